@@ -1,0 +1,38 @@
+//! Batches: windows of items whose buckets are all prefetched before any is looked at.
+//!
+//! A look-up by itself waits for one cache miss, since its two buckets are asked for together; in a
+//! window dozens of misses are under way at once. A locked instruction on a line that is not in the
+//! cache costs the line's whole latency and overlaps with nothing, so inserting and removing gain
+//! even more.
+
+use crate::{
+    geometry::Pair,
+    shared::Core,
+    word::{Fingerprint, WordLayout},
+};
+
+/// Items whose buckets are asked for at once. 16 to 32 measured best; 64 outruns the line-fill
+/// buffers.
+const WINDOW: usize = 32;
+
+/// Calls `operation` with each item's position and pair, in order, its buckets on their way to the
+/// cache well before.
+#[inline]
+pub(crate) fn for_each_pair<L: WordLayout, T>(
+    core: &Core,
+    items: &[T],
+    hash: impl Fn(&T) -> u64,
+    mut operation: impl FnMut(usize, Pair),
+) {
+    let unset = Pair { fingerprint: Fingerprint::new(1), buckets: [0; 2] };
+    let mut pairs = [unset; WINDOW];
+    for (window, items) in items.chunks(WINDOW).enumerate() {
+        for (pair, item) in pairs.iter_mut().zip(items) {
+            *pair = core.geometry().pair::<L>(hash(item));
+            core.prefetch(*pair);
+        }
+        for (position, &pair) in pairs[..items.len()].iter().enumerate() {
+            operation(window * WINDOW + position, pair);
+        }
+    }
+}

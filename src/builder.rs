@@ -1,0 +1,186 @@
+//! The builder: from what a user asks for to a layout and a number of buckets.
+
+use std::hash::BuildHasher;
+
+use crate::{
+    BuildError, CuckooFilter, DefaultHashBuilder, Layout,
+    geometry::{Geometry, MAX_BUCKETS},
+    hasher::{derive_seed, random_seed},
+    shared::Core,
+    sizing::buckets_for,
+};
+
+/// Makes a [`CuckooFilter`]. Only the capacity must be given.
+///
+/// ```
+/// use guira::CuckooFilter;
+///
+/// let filter = CuckooFilter::builder()
+///     .capacity(1_000_000)
+///     .false_positive_rate(0.001)
+///     .seed(42)
+///     .build()?;
+/// assert!(filter.false_positive_rate() <= 0.001);
+/// # Ok::<(), guira::BuildError>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a builder does nothing until `build`"]
+pub struct CuckooFilterBuilder<S = DefaultHashBuilder> {
+    capacity: Option<usize>,
+    false_positive_rate: Option<f64>,
+    layout: Option<Layout>,
+    seed: Option<u64>,
+    huge_pages: bool,
+    hasher: HasherChoice<S>,
+}
+
+/// Where the hasher comes from.
+#[derive(Clone, Debug)]
+enum HasherChoice<S> {
+    /// Made from the filter's seed.
+    Seeded(fn(u64) -> S),
+    /// Given by the user.
+    Given(S),
+}
+
+impl CuckooFilterBuilder {
+    /// A builder without a capacity, and defaults for everything else.
+    pub fn new() -> Self {
+        Self {
+            capacity: None,
+            false_positive_rate: None,
+            layout: None,
+            seed: None,
+            huge_pages: true,
+            hasher: HasherChoice::Seeded(DefaultHashBuilder::with_seed),
+        }
+    }
+}
+
+impl Default for CuckooFilterBuilder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<S> CuckooFilterBuilder<S> {
+    /// How many distinct items must fit, from 1 up; at most one table in 10 000 refuses one of them.
+    pub fn capacity(mut self, items: usize) -> Self {
+        self.capacity = Some(items);
+        self
+    }
+
+    /// The highest false-positive rate to tolerate with the capacity used up, above 0 and below 1.
+    ///
+    /// Without a [`layout`](Self::layout), the builder takes the one with the fewest bits per item
+    /// that meets the rate. Without a rate, it takes [`Layout::Plain4x16`].
+    pub fn false_positive_rate(mut self, rate: f64) -> Self {
+        self.false_positive_rate = Some(rate);
+        self
+    }
+
+    /// The layout of the buckets, instead of one chosen by the rate.
+    pub fn layout(mut self, layout: Layout) -> Self {
+        self.layout = Some(layout);
+        self
+    }
+
+    /// Makes the filter reproducible from run to run: with the default hasher and this seed, the same
+    /// operations in the same order have the same outcome. With another hasher it seeds the mixing
+    /// alone, and the rest is up to the hasher. Without a seed, every filter draws its own at random.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// Whether a table of 2 MiB and more asks the system for huge pages (on Linux, by `madvise`). On
+    /// by default: random reads of a large table are 1.4 times as fast with them.
+    pub fn huge_pages(mut self, wanted: bool) -> Self {
+        self.huge_pages = wanted;
+        self
+    }
+
+    /// Hashes the items with another hasher. A weak one does no harm as long as it tells the items
+    /// apart: the filter mixes every hash once more.
+    ///
+    /// ```
+    /// use std::hash::RandomState;
+    ///
+    /// let filter = guira::CuckooFilter::builder().capacity(10).hasher(RandomState::new()).build()?;
+    /// filter.insert("keyed by SipHash").unwrap();
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn hasher<S2: BuildHasher>(self, hasher: S2) -> CuckooFilterBuilder<S2> {
+        let Self { capacity, false_positive_rate, layout, seed, huge_pages, hasher: _ } = self;
+        let hasher = HasherChoice::Given(hasher);
+        CuckooFilterBuilder { capacity, false_positive_rate, layout, seed, huge_pages, hasher }
+    }
+
+    /// Makes the filter.
+    ///
+    /// # Errors
+    /// [`BuildError`], with a variant for each thing that can be wrong.
+    pub fn build(self) -> Result<CuckooFilter<S>, BuildError> {
+        let capacity = self.capacity.ok_or(BuildError::NoCapacity)?;
+        if capacity == 0 {
+            return Err(BuildError::ZeroCapacity);
+        }
+        let (layout, buckets) = choose(capacity, self.layout, self.false_positive_rate)?;
+        let seed = self.seed.unwrap_or_else(random_seed);
+        let geometry = Geometry::new(buckets, derive_seed(seed, 0));
+        let core = Core::new(geometry, self.huge_pages).ok_or_else(|| BuildError::OutOfMemory {
+            bytes: usize::try_from(buckets * 8).unwrap_or(usize::MAX),
+        })?;
+        let hasher = match self.hasher {
+            HasherChoice::Seeded(with_seed) => with_seed(derive_seed(seed, 1)),
+            HasherChoice::Given(hasher) => hasher,
+        };
+        Ok(CuckooFilter::from_parts(core, layout, capacity, hasher))
+    }
+}
+
+/// The layout and the number of buckets for a capacity.
+fn choose(
+    capacity: usize,
+    layout: Option<Layout>,
+    rate: Option<f64>,
+) -> Result<(Layout, u64), BuildError> {
+    let sized = |layout: Layout| match buckets_for(layout, capacity as u64) {
+        buckets if buckets <= MAX_BUCKETS => Ok((layout, buckets)),
+        _ => Err(BuildError::CapacityTooLarge { capacity, layout }),
+    };
+    let Some(asked) = rate else {
+        return sized(layout.unwrap_or(Layout::Plain4x16));
+    };
+    if !(asked > 0.0 && asked < 1.0) {
+        return Err(BuildError::InvalidRate(asked));
+    }
+    let reached = |(layout, buckets): (Layout, u64)| {
+        layout.rate_at(capacity as f64 / (buckets * u64::from(layout.lanes())) as f64)
+    };
+    if let Some(layout) = layout {
+        let choice = sized(layout)?;
+        return match reached(choice) {
+            reached if reached <= asked => Ok(choice),
+            reached => Err(BuildError::LayoutMissesRate { layout, asked, reached }),
+        };
+    }
+    // The longest fingerprints last, so what cannot be sized by any layout fails on the densest.
+    let mut lowest = f64::INFINITY;
+    let mut best: Option<(Layout, u64)> = None;
+    let mut too_large = None;
+    for &layout in Layout::ALL {
+        match sized(layout) {
+            Ok(choice) => {
+                let reached = reached(choice);
+                lowest = lowest.min(reached);
+                // Of equally many buckets, those with the lower rate.
+                if reached <= asked && best.is_none_or(|(_, buckets)| choice.1 <= buckets) {
+                    best = Some(choice);
+                }
+            }
+            Err(error) => too_large = Some(error),
+        }
+    }
+    best.ok_or_else(|| too_large.unwrap_or(BuildError::RateTooLow { asked, lowest }))
+}

@@ -1,0 +1,10 @@
+//! Design documents: how the filter works, what has been checked, and where its limits are.
+
+#[doc = include_str!("design.md")]
+pub mod design {}
+
+#[doc = include_str!("limits.md")]
+pub mod limits {}
+
+#[doc = include_str!("verification.md")]
+pub mod verification {}

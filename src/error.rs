@@ -1,0 +1,155 @@
+//! Error values: each says what is wrong, and nothing has changed when one is returned.
+
+use std::{error::Error, fmt};
+
+use crate::Layout;
+
+/// Why an item was not inserted. The filter holds the same multiset of items as before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum InsertError {
+    /// A search from the item's two buckets, through up to 500 of them and all that these lead to,
+    /// found no free lane. Up to [`capacity`](crate::CuckooFilter::capacity) this happens to one
+    /// table in 10 000 at most. An item that another thread is just moving occupies two lanes.
+    Full,
+    /// Both buckets hold nothing but the item's fingerprint: the item, or aliases of it, were
+    /// inserted `2 × lanes` times (`lanes` times, where both buckets are the same one).
+    TooManyCopies,
+}
+
+impl fmt::Display for InsertError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Full => "the filter is full: no free lane within reach of the item's buckets",
+            Self::TooManyCopies => "both buckets of the item are full of copies of it",
+        })
+    }
+}
+
+impl Error for InsertError {}
+
+/// Which items of a batch were not inserted. All others are in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InsertBatchError {
+    rejected: Vec<usize>,
+    reasons: Vec<InsertError>,
+    added: usize,
+}
+
+impl InsertBatchError {
+    /// `Ok` with the number added, or the error when any was rejected.
+    pub(crate) fn check(
+        added: usize,
+        failures: Vec<(usize, InsertError)>,
+    ) -> Result<usize, InsertBatchError> {
+        if failures.is_empty() {
+            return Ok(added);
+        }
+        let (rejected, reasons) = failures.into_iter().unzip();
+        Err(Self { rejected, reasons, added })
+    }
+
+    /// The positions in the batch of the items that did not fit, ascending. All others are in.
+    #[must_use]
+    pub fn rejected(&self) -> &[usize] {
+        &self.rejected
+    }
+
+    /// Why each of [`rejected`](Self::rejected) did not fit, in the same order.
+    #[must_use]
+    pub fn reasons(&self) -> &[InsertError] {
+        &self.reasons
+    }
+
+    /// How many items the call added, in spite of the others.
+    #[must_use]
+    pub fn added(&self) -> usize {
+        self.added
+    }
+}
+
+impl fmt::Display for InsertBatchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let full = self.reasons.iter().filter(|&&reason| reason == InsertError::Full).count();
+        let copies = self.reasons.len() - full;
+        let items = self.rejected.len();
+        write!(
+            f,
+            "{items} items of the batch did not fit (filter full: {full}, too many copies: {copies})"
+        )
+    }
+}
+
+impl Error for InsertBatchError {}
+
+/// Why a filter could not be built.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// No capacity was given.
+    NoCapacity,
+    /// A capacity of zero was asked for.
+    ZeroCapacity,
+    /// The capacity needs more than 2^32 buckets in this layout, or more than this machine can
+    /// address.
+    CapacityTooLarge {
+        /// The capacity asked for, in items.
+        capacity: usize,
+        /// The layout that it was asked for in.
+        layout: Layout,
+    },
+    /// The system refused the memory.
+    OutOfMemory {
+        /// How many bytes of buckets were asked for.
+        bytes: usize,
+    },
+    /// The false-positive rate is not a number above 0 and below 1.
+    InvalidRate(f64),
+    /// The false-positive rate is lower than any layout reaches at this capacity.
+    RateTooLow {
+        /// The rate asked for.
+        asked: f64,
+        /// The lowest rate that there is.
+        lowest: f64,
+    },
+    /// The layout asked for does not meet the false-positive rate asked for.
+    LayoutMissesRate {
+        /// The layout asked for.
+        layout: Layout,
+        /// The rate asked for.
+        asked: f64,
+        /// The rate that the layout reaches at this capacity.
+        reached: f64,
+    },
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::NoCapacity => f.write_str("no capacity was given"),
+            Self::ZeroCapacity => f.write_str("the capacity is zero; it must be at least one item"),
+            Self::CapacityTooLarge { capacity, layout } => {
+                write!(
+                    f,
+                    "a capacity of {capacity} items needs more than 2^32 buckets of {layout:?}"
+                )
+            }
+            Self::OutOfMemory { bytes } => write!(f, "the system refused {bytes} bytes of memory"),
+            Self::InvalidRate(rate) => {
+                write!(f, "a false-positive rate must be above 0 and below 1, not {rate}")
+            }
+            Self::RateTooLow { asked, lowest } => {
+                write!(
+                    f,
+                    "no layout reaches a false-positive rate of {asked}; the lowest is {lowest:.3e}"
+                )
+            }
+            Self::LayoutMissesRate { layout, asked, reached } => write!(
+                f,
+                "{layout:?} reaches a false-positive rate of {reached:.3e}, not the {asked} asked for"
+            ),
+        }
+    }
+}
+
+impl Error for BuildError {}

@@ -1,0 +1,622 @@
+//! The filter as its users see it: hashing, dispatch to the layout, and statistics.
+
+use std::{
+    fmt,
+    hash::{BuildHasher, Hash},
+};
+
+use crate::{
+    BuildError, CuckooFilterBuilder, DefaultHashBuilder, InsertBatchError, InsertError, Layout,
+    batch::for_each_pair, counter::ShardedCounter, shared::Core, word::with_layout,
+};
+
+/// A set of items, kept as a few bits each, that any number of threads share.
+///
+/// [`contains`](Self::contains) never says `false` for an item that is in the filter, whatever other
+/// threads insert, relocate and remove meanwhile; for an item that is not in it, it says `true` with
+/// the probability [`false_positive_rate`](Self::false_positive_rate). Items can be removed again.
+/// Look-ups take no lock and write nothing.
+///
+/// All operations but [`clear`](Self::clear) take `&self`: share the filter by reference or in an
+/// [`Arc`](std::sync::Arc).
+///
+/// # The contract of removal
+///
+/// **Remove only what you inserted, once, and after it was inserted.** In full: a call of
+/// [`remove`](Self::remove) must be paid for by a call of [`insert`](Self::insert) with an equal item
+/// that returned `Ok(())`, or of [`insert_unique`](Self::insert_unique) that returned `Ok(true)`, that
+/// happened before it, and that pays for no other removal.
+///
+/// The filter knows items by their fingerprints alone. Two items with the same fingerprint and the
+/// same buckets are *aliases*: removing one that was never inserted takes out a copy that belongs
+/// to the other, whose look-ups then miss it. The caller's own records (the cache, the table of
+/// flows, the store behind the filter) say what was inserted; the filter cannot.
+///
+/// An `insert_unique` that returned `Ok(false)` inserted nothing: it may have met an alias. **Its
+/// caller owns no copy, and must not remove one.** Where several callers may add and remove the
+/// same item and each keeps its own account, use `insert`, which counts.
+///
+/// # What overlapping calls may observe
+///
+/// - Every operation takes effect at one moment between its call and its return: for one item (and
+///   its aliases) the filter behaves as a multiset behind a lock would. `len` and the other statistics
+///   are the exception: they may miss what overlaps them.
+/// - Between different items there is happens-before, as for acquire and release, and no single order
+///   of all calls: of two threads that each insert one item and then look up the other's, both may
+///   miss on processors with weak ordering (not on x86-64).
+/// - A `contains` that returns `true` *happens after* the insert that it found: what the inserting
+///   thread wrote before is visible to the finder. The same holds for a `remove` that returns
+///   `true`, an `insert_unique` that returns `Ok(false)`, and the copies that `count` counts.
+/// - A thread that stops in the middle of an operation never holds up a look-up, nor an insert into
+///   a bucket with room. It may hold up removals and relocations of 1/256 of the fingerprints.
+///
+/// # Example
+///
+/// ```
+/// use guira::CuckooFilter;
+///
+/// let filter = CuckooFilter::with_capacity(1_000_000);
+/// std::thread::scope(|scope| {
+///     for thread in 0..4_u64 {
+///         let filter = &filter;
+///         scope.spawn(move || {
+///             for key in 0..1_000 {
+///                 filter.insert(&(thread, key)).unwrap();
+///                 assert!(filter.contains(&(thread, key)));
+///             }
+///         });
+///     }
+/// });
+/// assert_eq!(filter.len(), 4_000);
+/// assert!(filter.remove(&(0_u64, 17)));
+/// ```
+pub struct CuckooFilter<S = DefaultHashBuilder> {
+    core: Core,
+    layout: Layout,
+    capacity: usize,
+    items: ShardedCounter,
+    hasher: S,
+}
+
+impl CuckooFilter {
+    /// A filter for `capacity` items with the default layout, [`Layout::Plain4x16`]: about 0.012 %
+    /// false positives, 16.7 bits per item.
+    ///
+    /// # Panics
+    /// Where [`build`](CuckooFilterBuilder::build) returns an error: a capacity of zero or beyond
+    /// 2^32 buckets, or memory that the system refuses.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(1_000);
+    /// filter.insert("tyto alba").unwrap();
+    /// assert!(filter.contains("tyto alba"));
+    /// ```
+    #[must_use]
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self::builder()
+            .capacity(capacity)
+            .build()
+            .unwrap_or_else(|error: BuildError| panic!("{error}"))
+    }
+
+    /// A builder, for every other choice there is.
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, Layout};
+    ///
+    /// let filter = CuckooFilter::builder().capacity(50_000).false_positive_rate(0.01).build()?;
+    /// assert_eq!(filter.layout(), Layout::Plain5x12);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn builder() -> CuckooFilterBuilder {
+        CuckooFilterBuilder::new()
+    }
+}
+
+impl<S> CuckooFilter<S> {
+    pub(crate) fn from_parts(core: Core, layout: Layout, capacity: usize, hasher: S) -> Self {
+        // So few shards that they take no more than a fraction of the table.
+        let shards = core.size_in_bytes() / 1024;
+        Self { core, layout, capacity, items: ShardedCounter::new(shards), hasher }
+    }
+
+    /// How many items are in the filter, duplicates counted, `0 ..= slots`.
+    ///
+    /// Exact when no writer runs; beside writers it may miss what they are doing. It reads one
+    /// cache line for each of up to 64 shards, and no bucket.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        usize::try_from(self.items.sum()).unwrap_or(0).min(self.slots())
+    }
+
+    /// Whether no item is in the filter; exact when no writer runs.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many distinct items the filter was built for.
+    ///
+    /// That many fit, but for one table in 10 000. As a rule more do: see [`slots`](Self::slots).
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// How many lanes there are: no more items than this can be in the filter.
+    #[must_use]
+    pub fn slots(&self) -> usize {
+        (self.core.geometry().buckets() * u64::from(self.layout.lanes())) as usize
+    }
+
+    /// The share of slots occupied, `0.0 ..= 1.0`.
+    #[must_use]
+    pub fn load_factor(&self) -> f64 {
+        self.len() as f64 / self.slots() as f64
+    }
+
+    /// Bytes of memory: buckets, stripes, counters and the filter itself.
+    ///
+    /// Pages of the buckets are taken from the system only as they come into use.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> usize {
+        size_of_val(self) + self.core.size_in_bytes() + self.items.size_in_bytes()
+    }
+
+    /// The false-positive rate with [`capacity`](Self::capacity) items in: a bound, from the layout.
+    ///
+    /// With fewer items it is lower, in proportion. A filter filled beyond its capacity, which its
+    /// slots may allow, reaches [`Layout::rate`] at most.
+    #[must_use]
+    pub fn false_positive_rate(&self) -> f64 {
+        self.layout.rate_at(self.capacity as f64 / self.slots() as f64)
+    }
+
+    /// The layout of the buckets.
+    #[must_use]
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// The hasher of the items.
+    #[must_use]
+    pub fn hasher(&self) -> &S {
+        &self.hasher
+    }
+
+    /// Removes every item. The one operation that needs the filter for itself.
+    ///
+    /// ```
+    /// let mut filter = guira::CuckooFilter::with_capacity(10);
+    /// filter.insert(&1).unwrap();
+    /// filter.clear();
+    /// assert!(filter.is_empty() && !filter.contains(&1));
+    /// ```
+    pub fn clear(&mut self) {
+        self.core.clear();
+        self.items.reset();
+    }
+
+    /// [`insert`](CuckooFilter::insert) by hash.
+    ///
+    /// Any 64 bits will do, raw integer keys as well: the filter mixes them once more, with its seed.
+    ///
+    /// # Errors
+    /// As [`insert`](CuckooFilter::insert).
+    #[inline]
+    pub fn insert_hash(&self, hash: u64) -> Result<(), InsertError> {
+        with_layout!(self.layout, L => {
+            let pair = self.core.geometry().pair::<L>(hash);
+            self.core.prefetch(pair);
+            self.core.insert::<L>(pair)
+        })?;
+        self.items.add(1);
+        Ok(())
+    }
+
+    /// [`insert_unique`](CuckooFilter::insert_unique) by hash.
+    ///
+    /// # Errors
+    /// As [`insert_unique`](CuckooFilter::insert_unique).
+    #[inline]
+    pub fn insert_unique_hash(&self, hash: u64) -> Result<bool, InsertError> {
+        let added = with_layout!(self.layout, L => {
+            self.core.insert_unique::<L>(self.core.geometry().pair::<L>(hash))
+        })?;
+        if added {
+            self.items.add(1);
+        }
+        Ok(added)
+    }
+
+    /// [`contains`](CuckooFilter::contains) by hash.
+    #[inline]
+    #[must_use]
+    pub fn contains_hash(&self, hash: u64) -> bool {
+        with_layout!(self.layout, L => {
+            let pair = self.core.geometry().pair::<L>(hash);
+            self.core.prefetch(pair);
+            self.core.contains::<L>(pair)
+        })
+    }
+
+    /// [`remove`](CuckooFilter::remove) by hash; the same [contract](#the-contract-of-removal) holds.
+    #[inline]
+    pub fn remove_hash(&self, hash: u64) -> bool {
+        let removed = with_layout!(self.layout, L => {
+            self.core.remove::<L>(self.core.geometry().pair::<L>(hash))
+        });
+        if removed {
+            self.items.add(-1);
+        }
+        removed
+    }
+
+    /// [`count`](CuckooFilter::count) by hash.
+    #[must_use]
+    pub fn count_hash(&self, hash: u64) -> usize {
+        with_layout!(self.layout, L => {
+            self.core.count::<L>(self.core.geometry().pair::<L>(hash))
+        })
+    }
+
+    /// [`contains_batch`](CuckooFilter::contains_batch) by hash.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    pub fn contains_hash_batch(&self, hashes: &[u64], found: &mut [bool]) -> usize {
+        self.contains_batch_by(hashes, found, |&hash| hash)
+    }
+
+    /// [`insert_batch`](CuckooFilter::insert_batch) by hash.
+    ///
+    /// # Errors
+    /// As [`insert_batch`](CuckooFilter::insert_batch).
+    pub fn insert_hash_batch(&self, hashes: &[u64]) -> Result<(), InsertBatchError> {
+        self.insert_batch_by(hashes, |&hash| hash)
+    }
+
+    /// [`insert_unique_batch`](CuckooFilter::insert_unique_batch) by hash.
+    ///
+    /// # Errors
+    /// As [`insert_unique_batch`](CuckooFilter::insert_unique_batch).
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    pub fn insert_unique_hash_batch(
+        &self,
+        hashes: &[u64],
+        added: &mut [bool],
+    ) -> Result<usize, InsertBatchError> {
+        self.insert_unique_batch_by(hashes, added, |&hash| hash)
+    }
+
+    /// [`remove_batch`](CuckooFilter::remove_batch) by hash.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    pub fn remove_hash_batch(&self, hashes: &[u64], removed: &mut [bool]) -> usize {
+        self.remove_batch_by(hashes, removed, |&hash| hash)
+    }
+
+    fn contains_batch_by<T>(
+        &self,
+        items: &[T],
+        found: &mut [bool],
+        hash: impl Fn(&T) -> u64,
+    ) -> usize {
+        check_lengths(items.len(), found.len());
+        let mut hits = 0;
+        with_layout!(self.layout, L => {
+            for_each_pair::<L, T>(&self.core, items, hash, |position, pair| {
+                found[position] = self.core.contains::<L>(pair);
+                hits += usize::from(found[position]);
+            });
+        });
+        hits
+    }
+
+    fn insert_batch_by<T>(
+        &self,
+        items: &[T],
+        hash: impl Fn(&T) -> u64,
+    ) -> Result<(), InsertBatchError> {
+        let mut batch = Additions::new(&self.items);
+        with_layout!(self.layout, L => {
+            for_each_pair::<L, T>(&self.core, items, hash, |position, pair| {
+                batch.note(position, self.core.insert::<L>(pair).map(|()| true));
+            });
+        });
+        batch.finish().map(drop)
+    }
+
+    fn insert_unique_batch_by<T>(
+        &self,
+        items: &[T],
+        added: &mut [bool],
+        hash: impl Fn(&T) -> u64,
+    ) -> Result<usize, InsertBatchError> {
+        check_lengths(items.len(), added.len());
+        let mut batch = Additions::new(&self.items);
+        with_layout!(self.layout, L => {
+            for_each_pair::<L, T>(&self.core, items, hash, |position, pair| {
+                added[position] = batch.note(position, self.core.insert_unique::<L>(pair));
+            });
+        });
+        batch.finish()
+    }
+
+    fn remove_batch_by<T>(
+        &self,
+        items: &[T],
+        removed: &mut [bool],
+        hash: impl Fn(&T) -> u64,
+    ) -> usize {
+        check_lengths(items.len(), removed.len());
+        let mut batch = Tallied { items: &self.items, change: 0 };
+        with_layout!(self.layout, L => {
+            for_each_pair::<L, T>(&self.core, items, hash, |position, pair| {
+                removed[position] = self.core.remove::<L>(pair);
+                batch.change -= i64::from(removed[position]);
+            });
+        });
+        batch.change.unsigned_abs() as usize
+    }
+}
+
+impl<S: BuildHasher> CuckooFilter<S> {
+    /// Adds an item. Duplicates count: the filter is a multiset.
+    ///
+    /// Reads both buckets of the item, two cache lines, and writes one. Takes no lock while one of
+    /// the two has room; else it relocates other items, which readers do not notice.
+    ///
+    /// # Errors
+    /// - [`InsertError::Full`] when no room could be made within reach;
+    /// - [`InsertError::TooManyCopies`] when both buckets hold nothing but copies of this item:
+    ///   `2 × lanes` of them. Somebody inserts the same item again and again: see
+    ///   [`insert_unique`](Self::insert_unique).
+    ///
+    /// Either way the filter holds the same items as before.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(100);
+    /// filter.insert(&7)?;
+    /// filter.insert(&7)?;
+    /// assert_eq!(filter.count(&7), 2);
+    /// # Ok::<(), guira::InsertError>(())
+    /// ```
+    #[inline]
+    pub fn insert<T: Hash + ?Sized>(&self, item: &T) -> Result<(), InsertError> {
+        self.insert_hash(self.hasher.hash_one(item))
+    }
+
+    /// Adds an item unless it is there: `Ok(true)` if it was absent and has been added.
+    ///
+    /// Of overlapping calls with one item exactly one adds it. `Ok(false)` may be due to an alias,
+    /// with the probability of a false positive: the caller then owns no copy, and **must not
+    /// [`remove`](Self::remove) the item**. A later look-up finds it as long as the alias is there.
+    ///
+    /// Reads two cache lines and writes one, under the lock of the item's stripe.
+    ///
+    /// # Errors
+    /// [`InsertError::Full`] when the item is absent and no room could be made within reach. In a
+    /// full filter an item that is present still gets its `Ok(false)`.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(100);
+    /// assert_eq!(filter.insert_unique("guira"), Ok(true));
+    /// assert_eq!(filter.insert_unique("guira"), Ok(false));
+    /// assert_eq!(filter.len(), 1);
+    /// ```
+    #[inline]
+    pub fn insert_unique<T: Hash + ?Sized>(&self, item: &T) -> Result<bool, InsertError> {
+        self.insert_unique_hash(self.hasher.hash_one(item))
+    }
+
+    /// Whether the item is in the filter: never `false` for one that is, rarely `true` for another.
+    ///
+    /// Takes no lock, writes nothing, and reads three cache lines: two buckets, asked for together,
+    /// and the stripe, of which there are few. It looks again only when another thread cleared a lane
+    /// of the same stripe meanwhile. A `true` happens after the insert that was found.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(100);
+    /// filter.insert(&[1, 2, 3]).unwrap();
+    /// assert!(filter.contains(&[1, 2, 3]));
+    /// assert!(!filter.contains(&[3, 2, 1])); // but for one time in 8 000
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn contains<T: Hash + ?Sized>(&self, item: &T) -> bool {
+        self.contains_hash(self.hasher.hash_one(item))
+    }
+
+    /// Takes out one copy of an item: `true` if there was one.
+    ///
+    /// **Remove only what an [`insert`](Self::insert) that returned `Ok(())`, or an
+    /// [`insert_unique`](Self::insert_unique) that returned `Ok(true)`, put in, once, and after it.**
+    /// Anything else can take the only copy of another item; see the
+    /// [contract](#the-contract-of-removal).
+    ///
+    /// Of overlapping removals of one copy exactly one returns `true`. Reads two cache lines and
+    /// writes one, and the stripe, under the stripe's lock.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(100);
+    /// filter.insert(&7)?;
+    /// assert!(filter.remove(&7));
+    /// assert!(filter.is_empty());
+    /// # Ok::<(), guira::InsertError>(())
+    /// ```
+    #[inline]
+    pub fn remove<T: Hash + ?Sized>(&self, item: &T) -> bool {
+        self.remove_hash(self.hasher.hash_one(item))
+    }
+
+    /// How many copies of an item are in the filter, `0 ..= 2 × lanes`; copies of aliases count too.
+    ///
+    /// Exact at one moment during the call, also beside relocations. It takes the lock of the item's
+    /// stripe; to know only whether there is one, [`contains`](Self::contains) is cheaper.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(100);
+    /// assert_eq!(filter.count("ani"), 0);
+    /// filter.insert("ani")?;
+    /// assert_eq!(filter.count("ani"), 1);
+    /// # Ok::<(), guira::InsertError>(())
+    /// ```
+    #[must_use]
+    pub fn count<T: Hash + ?Sized>(&self, item: &T) -> usize {
+        self.count_hash(self.hasher.hash_one(item))
+    }
+
+    /// Looks up many items: `found[i]` says whether `items[i]` is there. Returns the number found.
+    ///
+    /// Each look-up is one of its own, as by [`contains`](Self::contains); the batch is no snapshot.
+    /// The cache lines of dozens of items are asked for at once, so a batch costs half of as many
+    /// single look-ups and less in a table beyond the caches.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(100);
+    /// filter.insert_batch(&[1, 2, 3])?;
+    /// let mut found = [false; 2];
+    /// assert_eq!(filter.contains_batch(&[2, 3], &mut found), 2);
+    /// # Ok::<(), guira::InsertBatchError>(())
+    /// ```
+    pub fn contains_batch<T: Hash>(&self, items: &[T], found: &mut [bool]) -> usize {
+        self.contains_batch_by(items, found, |item| self.hasher.hash_one(item))
+    }
+
+    /// Adds many items, duplicates counted. Every item is tried.
+    ///
+    /// # Errors
+    /// [`InsertBatchError`] when some did not fit: it lists their positions. All others are in.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(1_000);
+    /// let keys: Vec<u32> = (0..1_000).collect();
+    /// if let Err(error) = filter.insert_batch(&keys) {
+    ///     for &position in error.rejected() {
+    ///         eprintln!("{} did not fit", keys[position]);
+    ///     }
+    /// }
+    /// ```
+    pub fn insert_batch<T: Hash>(&self, items: &[T]) -> Result<(), InsertBatchError> {
+        self.insert_batch_by(items, |item| self.hasher.hash_one(item))
+    }
+
+    /// Adds many items, each unless it is there: `added[i]` says whether `items[i]` was absent and
+    /// has been added. Returns the number added.
+    ///
+    /// What [`insert_unique`](Self::insert_unique) says of `Ok(false)` holds for each `false`. An item
+    /// that comes twice in the batch is added once.
+    ///
+    /// # Errors
+    /// [`InsertBatchError`] when some were absent and did not fit: it lists their positions, where
+    /// `added` is `false`. All others were tried.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(100);
+    /// let mut added = [false; 3];
+    /// assert_eq!(filter.insert_unique_batch(&[5, 6, 5], &mut added), Ok(2));
+    /// assert_eq!(added, [true, true, false]);
+    /// ```
+    pub fn insert_unique_batch<T: Hash>(
+        &self,
+        items: &[T],
+        added: &mut [bool],
+    ) -> Result<usize, InsertBatchError> {
+        self.insert_unique_batch_by(items, added, |item| self.hasher.hash_one(item))
+    }
+
+    /// Takes out one copy of each of many items: `removed[i]` says whether there was one of
+    /// `items[i]`. Returns the number removed. The [contract](#the-contract-of-removal) of `remove`
+    /// holds for each.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(100);
+    /// filter.insert_batch(&[1, 2, 3])?;
+    /// assert_eq!(filter.remove_batch(&[1, 2], &mut [false; 2]), 2);
+    /// assert_eq!(filter.len(), 1);
+    /// # Ok::<(), guira::InsertBatchError>(())
+    /// ```
+    pub fn remove_batch<T: Hash>(&self, items: &[T], removed: &mut [bool]) -> usize {
+        self.remove_batch_by(items, removed, |item| self.hasher.hash_one(item))
+    }
+}
+
+impl<S> fmt::Debug for CuckooFilter<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CuckooFilter")
+            .field("layout", &self.layout)
+            .field("len", &self.len())
+            .field("capacity", &self.capacity)
+            .field("slots", &self.slots())
+            .field("buckets", &self.core.geometry().buckets())
+            .field("load_factor", &self.load_factor())
+            .field("size_in_bytes", &self.size_in_bytes())
+            .field("false_positive_rate", &self.false_positive_rate())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A change of the number of items that reaches the counter when it is dropped, so also when the
+/// hashing of a later item of the batch panics.
+struct Tallied<'a> {
+    items: &'a ShardedCounter,
+    change: i64,
+}
+
+impl Drop for Tallied<'_> {
+    fn drop(&mut self) {
+        self.items.add(self.change);
+    }
+}
+
+/// What became of the items of a batch that adds.
+struct Additions<'a> {
+    added: Tallied<'a>,
+    failures: Vec<(usize, InsertError)>,
+}
+
+impl<'a> Additions<'a> {
+    fn new(items: &'a ShardedCounter) -> Self {
+        Self { added: Tallied { items, change: 0 }, failures: Vec::new() }
+    }
+
+    /// Takes down the outcome of one item, and returns whether it was added.
+    fn note(&mut self, position: usize, outcome: Result<bool, InsertError>) -> bool {
+        match outcome {
+            Ok(added) => {
+                self.added.change += i64::from(added);
+                added
+            }
+            Err(reason) => {
+                self.failures.push((position, reason));
+                false
+            }
+        }
+    }
+
+    fn finish(self) -> Result<usize, InsertBatchError> {
+        InsertBatchError::check(self.added.change.unsigned_abs() as usize, self.failures)
+    }
+}
+
+/// Panics where a batch's slices differ in length, as std's `copy_from_slice` does.
+#[track_caller]
+fn check_lengths(items: usize, answers: usize) {
+    assert!(
+        items == answers,
+        "a batch needs as many answers as items: {items} items, {answers} answers"
+    );
+}

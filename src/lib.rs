@@ -1,0 +1,98 @@
+//! A concurrent cuckoo filter: is this item in the set? In a few bits per item, with rare false
+//! positives and no false negatives, with removal, shared by many threads, whose look-ups never wait.
+//!
+//! ```
+//! use guira::CuckooFilter;
+//!
+//! let seen = CuckooFilter::with_capacity(1_000_000);
+//! std::thread::scope(|scope| {
+//!     for shard in 0..4_u32 {
+//!         let seen = &seen;
+//!         scope.spawn(move || {
+//!             for key in (shard * 1_000)..(shard + 1) * 1_000 {
+//!                 seen.insert(&key).unwrap();
+//!             }
+//!         });
+//!     }
+//! });
+//! assert!(seen.contains(&17));
+//! assert!(seen.remove(&17));
+//! ```
+//!
+//! # Which filter
+//!
+//! [`CuckooFilter::with_capacity`] makes one with about 0.012 % false positives. For another rate ask
+//! the [builder](CuckooFilter::builder), which takes the layout with the fewest bits per item:
+//!
+//! | rate asked for | [`Layout`] | bits per item | rate at capacity |
+//! |---|---|---|---|
+//! | 6.1 % and more | [`Plain8x8`](Layout::Plain8x8) | 8.1 | 6.0 % |
+//! | 1.2 % | [`Plain6x10`](Layout::Plain6x10) | 10.9 | 1.15 % |
+//! | 0.24 % | [`Plain5x12`](Layout::Plain5x12) | 13.2 | 0.24 % |
+//! | 0.012 % | [`Plain4x16`](Layout::Plain4x16) | 16.7 | 0.0117 % |
+//!
+//! # Which calls
+//!
+//! - `insert`, `contains`, `remove`, `count`: a multiset. **Remove only what you inserted**, as
+//!   [the contract](CuckooFilter#the-contract-of-removal) says.
+//! - `insert_unique`: adds only what is absent. Who is told `false` owns no copy.
+//! - `*_batch`: the same for slices, with the cache misses of dozens of items under way at once. In
+//!   tables beyond the caches a batch is two to four times as fast.
+//! - `*_hash`: the same by 64-bit hashes, or by integer keys as they are.
+//!
+//! # Concurrency
+//!
+//! Every operation but [`clear`](CuckooFilter::clear) takes `&self`. Look-ups take no lock and write
+//! nothing; inserts take none as long as one of an item's two buckets has room. What overlapping
+//! calls may observe stands [with the filter](CuckooFilter#what-overlapping-calls-may-observe), how
+//! it works in [`docs::design`], what it does not do in [`docs::limits`], and what has been checked in
+//! [`docs::verification`].
+
+#[cfg(not(target_has_atomic = "64"))]
+compile_error!("guira keeps its buckets in 64-bit atomics, which this target does not have");
+
+mod batch;
+mod builder;
+mod counter;
+pub mod docs;
+mod error;
+mod filter;
+mod geometry;
+mod hasher;
+mod path;
+mod protocol;
+mod shared;
+mod sizing;
+mod stripes;
+mod sync;
+mod table;
+mod word;
+
+/// The typed core, for research and for this crate's own models and measurements.
+///
+/// What is here is exempt from semantic versioning.
+#[doc(hidden)]
+pub mod raw {
+    #[cfg(loom)]
+    pub use crate::stripes::{Epoch, Held, Stripe, Stripes};
+    #[cfg(guira_steps)]
+    pub use crate::sync::steps;
+    pub use crate::{
+        counter::ShardedCounter,
+        geometry::{Geometry, MAX_BUCKETS, Pair},
+        path::{Move, Search},
+        shared::Core,
+        word::{Fingerprint, Plain, WordLayout},
+    };
+}
+
+pub use builder::CuckooFilterBuilder;
+pub use error::{BuildError, InsertBatchError, InsertError};
+pub use filter::CuckooFilter;
+pub use hasher::{DefaultHashBuilder, DefaultHasher};
+pub use word::Layout;
+
+/// The examples of the README, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,363 @@
+//! The protocol: how threads share the buckets so that no look-up waits and none misses an item.
+//!
+//! # State
+//!
+//! - **Words.** Each bucket is one atomic `u64` with room for a few fingerprints. All changes are
+//!   compare-and-swaps of the whole word.
+//! - **Stripes.** A fingerprint and the two buckets that may hold it are a *pair*; items that share
+//!   one are *aliases*, and nothing can tell them apart. Every pair belongs to a stripe, which is a
+//!   lock and an *epoch*, a counter that only ever grows. The stripe follows from the fingerprint
+//!   alone, so both buckets agree on it, and so do all pairs with one fingerprint.
+//!
+//! # Steps
+//!
+//! 1. **Adding** a fingerprint to a bucket with room is one compare-and-swap. It takes no lock.
+//! 2. **Clearing** a lane is done only by the holder of the stripe's lock, and only after it has
+//!    advanced the stripe's epoch.
+//! 3. **Moving** a fingerprint to its other bucket: take the lock, see that it is still there, add
+//!    it to the destination, advance the epoch, clear the source, release the lock. Where the move
+//!    makes room for a new item, the clearing puts the new fingerprint into the lane by the same
+//!    compare-and-swap, so that no other thread can take it.
+//! 4. **Looking up**: read the epoch; read both words; a match is a hit. On a miss read the epoch
+//!    again: if it is unchanged, the item is absent; if not, start again.
+//!
+//! No thread ever holds two stripes' locks, so there is no order of locks and no deadlock. No lock
+//! is held over code of the user's, nor while searching for room.
+//!
+//! # Why a miss is right
+//!
+//! `remove` has a contract: each removal that succeeds is paid for by an insert of an item of this
+//! pair (an `insert`, or an `insert_unique` that added), which happened before it and pays for no
+//! other. Fix any one account of who paid for what. An item is *in the table* during a look-up if its
+//! insert happened before the look-up, and the look-up happened before the removal that it pays for,
+//! if there is one. (The accounts start anew at `clear`, which has the table for itself.)
+//!
+//! Consider the last round of a look-up that misses: it read the epoch e, then the two words without
+//! a match, then the epoch e again. Clearings of the stripe are in one order, that of its lock; each is
+//! numbered by the epoch that it advanced to, no two alike. A load of a word returns what a prefix of
+//! that word's changes, in modification order, made of it: call these changes *seen*.
+//!
+//! 1. *A clearing with a number above e was seen.* All changes are read-modify-writes, so the load,
+//!    an Acquire, synchronizes with that clearing, a Release, even if it returned a later change. So
+//!    the advance before that clearing happened before the second read of the epoch. Stores of the
+//!    epoch are ordered by the lock, and grow: by coherence that read returned more than e, against
+//!    the assumption.
+//! 2. *No such clearing was seen.* Of the clearings up to e that took this fingerprint out of these
+//!    two words let R be removals and M halves of moves. At most R + M copies were seen to go. What
+//!    happened before one of these clearings advanced the epoch also happened before the loads of
+//!    the words: the first read of the epoch, an Acquire, synchronizes with the advance to e, a
+//!    Release, and the lock orders the earlier ones before it. So these were seen to come:
+//!    - M copies, one made by each of the moves before its advance;
+//!    - the copies of the I inserts of this pair that happened before the look-up.
+//!
+//!    There was no match, so I is at most R. Each of the R removals is paid for by an insert of its
+//!    own that happened before it, hence before its advance and before the loads: they use up all of
+//!    the I. An item in the table would have to pay with one of these; but its removal happens after
+//!    the look-up, and the R advanced before the look-up's loads. So no item of this pair is in the
+//!    table, and the look-up may say so.
+//!
+//! In all cases an item that is in the table is found. Where both buckets are the same one, the
+//! argument holds for its word alone. Copies of other pairs do not come in: a fingerprint in a word
+//! has but one other bucket.
+//!
+//! What fails without the epoch: an item moves from j to i between a reader's load of i and of j.
+//! So does reading the words twice (i to j to i again). So does advancing for moves alone: an item
+//! stands in j; a reader loads i; an alias is inserted into i and removed again, but it is the copy in
+//! j that goes; the reader loads j. The first item was in the table throughout.
+//!
+//! # Why it never waits
+//!
+//! Every further round of a look-up is paid for by an advance of the stripe's epoch beyond the value
+//! that the round began with, so by another thread at work. A thread stopped or dead in the middle of
+//! a move, lock held, advances nothing more: look-ups run on, and so do inserts into buckets with room.
+//! (Lock-free beside writers that finish; not wait-free.)
+//!
+//! Writers do wait, for locks; and two whose paths cross at the last free lane can spoil each other's
+//! plans. Each time one of them has moved something, and nothing is lost, but no number of times is
+//! the last for certain; it takes lockstep to go on. The copy of a half-done move, or of a thread
+//! stopped in one, takes a lane, and a search beside it may say `Full` for want of that one.
+//!
+//! # Hits publish
+//!
+//! A look-up that finds a fingerprint happens after the insert of one of its copies: adding is a
+//! Release, also where a newcomer is put in by a clearing; every load that can lead to a hit is an
+//! Acquire; and a move, which reads the source by an Acquire before adding by a Release, passes on
+//! what it acquired. The read-modify-writes of others on the same word keep the chain whole. `remove`,
+//! `insert_unique` and `count` promise the same for what they find.
+//!
+//! # What needs the lock besides
+//!
+//! Between the two halves of a move both copies stand there and the epoch stands still. So whatever
+//! counts copies does it under the lock: `remove` (of two racing removals of one copy exactly one
+//! succeeds), `insert_unique`, `count`, and the verdict `TooManyCopies`. Under the lock the copies of
+//! a pair only grow, one by one, by plain inserts. So `count`, which reads one word after the other,
+//! returns a number that stood at some moment in between. `remove` and `insert_unique` that found
+//! nothing were right when they read the first word, and the verdict when it read the second.
+//!
+//! All this is one order for the calls on one pair. Across pairs there is happens-before, and no single
+//! order of all calls: of two threads that each insert one item and then look up the other's, the
+//! memory model lets both miss. (On x86-64 one of them hits: its locked instructions are fences.)
+
+use crate::{
+    InsertError,
+    geometry::Pair,
+    path::{Move, Search},
+    shared::Core,
+    stripes::Held,
+    sync::{Acquire, Relaxed, Release},
+    word::{Fingerprint, WordLayout},
+};
+
+impl Core {
+    /// Whether the pair's fingerprint is in one of its buckets.
+    #[inline]
+    #[must_use]
+    pub fn contains<L: WordLayout>(&self, pair: Pair) -> bool {
+        let pattern = L::pattern(pair.fingerprint);
+        let stripe = self.stripes.of(pair.fingerprint);
+        let [first, second] = pair.buckets.map(|bucket| self.table.bucket(bucket));
+        loop {
+            let epoch = stripe.epoch();
+            // Acquire, twice: pairs with the Release of `try_add`, so that a hit happens after the insert
+            // it found, and with that of `clear_lane`, so that a clearing seen shows its epoch below.
+            let words = [first.load(Acquire), second.load(Acquire)];
+            if L::contains(words[0], pattern) | L::contains(words[1], pattern) {
+                return true;
+            }
+            if stripe.is_still(epoch) {
+                return false;
+            }
+        }
+    }
+
+    /// How many copies of the pair's fingerprint its buckets hold.
+    #[must_use]
+    pub fn count<L: WordLayout>(&self, pair: Pair) -> usize {
+        self.wait_for(pair);
+        let held = self.stripes.of(pair.fingerprint).lock();
+        self.count_held::<L>(&held, pair)
+    }
+
+    /// Adds a copy of the pair's fingerprint, relocating others where both buckets are full.
+    ///
+    /// # Errors
+    /// `TooManyCopies` when both buckets hold nothing but this fingerprint, `Full` when a search
+    /// found no free lane. Either way the table holds the same multiset as without the call.
+    #[inline]
+    pub fn insert<L: WordLayout>(&self, pair: Pair) -> Result<(), InsertError> {
+        if self.add::<L>(pair) {
+            return Ok(());
+        }
+        self.insert_crowded::<L>(pair)
+    }
+
+    /// Adds a copy of the pair's fingerprint unless there is one: `true` if it was added.
+    ///
+    /// # Errors
+    /// `Full` when the fingerprint is absent and a search found no free lane.
+    #[inline]
+    pub fn insert_unique<L: WordLayout>(&self, pair: Pair) -> Result<bool, InsertError> {
+        self.wait_for(pair);
+        let mut room_was_made = Ok(false);
+        loop {
+            if let Some(added) = self.add_absent::<L>(pair) {
+                return Ok(added);
+            }
+            // `Full` only now: while searching in vain, another call may have added the item.
+            room_was_made?;
+            // The lock is free while making room: the fingerprints in the way may be of the same
+            // stripe, and the thread to move one of them would wait for itself.
+            room_was_made = self.make_room::<L>(pair, None);
+        }
+    }
+
+    /// Takes out one copy of the pair's fingerprint: `true` if there was one.
+    #[inline]
+    #[must_use]
+    pub fn remove<L: WordLayout>(&self, pair: Pair) -> bool {
+        self.wait_for(pair);
+        let held = self.stripes.of(pair.fingerprint).lock();
+        let pattern = L::pattern(pair.fingerprint);
+        for bucket in pair.buckets {
+            // Acquire: pairs with the Release of `try_add`, so that the removal happens after the insert
+            // of the copy that it takes, also where that is an alias.
+            if L::contains(self.table.bucket(bucket).load_to_change(Acquire), pattern) {
+                held.advance();
+                self.clear_lane::<L>(&held, bucket, pattern, None);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Adds the fingerprint to the emptier of its buckets; `false` when both are full.
+    #[inline]
+    fn add<L: WordLayout>(&self, pair: Pair) -> bool {
+        loop {
+            // Relaxed: the compare-and-swap validates what was read; nothing else is concluded.
+            let words =
+                pair.buckets.map(|bucket| self.table.bucket(bucket).load_to_change(Relaxed));
+            match self.try_add::<L>(pair, words) {
+                Some(true) => return true,
+                Some(false) => {}
+                None => return false,
+            }
+        }
+    }
+
+    /// Adds the fingerprint, under its lock, unless it is there: `Some(true)` if it was added, `None`
+    /// when it is absent and both buckets are full.
+    ///
+    /// Presence and room are judged by the same words. Between two looks a plain insert could put this
+    /// very fingerprint into the last lane, and it would seem absent and without room.
+    fn add_absent<L: WordLayout>(&self, pair: Pair) -> Option<bool> {
+        let pattern = L::pattern(pair.fingerprint);
+        let _held = self.stripes.of(pair.fingerprint).lock();
+        loop {
+            // Acquire: as in `contains`. Nobody clears this fingerprint beside us: one look is enough.
+            let words =
+                pair.buckets.map(|bucket| self.table.bucket(bucket).load_to_change(Acquire));
+            if words.into_iter().any(|word| L::contains(word, pattern)) {
+                return Some(false);
+            }
+            if self.try_add::<L>(pair, words)? {
+                return Some(true);
+            }
+        }
+    }
+
+    /// Adds the fingerprint to the emptier of its buckets, whose words were read: `Some(false)` when that
+    /// word has changed since, `None` when both are full.
+    #[inline]
+    fn try_add<L: WordLayout>(&self, pair: Pair, words: [u64; 2]) -> Option<bool> {
+        let emptier = usize::from(L::occupied(words[1]) < L::occupied(words[0]));
+        let new = L::with(words[emptier], pair.fingerprint)?;
+        let word = self.table.bucket(pair.buckets[emptier]);
+        // Release: pairs with the Acquire loads of `contains`, `remove`, `add_absent`, `count_held` and
+        // `relocate`: whoever finds the fingerprint happens after its insert. Relaxed: read again.
+        Some(word.compare_exchange(words[emptier], new, Release, Relaxed).is_ok())
+    }
+
+    /// The rest of `insert`, once both buckets were seen full.
+    #[cold]
+    #[inline(never)]
+    fn insert_crowded<L: WordLayout>(&self, pair: Pair) -> Result<(), InsertError> {
+        loop {
+            if self.only_copies::<L>(pair) {
+                return Err(InsertError::TooManyCopies);
+            }
+            if self.make_room::<L>(pair, Some(pair.fingerprint))? || self.add::<L>(pair) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Whether both buckets hold nothing but the pair's fingerprint, at one moment.
+    fn only_copies<L: WordLayout>(&self, pair: Pair) -> bool {
+        let pattern = L::pattern(pair.fingerprint);
+        // Relaxed: a glance, to spare all but the hopeless the lock.
+        let hopeless = |bucket| {
+            L::count(self.table.bucket(bucket).load_to_change(Relaxed), pattern) == L::LANES
+        };
+        if !pair.buckets.into_iter().all(hopeless) {
+            return false;
+        }
+        let held = self.stripes.of(pair.fingerprint).lock();
+        let lanes = if pair.buckets[0] == pair.buckets[1] { L::LANES } else { 2 * L::LANES };
+        self.count_held::<L>(&held, pair) == lanes as usize
+    }
+
+    /// Counts the copies of the pair's fingerprint, under its lock: no move is half done.
+    fn count_held<L: WordLayout>(&self, _held: &Held, pair: Pair) -> usize {
+        let pattern = L::pattern(pair.fingerprint);
+        // Acquire: as in `contains`; a copy counted happened before.
+        let count = |bucket| L::count(self.table.bucket(bucket).load(Acquire), pattern) as usize;
+        let [first, second] = pair.buckets;
+        if first == second { count(first) } else { count(first) + count(second) }
+    }
+
+    /// Looks for a free lane and moves fingerprints so that one of the pair's buckets has room.
+    ///
+    /// With `newcomer`, that fingerprint is put into the room made, and `Ok(true)` says that it is
+    /// in. `Ok(false)` says that there may be room now: look again.
+    ///
+    /// # Errors
+    /// `Full` when no free lane was found.
+    fn make_room<L: WordLayout>(
+        &self,
+        pair: Pair,
+        newcomer: Option<Fingerprint>,
+    ) -> Result<bool, InsertError> {
+        // Relaxed: a plan; every move validates its own step of it. `Full` is not validated: lanes
+        // that were free at different moments, or are taken by half of a move, can be overlooked.
+        let read = |bucket| self.table.bucket(bucket).load_to_change(Relaxed);
+        let prefetch = |bucket| self.table.prefetch(bucket);
+        let moves = Search::default()
+            .find::<L>(&self.geometry, pair.buckets, read, prefetch)
+            .ok_or(InsertError::Full)?;
+        for step in moves {
+            let newcomer = newcomer.filter(|_| pair.buckets.contains(&step.from));
+            if !self.relocate::<L>(step, newcomer) {
+                return Ok(false);
+            }
+            if newcomer.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Makes one move, and puts `newcomer` into the lane it leaves; `false` when the plan is stale:
+    /// the fingerprint is not there any more, or there is no room where it should go. `step.to` must
+    /// be the fingerprint's other bucket, and not `step.from`.
+    #[must_use]
+    pub fn relocate<L: WordLayout>(&self, step: Move, newcomer: Option<Fingerprint>) -> bool {
+        let pattern = L::pattern(step.fingerprint);
+        let [from, to] = [step.from, step.to].map(|bucket| self.table.bucket(bucket));
+        let held = self.stripes.of(step.fingerprint).lock();
+        // Acquire: pairs with the Release of `try_add`; the copy passes on what its original published.
+        if !L::contains(from.load_to_change(Acquire), pattern) {
+            return false;
+        }
+        loop {
+            // Relaxed: as in `try_add`.
+            let word = to.load_to_change(Relaxed);
+            let Some(new) = L::with(word, step.fingerprint) else { return false };
+            // Release: pairs with the Acquire loads of `contains` and the others, as in `try_add`.
+            if to.compare_exchange(word, new, Release, Relaxed).is_ok() {
+                break;
+            }
+        }
+        held.advance();
+        self.clear_lane::<L>(&held, step.from, pattern, newcomer);
+        true
+    }
+
+    /// Clears a lane that holds a fingerprint, or puts another into it.
+    ///
+    /// The caller has found the fingerprint in this bucket, holds its stripe, and has advanced
+    /// the epoch since. So it is still there: whoever else would clear it needs the same lock.
+    fn clear_lane<L: WordLayout>(
+        &self,
+        _held: &Held,
+        bucket: u32,
+        pattern: L::Pattern,
+        newcomer: Option<Fingerprint>,
+    ) {
+        let bucket = self.table.bucket(bucket);
+        loop {
+            // Relaxed: as in `try_add`.
+            let word = bucket.load_to_change(Relaxed);
+            let new = match newcomer {
+                None => L::without(word, pattern),
+                Some(fingerprint) => L::replace(word, pattern, fingerprint),
+            }
+            .expect("only the holder of its stripe clears a fingerprint");
+            // Release: pairs with the Acquire loads of `contains`: who sees the lane cleared sees the
+            // epoch advanced. It also publishes a newcomer, as in `try_add`.
+            if bucket.compare_exchange(word, new, Release, Relaxed).is_ok() {
+                return;
+            }
+        }
+    }
+}

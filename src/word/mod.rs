@@ -1,0 +1,80 @@
+//! A bucket as a value: pure functions on one `u64`, without atomics and without concurrency.
+//!
+//! A word holds a multiset of fingerprints in a fixed number of lanes. Everything the filter ever
+//! asks of a bucket is in [`WordLayout`]: is this fingerprint there, how often, how many lanes are
+//! occupied, and the word with one fingerprint more, less, or another.
+
+mod layout;
+mod plain;
+
+pub use layout::Layout;
+pub(crate) use layout::with_layout;
+pub use plain::Plain;
+
+/// A fingerprint: `1 ..= 2^f - 1` for a layout of f bits; zero stands for an empty lane and never
+/// occurs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Fingerprint(u32);
+
+impl Fingerprint {
+    /// Wraps a value that the caller knows to be in `1 ..= 2^f - 1` of the layout in use.
+    ///
+    /// # Panics
+    /// In debug builds, if the value is zero.
+    #[inline]
+    #[must_use]
+    pub fn new(value: u32) -> Self {
+        debug_assert!(value != 0, "zero marks an empty lane");
+        Self(value)
+    }
+
+    /// The value, never zero.
+    #[inline]
+    #[must_use]
+    pub fn get(self) -> u32 {
+        self.0
+    }
+}
+
+/// How a word holds its fingerprints.
+///
+/// The functions see a word as a multiset: in which lane a fingerprint stands has no meaning, and
+/// a layout may reorder lanes as it likes. `0` is the empty word of every layout.
+pub trait WordLayout: 'static {
+    /// Lanes in a word: the most fingerprints it holds.
+    const LANES: u32;
+    /// Bits of a fingerprint.
+    const BITS: u32;
+    /// The largest fingerprint, which is also how many there are: `2^BITS - 1`.
+    const MAX_FINGERPRINT: u32 = u32::MAX >> (32 - Self::BITS);
+
+    /// A fingerprint made ready for comparison with many words.
+    type Pattern: Copy;
+
+    /// Makes a fingerprint ready for comparison.
+    fn pattern(fingerprint: Fingerprint) -> Self::Pattern;
+
+    /// Whether the word holds the fingerprint.
+    fn contains(word: u64, pattern: Self::Pattern) -> bool;
+
+    /// How many copies of the fingerprint the word holds, `0 ..= LANES`.
+    fn count(word: u64, pattern: Self::Pattern) -> u32;
+
+    /// How many lanes are occupied, `0 ..= LANES`.
+    fn occupied(word: u64) -> u32;
+
+    /// Whether every lane is occupied.
+    fn is_full(word: u64) -> bool;
+
+    /// The word with one copy of the fingerprint more; `None` when it is full.
+    fn with(word: u64, fingerprint: Fingerprint) -> Option<u64>;
+
+    /// The word with one copy of the fingerprint less; `None` when it holds none.
+    fn without(word: u64, pattern: Self::Pattern) -> Option<u64>;
+
+    /// The word with one copy of `old` turned into `new`; `None` when it holds no `old`.
+    fn replace(word: u64, old: Self::Pattern, new: Fingerprint) -> Option<u64>;
+
+    /// The fingerprints in the word, each as often as it occurs.
+    fn fingerprints(word: u64) -> impl Iterator<Item = Fingerprint>;
+}

@@ -1,0 +1,272 @@
+//! Readers that must never miss, beside writers that keep a filter at 95 % load.
+
+use std::{
+    hash::BuildHasher,
+    sync::atomic::{
+        AtomicBool, AtomicU64,
+        Ordering::{Acquire, Relaxed, Release},
+    },
+    thread,
+};
+
+use guira::{CuckooFilter, InsertError, Layout};
+use rand::{RngExt, rngs::SmallRng};
+
+use super::{Maker, build, capacity_of, rng};
+
+/// What a run consists of.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    pub layout: Layout,
+    pub buckets: usize,
+    pub readers: usize,
+    pub writers: usize,
+    /// Look-ups of keys that are always there, by all readers together.
+    pub reads: u64,
+    /// Insertions and removals to wait for besides, so that there was something to miss.
+    pub changes: u64,
+    pub seed: u64,
+}
+
+/// Reads between two looks at whether to stop.
+const ROUND: usize = 64;
+
+/// The state that the threads of a run share.
+struct Run<'a, S> {
+    plan: &'a Plan,
+    filter: &'a CuckooFilter<S>,
+    /// Keys that are in from the first look-up to the last, some of them twice.
+    permanent: &'a [u64],
+    /// Keys whose number of copies nobody changes, and that number.
+    counted: &'a [(u64, usize)],
+    /// Keys to insert and remove: new ones, duplicates and aliases of the permanent ones.
+    pool: &'a [u64],
+    changes: AtomicU64,
+    stop: AtomicBool,
+}
+
+/// Tells everybody to stop when its thread panics, so that the failure is seen.
+pub struct StopOnPanic<'a>(pub &'a AtomicBool);
+
+impl Drop for StopOnPanic<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.store(true, Release);
+        }
+    }
+}
+
+/// Runs the plan, and takes stock at its end. Returns how many aliases were in the game.
+pub fn churn<S: BuildHasher + Send + Sync>(make: Maker<S>, plan: &Plan) -> usize {
+    let empty = || build(make, capacity_of(plan.layout, plan.buckets), plan.layout, plan.seed);
+    let filter = empty();
+    let mut rng = rng(plan.seed);
+    let mut permanent: Vec<u64> = Vec::new();
+    // Hopeless hashes leave no more to insert long before.
+    for _ in 0..4 * filter.slots() {
+        let key = rng.random();
+        if filter.len() * 10 < filter.slots() * 7 && filter.insert(&key).is_ok() {
+            permanent.push(key);
+        }
+    }
+    let fixed = permanent.len().min(8);
+    for key in &permanent[..fixed] {
+        // A second copy for half of those that will be counted; it may not fit.
+        let _ = key.is_multiple_of(2) && filter.insert(key).is_ok();
+    }
+    let counted: Vec<(u64, usize)> =
+        permanent[..fixed].iter().map(|key| (*key, filter.count(key))).collect();
+
+    let (pool, aliases) = pool(&filter, &permanent, &empty, &permanent[..fixed], &mut rng);
+    let run = Run {
+        plan,
+        filter: &filter,
+        permanent: &permanent,
+        counted: &counted,
+        pool: &pool,
+        changes: AtomicU64::new(0),
+        stop: AtomicBool::new(false),
+    };
+    let share = (filter.slots() * 95 / 100).saturating_sub(filter.len()) / plan.writers;
+    let before = filter.len();
+    let owned = run.all(share.max(2));
+    take_stock(plan, &filter, before, owned, &permanent);
+    aliases
+}
+
+/// Keys to insert and remove, and how many of them are aliases of permanent keys.
+fn pool<S: BuildHasher>(
+    filter: &CuckooFilter<S>,
+    permanent: &[u64],
+    empty: &dyn Fn() -> CuckooFilter<S>,
+    counted: &[u64],
+    rng: &mut SmallRng,
+) -> (Vec<u64>, usize) {
+    let fixed = empty();
+    for key in counted {
+        // Two of them may be aliases, and the copies of one key may be enough to fill its buckets.
+        let _ = fixed.insert(key);
+    }
+    let probes: Vec<u64> = (0..200_000).map(|_| rng.random()).collect();
+    let is_alias = |key: &&u64| filter.contains(*key);
+    let aliases: Vec<u64> = probes.iter().filter(is_alias).copied().take(200).collect();
+    let fresh = probes.iter().rev().take(2 * filter.slots()).copied();
+    let duplicates = permanent.iter().copied().take(200);
+    let mut pool: Vec<u64> = fresh.chain(duplicates).chain(aliases.iter().copied()).collect();
+    pool.retain(|key| !fixed.contains(key));
+    (pool, aliases.len())
+}
+
+impl<S: BuildHasher + Send + Sync> Run<'_, S> {
+    /// All threads at work; returns what the writers still own.
+    fn all(&self, share: usize) -> Vec<u64> {
+        thread::scope(|scope| {
+            let writers: Vec<_> =
+                (0..self.plan.writers).map(|i| scope.spawn(move || self.write(i, share))).collect();
+            let readers: Vec<_> =
+                (0..self.plan.readers).map(|i| scope.spawn(move || self.read(i))).collect();
+            let outcomes: Vec<_> =
+                readers.into_iter().map(thread::ScopedJoinHandle::join).collect();
+            self.stop.store(true, Release);
+            for outcome in outcomes {
+                outcome.expect("a reader missed something");
+            }
+            let owned = writers.into_iter().map(|writer| writer.join().expect("a writer failed"));
+            owned.flatten().collect()
+        })
+    }
+
+    /// Looks up permanent keys, one by one or in batches; none may be missing.
+    fn read(&self, number: usize) {
+        let _stop = StopOnPanic(&self.stop);
+        let mut rng = rng(self.plan.seed ^ (1000 + number as u64));
+        let mut found = [false; ROUND];
+        let share = self.plan.reads / self.plan.readers as u64;
+        let mut reads = 0;
+        while reads < share || self.changes.load(Relaxed) < self.plan.changes {
+            if self.stop.load(Acquire) {
+                return;
+            }
+            let start = rng.random_range(0..self.permanent.len());
+            let keys = &self.permanent[start..self.permanent.len().min(start + ROUND)];
+            if rng.random_ratio(1, 4) {
+                let hits = self.filter.contains_batch(keys, &mut found[..keys.len()]);
+                assert_eq!(hits, keys.len(), "false negative in a batch; {:?}", self.plan);
+                assert!(found[..keys.len()].iter().all(|&found| found));
+            } else {
+                for key in keys {
+                    assert!(self.filter.contains(key), "false negative: {key}; {:?}", self.plan);
+                }
+            }
+            reads += keys.len() as u64;
+            let (key, copies) = self.counted[rng.random_range(0..self.counted.len())];
+            assert_eq!(self.filter.count(&key), copies, "copies of {key}; {:?}", self.plan);
+            assert!(self.filter.len() <= self.filter.slots());
+        }
+    }
+
+    /// Inserts and removes keys of the pool around a number of them; returns those still in.
+    fn write(&self, number: usize, share: usize) -> Vec<u64> {
+        let _stop = StopOnPanic(&self.stop);
+        let mut rng = rng(self.plan.seed ^ (2000 + number as u64));
+        let mut mine: Vec<u64> = Vec::new();
+        while !self.stop.load(Acquire) {
+            let fits = if mine.len() < share + rng.random_range(0..=share / 4) {
+                self.insert(&mut mine, &mut rng)
+            } else {
+                false
+            };
+            if !fits && !mine.is_empty() {
+                self.remove(&mut mine, &mut rng);
+            }
+        }
+        mine
+    }
+
+    /// Inserts by one of the ways there are, and says whether everything fitted.
+    fn insert(&self, mine: &mut Vec<u64>, rng: &mut SmallRng) -> bool {
+        let start = rng.random_range(0..self.pool.len() - 4);
+        let keys = &self.pool[start..start + 4];
+        let key = keys[0];
+        let old = mine.len();
+        let fits = match rng.random_range(0..8) {
+            0 => match self.filter.insert_batch(keys) {
+                Ok(()) => {
+                    mine.extend(keys);
+                    true
+                }
+                Err(error) => {
+                    let rejected = error.rejected();
+                    let fitted = (0..keys.len()).filter(|position| !rejected.contains(position));
+                    mine.extend(fitted.map(|position| keys[position]));
+                    false
+                }
+            },
+            1 => {
+                let mut added = [false; 4];
+                let outcome = self.filter.insert_unique_batch(keys, &mut added);
+                mine.extend(
+                    keys.iter().zip(added).filter(|(_, added)| *added).map(|(key, _)| *key),
+                );
+                outcome.is_ok()
+            }
+            2 | 3 => match self.filter.insert_unique(&key) {
+                // Nobody's copy is ours when it was there already.
+                Ok(false) => true,
+                Ok(true) => {
+                    mine.push(key);
+                    true
+                }
+                Err(reason) => {
+                    assert_eq!(reason, InsertError::Full);
+                    false
+                }
+            },
+            _ => {
+                let outcome = self.filter.insert(&key);
+                mine.extend(outcome.is_ok().then_some(key));
+                outcome.is_ok()
+            }
+        };
+        for key in &mine[old..] {
+            assert!(self.filter.contains(key), "not there: {key}; {:?}", self.plan);
+        }
+        self.changes.fetch_add((mine.len() - old) as u64, Relaxed);
+        fits
+    }
+
+    /// Removes one or a few of the keys that this writer owns; all must have been there.
+    fn remove(&self, mine: &mut Vec<u64>, rng: &mut SmallRng) {
+        if rng.random_ratio(1, 8) {
+            let keys = mine.split_off(mine.len().saturating_sub(4));
+            assert_eq!(self.filter.remove_batch(&keys, &mut [false; 4][..keys.len()]), keys.len());
+            self.changes.fetch_add(keys.len() as u64, Relaxed);
+            return;
+        }
+        let key = mine.swap_remove(rng.random_range(0..mine.len()));
+        assert!(self.filter.contains(&key), "false negative: own {key}; {:?}", self.plan);
+        assert!(self.filter.remove(&key), "own {key} cannot be removed; {:?}", self.plan);
+        self.changes.fetch_add(1, Relaxed);
+    }
+}
+
+/// With all threads gone: the books balance, and what is owned can be taken out, item by item.
+fn take_stock<S: BuildHasher>(
+    plan: &Plan,
+    filter: &CuckooFilter<S>,
+    before: usize,
+    owned: Vec<u64>,
+    permanent: &[u64],
+) {
+    assert_eq!(filter.len(), before + owned.len(), "{plan:?}");
+    for key in owned {
+        assert!(filter.remove(&key), "{plan:?}: {key} is owned, but not there");
+    }
+    assert_eq!(filter.len(), before, "{plan:?}");
+    assert!(permanent.iter().all(|key| filter.contains(key)), "{plan:?}");
+    for key in permanent {
+        while filter.remove(key) {}
+    }
+    // With every pair taken out by its own key, the books must end at zero.
+    assert_eq!(filter.len(), 0, "{plan:?}");
+}

@@ -1,0 +1,13 @@
+//! The filter with the default hasher, and the whole suite again with worse ones.
+
+mod common;
+
+use common::suite::suite;
+
+suite!(default);
+suite!(identity);
+suite!(bad);
+suite!(bad_high);
+suite!(truncated_32);
+suite!(truncated_high);
+suite!(truncated_16);

@@ -1,0 +1,48 @@
+//! The project's own commands: `cargo xtask`.
+
+mod fuzz;
+mod mutants;
+mod tokens;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::{Parser, Subcommand};
+
+/// The project's own commands.
+#[derive(Debug, Parser)]
+#[command(bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What can be asked for.
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Weakens orderings and breaks the protocol, one at a time, and demands that a loom model fails.
+    OrderingMutants(mutants::Options),
+    /// Fuzzes the library with every target of `fuzz/`; skipped where a tool for it is missing.
+    Fuzz(fuzz::Options),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::OrderingMutants(options) => mutants::run(&options),
+        Command::Fuzz(options) => fuzz::run(options),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The root of the repository.
+fn root() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+        .canonicalize()
+        .expect("the repository that this was built in")
+}

@@ -1,0 +1,436 @@
+//! Faults of the protocol itself: steps left out or misplaced, as changes of the source.
+//!
+//! A change names a function and the tokens to be replaced in it, which must be there exactly once.
+//! White space and comments do not count. Where the source has moved on, the command says so
+//! instead of leaving a fault out: none is lost without notice.
+
+use std::ops::Range;
+
+use anyhow::{Context, Result, ensure};
+
+use super::{Edit, Mutant, Source};
+use crate::tokens::{flatten, function, the_only};
+
+/// The file with the protocol.
+const PROTOCOL: &str = "src/protocol.rs";
+/// The file with the locks and the epochs.
+const STRIPES: &str = "src/stripes.rs";
+/// The file with the atomics.
+const SYNC: &str = "src/sync/mod.rs";
+/// The file with the filter that users see.
+const FILTER: &str = "src/filter.rs";
+
+/// A fault to be planted.
+struct Fault {
+    name: &'static str,
+    changes: &'static [Change],
+    /// Whether it is made with [`PRETENDED_LOCK`].
+    pretends: bool,
+    /// Whether running out of time counts as noticing it.
+    may_hang: bool,
+}
+
+impl Fault {
+    /// A fault that leaves a lock out: it may call `pretend()` for `lock()`.
+    const fn that_pretends(self) -> Self {
+        Self { pretends: true, ..self }
+    }
+
+    /// A fault by which a thread may come to wait for itself.
+    const fn that_may_hang(self) -> Self {
+        Self { may_hang: true, ..self }
+    }
+}
+
+/// Tokens to be replaced by others.
+struct Change {
+    path: &'static str,
+    /// The function that they are in; anywhere in the file, where it is empty.
+    function: &'static str,
+    old: &'static str,
+    new: &'static str,
+}
+
+/// A fault made of these changes.
+const fn fault(name: &'static str, changes: &'static [Change]) -> Fault {
+    Fault { name, changes, pretends: false, may_hang: false }
+}
+
+/// A change inside a function of the protocol.
+const fn within(function: &'static str, old: &'static str, new: &'static str) -> Change {
+    Change { path: PROTOCOL, function, old, new }
+}
+
+/// A change inside a function of the filter.
+const fn in_filter(function: &'static str, old: &'static str, new: &'static str) -> Change {
+    Change { path: FILTER, function, old, new }
+}
+
+/// Changes that give stripes a method `pretend`, which returns a `Held` without taking the lock.
+const PRETENDED_LOCK: [Change; 2] = [
+    Change {
+        path: STRIPES,
+        function: "",
+        old: "_guard: LockGuard<'a>",
+        new: "_guard: Option<LockGuard<'a>>",
+    },
+    Change {
+        path: STRIPES,
+        function: "lock",
+        old: "Held { stripe: self, _guard: guard }",
+        new: "Held { stripe: self, _guard: Some(guard) }
+            }
+            pub(crate) fn pretend(&self) -> Held<'_> {
+                Held { stripe: self, _guard: None }",
+    },
+];
+
+/// Every fault.
+const FAULTS: &[Fault] = &[
+    // Look-ups.
+    fault(
+        "contains: no second load of the epoch",
+        &[within("contains", "stripe.is_still(epoch)", "{ let _ = epoch; true }")],
+    ),
+    fault(
+        "contains: the words read again instead of the epoch",
+        &[within(
+            "contains",
+            "stripe.is_still(epoch)",
+            "{ let _ = epoch; words == [first.load(Acquire), second.load(Acquire)] }",
+        )],
+    ),
+    fault(
+        "contains: a second miss is believed",
+        &[
+            within("contains", "loop", "let mut misses = 0; loop"),
+            within(
+                "contains",
+                "stripe.is_still(epoch)",
+                "{ misses += 1; stripe.is_still(epoch) || misses == 2 }",
+            ),
+        ],
+    ),
+    fault(
+        "contains: the epoch first loaded after the words",
+        &[
+            within("contains", "let epoch = stripe.epoch();", ""),
+            within(
+                "contains",
+                "let words = [first.load(Acquire), second.load(Acquire)];",
+                "let words = [first.load(Acquire), second.load(Acquire)];
+                 let epoch = stripe.epoch();",
+            ),
+        ],
+    ),
+    fault(
+        "contains: the second word not looked at",
+        &[within("contains", "| L::contains(words[1], pattern)", "")],
+    ),
+    fault(
+        "contains: the first word not looked at",
+        &[within("contains", "L::contains(words[0], pattern) |", "")],
+    ),
+    // Epochs.
+    fault(
+        "advance: the epoch stays what it is",
+        &[Change { path: STRIPES, function: "advance", old: "epoch + 1", new: "epoch" }],
+    ),
+    fault(
+        "relocate: the epoch advanced before the copy",
+        &[
+            within(
+                "relocate",
+                "let held = self.stripes.of(step.fingerprint).lock();",
+                "let held = self.stripes.of(step.fingerprint).lock(); held.advance();",
+            ),
+            within("relocate", "held.advance();", ""),
+        ],
+    ),
+    fault(
+        "relocate: the epoch advanced after the clear",
+        &[within(
+            "relocate",
+            "held.advance(); self.clear_lane::<L>(&held, step.from, pattern, newcomer);",
+            "self.clear_lane::<L>(&held, step.from, pattern, newcomer); held.advance();",
+        )],
+    ),
+    fault("relocate: the epoch never advanced", &[within("relocate", "held.advance();", "")]),
+    fault(
+        "relocate: the epoch not advanced where a newcomer takes the lane",
+        &[within("relocate", "held.advance();", "if newcomer.is_none() { held.advance(); }")],
+    ),
+    fault("remove: the epoch never advanced", &[within("remove", "held.advance();", "")]),
+    fault(
+        "remove: the epoch advanced after the clear",
+        &[within(
+            "remove",
+            "held.advance(); self.clear_lane::<L>(&held, bucket, pattern, None);",
+            "self.clear_lane::<L>(&held, bucket, pattern, None); held.advance();",
+        )],
+    ),
+    // Locks.
+    fault("remove: no lock", &[within("remove", ".lock()", ".pretend()")]).that_pretends(),
+    fault("add_absent: no lock", &[within("add_absent", ".lock()", ".pretend()")]).that_pretends(),
+    fault("count: no lock", &[within("count", ".lock()", ".pretend()")]).that_pretends(),
+    fault("relocate: no lock", &[within("relocate", ".lock()", ".pretend()")]).that_pretends(),
+    fault("only_copies: no lock", &[within("only_copies", ".lock()", ".pretend()")])
+        .that_pretends(),
+    fault(
+        "only_copies: a glance taken for the verdict",
+        &[within(
+            "only_copies",
+            "self.count_held::<L>(&held, pair) == lanes as usize",
+            "{ let _ = (held, lanes); true }",
+        )],
+    ),
+    fault(
+        "insert_unique: the lock kept while it makes room",
+        &[
+            within(
+                "insert_unique",
+                "let mut room_was_made = Ok(false);",
+                "let mut room_was_made = Ok(false);
+                 let _held = self.stripes.of(pair.fingerprint).lock();",
+            ),
+            within("add_absent", ".lock()", ".pretend()"),
+        ],
+    )
+    .that_pretends()
+    .that_may_hang(),
+    fault(
+        "add_absent: the lock let go between the scan and the adding",
+        &[
+            within("add_absent", "let _held =", "let held ="),
+            within("add_absent", "loop", ""),
+            within(
+                "add_absent",
+                "if self.try_add::<L>(pair, words)? { return Some(true); }",
+                "drop(held); self.add::<L>(pair).then_some(true)",
+            ),
+        ],
+    ),
+    fault(
+        "add_absent: presence and room judged by two looks",
+        &[
+            within("add_absent", "loop", ""),
+            within(
+                "add_absent",
+                "if self.try_add::<L>(pair, words)? { return Some(true); }",
+                "self.add::<L>(pair).then_some(true)",
+            ),
+        ],
+    ),
+    fault(
+        "insert_unique: no second scan once it has made room",
+        &[within(
+            "insert_unique",
+            "room_was_made = self.make_room::<L>(pair, None);",
+            "room_was_made = self.make_room::<L>(pair, None);
+             if room_was_made.is_ok() && self.add::<L>(pair) { return Ok(true); }",
+        )],
+    ),
+    fault(
+        "insert_unique: no last scan before it says that the table is full",
+        &[within(
+            "insert_unique",
+            "room_was_made = self.make_room::<L>(pair, None);",
+            "room_was_made = Ok(self.make_room::<L>(pair, None)?);",
+        )],
+    ),
+    fault(
+        "relocate: the lock let go between the copy and the clear",
+        &[within(
+            "relocate",
+            "held.advance();",
+            "drop(held); let held = self.stripes.of(step.fingerprint).lock(); held.advance();",
+        )],
+    ),
+    // Moves.
+    fault(
+        "relocate: a stale plan not noticed",
+        &[within(
+            "relocate",
+            "if !L::contains(from.load_to_change(Acquire), pattern) { return false; }",
+            "let _ = from;",
+        )],
+    ),
+    fault(
+        "relocate: the plan re-validated before the lock is taken",
+        &[
+            within("relocate", "let held = self.stripes.of(step.fingerprint).lock();", ""),
+            within(
+                "relocate",
+                "if !L::contains(from.load_to_change(Acquire), pattern) { return false; }",
+                "if !L::contains(from.load_to_change(Acquire), pattern) { return false; }
+                 let held = self.stripes.of(step.fingerprint).lock();",
+            ),
+        ],
+    ),
+    fault(
+        "relocate: no copy made",
+        &[within(
+            "relocate",
+            "to.compare_exchange(word, new, Release, Relaxed).is_ok()",
+            "{ let _ = new; true }",
+        )],
+    ),
+    fault(
+        "relocate: the source not cleared",
+        &[within(
+            "relocate",
+            "self.clear_lane::<L>(&held, step.from, pattern, newcomer);",
+            "let _ = newcomer;",
+        )],
+    ),
+    fault(
+        "relocate: the copy made by a plain store",
+        &[within(
+            "relocate",
+            "to.compare_exchange(word, new, Release, Relaxed).is_ok()",
+            "{ to.store(new, Release); true }",
+        )],
+    ),
+    fault(
+        "make_room: a move that failed reported as room for the newcomer",
+        &[within(
+            "make_room",
+            "if !self.relocate::<L>(step, newcomer) { return Ok(false); }",
+            "if !self.relocate::<L>(step, newcomer) { return Ok(true); }",
+        )],
+    ),
+    fault(
+        "clear_lane: the newcomer forgotten",
+        &[within(
+            "clear_lane",
+            "Some(fingerprint) => L::replace(word, pattern, fingerprint)",
+            "Some(_) => L::without(word, pattern)",
+        )],
+    ),
+    fault(
+        "clear_lane: the lane cleared by a plain store",
+        &[within(
+            "clear_lane",
+            "bucket.compare_exchange(word, new, Release, Relaxed).is_ok()",
+            "{ bucket.store(new, Release); true }",
+        )],
+    ),
+    // Adding, removing, counting.
+    fault(
+        "try_add: the word changed by a plain store",
+        &[within(
+            "try_add",
+            "word.compare_exchange(words[emptier], new, Release, Relaxed).is_ok()",
+            "{ word.store(new, Release); true }",
+        )],
+    ),
+    fault(
+        "remove: says true and takes nothing out",
+        &[within("remove", "self.clear_lane::<L>(&held, bucket, pattern, None);", "")],
+    ),
+    fault(
+        "count_held: one bucket counted twice",
+        &[within(
+            "count_held",
+            "if first == second { count(first) } else { count(first) + count(second) }",
+            "count(first) + count(second)",
+        )],
+    ),
+    fault(
+        "count_held: the second bucket not counted",
+        &[within(
+            "count_held",
+            "if first == second { count(first) } else { count(first) + count(second) }",
+            "{ let _ = second; count(first) }",
+        )],
+    ),
+    // The number of items.
+    fault("insert_hash: not counted", &[in_filter("insert_hash", "self.items.add(1);", "")]),
+    fault(
+        "insert_unique_hash: counted also where nothing was added",
+        &[in_filter("insert_unique_hash", "if added { self.items.add(1); }", "self.items.add(1);")],
+    ),
+    fault(
+        "remove_hash: counted also where nothing was removed",
+        &[in_filter("remove_hash", "if removed { self.items.add(-1); }", "self.items.add(-1);")],
+    ),
+    fault(
+        "Tally: counted by a load and a store",
+        &[Change {
+            path: SYNC,
+            function: "",
+            old: "self.0.fetch_add(change, Relaxed);",
+            // The load is a read-modify-write for the sake of loom, as in `load_to_change`.
+            new: "let old = self.0.fetch_add(0, Relaxed); self.0.store(old + change, Relaxed);",
+        }],
+    ),
+];
+
+/// One mutant for every fault.
+pub(super) fn mutants(sources: &[Source]) -> Result<Vec<Mutant>> {
+    let mut mutants = Vec::new();
+    let mut outdated = Vec::new();
+    for fault in FAULTS {
+        match mutant(fault, sources) {
+            Ok(mutant) => mutants.push(mutant),
+            Err(error) => outdated.push(format!("{}: {error:#}", fault.name)),
+        }
+    }
+    ensure!(
+        outdated.is_empty(),
+        "structural mutants that do not fit the source:\n{}",
+        outdated.join("\n")
+    );
+    Ok(mutants)
+}
+
+/// The mutant of a fault, as the source stands.
+fn mutant(fault: &Fault, sources: &[Source]) -> Result<Mutant> {
+    let helpers: &[Change] = if fault.pretends { &PRETENDED_LOCK } else { &[] };
+    let changes = fault.changes.iter().chain(helpers);
+    let found = changes.map(|change| find(change, sources)).collect::<Result<Vec<_>>>()?;
+    let place = found.first().context("no changes")?.0.clone();
+    let edits = found.into_iter().map(|(_, edit)| edit).collect();
+    let name = fault.name.to_owned();
+    Ok(Mutant { place, name, edits, may_hang: fault.may_hang, explanation: None })
+}
+
+/// Where a change is to be made, for people and for the machine.
+fn find(change: &Change, sources: &[Source]) -> Result<(String, Edit)> {
+    let Change { path, function, old, new } = change;
+    let source = sources
+        .iter()
+        .find(|source| source.path == *path)
+        .with_context(|| format!("there is no {path}"))?;
+    let (place, range) = find_tokens(&source.text, function, old)
+        .with_context(|| format!("looking for `{old}` in {path}"))?;
+    let edit = Edit { path: source.path.clone(), range, new: (*new).to_owned() };
+    Ok((format!("{path}:{place}"), edit))
+}
+
+/// The place and the bytes of these tokens in a text, where they stand once in this function.
+fn find_tokens(text: &str, within: &str, wanted: &str) -> Result<(String, Range<usize>)> {
+    let tokens = flatten(text)?;
+    let tokens = if within.is_empty() { &tokens[..] } else { &tokens[function(&tokens, within)?] };
+    let wanted = flatten(wanted)?;
+    ensure!(!wanted.is_empty(), "nothing to look for");
+    let texts: Vec<&str> = wanted.iter().map(|token| token.text.as_str()).collect();
+    let place = the_only(tokens, &texts).with_context(|| format!("in `{within}`"))?;
+    let (first, last) = (&tokens[place.start], &tokens[place.end - 1]);
+    let place = format!("{}:{}", first.line, first.column);
+    Ok((place, first.range.start..last.range.end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn found_in_its_function_across_comments() {
+        let text = "fn a() { x.lock(); }\nfn b() { x // why\n .lock(\n); y }";
+        let (place, range) = find_tokens(text, "b", "x.lock();").unwrap();
+        assert_eq!((place.as_str(), &text[range]), ("2:10", "x // why\n .lock(\n);"));
+        assert!(find_tokens(text, "", "x.lock();").is_err(), "twice in the file");
+        assert!(find_tokens(text, "b", "z").is_err());
+    }
+}
