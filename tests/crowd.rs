@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::{collections::VecDeque, thread, time::Duration};
+use std::{collections::VecDeque, sync::Barrier, thread, time::Duration};
 
 use common::{Watchdog, rng, scaled};
 use guira::{CuckooFilter, InsertError, Layout};
@@ -25,8 +25,12 @@ struct Inserts {
 }
 
 /// Inserts, looks up, counts and removes items of the thread's own, and looks up those of all.
-fn jostle(filter: &CuckooFilter, thread: u64, rounds: u64) -> Inserts {
+///
+/// Nobody takes out its last items before all have theirs: even where threads run one after
+/// another, they ask for more than there is room for.
+fn jostle(filter: &CuckooFilter, thread: u64, rounds: u64, together: &Barrier) -> Inserts {
     let mut rng = rng(thread);
+    together.wait();
     let (mut own, mut inserts) = (VecDeque::new(), Inserts::default());
     for round in 0..rounds {
         let key = ((thread + 1) << 32) + round;
@@ -57,6 +61,7 @@ fn jostle(filter: &CuckooFilter, thread: u64, rounds: u64) -> Inserts {
         );
         assert!(filter.contains(&rng.random_range(0..PERMANENT)), "permanent item is missed");
     }
+    together.wait();
     assert!(own.iter().all(|key| filter.remove(key)), "own item is gone");
     inserts
 }
@@ -68,9 +73,10 @@ fn sixty_four_threads_get_done() {
     let filter = builder.seed(1).build().expect("a small filter");
     (0..PERMANENT).for_each(|key| filter.insert(&key).expect("room"));
     let rounds = scaled(1_000, 4_000);
+    let together = Barrier::new(THREADS as usize);
     let inserts: Vec<Inserts> = thread::scope(|scope| {
-        let filter = &filter;
-        let jostle = |thread| scope.spawn(move || jostle(filter, thread, rounds));
+        let (filter, together) = (&filter, &together);
+        let jostle = |thread| scope.spawn(move || jostle(filter, thread, rounds, together));
         let threads: Vec<_> = (0..THREADS).map(jostle).collect();
         threads.into_iter().map(|thread| thread.join().expect("no thread panics")).collect()
     });
@@ -79,5 +85,6 @@ fn sixty_four_threads_get_done() {
     let refused: u64 = inserts.iter().map(|inserts| inserts.refused).sum();
     let added: u64 = inserts.iter().map(|inserts| inserts.added).sum();
     println!("{added} items added, {refused} refused");
-    assert!(refused > 0 && added > THREADS * rounds / 4, "neither full nor stuck");
+    // The first thread to run has room for an item in every round, or others have added theirs.
+    assert!(refused > 0 && added > rounds / 2, "neither full nor stuck");
 }
