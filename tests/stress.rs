@@ -143,11 +143,15 @@ fn two_make_room<L: WordLayout>() {
     let _watchdog = Watchdog::new("two_make_room");
     let scene = PingPong::new::<L>();
     let mut rng = rng(9);
-    // For each bucket an item that can leave it for one that nobody else uses.
+    // For each bucket an item that can leave it for one that nobody else uses, the other one neither:
+    // the half of a move takes a lane, and for want of that one the thread beside it may say `Full`.
+    let mut taken = FAR.to_vec();
     let movable = FAR.map(|bucket| {
-        find_pair::<L>(&scene.core, &mut rng, |pair| {
-            pair.buckets[0] == bucket && !FAR.contains(&pair.buckets[1])
-        })
+        let item = find_pair::<L>(&scene.core, &mut rng, |pair| {
+            pair.buckets[0] == bucket && !taken.contains(&pair.buckets[1])
+        });
+        taken.push(item.buckets[1]);
+        item
     });
     let rounds = 2_000;
     let (gate, failed, added) = (Gate::new(2), AtomicBool::new(false), AtomicUsize::new(0));
