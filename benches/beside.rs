@@ -13,18 +13,18 @@ use std::{
     time::{Duration, Instant},
 };
 
+use core_affinity::CoreId;
 use guira::CuckooFilter;
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
 /// Keys of a batch, and look-ups between two glances at the clock.
 const BATCH: usize = 1024;
 
-fn pin(nth: usize) {
-    if let Some(&core) =
-        core_affinity::get_core_ids().and_then(|cores| cores.get(nth).copied()).as_ref()
-    {
-        core_affinity::set_for_current(core);
-    }
+/// Pins this thread to the `nth` of `cores`. (They were listed before the first thread was pinned: a
+/// pinned thread, and each that it starts, is told of its own core alone.)
+fn pin(cores: &[CoreId], nth: usize) {
+    let core = cores.get(nth).unwrap_or_else(|| panic!("{} cores are too few", cores.len()));
+    assert!(core_affinity::set_for_current(*core), "cannot pin a thread to {core:?}");
 }
 
 /// Looks keys up for a while; returns millions of look-ups a second.
@@ -78,13 +78,14 @@ fn main() {
     filter.insert_hash_batch(&keys).expect("room");
     let (always, changing) = keys.split_at(items / 2);
     println!("{filter:?}");
-    pin(0);
+    let cores = core_affinity::get_core_ids().expect("the system's cores");
+    pin(&cores, 0);
     for (batches, name) in [(false, "single"), (true, "batch")] {
         let alone = read(&filter, always, batches, time / 4);
         let (stop, ready) = (AtomicBool::new(false), Barrier::new(2));
         let (beside, changes) = thread::scope(|scope| {
             let writer = scope.spawn(|| {
-                pin(1);
+                pin(&cores, 1);
                 ready.wait();
                 write(&filter, changing, &stop)
             });
