@@ -24,15 +24,22 @@ pub(crate) fn for_each_pair<L: WordLayout, T>(
     hash: impl Fn(&T) -> u64,
     mut operation: impl FnMut(usize, Pair),
 ) {
+    let ask = |item: &T| {
+        let pair = core.geometry().pair::<L>(hash(item));
+        core.prefetch(pair);
+        pair
+    };
     let unset = Pair { fingerprint: Fingerprint::new(1), buckets: [0; 2] };
     let mut pairs = [unset; WINDOW];
-    for (window, items) in items.chunks(WINDOW).enumerate() {
-        for (pair, item) in pairs.iter_mut().zip(items) {
-            *pair = core.geometry().pair::<L>(hash(item));
-            core.prefetch(*pair);
+    for (pair, item) in pairs.iter_mut().zip(items) {
+        *pair = ask(item);
+    }
+    for position in 0..items.len() {
+        let slot = &mut pairs[position % WINDOW];
+        let pair = *slot;
+        if let Some(item) = items.get(position + WINDOW) {
+            *slot = ask(item);
         }
-        for (position, &pair) in pairs[..items.len()].iter().enumerate() {
-            operation(window * WINDOW + position, pair);
-        }
+        operation(position, pair);
     }
 }

@@ -234,9 +234,7 @@ impl<S> CuckooFilter<S> {
     #[must_use]
     pub fn contains_hash(&self, hash: u64) -> bool {
         with_layout!(self.layout, L => {
-            let pair = self.core.geometry().pair::<L>(hash);
-            self.core.prefetch(pair);
-            self.core.contains::<L>(pair)
+            self.core.contains::<L>(self.core.geometry().pair::<L>(hash))
         })
     }
 

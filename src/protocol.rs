@@ -113,21 +113,36 @@ impl Core {
     #[inline]
     #[must_use]
     pub fn contains<L: WordLayout>(&self, pair: Pair) -> bool {
-        let pattern = L::pattern(pair.fingerprint);
-        let stripe = self.stripes.of(pair.fingerprint);
-        let [first, second] = pair.buckets.map(|bucket| self.table.bucket(bucket));
+        let Pair { fingerprint, buckets: [first, second] } = pair;
+        self.look_up::<L>(pair).unwrap_or_else(|| self.look_again::<L>(fingerprint, first, second))
+    }
+
+    /// The further rounds of `contains`, out of its way. (The pair in parts: whole, it would be written
+    /// to memory before every first round.)
+    #[cold]
+    #[inline(never)]
+    fn look_again<L: WordLayout>(&self, fingerprint: Fingerprint, first: u32, second: u32) -> bool {
         loop {
-            let epoch = stripe.epoch();
-            // Acquire, twice: pairs with the Release of `try_add`, so that a hit happens after the insert
-            // it found, and with that of `clear_lane`, so that a clearing seen shows its epoch below.
-            let words = [first.load(Acquire), second.load(Acquire)];
-            if L::contains(words[0], pattern) | L::contains(words[1], pattern) {
-                return true;
-            }
-            if stripe.is_still(epoch) {
-                return false;
+            if let Some(found) = self.look_up::<L>(Pair { fingerprint, buckets: [first, second] }) {
+                return found;
             }
         }
+    }
+
+    /// One round of a look-up: `None` when it missed while a lane of the stripe may have been cleared.
+    #[inline]
+    fn look_up<L: WordLayout>(&self, pair: Pair) -> Option<bool> {
+        let pattern = L::pattern(pair.fingerprint);
+        let stripe = self.stripes.of(pair.fingerprint);
+        let [first, second] = pair.buckets;
+        let [first, second] = [self.table.bucket(first), self.table.bucket(second)];
+        let epoch = stripe.epoch();
+        // Acquire, twice: pairs with the Release of `try_add`, so that a hit happens after the insert
+        // it found, and with that of `clear_lane`, so that a clearing seen shows its epoch below.
+        let words = [first.load(Acquire), second.load(Acquire)];
+        let found = L::contains(words[0], pattern) | L::contains(words[1], pattern);
+        // One branch, as good as always taken, where hits and misses come as they like.
+        (stripe.is_still(epoch) | found).then_some(found)
     }
 
     /// How many copies of the pair's fingerprint its buckets hold.

@@ -58,7 +58,8 @@ impl Stripes {
     /// The stripe of every pair with this fingerprint.
     #[inline]
     pub fn of(&self, fingerprint: Fingerprint) -> &Stripe {
-        &self.stripes[fingerprint.get() as usize & (self.stripes.len() - 1)]
+        // SAFETY: there is a power of two of them, at least one, so the mask leaves an index below that.
+        unsafe { self.stripes.get_unchecked(fingerprint.get() as usize & (self.stripes.len() - 1)) }
     }
 
     /// Bytes of the stripes.
