@@ -37,14 +37,15 @@ pub struct InsertBatchError {
 }
 
 impl InsertBatchError {
-    /// `Ok` with the number added, or the error when any was rejected.
+    /// `Ok` with the number added, or the error when any was rejected, in whatever order.
     pub(crate) fn check(
         added: usize,
-        failures: Vec<(usize, InsertError)>,
+        mut failures: Vec<(usize, InsertError)>,
     ) -> Result<usize, InsertBatchError> {
         if failures.is_empty() {
             return Ok(added);
         }
+        failures.sort_unstable_by_key(|&(position, _)| position);
         let (rejected, reasons) = failures.into_iter().unzip();
         Err(Self { rejected, reasons, added })
     }

@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     BuildError, CuckooFilterBuilder, DefaultHashBuilder, InsertBatchError, InsertError, Layout,
-    batch::for_each_pair, counter::ShardedCounter, shared::Core, word::with_layout,
+    batch::for_each_pair, counter::ShardedCounter, crowd::Crowd, shared::Core, word::with_layout,
 };
 
 /// A set of items, kept as a few bits each, that any number of threads share.
@@ -320,10 +320,19 @@ impl<S> CuckooFilter<S> {
         hash: impl Fn(&T) -> u64,
     ) -> Result<(), InsertBatchError> {
         let mut batch = Additions::new(&self.items);
+        let mut crowd = Crowd::default();
+        let mut note = |position, outcome: Result<(), InsertError>| {
+            batch.note(position, outcome.map(|()| true));
+        };
         with_layout!(self.layout, L => {
             for_each_pair::<L, T>(&self.core, items, hash, |position, pair| {
-                batch.note(position, self.core.insert::<L>(pair).map(|()| true));
+                if self.core.add::<L>(pair) {
+                    note(position, Ok(()));
+                } else {
+                    crowd.take_in::<L>(&self.core, position, pair, &mut note);
+                }
             });
+            crowd.finish::<L>(&self.core, &mut note);
         });
         batch.finish().map(drop)
     }

@@ -54,6 +54,7 @@ compile_error!("guira keeps its buckets in 64-bit atomics, which this target doe
 mod batch;
 mod builder;
 mod counter;
+mod crowd;
 pub mod docs;
 mod error;
 mod filter;
@@ -80,7 +81,7 @@ pub mod raw {
     pub use crate::{
         counter::ShardedCounter,
         geometry::{Geometry, MAX_BUCKETS, Pair},
-        path::{Move, Search},
+        path::{Move, Progress, Search},
         shared::Core,
         word::{Fingerprint, Plain, WordLayout},
     };

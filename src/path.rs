@@ -13,16 +13,19 @@ use crate::{
 const MOST_EXPANDED: usize = if cfg!(loom) { 4 } else { 500 };
 /// Marks the two buckets that the search starts from.
 const NO_PARENT: u16 = u16::MAX;
-/// Slots of the set of buckets seen, at the start of a search; it doubles when half full.
-const FIRST_SEEN: usize = 128;
+/// Buckets from which on a table is so large that the ones met are not told apart: of 2 000 met at most
+/// some 2 % come twice.
+const LARGE: u64 = 1 << 16;
+/// Buckets that there is memory for when a search starts. Few searches need more.
+const FIRST_NODES: usize = 64;
 
-/// A bucket that the search has read, and how it came there.
+/// A bucket that the search has met, and how it came there: by the fingerprint in that lane of the
+/// parent's word.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     bucket: u32,
-    /// The fingerprint that would move here, of those in the parent's bucket.
-    fingerprint: u32,
     parent: u16,
+    lane: u16,
 }
 
 /// One relocation: a fingerprint to be taken from one of its buckets to the other.
@@ -36,69 +39,112 @@ pub struct Move {
     pub to: u32,
 }
 
-/// The state of a search; [`find`](Search::find) runs it.
+/// How a search stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// More buckets have been asked for, and are to be read next.
+    Asked,
+    /// A bucket with a free lane was found; [`moves`](Search::moves) lead to it.
+    Room,
+    /// No free lane is within reach.
+    None,
+}
+
+/// A search that can be left and taken up again while the lines that it asked for are on their way.
+///
+/// Several searches side by side keep more lines under way than one of them could: a bucket's
+/// fingerprints must be known before their other buckets can be asked for.
 #[derive(Debug, Default)]
 pub struct Search {
+    /// Buckets in the order in which they were met, which is that of their distance.
     nodes: Vec<Node>,
-    /// An open-addressing set over `nodes`: the index of a node plus one, or zero.
+    /// The words of as many of them as have been read.
+    words: Vec<u64>,
+    /// How many of these have been expanded: their fingerprints' other buckets are in `nodes`.
+    expanded: usize,
+    /// An open-addressing set over `nodes`: the index of a node plus one, or zero. Empty in tables so
+    /// large that hardly a bucket is met twice, where it would cost more than it spares.
     seen: Vec<u16>,
 }
 
 impl Search {
-    /// Looks for the shortest way to make room in one of the two buckets of a pair.
+    /// Starts a search for room in one of the two buckets of a pair, which are read first.
+    pub fn start(&mut self, geometry: &Geometry, roots: [u32; 2]) {
+        self.nodes.clear();
+        self.words.clear();
+        self.expanded = 0;
+        self.seen.clear();
+        self.nodes.reserve(FIRST_NODES);
+        self.words.reserve(FIRST_NODES);
+        if geometry.buckets() < LARGE {
+            self.seen.resize(2 * FIRST_NODES, 0);
+        }
+        for bucket in roots {
+            let root = Node { bucket, parent: NO_PARENT, lane: 0 };
+            if self.seen.is_empty() { self.nodes.push(root) } else { self.meet(root) }
+        }
+    }
+
+    /// Reads the buckets that were asked for, nearest first, up to one with a free lane; asks for at
+    /// least `ahead` more where so many are known.
     ///
-    /// `read` returns a bucket's word; it is called once for every bucket met. `prefetch` is called
-    /// for every bucket ahead of its `read`. Returns the moves *in the order in which they are to
-    /// be made*: the first goes into the bucket with the free lane, the last leaves one of the
-    /// pair's buckets. No moves at all: one of the two has room by now. `None`: no free lane within
-    /// reach.
-    pub fn find<L: WordLayout>(
-        mut self,
+    /// `read` returns a bucket's word; it is called at most once for every bucket. `prefetch` is
+    /// called for every bucket but the first two, in the call before the one that reads it.
+    #[inline]
+    pub fn advance<L: WordLayout>(
+        &mut self,
         geometry: &Geometry,
-        roots: [u32; 2],
+        ahead: usize,
         read: impl Fn(u32) -> u64,
         prefetch: impl Fn(u32),
-    ) -> Option<impl Iterator<Item = Move>> {
-        self.seen.resize(FIRST_SEEN, 0);
-        let mut words = Vec::with_capacity(FIRST_SEEN / 2);
-        self.nodes.reserve(FIRST_SEEN / 2);
-        for bucket in roots {
-            if self.meet(Node { bucket, fingerprint: 0, parent: NO_PARENT }) {
-                words.push(read(bucket));
-                if !L::is_full(words[self.nodes.len() - 1]) {
-                    return Some(self.path(0));
-                }
+    ) -> Progress {
+        while let Some(node) = self.nodes.get(self.words.len()) {
+            let word = read(node.bucket);
+            self.words.push(word);
+            if !L::is_full(word) {
+                return Progress::Room;
             }
         }
-        for parent in 0..MOST_EXPANDED {
-            let &word = words.get(parent)?;
-            let bucket = self.nodes[parent].bucket;
-            let first_child = self.nodes.len();
-            for fingerprint in L::fingerprints(word) {
-                let child = geometry.other(fingerprint, bucket);
-                let fingerprint = fingerprint.get();
-                if self.meet(Node { bucket: child, fingerprint, parent: parent as u16 }) {
-                    prefetch(child);
-                }
-            }
-            for child in first_child..self.nodes.len() {
-                let word = read(self.nodes[child].bucket);
-                if !L::is_full(word) {
-                    return Some(self.path(child));
-                }
-                words.push(word);
+        while self.nodes.len() < self.words.len() + ahead && self.expanded < MOST_EXPANDED {
+            let Some(&word) = self.words.get(self.expanded) else { break };
+            let (bucket, parent) = (self.nodes[self.expanded].bucket, self.expanded as u16);
+            self.expanded += 1;
+            let children = L::fingerprints(word).zip(0..).map(|(fingerprint, lane)| {
+                let bucket = geometry.other(fingerprint, bucket);
+                prefetch(bucket);
+                Node { bucket, parent, lane }
+            });
+            if self.seen.is_empty() {
+                self.nodes.extend(children);
+            } else {
+                children.for_each(|node| self.meet(node));
             }
         }
-        None
+        if self.nodes.len() > self.words.len() { Progress::Asked } else { Progress::None }
+    }
+
+    /// The moves that make room in one of the pair's buckets, once there is [`Room`](Progress::Room),
+    /// *in the order in which they are to be made*: the first goes into the bucket with the free lane,
+    /// the last leaves one of the pair's buckets. None at all: one of the two has room by now.
+    pub fn moves<L: WordLayout>(&self) -> impl Iterator<Item = Move> {
+        let mut node = self.words.len().checked_sub(1).map(|last| self.nodes[last]);
+        std::iter::from_fn(move || {
+            let child = node?;
+            let parent = *self.nodes.get(usize::from(child.parent))?;
+            let word = self.words[usize::from(child.parent)];
+            let fingerprint = L::fingerprints(word).nth(child.lane.into())?;
+            node = Some(parent);
+            Some(Move { fingerprint, from: parent.bucket, to: child.bucket })
+        })
     }
 
     /// Appends a node, unless its bucket was met before.
-    fn meet(&mut self, node: Node) -> bool {
+    fn meet(&mut self, node: Node) {
         let mask = self.seen.len() - 1;
         let mut slot = seen_slot(node.bucket, mask);
         while let Some(index) = usize::from(self.seen[slot]).checked_sub(1) {
             if self.nodes[index].bucket == node.bucket {
-                return false;
+                return;
             }
             slot = (slot + 1) & mask;
         }
@@ -107,7 +153,6 @@ impl Search {
         if self.nodes.len() * 2 > self.seen.len() {
             self.grow_seen();
         }
-        true
     }
 
     /// Doubles the set of buckets met.
@@ -122,18 +167,6 @@ impl Search {
             }
             self.seen[slot] = index as u16 + 1;
         }
-    }
-
-    /// The moves from a node with room up to its root, last bucket first.
-    fn path(self, end: usize) -> impl Iterator<Item = Move> {
-        let mut node = self.nodes[end];
-        std::iter::from_fn(move || {
-            let parent = *self.nodes.get(usize::from(node.parent))?;
-            let fingerprint = Fingerprint::new(node.fingerprint);
-            let step = Move { fingerprint, from: parent.bucket, to: node.bucket };
-            node = parent;
-            Some(step)
-        })
     }
 }
 

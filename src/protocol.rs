@@ -101,12 +101,15 @@
 use crate::{
     InsertError,
     geometry::Pair,
-    path::{Move, Search},
+    path::{Move, Progress, Search},
     shared::Core,
     stripes::Held,
     sync::{Acquire, Relaxed, Release},
     word::{Fingerprint, WordLayout},
 };
+
+/// Buckets that a search by itself asks for ahead: more would be asked for in vain too often.
+const ASKED_BY_ONE: usize = 12;
 
 impl Core {
     /// Whether the pair's fingerprint is in one of its buckets.
@@ -173,7 +176,7 @@ impl Core {
     #[inline]
     pub fn insert_unique<L: WordLayout>(&self, pair: Pair) -> Result<bool, InsertError> {
         self.wait_for(pair);
-        let mut room_was_made = Ok(false);
+        let mut room_was_made = Ok(());
         loop {
             if let Some(added) = self.add_absent::<L>(pair) {
                 return Ok(added);
@@ -182,7 +185,7 @@ impl Core {
             room_was_made?;
             // The lock is free while making room: the fingerprints in the way may be of the same
             // stripe, and the thread to move one of them would wait for itself.
-            room_was_made = self.make_room::<L>(pair, None);
+            room_was_made = self.make_room::<L>(pair);
         }
     }
 
@@ -207,7 +210,7 @@ impl Core {
 
     /// Adds the fingerprint to the emptier of its buckets; `false` when both are full.
     #[inline]
-    fn add<L: WordLayout>(&self, pair: Pair) -> bool {
+    pub(crate) fn add<L: WordLayout>(&self, pair: Pair) -> bool {
         loop {
             // Relaxed: the compare-and-swap validates what was read; nothing else is concluded.
             let words =
@@ -257,12 +260,49 @@ impl Core {
     #[cold]
     #[inline(never)]
     fn insert_crowded<L: WordLayout>(&self, pair: Pair) -> Result<(), InsertError> {
+        let mut search = Search::default();
+        self.begin::<L>(pair, &mut search)?;
         loop {
-            if self.only_copies::<L>(pair) {
-                return Err(InsertError::TooManyCopies);
+            if let Some(outcome) = self.settle::<L>(pair, &mut search, ASKED_BY_ONE) {
+                return outcome;
             }
-            if self.make_room::<L>(pair, Some(pair.fingerprint))? || self.add::<L>(pair) {
-                return Ok(());
+        }
+    }
+
+    /// Begins to search room for an insert whose buckets were both seen full.
+    ///
+    /// # Errors
+    /// `TooManyCopies` when they hold nothing but its fingerprint.
+    pub(crate) fn begin<L: WordLayout>(
+        &self,
+        pair: Pair,
+        search: &mut Search,
+    ) -> Result<(), InsertError> {
+        if self.only_copies::<L>(pair) {
+            return Err(InsertError::TooManyCopies);
+        }
+        search.start(&self.geometry, pair.buckets);
+        Ok(())
+    }
+
+    /// Takes an insert that has begun a step further: its outcome, or `None` while lines are on their
+    /// way. Where the plan went stale, the search begins anew.
+    #[inline]
+    pub(crate) fn settle<L: WordLayout>(
+        &self,
+        pair: Pair,
+        search: &mut Search,
+        ahead: usize,
+    ) -> Option<Result<(), InsertError>> {
+        match self.advance::<L>(search, ahead) {
+            Progress::Asked => None,
+            // Copies of this very fingerprint may have come since.
+            Progress::None if self.only_copies::<L>(pair) => Some(Err(InsertError::TooManyCopies)),
+            Progress::None => Some(Err(InsertError::Full)),
+            Progress::Room => {
+                let done =
+                    self.follow::<L>(pair, Some(pair.fingerprint), search) || self.add::<L>(pair);
+                if done { Some(Ok(())) } else { self.begin::<L>(pair, search).err().map(Err) }
             }
         }
     }
@@ -291,35 +331,52 @@ impl Core {
         if first == second { count(first) } else { count(first) + count(second) }
     }
 
-    /// Looks for a free lane and moves fingerprints so that one of the pair's buckets has room.
-    ///
-    /// With `newcomer`, that fingerprint is put into the room made, and `Ok(true)` says that it is
-    /// in. `Ok(false)` says that there may be room now: look again.
+    /// Looks for a free lane and moves fingerprints so that one of the pair's buckets may have room.
     ///
     /// # Errors
     /// `Full` when no free lane was found.
-    fn make_room<L: WordLayout>(
-        &self,
-        pair: Pair,
-        newcomer: Option<Fingerprint>,
-    ) -> Result<bool, InsertError> {
+    fn make_room<L: WordLayout>(&self, pair: Pair) -> Result<(), InsertError> {
+        let mut search = Search::default();
+        search.start(&self.geometry, pair.buckets);
+        loop {
+            match self.advance::<L>(&mut search, ASKED_BY_ONE) {
+                Progress::Asked => {}
+                Progress::None => return Err(InsertError::Full),
+                Progress::Room => {
+                    self.follow::<L>(pair, None, &search);
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// Takes a search for room a step further.
+    #[inline]
+    fn advance<L: WordLayout>(&self, search: &mut Search, ahead: usize) -> Progress {
         // Relaxed: a plan; every move validates its own step of it. `Full` is not validated: lanes
         // that were free at different moments, or are taken by half of a move, can be overlooked.
         let read = |bucket| self.table.bucket(bucket).load_to_change(Relaxed);
-        let prefetch = |bucket| self.table.prefetch(bucket);
-        let moves = Search::default()
-            .find::<L>(&self.geometry, pair.buckets, read, prefetch)
-            .ok_or(InsertError::Full)?;
-        for step in moves {
+        search.advance::<L>(&self.geometry, ahead, read, |bucket| self.table.prefetch(bucket))
+    }
+
+    /// Makes the moves that a search has found, as far as they are still possible; `true` when
+    /// `newcomer` went into the room made, by the last of them.
+    fn follow<L: WordLayout>(
+        &self,
+        pair: Pair,
+        newcomer: Option<Fingerprint>,
+        search: &Search,
+    ) -> bool {
+        for step in search.moves::<L>() {
             let newcomer = newcomer.filter(|_| pair.buckets.contains(&step.from));
             if !self.relocate::<L>(step, newcomer) {
-                return Ok(false);
+                return false;
             }
             if newcomer.is_some() {
-                return Ok(true);
+                return true;
             }
         }
-        Ok(false)
+        false
     }
 
     /// Makes one move, and puts `newcomer` into the lane it leaves; `false` when the plan is stale:

@@ -120,9 +120,16 @@ impl<const LANES: u32, const BITS: u32> WordLayout for Plain<LANES, BITS> {
 
     #[inline]
     fn fingerprints(word: u64) -> impl Iterator<Item = Fingerprint> {
-        (0..LANES)
-            .map(move |lane| ((word >> (lane * BITS)) & Self::LANE) as u32)
-            .filter(|&value| value != 0)
-            .map(Fingerprint::new)
+        let mut rest = word;
+        std::iter::from_fn(move || {
+            while rest != 0 {
+                let lane = (rest & Self::LANE) as u32;
+                rest >>= BITS;
+                if lane != 0 {
+                    return Some(Fingerprint::new(lane));
+                }
+            }
+            None
+        })
     }
 }
