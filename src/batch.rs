@@ -27,6 +27,7 @@ pub(crate) fn for_each_pair<L: WordLayout, T>(
     let ask = |item: &T| {
         let pair = core.geometry().pair::<L>(hash(item));
         core.prefetch(pair);
+        core.stripes.prefetch(pair.fingerprint);
         pair
     };
     let unset = Pair { fingerprint: Fingerprint::new(1), buckets: [0; 2] };

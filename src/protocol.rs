@@ -98,6 +98,8 @@
 //! order of all calls: of two threads that each insert one item and then look up the other's, the
 //! memory model lets both miss. (On x86-64 one of them hits: its locked instructions are fences.)
 
+use std::hint::select_unpredictable;
+
 use crate::{
     InsertError,
     geometry::Pair,
@@ -193,19 +195,25 @@ impl Core {
     #[inline]
     #[must_use]
     pub fn remove<L: WordLayout>(&self, pair: Pair) -> bool {
-        self.wait_for(pair);
+        self.prefetch(pair);
         let held = self.stripes.of(pair.fingerprint).lock();
         let pattern = L::pattern(pair.fingerprint);
-        for bucket in pair.buckets {
-            // Acquire: pairs with the Release of `try_add`, so that the removal happens after the insert
-            // of the copy that it takes, also where that is an alias.
-            if L::contains(self.table.bucket(bucket).load_to_change(Acquire), pattern) {
-                held.advance();
-                self.clear_lane::<L>(&held, bucket, pattern, None);
-                return true;
-            }
+        let [first, second] = pair.buckets;
+        // Acquire: pairs with the Release of `try_add`, so that the removal happens after the insert of
+        // the copy that it takes, also where that is an alias.
+        let first_word = self.table.bucket(first).load_to_change(Acquire);
+        let second_word = self.table.bucket(second).load_to_change(Acquire);
+        let in_first = L::contains(first_word, pattern);
+        if !(in_first | L::contains(second_word, pattern)) {
+            return false;
         }
-        false
+        // No branch: a wrong guess would be known only when the word has come from memory, and what
+        // comes after this call would wait as long.
+        let bucket = select_unpredictable(in_first, first, second);
+        let word = select_unpredictable(in_first, first_word, second_word);
+        held.advance();
+        self.clear_lane::<L>(&held, bucket, word, pattern, None);
+        true
     }
 
     /// Adds the fingerprint to the emptier of its buckets; `false` when both are full.
@@ -213,8 +221,11 @@ impl Core {
     pub(crate) fn add<L: WordLayout>(&self, pair: Pair) -> bool {
         loop {
             // Relaxed: the compare-and-swap validates what was read; nothing else is concluded.
-            let words =
-                pair.buckets.map(|bucket| self.table.bucket(bucket).load_to_change(Relaxed));
+            let [first, second] = pair.buckets;
+            let words = [
+                self.table.bucket(first).load_to_change(Relaxed),
+                self.table.bucket(second).load_to_change(Relaxed),
+            ];
             match self.try_add::<L>(pair, words) {
                 Some(true) => return true,
                 Some(false) => {}
@@ -248,12 +259,16 @@ impl Core {
     /// word has changed since, `None` when both are full.
     #[inline]
     fn try_add<L: WordLayout>(&self, pair: Pair, words: [u64; 2]) -> Option<bool> {
-        let emptier = usize::from(L::occupied(words[1]) < L::occupied(words[0]));
-        let new = L::with(words[emptier], pair.fingerprint)?;
-        let word = self.table.bucket(pair.buckets[emptier]);
+        let ([first, second], [first_word, second_word]) = (pair.buckets, words);
+        // No branches, as in `remove`.
+        let second_is_emptier = L::occupied(second_word) < L::occupied(first_word);
+        let seen = select_unpredictable(second_is_emptier, second_word, first_word);
+        let bucket = select_unpredictable(second_is_emptier, second, first);
+        let new = L::with(seen, pair.fingerprint)?;
+        let word = self.table.bucket(bucket);
         // Release: pairs with the Acquire loads of `contains`, `remove`, `add_absent`, `count_held` and
         // `relocate`: whoever finds the fingerprint happens after its insert. Relaxed: read again.
-        Some(word.compare_exchange(words[emptier], new, Release, Relaxed).is_ok())
+        Some(word.compare_exchange(seen, new, Release, Relaxed).is_ok())
     }
 
     /// The rest of `insert`, once both buckets were seen full.
@@ -388,7 +403,8 @@ impl Core {
         let [from, to] = [step.from, step.to].map(|bucket| self.table.bucket(bucket));
         let held = self.stripes.of(step.fingerprint).lock();
         // Acquire: pairs with the Release of `try_add`; the copy passes on what its original published.
-        if !L::contains(from.load_to_change(Acquire), pattern) {
+        let seen = from.load_to_change(Acquire);
+        if !L::contains(seen, pattern) {
             return false;
         }
         loop {
@@ -401,34 +417,34 @@ impl Core {
             }
         }
         held.advance();
-        self.clear_lane::<L>(&held, step.from, pattern, newcomer);
+        self.clear_lane::<L>(&held, step.from, seen, pattern, newcomer);
         true
     }
 
     /// Clears a lane that holds a fingerprint, or puts another into it.
     ///
-    /// The caller has found the fingerprint in this bucket, holds its stripe, and has advanced
-    /// the epoch since. So it is still there: whoever else would clear it needs the same lock.
+    /// The caller holds the fingerprint's stripe, has found it in this `word` of the bucket, and has
+    /// advanced the epoch since. So it is still there, whatever else the word holds by now: whoever else
+    /// would clear it needs the same lock.
     fn clear_lane<L: WordLayout>(
         &self,
         _held: &Held,
         bucket: u32,
+        mut word: u64,
         pattern: L::Pattern,
         newcomer: Option<Fingerprint>,
     ) {
-        let bucket = self.table.bucket(bucket);
         loop {
-            // Relaxed: as in `try_add`.
-            let word = bucket.load_to_change(Relaxed);
             let new = match newcomer {
                 None => L::without(word, pattern),
                 Some(fingerprint) => L::replace(word, pattern, fingerprint),
             }
             .expect("only the holder of its stripe clears a fingerprint");
             // Release: pairs with the Acquire loads of `contains`: who sees the lane cleared sees the
-            // epoch advanced. It also publishes a newcomer, as in `try_add`.
-            if bucket.compare_exchange(word, new, Release, Relaxed).is_ok() {
-                return;
+            // epoch advanced. It also publishes a newcomer, as in `try_add`. Relaxed: as there.
+            match self.table.bucket(bucket).compare_exchange(word, new, Release, Relaxed) {
+                Ok(()) => return,
+                Err(now) => word = now,
             }
         }
     }

@@ -14,11 +14,11 @@ use crate::{
 /// fingerprints of one stripe and of two.
 const MODEL: bool = cfg!(any(loom, shuttle));
 /// The most stripes of a filter: 16 KiB of them, which stay in a first-level cache.
-const MOST: u64 = if MODEL { 2 } else { 256 };
+const MOST: u64 = if MODEL { 2 } else { 1024 };
 /// Fewest stripes, for the smallest tables.
 const FEWEST: u64 = if MODEL { 2 } else { 4 };
 /// Buckets to a stripe in tables between the two, so that stripes take half the table's memory.
-const BUCKETS_PER_STRIPE: u64 = 16;
+const BUCKETS_PER_STRIPE: u64 = 64;
 
 /// The stripes of a filter.
 #[derive(Debug)]
@@ -60,6 +60,12 @@ impl Stripes {
     pub fn of(&self, fingerprint: Fingerprint) -> &Stripe {
         // SAFETY: there is a power of two of them, at least one, so the mask leaves an index below that.
         unsafe { self.stripes.get_unchecked(fingerprint.get() as usize & (self.stripes.len() - 1)) }
+    }
+
+    /// Asks for a stripe's cache line without waiting for it.
+    #[inline]
+    pub fn prefetch(&self, fingerprint: Fingerprint) {
+        crate::table::prefetch(std::ptr::from_ref(self.of(fingerprint)).cast());
     }
 
     /// Bytes of the stripes.

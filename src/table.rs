@@ -30,7 +30,7 @@ impl Table {
     /// Asks for a bucket's cache line without waiting for it.
     #[inline]
     pub(crate) fn prefetch(&self, bucket: u32) {
-        prefetch(self.words.as_slice().as_ptr().wrapping_add(bucket as usize));
+        prefetch(self.words.as_slice().as_ptr().wrapping_add(bucket as usize).cast());
     }
 
     /// Empties every bucket.
@@ -48,7 +48,7 @@ impl Table {
 
 /// Prefetches a line for reading. Any address will do: a prefetch never faults.
 #[inline]
-fn prefetch(word: *const Word) {
+pub(crate) fn prefetch(word: *const u8) {
     #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri, guira_portable))))]
     {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
