@@ -16,9 +16,9 @@ const MODEL: bool = cfg!(any(loom, shuttle));
 /// The most stripes of a filter: 16 KiB of them, which stay in a first-level cache.
 const MOST: u64 = if MODEL { 2 } else { 1024 };
 /// Fewest stripes, for the smallest tables.
-const FEWEST: u64 = if MODEL { 2 } else { 4 };
+const FEWEST: u64 = if MODEL { 2 } else { 8 };
 /// Buckets to a stripe in tables between the two, so that stripes take half the table's memory.
-const BUCKETS_PER_STRIPE: u64 = 64;
+const BUCKETS_PER_STRIPE: u64 = 512;
 
 /// The stripes of a filter.
 #[derive(Debug)]
