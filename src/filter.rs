@@ -10,6 +10,9 @@ use crate::{
     batch::for_each_pair, counter::ShardedCounter, crowd::Crowd, shared::Core, word::with_layout,
 };
 
+/// Items that [`CuckooFilter::try_extend`] takes from its iterator before it adds them.
+const TAKEN_AT_ONCE: usize = 1024;
+
 /// A set of items, kept as a few bits each, that any number of threads share.
 ///
 /// [`contains`](Self::contains) never says `false` for an item that is in the filter, whatever other
@@ -48,7 +51,7 @@ use crate::{
 ///   thread wrote before is visible to the finder. The same holds for a `remove` that returns
 ///   `true`, an `insert_unique` that returns `Ok(false)`, and the copies that `count` counts.
 /// - A thread that stops in the middle of an operation never holds up a look-up, nor an insert into
-///   a bucket with room. It may hold up removals and relocations of 1/256 of the fingerprints.
+///   a bucket with room. It may hold up removals and relocations of 1/1024 of the fingerprints, of more in small tables.
 ///
 /// # Example
 ///
@@ -266,6 +269,15 @@ impl<S> CuckooFilter<S> {
         self.contains_batch_by(hashes, found, |&hash| hash)
     }
 
+    /// [`contains_mask`](CuckooFilter::contains_mask) by hash.
+    ///
+    /// # Panics
+    /// If there are more than 64 hashes.
+    #[must_use]
+    pub fn contains_hash_mask(&self, hashes: &[u64]) -> u64 {
+        self.contains_mask_by(hashes, |&hash| hash)
+    }
+
     /// [`insert_batch`](CuckooFilter::insert_batch) by hash.
     ///
     /// # Errors
@@ -314,15 +326,38 @@ impl<S> CuckooFilter<S> {
         hits
     }
 
+    fn contains_mask_by<T>(&self, items: &[T], hash: impl Fn(&T) -> u64) -> u64 {
+        assert!(items.len() <= 64, "a mask has room for 64 answers, not for {}", items.len());
+        let mut mask = 0;
+        with_layout!(self.layout, L => {
+            for_each_pair::<L, T>(&self.core, items, hash, |position, pair| {
+                mask |= u64::from(self.core.contains::<L>(pair)) << position;
+            });
+        });
+        mask
+    }
+
     fn insert_batch_by<T>(
         &self,
         items: &[T],
         hash: impl Fn(&T) -> u64,
     ) -> Result<(), InsertBatchError> {
         let mut batch = Additions::new(&self.items);
+        self.add_all(items, hash, 0, &mut batch);
+        batch.finish().map(drop)
+    }
+
+    /// Adds items, the first of which has position `first` in the batch.
+    fn add_all<T>(
+        &self,
+        items: &[T],
+        hash: impl Fn(&T) -> u64,
+        first: usize,
+        batch: &mut Additions,
+    ) {
         let mut crowd = Crowd::default();
-        let mut note = |position, outcome: Result<(), InsertError>| {
-            batch.note(position, outcome.map(|()| true));
+        let mut note = |position: usize, outcome: Result<(), InsertError>| {
+            batch.note(first + position, outcome.map(|()| true));
         };
         with_layout!(self.layout, L => {
             for_each_pair::<L, T>(&self.core, items, hash, |position, pair| {
@@ -334,7 +369,6 @@ impl<S> CuckooFilter<S> {
             });
             crowd.finish::<L>(&self.core, &mut note);
         });
-        batch.finish().map(drop)
     }
 
     fn insert_unique_batch_by<T>(
@@ -495,6 +529,58 @@ impl<S: BuildHasher> CuckooFilter<S> {
     /// ```
     pub fn contains_batch<T: Hash>(&self, items: &[T], found: &mut [bool]) -> usize {
         self.contains_batch_by(items, found, |item| self.hasher.hash_one(item))
+    }
+
+    /// Looks up a burst of up to 64 items: bit `i` says whether `items[i]` is there.
+    ///
+    /// The look-ups are those of [`contains_batch`](Self::contains_batch); the answers fit a register, the
+    /// shape in which packet processors hand bursts on.
+    ///
+    /// # Panics
+    /// If there are more than 64 items.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(100);
+    /// filter.insert_batch(&["udp", "tcp"])?;
+    /// assert_eq!(filter.contains_mask(&["tcp", "sctp", "udp"]), 0b101);
+    /// # Ok::<(), guira::InsertBatchError>(())
+    /// ```
+    #[must_use]
+    pub fn contains_mask<T: Hash>(&self, items: &[T]) -> u64 {
+        self.contains_mask_by(items, |item| self.hasher.hash_one(item))
+    }
+
+    /// Adds all items of an iterator, in batches, duplicates counted. Every item is tried.
+    ///
+    /// Items are taken a thousand at a time before they are added. Should the iterator panic, those of the
+    /// last thousand are not in.
+    ///
+    /// # Errors
+    /// [`InsertBatchError`] when some did not fit: it lists their positions in the iterator's order. All
+    /// others are in.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(2_000);
+    /// filter.try_extend((0..2_000).map(|n| format!("item {n}")))?;
+    /// assert!(filter.contains("item 1999"));
+    /// # Ok::<(), guira::InsertBatchError>(())
+    /// ```
+    pub fn try_extend<T: Hash>(
+        &self,
+        items: impl IntoIterator<Item = T>,
+    ) -> Result<(), InsertBatchError> {
+        let mut hashes = items.into_iter().map(|item| self.hasher.hash_one(item));
+        let mut batch = Additions::new(&self.items);
+        let mut taken = Vec::with_capacity(TAKEN_AT_ONCE);
+        for first in (0..).step_by(TAKEN_AT_ONCE) {
+            taken.clear();
+            taken.extend(hashes.by_ref().take(TAKEN_AT_ONCE));
+            self.add_all(&taken, |&hash| hash, first, &mut batch);
+            if taken.len() < TAKEN_AT_ONCE {
+                break;
+            }
+        }
+        batch.finish().map(drop)
     }
 
     /// Adds many items, duplicates counted. Every item is tried.

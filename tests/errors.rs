@@ -140,6 +140,18 @@ wrong_lengths! {
     of_remove_hash_batch: remove_hash_batch(&[1, 2, 3], 5),
 }
 
+#[test]
+#[should_panic(expected = "a mask has room for 64 answers, not for 65")]
+fn a_burst_too_long_for_a_mask() {
+    let _ = CuckooFilter::with_capacity(10).contains_mask(&[0; 65]);
+}
+
+#[test]
+#[should_panic(expected = "a mask has room for 64 answers, not for 65")]
+fn a_burst_of_hashes_too_long_for_a_mask() {
+    let _ = CuckooFilter::with_capacity(10).contains_hash_mask(&[0; 65]);
+}
+
 /// Nothing is done before the lengths are checked.
 #[test]
 fn a_wrong_length_changes_nothing() {

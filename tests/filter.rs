@@ -81,12 +81,54 @@ fn batches_of_items_are_batches_of_their_hashes() {
 }
 
 #[test]
+fn a_mask_says_what_a_batch_says() {
+    let filter = filter(1_000, 4);
+    let items: Vec<String> = (0..64).map(|number| format!("item {number}")).collect();
+    let hashes: Vec<u64> = items.iter().map(|item| filter.hasher().hash_one(item)).collect();
+    let odd = |number: &usize| number % 2 == 1 && *number != 33;
+    (0..64).filter(odd).for_each(|number| filter.insert(&items[number]).expect("room"));
+    for burst in [0, 1, 2, 16, 31, 32, 33, 63, 64] {
+        let expected = (0..burst).filter(odd).fold(0, |mask, number| mask | 1 << number);
+        assert_eq!(filter.contains_mask(&items[..burst]), expected, "{burst} items");
+        assert_eq!(filter.contains_hash_mask(&hashes[..burst]), expected, "{burst} hashes");
+    }
+}
+
+#[test]
+fn an_iterator_of_any_length_is_added() {
+    for length in [0, 1, 1_023, 1_024, 1_025, 2_048, 5_000] {
+        let filter = filter(5_000, 5);
+        assert_eq!(filter.try_extend((0..length).map(|number| format!("item {number}"))), Ok(()));
+        assert_eq!(filter.len(), length);
+        assert!((0..length).all(|number| filter.contains(&format!("item {number}"))));
+    }
+}
+
+#[test]
+fn an_iterator_too_long_is_told_which_did_not_fit() {
+    let filter = filter(2_000, 6);
+    let error = filter.try_extend(0..10_000_u32).expect_err("more than there are slots");
+    assert!(error.rejected().is_sorted_by(|a, b| a < b));
+    assert_eq!(filter.len() + error.rejected().len(), 10_000);
+    assert!(filter.len() >= 2_000);
+    let mut rejected = error.rejected().iter().copied().peekable();
+    for item in 0..10_000_u32 {
+        if rejected.next_if_eq(&(item as usize)).is_none() {
+            assert!(filter.remove(&item), "{item} was not rejected, and is not in");
+        }
+    }
+    assert!(filter.is_empty());
+}
+
+#[test]
 fn a_batch_may_be_empty() {
     let filter = filter(10, 0);
     assert_eq!(filter.insert_batch::<u64>(&[]), Ok(()));
     assert_eq!(filter.insert_unique_batch::<u64>(&[], &mut []), Ok(0));
     assert_eq!(filter.contains_batch::<u64>(&[], &mut []), 0);
     assert_eq!(filter.remove_batch::<u64>(&[], &mut []), 0);
+    assert_eq!(filter.contains_mask::<u64>(&[]), 0);
+    assert_eq!(filter.try_extend(None::<u64>), Ok(()));
 }
 
 #[test]
