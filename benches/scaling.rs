@@ -14,7 +14,7 @@ use std::{fs::File, io::Write, path::PathBuf, time::Duration};
 use clap::Parser;
 use common::{
     Cores, Keys, capacity_for, filter,
-    threads::{Population, Reading, beside, throughput},
+    threads::{Population, Reading, Work, beside, throughput},
 };
 use guira::{CuckooFilter, Layout};
 
@@ -80,7 +80,7 @@ fn main() -> std::io::Result<()> {
         for reads in READS {
             let mut one = None;
             for &threads in &counts {
-                let run = throughput(&filter, &cores, &population, threads, reads, false, time);
+                let run = throughput(&filter, &cores, &population, threads, Work::mix(reads), time);
                 assert_eq!(run.failures, 0, "a write failed");
                 let all = run.total();
                 let one = *one.get_or_insert(all);

@@ -15,7 +15,7 @@ use std::time::Instant;
 use guira::{CuckooFilter, Layout};
 
 pub use cores::Cores;
-pub use floor::Floor;
+pub use floor::{Floor, advise_huge_pages};
 pub use keys::{Keys, Pick};
 
 /// Keys of one call of a batch method.

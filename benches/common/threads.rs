@@ -3,6 +3,7 @@
 
 use std::{
     hint::black_box,
+    ops::Range,
     sync::{
         Barrier, Mutex, MutexGuard,
         atomic::{AtomicBool, Ordering::Relaxed},
@@ -186,15 +187,24 @@ impl Population {
         Self { keys, share, rings: (0..threads as u64).map(ring).collect() }
     }
 
+    /// Calls with all keys that are in at first, a block at a time, one thread's after another's.
+    pub fn blocks(&self, mut call: impl FnMut(&[u64])) {
+        for thread in 0..self.rings.len() {
+            self.keys.blocks(self.indices(thread), &mut call);
+        }
+    }
+
     /// Inserts all keys; returns how many did not fit.
     pub fn fill(&self, filter: &dyn Shared) -> u64 {
         let mut refused = 0;
-        for first in (0..self.rings.len() as u64).map(|thread| thread * APART) {
-            self.keys.blocks(first..first + self.share, |block| {
-                refused += (block.len() - filter.insert_batch(block)) as u64;
-            });
-        }
+        self.blocks(|block| refused += (block.len() - filter.insert_batch(block)) as u64);
         refused
+    }
+
+    /// Indices of a thread's keys that are in at first.
+    pub fn indices(&self, thread: usize) -> Range<u64> {
+        let first = thread as u64 * APART;
+        first..first + self.share
     }
 
     /// Keys to look up: of the half of a thread's share that is never changed, and absent ones.
@@ -228,29 +238,45 @@ impl Throughput {
     }
 }
 
-/// Operations a second of as many pinned threads, a share of which are reads, half of them of keys
-/// that are present. With `batches`, which are for reads alone, they are looked up in batches.
+/// What the threads of a run do.
+#[derive(Clone, Copy, Debug)]
+pub struct Work {
+    /// Per cent of operations that are look-ups; the others are writes.
+    pub reads: u32,
+    /// Per cent of look-ups whose key is present.
+    pub present: u32,
+    /// Look-ups in batches, which is for look-ups alone.
+    pub batches: bool,
+}
+
+impl Work {
+    /// A share of reads, one by one, half of them of keys that are present.
+    pub const fn mix(reads: u32) -> Self {
+        Self { reads, present: 50, batches: false }
+    }
+}
+
+/// Operations a second of as many pinned threads.
 pub fn throughput(
     filter: &dyn Shared,
     cores: &Cores,
     population: &Population,
     threads: usize,
-    reads_percent: u32,
-    batches: bool,
+    work: Work,
     time: Duration,
 ) -> Throughput {
-    let steps = Steps::new(reads_percent);
+    let steps = Steps::new(work.reads);
     let start = Barrier::new(threads);
-    let work = |thread: usize| {
+    let run = |thread: usize| {
         cores.pin(thread);
-        let reads = population.reads(thread, 50);
+        let reads = population.reads(thread, work.present);
         let mut ring = population.ring(thread);
         let failures = ring.failures;
         let mut found = [false; BATCH];
         start.wait();
         let (started, mut operations) = (Instant::now(), 0);
         for reads in reads.chunks_exact(BATCH).cycle() {
-            black_box(match (reads_percent, batches) {
+            black_box(match (work.reads, work.batches) {
                 (100, true) => filter.lookup_batch(reads, &mut found),
                 (100, false) => filter.lookups(reads),
                 _ => filter.mix(reads, &mut ring, &steps),
@@ -265,7 +291,7 @@ pub fn throughput(
     };
     let results: Vec<(f64, u64)> = thread::scope(|scope| {
         let threads: Vec<_> =
-            (0..threads).map(|thread| scope.spawn(move_into(&work, thread))).collect();
+            (0..threads).map(|thread| scope.spawn(move_into(&run, thread))).collect();
         threads.into_iter().map(|thread| thread.join().expect("a thread of a run")).collect()
     });
     Throughput {

@@ -1,0 +1,68 @@
+//! Writes `target/bench-report/`: the report, a CSV file for each table, and the plots.
+
+use std::{fs, path::PathBuf};
+
+use anyhow::Result;
+
+use crate::{Options, machine, measure::Results, table::Table};
+
+/// What the figures are, for who reads the report alone.
+const TERMS: &str = "\
+F is two random cache lines per key, prefetched in windows of 32, from a memory of the same size on the \
+same kind of pages, measured right before and after each figure. R is one locked instruction on one \
+random line per key, nothing prefetched. Figures are medians of several rounds; threads are pinned. \
+All filters get the same random 64-bit keys and memory on huge pages; a set gets a sixteenth of the keys. \
+A write takes out or puts in one of the thread's own keys, in turn. Latencies have the clock's own \
+share on top.";
+
+/// What a table shows, by its name.
+fn heading(name: &str) -> &str {
+    match name {
+        "bars" => "The bars",
+        "one-thread" => "One thread, in memory",
+        "in-l2" => "In the L2 cache",
+        "against-atomic-cuckoo-filter" => "Against atomic-cuckoo-filter",
+        "peers" => "Peers, one thread",
+        "peers-throughput" => "Peers, by threads",
+        "peers-latency" => "Peers, one reader beside writers",
+        "scaling" => "By threads, over mixes and loads",
+        other => other,
+    }
+}
+
+/// Cargo's target folder: where this program lies, or the usual place.
+fn folder() -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
+    target.join("bench-report")
+}
+
+/// Writes everything.
+pub fn write(options: &Options, results: &Results) -> Result<()> {
+    let folder = folder();
+    fs::create_dir_all(&folder)?;
+    let mut bars = Table::new("bars", &["bar", "target", "measured", "verdict", "how"]);
+    results.bars.iter().for_each(|bar| bars.push(bar.row()));
+
+    let mut text = String::from("# guira, measured\n\n");
+    for (name, fact) in machine::facts() {
+        text += &format!("- {name}: {fact}\n");
+    }
+    text += &format!("- tables: {} MiB\n\n{TERMS}\n", options.megabytes);
+    for table in std::iter::once(&bars).chain(&results.tables) {
+        if !table.rows.is_empty() {
+            text += &format!("\n## {}\n\n{}", heading(table.name), table.markdown());
+            table.write_csv(&folder)?;
+        }
+    }
+    text += "\n## Plots\n";
+    for chart in results.charts.iter().filter(|chart| !chart.is_empty()) {
+        chart.write_svg(&folder)?;
+        text += &format!("\n![{}]({}.svg)\n", chart.title, chart.name);
+    }
+    fs::write(folder.join("report.md"), &text)?;
+    if !bars.rows.is_empty() {
+        print!("{}", bars.markdown());
+    }
+    println!("\nThe report is {}", folder.join("report.md").display());
+    Ok(())
+}
