@@ -109,9 +109,9 @@ fn main() -> std::io::Result<()> {
             let run = beside(both, both, &cores, writers, reading, time);
             assert_eq!(run.misses, 0, "a key that is always present was missed");
             let against = run.reads / *alone.get_or_insert(run.reads);
-            let [p50, p99, p999] = [0.5, 0.99, 0.999].map(|q| match run.latency.is_empty() {
-                true => String::new(),
-                false => run.latency.value_at_quantile(q).to_string(),
+            let [p50, p99, p999] = [0.5, 0.99, 0.999].map(|q| {
+                let timed = (!run.latency.is_empty()).then(|| run.latency.value_at_quantile(q));
+                timed.map_or(String::new(), |nanoseconds| nanoseconds.to_string())
             });
             println!(
                 "{writers:>7}  {:<11} {:>8.1} {against:>13.2} {:>7.1} {p50:>6} {p99:>6} {p999:>7}",

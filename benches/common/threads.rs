@@ -318,6 +318,9 @@ pub enum Reading {
     BurstTimed,
 }
 
+/// Nanoseconds of the longest call that is told from longer ones: ten seconds.
+const LONGEST: u64 = 10_000_000_000;
+
 /// Keys of a timed burst.
 pub const BURST: usize = 32;
 
@@ -360,7 +363,7 @@ pub fn beside(
     let read = || {
         cores.pin(0);
         let keys = population.reads(0, 100);
-        let mut latency = Histogram::new(3).expect("a histogram of three digits");
+        let mut latency = Histogram::new_with_bounds(1, LONGEST, 3).expect("bounds in order");
         let mut found = [false; BATCH];
         start.wait();
         let (started, mut reads, mut hits) = (Instant::now(), 0, 0);
@@ -385,7 +388,8 @@ pub fn beside(
             (0..writers).map(|writer| scope.spawn(move_into(&write, writer))).collect();
         let reader = scope.spawn(read);
         let (reads, misses, latency) = reader.join().expect("the reader");
-        let writes = writers.into_iter().map(|writer| writer.join().expect("a writer")).sum();
+        let writes =
+            writers.into_iter().fold(0.0, |sum, writer| sum + writer.join().expect("a writer"));
         Beside { reads, writes, misses, latency }
     })
 }

@@ -33,11 +33,43 @@ const COLOURS: [RGBColor; 7] = [
 pub struct Series {
     name: String,
     points: Vec<(f64, f64)>,
+    /// Which colour and marker it has.
+    look: Look,
+}
+
+/// What a series looks like.
+#[derive(Clone, Copy, Debug)]
+enum Look {
+    /// Colours one after another, and other markers once they are used up.
+    Nth(usize),
+    /// A plain thin line, to compare others with.
+    Guide,
 }
 
 impl Series {
-    pub fn line(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
-        Self { name: name.into(), points }
+    /// The `nth` series: the same number looks the same in every plot.
+    pub fn line(nth: usize, name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
+        Self { name: name.into(), points, look: Look::Nth(nth) }
+    }
+
+    /// A limit or a floor.
+    pub fn guide(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
+        Self { name: name.into(), points, look: Look::Guide }
+    }
+
+    /// Which marker, if any.
+    fn marker(&self) -> Option<usize> {
+        match self.look {
+            Look::Nth(nth) => Some(nth / COLOURS.len()),
+            Look::Guide => None,
+        }
+    }
+
+    fn stroke(&self) -> ShapeStyle {
+        match self.look {
+            Look::Nth(nth) => COLOURS[nth % COLOURS.len()].stroke_width(2),
+            Look::Guide => BLACK.mix(0.6).stroke_width(1),
+        }
     }
 }
 
@@ -143,20 +175,28 @@ impl Chart {
             .y_desc(&self.y)
             .x_label_formatter(&number)
             .y_label_formatter(&number)
+            .y_labels(12)
             .label_style(("sans-serif", 13))
             .axis_desc_style(("sans-serif", 15))
             .light_line_style(WHITE)
             .bold_line_style(BLACK.mix(0.12))
             .draw()?;
-        for (nth, series) in self.series.iter().enumerate() {
-            let style = colour(nth).stroke_width(2);
-            chart.draw_series(LineSeries::new(series.points.iter().copied(), style))?;
-            let (points, style) = (series.points.iter().copied(), colour(nth).filled());
-            match nth / COLOURS.len() {
-                0 => chart.draw_series(points.map(|at| Circle::new(at, 4, style)))?,
-                1 => chart.draw_series(points.map(|at| TriangleMarker::new(at, 6, style)))?,
-                _ => chart.draw_series(points.map(|at| Cross::new(at, 5, style)))?,
-            };
+        for series in &self.series {
+            let (line, points) = (series.points.iter().copied(), series.points.iter().copied());
+            chart.draw_series(LineSeries::new(line, series.stroke()))?;
+            let style = series.stroke().color.filled();
+            match series.marker() {
+                Some(0) => {
+                    chart.draw_series(points.map(|at| Circle::new(at, 4, style)))?;
+                }
+                Some(1) => {
+                    chart.draw_series(points.map(|at| TriangleMarker::new(at, 6, style)))?;
+                }
+                Some(_) => {
+                    chart.draw_series(points.map(|at| Cross::new(at, 5, style)))?;
+                }
+                None => {}
+            }
         }
         Ok(())
     }
@@ -165,12 +205,13 @@ impl Chart {
         let text = ("sans-serif", 13).into_text_style(area).pos(Pos::new(HPos::Left, VPos::Center));
         for (nth, series) in self.series.iter().enumerate() {
             let y = 56 + 24 * nth as i32;
-            area.draw(&PathElement::new([(4, y), (32, y)], colour(nth).stroke_width(2)))?;
-            let (at, style) = ((18, y), colour(nth).filled());
-            match nth / COLOURS.len() {
-                0 => area.draw(&Circle::new(at, 4, style))?,
-                1 => area.draw(&TriangleMarker::new(at, 6, style))?,
-                _ => area.draw(&Cross::new(at, 5, style))?,
+            area.draw(&PathElement::new([(4, y), (32, y)], series.stroke()))?;
+            let (at, style) = ((18, y), series.stroke().color.filled());
+            match series.marker() {
+                Some(0) => area.draw(&Circle::new(at, 4, style))?,
+                Some(1) => area.draw(&TriangleMarker::new(at, 6, style))?,
+                Some(_) => area.draw(&Cross::new(at, 5, style))?,
+                None => {}
             }
             area.draw(&Text::new(series.name.clone(), (40, y), text.clone()))?;
         }
@@ -180,11 +221,6 @@ impl Chart {
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
-
-/// A series' colour; its marker changes once the colours are used up, so that each looks its own way.
-fn colour(nth: usize) -> RGBColor {
-    COLOURS[nth % COLOURS.len()]
-}
 
 /// An axis that shows all values: from zero where that says something, with some air above.
 fn range(values: impl Iterator<Item = f64>, log: bool, from_zero: bool) -> Range<f64> {
@@ -212,7 +248,7 @@ mod tests {
 
     #[test]
     fn what_is_no_number_is_left_out() {
-        let chart = Chart::new("x", "x").with(Series::line("empty", vec![(0.0, f64::NAN)]));
+        let chart = Chart::new("x", "x").with(Series::line(0, "empty", vec![(0.0, f64::NAN)]));
         assert!(chart.is_empty());
     }
 }

@@ -1,6 +1,6 @@
 //! Writes `target/bench-report/`: the report, a CSV file for each table, and the plots.
 
-use std::{fs, path::PathBuf};
+use std::{fmt::Write, fs, path::PathBuf};
 
 use anyhow::Result;
 
@@ -13,7 +13,7 @@ same kind of pages, measured right before and after each figure. R is one locked
 random line per key, nothing prefetched. Figures are medians of several rounds; threads are pinned. \
 All filters get the same random 64-bit keys and memory on huge pages; a set gets a sixteenth of the keys. \
 A write takes out or puts in one of the thread's own keys, in turn. Latencies have the clock's own \
-share on top.";
+share on top; where there are more threads than cores, they have the wait for a core in them.";
 
 /// What a table shows, by its name.
 fn heading(name: &str) -> &str {
@@ -45,19 +45,23 @@ pub fn write(options: &Options, results: &Results) -> Result<()> {
 
     let mut text = String::from("# guira, measured\n\n");
     for (name, fact) in machine::facts() {
-        text += &format!("- {name}: {fact}\n");
+        writeln!(text, "- {name}: {fact}")?;
     }
-    text += &format!("- tables: {} MiB\n\n{TERMS}\n", options.megabytes);
+    write!(
+        text,
+        "- tables: {} MiB; measured in {:.0} s\n\n{TERMS}\n",
+        options.megabytes, results.seconds
+    )?;
     for table in std::iter::once(&bars).chain(&results.tables) {
         if !table.rows.is_empty() {
-            text += &format!("\n## {}\n\n{}", heading(table.name), table.markdown());
+            write!(text, "\n## {}\n\n{}", heading(table.name), table.markdown())?;
             table.write_csv(&folder)?;
         }
     }
     text += "\n## Plots\n";
     for chart in results.charts.iter().filter(|chart| !chart.is_empty()) {
         chart.write_svg(&folder)?;
-        text += &format!("\n![{}]({}.svg)\n", chart.title, chart.name);
+        write!(text, "\n![{}]({}.svg)\n", chart.title, chart.name)?;
     }
     fs::write(folder.join("report.md"), &text)?;
     if !bars.rows.is_empty() {

@@ -19,6 +19,9 @@ use crate::{
 /// Per cent of its slots that the peer can be filled to.
 const FULL: usize = 94;
 
+/// Numbers of threads, and how they read.
+const THREADS: [(usize, &str); 2] = [(1, "one thread"), (2, "two threads")];
+
 /// Tables of this many bytes are small: 131 072 slots, which lie in an L2 cache.
 const SMALL: usize = 256 << 10;
 
@@ -64,7 +67,7 @@ fn workloads(bench: &Bench, peer: &Candidate, bytes: usize, batches: bool) -> Ve
     let size = Size { items: bytes / 2 * FULL / 100, bytes };
     let place = if bytes >> 20 > 0 { format!("{} MiB", bytes >> 20) } else { "256 KiB".into() };
     let mut speeds = Vec::new();
-    for threads in [1, 2] {
+    for (threads, by) in THREADS {
         bench.say(format!("{}, {place}: filled by {threads}", peer.name));
         let rounds: Vec<[f64; 3]> = (0..if bytes == SMALL { 15 } else { 1 })
             .map(|_| fill_and_empty(bench, peer, size, threads, batches))
@@ -74,7 +77,7 @@ fn workloads(bench: &Bench, peer: &Candidate, bytes: usize, batches: bool) -> Ve
             .enumerate()
         {
             let speed = median(rounds.iter().map(|round| round[at]));
-            speeds.push((format!("{what}, {place}, {threads} thread(s)"), speed));
+            speeds.push((format!("{what}, {place}, {by}"), speed));
         }
     }
     for load in [80, FULL] {
@@ -92,14 +95,13 @@ fn workloads(bench: &Bench, peer: &Candidate, bytes: usize, batches: bool) -> Ve
             if batches && !work.batches {
                 continue;
             }
-            for threads in [1, 2] {
+            for (threads, by) in THREADS {
                 let run = || {
                     throughput(filter, &bench.cores, &population, threads, work, bench.time / 2)
                         .total()
                 };
                 let speed = median((0..bench.rounds).map(|_| run()));
-                speeds
-                    .push((format!("{what}, {load} % load, {place}, {threads} thread(s)"), speed));
+                speeds.push((format!("{what}, {load} % load, {place}, {by}"), speed));
             }
         }
     }

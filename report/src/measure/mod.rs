@@ -10,7 +10,7 @@ mod shared;
 mod timing;
 mod two_threads;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
 
@@ -22,6 +22,8 @@ pub struct Results {
     pub bars: Vec<Bar>,
     pub tables: Vec<Table>,
     pub charts: Vec<Chart>,
+    /// How long all of it took.
+    pub seconds: f64,
 }
 
 /// What every part needs to know.
@@ -84,6 +86,7 @@ const PARTS: &[(&str, Part)] = &[
 
 /// Measures what was asked for.
 pub fn all(options: &Options) -> Results {
+    let started = Instant::now();
     let (bench, mut results) = (Bench::new(options), Results::default());
     let names_a_part = PARTS.iter().any(|(name, _)| !bench.only.is_empty() && bench.wants(name));
     for (name, part) in PARTS {
@@ -97,5 +100,6 @@ pub fn all(options: &Options) -> Results {
         }
     }
     bench.progress.finish_and_clear();
+    results.seconds = started.elapsed().as_secs_f64();
     results
 }

@@ -82,36 +82,35 @@ fn batches_and_lookups(bench: &Bench, floor: &Floor, round: u64, rounds: &mut Ro
         })
     });
     rounds.note("remove, batch", figure);
-    let remove = |indices| {
-        over_range(keys, indices, |block| {
+    both(rounds, floor, "remove, single", || {
+        over_range(keys, step..2 * step, |block| {
             assert!(block.iter().all(|&key| filter.remove_hash(key)), "every key is there");
         })
-    };
-    let (figure, _) = Beside::measure(f, || remove(step..2 * step));
-    rounds.note("remove, single", figure);
-    let (figure, _) = Beside::measure(|| locked_line(floor), || remove(2 * step..3 * step));
-    rounds.note("remove, single, by R", figure);
+    });
 }
 
 /// Fills one by one to capacity.
 fn singles(bench: &Bench, floor: &Floor, round: u64, rounds: &mut Rounds) {
     let filter = filter_of(Layout::Plain4x16, bench.bytes);
     let keys = Keys::new(round);
-    let insert = |band| {
-        over_range(keys, band, |block| {
-            for &key in block {
-                filter.insert_hash(key).expect("room");
-            }
-        })
-    };
     for (name, band) in bands(filter.capacity() as u64) {
-        // R beside the first half of a band, F beside the second.
-        let middle = u64::midpoint(band.start, band.end);
-        let (figure, _) = Beside::measure(|| locked_line(floor), || insert(band.start..middle));
-        rounds.note(format!("insert {name}, single, by R"), figure);
-        let (figure, _) = Beside::measure(|| two_lines(floor), || insert(middle..band.end));
-        rounds.note(format!("insert {name}, single"), figure);
+        both(rounds, floor, &format!("insert {name}, single"), || {
+            over_range(keys, band, |block| {
+                for &key in block {
+                    filter.insert_hash(key).expect("room");
+                }
+            })
+        });
     }
+}
+
+/// Notes a figure by F and by R, both measured before and after.
+fn both(rounds: &mut Rounds, floor: &Floor, name: &str, work: impl FnOnce() -> Clock) {
+    let before = locked_line(floor);
+    let (figure, _) = Beside::measure(|| two_lines(floor), work);
+    let by_r = Beside { floor: f64::midpoint(before, locked_line(floor)), ..figure };
+    rounds.note(name, figure);
+    rounds.note(format!("{name}, by R"), by_r);
 }
 
 /// The last 5 % before capacity of another layout, by batch.
@@ -187,14 +186,14 @@ fn add_table(rounds: &Rounds, results: &mut Results) {
 }
 
 fn add_charts(rounds: &Rounds, results: &mut Results) {
-    let series = |kind: &str| {
+    let series = |nth, kind: &str| {
         let points = PRESENT.map(|present| {
             (
                 f64::from(present),
                 rounds.nanoseconds(&format!("look-up, {present} % present, {kind}")),
             )
         });
-        Series::line(format!("guira, {kind}"), points.to_vec())
+        Series::line(nth, format!("guira, {kind}"), points.to_vec())
     };
     let f = rounds.medians().next().map_or(f64::NAN, |(_, _, floor, _)| floor);
     results.charts.push(
@@ -204,25 +203,25 @@ fn add_charts(rounds: &Rounds, results: &mut Results) {
         )
         .x("keys present (%)")
         .y("time per look-up (ns)")
-        .with(series("batch"))
-        .with(series("single"))
-        .with(Series::line("floor F, two lines per key", vec![(0.0, f), (100.0, f)])),
+        .with(series(0, "batch"))
+        .with(series(1, "single"))
+        .with(Series::guide("floor F, two lines per key", vec![(0.0, f), (100.0, f)])),
     );
     let names: Vec<&str> = bands(100).map(|(name, _)| name).collect();
-    let series = |kind: &str| {
+    let series = |nth, kind: &str| {
         let points = names
             .iter()
             .zip(BAND_MIDDLES)
             .map(|(name, middle)| (middle, rounds.nanoseconds(&format!("insert {name}, {kind}"))));
-        Series::line(format!("guira, {kind}"), points.collect())
+        Series::line(nth, format!("guira, {kind}"), points.collect())
     };
     results.charts.push(
         Chart::new("inserts-by-load-one-thread", "Inserts by load, beside the memory floor")
             .x("load (% of capacity, middle of the band)")
             .y("time per insert (ns)")
             .log_y()
-            .with(series("batch"))
-            .with(series("single"))
-            .with(Series::line("floor F, two lines per key", vec![(25.0, f), (97.5, f)])),
+            .with(series(0, "batch"))
+            .with(series(1, "single"))
+            .with(Series::guide("floor F, two lines per key", vec![(25.0, f), (97.5, f)])),
     );
 }

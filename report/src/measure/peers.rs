@@ -4,7 +4,7 @@
 use super::{
     Bench, Results,
     shared::SharedFigures,
-    timing::{BAND_MIDDLES, Clock, PRESENT, STEP, bands, over_keys, over_range},
+    timing::{BAND_MIDDLES, Clock, PRESENT, STEP, bands, median, over_keys, over_range},
 };
 use crate::{
     common::{BATCH, Keys, threads::Population},
@@ -30,6 +30,9 @@ pub fn run(bench: &Bench, results: &mut Results) {
         let items = bench.bytes / 2 * 94 / 100 / if peer.is_set { 16 } else { 1 };
         let population = Population::new(KEYS, items as u64, shared.most_threads());
         for batches in [false, true] {
+            if peer.is_variant && !batches {
+                continue;
+            }
             let before = memory::taken();
             let mut filter = (peer.build)(Size { items, bytes: bench.bytes });
             if batches && filter.lookup_batch(&[], &mut []).is_none() {
@@ -39,7 +42,7 @@ pub fn run(bench: &Bench, results: &mut Results) {
             let mut found = fill(filter.as_mut(), &population, items, before, batches);
             look_up(filter.as_ref(), &population, batches, &mut found);
             if !batches && let Some(filter) = filter.shared() {
-                shared.measure(bench, peer.name, filter, &population);
+                shared.measure(bench, peer, filter, &population);
                 bench.cores.pin(1);
             }
             found.remove = remove(filter.as_mut(), &population, batches);
@@ -114,7 +117,7 @@ fn look_up(filter: &dyn Peer, population: &Population, batches: bool, figures: &
     };
     for (time, present) in figures.lookups.iter_mut().zip(PRESENT) {
         let asked = population.reads(0, present);
-        *time = over_keys(&asked, &mut look).per_key();
+        *time = median((0..3).map(|_| over_keys(&asked, &mut look).per_key()));
     }
     let mut hits = 0;
     KEYS.blocks(1 << 63..(1 << 63) + RATE_OVER as u64, |block| hits += look(block));
@@ -191,27 +194,28 @@ impl Field {
             cell(Some(found.lookups[4]), 1),
             cell(found.remove, 1),
         ]);
-        // The plots show one layout of guira; the others differ little in speed.
-        let is_variant = peer.name.starts_with("guira") && !peer.name.ends_with("4x16");
-        if !is_variant {
+        // The plots show one layout of guira, and locks only where there are threads: the others
+        // differ little in speed.
+        let is_a_lock = peer.name.starts_with("RwLock");
+        let nth = if batches { peers::ALL.len() } else { peer.nth() };
+        if !peer.is_variant && !is_a_lock {
             let points = PRESENT.map(f64::from).into_iter().zip(found.lookups).collect();
-            self.lookups.push(Series::line(name.clone(), points));
+            self.lookups.push(Series::line(nth, name.clone(), points));
             if let Some(bands) = found.insert_by_band {
                 let points = BAND_MIDDLES.into_iter().zip(bands).collect();
-                self.inserts.push(Series::line(name.clone(), points));
+                self.inserts.push(Series::line(nth, name.clone(), points));
             }
         }
-        let is_a_lock = peer.name.starts_with("RwLock");
-        if !batches && !is_a_lock && found.false_positive_rate > 0.0 {
+        if (!batches || peer.is_variant) && !is_a_lock && found.false_positive_rate > 0.0 {
             let point = (found.false_positive_rate * 100.0, found.bits_per_item);
-            self.space.push(Series::line(name, vec![point]));
+            self.space.push(Series::line(peer.nth(), peer.name, vec![point]));
         }
     }
 
     fn finish(mut self, results: &mut Results) {
         let rates = (0..=36).map(|i| 0.001 * 10_f64.powf(f64::from(i) / 9.0));
         let limit = rates.map(|percent| (percent, -(percent / 100.0).log2())).collect();
-        self.space.push(Series::line("information limit", limit));
+        self.space.push(Series::guide("information limit", limit));
         results.tables.push(self.table);
         results.charts.extend([self.lookups, self.inserts, self.space]);
     }

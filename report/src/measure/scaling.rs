@@ -33,7 +33,7 @@ pub fn run(bench: &Bench, results: &mut Results) {
         };
         let mut chart =
             Chart::new(name, title).x("threads").y("throughput (million operations per second)");
-        for reads in [100, 95, 90, 50, 0] {
+        for (nth, reads) in [100, 95, 90, 50, 0].into_iter().enumerate() {
             bench.say(format!("{reads} % reads at {load} % load"));
             let mut points = Vec::new();
             for &threads in &threads {
@@ -51,7 +51,7 @@ pub fn run(bench: &Bench, results: &mut Results) {
                     format!("{:.2}", all / points[0].1),
                 ]);
             }
-            chart.push(Series::line(format!("{reads} % reads"), points));
+            chart.push(Series::line(nth, format!("{reads} % reads"), points));
         }
         results.charts.push(chart);
     }

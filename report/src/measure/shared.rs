@@ -4,6 +4,7 @@
 use super::{Bench, Results};
 use crate::{
     common::threads::{Population, Reading, Shared, Work, beside, throughput},
+    peers::Candidate,
     plot::{Chart, Series},
     table::{Table, cell},
 };
@@ -96,20 +97,20 @@ impl SharedFigures {
     pub fn measure(
         &mut self,
         bench: &Bench,
-        name: &str,
+        peer: &Candidate,
         filter: &dyn Shared,
         population: &Population,
     ) {
-        self.by_threads(bench, name, filter, population);
+        self.by_threads(bench, peer, filter, population);
         if filter.can_remove() {
-            self.beside_writers(bench, name, filter, population);
+            self.beside_writers(bench, peer, filter, population);
         }
     }
 
     fn by_threads(
         &mut self,
         bench: &Bench,
-        name: &str,
+        peer: &Candidate,
         filter: &dyn Shared,
         population: &Population,
     ) {
@@ -124,7 +125,7 @@ impl SharedFigures {
                 let all = run.total();
                 points.push((threads as f64, all));
                 self.throughput.push(vec![
-                    name.into(),
+                    peer.name.into(),
                     reads.to_string(),
                     threads.to_string(),
                     format!("{all:.1}"),
@@ -132,14 +133,14 @@ impl SharedFigures {
                     format!("{:.2}", all / points[0].1),
                 ]);
             }
-            chart.push(Series::line(name, points));
+            chart.push(Series::line(peer.nth(), peer.name, points));
         }
     }
 
     fn beside_writers(
         &mut self,
         bench: &Bench,
-        name: &str,
+        peer: &Candidate,
         filter: &dyn Shared,
         population: &Population,
     ) {
@@ -154,7 +155,7 @@ impl SharedFigures {
                 p99.push((writers as f64, quantile(0.99)));
                 p999.push((writers as f64, quantile(0.999)));
                 self.latency.push(vec![
-                    name.into(),
+                    peer.name.into(),
                     what.into(),
                     writers.to_string(),
                     cell(Some(quantile(0.5)), 0),
@@ -166,8 +167,8 @@ impl SharedFigures {
                 ]);
             }
             if reading == Reading::SingleTimed {
-                self.p99.push(Series::line(name, p99));
-                self.p999.push(Series::line(name, p999));
+                self.p99.push(Series::line(peer.nth(), peer.name, p99));
+                self.p999.push(Series::line(peer.nth(), peer.name, p999));
             }
         }
     }

@@ -67,6 +67,7 @@ pub fn locked_line(floor: &Floor) -> f64 {
 }
 
 /// A figure in nanoseconds, with the floor before and after it.
+#[derive(Clone, Copy, Debug)]
 pub struct Beside {
     pub nanoseconds: f64,
     /// The mean of the floor before and after.

@@ -23,8 +23,8 @@ impl Hasher for Folded {
 
     #[inline]
     fn write_u64(&mut self, word: u64) {
-        let word = u128::from(self.0 ^ word ^ 0x243f_6a88_85a3_08d3);
-        let product = word * 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835_u128 >> 32;
+        let word = self.0 ^ word ^ 0x243f_6a88_85a3_08d3;
+        let product = u128::from(word) * 0x9e37_79b9_7f4a_7c15;
         self.0 = product as u64 ^ (product >> 64) as u64;
     }
 

@@ -78,16 +78,25 @@ pub struct Candidate {
     pub name: &'static str,
     /// Keeps whole keys: takes several times the memory, so it gets as many times fewer.
     pub is_set: bool,
+    /// A variant that differs little in speed: measured by one thread, in batches alone.
+    pub is_variant: bool,
     /// Builds it, empty.
     pub build: fn(Size) -> Box<dyn Peer>,
+}
+
+impl Candidate {
+    /// Its place in the list.
+    pub fn nth(&self) -> usize {
+        ALL.iter().position(|peer| peer.name == self.name).unwrap_or(ALL.len())
+    }
 }
 
 /// All of them, guira first.
 pub const ALL: &[Candidate] = &[
     candidate("guira Plain4x16", guira::plain4x16),
-    candidate("guira Plain5x12", guira::plain5x12),
-    candidate("guira Plain6x10", guira::plain6x10),
-    candidate("guira Plain8x8", guira::plain8x8),
+    Candidate { is_variant: true, ..candidate("guira Plain5x12", guira::plain5x12) },
+    Candidate { is_variant: true, ..candidate("guira Plain6x10", guira::plain6x10) },
+    Candidate { is_variant: true, ..candidate("guira Plain8x8", guira::plain8x8) },
     candidate("atomic-cuckoo-filter", atomic_cuckoo_filter::build),
     candidate("cuckoofilter", cuckoofilter::build),
     candidate("RwLock<cuckoofilter>", cuckoofilter::locked),
@@ -103,7 +112,7 @@ pub const ALL: &[Candidate] = &[
 ];
 
 const fn candidate(name: &'static str, build: fn(Size) -> Box<dyn Peer>) -> Candidate {
-    Candidate { name, is_set: false, build }
+    Candidate { name, is_set: false, is_variant: false, build }
 }
 
 /// A shared filter as one thread uses it.
