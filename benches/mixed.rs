@@ -1,8 +1,8 @@
 //! Look-ups, inserts and removals in turn by one thread, at loads that stay, beside the memory floor.
 //!
 //! `cargo bench --bench mixed`, for another size with `GUIRA_MEGABYTES=N`. Half of the keys looked up
-//! are present. Loads are per cent of the slots; a write takes out this thread's oldest key of some
-//! millions, or puts in the next.
+//! are present. Loads are per cent of the slots; a write takes out the oldest of half of the keys, or puts in
+//! a new one.
 
 mod common;
 mod group;

@@ -4,7 +4,7 @@
 //! one to one for each core and two and four times as many, over mixes of reads and writes, at loads
 //! that stay; then one reader of keys that are always there beside up to as many writers as there
 //! are other cores, and how long its look-ups take. Half of the keys that the mixes read are present;
-//! a write takes out or puts in one of the thread's own keys, in turn. The program that cargo builds
+//! a write takes out the oldest of the thread's own keys or puts in a new one, in turn. The program that cargo builds
 //! needs nothing else, so it can be copied to a larger machine.
 
 mod common;

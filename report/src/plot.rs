@@ -1,4 +1,4 @@
-//! Plots as SVG: lines and points with markers, the legend in a margin of its own.
+//! Plots as SVG, and what they show as CSV: lines and points with markers, the legend in a margin of its own.
 
 use std::{ops::Range, path::Path};
 
@@ -82,6 +82,7 @@ pub struct Chart {
     x: String,
     y: String,
     log_x: bool,
+    whole_x: bool,
     log_y: bool,
     series: Vec<Series>,
 }
@@ -89,7 +90,16 @@ pub struct Chart {
 impl Chart {
     pub fn new(name: &'static str, title: &str) -> Self {
         let (x, y) = (String::new(), String::new());
-        Self { name, title: title.into(), x, y, log_x: false, log_y: false, series: Vec::new() }
+        Self {
+            name,
+            title: title.into(),
+            x,
+            y,
+            log_x: false,
+            whole_x: false,
+            log_y: false,
+            series: Vec::new(),
+        }
     }
 
     /// What the x axis shows, and its unit.
@@ -100,6 +110,11 @@ impl Chart {
     /// What the y axis shows, and its unit.
     pub fn y(self, y: &str) -> Self {
         Self { y: y.into(), ..self }
+    }
+
+    /// Numbers of things, of which there are no fractions.
+    pub fn whole_x(self) -> Self {
+        Self { whole_x: true, ..self }
     }
 
     pub fn log_x(self) -> Self {
@@ -133,6 +148,18 @@ impl Chart {
         let root = SVGBackend::new(&path, SIZE).into_drawing_area();
         self.draw(&root).map_err(|error| anyhow::anyhow!("cannot draw {}: {error}", self.name))?;
         root.present().map_err(|error| anyhow::anyhow!("cannot write {}: {error}", self.name))
+    }
+
+    /// Writes `NAME.csv` into a folder: what the plot shows.
+    pub fn write_csv(&self, folder: &Path) -> Result<()> {
+        let mut file = csv::Writer::from_path(folder.join(self.name).with_extension("csv"))?;
+        file.write_record(["series", &self.x, &self.y])?;
+        for series in &self.series {
+            for (x, y) in &series.points {
+                file.write_record([&series.name, &x.to_string(), &y.to_string()])?;
+            }
+        }
+        Ok(file.flush()?)
     }
 
     fn draw(&self, root: &Area<'_>) -> Drawn {
@@ -169,11 +196,17 @@ impl Chart {
             .y_label_area_size(72)
             .build_cartesian_2d(x, y)?;
         let number = |value: &f64| format!("{}", (value * 1e6).round() / 1e6);
-        chart
-            .configure_mesh()
-            .x_desc(&self.x)
+        let x_number = |value: &f64| {
+            let hidden = self.whole_x && value.fract().abs() > 1e-9;
+            if hidden { String::new() } else { number(value) }
+        };
+        let mut mesh = chart.configure_mesh();
+        if self.whole_x {
+            mesh.disable_x_mesh();
+        }
+        mesh.x_desc(&self.x)
             .y_desc(&self.y)
-            .x_label_formatter(&number)
+            .x_label_formatter(&x_number)
             .y_label_formatter(&number)
             .y_labels(12)
             .label_style(("sans-serif", 13))

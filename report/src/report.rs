@@ -1,4 +1,4 @@
-//! Writes `target/bench-report/`: the report, a CSV file for each table, and the plots.
+//! Writes `target/bench-report/`: the report, the plots, and a CSV file for each table and plot.
 
 use std::{fmt::Write, fs, path::PathBuf};
 
@@ -12,7 +12,7 @@ F is two random cache lines per key, prefetched in windows of 32, from a memory 
 same kind of pages, measured right before and after each figure. R is one locked instruction on one \
 random line per key, nothing prefetched. Figures are medians of several rounds; threads are pinned. \
 All filters get the same random 64-bit keys and memory on huge pages; a set gets a sixteenth of the keys. \
-A write takes out or puts in one of the thread's own keys, in turn. Latencies have the clock's own \
+A write takes out the oldest of the thread's own keys or puts in a new one, in turn. Latencies have the clock's own \
 share on top; where there are more threads than cores, they have the wait for a core in them.";
 
 /// What a table shows, by its name.
@@ -61,6 +61,7 @@ pub fn write(options: &Options, results: &Results) -> Result<()> {
     text += "\n## Plots\n";
     for chart in results.charts.iter().filter(|chart| !chart.is_empty()) {
         chart.write_svg(&folder)?;
+        chart.write_csv(&folder)?;
         write!(text, "\n![{}]({}.svg)\n", chart.title, chart.name)?;
     }
     fs::write(folder.join("report.md"), &text)?;

@@ -19,6 +19,9 @@ use crate::{
 /// Per cent of its slots that the peer can be filled to.
 const FULL: usize = 94;
 
+/// Per cent of its slots in the mixes with room.
+const LESS: usize = 80;
+
 /// Numbers of threads, and how they read.
 const THREADS: [(usize, &str); 2] = [(1, "one thread"), (2, "two threads")];
 
@@ -80,12 +83,17 @@ fn workloads(bench: &Bench, peer: &Candidate, bytes: usize, batches: bool) -> Ve
             speeds.push((format!("{what}, {place}, {by}"), speed));
         }
     }
-    for load in [80, FULL] {
+    let filter = (peer.build)(size);
+    let filter = filter.shared().expect("a shared filter");
+    let slots = bytes / 2;
+    let population = Population::new(Keys::new(5), (slots * LESS / 100) as u64, 2);
+    population.fill(filter);
+    for load in [LESS, FULL] {
         bench.say(format!("{}, {place}: mixes at {load} %", peer.name));
-        let filter = (peer.build)(size);
-        let filter = filter.shared().expect("a shared filter");
-        let population = Population::new(Keys::new(5), (bytes / 2 * load / 100) as u64, 2);
-        population.fill(filter);
+        if load == FULL {
+            let more = (slots * (FULL - LESS) / 100) as u64;
+            Keys::new(6).blocks(0..more, |block| insert(filter, block, batches));
+        }
         let lookups = [0, 50, 100].map(|present| {
             (format!("look-up, {present} % present"), Work { reads: 100, present, batches })
         });
@@ -97,7 +105,7 @@ fn workloads(bench: &Bench, peer: &Candidate, bytes: usize, batches: bool) -> Ve
             }
             for (threads, by) in THREADS {
                 let run = || {
-                    throughput(filter, &bench.cores, &population, threads, work, bench.time / 2)
+                    throughput(filter, &bench.cores, &population, threads, work, bench.time / 3)
                         .total()
                 };
                 let speed = median((0..bench.rounds).map(|_| run()));

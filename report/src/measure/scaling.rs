@@ -31,8 +31,10 @@ pub fn run(bench: &Bench, results: &mut Results) {
             80 => ("scaling-80", "guira by threads at 80 % load"),
             _ => ("scaling-95", "guira by threads at 95 % load"),
         };
-        let mut chart =
-            Chart::new(name, title).x("threads").y("throughput (million operations per second)");
+        let mut chart = Chart::new(name, title)
+            .x("threads")
+            .whole_x()
+            .y("throughput (million operations per second)");
         for (nth, reads) in [100, 95, 90, 50, 0].into_iter().enumerate() {
             bench.say(format!("{reads} % reads at {load} % load"));
             let mut points = Vec::new();

@@ -42,10 +42,13 @@ impl SharedFigures {
         let writers = if bench.full { vec![0, 1, 2, 4] } else { vec![0, 1, 2] };
         let chart = |name, title: &str| Chart::new(name, title);
         let by_threads = |name, title| {
-            chart(name, title).x("threads").y("throughput (million operations per second)")
+            chart(name, title)
+                .x("threads")
+                .whole_x()
+                .y("throughput (million operations per second)")
         };
         let by_writers = |name, title| {
-            chart(name, title).x("writers beside the reader").y("latency (ns)").log_y()
+            chart(name, title).x("writers beside the reader").whole_x().y("latency (ns)").log_y()
         };
         Self {
             threads,
