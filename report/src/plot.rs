@@ -67,7 +67,10 @@ impl Series {
 
     fn stroke(&self) -> ShapeStyle {
         match self.look {
-            Look::Nth(nth) => COLOURS[nth % COLOURS.len()].stroke_width(2),
+            // guira comes first, and stands out.
+            Look::Nth(nth) => {
+                COLOURS[nth % COLOURS.len()].stroke_width(if nth == 0 { 3 } else { 2 })
+            }
             Look::Guide => BLACK.mix(0.6).stroke_width(1),
         }
     }
@@ -197,7 +200,7 @@ impl Chart {
             .build_cartesian_2d(x, y)?;
         let number = |value: &f64| format!("{}", (value * 1e6).round() / 1e6);
         let x_number = |value: &f64| {
-            let hidden = self.whole_x && value.fract().abs() > 1e-9;
+            let hidden = self.whole_x && (value - value.round()).abs() > 1e-6;
             if hidden { String::new() } else { number(value) }
         };
         let mut mesh = chart.configure_mesh();

@@ -30,7 +30,7 @@ fn heading(name: &str) -> &str {
     }
 }
 
-/// Cargo's target folder: where this program lies, or the usual place.
+/// `bench-report` in cargo's target folder, by its variable or in the current folder.
 fn folder() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
     target.join("bench-report")

@@ -17,8 +17,8 @@ use crate::{
 /// Absent keys that a false-positive rate is counted over.
 const RATE_OVER: usize = 1 << 22;
 
-/// Items keys of all peers have this seed.
-pub const KEYS: Keys = Keys::new(11);
+/// The keys of all peers.
+const KEYS: Keys = Keys::new(11);
 
 pub fn run(bench: &Bench, results: &mut Results) {
     let mut field = Field::new();
