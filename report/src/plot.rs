@@ -1,0 +1,290 @@
+//! Plots as SVG, and what they show as CSV: lines and points with markers, the legend in a margin of its own.
+
+use std::{ops::Range, path::Path};
+
+use anyhow::Result;
+use plotters::{
+    coord::{
+        Shift,
+        ranged1d::{AsRangedCoord, ValueFormatter},
+    },
+    prelude::*,
+    style::text_anchor::{HPos, Pos, VPos},
+};
+
+/// Width and height of a plot, and of the margin with the legend, in pixels.
+const SIZE: (u32, u32) = (960, 520);
+const LEGEND: u32 = 260;
+
+/// The palette of Okabe and Ito, which colour-blind readers can tell apart, without its yellow, which
+/// is too faint on white.
+const COLOURS: [RGBColor; 7] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(0, 0, 0),
+    RGBColor(230, 159, 0),
+    RGBColor(86, 180, 233),
+];
+
+/// One line, with a marker at each point.
+#[derive(Clone, Debug)]
+pub struct Series {
+    name: String,
+    points: Vec<(f64, f64)>,
+    /// Which colour and marker it has.
+    look: Look,
+}
+
+/// What a series looks like.
+#[derive(Clone, Copy, Debug)]
+enum Look {
+    /// Colours one after another, and other markers once they are used up.
+    Nth(usize),
+    /// A plain thin line, to compare others with.
+    Guide,
+}
+
+impl Series {
+    /// The `nth` series: the same number looks the same in every plot.
+    pub fn line(nth: usize, name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
+        Self { name: name.into(), points, look: Look::Nth(nth) }
+    }
+
+    /// A limit or a floor.
+    pub fn guide(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
+        Self { name: name.into(), points, look: Look::Guide }
+    }
+
+    /// Which marker, if any.
+    fn marker(&self) -> Option<usize> {
+        match self.look {
+            Look::Nth(nth) => Some(nth / COLOURS.len()),
+            Look::Guide => None,
+        }
+    }
+
+    fn stroke(&self) -> ShapeStyle {
+        match self.look {
+            // guira comes first, and stands out.
+            Look::Nth(nth) => {
+                COLOURS[nth % COLOURS.len()].stroke_width(if nth == 0 { 3 } else { 2 })
+            }
+            Look::Guide => BLACK.mix(0.6).stroke_width(1),
+        }
+    }
+}
+
+/// A plot before it is drawn.
+#[derive(Clone, Debug)]
+pub struct Chart {
+    /// The file's name, without `.svg`.
+    pub name: &'static str,
+    pub title: String,
+    x: String,
+    y: String,
+    log_x: bool,
+    whole_x: bool,
+    log_y: bool,
+    series: Vec<Series>,
+}
+
+impl Chart {
+    pub fn new(name: &'static str, title: &str) -> Self {
+        let (x, y) = (String::new(), String::new());
+        Self {
+            name,
+            title: title.into(),
+            x,
+            y,
+            log_x: false,
+            whole_x: false,
+            log_y: false,
+            series: Vec::new(),
+        }
+    }
+
+    /// What the x axis shows, and its unit.
+    pub fn x(self, x: &str) -> Self {
+        Self { x: x.into(), ..self }
+    }
+
+    /// What the y axis shows, and its unit.
+    pub fn y(self, y: &str) -> Self {
+        Self { y: y.into(), ..self }
+    }
+
+    /// Numbers of things, of which there are no fractions.
+    pub fn whole_x(self) -> Self {
+        Self { whole_x: true, ..self }
+    }
+
+    pub fn log_x(self) -> Self {
+        Self { log_x: true, ..self }
+    }
+
+    pub fn log_y(self) -> Self {
+        Self { log_y: true, ..self }
+    }
+
+    pub fn with(mut self, series: Series) -> Self {
+        self.push(series);
+        self
+    }
+
+    /// Adds a line; points that are not numbers are left out.
+    pub fn push(&mut self, mut series: Series) {
+        series.points.retain(|(x, y)| x.is_finite() && y.is_finite());
+        if !series.points.is_empty() {
+            self.series.push(series);
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.series.is_empty()
+    }
+
+    /// Writes `NAME.svg` into a folder.
+    pub fn write_svg(&self, folder: &Path) -> Result<()> {
+        let path = folder.join(self.name).with_extension("svg");
+        let root = SVGBackend::new(&path, SIZE).into_drawing_area();
+        self.draw(&root).map_err(|error| anyhow::anyhow!("cannot draw {}: {error}", self.name))?;
+        root.present().map_err(|error| anyhow::anyhow!("cannot write {}: {error}", self.name))
+    }
+
+    /// Writes `NAME.csv` into a folder: what the plot shows.
+    pub fn write_csv(&self, folder: &Path) -> Result<()> {
+        let mut file = csv::Writer::from_path(folder.join(self.name).with_extension("csv"))?;
+        file.write_record(["series", &self.x, &self.y])?;
+        for series in &self.series {
+            for (x, y) in &series.points {
+                file.write_record([&series.name, &x.to_string(), &y.to_string()])?;
+            }
+        }
+        Ok(file.flush()?)
+    }
+
+    fn draw(&self, root: &Area<'_>) -> Drawn {
+        root.fill(&WHITE)?;
+        let (left, right) = root.split_horizontally(SIZE.0 - LEGEND);
+        self.draw_legend(&right)?;
+        let (x, y) = (
+            range(self.all(|point| point.0), self.log_x, false),
+            range(self.all(|point| point.1), self.log_y, true),
+        );
+        match (self.log_x, self.log_y) {
+            (false, false) => self.draw_lines(&left, x, y),
+            (false, true) => self.draw_lines(&left, x, y.log_scale()),
+            (true, false) => self.draw_lines(&left, x.log_scale(), y),
+            (true, true) => self.draw_lines(&left, x.log_scale(), y.log_scale()),
+        }
+    }
+
+    fn all(&self, coordinate: impl Fn(&(f64, f64)) -> f64 + Copy) -> impl Iterator<Item = f64> {
+        self.series.iter().flat_map(move |series| series.points.iter().map(coordinate))
+    }
+
+    fn draw_lines<X, Y>(&self, area: &Area<'_>, x: X, y: Y) -> Drawn
+    where
+        X: AsRangedCoord<Value = f64>,
+        Y: AsRangedCoord<Value = f64>,
+        X::CoordDescType: ValueFormatter<f64>,
+        Y::CoordDescType: ValueFormatter<f64>,
+    {
+        let mut chart = ChartBuilder::on(area)
+            .caption(&self.title, ("sans-serif", 20))
+            .margin(12)
+            .x_label_area_size(48)
+            .y_label_area_size(72)
+            .build_cartesian_2d(x, y)?;
+        let number = |value: &f64| format!("{}", (value * 1e6).round() / 1e6);
+        let x_number = |value: &f64| {
+            let hidden = self.whole_x && (value - value.round()).abs() > 1e-6;
+            if hidden { String::new() } else { number(value) }
+        };
+        let mut mesh = chart.configure_mesh();
+        if self.whole_x {
+            mesh.disable_x_mesh();
+        }
+        mesh.x_desc(&self.x)
+            .y_desc(&self.y)
+            .x_label_formatter(&x_number)
+            .y_label_formatter(&number)
+            .y_labels(12)
+            .label_style(("sans-serif", 13))
+            .axis_desc_style(("sans-serif", 15))
+            .light_line_style(WHITE)
+            .bold_line_style(BLACK.mix(0.12))
+            .draw()?;
+        for series in &self.series {
+            let (line, points) = (series.points.iter().copied(), series.points.iter().copied());
+            chart.draw_series(LineSeries::new(line, series.stroke()))?;
+            let style = series.stroke().color.filled();
+            match series.marker() {
+                Some(0) => {
+                    chart.draw_series(points.map(|at| Circle::new(at, 4, style)))?;
+                }
+                Some(1) => {
+                    chart.draw_series(points.map(|at| TriangleMarker::new(at, 6, style)))?;
+                }
+                Some(_) => {
+                    chart.draw_series(points.map(|at| Cross::new(at, 5, style)))?;
+                }
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn draw_legend(&self, area: &Area<'_>) -> Drawn {
+        let text = ("sans-serif", 13).into_text_style(area).pos(Pos::new(HPos::Left, VPos::Center));
+        for (nth, series) in self.series.iter().enumerate() {
+            let y = 56 + 24 * nth as i32;
+            area.draw(&PathElement::new([(4, y), (32, y)], series.stroke()))?;
+            let (at, style) = ((18, y), series.stroke().color.filled());
+            match series.marker() {
+                Some(0) => area.draw(&Circle::new(at, 4, style))?,
+                Some(1) => area.draw(&TriangleMarker::new(at, 6, style))?,
+                Some(_) => area.draw(&Cross::new(at, 5, style))?,
+                None => {}
+            }
+            area.draw(&Text::new(series.name.clone(), (40, y), text.clone()))?;
+        }
+        Ok(())
+    }
+}
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
+
+/// An axis that shows all values: from zero where that says something, with some air above.
+fn range(values: impl Iterator<Item = f64>, log: bool, from_zero: bool) -> Range<f64> {
+    let (low, high) =
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
+    if log {
+        return low.max(1e-9) / 1.3..high.max(1e-9) * 1.3;
+    }
+    let air = if high > low { (high - low) * 0.05 } else { high.abs() * 0.1 + 1.0 };
+    if from_zero { 0.0..high + air } else { low - air..high + air }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Chart, Series, range};
+
+    #[test]
+    fn axes_show_all_values() {
+        for log in [false, true] {
+            let axis = range([1.0, 30.0, 5.0].into_iter(), log, false);
+            assert!(axis.start < 1.0 && axis.end > 30.0);
+        }
+        assert!(range([7.0].into_iter(), false, true).contains(&7.0));
+    }
+
+    #[test]
+    fn what_is_no_number_is_left_out() {
+        let chart = Chart::new("x", "x").with(Series::line(0, "empty", vec![(0.0, f64::NAN)]));
+        assert!(chart.is_empty());
+    }
+}
