@@ -18,7 +18,8 @@ impl ShardedCounter {
     /// A counter at zero, with no more than `limit` shards.
     #[must_use]
     pub fn new(limit: usize) -> Self {
-        let shards = processors().next_power_of_two().min(MOST_SHARDS);
+        // More than processors: threads that run at once seldom have numbers that share a shard.
+        let shards = (4 * processors()).next_power_of_two().min(MOST_SHARDS);
         let shards = shards.min(limit.max(1).next_power_of_two());
         Self { shards: (0..shards).map(|_| CachePadded::new(Tally::new())).collect() }
     }

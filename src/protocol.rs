@@ -196,6 +196,7 @@ impl Core {
     #[must_use]
     pub fn remove<L: WordLayout>(&self, pair: Pair) -> bool {
         self.prefetch(pair);
+        self.stripes.prefetch(pair.fingerprint);
         let held = self.stripes.of(pair.fingerprint).lock();
         let pattern = L::pattern(pair.fingerprint);
         let [first, second] = pair.buckets;

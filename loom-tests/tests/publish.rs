@@ -58,6 +58,15 @@ fn by_remove() {
     hit_publishes("publish_remove", Core::remove::<L>);
 }
 
+/// The same item, named from the bucket that it is not in.
+#[test]
+fn by_remove_from_the_second_bucket() {
+    hit_publishes("publish_remove_second", |core, pair| {
+        let [first, second] = pair.buckets;
+        core.remove::<L>(Pair { buckets: [second, first], ..pair })
+    });
+}
+
 #[test]
 fn by_count() {
     hit_publishes("publish_count", |core, pair| core.count::<L>(pair) > 0);

@@ -6,5 +6,8 @@ pub mod design {}
 #[doc = include_str!("limits.md")]
 pub mod limits {}
 
+#[doc = include_str!("speed.md")]
+pub mod speed {}
+
 #[doc = include_str!("verification.md")]
 pub mod verification {}
