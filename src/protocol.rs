@@ -262,7 +262,7 @@ impl Core {
     fn try_add<L: WordLayout>(&self, pair: Pair, words: [u64; 2]) -> Option<bool> {
         let ([first, second], [first_word, second_word]) = (pair.buckets, words);
         // No branches, as in `remove`.
-        let second_is_emptier = L::occupied(second_word) < L::occupied(first_word);
+        let second_is_emptier = L::is_emptier(second_word, first_word);
         let seen = select_unpredictable(second_is_emptier, second_word, first_word);
         let bucket = select_unpredictable(second_is_emptier, second, first);
         let new = L::with(seen, pair.fingerprint)?;

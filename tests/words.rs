@@ -15,12 +15,21 @@ fn decode<L: WordLayout>(word: u64) -> Vec<u32> {
     lanes
 }
 
+/// Whether the occupied lanes are the lowest: there are no other words.
+fn is_packed<L: WordLayout>(word: u64) -> bool {
+    let mut lanes =
+        (0..L::LANES).map(|lane| (word >> (lane * L::BITS)) as u32 & L::MAX_FINGERPRINT);
+    lanes.find(|&lane| lane == 0);
+    lanes.all(|lane| lane == 0)
+}
+
 /// Checks that a word, if there is to be one, holds these fingerprints and nothing else at all.
 fn expect<L: WordLayout>(what: &str, word: Option<u64>, mut expected: Option<Vec<u32>>) {
     if let Some(expected) = &mut expected {
         expected.sort_unstable();
     }
     assert_eq!(word.map(decode::<L>), expected, "{what} of {}x{}", L::LANES, L::BITS);
+    assert!(word.is_none_or(is_packed::<L>), "{what}: a hole in {word:x?}");
     if L::LANES * L::BITS < 64 {
         assert_eq!(
             word.unwrap_or(0) >> (L::LANES * L::BITS),
@@ -33,7 +42,6 @@ fn expect<L: WordLayout>(what: &str, word: Option<u64>, mut expected: Option<Vec
 /// Checks what a word says of itself.
 fn check_word<L: WordLayout>(word: u64) {
     let held = decode::<L>(word);
-    assert_eq!(L::occupied(word) as usize, held.len(), "occupied({word:#x})");
     assert_eq!(L::is_full(word), held.len() == L::LANES as usize, "is_full({word:#x})");
     let mut listed: Vec<u32> = L::fingerprints(word).map(Fingerprint::get).collect();
     listed.sort_unstable();
@@ -50,6 +58,9 @@ fn check_fingerprint<L: WordLayout>(word: u64, value: u32) {
     assert_eq!(L::contains(word, pattern), count > 0, "contains({word:#x}, {value})");
 
     let more = (held.len() < L::LANES as usize).then(|| [&held[..], &[value]].concat());
+    if let Some(with) = L::with(word, fingerprint) {
+        assert!(L::is_emptier(word, with) && !L::is_emptier(with, word), "{word:#x}, {with:#x}");
+    }
     expect::<L>("with", L::with(word, fingerprint), more);
     expect::<L>("without", L::without(word, pattern), less(&held, value));
 }
@@ -72,7 +83,7 @@ fn less(held: &[u32], value: u32) -> Option<Vec<u32>> {
 /// Every word × every fingerprint × every replacement (debug builds: every third).
 fn exhaust<L: WordLayout>() {
     assert_eq!(L::MAX_FINGERPRINT, (1 << L::BITS) - 1);
-    for word in 0..1 << (L::LANES * L::BITS) {
+    for word in (0..1 << (L::LANES * L::BITS)).filter(|&word| is_packed::<L>(word)) {
         check_word::<L>(word);
         for value in 1..=L::MAX_FINGERPRINT {
             check_fingerprint::<L>(word, value);
@@ -119,9 +130,8 @@ fn confusing<L: WordLayout>() -> impl Strategy<Value = (u64, u32, u32)> {
             2 => 0..=L::MAX_FINGERPRINT,
         ];
         let word = prop::collection::vec(lane, L::LANES as usize).prop_map(|lanes| {
-            lanes
-                .iter()
-                .rev()
+            let occupied = lanes.iter().filter(|&&lane| lane != 0);
+            occupied
                 .fold(0_u64, |word, &lane| word.checked_shl(L::BITS).unwrap_or(0) | u64::from(lane))
         });
         (word, Just(value), Just(new))
@@ -159,6 +169,19 @@ properties! {
     of_7x9: 7 x 9, of_3x21: 3 x 21, of_2x31: 2 x 31, of_1x31: 1 x 31, of_1x8: 1 x 8,
 }
 
+/// Of any two words the one with fewer fingerprints is the emptier.
+#[test]
+fn the_emptier_word_has_fewer_fingerprints() {
+    type L = Plain<3, 3>;
+    let words = || (0..1_u64 << 9).filter(|&word| is_packed::<L>(word));
+    for (word, other) in words().flat_map(|word| words().map(move |other| (word, other))) {
+        let [held, others] = [word, other].map(|word| decode::<L>(word).len());
+        if held != others {
+            assert_eq!(L::is_emptier(word, other), held < others, "{word:#o}, {other:#o}");
+        }
+    }
+}
+
 /// Fills a word lane by lane and empties it again, in another order.
 #[test]
 fn a_word_fills_and_empties() {
@@ -166,7 +189,7 @@ fn a_word_fills_and_empties() {
     let values = [7, 4095, 7, 1, 2048];
     let mut word = 0;
     for (number, &value) in values.iter().enumerate() {
-        assert_eq!(L::occupied(word) as usize, number);
+        assert_eq!(L::fingerprints(word).count(), number);
         word = L::with(word, Fingerprint::new(value)).expect("room");
     }
     assert_eq!(L::with(word, Fingerprint::new(3)), None);

@@ -39,7 +39,8 @@ impl Fingerprint {
 /// How a word holds its fingerprints.
 ///
 /// The functions see a word as a multiset: in which lane a fingerprint stands has no meaning, and
-/// a layout may reorder lanes as it likes. `0` is the empty word of every layout.
+/// a layout may reorder lanes as it likes. `0` is the empty word of every layout, and all others are made
+/// from it by these functions: a layout may keep to a form of its own, and expect it.
 pub trait WordLayout: 'static {
     /// Lanes in a word: the most fingerprints it holds.
     const LANES: u32;
@@ -60,8 +61,8 @@ pub trait WordLayout: 'static {
     /// How many copies of the fingerprint the word holds, `0 ..= LANES`.
     fn count(word: u64, pattern: Self::Pattern) -> u32;
 
-    /// How many lanes are occupied, `0 ..= LANES`.
-    fn occupied(word: u64) -> u32;
+    /// Whether the word holds fewer fingerprints than the other; either answer where they hold as many.
+    fn is_emptier(word: u64, other: u64) -> bool;
 
     /// Whether every lane is occupied.
     fn is_full(word: u64) -> bool;

@@ -4,6 +4,9 @@ use super::{Fingerprint, WordLayout};
 
 /// `LANES` lanes of `BITS` bits, lowest lane in the lowest bits; bits above the last lane are zero.
 ///
+/// **Occupied lanes are the lowest ones.** So a word is full when its highest lane is not zero, and of two
+/// words the one with fewer occupied lanes is the smaller number.
+///
 /// Two zero-lane tests are used (Warren, Hacker's Delight, section 6-1):
 /// - the *short* one, `(x - 1) & !x & high` in every lane. It says exactly whether there is a zero
 ///   lane, and its lowest set bit is exactly the lowest zero lane; bits above that one can be
@@ -37,6 +40,9 @@ impl<const LANES: u32, const BITS: u32> Plain<LANES, BITS> {
     const fn zero_lanes_short(x: u64) -> u64 {
         x.wrapping_sub(Self::ONES) & !x & Self::HIGHS
     }
+
+    /// Shift of the highest lane.
+    const HIGHEST: u32 = (LANES - 1) * BITS;
 
     /// The high bits of exactly the zero lanes of `x`.
     #[inline]
@@ -88,13 +94,13 @@ impl<const LANES: u32, const BITS: u32> WordLayout for Plain<LANES, BITS> {
     }
 
     #[inline]
-    fn occupied(word: u64) -> u32 {
-        LANES - Self::marked(Self::zero_lanes(word))
+    fn is_emptier(word: u64, other: u64) -> bool {
+        word < other
     }
 
     #[inline]
     fn is_full(word: u64) -> bool {
-        Self::zero_lanes_short(word) == 0
+        word >> Self::HIGHEST != 0
     }
 
     #[inline]
@@ -106,7 +112,10 @@ impl<const LANES: u32, const BITS: u32> WordLayout for Plain<LANES, BITS> {
     #[inline]
     fn without(word: u64, pattern: u64) -> Option<u64> {
         let found = Self::zero_lanes_short(word ^ pattern);
-        (found != 0).then(|| word & !(Self::LANE << Self::lowest_lane(found)))
+        (found != 0).then(|| {
+            let below = (1 << Self::lowest_lane(found)) - 1;
+            word & below | (word >> BITS) & !below
+        })
     }
 
     #[inline]
@@ -122,14 +131,9 @@ impl<const LANES: u32, const BITS: u32> WordLayout for Plain<LANES, BITS> {
     fn fingerprints(word: u64) -> impl Iterator<Item = Fingerprint> {
         let mut rest = word;
         std::iter::from_fn(move || {
-            while rest != 0 {
-                let lane = (rest & Self::LANE) as u32;
-                rest >>= BITS;
-                if lane != 0 {
-                    return Some(Fingerprint::new(lane));
-                }
-            }
-            None
+            let lane = (rest & Self::LANE) as u32;
+            rest >>= BITS;
+            (lane != 0).then(|| Fingerprint::new(lane))
         })
     }
 }
