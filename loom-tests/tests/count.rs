@@ -40,7 +40,7 @@ fn of_two_copies_beside_a_move() {
 /// Three copies in four lanes; half of a move makes it look like four.
 #[test]
 fn too_many_copies_beside_a_move() {
-    check("too_many_copies_move", 49, &["moved", "no room"], |seen| {
+    check("too_many_copies_move", 43, &["moved", "no room"], |seen| {
         let core = Arc::new(table(2));
         let item = fingerprint(&core, 0, 1, 0, 0);
         put_each(&core, item, &[0, 0, 1]);
@@ -56,7 +56,7 @@ fn too_many_copies_beside_a_move() {
 /// The verdict beside a removal: right before it, wrong after.
 #[test]
 fn too_many_copies_beside_a_removal() {
-    check("too_many_copies_remove", 43, &["inserted", "too many"], |seen| {
+    check("too_many_copies_remove", 60, &["inserted", "too many"], |seen| {
         let core = Arc::new(table(2));
         let item = fingerprint(&core, 0, 1, 0, 0);
         put_each(&core, item, &[0, 0, 1, 1]);

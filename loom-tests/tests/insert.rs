@@ -105,7 +105,7 @@ fn path_beside_a_reader_of_its_far_item() {
 /// upon half of the move, when the last free lane is taken by the second copy: then the table is full.
 #[test]
 fn path_beside_a_mover() {
-    check("path_mover", 57, &["moved", "not moved", "moved, full"], |seen| {
+    check("path_mover", 53, &["moved", "not moved", "moved, full"], |seen| {
         let core = Arc::new(table(4));
         let path = Path::new(&core);
         let (newcomer, far) = (path.newcomer, path.far);
@@ -126,7 +126,7 @@ fn path_beside_a_mover() {
 /// A remover makes the plan stale: what was to move is gone for good.
 #[test]
 fn path_beside_a_remover() {
-    check("path_remover", 44, &["done"], |seen| {
+    check("path_remover", 51, &["done"], |seen| {
         let core = Arc::new(table(4));
         let path = Path::new(&core);
         let (newcomer, far) = (path.newcomer, path.far);
@@ -145,7 +145,7 @@ fn path_beside_a_remover() {
 /// is lost.
 #[test]
 fn path_beside_a_thief() {
-    check("path_thief", 160, &["inserted", "stolen"], |seen| {
+    check("path_thief", 148, &["inserted", "stolen"], |seen| {
         let core = Arc::new(table(4));
         let path = Path::new(&core);
         let newcomer = path.newcomer;
@@ -165,7 +165,7 @@ fn path_beside_a_thief() {
 /// Two newcomers, each of which needs one move out of bucket 0: neither takes the other's lane.
 #[test]
 fn two_newcomers_each_with_a_move() {
-    check("insert_two_with_moves", 200, &["done"], |seen| {
+    check("insert_two_with_moves", 193, &["done"], |seen| {
         let core = Arc::new(table(3));
         let moved = [0, 1].map(|nth| fingerprint(&core, 0, 2, 0, nth));
         let settled = [0, 1].map(|nth| fingerprint(&core, 1, 0, 1, nth));

@@ -11,7 +11,7 @@ use loom::sync::{
 
 #[test]
 fn beside_a_move() {
-    check("lookup_move", 610, EVERY_WAY, |seen| {
+    check("lookup_move", 833, EVERY_WAY, |seen| {
         let core = Arc::new(table(2));
         let item = fingerprint(&core, 0, 1, 0, 0);
         put(&core, item, 1);
@@ -29,7 +29,7 @@ fn beside_a_move() {
 
 #[test]
 fn beside_a_move_and_back() {
-    check("lookup_move_and_back", 17_000, EVERY_WAY, |seen| {
+    check("lookup_move_and_back", 22_000, EVERY_WAY, |seen| {
         let core = Arc::new(table(2));
         let item = fingerprint(&core, 0, 1, 0, 0);
         put(&core, item, 1);
@@ -49,7 +49,7 @@ fn beside_a_move_and_back() {
 #[test]
 fn beside_opposite_movers() {
     let outcomes = ["before", "during", "after", "moved", "moved and back"];
-    check("lookup_opposite_movers", 61_000, &outcomes, |seen| {
+    check("lookup_opposite_movers", 78_000, &outcomes, |seen| {
         let core = Arc::new(table(2));
         let item = fingerprint(&core, 0, 1, 0, 0);
         put(&core, item, 1);
@@ -72,7 +72,7 @@ fn beside_opposite_movers() {
 /// Two movers of two fingerprints, of two stripes, through one word.
 #[test]
 fn beside_movers_of_two_fingerprints() {
-    check("lookup_two_fingerprints", 29_000, EVERY_WAY, |seen| {
+    check("lookup_two_fingerprints", 26_000, EVERY_WAY, |seen| {
         let core = Arc::new(table(2));
         let item = fingerprint(&core, 0, 1, 0, 0);
         let neighbour = fingerprint(&core, 0, 1, 1, 0);
@@ -97,7 +97,7 @@ fn beside_movers_of_two_fingerprints() {
 #[test]
 fn beside_an_insert_into_the_destination() {
     let outcomes = ["before", "during", "after", "moved", "no room"];
-    check("lookup_insert_into_destination", 13_000, &outcomes, |seen| {
+    check("lookup_insert_into_destination", 16_000, &outcomes, |seen| {
         let core = Arc::new(table(2));
         let item = fingerprint(&core, 0, 1, 0, 0);
         let [settled, newcomer] = [0, 1].map(|nth| fingerprint(&core, 0, 1, 1, nth));
@@ -127,7 +127,7 @@ fn beside_an_insert_into_the_destination() {
 /// reader has read, then one is taken from the word that it has yet to read.
 #[test]
 fn beside_an_alias_inserted_and_one_removed() {
-    check("lookup_alias", 840, EVERY_WAY, |seen| {
+    check("lookup_alias", 1_700, EVERY_WAY, |seen| {
         let core = Arc::new(table(2));
         let item = fingerprint(&core, 0, 1, 0, 0);
         put(&core, item, 1);
@@ -148,7 +148,7 @@ fn beside_an_alias_inserted_and_one_removed() {
 #[test]
 fn beside_an_alias_inserted_and_one_removed_and_a_move() {
     let outcomes = ["before", "during", "after", "moved", "not moved"];
-    check("lookup_alias_move", 88_000, &outcomes, |seen| {
+    check("lookup_alias_move", 177_000, &outcomes, |seen| {
         let core = Arc::new(table(2));
         let item = fingerprint(&core, 0, 1, 0, 0);
         put(&core, item, 1);
@@ -170,7 +170,7 @@ fn beside_an_alias_inserted_and_one_removed_and_a_move() {
 /// A neighbour of the same stripe, in the same word, is removed.
 #[test]
 fn beside_a_removal_of_a_neighbour() {
-    check("lookup_removal_of_neighbour", 430, EVERY_WAY, |seen| {
+    check("lookup_removal_of_neighbour", 607, EVERY_WAY, |seen| {
         let core = Arc::new(table(2));
         let [item, neighbour] = [0, 1].map(|nth| fingerprint(&core, 0, 1, 0, nth));
         put(&core, item, 1);
@@ -191,7 +191,7 @@ fn beside_a_removal_of_a_neighbour() {
 #[test]
 fn after_a_flag_beside_a_move() {
     let outcomes = ["told", "not told", "moved", "not moved"];
-    check("lookup_after_flag", 3_300, &outcomes, |seen| {
+    check("lookup_after_flag", 4_500, &outcomes, |seen| {
         let core = Arc::new(table(2));
         let item = fingerprint(&core, 0, 1, 0, 0);
         let flag = Arc::new(AtomicBool::new(false));
@@ -218,7 +218,7 @@ fn after_a_flag_beside_a_move() {
 /// An item whose two buckets are one, beside the removal of its twin.
 #[test]
 fn of_an_item_with_one_bucket() {
-    check("lookup_one_bucket", 1_700, EVERY_WAY, |seen| {
+    check("lookup_one_bucket", 3_800, EVERY_WAY, |seen| {
         let core = Arc::new(table(2));
         let item = fingerprint(&core, 0, 0, 0, 0);
         put(&core, item, 0);
@@ -239,7 +239,7 @@ fn of_an_item_with_one_bucket() {
 /// be elsewhere each of four times.
 #[test]
 fn beside_three_moves() {
-    check("lookup_three_moves", 120_000, EVERY_WAY, |seen| {
+    check("lookup_three_moves", 220_000, EVERY_WAY, |seen| {
         let core = Arc::new(table(2));
         let item = fingerprint(&core, 0, 1, 0, 0);
         put(&core, item, 1);

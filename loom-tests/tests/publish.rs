@@ -75,7 +75,7 @@ fn by_count() {
 /// The insert has to move somebody: the newcomer arrives with the clearing of that lane.
 #[test]
 fn of_an_insert_that_relocates() {
-    check("publish_newcomer", 6_000, &["hit", "miss"], |seen| {
+    check("publish_newcomer", 3_800, &["hit", "miss"], |seen| {
         let core = Arc::new(table(3));
         for (item, bucket) in [
             (fingerprint(&core, 0, 2, 0, 0), 0),

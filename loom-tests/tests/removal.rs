@@ -19,7 +19,7 @@ fn beside_a_move() {
 
 #[test]
 fn of_one_copy_by_two_beside_a_move() {
-    check("remove_twice_move", 430, &["first", "second"], |seen| {
+    check("remove_twice_move", 458, &["first", "second"], |seen| {
         let core = Arc::new(table(2));
         let item = fingerprint(&core, 0, 1, 0, 0);
         put(&core, item, 1);
@@ -37,7 +37,7 @@ fn of_one_copy_by_two_beside_a_move() {
 /// Two copies, two removals: both find one, whatever is moved.
 #[test]
 fn of_two_copies_by_two() {
-    check("remove_both", 20, &["done"], |seen| {
+    check("remove_both", 25, &["done"], |seen| {
         let core = Arc::new(table(2));
         let item = fingerprint(&core, 0, 1, 0, 0);
         put(&core, item, 0);
@@ -56,7 +56,7 @@ fn of_two_copies_by_two() {
 /// One copy is removed while its twin is inserted, and a mover takes either where it can.
 #[test]
 fn of_an_alias_beside_the_insert_of_its_twin_and_a_move() {
-    check("remove_alias_insert_move", 450, &["moved", "not moved"], |seen| {
+    check("remove_alias_insert_move", 493, &["moved", "not moved"], |seen| {
         let core = Arc::new(table(2));
         let item = fingerprint(&core, 0, 1, 0, 0);
         put(&core, item, 1);
@@ -73,7 +73,7 @@ fn of_an_alias_beside_the_insert_of_its_twin_and_a_move() {
 /// Two fingerprints of two stripes leave one word: neither compare-and-swap undoes the other.
 #[test]
 fn of_two_neighbours_by_two() {
-    check("remove_neighbours", 52, &["done"], |seen| {
+    check("remove_neighbours", 48, &["done"], |seen| {
         let core = Arc::new(table(2));
         let items = [0, 1].map(|stripe| fingerprint(&core, 0, 1, stripe, 0));
         let removers = items.map(|item| {

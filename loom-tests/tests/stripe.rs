@@ -43,7 +43,7 @@ fn its_lock_excludes() {
 /// The advances of two holders are two, and a reader's epoch never goes back.
 #[test]
 fn its_epoch_only_grows() {
-    check("stripe_epoch", 280, &["still", "advanced"], |seen| {
+    check("stripe_epoch", 284, &["still", "advanced"], |seen| {
         let stripes = Arc::new(Stripes::new(2));
         let fingerprint = Fingerprint::new(1);
         let writers = [0, 1].map(|_| {

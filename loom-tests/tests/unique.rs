@@ -40,7 +40,7 @@ fn beside_a_removal() {
 
 #[test]
 fn beside_a_move() {
-    check("unique_move", 20, &["present"], |seen| {
+    check("unique_move", 23, &["present"], |seen| {
         let core = Arc::new(table(2));
         let item = fingerprint(&core, 0, 1, 0, 0);
         put(&core, item, 1);
@@ -130,7 +130,7 @@ fn beside_itself_making_room_twice() {
 /// lane before the first does.
 #[test]
 fn two_items_making_room_for_one() {
-    check("unique_two_items_one_lane", 160, &["first", "second"], |seen| {
+    check("unique_two_items_one_lane", 156, &["first", "second"], |seen| {
         let core = Arc::new(table(3));
         let movers = [2, 1];
         let all = crowded(&core, movers);
@@ -152,7 +152,7 @@ fn two_items_making_room_for_one() {
 /// A plain insert takes the lane that `insert_unique` has made room in; it makes room again.
 #[test]
 fn beside_a_thief_of_the_room_made() {
-    check("unique_thief", 260, &["done"], |seen| {
+    check("unique_thief", 208, &["done"], |seen| {
         let core = Arc::new(table(3));
         let movers = [2, 2];
         let all = crowded(&core, movers);
@@ -173,7 +173,7 @@ fn beside_a_thief_of_the_room_made() {
 /// must see it.
 #[test]
 fn making_room_beside_a_plain_insert_of_the_same() {
-    check("unique_making_room_insert", 260, &["added", "was present"], |seen| {
+    check("unique_making_room_insert", 208, &["added", "was present"], |seen| {
         let core = Arc::new(table(3));
         let movers = [2, 2];
         let all = crowded(&core, movers);
