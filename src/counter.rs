@@ -15,10 +15,10 @@ pub struct ShardedCounter {
 }
 
 impl ShardedCounter {
-    /// A counter at zero, with no more than `limit` shards.
+    /// A counter at zero, with no more than `limit` shards, rounded up to a power of two.
     #[must_use]
     pub fn new(limit: usize) -> Self {
-        // More than processors: threads that run at once seldom have numbers that share a shard.
+        // More than processors, as far as that goes: threads that run at once seldom share a shard.
         let shards = (4 * processors()).next_power_of_two().min(MOST_SHARDS);
         let shards = shards.min(limit.max(1).next_power_of_two());
         Self { shards: (0..shards).map(|_| CachePadded::new(Tally::new())).collect() }

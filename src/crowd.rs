@@ -4,7 +4,9 @@
 //! again, since it must know a bucket's fingerprints before it can ask for their other buckets; so
 //! several take turns, each going on when the lines that it asked for have come.
 
-use crate::{InsertError, geometry::Pair, path::Search, shared::Core, word::WordLayout};
+use crate::{
+    InsertError, geometry::Pair, path::Search, protocol::Settling, shared::Core, word::WordLayout,
+};
 
 /// Searches under way at once. 12 to 24 are as good; 8 and 32 are worse.
 const SIDE_BY_SIDE: usize = 16;
@@ -45,9 +47,11 @@ impl Crowd {
             self.inserts.push(Insert { position, pair, search: Search::default() });
         }
         let insert = &mut self.inserts[self.under_way];
-        (insert.position, insert.pair) = (position, pair);
         match core.begin::<L>(pair, &mut insert.search) {
-            Ok(()) => self.under_way += 1,
+            Ok(()) => {
+                (insert.position, insert.pair) = (position, pair);
+                self.under_way += 1;
+            }
             Err(error) => done(position, Err(error)),
         }
     }
@@ -72,14 +76,18 @@ impl Crowd {
         let mut turn = 0;
         while turn < self.under_way {
             let Insert { position, pair, search } = &mut self.inserts[turn];
-            match core.settle::<L>(*pair, search, ASKED_BY_EACH) {
-                None => turn += 1,
-                Some(outcome) => {
-                    done(*position, outcome);
-                    self.under_way -= 1;
-                    self.inserts.swap(turn, self.under_way);
+            let outcome = match core.settle::<L>(*pair, search, ASKED_BY_EACH) {
+                Settling::Asked => {
+                    turn += 1;
+                    continue;
                 }
-            }
+                // By itself, since two of a crowd might go on to spoil each other's plans.
+                Settling::Stale => core.insert_crowded::<L>(*pair),
+                Settling::Done(outcome) => outcome,
+            };
+            done(*position, outcome);
+            self.under_way -= 1;
+            self.inserts.swap(turn, self.under_way);
         }
     }
 }

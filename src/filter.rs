@@ -224,7 +224,9 @@ impl<S> CuckooFilter<S> {
     #[inline]
     pub fn insert_unique_hash(&self, hash: u64) -> Result<bool, InsertError> {
         let added = with_layout!(self.layout, L => {
-            self.core.insert_unique::<L>(self.core.geometry().pair::<L>(hash))
+            let pair = self.core.geometry().pair::<L>(hash);
+            self.core.prefetch_all(pair);
+            self.core.insert_unique::<L>(pair)
         })?;
         if added {
             self.items.add(1);
@@ -245,7 +247,9 @@ impl<S> CuckooFilter<S> {
     #[inline]
     pub fn remove_hash(&self, hash: u64) -> bool {
         let removed = with_layout!(self.layout, L => {
-            self.core.remove::<L>(self.core.geometry().pair::<L>(hash))
+            let pair = self.core.geometry().pair::<L>(hash);
+            self.core.prefetch_all(pair);
+            self.core.remove::<L>(pair)
         });
         if removed {
             self.items.add(-1);
@@ -257,7 +261,9 @@ impl<S> CuckooFilter<S> {
     #[must_use]
     pub fn count_hash(&self, hash: u64) -> usize {
         with_layout!(self.layout, L => {
-            self.core.count::<L>(self.core.geometry().pair::<L>(hash))
+            let pair = self.core.geometry().pair::<L>(hash);
+            self.core.prefetch_all(pair);
+            self.core.count::<L>(pair)
         })
     }
 
@@ -584,6 +590,10 @@ impl<S: BuildHasher> CuckooFilter<S> {
     }
 
     /// Adds many items, duplicates counted. Every item is tried.
+    ///
+    /// Items are added in no particular order: those whose buckets are full are set aside, and some of them
+    /// search for room at once. Should the hashing of an item panic, some of those before it may not be
+    /// in.
     ///
     /// # Errors
     /// [`InsertBatchError`] when some did not fit: it lists their positions. All others are in.

@@ -13,13 +13,15 @@ use crate::{
 const MOST_EXPANDED: usize = if cfg!(loom) { 4 } else { 500 };
 /// Marks the two buckets that the search starts from.
 const NO_PARENT: u16 = u16::MAX;
-/// Buckets from which on a table is so large that the ones met are not told apart: of 2 000 met at most
-/// some 2 % come twice.
+/// Buckets that a search in a large table meets before it begins to tell them apart: few searches meet more,
+/// and until then it costs more than the few buckets met twice.
+const MET_UNTOLD: usize = 256;
+/// Buckets from which on a table is large.
 const LARGE: u64 = 1 << 16;
-/// Buckets that there is memory for when a search starts. Few searches need more.
+/// Buckets that there is memory for when a search starts.
 const FIRST_NODES: usize = 64;
 
-/// A bucket that the search has met, and how it came there: by the fingerprint in that lane of the
+/// A bucket that the search has met, and how it came there: by the fingerprint that comes `lane`-th in the
 /// parent's word.
 #[derive(Clone, Copy, Debug)]
 struct Node {
@@ -47,7 +49,7 @@ pub enum Progress {
     /// A bucket with a free lane was found; [`moves`](Search::moves) lead to it.
     Room,
     /// No free lane is within reach.
-    None,
+    Exhausted,
 }
 
 /// A search that can be left and taken up again while the lines that it asked for are on their way.
@@ -62,9 +64,10 @@ pub struct Search {
     words: Vec<u64>,
     /// How many of these have been expanded: their fingerprints' other buckets are in `nodes`.
     expanded: usize,
-    /// An open-addressing set over `nodes`: the index of a node plus one, or zero. Empty in tables so
-    /// large that hardly a bucket is met twice, where it would cost more than it spares.
+    /// An open-addressing set over `nodes`: the index of a node plus one, or zero. Empty as long as buckets
+    /// are not told apart, which they are as soon as so many have been met.
     seen: Vec<u16>,
+    untold: usize,
 }
 
 impl Search {
@@ -72,26 +75,27 @@ impl Search {
     pub fn start(&mut self, geometry: &Geometry, roots: [u32; 2]) {
         self.nodes.clear();
         self.words.clear();
-        self.expanded = 0;
         self.seen.clear();
+        self.expanded = 0;
+        self.untold = if geometry.buckets() < LARGE { 0 } else { MET_UNTOLD };
         self.nodes.reserve(FIRST_NODES);
         self.words.reserve(FIRST_NODES);
-        if geometry.buckets() < LARGE {
-            self.seen.resize(2 * FIRST_NODES, 0);
-        }
-        for bucket in roots {
-            let root = Node { bucket, parent: NO_PARENT, lane: 0 };
-            if self.seen.is_empty() { self.nodes.push(root) } else { self.meet(root) }
-        }
+        let both = if roots[0] == roots[1] { &roots[..1] } else { &roots };
+        self.nodes.extend(both.iter().map(|&bucket| Node { bucket, parent: NO_PARENT, lane: 0 }));
+        self.tell_apart();
     }
 
     /// Reads the buckets that were asked for, nearest first, up to one with a free lane; asks for at
     /// least `ahead` more where so many are known.
     ///
-    /// `read` returns a bucket's word; it is called at most once for every bucket. `prefetch` is
-    /// called for every bucket but the first two, in the call before the one that reads it.
+    /// `read` returns a bucket's word. `prefetch` is called for every bucket but the first two, in the call
+    /// before the one that reads it, and for some that turn out to have been met before.
+    ///
+    /// In a large table a bucket can come twice at first. Then it is read twice, and a path can lead through
+    /// it twice; the moves are as valid or stale as any. Later on it is met once: copies of a fingerprint
+    /// lead to the same few buckets again and again, and would use up the search.
     #[inline]
-    pub fn advance<L: WordLayout>(
+    pub fn go_on<L: WordLayout>(
         &mut self,
         geometry: &Geometry,
         ahead: usize,
@@ -114,13 +118,15 @@ impl Search {
                 prefetch(bucket);
                 Node { bucket, parent, lane }
             });
+            let children = children.filter(|child| child.bucket != bucket);
             if self.seen.is_empty() {
                 self.nodes.extend(children);
+                self.tell_apart();
             } else {
-                children.for_each(|node| self.meet(node));
+                children.for_each(|child| self.meet(child));
             }
         }
-        if self.nodes.len() > self.words.len() { Progress::Asked } else { Progress::None }
+        if self.nodes.len() > self.words.len() { Progress::Asked } else { Progress::Exhausted }
     }
 
     /// The moves that make room in one of the pair's buckets, once there is [`Room`](Progress::Room),
@@ -151,13 +157,20 @@ impl Search {
         self.nodes.push(node);
         self.seen[slot] = self.nodes.len() as u16;
         if self.nodes.len() * 2 > self.seen.len() {
-            self.grow_seen();
+            self.rehash(self.seen.len() * 2);
         }
     }
 
-    /// Doubles the set of buckets met.
-    fn grow_seen(&mut self) {
-        let slots = self.seen.len() * 2;
+    /// Begins to tell buckets apart, if it is time.
+    #[inline]
+    fn tell_apart(&mut self) {
+        if self.nodes.len() > self.untold {
+            self.rehash((4 * self.nodes.len()).next_power_of_two().max(2 * FIRST_NODES));
+        }
+    }
+
+    /// Makes the set of buckets met anew, with so many slots, a power of two.
+    fn rehash(&mut self, slots: usize) {
         self.seen.clear();
         self.seen.resize(slots, 0);
         for (index, node) in self.nodes.iter().enumerate() {

@@ -3,7 +3,7 @@
 //! # State
 //!
 //! - **Words.** Each bucket is one atomic `u64` with room for a few fingerprints. All changes are
-//!   compare-and-swaps of the whole word.
+//!   compare-and-swaps of the whole word (but for `clear`, which has the table for itself).
 //! - **Stripes.** A fingerprint and the two buckets that may hold it are a *pair*; items that share
 //!   one are *aliases*, and nothing can tell them apart. Every pair belongs to a stripe, which is a
 //!   lock and an *epoch*, a counter that only ever grows. The stripe follows from the fingerprint
@@ -11,15 +11,16 @@
 //!
 //! # Steps
 //!
-//! 1. **Adding** a fingerprint to a bucket with room is one compare-and-swap. It takes no lock.
+//! 1. **Adding** a fingerprint to a bucket with room is one compare-and-swap. It needs no lock.
 //! 2. **Clearing** a lane is done only by the holder of the stripe's lock, and only after it has
 //!    advanced the stripe's epoch.
 //! 3. **Moving** a fingerprint to its other bucket: take the lock, see that it is still there, add
-//!    it to the destination, advance the epoch, clear the source, release the lock. Where the move
-//!    makes room for a new item, the clearing puts the new fingerprint into the lane by the same
-//!    compare-and-swap, so that no other thread can take it.
-//! 4. **Looking up**: read the epoch; read both words; a match is a hit. On a miss read the epoch
-//!    again: if it is unchanged, the item is absent; if not, start again.
+//!    it to the destination, advance the epoch, clear the source, release the lock. Where `insert`
+//!    makes room by it, the clearing puts the new fingerprint into the lane by the same
+//!    compare-and-swap, so that no other thread can take it. (`insert_unique` only makes room, and then
+//!    looks again.)
+//! 4. **Looking up**: read the epoch; read both words; read the epoch again. A match is a hit, whatever
+//!    the epochs say. Without one, the item is absent if the epoch is unchanged; if not, start again.
 //!
 //! No thread ever holds two stripes' locks, so there is no order of locks and no deadlock. No lock
 //! is held over code of the user's, nor while searching for room.
@@ -27,8 +28,8 @@
 //! # Why a miss is right
 //!
 //! `remove` has a contract: each removal that succeeds is paid for by an insert of an item of this
-//! pair (an `insert`, or an `insert_unique` that added), which happened before it and pays for no
-//! other. Fix any one account of who paid for what. An item is *in the table* during a look-up if its
+//! pair (an `insert` that returned `Ok`, or an `insert_unique` that added), which happened before it and
+//! pays for no other. Fix any one account of who paid for what. An item is *in the table* during a look-up if its
 //! insert happened before the look-up, and the look-up happened before the removal that it pays for,
 //! if there is one. (The accounts start anew at `clear`, which has the table for itself.)
 //!
@@ -48,13 +49,14 @@
 //!    the words: the first read of the epoch, an Acquire, synchronizes with the advance to e, a
 //!    Release, and the lock orders the earlier ones before it. So these were seen to come:
 //!    - M copies, one made by each of the moves before its advance;
-//!    - the copies of the I inserts of this pair that happened before the look-up.
+//!    - the copies of the I inserts of this pair that happened before the loads of the words, among
+//!      them all that happened before the look-up.
 //!
 //!    There was no match, so I is at most R. Each of the R removals is paid for by an insert of its
-//!    own that happened before it, hence before its advance and before the loads: they use up all of
-//!    the I. An item in the table would have to pay with one of these; but its removal happens after
-//!    the look-up, and the R advanced before the look-up's loads. So no item of this pair is in the
-//!    table, and the look-up may say so.
+//!    own that happened before it, hence before its advance and before the loads: these are among the
+//!    I, and use them up. An item in the table would have to pay with one of these; but its removal
+//!    happens after the look-up, and the R advanced before the look-up's loads. So no item of this
+//!    pair is in the table, and the look-up may say so.
 //!
 //! In all cases an item that is in the table is found. Where both buckets are the same one, the
 //! argument holds for its word alone. Copies of other pairs do not come in: a fingerprint in a word
@@ -68,13 +70,15 @@
 //! # Why it never waits
 //!
 //! Every further round of a look-up is paid for by an advance of the stripe's epoch beyond the value
-//! that the round began with, so by another thread at work. A thread stopped or dead in the middle of
+//! that the round before it began with, so by another thread at work. A thread stopped or dead in the middle of
 //! a move, lock held, advances nothing more: look-ups run on, and so do inserts into buckets with room.
 //! (Lock-free beside writers that finish; not wait-free.)
 //!
-//! Writers do wait, for locks; and two whose paths cross at the last free lane can spoil each other's
+//! Whatever takes a lock does wait for it: `remove`, `count`, `insert_unique`, and inserts that must move
+//! something. And two threads whose paths cross at the last free lane can spoil each other's
 //! plans. Each time one of them has moved something, and nothing is lost, but no number of times is
-//! the last for certain; it takes lockstep to go on. The copy of a half-done move, or of a thread
+//! the last for certain; it takes lockstep to go on. (The searches of one batch take turns in lockstep; so
+//! an insert of theirs whose plan went stale is settled by itself.) The copy of a half-done move, or of a thread
 //! stopped in one, takes a lane, and a search beside it may say `Full` for want of that one.
 //!
 //! # Hits publish
@@ -87,12 +91,13 @@
 //!
 //! # What needs the lock besides
 //!
-//! Between the two halves of a move both copies stand there and the epoch stands still. So whatever
-//! counts copies does it under the lock: `remove` (of two racing removals of one copy exactly one
-//! succeeds), `insert_unique`, `count`, and the verdict `TooManyCopies`. Under the lock the copies of
-//! a pair only grow, one by one, by plain inserts. So `count`, which reads one word after the other,
+//! Between the two halves of a move both copies stand there, and the epoch does not tell: it advances
+//! somewhere in between. So whatever counts copies does it under the lock: `remove` (of two racing removals of one copy exactly one
+//! succeeds), `insert_unique`, `count`, and the verdict `TooManyCopies`. Under the lock, the holder's own
+//! changes apart, the copies of a pair only grow, one by one, by inserts of others. So `count`, which reads one word after the other,
 //! returns a number that stood at some moment in between. `remove` and `insert_unique` that found
-//! nothing were right when they read the first word, and the verdict when it read the second.
+//! nothing were right when they read the first word, and the verdict when it read the second; an insert
+//! that comes between `insert_unique`'s look and its own addition is ordered after it.
 //!
 //! All this is one order for the calls on one pair. Across pairs there is happens-before, and no single
 //! order of all calls: of two threads that each insert one item and then look up the other's, the
@@ -112,6 +117,17 @@ use crate::{
 
 /// Buckets that a search by itself asks for ahead: more would be asked for in vain too often.
 const ASKED_BY_ONE: usize = 12;
+
+/// How an insert that searches for room stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Settling {
+    /// Lines have been asked for.
+    Asked,
+    /// The plan went stale.
+    Stale,
+    /// That is how it ended.
+    Done(Result<(), InsertError>),
+}
 
 impl Core {
     /// Whether the pair's fingerprint is in one of its buckets.
@@ -142,8 +158,8 @@ impl Core {
         let [first, second] = pair.buckets;
         let [first, second] = [self.table.bucket(first), self.table.bucket(second)];
         let epoch = stripe.epoch();
-        // Acquire, twice: pairs with the Release of `try_add`, so that a hit happens after the insert
-        // it found, and with that of `clear_lane`, so that a clearing seen shows its epoch below.
+        // Acquire, twice: pairs with the Release of `try_add` (and of `relocate` and `clear_lane`, which
+        // add as well), so that a hit happens after the insert it found, and with that of `clear_lane`, so that a clearing seen shows its epoch below.
         let words = [first.load(Acquire), second.load(Acquire)];
         let found = L::contains(words[0], pattern) | L::contains(words[1], pattern);
         // One branch, as good as always taken, where hits and misses come as they like.
@@ -153,7 +169,6 @@ impl Core {
     /// How many copies of the pair's fingerprint its buckets hold.
     #[must_use]
     pub fn count<L: WordLayout>(&self, pair: Pair) -> usize {
-        self.wait_for(pair);
         let held = self.stripes.of(pair.fingerprint).lock();
         self.count_held::<L>(&held, pair)
     }
@@ -177,7 +192,6 @@ impl Core {
     /// `Full` when the fingerprint is absent and a search found no free lane.
     #[inline]
     pub fn insert_unique<L: WordLayout>(&self, pair: Pair) -> Result<bool, InsertError> {
-        self.wait_for(pair);
         let mut room_was_made = Ok(());
         loop {
             if let Some(added) = self.add_absent::<L>(pair) {
@@ -195,13 +209,13 @@ impl Core {
     #[inline]
     #[must_use]
     pub fn remove<L: WordLayout>(&self, pair: Pair) -> bool {
-        self.prefetch(pair);
-        self.stripes.prefetch(pair.fingerprint);
+        // The caller has asked for the words, but does not wait for them before it takes the lock: that
+        // takes a tenth longer, and with so many stripes hardly anybody waits for this one.
         let held = self.stripes.of(pair.fingerprint).lock();
         let pattern = L::pattern(pair.fingerprint);
         let [first, second] = pair.buckets;
-        // Acquire: pairs with the Release of `try_add`, so that the removal happens after the insert of
-        // the copy that it takes, also where that is an alias.
+        // Acquire: pairs with the Release of `try_add`, so that the removal happens after the insert of a
+        // copy that it found, also where that is an alias. (Which copy it takes, nothing can tell.)
         let first_word = self.table.bucket(first).load_to_change(Acquire);
         let second_word = self.table.bucket(second).load_to_change(Acquire);
         let in_first = L::contains(first_word, pattern);
@@ -244,7 +258,7 @@ impl Core {
         let pattern = L::pattern(pair.fingerprint);
         let _held = self.stripes.of(pair.fingerprint).lock();
         loop {
-            // Acquire: as in `contains`. Nobody clears this fingerprint beside us: one look is enough.
+            // Acquire: as in `look_up`. Nobody clears this fingerprint beside us: one look is enough.
             let words =
                 pair.buckets.map(|bucket| self.table.bucket(bucket).load_to_change(Acquire));
             if words.into_iter().any(|word| L::contains(word, pattern)) {
@@ -267,7 +281,7 @@ impl Core {
         let bucket = select_unpredictable(second_is_emptier, second, first);
         let new = L::with(seen, pair.fingerprint)?;
         let word = self.table.bucket(bucket);
-        // Release: pairs with the Acquire loads of `contains`, `remove`, `add_absent`, `count_held` and
+        // Release: pairs with the Acquire loads of `look_up`, `remove`, `add_absent`, `count_held` and
         // `relocate`: whoever finds the fingerprint happens after its insert. Relaxed: read again.
         Some(word.compare_exchange(seen, new, Release, Relaxed).is_ok())
     }
@@ -275,11 +289,17 @@ impl Core {
     /// The rest of `insert`, once both buckets were seen full.
     #[cold]
     #[inline(never)]
-    fn insert_crowded<L: WordLayout>(&self, pair: Pair) -> Result<(), InsertError> {
+    pub(crate) fn insert_crowded<L: WordLayout>(&self, pair: Pair) -> Result<(), InsertError> {
         let mut search = Search::default();
-        self.begin::<L>(pair, &mut search)?;
         loop {
-            if let Some(outcome) = self.settle::<L>(pair, &mut search, ASKED_BY_ONE) {
+            self.begin::<L>(pair, &mut search)?;
+            let end = loop {
+                match self.settle::<L>(pair, &mut search, ASKED_BY_ONE) {
+                    Settling::Asked => {}
+                    end => break end,
+                }
+            };
+            if let Settling::Done(outcome) = end {
                 return outcome;
             }
         }
@@ -301,25 +321,26 @@ impl Core {
         Ok(())
     }
 
-    /// Takes an insert that has begun a step further: its outcome, or `None` while lines are on their
-    /// way. Where the plan went stale, the search begins anew.
+    /// Takes an insert that has begun a step further.
     #[inline]
     pub(crate) fn settle<L: WordLayout>(
         &self,
         pair: Pair,
         search: &mut Search,
         ahead: usize,
-    ) -> Option<Result<(), InsertError>> {
-        match self.advance::<L>(search, ahead) {
-            Progress::Asked => None,
-            // Copies of this very fingerprint may have come since.
-            Progress::None if self.only_copies::<L>(pair) => Some(Err(InsertError::TooManyCopies)),
-            Progress::None => Some(Err(InsertError::Full)),
+    ) -> Settling {
+        match self.search_on::<L>(search, ahead) {
+            Progress::Asked => Settling::Asked,
             Progress::Room => {
-                let done =
-                    self.follow::<L>(pair, Some(pair.fingerprint), search) || self.add::<L>(pair);
-                if done { Some(Ok(())) } else { self.begin::<L>(pair, search).err().map(Err) }
+                let done = self.follow::<L>(pair, Some(pair.fingerprint), search);
+                if done || self.add::<L>(pair) { Settling::Done(Ok(())) } else { Settling::Stale }
             }
+            // Room, or copies of this very fingerprint, may have come since its buckets were read.
+            Progress::Exhausted if self.add::<L>(pair) => Settling::Done(Ok(())),
+            Progress::Exhausted if self.only_copies::<L>(pair) => {
+                Settling::Done(Err(InsertError::TooManyCopies))
+            }
+            Progress::Exhausted => Settling::Done(Err(InsertError::Full)),
         }
     }
 
@@ -341,7 +362,7 @@ impl Core {
     /// Counts the copies of the pair's fingerprint, under its lock: no move is half done.
     fn count_held<L: WordLayout>(&self, _held: &Held, pair: Pair) -> usize {
         let pattern = L::pattern(pair.fingerprint);
-        // Acquire: as in `contains`; a copy counted happened before.
+        // Acquire: as in `look_up`; a copy counted happened before.
         let count = |bucket| L::count(self.table.bucket(bucket).load(Acquire), pattern) as usize;
         let [first, second] = pair.buckets;
         if first == second { count(first) } else { count(first) + count(second) }
@@ -355,11 +376,12 @@ impl Core {
         let mut search = Search::default();
         search.start(&self.geometry, pair.buckets);
         loop {
-            match self.advance::<L>(&mut search, ASKED_BY_ONE) {
+            match self.search_on::<L>(&mut search, ASKED_BY_ONE) {
                 Progress::Asked => {}
-                Progress::None => return Err(InsertError::Full),
+                Progress::Exhausted => return Err(InsertError::Full),
                 Progress::Room => {
-                    self.follow::<L>(pair, None, &search);
+                    // Whether all moves were made does not matter: the caller looks again.
+                    let _ = self.follow::<L>(pair, None, &search);
                     return Ok(());
                 }
             }
@@ -368,11 +390,11 @@ impl Core {
 
     /// Takes a search for room a step further.
     #[inline]
-    fn advance<L: WordLayout>(&self, search: &mut Search, ahead: usize) -> Progress {
+    fn search_on<L: WordLayout>(&self, search: &mut Search, ahead: usize) -> Progress {
         // Relaxed: a plan; every move validates its own step of it. `Full` is not validated: lanes
         // that were free at different moments, or are taken by half of a move, can be overlooked.
         let read = |bucket| self.table.bucket(bucket).load_to_change(Relaxed);
-        search.advance::<L>(&self.geometry, ahead, read, |bucket| self.table.prefetch(bucket))
+        search.go_on::<L>(&self.geometry, ahead, read, |bucket| self.table.prefetch(bucket))
     }
 
     /// Makes the moves that a search has found, as far as they are still possible; `true` when
@@ -409,10 +431,10 @@ impl Core {
             return false;
         }
         loop {
-            // Relaxed: as in `try_add`.
+            // Relaxed: as in `add`.
             let word = to.load_to_change(Relaxed);
             let Some(new) = L::with(word, step.fingerprint) else { return false };
-            // Release: pairs with the Acquire loads of `contains` and the others, as in `try_add`.
+            // Release: pairs with the Acquire loads of `look_up` and the others, as in `try_add`.
             if to.compare_exchange(word, new, Release, Relaxed).is_ok() {
                 break;
             }
@@ -441,7 +463,7 @@ impl Core {
                 Some(fingerprint) => L::replace(word, pattern, fingerprint),
             }
             .expect("only the holder of its stripe clears a fingerprint");
-            // Release: pairs with the Acquire loads of `contains`: who sees the lane cleared sees the
+            // Release: pairs with the Acquire loads of `look_up`: who sees the lane cleared sees the
             // epoch advanced. It also publishes a newcomer, as in `try_add`. Relaxed: as there.
             match self.table.bucket(bucket).compare_exchange(word, new, Release, Relaxed) {
                 Ok(()) => return,

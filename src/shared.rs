@@ -1,4 +1,4 @@
-//! What threads share: the buckets and the stripes. What they do to them is in `protocol`.
+//! What threads share.
 
 use crate::{
     geometry::{Geometry, Pair},
@@ -41,21 +41,17 @@ impl Core {
         self.table.clear();
     }
 
-    /// Asks for both buckets of a pair without waiting for them.
+    /// Asks for both buckets of a pair without waiting for them: enough for what takes no lock.
     #[inline]
     pub fn prefetch(&self, pair: Pair) {
         self.table.prefetch(pair.buckets[0]);
         self.table.prefetch(pair.buckets[1]);
     }
 
-    /// Waits for both words, before a lock is taken: or its holder would sit through their misses.
+    /// Asks for both buckets of a pair, and for its stripe.
     #[inline]
-    pub(crate) fn wait_for(&self, pair: Pair) {
+    pub(crate) fn prefetch_all(&self, pair: Pair) {
         self.prefetch(pair);
-        // Relaxed: nothing is concluded from them. In models they would only add schedules.
-        #[cfg(not(any(loom, shuttle)))]
-        for bucket in pair.buckets {
-            let _ = self.table.bucket(bucket).load(crate::sync::Relaxed);
-        }
+        self.stripes.prefetch(pair.fingerprint);
     }
 }

@@ -13,11 +13,12 @@ use crate::{
 /// Whether a model checker runs this: then two stripes, so that a model can choose between
 /// fingerprints of one stripe and of two.
 const MODEL: bool = cfg!(any(loom, shuttle));
-/// The most stripes of a filter: 16 KiB of them, which stay in a first-level cache.
+/// The most stripes of a filter: 64 KiB of them, which stay in a second-level cache.
 const MOST: u64 = if MODEL { 2 } else { 1024 };
 /// Fewest stripes, for the smallest tables.
 const FEWEST: u64 = if MODEL { 2 } else { 8 };
-/// Buckets to a stripe in tables between the two, so that stripes take half the table's memory.
+/// Buckets to a stripe in tables between the two, so that stripes take a 64th to a 32nd of the table's
+/// memory.
 const BUCKETS_PER_STRIPE: u64 = 512;
 
 /// The stripes of a filter.
@@ -79,7 +80,8 @@ impl Stripe {
     #[inline]
     pub fn epoch(&self) -> Epoch {
         // Acquire: pairs with the Release in `Held::advance`. The copy that a move made before it
-        // advanced to this epoch is visible to the look-up's loads of the words.
+        // advanced to this epoch is visible to the look-up's loads of the words, and so are the inserts
+        // that paid for the removals before it.
         Epoch(self.epoch.load(Acquire))
     }
 

@@ -51,7 +51,7 @@ impl Word {
         self.0.load(order)
     }
 
-    /// Loads the value for a thread that is about to change this very word.
+    /// Loads the value for a thread that may go on to change this very word.
     ///
     /// In a normal build this is [`load`](Self::load). Under loom it is a read-modify-write that
     /// changes nothing: loom 0.7.2 skips schedules where a thread loads an atomic and then writes
@@ -149,8 +149,8 @@ impl Lock {
     #[inline]
     pub(crate) fn lock(&self) -> LockGuard<'_> {
         step!(Lock);
-        // Every step taken under the lock leaves the table in a state in which no item is missing,
-        // so a holder that panicked leaves nothing to be wary of.
+        // Every step taken under the lock leaves the table in a state in which no item is missing:
+        // a holder that panicked leaves at most a copy too many, never one too few.
         LockGuard(self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
     }
 }

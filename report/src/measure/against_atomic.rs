@@ -136,7 +136,10 @@ fn fill_and_empty(
         let insert =
             |indices| over_range(Keys::new(3), indices, |block| insert(filter, block, batches));
         barrier.wait();
-        let (start, last) = (insert(all.start..end), insert(end..all.end));
+        let start = insert(all.start..end);
+        // The last band is the last of all threads, even where they took turns so far.
+        barrier.wait();
+        let last = insert(end..all.end);
         let tenth = all.start + (all.end - all.start) / 10;
         barrier.wait();
         let gone = over_range(Keys::new(3), all.start..tenth, |block| {

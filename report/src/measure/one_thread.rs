@@ -58,6 +58,8 @@ fn batches_and_lookups(bench: &Bench, floor: &Floor, round: u64, rounds: &mut Ro
         let pick = Pick { present, inserted: (0, items) };
         for pass in 0..3 {
             let asked = keys.pick(STEP as usize, pick, pass);
+            // The floor with the same keys: they come from memory too.
+            let f = || over_keys(&asked, |block| floor.read::<2>(block)).per_key();
             let (figure, _) = Beside::measure(f, || {
                 over_keys(&asked, |block| {
                     filter.contains_hash_batch(block, &mut found[..block.len()])
