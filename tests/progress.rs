@@ -30,7 +30,7 @@ type L = Plain<4, 16>;
 /// Buckets of these tables.
 const BUCKETS: u64 = 8;
 /// Stripes of tables that small; a fingerprint's is its remainder.
-const STRIPES: u32 = 4;
+const STRIPES: u32 = 8;
 /// Steps of a look-up that nobody disturbs: the epoch, both words, the epoch.
 const LOOK_UP: usize = 4;
 /// Steps of an insert into a bucket with room: both words, and the change of one.
