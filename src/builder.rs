@@ -87,7 +87,8 @@ impl<S> CuckooFilterBuilder<S> {
 
     /// Makes the filter reproducible from run to run: with the default hasher and this seed, the same
     /// operations in the same order have the same outcome. With another hasher it seeds the mixing
-    /// alone, and the rest is up to the hasher. Without a seed, every filter draws its own at random.
+    /// alone, and the rest is up to the hasher. Without a seed, every filter draws its own at random;
+    /// a seed that others know gives up that protection.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self

@@ -1,4 +1,4 @@
-//! Error values: each says what is wrong, and nothing has changed when one is returned.
+//! Error values: each says what is wrong. What could not be done has changed nothing.
 
 use std::{error::Error, fmt};
 
@@ -28,7 +28,7 @@ impl fmt::Display for InsertError {
 
 impl Error for InsertError {}
 
-/// Which items of a batch were not inserted. All others are in.
+/// Which items of a batch were not inserted. All others are in (or, for `insert_unique_batch`, were there).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InsertBatchError {
     rejected: Vec<usize>,
@@ -74,9 +74,10 @@ impl fmt::Display for InsertBatchError {
         let full = self.reasons.iter().filter(|&&reason| reason == InsertError::Full).count();
         let copies = self.reasons.len() - full;
         let items = self.rejected.len();
+        let noun = if items == 1 { "item" } else { "items" };
         write!(
             f,
-            "{items} items of the batch did not fit (filter full: {full}, too many copies: {copies})"
+            "{items} {noun} of the batch did not fit (filter full: {full}, too many copies: {copies})"
         )
     }
 }

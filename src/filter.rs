@@ -51,7 +51,8 @@ const TAKEN_AT_ONCE: usize = 1024;
 ///   thread wrote before is visible to the finder. The same holds for a `remove` that returns
 ///   `true`, an `insert_unique` that returns `Ok(false)`, and the copies that `count` counts.
 /// - A thread that stops in the middle of an operation never holds up a look-up, nor an insert into
-///   a bucket with room. It may hold up removals and relocations of 1/1024 of the fingerprints, of more in small tables.
+///   a bucket with room. It may hold up removals and relocations of 1/1024 of the fingerprints; of more
+///   in tables below 4 MiB, of an eighth in the smallest.
 ///
 /// # Example
 ///
@@ -420,7 +421,7 @@ impl<S: BuildHasher> CuckooFilter<S> {
     /// # Errors
     /// - [`InsertError::Full`] when no room could be made within reach;
     /// - [`InsertError::TooManyCopies`] when both buckets hold nothing but copies of this item:
-    ///   `2 × lanes` of them. Somebody inserts the same item again and again: see
+    ///   `2 × lanes` of them, or `lanes` where the two are one. Somebody inserts the same item again and again: see
     ///   [`insert_unique`](Self::insert_unique).
     ///
     /// Either way the filter holds the same items as before.
@@ -470,7 +471,7 @@ impl<S: BuildHasher> CuckooFilter<S> {
     /// let filter = guira::CuckooFilter::with_capacity(100);
     /// filter.insert(&[1, 2, 3]).unwrap();
     /// assert!(filter.contains(&[1, 2, 3]));
-    /// assert!(!filter.contains(&[3, 2, 1])); // but for one time in 8 000
+    /// assert!(!filter.contains(&[3, 2, 1])); // almost surely
     /// ```
     #[inline]
     #[must_use]
@@ -520,8 +521,8 @@ impl<S: BuildHasher> CuckooFilter<S> {
     /// Looks up many items: `found[i]` says whether `items[i]` is there. Returns the number found.
     ///
     /// Each look-up is one of its own, as by [`contains`](Self::contains); the batch is no snapshot.
-    /// The cache lines of dozens of items are asked for at once, so a batch costs half of as many
-    /// single look-ups and less in a table beyond the caches.
+    /// The cache lines of dozens of items are asked for at once, so in a table beyond the caches a batch
+    /// costs half of as many single look-ups, or less.
     ///
     /// # Panics
     /// If the slices differ in length.
@@ -559,7 +560,7 @@ impl<S: BuildHasher> CuckooFilter<S> {
     /// Adds all items of an iterator, in batches, duplicates counted. Every item is tried.
     ///
     /// Items are taken a thousand at a time before they are added. Should the iterator panic, those of the
-    /// last thousand are not in.
+    /// last thousand are not in. An iterator without an end is never done, also when the filter is full.
     ///
     /// # Errors
     /// [`InsertBatchError`] when some did not fit: it lists their positions in the iterator's order. All

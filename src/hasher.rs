@@ -8,8 +8,8 @@ use foldhash::fast::{FixedState, FoldHasher};
 ///
 /// Inside is [foldhash](https://docs.rs/foldhash) in its `fast` form: among well-kept hashers it is
 /// the one that costs least for integers and short strings (one folded multiply for a `u64`). What
-/// its `quality` form adds is one more folded multiply at the end, which the filter does anyway, to
-/// every hash, with a seed of its own. It is minimally resistant to collisions made on purpose by
+/// its `quality` form adds is a last mix of the result, which the filter does anyway, to every hash, with a
+/// seed of its own. It is minimally resistant to collisions made on purpose by
 /// somebody who cannot see the outcome of look-ups; against somebody who can, use a keyed
 /// cryptographic hash such as std's `RandomState`.
 ///

@@ -1,5 +1,5 @@
 //! A concurrent cuckoo filter: is this item in the set? In a few bits per item, with rare false
-//! positives and no false negatives, with removal, shared by many threads, whose look-ups never wait.
+//! positives and no false negatives, with removal, shared by many threads, whose look-ups take no lock.
 //!
 //! ```
 //! use guira::CuckooFilter;
@@ -37,7 +37,7 @@
 //!   [the contract](CuckooFilter#the-contract-of-removal) says.
 //! - `insert_unique`: adds only what is absent. Who is told `false` owns no copy.
 //! - `*_batch`: the same for slices, with the cache misses of dozens of items under way at once. In
-//!   tables beyond the caches a batch is two to four times as fast.
+//!   tables beyond the caches a batch is two to three times as fast; within them, as fast.
 //! - `*_hash`: the same by 64-bit hashes, or by integer keys as they are.
 //!
 //! # Concurrency

@@ -177,6 +177,9 @@ fn replay_all(
 ) -> Result<(), Failure> {
     let time = Duration::try_from_secs_f64(seconds)
         .map_err(|error| unusable(format!("--replay {seconds}: {error}")))?;
+    if time.is_zero() {
+        return Err(unusable("--replay takes more than no time"));
+    }
     let flows = replay::flows(captures)?;
     let filter = CuckooFilter::builder()
         .capacity(args.capacity.unwrap_or(flows.len() * threads))
@@ -184,7 +187,7 @@ fn replay_all(
         .build()
         .map_err(|error| unusable(format!("no such filter: {error}")))?;
     let mut lines = vec![
-        format!("packets          {} in the captures", flows.len()),
+        format!("packets          {} of flows in the captures", flows.len()),
         format!("threads          {threads}"),
     ];
     for (name, in_bursts) in [("one by one      ", false), ("bursts of 32    ", true)] {
