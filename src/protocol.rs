@@ -159,7 +159,8 @@ impl Core {
         let [first, second] = [self.table.bucket(first), self.table.bucket(second)];
         let epoch = stripe.epoch();
         // Acquire, twice: pairs with the Release of `try_add` (and of `relocate` and `clear_lane`, which
-        // add as well), so that a hit happens after the insert it found, and with that of `clear_lane`, so that a clearing seen shows its epoch below.
+        // add as well), so that a hit happens after the insert it found, and with that of `clear_lane`, so
+        // that a clearing seen shows its epoch below.
         let words = [first.load(Acquire), second.load(Acquire)];
         let found = L::contains(words[0], pattern) | L::contains(words[1], pattern);
         // One branch, as good as always taken, where hits and misses come as they like.
@@ -293,14 +294,12 @@ impl Core {
         let mut search = Search::default();
         loop {
             self.begin::<L>(pair, &mut search)?;
-            let end = loop {
+            loop {
                 match self.settle::<L>(pair, &mut search, ASKED_BY_ONE) {
                     Settling::Asked => {}
-                    end => break end,
+                    Settling::Stale => break,
+                    Settling::Done(outcome) => return outcome,
                 }
-            };
-            if let Settling::Done(outcome) = end {
-                return outcome;
             }
         }
     }
