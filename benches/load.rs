@@ -5,6 +5,8 @@
 //!   items fit but for one table in 10 000, which is what `src/sizing.rs` is fitted to.
 //! - `cargo bench --bench load -- capacity [TABLES [LARGEST]]`: how many filters refuse an item before
 //!   they hold as many as they were built for.
+//!
+//! A layout's name behind these, as in `-- quantile SemiSorted3x22`, leaves out the others.
 
 use std::{
     sync::{
@@ -16,7 +18,7 @@ use std::{
 
 use guira::{
     CuckooFilter, Layout,
-    raw::{Core, Geometry, Plain, WordLayout},
+    raw::{Core, Geometry, Plain, SemiSorted, WordLayout},
 };
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
@@ -51,7 +53,8 @@ fn sample<L: WordLayout>(buckets: u64, tables: usize) -> Vec<u64> {
     all
 }
 
-fn reach<L: WordLayout>(name: &str, buckets: u64, tables: usize) {
+fn reach<L: WordLayout>(wanted: &Wanted, buckets: u64, tables: usize) {
+    let Some(name) = wanted.name::<L>() else { return };
     let slots = (buckets * u64::from(L::LANES)) as f64;
     let loads: Vec<f64> =
         sample::<L>(buckets, tables).iter().map(|&items| 100.0 * items as f64 / slots).collect();
@@ -59,14 +62,15 @@ fn reach<L: WordLayout>(name: &str, buckets: u64, tables: usize) {
     let variance = loads.iter().map(|load| (load - mean).powi(2)).sum::<f64>()
         / (loads.len() - 1).max(1) as f64;
     println!(
-        "{name} {buckets:>11} buckets {tables:>4} tables: load {mean:.2} % (sd {:.3}, {:.2} to {:.2})",
+        "{name:<14} {buckets:>11} buckets {tables:>4} tables: load {mean:.2} % (sd {:.3}, {:.2} to {:.2})",
         variance.sqrt(),
         loads[0],
         loads[loads.len() - 1],
     );
 }
 
-fn quantile<L: WordLayout>(name: &str, budget: u64) {
+fn quantile<L: WordLayout>(wanted: &Wanted, budget: u64) {
+    let Some(name) = wanted.name::<L>() else { return };
     for half_octave in 0.. {
         let buckets = f64::exp2(f64::from(half_octave) / 2.0).round() as u64;
         let slots = buckets * u64::from(L::LANES);
@@ -77,7 +81,7 @@ fn quantile<L: WordLayout>(name: &str, budget: u64) {
         let items = sample::<L>(buckets, tables as usize);
         let at = |share: f64| items[(share * tables as f64) as usize];
         println!(
-            "{name} buckets {buckets:>6} slots {slots:>7} tables {tables:>6}: min {} 1e-4 {} 1e-3 {} \
+            "{name:<14} buckets {buckets:>6} slots {slots:>7} tables {tables:>6}: min {} 1e-4 {} 1e-3 {} \
              1e-2 {} median {} ({:.2} % / {:.2} %)",
             items[0],
             at(1e-4),
@@ -125,30 +129,55 @@ fn capacity(layout: Layout, tables: usize, largest: usize) {
 
 macro_rules! for_every_layout {
     ($function:ident($($argument:expr),*)) => {
-        $function::<Plain<8, 8>>("Plain8x8 ", $($argument),*);
-        $function::<Plain<6, 10>>("Plain6x10", $($argument),*);
-        $function::<Plain<5, 12>>("Plain5x12", $($argument),*);
-        $function::<Plain<4, 16>>("Plain4x16", $($argument),*);
+        $function::<Plain<8, 8>>($($argument),*);
+        $function::<Plain<6, 10>>($($argument),*);
+        $function::<Plain<5, 12>>($($argument),*);
+        $function::<Plain<4, 16>>($($argument),*);
+        $function::<SemiSorted<6, 12>>($($argument),*);
+        $function::<SemiSorted<5, 14>>($($argument),*);
+        $function::<SemiSorted<4, 17>>($($argument),*);
+        $function::<SemiSorted<3, 22>>($($argument),*);
     };
+}
+
+/// The layouts asked for, by name; all of them where none is named.
+struct Wanted(Vec<String>);
+
+impl Wanted {
+    /// Those of all layouts that are wanted.
+    fn layouts(&self) -> impl Iterator<Item = Layout> {
+        let all = Layout::ALL.iter().copied();
+        all.filter(|layout| self.0.is_empty() || self.0.contains(&format!("{layout:?}")))
+    }
+
+    /// The name of a layout, if it is wanted.
+    fn name<L: WordLayout>(&self) -> Option<String> {
+        let layout = self.layouts().find(|it| (it.lanes(), it.bits()) == (L::LANES, L::BITS))?;
+        Some(format!("{layout:?}"))
+    }
 }
 
 fn main() {
     // Cargo passes `--bench` along; every other argument is ours.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    let (numbers, mut names): (Vec<String>, Vec<String>) =
+        arguments.into_iter().partition(|argument| argument.parse::<u64>().is_ok());
+    let what = if names.is_empty() { "reach".into() } else { names.remove(0) };
+    let wanted = Wanted(names);
     let number = |at: usize, default: u64| {
-        arguments.get(at).map_or(default, |text| text.parse().expect("a number"))
+        numbers.get(at).map_or(default, |it| it.parse().expect("a number"))
     };
-    match arguments.first().map_or("reach", String::as_str) {
+    match &*what {
         "reach" => {
-            let tables = number(2, 10) as usize;
-            for_every_layout!(reach(number(1, 1 << 20), tables));
+            let tables = number(1, 10) as usize;
+            for_every_layout!(reach(&wanted, number(0, 1 << 20), tables));
         }
         "quantile" => {
-            for_every_layout!(quantile(number(1, 2_000_000_000)));
+            for_every_layout!(quantile(&wanted, number(0, 2_000_000_000)));
         }
         "capacity" => {
-            for &layout in Layout::ALL {
-                capacity(layout, number(1, 100_000) as usize, number(2, 3_000) as usize);
+            for layout in wanted.layouts() {
+                capacity(layout, number(0, 100_000) as usize, number(1, 3_000) as usize);
             }
         }
         other => panic!("reach, quantile or capacity, not {other}"),

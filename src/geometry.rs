@@ -55,7 +55,8 @@ impl Geometry {
     #[must_use]
     pub fn pair<L: WordLayout>(&self, hash: u64) -> Pair {
         let mixed = mix(hash ^ self.seed);
-        let fingerprint = Fingerprint::new(1 + reduce(mixed as u32, L::MAX_FINGERPRINT.into()));
+        let fingerprint = reduce(mixed as u32, L::FINGERPRINTS.into());
+        let fingerprint = Fingerprint::new(L::LEAST_FINGERPRINT + fingerprint);
         let bucket = reduce((mixed >> 32) as u32, self.buckets);
         Pair { fingerprint, buckets: [bucket, self.other(fingerprint, bucket)] }
     }

@@ -83,7 +83,7 @@ pub mod raw {
         geometry::{Geometry, MAX_BUCKETS, Pair},
         path::{Move, Progress, Search},
         shared::Core,
-        word::{Fingerprint, Plain, WordLayout},
+        word::{Fingerprint, Plain, SemiSorted, WordLayout},
     };
 }
 

@@ -162,7 +162,7 @@ impl Core {
         // add as well), so that a hit happens after the insert it found, and with that of `clear_lane`, so
         // that a clearing seen shows its epoch below.
         let words = [first.load(Acquire), second.load(Acquire)];
-        let found = L::contains(words[0], pattern) | L::contains(words[1], pattern);
+        let found = L::either_contains(words, pattern);
         // One branch, as good as always taken, where hits and misses come as they like.
         (stripe.is_still(epoch) | found).then_some(found)
     }

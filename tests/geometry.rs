@@ -71,7 +71,7 @@ fn check_pairs<L: WordLayout>() {
         let random = [(); 500].map(|()| rng.random());
         for hash in edges.into_iter().chain(random) {
             let pair = geometry.pair::<L>(hash);
-            assert!((1..=L::MAX_FINGERPRINT).contains(&pair.fingerprint.get()));
+            assert!((L::LEAST_FINGERPRINT..=L::MOST_FINGERPRINT).contains(&pair.fingerprint.get()));
             assert!(pair.buckets.iter().all(|&bucket| u64::from(bucket) < buckets));
             assert_eq!(geometry.other(pair.fingerprint, pair.buckets[0]), pair.buckets[1]);
             assert_eq!(geometry.other(pair.fingerprint, pair.buckets[1]), pair.buckets[0]);
@@ -205,7 +205,7 @@ fn outcome<L: WordLayout>(seed: u64, queries: u64, key: &dyn Fn(u64) -> u64) -> 
 /// Raw keys of every shape fill a table as far as random ones, and their neighbours are mistaken
 /// for them no more often.
 fn check_shapes<L: WordLayout>(queries: u64) {
-    let values = f64::from(L::MAX_FINGERPRINT);
+    let values = f64::from(L::FINGERPRINTS);
     let expected = 1.0 - (1.0 - 1.0 / values).powf(f64::from(2 * L::LANES));
     let tables = scaled(2, 6);
     // Six standard deviations of the number of false positives, and 5 % for the tables' own.

@@ -87,7 +87,7 @@ impl World {
         let geometry = Geometry::new(buckets.into(), 0);
         let mut pairs: Vec<[Pair; 2]> = Vec::new();
         while pairs.len() < CLASSES {
-            let fingerprint = Fingerprint::new(rng.random_range(1..=L::MAX_FINGERPRINT));
+            let fingerprint = Fingerprint::new(rng.random_range(1..=L::MOST_FINGERPRINT));
             let bucket = rng.random_range(0..buckets);
             let other = geometry.other(fingerprint, bucket);
             let way = |buckets| Pair { fingerprint, buckets };

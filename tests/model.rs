@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Checked, Watchdog, core, oracle::Oracle, rng, runner, scaled};
-use guira::raw::{Core, Pair, Plain, WordLayout};
+use guira::raw::{Core, Pair, Plain, SemiSorted, WordLayout};
 use proptest::prelude::*;
 use rand::RngExt;
 
@@ -136,18 +136,28 @@ fn check<L: WordLayout>() {
 }
 
 macro_rules! models {
-    ($($name:ident: $lanes:literal x $bits:literal),* $(,)?) => {
-        $(#[test]
-        fn $name() {
-            check::<Plain<$lanes, $bits>>();
-        })*
+    ($module:ident of $layout:ident: $($name:ident: $lanes:literal x $bits:literal),* $(,)?) => {
+        mod $module {
+            use super::*;
+            $(#[test]
+            fn $name() {
+                check::<$layout<$lanes, $bits>>();
+            })*
+        }
     };
 }
 
 models! {
+    plain of Plain:
     of_8x8: 8 x 8, of_6x10: 6 x 10, of_5x12: 5 x 12, of_4x16: 4 x 16,
     of_1x1: 1 x 1, of_2x1: 2 x 1, of_2x2: 2 x 2, of_3x2: 3 x 2, of_2x3: 2 x 3, of_4x3: 4 x 3,
     of_1x16: 1 x 16, of_2x16: 2 x 16,
+}
+
+models! {
+    semi_sorted of SemiSorted:
+    of_6x12: 6 x 12, of_5x14: 5 x 14, of_4x17: 4 x 17, of_3x22: 3 x 22,
+    of_1x5: 1 x 5, of_2x5: 2 x 5, of_3x6: 3 x 6, of_6x5: 6 x 5,
 }
 
 /// Fills tables to the very last lane that the oracle can fill, one item at a time.

@@ -109,7 +109,7 @@ impl Scene {
             self.stripe.is_none_or(|stripe| value % STRIPES == stripe)
                 && geometry.other(Fingerprint::new(value), buckets[0]) == buckets[1]
         };
-        let found = (self.last + 1..=L::MAX_FINGERPRINT).find(fits);
+        let found = (self.last + 1..=L::MOST_FINGERPRINT).find(fits);
         self.last = found.expect("such fingerprints are many");
         Pair { fingerprint: Fingerprint::new(self.last), buckets }
     }
@@ -195,7 +195,7 @@ impl Scene {
                 }
             }
         }
-        let none = Pair { fingerprint: Fingerprint::new(L::MAX_FINGERPRINT), buckets: [0, 1] };
+        let none = Pair { fingerprint: Fingerprint::new(L::MOST_FINGERPRINT), buckets: [0, 1] };
         assert!(!unblocked(LOOK_UP, || self.core.contains::<L>(none)), "nobody inserted this");
     }
 
@@ -381,7 +381,7 @@ impl PingPong {
             let fits = |&value: &u32| {
                 core.geometry().other(Fingerprint::new(value), buckets[0]) == buckets[1]
             };
-            let value = (1..=L::MAX_FINGERPRINT).filter(fits).nth(number);
+            let value = (L::LEAST_FINGERPRINT..=L::MOST_FINGERPRINT).filter(fits).nth(number);
             Pair { fingerprint: Fingerprint::new(value.expect("enough of them")), buckets }
         };
         let item = pair([0, 1], 0);

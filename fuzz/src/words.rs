@@ -86,12 +86,12 @@ fn run_on<L: WordLayout>(changes: &[Change]) {
 /// The fingerprint, `1 ..= 2^BITS - 1`, that a number stands for.
 fn fingerprint<L: WordLayout>(number: Number, list: &[u32]) -> u32 {
     let value = match number {
-        Number::Any(number) => number & L::MAX_FINGERPRINT,
+        Number::Any(number) => number & L::MOST_FINGERPRINT,
         Number::Near { item, bit } => {
             let near = list.get(usize::from(item) % list.len().max(1)).copied().unwrap_or(1);
             // One bit in as many as there are and one more, so that sometimes none is flipped.
             let bit = u32::from(bit) % (L::BITS + 1);
-            near ^ (1 << bit & L::MAX_FINGERPRINT)
+            near ^ (1 << bit & L::MOST_FINGERPRINT)
         }
     };
     value.max(1)

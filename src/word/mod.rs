@@ -5,19 +5,23 @@
 //! occupied, and the word with one fingerprint more, less, or another.
 
 mod layout;
+mod nibbles;
 mod plain;
+mod semi_sorted;
+mod swar;
 
 pub use layout::Layout;
 pub(crate) use layout::with_layout;
 pub use plain::Plain;
+pub use semi_sorted::SemiSorted;
 
-/// A fingerprint: `1 ..= 2^f - 1` for a layout of f bits; zero stands for an empty lane and never
-/// occurs.
+/// A fingerprint: up to `2^f - 1` for a layout of f bits, from its smallest on; zero stands for an empty lane
+/// and never occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fingerprint(u32);
 
 impl Fingerprint {
-    /// Wraps a value that the caller knows to be in `1 ..= 2^f - 1` of the layout in use.
+    /// Wraps a value that the caller knows to be a fingerprint of the layout in use.
     ///
     /// # Panics
     /// In debug builds, if the value is zero.
@@ -46,8 +50,12 @@ pub trait WordLayout: 'static {
     const LANES: u32;
     /// Bits of a fingerprint.
     const BITS: u32;
-    /// The largest fingerprint, which is also how many there are: `2^BITS - 1`.
-    const MAX_FINGERPRINT: u32 = u32::MAX >> (32 - Self::BITS);
+    /// The smallest fingerprint, never zero.
+    const LEAST_FINGERPRINT: u32;
+    /// The largest fingerprint, `2^BITS - 1`.
+    const MOST_FINGERPRINT: u32 = u32::MAX >> (32 - Self::BITS);
+    /// How many fingerprints there are.
+    const FINGERPRINTS: u32 = Self::MOST_FINGERPRINT - Self::LEAST_FINGERPRINT + 1;
 
     /// A fingerprint made ready for comparison with many words.
     type Pattern: Copy;
@@ -57,6 +65,13 @@ pub trait WordLayout: 'static {
 
     /// Whether the word holds the fingerprint.
     fn contains(word: u64, pattern: Self::Pattern) -> bool;
+
+    /// Whether one of two words holds the fingerprint, or both.
+    #[inline]
+    fn either_contains(words: [u64; 2], pattern: Self::Pattern) -> bool {
+        // No branch between them: which one does, no branch could guess.
+        Self::contains(words[0], pattern) | Self::contains(words[1], pattern)
+    }
 
     /// How many copies of the fingerprint the word holds, `0 ..= LANES`.
     fn count(word: u64, pattern: Self::Pattern) -> u32;

@@ -129,6 +129,10 @@ macro_rules! for_every_layout {
         $function::<guira::raw::Plain<6, 10>>($($argument),*);
         $function::<guira::raw::Plain<5, 12>>($($argument),*);
         $function::<guira::raw::Plain<4, 16>>($($argument),*);
+        $function::<guira::raw::SemiSorted<6, 12>>($($argument),*);
+        $function::<guira::raw::SemiSorted<5, 14>>($($argument),*);
+        $function::<guira::raw::SemiSorted<4, 17>>($($argument),*);
+        $function::<guira::raw::SemiSorted<3, 22>>($($argument),*);
     };
 }
 pub(crate) use for_every_layout;

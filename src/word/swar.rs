@@ -1,0 +1,87 @@
+//! SWAR: all lanes of a word in a handful of instructions.
+
+/// Lanes of equal width side by side in a word, lowest lane in the lowest bits; what stands below the
+/// first lane or above the last does not matter.
+///
+/// A value of this type is meant to be a constant, so that nothing of it is left in compiled code.
+///
+/// Two zero-lane tests are used (Warren, Hacker's Delight, section 6-1):
+/// - the *short* one, `(x - 1) & !x & high` in every lane. It says exactly whether there is a zero
+///   lane, and its lowest set bit is exactly the lowest zero lane; bits above that one can be
+///   wrong, because the subtraction borrows from the next lane.
+/// - the *exact* one, which adds inside the lanes and so carries nowhere. Every bit is right.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lanes {
+    count: u32,
+    bits: u32,
+    /// Where the lowest lane begins.
+    shift: u32,
+    /// The lowest bit of every lane; multiplying by it broadcasts a value to all lanes.
+    ones: u64,
+    /// The highest bit of every lane: where the zero-lane tests leave their answer.
+    highs: u64,
+    /// Every bit of every lane but the highest.
+    lows: u64,
+}
+
+impl Lanes {
+    /// `count` lanes of `bits` bits, the lowest of which begins at bit `shift`.
+    ///
+    /// # Panics
+    /// If they do not fit into a word, or have no bits.
+    pub(crate) const fn new(count: u32, bits: u32, shift: u32) -> Self {
+        assert!(count > 0 && bits > 0 && bits < 32 && shift + count * bits <= 64);
+        let mut ones = 0;
+        let mut lane = 0;
+        while lane < count {
+            ones |= 1 << (shift + lane * bits);
+            lane += 1;
+        }
+        let highs = ones << (bits - 1);
+        Self { count, bits, shift, ones, highs, lows: highs - ones }
+    }
+
+    /// The value in every lane.
+    #[inline]
+    pub(crate) const fn broadcast(self, value: u32) -> u64 {
+        value as u64 * self.ones
+    }
+
+    /// The high bits of the zero lanes of `x`: zero when there is none, right at its lowest set
+    /// bit, perhaps wrong above that.
+    #[inline]
+    pub(crate) const fn zeros_short(self, x: u64) -> u64 {
+        x.wrapping_sub(self.ones) & !x & self.highs
+    }
+
+    /// The high bits of exactly the zero lanes of `x`.
+    #[inline]
+    pub(crate) const fn zeros(self, x: u64) -> u64 {
+        !(((x & self.lows) + self.lows) | x) & self.highs
+    }
+
+    /// How many lanes a mask of high bits marks.
+    #[inline]
+    pub(crate) const fn marked(self, mask: u64) -> u32 {
+        if self.count < 1 << self.bits && self.shift == 0 {
+            // One multiply sums the lanes into the highest one, where the sum fits. (A population
+            // count is a dozen instructions on baseline x86-64.)
+            let sums = (mask >> (self.bits - 1)).wrapping_mul(self.ones);
+            (sums >> self.highest()) as u32 & (u32::MAX >> (32 - self.bits))
+        } else {
+            mask.count_ones()
+        }
+    }
+
+    /// The shift of the lane whose high bit is the lowest set one of `mask`.
+    #[inline]
+    pub(crate) const fn lowest(self, mask: u64) -> u32 {
+        mask.trailing_zeros() - (self.bits - 1)
+    }
+
+    /// The shift of the highest lane.
+    #[inline]
+    pub(crate) const fn highest(self) -> u32 {
+        self.shift + (self.count - 1) * self.bits
+    }
+}
