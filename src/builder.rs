@@ -29,6 +29,7 @@ pub struct CuckooFilterBuilder<S = DefaultHashBuilder> {
     capacity: Option<usize>,
     false_positive_rate: Option<f64>,
     layout: Option<Layout>,
+    fastest: bool,
     seed: Option<u64>,
     huge_pages: bool,
     hasher: HasherChoice<S>,
@@ -50,6 +51,7 @@ impl CuckooFilterBuilder {
             capacity: None,
             false_positive_rate: None,
             layout: None,
+            fastest: false,
             seed: None,
             huge_pages: true,
             hasher: HasherChoice::Seeded(DefaultHashBuilder::with_seed),
@@ -73,7 +75,8 @@ impl<S> CuckooFilterBuilder<S> {
     /// The highest false-positive rate to tolerate with the capacity used up, above 0 and below 1.
     ///
     /// Without a [`layout`](Self::layout), the builder takes the one with the fewest bits per item
-    /// that meets the rate. Without a rate, it takes [`Layout::Plain4x16`].
+    /// that meets the rate, and of a plain and a semi-sorted one of the same size the plain one, if both meet
+    /// it; or the [`fastest`](Self::fastest). Without a rate, it takes [`Layout::Plain4x16`].
     pub fn false_positive_rate(mut self, rate: f64) -> Self {
         self.false_positive_rate = Some(rate);
         self
@@ -82,6 +85,25 @@ impl<S> CuckooFilterBuilder<S> {
     /// The layout of the buckets, instead of one chosen by the rate.
     pub fn layout(mut self, layout: Layout) -> Self {
         self.layout = Some(layout);
+        self
+    }
+
+    /// Of the layouts that meet the rate takes the fastest instead of the smallest: a plain one, with the
+    /// fewest bits per item, wherever one does. For a rate of 1 % that is 13.2 bits per item instead of 11.
+    ///
+    /// What it gains, in tables beyond the caches: up to a third of the time of look-ups that find the item, and of
+    /// inserts and removals; nothing where look-ups find nothing.
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, Layout};
+    ///
+    /// let builder = CuckooFilter::builder().capacity(50_000).false_positive_rate(0.01);
+    /// assert_eq!(builder.clone().build()?.layout(), Layout::SemiSorted6x12);
+    /// assert_eq!(builder.fastest().build()?.layout(), Layout::Plain5x12);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn fastest(mut self) -> Self {
+        self.fastest = true;
         self
     }
 
@@ -112,9 +134,18 @@ impl<S> CuckooFilterBuilder<S> {
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn hasher<S2: BuildHasher>(self, hasher: S2) -> CuckooFilterBuilder<S2> {
-        let Self { capacity, false_positive_rate, layout, seed, huge_pages, hasher: _ } = self;
+        let Self { capacity, false_positive_rate, layout, fastest, seed, huge_pages, hasher: _ } =
+            self;
         let hasher = HasherChoice::Given(hasher);
-        CuckooFilterBuilder { capacity, false_positive_rate, layout, seed, huge_pages, hasher }
+        CuckooFilterBuilder {
+            capacity,
+            false_positive_rate,
+            layout,
+            fastest,
+            seed,
+            huge_pages,
+            hasher,
+        }
     }
 
     /// Makes the filter.
@@ -126,7 +157,7 @@ impl<S> CuckooFilterBuilder<S> {
         if capacity == 0 {
             return Err(BuildError::ZeroCapacity);
         }
-        let (layout, buckets) = choose(capacity, self.layout, self.false_positive_rate)?;
+        let (layout, buckets) = self.choose(capacity)?;
         let seed = self.seed.unwrap_or_else(random_seed);
         let geometry = Geometry::new(buckets, derive_seed(seed, 0));
         let core = Core::new(geometry, self.huge_pages).ok_or_else(|| BuildError::OutOfMemory {
@@ -138,50 +169,45 @@ impl<S> CuckooFilterBuilder<S> {
         };
         Ok(CuckooFilter::from_parts(core, layout, capacity, hasher))
     }
-}
 
-/// The layout and the number of buckets for a capacity.
-fn choose(
-    capacity: usize,
-    layout: Option<Layout>,
-    rate: Option<f64>,
-) -> Result<(Layout, u64), BuildError> {
-    let sized = |layout: Layout| match buckets_for(layout, capacity as u64) {
-        buckets if buckets <= MAX_BUCKETS => Ok((layout, buckets)),
-        _ => Err(BuildError::CapacityTooLarge { capacity, layout }),
-    };
-    let Some(asked) = rate else {
-        return sized(layout.unwrap_or(Layout::Plain4x16));
-    };
-    if !(asked > 0.0 && asked < 1.0) {
-        return Err(BuildError::InvalidRate(asked));
-    }
-    let reached = |(layout, buckets): (Layout, u64)| {
-        layout.rate_at(capacity as f64 / (buckets * u64::from(layout.lanes())) as f64)
-    };
-    if let Some(layout) = layout {
-        let choice = sized(layout)?;
-        return match reached(choice) {
-            reached if reached <= asked => Ok(choice),
-            reached => Err(BuildError::LayoutMissesRate { layout, asked, reached }),
+    /// The layout and the number of buckets for a capacity.
+    fn choose(&self, capacity: usize) -> Result<(Layout, u64), BuildError> {
+        let sized = |layout: Layout| (layout, buckets_for(layout, capacity as u64));
+        let fitting = |(layout, buckets): (Layout, u64)| match buckets {
+            ..=MAX_BUCKETS => Ok((layout, buckets)),
+            _ => Err(BuildError::CapacityTooLarge { capacity, layout }),
         };
-    }
-    // The longest fingerprints last, so what cannot be sized by any layout fails on the densest.
-    let mut lowest = f64::INFINITY;
-    let mut best: Option<(Layout, u64)> = None;
-    let mut too_large = None;
-    for &layout in Layout::ALL {
-        match sized(layout) {
-            Ok(choice) => {
-                let reached = reached(choice);
-                lowest = lowest.min(reached);
-                // Of equally many buckets, those with the lower rate.
-                if reached <= asked && best.is_none_or(|(_, buckets)| choice.1 <= buckets) {
-                    best = Some(choice);
-                }
-            }
-            Err(error) => too_large = Some(error),
+        let Some(asked) = self.false_positive_rate else {
+            return fitting(sized(self.layout.unwrap_or(Layout::Plain4x16)));
+        };
+        if !(asked > 0.0 && asked < 1.0) {
+            return Err(BuildError::InvalidRate(asked));
         }
+        let rate = |&(layout, buckets): &(Layout, u64)| {
+            layout.rate_at(capacity as f64 / (buckets as f64 * f64::from(layout.lanes())))
+        };
+        if let Some(layout) = self.layout {
+            let choice = fitting(sized(layout))?;
+            return match rate(&choice) {
+                reached if reached <= asked => Ok(choice),
+                reached => Err(BuildError::LayoutMissesRate { layout, asked, reached }),
+            };
+        }
+        let choices = Layout::ALL.iter().copied().map(sized);
+        let cost = |&(layout, buckets): &(Layout, u64)| {
+            let slow = layout.is_semi_sorted();
+            (buckets > MAX_BUCKETS, slow && self.fastest, buckets, slow)
+        };
+        let best = choices.clone().filter(|choice| rate(choice) <= asked).min_by(|a, b| {
+            // Of equally good ones the one with the lower rate.
+            cost(a).cmp(&cost(b)).then(rate(a).total_cmp(&rate(b)))
+        });
+        best.map_or_else(
+            || {
+                let lowest = choices.map(|choice| rate(&choice)).fold(f64::INFINITY, f64::min);
+                Err(BuildError::RateTooLow { asked, lowest })
+            },
+            fitting,
+        )
     }
-    best.ok_or_else(|| too_large.unwrap_or(BuildError::RateTooLow { asked, lowest }))
 }

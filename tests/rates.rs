@@ -41,9 +41,9 @@ fn check(what: &str, (positives, queries): (u64, u64), bound: f64) {
     assert!(positives as f64 <= most, "{what}: {positives} positives, not {expected:.0}");
 }
 
-/// Queries enough for some hundred positives, or some thousand.
+/// Queries enough for some hundred positives, or some thousand; for the lowest rates for some dozen.
 fn queries(rate: f64, tables: u64) -> u64 {
-    (scaled(150.0, 4_000.0) / rate) as u64 / tables + 1
+    (scaled(150.0, 4_000.0) / rate).min(scaled(1e6, 3e7)) as u64 / tables + 1
 }
 
 #[test]
@@ -57,9 +57,10 @@ fn measured_rates_at_capacity_meet_the_bound() {
             check(&format!("{layout:?}, {capacity} items"), measured, bound);
             // The bound is no idle one, or the measurement would show nothing. (In a table of one
             // bucket a look-up meets half as many fingerprints as the bound allows for.)
-            let share = measured.0 as f64 / (bound * measured.1 as f64);
+            let expected = bound * measured.1 as f64;
+            let share = measured.0 as f64 / expected;
             assert!(
-                capacity < 100 || share > 0.8,
+                capacity < 100 || share > 0.9 - 5.0 / expected.sqrt(),
                 "{layout:?}, {capacity} items: {share} of the bound"
             );
         }
@@ -100,34 +101,34 @@ fn measured_rates_never_exceed_those_asked_for() {
     measured_as_asked(hashers::identity);
 }
 
-/// The builder's choice is the smallest table of all the layouts that meet the rate.
+/// The builder's choice is the smallest table of all the layouts that meet the rate, or of the plain ones
+/// if the fastest is asked for.
 #[test]
 fn the_builder_takes_the_fewest_bits_per_item() {
     let mut chosen = std::collections::HashSet::new();
     for capacity in [1, 2, 3, 5, 9, 20, 50, 100, 333, 1_000, 10_000, 100_000] {
         let mut rate = 0.9;
-        while rate > 0.0001 {
+        while rate > 1e-6 {
             let builder = CuckooFilter::builder().capacity(capacity).false_positive_rate(rate);
-            let buckets = |filter: &CuckooFilter| filter.slots() / filter.layout().lanes() as usize;
-            let fewest = Layout::ALL
+            let meeting: Vec<_> = Layout::ALL
                 .iter()
                 .filter_map(|&layout| builder.clone().layout(layout).build().ok())
-                .map(|filter| buckets(&filter))
-                .min();
-            let choice = builder.clone().build().ok();
-            assert_eq!(choice.as_ref().map(buckets), fewest, "{rate} for {capacity} items");
-            if let Some(filter) = choice {
-                // Of equally large tables, it is the one with the fewest false positives.
-                let better = Layout::ALL
-                    .iter()
-                    .filter_map(|&layout| builder.clone().layout(layout).build().ok())
-                    .find(|other| {
-                        buckets(other) == buckets(&filter)
-                            && other.false_positive_rate() < filter.false_positive_rate()
-                    });
-                assert!(better.is_none(), "{rate} for {capacity} items: {better:?}");
-                assert!(filter.false_positive_rate() <= rate, "{rate} for {capacity} items");
-                chosen.insert(filter.layout());
+                .collect();
+            for fastest in [false, true] {
+                let builder = if fastest { builder.clone().fastest() } else { builder.clone() };
+                // Lower is better: buckets, then no semi-sorting, then the rate.
+                let cost = |filter: &CuckooFilter| {
+                    let slow = filter.layout().is_semi_sorted();
+                    let buckets = filter.slots() / filter.layout().lanes() as usize;
+                    (fastest && slow, buckets, slow, filter.false_positive_rate())
+                };
+                let best = meeting.iter().map(cost).min_by(|a, b| a.partial_cmp(b).expect("rates"));
+                let choice = builder.build().ok();
+                assert_eq!(choice.as_ref().map(cost), best, "{rate} for {capacity} items");
+                if let Some(filter) = choice {
+                    assert!(filter.false_positive_rate() <= rate, "{rate} for {capacity} items");
+                    chosen.insert(filter.layout());
+                }
             }
             rate *= 0.8;
         }
