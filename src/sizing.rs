@@ -9,8 +9,8 @@ use crate::Layout;
 /// rounded up, and measured again as it stands (`capacity`). Above, `share` alone matters. There the
 /// first refusal is the first of many nearly independent searches that fails, so one in 10 000
 /// tables of N slots refuses where the middle one of tables of 10 000 N slots does; and that load
-/// falls by the same step for every factor in N: per factor of 181, by 0.09, 0.14, 0.27 and 0.37
-/// points of load, from 8 lanes to 4. `share` leaves room for this up to 2^32 buckets.
+/// falls by the same step for every factor in N: per factor of 181, by 0.09, 0.14, 0.27, 0.37 and
+/// 0.40 points of load, for 8, 6, 5, 4 and 3 lanes. `share` leaves room for this up to 2^32 buckets.
 struct Slack {
     share: f64,
     root: f64,
@@ -20,7 +20,7 @@ struct Slack {
 /// The slack of a layout: the fewer the lanes, the more; in what form they are stored does not matter.
 const fn slack(layout: Layout) -> Slack {
     match layout.lanes() {
-        3 => Slack { share: 0.066, root: 0.6, constant: 12.0 },
+        3 => Slack { share: 0.068, root: 0.0, constant: 17.5 },
         4 => Slack { share: 0.0385, root: 0.5, constant: 10.5 },
         5 => Slack { share: 0.027, root: 0.45, constant: 9.0 },
         6 => Slack { share: 0.017, root: 0.3, constant: 8.5 },

@@ -26,7 +26,7 @@ use std::{
 use common::rng;
 use guira::{
     InsertError,
-    raw::{Core, Fingerprint, Geometry, Pair, Plain, WordLayout},
+    raw::{Core, Fingerprint, Geometry, Pair, Plain, SemiSorted, WordLayout},
 };
 use history::{Answer, CLASSES, Class, Counts, Event, is_linearizable, show};
 use rand::{RngExt, rngs::SmallRng};
@@ -75,9 +75,10 @@ struct World {
 impl World {
     /// A world of few lanes, mostly.
     fn random(rng: &mut SmallRng) -> Self {
-        match rng.random_range(0..4) {
+        match rng.random_range(0..5) {
             0 => Self::of::<Plain<4, 16>>(rng, 2),
             1 => Self::of::<Plain<2, 8>>(rng, 3),
+            4 => Self::of::<SemiSorted<2, 8>>(rng, 2),
             buckets => Self::of::<Plain<2, 4>>(rng, 2 * buckets - 2),
         }
     }
@@ -87,7 +88,8 @@ impl World {
         let geometry = Geometry::new(buckets.into(), 0);
         let mut pairs: Vec<[Pair; 2]> = Vec::new();
         while pairs.len() < CLASSES {
-            let fingerprint = Fingerprint::new(rng.random_range(1..=L::MOST_FINGERPRINT));
+            let value = rng.random_range(L::LEAST_FINGERPRINT..=L::MOST_FINGERPRINT);
+            let fingerprint = Fingerprint::new(value);
             let bucket = rng.random_range(0..buckets);
             let other = geometry.other(fingerprint, bucket);
             let way = |buckets| Pair { fingerprint, buckets };

@@ -12,17 +12,20 @@ pub mod words;
 macro_rules! with_some_layout {
     ($number:expr, $L:ident => $body:expr) => {
         $crate::with_some_layout!(@ $number, $L => $body;
-            0: 8 x 8, 1: 6 x 10, 2: 5 x 12, 3: 4 x 16,
-            4: 1 x 1, 5: 2 x 2, 6: 3 x 2, 7: 4 x 3, 8: 16 x 4, 9: 64 x 1, 10: 2 x 31, 11: 1 x 16)
+            0: Plain<8, 8>, 1: Plain<6, 10>, 2: Plain<5, 12>, 3: Plain<4, 16>,
+            4: Plain<1, 1>, 5: Plain<2, 2>, 6: Plain<3, 2>, 7: Plain<4, 3>,
+            8: Plain<16, 4>, 9: Plain<64, 1>, 10: Plain<2, 31>, 11: Plain<1, 16>,
+            12: SemiSorted<6, 12>, 13: SemiSorted<5, 14>, 14: SemiSorted<4, 17>, 15: SemiSorted<3, 22>,
+            16: SemiSorted<1, 5>, 17: SemiSorted<2, 5>, 18: SemiSorted<3, 6>, 19: SemiSorted<6, 5>)
     };
     (@ $number:expr, $L:ident => $body:expr;
-        $($index:literal: $lanes:literal x $bits:literal),*) => {
-        match $number % 12 {
+        $($index:literal: $layout:ident<$lanes:literal, $bits:literal>),*) => {
+        match $number % 20 {
             $($index => {
-                type $L = guira::raw::Plain<$lanes, $bits>;
+                type $L = guira::raw::$layout<$lanes, $bits>;
                 $body
             })*
-            _ => unreachable!("twelve layouts"),
+            _ => unreachable!("twenty layouts"),
         }
     };
 }

@@ -83,7 +83,7 @@ fn run_on<L: WordLayout>(changes: &[Change]) {
     }
 }
 
-/// The fingerprint, `1 ..= 2^BITS - 1`, that a number stands for.
+/// The fingerprint that a number stands for.
 fn fingerprint<L: WordLayout>(number: Number, list: &[u32]) -> u32 {
     let value = match number {
         Number::Any(number) => number & L::MOST_FINGERPRINT,
@@ -94,7 +94,7 @@ fn fingerprint<L: WordLayout>(number: Number, list: &[u32]) -> u32 {
             near ^ (1 << bit & L::MOST_FINGERPRINT)
         }
     };
-    value.max(1)
+    value.max(L::LEAST_FINGERPRINT)
 }
 
 /// Checks what a word says of a fingerprint.

@@ -20,11 +20,15 @@ use std::{
     },
 };
 
-use guira::raw::{Core, Fingerprint, Geometry, Move, Pair, Plain};
+use guira::raw::{Core, Fingerprint, Geometry, Move, Pair, WordLayout};
 
 /// The layout of the models: two lanes, so that words are full after two inserts; fingerprints of 8
-/// bits, so that there are some for every pair of buckets.
-pub type L = Plain<2, 8>;
+/// bits, so that there are some for every pair of buckets. Plain, or with the feature `semi-sorted` that.
+#[cfg(not(feature = "semi-sorted"))]
+pub type L = guira::raw::Plain<2, 8>;
+#[cfg(feature = "semi-sorted")]
+#[allow(missing_docs, reason = "as above")]
+pub type L = guira::raw::SemiSorted<2, 8>;
 
 /// The most preemptions of a schedule, unless `GUIRA_LOOM_BOUND` says otherwise.
 const DEFAULT_BOUND: usize = 2;
@@ -206,7 +210,7 @@ pub fn table(buckets: u64) -> Core {
 /// If the layout has too few.
 #[must_use]
 pub fn fingerprint(core: &Core, bucket: u32, other: u32, stripe: u32, nth: usize) -> Fingerprint {
-    (1..256)
+    (L::LEAST_FINGERPRINT..=L::MOST_FINGERPRINT)
         .filter(|value| value % 2 == stripe)
         .map(Fingerprint::new)
         .filter(|&fingerprint| core.geometry().other(fingerprint, bucket) == other)

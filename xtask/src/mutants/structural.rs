@@ -118,11 +118,19 @@ const FAULTS: &[Fault] = &[
     ),
     fault(
         "contains: the second word not looked at",
-        &[within("look_up", "| L::contains(words[1], pattern)", "")],
+        &[within(
+            "look_up",
+            "L::either_contains(words, pattern)",
+            "L::contains(words[0], pattern)",
+        )],
     ),
     fault(
         "contains: the first word not looked at",
-        &[within("look_up", "L::contains(words[0], pattern) |", "")],
+        &[within(
+            "look_up",
+            "L::either_contains(words, pattern)",
+            "L::contains(words[1], pattern)",
+        )],
     ),
     // Epochs.
     fault(
