@@ -20,7 +20,7 @@ struct Slack {
 /// The slack of a layout: the fewer the lanes, the more; in what form they are stored does not matter.
 const fn slack(layout: Layout) -> Slack {
     match layout.lanes() {
-        3 => Slack { share: 0.068, root: 0.0, constant: 17.5 },
+        3 => Slack { share: 0.068, root: 0.0, constant: 19.0 },
         4 => Slack { share: 0.0385, root: 0.5, constant: 10.5 },
         5 => Slack { share: 0.027, root: 0.45, constant: 9.0 },
         6 => Slack { share: 0.017, root: 0.3, constant: 8.5 },
