@@ -22,14 +22,22 @@
 //! # Which filter
 //!
 //! [`CuckooFilter::with_capacity`] makes one with about 0.012 % false positives. For another rate ask
-//! the [builder](CuckooFilter::builder), which takes the layout with the fewest bits per item:
+//! the [builder](CuckooFilter::builder), which takes the layout with the fewest bits per item, or the
+//! [fastest](CuckooFilterBuilder::fastest):
 //!
-//! | rate asked for | [`Layout`] | bits per item | rate at capacity |
-//! |---|---|---|---|
-//! | 6.1 % and more | [`Plain8x8`](Layout::Plain8x8) | 8.1 | 6.0 % |
-//! | 1.2 % | [`Plain6x10`](Layout::Plain6x10) | 10.9 | 1.15 % |
-//! | 0.24 % | [`Plain5x12`](Layout::Plain5x12) | 13.2 | 0.24 % |
-//! | 0.012 % | [`Plain4x16`](Layout::Plain4x16) | 16.7 | 0.0117 % |
+//! | rate asked for | smallest [`Layout`] | fastest | bits per item | rate at capacity |
+//! |---|---|---|---|---|
+//! | 6.1 % and more | [`Plain8x8`](Layout::Plain8x8) | the same | 8.1 | 6.0 % |
+//! | 1.2 % | [`Plain6x10`](Layout::Plain6x10) | the same | 10.9 | 1.15 % |
+//! | 0.29 % | [`SemiSorted6x12`](Layout::SemiSorted6x12) | | 10.9 | 0.29 % |
+//! | 0.24 % | [`Plain5x12`](Layout::Plain5x12) | the same | 13.2 | 0.24 % |
+//! | 0.06 % | [`SemiSorted5x14`](Layout::SemiSorted5x14) | | 13.2 | 0.06 % |
+//! | 0.012 % | [`Plain4x16`](Layout::Plain4x16) | the same | 16.7 | 0.0117 % |
+//! | 0.006 % | [`SemiSorted4x17`](Layout::SemiSorted4x17) | the same | 16.7 | 0.0059 % |
+//! | 0.00014 % | [`SemiSorted3x22`](Layout::SemiSorted3x22) | the same | 22.9 | 0.00014 % |
+//!
+//! Where none stands, the fastest is the next plain one down. Semi-sorted filters look up absent items as fast as
+//! plain ones, and take up to half as long again for the rest; [`docs::speed`] has the figures.
 //!
 //! # Which calls
 //!

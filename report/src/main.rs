@@ -31,7 +31,7 @@ pub struct Options {
     /// How long one figure of threads is measured in one round.
     #[arg(long)]
     milliseconds: Option<u64>,
-    /// Only the parts or peers with this in their names (one-thread, in-l2, two-threads, beside,
+    /// Only the parts or peers with this in their names (one-thread, semi-sorted, in-l2, two-threads, beside,
     /// atomic, peers, scaling; or a crate's name).
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,

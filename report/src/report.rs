@@ -20,6 +20,8 @@ fn heading(name: &str) -> &str {
     match name {
         "bars" => "The bars",
         "one-thread" => "One thread, in memory",
+        "semi-sorted" => "Semi-sorted layouts beside plain ones",
+        "space" => "Bits per item and rate at capacity, measured",
         "in-l2" => "In the L2 cache",
         "against-atomic-cuckoo-filter" => "Against atomic-cuckoo-filter",
         "peers" => "Peers, one thread",

@@ -6,6 +6,7 @@ mod in_l2;
 mod one_thread;
 mod peers;
 mod scaling;
+mod semi_sorted;
 mod shared;
 mod timing;
 mod two_threads;
@@ -76,6 +77,7 @@ type Part = fn(&Bench, &mut Results);
 
 const PARTS: &[(&str, Part)] = &[
     ("one-thread", one_thread::run),
+    ("semi-sorted", semi_sorted::run),
     ("in-l2", in_l2::run),
     ("two-threads", two_threads::run),
     ("beside", beside::run),
