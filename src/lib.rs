@@ -72,6 +72,7 @@ mod path;
 mod protocol;
 mod shared;
 mod sizing;
+mod snapshot;
 mod stripes;
 mod sync;
 mod table;
@@ -96,9 +97,9 @@ pub mod raw {
 }
 
 pub use builder::CuckooFilterBuilder;
-pub use error::{BuildError, InsertBatchError, InsertError};
+pub use error::{BuildError, InsertBatchError, InsertError, LoadError};
 pub use filter::CuckooFilter;
-pub use hasher::{DefaultHashBuilder, DefaultHasher};
+pub use hasher::{DefaultHashBuilder, DefaultHasher, StableHashBuilder, StableHasher};
 pub use word::Layout;
 
 /// The examples of the README, as tests.

@@ -33,9 +33,24 @@ impl Table {
         prefetch(self.words.as_slice().as_ptr().wrapping_add(bucket as usize).cast());
     }
 
+    /// All buckets.
+    pub(crate) fn as_slice(&self) -> &[Word] {
+        self.words.as_slice()
+    }
+
+    /// All buckets, for whoever has the table for itself.
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [Word] {
+        self.words.as_mut_slice()
+    }
+
+    /// Asks the system to put the buckets on huge pages from now on, those in use at once.
+    pub(crate) fn onto_huge_pages(&mut self) {
+        self.words.onto_huge_pages();
+    }
+
     /// Empties every bucket.
     pub(crate) fn clear(&mut self) {
-        for word in self.words.as_mut_slice() {
+        for word in self.as_mut_slice() {
             word.set(0);
         }
     }
@@ -107,9 +122,17 @@ mod storage {
             // SAFETY: `padding < align`, and the allocation is `align` bytes longer than the words.
             let words = unsafe { allocation.add(padding) }.cast::<Word>();
             if huge_pages && bytes >= HUGE_PAGE {
-                advise_huge_pages(words, bytes);
+                advise(words, bytes, Advice::OnceTouched);
             }
             Some(Self { words, len, allocation, layout })
+        }
+
+        pub(super) fn onto_huge_pages(&mut self) {
+            let bytes = self.len * size_of::<Word>();
+            if bytes >= HUGE_PAGE {
+                advise(self.words, bytes, Advice::OnceTouched);
+                advise(self.words, bytes, Advice::AtOnce);
+            }
         }
 
         #[inline]
@@ -132,15 +155,28 @@ mod storage {
         }
     }
 
+    /// When memory is to be on huge pages.
+    #[derive(Clone, Copy)]
+    enum Advice {
+        /// Each page when it is first touched.
+        OnceTouched,
+        /// What has been touched, now.
+        AtOnce,
+    }
+
     /// Asks the system to back this memory with huge pages; a refusal costs speed, nothing else.
-    fn advise_huge_pages(words: NonNull<Word>, bytes: usize) {
+    fn advise(words: NonNull<Word>, bytes: usize, advice: Advice) {
         #[cfg(all(target_os = "linux", not(miri)))]
-        // SAFETY: the range is part of our own allocation, and this advice changes no contents.
-        unsafe {
-            libc::madvise(words.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE);
+        {
+            let advice = match advice {
+                Advice::OnceTouched => libc::MADV_HUGEPAGE,
+                Advice::AtOnce => libc::MADV_COLLAPSE,
+            };
+            // SAFETY: the range is part of our own allocation, and this advice changes no contents.
+            unsafe { libc::madvise(words.as_ptr().cast(), bytes, advice) };
         }
         #[cfg(not(all(target_os = "linux", not(miri))))]
-        let _ = (words, bytes);
+        let _ = (words, bytes, advice);
     }
 }
 
@@ -156,6 +192,8 @@ mod storage {
         pub(super) fn zeroed(len: usize, _huge_pages: bool) -> Option<Self> {
             Some(Self((0..len).map(|_| Word::new(0)).collect()))
         }
+
+        pub(super) fn onto_huge_pages(&mut self) {}
 
         pub(super) fn as_slice(&self) -> &[Word] {
             &self.0
