@@ -1,5 +1,7 @@
 //! The filter as its users see it: hashing, dispatch to the layout, and statistics.
 
+#[cfg(feature = "serde")]
+mod serde;
 mod snapshots;
 
 use std::{

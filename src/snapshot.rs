@@ -20,8 +20,6 @@ use crate::{
 
 const MAGIC: [u8; 8] = *b"guira cf";
 const VERSION: u32 = 1;
-/// What the hasher check hashes: an integer and a text, since hashers treat them differently.
-const PROBE: (u64, &str) = (0x0123_4567_89ab_cdef, "guira");
 /// Bytes of the header.
 const HEADER: usize = 64;
 /// Bytes of the header before its own checksum.
@@ -40,9 +38,26 @@ pub(crate) struct Header {
     pub(crate) hasher_check: u64,
 }
 
-/// What tells one hasher from another.
+/// What tells one hasher from another, or one release of it from the next: what it makes of integers of
+/// every width and of texts of many lengths, since hashers have ways of their own for each.
+///
+/// Every hash is XORed to what came before, rotated left by one bit.
 pub(crate) fn hasher_check(hasher: &impl BuildHasher) -> u64 {
-    hasher.hash_one(PROBE)
+    const NUMBER: u64 = 0x0123_4567_89ab_cdef;
+    // A hash must not depend on how a text lies in memory, nor is there a need for other texts.
+    let text = "guira ".repeat(171);
+    let integers = [
+        hasher.hash_one(NUMBER as u8),
+        hasher.hash_one(NUMBER as u16),
+        hasher.hash_one(NUMBER as u32),
+        hasher.hash_one(NUMBER),
+        hasher.hash_one(u128::from(NUMBER)),
+        hasher.hash_one((NUMBER, NUMBER as usize as u32 as usize)),
+    ];
+    let lengths =
+        (0..=64).chain([100, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025]);
+    let texts = lengths.map(|length| hasher.hash_one(&text[..length]));
+    integers.into_iter().chain(texts).fold(0, |check: u64, hash| check.rotate_left(1) ^ hash)
 }
 
 impl Header {
@@ -162,7 +177,7 @@ pub(crate) fn check_length(bytes: &[u8]) -> Result<(), LoadError> {
 /// Reads the buckets, which follow the header.
 pub(crate) fn read_core(header: &Header, bytes: &mut impl Read) -> Result<Core, LoadError> {
     // Without huge pages at first: one could take 2 MiB for the first byte that arrives.
-    let table = Table::new(header.buckets, false);
+    let table = Table::arriving(header.buckets);
     let mut table = table.ok_or_else(|| header.out_of_memory())?;
     let mut received = HEADER as u64;
     let (checksum, valid) = with_layout!(header.layout, L => {
