@@ -41,7 +41,7 @@ pub(crate) struct Header {
 /// What tells one hasher from another, or one release of it from the next: what it makes of integers of
 /// every width and of texts of many lengths, since hashers have ways of their own for each.
 ///
-/// Every hash is XORed to what came before, rotated left by one bit.
+/// Every hash is combined by XOR with what came before, rotated left by one bit.
 pub(crate) fn hasher_check(hasher: &impl BuildHasher) -> u64 {
     const NUMBER: u64 = 0x0123_4567_89ab_cdef;
     // A hash must not depend on how a text lies in memory, nor is there a need for other texts.
