@@ -167,7 +167,7 @@ impl<S> CuckooFilterBuilder<S> {
             HasherChoice::Seeded(with_seed) => with_seed(derive_seed(seed, 1)),
             HasherChoice::Given(hasher) => hasher,
         };
-        Ok(CuckooFilter::from_parts(core, layout, capacity, hasher))
+        Ok(CuckooFilter::from_parts(core, layout, capacity, seed, hasher))
     }
 
     /// The layout and the number of buckets for a capacity.

@@ -1,5 +1,9 @@
 //! The filter as its users see it: hashing, dispatch to the layout, and statistics.
 
+#[cfg(feature = "serde")]
+mod serde;
+mod snapshots;
+
 use std::{
     fmt,
     hash::{BuildHasher, Hash},
@@ -78,6 +82,8 @@ pub struct CuckooFilter<S = DefaultHashBuilder> {
     core: Core,
     layout: Layout,
     capacity: usize,
+    /// What the mixing of hashes and the default hasher were seeded from.
+    seed: u64,
     items: ShardedCounter,
     hasher: S,
 }
@@ -118,10 +124,16 @@ impl CuckooFilter {
 }
 
 impl<S> CuckooFilter<S> {
-    pub(crate) fn from_parts(core: Core, layout: Layout, capacity: usize, hasher: S) -> Self {
+    pub(crate) fn from_parts(
+        core: Core,
+        layout: Layout,
+        capacity: usize,
+        seed: u64,
+        hasher: S,
+    ) -> Self {
         // So few shards that they take no more than a fraction of the table.
         let shards = core.size_in_bytes() / 1024;
-        Self { core, layout, capacity, items: ShardedCounter::new(shards), hasher }
+        Self { core, layout, capacity, seed, items: ShardedCounter::new(shards), hasher }
     }
 
     /// How many items are in the filter, duplicates counted, `0 ..= slots`.

@@ -1,8 +1,9 @@
-//! The default hasher: foldhash, behind types of our own.
+//! The hashers on offer, behind types of our own: foldhash, and rapidhash for filters that travel.
 
 use std::hash::{BuildHasher, Hasher};
 
 use foldhash::fast::{FixedState, FoldHasher};
+use rapidhash::v3::{RapidSecrets, rapidhash_v3_seeded};
 
 /// Builds the hashers of a filter whose user named none; seeded at random for every filter.
 ///
@@ -75,6 +76,88 @@ forward! {
     write_u8: u8, write_u16: u16, write_u32: u32, write_u64: u64, write_u128: u128,
     write_usize: usize, write_i8: i8, write_i16: i16, write_i32: i32, write_i64: i64,
     write_i128: i128, write_isize: isize
+}
+
+/// Builds hashers whose results are the same on every platform and in every release: for filters that are
+/// saved in one place and loaded in another.
+///
+/// Each piece that an item hands to its hasher is hashed by [rapidhash](https://docs.rs/rapidhash) in its
+/// third version, whose results are fixed, with the outcome of the piece before as its seed. Integers are pieces of
+/// their own width in little-endian bytes, `usize` and `isize` of 64 bits. What pieces an item consists of is up to
+/// its type's `Hash`: for integers and strings that has not changed since Rust 1.0, but it is not promised.
+///
+/// Without a [seed](Self::with_seed) of yours it is 0. A seed that others know gives up what protection a
+/// random one gives against keys chosen to collide.
+///
+/// ```
+/// use guira::{CuckooFilter, StableHashBuilder};
+///
+/// let filter =
+///     CuckooFilter::builder().capacity(1_000).hasher(StableHashBuilder::default()).build()?;
+/// filter.insert("tyto alba").unwrap();
+/// let bytes = filter.to_bytes();
+///
+/// let elsewhere = CuckooFilter::from_bytes_with_hasher(&bytes, StableHashBuilder::default()).unwrap();
+/// assert!(elsewhere.contains("tyto alba"));
+/// # Ok::<(), guira::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StableHashBuilder {
+    seed: u64,
+}
+
+/// The hasher that [`StableHashBuilder`] builds.
+#[derive(Clone, Copy, Debug)]
+pub struct StableHasher(u64);
+
+impl StableHashBuilder {
+    /// The builder for this seed: equal seeds, equal hashes.
+    #[must_use]
+    pub const fn with_seed(seed: u64) -> Self {
+        Self { seed }
+    }
+}
+
+impl BuildHasher for StableHashBuilder {
+    type Hasher = StableHasher;
+
+    #[inline]
+    fn build_hasher(&self) -> StableHasher {
+        StableHasher(self.seed)
+    }
+}
+
+impl StableHasher {
+    #[inline]
+    fn take(&mut self, piece: &[u8]) {
+        self.0 = rapidhash_v3_seeded(piece, &RapidSecrets::seed_cpp(self.0));
+    }
+}
+
+/// Takes integers in as little-endian bytes.
+macro_rules! little_endian {
+    ($($write:ident: $type:ty as $wide:ty),*) => {
+        impl Hasher for StableHasher {
+            #[inline]
+            fn finish(&self) -> u64 {
+                self.0
+            }
+            #[inline]
+            fn write(&mut self, bytes: &[u8]) {
+                self.take(bytes);
+            }
+            $(#[inline]
+            fn $write(&mut self, value: $type) {
+                self.take(&(value as $wide).to_le_bytes());
+            })*
+        }
+    };
+}
+
+little_endian! {
+    write_u8: u8 as u8, write_u16: u16 as u16, write_u32: u32 as u32, write_u64: u64 as u64,
+    write_u128: u128 as u128, write_usize: usize as u64, write_i8: i8 as i8, write_i16: i16 as i16,
+    write_i32: i32 as i32, write_i64: i64 as i64, write_i128: i128 as i128, write_isize: isize as i64
 }
 
 /// A seed from the system's randomness, by way of std's hasher keys.

@@ -48,6 +48,13 @@
 //!   tables beyond the caches a batch is two to three times as fast; within them, as fast.
 //! - `*_hash`: the same by 64-bit hashes, or by integer keys as they are.
 //!
+//! # Saving
+//!
+//! [`save`](CuckooFilter::save) and [`to_bytes`](CuckooFilter::to_bytes) make a snapshot while others go on reading and writing,
+//! and [`load`](CuckooFilter::load) and [`from_bytes`](CuckooFilter::from_bytes) a filter of it; what is damaged is refused. The
+//! [format](docs::snapshots) is the same everywhere, and for filters that travel from one platform or release to another there
+//! is a [hasher](StableHashBuilder) that is. With the feature `serde`, filters are serde's bytes.
+//!
 //! # Concurrency
 //!
 //! Every operation but [`clear`](CuckooFilter::clear) takes `&self`. Look-ups take no lock and write
@@ -72,6 +79,7 @@ mod path;
 mod protocol;
 mod shared;
 mod sizing;
+mod snapshot;
 mod stripes;
 mod sync;
 mod table;
@@ -96,9 +104,9 @@ pub mod raw {
 }
 
 pub use builder::CuckooFilterBuilder;
-pub use error::{BuildError, InsertBatchError, InsertError};
+pub use error::{BuildError, InsertBatchError, InsertError, LoadError};
 pub use filter::CuckooFilter;
-pub use hasher::{DefaultHashBuilder, DefaultHasher};
+pub use hasher::{DefaultHashBuilder, DefaultHasher, StableHashBuilder, StableHasher};
 pub use word::Layout;
 
 /// The examples of the README, as tests.

@@ -23,7 +23,8 @@
 //!    the epochs say. Without one, the item is absent if the epoch is unchanged; if not, start again.
 //!
 //! No thread ever holds two stripes' locks, so there is no order of locks and no deadlock. No lock
-//! is held over code of the user's, nor while searching for room.
+//! is held over code of the user's, nor while searching for room. (The one exception is a copy of the whole
+//! table, which takes all of them, in order: see *Snapshots* below.)
 //!
 //! # Why a miss is right
 //!
@@ -99,6 +100,18 @@
 //! nothing were right when they read the first word, and the verdict when it read the second; an insert
 //! that comes between `insert_unique`'s look and its own addition is ordered after it.
 //!
+//! # Snapshots
+//!
+//! A snapshot copies all words while it holds all stripes. Who holds one stripe never waits for another,
+//! so the locks are had in the end, in whatever order; and since all snapshots take them in the same order, none waits for
+//! another in a circle. While all are held no lane is cleared, and no move is half done. So an item that was
+//! inserted before, and is not removed until after, stands in the same word throughout the copying: whoever moved it
+//! there held its stripe before, and whoever inserted it did so before the call; either way its change of that word
+//! happened before the copy's load, which returns that change or a later one. Look-ups go on, for they take no
+//! lock, and so do inserts into buckets with room; each of these that overlaps the copying is in the copy or not.
+//!
+//! # One order, and none
+//!
 //! All this is one order for the calls on one pair. Across pairs there is happens-before, and no single
 //! order of all calls: of two threads that each insert one item and then look up the other's, the
 //! memory model lets both miss. (On x86-64 one of them hits: its locked instructions are fences.)
@@ -172,6 +185,20 @@ impl Core {
     pub fn count<L: WordLayout>(&self, pair: Pair) -> usize {
         let held = self.stripes.of(pair.fingerprint).lock();
         self.count_held::<L>(&held, pair)
+    }
+
+    /// A copy of all words, in which no item is missing that was in the table throughout the call.
+    ///
+    /// `None` when the system refuses the memory.
+    #[must_use]
+    pub fn copy_words(&self) -> Option<Vec<u64>> {
+        let words = self.table.as_slice();
+        let mut copy = Vec::new();
+        copy.try_reserve_exact(words.len()).ok()?;
+        let _held = self.stripes.lock_all();
+        // Relaxed: what must be seen happened before the locks were taken, or before the call.
+        copy.extend(words.iter().map(|word| word.load(Relaxed)));
+        Some(copy)
     }
 
     /// Adds a copy of the pair's fingerprint, relocating others where both buckets are full.

@@ -19,8 +19,12 @@ impl Core {
     /// An empty core, or `None` when the system refuses the memory.
     #[must_use]
     pub fn new(geometry: Geometry, huge_pages: bool) -> Option<Self> {
-        let table = Table::new(geometry.buckets(), huge_pages)?;
-        Some(Self { geometry, table, stripes: Stripes::new(geometry.buckets()) })
+        Some(Self::with_table(geometry, Table::new(geometry.buckets(), huge_pages)?))
+    }
+
+    /// A core whose buckets are these.
+    pub(crate) fn with_table(geometry: Geometry, table: Table) -> Self {
+        Self { geometry, table, stripes: Stripes::new(geometry.buckets()) }
     }
 
     /// Where everything lives.

@@ -63,6 +63,13 @@ impl Stripes {
         unsafe { self.stripes.get_unchecked(fingerprint.get() as usize & (self.stripes.len() - 1)) }
     }
 
+    /// Waits for all locks, in the order of the stripes, and takes them: the one exception to the rule
+    /// that a thread holds one at most. Who holds one never waits for another, and who takes all does so in
+    /// one order; so nobody waits in a circle.
+    pub fn lock_all(&self) -> Vec<Held<'_>> {
+        self.stripes.iter().map(Stripe::lock).collect()
+    }
+
     /// Asks for a stripe's cache line without waiting for it.
     #[inline]
     pub fn prefetch(&self, fingerprint: Fingerprint) {

@@ -18,6 +18,12 @@ impl Table {
         Some(Self { words: Storage::zeroed(usize::try_from(buckets).ok()?, huge_pages)? })
     }
 
+    /// The same for a table whose buckets are going to arrive one after the other, or not: no memory is
+    /// taken for those that do not, where the system can do that (Linux).
+    pub(crate) fn arriving(buckets: u64) -> Option<Self> {
+        Some(Self { words: Storage::mapped(usize::try_from(buckets).ok()?)? })
+    }
+
     /// A bucket.
     ///
     /// # Panics
@@ -33,9 +39,24 @@ impl Table {
         prefetch(self.words.as_slice().as_ptr().wrapping_add(bucket as usize).cast());
     }
 
+    /// All buckets.
+    pub(crate) fn as_slice(&self) -> &[Word] {
+        self.words.as_slice()
+    }
+
+    /// All buckets, for whoever has the table for itself.
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [Word] {
+        self.words.as_mut_slice()
+    }
+
+    /// Asks the system to put the buckets on huge pages from now on, those in use at once.
+    pub(crate) fn onto_huge_pages(&mut self) {
+        self.words.onto_huge_pages();
+    }
+
     /// Empties every bucket.
     pub(crate) fn clear(&mut self) {
-        for word in self.words.as_mut_slice() {
+        for word in self.as_mut_slice() {
             word.set(0);
         }
     }
@@ -75,6 +96,10 @@ mod storage {
     /// Size of a huge page on x86-64 and aarch64; tables from this size up are aligned to it.
     const HUGE_PAGE: usize = 2 << 20;
 
+    /// Size of the smallest table that is mapped by itself, where that matters.
+    #[cfg(all(target_os = "linux", not(miri)))]
+    const WORTH_A_MAPPING: usize = 1 << 20;
+
     /// Zeroed words with an alignment that the allocator is not told about.
     ///
     /// Asked for an alignment beyond its own, std's system allocator on Unix takes memory and
@@ -84,8 +109,18 @@ mod storage {
     pub(super) struct Storage {
         words: NonNull<Word>,
         len: usize,
-        allocation: NonNull<u8>,
-        layout: Layout,
+        memory: NonNull<u8>,
+        source: Source,
+    }
+
+    /// Where memory came from, and is to be given back to.
+    #[derive(Clone, Copy, Debug)]
+    enum Source {
+        /// The allocator, which was asked for this.
+        Allocator(Layout),
+        /// The system, by a mapping of so many bytes.
+        #[cfg(all(target_os = "linux", not(miri)))]
+        Mapping(usize),
     }
 
     // SAFETY: `Storage` owns its memory as a `Box<[Word]>` would, and `Word` is `Send` and `Sync`.
@@ -96,20 +131,61 @@ mod storage {
     impl Storage {
         /// `len` zeroed words, at least one; `None` when the system refuses.
         pub(super) fn zeroed(len: usize, huge_pages: bool) -> Option<Self> {
-            assert!(len > 0, "a table has a bucket");
-            let bytes = len.checked_mul(size_of::<Word>())?;
-            let align = if bytes >= HUGE_PAGE { HUGE_PAGE } else { CACHE_LINE };
-            let layout = Layout::array::<Word>(len.checked_add(align / size_of::<Word>())?).ok()?;
+            let (bytes, align, padded) = sizes(len)?;
+            let layout = Layout::array::<u8>(padded).ok()?;
+            let layout = layout.align_to(align_of::<Word>()).ok()?;
             // SAFETY: the layout's size is not zero.
-            let allocation = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-            let padding =
-                allocation.as_ptr().addr().next_multiple_of(align) - allocation.as_ptr().addr();
-            // SAFETY: `padding < align`, and the allocation is `align` bytes longer than the words.
-            let words = unsafe { allocation.add(padding) }.cast::<Word>();
+            let memory = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+            // SAFETY: zeroed memory of our own, of so many bytes, aligned to a word.
+            let storage = unsafe { Self::within(memory, len, align, Source::Allocator(layout)) };
             if huge_pages && bytes >= HUGE_PAGE {
-                advise_huge_pages(words, bytes);
+                advise(storage.words, bytes, Advice::OnceTouched);
             }
-            Some(Self { words, len, allocation, layout })
+            Some(storage)
+        }
+
+        /// The same, on memory fresh from the system, so that no page is taken before it is touched.
+        ///
+        /// The allocator promises as much for none, and keeps it for tables beyond 32 MiB (glibc's): smaller ones it
+        /// makes of memory that was in use before, and clears.
+        pub(super) fn mapped(len: usize) -> Option<Self> {
+            #[cfg(all(target_os = "linux", not(miri)))]
+            if len >= WORTH_A_MAPPING / size_of::<Word>() {
+                let (_, align, padded) = sizes(len)?;
+                let (protection, flags) = (
+                    libc::PROT_READ | libc::PROT_WRITE,
+                    libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                );
+                // SAFETY: a new mapping, wherever the system likes, touches nothing of ours.
+                let memory =
+                    unsafe { libc::mmap(std::ptr::null_mut(), padded, protection, flags, -1, 0) };
+                if memory == libc::MAP_FAILED {
+                    return None;
+                }
+                let memory = NonNull::new(memory.cast())?;
+                // SAFETY: anonymous memory is zeroed, and begins with a page.
+                return Some(unsafe { Self::within(memory, len, align, Source::Mapping(padded)) });
+            }
+            Self::zeroed(len, false)
+        }
+
+        /// Words in this memory, from its first multiple of `align` on.
+        ///
+        /// # Safety
+        /// It is zeroed, aligned to a word, came from this source, and is `align` bytes longer than the words.
+        unsafe fn within(memory: NonNull<u8>, len: usize, align: usize, source: Source) -> Self {
+            let padding = memory.as_ptr().addr().next_multiple_of(align) - memory.as_ptr().addr();
+            // SAFETY: `padding < align`, and there are `align` bytes more than the words take.
+            let words = unsafe { memory.add(padding) }.cast::<Word>();
+            Self { words, len, memory, source }
+        }
+
+        pub(super) fn onto_huge_pages(&mut self) {
+            let bytes = self.len * size_of::<Word>();
+            if bytes >= HUGE_PAGE {
+                advise(self.words, bytes, Advice::OnceTouched);
+                advise(self.words, bytes, Advice::AtOnce);
+            }
         }
 
         #[inline]
@@ -127,20 +203,48 @@ mod storage {
 
     impl Drop for Storage {
         fn drop(&mut self) {
-            // SAFETY: allocated in `zeroed` with this very layout; words need no drop.
-            unsafe { dealloc(self.allocation.as_ptr(), self.layout) };
+            match self.source {
+                // SAFETY: allocated in `zeroed` with this very layout; words need no drop.
+                Source::Allocator(layout) => unsafe { dealloc(self.memory.as_ptr(), layout) },
+                #[cfg(all(target_os = "linux", not(miri)))]
+                // SAFETY: mapped in `mapped`, with so many bytes; nothing else is in there.
+                Source::Mapping(bytes) => unsafe {
+                    libc::munmap(self.memory.as_ptr().cast(), bytes);
+                },
+            }
         }
     }
 
+    /// Bytes of so many words, their alignment, and the bytes with which they can be aligned.
+    fn sizes(len: usize) -> Option<(usize, usize, usize)> {
+        assert!(len > 0, "a table has a bucket");
+        let bytes = len.checked_mul(size_of::<Word>())?;
+        let align = if bytes >= HUGE_PAGE { HUGE_PAGE } else { CACHE_LINE };
+        Some((bytes, align, bytes.checked_add(align)?))
+    }
+
+    /// When memory is to be on huge pages.
+    #[derive(Clone, Copy)]
+    enum Advice {
+        /// Each page when it is first touched.
+        OnceTouched,
+        /// What has been touched, now.
+        AtOnce,
+    }
+
     /// Asks the system to back this memory with huge pages; a refusal costs speed, nothing else.
-    fn advise_huge_pages(words: NonNull<Word>, bytes: usize) {
+    fn advise(words: NonNull<Word>, bytes: usize, advice: Advice) {
         #[cfg(all(target_os = "linux", not(miri)))]
-        // SAFETY: the range is part of our own allocation, and this advice changes no contents.
-        unsafe {
-            libc::madvise(words.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE);
+        {
+            let advice = match advice {
+                Advice::OnceTouched => libc::MADV_HUGEPAGE,
+                Advice::AtOnce => libc::MADV_COLLAPSE,
+            };
+            // SAFETY: the range is part of our own allocation, and this advice changes no contents.
+            unsafe { libc::madvise(words.as_ptr().cast(), bytes, advice) };
         }
         #[cfg(not(all(target_os = "linux", not(miri))))]
-        let _ = (words, bytes);
+        let _ = (words, bytes, advice);
     }
 }
 
@@ -156,6 +260,12 @@ mod storage {
         pub(super) fn zeroed(len: usize, _huge_pages: bool) -> Option<Self> {
             Some(Self((0..len).map(|_| Word::new(0)).collect()))
         }
+
+        pub(super) fn mapped(len: usize) -> Option<Self> {
+            Self::zeroed(len, false)
+        }
+
+        pub(super) fn onto_huge_pages(&mut self) {}
 
         pub(super) fn as_slice(&self) -> &[Word] {
             &self.0

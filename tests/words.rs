@@ -20,6 +20,11 @@ trait Naive: WordLayout {
     /// The fingerprints in a word, sorted; `None` if there is no such word.
     fn read(word: u64) -> Option<Vec<u32>>;
 
+    /// Whether a number can pass for a word: but for the order of some lanes, it is one.
+    fn passes(word: u64) -> bool {
+        Self::read(word).is_some()
+    }
+
     /// The fingerprints in a word that there is.
     fn decode(word: u64) -> Vec<u32> {
         Self::read(word).unwrap_or_else(|| panic!("{word:#x} of {}x{}", Self::LANES, Self::BITS))
@@ -99,6 +104,17 @@ impl<const LANES: u32, const BITS: u32> Naive for SemiSorted<LANES, BITS> {
         let proper = highs.iter().all(|&high| high != 0) && Self::write(&fingerprints) == word;
         proper.then_some(fingerprints)
     }
+
+    fn passes(word: u64) -> bool {
+        let (code, highs) = (word & ((1 << code_bits(LANES)) - 1), word >> code_bits(LANES));
+        let Some(nibbles) = sequences(LANES).get(code as usize) else { return false };
+        let above = highs.checked_shr(LANES * (BITS - 4)).unwrap_or(0);
+        // The order of lanes with equal nibbles does not matter.
+        let highs = lanes(highs, LANES, BITS - 4);
+        above == 0
+            && highs.iter().all(|&high| high != 0)
+            && nibbles[highs.len()..].iter().all(|&it| it == 0)
+    }
 }
 
 /// Checks that a word, if there is to be one, holds these fingerprints and nothing else at all.
@@ -117,6 +133,8 @@ fn check_word<L: Naive>(word: u64) {
     let mut listed: Vec<u32> = L::fingerprints(word).map(Fingerprint::get).collect();
     listed.sort_unstable();
     assert_eq!(listed, held, "fingerprints({word:#x})");
+    assert_eq!(L::occupied(word) as usize, held.len(), "occupied({word:#x})");
+    assert!(L::is_valid(word), "is_valid({word:#x})");
 }
 
 /// Checks what a word says of a fingerprint, and the words that it leads to.
@@ -154,6 +172,10 @@ fn less(held: &[u32], value: u32) -> Option<Vec<u32>> {
 /// Every word × every fingerprint × every replacement (debug builds: every third).
 fn exhaust<L: Naive>() {
     assert_eq!(L::MOST_FINGERPRINT, (1 << L::BITS) - 1);
+    // Two bits more than are in use, where there are so many.
+    for number in 0..1 << (L::WIDTH + 2).min(64) {
+        assert_eq!(L::is_valid(number), L::passes(number), "is_valid({number:#x})");
+    }
     for word in (0..1 << L::WIDTH).filter(|&word| L::read(word).is_some()) {
         check_word::<L>(word);
         for value in L::LEAST_FINGERPRINT..=L::MOST_FINGERPRINT {

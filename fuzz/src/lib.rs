@@ -5,6 +5,7 @@ pub mod operations;
 #[path = "../../tests/common/oracle.rs"]
 #[allow(dead_code, reason = "shared with the tests of the library")]
 mod oracle;
+pub mod snapshot;
 pub mod words;
 
 /// Runs the body with `$L` the layout that a number stands for: a real one, or a small one, whose

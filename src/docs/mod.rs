@@ -6,6 +6,9 @@ pub mod design {}
 #[doc = include_str!("limits.md")]
 pub mod limits {}
 
+#[doc = include_str!("snapshots.md")]
+pub mod snapshots {}
+
 #[doc = include_str!("speed.md")]
 pub mod speed {}
 

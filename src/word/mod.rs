@@ -91,6 +91,12 @@ pub trait WordLayout: 'static {
     /// The word with one copy of `old` turned into `new`; `None` when it holds no `old`.
     fn replace(word: u64, old: Self::Pattern, new: Fingerprint) -> Option<u64>;
 
+    /// How many lanes are occupied.
+    fn occupied(word: u64) -> u32;
+
+    /// Whether this is a word as the functions here make them, and not any other number.
+    fn is_valid(word: u64) -> bool;
+
     /// The fingerprints in the word, each as often as it occurs.
     fn fingerprints(word: u64) -> impl Iterator<Item = Fingerprint>;
 }

@@ -74,6 +74,16 @@ impl<const LANES: u32, const BITS: u32> WordLayout for Plain<LANES, BITS> {
     }
 
     #[inline]
+    fn occupied(word: u64) -> u32 {
+        LANES - Self::SWAR.marked(Self::SWAR.zeros(word))
+    }
+
+    #[inline]
+    fn is_valid(word: u64) -> bool {
+        Self::SWAR.is_packed(word)
+    }
+
+    #[inline]
     fn fingerprints(word: u64) -> impl Iterator<Item = Fingerprint> {
         let mut rest = word;
         std::iter::from_fn(move || {

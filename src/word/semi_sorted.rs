@@ -221,6 +221,22 @@ impl<const LANES: u32, const BITS: u32> WordLayout for SemiSorted<LANES, BITS> {
     }
 
     #[inline]
+    fn occupied(word: u64) -> u32 {
+        LANES - Self::HIGHS.marked(Self::HIGHS.zeros(word))
+    }
+
+    /// The order of fingerprints with equal nibbles is not looked at: nothing depends on it.
+    #[inline]
+    fn is_valid(word: u64) -> bool {
+        let code = word as u32 & ((1 << Self::CODE) - 1);
+        let empty_end = |zeros| Self::nibbles(word) >> (Self::place(zeros) * nibbles::BITS) == 0;
+        let zeros = Self::HIGHS.zeros_short(word);
+        code < nibbles::sequences(LANES)
+            && Self::HIGHS.is_packed(word)
+            && (zeros == 0 || empty_end(zeros))
+    }
+
+    #[inline]
     fn fingerprints(word: u64) -> impl Iterator<Item = Fingerprint> {
         let Apart { mut nibbles, mut highs } = Self::take_apart(word);
         std::iter::from_fn(move || {

@@ -79,6 +79,15 @@ impl Lanes {
         mask.trailing_zeros() - (self.bits - 1)
     }
 
+    /// Whether no lane above a zero lane is other than zero, nor a bit above the lanes.
+    #[inline]
+    pub(crate) const fn is_packed(self, word: u64) -> bool {
+        let zeros = self.zeros_short(word);
+        // In two steps: the lanes may end at the word's last bit.
+        let above = word >> self.highest() >> self.bits;
+        above == 0 && (zeros == 0 || word >> self.lowest(zeros) == 0)
+    }
+
     /// The shift of the highest lane.
     #[inline]
     pub(crate) const fn highest(self) -> u32 {

@@ -361,6 +361,43 @@ const FAULTS: &[Fault] = &[
             new: "let old = self.0.fetch_add(0, Relaxed); self.0.store(old + change, Relaxed);",
         }],
     ),
+    // Snapshots.
+    fault(
+        "copy_words: the locks not taken",
+        &[within("copy_words", "let _held = self.stripes.lock_all();", "")],
+    ),
+    fault(
+        "copy_words: the locks given back before the words are read",
+        &[within(
+            "copy_words",
+            "let _held = self.stripes.lock_all();",
+            "drop(self.stripes.lock_all());",
+        )],
+    ),
+    fault(
+        "copy_words: one lock not taken",
+        &[Change {
+            path: STRIPES,
+            function: "lock_all",
+            old: "self.stripes.iter().map(Stripe::lock).collect()",
+            new: "self.stripes.iter().skip(1).map(Stripe::lock).collect()",
+        }],
+    ),
+    fault(
+        "copy_words: the locks taken in no order",
+        &[Change {
+            path: STRIPES,
+            function: "lock_all",
+            old: "self.stripes.iter().map(Stripe::lock).collect()",
+            new: "{
+                use std::sync::atomic::{AtomicBool, Ordering};
+                static TURN: AtomicBool = AtomicBool::new(false);
+                let mut all: Vec<_> = self.stripes.iter().collect();
+                if TURN.fetch_xor(true, Ordering::Relaxed) { all.reverse(); }
+                all.into_iter().map(Stripe::lock).collect()
+            }",
+        }],
+    ),
 ];
 
 /// One mutant for every fault.

@@ -1,0 +1,240 @@
+//! Snapshots: a filter as bytes, and back.
+//!
+//! The format stands in [`docs::snapshots`](crate::docs::snapshots).
+
+use std::{
+    hash::BuildHasher,
+    io::{self, Read, Write},
+};
+
+use rapidhash::v3::{RapidSecrets, RapidStreamHasherV3, rapidhash_v3};
+
+use crate::{
+    Layout, LoadError,
+    geometry::{Geometry, MAX_BUCKETS},
+    hasher::derive_seed,
+    shared::Core,
+    table::Table,
+    word::{WordLayout, with_layout},
+};
+
+const MAGIC: [u8; 8] = *b"guira cf";
+const VERSION: u32 = 1;
+/// Bytes of the header.
+const HEADER: usize = 64;
+/// Bytes of the header before its own checksum.
+const CHECKED: usize = 56;
+/// Bytes that are read or written at a time; they stay in a second-level cache.
+const CHUNK: usize = 1 << 16;
+
+/// A filter without its buckets and its hasher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub(crate) layout: Layout,
+    pub(crate) buckets: u64,
+    pub(crate) seed: u64,
+    pub(crate) capacity: u64,
+    pub(crate) items: u64,
+    pub(crate) hasher_check: u64,
+}
+
+/// What tells one hasher from another, or one release of it from the next: what it makes of integers of
+/// every width and of texts of many lengths, since hashers have ways of their own for each.
+///
+/// Every hash is combined by XOR with what came before, rotated left by one bit.
+pub(crate) fn hasher_check(hasher: &impl BuildHasher) -> u64 {
+    const NUMBER: u64 = 0x0123_4567_89ab_cdef;
+    // A hash must not depend on how a text lies in memory, nor is there a need for other texts.
+    let text = "guira ".repeat(171);
+    let integers = [
+        hasher.hash_one(NUMBER as u8),
+        hasher.hash_one(NUMBER as u16),
+        hasher.hash_one(NUMBER as u32),
+        hasher.hash_one(NUMBER),
+        hasher.hash_one(u128::from(NUMBER)),
+        hasher.hash_one((NUMBER, NUMBER as usize as u32 as usize)),
+    ];
+    let lengths =
+        (0..=64).chain([100, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025]);
+    let texts = lengths.map(|length| hasher.hash_one(&text[..length]));
+    integers.into_iter().chain(texts).fold(0, |check: u64, hash| check.rotate_left(1) ^ hash)
+}
+
+impl Header {
+    /// Bytes of the whole snapshot.
+    pub(crate) fn snapshot_bytes(&self) -> u64 {
+        HEADER as u64 + 8 * self.buckets + 8
+    }
+
+    /// The error of a system that has no memory for the buckets.
+    pub(crate) fn out_of_memory(&self) -> LoadError {
+        LoadError::OutOfMemory { bytes: 8 * self.buckets }
+    }
+
+    /// Reads the header, and checks it.
+    pub(crate) fn read(bytes: &mut impl Read) -> Result<Self, LoadError> {
+        let mut header = [0; HEADER];
+        fill(bytes, &mut header, &mut 0)?;
+        Self::decode(&header)
+    }
+
+    fn encode(&self) -> [u8; HEADER] {
+        let family = u8::from(self.layout.is_semi_sorted());
+        let mut bytes = [0; HEADER];
+        let fields: [&[u8]; 9] = [
+            &MAGIC,
+            &VERSION.to_le_bytes(),
+            &[family, self.layout.lanes() as u8, self.layout.bits() as u8, 0],
+            &self.buckets.to_le_bytes(),
+            &self.seed.to_le_bytes(),
+            &self.capacity.to_le_bytes(),
+            &self.items.to_le_bytes(),
+            &self.hasher_check.to_le_bytes(),
+            &[],
+        ];
+        let mut at = 0;
+        for field in fields {
+            bytes[at..at + field.len()].copy_from_slice(field);
+            at += field.len();
+        }
+        let checksum = rapidhash_v3(&bytes[..CHECKED]);
+        bytes[CHECKED..].copy_from_slice(&checksum.to_le_bytes());
+        bytes
+    }
+
+    fn decode(bytes: &[u8; HEADER]) -> Result<Self, LoadError> {
+        let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("8 bytes"));
+        if bytes[..8] != MAGIC {
+            return Err(LoadError::NotASnapshot);
+        }
+        let version = u32::from_le_bytes(bytes[8..12].try_into().expect("4 bytes"));
+        if version != VERSION {
+            return Err(LoadError::UnknownVersion(version));
+        }
+        if number(CHECKED) != rapidhash_v3(&bytes[..CHECKED]) {
+            return Err(LoadError::DamagedHeader);
+        }
+        let [family, lanes, bits, zero] = bytes[12..16] else { unreachable!("4 bytes") };
+        let layout = Layout::ALL.iter().copied().find(|layout| {
+            (u8::from(layout.is_semi_sorted()), layout.lanes(), layout.bits())
+                == (family, lanes.into(), bits.into())
+        });
+        let layout = layout.ok_or(LoadError::UnknownLayout { family, lanes, bits })?;
+        let header = Self {
+            layout,
+            buckets: number(16),
+            seed: number(24),
+            capacity: number(32),
+            items: number(40),
+            hasher_check: number(48),
+        };
+        let field = |name, value| Err(LoadError::InvalidField { name, value });
+        let slots = header.buckets.checked_mul(layout.lanes().into());
+        match header {
+            _ if zero != 0 => field("reserved byte", zero.into()),
+            Self { buckets, .. } if !(1..=MAX_BUCKETS).contains(&buckets) => {
+                field("buckets", buckets)
+            }
+            Self { capacity, .. } if capacity == 0 || Some(capacity) > slots => {
+                field("capacity", capacity)
+            }
+            Self { items, .. } if Some(items) > slots => field("items", items),
+            header => Ok(header),
+        }
+    }
+}
+
+/// Writes a snapshot with these buckets.
+pub(crate) fn write(header: &Header, words: &[u64], mut out: impl Write) -> io::Result<()> {
+    out.write_all(&header.encode())?;
+    let secrets = RapidSecrets::seed_cpp(0);
+    let mut checksum = RapidStreamHasherV3::new(&secrets);
+    let mut chunk = Vec::with_capacity(CHUNK);
+    for words in words.chunks(CHUNK / 8) {
+        chunk.clear();
+        chunk.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+        checksum.write(&chunk);
+        out.write_all(&chunk)?;
+    }
+    out.write_all(&checksum.finish().to_le_bytes())?;
+    out.flush()
+}
+
+/// Says what is wrong with the length of a whole snapshot, before it is read.
+///
+/// (What is wrong with the header, reading it will say.)
+pub(crate) fn check_length(bytes: &[u8]) -> Result<(), LoadError> {
+    let received = bytes.len() as u64;
+    let Some(header) = bytes.first_chunk() else { return Err(LoadError::Truncated { received }) };
+    let expected = Header::decode(header)?.snapshot_bytes();
+    match received.checked_sub(expected) {
+        None => Err(LoadError::Truncated { received }),
+        Some(0) => Ok(()),
+        Some(more) => Err(LoadError::TrailingBytes { more }),
+    }
+}
+
+/// Reads the buckets, which follow the header.
+pub(crate) fn read_core(header: &Header, bytes: &mut impl Read) -> Result<Core, LoadError> {
+    // Without huge pages at first: one could take 2 MiB for the first byte that arrives.
+    let table = Table::arriving(header.buckets);
+    let mut table = table.ok_or_else(|| header.out_of_memory())?;
+    let mut received = HEADER as u64;
+    let (checksum, valid) = with_layout!(header.layout, L => {
+        read_words::<L>(bytes, &mut table, header.items, &mut received)
+    })?;
+    let mut expected = [0; 8];
+    fill(bytes, &mut expected, &mut received)?;
+    if checksum != u64::from_le_bytes(expected) {
+        return Err(LoadError::DamagedBuckets);
+    }
+    if !valid {
+        return Err(LoadError::InvalidBuckets);
+    }
+    table.onto_huge_pages();
+    let geometry = Geometry::new(header.buckets, derive_seed(header.seed, 0));
+    Ok(Core::with_table(geometry, table))
+}
+
+/// Reads the buckets into a table. Returns their checksum, and whether they are valid words that hold as
+/// many items.
+fn read_words<L: WordLayout>(
+    bytes: &mut impl Read,
+    table: &mut Table,
+    items: u64,
+    received: &mut u64,
+) -> Result<(u64, bool), LoadError> {
+    let secrets = RapidSecrets::seed_cpp(0);
+    let mut checksum = RapidStreamHasherV3::new(&secrets);
+    let mut chunk = vec![0; CHUNK];
+    let (mut found, mut valid) = (0, true);
+    for words in table.as_mut_slice().chunks_mut(CHUNK / 8) {
+        let chunk = &mut chunk[..8 * words.len()];
+        fill(bytes, chunk, received)?;
+        checksum.write(chunk);
+        for (word, bytes) in words.iter_mut().zip(chunk.as_chunks().0) {
+            let value = u64::from_le_bytes(*bytes);
+            valid &= L::is_valid(value);
+            found += u64::from(L::occupied(value));
+            word.set(value);
+        }
+    }
+    Ok((checksum.finish(), valid && found == items))
+}
+
+/// Fills a buffer, or says how much of the snapshot there was.
+fn fill(bytes: &mut impl Read, buffer: &mut [u8], received: &mut u64) -> Result<(), LoadError> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match bytes.read(&mut buffer[filled..]) {
+            Ok(0) => return Err(LoadError::Truncated { received: *received }),
+            Ok(more) => {
+                filled += more;
+                *received += more as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(LoadError::Io(error)),
+        }
+    }
+    Ok(())
+}

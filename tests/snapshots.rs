@@ -1,0 +1,376 @@
+//! Snapshots: what is saved is loaded, beside writers too, and nothing else is.
+
+mod common;
+
+use std::{
+    io::Read,
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+};
+
+use common::{Watchdog, rng, scaled};
+use guira::{CuckooFilter, Layout, LoadError, StableHashBuilder};
+use rand::{Rng, RngExt};
+use rapidhash::v3::rapidhash_v3;
+
+/// Bytes of the header, and of them before its own checksum.
+const HEADER: usize = 64;
+const CHECKED: usize = 56;
+
+/// A filter with some items, one of them twice, and these.
+fn filled(layout: Layout, capacity: usize) -> (CuckooFilter, Vec<u64>) {
+    let builder = CuckooFilter::builder().capacity(capacity).layout(layout);
+    let filter = builder.seed(capacity as u64).build().expect("a small filter");
+    let mut keys: Vec<u64> = (0..capacity as u64).collect();
+    keys.extend(keys.first().copied());
+    keys.retain(|key| filter.insert(key).is_ok());
+    (filter, keys)
+}
+
+/// Makes the checksums of a snapshot right again.
+fn amend(bytes: &mut [u8]) {
+    let checksum = rapidhash_v3(&bytes[..CHECKED]);
+    bytes[CHECKED..HEADER].copy_from_slice(&checksum.to_le_bytes());
+    let (buckets, end) = bytes[HEADER..].split_last_chunk_mut::<8>().expect("a snapshot");
+    *end = rapidhash_v3(buckets).to_le_bytes();
+}
+
+#[test]
+fn what_is_saved_is_loaded() {
+    for &layout in Layout::ALL {
+        for capacity in [1, 2, 7, 100, 10_000] {
+            let (filter, keys) = filled(layout, capacity);
+            let bytes = filter.to_bytes();
+            let slots = filter.slots();
+            assert_eq!(bytes.len(), HEADER + 8 * slots / layout.lanes() as usize + 8);
+            let copy = CuckooFilter::from_bytes(&bytes).expect("its own snapshot");
+            assert_eq!(
+                (copy.len(), copy.capacity(), copy.slots(), copy.layout()),
+                (keys.len(), capacity, slots, layout)
+            );
+            assert!(keys.iter().all(|key| copy.contains(key)));
+            assert!((0..1_000).all(|key: u64| copy.count(&key) == filter.count(&key)));
+            assert_eq!(copy.to_bytes(), bytes);
+            // It goes on as the original would.
+            let all: Vec<u64> = (capacity as u64..2 * capacity as u64).collect();
+            let outcomes = [&filter, &copy].map(|filter| {
+                assert!(keys.iter().all(|key| filter.remove(key)));
+                all.iter().map(|key| filter.insert(key)).collect::<Vec<_>>()
+            });
+            assert_eq!(outcomes[0], outcomes[1]);
+        }
+    }
+}
+
+/// A reader that gives a byte, then two, then one …
+struct Slow<'a>(&'a [u8]);
+
+impl Read for Slow<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let some = buffer.len().min(1 + self.0.len() % 2);
+        self.0.read(&mut buffer[..some])
+    }
+}
+
+#[test]
+fn reading_ends_with_the_snapshot() {
+    let (filter, _) = filled(Layout::SemiSorted5x14, 500);
+    let bytes = filter.to_bytes();
+    let twice = [&bytes[..], &bytes[..]].concat();
+    let mut reader = Slow(&twice);
+    for _ in 0..2 {
+        let copy = CuckooFilter::load(&mut reader).expect("one snapshot after the other");
+        assert_eq!(copy.to_bytes(), bytes);
+    }
+    assert!(matches!(CuckooFilter::load(&mut reader), Err(LoadError::Truncated { received: 0 })));
+    match CuckooFilter::from_bytes(&twice) {
+        Err(LoadError::TrailingBytes { more }) => assert_eq!(more, bytes.len() as u64),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_failing_reader_is_named() {
+    struct Failing;
+    impl Read for Failing {
+        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+            Err(std::io::Error::other("unplugged"))
+        }
+    }
+    let (filter, _) = filled(Layout::Plain4x16, 100);
+    let bytes = filter.to_bytes();
+    for at in [0, 10, HEADER, HEADER + 5] {
+        match CuckooFilter::load((&bytes[..at]).chain(Failing)) {
+            Err(LoadError::Io(error)) => assert_eq!(error.to_string(), "unplugged"),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn truncated_anywhere() {
+    let (filter, _) = filled(Layout::Plain5x12, 60);
+    let bytes = filter.to_bytes();
+    for at in 0..bytes.len() {
+        for outcome in [CuckooFilter::from_bytes(&bytes[..at]), CuckooFilter::load(&bytes[..at])] {
+            match outcome {
+                Err(LoadError::Truncated { received }) => assert_eq!(received, at as u64),
+                other => panic!("{at} bytes: {other:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn any_bit_flipped() {
+    for layout in [Layout::Plain4x16, Layout::SemiSorted6x12] {
+        let (filter, _) = filled(layout, 60);
+        let mut bytes = filter.to_bytes();
+        for bit in 0..8 * bytes.len() {
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let error = CuckooFilter::from_bytes(&bytes).expect_err("a bit is wrong");
+            let byte = bit / 8;
+            let named = match error {
+                LoadError::NotASnapshot => byte < 8,
+                LoadError::UnknownVersion(_) => (8..12).contains(&byte),
+                LoadError::DamagedHeader => (12..HEADER).contains(&byte),
+                LoadError::DamagedBuckets => byte >= HEADER,
+                _ => false,
+            };
+            assert!(named, "bit {bit}: {error:?}");
+            bytes[byte] ^= 1 << (bit % 8);
+        }
+        CuckooFilter::from_bytes(&bytes).expect("all bits are right again");
+    }
+}
+
+/// Random damage of every kind: overwritten, cut, pasted, repeated. What is accepted is the very same.
+fn corrupt(rounds: u64) {
+    let snapshots = Layout::ALL.iter().map(|&layout| filled(layout, 40).0.to_bytes());
+    let snapshots: Vec<Vec<u8>> = snapshots.collect();
+    let mut rng = rng(17);
+    let mut same = 0;
+    for round in 0..rounds {
+        let original = &snapshots[rng.random_range(0..snapshots.len())];
+        let mut bytes = original.clone();
+        let length = bytes.len();
+        let at = rng.random_range(0..length);
+        let until = rng.random_range(at..length.min(at + 24)) + 1;
+        match rng.random_range(0..7) {
+            0 => bytes[at] ^= 1 << rng.random_range(0..8),
+            1 => rng.fill_bytes(&mut bytes[at..until]),
+            2 => bytes.truncate(at),
+            3 => drop(bytes.drain(at..until)),
+            4 => bytes.copy_within(at..until, rng.random_range(0..length - (until - at))),
+            5 => bytes[at..until].fill(if rng.random() { 0 } else { 0xff }),
+            _ => {
+                let other = &snapshots[rng.random_range(0..snapshots.len())];
+                bytes.truncate(at);
+                bytes.extend(&other[at.min(other.len())..]);
+            }
+        }
+        if let Ok(filter) = CuckooFilter::from_bytes(&bytes) {
+            // (Pasted from its first byte on, it is another one whole.)
+            assert!(snapshots.contains(&bytes), "round {round}: accepted {bytes:x?}");
+            assert_eq!(filter.to_bytes(), bytes, "round {round}");
+            same += 1;
+        }
+    }
+    // Some changes change nothing, so the test does accept what is right.
+    assert!(same > 0 && same < rounds / 2, "{same} of {rounds} were accepted");
+}
+
+#[test]
+fn corrupted_at_random() {
+    corrupt(scaled(20_000, 500_000));
+}
+
+#[test]
+#[ignore = "long: ten million; in release mode"]
+fn long_corrupted_at_random() {
+    corrupt(10_000_000);
+}
+
+/// Changes a field of the header, with the checksum right, and loads.
+fn forged(change: impl FnOnce(&mut Vec<u8>)) -> LoadError {
+    let (filter, _) = filled(Layout::Plain4x16, 100);
+    let mut bytes = filter.to_bytes();
+    change(&mut bytes);
+    amend(&mut bytes);
+    let error = CuckooFilter::load(&bytes[..]).expect_err("a field is wrong");
+    assert!(!error.to_string().is_empty());
+    error
+}
+
+/// Sets eight bytes of the header.
+fn with(at: usize, value: u64) -> LoadError {
+    forged(|bytes| bytes[at..at + 8].copy_from_slice(&value.to_le_bytes()))
+}
+
+#[test]
+fn fields_that_no_filter_has() {
+    let field = |error: LoadError| match error {
+        LoadError::InvalidField { name, value } => (name, value),
+        other => panic!("{other:?}"),
+    };
+    for buckets in [0, (1 << 32) + 1, 1 << 60, u64::MAX] {
+        assert_eq!(field(with(16, buckets)), ("buckets", buckets));
+    }
+    for capacity in [0, 1 << 40, u64::MAX] {
+        assert_eq!(field(with(32, capacity)), ("capacity", capacity));
+    }
+    for items in [1 << 40, u64::MAX] {
+        assert_eq!(field(with(40, items)), ("items", items));
+    }
+    assert_eq!(field(forged(|bytes| bytes[15] = 3)), ("reserved byte", 3));
+    for (at, value) in [(12, 1), (12, 2), (13, 5), (14, 15)] {
+        let error = forged(|bytes| bytes[at] = value);
+        assert!(matches!(error, LoadError::UnknownLayout { .. }), "{error:?}");
+    }
+    let error = forged(|bytes| bytes[8] = 2);
+    assert!(matches!(error, LoadError::UnknownVersion(2)), "{error:?}");
+    assert!(matches!(with(0, 0), LoadError::NotASnapshot));
+    // Fewer or more items than there are, and more buckets than follow.
+    assert!(matches!(with(40, 5), LoadError::InvalidBuckets));
+    assert!(matches!(with(16, 1_000), LoadError::Truncated { .. }));
+    // Another seed is another hasher; so is another check.
+    assert!(matches!(with(24, 1), LoadError::OtherHasher));
+    assert!(matches!(with(48, 1), LoadError::OtherHasher));
+}
+
+/// Words that the library never makes, with the right number of items.
+#[test]
+fn buckets_that_no_filter_has() {
+    let cases = [
+        // A hole below an occupied lane.
+        (Layout::Plain4x16, 0x0001_0000_u64),
+        (Layout::Plain6x10, 1 << 50),
+        // A bit above the lanes.
+        (Layout::Plain6x10, 1 << 60 | 1),
+        (Layout::SemiSorted3x22, 1 << 10 | 0x330),
+        // A code beyond the last, a nibble of an empty lane, a hole.
+        (Layout::SemiSorted6x12, 1 << 16 | 0xd3f8),
+        (Layout::SemiSorted6x12, 1 << 16 | 0xd3f7),
+        (Layout::SemiSorted5x14, 1 << 24),
+    ];
+    for (layout, word) in cases {
+        let filter = CuckooFilter::builder().capacity(1).layout(layout).build().expect("small");
+        let mut bytes = filter.to_bytes();
+        bytes[HEADER..HEADER + 8].copy_from_slice(&word.to_le_bytes());
+        bytes[40] = 1;
+        amend(&mut bytes);
+        let outcome = CuckooFilter::from_bytes(&bytes);
+        assert!(
+            matches!(outcome, Err(LoadError::InvalidBuckets)),
+            "{layout:?} {word:#x}: {outcome:?}"
+        );
+    }
+}
+
+#[test]
+fn another_hasher_is_refused() {
+    let stable = |seed| StableHashBuilder::with_seed(seed);
+    let filter = CuckooFilter::builder().capacity(50).hasher(stable(1)).build().expect("small");
+    filter.insert("x").expect("room");
+    let bytes = filter.to_bytes();
+    assert!(matches!(CuckooFilter::from_bytes(&bytes), Err(LoadError::OtherHasher)));
+    let other = CuckooFilter::from_bytes_with_hasher(&bytes, stable(2));
+    assert!(matches!(other, Err(LoadError::OtherHasher)));
+    let same = CuckooFilter::load_with_hasher(&bytes[..], stable(1)).expect("the same hasher");
+    assert!(same.contains("x"));
+}
+
+/// The format and the stable hasher are what they were: two files from the first release that had them.
+#[test]
+fn golden_files() {
+    let files: [(Layout, &[u8]); 2] = [
+        (Layout::Plain5x12, include_bytes!("golden/plain-5x12.guira")),
+        (Layout::SemiSorted6x12, include_bytes!("golden/semi-sorted-6x12.guira")),
+    ];
+    for (layout, golden) in files {
+        let hasher = StableHashBuilder::with_seed(7);
+        let builder = CuckooFilter::builder().capacity(50).layout(layout).seed(7).hasher(hasher);
+        let filter = builder.build().expect("small");
+        for number in 0..20_u32 {
+            filter.insert(&number).expect("room");
+            filter.insert(&format!("key {number}")).expect("room");
+        }
+        assert!(filter.to_bytes() == golden, "{layout:?}: other bytes than in the golden file");
+        let loaded = CuckooFilter::from_bytes_with_hasher(golden, hasher).expect("a snapshot");
+        assert!((0..20_u32).all(|number| loaded.contains(&number)));
+        assert!((0..20).all(|number| loaded.contains(&format!("key {number}"))));
+    }
+}
+
+/// Saves beside writers that insert, relocate and remove at 95 % load; what is there all the time is in every
+/// snapshot.
+fn beside_writers(layout: Layout, rounds: usize) {
+    const BUCKETS: usize = 512;
+    let lanes = layout.lanes() as usize;
+    let capacity = BUCKETS * lanes * 96 / 100 - 40;
+    let filter = CuckooFilter::builder().capacity(capacity).layout(layout).seed(3).build();
+    let filter = filter.expect("a small filter");
+    let permanent: Vec<u64> = (0..capacity as u64 / 2).collect();
+    assert!(permanent.iter().all(|key| filter.insert(key).is_ok()));
+    let changing = filter.slots() * 95 / 100 - permanent.len();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for writer in 1..3 {
+            let (filter, done) = (&filter, &done);
+            scope.spawn(move || {
+                let mut mine = std::collections::VecDeque::new();
+                for key in (writer << 32).. {
+                    if done.load(Relaxed) {
+                        break;
+                    }
+                    if filter.insert(&key).is_ok() {
+                        mine.push_back(key);
+                    }
+                    if mine.len() > changing / 2 {
+                        let oldest: u64 = mine.pop_front().expect("there are some");
+                        assert!(filter.remove(&oldest));
+                    }
+                }
+            });
+        }
+        for round in 0..rounds {
+            let copy = CuckooFilter::from_bytes(&filter.to_bytes()).expect("a snapshot");
+            let missing = permanent.iter().filter(|key| !copy.contains(key)).count();
+            assert_eq!(missing, 0, "{layout:?}, round {round}");
+        }
+        done.store(true, Relaxed);
+    });
+}
+
+#[test]
+fn saved_beside_writers() {
+    let _watchdog = Watchdog::new("saved_beside_writers");
+    for layout in [Layout::Plain4x16, Layout::SemiSorted6x12] {
+        beside_writers(layout, scaled(30, 300));
+    }
+}
+
+#[test]
+fn stable_hashes_stay_what_they_are() {
+    use std::hash::BuildHasher;
+    let hash = StableHashBuilder::with_seed(1);
+    let hashes = [
+        hash.hash_one(0_u8),
+        hash.hash_one(1_u64),
+        hash.hash_one(1_usize),
+        hash.hash_one(-1_i32),
+        hash.hash_one("guira"),
+        hash.hash_one((1_u16, "guira", [2_u8; 3])),
+    ];
+    assert_eq!(hashes[1], hashes[2], "an index is 64 bits everywhere");
+    assert_eq!(hashes, GOLDEN_HASHES, "{hashes:#x?}");
+    assert_ne!(hash.hash_one(1_u64), StableHashBuilder::default().hash_one(1_u64));
+}
+
+const GOLDEN_HASHES: [u64; 6] = [
+    0xbbff_856a_55b7_c7ce,
+    0xabf2_c2d8_4fe3_2b42,
+    0xabf2_c2d8_4fe3_2b42,
+    0x8e2d_86f0_4c43_1bff,
+    0x8a47_928d_1225_159e,
+    0xf4ca_a94a_5f1b_181a,
+];
