@@ -1,0 +1,98 @@
+//! The experiments: one file for each table or figure of the papers.
+
+use guira_report::{plot::Chart, table::Table};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::Options;
+
+/// How a figure of this report stands to the paper's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The same, within what the row says.
+    Reproduced,
+    /// Another, on the side that one wants.
+    Better,
+    /// Another, for the reason that the row gives.
+    Differs,
+}
+
+/// One figure of the papers, and what came out here.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Where the paper has it: "Table 3, CF".
+    pub place: String,
+    /// What it is: "bits per item".
+    pub what: String,
+    /// The paper's figure; `None` where it gives none, or only a plot.
+    pub paper: Option<f64>,
+    /// The figure of this report.
+    pub here: f64,
+    /// The unit of both.
+    pub unit: &'static str,
+    pub verdict: Verdict,
+    /// What the verdict rests on, or why it is what it is.
+    pub why: String,
+}
+
+/// What an experiment brought.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    pub rows: Vec<Row>,
+    pub tables: Vec<Table>,
+    pub charts: Vec<Chart>,
+    /// Paragraphs of plain text: how it was made, what it shows, what the paper claims.
+    pub notes: Vec<String>,
+}
+
+/// A progress bar that experiments count their steps on.
+#[derive(Clone, Debug)]
+pub struct Progress(ProgressBar);
+
+impl Progress {
+    /// A bar without steps.
+    pub fn new() -> Self {
+        let style = "{elapsed_precise} {bar:40} {pos}/{len} {msg}";
+        let style = ProgressStyle::with_template(style).expect("a template");
+        Self(ProgressBar::new(0).with_style(style))
+    }
+
+    /// So many steps more are to come.
+    pub fn expect(&self, steps: usize) {
+        self.0.inc_length(steps as u64);
+    }
+
+    /// One step is done.
+    pub fn step(&self) {
+        self.0.inc(1);
+    }
+
+    /// What is being done now.
+    pub fn say(&self, what: impl Into<String>) {
+        self.0.set_message(what.into());
+    }
+}
+
+/// One experiment.
+pub struct Experiment {
+    /// What `--only` looks in.
+    pub name: &'static str,
+    /// The heading of its section.
+    pub title: &'static str,
+    pub run: fn(&Options, &Progress) -> Outcome,
+}
+
+/// Every experiment, in the order of the report.
+pub const ALL: &[Experiment] = &[];
+
+/// Runs the experiments that the options ask for.
+pub fn all(options: &Options) -> Vec<(&'static Experiment, Outcome)> {
+    let wanted = |experiment: &&Experiment| {
+        options.only.is_empty() || options.only.iter().any(|only| experiment.name.contains(only))
+    };
+    let progress = Progress::new();
+    let run = |experiment: &'static Experiment| {
+        progress.say(experiment.title);
+        (experiment, (experiment.run)(options, &progress))
+    };
+    ALL.iter().filter(wanted).map(run).collect()
+}

@@ -1,0 +1,41 @@
+//! Reproduces every table and figure of the cuckoo filter papers, with guira beside them.
+
+mod experiments;
+
+use anyhow::Result;
+use clap::Parser;
+
+/// What to measure, and how much of it.
+#[derive(Clone, Debug, Parser)]
+#[command(about = "Reproduces the cuckoo filter papers' evaluation, and writes evaluation/report/")]
+struct Options {
+    /// The sizes and numbers of runs of the papers: hours.
+    #[arg(long)]
+    full: bool,
+    /// Size of the tables of the throughput experiments in MiB; 192 with `--full`, as in the papers.
+    #[arg(long)]
+    megabytes: Option<usize>,
+    /// Runs behind each load factor; 10 with `--full`, as in the papers.
+    #[arg(long)]
+    runs: Option<usize>,
+    /// Load factors also with 2^N buckets: 25 and 30 are in the papers.
+    #[arg(long, value_name = "N")]
+    buckets: Vec<u32>,
+    /// Only the experiments with this in their names.
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
+}
+
+impl Options {
+    /// Bytes of a table of the throughput experiments.
+    fn bytes(&self) -> usize {
+        self.megabytes.unwrap_or(if self.full { 192 } else { 24 }) << 20
+    }
+}
+
+fn main() -> Result<()> {
+    let options = Options::parse();
+    let outcomes = experiments::all(&options);
+    println!("{} experiments", outcomes.len());
+    Ok(())
+}
