@@ -1,6 +1,7 @@
 //! Reproduces every table and figure of the cuckoo filter papers, with guira beside them.
 
 mod experiments;
+mod placement;
 
 use anyhow::Result;
 use clap::Parser;
