@@ -1,6 +1,12 @@
 //! Reproduces every table and figure of the cuckoo filter papers, with guira beside them.
 
+mod common;
 mod experiments;
+mod filters;
+#[allow(dead_code, reason = "it also counts what is taken")]
+#[path = "../../report/src/memory.rs"]
+mod memory;
+mod parallel;
 mod placement;
 
 use anyhow::Result;
@@ -22,12 +28,20 @@ struct Options {
     /// Load factors also with 2^N buckets: 25 and 30 are in the papers.
     #[arg(long, value_name = "N")]
     buckets: Vec<u32>,
+    /// Keeps the figures of a run with 2^25 buckets for reports to come.
+    #[arg(long)]
+    keep: bool,
     /// Only the experiments with this in their names.
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
 }
 
 impl Options {
+    /// Logarithms of the numbers of buckets that load factors are measured with, beside the small ones.
+    fn log_buckets(&self) -> &[u32] {
+        if self.full && self.buckets.is_empty() { &[25] } else { &self.buckets }
+    }
+
     /// Bytes of a table of the throughput experiments.
     fn bytes(&self) -> usize {
         self.megabytes.unwrap_or(if self.full { 192 } else { 24 }) << 20

@@ -1,5 +1,8 @@
 //! The experiments: one file for each table or figure of the papers.
 
+mod loads;
+mod login_loads;
+
 use guira_report::{plot::Chart, table::Table};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -82,7 +85,11 @@ pub struct Experiment {
 }
 
 /// Every experiment, in the order of the report.
-pub const ALL: &[Experiment] = &[];
+pub const ALL: &[Experiment] = &[Experiment {
+    name: "login-loads",
+    title: "Load factors, Table 2 of ;login:",
+    run: login_loads::run,
+}];
 
 /// Runs the experiments that the options ask for.
 pub fn all(options: &Options) -> Vec<(&'static Experiment, Outcome)> {
