@@ -8,6 +8,9 @@ mod filters;
 mod memory;
 mod parallel;
 mod placement;
+mod report;
+
+use std::time::Instant;
 
 use anyhow::Result;
 use clap::Parser;
@@ -50,7 +53,9 @@ impl Options {
 
 fn main() -> Result<()> {
     let options = Options::parse();
-    let outcomes = experiments::all(&options);
-    println!("{} experiments", outcomes.len());
+    let start = Instant::now();
+    let done = experiments::all(&options);
+    let path = report::write(&done, start.elapsed().as_secs_f64())?;
+    println!("The report is {}", path.display());
     Ok(())
 }

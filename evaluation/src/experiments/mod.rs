@@ -1,5 +1,6 @@
 //! The experiments: one file for each table or figure of the papers.
 
+mod figure_2;
 mod loads;
 mod login_loads;
 
@@ -85,11 +86,18 @@ pub struct Experiment {
 }
 
 /// Every experiment, in the order of the report.
-pub const ALL: &[Experiment] = &[Experiment {
-    name: "login-loads",
-    title: "Load factors, Table 2 of ;login:",
-    run: login_loads::run,
-}];
+pub const ALL: &[Experiment] = &[
+    Experiment {
+        name: "figure-2",
+        title: "Load factor by fingerprint, bucket and table size (Figure 2)",
+        run: figure_2::run,
+    },
+    Experiment {
+        name: "login-loads",
+        title: "Load factor of short fingerprints (;login:, Table 2)",
+        run: login_loads::run,
+    },
+];
 
 /// Runs the experiments that the options ask for.
 pub fn all(options: &Options) -> Vec<(&'static Experiment, Outcome)> {

@@ -1,0 +1,127 @@
+//! Writes `evaluation/report/`: one page with everything in it, and a CSV file for each table and plot.
+
+mod page;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result};
+use guira_report::table::Table;
+
+use crate::experiments::{Experiment, Outcome, Row};
+
+/// What an experiment brought.
+pub type Done = (&'static Experiment, Outcome);
+
+/// Where the report goes: beside the sources.
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("report")
+}
+
+/// Every row of every experiment as a table.
+fn summary(done: &[Done]) -> Table {
+    let head =
+        ["section", "place", "what", "paper", "here", "difference", "unit", "verdict", "why"];
+    let mut table = Table::new("summary", &head);
+    for (experiment, outcome) in done {
+        for row in &outcome.rows {
+            table.push(vec![
+                experiment.title.into(),
+                row.place.clone(),
+                row.what.clone(),
+                row.paper.map_or(String::new(), number),
+                number(row.here),
+                difference(row),
+                row.unit.into(),
+                format!("{:?}", row.verdict).to_lowercase(),
+                row.why.clone(),
+            ]);
+        }
+    }
+    table
+}
+
+/// Writes everything; returns the page's path.
+pub fn write(done: &[Done], seconds: f64) -> Result<PathBuf> {
+    let folder = folder();
+    if folder.exists() {
+        // What an earlier run wrote and this one does not would be taken for this one's.
+        fs::remove_dir_all(&folder)
+            .with_context(|| format!("cannot empty {}", folder.display()))?;
+    }
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    summary(done).write_csv(&folder)?;
+    for (_, outcome) in done {
+        for table in &outcome.tables {
+            table.write_csv(&folder)?;
+        }
+        for chart in outcome.charts.iter().filter(|chart| !chart.is_empty()) {
+            chart.write_csv(&folder)?;
+            chart.write_svg(&folder)?;
+        }
+    }
+    let path = folder.join("index.html");
+    fs::write(&path, page::page(done, seconds)?.into_string())?;
+    Ok(path)
+}
+
+/// A figure for people: about four digits.
+fn number(value: f64) -> String {
+    let magnitude = value.abs();
+    if magnitude != 0.0 && magnitude < 0.001 {
+        return format!("{value:.2e}");
+    }
+    let digits = match magnitude {
+        1000.0.. => 0,
+        100.0.. => 1,
+        1.0.. => 2,
+        0.1.. => 3,
+        _ => 4,
+    };
+    let text = format!("{value:.digits$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
+}
+
+/// By how much the figure here is more than the paper's.
+fn difference(row: &Row) -> String {
+    let Some(paper) = row.paper else { return String::new() };
+    let difference = row.here - paper;
+    // Per cent differ by points.
+    let relative = if row.unit == "%" || paper == 0.0 {
+        String::new()
+    } else {
+        format!(" ({:+.0} %)", 100.0 * difference / paper)
+    };
+    let sign = if difference >= 0.0 { "+" } else { "−" };
+    format!("{sign}{}{relative}", number(difference.abs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{difference, number};
+    use crate::experiments::{Row, Verdict};
+
+    #[test]
+    fn numbers_have_the_digits_that_matter() {
+        let written = [0.0, 95.5, 12.6, 0.19, 0.000_24, 5.0, 123_456.7].map(number);
+        assert_eq!(written, ["0", "95.5", "12.6", "0.19", "2.40e-4", "5", "123457"]);
+    }
+
+    #[test]
+    fn differences_are_the_figure_here_less_the_papers() {
+        let row = Row {
+            place: String::new(),
+            what: String::new(),
+            paper: Some(4.0),
+            here: 3.0,
+            unit: "bits",
+            verdict: Verdict::Differs,
+            why: String::new(),
+        };
+        assert_eq!(difference(&row), "−1 (-25 %)");
+        assert_eq!(difference(&Row { unit: "%", here: 4.5, ..row.clone() }), "+0.5");
+        assert_eq!(difference(&Row { paper: None, ..row }), "");
+    }
+}
