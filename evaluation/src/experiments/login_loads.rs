@@ -1,4 +1,4 @@
-//! Table 2 of ;login:: the load factor that short fingerprints reach in 2^25 buckets of four.
+//! Table 2 of the article in ;login: is the load factor that short fingerprints reach in 2^25 buckets of four.
 //!
 //! The run at that size takes a while, so its figures are kept in `kept/login-table-2.csv`, which
 //! `--only login-loads --buckets 25 --keep` makes anew.
@@ -124,14 +124,18 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
     let runs = |bits| options.runs.unwrap_or(if options.full || bits <= 4 { 10 } else { 3 });
     let large = if full { figures(LOG_BUCKETS, runs, progress) } else { kept() };
     let mut table = Table::new("login-table-2", &HEAD);
-    large.iter().for_each(|figure| table.push(figure.cells()));
+    for figure in &large {
+        table.push(figure.cells());
+    }
     if full && options.keep {
         keep(&table);
     }
 
     let mut small_table = Table::new("login-table-2-small", &HEAD);
     let small = figures(20, |_| options.runs.unwrap_or(3), progress);
-    small.iter().for_each(|figure| small_table.push(figure.cells()));
+    for figure in &small {
+        small_table.push(figure.cells());
+    }
 
     let mut rows = Vec::new();
     for (bits, mean, variance) in PAPER {

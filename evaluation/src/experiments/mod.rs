@@ -1,8 +1,19 @@
 //! The experiments: one file for each table or figure of the papers.
 
+mod copies;
+mod curves;
 mod figure_2;
+mod figure_3;
+mod figure_4;
+mod literature;
+mod lives;
 mod loads;
 mod login_loads;
+mod space;
+mod table_1;
+mod table_2;
+mod table_3;
+mod theory;
 
 use guira_report::{plot::Chart, table::Table};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -88,6 +99,11 @@ pub struct Experiment {
 /// Every experiment, in the order of the report.
 pub const ALL: &[Experiment] = &[
     Experiment {
+        name: "table-1",
+        title: "Space and cache misses of filters (Table 1)",
+        run: table_1::run,
+    },
+    Experiment {
         name: "figure-2",
         title: "Load factor by fingerprint, bucket and table size (Figure 2)",
         run: figure_2::run,
@@ -96,6 +112,33 @@ pub const ALL: &[Experiment] = &[
         name: "login-loads",
         title: "Load factor of short fingerprints (;login:, Table 2)",
         run: login_loads::run,
+    },
+    Experiment { name: "copies", title: "Copies of one item (section 3.1)", run: copies::run },
+    Experiment { name: "theory", title: "The shortest fingerprint (section 4)", run: theory::run },
+    Experiment {
+        name: "figure-3",
+        title: "Bits per item by bucket size (section 5.1, Figure 3)",
+        run: figure_3::run,
+    },
+    Experiment {
+        name: "figure-4",
+        title: "Bits per item against Bloom and the information limit (Figure 4)",
+        run: figure_4::run,
+    },
+    Experiment {
+        name: "table-2",
+        title: "Space and memory references (Table 2, and the figures of ;login:)",
+        run: table_2::run,
+    },
+    Experiment {
+        name: "table-3",
+        title: "Space, false positives and construction speed (Table 3)",
+        run: table_3::run,
+    },
+    Experiment {
+        name: "literature",
+        title: "Against the field: published filters",
+        run: literature::run,
     },
 ];
 

@@ -112,6 +112,13 @@ pub fn false_positives(
     })
 }
 
+/// How many copies of one item fit into an empty table.
+pub fn copies_of_one(rule: Rule, shape: Shape, hash: u64) -> usize {
+    with_placement!(rule, shape, 0, placement => {
+        (0..=shape.room()).take_while(|_| placement.insert(hash).is_none()).count()
+    })
+}
+
 /// Inserts random hashes up to a number of them or to the first that finds no room; returns how
 /// many there are.
 fn fill(placement: &mut impl Placement, rng: &mut SmallRng, most: usize) -> usize {

@@ -68,7 +68,7 @@ pub fn write(done: &[Done], seconds: f64) -> Result<PathBuf> {
 }
 
 /// A figure for people: about four digits.
-fn number(value: f64) -> String {
+pub fn number(value: f64) -> String {
     let magnitude = value.abs();
     if magnitude != 0.0 && magnitude < 0.001 {
         return format!("{value:.2e}");
