@@ -5,6 +5,10 @@ mod curves;
 mod figure_2;
 mod figure_3;
 mod figure_4;
+mod figure_5;
+mod figure_6;
+mod figure_7;
+mod figure_8;
 mod literature;
 mod lives;
 mod loads;
@@ -135,6 +139,14 @@ pub const ALL: &[Experiment] = &[
         title: "Space, false positives and construction speed (Table 3)",
         run: table_3::run,
     },
+    Experiment {
+        name: "figure-5",
+        title: "Look-ups by share of present keys (Figure 5)",
+        run: figure_5::run,
+    },
+    Experiment { name: "figure-6", title: "Look-ups by load (Figure 6)", run: figure_6::run },
+    Experiment { name: "figure-7", title: "Inserts by load (Figure 7)", run: figure_7::run },
+    Experiment { name: "figure-8", title: "Removals until empty (Figure 8)", run: figure_8::run },
     Experiment {
         name: "literature",
         title: "Against the field: published filters",

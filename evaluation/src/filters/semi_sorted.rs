@@ -80,7 +80,8 @@ impl Code for SemiSorted {
     fn either_holds(words: [u64; 2], tag: u32) -> bool {
         let (tables, tag) = (&*TABLES, turned(tag));
         let [first, second] = words.map(|word| decode(word, tables));
-        first.into_iter().chain(second).fold(false, |found, lane| found | (lane == tag))
+        let lanes = first.into_iter().chain(second);
+        lanes.fold(u16::MAX, |least, lane| least.min(lane ^ tag)) == 0
     }
 
     #[inline]
