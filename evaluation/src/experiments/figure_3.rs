@@ -114,6 +114,11 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
     Outcome { rows, tables: vec![table], charts: vec![chart], notes }
 }
 
+/// Whether the reserved zero hardly counts, and false positives are enough to tell the rate by.
+fn clear(point: &Point) -> bool {
+    point.shape.bits >= 8 && point.rate > 1e-4
+}
+
 fn rows(points: &[Point], curve: &impl Fn(Rule, usize) -> Curve) -> Vec<Row> {
     let mut rows = Vec::new();
     for (rule, name) in [RULES[0], RULES[2]] {
@@ -147,7 +152,7 @@ fn rows(points: &[Point], curve: &impl Fn(Rule, usize) -> Curve) -> Vec<Row> {
             verdict: if saved > 0.0 { Verdict::Reproduced } else { Verdict::Differs },
             why: "claimed: four slots take the least".into(),
         });
-        let of_rule = points.iter().filter(|point| point.rule == rule && point.shape.bits >= 8);
+        let of_rule = points.iter().filter(|point| point.rule == rule && clear(point));
         let worst = of_rule
             .map(|point| point.bits() - point.formula())
             .fold(0.0, |worst: f64, off| if off.abs() > worst.abs() { off } else { worst });

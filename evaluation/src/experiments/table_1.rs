@@ -98,7 +98,8 @@ fn row(space: &Space, from: f64, to: f64) -> Row {
     Row {
         place: format!("Table 1, {}", space.name),
         what: "space at equal rate, as a multiple of a Bloom filter's".into(),
-        paper: Some(if here < from { from } else { here.clamp(from, to).min(to) }),
+        // The end of the range that is nearest.
+        paper: Some(if here < f64::midpoint(from, to) && from > 0.0 { from } else { to }),
         here,
         unit: "×",
         verdict,

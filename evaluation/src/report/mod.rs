@@ -3,6 +3,7 @@
 mod page;
 
 use std::{
+    fmt::Write,
     fs,
     path::{Path, PathBuf},
 };
@@ -69,33 +70,41 @@ pub fn write(done: &[Done], seconds: f64) -> Result<PathBuf> {
 
 /// A figure for people: about four digits.
 pub fn number(value: f64) -> String {
-    let magnitude = value.abs();
-    if magnitude != 0.0 && magnitude < 0.001 {
-        return format!("{value:.2e}");
-    }
-    let digits = match magnitude {
-        1000.0.. => 0,
-        100.0.. => 1,
-        1.0.. => 2,
-        0.1.. => 3,
-        _ => 4,
-    };
-    let text = format!("{value:.digits$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
+    rounded(value, value)
 }
 
-/// By how much the figure here is more than the paper's.
+/// A figure with the digits that another of this size would have.
+fn rounded(value: f64, size: f64) -> String {
+    let digits = match size.abs() {
+        0.0 => 0,
+        ..0.001 => return format!("{value:.2e}"),
+        ..0.1 => 4,
+        ..1.0 => 3,
+        ..100.0 => 2,
+        ..1000.0 => 1,
+        _ => 0,
+    };
+    let text = format!("{value:.digits$}");
+    let text = if digits > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    text.into()
+}
+
+/// By how much the figure here is more than the paper's, in its digits.
 fn difference(row: &Row) -> String {
     let Some(paper) = row.paper else { return String::new() };
     let difference = row.here - paper;
+    let text = rounded(difference.abs(), if row.here == 0.0 { paper } else { row.here });
+    if text == "0" {
+        return text;
+    }
+    let sign = |negative| if negative { "−" } else { "+" };
+    let mut text = format!("{}{text}", sign(difference < 0.0));
+    let share = (100.0 * difference / paper).round();
     // Per cent differ by points.
-    let relative = if row.unit == "%" || paper == 0.0 {
-        String::new()
-    } else {
-        format!(" ({:+.0} %)", 100.0 * difference / paper)
-    };
-    let sign = if difference >= 0.0 { "+" } else { "−" };
-    format!("{sign}{}{relative}", number(difference.abs()))
+    if row.unit != "%" && share != 0.0 && share.is_finite() {
+        write!(text, " ({}{:.0} %)", sign(share < 0.0), share.abs()).expect("a string takes all");
+    }
+    text
 }
 
 #[cfg(test)]
@@ -120,8 +129,9 @@ mod tests {
             verdict: Verdict::Differs,
             why: String::new(),
         };
-        assert_eq!(difference(&row), "−1 (-25 %)");
+        assert_eq!(difference(&row), "−1 (−25 %)");
         assert_eq!(difference(&Row { unit: "%", here: 4.5, ..row.clone() }), "+0.5");
+        assert_eq!(difference(&Row { here: 4.001, ..row.clone() }), "0");
         assert_eq!(difference(&Row { paper: None, ..row }), "");
     }
 }

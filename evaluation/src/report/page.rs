@@ -131,14 +131,14 @@ fn summary(done: &[Done]) -> Markup {
 fn summary_row(row: &Row) -> Markup {
     html! {
         tr {
-            td { (row.place) }
-            td { (row.what) }
+            td.place { (row.place) }
+            td.what { (row.what) }
             td.number { (row.paper.map_or("–".into(), number)) }
             td.number { (number(row.here)) }
             td.number { (difference(row)) }
             td { (row.unit) }
             td { span class=(word(row.verdict)) { (word(row.verdict)) } }
-            td.why { (row.why) }
+            td.why { (row.why.replace(" 000", "\u{a0}000")) }
         }
     }
 }
@@ -149,7 +149,7 @@ fn section((experiment, outcome): &Done) -> Result<Markup> {
     Ok(html! {
         section id=(experiment.name) {
             h2 { (experiment.title) }
-            @for note in &outcome.notes { p { (note) } }
+            @for note in &outcome.notes { p { (note.replace(" 000", "\u{a0}000")) } }
             @for chart in charts { (chart) }
             @for table in outcome.tables.iter().filter(|table| !table.rows.is_empty()) { (cells(table)) }
         }
@@ -169,28 +169,31 @@ fn csv_link(name: &str) -> Markup {
     html! { a.csv href={ (name) ".csv" } { (name) ".csv" } }
 }
 
+/// The rows of a table that are shown without being asked for, at most.
+const SHOWN: usize = 24;
+
 fn cells(table: &Table) -> Markup {
-    let is_number =
-        |cell: &str| cell.starts_with(|c: char| c.is_ascii_digit() || "+-−–".contains(c));
-    html! {
+    let rows = html! {
         div.wide {
             table {
                 thead { tr { @for name in &table.head { th { (name) } } } }
-                tbody {
-                    @for row in &table.rows {
-                        tr {
-                            @for cell in row {
-                                @if is_number(cell) && cell.len() < 24 {
-                                    td.number { (cell) }
-                                } @else {
-                                    td { (cell) }
-                                }
-                            }
-                        }
-                    }
-                }
+                tbody { @for row in &table.rows { tr { @for cell in row { (cell_of(cell)) } } } }
             }
         }
+    };
+    html! {
+        @if table.rows.len() > SHOWN {
+            details { summary { (table.name) ": " (table.rows.len()) " rows" } (rows) }
+        } @else {
+            (rows)
+        }
         (csv_link(table.name))
+    }
+}
+
+fn cell_of(cell: &str) -> Markup {
+    let is_number = cell.starts_with(|c: char| c.is_ascii_digit() || "+-−–".contains(c));
+    html! {
+        @if is_number && cell.len() < 12 { td.number { (cell) } } @else { td { (cell) } }
     }
 }
