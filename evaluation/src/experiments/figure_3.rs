@@ -74,7 +74,7 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
         "bits per item",
         "by the formula",
     ];
-    let mut table = Table::new("figure-3", &head);
+    let mut table = Table::new("figure-3-points", &head);
     for point in &points {
         let name = RULES.iter().find(|(rule, _)| *rule == point.rule).map_or("", |rule| rule.1);
         table.push(vec![

@@ -48,7 +48,7 @@ pub fn run(_: &Options, progress: &Progress) -> Outcome {
     let sorted = Curve(points.iter().map(sorted).collect());
 
     let head = ["filter", "bits per item", "false positives %", "limit", "bits above the limit"];
-    let mut table = Table::new("figure-4", &head);
+    let mut table = Table::new("figure-4-filters", &head);
     for space in spaces {
         table.push(vec![
             space.name.clone(),
@@ -58,7 +58,7 @@ pub fn run(_: &Options, progress: &Progress) -> Outcome {
             format!("{:.3}", space.bits - space.limit()),
         ]);
     }
-    let rates: Vec<f64> = (8..=64).map(|x| 0.5_f64.powf(f64::from(x) / 4.0)).collect();
+    let rates: Vec<f64> = (2..=16).map(|x| 0.5_f64.powi(x)).collect();
     let over = |bits: fn(f64) -> f64| rates.iter().map(|&rate| (rate, bits(rate))).collect();
     let own = |guira: bool| {
         let of = spaces.iter().filter(|space| space.name.starts_with("guira") == guira);

@@ -117,7 +117,7 @@ pub fn run(_: &Options, progress: &Progress) -> Outcome {
         "removal",
         "source",
     ];
-    let mut table = Table::new("literature", &head);
+    let mut table = Table::new("literature-filters", &head);
     let mut lines: Vec<(f64, Vec<String>)> = Vec::new();
     let mut line = |name: &str, bits: f64, rate: f64, removal: &str, source: &str| {
         let above = above(bits, rate);

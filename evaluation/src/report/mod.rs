@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use guira_report::table::Table;
 
 use crate::experiments::{Experiment, Outcome, Row};
@@ -53,6 +53,14 @@ pub fn write(done: &[Done], seconds: f64) -> Result<PathBuf> {
             .with_context(|| format!("cannot empty {}", folder.display()))?;
     }
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let outcomes = || done.iter().map(|(_, outcome)| outcome);
+    let mut names: Vec<&str> = outcomes()
+        .flat_map(|outcome| outcome.tables.iter().map(|table| table.name))
+        .chain(outcomes().flat_map(|outcome| outcome.charts.iter().map(|chart| chart.name)))
+        .collect();
+    names.sort_unstable();
+    let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
+    ensure!(twice.is_none(), "two tables or plots have one name: {twice:?}");
     summary(done).write_csv(&folder)?;
     for (_, outcome) in done {
         for table in &outcome.tables {
