@@ -110,7 +110,28 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
          shortest fingerprint show all three."
             .into(),
     ];
-    Outcome { rows: rows(&curves), tables: vec![table], charts, notes }
+    let tables = vec![side_by_side(&curves), table];
+    Outcome { rows: rows(&curves), tables, charts, notes }
+}
+
+/// The least loads in the largest tables that were filled, by the paper's placement and this library's.
+fn side_by_side(curves: &[Curve]) -> Table {
+    let largest = curves.iter().map(|curve| curve.log_buckets).max().unwrap_or(0);
+    let columns: Vec<&Curve> = [0, 2]
+        .into_iter()
+        .flat_map(|rule| curves.iter().filter(move |curve| curve.rule == rule))
+        .filter(|curve| curve.log_buckets == largest)
+        .collect();
+    let whose = |curve: &Curve| if curve.rule == 0 { "paper's" } else { "library's" };
+    let mut head = vec![format!("bits, 2^{largest} buckets")];
+    head.extend(columns.iter().map(|curve| format!("{}, b = {}", whose(curve), curve.slots)));
+    let head: Vec<&str> = head.iter().map(String::as_str).collect();
+    let mut table = Table::new("figure-2-side-by-side", &head);
+    for (nth, bits) in BITS.enumerate() {
+        let loads = columns.iter().map(|curve| format!("{:.2}", curve.loads[nth].minimum()));
+        table.push(std::iter::once(bits.to_string()).chain(loads).collect());
+    }
+    table
 }
 
 fn rows(curves: &[Curve]) -> Vec<Row> {
@@ -132,9 +153,14 @@ fn rows(curves: &[Curve]) -> Vec<Row> {
             here,
             unit: "%",
             verdict,
-            why: "the paper's is the rounded figure of its text; minimum over runs, mean over 16 to 20 bits; \
-                  within 2 points is the same"
-                .into(),
+            why: if slots == 2 {
+                "the paper's is the rounded figure of its text; but that two slots take less than four above 0.2 % \
+                 (section 5.1), as they do here, needs 87 % by its formulas"
+            } else {
+                "the paper's is the rounded figure of its text; minimum over runs, mean over 16 to 20 bits; within \
+                 2 points is the same"
+            }
+            .into(),
         });
     }
     rows.extend(claims(curves));
@@ -153,8 +179,11 @@ fn claims(curves: &[Curve]) -> Vec<Row> {
         let smaller = curves
             .iter()
             .find(|other| other.rule == 0 && other.log_buckets == log && other.slots == slots / 2);
-        let holds =
-            smaller.is_none_or(|smaller| here <= smaller.shortest() || smaller.shortest() == 0);
+        let shorter = curves
+            .iter()
+            .find(|other| other.rule == 0 && other.log_buckets < log && other.slots == slots);
+        let holds = smaller.is_none_or(|smaller| here <= smaller.shortest())
+            && shorter.is_none_or(|shorter| here >= shorter.shortest());
         rows.push(Row {
             place: format!("Figure 2, b = {slots}, 2^{log} buckets, paper's placement"),
             what: "shortest fingerprint within 2 points of the plateau".into(),
@@ -163,7 +192,8 @@ fn claims(curves: &[Curve]) -> Vec<Row> {
             unit: "bits",
             verdict: if holds { Verdict::Reproduced } else { Verdict::Differs },
             why: format!(
-                "claimed: no more than with half the slots; this library's placement needs {library} bits"
+                "claimed: no more than with half the slots, and no less than in a smaller table; this library's \
+                 placement needs {library} bits"
             ),
         });
     }

@@ -85,6 +85,11 @@ impl Progress {
         self.0.inc(1);
     }
 
+    /// All is done.
+    pub fn finish(&self) {
+        self.0.finish_and_clear();
+    }
+
     /// What is being done now.
     pub fn say(&self, what: impl Into<String>) {
         self.0.set_message(what.into());
@@ -164,5 +169,7 @@ pub fn all(options: &Options) -> Vec<(&'static Experiment, Outcome)> {
         progress.say(experiment.title);
         (experiment, (experiment.run)(options, &progress))
     };
-    ALL.iter().filter(wanted).map(run).collect()
+    let done = ALL.iter().filter(wanted).map(run).collect();
+    progress.finish();
+    done
 }

@@ -25,10 +25,15 @@ fn ln_choose(n: f64, k: u32) -> f64 {
     (0..k).map(|i| (n - f64::from(i)).ln() - f64::from(i + 1).ln()).sum()
 }
 
+/// Items that are too many for two buckets.
+fn too_many(slots: usize) -> u32 {
+    2 * slots as u32 + 1
+}
+
 /// The expected number of groups of 2b + 1 items that share both buckets and the fingerprint, among
 /// `n` items in `m` buckets, by section 4: C(n, 2b+1) (2 / (2^f m))^(2b).
 fn expected(slots: usize, bits: u32, m: f64, n: f64) -> f64 {
-    let q = 2 * slots as u32 + 1;
+    let q = too_many(slots);
     let alike = (2.0 / (f64::from(bits).exp2() * m)).ln();
     (ln_choose(n, q) + f64::from(q - 1) * alike).exp()
 }
@@ -45,7 +50,7 @@ fn count(slots: usize, bits: u32, log_buckets: u32, items: usize, seed: u64) -> 
         let pair = first.min(first ^ partner[fingerprint as usize]);
         *groups.entry((fingerprint, pair)).or_default() += 1;
     }
-    let q = 2 * slots as u32 + 1;
+    let q = too_many(slots);
     groups.values().filter(|&&items| items >= q).map(|&n| ln_choose(n.into(), q).exp()).sum()
 }
 
@@ -53,7 +58,7 @@ fn count(slots: usize, bits: u32, log_buckets: u32, items: usize, seed: u64) -> 
 fn shortest(slots: usize, log_buckets: u32, load: f64) -> f64 {
     let m = f64::from(log_buckets).exp2();
     let n = m * slots as f64 * load;
-    let q = 2 * slots as u32 + 1;
+    let q = too_many(slots);
     (ln_choose(n, q) / f64::from(q - 1) / std::f64::consts::LN_2) + 1.0 - f64::from(log_buckets)
 }
 
@@ -61,7 +66,7 @@ fn shortest(slots: usize, log_buckets: u32, load: f64) -> f64 {
 /// most frequent, by the same formula.
 fn load_of_a_group(slots: usize, log_buckets: u32, shares: &[f64]) -> f64 {
     let m = f64::from(log_buckets).exp2();
-    let q = 2 * slots as u32 + 1;
+    let q = too_many(slots);
     let groups = |load: f64| -> f64 {
         let n = load * slots as f64 * m;
         let of = |share: &f64| (ln_choose(n * share, q) + f64::from(q - 1) * (2.0 / m).ln()).exp();
@@ -193,6 +198,13 @@ mod tests {
     fn binomials_are_pascals() {
         assert!((ln_choose(10.0, 3).exp() - 120.0).abs() < 1e-9);
         assert!((ln_choose(5.0, 5).exp() - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_formula_is_the_papers() {
+        // C(128, 3) = 341 376 groups of three, each alike with probability (2 / 2^12)^2.
+        let groups = 341_376.0 * (2.0 / 4096.0_f64).powi(2);
+        assert!((expected(1, 4, 256.0, 128.0) / groups - 1.0).abs() < 1e-9);
     }
 
     #[test]
