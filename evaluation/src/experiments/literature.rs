@@ -172,15 +172,16 @@ pub fn run(_: &Options, progress: &Progress) -> Outcome {
         let chosen = FIELD.iter().filter(|filter| chosen(filter));
         chosen.map(|filter| (filter.rate / 100.0, above(filter.bits, filter.rate))).collect()
     };
+    let ours = |plain: bool| {
+        let of = own.iter().filter(|space| space.name.contains("Plain") == plain);
+        of.map(|space| (space.rate, space.bits - space.limit())).collect()
+    };
     let chart = Chart::new("literature", "Bits per item above the information limit")
         .x("false-positive rate")
         .y("bits per item − log2(1/rate)")
         .log_x()
-        .with(Series::line(
-            0,
-            "guira, at capacity",
-            own.iter().map(|space| (space.rate, space.bits - space.limit())).collect(),
-        ))
+        .with(Series::line(0, "guira, plain, at capacity", ours(true)))
+        .with(Series::line(7, "guira, other layouts", ours(false)))
         .with(Series::points(1, "published, with removal", points(|filter| filter.removes)))
         .with(Series::points(
             2,

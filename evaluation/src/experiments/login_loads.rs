@@ -57,7 +57,7 @@ impl Figure {
 
     fn cells(&self) -> Vec<String> {
         let numbers = [self.mean, self.variance, self.variance.sqrt(), self.minimum];
-        let [mean, variance, deviation, minimum] = numbers.map(|number| format!("{number:.3}"));
+        let [mean, variance, deviation, minimum] = numbers.map(|number| format!("{number:.5}"));
         let (bits, runs) = (self.bits.to_string(), self.runs.to_string());
         vec![self.rule.clone(), bits, runs, mean, variance, deviation, minimum]
     }
