@@ -52,6 +52,8 @@ const FIELD: &[Published] = &[
     measured("blocked Bloom filter, 32 bytes", 10.67, 0.941, false, true),
     measured("Bloom filter, 12 bits", 12.00, 0.312, false, true),
     measured("binary fuse filter, 8 bits", 9.00, 0.389, false, false),
+    // (r + 2.125) / 0.95 bits for a rate of 0.95 / 2^r.
+    formula("rank-select quotient filter, r = 9 (Pandey et al. 2017)", 11.71, 0.185_546_9),
     // 1.06 (k + 2) bits for a rate of 2^-k.
     formula(
         "windowed cuckoo filter, k = 8 (Schmitz et al. 2025, arXiv 2505.05847)",
