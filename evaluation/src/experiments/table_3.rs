@@ -4,7 +4,7 @@ use guira_report::table::{Table, cell};
 
 use super::{
     Outcome, Progress, Row, Verdict,
-    lives::{Life, find, lives},
+    lives::{Life, bytes, find, lives},
 };
 use crate::Options;
 
@@ -72,7 +72,7 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
              filters to 90 %; guira to the capacity that it promises, which is short of what fits. \
              Keys are random 64-bit integers. Speeds are medians of rounds on one core, in \
              processor time.",
-            options.bytes() >> 20
+            bytes(options) >> 20
         ),
         "Speeds are another machine's, so a verdict on them is about the ratio to CF: reproduced \
          within a factor of two of the paper's."

@@ -11,6 +11,7 @@ mod cuckoo;
 mod d_left;
 mod guira;
 mod quotient;
+mod rank_select;
 mod semi_sorted;
 mod slots;
 #[cfg(test)]
@@ -87,7 +88,7 @@ pub fn all() -> Vec<Kind> {
         kind("blocked BF", "here", false, false, blocked_bloom::build),
         kind("split BF", "sbbf-rs-safe", false, false, blocked_bloom::split),
         kind("QF", "here", true, false, quotient::build),
-        kind("RSQF", "qfilter", true, false, quotient::rank_select),
+        kind("RSQF", "qfilter", true, false, rank_select::build),
         kind("CBF", "here", true, false, counting_bloom::build),
         kind("dl-CBF", "here", true, true, d_left::build),
     ];

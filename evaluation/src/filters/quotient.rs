@@ -1,5 +1,5 @@
-//! Quotient filters: the paper's (Bender et al. 2012: slots of a 9-bit remainder and three bits about
-//! it, filled to 90 %), for which there is no crate; and the rank-and-select one of today, `qfilter`.
+//! The paper's quotient filter (Bender et al. 2012), for which there is no crate: slots of a 9-bit
+//! remainder and three bits about it, filled to 90 %.
 //!
 //! A fingerprint's upper part, its quotient, is the slot that it would like. Fingerprints with one
 //! quotient stand together, sorted, in a run; runs stand in the order of their quotients, shifted to
@@ -8,9 +8,9 @@
 use super::{Filter, distinct_lines, hash, power_of_two, slots::Slots};
 
 /// Bits of a remainder.
-const REMAINDER: u32 = 9;
+pub const REMAINDER: u32 = 9;
 /// The load that the paper fills to, as that is as far as the filter's own paper went.
-const LOAD: f64 = 0.9;
+pub const LOAD: f64 = 0.9;
 
 /// Some fingerprint has this slot as its quotient; the bit stays with the slot.
 const OCCUPIED: u16 = 1;
@@ -220,46 +220,6 @@ impl Filter for Quotient {
         let mut read = Vec::new();
         self.find(key, |slot| read.push(slot));
         Some(distinct_lines(read.into_iter().flat_map(Slots::places)))
-    }
-}
-
-/// The filter of the crate: remainders as long, and 2.125 bits about each.
-pub struct RankSelect(qfilter::Filter);
-
-pub fn rank_select(bytes: usize) -> (RankSelect, usize) {
-    // It takes 89 bits for eight slots; of bytes that are exactly enough for the paper's filter, it
-    // leaves some over.
-    let slots = power_of_two(bytes, 11).max(64);
-    let items = (LOAD * slots as f64) as usize;
-    let rate = 0.5_f64.powi(REMAINDER as i32);
-    let mut filter = qfilter::Filter::new(items as u64, rate).expect("a valid size");
-    filter.clear();
-    (RankSelect(filter), items)
-}
-
-impl Filter for RankSelect {
-    #[inline]
-    fn insert(&mut self, key: u64) -> bool {
-        self.0.insert_fingerprint(true, hash(key)).is_ok()
-    }
-
-    #[inline]
-    fn contains(&self, key: u64) -> bool {
-        self.0.contains_fingerprint(hash(key))
-    }
-
-    #[inline]
-    fn remove(&mut self, key: u64) -> Option<bool> {
-        Some(self.0.remove_fingerprint(hash(key)))
-    }
-
-    fn bytes(&self) -> usize {
-        self.0.memory_usage()
-    }
-
-    fn slots(&self) -> usize {
-        // The crate's own limit is 95 % of them.
-        (self.0.capacity() as f64 / 0.95).round() as usize
     }
 }
 

@@ -47,6 +47,12 @@ pub struct Life {
     pub removals: Curve,
 }
 
+/// Bytes of each filter: the most that are asked for of those that a power of two of buckets of the
+/// paper's cuckoo filter fills exactly, as 192 MiB do.
+pub fn bytes(options: &Options) -> usize {
+    6 << (options.bytes() / 6).max(1).ilog2()
+}
+
 /// Every filter's life, measured when first asked for.
 pub fn lives(options: &Options, progress: &Progress) -> &'static [Life] {
     static LIVES: OnceLock<Vec<Life>> = OnceLock::new();
@@ -56,7 +62,7 @@ pub fn lives(options: &Options, progress: &Progress) -> &'static [Life] {
         std::thread::scope(|scope| {
             let measured = scope.spawn(|| {
                 cores.pin(cores.count() - 1);
-                measure(&kinds, options.bytes(), if options.full { 7 } else { 3 }, progress)
+                measure(&kinds, bytes(options), if options.full { 7 } else { 3 }, progress)
             });
             measured.join().expect("the filters' lives")
         })
