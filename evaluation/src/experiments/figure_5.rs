@@ -44,7 +44,7 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
     ];
     Outcome {
         rows: rows(lives),
-        tables: vec![table("figure-5", lives, &SHARES, curve)],
+        tables: vec![table("figure-5-speeds", lives, &SHARES, curve)],
         charts: vec![later, guira],
         notes,
     }

@@ -29,8 +29,8 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
         ),
     ];
     let tables = vec![
-        table("figure-6-absent", lives, &LOADS, absent),
-        table("figure-6-present", lives, &LOADS, present),
+        table("figure-6-absent-speeds", lives, &LOADS, absent),
+        table("figure-6-present-speeds", lives, &LOADS, present),
     ];
     let notes = vec![
         "A load is a part of the slots, and for Bloom filters of the keys that they are meant for. \

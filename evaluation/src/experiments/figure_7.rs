@@ -21,7 +21,7 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
     let title = "Inserts by load: guira's layouts";
     Outcome {
         rows: rows(lives),
-        tables: vec![table("figure-7", lives, &LOADS, curve)],
+        tables: vec![table("figure-7-speeds", lives, &LOADS, curve)],
         charts: vec![
             chart(axes("figure-7", "Inserts by load (Figure 7)"), lives, curve),
             layouts(axes("figure-7-guira", title), lives, curve),

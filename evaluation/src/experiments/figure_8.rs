@@ -22,7 +22,7 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
     let title = "Removals until empty: guira's layouts";
     Outcome {
         rows: rows(lives),
-        tables: vec![table("figure-8", lives, &LOADS, curve)],
+        tables: vec![table("figure-8-speeds", lives, &LOADS, curve)],
         charts: vec![
             chart(axes("figure-8", "Removals until empty (Figure 8)"), lives, curve),
             layouts(axes("figure-8-guira", title), lives, curve),
