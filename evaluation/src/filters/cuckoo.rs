@@ -163,7 +163,8 @@ impl<C: Code> Filter for Cuckoo<C> {
         let (tag, first) = self.place(key);
         let second = self.other(first, tag);
         let words = [first, second].map(|bucket| self.buckets.read(bucket));
-        C::either_holds(words, tag) || self.is_victim(tag, [first, second])
+        // The victim first, as it hardly ever is: so no branch depends on what the buckets hold.
+        self.is_victim(tag, [first, second]) || C::either_holds(words, tag)
     }
 
     #[inline]
