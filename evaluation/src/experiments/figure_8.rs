@@ -28,7 +28,7 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
             layouts(axes("figure-8-guira", title), lives, curve),
         ],
         notes: vec![
-            "All keys are taken out again, first in, first out, in bands of 5 % of the slots; what \
+            "All keys are taken out again, in an order of its own, in bands of 5 % of the slots; what \
              is said of the filters is in section 7.4. Bloom filters cannot remove; the counting \
              one can, and is not in the paper's figure."
                 .into(),

@@ -58,17 +58,7 @@ impl Round {
             .collect();
         round.rate = rate(filter);
         if kind.removes {
-            for band in bands.into_iter().rev() {
-                let at = load(filter, (band.start + band.end) as f64 / 2.0);
-                // The first in are the first out: their places are as random as any.
-                let from = round.items as u64 - band.end..round.items as u64 - band.start;
-                let mut clock = Clock::default();
-                blocks(from, |block| {
-                    let removed = clock.time(block, |keys| filter.removes(keys));
-                    assert_eq!(removed, Some(block.len()), "{} has lost a key", kind.name);
-                });
-                round.removals.push((at, clock.speed()));
-            }
+            round.empty(filter, &bands);
         }
         round
     }
@@ -108,6 +98,26 @@ impl Round {
         bands
     }
 
+    /// Takes all keys out, in an order that has nothing to do with that of the inserts: what went into
+    /// an empty filter lies where it can be found sooner.
+    fn empty(&mut self, filter: &mut dyn Filter, bands: &[Range<u64>]) {
+        let items = self.items as u64;
+        let (stride, mut taken) = (stride(items), 0);
+        for band in bands.iter().rev() {
+            let (mut clock, until) = (Clock::default(), items - band.start);
+            while taken < until {
+                let block = until.min(taken + BLOCK) - taken;
+                let key = |nth| KEYS.key((taken + nth) * stride % items);
+                let keys: Vec<u64> = (0..block).map(key).collect();
+                let removed = clock.time(&keys, |keys| filter.removes(keys));
+                assert_eq!(removed, Some(keys.len()), "a key is missing");
+                taken += block;
+            }
+            let at = load(filter, (band.start + band.end) as f64 / 2.0);
+            self.removals.push((at, clock.speed()));
+        }
+    }
+
     fn lookups(&self, filter: &dyn Filter, share: u32, count: usize) -> f64 {
         speed_of_lookups(filter, self.items, share, count)
     }
@@ -143,10 +153,22 @@ fn rate(filter: &dyn Filter) -> f64 {
     100.0 * found as f64 / queries as f64
 }
 
-/// Calls with the keys of a range of indices, a block at a time: small enough for the L2 cache, and
-/// large enough for the clock.
+/// A step that goes through all of so many indices, round and round, before it comes to one again.
+fn stride(indices: u64) -> u64 {
+    fn common_divisor(a: u64, b: u64) -> u64 {
+        if b == 0 { a } else { common_divisor(b, a % b) }
+    }
+    let golden = (indices as f64 * 0.618) as u64 + 1;
+    (golden..=indices + 1)
+        .find(|&stride| common_divisor(stride, indices) == 1)
+        .expect("the last is one")
+}
+
+/// Keys that are timed together: they fit into the L2 cache, and outlast the clock.
+const BLOCK: u64 = 1 << 14;
+
+/// Calls with the keys of a range of indices, a block at a time.
 fn blocks(indices: Range<u64>, mut call: impl FnMut(&[u64])) {
-    const BLOCK: u64 = 1 << 14;
     for from in indices.clone().step_by(BLOCK as usize) {
         call(&KEYS.range(from..indices.end.min(from + BLOCK)));
     }
@@ -177,5 +199,20 @@ impl Clock {
     /// Millions of keys a second.
     fn speed(self) -> f64 {
         self.keys as f64 / self.seconds / 1e6
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stride;
+
+    #[test]
+    fn a_stride_meets_every_index() {
+        for indices in [1, 2, 3, 10, 97, 1000] {
+            let step = stride(indices);
+            let mut met: Vec<u64> = (0..indices).map(|nth| nth * step % indices).collect();
+            met.sort_unstable();
+            assert_eq!(met, (0..indices).collect::<Vec<_>>());
+        }
     }
 }
