@@ -53,14 +53,6 @@ pub fn write(done: &[Done], seconds: f64) -> Result<PathBuf> {
             .with_context(|| format!("cannot empty {}", folder.display()))?;
     }
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let outcomes = || done.iter().map(|(_, outcome)| outcome);
-    let mut names: Vec<&str> = outcomes()
-        .flat_map(|outcome| outcome.tables.iter().map(|table| table.name))
-        .chain(outcomes().flat_map(|outcome| outcome.charts.iter().map(|chart| chart.name)))
-        .collect();
-    names.sort_unstable();
-    let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
-    ensure!(twice.is_none(), "two tables or plots have one name: {twice:?}");
     summary(done).write_csv(&folder)?;
     for (_, outcome) in done {
         for table in &outcome.tables {
@@ -73,7 +65,19 @@ pub fn write(done: &[Done], seconds: f64) -> Result<PathBuf> {
     }
     let path = folder.join("index.html");
     fs::write(&path, page::page(done, seconds)?.into_string())?;
+    let written = path.display();
+    let twice = name_given_twice(done);
+    ensure!(twice.is_none(), "{written} is written, but two tables or plots are {twice:?}");
     Ok(path)
+}
+
+/// A name of two tables or plots, one of which has overwritten the other's CSV file.
+fn name_given_twice(done: &[Done]) -> Option<&'static str> {
+    let tables = done.iter().flat_map(|(_, outcome)| outcome.tables.iter().map(|table| table.name));
+    let charts = done.iter().flat_map(|(_, outcome)| outcome.charts.iter().map(|chart| chart.name));
+    let mut names: Vec<&str> = tables.chain(charts).collect();
+    names.sort_unstable();
+    names.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
 }
 
 /// A figure for people: about four digits.
