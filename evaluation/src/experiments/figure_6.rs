@@ -35,7 +35,7 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
     let notes = vec![
         "A load is a part of the slots, and for Bloom filters of the keys that they are meant for. \
          A trend is the mean speed in the fullest quarter of a filter's loads against that in the \
-         emptiest; stable means at most a third up or down. That is what section 7.2 says of the \
+         emptiest; stable means not by half as much again, up or down. That is what section 7.2 says of the \
          curves, which have no numbers."
             .into(),
     ];

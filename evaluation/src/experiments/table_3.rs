@@ -131,7 +131,9 @@ fn speed(paper: &Paper, life: &Life, cf: f64) -> Row {
         _ => Verdict::Differs,
     };
     let why = if paper.name == "CF" {
-        "another machine; the others are measured by their ratio to this".into()
+        "another machine, and the others are measured by their ratio to this; a smaller table fills \
+         further, and the last inserts cost most"
+            .into()
     } else {
         let overlap = match verdict {
             Verdict::Reproduced => "",
