@@ -2,8 +2,9 @@
 
 use std::{fs, process::Command};
 
-/// Pairs of a name and what it says.
-pub fn facts() -> Vec<(&'static str, String)> {
+/// Pairs of a name and what it says, for the report that a package's program makes.
+#[must_use]
+pub fn facts(package: &str) -> Vec<(&'static str, String)> {
     let cores = crate::common::Cores::list().count();
     vec![
         ("machine", format!("{}, {cores} cores used", processor())),
@@ -12,7 +13,7 @@ pub fn facts() -> Vec<(&'static str, String)> {
         ("huge pages", first_line("/sys/kernel/mm/transparent_hugepage/enabled")),
         ("rustc", output("rustc", &["--version"])),
         ("commit", commit()),
-        ("command", command()),
+        ("command", command(package)),
         ("date", output("date", &["-u", "+%Y-%m-%d %H:%M UTC"])),
     ]
 }
@@ -61,8 +62,8 @@ fn commit() -> String {
 }
 
 /// The command without the program's place.
-fn command() -> String {
-    let mut command = "cargo run --release -p guira-report".to_string();
+fn command(package: &str) -> String {
+    let mut command = format!("cargo run --release -p {package}");
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if !arguments.is_empty() {
         command = format!("{command} -- {}", arguments.join(" "));

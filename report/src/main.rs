@@ -7,16 +7,14 @@
 mod common;
 
 mod bar;
-mod machine;
 mod measure;
 mod memory;
 mod peers;
-mod plot;
 mod report;
-mod table;
 
 use anyhow::Result;
 use clap::Parser;
+use guira_report::{machine, plot, table};
 
 /// What to measure, and how much of it.
 #[derive(Clone, Debug, Parser)]

@@ -46,7 +46,7 @@ pub fn write(options: &Options, results: &Results) -> Result<()> {
     results.bars.iter().for_each(|bar| bars.push(bar.row()));
 
     let mut text = String::from("# guira, measured\n\n");
-    for (name, fact) in machine::facts() {
+    for (name, fact) in machine::facts(env!("CARGO_PKG_NAME")) {
         writeln!(text, "- {name}: {fact}")?;
     }
     write!(

@@ -9,20 +9,30 @@ use anyhow::Result;
 pub struct Table {
     /// Also the name of the CSV file.
     pub name: &'static str,
+    /// One name for each column.
     pub head: Vec<String>,
+    /// As many cells in each as there are columns.
     pub rows: Vec<Vec<String>>,
 }
 
 impl Table {
+    /// A table without rows.
+    #[must_use]
     pub fn new(name: &'static str, head: &[&str]) -> Self {
         Self { name, head: head.iter().map(ToString::to_string).collect(), rows: Vec::new() }
     }
 
+    /// Adds a row.
+    ///
+    /// # Panics
+    /// If it has not as many cells as the head.
     pub fn push(&mut self, row: Vec<String>) {
         assert_eq!(row.len(), self.head.len(), "a row has a cell for each column");
         self.rows.push(row);
     }
 
+    /// The table in Markdown.
+    #[must_use]
     pub fn markdown(&self) -> String {
         let mut text = String::new();
         let mut line = |cells: &[String]| {
@@ -36,6 +46,9 @@ impl Table {
     }
 
     /// Writes `NAME.csv` into a folder.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
     pub fn write_csv(&self, folder: &Path) -> Result<()> {
         let mut file = csv::Writer::from_path(folder.join(self.name).with_extension("csv"))?;
         file.write_record(&self.head)?;
@@ -47,6 +60,7 @@ impl Table {
 }
 
 /// A figure for people, or a dash where there is none.
+#[must_use]
 pub fn cell(value: Option<f64>, digits: usize) -> String {
     value.map_or("–".into(), |value| format!("{value:.digits$}"))
 }

@@ -1,5 +1,7 @@
 //! Plots as SVG, and what they show as CSV: lines and points with markers, the legend in a margin of its own.
 
+mod series;
+
 use std::{ops::Range, path::Path};
 
 use anyhow::Result;
@@ -12,85 +14,32 @@ use plotters::{
     style::text_anchor::{HPos, Pos, VPos},
 };
 
+use series::Marker;
+pub use series::Series;
+
 /// Width and height of a plot, and of the margin with the legend, in pixels.
 const SIZE: (u32, u32) = (960, 520);
 const LEGEND: u32 = 260;
-
-/// The palette of Okabe and Ito, which colour-blind readers can tell apart, without its yellow, which
-/// is too faint on white.
-const COLOURS: [RGBColor; 7] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(0, 0, 0),
-    RGBColor(230, 159, 0),
-    RGBColor(86, 180, 233),
-];
-
-/// One line, with a marker at each point.
-#[derive(Clone, Debug)]
-pub struct Series {
-    name: String,
-    points: Vec<(f64, f64)>,
-    /// Which colour and marker it has.
-    look: Look,
-}
-
-/// What a series looks like.
-#[derive(Clone, Copy, Debug)]
-enum Look {
-    /// Colours one after another, and other markers once they are used up.
-    Nth(usize),
-    /// A plain thin line, to compare others with.
-    Guide,
-}
-
-impl Series {
-    /// The `nth` series: the same number looks the same in every plot.
-    pub fn line(nth: usize, name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
-        Self { name: name.into(), points, look: Look::Nth(nth) }
-    }
-
-    /// A limit or a floor.
-    pub fn guide(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
-        Self { name: name.into(), points, look: Look::Guide }
-    }
-
-    /// Which marker, if any.
-    fn marker(&self) -> Option<usize> {
-        match self.look {
-            Look::Nth(nth) => Some(nth / COLOURS.len()),
-            Look::Guide => None,
-        }
-    }
-
-    fn stroke(&self) -> ShapeStyle {
-        match self.look {
-            // guira comes first, and stands out.
-            Look::Nth(nth) => {
-                COLOURS[nth % COLOURS.len()].stroke_width(if nth == 0 { 3 } else { 2 })
-            }
-            Look::Guide => BLACK.mix(0.6).stroke_width(1),
-        }
-    }
-}
 
 /// A plot before it is drawn.
 #[derive(Clone, Debug)]
 pub struct Chart {
     /// The file's name, without `.svg`.
     pub name: &'static str,
+    /// What stands above it.
     pub title: String,
     x: String,
     y: String,
     log_x: bool,
     whole_x: bool,
     log_y: bool,
+    y_range: Option<(f64, f64)>,
     series: Vec<Series>,
 }
 
 impl Chart {
+    /// A plot without series.
+    #[must_use]
     pub fn new(name: &'static str, title: &str) -> Self {
         let (x, y) = (String::new(), String::new());
         Self {
@@ -101,33 +50,49 @@ impl Chart {
             log_x: false,
             whole_x: false,
             log_y: false,
+            y_range: None,
             series: Vec::new(),
         }
     }
 
     /// What the x axis shows, and its unit.
+    #[must_use]
     pub fn x(self, x: &str) -> Self {
         Self { x: x.into(), ..self }
     }
 
     /// What the y axis shows, and its unit.
+    #[must_use]
     pub fn y(self, y: &str) -> Self {
         Self { y: y.into(), ..self }
     }
 
     /// Numbers of things, of which there are no fractions.
+    #[must_use]
     pub fn whole_x(self) -> Self {
         Self { whole_x: true, ..self }
     }
 
+    /// A logarithmic x axis.
+    #[must_use]
     pub fn log_x(self) -> Self {
         Self { log_x: true, ..self }
     }
 
+    /// A logarithmic y axis.
+    #[must_use]
     pub fn log_y(self) -> Self {
         Self { log_y: true, ..self }
     }
 
+    /// The y axis shows just these values, whatever the points are.
+    #[must_use]
+    pub fn y_range(self, from: f64, to: f64) -> Self {
+        Self { y_range: Some((from, to)), ..self }
+    }
+
+    /// The plot with one series more.
+    #[must_use]
     pub fn with(mut self, series: Series) -> Self {
         self.push(series);
         self
@@ -141,19 +106,38 @@ impl Chart {
         }
     }
 
+    /// Whether there is nothing to show.
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.series.is_empty()
     }
 
+    /// The plot as the text of an SVG file.
+    ///
+    /// # Errors
+    /// If an axis cannot show the points.
+    pub fn svg(&self) -> Result<String> {
+        let mut text = String::new();
+        {
+            let root = SVGBackend::with_string(&mut text, SIZE).into_drawing_area();
+            let drawn = self.draw(&root).and_then(|()| root.present());
+            drawn.map_err(|error| anyhow::anyhow!("cannot draw {}: {error}", self.name))?;
+        }
+        Ok(text)
+    }
+
     /// Writes `NAME.svg` into a folder.
+    ///
+    /// # Errors
+    /// If the plot cannot be drawn or the file cannot be written.
     pub fn write_svg(&self, folder: &Path) -> Result<()> {
-        let path = folder.join(self.name).with_extension("svg");
-        let root = SVGBackend::new(&path, SIZE).into_drawing_area();
-        self.draw(&root).map_err(|error| anyhow::anyhow!("cannot draw {}: {error}", self.name))?;
-        root.present().map_err(|error| anyhow::anyhow!("cannot write {}: {error}", self.name))
+        Ok(std::fs::write(folder.join(self.name).with_extension("svg"), self.svg()?)?)
     }
 
     /// Writes `NAME.csv` into a folder: what the plot shows.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
     pub fn write_csv(&self, folder: &Path) -> Result<()> {
         let mut file = csv::Writer::from_path(folder.join(self.name).with_extension("csv"))?;
         file.write_record(["series", &self.x, &self.y])?;
@@ -171,7 +155,10 @@ impl Chart {
         self.draw_legend(&right)?;
         let (x, y) = (
             range(self.all(|point| point.0), self.log_x, false),
-            range(self.all(|point| point.1), self.log_y, true),
+            self.y_range.map_or_else(
+                || range(self.all(|point| point.1), self.log_y, true),
+                |(from, to)| from..to,
+            ),
         );
         match (self.log_x, self.log_y) {
             (false, false) => self.draw_lines(&left, x, y),
@@ -219,17 +206,25 @@ impl Chart {
             .draw()?;
         for series in &self.series {
             let (line, points) = (series.points.iter().copied(), series.points.iter().copied());
-            chart.draw_series(LineSeries::new(line, series.stroke()))?;
-            let style = series.stroke().color.filled();
+            if series.has_line() {
+                chart.draw_series(LineSeries::new(line, series.stroke()))?;
+            }
+            let (style, stroke) = (series.stroke().color.filled(), series.stroke());
             match series.marker() {
-                Some(0) => {
+                Some(Marker::Circle) => {
                     chart.draw_series(points.map(|at| Circle::new(at, 4, style)))?;
                 }
-                Some(1) => {
+                Some(Marker::Triangle) => {
                     chart.draw_series(points.map(|at| TriangleMarker::new(at, 6, style)))?;
                 }
-                Some(_) => {
+                Some(Marker::Cross) => {
                     chart.draw_series(points.map(|at| Cross::new(at, 5, style)))?;
+                }
+                Some(Marker::Square) => {
+                    let square = [(-6, -6), (6, 6)];
+                    chart.draw_series(
+                        points.map(|at| EmptyElement::at(at) + Rectangle::new(square, stroke)),
+                    )?;
                 }
                 None => {}
             }
@@ -241,12 +236,18 @@ impl Chart {
         let text = ("sans-serif", 13).into_text_style(area).pos(Pos::new(HPos::Left, VPos::Center));
         for (nth, series) in self.series.iter().enumerate() {
             let y = 56 + 24 * nth as i32;
-            area.draw(&PathElement::new([(4, y), (32, y)], series.stroke()))?;
+            if series.has_line() {
+                area.draw(&PathElement::new([(4, y), (32, y)], series.stroke()))?;
+            }
             let (at, style) = ((18, y), series.stroke().color.filled());
             match series.marker() {
-                Some(0) => area.draw(&Circle::new(at, 4, style))?,
-                Some(1) => area.draw(&TriangleMarker::new(at, 6, style))?,
-                Some(_) => area.draw(&Cross::new(at, 5, style))?,
+                Some(Marker::Circle) => area.draw(&Circle::new(at, 4, style))?,
+                Some(Marker::Triangle) => area.draw(&TriangleMarker::new(at, 6, style))?,
+                Some(Marker::Cross) => area.draw(&Cross::new(at, 5, style))?,
+                Some(Marker::Square) => {
+                    let corners = [(at.0 - 6, at.1 - 6), (at.0 + 6, at.1 + 6)];
+                    area.draw(&Rectangle::new(corners, series.stroke()))?;
+                }
                 None => {}
             }
             area.draw(&Text::new(series.name.clone(), (40, y), text.clone()))?;

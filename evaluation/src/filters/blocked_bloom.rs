@@ -1,0 +1,127 @@
+//! Blocked Bloom filters: the paper's, with all nine bits of an item in one cache line, which no crate
+//! offers at 512 bits; and a split one of today in half a line, by `sbbf-rs`.
+
+use super::{
+    Filter,
+    bloom::{BITS_PER_ITEM, HASHES},
+    hash,
+};
+
+/// Bits of a block: a cache line.
+const BLOCK: usize = 512;
+
+/// Blocks one behind another; the memory may begin anywhere in a line, so the first is found by address.
+pub struct BlockedBloom {
+    memory: Vec<u64>,
+    blocks: usize,
+    first: usize,
+}
+
+pub fn build(bytes: usize) -> (BlockedBloom, usize) {
+    let blocks = (bytes * 8 / BLOCK).max(1);
+    // A line more, to begin at the start of one.
+    let mut memory = vec![0; (blocks + 1) * 8];
+    std::hint::black_box(&mut memory[..]).fill(0);
+    let first = memory.as_ptr().align_offset(64);
+    (BlockedBloom { memory, blocks, first }, blocks * BLOCK / BITS_PER_ITEM)
+}
+
+impl BlockedBloom {
+    /// The block of a key, and its bits in there: `h1 + i × h2`, by the halves of the low half.
+    ///
+    /// That there are so few such rows in a block costs half as much again: bits independent of one
+    /// another would give 0.28 % false positives, an odd `h2` gives the paper's 0.43 %, any `h2`
+    /// 0.55 %.
+    #[inline]
+    fn bits(&self, key: u64) -> (usize, impl Iterator<Item = u32> + use<>) {
+        let hash = hash(key);
+        let block = (((hash >> 32) * self.blocks as u64) >> 32) as usize;
+        let (start, step) = (hash as u32 & 0xffff, hash as u32 >> 16 | 1);
+        (self.first + 8 * block, (0..HASHES).map(move |nth| (start + nth * step) % BLOCK as u32))
+    }
+}
+
+impl Filter for BlockedBloom {
+    #[inline]
+    fn insert(&mut self, key: u64) -> bool {
+        let (block, bits) = self.bits(key);
+        let block = &mut self.memory[block..block + 8];
+        bits.for_each(|bit| block[bit as usize / 64] |= 1 << (bit % 64));
+        true
+    }
+
+    #[inline]
+    fn contains(&self, key: u64) -> bool {
+        let (block, mut bits) = self.bits(key);
+        let block = &self.memory[block..block + 8];
+        bits.all(|bit| block[bit as usize / 64] >> (bit % 64) & 1 == 1)
+    }
+
+    fn bytes(&self) -> usize {
+        self.blocks * BLOCK / 8
+    }
+
+    fn slots(&self) -> usize {
+        self.blocks * BLOCK / BITS_PER_ITEM
+    }
+
+    fn lines(&self, _: u64) -> Option<usize> {
+        Some(1)
+    }
+}
+
+/// A split-block Bloom filter: eight bits in eight words of 32 bits.
+pub struct Split {
+    filter: sbbf_rs_safe::Filter,
+    bytes: usize,
+}
+
+pub fn split(bytes: usize) -> (Split, usize) {
+    let items = bytes * 8 / BITS_PER_ITEM;
+    let mut filter = sbbf_rs_safe::Filter::new(BITS_PER_ITEM, items);
+    std::hint::black_box(&mut filter).reset();
+    let bytes = filter.as_bytes().len();
+    (Split { filter, bytes }, items)
+}
+
+impl Filter for Split {
+    #[inline]
+    fn insert(&mut self, key: u64) -> bool {
+        self.filter.insert_hash(hash(key));
+        true
+    }
+
+    #[inline]
+    fn contains(&self, key: u64) -> bool {
+        self.filter.contains_hash(hash(key))
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn slots(&self) -> usize {
+        self.bytes * 8 / BITS_PER_ITEM
+    }
+
+    fn lines(&self, _: u64) -> Option<usize> {
+        Some(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Filter, build};
+
+    #[test]
+    fn all_bits_of_a_key_lie_in_one_line() {
+        let (mut filter, _) = build(1 << 12);
+        assert_eq!(filter.memory[filter.first..].as_ptr().addr() % 64, 0);
+        for key in 0..1000 {
+            filter.memory.fill(0);
+            filter.insert(key);
+            let set = |block: &&[u64]| block.iter().any(|&word| word != 0);
+            assert_eq!(filter.memory[filter.first..].chunks(8).filter(set).count(), 1);
+        }
+    }
+}
