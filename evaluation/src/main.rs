@@ -10,7 +10,7 @@
 //! cargo run --release -p guira-evaluation
 //! ```
 //!
-//! It takes ten to fifteen minutes on two cores. Counts (loads, rates, bits, cache lines) are made on
+//! It takes about four minutes on two idle cores, and a quarter of an hour on busy ones. Counts (loads, rates, bits, cache lines) are made on
 //! all cores at once; times (Table 3 and Figures 5 to 8) on one pinned thread, so leave the machine
 //! alone meanwhile.
 //!

@@ -57,7 +57,7 @@ impl Figure {
 
     fn cells(&self) -> Vec<String> {
         let numbers = [self.mean, self.variance, self.variance.sqrt(), self.minimum];
-        let [mean, variance, deviation, minimum] = numbers.map(|number| format!("{number:.5}"));
+        let [mean, variance, deviation, minimum] = numbers.map(|number| format!("{number:.3}"));
         let (bits, runs) = (self.bits.to_string(), self.runs.to_string());
         vec![self.rule.clone(), bits, runs, mean, variance, deviation, minimum]
     }
@@ -69,7 +69,8 @@ impl Figure {
             bits: number(1)? as u32,
             runs: number(2)? as usize,
             mean: number(3)?,
-            variance: number(4)?,
+            // The deviation has more digits than the variance.
+            variance: number(5)?.powi(2),
             minimum: number(6)?,
         })
     }
