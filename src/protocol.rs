@@ -148,25 +148,47 @@ impl Core {
     #[must_use]
     pub fn contains<L: WordLayout>(&self, pair: Pair) -> bool {
         let Pair { fingerprint, buckets: [first, second] } = pair;
-        self.look_up::<L>(pair).unwrap_or_else(|| self.look_again::<L>(fingerprint, first, second))
+        let (words, is_still) = self.read(pair);
+        let (found, certain) = L::glance(words, L::pattern(fingerprint));
+        // One branch, as good as always taken, where hits and misses come as they like.
+        if (found | is_still) & certain {
+            return found;
+        }
+        self.look_closely::<L>(fingerprint, first, second, words[0], words[1])
     }
 
-    /// The further rounds of `contains`, out of its way. (The pair in parts: whole, it would be written
-    /// to memory before every first round.)
+    /// The rest of `contains`, out of its way: a closer look at the words read, and further rounds if there
+    /// is no match in them. (A register for each argument: the pair or the words as a whole would be
+    /// written to memory before every glance. There is none left for `is_still`, so a glance that was
+    /// not certain and turns out a miss is made good by one round more.)
     #[cold]
     #[inline(never)]
-    fn look_again<L: WordLayout>(&self, fingerprint: Fingerprint, first: u32, second: u32) -> bool {
+    fn look_closely<L: WordLayout>(
+        &self,
+        fingerprint: Fingerprint,
+        first: u32,
+        second: u32,
+        first_word: u64,
+        second_word: u64,
+    ) -> bool {
+        let pattern = L::pattern(fingerprint);
+        // A match is a hit, whatever the epochs say.
+        if L::either_contains([first_word, second_word], pattern) {
+            return true;
+        }
         loop {
-            if let Some(found) = self.look_up::<L>(Pair { fingerprint, buckets: [first, second] }) {
+            let (words, is_still) = self.read(Pair { fingerprint, buckets: [first, second] });
+            let found = L::either_contains(words, pattern);
+            if found | is_still {
                 return found;
             }
         }
     }
 
-    /// One round of a look-up: `None` when it missed while a lane of the stripe may have been cleared.
+    /// Reads a pair's words as a look-up does, and whether the epoch stood still meanwhile: if it did, what is not
+    /// in these words is absent.
     #[inline]
-    fn look_up<L: WordLayout>(&self, pair: Pair) -> Option<bool> {
-        let pattern = L::pattern(pair.fingerprint);
+    fn read(&self, pair: Pair) -> ([u64; 2], bool) {
         let stripe = self.stripes.of(pair.fingerprint);
         let [first, second] = pair.buckets;
         let [first, second] = [self.table.bucket(first), self.table.bucket(second)];
@@ -175,9 +197,7 @@ impl Core {
         // add as well), so that a hit happens after the insert it found, and with that of `clear_lane`, so
         // that a clearing seen shows its epoch below.
         let words = [first.load(Acquire), second.load(Acquire)];
-        let found = L::either_contains(words, pattern);
-        // One branch, as good as always taken, where hits and misses come as they like.
-        (stripe.is_still(epoch) | found).then_some(found)
+        (words, stripe.is_still(epoch))
     }
 
     /// How many copies of the pair's fingerprint its buckets hold.
@@ -286,7 +306,7 @@ impl Core {
         let pattern = L::pattern(pair.fingerprint);
         let _held = self.stripes.of(pair.fingerprint).lock();
         loop {
-            // Acquire: as in `look_up`. Nobody clears this fingerprint beside us: one look is enough.
+            // Acquire: as in `read`. Nobody clears this fingerprint beside us: one look is enough.
             let words =
                 pair.buckets.map(|bucket| self.table.bucket(bucket).load_to_change(Acquire));
             if words.into_iter().any(|word| L::contains(word, pattern)) {
@@ -309,7 +329,7 @@ impl Core {
         let bucket = select_unpredictable(second_is_emptier, second, first);
         let new = L::with(seen, pair.fingerprint)?;
         let word = self.table.bucket(bucket);
-        // Release: pairs with the Acquire loads of `look_up`, `remove`, `add_absent`, `count_held` and
+        // Release: pairs with the Acquire loads of `read`, `remove`, `add_absent`, `count_held` and
         // `relocate`: whoever finds the fingerprint happens after its insert. Relaxed: read again.
         Some(word.compare_exchange(seen, new, Release, Relaxed).is_ok())
     }
@@ -388,7 +408,7 @@ impl Core {
     /// Counts the copies of the pair's fingerprint, under its lock: no move is half done.
     fn count_held<L: WordLayout>(&self, _held: &Held, pair: Pair) -> usize {
         let pattern = L::pattern(pair.fingerprint);
-        // Acquire: as in `look_up`; a copy counted happened before.
+        // Acquire: as in `read`; a copy counted happened before.
         let count = |bucket| L::count(self.table.bucket(bucket).load(Acquire), pattern) as usize;
         let [first, second] = pair.buckets;
         if first == second { count(first) } else { count(first) + count(second) }
@@ -460,7 +480,7 @@ impl Core {
             // Relaxed: as in `add`.
             let word = to.load_to_change(Relaxed);
             let Some(new) = L::with(word, step.fingerprint) else { return false };
-            // Release: pairs with the Acquire loads of `look_up` and the others, as in `try_add`.
+            // Release: pairs with the Acquire loads of `read` and the others, as in `try_add`.
             if to.compare_exchange(word, new, Release, Relaxed).is_ok() {
                 break;
             }
@@ -489,7 +509,7 @@ impl Core {
                 Some(fingerprint) => L::replace(word, pattern, fingerprint),
             }
             .expect("only the holder of its stripe clears a fingerprint");
-            // Release: pairs with the Acquire loads of `look_up`: who sees the lane cleared sees the
+            // Release: pairs with the Acquire loads of `read`: who sees the lane cleared sees the
             // epoch advanced. It also publishes a newcomer, as in `try_add`. Relaxed: as there.
             match self.table.bucket(bucket).compare_exchange(word, new, Release, Relaxed) {
                 Ok(()) => return,

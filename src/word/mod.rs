@@ -73,6 +73,12 @@ pub trait WordLayout: 'static {
         Self::contains(words[0], pattern) | Self::contains(words[1], pattern)
     }
 
+    /// The same at first sight, and whether that is certain. A *no* always is.
+    #[inline]
+    fn glance(words: [u64; 2], pattern: Self::Pattern) -> (bool, bool) {
+        (Self::either_contains(words, pattern), true)
+    }
+
     /// How many copies of the fingerprint the word holds, `0 ..= LANES`.
     fn count(word: u64, pattern: Self::Pattern) -> u32;
 

@@ -15,6 +15,7 @@ use crate::tokens::{flatten, function, the_only};
 const PROTOCOL: &str = "src/protocol.rs";
 /// The file with the locks and the epochs.
 const STRIPES: &str = "src/stripes.rs";
+const WORD: &str = "src/word/mod.rs";
 /// The file with the atomics.
 const SYNC: &str = "src/sync/mod.rs";
 /// The file with the filter that users see.
@@ -90,26 +91,26 @@ const FAULTS: &[Fault] = &[
     // Look-ups.
     fault(
         "contains: no second load of the epoch",
-        &[within("look_up", "stripe.is_still(epoch)", "{ let _ = epoch; true }")],
+        &[within("read", "stripe.is_still(epoch)", "{ let _ = epoch; true }")],
     ),
     fault(
         "contains: the words read again instead of the epoch",
         &[within(
-            "look_up",
+            "read",
             "stripe.is_still(epoch)",
             "{ let _ = epoch; words == [first.load(Acquire), second.load(Acquire)] }",
         )],
     ),
     fault(
         "contains: a second miss is believed",
-        &[within("look_again", "{ return found; }", "{ return found; } return false;")],
+        &[within("look_closely", "{ return found; }", "{ return found; } return false;")],
     ),
     fault(
         "contains: the epoch first loaded after the words",
         &[
-            within("look_up", "let epoch = stripe.epoch();", ""),
+            within("read", "let epoch = stripe.epoch();", ""),
             within(
-                "look_up",
+                "read",
                 "let words = [first.load(Acquire), second.load(Acquire)];",
                 "let words = [first.load(Acquire), second.load(Acquire)];
                  let epoch = stripe.epoch();",
@@ -118,19 +119,21 @@ const FAULTS: &[Fault] = &[
     ),
     fault(
         "contains: the second word not looked at",
-        &[within(
-            "look_up",
-            "L::either_contains(words, pattern)",
-            "L::contains(words[0], pattern)",
-        )],
+        &[Change {
+            path: WORD,
+            function: "either_contains",
+            old: "Self::contains(words[0], pattern) | Self::contains(words[1], pattern)",
+            new: "Self::contains(words[0], pattern)",
+        }],
     ),
     fault(
         "contains: the first word not looked at",
-        &[within(
-            "look_up",
-            "L::either_contains(words, pattern)",
-            "L::contains(words[1], pattern)",
-        )],
+        &[Change {
+            path: WORD,
+            function: "either_contains",
+            old: "Self::contains(words[0], pattern) | Self::contains(words[1], pattern)",
+            new: "Self::contains(words[1], pattern)",
+        }],
     ),
     // Epochs.
     fault(
