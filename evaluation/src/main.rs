@@ -10,8 +10,9 @@
 //! cargo run --release -p guira-evaluation
 //! ```
 //!
-//! It takes about four minutes on two idle cores, and a quarter of an hour on busy ones. Counts (loads, rates, bits, cache lines) are made on
-//! all cores at once; times (Table 3 and Figures 5 to 8) on one pinned thread, so leave the machine
+//! It takes about five minutes on two idle cores, and a quarter of an hour on busy ones. Counts (loads,
+//! rates, bits, cache lines) are made on all cores at once; times (Table 3 and Figures 5 to 8) on one
+//! pinned thread, so leave the machine
 //! alone meanwhile.
 //!
 //! - `--only NAME` makes a part of it: `table-1`, `figure-2`, `login-loads`, `copies`, `theory`,

@@ -70,7 +70,7 @@ pub fn run(_: &Options, progress: &Progress) -> Outcome {
         .with(Series::line(0, "guira, plain layouts", own(|name| name.starts_with("guira Plain"))))
         .with(Series::line(
             7,
-            "guira, other layouts",
+            "guira, semi-sorted layouts",
             own(|name| name.starts_with("guira") && !name.contains("Plain")),
         ))
         .with(Series::line(1, "cuckoo filter, b = 4", plain.0.clone()))

@@ -183,7 +183,7 @@ pub fn run(_: &Options, progress: &Progress) -> Outcome {
         .y("bits per item − log2(1/rate)")
         .log_x()
         .with(Series::line(0, "guira, plain, at capacity", ours(true)))
-        .with(Series::line(7, "guira, other layouts", ours(false)))
+        .with(Series::line(7, "guira, semi-sorted layouts", ours(false)))
         .with(Series::points(1, "published, with removal", points(|filter| filter.removes)))
         .with(Series::points(
             2,

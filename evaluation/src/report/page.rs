@@ -50,6 +50,11 @@ fn introduction() -> Markup {
             b { "guira" }
             " beside the filters of the papers."
         }
+        p {
+            "Numbers are the papers' own. What the paper says in words of its plots (Figures 5 to 8), the parameters \
+             of the filters that it compares with, and the ranges of its Table 1 were set down without its \
+             text at hand: if it says otherwise, this page is wrong."
+        }
     }
 }
 
