@@ -86,6 +86,10 @@ forward! {
 /// their own width in little-endian bytes, `usize` and `isize` of 64 bits. What pieces an item consists of is up to
 /// its type's `Hash`: for integers and strings that has not changed since Rust 1.0, but it is not promised.
 ///
+/// One thing a hasher cannot mend: slices, arrays and vectors of integers wider than a byte come as they lie in
+/// memory. So their hashes differ on machines of another byte order, where snapshots are refused for that reason; and
+/// those of `[usize]` differ between 32 and 64 bits, **which nothing finds out**: hash `u64` instead.
+///
 /// Without a [seed](Self::with_seed) of yours it is 0. A seed that others know gives up what protection a
 /// random one gives against keys chosen to collide.
 ///

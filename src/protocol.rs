@@ -3,7 +3,7 @@
 //! # State
 //!
 //! - **Words.** Each bucket is one atomic `u64` with room for a few fingerprints. All changes are
-//!   compare-and-swaps of the whole word (but for `clear`, which has the table for itself).
+//!   compare-and-swaps of the whole word (but for `clear` and loading, which have the table for themselves).
 //! - **Stripes.** A fingerprint and the two buckets that may hold it are a *pair*; items that share
 //!   one are *aliases*, and nothing can tell them apart. Every pair belongs to a stripe, which is a
 //!   lock and an *epoch*, a counter that only ever grows. The stripe follows from the fingerprint
@@ -21,6 +21,8 @@
 //!    looks again.)
 //! 4. **Looking up**: read the epoch; read both words; read the epoch again. A match is a hit, whatever
 //!    the epochs say. Without one, the item is absent if the epoch is unchanged; if not, start again.
+//!    (The first look at semi-sorted words is a glance, which can leave open whether there is a match. If a
+//!    closer look at the same words finds none, start again as well, whatever the epoch says.)
 //!
 //! No thread ever holds two stripes' locks, so there is no order of locks and no deadlock. No lock
 //! is held over code of the user's, nor while searching for room. (The one exception is a copy of the whole
@@ -32,7 +34,8 @@
 //! pair (an `insert` that returned `Ok`, or an `insert_unique` that added), which happened before it and
 //! pays for no other. Fix any one account of who paid for what. An item is *in the table* during a look-up if its
 //! insert happened before the look-up, and the look-up happened before the removal that it pays for,
-//! if there is one. (The accounts start anew at `clear`, which has the table for itself.)
+//! if there is one. (The accounts start anew at `clear`, which has the table for itself, and at loading, which pays
+//! in advance for each copy in the snapshot.)
 //!
 //! Consider the last round of a look-up that misses: it read the epoch e, then the two words without
 //! a match, then the epoch e again. Clearings of the stripe are in one order, that of its lock; each is
@@ -70,13 +73,14 @@
 //!
 //! # Why it never waits
 //!
-//! Every further round of a look-up is paid for by an advance of the stripe's epoch beyond the value
+//! Every further round of a look-up, but one after a glance, is paid for by an advance of the stripe's epoch beyond the value
 //! that the round before it began with, so by another thread at work. A thread stopped or dead in the middle of
 //! a move, lock held, advances nothing more: look-ups run on, and so do inserts into buckets with room.
 //! (Lock-free beside writers that finish; not wait-free.)
 //!
-//! Whatever takes a lock does wait for it: `remove`, `count`, `insert_unique`, and inserts that must move
-//! something. And two threads whose paths cross at the last free lane can spoil each other's
+//! Whatever takes a lock does wait for it: `remove`, `count`, `insert_unique`, inserts that must move
+//! something or are to say `TooManyCopies`, and a snapshot, which needs all of them. (While it waits for one it has others: a
+//! thread suspended with one lock holds up a snapshot, and with it whatever waits for any.) And two threads whose paths cross at the last free lane can spoil each other's
 //! plans. Each time one of them has moved something, and nothing is lost, but no number of times is
 //! the last for certain; it takes lockstep to go on. (The searches of one batch take turns in lockstep; so
 //! an insert of theirs whose plan went stale is settled by itself.) The copy of a half-done move, or of a thread
@@ -102,13 +106,19 @@
 //!
 //! # Snapshots
 //!
-//! A snapshot copies all words while it holds all stripes. Who holds one stripe never waits for another,
-//! so the locks are had in the end, in whatever order; and since all snapshots take them in the same order, none waits for
-//! another in a circle. While all are held no lane is cleared, and no move is half done. So an item that was
-//! inserted before, and is not removed until after, stands in the same word throughout the copying: whoever moved it
-//! there held its stripe before, and whoever inserted it did so before the call; either way its change of that word
-//! happened before the copy's load, which returns that change or a later one. Look-ups go on, for they take no
-//! lock, and so do inserts into buckets with room; each of these that overlaps the copying is in the copy or not.
+//! A snapshot copies all words while it holds all stripes. Who holds one stripe never waits for another, and
+//! all snapshots take them in the same order; so nobody waits in a circle, and as long as holders run on and
+//! the locks are fair enough, all are had in the end.
+//!
+//! While all are held no lane is cleared and no move is half done: words only gain. The loads return at least all
+//! changes that happened before them: those of the moves and removals before, which held one of the stripes,
+//! and those of the inserts that happened before the call. So of each pair the copy has as many fingerprints as
+//! inserts of it were seen, less the removals before. Each of these is paid for by an insert of its own, which happened
+//! before it and was seen. So was that of an item that is in the table throughout, and it pays for none of
+//! them: one at least is left.
+//!
+//! Look-ups go on, for they take no lock, and so do inserts into buckets with room; each insert that overlaps the
+//! copying is in the copy or not.
 //!
 //! # One order, and none
 //!
@@ -150,7 +160,8 @@ impl Core {
         let Pair { fingerprint, buckets: [first, second] } = pair;
         let (words, is_still) = self.read(pair);
         let (found, certain) = L::glance(words, L::pattern(fingerprint));
-        // One branch, as good as always taken, where hits and misses come as they like.
+        // One branch, in plain words as good as always taken, where hits and misses come as they like. In
+        // semi-sorted ones it is taken for misses.
         if (found | is_still) & certain {
             return found;
         }

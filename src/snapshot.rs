@@ -53,6 +53,8 @@ pub(crate) fn hasher_check(hasher: &impl BuildHasher) -> u64 {
         hasher.hash_one(NUMBER),
         hasher.hash_one(u128::from(NUMBER)),
         hasher.hash_one((NUMBER, NUMBER as usize as u32 as usize)),
+        // Slices are hashed as they lie in memory: this one differs where the byte order does.
+        hasher.hash_one([NUMBER as u16, 1]),
     ];
     let lengths =
         (0..=64).chain([100, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025]);

@@ -13,7 +13,8 @@ pub(crate) struct Table {
 impl Table {
     /// A table of empty buckets, or `None` when the system refuses the memory.
     ///
-    /// No page is touched, so memory is taken only as buckets come into use.
+    /// No page is touched here, and none by the allocator where it has memory fresh from the system (glibc's
+    /// always has for tables beyond 32 MiB): then memory is taken only as buckets come into use.
     pub(crate) fn new(buckets: u64, huge_pages: bool) -> Option<Self> {
         Some(Self { words: Storage::zeroed(usize::try_from(buckets).ok()?, huge_pages)? })
     }
@@ -98,12 +99,12 @@ mod storage {
 
     /// Size of the smallest table that is mapped by itself, where that matters.
     #[cfg(all(target_os = "linux", not(miri)))]
-    const WORTH_A_MAPPING: usize = 1 << 20;
+    const WORTH_A_MAPPING: usize = 512 << 10;
 
-    /// Zeroed words with an alignment that the allocator is not told about.
+    /// Zeroed words, aligned within memory of the allocator's, or of the system's own.
     ///
-    /// Asked for an alignment beyond its own, std's system allocator on Unix takes memory and
-    /// clears it, which touches every page. So we ask for plain zeroed memory, which comes fresh
+    /// The allocator is not told about the alignment. Asked for one beyond its own, std's system allocator on
+    /// Unix takes memory and clears it, which touches every page. So we ask for plain zeroed memory, which comes fresh
     /// from the system without a touch, and for as much more as the alignment may cost.
     #[derive(Debug)]
     pub(super) struct Storage {
@@ -164,7 +165,10 @@ mod storage {
                 }
                 let memory = NonNull::new(memory.cast())?;
                 // SAFETY: anonymous memory is zeroed, and begins with a page.
-                return Some(unsafe { Self::within(memory, len, align, Source::Mapping(padded)) });
+                let storage = unsafe { Self::within(memory, len, align, Source::Mapping(padded)) };
+                // Where the system gives huge pages unasked.
+                advise(storage.words, storage.len * size_of::<Word>(), Advice::Never);
+                return Some(storage);
             }
             Self::zeroed(len, false)
         }
@@ -190,8 +194,8 @@ mod storage {
 
         #[inline]
         pub(super) fn as_slice(&self) -> &[Word] {
-            // SAFETY: `words` points to `len` words of our own allocation, aligned by `zeroed`;
-            // all-zero bytes are a valid `Word`; they live as long as `self`.
+            // SAFETY: `words` points to `len` words of our own memory, aligned by `within`, no more than
+            // `isize::MAX` bytes by `sizes`; all-zero bytes are a valid `Word`; they live as long as `self`.
             unsafe { slice::from_raw_parts(self.words.as_ptr(), self.len) }
         }
 
@@ -215,17 +219,22 @@ mod storage {
         }
     }
 
-    /// Bytes of so many words, their alignment, and the bytes with which they can be aligned.
+    /// Bytes of so many words, their alignment, and the bytes with which they can be aligned; `None` where
+    /// these are more than any object can have.
     fn sizes(len: usize) -> Option<(usize, usize, usize)> {
         assert!(len > 0, "a table has a bucket");
         let bytes = len.checked_mul(size_of::<Word>())?;
         let align = if bytes >= HUGE_PAGE { HUGE_PAGE } else { CACHE_LINE };
-        Some((bytes, align, bytes.checked_add(align)?))
+        let padded = bytes.checked_add(align)?;
+        isize::try_from(padded).ok()?;
+        Some((bytes, align, padded))
     }
 
     /// When memory is to be on huge pages.
     #[derive(Clone, Copy)]
     enum Advice {
+        /// Not until there is other advice.
+        Never,
         /// Each page when it is first touched.
         OnceTouched,
         /// What has been touched, now.
@@ -237,6 +246,7 @@ mod storage {
         #[cfg(all(target_os = "linux", not(miri)))]
         {
             let advice = match advice {
+                Advice::Never => libc::MADV_NOHUGEPAGE,
                 Advice::OnceTouched => libc::MADV_HUGEPAGE,
                 Advice::AtOnce => libc::MADV_COLLAPSE,
             };
@@ -244,7 +254,7 @@ mod storage {
             unsafe { libc::madvise(words.as_ptr().cast(), bytes, advice) };
         }
         #[cfg(not(all(target_os = "linux", not(miri))))]
-        let _ = (words, bytes, advice);
+        let _ = (words, bytes, advice, Advice::Never);
     }
 }
 

@@ -42,8 +42,8 @@ impl CuckooFilter {
     /// Loads a filter from a snapshot that is read from somewhere, up to its last byte and no further.
     ///
     /// It reads 64 KiB at a time, so the reader needs no buffer. Before anything is allocated the snapshot's
-    /// header is checked, by a checksum of its own and field by field; then memory is taken as
-    /// bytes arrive.
+    /// header is checked, by a checksum of its own and field by field; then, on Linux, memory is taken as
+    /// bytes arrive, and no more than a megabyte besides. (Elsewhere it is up to the allocator.)
     ///
     /// # Errors
     /// As [`from_bytes`](Self::from_bytes).
@@ -72,6 +72,8 @@ impl<S: BuildHasher> CuckooFilter<S> {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
+        let reserved = bytes.try_reserve_exact(self.core.geometry().buckets() as usize * 8 + 72);
+        reserved.expect("memory for the bytes of the filter");
         self.save(&mut bytes).expect("memory for a copy of the filter");
         bytes
     }
@@ -80,12 +82,16 @@ impl<S: BuildHasher> CuckooFilter<S> {
     ///
     /// **An item that is in the filter from before the call until after it is in the snapshot**, whatever is moved
     /// meanwhile. What is inserted or removed meanwhile may be in it or not, each by itself: of two inserts
-    /// one after the other the second may be in the snapshot and the first not.
+    /// one after the other the second may be in the snapshot and the first not. So [the
+    /// contract](CuckooFilter#the-contract-of-removal) goes on in a loaded filter with this: **of the items in the
+    /// snapshot remove only those whose insert happened before the call.** Another may not be in it, and an
+    /// alias of it may.
     ///
-    /// The buckets are copied first, with all stripes locked: removals, relocations, `count` and
-    /// `insert_unique` wait for the copy (some 20 ms for 128 MiB), look-ups and inserts into
+    /// The buckets are copied first, with all stripes locked: removals, relocations, `count`, `insert_unique`, the
+    /// verdict `TooManyCopies` and other saves wait for the copy (some 20 ms for 128 MiB), look-ups and inserts into
     /// buckets with room do not. Only then is anything written; no lock is held over that. The copy takes as much memory
-    /// again as the buckets, for as long as the call takes.
+    /// again as the buckets, for as long as the call takes. (A thread that is suspended while it holds a stripe holds up the
+    /// save, and with it all that wait for a stripe.)
     ///
     /// The [format](crate::docs::snapshots) is the same on every platform. The hasher itself is not saved.
     ///

@@ -44,7 +44,8 @@ impl Fingerprint {
 ///
 /// The functions see a word as a multiset: in which lane a fingerprint stands has no meaning, and
 /// a layout may reorder lanes as it likes. `0` is the empty word of every layout, and all others are made
-/// from it by these functions: a layout may keep to a form of its own, and expect it.
+/// from it by these functions, or pass [`is_valid`](Self::is_valid): a layout may keep to a form of its own,
+/// and expect it.
 pub trait WordLayout: 'static {
     /// Lanes in a word: the most fingerprints it holds.
     const LANES: u32;
@@ -100,7 +101,8 @@ pub trait WordLayout: 'static {
     /// How many lanes are occupied.
     fn occupied(word: u64) -> u32;
 
-    /// Whether this is a word as the functions here make them, and not any other number.
+    /// Whether these functions can work with this number: it is a word as they make them, or differs from one
+    /// in nothing that matters to them.
     fn is_valid(word: u64) -> bool;
 
     /// The fingerprints in the word, each as often as it occurs.

@@ -72,7 +72,7 @@ pub(crate) fn encode(terms: &Terms, count: u32, nibbles: u32) -> u64 {
 
 /// The table that decodes `count` nibbles.
 ///
-/// Its length is a power of two, the next above the number of sequences, and what is left over is zero.
+/// Its length is the least power of two that is not below the number of sequences; what is left over is zero.
 pub(crate) const fn decoder(count: u32) -> &'static [u32] {
     match count {
         1 => &DECODER_1,

@@ -25,7 +25,7 @@ use super::{
 /// zero, whatever the code says, and it costs one fingerprint in `2^(BITS - 4)`.
 ///
 /// **Lanes descend**, by low nibble, and among equal ones by high part; empty lanes, which are zeros, come
-/// last. So a word has one form, occupied lanes are the lowest ones, a word is full when its highest
+/// last. So occupied lanes are the lowest ones, a word is full when its highest
 /// high part is not zero, and of two words the one with fewer occupied lanes is the smaller number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SemiSorted<const LANES: u32, const BITS: u32>;
