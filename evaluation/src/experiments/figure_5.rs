@@ -117,7 +117,7 @@ fn rows(lives: &'static [Life]) -> Vec<Row> {
         claim(
             PLACE,
             "dl-CBF against BF, none present",
-            (Some(0.7), speed("dl-CBF", 0.0) / speed("BF", 0.0)),
+            (None, speed("dl-CBF", 0.0) / speed("BF", 0.0)),
             SLOWER,
             "four lines against two; but four whose addresses are known at once, and no branch",
         ),
