@@ -56,7 +56,8 @@ const TAKEN_AT_ONCE: usize = 1024;
 ///   `true`, an `insert_unique` that returns `Ok(false)`, and the copies that `count` counts.
 /// - A thread that stops in the middle of an operation never holds up a look-up, nor an insert into
 ///   a bucket with room. It may hold up removals and relocations of 1/1024 of the fingerprints; of more
-///   in tables below 4 MiB, of an eighth in the smallest.
+///   in tables below 4 MiB, of an eighth in the smallest. A [`save`](Self::save) that waits for it holds up
+///   all of them.
 ///
 /// # Example
 ///
@@ -115,7 +116,7 @@ impl CuckooFilter {
     /// use guira::{CuckooFilter, Layout};
     ///
     /// let filter = CuckooFilter::builder().capacity(50_000).false_positive_rate(0.01).build()?;
-    /// assert_eq!(filter.layout(), Layout::Plain5x12);
+    /// assert_eq!(filter.layout(), Layout::SemiSorted6x12);
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn builder() -> CuckooFilterBuilder {

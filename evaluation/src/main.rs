@@ -15,12 +15,13 @@
 //! pinned thread, so leave the machine
 //! alone meanwhile.
 //!
-//! - `--only NAME` makes a part of it: `table-1`, `figure-2`, `login-loads`, `copies`, `theory`,
-//!   `figure-3` and so on, or the beginning of a name.
+//! - `--only NAME` makes the parts with NAME in their names: `table-1` to `table-3`, `figure-2` to
+//!   `figure-8`, `login-loads`, `copies`, `theory`, `literature`. It can be repeated. Every run replaces
+//!   all of `evaluation/report/`: copy a report that you want to keep.
 //! - `--megabytes N` sizes the tables of the throughput experiments, `--runs N` is how often each
 //!   load factor is measured, `--buckets 25` adds tables of 2^25 buckets to `figure-2` and
 //!   `login-loads` (and `--buckets 30` of 2^30, which take 8 to 32 GiB).
-//! - `--full` is all of it as in the papers: 192 MiB, 10 runs, 2^25 buckets. That takes hours.
+//! - `--full` is as in the papers, but for 2^30 buckets: 192 MiB, 10 runs, 2^25 buckets. That takes hours.
 //! - `--only login-loads --buckets 25 --keep` makes the figures in `kept/` anew, by which Table 2 of
 //!   `;login:` is judged where it is not measured again; its loads depend on the size of the table.
 //!

@@ -96,7 +96,8 @@ impl<S: BuildHasher> CuckooFilter<S> {
     /// The [format](crate::docs::snapshots) is the same on every platform. The hasher itself is not saved.
     ///
     /// # Errors
-    /// Those of the writer, and [`OutOfMemory`](io::ErrorKind::OutOfMemory) when there is none for the copy.
+    /// Those of the writer, and [`OutOfMemory`](io::ErrorKind::OutOfMemory) when there is none for the copy. What
+    /// has been written by then is no snapshot, and is refused: write to another name, and rename.
     ///
     /// ```no_run
     /// let filter = guira::CuckooFilter::with_capacity(1_000);

@@ -51,9 +51,11 @@ fn introduction() -> Markup {
             " beside the filters of the papers."
         }
         p {
-            "Numbers are the papers' own. What the paper says in words of its plots (Figures 5 to 8), the parameters \
-             of the filters that it compares with, and the ranges of its Table 1 were set down without its \
-             text at hand: if it says otherwise, this page is wrong."
+            "Figures in the column “paper” are printed in the papers, with these exceptions. What the paper says in \
+             words of its plots (Figures 5 to 8), the parameters of the filters that it compares with, and the \
+             ranges of its Table 1 were set down without its text at hand: if it says otherwise, this page is \
+             wrong. The last section has figures of other papers, and some measured on another machine, each \
+             with its source."
         }
     }
 }
