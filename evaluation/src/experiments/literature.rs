@@ -162,10 +162,11 @@ pub fn run(_: &Options, progress: &Progress) -> Outcome {
             why: format!(
                 "against the smallest published filter with removal, the {}{}",
                 best.map_or("", |best| best.name),
-                if space.name.contains("Plain") {
-                    "; plain layouts trade space for speed"
-                } else {
-                    ""
+                match &space.name {
+                    name if name.contains("Plain") => "; plain layouts trade space for speed",
+                    name if name.contains("4x17") || name.contains("3x22") =>
+                        "; the fewer the lanes, the more of the table stays empty",
+                    _ => "",
                 }
             ),
         }

@@ -7,8 +7,11 @@ use crate::{common::Keys, filters, parallel};
 
 /// Bytes of each filter: what the paper's cuckoo filter takes with 2^20 buckets of four slots of 12 bits.
 const BYTES: usize = 6 << 20;
-/// Absent keys looked up, and keys of either kind whose cache lines are counted.
+/// Absent keys looked up at a time, until there are so many false positives, or so many keys.
 const QUERIES: u64 = 8_000_000;
+const ENOUGH: usize = 200;
+const MOST: u64 = 20 * QUERIES;
+/// Keys of either kind whose cache lines are counted.
 const COUNTED: u64 = 100_000;
 
 /// A full filter.
@@ -69,7 +72,12 @@ fn measure(kind: &filters::Kind) -> Space {
     let items = (0..most).take_while(|&index| filter.insert(keys.key(index))).count();
     // Indices from the upper half are never inserted.
     let absent = |index: u64| keys.key(index | 1 << 63);
-    let found = (0..QUERIES).filter(|&index| filter.contains(absent(index))).count();
+    let (mut found, mut asked) = (0, 0);
+    while found < ENOUGH && asked < MOST {
+        let more = asked..asked + QUERIES;
+        found += more.filter(|&index| filter.contains(absent(index))).count();
+        asked += QUERIES;
+    }
     let mean = |key: &dyn Fn(u64) -> u64| {
         let lines = (0..COUNTED).map(|index| filter.lines(key(index))).sum::<Option<usize>>();
         lines.map(|lines| lines as f64 / COUNTED as f64)
@@ -80,7 +88,7 @@ fn measure(kind: &filters::Kind) -> Space {
         source: kind.source,
         removes: kind.removes,
         bits: 8.0 * filter.bytes() as f64 / items as f64,
-        rate: found as f64 / QUERIES as f64,
+        rate: found as f64 / asked as f64,
         lines: present.zip(mean(&absent)).map(<[f64; 2]>::from),
     }
 }
