@@ -5,7 +5,7 @@ use std::hash::BuildHasher;
 use crate::{
     BuildError, CuckooFilter, DefaultHashBuilder, Layout,
     geometry::{Geometry, MAX_BUCKETS},
-    hasher::{derive_seed, random_seed},
+    hasher::{hasher_seed, mixing_seed, random_seed},
     shared::Core,
     sizing::buckets_for,
 };
@@ -160,12 +160,12 @@ impl<S> CuckooFilterBuilder<S> {
         }
         let (layout, buckets) = self.choose(capacity)?;
         let seed = self.seed.unwrap_or_else(random_seed);
-        let geometry = Geometry::new(buckets, derive_seed(seed, 0));
+        let geometry = Geometry::new(buckets, mixing_seed(seed));
         let core = Core::new(geometry, self.huge_pages).ok_or_else(|| BuildError::OutOfMemory {
             bytes: usize::try_from(buckets * 8).unwrap_or(usize::MAX),
         })?;
         let hasher = match self.hasher {
-            HasherChoice::Seeded(with_seed) => with_seed(derive_seed(seed, 1)),
+            HasherChoice::Seeded(with_seed) => with_seed(hasher_seed(seed)),
             HasherChoice::Given(hasher) => hasher,
         };
         Ok(CuckooFilter::from_parts(core, layout, capacity, seed, hasher))

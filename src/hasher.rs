@@ -169,8 +169,18 @@ pub(crate) fn random_seed() -> u64 {
     std::hash::RandomState::new().hash_one(0)
 }
 
+/// The seed of the mixing of hashes in a filter with this seed.
+pub(crate) fn mixing_seed(seed: u64) -> u64 {
+    derive_seed(seed, 0)
+}
+
+/// The seed of the hasher of a filter with this seed, where none was given.
+pub(crate) fn hasher_seed(seed: u64) -> u64 {
+    derive_seed(seed, 1)
+}
+
 /// Derives the `stream`-th independent seed from one (`SplitMix64`, Steele et al. 2014).
-pub(crate) fn derive_seed(seed: u64, stream: u64) -> u64 {
+fn derive_seed(seed: u64, stream: u64) -> u64 {
     let mut z = seed.wrapping_add((stream + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -12,7 +12,7 @@ use rapidhash::v3::{RapidSecrets, RapidStreamHasherV3, rapidhash_v3};
 use crate::{
     Layout, LoadError,
     geometry::{Geometry, MAX_BUCKETS},
-    hasher::derive_seed,
+    hasher::mixing_seed,
     shared::Core,
     table::Table,
     word::{WordLayout, with_layout},
@@ -63,9 +63,14 @@ pub(crate) fn hasher_check(hasher: &impl BuildHasher) -> u64 {
 }
 
 impl Header {
-    /// Bytes of the whole snapshot.
-    pub(crate) fn snapshot_bytes(&self) -> u64 {
-        HEADER as u64 + 8 * self.buckets + 8
+    /// Says what is wrong with a whole snapshot of so many bytes, before its buckets are read.
+    pub(crate) fn check_length(&self, received: usize) -> Result<(), LoadError> {
+        let (received, expected) = (received as u64, HEADER as u64 + 8 * self.buckets + 8);
+        match received.checked_sub(expected) {
+            None => Err(LoadError::Truncated { received }),
+            Some(0) => Ok(()),
+            Some(more) => Err(LoadError::TrailingBytes { more }),
+        }
     }
 
     /// The error of a system that has no memory for the buckets.
@@ -161,20 +166,6 @@ pub(crate) fn write(header: &Header, words: &[u64], mut out: impl Write) -> io::
     out.flush()
 }
 
-/// Says what is wrong with the length of a whole snapshot, before it is read.
-///
-/// (What is wrong with the header, reading it will say.)
-pub(crate) fn check_length(bytes: &[u8]) -> Result<(), LoadError> {
-    let received = bytes.len() as u64;
-    let Some(header) = bytes.first_chunk() else { return Err(LoadError::Truncated { received }) };
-    let expected = Header::decode(header)?.snapshot_bytes();
-    match received.checked_sub(expected) {
-        None => Err(LoadError::Truncated { received }),
-        Some(0) => Ok(()),
-        Some(more) => Err(LoadError::TrailingBytes { more }),
-    }
-}
-
 /// Reads the buckets, which follow the header.
 pub(crate) fn read_core(header: &Header, bytes: &mut impl Read) -> Result<Core, LoadError> {
     // Without huge pages at first: one could take 2 MiB for the first byte that arrives.
@@ -193,7 +184,7 @@ pub(crate) fn read_core(header: &Header, bytes: &mut impl Read) -> Result<Core, 
         return Err(LoadError::InvalidBuckets);
     }
     table.onto_huge_pages();
-    let geometry = Geometry::new(header.buckets, derive_seed(header.seed, 0));
+    let geometry = Geometry::new(header.buckets, mixing_seed(header.seed));
     Ok(Core::with_table(geometry, table))
 }
 

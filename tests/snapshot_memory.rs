@@ -2,10 +2,12 @@
 
 #![cfg(target_os = "linux")]
 
+mod common;
+
 use std::io::Read;
 
+use common::forge::{HEADER, amend_header};
 use guira::{CuckooFilter, LoadError};
-use rapidhash::v3::rapidhash_v3;
 
 const MEGABYTE: usize = 1 << 20;
 
@@ -49,14 +51,15 @@ fn memory_is_taken_as_bytes_arrive() {
     CuckooFilter::from_bytes(&filter.to_bytes()).expect("a snapshot");
     for buckets in [1_u64 << 20, 1 << 28, 1 << 32] {
         for zeros in [0, 1, 100_000, 3 * MEGABYTE, 8 * MEGABYTE - 1] {
-            let mut header = filter.to_bytes()[..64].to_vec();
+            let mut header = filter.to_bytes()[..HEADER].to_vec();
             header[16..24].copy_from_slice(&buckets.to_le_bytes());
-            let checksum = rapidhash_v3(&header[..56]);
-            header[56..].copy_from_slice(&checksum.to_le_bytes());
+            amend_header(&mut header);
             let before = resident();
             let mut reader = Watching { header, zeros, given: 0, before, most_beyond: 0 };
             match CuckooFilter::load(&mut reader) {
-                Err(LoadError::Truncated { received }) => assert_eq!(received, 64 + zeros as u64),
+                Err(LoadError::Truncated { received }) => {
+                    assert_eq!(received, (HEADER + zeros) as u64);
+                }
                 // So much address space is not to be had everywhere.
                 Err(LoadError::OutOfMemory { bytes }) => assert_eq!(bytes, 8 * buckets),
                 other => panic!("{other:?}"),

@@ -7,14 +7,13 @@ use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-use common::{Watchdog, rng, scaled};
+use common::{
+    Watchdog,
+    forge::{HEADER, amend},
+    rng, scaled,
+};
 use guira::{CuckooFilter, Layout, LoadError, StableHashBuilder};
 use rand::{Rng, RngExt};
-use rapidhash::v3::rapidhash_v3;
-
-/// Bytes of the header, and of them before its own checksum.
-const HEADER: usize = 64;
-const CHECKED: usize = 56;
 
 /// A filter with some items, one of them twice, and these.
 fn filled(layout: Layout, capacity: usize) -> (CuckooFilter, Vec<u64>) {
@@ -24,14 +23,6 @@ fn filled(layout: Layout, capacity: usize) -> (CuckooFilter, Vec<u64>) {
     keys.extend(keys.first().copied());
     keys.retain(|key| filter.insert(key).is_ok());
     (filter, keys)
-}
-
-/// Makes the checksums of a snapshot right again.
-fn amend(bytes: &mut [u8]) {
-    let checksum = rapidhash_v3(&bytes[..CHECKED]);
-    bytes[CHECKED..HEADER].copy_from_slice(&checksum.to_le_bytes());
-    let (buckets, end) = bytes[HEADER..].split_last_chunk_mut::<8>().expect("a snapshot");
-    *end = rapidhash_v3(buckets).to_le_bytes();
 }
 
 #[test]

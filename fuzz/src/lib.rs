@@ -1,6 +1,9 @@
 //! What the fuzz targets do with their input; each panics where the library is wrong.
 
 pub mod filter;
+#[path = "../../tests/common/forge.rs"]
+#[allow(dead_code, reason = "shared with the tests of the library")]
+mod forge;
 pub mod operations;
 #[path = "../../tests/common/oracle.rs"]
 #[allow(dead_code, reason = "shared with the tests of the library")]

@@ -3,11 +3,8 @@
 
 use arbitrary::Arbitrary;
 use guira::{CuckooFilter, Layout};
-use rapidhash::v3::rapidhash_v3;
 
-/// Bytes of the header, and of those that its checksum is of.
-const HEADER: usize = 64;
-const CHECKED: usize = 56;
+use crate::forge::{HEADER, amend};
 
 /// A snapshot of a filter, and what is done to it.
 #[derive(Arbitrary, Debug)]
@@ -64,11 +61,7 @@ fn changed(input: &Input) -> Vec<u8> {
         bytes[at] = byte;
     }
     if input.amended {
-        let checksum = rapidhash_v3(&bytes[..CHECKED]);
-        bytes[CHECKED..HEADER].copy_from_slice(&checksum.to_le_bytes());
-        let end = bytes.len() - 8;
-        let checksum = rapidhash_v3(&bytes[HEADER..end]);
-        bytes[end..].copy_from_slice(&checksum.to_le_bytes());
+        amend(&mut bytes);
     }
     bytes.truncate(bytes.len().saturating_sub(usize::from(input.cut) / 8));
     bytes

@@ -8,7 +8,7 @@ use std::{
 use super::CuckooFilter;
 use crate::{
     DefaultHashBuilder, LoadError,
-    hasher::derive_seed,
+    hasher::hasher_seed,
     snapshot::{self, Header, hasher_check},
     word::{WordLayout, with_layout},
 };
@@ -60,8 +60,8 @@ impl CuckooFilter {
 }
 
 /// The default hasher of a filter with this seed.
-pub(crate) fn default_hasher(seed: u64) -> DefaultHashBuilder {
-    DefaultHashBuilder::with_seed(derive_seed(seed, 1))
+fn default_hasher(seed: u64) -> DefaultHashBuilder {
+    DefaultHashBuilder::with_seed(hasher_seed(seed))
 }
 
 impl<S: BuildHasher> CuckooFilter<S> {
@@ -139,21 +139,33 @@ impl<S: BuildHasher> CuckooFilter<S> {
         Self::from_reader(reader, |_| hasher)
     }
 
-    fn from_slice(mut bytes: &[u8], hasher: impl FnOnce(u64) -> S) -> Result<Self, LoadError> {
-        snapshot::check_length(bytes)?;
-        Self::from_reader(&mut bytes, hasher)
+    fn from_slice(bytes: &[u8], hasher: impl FnOnce(u64) -> S) -> Result<Self, LoadError> {
+        let mut rest = bytes;
+        let header = Header::read(&mut rest)?;
+        header.check_length(bytes.len())?;
+        Self::from_header(&header, &mut rest, hasher)
     }
 
-    /// Reads a snapshot of a filter whose hasher is made of its seed.
-    fn from_reader(reader: impl Read, hasher: impl FnOnce(u64) -> S) -> Result<Self, LoadError> {
-        let mut reader = reader;
+    fn from_reader(
+        mut reader: impl Read,
+        hasher: impl FnOnce(u64) -> S,
+    ) -> Result<Self, LoadError> {
         let header = Header::read(&mut reader)?;
+        Self::from_header(&header, &mut reader, hasher)
+    }
+
+    /// Reads what follows the header of a filter whose hasher is made of its seed.
+    fn from_header(
+        header: &Header,
+        reader: &mut impl Read,
+        hasher: impl FnOnce(u64) -> S,
+    ) -> Result<Self, LoadError> {
         let hasher = hasher(header.seed);
         if hasher_check(&hasher) != header.hasher_check {
             return Err(LoadError::OtherHasher);
         }
         let capacity = usize::try_from(header.capacity).map_err(|_| header.out_of_memory())?;
-        let core = snapshot::read_core(&header, &mut reader)?;
+        let core = snapshot::read_core(header, reader)?;
         let filter = Self::from_parts(core, header.layout, capacity, header.seed, hasher);
         filter.items.add(header.items as i64);
         Ok(filter)

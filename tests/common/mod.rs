@@ -8,6 +8,7 @@
 )]
 
 pub mod churn;
+pub mod forge;
 pub mod hashers;
 pub mod oracle;
 pub mod ping_pong;
