@@ -3,8 +3,9 @@
 use std::hash::BuildHasher;
 
 use crate::{
-    BuildError, CuckooFilter, DefaultHashBuilder, Layout,
-    geometry::{Geometry, MAX_BUCKETS},
+    BuildError, CuckooFilter, DefaultHashBuilder, GrowingFilter, Layout,
+    chain::{self, Chain},
+    geometry::{Geometry, MAX_BUCKETS, Placement},
     hasher::{hasher_seed, mixing_seed, random_seed},
     shared::Core,
     sizing::buckets_for,
@@ -35,6 +36,9 @@ pub struct CuckooFilterBuilder<S = DefaultHashBuilder> {
     hasher: HasherChoice<S>,
 }
 
+/// The rate of filters that grow, unless another is asked for.
+const DEFAULT_GROWING_RATE: f64 = 0.001;
+
 /// Where the hasher comes from.
 #[derive(Clone, Debug)]
 enum HasherChoice<S> {
@@ -42,6 +46,25 @@ enum HasherChoice<S> {
     Seeded(fn(u64) -> S),
     /// Given by the user.
     Given(S),
+}
+
+impl<S> HasherChoice<S> {
+    fn make(self, seed: u64) -> S {
+        match self {
+            Self::Seeded(with_seed) => with_seed(hasher_seed(seed)),
+            Self::Given(hasher) => hasher,
+        }
+    }
+}
+
+/// The rate, if it is one.
+fn checked_rate(rate: f64) -> Result<f64, BuildError> {
+    if rate > 0.0 && rate < 1.0 { Ok(rate) } else { Err(BuildError::InvalidRate(rate)) }
+}
+
+/// The error of a system that has no memory for so many buckets.
+fn out_of_memory(buckets: u64) -> BuildError {
+    BuildError::OutOfMemory { bytes: usize::try_from(buckets * 8).unwrap_or(usize::MAX) }
 }
 
 impl CuckooFilterBuilder {
@@ -154,21 +177,49 @@ impl<S> CuckooFilterBuilder<S> {
     /// # Errors
     /// [`BuildError`], with a variant for each thing that can be wrong.
     pub fn build(self) -> Result<CuckooFilter<S>, BuildError> {
-        let capacity = self.capacity.ok_or(BuildError::NoCapacity)?;
-        if capacity == 0 {
-            return Err(BuildError::ZeroCapacity);
-        }
+        let capacity = self.checked_capacity()?;
         let (layout, buckets) = self.choose(capacity)?;
         let seed = self.seed.unwrap_or_else(random_seed);
         let geometry = Geometry::new(buckets, mixing_seed(seed));
-        let core = Core::new(geometry, self.huge_pages).ok_or_else(|| BuildError::OutOfMemory {
-            bytes: usize::try_from(buckets * 8).unwrap_or(usize::MAX),
-        })?;
-        let hasher = match self.hasher {
-            HasherChoice::Seeded(with_seed) => with_seed(hasher_seed(seed)),
-            HasherChoice::Given(hasher) => hasher,
-        };
-        Ok(CuckooFilter::from_parts(core, layout, capacity, seed, hasher))
+        let core = Core::new(geometry, self.huge_pages).ok_or_else(|| out_of_memory(buckets))?;
+        Ok(CuckooFilter::from_parts(core, layout, capacity, seed, self.hasher.make(seed)))
+    }
+
+    /// Makes a filter that grows beyond its capacity.
+    ///
+    /// The rate is that of the whole filter, however long it grows; without one, 0.1 %. A [`layout`](Self::layout) is that of the
+    /// first segment; those of the others follow from what is left of the rate.
+    ///
+    /// # Errors
+    /// [`BuildError`], with a variant for each thing that can be wrong.
+    ///
+    /// ```
+    /// use guira::CuckooFilter;
+    ///
+    /// let filter = CuckooFilter::builder().capacity(100).false_positive_rate(0.02).build_growing()?;
+    /// filter.try_extend(0..10_000).unwrap();
+    /// assert!(filter.false_positive_rate() <= 0.02);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn build_growing(self) -> Result<GrowingFilter<S>, BuildError> {
+        let capacity = self.checked_capacity()?;
+        let asked = checked_rate(self.false_positive_rate.unwrap_or(DEFAULT_GROWING_RATE))?;
+        let plan = chain::plan(capacity, self.layout, asked, self.fastest)?;
+        let seed = self.seed.unwrap_or_else(random_seed);
+        let (_, first) = plan[0];
+        let chain = Chain::new(plan, self.huge_pages);
+        let chain = chain.ok_or_else(|| out_of_memory(first.buckets()))?;
+        let hasher = self.hasher.make(seed);
+        Ok(GrowingFilter::from_parts(chain, asked, capacity, mixing_seed(seed), hasher))
+    }
+
+    /// The capacity, if it is one.
+    fn checked_capacity(&self) -> Result<usize, BuildError> {
+        match self.capacity {
+            None => Err(BuildError::NoCapacity),
+            Some(0) => Err(BuildError::ZeroCapacity),
+            Some(capacity) => Ok(capacity),
+        }
     }
 
     /// The layout and the number of buckets for a capacity.
@@ -181,9 +232,7 @@ impl<S> CuckooFilterBuilder<S> {
         let Some(asked) = self.false_positive_rate else {
             return fitting(sized(self.layout.unwrap_or(Layout::Plain4x16)));
         };
-        if !(asked > 0.0 && asked < 1.0) {
-            return Err(BuildError::InvalidRate(asked));
-        }
+        let asked = checked_rate(asked)?;
         let rate = |&(layout, buckets): &(Layout, u64)| {
             layout.rate_at(capacity as f64 / (buckets as f64 * f64::from(layout.lanes())))
         };

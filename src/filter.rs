@@ -11,11 +11,13 @@ use std::{
 
 use crate::{
     BuildError, CuckooFilterBuilder, DefaultHashBuilder, InsertBatchError, InsertError, Layout,
-    batch::for_each_pair, counter::ShardedCounter, crowd::Crowd, shared::Core, word::with_layout,
+    batch::{for_each_pair, in_batches},
+    counter::ShardedCounter,
+    crowd::Crowd,
+    outcome::{Additions, Tallied, check_lengths},
+    shared::Core,
+    word::with_layout,
 };
-
-/// Items that [`CuckooFilter::try_extend`] takes from its iterator before it adds them.
-const TAKEN_AT_ONCE: usize = 1024;
 
 /// A set of items, kept as a few bits each, that any number of threads share.
 ///
@@ -589,17 +591,9 @@ impl<S: BuildHasher> CuckooFilter<S> {
         &self,
         items: impl IntoIterator<Item = T>,
     ) -> Result<(), InsertBatchError> {
-        let mut hashes = items.into_iter().map(|item| self.hasher.hash_one(item));
         let mut batch = Additions::new(&self.items);
-        let mut taken = Vec::with_capacity(TAKEN_AT_ONCE);
-        for first in (0..).step_by(TAKEN_AT_ONCE) {
-            taken.clear();
-            taken.extend(hashes.by_ref().take(TAKEN_AT_ONCE));
-            self.add_all(&taken, |&hash| hash, first, &mut batch);
-            if taken.len() < TAKEN_AT_ONCE {
-                break;
-            }
-        }
+        let hashes = items.into_iter().map(|item| self.hasher.hash_one(item));
+        in_batches(hashes, |hashes, first| self.add_all(hashes, |&hash| hash, first, &mut batch));
         batch.finish().map(drop)
     }
 
@@ -684,56 +678,4 @@ impl<S> fmt::Debug for CuckooFilter<S> {
             .field("false_positive_rate", &self.false_positive_rate())
             .finish_non_exhaustive()
     }
-}
-
-/// A change of the number of items that reaches the counter when it is dropped, so also when the
-/// hashing of a later item of the batch panics.
-struct Tallied<'a> {
-    items: &'a ShardedCounter,
-    change: i64,
-}
-
-impl Drop for Tallied<'_> {
-    fn drop(&mut self) {
-        self.items.add(self.change);
-    }
-}
-
-/// What became of the items of a batch that adds.
-struct Additions<'a> {
-    added: Tallied<'a>,
-    failures: Vec<(usize, InsertError)>,
-}
-
-impl<'a> Additions<'a> {
-    fn new(items: &'a ShardedCounter) -> Self {
-        Self { added: Tallied { items, change: 0 }, failures: Vec::new() }
-    }
-
-    /// Takes down the outcome of one item, and returns whether it was added.
-    fn note(&mut self, position: usize, outcome: Result<bool, InsertError>) -> bool {
-        match outcome {
-            Ok(added) => {
-                self.added.change += i64::from(added);
-                added
-            }
-            Err(reason) => {
-                self.failures.push((position, reason));
-                false
-            }
-        }
-    }
-
-    fn finish(self) -> Result<usize, InsertBatchError> {
-        InsertBatchError::check(self.added.change.unsigned_abs() as usize, self.failures)
-    }
-}
-
-/// Panics where a batch's slices differ in length, as std's `copy_from_slice` does.
-#[track_caller]
-fn check_lengths(items: usize, answers: usize) {
-    assert!(
-        items == answers,
-        "a batch needs as many answers as items: {items} items, {answers} answers"
-    );
 }

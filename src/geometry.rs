@@ -22,6 +22,18 @@ pub struct Pair {
     pub buckets: [u32; 2],
 }
 
+/// What the protocol asks of a geometry: it knows pairs, and no hashes.
+pub trait Placement: Copy + std::fmt::Debug {
+    /// How many buckets there are.
+    fn buckets(&self) -> u64;
+
+    /// The other bucket of a fingerprint that stands in `bucket`. From there it leads back.
+    fn other(&self, fingerprint: Fingerprint, bucket: u32) -> u32;
+
+    /// The fingerprint that a pair's stripe follows from.
+    fn of_stripe(&self, fingerprint: Fingerprint) -> Fingerprint;
+}
+
 /// The number of buckets, and with it every mapping from hashes to buckets.
 #[derive(Clone, Copy, Debug)]
 pub struct Geometry {
@@ -69,24 +81,46 @@ impl Geometry {
     #[inline]
     #[must_use]
     pub fn other(&self, fingerprint: Fingerprint, bucket: u32) -> u32 {
-        let t = u64::from(reduce(scatter(fingerprint), self.buckets));
-        let bucket = u64::from(bucket);
-        let wrap = if bucket > t { self.buckets } else { 0 };
-        (t + wrap - bucket) as u32
+        reflect(bucket, reduce(scatter(fingerprint), self.buckets), self.buckets)
+    }
+}
+
+impl Placement for Geometry {
+    #[inline]
+    fn buckets(&self) -> u64 {
+        self.buckets
+    }
+
+    #[inline]
+    fn other(&self, fingerprint: Fingerprint, bucket: u32) -> u32 {
+        self.other(fingerprint, bucket)
+    }
+
+    #[inline]
+    fn of_stripe(&self, fingerprint: Fingerprint) -> Fingerprint {
+        fingerprint
     }
 }
 
 /// Mixes a hash.
 #[inline]
-fn mix(hash: u64) -> u64 {
+pub(crate) fn mix(hash: u64) -> u64 {
     let mixed = MIXER.into_iter().fold(hash, |x, (shift, by)| (x ^ (x >> shift)).wrapping_mul(by));
     mixed ^ (mixed >> 31)
 }
 
 /// Maps 32 uniform bits evenly onto `0 .. n`, for `n` up to 2^32 (Lemire's multiply-shift).
 #[inline]
-fn reduce(bits: u32, n: u64) -> u32 {
+pub(crate) fn reduce(bits: u32, n: u64) -> u32 {
     ((u64::from(bits) * n) >> 32) as u32
+}
+
+/// The reflection `t - bucket` modulo `n`, its own inverse.
+#[inline]
+pub(crate) fn reflect(bucket: u32, t: u32, n: u64) -> u32 {
+    let (bucket, t) = (u64::from(bucket), u64::from(t));
+    let wrap = if bucket > t { n } else { 0 };
+    (t + wrap - bucket) as u32
 }
 
 /// Spreads fingerprints over 32 bits, by two multiplies and a shift.
@@ -94,7 +128,7 @@ fn reduce(bits: u32, n: u64) -> u32 {
 /// It must not be linear: with `t` a multiple of the fingerprint, a path of relocations of length d
 /// would reach only about d × 2^f buckets, and short fingerprints would fill badly.
 #[inline]
-fn scatter(fingerprint: Fingerprint) -> u32 {
+pub(crate) fn scatter(fingerprint: Fingerprint) -> u32 {
     let x = fingerprint.get().wrapping_mul(0x9e37_79b1);
     (x ^ (x >> 15)).wrapping_mul(0x85eb_ca6b)
 }

@@ -71,13 +71,16 @@ compile_error!("guira keeps its buckets in 64-bit atomics, which this target doe
 
 mod batch;
 mod builder;
+mod chain;
 mod counter;
 mod crowd;
 pub mod docs;
 mod error;
 mod filter;
 mod geometry;
+mod growing;
 mod hasher;
+mod outcome;
 mod path;
 mod protocol;
 mod shared;
@@ -98,8 +101,9 @@ pub mod raw {
     #[cfg(guira_steps)]
     pub use crate::sync::steps;
     pub use crate::{
+        chain::{Chain, Nested, mixed},
         counter::ShardedCounter,
-        geometry::{Geometry, MAX_BUCKETS, Pair},
+        geometry::{Geometry, MAX_BUCKETS, Pair, Placement},
         path::{Move, Progress, Search},
         shared::Core,
         word::{Fingerprint, Plain, SemiSorted, WordLayout},
@@ -109,6 +113,7 @@ pub mod raw {
 pub use builder::CuckooFilterBuilder;
 pub use error::{BuildError, InsertBatchError, InsertError, LoadError};
 pub use filter::CuckooFilter;
+pub use growing::GrowingFilter;
 pub use hasher::{DefaultHashBuilder, DefaultHasher, StableHashBuilder, StableHasher};
 pub use word::Layout;
 

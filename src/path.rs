@@ -4,7 +4,7 @@
 //! are made anything may have changed; they are validated one by one, by whoever makes them.
 
 use crate::{
-    geometry::Geometry,
+    geometry::Placement,
     word::{Fingerprint, WordLayout},
 };
 
@@ -72,7 +72,7 @@ pub struct Search {
 
 impl Search {
     /// Starts a search for room in one of the two buckets of a pair, which are read first.
-    pub fn start(&mut self, geometry: &Geometry, roots: [u32; 2]) {
+    pub fn start(&mut self, geometry: &impl Placement, roots: [u32; 2]) {
         self.nodes.clear();
         self.words.clear();
         self.seen.clear();
@@ -97,7 +97,7 @@ impl Search {
     #[inline]
     pub fn go_on<L: WordLayout>(
         &mut self,
-        geometry: &Geometry,
+        geometry: &impl Placement,
         ahead: usize,
         read: impl Fn(u32) -> u64,
         prefetch: impl Fn(u32),

@@ -130,7 +130,7 @@ use std::hint::select_unpredictable;
 
 use crate::{
     InsertError,
-    geometry::Pair,
+    geometry::{Pair, Placement},
     path::{Move, Progress, Search},
     shared::Core,
     stripes::Held,
@@ -152,7 +152,7 @@ pub(crate) enum Settling {
     Done(Result<(), InsertError>),
 }
 
-impl Core {
+impl<P: Placement> Core<P> {
     /// Whether the pair's fingerprint is in one of its buckets.
     #[inline]
     #[must_use]
@@ -200,21 +200,36 @@ impl Core {
     /// in these words is absent.
     #[inline]
     fn read(&self, pair: Pair) -> ([u64; 2], bool) {
-        let stripe = self.stripes.of(pair.fingerprint);
+        let stripe = self.stripe(pair.fingerprint);
+        let epoch = stripe.epoch();
+        let words = self.words(pair);
+        (words, stripe.is_still(epoch))
+    }
+
+    /// Reads a pair's words, without the epoch: what is in them is there; what is not may have been overlooked.
+    #[inline]
+    fn words(&self, pair: Pair) -> [u64; 2] {
         let [first, second] = pair.buckets;
         let [first, second] = [self.table.bucket(first), self.table.bucket(second)];
-        let epoch = stripe.epoch();
         // Acquire, twice: pairs with the Release of `try_add` (and of `relocate` and `clear_lane`, which
         // add as well), so that a hit happens after the insert it found, and with that of `clear_lane`, so
-        // that a clearing seen shows its epoch below.
-        let words = [first.load(Acquire), second.load(Acquire)];
-        (words, stripe.is_still(epoch))
+        // that a clearing seen shows its epoch to a look-up.
+        [first.load(Acquire), second.load(Acquire)]
+    }
+
+    /// Whether the pair's fingerprint is in its words as they are read, one after the other. A *no* says nothing,
+    /// but for who holds the stripe or sees its epoch unchanged.
+    #[inline]
+    pub(crate) fn look<L: WordLayout>(&self, pair: Pair) -> bool {
+        let (words, pattern) = (self.words(pair), L::pattern(pair.fingerprint));
+        let (found, certain) = L::glance(words, pattern);
+        if certain { found } else { L::either_contains(words, pattern) }
     }
 
     /// How many copies of the pair's fingerprint its buckets hold.
     #[must_use]
     pub fn count<L: WordLayout>(&self, pair: Pair) -> usize {
-        let held = self.stripes.of(pair.fingerprint).lock();
+        let held = self.stripe(pair.fingerprint).lock();
         self.count_held::<L>(&held, pair)
     }
 
@@ -253,9 +268,11 @@ impl Core {
     pub fn insert_unique<L: WordLayout>(&self, pair: Pair) -> Result<bool, InsertError> {
         let mut room_was_made = Ok(());
         loop {
-            if let Some(added) = self.add_absent::<L>(pair) {
+            let held = self.stripe(pair.fingerprint).lock();
+            if let Some(added) = self.add_absent::<L>(&held, pair) {
                 return Ok(added);
             }
+            drop(held);
             // `Full` only now: while searching in vain, another call may have added the item.
             room_was_made?;
             // The lock is free while making room: the fingerprints in the way may be of the same
@@ -270,7 +287,13 @@ impl Core {
     pub fn remove<L: WordLayout>(&self, pair: Pair) -> bool {
         // The caller has asked for the words, but does not wait for them before it takes the lock: that
         // takes a tenth longer, and with so many stripes hardly anybody waits for this one.
-        let held = self.stripes.of(pair.fingerprint).lock();
+        let held = self.stripe(pair.fingerprint).lock();
+        self.remove_held::<L>(&held, pair)
+    }
+
+    /// The same, under the pair's lock.
+    #[inline]
+    pub(crate) fn remove_held<L: WordLayout>(&self, held: &Held, pair: Pair) -> bool {
         let pattern = L::pattern(pair.fingerprint);
         let [first, second] = pair.buckets;
         // Acquire: pairs with the Release of `try_add`, so that the removal happens after the insert of a
@@ -286,7 +309,7 @@ impl Core {
         let bucket = select_unpredictable(in_first, first, second);
         let word = select_unpredictable(in_first, first_word, second_word);
         held.advance();
-        self.clear_lane::<L>(&held, bucket, word, pattern, None);
+        self.clear_lane::<L>(held, bucket, word, pattern, None);
         true
     }
 
@@ -313,11 +336,11 @@ impl Core {
     ///
     /// Presence and room are judged by the same words. Between two looks a plain insert could put this
     /// very fingerprint into the last lane, and it would seem absent and without room.
-    fn add_absent<L: WordLayout>(&self, pair: Pair) -> Option<bool> {
+    #[inline]
+    pub(crate) fn add_absent<L: WordLayout>(&self, _held: &Held, pair: Pair) -> Option<bool> {
         let pattern = L::pattern(pair.fingerprint);
-        let _held = self.stripes.of(pair.fingerprint).lock();
         loop {
-            // Acquire: as in `read`. Nobody clears this fingerprint beside us: one look is enough.
+            // Acquire: as in `words`. Nobody clears this fingerprint beside us: one look is enough.
             let words =
                 pair.buckets.map(|bucket| self.table.bucket(bucket).load_to_change(Acquire));
             if words.into_iter().any(|word| L::contains(word, pattern)) {
@@ -340,7 +363,7 @@ impl Core {
         let bucket = select_unpredictable(second_is_emptier, second, first);
         let new = L::with(seen, pair.fingerprint)?;
         let word = self.table.bucket(bucket);
-        // Release: pairs with the Acquire loads of `read`, `remove`, `add_absent`, `count_held` and
+        // Release: pairs with the Acquire loads of `words`, `remove`, `add_absent`, `count_held` and
         // `relocate`: whoever finds the fingerprint happens after its insert. Relaxed: read again.
         Some(word.compare_exchange(seen, new, Release, Relaxed).is_ok())
     }
@@ -411,15 +434,15 @@ impl Core {
         if !pair.buckets.into_iter().all(hopeless) {
             return false;
         }
-        let held = self.stripes.of(pair.fingerprint).lock();
+        let held = self.stripe(pair.fingerprint).lock();
         let lanes = if pair.buckets[0] == pair.buckets[1] { L::LANES } else { 2 * L::LANES };
         self.count_held::<L>(&held, pair) == lanes as usize
     }
 
     /// Counts the copies of the pair's fingerprint, under its lock: no move is half done.
-    fn count_held<L: WordLayout>(&self, _held: &Held, pair: Pair) -> usize {
+    pub(crate) fn count_held<L: WordLayout>(&self, _held: &Held, pair: Pair) -> usize {
         let pattern = L::pattern(pair.fingerprint);
-        // Acquire: as in `read`; a copy counted happened before.
+        // Acquire: as in `words`; a copy counted happened before.
         let count = |bucket| L::count(self.table.bucket(bucket).load(Acquire), pattern) as usize;
         let [first, second] = pair.buckets;
         if first == second { count(first) } else { count(first) + count(second) }
@@ -429,7 +452,7 @@ impl Core {
     ///
     /// # Errors
     /// `Full` when no free lane was found.
-    fn make_room<L: WordLayout>(&self, pair: Pair) -> Result<(), InsertError> {
+    pub(crate) fn make_room<L: WordLayout>(&self, pair: Pair) -> Result<(), InsertError> {
         let mut search = Search::default();
         search.start(&self.geometry, pair.buckets);
         loop {
@@ -481,7 +504,7 @@ impl Core {
     pub fn relocate<L: WordLayout>(&self, step: Move, newcomer: Option<Fingerprint>) -> bool {
         let pattern = L::pattern(step.fingerprint);
         let [from, to] = [step.from, step.to].map(|bucket| self.table.bucket(bucket));
-        let held = self.stripes.of(step.fingerprint).lock();
+        let held = self.stripe(step.fingerprint).lock();
         // Acquire: pairs with the Release of `try_add`; the copy passes on what its original published.
         let seen = from.load_to_change(Acquire);
         if !L::contains(seen, pattern) {
@@ -491,7 +514,7 @@ impl Core {
             // Relaxed: as in `add`.
             let word = to.load_to_change(Relaxed);
             let Some(new) = L::with(word, step.fingerprint) else { return false };
-            // Release: pairs with the Acquire loads of `read` and the others, as in `try_add`.
+            // Release: pairs with the Acquire loads of `words` and the others, as in `try_add`.
             if to.compare_exchange(word, new, Release, Relaxed).is_ok() {
                 break;
             }
@@ -520,7 +543,7 @@ impl Core {
                 Some(fingerprint) => L::replace(word, pattern, fingerprint),
             }
             .expect("only the holder of its stripe clears a fingerprint");
-            // Release: pairs with the Acquire loads of `read`: who sees the lane cleared sees the
+            // Release: pairs with the Acquire loads of `words`: who sees the lane cleared sees the
             // epoch advanced. It also publishes a newcomer, as in `try_add`. Relaxed: as there.
             match self.table.bucket(bucket).compare_exchange(word, new, Release, Relaxed) {
                 Ok(()) => return,

@@ -1,16 +1,17 @@
 //! What threads share.
 
 use crate::{
-    geometry::{Geometry, Pair},
-    stripes::Stripes,
+    geometry::{Geometry, Pair, Placement},
+    stripes::{Stripe, Stripes},
     table::Table,
+    word::Fingerprint,
 };
 
 /// Buckets, stripes, and the steps on them, which are in `protocol`. Knows pairs, but no items, hashers or
 /// layouts by name.
 #[derive(Debug)]
-pub struct Core {
-    pub(crate) geometry: Geometry,
+pub struct Core<P = Geometry> {
+    pub(crate) geometry: P,
     pub(crate) table: Table,
     pub(crate) stripes: Stripes,
 }
@@ -26,11 +27,19 @@ impl Core {
     pub(crate) fn with_table(geometry: Geometry, table: Table) -> Self {
         Self { geometry, table, stripes: Stripes::new(geometry.buckets()) }
     }
+}
+
+impl<P: Placement> Core<P> {
+    /// An empty core that shares its stripes with others, or `None` when the system refuses the memory.
+    pub(crate) fn sharing(geometry: P, huge_pages: bool, stripes: &Stripes) -> Option<Self> {
+        let table = Table::new(geometry.buckets(), huge_pages)?;
+        Some(Self { geometry, table, stripes: stripes.clone() })
+    }
 
     /// Where everything lives.
     #[inline]
     #[must_use]
-    pub fn geometry(&self) -> &Geometry {
+    pub fn geometry(&self) -> &P {
         &self.geometry
     }
 
@@ -52,10 +61,16 @@ impl Core {
         self.table.prefetch(pair.buckets[1]);
     }
 
+    /// The stripe of every pair with this fingerprint.
+    #[inline]
+    pub(crate) fn stripe(&self, fingerprint: Fingerprint) -> &Stripe {
+        self.stripes.of(self.geometry.of_stripe(fingerprint))
+    }
+
     /// Asks for both buckets of a pair, and for its stripe.
     #[inline]
     pub(crate) fn prefetch_all(&self, pair: Pair) {
         self.prefetch(pair);
-        self.stripes.prefetch(pair.fingerprint);
+        self.stripe(pair.fingerprint).prefetch();
     }
 }

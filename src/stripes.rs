@@ -5,6 +5,8 @@
 //! lane is cleared, and a lock, held by whoever clears. That nobody advances an epoch or clears
 //! without holding a lock is in the types: both ask for a [`Held`]. That it is the right one is not.
 
+use std::sync::Arc;
+
 use crate::{
     sync::{Acquire, Lock, LockGuard, Relaxed, Release, Word},
     word::Fingerprint,
@@ -21,11 +23,11 @@ const FEWEST: u64 = if MODEL { 2 } else { 8 };
 /// memory.
 const BUCKETS_PER_STRIPE: u64 = 512;
 
-/// The stripes of a filter.
-#[derive(Debug)]
+/// The stripes of a filter; clones are the same stripes.
+#[derive(Clone, Debug)]
 pub struct Stripes {
     /// A power of two of them.
-    stripes: Box<[Stripe]>,
+    stripes: Arc<[Stripe]>,
 }
 
 /// One stripe, on a cache line of its own.
@@ -70,12 +72,6 @@ impl Stripes {
         self.stripes.iter().map(Stripe::lock).collect()
     }
 
-    /// Asks for a stripe's cache line without waiting for it.
-    #[inline]
-    pub fn prefetch(&self, fingerprint: Fingerprint) {
-        crate::table::prefetch(std::ptr::from_ref(self.of(fingerprint)).cast());
-    }
-
     /// Bytes of the stripes.
     pub fn size_in_bytes(&self) -> usize {
         size_of_val(&*self.stripes)
@@ -83,6 +79,12 @@ impl Stripes {
 }
 
 impl Stripe {
+    /// Asks for the stripe's cache line without waiting for it.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        crate::table::prefetch(std::ptr::from_ref(self).cast());
+    }
+
     /// The epoch, at the start of a look-up.
     #[inline]
     pub fn epoch(&self) -> Epoch {

@@ -1,12 +1,10 @@
 //! The only door to atomics and locks: std's, or those of a model checker.
 //!
 //! Everything that threads share is built from [`Word`] (an atomic `u64`), [`Tally`] (an atomic
-//! signed counter) and [`Lock`]. No other module names an atomic type. Which implementation stands
+//! signed counter), [`Lock`] and [`SetOnce`]. No other module names an atomic type. Which implementation stands
 //! behind them is chosen by a cfg, never by a feature, so that no dependent can switch it by accident:
 //! `loom` for the models of `loom-tests/`, `shuttle` for the linearizability tests. A third cfg,
 //! `guira_steps`, keeps std's and puts a hook before every step: see [`steps`].
-
-mod threads;
 
 #[cfg(guira_steps)]
 pub mod steps;
@@ -32,6 +30,11 @@ macro_rules! step {
         steps::take(steps::Step::$step);
     };
 }
+
+mod set_once;
+mod threads;
+
+pub(crate) use set_once::SetOnce;
 
 /// An atomic `u64`: a bucket, or an epoch.
 #[derive(Debug)]

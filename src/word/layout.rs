@@ -127,7 +127,12 @@ impl Layout {
     /// lanes occupied.
     #[must_use]
     pub fn rate_at(self, load_factor: f64) -> f64 {
-        let values = f64::from(with_layout!(self, L => L::FINGERPRINTS));
+        self.rate_among(with_layout!(self, L => L::FINGERPRINTS), load_factor)
+    }
+
+    /// The same where so many fingerprints are in use.
+    pub(crate) fn rate_among(self, fingerprints: u32, load_factor: f64) -> f64 {
+        let values = f64::from(fingerprints);
         let compared = f64::from(2 * self.lanes()) * load_factor;
         // 1 - (1 - 1/values)^compared, without the loss of digits.
         -(compared * (-1.0 / values).ln_1p()).exp_m1()

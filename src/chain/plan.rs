@@ -1,0 +1,150 @@
+//! Which layouts a chain's segments have: so that their rates together never exceed the one asked for.
+
+use std::cmp::Reverse;
+
+use super::Nested;
+use crate::{BuildError, Layout, geometry::MAX_BUCKETS, sizing::buckets_for};
+
+/// The segments of a chain, from the first to the last that there can be.
+pub(crate) type Plan = Vec<(Layout, Nested)>;
+
+/// The false-positive rate of a full segment.
+pub(crate) fn rate_of(layout: Layout, nested: &Nested) -> f64 {
+    layout.rate_among(nested.fingerprints(), 1.0)
+}
+
+/// Plans a chain: the sum of the rates of its first segments, all full, is at most `asked`, however many they are.
+///
+/// Each segment takes the smallest layout (or the fastest) that leaves half of the rate that is left, apart from what the
+/// segments after it need at least. Shares that grow smaller by a constant factor could not be met after some doublings,
+/// and equal shares would make the first segments, which may be all there ever are, as expensive as the last.
+pub(crate) fn plan(
+    capacity: usize,
+    first: Option<Layout>,
+    asked: f64,
+    fastest: bool,
+) -> Result<Plan, BuildError> {
+    let cost = |layout: &Layout| {
+        let slow = layout.is_semi_sorted();
+        (slow && fastest, Reverse(layout.lanes()), slow)
+    };
+    let mut layouts = Layout::ALL.to_vec();
+    layouts.sort_by_key(cost);
+    let firsts = first.map_or(layouts.clone(), |layout| vec![layout]);
+    let mut lowest = f64::INFINITY;
+    let mut fitting = false;
+    for &first in &firsts {
+        let first_buckets = buckets_for(first, capacity as u64);
+        if first_buckets > MAX_BUCKETS {
+            continue;
+        }
+        fitting = true;
+        let chain = Ranges { first, first_buckets };
+        match chain.plan(&layouts, asked) {
+            Ok(plan) => return Ok(plan),
+            Err(reachable) => lowest = lowest.min(reachable),
+        }
+    }
+    match first {
+        _ if !fitting => Err(BuildError::CapacityTooLarge { capacity, layout: firsts[0] }),
+        Some(layout) => Err(BuildError::LayoutMissesRate { layout, asked, reached: lowest }),
+        None => Err(BuildError::RateTooLow { asked, lowest }),
+    }
+}
+
+/// What the first segment says of all.
+struct Ranges {
+    first: Layout,
+    first_buckets: u64,
+}
+
+impl Ranges {
+    /// The plan of a chain that begins so; or the lowest rate that it could have.
+    fn plan(&self, layouts: &[Layout], asked: f64) -> Result<Plan, f64> {
+        let most = (MAX_BUCKETS / self.first_buckets).ilog2() + 1;
+        let rate = |layout: &Layout| rate_of(*layout, &self.nested(*layout, 0));
+        let longer = |than: Layout| {
+            layouts.iter().copied().filter(move |layout| layout.bits() >= than.bits())
+        };
+        let last = longer(self.first).min_by(|a, b| rate(a).total_cmp(&rate(b)));
+        let last = last.unwrap_or(self.first);
+        let mut left = asked;
+        let mut plan = Plan::new();
+        for level in 0..most {
+            let needed = f64::from(most - 1 - level) * rate(&last);
+            let share = (left - needed) / 2.0;
+            let layout = match plan.last() {
+                None => Some(self.first).filter(|first| rate(first) <= share),
+                Some(&(before, _)) => longer(before).find(|layout| rate(layout) <= share),
+            };
+            // Without a half to leave, the lowest rate there is.
+            let layout = layout.unwrap_or(last);
+            left -= rate(&layout);
+            if left < needed || (level == 0 && layout != self.first) {
+                return Err(f64::from(most - 1) * rate(&last) + 2.0 * rate(&self.first));
+            }
+            plan.push((layout, self.nested(layout, level)));
+        }
+        Ok(plan)
+    }
+
+    /// The mappings of a segment.
+    fn nested(&self, layout: Layout, level: u32) -> Nested {
+        // Semi-sorted words have no fingerprints below 16, of 12 bits at least: none of those that come later may
+        // have to be one.
+        let least = if self.first.bits() < 12 { 16 >> (12 - self.first.bits()) } else { 16 };
+        Nested {
+            first_buckets: self.first_buckets,
+            level,
+            first_fingerprints: (least, (1 << self.first.bits()) - least),
+            extra_bits: layout.bits() - self.first.bits(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Layout, plan, rate_of};
+    use crate::{BuildError, geometry::Placement, word::WordLayout, word::with_layout};
+
+    const RATES: [f64; 9] = [0.9, 0.2, 0.1, 0.03, 0.01, 0.003, 0.001, 0.000_3, 0.000_1];
+
+    #[test]
+    fn the_sum_of_the_rates_never_exceeds_the_one_asked_for() {
+        for capacity in [1, 10, 1_000, 1_000_000, 1_000_000_000] {
+            for (asked, fastest) in RATES.into_iter().flat_map(|rate| [(rate, false), (rate, true)])
+            {
+                let plan = plan(capacity, None, asked, fastest).unwrap();
+                let sum: f64 = plan.iter().map(|(layout, nested)| rate_of(*layout, nested)).sum();
+                assert!(sum <= asked, "{capacity} {asked} {sum}");
+                let (_, last) = plan.last().unwrap();
+                assert!(last.buckets() * 2 > 1 << 32 && last.buckets() <= 1 << 32);
+            }
+        }
+    }
+
+    #[test]
+    fn fingerprints_grow_and_are_such_as_the_layouts_know() {
+        for asked in RATES {
+            let plan = plan(100, None, asked, false).unwrap();
+            assert!(plan.is_sorted_by_key(|(layout, _)| layout.bits()));
+            for (layout, nested) in plan {
+                let least = nested.first_fingerprints.0 << nested.extra_bits;
+                with_layout!(layout, L => {
+                    assert!(least >= L::LEAST_FINGERPRINT, "{layout:?}");
+                    assert_eq!(least + nested.fingerprints() - 1, L::MOST_FINGERPRINT);
+                });
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        assert!(matches!(plan(1, None, 1e-6, false), Err(BuildError::RateTooLow { .. })));
+        let plain = Some(Layout::Plain8x8);
+        assert!(matches!(plan(1, plain, 0.01, false), Err(BuildError::LayoutMissesRate { .. })));
+        assert_eq!(plan(1, plain, 0.5, false).unwrap()[0].0, Layout::Plain8x8);
+        let too_many = plan(usize::MAX >> 8, None, 0.01, false);
+        assert!(matches!(too_many, Err(BuildError::CapacityTooLarge { .. })));
+    }
+}
