@@ -13,7 +13,9 @@
 //!
 //! The XOR, the paper's own scheme (section 3.1), is where this departs from a reflection of the whole number, `t' = 2t + 1`, which
 //! nests as well: that one leads from a bucket only to buckets whose halved bits are the same or the complement,
-//! so that a segment falls apart into tables the size of the first two, each with its own luck.
+//! so that a segment falls apart into tables the size of the first two, each with its own luck. (Grown from 100 items to
+//! 300 000, segments of four lanes are 98 to 99 % full when the next is appended, by the reflection 84 to 89 %; from 1 000 items to 3
+//! million 98 to 99 % and 95 to 98 %.)
 
 use crate::{
     geometry::{Pair, Placement, mix, reduce, reflect, scatter},
@@ -24,16 +26,28 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nested {
     /// Buckets of the first segment, `2^-level` of this one's.
-    pub(crate) first_buckets: u64,
+    first_buckets: u64,
     /// How often they were doubled.
-    pub(crate) level: u32,
+    level: u32,
     /// The smallest fingerprint of the first segment, and how many there are.
     pub(crate) first_fingerprints: (u32, u32),
     /// By how many bits the fingerprints are longer than in the first segment.
-    pub(crate) extra_bits: u32,
+    extra_bits: u32,
 }
 
 impl Nested {
+    /// The mappings of a segment whose number of buckets is the first segment's doubled `level` times. The first segment
+    /// has fingerprints `least .. least + count`; this one's have `extra_bits` more bits.
+    #[must_use]
+    pub fn new(
+        first_buckets: u64,
+        level: u32,
+        (least, count): (u32, u32),
+        extra_bits: u32,
+    ) -> Self {
+        Self { first_buckets, level, first_fingerprints: (least, count), extra_bits }
+    }
+
     /// How many fingerprints there are in this segment.
     #[must_use]
     pub fn fingerprints(&self) -> u32 {

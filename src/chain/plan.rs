@@ -93,12 +93,9 @@ impl Ranges {
         // Semi-sorted words have no fingerprints below 16, of 12 bits at least: none of those that come later may
         // have to be one.
         let least = if self.first.bits() < 12 { 16 >> (12 - self.first.bits()) } else { 16 };
-        Nested {
-            first_buckets: self.first_buckets,
-            level,
-            first_fingerprints: (least, (1 << self.first.bits()) - least),
-            extra_bits: layout.bits() - self.first.bits(),
-        }
+        let first_fingerprints = (least, (1 << self.first.bits()) - least);
+        let extra_bits = layout.bits() - self.first.bits();
+        Nested::new(self.first_buckets, level, first_fingerprints, extra_bits)
     }
 }
 
