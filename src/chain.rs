@@ -81,17 +81,21 @@
 
 mod nested;
 mod plan;
+mod segment;
 
+#[cfg(feature = "stats")]
+use crate::Stats;
 use crate::{
     InsertError, Layout,
     geometry::Placement,
-    shared::Core,
+    stats::Made,
     stripes::{Held, Stripes},
     sync::SetOnce,
-    word::with_layout,
 };
 pub use nested::{Nested, mixed};
-pub(crate) use plan::{Plan, plan, rate_of};
+use plan::rate_of;
+pub(crate) use plan::{Plan, plan};
+use segment::Segment;
 
 /// Buckets that the stripes are made for, as a multiple of the first segment's: stripes cannot be added later.
 const EXPECTED_GROWTH: u64 = 32;
@@ -107,13 +111,6 @@ pub struct Chain {
     plan: Plan,
     stripes: Stripes,
     huge_pages: bool,
-}
-
-/// One table of a chain.
-#[derive(Debug)]
-pub(crate) struct Segment {
-    layout: Layout,
-    core: Core<Nested>,
 }
 
 impl Chain {
@@ -147,6 +144,21 @@ impl Chain {
         (number, last, segments)
     }
 
+    #[inline]
+    fn first(&self) -> &Segment {
+        self.segments[0].get().expect("there is always the first segment")
+    }
+
+    /// What has been counted, in all segments.
+    #[cfg(feature = "stats")]
+    pub(crate) fn stats(&self) -> Stats {
+        let mut stats = self.first().counters().read(self.stripes.waits());
+        for segment in self.segments().skip(1) {
+            stats.add(&segment.counters().read(0));
+        }
+        stats
+    }
+
     /// Makes a segment and puts it in its place, unless another thread does so first.
     ///
     /// # Errors
@@ -156,8 +168,8 @@ impl Chain {
         let place = self.segments.get(number).ok_or(InsertError::Full)?;
         if place.get().is_none() {
             let (layout, nested) = self.plan[number];
-            let core = Core::sharing(nested, self.huge_pages, &self.stripes);
-            place.set(Segment { layout, core: core.ok_or(InsertError::Full)? });
+            let segment = Segment::new(layout, nested, self.huge_pages, &self.stripes);
+            place.set(segment.ok_or(InsertError::Full)?);
         }
         Ok(())
     }
@@ -196,6 +208,7 @@ impl Chain {
             if stripe.is_still(epoch) {
                 return false;
             }
+            self.first().counters().retried();
         }
     }
 
@@ -246,7 +259,7 @@ impl Chain {
     /// # Errors
     /// `Full` when there is none, no room for one, and no segment can be added.
     pub fn insert_unique(&self, mixed: u64) -> Result<bool, InsertError> {
-        let mut room_was_made = Ok(());
+        let (mut room_was_made, mut made) = (Ok(()), Made::none());
         loop {
             let held = self.lock(mixed);
             // Only now: whoever held the stripe before may have added the item to a segment of its own.
@@ -257,16 +270,18 @@ impl Chain {
             let added = last.add_absent(&held, mixed);
             let added = added.or_else(|| rest.find_map(|segment| segment.add_absent(&held, mixed)));
             if let Some(added) = added {
+                last.counters().settled(&made);
                 return Ok(added);
             }
             drop(held);
             // As in `protocol`: `Full` only now, and room is made without the lock.
             room_was_made?;
-            room_was_made = last.make_room(mixed).or_else(|_| self.append(number + 1));
+            room_was_made = last.make_room(mixed, &mut made).or_else(|_| self.append(number + 1));
         }
     }
 
     /// Takes out one copy that matches the hash: `true` if there was one.
+    #[must_use]
     pub fn remove(&self, mixed: u64) -> bool {
         let held = self.lock(mixed);
         // From the finest: the argument stands above.
@@ -278,74 +293,27 @@ impl Chain {
         // From the end, so that the segments there are stay the first ones even if this panics.
         self.segments.iter_mut().skip(1).rev().for_each(SetOnce::clear);
         if let Some(first) = self.segments[0].get_mut() {
-            first.core.clear();
+            first.clear();
         }
     }
 
     /// The layouts of the segments there are, and their numbers of buckets.
+    #[must_use]
     pub fn layouts(&self) -> impl ExactSizeIterator<Item = (Layout, u64)> {
-        self.segments().map(|segment| (segment.layout, segment.core.geometry().buckets()))
+        self.segments().map(|segment| (segment.layout(), segment.nested().buckets()))
     }
 
     /// The sum of the segments' rates, each full.
     #[must_use]
     pub fn rate(&self) -> f64 {
-        self.segments().map(|segment| rate_of(segment.layout, segment.core.geometry())).sum()
+        self.segments().map(|segment| rate_of(segment.layout(), segment.nested())).sum()
     }
 
     /// Bytes of buckets, stripes and places.
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
-        let tables: usize = self.segments().map(|segment| segment.core.table.size_in_bytes()).sum();
-        let segments = self.segments().len() * size_of::<Segment>();
-        let plan = size_of_val(&*self.segments) + size_of_val(&*self.plan);
-        tables + segments + plan + self.stripes.size_in_bytes()
-    }
-}
-
-/// Each is the step of `protocol` for the item's pair in this segment.
-impl Segment {
-    #[inline]
-    fn prefetch(&self, mixed: u64) {
-        self.core.prefetch(self.core.geometry().pair(mixed));
-    }
-
-    #[inline]
-    fn contains(&self, mixed: u64) -> bool {
-        let pair = self.core.geometry().pair(mixed);
-        with_layout!(self.layout, L => self.core.look::<L>(pair))
-    }
-
-    #[inline]
-    fn add(&self, mixed: u64) -> bool {
-        let pair = self.core.geometry().pair(mixed);
-        self.core.prefetch(pair);
-        with_layout!(self.layout, L => self.core.add::<L>(pair))
-    }
-
-    fn insert(&self, mixed: u64) -> Result<(), InsertError> {
-        let pair = self.core.geometry().pair(mixed);
-        with_layout!(self.layout, L => self.core.insert::<L>(pair))
-    }
-
-    fn make_room(&self, mixed: u64) -> Result<(), InsertError> {
-        let pair = self.core.geometry().pair(mixed);
-        with_layout!(self.layout, L => self.core.make_room::<L>(pair))
-    }
-
-    fn add_absent(&self, held: &Held, mixed: u64) -> Option<bool> {
-        let pair = self.core.geometry().pair(mixed);
-        with_layout!(self.layout, L => self.core.add_absent::<L>(held, pair))
-    }
-
-    fn count(&self, held: &Held, mixed: u64) -> usize {
-        let pair = self.core.geometry().pair(mixed);
-        with_layout!(self.layout, L => self.core.count_held::<L>(held, pair))
-    }
-
-    #[inline]
-    fn remove(&self, held: &Held, mixed: u64) -> bool {
-        let pair = self.core.geometry().pair(mixed);
-        with_layout!(self.layout, L => self.core.remove_held::<L>(held, pair))
+        let segments: usize = self.segments().map(Segment::size_in_bytes).sum();
+        let places = size_of_val(&*self.segments) + size_of_val(&*self.plan);
+        segments + places + self.stripes.size_in_bytes()
     }
 }

@@ -5,7 +5,8 @@
 //! several take turns, each going on when the lines that it asked for have come.
 
 use crate::{
-    InsertError, geometry::Pair, path::Search, protocol::Settling, shared::Core, word::WordLayout,
+    InsertError, geometry::Pair, path::Search, protocol::Settling, shared::Core, stats::Made,
+    word::WordLayout,
 };
 
 /// Searches under way at once. 12 to 24 are as good; 8 and 32 are worse.
@@ -50,6 +51,7 @@ impl Crowd {
         match core.begin::<L>(pair, &mut insert.search) {
             Ok(()) => {
                 (insert.position, insert.pair) = (position, pair);
+                insert.search.made = Made::none();
                 self.under_way += 1;
             }
             Err(error) => done(position, Err(error)),
@@ -82,7 +84,7 @@ impl Crowd {
                     continue;
                 }
                 // By itself, since two of a crowd might go on to spoil each other's plans.
-                Settling::Stale => core.insert_crowded::<L>(*pair),
+                Settling::Stale => core.insert_alone::<L>(*pair, search),
                 Settling::Done(outcome) => outcome,
             };
             done(*position, outcome);

@@ -191,6 +191,14 @@ impl<S> CuckooFilter<S> {
         self.layout.rate_at(self.capacity as f64 / self.slots() as f64)
     }
 
+    /// What went on inside since the filter was made or loaded: relocations, retries, waits. Only with the
+    /// feature `stats`; see [`Stats`](crate::Stats).
+    #[cfg(feature = "stats")]
+    #[must_use]
+    pub fn stats(&self) -> crate::Stats {
+        self.core.counters.read(self.core.stripes.waits())
+    }
+
     /// The layout of the buckets.
     #[must_use]
     pub fn layout(&self) -> Layout {
@@ -667,7 +675,10 @@ impl<S: BuildHasher> CuckooFilter<S> {
 
 impl<S> fmt::Debug for CuckooFilter<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CuckooFilter")
+        let mut fields = f.debug_struct("CuckooFilter");
+        #[cfg(feature = "stats")]
+        fields.field("stats", &self.stats());
+        fields
             .field("layout", &self.layout)
             .field("len", &self.len())
             .field("capacity", &self.capacity)

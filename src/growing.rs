@@ -200,6 +200,13 @@ impl<S> GrowingFilter<S> {
         self.asked
     }
 
+    /// What went on inside, in all segments: see [`CuckooFilter::stats`]. Only with the feature `stats`.
+    #[cfg(feature = "stats")]
+    #[must_use]
+    pub fn stats(&self) -> crate::Stats {
+        self.chain.stats()
+    }
+
     /// The hasher of the items.
     #[must_use]
     pub fn hasher(&self) -> &S {
@@ -672,7 +679,10 @@ impl<S: BuildHasher> GrowingFilter<S> {
 
 impl<S> fmt::Debug for GrowingFilter<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("GrowingFilter")
+        let mut fields = f.debug_struct("GrowingFilter");
+        #[cfg(feature = "stats")]
+        fields.field("stats", &self.stats());
+        fields
             .field("len", &self.len())
             .field("segments", &self.segments().collect::<Vec<_>>())
             .field("size_in_bytes", &self.size_in_bytes())

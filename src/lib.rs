@@ -86,6 +86,7 @@ mod protocol;
 mod shared;
 mod sizing;
 mod snapshot;
+mod stats;
 mod stripes;
 mod sync;
 mod table;
@@ -115,6 +116,8 @@ pub use error::{BuildError, InsertBatchError, InsertError, LoadError};
 pub use filter::CuckooFilter;
 pub use growing::GrowingFilter;
 pub use hasher::{DefaultHashBuilder, DefaultHasher, StableHashBuilder, StableHasher};
+#[cfg(feature = "stats")]
+pub use stats::Stats;
 pub use word::Layout;
 
 /// The examples of the README, as tests.

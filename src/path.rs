@@ -5,6 +5,7 @@
 
 use crate::{
     geometry::Placement,
+    stats::Made,
     word::{Fingerprint, WordLayout},
 };
 
@@ -68,6 +69,8 @@ pub struct Search {
     /// are not told apart, which they are as soon as so many have been met.
     seen: Vec<u16>,
     untold: usize,
+    /// What the insert that searches has made of moves, over all its searches.
+    pub(crate) made: Made,
 }
 
 impl Search {

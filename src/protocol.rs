@@ -126,13 +126,14 @@
 //! order of all calls: of two threads that each insert one item and then look up the other's, the
 //! memory model lets both miss. (On x86-64 one of them hits: its locked instructions are fences.)
 
-use std::hint::select_unpredictable;
+use std::{hint::select_unpredictable, mem::take};
 
 use crate::{
     InsertError,
     geometry::{Pair, Placement},
     path::{Move, Progress, Search},
     shared::Core,
+    stats::Made,
     stripes::Held,
     sync::{Acquire, Relaxed, Release},
     word::{Fingerprint, WordLayout},
@@ -188,6 +189,7 @@ impl<P: Placement> Core<P> {
             return true;
         }
         loop {
+            self.counters.retried();
             let (words, is_still) = self.read(Pair { fingerprint, buckets: [first, second] });
             let found = L::either_contains(words, pattern);
             if found | is_still {
@@ -266,10 +268,11 @@ impl<P: Placement> Core<P> {
     /// `Full` when the fingerprint is absent and a search found no free lane.
     #[inline]
     pub fn insert_unique<L: WordLayout>(&self, pair: Pair) -> Result<bool, InsertError> {
-        let mut room_was_made = Ok(());
+        let (mut room_was_made, mut made) = (Ok(()), Made::none());
         loop {
             let held = self.stripe(pair.fingerprint).lock();
             if let Some(added) = self.add_absent::<L>(&held, pair) {
+                self.counters.settled(&made);
                 return Ok(added);
             }
             drop(held);
@@ -277,7 +280,7 @@ impl<P: Placement> Core<P> {
             room_was_made?;
             // The lock is free while making room: the fingerprints in the way may be of the same
             // stripe, and the thread to move one of them would wait for itself.
-            room_was_made = self.make_room::<L>(pair);
+            room_was_made = self.make_room::<L>(pair, &mut made);
         }
     }
 
@@ -365,18 +368,30 @@ impl<P: Placement> Core<P> {
         let word = self.table.bucket(bucket);
         // Release: pairs with the Acquire loads of `words`, `remove`, `add_absent`, `count_held` and
         // `relocate`: whoever finds the fingerprint happens after its insert. Relaxed: read again.
-        Some(word.compare_exchange(seen, new, Release, Relaxed).is_ok())
+        let added = word.compare_exchange(seen, new, Release, Relaxed).is_ok();
+        if added {
+            self.counters.inserted();
+        }
+        Some(added)
     }
 
     /// The rest of `insert`, once both buckets were seen full.
     #[cold]
     #[inline(never)]
     pub(crate) fn insert_crowded<L: WordLayout>(&self, pair: Pair) -> Result<(), InsertError> {
-        let mut search = Search::default();
+        self.insert_alone::<L>(pair, &mut Search::default())
+    }
+
+    /// The same for an insert that may have searched before.
+    pub(crate) fn insert_alone<L: WordLayout>(
+        &self,
+        pair: Pair,
+        search: &mut Search,
+    ) -> Result<(), InsertError> {
         loop {
-            self.begin::<L>(pair, &mut search)?;
+            self.begin::<L>(pair, search)?;
             loop {
-                match self.settle::<L>(pair, &mut search, ASKED_BY_ONE) {
+                match self.settle::<L>(pair, search, ASKED_BY_ONE) {
                     Settling::Asked => {}
                     Settling::Stale => break,
                     Settling::Done(outcome) => return outcome,
@@ -413,15 +428,21 @@ impl<P: Placement> Core<P> {
             Progress::Asked => Settling::Asked,
             Progress::Room => {
                 let done = self.follow::<L>(pair, Some(pair.fingerprint), search);
-                if done || self.add::<L>(pair) { Settling::Done(Ok(())) } else { Settling::Stale }
+                if done || self.add::<L>(pair) { self.settled(search) } else { Settling::Stale }
             }
             // Room, or copies of this very fingerprint, may have come since its buckets were read.
-            Progress::Exhausted if self.add::<L>(pair) => Settling::Done(Ok(())),
+            Progress::Exhausted if self.add::<L>(pair) => self.settled(search),
             Progress::Exhausted if self.only_copies::<L>(pair) => {
                 Settling::Done(Err(InsertError::TooManyCopies))
             }
             Progress::Exhausted => Settling::Done(Err(InsertError::Full)),
         }
+    }
+
+    /// An insert that searched is done.
+    fn settled(&self, search: &Search) -> Settling {
+        self.counters.settled(&search.made);
+        Settling::Done(Ok(()))
     }
 
     /// Whether both buckets hold nothing but the pair's fingerprint, at one moment.
@@ -452,8 +473,13 @@ impl<P: Placement> Core<P> {
     ///
     /// # Errors
     /// `Full` when no free lane was found.
-    pub(crate) fn make_room<L: WordLayout>(&self, pair: Pair) -> Result<(), InsertError> {
+    pub(crate) fn make_room<L: WordLayout>(
+        &self,
+        pair: Pair,
+        made: &mut Made,
+    ) -> Result<(), InsertError> {
         let mut search = Search::default();
+        search.made = take(made);
         search.start(&self.geometry, pair.buckets);
         loop {
             match self.search_on::<L>(&mut search, ASKED_BY_ONE) {
@@ -462,6 +488,7 @@ impl<P: Placement> Core<P> {
                 Progress::Room => {
                     // Whether all moves were made does not matter: the caller looks again.
                     let _ = self.follow::<L>(pair, None, &search);
+                    *made = search.made;
                     return Ok(());
                 }
             }
@@ -474,7 +501,14 @@ impl<P: Placement> Core<P> {
         // Relaxed: a plan; every move validates its own step of it. `Full` is not validated: lanes
         // that were free at different moments, or are taken by half of a move, can be overlooked.
         let read = |bucket| self.table.bucket(bucket).load_to_change(Relaxed);
-        search.go_on::<L>(&self.geometry, ahead, read, |bucket| self.table.prefetch(bucket))
+        let prefetch = |bucket| self.table.prefetch(bucket);
+        let progress = search.go_on::<L>(&self.geometry, ahead, read, prefetch);
+        match progress {
+            Progress::Asked => {}
+            Progress::Room => self.counters.found_path(search.moves::<L>()),
+            Progress::Exhausted => self.counters.found_none(),
+        }
+        progress
     }
 
     /// Makes the moves that a search has found, as far as they are still possible; `true` when
@@ -490,6 +524,7 @@ impl<P: Placement> Core<P> {
             if !self.relocate::<L>(step, newcomer) {
                 return false;
             }
+            search.made.one_more();
             if newcomer.is_some() {
                 return true;
             }
@@ -521,6 +556,10 @@ impl<P: Placement> Core<P> {
         }
         held.advance();
         self.clear_lane::<L>(&held, step.from, seen, pattern, newcomer);
+        self.counters.relocated();
+        if newcomer.is_some() {
+            self.counters.inserted();
+        }
         true
     }
 

@@ -2,6 +2,7 @@
 
 use crate::{
     geometry::{Geometry, Pair, Placement},
+    stats::Counters,
     stripes::{Stripe, Stripes},
     table::Table,
     word::Fingerprint,
@@ -14,6 +15,7 @@ pub struct Core<P = Geometry> {
     pub(crate) geometry: P,
     pub(crate) table: Table,
     pub(crate) stripes: Stripes,
+    pub(crate) counters: Counters,
 }
 
 impl Core {
@@ -25,7 +27,12 @@ impl Core {
 
     /// A core whose buckets are these.
     pub(crate) fn with_table(geometry: Geometry, table: Table) -> Self {
-        Self { geometry, table, stripes: Stripes::new(geometry.buckets()) }
+        Self {
+            geometry,
+            table,
+            stripes: Stripes::new(geometry.buckets()),
+            counters: Counters::new(),
+        }
     }
 }
 
@@ -33,7 +40,7 @@ impl<P: Placement> Core<P> {
     /// An empty core that shares its stripes with others, or `None` when the system refuses the memory.
     pub(crate) fn sharing(geometry: P, huge_pages: bool, stripes: &Stripes) -> Option<Self> {
         let table = Table::new(geometry.buckets(), huge_pages)?;
-        Some(Self { geometry, table, stripes: stripes.clone() })
+        Some(Self { geometry, table, stripes: stripes.clone(), counters: Counters::new() })
     }
 
     /// Where everything lives.

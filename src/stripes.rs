@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use crate::{
+    stats::Waits,
     sync::{Acquire, Lock, LockGuard, Relaxed, Release, Word},
     word::Fingerprint,
 };
@@ -37,6 +38,7 @@ pub struct Stripe {
     /// How many clearings were announced. 64 bits do not wrap around in any machine's lifetime.
     epoch: Word,
     lock: Lock,
+    waits: Waits,
 }
 
 /// A stripe whose lock this thread holds, until it is dropped.
@@ -54,7 +56,7 @@ impl Stripes {
     /// As many stripes as suit a table with this many buckets.
     pub fn new(buckets: u64) -> Self {
         let count = (buckets / BUCKETS_PER_STRIPE).next_power_of_two().clamp(FEWEST, MOST);
-        let stripe = || Stripe { epoch: Word::new(0), lock: Lock::new() };
+        let stripe = || Stripe { epoch: Word::new(0), lock: Lock::new(), waits: Waits::new() };
         Self { stripes: (0..count).map(|_| stripe()).collect() }
     }
 
@@ -70,6 +72,12 @@ impl Stripes {
     /// one order; so nobody waits in a circle.
     pub fn lock_all(&self) -> Vec<Held<'_>> {
         self.stripes.iter().map(Stripe::lock).collect()
+    }
+
+    /// How often a lock of them was waited for.
+    #[cfg(feature = "stats")]
+    pub(crate) fn waits(&self) -> u64 {
+        self.stripes.iter().map(|stripe| stripe.waits.read()).sum()
     }
 
     /// Bytes of the stripes.
@@ -106,7 +114,7 @@ impl Stripe {
     /// Waits for the lock and takes it.
     #[inline]
     pub fn lock(&self) -> Held<'_> {
-        let guard = self.lock.lock();
+        let guard = self.waits.lock(&self.lock);
         Held { stripe: self, _guard: guard }
     }
 }

@@ -168,11 +168,7 @@ pub fn spawn_reader(
     spawn(core, move |core| {
         let was_done = done.is_set();
         assert!(core.contains::<L>(pair), "an item that is present all the time was missed");
-        seen.note(match (was_done, done.is_set()) {
-            (true, _) => "after",
-            (false, true) => "during",
-            (false, false) => "before",
-        });
+        seen.note(done.relative_to(was_done));
     })
 }
 
@@ -190,6 +186,16 @@ impl Mark {
     #[must_use]
     pub fn is_set(&self) -> bool {
         self.0.load(SeqCst)
+    }
+
+    /// Where something that just ended stands, one of [`EVERY_WAY`], if this was so when it began.
+    #[must_use]
+    pub fn relative_to(&self, was_set: bool) -> &'static str {
+        match (was_set, self.is_set()) {
+            (true, _) => "after",
+            (false, true) => "during",
+            (false, false) => "before",
+        }
     }
 }
 

@@ -30,7 +30,7 @@ pub struct Nested {
     /// How often they were doubled.
     level: u32,
     /// The smallest fingerprint of the first segment, and how many there are.
-    pub(crate) first_fingerprints: (u32, u32),
+    first_fingerprints: (u32, u32),
     /// By how many bits the fingerprints are longer than in the first segment.
     extra_bits: u32,
 }
@@ -54,13 +54,18 @@ impl Nested {
         self.first_fingerprints.1 << self.extra_bits
     }
 
+    /// The smallest of them.
+    #[must_use]
+    pub fn least_fingerprint(&self) -> u32 {
+        self.first_fingerprints.0 << self.extra_bits
+    }
+
     /// The fingerprint and the buckets of a mixed hash.
     #[inline]
     #[must_use]
     pub fn pair(&self, mixed: u64) -> Pair {
-        let least = self.first_fingerprints.0 << self.extra_bits;
-        let fingerprint = least + reduce(mixed as u32, self.fingerprints().into());
-        let fingerprint = Fingerprint::new(fingerprint);
+        let fingerprint = reduce(mixed as u32, self.fingerprints().into());
+        let fingerprint = Fingerprint::new(self.least_fingerprint() + fingerprint);
         let bucket = reduce((mixed >> 32) as u32, self.buckets());
         Pair { fingerprint, buckets: [bucket, self.other(fingerprint, bucket)] }
     }

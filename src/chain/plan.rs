@@ -126,7 +126,7 @@ mod tests {
             let plan = plan(100, None, asked, false).unwrap();
             assert!(plan.is_sorted_by_key(|(layout, _)| layout.bits()));
             for (layout, nested) in plan {
-                let least = nested.first_fingerprints.0 << nested.extra_bits;
+                let least = nested.least_fingerprint();
                 with_layout!(layout, L => {
                     assert!(least >= L::LEAST_FINGERPRINT, "{layout:?}");
                     assert_eq!(least + nested.fingerprints() - 1, L::MOST_FINGERPRINT);

@@ -148,6 +148,20 @@ impl Lock {
         Self(sync::Mutex::new(()))
     }
 
+    /// Takes the lock if nobody has it.
+    #[cfg(feature = "stats")]
+    #[inline]
+    pub(crate) fn try_lock(&self) -> Option<LockGuard<'_>> {
+        step!(Lock);
+        match self.0.try_lock() {
+            Ok(guard) => Some(LockGuard(guard)),
+            Err(std::sync::TryLockError::Poisoned(poisoned)) => {
+                Some(LockGuard(poisoned.into_inner()))
+            }
+            Err(std::sync::TryLockError::WouldBlock) => None,
+        }
+    }
+
     /// Waits for the lock and takes it.
     #[inline]
     pub(crate) fn lock(&self) -> LockGuard<'_> {

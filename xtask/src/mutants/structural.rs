@@ -67,6 +67,11 @@ const fn in_filter(function: &'static str, old: &'static str, new: &'static str)
     Change { path: FILTER, function, old, new }
 }
 
+/// A change inside a function of the chain.
+const fn in_chain(function: &'static str, old: &'static str, new: &'static str) -> Change {
+    Change { path: "src/chain.rs", function, old, new }
+}
+
 /// Changes that give stripes a method `pretend`, which returns a `Held` without taking the lock.
 const PRETENDED_LOCK: [Change; 2] = [
     Change {
@@ -95,11 +100,7 @@ const FAULTS: &[Fault] = &[
     ),
     fault(
         "contains: the words read again instead of the epoch",
-        &[within(
-            "read",
-            "stripe.is_still(epoch)",
-            "{ let _ = epoch; words == [first.load(Acquire), second.load(Acquire)] }",
-        )],
+        &[within("read", "stripe.is_still(epoch)", "{ let _ = epoch; words == self.words(pair) }")],
     ),
     fault(
         "contains: a second miss is believed",
@@ -111,8 +112,8 @@ const FAULTS: &[Fault] = &[
             within("read", "let epoch = stripe.epoch();", ""),
             within(
                 "read",
-                "let words = [first.load(Acquire), second.load(Acquire)];",
-                "let words = [first.load(Acquire), second.load(Acquire)];
+                "let words = self.words(pair);",
+                "let words = self.words(pair);
                  let epoch = stripe.epoch();",
             ),
         ],
@@ -145,8 +146,8 @@ const FAULTS: &[Fault] = &[
         &[
             within(
                 "relocate",
-                "let held = self.stripes.of(step.fingerprint).lock();",
-                "let held = self.stripes.of(step.fingerprint).lock(); held.advance();",
+                "let held = self.stripe(step.fingerprint).lock();",
+                "let held = self.stripe(step.fingerprint).lock(); held.advance();",
             ),
             within("relocate", "held.advance();", ""),
         ],
@@ -164,18 +165,19 @@ const FAULTS: &[Fault] = &[
         "relocate: the epoch not advanced where a newcomer takes the lane",
         &[within("relocate", "held.advance();", "if newcomer.is_none() { held.advance(); }")],
     ),
-    fault("remove: the epoch never advanced", &[within("remove", "held.advance();", "")]),
+    fault("remove: the epoch never advanced", &[within("remove_held", "held.advance();", "")]),
     fault(
         "remove: the epoch advanced after the clear",
         &[within(
-            "remove",
-            "held.advance(); self.clear_lane::<L>(&held, bucket, word, pattern, None);",
-            "self.clear_lane::<L>(&held, bucket, word, pattern, None); held.advance();",
+            "remove_held",
+            "held.advance(); self.clear_lane::<L>(held, bucket, word, pattern, None);",
+            "self.clear_lane::<L>(held, bucket, word, pattern, None); held.advance();",
         )],
     ),
     // Locks.
     fault("remove: no lock", &[within("remove", ".lock()", ".pretend()")]).that_pretends(),
-    fault("add_absent: no lock", &[within("add_absent", ".lock()", ".pretend()")]).that_pretends(),
+    fault("insert_unique: no lock", &[within("insert_unique", ".lock()", ".pretend()")])
+        .that_pretends(),
     fault("count: no lock", &[within("count", ".lock()", ".pretend()")]).that_pretends(),
     fault("relocate: no lock", &[within("relocate", ".lock()", ".pretend()")]).that_pretends(),
     fault("only_copies: no lock", &[within("only_copies", ".lock()", ".pretend()")])
@@ -193,26 +195,33 @@ const FAULTS: &[Fault] = &[
         &[
             within(
                 "insert_unique",
-                "let mut room_was_made = Ok(());",
-                "let mut room_was_made = Ok(());
-                 let _held = self.stripes.of(pair.fingerprint).lock();",
+                "let (mut room_was_made, mut made) = (Ok(()), Made::none());",
+                "let (mut room_was_made, mut made) = (Ok(()), Made::none());
+                 let _held = self.stripe(pair.fingerprint).lock();",
             ),
-            within("add_absent", ".lock()", ".pretend()"),
+            within(
+                "insert_unique",
+                "let held = self.stripe(pair.fingerprint).lock();",
+                "let held = self.stripe(pair.fingerprint).pretend();",
+            ),
         ],
     )
     .that_pretends()
     .that_may_hang(),
     fault(
-        "add_absent: the lock let go between the scan and the adding",
-        &[
-            within("add_absent", "let _held =", "let held ="),
-            within("add_absent", "loop", ""),
-            within(
-                "add_absent",
-                "if self.try_add::<L>(pair, words)? { return Some(true); }",
-                "drop(held); self.add::<L>(pair).then_some(true)",
-            ),
-        ],
+        "insert_unique: the lock let go between the scan and the adding",
+        &[within(
+            "insert_unique",
+            "if let Some(added) = self.add_absent::<L>(&held, pair) {
+                     self.counters.settled(&made);
+                     return Ok(added);
+                 }
+                 drop(held);",
+            "let there = self.count_held::<L>(&held, pair) > 0;
+                 drop(held);
+                 if there { return Ok(false); }
+                 if self.add::<L>(pair) { return Ok(true); }",
+        )],
     ),
     fault(
         "add_absent: presence and room judged by two looks",
@@ -229,8 +238,8 @@ const FAULTS: &[Fault] = &[
         "insert_unique: no second scan once it has made room",
         &[within(
             "insert_unique",
-            "room_was_made = self.make_room::<L>(pair);",
-            "room_was_made = self.make_room::<L>(pair);
+            "room_was_made = self.make_room::<L>(pair, &mut made);",
+            "room_was_made = self.make_room::<L>(pair, &mut made);
              if room_was_made.is_ok() && self.add::<L>(pair) { return Ok(true); }",
         )],
     ),
@@ -238,8 +247,8 @@ const FAULTS: &[Fault] = &[
         "insert_unique: no last scan before it says that the table is full",
         &[within(
             "insert_unique",
-            "room_was_made = self.make_room::<L>(pair);",
-            "self.make_room::<L>(pair)?; room_was_made = Ok(());",
+            "room_was_made = self.make_room::<L>(pair, &mut made);",
+            "self.make_room::<L>(pair, &mut made)?; room_was_made = Ok(());",
         )],
     ),
     fault(
@@ -247,7 +256,7 @@ const FAULTS: &[Fault] = &[
         &[within(
             "relocate",
             "held.advance();",
-            "drop(held); let held = self.stripes.of(step.fingerprint).lock(); held.advance();",
+            "drop(held); let held = self.stripe(step.fingerprint).lock(); held.advance();",
         )],
     ),
     // Moves.
@@ -258,12 +267,12 @@ const FAULTS: &[Fault] = &[
     fault(
         "relocate: the plan re-validated before the lock is taken",
         &[
-            within("relocate", "let held = self.stripes.of(step.fingerprint).lock();", ""),
+            within("relocate", "let held = self.stripe(step.fingerprint).lock();", ""),
             within(
                 "relocate",
                 "if !L::contains(seen, pattern) { return false; }",
                 "if !L::contains(seen, pattern) { return false; }
-                 let held = self.stripes.of(step.fingerprint).lock();",
+                 let held = self.stripe(step.fingerprint).lock();",
             ),
         ],
     ),
@@ -326,7 +335,7 @@ const FAULTS: &[Fault] = &[
     ),
     fault(
         "remove: says true and takes nothing out",
-        &[within("remove", "self.clear_lane::<L>(&held, bucket, word, pattern, None);", "")],
+        &[within("remove_held", "self.clear_lane::<L>(held, bucket, word, pattern, None);", "")],
     ),
     fault(
         "count_held: one bucket counted twice",
@@ -362,6 +371,79 @@ const FAULTS: &[Fault] = &[
             old: "self.0.fetch_add(change, Relaxed);",
             // The load is a read-modify-write for the sake of loom, as in `load_to_change`.
             new: "let old = self.0.fetch_add(0, Relaxed); self.0.store(old + change, Relaxed);",
+        }],
+    ),
+    // Growth.
+    fault(
+        "chain, remove: from the first segment on",
+        &[in_chain("remove", "self.segments().rev().any", "self.segments().any")],
+    ),
+    fault(
+        "chain, contains: no second load of the epoch",
+        &[in_chain("contains", "stripe.is_still(epoch)", "{ let _ = epoch; true }")],
+    ),
+    fault(
+        "chain, contains: the last segment alone",
+        &[in_chain("contains", "self.segments().rev().any", "self.segments().rev().take(1).any")],
+    ),
+    fault(
+        "chain: no lock",
+        &[in_chain(
+            "lock",
+            "self.stripes.of(first.pair(mixed).fingerprint).lock()",
+            "self.stripes.of(first.pair(mixed).fingerprint).pretend()",
+        )],
+    )
+    .that_pretends(),
+    fault(
+        "chain, insert_unique: the segments looked for before the lock is taken",
+        &[
+            in_chain("insert_unique", "let held = self.lock(mixed);", ""),
+            in_chain(
+                "insert_unique",
+                "let (number, last, mut rest) = self.last_and_rest();",
+                "let (number, last, mut rest) = self.last_and_rest();
+                 let held = self.lock(mixed);",
+            ),
+        ],
+    ),
+    fault(
+        "chain, insert_unique: the last segment alone looked at",
+        &[in_chain(
+            "insert_unique",
+            "if rest.clone().any(|segment| segment.contains(mixed)) { return Ok(false); }",
+            "",
+        )],
+    ),
+    fault(
+        "chain, insert_unique: no segment appended",
+        &[in_chain("insert_unique", ".or_else(|_| self.append(number + 1))", "")],
+    ),
+    fault(
+        "chain: every segment has stripes of its own",
+        &[Change {
+            path: "src/shared.rs",
+            function: "sharing",
+            old: "stripes: stripes.clone()",
+            new: "stripes: { let _ = stripes; Stripes::new(1) }",
+        }],
+    ),
+    fault(
+        "chain: a segment's stripe follows from its own fingerprint",
+        &[Change {
+            path: "src/chain/nested.rs",
+            function: "of_stripe",
+            old: "fingerprint.get() >> self.extra_bits",
+            new: "fingerprint.get()",
+        }],
+    ),
+    fault(
+        "SetOnce: the second value takes the place of the first",
+        &[Change {
+            path: "src/sync/set_once.rs",
+            function: "set",
+            old: "self.0.compare_exchange(ptr::null_mut(), inner, Release, Relaxed).is_err()",
+            new: "{ self.0.store(inner, Release); let _ = Relaxed; false }",
         }],
     ),
     // Snapshots.

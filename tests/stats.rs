@@ -1,0 +1,127 @@
+//! What is counted is what happened, and under load it is little. Only with the feature `stats`.
+#![cfg(feature = "stats")]
+
+mod common;
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    thread,
+};
+
+use common::{rng, scaled};
+use guira::{CuckooFilter, GrowingFilter, Layout};
+use rand::RngExt;
+
+/// The sum of a histogram.
+fn all(histogram: [u64; 16]) -> u64 {
+    histogram.iter().sum()
+}
+
+/// What a histogram adds up to, as long as nothing is in its last place.
+fn weighted(histogram: [u64; 16]) -> u64 {
+    assert_eq!(histogram[15], 0);
+    histogram.iter().zip(0..).map(|(number, relocations)| number * relocations).sum()
+}
+
+#[test]
+fn one_thread_retries_nothing_and_every_relocation_is_some_inserts() {
+    for &layout in Layout::ALL {
+        let capacity = scaled(2_000, 50_000);
+        let filter = CuckooFilter::builder().capacity(capacity).layout(layout).seed(1);
+        let filter = filter.build().unwrap();
+        let (singly, in_batches) = (capacity as u64 / 2, capacity as u64);
+        for key in 0..singly {
+            filter.insert(&key).unwrap();
+        }
+        filter.try_extend(singly..in_batches - 10).unwrap();
+        for key in in_batches - 10..in_batches {
+            filter.insert_unique(&key).unwrap();
+        }
+        let stats = filter.stats();
+        assert_eq!(stats.inserts, filter.len() as u64, "{layout:?}");
+        assert_eq!(all(stats.relocations_per_insert), stats.inserts);
+        assert_eq!(weighted(stats.relocations_per_insert), stats.relocations);
+        assert!(stats.relocations > stats.inserts / 100, "{layout:?}: {stats:?}");
+        assert!(weighted(stats.path_lengths) >= stats.relocations);
+        assert_eq!((stats.look_up_retries, stats.lock_waits, stats.failed_searches), (0, 0, 0));
+        assert!((0..in_batches).all(|key| filter.contains(&key)));
+        // A hit is no retry, and in plain words nothing is.
+        let retries = filter.stats().look_up_retries;
+        let found = (0..in_batches).filter(|key| filter.contains(&(key, 'x'))).count();
+        assert!(found < capacity / 8);
+        assert!(retries == 0 && (layout.is_semi_sorted() || filter.stats().look_up_retries == 0));
+    }
+}
+
+#[test]
+fn a_full_filter_counts_its_failed_searches() {
+    let filter = CuckooFilter::builder().capacity(100).seed(2).build().unwrap();
+    let refused = (0..1_000).filter(|key| filter.insert(key).is_err()).count() as u64;
+    let stats = filter.stats();
+    assert_eq!((stats.failed_searches, stats.inserts), (refused, 1_000 - refused));
+    assert!(format!("{filter:?}").contains(&format!("failed_searches: {refused}")));
+}
+
+#[test]
+fn a_growing_filter_counts_over_its_segments() {
+    let filter = GrowingFilter::with_capacity(100);
+    filter.try_extend(0..10_000).unwrap();
+    let stats = filter.stats();
+    assert_eq!((stats.inserts, all(stats.relocations_per_insert)), (10_000, 10_000));
+    assert!(stats.relocations > 0 && stats.failed_searches > 0);
+    assert!(format!("{filter:?}").contains("relocations_per_insert: {0: "));
+}
+
+/// Churn at 95 % load, at the speed that two writers have, beside two readers: few look-ups go another round, and an
+/// insert moves one item or two.
+#[test]
+fn relocations_and_retries_are_few_under_load() {
+    let slots = scaled(20_000, 1_000_000_u64);
+    let filter = CuckooFilter::builder().capacity((slots * 96 / 100) as usize).seed(3);
+    let filter = filter.build().unwrap();
+    let live = filter.slots() as u64 * 95 / 100;
+    filter.try_extend(0..live).unwrap();
+    let before = filter.stats();
+    let (done, rounds) = (AtomicBool::new(false), scaled(20_000, 500_000_u64));
+    let look_ups: u64 = thread::scope(|scope| {
+        let readers = [1, 2].map(|seed| {
+            let (filter, done) = (&filter, &done);
+            scope.spawn(move || {
+                let (mut rng, mut look_ups) = (rng(seed), 0);
+                while !done.load(Relaxed) || look_ups < 10_000 {
+                    // Half of them absent, which is what goes another round.
+                    let _ = filter.contains(&rng.random_range(0..2 * live));
+                    look_ups += 1;
+                }
+                look_ups
+            })
+        });
+        let writers = [0, 1].map(|writer| {
+            let filter = &filter;
+            // Each has a half of the keys for its own.
+            scope.spawn(move || {
+                for round in 0..rounds {
+                    let key = 2 * round + writer;
+                    assert!(
+                        filter.remove(&(if key < live { key } else { key - live + (4 << 40) }))
+                    );
+                    filter.insert(&(key + (4 << 40))).unwrap();
+                }
+            })
+        });
+        for writer in writers {
+            writer.join().unwrap();
+        }
+        done.store(true, Relaxed);
+        readers.map(|reader| reader.join().unwrap()).iter().sum()
+    });
+    let stats = filter.stats();
+    let inserts = (stats.inserts - before.inserts) as f64;
+    assert!((inserts - (2 * rounds) as f64).abs() < 0.5);
+    let relocations = (stats.relocations - before.relocations) as f64 / inserts;
+    assert!((0.1..2.0).contains(&relocations), "{relocations} relocations per insert");
+    let retries = stats.look_up_retries as f64 / look_ups as f64;
+    assert!(retries < 0.01, "{retries} retries per look-up");
+    let waits = stats.lock_waits as f64 / (inserts * (2.0 + relocations));
+    assert!(waits < 0.02, "{waits} waits per lock");
+}
