@@ -5,6 +5,8 @@
 //! next to be asked for. (One that is filled and then emptied leaves the memory idle at each turn: 1.2
 //! of the floor instead of 1.0.)
 
+use alloc::vec::Vec;
+
 use crate::{
     geometry::Pair,
     shared::Core,

@@ -1,6 +1,6 @@
 //! The builder: from what a user asks for to a layout and a number of buckets.
 
-use std::hash::BuildHasher;
+use core::hash::BuildHasher;
 
 use crate::{
     BuildError, CuckooFilter, DefaultHashBuilder, GrowingFilter, Layout,

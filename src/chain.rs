@@ -83,6 +83,8 @@ mod nested;
 mod plan;
 mod segment;
 
+use alloc::{boxed::Box, vec::Vec};
+
 #[cfg(feature = "stats")]
 use crate::Stats;
 use crate::{

@@ -1,5 +1,7 @@
 //! How many items there are, counted without a line that all threads write to.
 
+use alloc::boxed::Box;
+
 use crossbeam_utils::CachePadded;
 
 use crate::sync::{Tally, number_of_this_thread, processors};

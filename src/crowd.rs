@@ -4,6 +4,8 @@
 //! again, since it must know a bucket's fingerprints before it can ask for their other buckets; so
 //! several take turns, each going on when the lines that it asked for have come.
 
+use alloc::vec::Vec;
+
 use crate::{
     InsertError, geometry::Pair, path::Search, protocol::Settling, shared::Core, stats::Made,
     word::WordLayout,

@@ -2,9 +2,10 @@
 
 #[cfg(feature = "serde")]
 mod serde;
+#[cfg(feature = "std")]
 mod snapshots;
 
-use std::{
+use core::{
     fmt,
     hash::{BuildHasher, Hash},
 };
@@ -86,6 +87,7 @@ pub struct CuckooFilter<S = DefaultHashBuilder> {
     layout: Layout,
     capacity: usize,
     /// What the mixing of hashes and the default hasher were seeded from.
+    #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "to be saved"))]
     seed: u64,
     items: ShardedCounter,
     hasher: S,

@@ -23,7 +23,7 @@ pub struct Pair {
 }
 
 /// What the protocol asks of a geometry: it knows pairs, and no hashes.
-pub trait Placement: Copy + std::fmt::Debug {
+pub trait Placement: Copy + core::fmt::Debug {
     /// How many buckets there are.
     fn buckets(&self) -> u64;
 

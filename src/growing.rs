@@ -1,6 +1,7 @@
 //! The filter that grows, as its users see it.
 
-use std::{
+use alloc::vec::Vec;
+use core::{
     fmt,
     hash::{BuildHasher, Hash},
 };

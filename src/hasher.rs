@@ -1,9 +1,13 @@
 //! The hashers on offer, behind types of our own: foldhash, and rapidhash for filters that travel.
 
-use std::hash::{BuildHasher, Hasher};
+use core::hash::{BuildHasher, Hasher};
 
+#[cfg(not(feature = "std"))]
+use foldhash::fast::RandomState;
 use foldhash::fast::{FixedState, FoldHasher};
 use rapidhash::v3::{RapidSecrets, rapidhash_v3_seeded};
+#[cfg(feature = "std")]
+use std::hash::RandomState;
 
 /// Builds the hashers of a filter whose user named none; seeded at random for every filter.
 ///
@@ -46,8 +50,8 @@ impl BuildHasher for DefaultHashBuilder {
     }
 }
 
-impl std::fmt::Debug for DefaultHasher {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl core::fmt::Debug for DefaultHasher {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("DefaultHasher").finish_non_exhaustive()
     }
 }
@@ -164,9 +168,10 @@ little_endian! {
     write_i32: i32 as i32, write_i64: i64 as i64, write_i128: i128 as i128, write_isize: isize as i64
 }
 
-/// A seed from the system's randomness, by way of std's hasher keys.
+/// A seed from the system's randomness, by way of std's hasher keys; without std from what foldhash finds, which is
+/// addresses and the like.
 pub(crate) fn random_seed() -> u64 {
-    std::hash::RandomState::new().hash_one(0)
+    RandomState::default().hash_one(0)
 }
 
 /// The seed of the mixing of hashes in a filter with this seed.

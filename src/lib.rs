@@ -66,6 +66,11 @@
 //! it works in [`docs::design`], what it does not do in [`docs::limits`], and what has been checked in
 //! [`docs::verification`].
 
+#![cfg_attr(not(feature = "std"), no_std)]
+#![warn(clippy::std_instead_of_core, clippy::std_instead_of_alloc, clippy::alloc_instead_of_core)]
+
+extern crate alloc;
+
 #[cfg(not(target_has_atomic = "64"))]
 compile_error!("guira keeps its buckets in 64-bit atomics, which this target does not have");
 
@@ -85,10 +90,12 @@ mod path;
 mod protocol;
 mod shared;
 mod sizing;
+#[cfg(feature = "std")]
 mod snapshot;
 mod stats;
 mod stripes;
 mod sync;
+#[cfg_attr(not(feature = "std"), allow(dead_code, reason = "parts of it serve loading"))]
 mod table;
 mod word;
 
@@ -112,7 +119,9 @@ pub mod raw {
 }
 
 pub use builder::CuckooFilterBuilder;
-pub use error::{BuildError, InsertBatchError, InsertError, LoadError};
+#[cfg(feature = "std")]
+pub use error::LoadError;
+pub use error::{BuildError, InsertBatchError, InsertError};
 pub use filter::CuckooFilter;
 pub use growing::GrowingFilter;
 pub use hasher::{DefaultHashBuilder, DefaultHasher, StableHashBuilder, StableHasher};

@@ -1,5 +1,7 @@
 //! What became of the items of a batch.
 
+use alloc::vec::Vec;
+
 use crate::{InsertBatchError, InsertError, counter::ShardedCounter};
 
 /// A change of the number of items that reaches the counter when it is dropped, so also when the

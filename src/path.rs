@@ -3,6 +3,8 @@
 //! The search is planned on whatever the words were when they were read. By the time its moves
 //! are made anything may have changed; they are validated one by one, by whoever makes them.
 
+use alloc::vec::Vec;
+
 use crate::{
     geometry::Placement,
     stats::Made,
@@ -137,7 +139,7 @@ impl Search {
     /// the last leaves one of the pair's buckets. None at all: one of the two has room by now.
     pub fn moves<L: WordLayout>(&self) -> impl Iterator<Item = Move> {
         let mut node = self.words.len().checked_sub(1).map(|last| self.nodes[last]);
-        std::iter::from_fn(move || {
+        core::iter::from_fn(move || {
             let child = node?;
             let parent = *self.nodes.get(usize::from(child.parent))?;
             let word = self.words[usize::from(child.parent)];

@@ -126,7 +126,8 @@
 //! order of all calls: of two threads that each insert one item and then look up the other's, the
 //! memory model lets both miss. (On x86-64 one of them hits: its locked instructions are fences.)
 
-use std::{hint::select_unpredictable, mem::take};
+use alloc::vec::Vec;
+use core::{hint::select_unpredictable, mem::take};
 
 use crate::{
     InsertError,

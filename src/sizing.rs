@@ -42,8 +42,8 @@ pub(crate) fn buckets_for(layout: Layout, capacity: u64) -> u64 {
     // The positive solution of (1 - share) s - root sqrt(s) - constant = capacity for sqrt(s).
     let usable = 1.0 - share;
     let needed = capacity as f64 + constant;
-    let sqrt = (root + (root * root + 4.0 * usable * needed).sqrt()) / (2.0 * usable);
-    (sqrt * sqrt / lanes as f64).ceil() as u64
+    let sqrt = (root + libm::sqrt(root * root + 4.0 * usable * needed)) / (2.0 * usable);
+    libm::ceil(sqrt * sqrt / lanes as f64) as u64
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use off as on_or_off;
 
 #[cfg(feature = "stats")]
 mod on {
-    use std::{cell::Cell, fmt};
+    use core::{cell::Cell, fmt};
 
     use crossbeam_utils::CachePadded;
 

@@ -5,7 +5,7 @@
 //! lane is cleared, and a lock, held by whoever clears. That nobody advances an epoch or clears
 //! without holding a lock is in the types: both ask for a [`Held`]. That it is the right one is not.
 
-use std::sync::Arc;
+use alloc::{sync::Arc, vec::Vec};
 
 use crate::{
     stats::Waits,
@@ -90,7 +90,7 @@ impl Stripe {
     /// Asks for the stripe's cache line without waiting for it.
     #[inline]
     pub(crate) fn prefetch(&self) {
-        crate::table::prefetch(std::ptr::from_ref(self).cast());
+        crate::table::prefetch(core::ptr::from_ref(self).cast());
     }
 
     /// The epoch, at the start of a look-up.

@@ -84,11 +84,8 @@ pub(crate) fn prefetch(word: *const u8) {
 
 #[cfg(not(any(loom, shuttle)))]
 mod storage {
-    use std::{
-        alloc::{Layout, alloc_zeroed, dealloc},
-        ptr::NonNull,
-        slice,
-    };
+    use alloc::alloc::{alloc_zeroed, dealloc};
+    use core::{alloc::Layout, ptr::NonNull, slice};
 
     use super::Word;
 
@@ -159,7 +156,7 @@ mod storage {
                 );
                 // SAFETY: a new mapping, wherever the system likes, touches nothing of ours.
                 let memory =
-                    unsafe { libc::mmap(std::ptr::null_mut(), padded, protection, flags, -1, 0) };
+                    unsafe { libc::mmap(core::ptr::null_mut(), padded, protection, flags, -1, 0) };
                 if memory == libc::MAP_FAILED {
                     return None;
                 }

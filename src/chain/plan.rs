@@ -1,6 +1,7 @@
 //! Which layouts a chain's segments have: so that their rates together never exceed the one asked for.
 
-use std::cmp::Reverse;
+use alloc::{vec, vec::Vec};
+use core::cmp::Reverse;
 
 use super::Nested;
 use crate::{BuildError, Layout, geometry::MAX_BUCKETS, sizing::buckets_for};

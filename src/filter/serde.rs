@@ -1,6 +1,6 @@
 //! Filters in serde's formats: as the bytes of a snapshot.
 
-use std::{fmt, hash::BuildHasher};
+use core::{fmt, hash::BuildHasher};
 
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,

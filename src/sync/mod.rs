@@ -3,14 +3,15 @@
 //! Everything that threads share is built from [`Word`] (an atomic `u64`), [`Tally`] (an atomic
 //! signed counter), [`Lock`] and [`SetOnce`]. No other module names an atomic type. Which implementation stands
 //! behind them is chosen by a cfg, never by a feature, so that no dependent can switch it by accident:
-//! `loom` for the models of `loom-tests/`, `shuttle` for the linearizability tests. A third cfg,
+//! `loom` for the models of `loom-tests/`, `shuttle` for the linearizability tests. (The feature `std` chooses between locks
+//! that park and locks that spin.) A third cfg,
 //! `guira_steps`, keeps std's and puts a hook before every step: see [`steps`].
 
 #[cfg(guira_steps)]
 pub mod steps;
 
 #[cfg(not(any(loom, shuttle)))]
-use std::sync;
+use core::sync;
 
 #[cfg(loom)]
 use loom::sync;
@@ -20,7 +21,7 @@ use shuttle::sync;
 
 use sync::atomic;
 
-pub(crate) use std::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
+pub(crate) use core::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
 pub(crate) use threads::{number_of_this_thread, processors};
 
 /// Says that a step is about to be taken, to whoever listens under `--cfg guira_steps`.
@@ -31,9 +32,11 @@ macro_rules! step {
     };
 }
 
+mod lock;
 mod set_once;
 mod threads;
 
+pub(crate) use lock::{Lock, LockGuard};
 pub(crate) use set_once::SetOnce;
 
 /// An atomic `u64`: a bucket, or an epoch.
@@ -129,45 +132,5 @@ impl Tally {
     /// Sets the counter to zero through an exclusive reference.
     pub(crate) fn reset(&mut self) {
         *self = Self::new();
-    }
-}
-
-/// A lock that parks after a short spin. It protects no data, so there is nothing to poison.
-#[derive(Debug)]
-pub(crate) struct Lock(sync::Mutex<()>);
-
-/// A [`Lock`] held; dropping it unlocks, also when the thread is panicking.
-#[derive(Debug)]
-pub(crate) struct LockGuard<'a>(
-    #[expect(dead_code, reason = "held for its drop")] sync::MutexGuard<'a, ()>,
-);
-
-impl Lock {
-    /// An unlocked lock.
-    pub(crate) fn new() -> Self {
-        Self(sync::Mutex::new(()))
-    }
-
-    /// Takes the lock if nobody has it.
-    #[cfg(feature = "stats")]
-    #[inline]
-    pub(crate) fn try_lock(&self) -> Option<LockGuard<'_>> {
-        step!(Lock);
-        match self.0.try_lock() {
-            Ok(guard) => Some(LockGuard(guard)),
-            Err(std::sync::TryLockError::Poisoned(poisoned)) => {
-                Some(LockGuard(poisoned.into_inner()))
-            }
-            Err(std::sync::TryLockError::WouldBlock) => None,
-        }
-    }
-
-    /// Waits for the lock and takes it.
-    #[inline]
-    pub(crate) fn lock(&self) -> LockGuard<'_> {
-        step!(Lock);
-        // Every step taken under the lock leaves the table in a state in which no item is missing:
-        // a holder that panicked leaves at most a copy too many, never one too few.
-        LockGuard(self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
     }
 }

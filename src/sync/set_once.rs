@@ -1,6 +1,7 @@
 //! A place that is filled once, without a lock, and read without one.
 
-use std::{fmt, ptr};
+use alloc::boxed::Box;
+use core::{fmt, ptr};
 
 #[cfg(guira_steps)]
 use super::steps;

@@ -1,15 +1,12 @@
 //! Which thread this is, and how many can run at once.
 
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(all(feature = "std", not(any(loom, shuttle))))]
 mod imp {
-    use std::{
+    use core::{
         cell::Cell,
-        sync::{
-            OnceLock,
-            atomic::{AtomicUsize, Ordering::Relaxed},
-        },
-        thread,
+        sync::atomic::{AtomicUsize, Ordering::Relaxed},
     };
+    use std::{sync::OnceLock, thread};
 
     thread_local! {
         /// The thread's number, or `usize::MAX` before it has one.
@@ -36,6 +33,18 @@ mod imp {
     pub(crate) fn processors() -> usize {
         static PROCESSORS: OnceLock<usize> = OnceLock::new();
         *PROCESSORS.get_or_init(|| thread::available_parallelism().map_or(1, usize::from))
+    }
+}
+
+/// Without std there is nothing to ask.
+#[cfg(not(any(feature = "std", loom, shuttle)))]
+mod imp {
+    pub(crate) fn number_of_this_thread() -> usize {
+        0
+    }
+
+    pub(crate) fn processors() -> usize {
+        1
     }
 }
 

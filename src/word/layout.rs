@@ -135,7 +135,7 @@ impl Layout {
         let values = f64::from(fingerprints);
         let compared = f64::from(2 * self.lanes()) * load_factor;
         // 1 - (1 - 1/values)^compared, without the loss of digits.
-        -(compared * (-1.0 / values).ln_1p()).exp_m1()
+        -libm::expm1(compared * libm::log1p(-1.0 / values))
     }
 }
 

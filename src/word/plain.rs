@@ -86,7 +86,7 @@ impl<const LANES: u32, const BITS: u32> WordLayout for Plain<LANES, BITS> {
     #[inline]
     fn fingerprints(word: u64) -> impl Iterator<Item = Fingerprint> {
         let mut rest = word;
-        std::iter::from_fn(move || {
+        core::iter::from_fn(move || {
             let lane = (rest & Self::LANE) as u32;
             rest >>= BITS;
             (lane != 0).then(|| Fingerprint::new(lane))

@@ -10,7 +10,7 @@
 //! up in a table: for an absent item in one look-up of 21 (6 lanes of 12 bits), 102 (5 of 14) or 1 024 (4
 //! of 17).
 
-use std::hint::select_unpredictable;
+use core::hint::select_unpredictable;
 
 use super::{
     Fingerprint, WordLayout,
@@ -244,7 +244,7 @@ impl<const LANES: u32, const BITS: u32> WordLayout for SemiSorted<LANES, BITS> {
     #[inline]
     fn fingerprints(word: u64) -> impl Iterator<Item = Fingerprint> {
         let Apart { mut nibbles, mut highs } = Self::take_apart(word);
-        std::iter::from_fn(move || {
+        core::iter::from_fn(move || {
             let high = (highs & Self::LOWEST) as u32;
             let fingerprint = high << nibbles::BITS | nibbles & nibbles::LOWEST;
             nibbles >>= nibbles::BITS;

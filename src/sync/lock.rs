@@ -1,0 +1,124 @@
+//! Locks: std's, which park; without std, locks that spin.
+
+#[cfg(guira_steps)]
+use super::steps;
+use imp::{Guard, Mutex};
+
+/// A lock that parks after a short spin; without the feature `std` it spins on. It protects no data, so there is
+/// nothing to poison.
+#[derive(Debug)]
+pub(crate) struct Lock(Mutex);
+
+/// A [`Lock`] held; dropping it unlocks, also when the thread is panicking.
+#[derive(Debug)]
+pub(crate) struct LockGuard<'a>(#[expect(dead_code, reason = "held for its drop")] Guard<'a>);
+
+impl Lock {
+    /// An unlocked lock.
+    pub(crate) fn new() -> Self {
+        Self(imp::new())
+    }
+
+    /// Takes the lock if nobody has it.
+    #[cfg(feature = "stats")]
+    #[inline]
+    pub(crate) fn try_lock(&self) -> Option<LockGuard<'_>> {
+        step!(Lock);
+        imp::try_lock(&self.0).map(LockGuard)
+    }
+
+    /// Waits for the lock and takes it.
+    #[inline]
+    pub(crate) fn lock(&self) -> LockGuard<'_> {
+        step!(Lock);
+        LockGuard(imp::lock(&self.0))
+    }
+}
+
+#[cfg(any(feature = "std", loom, shuttle))]
+mod imp {
+    #[cfg(not(any(loom, shuttle)))]
+    use std::sync;
+
+    #[cfg(loom)]
+    use loom::sync;
+
+    #[cfg(all(shuttle, not(loom)))]
+    use shuttle::sync;
+
+    use std::sync::PoisonError;
+
+    pub(super) type Mutex = sync::Mutex<()>;
+    pub(super) type Guard<'a> = sync::MutexGuard<'a, ()>;
+
+    pub(super) fn new() -> Mutex {
+        Mutex::new(())
+    }
+
+    #[cfg(feature = "stats")]
+    #[inline]
+    pub(super) fn try_lock(mutex: &Mutex) -> Option<Guard<'_>> {
+        match mutex.try_lock() {
+            Ok(guard) => Some(guard),
+            Err(std::sync::TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(std::sync::TryLockError::WouldBlock) => None,
+        }
+    }
+
+    #[inline]
+    pub(super) fn lock(mutex: &Mutex) -> Guard<'_> {
+        // Every step taken under the lock leaves the table in a state in which no item is missing:
+        // a holder that panicked leaves at most a copy too many, never one too few.
+        mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(not(any(feature = "std", loom, shuttle)))]
+mod imp {
+    use core::sync::atomic::{
+        AtomicBool,
+        Ordering::{Acquire, Relaxed, Release},
+    };
+
+    use crossbeam_utils::Backoff;
+
+    /// Whether somebody has it.
+    pub(super) type Mutex = AtomicBool;
+
+    /// Gives the lock back when dropped.
+    #[derive(Debug)]
+    pub(super) struct Guard<'a>(&'a AtomicBool);
+
+    impl Drop for Guard<'_> {
+        #[inline]
+        fn drop(&mut self) {
+            // Release: pairs with the Acquire of whoever takes the lock next.
+            self.0.store(false, Release);
+        }
+    }
+
+    pub(super) fn new() -> Mutex {
+        AtomicBool::new(false)
+    }
+
+    #[inline]
+    pub(super) fn try_lock(mutex: &Mutex) -> Option<Guard<'_>> {
+        // Acquire: pairs with the Release of whoever had the lock before. Relaxed: not taken.
+        let taken = mutex.compare_exchange(false, true, Acquire, Relaxed).is_ok();
+        taken.then_some(Guard(mutex))
+    }
+
+    #[inline]
+    pub(super) fn lock(mutex: &Mutex) -> Guard<'_> {
+        let backoff = Backoff::new();
+        loop {
+            if let Some(guard) = try_lock(mutex) {
+                return guard;
+            }
+            // Relaxed: only a hint when to try again.
+            while mutex.load(Relaxed) {
+                backoff.snooze();
+            }
+        }
+    }
+}
