@@ -49,6 +49,8 @@
 //!   tables beyond the caches a batch is two to three times as fast; within them, as fast.
 //! - `*_hash`: the same by 64-bit hashes, or by integer keys as they are.
 //!
+//! Who inserts and removes what, and when, beside a cache or a store: [`docs::caches`].
+//!
 //! # Saving
 //!
 //! [`save`](CuckooFilter::save) and [`to_bytes`](CuckooFilter::to_bytes) make a snapshot while others go on reading and writing,

@@ -1,4 +1,7 @@
-//! Design documents: how the filter works, what has been checked, and where its limits are.
+//! Design documents: how the filter works, how it stands beside a cache, what has been checked, and where its limits are.
+
+#[doc = include_str!("caches.md")]
+pub mod caches {}
 
 #[doc = include_str!("design.md")]
 pub mod design {}
