@@ -136,7 +136,7 @@ use crate::{
     shared::Core,
     stats::Made,
     stripes::Held,
-    sync::{Acquire, Relaxed, Release},
+    sync::{Acquire, Relaxed, Release, Word},
     word::{Fingerprint, WordLayout},
 };
 
@@ -152,6 +152,15 @@ pub(crate) enum Settling {
     Stale,
     /// That is how it ended.
     Done(Result<(), InsertError>),
+}
+
+/// Reads a pair's words, without the epoch: what is in them is there; what is not may have been overlooked.
+#[inline]
+fn words([first, second]: [&Word; 2]) -> [u64; 2] {
+    // Acquire, twice: pairs with the Release of `try_add` (and of `relocate` and `clear_lane`, which
+    // add as well), so that a hit happens after the insert it found, and with that of `clear_lane`, so
+    // that a clearing seen shows its epoch to a look-up.
+    [first.load(Acquire), second.load(Acquire)]
 }
 
 impl<P: Placement> Core<P> {
@@ -204,27 +213,23 @@ impl<P: Placement> Core<P> {
     #[inline]
     fn read(&self, pair: Pair) -> ([u64; 2], bool) {
         let stripe = self.stripe(pair.fingerprint);
+        let buckets = self.both(pair);
         let epoch = stripe.epoch();
-        let words = self.words(pair);
+        let words = words(buckets);
         (words, stripe.is_still(epoch))
     }
 
-    /// Reads a pair's words, without the epoch: what is in them is there; what is not may have been overlooked.
+    /// Both buckets of a pair.
     #[inline]
-    fn words(&self, pair: Pair) -> [u64; 2] {
-        let [first, second] = pair.buckets;
-        let [first, second] = [self.table.bucket(first), self.table.bucket(second)];
-        // Acquire, twice: pairs with the Release of `try_add` (and of `relocate` and `clear_lane`, which
-        // add as well), so that a hit happens after the insert it found, and with that of `clear_lane`, so
-        // that a clearing seen shows its epoch to a look-up.
-        [first.load(Acquire), second.load(Acquire)]
+    fn both(&self, pair: Pair) -> [&Word; 2] {
+        pair.buckets.map(|bucket| self.table.bucket(bucket))
     }
 
     /// Whether the pair's fingerprint is in its words as they are read, one after the other. A *no* says nothing,
     /// but for who holds the stripe or sees its epoch unchanged.
     #[inline]
     pub(crate) fn look<L: WordLayout>(&self, pair: Pair) -> bool {
-        let (words, pattern) = (self.words(pair), L::pattern(pair.fingerprint));
+        let (words, pattern) = (words(self.both(pair)), L::pattern(pair.fingerprint));
         let (found, certain) = L::glance(words, pattern);
         if certain { found } else { L::either_contains(words, pattern) }
     }

@@ -100,7 +100,7 @@ const FAULTS: &[Fault] = &[
     ),
     fault(
         "contains: the words read again instead of the epoch",
-        &[within("read", "stripe.is_still(epoch)", "{ let _ = epoch; words == self.words(pair) }")],
+        &[within("read", "stripe.is_still(epoch)", "{ let _ = epoch; words == buckets.map(|bucket| bucket.load(Acquire)) }")],
     ),
     fault(
         "contains: a second miss is believed",
@@ -112,8 +112,8 @@ const FAULTS: &[Fault] = &[
             within("read", "let epoch = stripe.epoch();", ""),
             within(
                 "read",
-                "let words = self.words(pair);",
-                "let words = self.words(pair);
+                "let words = words(buckets);",
+                "let words = words(buckets);
                  let epoch = stripe.epoch();",
             ),
         ],
