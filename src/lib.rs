@@ -106,8 +106,6 @@ mod word;
 /// What is here is exempt from semantic versioning.
 #[doc(hidden)]
 pub mod raw {
-    #[cfg(loom)]
-    pub use crate::stripes::{Epoch, Held, Stripe, Stripes};
     #[cfg(guira_steps)]
     pub use crate::sync::steps;
     pub use crate::{
@@ -117,6 +115,11 @@ pub mod raw {
         path::{Move, Progress, Search},
         shared::Core,
         word::{Fingerprint, Plain, SemiSorted, WordLayout},
+    };
+    #[cfg(loom)]
+    pub use crate::{
+        stripes::{Epoch, Held, Stripe, Stripes},
+        sync::spin::{SpinGuard, SpinLock},
     };
 }
 

@@ -3,13 +3,16 @@
 
 use std::{
     alloc::{GlobalAlloc, Layout as Memory, System},
+    cell::Cell,
     ptr::null_mut,
 };
 
-use guira::{BuildError, CuckooFilter, Layout};
+use guira::{BuildError, CuckooFilter, GrowingFilter, InsertError, Layout};
 
-/// The most bytes that are granted at once.
-const MOST: usize = 1 << 30;
+thread_local! {
+    /// The most bytes that this thread is granted at once.
+    static MOST: Cell<usize> = const { Cell::new(1 << 30) };
+}
 
 /// The system's allocator, with a limit.
 struct Stingy;
@@ -18,12 +21,12 @@ struct Stingy;
 unsafe impl GlobalAlloc for Stingy {
     unsafe fn alloc(&self, memory: Memory) -> *mut u8 {
         // SAFETY: the caller's contract is the system allocator's.
-        if memory.size() > MOST { null_mut() } else { unsafe { System.alloc(memory) } }
+        if memory.size() > MOST.get() { null_mut() } else { unsafe { System.alloc(memory) } }
     }
 
     unsafe fn alloc_zeroed(&self, memory: Memory) -> *mut u8 {
         // SAFETY: as above.
-        if memory.size() > MOST { null_mut() } else { unsafe { System.alloc_zeroed(memory) } }
+        if memory.size() > MOST.get() { null_mut() } else { unsafe { System.alloc_zeroed(memory) } }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, memory: Memory) {
@@ -64,4 +67,23 @@ fn refused_memory_is_an_error_with_a_rate_too() {
 #[should_panic(expected = "the system refused")]
 fn with_capacity_panics_where_memory_is_refused() {
     let _ = CuckooFilter::with_capacity(1 << 30);
+}
+
+/// A filter that cannot grow for want of memory is full, and has lost nothing; once there is memory it goes on.
+#[test]
+fn a_filter_that_cannot_grow_is_full() {
+    let filter = GrowingFilter::with_capacity(1_000);
+    MOST.set(32 << 10);
+    let mut keys = 0..100_000;
+    let error = keys.by_ref().find_map(|key| filter.insert(&key).err());
+    assert_eq!(error, Some(InsertError::Full));
+    assert_eq!(filter.insert_unique(&-1), Err(InsertError::Full));
+    let inside = keys.start - 1;
+    assert!(inside > 10_000 && filter.len() == inside as usize, "{inside} {filter:?}");
+    assert!((0..inside).all(|key| filter.contains(&key)));
+    assert_eq!(filter.insert_unique(&0), Ok(false));
+    assert!(filter.remove(&0));
+    MOST.set(1 << 30);
+    filter.try_extend(keys.clone()).expect("memory");
+    assert!((1..inside).chain(keys).all(|key| filter.contains(&key)));
 }

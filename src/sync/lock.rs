@@ -75,50 +75,20 @@ mod imp {
 
 #[cfg(not(any(feature = "std", loom, shuttle)))]
 mod imp {
-    use core::sync::atomic::{
-        AtomicBool,
-        Ordering::{Acquire, Relaxed, Release},
-    };
-
-    use crossbeam_utils::Backoff;
-
-    /// Whether somebody has it.
-    pub(super) type Mutex = AtomicBool;
-
-    /// Gives the lock back when dropped.
-    #[derive(Debug)]
-    pub(super) struct Guard<'a>(&'a AtomicBool);
-
-    impl Drop for Guard<'_> {
-        #[inline]
-        fn drop(&mut self) {
-            // Release: pairs with the Acquire of whoever takes the lock next.
-            self.0.store(false, Release);
-        }
-    }
+    pub(super) use crate::sync::spin::{SpinGuard as Guard, SpinLock as Mutex};
 
     pub(super) fn new() -> Mutex {
-        AtomicBool::new(false)
+        Mutex::new()
     }
 
+    #[cfg(feature = "stats")]
     #[inline]
     pub(super) fn try_lock(mutex: &Mutex) -> Option<Guard<'_>> {
-        // Acquire: pairs with the Release of whoever had the lock before. Relaxed: not taken.
-        let taken = mutex.compare_exchange(false, true, Acquire, Relaxed).is_ok();
-        taken.then_some(Guard(mutex))
+        mutex.try_lock()
     }
 
     #[inline]
     pub(super) fn lock(mutex: &Mutex) -> Guard<'_> {
-        let backoff = Backoff::new();
-        loop {
-            if let Some(guard) = try_lock(mutex) {
-                return guard;
-            }
-            // Relaxed: only a hint when to try again.
-            while mutex.load(Relaxed) {
-                backoff.snooze();
-            }
-        }
+        mutex.lock()
     }
 }

@@ -34,6 +34,8 @@ macro_rules! step {
 
 mod lock;
 mod set_once;
+#[cfg(any(loom, not(any(feature = "std", shuttle))))]
+pub(crate) mod spin;
 mod threads;
 
 pub(crate) use lock::{Lock, LockGuard};

@@ -100,7 +100,11 @@ const FAULTS: &[Fault] = &[
     ),
     fault(
         "contains: the words read again instead of the epoch",
-        &[within("read", "stripe.is_still(epoch)", "{ let _ = epoch; words == buckets.map(|bucket| bucket.load(Acquire)) }")],
+        &[within(
+            "read",
+            "stripe.is_still(epoch)",
+            "{ let _ = epoch; words == buckets.map(|bucket| bucket.load(Acquire)) }",
+        )],
     ),
     fault(
         "contains: a second miss is believed",
@@ -444,6 +448,15 @@ const FAULTS: &[Fault] = &[
             function: "set",
             old: "self.0.compare_exchange(ptr::null_mut(), inner, Release, Relaxed).is_err()",
             new: "{ self.0.store(inner, Release); let _ = Relaxed; false }",
+        }],
+    ),
+    fault(
+        "SpinLock: who is refused opens it",
+        &[Change {
+            path: "src/sync/spin.rs",
+            function: "try_lock",
+            old: "taken.then(|| SpinGuard(self))",
+            new: "taken.then_some(SpinGuard(self))",
         }],
     ),
     // Snapshots.
