@@ -102,7 +102,7 @@ pub mod raw {
         geometry::{Geometry, MAX_BUCKETS, Pair},
         path::{Move, Progress, Search},
         shared::Core,
-        word::{Fingerprint, Plain, SemiSorted, WordLayout},
+        word::{Census, Fingerprint, Plain, SemiSorted, WordLayout},
     };
 }
 

@@ -4,6 +4,9 @@
 use crate::sync::Word;
 use storage::Storage;
 
+/// Size of a huge page on x86-64 and aarch64; tables from this size up are aligned to it.
+const HUGE_PAGE: usize = 2 << 20;
+
 /// The buckets of a filter, all empty at first.
 #[derive(Debug)]
 pub(crate) struct Table {
@@ -17,12 +20,6 @@ impl Table {
     /// always has for tables beyond 32 MiB): then memory is taken only as buckets come into use.
     pub(crate) fn new(buckets: u64, huge_pages: bool) -> Option<Self> {
         Some(Self { words: Storage::zeroed(usize::try_from(buckets).ok()?, huge_pages)? })
-    }
-
-    /// The same for a table whose buckets are going to arrive one after the other, or not: no memory is
-    /// taken for those that do not, where the system can do that (Linux).
-    pub(crate) fn arriving(buckets: u64) -> Option<Self> {
-        Some(Self { words: Storage::mapped(usize::try_from(buckets).ok()?)? })
     }
 
     /// A bucket.
@@ -50,11 +47,6 @@ impl Table {
         self.words.as_mut_slice()
     }
 
-    /// Asks the system to put the buckets on huge pages from now on, those in use at once.
-    pub(crate) fn onto_huge_pages(&mut self) {
-        self.words.onto_huge_pages();
-    }
-
     /// Empties every bucket.
     pub(crate) fn clear(&mut self) {
         for word in self.as_mut_slice() {
@@ -65,6 +57,79 @@ impl Table {
     /// Bytes of the buckets.
     pub(crate) fn size_in_bytes(&self) -> usize {
         size_of_val(self.words.as_slice())
+    }
+}
+
+/// A table whose buckets arrive one after the other, or not.
+#[derive(Debug)]
+pub(crate) struct Arriving {
+    table: Table,
+    /// Buckets that are there.
+    arrived: usize,
+    /// Bytes that there is memory for.
+    ready: usize,
+}
+
+impl Arriving {
+    /// Bytes that memory is taken for together where it is taken in small pages.
+    const STEP: usize = 128 << 10;
+    /// Bytes of a huge page that must be in use before it is taken: of the rest, less than a megabyte, some may
+    /// never come.
+    const ENOUGH: usize = 9 * HUGE_PAGE / 16;
+
+    /// Where no memory is to be taken for what does not arrive, as far as the system can do that (Linux).
+    /// `None` when it refuses the memory.
+    pub(crate) fn slowly(buckets: u64) -> Option<Self> {
+        let table = Table { words: Storage::mapped(usize::try_from(buckets).ok()?)? };
+        Some(Self { table, arrived: 0, ready: 0 })
+    }
+
+    /// Where all buckets are known to come.
+    pub(crate) fn at_once(buckets: u64) -> Option<Self> {
+        Some(Self { table: Table::new(buckets, true)?, arrived: 0, ready: usize::MAX })
+    }
+
+    /// How many buckets are still to come.
+    pub(crate) fn missing(&self) -> usize {
+        self.table.as_slice().len() - self.arrived
+    }
+
+    /// Takes the next buckets, so many or what is missing, by their bytes, little-endian. They are set to what
+    /// `fill` leaves in there, which is zeros at first.
+    pub(crate) fn next<R>(&mut self, buckets: usize, fill: impl FnOnce(&mut [u8]) -> R) -> R {
+        let words = self.arrived..self.arrived + buckets.min(self.missing());
+        self.arrived = words.end;
+        while self.ready < words.end * size_of::<Word>() {
+            self.make_ready();
+        }
+        self.table.words.set(words, fill)
+    }
+
+    /// Takes memory, a step or the rest of a huge page.
+    ///
+    /// A huge page in the place of small ones is copied, so they are gathered no longer than they must. Each small
+    /// one is a page fault if it is not asked for.
+    fn make_ready(&mut self) {
+        let used = self.ready % HUGE_PAGE;
+        let whole = self.ready - used..self.ready - used + HUGE_PAGE;
+        if used < Self::ENOUGH || whole.end > self.table.size_in_bytes() {
+            let until = self.table.size_in_bytes().min(self.ready + Self::STEP);
+            self.table.words.populate(self.ready..until);
+            self.ready += Self::STEP;
+        } else {
+            self.ready = whole.end;
+            self.table.words.onto_huge_pages(whole);
+        }
+    }
+
+    /// The table. Buckets that are missing are empty.
+    pub(crate) fn finish(mut self) -> Table {
+        if self.ready != usize::MAX {
+            // Where it failed: small pages that the system is busy with stay what they are.
+            let all = 0..self.table.size_in_bytes();
+            self.table.words.onto_huge_pages(all);
+        }
+        self.table
     }
 }
 
@@ -86,17 +151,15 @@ pub(crate) fn prefetch(word: *const u8) {
 mod storage {
     use std::{
         alloc::{Layout, alloc_zeroed, dealloc},
+        ops::Range,
         ptr::NonNull,
         slice,
     };
 
-    use super::Word;
+    use super::{HUGE_PAGE, Word};
 
     /// Alignment of a table: a cache line, so that eight buckets share one and none straddles two.
     const CACHE_LINE: usize = 64;
-    /// Size of a huge page on x86-64 and aarch64; tables from this size up are aligned to it.
-    const HUGE_PAGE: usize = 2 << 20;
-
     /// Size of the smallest table that is mapped by itself, where that matters.
     #[cfg(all(target_os = "linux", not(miri)))]
     const WORTH_A_MAPPING: usize = 512 << 10;
@@ -140,7 +203,7 @@ mod storage {
             // SAFETY: zeroed memory of our own, of so many bytes, aligned to a word.
             let storage = unsafe { Self::within(memory, len, align, Source::Allocator(layout)) };
             if huge_pages && bytes >= HUGE_PAGE {
-                advise(storage.words, bytes, Advice::OnceTouched);
+                storage.advise(0..bytes, Advice::HugePages);
             }
             Some(storage)
         }
@@ -166,8 +229,8 @@ mod storage {
                 let memory = NonNull::new(memory.cast())?;
                 // SAFETY: anonymous memory is zeroed, and begins with a page.
                 let storage = unsafe { Self::within(memory, len, align, Source::Mapping(padded)) };
-                // Where the system gives huge pages unasked.
-                advise(storage.words, storage.len * size_of::<Word>(), Advice::Never);
+                // Where the system gives huge pages unasked: one could take 2 MiB for the first byte.
+                storage.advise(0..len * size_of::<Word>(), Advice::SmallPages);
                 return Some(storage);
             }
             Self::zeroed(len, false)
@@ -184,12 +247,41 @@ mod storage {
             Self { words, len, memory, source }
         }
 
-        pub(super) fn onto_huge_pages(&mut self) {
-            let bytes = self.len * size_of::<Word>();
-            if bytes >= HUGE_PAGE {
-                advise(self.words, bytes, Advice::OnceTouched);
-                advise(self.words, bytes, Advice::AtOnce);
+        /// Takes memory for some bytes of a mapping. Elsewhere it is there, or comes when it is touched.
+        pub(super) fn populate(&mut self, bytes: Range<usize>) {
+            #[cfg(all(target_os = "linux", not(miri)))]
+            if let Source::Mapping(_) = self.source {
+                self.advise(bytes, Advice::Now);
             }
+            #[cfg(not(all(target_os = "linux", not(miri))))]
+            let _ = (bytes, Advice::Now);
+        }
+
+        /// Puts some bytes on huge pages, those that are in use at once.
+        pub(super) fn onto_huge_pages(&mut self, bytes: Range<usize>) {
+            if bytes.len() >= HUGE_PAGE {
+                self.advise(bytes.clone(), Advice::HugePages);
+                self.advise(bytes, Advice::HugePagesNow);
+            }
+        }
+
+        /// Asks the system to back some bytes in this way; a refusal costs speed, nothing else.
+        fn advise(&self, bytes: Range<usize>, advice: Advice) {
+            assert!(bytes.end <= self.len * size_of::<Word>());
+            #[cfg(all(target_os = "linux", not(miri)))]
+            {
+                let advice = match advice {
+                    Advice::SmallPages => libc::MADV_NOHUGEPAGE,
+                    Advice::HugePages => libc::MADV_HUGEPAGE,
+                    Advice::HugePagesNow => libc::MADV_COLLAPSE,
+                    Advice::Now => libc::MADV_POPULATE_WRITE,
+                };
+                let start = self.words.as_ptr().cast::<u8>().wrapping_add(bytes.start);
+                // SAFETY: the range is part of our own memory, and this advice changes no contents.
+                unsafe { libc::madvise(start.cast(), bytes.len(), advice) };
+            }
+            #[cfg(not(all(target_os = "linux", not(miri))))]
+            let _ = (advice, Advice::SmallPages);
         }
 
         #[inline]
@@ -197,6 +289,26 @@ mod storage {
             // SAFETY: `words` points to `len` words of our own memory, aligned by `within`, no more than
             // `isize::MAX` bytes by `sizes`; all-zero bytes are a valid `Word`; they live as long as `self`.
             unsafe { slice::from_raw_parts(self.words.as_ptr(), self.len) }
+        }
+
+        /// Sets some words by their bytes, little-endian, which `fill` is given to change.
+        pub(super) fn set<R>(
+            &mut self,
+            words: Range<usize>,
+            fill: impl FnOnce(&mut [u8]) -> R,
+        ) -> R {
+            let words = &mut self.as_mut_slice()[words];
+            let length = size_of_val(words);
+            // SAFETY: the bytes of these words, borrowed with them. A `Word` is an atomic, which has the size and the
+            // valid values of its number: any bytes will do.
+            let bytes = unsafe { slice::from_raw_parts_mut(words.as_mut_ptr().cast(), length) };
+            let result = fill(bytes);
+            if cfg!(target_endian = "big") {
+                for word in bytes.as_chunks_mut::<8>().0 {
+                    word.reverse();
+                }
+            }
+            result
         }
 
         pub(super) fn as_mut_slice(&mut self) -> &mut [Word] {
@@ -230,36 +342,24 @@ mod storage {
         Some((bytes, align, padded))
     }
 
-    /// When memory is to be on huge pages.
+    /// How the system is to back memory.
     #[derive(Clone, Copy)]
     enum Advice {
-        /// Not until there is other advice.
-        Never,
-        /// Each page when it is first touched.
-        OnceTouched,
-        /// What has been touched, now.
-        AtOnce,
-    }
-
-    /// Asks the system to back this memory with huge pages; a refusal costs speed, nothing else.
-    fn advise(words: NonNull<Word>, bytes: usize, advice: Advice) {
-        #[cfg(all(target_os = "linux", not(miri)))]
-        {
-            let advice = match advice {
-                Advice::Never => libc::MADV_NOHUGEPAGE,
-                Advice::OnceTouched => libc::MADV_HUGEPAGE,
-                Advice::AtOnce => libc::MADV_COLLAPSE,
-            };
-            // SAFETY: the range is part of our own allocation, and this advice changes no contents.
-            unsafe { libc::madvise(words.as_ptr().cast(), bytes, advice) };
-        }
-        #[cfg(not(all(target_os = "linux", not(miri))))]
-        let _ = (words, bytes, advice, Advice::Never);
+        /// On small pages, until there is other advice.
+        SmallPages,
+        /// On huge pages, each when it is first touched.
+        HugePages,
+        /// What has been touched, on huge pages now.
+        HugePagesNow,
+        /// All of it, now.
+        Now,
     }
 }
 
 #[cfg(any(loom, shuttle))]
 mod storage {
+    use std::ops::Range;
+
     use super::Word;
 
     /// Model checkers' atomics are built one by one; a model's table has a handful.
@@ -275,7 +375,22 @@ mod storage {
             Self::zeroed(len, false)
         }
 
-        pub(super) fn onto_huge_pages(&mut self) {}
+        pub(super) fn populate(&mut self, _bytes: Range<usize>) {}
+
+        pub(super) fn onto_huge_pages(&mut self, _bytes: Range<usize>) {}
+
+        pub(super) fn set<R>(
+            &mut self,
+            words: Range<usize>,
+            fill: impl FnOnce(&mut [u8]) -> R,
+        ) -> R {
+            let mut bytes = vec![0; words.len() * 8];
+            let result = fill(&mut bytes);
+            for (word, bytes) in self.0[words].iter_mut().zip(bytes.as_chunks().0) {
+                word.set(u64::from_le_bytes(*bytes));
+            }
+            result
+        }
 
         pub(super) fn as_slice(&self) -> &[Word] {
             &self.0

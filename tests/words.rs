@@ -6,8 +6,9 @@ mod common;
 use std::{cmp::Reverse, sync::OnceLock};
 
 use common::runner;
-use guira::raw::{Fingerprint, Plain, SemiSorted, WordLayout};
+use guira::raw::{Census, Fingerprint, Plain, SemiSorted, WordLayout};
 use proptest::prelude::*;
+use rand::RngExt;
 
 /// A layout read and written in the most naive way.
 trait Naive: WordLayout {
@@ -133,8 +134,8 @@ fn check_word<L: Naive>(word: u64) {
     let mut listed: Vec<u32> = L::fingerprints(word).map(Fingerprint::get).collect();
     listed.sort_unstable();
     assert_eq!(listed, held, "fingerprints({word:#x})");
-    assert_eq!(L::occupied(word) as usize, held.len(), "occupied({word:#x})");
-    assert!(L::is_valid(word), "is_valid({word:#x})");
+    let census = Census { occupied: held.len() as u64, valid: true };
+    assert_eq!(L::census(&[word]), census, "census({word:#x})");
 }
 
 /// Checks what a word says of a fingerprint, and the words that it leads to.
@@ -174,7 +175,7 @@ fn exhaust<L: Naive>() {
     assert_eq!(L::MOST_FINGERPRINT, (1 << L::BITS) - 1);
     // Two bits more than are in use, where there are so many.
     for number in 0..1 << (L::WIDTH + 2).min(64) {
-        assert_eq!(L::is_valid(number), L::passes(number), "is_valid({number:#x})");
+        assert_eq!(L::census(&[number]).valid, L::passes(number), "census({number:#x})");
     }
     for word in (0..1 << L::WIDTH).filter(|&word| L::read(word).is_some()) {
         check_word::<L>(word);
@@ -238,6 +239,42 @@ fn confusing<L: Naive>() -> impl Strategy<Value = (u64, u32, u32)> {
     })
 }
 
+/// The census of many words, from none to all of them empty or full, and with one that does not pass.
+fn check_many<L: Naive>() {
+    let mut rng = common::rng(u64::from(L::BITS));
+    for length in [0, 1, 2, 63, 127, 128, 129, 255, 256, 257, 1000] {
+        for least in [0, 0, L::LANES] {
+            for most in [0, L::LANES] {
+                let (least, mut occupied) = (least.min(most), 0);
+                let mut words: Vec<u64> = (0..length)
+                    .map(|_| {
+                        let lanes = rng.random_range(least..=most);
+                        occupied += u64::from(lanes);
+                        let mut lane =
+                            || rng.random_range(L::LEAST_FINGERPRINT..=L::MOST_FINGERPRINT);
+                        L::write(&(0..lanes).map(|_| lane()).collect::<Vec<_>>())
+                    })
+                    .collect();
+                assert_eq!(L::census(&words), Census { occupied, valid: true });
+                for _ in 0..common::scaled(20, 100) {
+                    let number = rng.random::<u64>() >> rng.random_range(0..64);
+                    let Some(place) = (!words.is_empty()).then(|| rng.random_range(0..words.len()))
+                    else {
+                        break;
+                    };
+                    let before = std::mem::replace(&mut words[place], number);
+                    assert_eq!(
+                        L::census(&words).valid,
+                        L::passes(number),
+                        "{number:#x} at {place}"
+                    );
+                    words[place] = before;
+                }
+            }
+        }
+    }
+}
+
 /// Random words of a layout, all functions.
 fn by_property<L: Naive>() {
     let cases = common::scaled(1_000, 10_000);
@@ -249,6 +286,7 @@ fn by_property<L: Naive>() {
         Ok(())
     });
     outcome.unwrap_or_else(|failure| panic!("{failure}"));
+    check_many::<L>();
 }
 
 macro_rules! properties {

@@ -10,6 +10,7 @@ use crate::{
     DefaultHashBuilder, LoadError,
     hasher::hasher_seed,
     snapshot::{self, Header, hasher_check},
+    table::Arriving,
     word::{WordLayout, with_layout},
 };
 
@@ -110,7 +111,7 @@ impl<S: BuildHasher> CuckooFilter<S> {
         };
         // Counted anew: beside writers `len` may be of another moment.
         let items = with_layout!(self.layout, L => {
-            words.iter().map(|&word| u64::from(L::occupied(word))).sum()
+            words.chunks(snapshot::BLOCK).map(|words| L::census(words).occupied).sum()
         });
         let header = Header {
             layout: self.layout,
@@ -143,7 +144,7 @@ impl<S: BuildHasher> CuckooFilter<S> {
         let mut rest = bytes;
         let header = Header::read(&mut rest)?;
         header.check_length(bytes.len())?;
-        Self::from_header(&header, &mut rest, hasher)
+        Self::from_header(&header, &mut rest, hasher, Arriving::at_once)
     }
 
     fn from_reader(
@@ -151,7 +152,7 @@ impl<S: BuildHasher> CuckooFilter<S> {
         hasher: impl FnOnce(u64) -> S,
     ) -> Result<Self, LoadError> {
         let header = Header::read(&mut reader)?;
-        Self::from_header(&header, &mut reader, hasher)
+        Self::from_header(&header, &mut reader, hasher, Arriving::slowly)
     }
 
     /// Reads what follows the header of a filter whose hasher is made of its seed.
@@ -159,13 +160,14 @@ impl<S: BuildHasher> CuckooFilter<S> {
         header: &Header,
         reader: &mut impl Read,
         hasher: impl FnOnce(u64) -> S,
+        table: impl FnOnce(u64) -> Option<Arriving>,
     ) -> Result<Self, LoadError> {
         let hasher = hasher(header.seed);
         if hasher_check(&hasher) != header.hasher_check {
             return Err(LoadError::OtherHasher);
         }
         let capacity = usize::try_from(header.capacity).map_err(|_| header.out_of_memory())?;
-        let core = snapshot::read_core(header, reader)?;
+        let core = snapshot::read_core(header, table(header.buckets), reader)?;
         let filter = Self::from_parts(core, header.layout, capacity, header.seed, hasher);
         filter.items.add(header.items as i64);
         Ok(filter)

@@ -92,6 +92,39 @@ static DECODER_4: [u32; 1 << code_bits(4)] = all_sequences(4);
 static DECODER_5: [u32; 1 << code_bits(5)] = all_sequences(5);
 static DECODER_6: [u32; 1 << code_bits(6)] = all_sequences(6);
 
+/// For every code of `count` nibbles, and for the numbers left over, how many of them are not zero.
+pub(crate) const fn lengths(count: u32) -> &'static [u8] {
+    match count {
+        1 => &LENGTHS_1,
+        2 => &LENGTHS_2,
+        3 => &LENGTHS_3,
+        4 => &LENGTHS_4,
+        5 => &LENGTHS_5,
+        6 => &LENGTHS_6,
+        _ => panic!("1 to 6 nibbles"),
+    }
+}
+
+static LENGTHS_1: [u8; 1 << code_bits(1)] = all_lengths(&DECODER_1);
+static LENGTHS_2: [u8; 1 << code_bits(2)] = all_lengths(&DECODER_2);
+static LENGTHS_3: [u8; 1 << code_bits(3)] = all_lengths(&DECODER_3);
+static LENGTHS_4: [u8; 1 << code_bits(4)] = all_lengths(&DECODER_4);
+static LENGTHS_5: [u8; 1 << code_bits(5)] = all_lengths(&DECODER_5);
+static LENGTHS_6: [u8; 1 << code_bits(6)] = all_lengths(&DECODER_6);
+
+/// How many nibbles of these sequences are not zero.
+#[allow(long_running_const_eval, reason = "a fraction of a second, for the longest table")]
+const fn all_lengths<const N: usize>(sequences: &[u32; N]) -> [u8; N] {
+    let mut lengths = [0; N];
+    let mut code = 0;
+    while code < N {
+        // Descending, they end with their zeros.
+        lengths[code] = (u32::BITS - sequences[code].leading_zeros()).div_ceil(BITS) as u8;
+        code += 1;
+    }
+    lengths
+}
+
 /// All sequences of `count` nibbles in lexicographic order.
 #[allow(long_running_const_eval, reason = "a fraction of a second, for the longest table")]
 const fn all_sequences<const N: usize>(count: u32) -> [u32; N] {

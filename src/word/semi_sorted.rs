@@ -13,7 +13,7 @@
 use std::hint::select_unpredictable;
 
 use super::{
-    Fingerprint, WordLayout,
+    Census, Fingerprint, WordLayout,
     nibbles::{self, Terms, code_bits},
     swar::Lanes,
 };
@@ -58,12 +58,31 @@ impl<const LANES: u32, const BITS: u32> SemiSorted<LANES, BITS> {
 
     const TERMS: &'static Terms = &nibbles::terms(LANES);
     const DECODER: &'static [u32] = nibbles::decoder(LANES);
+    const LENGTHS: &'static [u8] = nibbles::lengths(LANES);
+    /// Numbers of as many bits as a code that are none.
+    const NO_SEQUENCES: u64 = (1 << Self::CODE) - nibbles::sequences(LANES) as u64;
+    /// Where the last of so many lanes begins.
+    const LAST: [u8; 8] = {
+        let mut last = [0; 8];
+        let mut lanes = 1;
+        while lanes <= LANES {
+            last[lanes as usize] = (Self::CODE + (lanes - 1) * Self::HIGH) as u8;
+            lanes += 1;
+        }
+        last
+    };
+
+    /// The code of a word. (No check is left where tables are looked into by it: they have a place for
+    /// every number of so many bits.)
+    #[inline]
+    fn code(word: u64) -> usize {
+        word as usize & ((1 << Self::CODE) - 1)
+    }
 
     /// The low nibbles of a word.
     #[inline]
     fn nibbles(word: u64) -> u32 {
-        // No check is left of this: the table has a place for every code of so many bits.
-        Self::DECODER[word as usize & ((1 << Self::CODE) - 1)]
+        Self::DECODER[Self::code(word)]
     }
 
     /// The place of the lane whose high part's highest bit is the lowest set one of `mask`.
@@ -225,20 +244,21 @@ impl<const LANES: u32, const BITS: u32> WordLayout for SemiSorted<LANES, BITS> {
         Some(Self::put_together(Self::put_in(rest, new)))
     }
 
-    #[inline]
-    fn occupied(word: u64) -> u32 {
-        LANES - Self::HIGHS.marked(Self::HIGHS.zeros(word))
-    }
-
     /// The order of fingerprints with equal nibbles is not looked at: nothing depends on it.
     #[inline]
-    fn is_valid(word: u64) -> bool {
-        let code = word as u32 & ((1 << Self::CODE) - 1);
-        let empty_end = |zeros| Self::nibbles(word) >> (Self::place(zeros) * nibbles::BITS) == 0;
-        let zeros = Self::HIGHS.zeros_short(word);
-        code < nibbles::sequences(LANES)
-            && Self::HIGHS.is_packed(word)
-            && (zeros == 0 || empty_end(zeros))
+    fn census(words: &[u64]) -> Census {
+        // The carry out of a code that is none.
+        let beyond = |word| (Self::code(word) as u64 + Self::NO_SEQUENCES) & (1 << Self::CODE);
+        let Census { occupied, valid } = Self::HIGHS.census(words, beyond);
+        // Then the lanes that have a nibble must be occupied. Occupied ones being the lowest, it is enough that
+        // the last of them is, and that there is anything from there on.
+        let nibbles_of_empty = |&word: &u64| {
+            let last = Self::LAST[usize::from(Self::LENGTHS[Self::code(word)]) & 7];
+            // (Some bit, where there is no nibble.)
+            (word | 1) >> last == 0
+        };
+        let wrong: u32 = words.iter().map(|word| u32::from(nibbles_of_empty(word))).sum();
+        Census { occupied, valid: valid && wrong == 0 }
     }
 
     #[inline]
