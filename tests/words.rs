@@ -58,7 +58,7 @@ impl<const LANES: u32, const BITS: u32> Naive for Plain<LANES, BITS> {
     }
 }
 
-/// All descending sequences of so many nibbles, in lexicographic order.
+/// All descending sequences of so many nibbles, ordered by the last nibble, then the one before it, and so on.
 fn sequences(count: u32) -> &'static [Vec<u32>] {
     static SEQUENCES: [OnceLock<Vec<Vec<u32>>>; 7] = [const { OnceLock::new() }; 7];
     SEQUENCES[count as usize].get_or_init(|| {
@@ -66,12 +66,13 @@ fn sequences(count: u32) -> &'static [Vec<u32>] {
             return vec![vec![]];
         }
         let shorter = sequences(count - 1).iter();
-        let longer = |sequence: &Vec<u32>| {
-            let sequence = sequence.clone();
+        let longer = shorter.flat_map(|sequence| {
             let next = 0..=sequence.last().copied().unwrap_or(15);
-            next.map(move |nibble| [&sequence[..], &[nibble]].concat())
-        };
-        shorter.flat_map(longer).collect()
+            next.map(|nibble| [&sequence[..], &[nibble]].concat())
+        });
+        let mut longer: Vec<_> = longer.collect();
+        longer.sort_unstable_by(|one, other| one.iter().rev().cmp(other.iter().rev()));
+        longer
     })
 }
 
@@ -88,7 +89,9 @@ impl<const LANES: u32, const BITS: u32> Naive for SemiSorted<LANES, BITS> {
         sorted.sort_unstable_by_key(|&it| Reverse((it % 16, it / 16)));
         let mut nibbles: Vec<u32> = sorted.iter().map(|it| it % 16).collect();
         nibbles.resize(LANES as usize, 0);
-        let code = sequences(LANES).binary_search(&nibbles).expect("a descending sequence");
+        let code = sequences(LANES)
+            .binary_search_by(|other| other.iter().rev().cmp(nibbles.iter().rev()))
+            .expect("a descending sequence");
         let highs = sorted.iter().zip(0..).fold(0, |highs, (&fingerprint, place)| {
             highs | u64::from(fingerprint / 16) << (place * (BITS - 4))
         });
@@ -369,7 +372,7 @@ fn a_word_fills_and_empties() {
     fills_and_empties::<SemiSorted<5, 14>>();
 }
 
-/// The code of every sequence of nibbles, the longest too, is its place in lexicographic order.
+/// The code of every sequence of nibbles, the longest too, is its place in their order.
 #[test]
 fn every_code_is_the_place_of_its_sequence() {
     fn check<L: Naive>() {

@@ -75,7 +75,7 @@ impl<const LANES: u32, const BITS: u32> WordLayout for Plain<LANES, BITS> {
 
     #[inline]
     fn census(words: &[u64]) -> Census {
-        Self::SWAR.census(words, |_| 0)
+        Self::SWAR.census(words)
     }
 
     #[inline]

@@ -14,7 +14,7 @@ use std::hint::select_unpredictable;
 
 use super::{
     Census, Fingerprint, WordLayout,
-    nibbles::{self, Terms, code_bits},
+    nibbles::{self, code_bits},
     swar::Lanes,
 };
 
@@ -56,24 +56,21 @@ impl<const LANES: u32, const BITS: u32> SemiSorted<LANES, BITS> {
     /// The bits of the lowest high part of lanes taken apart.
     const LOWEST: u64 = (1 << Self::HIGH) - 1;
 
-    const TERMS: &'static Terms = &nibbles::terms(LANES);
-    const DECODER: &'static [u32] = nibbles::decoder(LANES);
-    const LENGTHS: &'static [u8] = nibbles::lengths(LANES);
-    /// Numbers of as many bits as a code that are none.
-    const NO_SEQUENCES: u64 = (1 << Self::CODE) - nibbles::sequences(LANES) as u64;
-    /// Where the last of so many lanes begins.
-    const LAST: [u8; 8] = {
-        let mut last = [0; 8];
-        let mut lanes = 1;
-        while lanes <= LANES {
-            last[lanes as usize] = (Self::CODE + (lanes - 1) * Self::HIGH) as u8;
-            lanes += 1;
+    /// The number of codes of words whose highest bit is this one, by as many lanes as are occupied then.
+    const CODES: [u16; 64] = {
+        let mut codes = [1; 64];
+        let mut bit = Self::CODE;
+        while bit < 64 {
+            let lanes = (bit - Self::CODE) / Self::HIGH + 1;
+            codes[bit as usize] =
+                nibbles::sequences(if lanes < LANES { lanes } else { LANES }) as u16;
+            bit += 1;
         }
-        last
+        codes
     };
 
-    /// The code of a word. (No check is left where tables are looked into by it: they have a place for
-    /// every number of so many bits.)
+    /// The code of a word. (Where tables are looked into by it no check is left: they have a place for every
+    /// number of so many bits.)
     #[inline]
     fn code(word: u64) -> usize {
         word as usize & ((1 << Self::CODE) - 1)
@@ -82,7 +79,7 @@ impl<const LANES: u32, const BITS: u32> SemiSorted<LANES, BITS> {
     /// The low nibbles of a word.
     #[inline]
     fn nibbles(word: u64) -> u32 {
-        Self::DECODER[Self::code(word)]
+        nibbles::SEQUENCES[Self::code(word)]
     }
 
     /// The place of the lane whose high part's highest bit is the lowest set one of `mask`.
@@ -116,7 +113,7 @@ impl<const LANES: u32, const BITS: u32> SemiSorted<LANES, BITS> {
 
     #[inline]
     fn put_together(Apart { nibbles, highs }: Apart) -> u64 {
-        highs << Self::CODE | nibbles::encode(Self::TERMS, LANES, nibbles)
+        highs << Self::CODE | nibbles::encode(LANES, nibbles)
     }
 
     /// Lanes with one at this place taken out, an empty one last.
@@ -247,17 +244,13 @@ impl<const LANES: u32, const BITS: u32> WordLayout for SemiSorted<LANES, BITS> {
     /// The order of fingerprints with equal nibbles is not looked at: nothing depends on it.
     #[inline]
     fn census(words: &[u64]) -> Census {
-        // The carry out of a code that is none.
-        let beyond = |word| (Self::code(word) as u64 + Self::NO_SEQUENCES) & (1 << Self::CODE);
-        let Census { occupied, valid } = Self::HIGHS.census(words, beyond);
-        // Then the lanes that have a nibble must be occupied. Occupied ones being the lowest, it is enough that
-        // the last of them is, and that there is anything from there on.
-        let nibbles_of_empty = |&word: &u64| {
-            let last = Self::LAST[usize::from(Self::LENGTHS[Self::code(word)]) & 7];
-            // (Some bit, where there is no nibble.)
-            (word | 1) >> last == 0
+        let Census { occupied, valid } = Self::HIGHS.census(words);
+        // Empty lanes, which are the last, have zeros for nibbles: codes begin with those.
+        let no_code = |word: u64| {
+            let highest = (word | 1).ilog2();
+            Self::code(word) >= usize::from(Self::CODES[highest as usize])
         };
-        let wrong: u32 = words.iter().map(|word| u32::from(nibbles_of_empty(word))).sum();
+        let wrong: u32 = words.iter().map(|&word| u32::from(no_code(word))).sum();
         Census { occupied, valid: valid && wrong == 0 }
     }
 

@@ -86,12 +86,12 @@ impl Lanes {
         mask.trailing_zeros() - (self.bits - 1)
     }
 
-    /// How many lanes of all these words are not zero, and whether every word passes: no lane above a zero
-    /// lane is other than zero, nor a bit above the lanes, and nothing is `amiss`, a mask of what is.
+    /// How many lanes of all these words are not zero, and whether in every word no lane above a zero lane is
+    /// other than zero, nor a bit above the lanes.
     ///
     /// Without a branch on any word, so that compilers make vectors of it.
     #[inline]
-    pub(crate) fn census(self, words: &[u64], amiss: impl Fn(u64) -> u64) -> Census {
+    pub(crate) fn census(self, words: &[u64]) -> Census {
         let mut zero_lanes = 0;
         let mut wrong = 0;
         // As many words as every lane can count, up to where longer blocks gain nothing.
@@ -101,7 +101,7 @@ impl Lanes {
                 let zeros = self.zeros(word);
                 counts += zeros >> (self.bits - 1);
                 let above_zeros = (zeros << self.bits) & self.highs;
-                wrong |= above_zeros & !zeros | word & self.above | amiss(word);
+                wrong |= above_zeros & !zeros | word & self.above;
             }
             zero_lanes += self.sum(counts);
         }
