@@ -24,8 +24,8 @@ const VERSION: u32 = 1;
 const HEADER: usize = 64;
 /// Bytes of the header before its own checksum.
 const CHECKED: usize = 56;
-/// Bytes that are read or written at a time; they stay in a second-level cache.
-const CHUNK: usize = 1 << 16;
+/// Bytes that are written at a time; they stay in a second-level cache.
+const CHUNK: usize = 64 << 10;
 /// Words that are looked at together; they stay in a first-level cache.
 pub(crate) const BLOCK: usize = 512;
 
@@ -203,9 +203,9 @@ fn read_words<L: WordLayout>(
     let mut checksum = RapidStreamHasherV3::new(&secrets);
     let mut all = Census { occupied: 0, valid: true };
     let mut block = [0; BLOCK];
-    while table.missing() > 0 {
+    while table.is_incomplete() {
         // What has come is looked at twice more while it is in a cache.
-        table.next(CHUNK / 8, |chunk| {
+        table.next(|chunk| {
             fill(reader, chunk, received)?;
             checksum.write(chunk);
             for bytes in chunk.chunks(8 * BLOCK) {

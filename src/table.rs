@@ -1,6 +1,8 @@
 //! The buckets in memory: one allocation of words, aligned to cache lines, on huge pages where
 //! the system has them.
 
+use std::{mem::MaybeUninit, ops::Range};
+
 use crate::sync::Word;
 use storage::Storage;
 
@@ -56,81 +58,108 @@ impl Table {
 
     /// Bytes of the buckets.
     pub(crate) fn size_in_bytes(&self) -> usize {
-        size_of_val(self.words.as_slice())
+        self.words.size_in_bytes()
     }
 }
 
 /// A table whose buckets arrive one after the other, or not.
 #[derive(Debug)]
 pub(crate) struct Arriving {
-    table: Table,
+    table: Storage,
     /// Buckets that are there.
     arrived: usize,
-    /// Bytes that there is memory for.
-    ready: usize,
+    /// Where the first ones of a huge page wait for it to be taken, if there are huge pages and they must wait.
+    waiting: Option<Storage>,
 }
 
 impl Arriving {
-    /// Bytes that memory is taken for together where it is taken in small pages.
-    const STEP: usize = 128 << 10;
-    /// Bytes of a huge page that must be in use before it is taken: of the rest, less than a megabyte, some may
+    /// Bytes that are taken together. They stay in a second-level cache.
+    pub(crate) const CHUNK: usize = 64 << 10;
+    /// Bytes that must have arrived of a huge page before it is taken: of the rest, less than a megabyte, some may
     /// never come.
     const ENOUGH: usize = 9 * HUGE_PAGE / 16;
 
-    /// Where no memory is to be taken for what does not arrive, as far as the system can do that (Linux).
-    /// `None` when it refuses the memory.
+    /// Where no memory is to be taken for what does not arrive, but for a megabyte, as far as the system can do
+    /// that (Linux). `None` when it refuses the memory.
     pub(crate) fn slowly(buckets: u64) -> Option<Self> {
-        let table = Table { words: Storage::mapped(usize::try_from(buckets).ok()?)? };
-        Some(Self { table, arrived: 0, ready: 0 })
+        let mut table = Storage::mapped(usize::try_from(buckets).ok()?)?;
+        let whole = table.size_in_bytes() / HUGE_PAGE * HUGE_PAGE;
+        let mut waiting = None;
+        if whole > 0 && table.is_mapped() {
+            waiting = Some(Storage::mapped(Self::ENOUGH / size_of::<Word>())?);
+            table.onto_huge_pages(0..whole);
+        }
+        Some(Self { table, arrived: 0, waiting })
     }
 
     /// Where all buckets are known to come.
     pub(crate) fn at_once(buckets: u64) -> Option<Self> {
-        Some(Self { table: Table::new(buckets, true)?, arrived: 0, ready: usize::MAX })
+        let table = Storage::zeroed(usize::try_from(buckets).ok()?, true)?;
+        Some(Self { table, arrived: 0, waiting: None })
     }
 
-    /// How many buckets are still to come.
-    pub(crate) fn missing(&self) -> usize {
-        self.table.as_slice().len() - self.arrived
+    /// Whether buckets are still to come.
+    pub(crate) fn is_incomplete(&self) -> bool {
+        self.arrived < self.table.as_slice().len()
     }
 
-    /// Takes the next buckets, so many or what is missing, by their bytes, little-endian. They are set to what
-    /// `fill` leaves in there, which is zeros at first.
-    pub(crate) fn next<R>(&mut self, buckets: usize, fill: impl FnOnce(&mut [u8]) -> R) -> R {
-        let words = self.arrived..self.arrived + buckets.min(self.missing());
-        self.arrived = words.end;
-        while self.ready < words.end * size_of::<Word>() {
-            self.make_ready();
+    /// Takes a chunk, or what is still to come, by its bytes, little-endian: what `fill` leaves in there.
+    pub(crate) fn next<R>(&mut self, fill: impl FnOnce(&mut [u8]) -> R) -> R {
+        const WORD: usize = size_of::<u64>();
+        let from = self.arrived * WORD;
+        let until = self.table.size_in_bytes().min(from + Self::CHUNK);
+        self.arrived = until / WORD;
+        let used = from % HUGE_PAGE;
+        let start = from - used;
+        match &mut self.waiting {
+            Some(waiting)
+                if used < Self::ENOUGH && start + HUGE_PAGE <= self.table.size_in_bytes() =>
+            {
+                // (Asking for it costs less than a page fault every 4 KiB.)
+                waiting.populate(used..used + Self::CHUNK);
+                let result = waiting.with_bytes(used..used + Self::CHUNK, fill);
+                if used + Self::CHUNK == Self::ENOUGH {
+                    waiting.with_bytes(0..Self::ENOUGH, |waiting| {
+                        let place = start..start + Self::ENOUGH;
+                        self.table.with_bytes(place, |place| place.copy_from_slice(waiting));
+                    });
+                    waiting.release();
+                }
+                result
+            }
+            _ => self.table.with_bytes(from..until, fill),
         }
-        self.table.words.set(words, fill)
     }
 
-    /// Takes memory, a step or the rest of a huge page.
-    ///
-    /// A huge page in the place of small ones is copied, so they are gathered no longer than they must. Each small
-    /// one is a page fault if it is not asked for.
-    fn make_ready(&mut self) {
-        let used = self.ready % HUGE_PAGE;
-        let whole = self.ready - used..self.ready - used + HUGE_PAGE;
-        if used < Self::ENOUGH || whole.end > self.table.size_in_bytes() {
-            let until = self.table.size_in_bytes().min(self.ready + Self::STEP);
-            self.table.words.populate(self.ready..until);
-            self.ready += Self::STEP;
-        } else {
-            self.ready = whole.end;
-            self.table.words.onto_huge_pages(whole);
-        }
+    /// The table.
+    pub(crate) fn finish(self) -> Table {
+        debug_assert!(!self.is_incomplete(), "the last ones may be waiting");
+        Table { words: self.table }
     }
+}
 
-    /// The table. Buckets that are missing are empty.
-    pub(crate) fn finish(mut self) -> Table {
-        if self.ready != usize::MAX {
-            // Where it failed: small pages that the system is busy with stay what they are.
-            let all = 0..self.table.size_in_bytes();
-            self.table.words.onto_huge_pages(all);
+/// The words that some bytes are.
+fn words(bytes: &Range<usize>) -> Range<usize> {
+    const WORD: usize = size_of::<u64>();
+    assert!(bytes.start.is_multiple_of(WORD) && bytes.end.is_multiple_of(WORD), "half a word");
+    bytes.start / WORD..bytes.end / WORD
+}
+
+/// Asks the system to back memory that has not been touched yet with huge pages, as far as they fit into it.
+pub(crate) fn onto_huge_pages<T>(memory: &mut [MaybeUninit<T>]) {
+    #[cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]
+    {
+        let Range { start, end } = memory.as_mut_ptr_range();
+        let first = start.addr().next_multiple_of(HUGE_PAGE);
+        let bytes = (end.addr() / HUGE_PAGE * HUGE_PAGE).saturating_sub(first);
+        if bytes > 0 {
+            let first = start.with_addr(first).cast();
+            // SAFETY: whole pages of memory that is the caller's alone, in which this advice changes nothing.
+            unsafe { libc::madvise(first, bytes, libc::MADV_HUGEPAGE) };
         }
-        self.table
     }
+    #[cfg(not(all(target_os = "linux", not(any(loom, shuttle, miri)))))]
+    let _ = memory;
 }
 
 /// Prefetches a line for reading. Any address will do: a prefetch never faults.
@@ -247,37 +276,42 @@ mod storage {
             Self { words, len, memory, source }
         }
 
-        /// Takes memory for some bytes of a mapping. Elsewhere it is there, or comes when it is touched.
-        pub(super) fn populate(&mut self, bytes: Range<usize>) {
-            #[cfg(all(target_os = "linux", not(miri)))]
-            if let Source::Mapping(_) = self.source {
-                self.advise(bytes, Advice::Now);
-            }
-            #[cfg(not(all(target_os = "linux", not(miri))))]
-            let _ = (bytes, Advice::Now);
+        /// Whether this is memory of the system's own, of which none is taken before it is touched.
+        pub(super) fn is_mapped(&self) -> bool {
+            !matches!(self.source, Source::Allocator(_))
         }
 
-        /// Puts some bytes on huge pages, those that are in use at once.
+        /// Takes memory for some bytes.
+        pub(super) fn populate(&mut self, bytes: Range<usize>) {
+            self.advise(bytes, Advice::Now);
+        }
+
+        /// Puts some bytes on huge pages, each when it is first touched.
         pub(super) fn onto_huge_pages(&mut self, bytes: Range<usize>) {
-            if bytes.len() >= HUGE_PAGE {
-                self.advise(bytes.clone(), Advice::HugePages);
-                self.advise(bytes, Advice::HugePagesNow);
+            self.advise(bytes, Advice::HugePages);
+        }
+
+        /// Gives the memory of a mapping back. Its words may be zero from now on.
+        pub(super) fn release(&mut self) {
+            if self.is_mapped() {
+                self.advise(0..self.size_in_bytes(), Advice::Unused);
             }
         }
 
         /// Asks the system to back some bytes in this way; a refusal costs speed, nothing else.
         fn advise(&self, bytes: Range<usize>, advice: Advice) {
-            assert!(bytes.end <= self.len * size_of::<Word>());
+            assert!(bytes.end <= self.size_in_bytes());
             #[cfg(all(target_os = "linux", not(miri)))]
             {
                 let advice = match advice {
                     Advice::SmallPages => libc::MADV_NOHUGEPAGE,
                     Advice::HugePages => libc::MADV_HUGEPAGE,
-                    Advice::HugePagesNow => libc::MADV_COLLAPSE,
                     Advice::Now => libc::MADV_POPULATE_WRITE,
+                    Advice::Unused => libc::MADV_DONTNEED,
                 };
                 let start = self.words.as_ptr().cast::<u8>().wrapping_add(bytes.start);
-                // SAFETY: the range is part of our own memory, and this advice changes no contents.
+                // SAFETY: the range is part of our own memory. Only the last advice changes what is in it, to
+                // zeros, which `release` alone gives, with the memory for itself and whole pages of it.
                 unsafe { libc::madvise(start.cast(), bytes.len(), advice) };
             }
             #[cfg(not(all(target_os = "linux", not(miri))))]
@@ -291,24 +325,29 @@ mod storage {
             unsafe { slice::from_raw_parts(self.words.as_ptr(), self.len) }
         }
 
-        /// Sets some words by their bytes, little-endian, which `fill` is given to change.
-        pub(super) fn set<R>(
+        /// Gives some bytes to a function that may change them, every word little-endian.
+        ///
+        /// # Panics
+        /// If they are not whole words.
+        pub(super) fn with_bytes<R>(
             &mut self,
-            words: Range<usize>,
-            fill: impl FnOnce(&mut [u8]) -> R,
+            bytes: Range<usize>,
+            change: impl FnOnce(&mut [u8]) -> R,
         ) -> R {
+            let words = super::words(&bytes);
             let words = &mut self.as_mut_slice()[words];
-            let length = size_of_val(words);
             // SAFETY: the bytes of these words, borrowed with them. A `Word` is an atomic, which has the size and the
             // valid values of its number: any bytes will do.
-            let bytes = unsafe { slice::from_raw_parts_mut(words.as_mut_ptr().cast(), length) };
-            let result = fill(bytes);
-            if cfg!(target_endian = "big") {
-                for word in bytes.as_chunks_mut::<8>().0 {
-                    word.reverse();
-                }
-            }
+            let bytes =
+                unsafe { slice::from_raw_parts_mut(words.as_mut_ptr().cast(), bytes.len()) };
+            turn_if_big_endian(bytes);
+            let result = change(bytes);
+            turn_if_big_endian(bytes);
             result
+        }
+
+        pub(super) fn size_in_bytes(&self) -> usize {
+            self.len * size_of::<Word>()
         }
 
         pub(super) fn as_mut_slice(&mut self) -> &mut [Word] {
@@ -342,6 +381,15 @@ mod storage {
         Some((bytes, align, padded))
     }
 
+    /// Changes words between the machine's order of bytes and little-endian.
+    fn turn_if_big_endian(bytes: &mut [u8]) {
+        if cfg!(target_endian = "big") {
+            for word in bytes.as_chunks_mut::<{ size_of::<Word>() }>().0 {
+                word.reverse();
+            }
+        }
+    }
+
     /// How the system is to back memory.
     #[derive(Clone, Copy)]
     enum Advice {
@@ -349,10 +397,10 @@ mod storage {
         SmallPages,
         /// On huge pages, each when it is first touched.
         HugePages,
-        /// What has been touched, on huge pages now.
-        HugePagesNow,
-        /// All of it, now.
+        /// All of it now.
         Now,
+        /// Not any more.
+        Unused,
     }
 }
 
@@ -361,6 +409,7 @@ mod storage {
     use std::ops::Range;
 
     use super::Word;
+    use crate::sync::Relaxed;
 
     /// Model checkers' atomics are built one by one; a model's table has a handful.
     #[derive(Debug)]
@@ -375,21 +424,33 @@ mod storage {
             Self::zeroed(len, false)
         }
 
+        pub(super) fn is_mapped(&self) -> bool {
+            false
+        }
+
         pub(super) fn populate(&mut self, _bytes: Range<usize>) {}
 
         pub(super) fn onto_huge_pages(&mut self, _bytes: Range<usize>) {}
 
-        pub(super) fn set<R>(
+        pub(super) fn release(&mut self) {}
+
+        pub(super) fn with_bytes<R>(
             &mut self,
-            words: Range<usize>,
-            fill: impl FnOnce(&mut [u8]) -> R,
+            bytes: Range<usize>,
+            change: impl FnOnce(&mut [u8]) -> R,
         ) -> R {
-            let mut bytes = vec![0; words.len() * 8];
-            let result = fill(&mut bytes);
-            for (word, bytes) in self.0[words].iter_mut().zip(bytes.as_chunks().0) {
+            let words = &mut self.0[super::words(&bytes)];
+            let numbers = words.iter().flat_map(|word| word.load(Relaxed).to_le_bytes());
+            let mut bytes: Vec<u8> = numbers.collect();
+            let result = change(&mut bytes);
+            for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
                 word.set(u64::from_le_bytes(*bytes));
             }
             result
+        }
+
+        pub(super) fn size_in_bytes(&self) -> usize {
+            self.0.len() * size_of::<u64>()
         }
 
         pub(super) fn as_slice(&self) -> &[Word] {

@@ -10,7 +10,7 @@ use crate::{
     DefaultHashBuilder, LoadError,
     hasher::hasher_seed,
     snapshot::{self, Header, hasher_check},
-    table::Arriving,
+    table::{Arriving, onto_huge_pages},
     word::{WordLayout, with_layout},
 };
 
@@ -44,7 +44,8 @@ impl CuckooFilter {
     ///
     /// It reads 64 KiB at a time, so the reader needs no buffer. Before anything is allocated the snapshot's
     /// header is checked, by a checksum of its own and field by field; then, on Linux, memory is taken as
-    /// bytes arrive, and no more than a megabyte besides. (Elsewhere it is up to the allocator.)
+    /// bytes arrive, and at every read no more than a megabyte besides. (For the moment in which what has been gathered
+    /// moves to a huge page it is two. Elsewhere it is up to the allocator.)
     ///
     /// # Errors
     /// As [`from_bytes`](Self::from_bytes).
@@ -75,6 +76,7 @@ impl<S: BuildHasher> CuckooFilter<S> {
         let mut bytes = Vec::new();
         let reserved = bytes.try_reserve_exact(self.core.geometry().buckets() as usize * 8 + 72);
         reserved.expect("memory for the bytes of the filter");
+        onto_huge_pages(bytes.spare_capacity_mut());
         self.save(&mut bytes).expect("memory for a copy of the filter");
         bytes
     }
