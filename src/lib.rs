@@ -114,7 +114,7 @@ pub mod raw {
         geometry::{Geometry, MAX_BUCKETS, Pair, Placement},
         path::{Move, Progress, Search},
         shared::Core,
-        word::{Fingerprint, Plain, SemiSorted, WordLayout},
+        word::{Census, Fingerprint, Plain, SemiSorted, WordLayout},
     };
     #[cfg(loom)]
     pub use crate::{

@@ -137,6 +137,7 @@ use crate::{
     stats::Made,
     stripes::Held,
     sync::{Acquire, Relaxed, Release, Word},
+    table::onto_huge_pages,
     word::{Fingerprint, WordLayout},
 };
 
@@ -249,6 +250,8 @@ impl<P: Placement> Core<P> {
         let words = self.table.as_slice();
         let mut copy = Vec::new();
         copy.try_reserve_exact(words.len()).ok()?;
+        // Its page faults come under the locks: the fewer the better.
+        onto_huge_pages(copy.spare_capacity_mut());
         let _held = self.stripes.lock_all();
         // Relaxed: what must be seen happened before the locks were taken, or before the call.
         copy.extend(words.iter().map(|word| word.load(Relaxed)));

@@ -2,10 +2,9 @@
 //!
 //! The format stands in [`docs::snapshots`](crate::docs::snapshots).
 
-use std::{
-    hash::BuildHasher,
-    io::{self, Read, Write},
-};
+use alloc::vec;
+use core::hash::BuildHasher;
+use std::io::{self, Read, Write};
 
 use rapidhash::v3::{RapidSecrets, RapidStreamHasherV3, rapidhash_v3};
 
@@ -14,8 +13,8 @@ use crate::{
     geometry::{Geometry, MAX_BUCKETS},
     hasher::mixing_seed,
     shared::Core,
-    table::Table,
-    word::{WordLayout, with_layout},
+    table::Arriving,
+    word::{Census, WordLayout, with_layout},
 };
 
 const MAGIC: [u8; 8] = *b"guira cf";
@@ -24,8 +23,10 @@ const VERSION: u32 = 1;
 const HEADER: usize = 64;
 /// Bytes of the header before its own checksum.
 const CHECKED: usize = 56;
-/// Bytes that are read or written at a time; they stay in a second-level cache.
-const CHUNK: usize = 1 << 16;
+/// Bytes that are written at a time; they stay in a second-level cache.
+const CHUNK: usize = 64 << 10;
+/// Words that are looked at together; they stay in a first-level cache.
+pub(crate) const BLOCK: usize = 512;
 
 /// A filter without its buckets and its hasher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,70 +156,77 @@ pub(crate) fn write(header: &Header, words: &[u64], mut out: impl Write) -> io::
     out.write_all(&header.encode())?;
     let secrets = RapidSecrets::seed_cpp(0);
     let mut checksum = RapidStreamHasherV3::new(&secrets);
-    let mut chunk = Vec::with_capacity(CHUNK);
+    let mut chunk = vec![0; CHUNK];
     for words in words.chunks(CHUNK / 8) {
-        chunk.clear();
-        chunk.extend(words.iter().flat_map(|word| word.to_le_bytes()));
-        checksum.write(&chunk);
-        out.write_all(&chunk)?;
+        let chunk = &mut chunk[..8 * words.len()];
+        for (bytes, word) in chunk.as_chunks_mut().0.iter_mut().zip(words) {
+            *bytes = word.to_le_bytes();
+        }
+        checksum.write(chunk);
+        out.write_all(chunk)?;
     }
     out.write_all(&checksum.finish().to_le_bytes())?;
     out.flush()
 }
 
-/// Reads the buckets, which follow the header.
-pub(crate) fn read_core(header: &Header, bytes: &mut impl Read) -> Result<Core, LoadError> {
-    // Without huge pages at first: one could take 2 MiB for the first byte that arrives.
-    let table = Table::arriving(header.buckets);
+/// Reads the buckets, which follow the header, into a table.
+pub(crate) fn read_core(
+    header: &Header,
+    table: Option<Arriving>,
+    reader: &mut impl Read,
+) -> Result<Core, LoadError> {
     let mut table = table.ok_or_else(|| header.out_of_memory())?;
     let mut received = HEADER as u64;
-    let (checksum, valid) = with_layout!(header.layout, L => {
-        read_words::<L>(bytes, &mut table, header.items, &mut received)
+    let (checksum, census) = with_layout!(header.layout, L => {
+        read_words::<L>(reader, &mut table, &mut received)
     })?;
     let mut expected = [0; 8];
-    fill(bytes, &mut expected, &mut received)?;
+    fill(reader, &mut expected, &mut received)?;
     if checksum != u64::from_le_bytes(expected) {
         return Err(LoadError::DamagedBuckets);
     }
-    if !valid {
+    if census != (Census { occupied: header.items, valid: true }) {
         return Err(LoadError::InvalidBuckets);
     }
-    table.onto_huge_pages();
     let geometry = Geometry::new(header.buckets, mixing_seed(header.seed));
-    Ok(Core::with_table(geometry, table))
+    Ok(Core::with_table(geometry, table.finish()))
 }
 
-/// Reads the buckets into a table. Returns their checksum, and whether they are valid words that hold as
-/// many items.
+/// Reads the buckets into a table. Returns their checksum, and what they are as words.
 fn read_words<L: WordLayout>(
-    bytes: &mut impl Read,
-    table: &mut Table,
-    items: u64,
+    reader: &mut impl Read,
+    table: &mut Arriving,
     received: &mut u64,
-) -> Result<(u64, bool), LoadError> {
+) -> Result<(u64, Census), LoadError> {
     let secrets = RapidSecrets::seed_cpp(0);
     let mut checksum = RapidStreamHasherV3::new(&secrets);
-    let mut chunk = vec![0; CHUNK];
-    let (mut found, mut valid) = (0, true);
-    for words in table.as_mut_slice().chunks_mut(CHUNK / 8) {
-        let chunk = &mut chunk[..8 * words.len()];
-        fill(bytes, chunk, received)?;
-        checksum.write(chunk);
-        for (word, bytes) in words.iter_mut().zip(chunk.as_chunks().0) {
-            let value = u64::from_le_bytes(*bytes);
-            valid &= L::is_valid(value);
-            found += u64::from(L::occupied(value));
-            word.set(value);
-        }
+    let mut all = Census { occupied: 0, valid: true };
+    let mut block = [0; BLOCK];
+    while table.is_incomplete() {
+        // What has come is looked at twice more while it is in a cache.
+        table.next(|chunk| {
+            fill(reader, chunk, received)?;
+            checksum.write(chunk);
+            for bytes in chunk.chunks(8 * BLOCK) {
+                let words = &mut block[..bytes.len() / 8];
+                for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
+                    *word = u64::from_le_bytes(*bytes);
+                }
+                let census = L::census(words);
+                all.occupied += census.occupied;
+                all.valid &= census.valid;
+            }
+            Ok(())
+        })?;
     }
-    Ok((checksum.finish(), valid && found == items))
+    Ok((checksum.finish(), all))
 }
 
 /// Fills a buffer, or says how much of the snapshot there was.
-fn fill(bytes: &mut impl Read, buffer: &mut [u8], received: &mut u64) -> Result<(), LoadError> {
+fn fill(reader: &mut impl Read, buffer: &mut [u8], received: &mut u64) -> Result<(), LoadError> {
     let mut filled = 0;
     while filled < buffer.len() {
-        match bytes.read(&mut buffer[filled..]) {
+        match reader.read(&mut buffer[filled..]) {
             Ok(0) => return Err(LoadError::Truncated { received: *received }),
             Ok(more) => {
                 filled += more;

@@ -13,9 +13,8 @@ use off as on_or_off;
 
 #[cfg(feature = "stats")]
 mod on {
+    use alloc::boxed::Box;
     use core::{cell::Cell, fmt};
-
-    use crossbeam_utils::CachePadded;
 
     use crate::{
         counter::ShardedCounter,
@@ -104,7 +103,7 @@ mod on {
     #[derive(Debug)]
     pub(crate) struct Counters {
         inserts: ShardedCounter,
-        rare: CachePadded<Rare>,
+        rare: Box<Rare>,
     }
 
     /// Counters of what is rare, or slow anyway.
@@ -127,7 +126,7 @@ mod on {
                 failed: Tally::new(),
                 retries: Tally::new(),
             };
-            Self { inserts: ShardedCounter::new(usize::MAX >> 1), rare: CachePadded::new(rare) }
+            Self { inserts: ShardedCounter::new(usize::MAX >> 1), rare: Box::new(rare) }
         }
 
         /// An item was added.

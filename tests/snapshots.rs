@@ -52,6 +52,24 @@ fn what_is_saved_is_loaded() {
     }
 }
 
+/// Tables of every way to take memory: by the allocator, by small pages, by huge ones, and by both.
+#[test]
+fn large_ones_are_loaded_from_readers() {
+    for layout in [Layout::Plain4x16, Layout::SemiSorted6x12] {
+        for bytes in [100_000, 700_000, 2 << 20, (2 << 20) + 1_000, 5_500_000] {
+            let capacity = bytes / 8 * layout.lanes() as usize * 9 / 10;
+            let filter = CuckooFilter::builder().capacity(capacity).layout(layout).build();
+            let filter = filter.expect("some megabytes");
+            for key in 0..10_000 {
+                filter.insert(&key).expect("room");
+            }
+            let saved = filter.to_bytes();
+            let copy = CuckooFilter::load(&saved[..]).expect("its own snapshot");
+            assert!(copy.to_bytes() == saved, "{layout:?}, {bytes} bytes");
+        }
+    }
+}
+
 /// A reader that gives a byte, then two, then one …
 struct Slow<'a>(&'a [u8]);
 

@@ -6,8 +6,9 @@ mod common;
 use std::{cmp::Reverse, sync::OnceLock};
 
 use common::runner;
-use guira::raw::{Fingerprint, Plain, SemiSorted, WordLayout};
+use guira::raw::{Census, Fingerprint, Plain, SemiSorted, WordLayout};
 use proptest::prelude::*;
+use rand::RngExt;
 
 /// A layout read and written in the most naive way.
 trait Naive: WordLayout {
@@ -57,7 +58,7 @@ impl<const LANES: u32, const BITS: u32> Naive for Plain<LANES, BITS> {
     }
 }
 
-/// All descending sequences of so many nibbles, in lexicographic order.
+/// All descending sequences of so many nibbles, ordered by the last nibble, then the one before it, and so on.
 fn sequences(count: u32) -> &'static [Vec<u32>] {
     static SEQUENCES: [OnceLock<Vec<Vec<u32>>>; 7] = [const { OnceLock::new() }; 7];
     SEQUENCES[count as usize].get_or_init(|| {
@@ -65,12 +66,13 @@ fn sequences(count: u32) -> &'static [Vec<u32>] {
             return vec![vec![]];
         }
         let shorter = sequences(count - 1).iter();
-        let longer = |sequence: &Vec<u32>| {
-            let sequence = sequence.clone();
+        let longer = shorter.flat_map(|sequence| {
             let next = 0..=sequence.last().copied().unwrap_or(15);
-            next.map(move |nibble| [&sequence[..], &[nibble]].concat())
-        };
-        shorter.flat_map(longer).collect()
+            next.map(|nibble| [&sequence[..], &[nibble]].concat())
+        });
+        let mut longer: Vec<_> = longer.collect();
+        longer.sort_unstable_by(|one, other| one.iter().rev().cmp(other.iter().rev()));
+        longer
     })
 }
 
@@ -87,7 +89,9 @@ impl<const LANES: u32, const BITS: u32> Naive for SemiSorted<LANES, BITS> {
         sorted.sort_unstable_by_key(|&it| Reverse((it % 16, it / 16)));
         let mut nibbles: Vec<u32> = sorted.iter().map(|it| it % 16).collect();
         nibbles.resize(LANES as usize, 0);
-        let code = sequences(LANES).binary_search(&nibbles).expect("a descending sequence");
+        let code = sequences(LANES)
+            .binary_search_by(|other| other.iter().rev().cmp(nibbles.iter().rev()))
+            .expect("a descending sequence");
         let highs = sorted.iter().zip(0..).fold(0, |highs, (&fingerprint, place)| {
             highs | u64::from(fingerprint / 16) << (place * (BITS - 4))
         });
@@ -133,8 +137,8 @@ fn check_word<L: Naive>(word: u64) {
     let mut listed: Vec<u32> = L::fingerprints(word).map(Fingerprint::get).collect();
     listed.sort_unstable();
     assert_eq!(listed, held, "fingerprints({word:#x})");
-    assert_eq!(L::occupied(word) as usize, held.len(), "occupied({word:#x})");
-    assert!(L::is_valid(word), "is_valid({word:#x})");
+    let census = Census { occupied: held.len() as u64, valid: true };
+    assert_eq!(L::census(&[word]), census, "census({word:#x})");
 }
 
 /// Checks what a word says of a fingerprint, and the words that it leads to.
@@ -174,7 +178,7 @@ fn exhaust<L: Naive>() {
     assert_eq!(L::MOST_FINGERPRINT, (1 << L::BITS) - 1);
     // Two bits more than are in use, where there are so many.
     for number in 0..1 << (L::WIDTH + 2).min(64) {
-        assert_eq!(L::is_valid(number), L::passes(number), "is_valid({number:#x})");
+        assert_eq!(L::census(&[number]).valid, L::passes(number), "census({number:#x})");
     }
     for word in (0..1 << L::WIDTH).filter(|&word| L::read(word).is_some()) {
         check_word::<L>(word);
@@ -238,6 +242,42 @@ fn confusing<L: Naive>() -> impl Strategy<Value = (u64, u32, u32)> {
     })
 }
 
+/// The census of many words, from none to all of them empty or full, and with one that does not pass.
+fn check_many<L: Naive>() {
+    let mut rng = common::rng(u64::from(L::BITS));
+    for length in [0, 1, 2, 63, 127, 128, 129, 255, 256, 257, 1000] {
+        for least in [0, 0, L::LANES] {
+            for most in [0, L::LANES] {
+                let (least, mut occupied) = (least.min(most), 0);
+                let mut words: Vec<u64> = (0..length)
+                    .map(|_| {
+                        let lanes = rng.random_range(least..=most);
+                        occupied += u64::from(lanes);
+                        let mut lane =
+                            || rng.random_range(L::LEAST_FINGERPRINT..=L::MOST_FINGERPRINT);
+                        L::write(&(0..lanes).map(|_| lane()).collect::<Vec<_>>())
+                    })
+                    .collect();
+                assert_eq!(L::census(&words), Census { occupied, valid: true });
+                for _ in 0..common::scaled(20, 100) {
+                    let number = rng.random::<u64>() >> rng.random_range(0..64);
+                    let Some(place) = (!words.is_empty()).then(|| rng.random_range(0..words.len()))
+                    else {
+                        break;
+                    };
+                    let before = std::mem::replace(&mut words[place], number);
+                    assert_eq!(
+                        L::census(&words).valid,
+                        L::passes(number),
+                        "{number:#x} at {place}"
+                    );
+                    words[place] = before;
+                }
+            }
+        }
+    }
+}
+
 /// Random words of a layout, all functions.
 fn by_property<L: Naive>() {
     let cases = common::scaled(1_000, 10_000);
@@ -249,6 +289,7 @@ fn by_property<L: Naive>() {
         Ok(())
     });
     outcome.unwrap_or_else(|failure| panic!("{failure}"));
+    check_many::<L>();
 }
 
 macro_rules! properties {
@@ -331,7 +372,7 @@ fn a_word_fills_and_empties() {
     fills_and_empties::<SemiSorted<5, 14>>();
 }
 
-/// The code of every sequence of nibbles, the longest too, is its place in lexicographic order.
+/// The code of every sequence of nibbles, the longest too, is its place in their order.
 #[test]
 fn every_code_is_the_place_of_its_sequence() {
     fn check<L: Naive>() {

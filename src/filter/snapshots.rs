@@ -1,15 +1,15 @@
 //! Saving a filter and loading it again.
 
-use std::{
-    hash::BuildHasher,
-    io::{self, Read, Write},
-};
+use alloc::vec::Vec;
+use core::hash::BuildHasher;
+use std::io::{self, Read, Write};
 
 use super::CuckooFilter;
 use crate::{
     DefaultHashBuilder, LoadError,
     hasher::hasher_seed,
     snapshot::{self, Header, hasher_check},
+    table::{Arriving, onto_huge_pages},
     word::{WordLayout, with_layout},
 };
 
@@ -43,7 +43,8 @@ impl CuckooFilter {
     ///
     /// It reads 64 KiB at a time, so the reader needs no buffer. Before anything is allocated the snapshot's
     /// header is checked, by a checksum of its own and field by field; then, on Linux, memory is taken as
-    /// bytes arrive, and no more than a megabyte besides. (Elsewhere it is up to the allocator.)
+    /// bytes arrive, and at every read no more than a megabyte besides. (For the moment in which what has been gathered
+    /// moves to a huge page it is two. Elsewhere it is up to the allocator.)
     ///
     /// # Errors
     /// As [`from_bytes`](Self::from_bytes).
@@ -74,6 +75,7 @@ impl<S: BuildHasher> CuckooFilter<S> {
         let mut bytes = Vec::new();
         let reserved = bytes.try_reserve_exact(self.core.geometry().buckets() as usize * 8 + 72);
         reserved.expect("memory for the bytes of the filter");
+        onto_huge_pages(bytes.spare_capacity_mut());
         self.save(&mut bytes).expect("memory for a copy of the filter");
         bytes
     }
@@ -110,7 +112,7 @@ impl<S: BuildHasher> CuckooFilter<S> {
         };
         // Counted anew: beside writers `len` may be of another moment.
         let items = with_layout!(self.layout, L => {
-            words.iter().map(|&word| u64::from(L::occupied(word))).sum()
+            words.chunks(snapshot::BLOCK).map(|words| L::census(words).occupied).sum()
         });
         let header = Header {
             layout: self.layout,
@@ -143,7 +145,7 @@ impl<S: BuildHasher> CuckooFilter<S> {
         let mut rest = bytes;
         let header = Header::read(&mut rest)?;
         header.check_length(bytes.len())?;
-        Self::from_header(&header, &mut rest, hasher)
+        Self::from_header(&header, &mut rest, hasher, Arriving::at_once)
     }
 
     fn from_reader(
@@ -151,7 +153,7 @@ impl<S: BuildHasher> CuckooFilter<S> {
         hasher: impl FnOnce(u64) -> S,
     ) -> Result<Self, LoadError> {
         let header = Header::read(&mut reader)?;
-        Self::from_header(&header, &mut reader, hasher)
+        Self::from_header(&header, &mut reader, hasher, Arriving::slowly)
     }
 
     /// Reads what follows the header of a filter whose hasher is made of its seed.
@@ -159,13 +161,14 @@ impl<S: BuildHasher> CuckooFilter<S> {
         header: &Header,
         reader: &mut impl Read,
         hasher: impl FnOnce(u64) -> S,
+        table: impl FnOnce(u64) -> Option<Arriving>,
     ) -> Result<Self, LoadError> {
         let hasher = hasher(header.seed);
         if hasher_check(&hasher) != header.hasher_check {
             return Err(LoadError::OtherHasher);
         }
         let capacity = usize::try_from(header.capacity).map_err(|_| header.out_of_memory())?;
-        let core = snapshot::read_core(header, reader)?;
+        let core = snapshot::read_core(header, table(header.buckets), reader)?;
         let filter = Self::from_parts(core, header.layout, capacity, header.seed, hasher);
         filter.items.add(header.items as i64);
         Ok(filter)

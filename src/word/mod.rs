@@ -40,11 +40,21 @@ impl Fingerprint {
     }
 }
 
+/// What some numbers are, as words of a layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Census {
+    /// How many of their lanes are occupied.
+    pub occupied: u64,
+    /// Whether the layout's functions can work with every one of them: it is a word as they make them, or
+    /// differs from one in nothing that matters to them.
+    pub valid: bool,
+}
+
 /// How a word holds its fingerprints.
 ///
 /// The functions see a word as a multiset: in which lane a fingerprint stands has no meaning, and
 /// a layout may reorder lanes as it likes. `0` is the empty word of every layout, and all others are made
-/// from it by these functions, or pass [`is_valid`](Self::is_valid): a layout may keep to a form of its own,
+/// from it by these functions, or pass the [`census`](Self::census): a layout may keep to a form of its own,
 /// and expect it.
 pub trait WordLayout: 'static {
     /// Lanes in a word: the most fingerprints it holds.
@@ -98,12 +108,8 @@ pub trait WordLayout: 'static {
     /// The word with one copy of `old` turned into `new`; `None` when it holds no `old`.
     fn replace(word: u64, old: Self::Pattern, new: Fingerprint) -> Option<u64>;
 
-    /// How many lanes are occupied.
-    fn occupied(word: u64) -> u32;
-
-    /// Whether these functions can work with this number: it is a word as they make them, or differs from one
-    /// in nothing that matters to them.
-    fn is_valid(word: u64) -> bool;
+    /// What these numbers are together. At its best by the hundred and while they are in a first-level cache.
+    fn census(words: &[u64]) -> Census;
 
     /// The fingerprints in the word, each as often as it occurs.
     fn fingerprints(word: u64) -> impl Iterator<Item = Fingerprint>;

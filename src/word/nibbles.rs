@@ -1,9 +1,13 @@
 //! Multisets of nibbles as numbers: the code of a semi-sorted word.
 //!
 //! Some n nibbles in descending order are one of C(n + 15, n) sequences, of 16^n in any order. Their
-//! code is their place among all such sequences in lexicographic order, from all zeros to all ones: the
-//! combinatorial number system (Knuth, The Art of Computer Programming 4A, section 7.2.1.3). Encoding
-//! is a sum with a term for each nibble, decoding a look into a table.
+//! code is their place among all such sequences, ordered by the last nibble, then by the one before it, and
+//! so on: the combinatorial number system (Knuth, The Art of Computer Programming 4A, section 7.2.1.3), of
+//! what each lacks to 15. Encoding is a sum with a term for each nibble, decoding a look into a table.
+//!
+//! So sequences that end with zeros come first, in the order of what is before the zeros. There is one table
+//! for all lengths, and the codes of sequences with no more than k nibbles that are not zero are the
+//! numbers below C(k + 15, k).
 //!
 //! Sequences are packed, the first nibble, which is the largest, in the lowest bits.
 
@@ -36,78 +40,52 @@ const fn binomial(n: u32, k: u32) -> u32 {
 }
 
 /// What two neighbouring nibbles, as one byte, add to a code: for each pair of places a list of 256.
-pub(crate) type Terms = [[u16; 256]; MOST.div_ceil(2) as usize];
-
-/// The terms of sequences of `count` nibbles.
 ///
-/// The `place`-th of them, x, adds C(x + count - 1 - place, count - place): as many sequences agree up to
-/// that place and have less there.
-pub(crate) const fn terms(count: u32) -> Terms {
-    assert!(count <= MOST);
+/// The `place`-th nibble, x, counted from one, adds C(14 + place, place) - C(14 + place - x, place). (Sequences that
+/// agree behind that place and have less there are as many as there are of `place` nibbles from the one behind up,
+/// less those from x up; and the number of the former is taken from what the one behind adds.)
+static TERMS: [[u16; 256]; MOST.div_ceil(2) as usize] = {
     let mut terms = [[0; 256]; MOST.div_ceil(2) as usize];
-    let mut place = 0;
-    while place < count {
-        let list = &mut terms[place as usize / 2];
+    let mut place = 1;
+    while place <= MOST {
+        let list = &mut terms[(place as usize - 1) / 2];
         let mut byte = 0;
         while byte < 256 {
-            let nibble = (byte as u32 >> (place % 2 * BITS)) & LOWEST;
-            list[byte] += binomial(nibble + count - 1 - place, count - place) as u16;
+            let nibble = (byte as u32 >> ((place - 1) % 2 * BITS)) & LOWEST;
+            let most = place + LOWEST - 1;
+            list[byte] += (binomial(most, place) - binomial(most - nibble, place)) as u16;
             byte += 1;
         }
         place += 1;
     }
     terms
-}
+};
 
 /// The code of a sequence of `count` nibbles.
 #[inline]
-pub(crate) fn encode(terms: &Terms, count: u32, nibbles: u32) -> u64 {
+pub(crate) fn encode(count: u32, nibbles: u32) -> u64 {
     let pairs = nibbles.to_le_bytes();
     let mut code = 0;
     for pair in 0..count.div_ceil(2) as usize {
-        code += u64::from(terms[pair][usize::from(pairs[pair])]);
+        code += u64::from(TERMS[pair][usize::from(pairs[pair])]);
     }
     code
 }
 
-/// The table that decodes `count` nibbles.
-///
-/// Its length is the least power of two that is not below the number of sequences; what is left over is zero.
-pub(crate) const fn decoder(count: u32) -> &'static [u32] {
-    match count {
-        1 => &DECODER_1,
-        2 => &DECODER_2,
-        3 => &DECODER_3,
-        4 => &DECODER_4,
-        5 => &DECODER_5,
-        6 => &DECODER_6,
-        _ => panic!("1 to 6 nibbles"),
-    }
-}
-
-static DECODER_1: [u32; 1 << code_bits(1)] = all_sequences(1);
-static DECODER_2: [u32; 1 << code_bits(2)] = all_sequences(2);
-static DECODER_3: [u32; 1 << code_bits(3)] = all_sequences(3);
-static DECODER_4: [u32; 1 << code_bits(4)] = all_sequences(4);
-static DECODER_5: [u32; 1 << code_bits(5)] = all_sequences(5);
-static DECODER_6: [u32; 1 << code_bits(6)] = all_sequences(6);
-
-/// All sequences of `count` nibbles in lexicographic order.
-#[allow(long_running_const_eval, reason = "a fraction of a second, for the longest table")]
-const fn all_sequences<const N: usize>(count: u32) -> [u32; N] {
-    let mut all = [0; N];
-    let mut sequence = 0;
+/// All sequences by their codes. What is left over is zero.
+pub(crate) static SEQUENCES: [u32; 1 << code_bits(MOST)] = {
+    let mut all = [0; 1 << code_bits(MOST)];
+    let mut sequence: u32 = 0;
     let mut code = 1;
-    while code < sequences(count) {
-        // The next: the last nibble that is less than the one before it grows by one, and those after
-        // it begin anew.
-        let mut shift = (count - 1) * BITS;
-        while shift > 0 && (sequence >> shift) & LOWEST == (sequence >> (shift - BITS)) & LOWEST {
-            shift -= BITS;
-        }
-        sequence = (sequence + (1 << shift)) & (u32::MAX >> (32 - BITS - shift));
+    while code < sequences(MOST) {
+        // The next: the first nibble that can grow does, by one, and those before it begin anew, with as much.
+        let shift = sequence.trailing_ones() / BITS * BITS;
+        sequence += 1 << shift;
+        let grown = (sequence >> shift) & LOWEST;
+        let before = (1 << shift) - 1;
+        sequence = sequence & !before | (grown * 0x1111_1111) & before;
         all[code as usize] = sequence;
         code += 1;
     }
     all
-}
+};

@@ -1,6 +1,6 @@
 //! Lanes side by side, matched by SWAR.
 
-use super::{Fingerprint, WordLayout, swar::Lanes};
+use super::{Census, Fingerprint, WordLayout, swar::Lanes};
 
 /// `LANES` lanes of `BITS` bits, lowest lane in the lowest bits; bits above the last lane are zero.
 ///
@@ -74,13 +74,8 @@ impl<const LANES: u32, const BITS: u32> WordLayout for Plain<LANES, BITS> {
     }
 
     #[inline]
-    fn occupied(word: u64) -> u32 {
-        LANES - Self::SWAR.marked(Self::SWAR.zeros(word))
-    }
-
-    #[inline]
-    fn is_valid(word: u64) -> bool {
-        Self::SWAR.is_packed(word)
+    fn census(words: &[u64]) -> Census {
+        Self::SWAR.census(words)
     }
 
     #[inline]

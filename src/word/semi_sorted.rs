@@ -13,8 +13,8 @@
 use core::hint::select_unpredictable;
 
 use super::{
-    Fingerprint, WordLayout,
-    nibbles::{self, Terms, code_bits},
+    Census, Fingerprint, WordLayout,
+    nibbles::{self, code_bits},
     swar::Lanes,
 };
 
@@ -56,14 +56,30 @@ impl<const LANES: u32, const BITS: u32> SemiSorted<LANES, BITS> {
     /// The bits of the lowest high part of lanes taken apart.
     const LOWEST: u64 = (1 << Self::HIGH) - 1;
 
-    const TERMS: &'static Terms = &nibbles::terms(LANES);
-    const DECODER: &'static [u32] = nibbles::decoder(LANES);
+    /// The number of codes of words whose highest bit is this one, by as many lanes as are occupied then.
+    const CODES: [u16; 64] = {
+        let mut codes = [1; 64];
+        let mut bit = Self::CODE;
+        while bit < 64 {
+            let lanes = (bit - Self::CODE) / Self::HIGH + 1;
+            codes[bit as usize] =
+                nibbles::sequences(if lanes < LANES { lanes } else { LANES }) as u16;
+            bit += 1;
+        }
+        codes
+    };
+
+    /// The code of a word. (Where tables are looked into by it no check is left: they have a place for every
+    /// number of so many bits.)
+    #[inline]
+    fn code(word: u64) -> usize {
+        word as usize & ((1 << Self::CODE) - 1)
+    }
 
     /// The low nibbles of a word.
     #[inline]
     fn nibbles(word: u64) -> u32 {
-        // No check is left of this: the table has a place for every code of so many bits.
-        Self::DECODER[word as usize & ((1 << Self::CODE) - 1)]
+        nibbles::SEQUENCES[Self::code(word)]
     }
 
     /// The place of the lane whose high part's highest bit is the lowest set one of `mask`.
@@ -97,7 +113,7 @@ impl<const LANES: u32, const BITS: u32> SemiSorted<LANES, BITS> {
 
     #[inline]
     fn put_together(Apart { nibbles, highs }: Apart) -> u64 {
-        highs << Self::CODE | nibbles::encode(Self::TERMS, LANES, nibbles)
+        highs << Self::CODE | nibbles::encode(LANES, nibbles)
     }
 
     /// Lanes with one at this place taken out, an empty one last.
@@ -225,20 +241,17 @@ impl<const LANES: u32, const BITS: u32> WordLayout for SemiSorted<LANES, BITS> {
         Some(Self::put_together(Self::put_in(rest, new)))
     }
 
-    #[inline]
-    fn occupied(word: u64) -> u32 {
-        LANES - Self::HIGHS.marked(Self::HIGHS.zeros(word))
-    }
-
     /// The order of fingerprints with equal nibbles is not looked at: nothing depends on it.
     #[inline]
-    fn is_valid(word: u64) -> bool {
-        let code = word as u32 & ((1 << Self::CODE) - 1);
-        let empty_end = |zeros| Self::nibbles(word) >> (Self::place(zeros) * nibbles::BITS) == 0;
-        let zeros = Self::HIGHS.zeros_short(word);
-        code < nibbles::sequences(LANES)
-            && Self::HIGHS.is_packed(word)
-            && (zeros == 0 || empty_end(zeros))
+    fn census(words: &[u64]) -> Census {
+        let Census { occupied, valid } = Self::HIGHS.census(words);
+        // Empty lanes, which are the last, have zeros for nibbles: codes begin with those.
+        let no_code = |word: u64| {
+            let highest = (word | 1).ilog2();
+            Self::code(word) >= usize::from(Self::CODES[highest as usize])
+        };
+        let wrong: u32 = words.iter().map(|&word| u32::from(no_code(word))).sum();
+        Census { occupied, valid: valid && wrong == 0 }
     }
 
     #[inline]

@@ -1,5 +1,7 @@
 //! SWAR: all lanes of a word in a handful of instructions.
 
+use super::Census;
+
 /// Lanes of equal width side by side in a word, lowest lane in the lowest bits; what stands below the
 /// first lane or above the last does not matter.
 ///
@@ -22,6 +24,8 @@ pub(crate) struct Lanes {
     highs: u64,
     /// Every bit of every lane but the highest.
     lows: u64,
+    /// Every bit above the lanes.
+    above: u64,
 }
 
 impl Lanes {
@@ -38,7 +42,10 @@ impl Lanes {
             lane += 1;
         }
         let highs = ones << (bits - 1);
-        Self { count, bits, shift, ones, highs, lows: highs - ones }
+        let lows = highs - ones;
+        // In two steps: the lanes may end at the word's last bit.
+        let above = u64::MAX << (shift + count * bits - 1) << 1;
+        Self { count, bits, shift, ones, highs, lows, above }
     }
 
     /// The value in every lane.
@@ -79,13 +86,34 @@ impl Lanes {
         mask.trailing_zeros() - (self.bits - 1)
     }
 
-    /// Whether no lane above a zero lane is other than zero, nor a bit above the lanes.
+    /// How many lanes of all these words are not zero, and whether in every word no lane above a zero lane is
+    /// other than zero, nor a bit above the lanes.
+    ///
+    /// Without a branch on any word, so that compilers make vectors of it.
     #[inline]
-    pub(crate) const fn is_packed(self, word: u64) -> bool {
-        let zeros = self.zeros_short(word);
-        // In two steps: the lanes may end at the word's last bit.
-        let above = word >> self.highest() >> self.bits;
-        above == 0 && (zeros == 0 || word >> self.lowest(zeros) == 0)
+    pub(crate) fn census(self, words: &[u64]) -> Census {
+        let mut zero_lanes = 0;
+        let mut wrong = 0;
+        // As many words as every lane can count, up to where longer blocks gain nothing.
+        for block in words.chunks(1 << (self.bits - 1).min(7)) {
+            let mut counts = 0;
+            for &word in block {
+                let zeros = self.zeros(word);
+                counts += zeros >> (self.bits - 1);
+                let above_zeros = (zeros << self.bits) & self.highs;
+                wrong |= above_zeros & !zeros | word & self.above;
+            }
+            zero_lanes += self.sum(counts);
+        }
+        let lanes = words.len() as u64 * u64::from(self.count);
+        Census { occupied: lanes - zero_lanes, valid: wrong == 0 }
+    }
+
+    /// The sum of all lanes.
+    #[inline]
+    fn sum(self, lanes: u64) -> u64 {
+        let shifts = (0..self.count).map(|lane| self.shift + lane * self.bits);
+        shifts.map(|shift| lanes >> shift & (u64::MAX >> (64 - self.bits))).sum()
     }
 
     /// The shift of the highest lane.
