@@ -77,12 +77,13 @@ fn a_filter_that_cannot_grow_is_full() {
     MOST.set(100_000);
     let mut keys = 0..200_000;
     let error = keys.by_ref().find_map(|key| filter.insert(&key).err());
-    let unique = filter.insert_unique(&-1);
+    // Its neighbours may still have found room.
+    let unique = (1..).find_map(|key| filter.insert_unique(&-key).err());
     // A failed assertion needs memory to say so.
     MOST.set(1 << 30);
-    assert_eq!((error, unique), (Some(InsertError::Full), Err(InsertError::Full)));
+    assert_eq!((error, unique), (Some(InsertError::Full), Some(InsertError::Full)));
     let inside = keys.start - 1;
-    assert!(inside > 10_000 && filter.len() == inside as usize, "{inside} {filter:?}");
+    assert!(inside > 10_000 && filter.len() >= inside as usize, "{inside} {filter:?}");
     assert!((0..inside).all(|key| filter.contains(&key)));
     assert_eq!(filter.insert_unique(&0), Ok(false));
     assert!(filter.remove(&0));
