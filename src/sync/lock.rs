@@ -105,7 +105,8 @@ mod imp {
     pub(super) fn try_lock(mutex: &Mutex) -> Option<Guard<'_>> {
         // Acquire: pairs with the Release of whoever had the lock before. Relaxed: not taken.
         let taken = mutex.compare_exchange(false, true, Acquire, Relaxed).is_ok();
-        taken.then_some(Guard(mutex))
+        // Not `then_some`: a guard that is made in vain gives the lock back, somebody else's, as it is dropped.
+        taken.then(|| Guard(mutex))
     }
 
     #[inline]
@@ -120,5 +121,19 @@ mod imp {
                 backoff.snooze();
             }
         }
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle)), any(feature = "stats", not(feature = "std"))))]
+mod tests {
+    use super::{Lock, imp};
+
+    #[test]
+    fn a_lock_tried_in_vain_stays_locked() {
+        let lock = Lock::new();
+        let held = lock.lock();
+        assert!((0..3).all(|_| imp::try_lock(&lock.0).is_none()));
+        drop(held);
+        assert!((0..3).all(|_| imp::try_lock(&lock.0).is_some()));
     }
 }
