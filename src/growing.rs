@@ -202,6 +202,13 @@ impl<S> GrowingFilter<S> {
     }
 
     /// What went on inside, in all segments: see [`CuckooFilter::stats`]. Only with the feature `stats`.
+    ///
+    /// ```
+    /// let filter = guira::GrowingFilter::with_capacity(10);
+    /// filter.try_extend(0..1_000)?;
+    /// assert_eq!(filter.stats().inserts, 1_000);
+    /// # Ok::<(), guira::InsertBatchError>(())
+    /// ```
     #[cfg(feature = "stats")]
     #[must_use]
     pub fn stats(&self) -> crate::Stats {
@@ -209,6 +216,14 @@ impl<S> GrowingFilter<S> {
     }
 
     /// The hasher of the items.
+    ///
+    /// ```
+    /// use std::hash::BuildHasher;
+    ///
+    /// let filter = guira::GrowingFilter::with_capacity(10);
+    /// filter.insert("ani").unwrap();
+    /// assert!(filter.contains_hash(filter.hasher().hash_one("ani")));
+    /// ```
     #[must_use]
     pub fn hasher(&self) -> &S {
         &self.hasher

@@ -4,6 +4,15 @@ use core::{error::Error, fmt};
 use std::io;
 
 /// Why a snapshot could not be loaded.
+///
+/// ```
+/// use guira::{CuckooFilter, LoadError};
+///
+/// let mut bytes = CuckooFilter::with_capacity(1_000).to_bytes();
+/// assert!(matches!(CuckooFilter::from_bytes(&bytes[..99]), Err(LoadError::Truncated { .. })));
+/// bytes[99] ^= 1;
+/// assert!(matches!(CuckooFilter::from_bytes(&bytes), Err(LoadError::DamagedBuckets)));
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum LoadError {
