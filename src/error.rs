@@ -55,7 +55,7 @@ impl Error for InsertError {}
 /// }
 /// # assert!(filter.insert_batch(&["ani"]).is_err());
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct InsertBatchError {
     rejected: Vec<usize>,
     reasons: Vec<InsertError>,
@@ -150,6 +150,7 @@ pub enum BuildError {
     ZeroCapacity,
     /// The capacity needs more than 2^32 buckets in this layout, or more than this machine can
     /// address.
+    #[non_exhaustive]
     CapacityTooLarge {
         /// The capacity asked for, in items.
         capacity: usize,
@@ -157,6 +158,7 @@ pub enum BuildError {
         layout: Layout,
     },
     /// The system refused the memory.
+    #[non_exhaustive]
     OutOfMemory {
         /// How many bytes of buckets were asked for.
         bytes: usize,
@@ -164,6 +166,7 @@ pub enum BuildError {
     /// The false-positive rate is not a number above 0 and below 1.
     InvalidRate(f64),
     /// The false-positive rate is lower than any layout reaches at this capacity.
+    #[non_exhaustive]
     RateTooLow {
         /// The rate asked for.
         asked: f64,
@@ -171,6 +174,7 @@ pub enum BuildError {
         lowest: f64,
     },
     /// The layout asked for does not meet the false-positive rate asked for.
+    #[non_exhaustive]
     LayoutMissesRate {
         /// The layout asked for.
         layout: Layout,

@@ -31,7 +31,7 @@ use std::hash::RandomState;
 /// assert!(!recent.contains_hash(hash) && !older.contains_hash(hash));
 /// # Ok::<(), guira::BuildError>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct DefaultHashBuilder(FixedState);
 
 /// The hasher that [`DefaultHashBuilder`] builds.
@@ -67,6 +67,13 @@ impl Default for DefaultHashBuilder {
     /// A builder seeded at random.
     fn default() -> Self {
         Self::with_seed(random_seed())
+    }
+}
+
+impl core::fmt::Debug for DefaultHashBuilder {
+    /// Without the seed: logs are read by others.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("DefaultHashBuilder").finish_non_exhaustive()
     }
 }
 
@@ -138,7 +145,7 @@ forward! {
 /// assert!(elsewhere.contains("tyto alba"));
 /// # Ok::<(), guira::BuildError>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct StableHashBuilder {
     seed: u64,
 }
@@ -152,7 +159,7 @@ pub struct StableHashBuilder {
 /// hasher.write(b"tyto alba");
 /// assert_eq!(hasher.finish(), 4_406_851_832_166_200_713); // here, and anywhere
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct StableHasher(u64);
 
 impl StableHashBuilder {

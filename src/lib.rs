@@ -125,7 +125,7 @@ pub use builder::CuckooFilterBuilder;
 pub use error::LoadError;
 pub use error::{BuildError, InsertBatchError, InsertError};
 pub use filter::CuckooFilter;
-pub use growing::GrowingFilter;
+pub use growing::{GrowingFilter, Segment};
 pub use hasher::{DefaultHashBuilder, DefaultHasher, StableHashBuilder, StableHasher};
 #[cfg(feature = "stats")]
 pub use stats::Stats;

@@ -59,7 +59,7 @@ pub(crate) use with_layout;
 /// assert!(Layout::Plain5x12.rate() < 0.0025);
 /// assert!(Layout::SemiSorted5x14.rate() < 0.0007);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Layout {
     /// 8 lanes of 8 bits: 8.1 bits per item, 6.1 % false positives.
