@@ -134,6 +134,7 @@ forward! {
 /// random one gives against keys chosen to collide.
 ///
 /// ```
+/// # #[cfg(feature = "std")] {
 /// use guira::{CuckooFilter, StableHashBuilder};
 ///
 /// let filter =
@@ -143,6 +144,7 @@ forward! {
 ///
 /// let elsewhere = CuckooFilter::from_bytes_with_hasher(&bytes, StableHashBuilder::default()).unwrap();
 /// assert!(elsewhere.contains("tyto alba"));
+/// # }
 /// # Ok::<(), guira::BuildError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -68,7 +68,7 @@
 //! it works in [`docs::design`], what it does not do in [`docs::limits`], and what has been checked in
 //! [`docs::verification`].
 
-#![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![warn(clippy::std_instead_of_core, clippy::std_instead_of_alloc, clippy::alloc_instead_of_core)]
 
 extern crate alloc;

@@ -1,6 +1,6 @@
 //! Memory while a snapshot is loaded: what has arrived and a megabyte, whatever its header says.
 
-#![cfg(target_os = "linux")]
+#![cfg(all(feature = "std", target_os = "linux"))]
 
 mod common;
 

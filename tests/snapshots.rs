@@ -1,5 +1,7 @@
 //! Snapshots: what is saved is loaded, beside writers too, and nothing else is.
 
+#![cfg(feature = "std")]
+
 mod common;
 
 use std::{
