@@ -11,7 +11,7 @@ use crate::{
     sizing::buckets_for,
 };
 
-/// Makes a [`CuckooFilter`]. Only the capacity must be given.
+/// Makes a [`CuckooFilter`], or a [`GrowingFilter`]. Only the capacity must be given.
 ///
 /// ```
 /// use guira::CuckooFilter;
@@ -235,7 +235,7 @@ impl<S> CuckooFilterBuilder<S> {
         Ok(CuckooFilter::from_parts(core, layout, capacity, seed, self.hasher.make(seed)))
     }
 
-    /// Makes a filter that grows beyond its capacity.
+    /// Makes a filter that grows beyond its capacity: see [`GrowingFilter`].
     ///
     /// The rate is that of the whole filter, however long it grows; without one, 0.1 %. A [`layout`](Self::layout) is that of the
     /// first segment; those of the others follow from what is left of the rate.
