@@ -11,7 +11,7 @@ use crate::{
     sizing::buckets_for,
 };
 
-/// Makes a [`CuckooFilter`]. Only the capacity must be given.
+/// Makes a [`CuckooFilter`], or a [`GrowingFilter`]. Only the capacity must be given.
 ///
 /// ```
 /// use guira::CuckooFilter;
@@ -69,6 +69,13 @@ fn out_of_memory(buckets: u64) -> BuildError {
 
 impl CuckooFilterBuilder {
     /// A builder without a capacity, and defaults for everything else.
+    ///
+    /// ```
+    /// use guira::{BuildError, CuckooFilterBuilder};
+    ///
+    /// let error = CuckooFilterBuilder::new().build().unwrap_err();
+    /// assert_eq!(error, BuildError::NoCapacity);
+    /// ```
     pub fn new() -> Self {
         Self {
             capacity: None,
@@ -90,6 +97,12 @@ impl Default for CuckooFilterBuilder {
 
 impl<S> CuckooFilterBuilder<S> {
     /// How many distinct items must fit, from 1 up; at most one table in 10 000 refuses one of them.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::builder().capacity(50_000).build()?;
+    /// assert_eq!(filter.capacity(), 50_000);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
     pub fn capacity(mut self, items: usize) -> Self {
         self.capacity = Some(items);
         self
@@ -100,12 +113,26 @@ impl<S> CuckooFilterBuilder<S> {
     /// Without a [`layout`](Self::layout), the builder takes the one with the fewest bits per item
     /// that meets the rate, and of a plain and a semi-sorted one of the same size the plain one, if both meet
     /// it; or the [`fastest`](Self::fastest). Without a rate, it takes [`Layout::Plain4x16`].
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::builder().capacity(50_000).false_positive_rate(0.01).build()?;
+    /// assert!(filter.false_positive_rate() <= 0.01);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
     pub fn false_positive_rate(mut self, rate: f64) -> Self {
         self.false_positive_rate = Some(rate);
         self
     }
 
     /// The layout of the buckets, instead of one chosen by the rate.
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, Layout};
+    ///
+    /// let filter = CuckooFilter::builder().capacity(50_000).layout(Layout::SemiSorted3x22).build()?;
+    /// assert!(filter.false_positive_rate() < 0.000_002);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
     pub fn layout(mut self, layout: Layout) -> Self {
         self.layout = Some(layout);
         self
@@ -135,6 +162,14 @@ impl<S> CuckooFilterBuilder<S> {
     /// operations in the same order have the same outcome. With another hasher it seeds the mixing
     /// alone, and the rest is up to the hasher. Without a seed, every filter draws its own at random;
     /// a seed that others know gives up that protection.
+    ///
+    /// ```
+    /// let twin = || guira::CuckooFilter::builder().capacity(2_000).seed(42).build().unwrap();
+    /// let (a, b) = (twin(), twin());
+    /// a.insert_batch(&[1, 2, 3]).unwrap();
+    /// b.insert_batch(&[1, 2, 3]).unwrap();
+    /// assert!((0..100_000).all(|key| a.contains(&key) == b.contains(&key)));
+    /// ```
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self
@@ -142,6 +177,11 @@ impl<S> CuckooFilterBuilder<S> {
 
     /// Whether a table of 2 MiB and more asks the system for huge pages (on Linux, by `madvise`). On
     /// by default: random reads of a large table are 1.4 times as fast with them.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::builder().capacity(10_000_000).huge_pages(false).build()?;
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
     pub fn huge_pages(mut self, wanted: bool) -> Self {
         self.huge_pages = wanted;
         self
@@ -176,6 +216,16 @@ impl<S> CuckooFilterBuilder<S> {
     ///
     /// # Errors
     /// [`BuildError`], with a variant for each thing that can be wrong.
+    ///
+    /// ```
+    /// use guira::{BuildError, CuckooFilter};
+    ///
+    /// let builder = CuckooFilter::builder().capacity(1_000);
+    /// assert_eq!(builder.clone().build()?.slots(), builder.build()?.slots());
+    /// let error = CuckooFilter::builder().capacity(1_000).false_positive_rate(1.5).build().unwrap_err();
+    /// assert_eq!(error, BuildError::InvalidRate(1.5));
+    /// # Ok::<(), BuildError>(())
+    /// ```
     pub fn build(self) -> Result<CuckooFilter<S>, BuildError> {
         let capacity = self.checked_capacity()?;
         let (layout, buckets) = self.choose(capacity)?;
@@ -185,7 +235,7 @@ impl<S> CuckooFilterBuilder<S> {
         Ok(CuckooFilter::from_parts(core, layout, capacity, seed, self.hasher.make(seed)))
     }
 
-    /// Makes a filter that grows beyond its capacity.
+    /// Makes a filter that grows beyond its capacity: see [`GrowingFilter`].
     ///
     /// The rate is that of the whole filter, however long it grows; without one, 0.1 %. A [`layout`](Self::layout) is that of the
     /// first segment; those of the others follow from what is left of the rate.

@@ -12,6 +12,15 @@ pub use load::LoadError;
 use crate::Layout;
 
 /// Why an item was not inserted. The filter holds the same multiset of items as before.
+///
+/// ```
+/// use guira::{CuckooFilter, InsertError};
+///
+/// let filter = CuckooFilter::with_capacity(100);
+/// while filter.insert("again and again").is_ok() {}
+/// assert_eq!(filter.insert("again and again"), Err(InsertError::TooManyCopies));
+/// assert_eq!(filter.insert("another"), Ok(()));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum InsertError {
@@ -36,7 +45,17 @@ impl fmt::Display for InsertError {
 impl Error for InsertError {}
 
 /// Which items of a batch were not inserted. All others are in (or, for `insert_unique_batch`, were there).
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// ```
+/// let filter = guira::CuckooFilter::with_capacity(100);
+/// if let Err(error) = filter.insert_batch(&["ani"; 1_000]) {
+///     for (&position, reason) in error.rejected().iter().zip(error.reasons()) {
+///         println!("item {position}: {reason}");
+///     }
+/// }
+/// # assert!(filter.insert_batch(&["ani"]).is_err());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct InsertBatchError {
     rejected: Vec<usize>,
     reasons: Vec<InsertError>,
@@ -58,18 +77,38 @@ impl InsertBatchError {
     }
 
     /// The positions in the batch of the items that did not fit, ascending. All others are in.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(100);
+    /// let error = filter.insert_batch(&["ani"; 1_000]).unwrap_err();
+    /// assert_eq!(error.rejected().len(), 1_000 - error.added());
+    /// ```
     #[must_use]
     pub fn rejected(&self) -> &[usize] {
         &self.rejected
     }
 
     /// Why each of [`rejected`](Self::rejected) did not fit, in the same order.
+    ///
+    /// ```
+    /// use guira::InsertError;
+    ///
+    /// let filter = guira::CuckooFilter::with_capacity(100);
+    /// let error = filter.insert_batch(&["ani"; 1_000]).unwrap_err();
+    /// assert!(error.reasons().iter().all(|&reason| reason == InsertError::TooManyCopies));
+    /// ```
     #[must_use]
     pub fn reasons(&self) -> &[InsertError] {
         &self.reasons
     }
 
     /// How many items the call added, in spite of the others.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(100);
+    /// let error = filter.insert_batch(&["ani"; 1_000]).unwrap_err();
+    /// assert_eq!(error.added(), filter.len());
+    /// ```
     #[must_use]
     pub fn added(&self) -> usize {
         self.added
@@ -92,6 +131,16 @@ impl fmt::Display for InsertBatchError {
 impl Error for InsertBatchError {}
 
 /// Why a filter could not be built.
+///
+/// ```
+/// use guira::{BuildError, CuckooFilter, Layout};
+///
+/// let builder = CuckooFilter::builder().capacity(1_000).layout(Layout::Plain8x8);
+/// match builder.false_positive_rate(0.001).build() {
+///     Err(BuildError::LayoutMissesRate { reached, .. }) => assert!(reached > 0.05),
+///     other => panic!("{other:?}"),
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -101,6 +150,7 @@ pub enum BuildError {
     ZeroCapacity,
     /// The capacity needs more than 2^32 buckets in this layout, or more than this machine can
     /// address.
+    #[non_exhaustive]
     CapacityTooLarge {
         /// The capacity asked for, in items.
         capacity: usize,
@@ -108,6 +158,7 @@ pub enum BuildError {
         layout: Layout,
     },
     /// The system refused the memory.
+    #[non_exhaustive]
     OutOfMemory {
         /// How many bytes of buckets were asked for.
         bytes: usize,
@@ -115,6 +166,7 @@ pub enum BuildError {
     /// The false-positive rate is not a number above 0 and below 1.
     InvalidRate(f64),
     /// The false-positive rate is lower than any layout reaches at this capacity.
+    #[non_exhaustive]
     RateTooLow {
         /// The rate asked for.
         asked: f64,
@@ -122,6 +174,7 @@ pub enum BuildError {
         lowest: f64,
     },
     /// The layout asked for does not meet the false-positive rate asked for.
+    #[non_exhaustive]
     LayoutMissesRate {
         /// The layout asked for.
         layout: Layout,

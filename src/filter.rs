@@ -145,12 +145,23 @@ impl<S> CuckooFilter<S> {
     ///
     /// Exact when no writer runs; beside writers it may miss what they are doing. It reads one
     /// cache line for each of up to 64 shards, and no bucket.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(10);
+    /// filter.insert_batch(&[1, 2, 2])?;
+    /// assert_eq!(filter.len(), 3);
+    /// # Ok::<(), guira::InsertBatchError>(())
+    /// ```
     #[must_use]
     pub fn len(&self) -> usize {
         usize::try_from(self.items.sum()).unwrap_or(0).min(self.slots())
     }
 
     /// Whether no item is in the filter; exact when no writer runs.
+    ///
+    /// ```
+    /// assert!(guira::CuckooFilter::with_capacity(10).is_empty());
+    /// ```
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -159,18 +170,33 @@ impl<S> CuckooFilter<S> {
     /// How many distinct items the filter was built for.
     ///
     /// That many fit, but for one table in 10 000. As a rule more do: see [`slots`](Self::slots).
+    ///
+    /// ```
+    /// assert_eq!(guira::CuckooFilter::with_capacity(1_000).capacity(), 1_000);
+    /// ```
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.capacity
     }
 
     /// How many lanes there are: no more items than this can be in the filter.
+    ///
+    /// ```
+    /// assert!(guira::CuckooFilter::with_capacity(1_000).slots() > 1_000);
+    /// ```
     #[must_use]
     pub fn slots(&self) -> usize {
         (self.core.geometry().buckets() * u64::from(self.layout.lanes())) as usize
     }
 
     /// The share of slots occupied, `0.0 ..= 1.0`.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(1_000);
+    /// filter.try_extend(0..500)?;
+    /// assert_eq!(filter.load_factor(), 500.0 / filter.slots() as f64);
+    /// # Ok::<(), guira::InsertBatchError>(())
+    /// ```
     #[must_use]
     pub fn load_factor(&self) -> f64 {
         self.len() as f64 / self.slots() as f64
@@ -179,6 +205,11 @@ impl<S> CuckooFilter<S> {
     /// Bytes of memory: buckets, stripes, counters and the filter itself.
     ///
     /// Pages of the buckets are taken from the system only as they come into use.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(1_000_000);
+    /// assert!(filter.size_in_bytes() * 8 < 17_100_000); // 17.1 bits per item
+    /// ```
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
         size_of_val(self) + self.core.size_in_bytes() + self.items.size_in_bytes()
@@ -188,6 +219,11 @@ impl<S> CuckooFilter<S> {
     ///
     /// With fewer items it is lower, in proportion. A filter filled beyond its capacity, which its
     /// slots may allow, reaches [`Layout::rate`] at most.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(1_000_000);
+    /// assert!(filter.false_positive_rate() < 0.000_12);
+    /// ```
     #[must_use]
     pub fn false_positive_rate(&self) -> f64 {
         self.layout.rate_at(self.capacity as f64 / self.slots() as f64)
@@ -195,6 +231,12 @@ impl<S> CuckooFilter<S> {
 
     /// What went on inside since the filter was made or loaded: relocations, retries, waits. Only with the
     /// feature `stats`; see [`Stats`](crate::Stats).
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(10);
+    /// filter.insert(&1).unwrap();
+    /// assert_eq!(filter.stats().inserts, 1);
+    /// ```
     #[cfg(feature = "stats")]
     #[must_use]
     pub fn stats(&self) -> crate::Stats {
@@ -202,12 +244,26 @@ impl<S> CuckooFilter<S> {
     }
 
     /// The layout of the buckets.
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, Layout};
+    ///
+    /// assert_eq!(CuckooFilter::with_capacity(10).layout(), Layout::Plain4x16);
+    /// ```
     #[must_use]
     pub fn layout(&self) -> Layout {
         self.layout
     }
 
     /// The hasher of the items.
+    ///
+    /// ```
+    /// use std::hash::BuildHasher;
+    ///
+    /// let filter = guira::CuckooFilter::with_capacity(10);
+    /// filter.insert("ani").unwrap();
+    /// assert!(filter.contains_hash(filter.hasher().hash_one("ani")));
+    /// ```
     #[must_use]
     pub fn hasher(&self) -> &S {
         &self.hasher
@@ -232,6 +288,13 @@ impl<S> CuckooFilter<S> {
     ///
     /// # Errors
     /// As [`insert`](CuckooFilter::insert).
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(10);
+    /// filter.insert_hash(17)?;
+    /// assert!(filter.contains_hash(17));
+    /// # Ok::<(), guira::InsertError>(())
+    /// ```
     #[inline]
     pub fn insert_hash(&self, hash: u64) -> Result<(), InsertError> {
         with_layout!(self.layout, L => {
@@ -247,6 +310,12 @@ impl<S> CuckooFilter<S> {
     ///
     /// # Errors
     /// As [`insert_unique`](CuckooFilter::insert_unique).
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(10);
+    /// assert_eq!(filter.insert_unique_hash(17), Ok(true));
+    /// assert_eq!(filter.insert_unique_hash(17), Ok(false));
+    /// ```
     #[inline]
     pub fn insert_unique_hash(&self, hash: u64) -> Result<bool, InsertError> {
         let added = with_layout!(self.layout, L => {
@@ -261,6 +330,10 @@ impl<S> CuckooFilter<S> {
     }
 
     /// [`contains`](CuckooFilter::contains) by hash.
+    ///
+    /// ```
+    /// assert!(!guira::CuckooFilter::with_capacity(10).contains_hash(17));
+    /// ```
     #[inline]
     #[must_use]
     pub fn contains_hash(&self, hash: u64) -> bool {
@@ -270,6 +343,13 @@ impl<S> CuckooFilter<S> {
     }
 
     /// [`remove`](CuckooFilter::remove) by hash; the same [contract](#the-contract-of-removal) holds.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(10);
+    /// filter.insert_hash(17)?;
+    /// assert!(filter.remove_hash(17));
+    /// # Ok::<(), guira::InsertError>(())
+    /// ```
     #[inline]
     pub fn remove_hash(&self, hash: u64) -> bool {
         let removed = with_layout!(self.layout, L => {
@@ -284,6 +364,10 @@ impl<S> CuckooFilter<S> {
     }
 
     /// [`count`](CuckooFilter::count) by hash.
+    ///
+    /// ```
+    /// assert_eq!(guira::CuckooFilter::with_capacity(10).count_hash(17), 0);
+    /// ```
     #[must_use]
     pub fn count_hash(&self, hash: u64) -> usize {
         with_layout!(self.layout, L => {
@@ -297,6 +381,14 @@ impl<S> CuckooFilter<S> {
     ///
     /// # Panics
     /// If the slices differ in length.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(10);
+    /// filter.insert_hash(2).unwrap();
+    /// let mut found = [false; 2];
+    /// assert_eq!(filter.contains_hash_batch(&[1, 2], &mut found), 1);
+    /// assert_eq!(found, [false, true]);
+    /// ```
     pub fn contains_hash_batch(&self, hashes: &[u64], found: &mut [bool]) -> usize {
         self.contains_batch_by(hashes, found, |&hash| hash)
     }
@@ -305,6 +397,12 @@ impl<S> CuckooFilter<S> {
     ///
     /// # Panics
     /// If there are more than 64 hashes.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(10);
+    /// filter.insert_hash(2).unwrap();
+    /// assert_eq!(filter.contains_hash_mask(&[1, 2]), 0b10);
+    /// ```
     #[must_use]
     pub fn contains_hash_mask(&self, hashes: &[u64]) -> u64 {
         self.contains_mask_by(hashes, |&hash| hash)
@@ -314,6 +412,13 @@ impl<S> CuckooFilter<S> {
     ///
     /// # Errors
     /// As [`insert_batch`](CuckooFilter::insert_batch).
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(10);
+    /// filter.insert_hash_batch(&[1, 2])?;
+    /// assert_eq!(filter.len(), 2);
+    /// # Ok::<(), guira::InsertBatchError>(())
+    /// ```
     pub fn insert_hash_batch(&self, hashes: &[u64]) -> Result<(), InsertBatchError> {
         self.insert_batch_by(hashes, |&hash| hash)
     }
@@ -325,6 +430,11 @@ impl<S> CuckooFilter<S> {
     ///
     /// # Panics
     /// If the slices differ in length.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(10);
+    /// assert_eq!(filter.insert_unique_hash_batch(&[1, 1], &mut [false; 2]), Ok(1));
+    /// ```
     pub fn insert_unique_hash_batch(
         &self,
         hashes: &[u64],
@@ -337,6 +447,12 @@ impl<S> CuckooFilter<S> {
     ///
     /// # Panics
     /// If the slices differ in length.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(10);
+    /// filter.insert_hash(1).unwrap();
+    /// assert_eq!(filter.remove_hash_batch(&[1], &mut [false]), 1);
+    /// ```
     pub fn remove_hash_batch(&self, hashes: &[u64], removed: &mut [bool]) -> usize {
         self.remove_batch_by(hashes, removed, |&hash| hash)
     }

@@ -14,6 +14,24 @@ use crate::{
     outcome::{Additions, Tallied, check_lengths},
 };
 
+/// One of the tables that a [`GrowingFilter`] consists of.
+///
+/// ```
+/// let filter = guira::GrowingFilter::with_capacity(1_000);
+/// for segment in filter.segments() {
+///     assert!(segment.slots >= 1_000);
+///     println!("{} slots of {} bits", segment.slots, segment.layout.bits());
+/// }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Segment {
+    /// The layout of its buckets.
+    pub layout: Layout,
+    /// How many lanes there are in them.
+    pub slots: usize,
+}
+
 /// A [`CuckooFilter`] that grows: it is full only when memory is.
 ///
 /// It is a chain of tables, *segments*, each with twice the buckets of the one before it. When the last one is full another is
@@ -142,19 +160,21 @@ impl<S> GrowingFilter<S> {
         self.first_capacity
     }
 
-    /// The segments that there are by now: their layouts and how many slots they have, from the first to the last.
+    /// The segments that there are by now, from the first to the last.
     ///
     /// ```
     /// let filter = guira::GrowingFilter::with_capacity(1_000);
     /// filter.try_extend(0..2_000)?;
-    /// let slots: Vec<usize> = filter.segments().map(|(_, slots)| slots).collect();
+    /// let slots: Vec<usize> = filter.segments().map(|segment| segment.slots).collect();
     /// assert!(slots.len() == 2 && slots[1] == 2 * slots[0]);
     /// # Ok::<(), guira::InsertBatchError>(())
     /// ```
-    pub fn segments(&self) -> impl ExactSizeIterator<Item = (Layout, usize)> {
-        let slots =
-            |(layout, buckets): (Layout, u64)| (layout, buckets as usize * layout.lanes() as usize);
-        self.chain.layouts().map(slots)
+    pub fn segments(&self) -> impl ExactSizeIterator<Item = Segment> {
+        let segment = |(layout, buckets): (Layout, u64)| Segment {
+            layout,
+            slots: buckets as usize * layout.lanes() as usize,
+        };
+        self.chain.layouts().map(segment)
     }
 
     /// How many slots the segments have together, by now.
@@ -164,7 +184,21 @@ impl<S> GrowingFilter<S> {
     /// ```
     #[must_use]
     pub fn slots(&self) -> usize {
-        self.segments().map(|(_, slots)| slots).sum()
+        self.segments().map(|segment| segment.slots).sum()
+    }
+
+    /// The share of slots occupied, in all segments that there are by now, `0.0 ..= 1.0`.
+    ///
+    /// ```
+    /// let filter = guira::GrowingFilter::with_capacity(1_000);
+    /// filter.try_extend(0..500)?;
+    /// assert_eq!(filter.load_factor(), 500.0 / filter.slots() as f64);
+    /// # Ok::<(), guira::InsertBatchError>(())
+    /// ```
+    #[must_use]
+    pub fn load_factor(&self) -> f64 {
+        // Beside writers what `len` says may be more than there ever was at once.
+        (self.len() as f64 / self.slots() as f64).min(1.0)
     }
 
     /// Bytes of memory: buckets, stripes, counters and the filter itself. Pages of buckets are taken from the system
@@ -202,6 +236,13 @@ impl<S> GrowingFilter<S> {
     }
 
     /// What went on inside, in all segments: see [`CuckooFilter::stats`]. Only with the feature `stats`.
+    ///
+    /// ```
+    /// let filter = guira::GrowingFilter::with_capacity(10);
+    /// filter.try_extend(0..1_000)?;
+    /// assert_eq!(filter.stats().inserts, 1_000);
+    /// # Ok::<(), guira::InsertBatchError>(())
+    /// ```
     #[cfg(feature = "stats")]
     #[must_use]
     pub fn stats(&self) -> crate::Stats {
@@ -209,6 +250,14 @@ impl<S> GrowingFilter<S> {
     }
 
     /// The hasher of the items.
+    ///
+    /// ```
+    /// use std::hash::BuildHasher;
+    ///
+    /// let filter = guira::GrowingFilter::with_capacity(10);
+    /// filter.insert("ani").unwrap();
+    /// assert!(filter.contains_hash(filter.hasher().hash_one("ani")));
+    /// ```
     #[must_use]
     pub fn hasher(&self) -> &S {
         &self.hasher

@@ -19,15 +19,44 @@ use std::hash::RandomState;
 /// cryptographic hash such as std's `RandomState`.
 ///
 /// Its results may change from release to release and from platform to platform.
-#[derive(Clone, Debug)]
+///
+/// ```
+/// use guira::{CuckooFilter, DefaultHashBuilder};
+///
+/// // Two filters that share a hasher can be asked by one hash.
+/// let hasher = DefaultHashBuilder::default();
+/// let build = || CuckooFilter::builder().capacity(100).hasher(hasher.clone()).build();
+/// let (recent, older) = (build()?, build()?);
+/// let hash = std::hash::BuildHasher::hash_one(&hasher, "tyto alba");
+/// assert!(!recent.contains_hash(hash) && !older.contains_hash(hash));
+/// # Ok::<(), guira::BuildError>(())
+/// ```
+#[derive(Clone)]
 pub struct DefaultHashBuilder(FixedState);
 
 /// The hasher that [`DefaultHashBuilder`] builds.
+///
+/// ```
+/// use std::hash::{BuildHasher, Hasher};
+///
+/// let mut hasher = guira::DefaultHashBuilder::with_seed(1).build_hasher();
+/// hasher.write_u64(17);
+/// assert_eq!(hasher.finish(), guira::DefaultHashBuilder::with_seed(1).hash_one(17_u64));
+/// ```
 #[derive(Clone)]
 pub struct DefaultHasher(FoldHasher<'static>);
 
 impl DefaultHashBuilder {
     /// The builder for this seed: equal seeds, equal hashes.
+    ///
+    /// ```
+    /// use std::hash::BuildHasher;
+    ///
+    /// use guira::DefaultHashBuilder;
+    ///
+    /// let hash = |seed| DefaultHashBuilder::with_seed(seed).hash_one("tyto alba");
+    /// assert!(hash(1) == hash(1) && hash(1) != hash(2));
+    /// ```
     #[must_use]
     pub fn with_seed(seed: u64) -> Self {
         Self(FixedState::with_seed(seed))
@@ -38,6 +67,13 @@ impl Default for DefaultHashBuilder {
     /// A builder seeded at random.
     fn default() -> Self {
         Self::with_seed(random_seed())
+    }
+}
+
+impl core::fmt::Debug for DefaultHashBuilder {
+    /// Without the seed: logs are read by others.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("DefaultHashBuilder").finish_non_exhaustive()
     }
 }
 
@@ -98,6 +134,7 @@ forward! {
 /// random one gives against keys chosen to collide.
 ///
 /// ```
+/// # #[cfg(feature = "std")] {
 /// use guira::{CuckooFilter, StableHashBuilder};
 ///
 /// let filter =
@@ -107,19 +144,37 @@ forward! {
 ///
 /// let elsewhere = CuckooFilter::from_bytes_with_hasher(&bytes, StableHashBuilder::default()).unwrap();
 /// assert!(elsewhere.contains("tyto alba"));
+/// # }
 /// # Ok::<(), guira::BuildError>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct StableHashBuilder {
     seed: u64,
 }
 
 /// The hasher that [`StableHashBuilder`] builds.
-#[derive(Clone, Copy, Debug)]
+///
+/// ```
+/// use std::hash::{BuildHasher, Hasher};
+///
+/// let mut hasher = guira::StableHashBuilder::default().build_hasher();
+/// hasher.write(b"tyto alba");
+/// assert_eq!(hasher.finish(), 4_406_851_832_166_200_713); // here, and anywhere
+/// ```
+#[derive(Clone, Debug)]
 pub struct StableHasher(u64);
 
 impl StableHashBuilder {
     /// The builder for this seed: equal seeds, equal hashes.
+    ///
+    /// ```
+    /// use std::hash::BuildHasher;
+    ///
+    /// use guira::StableHashBuilder;
+    ///
+    /// assert_eq!(StableHashBuilder::with_seed(0), StableHashBuilder::default());
+    /// assert_ne!(StableHashBuilder::with_seed(1).hash_one(7), StableHashBuilder::with_seed(2).hash_one(7));
+    /// ```
     #[must_use]
     pub const fn with_seed(seed: u64) -> Self {
         Self { seed }

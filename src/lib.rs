@@ -1,6 +1,8 @@
 //! A concurrent cuckoo filter: is this item in the set? In a few bits per item, with rare false
 //! positives and no false negatives, with removal, shared by many threads, whose look-ups take no lock.
 //!
+//! # A first filter
+//!
 //! ```
 //! use guira::CuckooFilter;
 //!
@@ -19,11 +21,26 @@
 //! assert!(seen.remove(&17));
 //! ```
 //!
-//! # Which filter
+//! `contains` saying `false` is certain; `true` is wrong for about one absent item in 8 500 here. Items are whatever
+//! implements [`Hash`](core::hash::Hash); they are hashed, and not kept. **Remove only what you inserted**: the filter
+//! cannot tell an item that was never inserted from another with the same fingerprint, as [the
+//! contract](CuckooFilter#the-contract-of-removal) says.
 //!
-//! [`CuckooFilter::with_capacity`] makes one with about 0.012 % false positives. For another rate ask
+//! # Which size
+//!
+//! [`CuckooFilter::with_capacity`] makes a filter with about 0.012 % false positives. For another rate ask
 //! the [builder](CuckooFilter::builder), which takes the layout with the fewest bits per item, or the
 //! [fastest](CuckooFilterBuilder::fastest):
+//!
+//! ```
+//! use guira::{CuckooFilter, Layout};
+//!
+//! let cached = CuckooFilter::builder().capacity(1_000_000).false_positive_rate(0.01).build()?;
+//! assert_eq!(cached.layout(), Layout::SemiSorted6x12);
+//! assert!(cached.false_positive_rate() < 0.003);
+//! assert!(cached.size_in_bytes() < 1_400_000);
+//! # Ok::<(), guira::BuildError>(())
+//! ```
 //!
 //! | rate asked for | smallest [`Layout`] | fastest | bits per item | rate at capacity |
 //! |---|---|---|---|---|
@@ -40,35 +57,106 @@
 //! 1.00 to 1.07 of the time to look up absent items, 1.1 for the rest in batches, and up to 1.6 one by one: see
 //! [`docs::speed`].
 //!
+//! `capacity(n)` holds n distinct items in all but one table of 10 000, and as a rule a few more. After that `insert` says
+//! [`Full`](InsertError::Full), and the filter is as it was. Copies count: [`len`](CuckooFilter::len) says how
+//! many items are in.
+//!
+//! # When it must grow
+//!
+//! [`GrowingFilter`] has the same calls, and appends a table where it would be full; nothing is copied, and nobody waits for it. The
+//! rate asked for holds for all its tables together. An absent item is looked up in each of them, so give the capacity that you
+//! expect. It cannot be saved.
+//!
+//! ```
+//! use guira::{CuckooFilter, GrowingFilter};
+//!
+//! let seen: GrowingFilter =
+//!     CuckooFilter::builder().capacity(1_000).false_positive_rate(0.01).build_growing()?;
+//! seen.try_extend(0..50_000).unwrap();
+//! assert!(seen.contains(&49_999) && seen.false_positive_rate() <= 0.01);
+//! # Ok::<(), guira::BuildError>(())
+//! ```
+//!
 //! # Which calls
 //!
-//! - `insert`, `contains`, `remove`, `count`: a multiset. **Remove only what you inserted**, as
-//!   [the contract](CuckooFilter#the-contract-of-removal) says.
-//! - `insert_unique`: adds only what is absent. Who is told `false` owns no copy.
-//! - `*_batch`: the same for slices, with the cache misses of dozens of items under way at once. In
-//!   tables beyond the caches a batch is two to three times as fast; within them, as fast.
+//! - `insert`, `contains`, `remove`, `count`: a multiset.
+//! - `insert_unique`: adds only what is absent. Who is told `false` owns no copy, and removes none.
+//! - `*_batch`, `contains_mask` and `try_extend`: the same for slices, bursts and iterators, with the cache misses of dozens of
+//!   items under way at once. In tables beyond the caches a batch is two to three times as fast; within them, as fast.
 //! - `*_hash`: the same by 64-bit hashes, or by integer keys as they are.
 //!
-//! Who inserts and removes what, and when, beside a cache or a store: [`docs::caches`].
+//! A [`FromIterator`] or an [`Extend`] there is not: an insert can fail, and these could not say so.
 //!
-//! # Saving
+//! # Threads
 //!
-//! [`save`](CuckooFilter::save) and [`to_bytes`](CuckooFilter::to_bytes) make a snapshot while others go on reading and writing,
-//! and [`load`](CuckooFilter::load) and [`from_bytes`](CuckooFilter::from_bytes) a filter of it; what is damaged is refused. The
-//! [format](docs::snapshots) is the same everywhere, and for filters that travel from one platform or release to another there
-//! is a [hasher](StableHashBuilder) that is: they are loaded by [`load_with_hasher`](CuckooFilter::load_with_hasher). With
-//! the feature `serde` a filter is `Serialize`, as the bytes of its snapshot, and `Deserialize` with the default hasher or
-//! `StableHashBuilder::default()`.
-//!
-//! # Concurrency
-//!
-//! Every operation but [`clear`](CuckooFilter::clear) takes `&self`. Look-ups take no lock and write
+//! Every operation but [`clear`](CuckooFilter::clear) takes `&self`: share a filter by reference or in an
+//! [`Arc`](alloc::sync::Arc). Look-ups take no lock and write
 //! nothing; inserts take none as long as one of an item's two buckets has room. What overlapping
 //! calls may observe stands [with the filter](CuckooFilter#what-overlapping-calls-may-observe), how
 //! it works in [`docs::design`], what it does not do in [`docs::limits`], and what has been checked in
 //! [`docs::verification`].
+//!
+//! # Beside a cache or a store
+//!
+//! A filter in front of a store answers for the keys that are not in it. It is right as long as a key is inserted before it is
+//! published, and removed after it is withdrawn, once for each insert. Who does what, and when, with threads that
+//! create and delete the same keys: [`docs::caches`].
+//!
+//! # Saving
+//!
+//! `save` and `to_bytes` make a snapshot while others go on reading and writing, and `load` and `from_bytes` a filter
+//! of it; what is damaged is refused. With the feature `std`:
+//!
+//! ```
+//! # #[cfg(feature = "std")] {
+//! use guira::CuckooFilter;
+//!
+//! let seen = CuckooFilter::with_capacity(1_000);
+//! seen.insert("tyto alba").unwrap();
+//! let mut file = Vec::new(); // or a `File`
+//! seen.save(&mut file).unwrap();
+//!
+//! let again = CuckooFilter::load(&file[..]).unwrap();
+//! assert!(again.contains("tyto alba"));
+//! # }
+//! ```
+//!
+//! The [format](docs::snapshots) is the same everywhere, and for filters that travel from one platform or release to another there
+//! is a hasher that is, [`StableHashBuilder`]: they are loaded by `load_with_hasher`. With the feature `serde` a filter is
+//! `Serialize`, as the bytes of its snapshot, and `Deserialize` with the default hasher or `StableHashBuilder::default()`.
+//!
+//! # What goes on inside
+//!
+//! With the feature `stats` a filter counts its relocations, the lengths of their paths, the look-ups that had to look again and
+//! the waits for locks, and `stats()` returns the numbers. Without it none of this takes a byte or an instruction.
+//!
+//! # Features
+//!
+//! | feature | by default | what it adds |
+//! |---|---|---|
+//! | `std` | yes | snapshots; locks that park; a random seed from the system; counters for as many threads as run at once |
+//! | `serde` | no | `Serialize` and `Deserialize` for [`CuckooFilter`]; turns `std` on |
+//! | `stats` | no | `stats()`, and `Stats` |
+//!
+//! Features add and change no signature; any set of them can be had together. Without `std` the library is `no_std`, and needs an
+//! allocator and 64-bit atomics. Everything but snapshots is there, with these differences:
+//!
+//! - Who waits for a stripe spins. Where a thread can be interrupted by another that it waits for (an interrupt handler,
+//!   a scheduler with strict priorities), that may be for ever: only look-ups, and `insert` where a bucket has room, take no lock.
+//! - The default seed is made of addresses and the like, which can be guessed. Where somebody chooses the keys, draw a
+//!   [`seed`](CuckooFilterBuilder::seed) from what the platform has.
+//! - All threads count in one place, so writers are slower side by side.
+//!
+//! # What is promised from release to release
+//!
+//! Semantic versioning for all that is documented here. The module `raw`, which is not, is exempt, and so is
+//! everything under a `--cfg`. Enums and their variants, [`Segment`] and `Stats` may have more members some day, and say so. What the
+//! default hasher makes of an item may change, and what a filter of a certain seed mistakes.
+//! Rust 1.89 will do; a later one will be asked for in a minor release only.
 
-#![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
+// Says which feature an item needs, where docs.rs builds the documentation.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(clippy::std_instead_of_core, clippy::std_instead_of_alloc, clippy::alloc_instead_of_core)]
 
 extern crate alloc;
@@ -128,7 +216,7 @@ pub use builder::CuckooFilterBuilder;
 pub use error::LoadError;
 pub use error::{BuildError, InsertBatchError, InsertError};
 pub use filter::CuckooFilter;
-pub use growing::GrowingFilter;
+pub use growing::{GrowingFilter, Segment};
 pub use hasher::{DefaultHashBuilder, DefaultHasher, StableHashBuilder, StableHasher};
 #[cfg(feature = "stats")]
 pub use stats::Stats;

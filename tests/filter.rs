@@ -2,18 +2,10 @@
 
 mod common;
 
-use std::{
-    hash::{BuildHasher, RandomState},
-    process::Command,
-    sync::Arc,
-    thread,
-};
+use std::{hash::BuildHasher, process::Command, sync::Arc, thread};
 
 use common::rng;
-use guira::{
-    BuildError, CuckooFilter, CuckooFilterBuilder, DefaultHashBuilder, InsertBatchError,
-    InsertError, Layout,
-};
+use guira::{CuckooFilter, DefaultHashBuilder, Layout};
 use rand::RngExt;
 
 /// A filter with the default hasher.
@@ -22,14 +14,7 @@ fn filter(capacity: usize, seed: u64) -> CuckooFilter {
 }
 
 #[test]
-fn everything_can_be_sent_and_shared() {
-    fn check<T: Send + Sync + 'static>() {}
-    check::<CuckooFilter>();
-    check::<CuckooFilter<RandomState>>();
-    check::<CuckooFilterBuilder>();
-    check::<DefaultHashBuilder>();
-    check::<(BuildError, InsertError, InsertBatchError, Layout)>();
-
+fn a_filter_can_be_sent_and_shared() {
     let filter = Arc::new(filter(100, 0));
     let theirs = Arc::clone(&filter);
     thread::spawn(move || theirs.insert(&1)).join().expect("no panic").expect("room");

@@ -466,7 +466,7 @@ fn every_layout_can_be_the_first() {
         filter.try_extend(0..3_000).unwrap();
         assert!((0..3_000).all(|key| filter.contains(&key)));
         let layouts: BTreeMap<usize, Layout> =
-            filter.segments().map(|(layout, slots)| (slots, layout)).collect();
+            filter.segments().map(|segment| (segment.slots, segment.layout)).collect();
         assert_eq!(layouts.values().next(), Some(&layout));
         assert!(layouts.len() > 3 || layouts.values().collect::<HashSet<_>>().len() > 1);
         assert!((0..3_000).all(|key| filter.remove(&key)));

@@ -46,7 +46,7 @@ fn memory_that_is_refused_is_an_error() {
             let capacity = lanes << 28;
             let builder = CuckooFilter::builder().layout(layout).huge_pages(huge_pages);
             let error = builder.clone().capacity(capacity).build().expect_err("2 GiB and more");
-            let BuildError::OutOfMemory { bytes } = error else { panic!("{error:?}") };
+            let BuildError::OutOfMemory { bytes, .. } = error else { panic!("{error:?}") };
             assert!(bytes >= 2 << 30, "{bytes} bytes for {capacity} items");
             assert!(error.to_string().contains(&bytes.to_string()));
             // Below the limit it is granted: a megabyte at most is touched.

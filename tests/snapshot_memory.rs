@@ -1,6 +1,6 @@
 //! Memory while a snapshot is loaded: what has arrived and a megabyte, whatever its header says.
 
-#![cfg(target_os = "linux")]
+#![cfg(all(feature = "std", target_os = "linux"))]
 
 mod common;
 
@@ -57,11 +57,11 @@ fn memory_is_taken_as_bytes_arrive() {
             let before = resident();
             let mut reader = Watching { header, zeros, given: 0, before, most_beyond: 0 };
             match CuckooFilter::load(&mut reader) {
-                Err(LoadError::Truncated { received }) => {
+                Err(LoadError::Truncated { received, .. }) => {
                     assert_eq!(received, (HEADER + zeros) as u64);
                 }
                 // So much address space is not to be had everywhere.
-                Err(LoadError::OutOfMemory { bytes }) => assert_eq!(bytes, 8 * buckets),
+                Err(LoadError::OutOfMemory { bytes, .. }) => assert_eq!(bytes, 8 * buckets),
                 other => panic!("{other:?}"),
             }
             assert!(

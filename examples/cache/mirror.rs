@@ -7,6 +7,7 @@ use guira::CuckooFilter;
 use crate::{Failure, unusable};
 
 /// What knows the keys of the store. The thread that changes the store changes it as well.
+#[allow(clippy::large_enum_variant, reason = "there is one")]
 pub enum Mirror {
     Nothing,
     Filter(CuckooFilter),

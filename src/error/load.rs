@@ -4,10 +4,19 @@ use core::{error::Error, fmt};
 use std::io;
 
 /// Why a snapshot could not be loaded.
+///
+/// ```
+/// use guira::{CuckooFilter, LoadError};
+///
+/// let mut bytes = CuckooFilter::with_capacity(1_000).to_bytes();
+/// assert!(matches!(CuckooFilter::from_bytes(&bytes[..99]), Err(LoadError::Truncated { .. })));
+/// bytes[99] ^= 1;
+/// assert!(matches!(CuckooFilter::from_bytes(&bytes), Err(LoadError::DamagedBuckets)));
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// Reading failed.
+    /// Reading failed; the [source](Error::source) says why.
     Io(io::Error),
     /// The bytes do not begin as a snapshot does.
     NotASnapshot,
@@ -16,6 +25,7 @@ pub enum LoadError {
     /// The header, its first 64 bytes, is not as it was written.
     DamagedHeader,
     /// The layout is none that this release knows.
+    #[non_exhaustive]
     UnknownLayout {
         /// 0 plain, 1 semi-sorted.
         family: u8,
@@ -25,6 +35,7 @@ pub enum LoadError {
         bits: u8,
     },
     /// A field of the header has a value that no filter has.
+    #[non_exhaustive]
     InvalidField {
         /// Which field.
         name: &'static str,
@@ -34,16 +45,19 @@ pub enum LoadError {
     /// The items were hashed by another hasher, or by one with another seed.
     OtherHasher,
     /// The system refused the memory.
+    #[non_exhaustive]
     OutOfMemory {
         /// How many bytes of buckets the snapshot has.
         bytes: u64,
     },
     /// The bytes end too soon.
+    #[non_exhaustive]
     Truncated {
         /// How many there were.
         received: u64,
     },
     /// There are more bytes than the snapshot's own.
+    #[non_exhaustive]
     TrailingBytes {
         /// How many more.
         more: u64,
@@ -57,7 +71,8 @@ pub enum LoadError {
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Io(error) => write!(f, "the snapshot could not be read: {error}"),
+            // What went wrong is the source's to say.
+            Self::Io(_) => f.write_str("the snapshot could not be read"),
             Self::NotASnapshot => f.write_str("this is no snapshot of a filter"),
             Self::UnknownVersion(version) => {
                 write!(f, "the snapshot is of version {version}, which this release does not know")
@@ -93,5 +108,11 @@ impl Error for LoadError {
             Self::Io(error) => Some(error),
             _ => None,
         }
+    }
+}
+
+impl From<io::Error> for LoadError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
     }
 }

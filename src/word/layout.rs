@@ -59,7 +59,7 @@ pub(crate) use with_layout;
 /// assert!(Layout::Plain5x12.rate() < 0.0025);
 /// assert!(Layout::SemiSorted5x14.rate() < 0.0007);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Layout {
     /// 8 lanes of 8 bits: 8.1 bits per item, 6.1 % false positives.
@@ -82,6 +82,14 @@ pub enum Layout {
 
 impl Layout {
     /// Every layout: the plain ones, then the semi-sorted, each from the shortest fingerprint to the longest.
+    ///
+    /// ```
+    /// use guira::Layout;
+    ///
+    /// let fits = |layout: &&Layout| layout.rate() < 0.001;
+    /// let shortest = Layout::ALL.iter().filter(fits).min_by_key(|layout| layout.bits());
+    /// assert_eq!(shortest, Some(&Layout::SemiSorted5x14));
+    /// ```
     pub const ALL: &'static [Layout] = &[
         Layout::Plain8x8,
         Layout::Plain6x10,
@@ -94,18 +102,32 @@ impl Layout {
     ];
 
     /// Lanes of a bucket: how many items it holds.
+    ///
+    /// ```
+    /// assert_eq!(guira::Layout::Plain6x10.lanes(), 6);
+    /// ```
     #[must_use]
     pub const fn lanes(self) -> u32 {
         with_layout!(self, L => L::LANES)
     }
 
     /// Bits of a fingerprint.
+    ///
+    /// ```
+    /// assert_eq!(guira::Layout::Plain6x10.bits(), 10);
+    /// ```
     #[must_use]
     pub const fn bits(self) -> u32 {
         with_layout!(self, L => L::BITS)
     }
 
     /// Whether the lanes are semi-sorted.
+    ///
+    /// ```
+    /// use guira::Layout;
+    ///
+    /// assert!(Layout::SemiSorted6x12.is_semi_sorted() && !Layout::Plain6x10.is_semi_sorted());
+    /// ```
     #[must_use]
     pub const fn is_semi_sorted(self) -> bool {
         self as u8 >= Layout::SemiSorted6x12 as u8
@@ -116,6 +138,11 @@ impl Layout {
     /// A look-up of an absent item compares its fingerprint with `2 × lanes` others, each of which
     /// is equal to it with the probability of one in as many as there are fingerprints (Fan et al. 2014,
     /// section 5.1): `2^bits - 1`, zero not being one, or `2^bits - 16` in semi-sorted layouts.
+    ///
+    /// ```
+    /// let rate = guira::Layout::Plain6x10.rate();
+    /// assert!((rate - 12.0 / 1_023.0).abs() < 0.000_1);
+    /// ```
     #[must_use]
     pub fn rate(self) -> f64 {
         self.rate_at(1.0)
@@ -125,6 +152,13 @@ impl Layout {
     ///
     /// The expectation over tables is at most this, since the rate is concave in the number of
     /// lanes occupied.
+    ///
+    /// ```
+    /// use guira::Layout;
+    ///
+    /// assert!(Layout::Plain6x10.rate_at(0.5) < 0.006);
+    /// assert_eq!(Layout::Plain6x10.rate_at(0.0), 0.0);
+    /// ```
     #[must_use]
     pub fn rate_at(self, load_factor: f64) -> f64 {
         self.rate_among(with_layout!(self, L => L::FINGERPRINTS), load_factor)
