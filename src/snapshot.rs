@@ -2,7 +2,6 @@
 //!
 //! The format stands in [`docs::snapshots`](crate::docs::snapshots).
 
-use alloc::vec;
 use core::hash::BuildHasher;
 use std::io::{self, Read, Write};
 
@@ -216,7 +215,7 @@ fn read_words<L: WordLayout>(
                 all.occupied += census.occupied;
                 all.valid &= census.valid;
             }
-            Ok(())
+            Ok::<_, LoadError>(())
         })?;
     }
     Ok((checksum.finish(), all))

@@ -2,7 +2,7 @@
 
 use guira::{
     Layout,
-    raw::{Chain, Nested, Placement},
+    raw::{Chain, Nested},
 };
 use guira_loom_tests::{EVERY_WAY, Mark, Seen, check};
 use loom::{cell::UnsafeCell, sync::Arc, thread};
@@ -292,7 +292,9 @@ fn look_up_beside_a_move() {
         // Both buckets full but for one lane, and the item takes one of these. All others have but one bucket.
         let lanes = LAYOUT.lanes() as usize;
         for nth in 0..lanes - 1 {
-            of_stripe(0, false, nth).map(|other| chain.insert(other).expect("room"));
+            for other in of_stripe(0, false, nth) {
+                chain.insert(other).expect("room");
+            }
         }
         chain.insert(item).expect("a lane");
         let done = Mark::default();

@@ -1,6 +1,5 @@
 //! Saving a filter and loading it again.
 
-use alloc::vec::Vec;
 use core::hash::BuildHasher;
 use std::io::{self, Read, Write};
 
@@ -70,6 +69,11 @@ impl<S: BuildHasher> CuckooFilter<S> {
     ///
     /// # Panics
     /// If the system refuses the memory: twice that of the filter, for the moment.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(1_000);
+    /// assert_eq!(filter.to_bytes()[..8], *b"guira cf");
+    /// ```
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -129,6 +133,16 @@ impl<S: BuildHasher> CuckooFilter<S> {
     ///
     /// # Errors
     /// As there; [`LoadError::OtherHasher`] if this is not the hasher, seed included, that the items were hashed by.
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, LoadError, StableHashBuilder};
+    ///
+    /// let hasher = StableHashBuilder::with_seed(7);
+    /// let bytes = CuckooFilter::builder().capacity(1_000).hasher(hasher).build().unwrap().to_bytes();
+    /// assert!(CuckooFilter::from_bytes_with_hasher(&bytes, hasher)?.is_empty());
+    /// assert!(matches!(CuckooFilter::from_bytes(&bytes), Err(LoadError::OtherHasher)));
+    /// # Ok::<(), LoadError>(())
+    /// ```
     pub fn from_bytes_with_hasher(bytes: &[u8], hasher: S) -> Result<Self, LoadError> {
         Self::from_slice(bytes, |_| hasher)
     }
@@ -137,6 +151,14 @@ impl<S: BuildHasher> CuckooFilter<S> {
     ///
     /// # Errors
     /// As [`from_bytes_with_hasher`](Self::from_bytes_with_hasher).
+    ///
+    /// ```no_run
+    /// use guira::{CuckooFilter, StableHashBuilder};
+    ///
+    /// let file = std::fs::File::open("seen.guira")?;
+    /// let filter = CuckooFilter::load_with_hasher(file, StableHashBuilder::default())?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn load_with_hasher(reader: impl Read, hasher: S) -> Result<Self, LoadError> {
         Self::from_reader(reader, |_| hasher)
     }

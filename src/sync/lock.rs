@@ -92,3 +92,17 @@ mod imp {
         mutex.lock()
     }
 }
+
+#[cfg(all(test, not(any(loom, shuttle)), any(feature = "stats", not(feature = "std"))))]
+mod tests {
+    use super::{Lock, imp};
+
+    #[test]
+    fn a_lock_tried_in_vain_stays_locked() {
+        let lock = Lock::new();
+        let held = lock.lock();
+        assert!((0..3).all(|_| imp::try_lock(&lock.0).is_none()));
+        drop(held);
+        assert!((0..3).all(|_| imp::try_lock(&lock.0).is_some()));
+    }
+}
