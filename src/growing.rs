@@ -32,21 +32,21 @@ pub struct Segment {
     pub slots: usize,
 }
 
-/// A [`CuckooFilter`] that grows: it is full only when memory is.
+/// A [`CuckooFilter`] that grows: it is full only when memory is, or at 2^32 buckets in one table.
 ///
-/// It is a chain of tables, *segments*, each with twice the buckets of the one before it. When the last one is full another is
-/// appended, while other threads go on; nothing is copied or moved from one to another. Items go into the last segment, or
+/// It is a chain of tables, *segments*, each with twice the buckets of the one before it. When the last one is full (94 to 99 % of
+/// its slots, as a rule) another is appended, while other threads go on; nothing is copied or moved from one to another. Items go into the last segment, or
 /// where removals have left room in others. **What [`CuckooFilter`] promises holds here as well**: no false negatives under any
 /// schedule, as long as only what was inserted is removed (see [the contract](#the-contract-of-removal)); look-ups that take
 /// no lock.
 ///
 /// # What it costs
 ///
-/// - **Look-ups of absent items read two buckets of each segment**, so with 100 times the first capacity those of seven segments. Give
+/// - **Look-ups of absent items read two buckets of each segment**, so with 100 times the first capacity those of seven or eight segments. Give
 ///   the capacity that you expect, and let the chain care for the rest.
 /// - **The sum of the segments' false-positive rates is at most the rate asked for**, at every length: each segment may take half
 ///   of what is left of it. So later segments have longer fingerprints: a filter for 1 % begins with 10.9 bits per item; when it has
-///   grown a hundredfold it takes 13 in its last segment.
+///   grown a hundredfold it takes 13 to 17 in its last segment, as far as that is filled.
 /// - A segment that has just been appended is nearly empty. Its memory is taken from the system only as it comes into use,
 ///   as far as the system does that; see [`CuckooFilter::size_in_bytes`].
 /// - Segments are dropped by [`clear`](Self::clear) alone. A filter that has shrunk keeps them: build another from the items
@@ -529,12 +529,12 @@ impl<S: BuildHasher> GrowingFilter<S> {
     ///
     /// Two cache lines as long as the last segment has room in them. Else those of the other segments, which may have
     /// room since items were removed; then other items of the last segment are relocated; and where that does not help,
-    /// a segment is appended. Takes no lock but for relocations.
+    /// a segment is appended. Takes the lock of a stripe for relocations, and where it finds copies of this very item.
     ///
     /// # Errors
-    /// - [`InsertError::TooManyCopies`] when there is no room without another segment, or in two buckets of the last one, and
-    ///   copies of this very item are the reason. Up to `lanes` of each item fit in any case. (So copies of one item
-    ///   cannot make the filter grow without end.)
+    /// - [`InsertError::TooManyCopies`] when copies of this item (or aliases) take half of the lanes of its two buckets in the last segment: that
+    ///   is `lanes` copies, or half as many where the two are one. A multitude of copies would fill buckets in a segment that is
+    ///   nearly empty, and make the filter grow for nothing. Another time, in another segment, there may be room for more.
     /// - [`InsertError::Full`] when the system has no memory for another segment, or its buckets would be more than 2^32.
     ///
     /// Either way the filter holds the same items as before.

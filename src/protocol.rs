@@ -227,7 +227,8 @@ impl<P: Placement> Core<P> {
     }
 
     /// Whether the pair's fingerprint is in its words as they are read, one after the other. A *no* says nothing,
-    /// but for who holds the stripe or sees its epoch unchanged.
+    /// but for who holds the stripe or sees its epoch unchanged. (If a glance leaves it open, this looks closely at the same
+    /// words before the epoch is read again, which is as good as another round.)
     #[inline]
     pub(crate) fn look<L: WordLayout>(&self, pair: Pair) -> bool {
         let (words, pattern) = (words(self.both(pair)), L::pattern(pair.fingerprint));
@@ -281,7 +282,9 @@ impl<P: Placement> Core<P> {
         loop {
             let held = self.stripe(pair.fingerprint).lock();
             if let Some(added) = self.add_absent::<L>(&held, pair) {
-                self.counters.settled(&made);
+                if added {
+                    self.counters.settled(&made);
+                }
                 return Ok(added);
             }
             drop(held);
@@ -340,6 +343,36 @@ impl<P: Placement> Core<P> {
                 Some(false) => {}
                 None => return false,
             }
+        }
+    }
+
+    /// Adds the fingerprint to the emptier of its buckets, unless copies of it take half of their lanes: `Ok(false)`
+    /// when both are full.
+    ///
+    /// # Errors
+    /// `TooManyCopies`.
+    #[inline]
+    pub(crate) fn add_within_half<L: WordLayout>(&self, pair: Pair) -> Result<bool, InsertError> {
+        // Relaxed: a glance, to spare all but the hopeless the lock. (Half of a move counts twice.)
+        if Self::many::<L>(pair, |bucket| self.table.bucket(bucket).load_to_change(Relaxed)) {
+            let _held = self.stripe(pair.fingerprint).lock();
+            // Relaxed: no move is half done, and what holders of the lock did happened before. Beside us copies only come.
+            if Self::many::<L>(pair, |bucket| self.table.bucket(bucket).load(Relaxed)) {
+                return Err(InsertError::TooManyCopies);
+            }
+        }
+        Ok(self.add::<L>(pair))
+    }
+
+    /// Whether copies of the pair's fingerprint take half of its buckets' lanes.
+    #[inline]
+    fn many<L: WordLayout>(pair: Pair, word: impl Fn(u32) -> u64) -> bool {
+        let pattern = L::pattern(pair.fingerprint);
+        let [first, second] = pair.buckets.map(|bucket| L::count(word(bucket), pattern));
+        if pair.buckets[0] == pair.buckets[1] {
+            2 * first >= L::LANES
+        } else {
+            first + second >= L::LANES
         }
     }
 
@@ -490,18 +523,19 @@ impl<P: Placement> Core<P> {
         let mut search = Search::default();
         search.made = take(made);
         search.start(&self.geometry, pair.buckets);
-        loop {
+        let outcome = loop {
             match self.search_on::<L>(&mut search, ASKED_BY_ONE) {
                 Progress::Asked => {}
-                Progress::Exhausted => return Err(InsertError::Full),
+                Progress::Exhausted => break Err(InsertError::Full),
                 Progress::Room => {
                     // Whether all moves were made does not matter: the caller looks again.
                     let _ = self.follow::<L>(pair, None, &search);
-                    *made = search.made;
-                    return Ok(());
+                    break Ok(());
                 }
             }
-        }
+        };
+        *made = search.made;
+        outcome
     }
 
     /// Takes a search for room a step further.

@@ -37,10 +37,15 @@ impl Core {
 }
 
 impl<P: Placement> Core<P> {
-    /// An empty core that shares its stripes with others, or `None` when the system refuses the memory.
-    pub(crate) fn sharing(geometry: P, huge_pages: bool, stripes: &Stripes) -> Option<Self> {
+    /// An empty core that shares its stripes and counters with others, or `None` when the system refuses the memory.
+    pub(crate) fn sharing(
+        geometry: P,
+        huge_pages: bool,
+        stripes: &Stripes,
+        counters: &Counters,
+    ) -> Option<Self> {
         let table = Table::new(geometry.buckets(), huge_pages)?;
-        Some(Self { geometry, table, stripes: stripes.clone(), counters: Counters::new() })
+        Some(Self { geometry, table, stripes: stripes.clone(), counters: counters.clone() })
     }
 
     /// Where everything lives.
@@ -53,7 +58,7 @@ impl<P: Placement> Core<P> {
     /// Bytes of buckets and stripes.
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
-        self.table.size_in_bytes() + self.stripes.size_in_bytes()
+        self.table.size_in_bytes() + self.stripes.size_in_bytes() + self.counters.size_in_bytes()
     }
 
     /// Empties every bucket.

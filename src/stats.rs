@@ -13,8 +13,10 @@ use off as on_or_off;
 
 #[cfg(feature = "stats")]
 mod on {
-    use alloc::boxed::Box;
+    use alloc::sync::Arc;
     use core::{cell::Cell, fmt};
+
+    use crossbeam_utils::CachePadded;
 
     use crate::{
         counter::ShardedCounter,
@@ -59,23 +61,6 @@ mod on {
         pub lock_waits: u64,
     }
 
-    impl Stats {
-        /// Adds what another part of the same filter has counted.
-        pub(crate) fn add(&mut self, other: &Stats) {
-            self.inserts += other.inserts;
-            self.relocations += other.relocations;
-            self.failed_searches += other.failed_searches;
-            self.look_up_retries += other.look_up_retries;
-            self.lock_waits += other.lock_waits;
-            for (sum, other) in [
-                (&mut self.relocations_per_insert, &other.relocations_per_insert),
-                (&mut self.path_lengths, &other.path_lengths),
-            ] {
-                sum.iter_mut().zip(other).for_each(|(sum, more)| *sum += more);
-            }
-        }
-    }
-
     impl fmt::Debug for Stats {
         /// The numbers, and the histograms without the places that are zero.
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -99,11 +84,14 @@ mod on {
         }
     }
 
-    /// The counters of one table.
+    /// The counters of a filter; clones are the same counters.
+    #[derive(Clone, Debug)]
+    pub(crate) struct Counters(Arc<All>);
+
     #[derive(Debug)]
-    pub(crate) struct Counters {
+    struct All {
         inserts: ShardedCounter,
-        rare: Box<Rare>,
+        rare: CachePadded<Rare>,
     }
 
     /// Counters of what is rare, or slow anyway.
@@ -126,56 +114,61 @@ mod on {
                 failed: Tally::new(),
                 retries: Tally::new(),
             };
-            Self { inserts: ShardedCounter::new(usize::MAX >> 1), rare: Box::new(rare) }
+            let inserts = ShardedCounter::new(usize::MAX >> 1);
+            Self(Arc::new(All { inserts, rare: CachePadded::new(rare) }))
+        }
+
+        pub(crate) fn size_in_bytes(&self) -> usize {
+            size_of::<All>() + self.0.inserts.size_in_bytes()
         }
 
         /// An item was added.
         pub(crate) fn inserted(&self) {
-            self.inserts.add(1);
+            self.0.inserts.add(1);
         }
 
         /// It was added, or will be, by an insert that searched for room.
         pub(crate) fn settled(&self, made: &Made) {
             // Those that made none are known from the others.
             if made.0.get() > 0 {
-                self.rare.crowded[made.0.get().min(MOST)].add(1);
+                self.0.rare.crowded[made.0.get().min(MOST)].add(1);
             }
         }
 
         /// A fingerprint was moved to its other bucket.
         pub(crate) fn relocated(&self) {
-            self.rare.relocations.add(1);
+            self.0.rare.relocations.add(1);
         }
 
         /// A search found a path of so many moves.
         pub(crate) fn found_path(&self, moves: impl Iterator) {
-            self.rare.paths[moves.count().min(MOST)].add(1);
+            self.0.rare.paths[moves.count().min(MOST)].add(1);
         }
 
         /// A search found none.
         pub(crate) fn found_none(&self) {
-            self.rare.failed.add(1);
+            self.0.rare.failed.add(1);
         }
 
         /// A look-up goes another round.
         pub(crate) fn retried(&self) {
-            self.rare.retries.add(1);
+            self.0.rare.retries.add(1);
         }
 
         /// What has been counted, with the waits for so many locks.
         pub(crate) fn read(&self, waits: u64) -> Stats {
             let number = |tally: &Tally| tally.get() as u64;
-            let inserts = self.inserts.sum() as u64;
-            let mut per_insert = self.rare.crowded.each_ref().map(number);
+            let inserts = self.0.inserts.sum() as u64;
+            let mut per_insert = self.0.rare.crowded.each_ref().map(number);
             // Beside writers the sum may be behind.
             per_insert[0] = inserts.saturating_sub(per_insert[1..].iter().sum());
             Stats {
                 inserts,
-                relocations: number(&self.rare.relocations),
+                relocations: number(&self.0.rare.relocations),
                 relocations_per_insert: per_insert,
-                path_lengths: self.rare.paths.each_ref().map(number),
-                failed_searches: number(&self.rare.failed),
-                look_up_retries: number(&self.rare.retries),
+                path_lengths: self.0.rare.paths.each_ref().map(number),
+                failed_searches: number(&self.0.rare.failed),
+                look_up_retries: number(&self.0.rare.retries),
                 lock_waits: waits,
             }
         }
@@ -223,12 +216,17 @@ mod on {
 mod off {
     use crate::sync::{Lock, LockGuard};
 
-    #[derive(Debug)]
+    #[derive(Clone, Debug)]
     pub(crate) struct Counters;
 
     impl Counters {
         pub(crate) fn new() -> Self {
             Self
+        }
+
+        #[inline]
+        pub(crate) fn size_in_bytes(&self) -> usize {
+            0
         }
 
         #[inline]

@@ -108,7 +108,6 @@ impl Arriving {
         const WORD: usize = size_of::<u64>();
         let from = self.arrived * WORD;
         let until = self.table.size_in_bytes().min(from + Self::CHUNK);
-        self.arrived = until / WORD;
         let used = from % HUGE_PAGE;
         let start = from - used;
         match &mut self.waiting {
@@ -125,15 +124,24 @@ impl Arriving {
                     });
                     waiting.release();
                 }
+                self.arrived = until / WORD;
                 result
             }
-            _ => self.table.with_bytes(from..until, fill),
+            _ => {
+                let result = self.table.with_bytes(from..until, fill);
+                // Only now: should `fill` panic, they are still to come.
+                self.arrived = until / WORD;
+                result
+            }
         }
     }
 
     /// The table.
+    ///
+    /// # Panics
+    /// If buckets are still to come.
     pub(crate) fn finish(self) -> Table {
-        debug_assert!(!self.is_incomplete(), "the last ones may be waiting");
+        assert!(!self.is_incomplete(), "the last ones may be waiting");
         Table { words: self.table }
     }
 }

@@ -248,6 +248,7 @@ fn the_chain_misses_nothing_over_millions_of_removals() {
                 removals += 1;
             }
         }
+        assert_eq!(chain.layouts().len(), 6);
         let all: Vec<u64> = items.into_values().flatten().collect();
         assert!(all.iter().all(|&item| chain.contains(item)));
         assert!(all.iter().all(|&item| chain.remove(item)));
@@ -327,7 +328,7 @@ fn the_rate_holds_at_every_length() {
 }
 
 #[test]
-fn copies_of_one_item_do_not_make_it_grow_for_ever() {
+fn copies_of_one_item_do_not_make_it_grow() {
     for capacity in [1, 2, 10, 100, 10_000] {
         let filter = GrowingFilter::with_capacity(capacity);
         for key in 0..capacity {
@@ -337,18 +338,36 @@ fn copies_of_one_item_do_not_make_it_grow_for_ever() {
         let mut copies = 0;
         while filter.insert("again").is_ok() {
             copies += 1;
-            assert!(copies < 200);
+            assert!(copies < 20);
         }
-        assert!((4..=100).contains(&copies), "{copies}");
+        // Four lanes, and where both buckets are one, two copies; some of them in the first segment when it was full.
+        assert!((2..=8).contains(&copies), "{copies}");
         assert_eq!(filter.insert("again"), Err(InsertError::TooManyCopies));
-        assert!(filter.segments().len() <= segments + 2, "{capacity}: {filter:?}");
+        assert!(filter.segments().len() <= segments + 1, "{capacity}: {filter:?}");
         for _ in 0..copies {
             assert!(filter.remove("again"));
         }
-        assert!(!filter.remove("again") || filter.count("again") > 0);
         assert_eq!(filter.len(), capacity);
         assert!((0..capacity).all(|key| filter.contains(&key)));
     }
+}
+
+/// Items in demand beside ordinary ones: without a bound for copies, segments would be appended nearly empty.
+#[test]
+fn copies_of_many_items_do_not_make_it_grow() {
+    let lengths = [0, 200].map(|hot: u64| {
+        let filter = CuckooFilter::builder().capacity(1_000).false_positive_rate(0.01).seed(9);
+        let (filter, mut rng) = (filter.build_growing().unwrap(), rng(9));
+        for key in 0..scaled(10_000, 200_000_u64) {
+            filter.insert(&(key, 'x')).unwrap();
+            if hot > 0 && key % 2 == 0 {
+                // Refused when there are enough of them.
+                let _ = filter.insert(&rng.random_range(0..hot));
+            }
+        }
+        (filter.segments().len(), filter.slots())
+    });
+    assert!(lengths[1].0 <= lengths[0].0 + 1 && lengths[1].1 <= 2 * lengths[0].1, "{lengths:?}");
 }
 
 /// Items that come and go all day, as many as at first: the chain stays as long as it is.

@@ -69,21 +69,24 @@ impl Ranges {
         };
         let last = longer(self.first).min_by(|a, b| rate(a).total_cmp(&rate(b)));
         let last = last.unwrap_or(self.first);
+        let others = f64::from(most - 1) * rate(&last);
+        // With a half to leave, unless there is nothing better to leave it to; rounded up, for sums to come.
+        let least = others + if self.first == last { 1.0 } else { 2.0 } * rate(&self.first);
+        let least = least * (1.0 + 1e-9);
+        if asked < least {
+            return Err(least);
+        }
         let mut left = asked;
         let mut plan = Plan::new();
         for level in 0..most {
             let needed = f64::from(most - 1 - level) * rate(&last);
-            let share = (left - needed) / 2.0;
+            let leaves_half = |layout: &Layout| 2.0 * rate(layout) + needed <= left;
             let layout = match plan.last() {
-                None => Some(self.first).filter(|first| rate(first) <= share),
-                Some(&(before, _)) => longer(before).find(|layout| rate(layout) <= share),
+                None => self.first,
+                // Without a half to leave, the lowest rate there is.
+                Some(&(before, _)) => longer(before).find(leaves_half).unwrap_or(last),
             };
-            // Without a half to leave, the lowest rate there is.
-            let layout = layout.unwrap_or(last);
             left -= rate(&layout);
-            if left < needed || (level == 0 && layout != self.first) {
-                return Err(f64::from(most - 1) * rate(&last) + 2.0 * rate(&self.first));
-            }
             plan.push((layout, self.nested(layout, level)));
         }
         Ok(plan)
@@ -136,13 +139,41 @@ mod tests {
         }
     }
 
+    /// The lowest rate that an error names is one that can be had.
+    #[test]
+    fn the_lowest_rate_is_met() {
+        for capacity in [1, 3, 10, 500, 70_000, 1_000_000_000] {
+            for first in Layout::ALL.iter().map(|&layout| Some(layout)).chain([None]) {
+                let lowest = match plan(capacity, first, 1e-9, false).unwrap_err() {
+                    BuildError::RateTooLow { lowest, .. } => lowest,
+                    BuildError::LayoutMissesRate { reached, .. } => reached,
+                    error => panic!("{error}"),
+                };
+                let plan = plan(capacity, first, lowest, false).unwrap();
+                let sum: f64 = plan.iter().map(|(layout, nested)| rate_of(*layout, nested)).sum();
+                assert!(sum <= lowest && first.is_none_or(|first| plan[0].0 == first));
+            }
+        }
+    }
+
+    /// What the plan takes for granted of the layouts there are.
+    #[test]
+    fn the_layout_with_the_lowest_rate_has_the_longest_fingerprints() {
+        let lowest = Layout::ALL.iter().min_by(|a, b| a.rate().total_cmp(&b.rate()));
+        assert_eq!(lowest.map(|layout| layout.bits()), Layout::ALL.iter().map(|l| l.bits()).max());
+        assert!(Layout::ALL.iter().all(|layout| layout.bits() >= 8));
+    }
+
     #[test]
     fn what_cannot_be_is_refused() {
         assert!(matches!(plan(1, None, 1e-6, false), Err(BuildError::RateTooLow { .. })));
         let plain = Some(Layout::Plain8x8);
         assert!(matches!(plan(1, plain, 0.01, false), Err(BuildError::LayoutMissesRate { .. })));
         assert_eq!(plan(1, plain, 0.5, false).unwrap()[0].0, Layout::Plain8x8);
-        let too_many = plan(usize::MAX >> 8, None, 0.01, false);
-        assert!(matches!(too_many, Err(BuildError::CapacityTooLarge { .. })));
+        #[cfg(target_pointer_width = "64")]
+        assert!(matches!(
+            plan(1 << 40, None, 0.01, false),
+            Err(BuildError::CapacityTooLarge { .. })
+        ));
     }
 }

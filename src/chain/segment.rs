@@ -24,8 +24,9 @@ impl Segment {
         nested: Nested,
         huge_pages: bool,
         stripes: &Stripes,
+        counters: &Counters,
     ) -> Option<Self> {
-        Some(Self { layout, core: Core::sharing(nested, huge_pages, stripes)? })
+        Some(Self { layout, core: Core::sharing(nested, huge_pages, stripes, counters)? })
     }
 
     pub(super) fn layout(&self) -> Layout {
@@ -39,10 +40,6 @@ impl Segment {
     /// Bytes of this segment alone.
     pub(super) fn size_in_bytes(&self) -> usize {
         size_of_val(self) + self.core.table.size_in_bytes()
-    }
-
-    pub(super) fn counters(&self) -> &Counters {
-        &self.core.counters
     }
 
     pub(super) fn clear(&mut self) {
@@ -75,9 +72,16 @@ impl Segment {
         with_layout!(self.layout, L => self.core.add::<L>(pair))
     }
 
-    pub(super) fn insert(&self, mixed: u64) -> Result<(), InsertError> {
+    #[inline]
+    pub(super) fn add_within_half(&self, mixed: u64) -> Result<bool, InsertError> {
         let pair = self.pair(mixed);
-        with_layout!(self.layout, L => self.core.insert::<L>(pair))
+        self.core.prefetch(pair);
+        with_layout!(self.layout, L => self.core.add_within_half::<L>(pair))
+    }
+
+    pub(super) fn insert_crowded(&self, mixed: u64) -> Result<(), InsertError> {
+        let pair = self.pair(mixed);
+        with_layout!(self.layout, L => self.core.insert_crowded::<L>(pair))
     }
 
     pub(super) fn make_room(&self, mixed: u64, made: &mut Made) -> Result<(), InsertError> {

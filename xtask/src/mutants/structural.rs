@@ -217,7 +217,7 @@ const FAULTS: &[Fault] = &[
         &[within(
             "insert_unique",
             "if let Some(added) = self.add_absent::<L>(&held, pair) {
-                     self.counters.settled(&made);
+                     if added { self.counters.settled(&made); }
                      return Ok(added);
                  }
                  drop(held);",
@@ -422,6 +422,14 @@ const FAULTS: &[Fault] = &[
     fault(
         "chain, insert_unique: no segment appended",
         &[in_chain("insert_unique", ".or_else(|_| self.append(number + 1))", "")],
+    ),
+    fault(
+        "add_within_half: a glance taken for the verdict",
+        &[within(
+            "add_within_half",
+            "if Self::many::<L>(pair, |bucket| self.table.bucket(bucket).load(Relaxed))",
+            "",
+        )],
     ),
     fault(
         "chain: every segment has stripes of its own",
