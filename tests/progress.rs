@@ -19,11 +19,15 @@ use std::{
     thread,
 };
 
-use common::Watchdog;
-use guira::raw::{
-    Core, Fingerprint, Geometry, Pair, Plain, WordLayout,
-    steps::{Step, with_hook},
+use common::{Watchdog, rng};
+use guira::{
+    Layout,
+    raw::{
+        Chain, Core, Fingerprint, Geometry, Nested, Pair, Plain, WordLayout,
+        steps::{Step, with_hook},
+    },
 };
+use rand::RngExt;
 
 /// The layout of these tables.
 type L = Plain<4, 16>;
@@ -458,4 +462,109 @@ fn undisturbed_calls_take_few_steps_and_no_lock() {
     assert_eq!(insert, [Step::Load, Step::Load, Step::Change]);
     assert_eq!(insert.len(), INSERT);
     assert_eq!(steps(|| scene.core.contains::<L>(pair)), [Step::Load; LOOK_UP]);
+}
+
+/// A chain of one segment, which is full.
+struct Grown {
+    chain: Arc<Chain>,
+    present: Vec<u64>,
+    /// Items that another segment must be appended for.
+    newcomers: [u64; 2],
+}
+
+impl Grown {
+    /// The chain, which can grow.
+    fn new() -> Self {
+        let plan = |segments: u32| {
+            let nested = |level| Nested::new(2, level, (1, 1 << 15), 0);
+            (0..segments).map(|level| (Layout::Plain4x16, nested(level))).collect::<Vec<_>>()
+        };
+        let [alone, chain] =
+            [1, 3].map(|segments| Chain::new(plan(segments), false).expect("a small table"));
+        let (mut rng, mut present, mut newcomers) = (rng(1), Vec::new(), Vec::new());
+        while newcomers.len() < 2 {
+            let item = rng.random();
+            match alone.insert(item) {
+                Ok(()) => present.push(item),
+                Err(_) => newcomers.push(item),
+            }
+        }
+        present.iter().for_each(|&item| chain.insert(item).expect("as in the other"));
+        assert_eq!(chain.layouts().len(), 1);
+        let newcomers = [newcomers[0], newcomers[1]];
+        Self { chain: Arc::new(chain), present, newcomers }
+    }
+
+    /// What a writer can do: an insert and an `insert_unique`, for which a segment is appended, and a removal.
+    fn calls(&self) -> [Box<dyn Fn(&Chain) -> bool + Send>; 3] {
+        let (new, old) = (self.newcomers[0], self.present[0]);
+        [
+            Box::new(move |chain| chain.insert(new) == Ok(())),
+            Box::new(move |chain| chain.insert_unique(new) == Ok(true)),
+            Box::new(move |chain| chain.remove(old)),
+        ]
+    }
+
+    /// While a writer stands still, or is dead: what it does not remove is found, and another item appends a
+    /// segment for itself. All of it without a lock.
+    fn look(&self) {
+        let found = |item| unblocked(LOOK_UP * 2 + 8, || self.chain.contains(item));
+        assert!(self.present[1..].iter().all(|&item| found(item)), "missed");
+        let inserted = unblocked(100, || self.chain.insert(self.newcomers[1]));
+        assert_eq!(inserted, Ok(()));
+        assert!(found(self.newcomers[1]) && self.present[1..].iter().all(|&item| found(item)));
+    }
+
+    /// When the writer is done as well.
+    fn look_after(&self, removed: bool) {
+        let copies = |item| self.chain.count(item);
+        assert!(self.present[1..].iter().all(|&item| copies(item) == 1), "lost or doubled");
+        assert_eq!(copies(self.present[0]), usize::from(!removed));
+        assert_eq!(self.newcomers.map(copies), [usize::from(!removed), 1]);
+    }
+}
+
+#[test]
+fn growth_goes_on_beside_a_writer_that_stopped_or_panicked() {
+    let _watchdog = Watchdog::new("growth_goes_on_beside_a_writer_that_stopped_or_panicked");
+    for call in 0..3 {
+        let all = steps(|| assert!(Grown::new().calls()[call](&Grown::new().chain))).len();
+        assert!(all > 3, "call {call} takes {all} steps");
+        // (Those of making the chains are counted as well: more than there are.)
+        let mut halted = 0;
+        for number in 0..all {
+            let scene = Grown::new();
+            let (work, chain) = (scene.calls(), Arc::clone(&scene.chain));
+            let (stopped, stop) = channel();
+            let (go, resume) = channel::<()>();
+            let hook = before_step(number, move || {
+                let _ = stopped.send(());
+                let _ = resume.recv();
+            });
+            let writer = thread::spawn(move || with_hook(hook, || work[call](&chain)));
+            let has_stopped = stop.recv().is_ok();
+            if has_stopped {
+                scene.look();
+            }
+            drop(go);
+            assert!(writer.join().expect("the writer goes on"), "call {call}");
+            if !has_stopped {
+                break;
+            }
+            halted += 1;
+            scene.look_after(call == 2);
+
+            let scene = Grown::new();
+            let (work, chain) = (scene.calls(), Arc::clone(&scene.chain));
+            let hook = before_step(number, || resume_unwind(Box::new(Planted)));
+            let writer = thread::spawn(move || with_hook(hook, || work[call](&chain)));
+            assert!(writer.join().is_err_and(|panic| panic.is::<Planted>()));
+            scene.look();
+            for &item in &scene.present[1..] {
+                assert!(scene.chain.remove(item), "a lock is held, or an item missing");
+            }
+            assert!(scene.chain.remove(scene.newcomers[1]));
+        }
+        assert!(halted > 3, "call {call} was halted {halted} times");
+    }
 }

@@ -93,7 +93,7 @@ mod imp {
     }
 }
 
-#[cfg(all(test, not(any(loom, shuttle)), any(feature = "stats", not(feature = "std"))))]
+#[cfg(all(test, feature = "stats", not(any(loom, shuttle))))]
 mod tests {
     use super::{Lock, imp};
 

@@ -51,3 +51,17 @@ impl Drop for SpinGuard<'_> {
         self.0.0.store(false, Release);
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::SpinLock;
+
+    #[test]
+    fn a_lock_tried_in_vain_stays_locked() {
+        let lock = SpinLock::new();
+        let held = lock.lock();
+        assert!((0..3).all(|_| lock.try_lock().is_none()));
+        drop(held);
+        assert!((0..3).all(|_| lock.try_lock().is_some()));
+    }
+}
