@@ -7,7 +7,7 @@
 mod common;
 
 use common::{BATCH, Cores, Keys, from_environment, nanoseconds};
-use guira::{CuckooFilter, GrowingFilter};
+use guira::{CuckooFilter, GrowingFilter, Layout};
 
 /// How often the capacity is to be exceeded: the segments are 1, 3, 5 and 7.
 const GROWTH: [usize; 4] = [1, 5, 25, 100];
@@ -61,7 +61,8 @@ fn main() {
     Cores::list().pin(0);
     let rate = 0.001;
     let fixed = |items: u64| -> CuckooFilter {
-        let builder = CuckooFilter::builder().capacity(items as usize).false_positive_rate(rate);
+        // The layout of the segments: what is measured is growth.
+        let builder = CuckooFilter::builder().capacity(items as usize).layout(Layout::Plain4x16);
         builder.seed(1).build().expect("memory")
     };
     let items = (bytes as f64 * 8.0 / 16.7) as u64;

@@ -238,7 +238,8 @@ impl<S> CuckooFilterBuilder<S> {
     /// Makes a filter that grows beyond its capacity: see [`GrowingFilter`].
     ///
     /// The rate is that of the whole filter, however long it grows; without one, 0.1 %. A [`layout`](Self::layout) is that of the
-    /// first segment; those of the others follow from what is left of the rate.
+    /// first segment, and must leave half of the rate or so to those after it, so name a rate with it; their layouts follow from
+    /// what is left.
     ///
     /// # Errors
     /// [`BuildError`], with a variant for each thing that can be wrong.

@@ -80,7 +80,7 @@
 //! segments of what happened before them.)
 //!
 //! Copies of one item never take more than half of the lanes of its buckets in the last segment (but for what inserts of it at
-//! the same moment add): more are refused. So they fill no pair of buckets, and from every bucket a search goes on to others: a
+//! the same moment add): more are refused. So, but for such a race, they fill no pair of buckets, and from every bucket a search goes on to others: a
 //! segment is appended because the last one is full, and not because a few buckets are. (Without that bound, with 2 000 items in
 //! a hundred copies each among a million others, segments were appended that were 3 % full: found in review, by simulation.)
 

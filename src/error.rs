@@ -26,18 +26,22 @@ use crate::Layout;
 pub enum InsertError {
     /// A search from the item's two buckets, through up to 500 of them and all that these lead to,
     /// found no free lane. Up to [`capacity`](crate::CuckooFilter::capacity) this happens to one
-    /// table in 10 000 at most. An item that another thread is just moving occupies two lanes.
+    /// table in 10 000 at most. An item that another thread is just moving occupies two lanes. (In a
+    /// [`GrowingFilter`](crate::GrowingFilter) besides: no further table can be had.)
     Full,
     /// Both buckets hold nothing but the item's fingerprint: the item, or aliases of it, were
-    /// inserted `2 × lanes` times (`lanes` times, where both buckets are the same one).
+    /// inserted `2 × lanes` times (`lanes` times, where both buckets are the same one). In the last table of a
+    /// [`GrowingFilter`](crate::GrowingFilter): half as many.
     TooManyCopies,
 }
 
 impl fmt::Display for InsertError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Full => "the filter is full: no free lane within reach of the item's buckets",
-            Self::TooManyCopies => "both buckets of the item are full of copies of it",
+            Self::Full => {
+                "the filter is full: no free lane within reach, and no memory to grow if it may"
+            }
+            Self::TooManyCopies => "too many copies of the item are in its buckets",
         })
     }
 }
@@ -165,7 +169,8 @@ pub enum BuildError {
     },
     /// The false-positive rate is not a number above 0 and below 1.
     InvalidRate(f64),
-    /// The false-positive rate is lower than any layout reaches at this capacity.
+    /// The false-positive rate is lower than any layout reaches at this capacity; for a filter that grows: than all tables
+    /// together, however many they become, can be held to.
     #[non_exhaustive]
     RateTooLow {
         /// The rate asked for.
@@ -173,14 +178,15 @@ pub enum BuildError {
         /// The lowest rate that there is.
         lowest: f64,
     },
-    /// The layout asked for does not meet the false-positive rate asked for.
+    /// The layout asked for does not meet the false-positive rate asked for; as the first layout of a filter that grows, with
+    /// what later tables need.
     #[non_exhaustive]
     LayoutMissesRate {
         /// The layout asked for.
         layout: Layout,
         /// The rate asked for.
         asked: f64,
-        /// The rate that the layout reaches at this capacity.
+        /// The rate that the layout reaches at this capacity; the lowest to ask for, if the filter is to grow.
         reached: f64,
     },
 }
@@ -203,7 +209,7 @@ impl fmt::Display for BuildError {
             Self::RateTooLow { asked, lowest } => {
                 write!(
                     f,
-                    "no layout reaches a false-positive rate of {asked}; the lowest is {lowest:.3e}"
+                    "a false-positive rate of {asked} cannot be reached; the lowest is {lowest:.3e}"
                 )
             }
             Self::LayoutMissesRate { layout, asked, reached } => write!(

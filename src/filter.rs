@@ -229,7 +229,7 @@ impl<S> CuckooFilter<S> {
         self.layout.rate_at(self.capacity as f64 / self.slots() as f64)
     }
 
-    /// What went on inside since the filter was made or loaded: relocations, retries, waits. Only with the
+    /// What went on inside since the filter was made or loaded, cleared or not: relocations, retries, waits. Only with the
     /// feature `stats`; see [`Stats`](crate::Stats).
     ///
     /// ```
@@ -606,7 +606,7 @@ impl<S: BuildHasher> CuckooFilter<S> {
     ///
     /// Takes no lock, writes nothing, and reads three cache lines: two buckets, asked for together,
     /// and the stripe, of which there are few. It looks again only when another thread cleared a lane
-    /// of the same stripe meanwhile. A `true` happens after the insert that was found.
+    /// of the same stripe meanwhile (in semi-sorted layouts also where a part of a fingerprint matches by chance). A `true` happens after the insert that was found.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(100);

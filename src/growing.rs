@@ -47,8 +47,8 @@ pub struct Segment {
 /// - **The sum of the segments' false-positive rates is at most the rate asked for**, at every length: each segment may take half
 ///   of what is left of it. So later segments have longer fingerprints: a filter for 1 % begins with 10.9 bits per item; when it has
 ///   grown a hundredfold it takes 13 to 17 in its last segment, as far as that is filled.
-/// - A segment that has just been appended is nearly empty. Its memory is taken from the system only as it comes into use,
-///   as far as the system does that; see [`CuckooFilter::size_in_bytes`].
+/// - A segment that has just been appended is nearly empty, and takes all its memory soon, as items spread over it: expect a step to
+///   about twice the memory at each growth.
 /// - Segments are dropped by [`clear`](Self::clear) alone. A filter that has shrunk keeps them: build another from the items
 ///   if look-ups are to be fast again.
 ///
@@ -61,6 +61,12 @@ pub struct Segment {
 /// That a removal takes a copy which belongs to another item, and leaves one that does for it, holds from the finest segment to the first:
 /// what two items share in one segment they share in all before it. How that is argued stands at the head of `src/chain.rs`, how it
 /// has been tested in [`docs::verification`](crate::docs::verification).
+///
+/// # What overlapping calls may observe
+///
+/// What stands [there](CuckooFilter#what-overlapping-calls-may-observe): every operation takes effect at one moment, a hit happens after
+/// the insert that it found, and a thread that stops holds up no look-up. Which items are aliases depends on the segment that their copies
+/// are in: `count` of one may include the other, and not the other way round. No thread waits for another to append a segment.
 ///
 /// # Example
 ///
@@ -235,7 +241,8 @@ impl<S> GrowingFilter<S> {
         self.asked
     }
 
-    /// What went on inside, in all segments: see [`CuckooFilter::stats`]. Only with the feature `stats`.
+    /// What went on inside, in all segments, also in those that were dropped: see [`CuckooFilter::stats`]. Only with the feature
+    /// `stats`.
     ///
     /// ```
     /// let filter = guira::GrowingFilter::with_capacity(10);
@@ -529,11 +536,11 @@ impl<S: BuildHasher> GrowingFilter<S> {
     ///
     /// Two cache lines as long as the last segment has room in them. Else those of the other segments, which may have
     /// room since items were removed; then other items of the last segment are relocated; and where that does not help,
-    /// a segment is appended. Takes the lock of a stripe for relocations, and where it finds copies of this very item.
+    /// a segment is appended. Takes the lock of a stripe for relocations, and where copies of this very item seem to take half of its lanes.
     ///
     /// # Errors
     /// - [`InsertError::TooManyCopies`] when copies of this item (or aliases) take half of the lanes of its two buckets in the last segment: that
-    ///   is `lanes` copies, or half as many where the two are one. A multitude of copies would fill buckets in a segment that is
+    ///   is `lanes` copies, or half as many, rounded up, where the two are one. A multitude of copies would fill buckets in a segment that is
     ///   nearly empty, and make the filter grow for nothing. Another time, in another segment, there may be room for more.
     /// - [`InsertError::Full`] when the system has no memory for another segment, or its buckets would be more than 2^32.
     ///

@@ -26,7 +26,7 @@ mod on {
     /// Relocations of an insert, and lengths of a path, that are told apart; the last stands for itself and more.
     const MOST: usize = 15;
 
-    /// What went on inside a filter since it was made, as [`CuckooFilter::stats`](crate::CuckooFilter::stats) has counted it.
+    /// What went on inside a filter since it was made or loaded, as [`CuckooFilter::stats`](crate::CuckooFilter::stats) has counted it.
     ///
     /// Exact when nobody else uses the filter, like [`len`](crate::CuckooFilter::len). Only with the feature `stats`.
     ///
