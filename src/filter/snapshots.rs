@@ -94,7 +94,7 @@ impl<S: BuildHasher> CuckooFilter<S> {
     /// alias of it may.
     ///
     /// The buckets are copied first, with all stripes locked: removals, relocations, `count`, `insert_unique`, the
-    /// verdict `TooManyCopies` and other saves wait for the copy (some 20 ms for 128 MiB), look-ups and inserts into
+    /// verdict `TooManyCopies` and other saves wait for the copy (some 35 ms for 128 MiB), look-ups and inserts into
     /// buckets with room do not. Only then is anything written; no lock is held over that. The copy takes as much memory
     /// again as the buckets, for as long as the call takes. (A thread that is suspended while it holds a stripe holds up the
     /// save, and with it all that wait for a stripe.)
