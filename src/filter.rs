@@ -15,7 +15,7 @@ use crate::{
     batch::{for_each_pair, in_batches},
     counter::ShardedCounter,
     crowd::Crowd,
-    outcome::{Additions, Tallied, check_lengths},
+    outcome::{Additions, Tallied, check_lengths, check_mask},
     shared::Core,
     word::with_layout,
 };
@@ -475,7 +475,7 @@ impl<S> CuckooFilter<S> {
     }
 
     fn contains_mask_by<T>(&self, items: &[T], hash: impl Fn(&T) -> u64) -> u64 {
-        assert!(items.len() <= 64, "a mask has room for 64 answers, not for {}", items.len());
+        check_mask(items.len());
         let mut mask = 0;
         with_layout!(self.layout, L => {
             for_each_pair::<L, T>(&self.core, items, hash, |position, pair| {

@@ -11,7 +11,7 @@ use crate::{
     batch::{for_each_asked, in_batches},
     chain::{Chain, mixed},
     counter::ShardedCounter,
-    outcome::{Additions, Tallied, check_lengths},
+    outcome::{Additions, Tallied, check_lengths, check_mask},
 };
 
 /// One of the tables that a [`GrowingFilter`] consists of.
@@ -288,14 +288,6 @@ impl<S> GrowingFilter<S> {
         mixed(hash, self.seed)
     }
 
-    /// Notes what became of one item.
-    fn counted<E>(&self, change: i64, outcome: Result<bool, E>) -> Result<bool, E> {
-        if matches!(outcome, Ok(true)) {
-            self.items.add(change);
-        }
-        outcome
-    }
-
     /// [`insert`](GrowingFilter::insert) by hash. Any 64 bits will do: the filter mixes them once more.
     ///
     /// # Errors
@@ -308,8 +300,9 @@ impl<S> GrowingFilter<S> {
     /// ```
     #[inline]
     pub fn insert_hash(&self, hash: u64) -> Result<(), InsertError> {
-        let outcome = self.chain.insert(self.mixed(hash));
-        self.counted(1, outcome.map(|()| true)).map(drop)
+        self.chain.insert(self.mixed(hash))?;
+        self.items.add(1);
+        Ok(())
     }
 
     /// [`insert_unique`](GrowingFilter::insert_unique) by hash.
@@ -324,7 +317,11 @@ impl<S> GrowingFilter<S> {
     /// ```
     #[inline]
     pub fn insert_unique_hash(&self, hash: u64) -> Result<bool, InsertError> {
-        self.counted(1, self.chain.insert_unique(self.mixed(hash)))
+        let added = self.chain.insert_unique(self.mixed(hash))?;
+        if added {
+            self.items.add(1);
+        }
+        Ok(added)
     }
 
     /// [`contains`](GrowingFilter::contains) by hash.
@@ -443,8 +440,19 @@ impl<S> GrowingFilter<S> {
         self.remove_batch_by(hashes, removed, |&hash| hash)
     }
 
-    /// Calls `operation` with each item's position and mixed hash, its lines on their way.
+    /// Calls `operation` with each item's position and mixed hash, its lines in all segments on their way.
     fn for_each<T>(
+        &self,
+        items: &[T],
+        hash: impl Fn(&T) -> u64,
+        operation: impl FnMut(usize, u64),
+    ) {
+        let prefetch = |mixed| self.chain.prefetch_all(mixed);
+        self.for_each_prefetched(items, hash, prefetch, operation);
+    }
+
+    /// The same, with the lines on their way that `prefetch` asks for.
+    fn for_each_prefetched<T>(
         &self,
         items: &[T],
         hash: impl Fn(&T) -> u64,
@@ -467,8 +475,7 @@ impl<S> GrowingFilter<S> {
     ) -> usize {
         check_lengths(items.len(), found.len());
         let mut hits = 0;
-        let prefetch = |mixed| self.chain.prefetch_all(mixed);
-        self.for_each(items, hash, prefetch, |position, mixed| {
+        self.for_each(items, hash, |position, mixed| {
             found[position] = self.chain.contains(mixed);
             hits += usize::from(found[position]);
         });
@@ -476,10 +483,9 @@ impl<S> GrowingFilter<S> {
     }
 
     fn contains_mask_by<T>(&self, items: &[T], hash: impl Fn(&T) -> u64) -> u64 {
-        assert!(items.len() <= 64, "a mask has room for 64 answers, not for {}", items.len());
+        check_mask(items.len());
         let mut mask = 0;
-        let prefetch = |mixed| self.chain.prefetch_all(mixed);
-        self.for_each(items, hash, prefetch, |position, mixed| {
+        self.for_each(items, hash, |position, mixed| {
             mask |= u64::from(self.chain.contains(mixed)) << position;
         });
         mask
@@ -494,7 +500,7 @@ impl<S> GrowingFilter<S> {
         batch: &mut Additions,
     ) {
         let prefetch = |mixed| self.chain.prefetch_last(mixed);
-        self.for_each(items, hash, prefetch, |position, mixed| {
+        self.for_each_prefetched(items, hash, prefetch, |position, mixed| {
             batch.note(first + position, self.chain.insert(mixed).map(|()| true));
         });
     }
@@ -507,8 +513,7 @@ impl<S> GrowingFilter<S> {
     ) -> Result<usize, InsertBatchError> {
         check_lengths(items.len(), added.len());
         let mut batch = Additions::new(&self.items);
-        let prefetch = |mixed| self.chain.prefetch_all(mixed);
-        self.for_each(items, hash, prefetch, |position, mixed| {
+        self.for_each(items, hash, |position, mixed| {
             added[position] = batch.note(position, self.chain.insert_unique(mixed));
         });
         batch.finish()
@@ -522,8 +527,7 @@ impl<S> GrowingFilter<S> {
     ) -> usize {
         check_lengths(items.len(), removed.len());
         let mut batch = Tallied { items: &self.items, change: 0 };
-        let prefetch = |mixed| self.chain.prefetch_all(mixed);
-        self.for_each(items, hash, prefetch, |position, mixed| {
+        self.for_each(items, hash, |position, mixed| {
             removed[position] = self.chain.remove(mixed);
             batch.change -= i64::from(removed[position]);
         });

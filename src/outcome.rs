@@ -55,3 +55,9 @@ pub(crate) fn check_lengths(items: usize, answers: usize) {
         "a batch needs as many answers as items: {items} items, {answers} answers"
     );
 }
+
+/// Panics where a burst has more items than a mask has bits.
+#[track_caller]
+pub(crate) fn check_mask(items: usize) {
+    assert!(items <= 64, "a mask has room for 64 answers, not for {items}");
+}
