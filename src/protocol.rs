@@ -164,6 +164,21 @@ fn words([first, second]: [&Word; 2]) -> [u64; 2] {
     [first.load(Acquire), second.load(Acquire)]
 }
 
+/// How many copies of a pair's fingerprint are in its buckets, of which `word` reads one after the other.
+#[inline]
+fn copies<L: WordLayout>(pair: Pair, word: impl Fn(u32) -> u64) -> usize {
+    let pattern = L::pattern(pair.fingerprint);
+    let count = |bucket| L::count(word(bucket), pattern) as usize;
+    let [first, second] = pair.buckets;
+    if first == second { count(first) } else { count(first) + count(second) }
+}
+
+/// How many lanes a pair's buckets have.
+fn lanes_of<L: WordLayout>(pair: Pair) -> usize {
+    let [first, second] = pair.buckets;
+    (if first == second { L::LANES } else { 2 * L::LANES }) as usize
+}
+
 impl<P: Placement> Core<P> {
     /// Whether the pair's fingerprint is in one of its buckets.
     #[inline]
@@ -353,27 +368,15 @@ impl<P: Placement> Core<P> {
     /// `TooManyCopies`.
     #[inline]
     pub(crate) fn add_within_half<L: WordLayout>(&self, pair: Pair) -> Result<bool, InsertError> {
+        let many = |copies| 2 * copies >= lanes_of::<L>(pair);
         // Relaxed: a glance, to spare all but the hopeless the lock. (Half of a move counts twice.)
-        if Self::many::<L>(pair, |bucket| self.table.bucket(bucket).load_to_change(Relaxed)) {
-            let _held = self.stripe(pair.fingerprint).lock();
-            // Relaxed: no move is half done, and what holders of the lock did happened before. Beside us copies only come.
-            if Self::many::<L>(pair, |bucket| self.table.bucket(bucket).load(Relaxed)) {
+        if many(copies::<L>(pair, |bucket| self.table.bucket(bucket).load_to_change(Relaxed))) {
+            let held = self.stripe(pair.fingerprint).lock();
+            if many(self.count_held::<L>(&held, pair)) {
                 return Err(InsertError::TooManyCopies);
             }
         }
         Ok(self.add::<L>(pair))
-    }
-
-    /// Whether copies of the pair's fingerprint take half of its buckets' lanes.
-    #[inline]
-    fn many<L: WordLayout>(pair: Pair, word: impl Fn(u32) -> u64) -> bool {
-        let pattern = L::pattern(pair.fingerprint);
-        let [first, second] = pair.buckets.map(|bucket| L::count(word(bucket), pattern));
-        if pair.buckets[0] == pair.buckets[1] {
-            2 * first >= L::LANES
-        } else {
-            first + second >= L::LANES
-        }
     }
 
     /// Adds the fingerprint, under its lock, unless it is there: `Some(true)` if it was added, `None`
@@ -498,17 +501,13 @@ impl<P: Placement> Core<P> {
             return false;
         }
         let held = self.stripe(pair.fingerprint).lock();
-        let lanes = if pair.buckets[0] == pair.buckets[1] { L::LANES } else { 2 * L::LANES };
-        self.count_held::<L>(&held, pair) == lanes as usize
+        self.count_held::<L>(&held, pair) == lanes_of::<L>(pair)
     }
 
     /// Counts the copies of the pair's fingerprint, under its lock: no move is half done.
     pub(crate) fn count_held<L: WordLayout>(&self, _held: &Held, pair: Pair) -> usize {
-        let pattern = L::pattern(pair.fingerprint);
         // Acquire: as in `words`; a copy counted happened before.
-        let count = |bucket| L::count(self.table.bucket(bucket).load(Acquire), pattern) as usize;
-        let [first, second] = pair.buckets;
-        if first == second { count(first) } else { count(first) + count(second) }
+        copies::<L>(pair, |bucket| self.table.bucket(bucket).load(Acquire))
     }
 
     /// Looks for a free lane and moves fingerprints so that one of the pair's buckets may have room.

@@ -190,8 +190,8 @@ const FAULTS: &[Fault] = &[
         "only_copies: a glance taken for the verdict",
         &[within(
             "only_copies",
-            "self.count_held::<L>(&held, pair) == lanes as usize",
-            "{ let _ = (held, lanes); true }",
+            "self.count_held::<L>(&held, pair) == lanes_of::<L>(pair)",
+            "{ let _ = held; true }",
         )],
     ),
     fault(
@@ -342,17 +342,17 @@ const FAULTS: &[Fault] = &[
         &[within("remove_held", "self.clear_lane::<L>(held, bucket, word, pattern, None);", "")],
     ),
     fault(
-        "count_held: one bucket counted twice",
+        "copies: one bucket counted twice",
         &[within(
-            "count_held",
+            "copies",
             "if first == second { count(first) } else { count(first) + count(second) }",
             "count(first) + count(second)",
         )],
     ),
     fault(
-        "count_held: the second bucket not counted",
+        "copies: the second bucket not counted",
         &[within(
-            "count_held",
+            "copies",
             "if first == second { count(first) } else { count(first) + count(second) }",
             "{ let _ = second; count(first) }",
         )],
@@ -427,8 +427,8 @@ const FAULTS: &[Fault] = &[
         "add_within_half: a glance taken for the verdict",
         &[within(
             "add_within_half",
-            "if Self::many::<L>(pair, |bucket| self.table.bucket(bucket).load(Relaxed))",
-            "",
+            "if many(self.count_held::<L>(&held, pair))",
+            "let _ = &held;",
         )],
     ),
     fault(
