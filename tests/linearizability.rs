@@ -28,18 +28,8 @@ use guira::{
     InsertError,
     raw::{Core, Fingerprint, Geometry, Pair, Plain, SemiSorted, WordLayout},
 };
-use history::{Answer, CLASSES, Class, Counts, Event, is_linearizable, show};
+use history::{Action, Answer, CLASSES, Class, Counts, Event, is_linearizable, show};
 use rand::{RngExt, rngs::SmallRng};
-
-/// What a thread does to a class.
-#[derive(Clone, Copy, Debug)]
-enum Action {
-    Contains,
-    Count,
-    Insert,
-    InsertUnique,
-    Remove,
-}
 
 /// One step of a thread's program.
 #[derive(Clone, Copy, Debug)]

@@ -19,18 +19,8 @@ use guira::{
     Layout,
     raw::{Chain, Nested},
 };
-use history::{Answer, CLASSES, Class, Counts, Event, is_linearizable, show};
+use history::{Action, Answer, CLASSES, Class, Counts, Event, is_linearizable, show};
 use rand::{RngExt, rngs::SmallRng};
-
-/// What a thread can do.
-#[derive(Clone, Copy, Debug)]
-enum Action {
-    Contains,
-    Count,
-    Insert,
-    InsertUnique,
-    Remove,
-}
 
 /// What those do who look on, and those who work.
 const LOOKS_ON: &[Action] = &[Action::Contains, Action::Contains, Action::Count];

@@ -282,6 +282,17 @@ fn look_up_beside_an_alias_inserted_and_a_copy_removed() {
     });
 }
 
+/// Fills both buckets of the second segment but for a lane, by items that have but the one bucket, and adds an item that
+/// has both: it takes the lane in its first.
+fn crowd_in_second_segment(chain: &Chain, item: u64) {
+    for nth in 0..LAYOUT.lanes() as usize - 1 {
+        for other in of_stripe(0, false, nth) {
+            chain.insert(other).expect("room");
+        }
+    }
+    chain.insert(item).expect("a lane");
+}
+
 /// An insert into the second segment moves an item there, between the look-up's two loads.
 #[test]
 fn look_up_beside_a_move() {
@@ -289,14 +300,8 @@ fn look_up_beside_a_move() {
         let chain = with_second_segment();
         // Of an odd stripe: its fingerprint in the second segment is even.
         let [item, reversed] = two_places(1, 0);
-        // Both buckets full but for one lane, and the item takes one of these. All others have but one bucket.
         let lanes = LAYOUT.lanes() as usize;
-        for nth in 0..lanes - 1 {
-            for other in of_stripe(0, false, nth) {
-                chain.insert(other).expect("room");
-            }
-        }
-        chain.insert(item).expect("a lane");
+        crowd_in_second_segment(&chain, item);
         let done = Mark::default();
         let reader = spawn_reader(&chain, seen, &done, reversed);
         let writer = spawn(&chain, move |chain| {
@@ -317,12 +322,7 @@ fn insert_of_the_last_copy_beside_a_move() {
         let [item, _] = two_places(1, 0);
         let lanes = LAYOUT.lanes() as usize;
         // A copy in its first bucket, which is full, with nothing else in there that can move; the others in its second.
-        for nth in 0..lanes - 1 {
-            for other in of_stripe(0, false, nth) {
-                chain.insert(other).expect("room");
-            }
-        }
-        chain.insert(item).expect("a lane");
+        crowd_in_second_segment(&chain, item);
         for nth in 0..lanes - 1 {
             assert!(chain.remove(of_stripe(0, false, nth)[1]));
         }
@@ -338,18 +338,24 @@ fn insert_of_the_last_copy_beside_a_move() {
     });
 }
 
+/// A chain of two segments, an item in the first, and in the second one that is an alias of it in the first alone.
+fn with_coarse_aliases() -> (Arc<Chain>, u64, u64) {
+    let chain = chain(2);
+    fill(&chain, 1);
+    let [item, _] = two_places(0, 0);
+    // One bit of the fingerprint more in the second segment, and this one differs in it.
+    let coarse_alias = item | FINER;
+    chain.insert(item).expect("the last lane");
+    chain.insert(coarse_alias).expect("another segment");
+    (chain, item, coarse_alias)
+}
+
 /// Two items that are aliases in the first segment, where one of them is, and not in the second, where the other is: removing
 /// that one must not take the first one's copy, whatever is read meanwhile.
 #[test]
 fn removal_beside_a_look_up_of_a_coarse_alias() {
     check("growth_coarse_alias", 260, &["found"], |seen| {
-        let chain = chain(2);
-        fill(&chain, 1);
-        let [item, _] = two_places(0, 0);
-        // One bit of the fingerprint more in the second segment, and this one differs in it.
-        let coarse_alias = item | FINER;
-        chain.insert(item).expect("the last lane");
-        chain.insert(coarse_alias).expect("another segment");
+        let (chain, item, coarse_alias) = with_coarse_aliases();
         let remover = spawn(&chain, move |chain| chain.remove(coarse_alias));
         let reader = spawn(&chain, move |chain| {
             assert!(chain.contains(item), "an item that is present all the time was missed");
@@ -366,12 +372,7 @@ fn removal_beside_a_look_up_of_a_coarse_alias() {
 #[test]
 fn removals_of_coarse_aliases() {
     check("growth_two_removals", 25, &["done"], |seen| {
-        let chain = chain(2);
-        fill(&chain, 1);
-        let [item, _] = two_places(0, 0);
-        let coarse_alias = item | FINER;
-        chain.insert(item).expect("the last lane");
-        chain.insert(coarse_alias).expect("another segment");
+        let (chain, item, coarse_alias) = with_coarse_aliases();
         let removers =
             [item, coarse_alias].map(|item| spawn(&chain, move |chain| chain.remove(item)));
         assert_eq!(removers.map(|remover| remover.join().unwrap()), [true; 2], "nothing to remove");

@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use guira::InsertError;
-use todc_utils::{Action, History, Specification, WGLChecker};
+use todc_utils::{Action as Moment, History, Specification, WGLChecker};
 
 /// Classes that a history speaks of.
 pub const CLASSES: usize = 5;
@@ -35,6 +35,16 @@ impl Class {
             beside.iter().zip(counts).map(copies).sum::<u8>() >= self.lanes
         })
     }
+}
+
+/// What a thread does to a class.
+#[derive(Clone, Copy, Debug)]
+pub enum Action {
+    Contains,
+    Count,
+    Insert,
+    InsertUnique,
+    Remove,
 }
 
 /// What a call did and returned.
@@ -125,12 +135,12 @@ pub fn is_linearizable(filled: Counts, events: &[Event]) -> bool {
     let mut moments = Vec::with_capacity(2 * events.len());
     for event in events {
         let operation = Operation::Called(event.class, event.answer);
-        moments.push((event.start, event.thread, Action::Call(operation)));
-        moments.push((event.end, event.thread, Action::Response(operation)));
+        moments.push((event.start, event.thread, Moment::Call(operation)));
+        moments.push((event.end, event.thread, Moment::Response(operation)));
     }
     moments.sort_unstable_by_key(|&(moment, ..)| moment);
     let filled = Operation::Filled(filled);
-    let mut actions = vec![(0, Action::Call(filled)), (0, Action::Response(filled))];
+    let mut actions = vec![(0, Moment::Call(filled)), (0, Moment::Response(filled))];
     actions.extend(moments.into_iter().map(|(_, thread, action)| (thread + 1, action)));
     WGLChecker::<Multiset>::is_linearizable(History::from_actions(actions))
 }
