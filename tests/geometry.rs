@@ -1,9 +1,9 @@
-//! Geometry: the pairs that hashes lead to, and how well keys of every shape spread over them.
+//! Addressing: the pairs that hashes lead to, and how well keys of every shape spread over them.
 
 mod common;
 
 use common::{core, for_every_layout, rng, scaled};
-use guira::raw::{Fingerprint, Geometry, MAX_BUCKETS, Plain, WordLayout};
+use guira::raw::{Fingerprint, Addressing, MAX_BUCKETS, Plain, BucketLayout};
 use rand::RngExt;
 use std::collections::HashSet;
 
@@ -24,12 +24,12 @@ const LARGE: [u64; 12] = [
 ];
 
 /// Checks that two steps from a bucket lead back, without leaving the table.
-fn check_other(geometry: &Geometry, value: u32, bucket: u32) {
+fn check_other(geometry: &Addressing, value: u32, bucket: u32) {
     let fingerprint = Fingerprint::new(value);
-    let other = geometry.other(fingerprint, bucket);
+    let other = geometry.alt_bucket(fingerprint, bucket);
     let buckets = geometry.buckets();
     assert!(u64::from(other) < buckets, "{value} of {bucket} in {buckets}: {other}");
-    let back = geometry.other(fingerprint, other);
+    let back = geometry.alt_bucket(fingerprint, other);
     assert_eq!(back, bucket, "{value} in {buckets} buckets: {bucket} -> {other} -> {back}");
 }
 
@@ -37,7 +37,7 @@ fn check_other(geometry: &Geometry, value: u32, bucket: u32) {
 fn other_is_an_involution_in_small_tables() {
     let mut rng = rng(1);
     for buckets in 1..=200 {
-        let geometry = Geometry::new(buckets, rng.random());
+        let geometry = Addressing::new(buckets));
         for bucket in 0..buckets as u32 {
             let random = [(); 8].map(|()| rng.random_range(1..=u32::MAX >> 1));
             for value in (1..=16).chain([254, 255, 1023, 4095, 65_535]).chain(random) {
@@ -51,7 +51,7 @@ fn other_is_an_involution_in_small_tables() {
 fn other_is_an_involution_in_large_tables() {
     let mut rng = rng(2);
     for buckets in LARGE {
-        let geometry = Geometry::new(buckets, rng.random());
+        let geometry = Addressing::new(buckets));
         let last = (buckets - 1) as u32;
         for value in (1..=300).chain([4095, 65_535, u32::MAX >> 1]) {
             for bucket in [0, 1, last / 2, last / 2 + 1, last - 1, last] {
@@ -63,18 +63,18 @@ fn other_is_an_involution_in_large_tables() {
 }
 
 /// Pairs of random hashes lie in the table, hold a fingerprint, and know each other.
-fn check_pairs<L: WordLayout>() {
+fn check_pairs<L: BucketLayout>() {
     let mut rng = rng(3);
     for buckets in [1, 2, 3, 7, 8].into_iter().chain(LARGE) {
-        let geometry = Geometry::new(buckets, rng.random());
+        let geometry = Addressing::new(buckets));
         let edges = [0, 1, u64::MAX, 1 << 63, u64::from(u32::MAX)];
         let random = [(); 500].map(|()| rng.random());
         for hash in edges.into_iter().chain(random) {
             let pair = geometry.pair::<L>(hash);
-            assert!((L::LEAST_FINGERPRINT..=L::MOST_FINGERPRINT).contains(&pair.fingerprint.get()));
+            assert!((L::MIN_FINGERPRINT..=L::MAX_FINGERPRINT).contains(&pair.fingerprint.get()));
             assert!(pair.buckets.iter().all(|&bucket| u64::from(bucket) < buckets));
-            assert_eq!(geometry.other(pair.fingerprint, pair.buckets[0]), pair.buckets[1]);
-            assert_eq!(geometry.other(pair.fingerprint, pair.buckets[1]), pair.buckets[0]);
+            assert_eq!(geometry.alt_bucket(pair.fingerprint, pair.buckets[0]), pair.buckets[1]);
+            assert_eq!(geometry.alt_bucket(pair.fingerprint, pair.buckets[1]), pair.buckets[0]);
         }
     }
 }
@@ -89,13 +89,13 @@ fn pairs_lie_in_the_table() {
 #[test]
 #[should_panic(expected = "1 to 2^32 buckets")]
 fn no_bucket_is_too_few() {
-    let _ = Geometry::new(0, 0);
+    let _ = Addressing::new(0);
 }
 
 #[test]
 #[should_panic(expected = "1 to 2^32 buckets")]
 fn more_than_2_to_the_32_buckets_are_too_many() {
-    let _ = Geometry::new(MAX_BUCKETS + 1, 0);
+    let _ = Addressing::new(MAX_BUCKETS + 1);
 }
 
 /// Checks counts that ought to be equal: chi-square within six standard deviations of its mean.
@@ -110,7 +110,7 @@ fn check_even(what: &str, counts: &[u32]) {
 #[test]
 fn every_part_of_a_pair_is_even() {
     let mut rng = rng(4);
-    let geometry = Geometry::new(1_000, rng.random());
+    let geometry = Addressing::new(1_000));
     let mut fingerprints = vec![0; 255];
     let mut buckets = [vec![0; 1_000], vec![0; 1_000]];
     let mut joint = vec![0; 256];
@@ -136,7 +136,7 @@ fn every_part_of_a_pair_is_even() {
 fn distances_are_even() {
     let mut rng = rng(5);
     for buckets in [64_u32, 100] {
-        let geometry = Geometry::new(buckets.into(), rng.random());
+        let geometry = Addressing::new(buckets.into()));
         let mut distances = vec![0; buckets as usize];
         for _ in 0..scaled(100_000, 1_000_000) {
             let [a, b] = geometry.pair::<Plain<4, 16>>(rng.random()).buckets;
@@ -155,8 +155,8 @@ fn distances_are_even() {
 /// the reflections are multiples of one another, it would be to about 500.
 #[test]
 fn two_relocations_reach_far() {
-    let geometry = Geometry::new(1 << 20, 0);
-    let other = |value, bucket| geometry.other(Fingerprint::new(value), bucket);
+    let geometry = Addressing::new(1 << 20);
+    let other = |value, bucket| geometry.alt_bucket(Fingerprint::new(value), bucket);
     let reached: HashSet<u32> = (1..=255)
         .flat_map(|first| (1..=255).map(move |second| (first, second)))
         .map(|(first, second)| other(second, other(first, 12_345)))
@@ -190,11 +190,11 @@ fn shapes() -> Vec<Shape> {
 }
 
 /// What becomes of a table: items in it when the first did not fit, and false positives beyond.
-fn outcome<L: WordLayout>(seed: u64, queries: u64, key: &dyn Fn(u64) -> u64) -> (f64, f64) {
+fn outcome<L: BucketLayout>(seed: u64, queries: u64, key: &dyn Fn(u64) -> u64) -> (f64, f64) {
     const BUCKETS: u64 = 3_000;
     let core = core(BUCKETS, rng(seed).random());
-    let pair = |number| core.geometry().pair::<L>(key(number));
-    let slots = BUCKETS * u64::from(L::LANES);
+    let pair = |number| core.addressing().pair::<L>(key(number));
+    let slots = BUCKETS * u64::from(L::SLOTS);
     let full = (0..slots).find(|&number| core.insert::<L>(pair(number)).is_err()).unwrap_or(slots);
     let positives = (slots..slots + queries).filter(|&n| core.contains::<L>(pair(n))).count();
     // As if the table were full, so that a low load does not hide a high rate.
@@ -204,15 +204,15 @@ fn outcome<L: WordLayout>(seed: u64, queries: u64, key: &dyn Fn(u64) -> u64) -> 
 
 /// Raw keys of every shape fill a table as far as random ones, and their neighbours are mistaken
 /// for them no more often.
-fn check_shapes<L: WordLayout>(queries: u64) {
+fn check_shapes<L: BucketLayout>(queries: u64) {
     let values = f64::from(L::FINGERPRINTS);
-    let expected = 1.0 - (1.0 - 1.0 / values).powf(f64::from(2 * L::LANES));
+    let expected = 1.0 - (1.0 - 1.0 / values).powf(f64::from(2 * L::SLOTS));
     let tables = scaled(2, 6);
     // Six standard deviations of the number of false positives, and 5 % for the tables' own.
     let noise = 6.0 / (expected * (tables * queries) as f64).sqrt() + 0.05;
     let mut random = rng(6);
     let random_keys: Vec<u64> =
-        (0..3_000 * u64::from(L::LANES) + queries).map(|_| random.random()).collect();
+        (0..3_000 * u64::from(L::SLOTS) + queries).map(|_| random.random()).collect();
     let mut worse = Vec::new();
     let random_shape: Shape = ("random".into(), Box::new(move |i| random_keys[i as usize]));
     for (name, key) in std::iter::once(random_shape).chain(shapes()) {
@@ -225,7 +225,7 @@ fn check_shapes<L: WordLayout>(queries: u64) {
             worse.push(format!("{name}: load {load:.3}, rate {rate:.6} of {expected:.6}"));
         }
     }
-    assert!(worse.is_empty(), "{}x{}:\n{}", L::LANES, L::BITS, worse.join("\n"));
+    assert!(worse.is_empty(), "{}x{}:\n{}", L::SLOTS, L::BITS, worse.join("\n"));
 }
 
 #[test]

@@ -6,12 +6,12 @@ mod common;
 use std::{cmp::Reverse, sync::OnceLock};
 
 use common::runner;
-use guira::raw::{Census, Fingerprint, Plain, SemiSorted, WordLayout};
+use guira::raw::{BucketLayout, Census, Fingerprint, Plain, SemiSorted};
 use proptest::prelude::*;
 use rand::RngExt;
 
 /// A layout read and written in the most naive way.
-trait Naive: WordLayout {
+trait Naive: BucketLayout {
     /// Bits in use.
     const WIDTH: u32;
 
@@ -127,13 +127,13 @@ fn expect<L: Naive>(what: &str, word: Option<u64>, mut expected: Option<Vec<u32>
         expected.sort_unstable();
     }
     let found = word.map(|word| L::read(word).ok_or(word));
-    assert_eq!(found, expected.map(Ok), "{what} of {}x{}", L::LANES, L::BITS);
+    assert_eq!(found, expected.map(Ok), "{what} of {}x{}", L::SLOTS, L::BITS);
 }
 
 /// Checks what a word says of itself.
 fn check_word<L: Naive>(word: u64) {
     let held = L::decode(word);
-    assert_eq!(L::is_full(word), held.len() == L::LANES as usize, "is_full({word:#x})");
+    assert_eq!(L::is_full(word), held.len() == L::SLOTS as usize, "is_full({word:#x})");
     let mut listed: Vec<u32> = L::fingerprints(word).map(Fingerprint::get).collect();
     listed.sort_unstable();
     assert_eq!(listed, held, "fingerprints({word:#x})");
@@ -150,7 +150,7 @@ fn check_fingerprint<L: Naive>(word: u64, value: u32) {
     assert_eq!(L::count(word, pattern) as usize, count, "count({word:#x}, {value})");
     assert_eq!(L::contains(word, pattern), count > 0, "contains({word:#x}, {value})");
 
-    let more = (held.len() < L::LANES as usize).then(|| [&held[..], &[value]].concat());
+    let more = (held.len() < L::SLOTS as usize).then(|| [&held[..], &[value]].concat());
     if let Some(with) = L::with(word, fingerprint) {
         assert!(L::is_emptier(word, with) && !L::is_emptier(with, word), "{word:#x}, {with:#x}");
     }
@@ -175,16 +175,16 @@ fn less(held: &[u32], value: u32) -> Option<Vec<u32>> {
 
 /// Every word × every fingerprint × every replacement (debug builds: every third).
 fn exhaust<L: Naive>() {
-    assert_eq!(L::MOST_FINGERPRINT, (1 << L::BITS) - 1);
+    assert_eq!(L::MAX_FINGERPRINT, (1 << L::BITS) - 1);
     // Two bits more than are in use, where there are so many.
     for number in 0..1 << (L::WIDTH + 2).min(64) {
         assert_eq!(L::census(&[number]).valid, L::passes(number), "census({number:#x})");
     }
     for word in (0..1 << L::WIDTH).filter(|&word| L::read(word).is_some()) {
         check_word::<L>(word);
-        for value in L::LEAST_FINGERPRINT..=L::MOST_FINGERPRINT {
+        for value in L::MIN_FINGERPRINT..=L::MAX_FINGERPRINT {
             check_fingerprint::<L>(word, value);
-            for new in (L::LEAST_FINGERPRINT..=L::MOST_FINGERPRINT).step_by(common::scaled(3, 1)) {
+            for new in (L::MIN_FINGERPRINT..=L::MAX_FINGERPRINT).step_by(common::scaled(3, 1)) {
                 check_replace::<L>(word, value, new);
             }
         }
@@ -222,20 +222,20 @@ exhaustively! {
 /// or one step away from it (where the subtraction of the short test borrows), at the ends, or
 /// anything.
 fn confusing<L: Naive>() -> impl Strategy<Value = (u64, u32, u32)> {
-    let least = L::LEAST_FINGERPRINT;
-    let value = prop_oneof![least..=L::MOST_FINGERPRINT, Just(least), Just(L::MOST_FINGERPRINT)];
-    (value, least..=L::MOST_FINGERPRINT).prop_flat_map(move |(value, new)| {
+    let least = L::MIN_FINGERPRINT;
+    let value = prop_oneof![least..=L::MAX_FINGERPRINT, Just(least), Just(L::MAX_FINGERPRINT)];
+    (value, least..=L::MAX_FINGERPRINT).prop_flat_map(move |(value, new)| {
         let lane = prop_oneof![
             2 => Just(0),
             4 => Just(value),
             2 => (0..L::BITS).prop_map(move |bit| value ^ 1 << bit),
-            1 => Just(value.wrapping_add(1) & L::MOST_FINGERPRINT),
+            1 => Just(value.wrapping_add(1) & L::MAX_FINGERPRINT),
             1 => Just(value.wrapping_sub(1)),
-            1 => Just(L::MOST_FINGERPRINT),
-            2 => 0..=L::MOST_FINGERPRINT,
+            1 => Just(L::MAX_FINGERPRINT),
+            2 => 0..=L::MAX_FINGERPRINT,
         ];
-        let word = prop::collection::vec(lane, L::LANES as usize).prop_map(|mut lanes| {
-            lanes.retain(|&lane| lane >= L::LEAST_FINGERPRINT);
+        let word = prop::collection::vec(lane, L::SLOTS as usize).prop_map(|mut lanes| {
+            lanes.retain(|&lane| lane >= L::MIN_FINGERPRINT);
             L::write(&lanes)
         });
         (word, Just(value), Just(new))
@@ -246,15 +246,14 @@ fn confusing<L: Naive>() -> impl Strategy<Value = (u64, u32, u32)> {
 fn check_many<L: Naive>() {
     let mut rng = common::rng(u64::from(L::BITS));
     for length in [0, 1, 2, 63, 127, 128, 129, 255, 256, 257, 1000] {
-        for least in [0, 0, L::LANES] {
-            for most in [0, L::LANES] {
+        for least in [0, 0, L::SLOTS] {
+            for most in [0, L::SLOTS] {
                 let (least, mut occupied) = (least.min(most), 0);
                 let mut words: Vec<u64> = (0..length)
                     .map(|_| {
                         let lanes = rng.random_range(least..=most);
                         occupied += u64::from(lanes);
-                        let mut lane =
-                            || rng.random_range(L::LEAST_FINGERPRINT..=L::MOST_FINGERPRINT);
+                        let mut lane = || rng.random_range(L::MIN_FINGERPRINT..=L::MAX_FINGERPRINT);
                         L::write(&(0..lanes).map(|_| lane()).collect::<Vec<_>>())
                     })
                     .collect();
@@ -340,7 +339,7 @@ fn the_emptier_word_has_fewer_fingerprints() {
 fn either_of_two_words() {
     type L = SemiSorted<2, 6>;
     let words: Vec<u64> = (0..1_u64 << L::WIDTH).filter(|&word| L::read(word).is_some()).collect();
-    for value in [L::LEAST_FINGERPRINT, 17, 35, L::MOST_FINGERPRINT] {
+    for value in [L::MIN_FINGERPRINT, 17, 35, L::MAX_FINGERPRINT] {
         let pattern = L::pattern(Fingerprint::new(value));
         for &first in &words {
             for &second in &words {
@@ -353,7 +352,7 @@ fn either_of_two_words() {
 
 /// Fills a word lane by lane and empties it again, in another order.
 fn fills_and_empties<L: Naive>() {
-    let values = [16, L::MOST_FINGERPRINT, 16, 17, 2048];
+    let values = [16, L::MAX_FINGERPRINT, 16, 17, 2048];
     let mut word = 0;
     for (number, &value) in values.iter().enumerate() {
         assert_eq!(L::fingerprints(word).count(), number);
@@ -376,12 +375,12 @@ fn a_word_fills_and_empties() {
 #[test]
 fn every_code_is_the_place_of_its_sequence() {
     fn check<L: Naive>() {
-        for (code, sequence) in (0..).zip(sequences(L::LANES)) {
+        for (code, sequence) in (0..).zip(sequences(L::SLOTS)) {
             let fingerprints: Vec<u32> = sequence.iter().map(|nibble| 16 + nibble).collect();
             let word = fingerprints.iter().rev().fold(0, |word, &fingerprint| {
                 L::with(word, Fingerprint::new(fingerprint)).expect("room")
             });
-            assert_eq!(word % sequences(L::LANES).len().next_power_of_two() as u64, code);
+            assert_eq!(word % sequences(L::SLOTS).len().next_power_of_two() as u64, code);
             assert_eq!(
                 L::fingerprints(word).map(Fingerprint::get).collect::<Vec<_>>(),
                 fingerprints
