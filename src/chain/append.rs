@@ -71,9 +71,11 @@ impl Chain {
             while copies.len() < self.segments().len() {
                 copies.push(copy.allocate(copies.len())?);
             }
+            // mutant: chain-clone-no-locks
             let stripes = self.stripes.lock_all();
             // Not earlier: a segment that was appended before the locks were acquired may hold
             // items.
+            // mutant: chain-clone-early-segments
             if self.segments().len() > copies.len() {
                 continue;
             }

@@ -128,6 +128,7 @@ impl Tally {
     pub(crate) fn add(&self, change: i64) {
         // Relaxed: a statistic; nothing is read or freed on the strength of it. Whoever needs the
         // exact sum has joined the writers or otherwise synchronized with them.
+        // mutant: tally-load-store
         self.0.fetch_add(change, Relaxed);
     }
 

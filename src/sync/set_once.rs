@@ -56,6 +56,7 @@ impl<T: Send + Sync> SetOnce<T> {
             (*inner).made.with_mut(|_| ());
         }
         // Release: pairs with the Acquire in `get`. Relaxed: who comes second looks at nothing here.
+        // mutant: set-once-second-wins
         if self.0.compare_exchange(ptr::null_mut(), inner, Release, Relaxed).is_err() {
             // SAFETY: made above, and published to nobody.
             drop(unsafe { Box::from_raw(inner) });

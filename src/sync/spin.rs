@@ -25,6 +25,7 @@ impl SpinLock {
         // Acquire: pairs with the Release of whoever had the lock before. Relaxed: not taken.
         let taken = self.0.compare_exchange(false, true, Acquire, Relaxed).is_ok();
         // Not `then_some`: a guard that is dropped gives the lock back, whoever has it.
+        // mutant: spin-refused-opens
         taken.then(|| SpinGuard(self))
     }
 

@@ -81,6 +81,7 @@ impl Stripes {
     /// the same order, so no cycle of waiting threads can form.
     #[must_use]
     pub fn lock_all(&self) -> AllStripes<'_> {
+        // mutant: all-but-one-lock, locks-in-no-order
         AllStripes(self.stripes.iter().map(Stripe::lock).collect())
     }
 
@@ -141,6 +142,7 @@ impl StripeGuard<'_> {
         let version = self.stripe.version.load_to_change(Relaxed);
         // Release: pairs with the Acquire in `Stripe::version`. A plain store is enough, for the
         // same reason, and needs no locked instruction.
+        // mutant: bump-same-version
         self.stripe.version.store(version + 1, Release);
     }
 }

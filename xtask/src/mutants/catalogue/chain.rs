@@ -140,7 +140,14 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "segment-own-stripes",
         "every segment has stripes of its own",
-        Instead("{ let _ = stripes; Stripes::new(1) }"),
+        Instead(
+            "Some(Self {
+                addressing,
+                buckets,
+                stripes: Stripes::new(1),
+                counters: counters.clone(),
+            })",
+        ),
     ),
     fault(
         "segment-own-stripe-choice",
