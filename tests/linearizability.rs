@@ -41,7 +41,7 @@ struct Step {
 }
 
 /// Makes one call.
-fn operate<L: BucketLayout>(core: &Table, pair: Pair, action: Action) -> Answer {
+fn operate<L: BucketLayout>(table: &Table, pair: Pair, action: Action) -> Answer {
     match action {
         Action::Contains => Answer::Contains(core.contains::<L>(pair)),
         Action::Count => Answer::Count(core.count::<L>(pair)),
@@ -104,7 +104,7 @@ impl World {
     }
 
     /// How many copies of each class stand in each of its two buckets. For quiet moments.
-    fn placement(&self, core: &Table) -> [[usize; 2]; CLASSES] {
+    fn placement(&self, table: &Table) -> [[usize; 2]; CLASSES] {
         self.pairs.map(|[pair, _]| {
             pair.buckets.map(|bucket| {
                 let alone = Pair { buckets: [bucket; 2], ..pair };

@@ -47,7 +47,7 @@ struct Checker<L> {
 
 impl<L: BucketLayout> Checker<L> {
     fn new(buckets: u64, seed: u64) -> Self {
-        let core = core(buckets, seed);
+        let core = table(buckets, seed);
         let mut rng = rng(seed);
         let number = buckets * u64::from(L::SLOTS) * 3 / 2 + 4;
         let pairs = (0..number).map(|_| core.addressing().pair::<L>(rng.random())).collect();

@@ -23,7 +23,7 @@ use std::{
 };
 
 use guira::{
-    CuckooFilter, FilterBuilder, Layout,
+    CuckooFilter, FilterBuilder, Fixed, Layout,
     raw::{Addressing, BucketLayout, Pair, Table},
 };
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestRunner};
@@ -33,7 +33,7 @@ use rand::{RngExt, SeedableRng, rngs::SmallRng};
 pub type Checked = Result<(), TestCaseError>;
 
 /// Completes a builder: the hasher under test is in there.
-pub type Maker<S> = fn(FilterBuilder) -> FilterBuilder<S>;
+pub type Maker<S> = fn(FilterBuilder) -> FilterBuilder<Fixed, S>;
 
 /// The generator of this seed.
 pub fn rng(seed: u64) -> SmallRng {
@@ -82,13 +82,13 @@ pub fn capacity_of(layout: Layout, buckets: usize) -> usize {
 }
 
 /// An empty core with this many buckets.
-pub fn core(buckets: u64, seed: u64) -> Table {
+pub fn table(buckets: u64, seed: u64) -> Table {
     Table::new(Addressing::new(buckets), false).expect("a small table")
 }
 
 /// A pair that answers to `wanted`, found by trying hashes.
 pub fn find_pair<L: BucketLayout>(
-    core: &Table,
+    table: &Table,
     rng: &mut SmallRng,
     wanted: impl Fn(Pair) -> bool,
 ) -> Pair {

@@ -20,7 +20,7 @@ pub struct PingPong {
 impl PingPong {
     /// The two buckets, without the item.
     pub fn new<L: BucketLayout>() -> Self {
-        let core = core(16, 5);
+        let core = table(16, 5);
         let mut rng = rng(5);
         let at_home = |pair: Pair, bucket| pair.buckets == [bucket; 2];
         let item = find_pair::<L>(&core, &mut rng, |pair| pair.buckets == FAR);

@@ -37,7 +37,7 @@ fn check_other(geometry: &Addressing, value: u32, bucket: u32) {
 fn other_is_an_involution_in_small_tables() {
     let mut rng = rng(1);
     for buckets in 1..=200 {
-        let geometry = Addressing::new(buckets));
+        let geometry = Addressing::new(buckets);
         for bucket in 0..buckets as u32 {
             let random = [(); 8].map(|()| rng.random_range(1..=u32::MAX >> 1));
             for value in (1..=16).chain([254, 255, 1023, 4095, 65_535]).chain(random) {
@@ -51,7 +51,7 @@ fn other_is_an_involution_in_small_tables() {
 fn other_is_an_involution_in_large_tables() {
     let mut rng = rng(2);
     for buckets in LARGE {
-        let geometry = Addressing::new(buckets));
+        let geometry = Addressing::new(buckets);
         let last = (buckets - 1) as u32;
         for value in (1..=300).chain([4095, 65_535, u32::MAX >> 1]) {
             for bucket in [0, 1, last / 2, last / 2 + 1, last - 1, last] {
@@ -66,7 +66,7 @@ fn other_is_an_involution_in_large_tables() {
 fn check_pairs<L: BucketLayout>() {
     let mut rng = rng(3);
     for buckets in [1, 2, 3, 7, 8].into_iter().chain(LARGE) {
-        let geometry = Addressing::new(buckets));
+        let geometry = Addressing::new(buckets);
         let edges = [0, 1, u64::MAX, 1 << 63, u64::from(u32::MAX)];
         let random = [(); 500].map(|()| rng.random());
         for hash in edges.into_iter().chain(random) {
@@ -192,7 +192,7 @@ fn shapes() -> Vec<Shape> {
 /// What becomes of a table: items in it when the first did not fit, and false positives beyond.
 fn outcome<L: BucketLayout>(seed: u64, queries: u64, key: &dyn Fn(u64) -> u64) -> (f64, f64) {
     const BUCKETS: u64 = 3_000;
-    let core = core(BUCKETS, rng(seed).random());
+    let core = table(BUCKETS, rng(seed).random());
     let pair = |number| core.addressing().pair::<L>(key(number));
     let slots = BUCKETS * u64::from(L::SLOTS);
     let full = (0..slots).find(|&number| core.insert::<L>(pair(number)).is_err()).unwrap_or(slots);
