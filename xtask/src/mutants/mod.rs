@@ -21,7 +21,6 @@ mod switch;
 mod syntax;
 
 use std::{
-    cmp::Reverse,
     fs::{self, File},
     path::{Path, PathBuf},
     sync::Mutex,
@@ -35,7 +34,7 @@ use clap::Args;
 use crate::recorded::Recorded;
 use copy::Build;
 pub(crate) use library::{Library, Mutant};
-use models::{Model, Test};
+use models::Model;
 
 /// What can be asked of the command.
 #[derive(Args, Debug)]
@@ -94,10 +93,15 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     let _alone = lock(&folder)?;
     let mut recorded = Recorded::read(&root)?;
     let runner = Runner { jobs: jobs(options.jobs), folder };
-    let tests = runner.build(&root, &library)?;
-    report::built(started.elapsed());
-    let models = runner.baseline(tests, &recorded)?;
-    report::baseline(&models, started.elapsed());
+    let mut models = runner.build(&root, &library)?;
+    report::built(&models, started.elapsed());
+    let recorded_length =
+        |model: &Model| recorded.executions.get(&model.name).map_or(0, |executions| executions[0]);
+    models.sort_by_key(|model| (recorded_length(model), model.build()));
+    if options.only.is_empty() {
+        runner.check_all(&mut models)?;
+        report::baseline(&models, started.elapsed());
+    }
     let runs = runner.run_all(&chosen, &models, &recorded)?;
     let is_clean = report::verdict(&runs, started.elapsed());
     if options.record {
@@ -131,7 +135,7 @@ fn lock(folder: &Path) -> Result<File> {
 fn record(recorded: &mut Recorded, library: &Library, models: &[Model], runs: &[Run]) {
     let executions = |name: &str, build| {
         let model = models.iter().find(|model| model.name == name && model.build() == build);
-        model.map_or(0, |model| model.executions)
+        model.and_then(Model::baseline).map_or(0, |baseline| baseline.executions)
     };
     let names = models.iter().map(|model| &model.name);
     recorded.executions =
@@ -155,33 +159,28 @@ struct Runner {
 
 impl Runner {
     /// Writes the instrumented copy, and builds the models for all layouts.
-    fn build(&self, root: &Path, library: &Library) -> Result<Vec<Test>> {
+    fn build(&self, root: &Path, library: &Library) -> Result<Vec<Model>> {
         eprintln!("building the models with {} mutants in the library", library.mutants.len());
+        let declared = crate::models::declared(root)?;
         let tree = self.folder.join("tree");
         copy::write(root, library, &tree)?;
-        let mut tests = Vec::new();
+        let mut all = Vec::new();
         for build in Build::ALL {
-            tests.append(&mut models::list(&copy::build(&tree, build)?)?);
+            all.append(&mut models::list(&copy::build(&tree, build)?, &declared)?);
         }
-        Ok(tests)
+        ensure!(!all.is_empty(), "there are no models in loom-tests");
+        Ok(all)
     }
 
-    /// Runs every model with no mutant selected: all must pass. Returns the quickest first.
-    fn baseline(&self, mut tests: Vec<Test>, recorded: &Recorded) -> Result<Vec<Model>> {
-        eprintln!("running them on the library as it is");
-        let declared = crate::models::declared(&crate::root())?;
-        let recorded = |test: &Test| {
-            let model = declared.iter().find(|model| test.is(&model.target, &model.test))?;
-            recorded.executions.get(&model.name).map(|executions| executions[0])
-        };
+    /// Runs every model with no mutant selected: all must pass. Sorts them, the quickest first.
+    fn check_all(&self, models: &mut [Model]) -> Result<()> {
         // The longest first, so that no processor is idle at the end.
-        tests.sort_by_cached_key(|test| Reverse(recorded(test)));
-        let models = self.on_all(tests, |test, log| test.into_model(log))?;
-        let mut models: Vec<Model> = models.into_iter().flatten().collect();
+        self.on_all(models.iter().rev().collect(), |model, log| model.check(log))?;
         // Of those that take about as long, the ones with the plain layout first.
-        models.sort_by_key(|model| (model.usual.as_millis() / 100, model.build(), model.usual));
-        ensure!(!models.is_empty(), "there are no models in loom-tests");
-        Ok(models)
+        let took = |model: &Model| model.baseline().map(|baseline| baseline.took.as_millis());
+        models
+            .sort_by_key(|model| (took(model).map(|took| took / 100), model.build(), took(model)));
+        Ok(())
     }
 
     /// Runs these mutants.

@@ -5,6 +5,7 @@ use std::{
     fs::{self, File},
     path::Path,
     process::{Command, ExitStatus, Stdio},
+    sync::OnceLock,
     thread,
     time::{Duration, Instant},
 };
@@ -16,6 +17,7 @@ use super::{
     copy::{Binary, Build},
     switch::VARIABLE,
 };
+use crate::models::Declared;
 
 /// Time that a model may take beyond ten times its usual.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -27,81 +29,99 @@ const FIRST_POLL: Duration = Duration::from_millis(1);
 const LAST_POLL: Duration = Duration::from_millis(20);
 
 /// A test of a test binary.
-#[derive(Clone, Debug)]
-pub(super) struct Test {
-    binary: Binary,
-    test: String,
-}
-
-/// A test that passes on the library as it is.
 #[derive(Debug)]
 pub(super) struct Model {
-    test: Test,
+    binary: Binary,
+    test: String,
     /// The name that it prints.
     pub(super) name: String,
+    baseline: OnceLock<Baseline>,
+}
+
+/// What a model does on the library as it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Baseline {
     pub(super) executions: u64,
-    pub(super) usual: Duration,
+    pub(super) took: Duration,
 }
 
 /// How the run of a test ended.
 enum Ending {
     /// With what it printed.
     Passed(String),
-    /// It is marked `#[ignore]`.
-    Ignored,
     Failed(String),
     TimedOut,
 }
 
-/// All tests of these binaries.
-pub(super) fn list(binaries: &[Binary]) -> Result<Vec<Test>> {
-    let mut tests = Vec::new();
+/// All models of these binaries.
+pub(super) fn list(binaries: &[Binary], declared: &[Declared]) -> Result<Vec<Model>> {
+    let mut models = Vec::new();
     for binary in binaries {
         let output = Command::new(&binary.path).args(["--list", "--format=terse"]).output()?;
         ensure!(output.status.success(), "{} --list failed", binary.path.display());
         for line in String::from_utf8_lossy(&output.stdout).lines() {
-            if let Some(test) = line.strip_suffix(": test") {
-                tests.push(Test { binary: binary.clone(), test: test.to_owned() });
-            }
+            let Some(test) = line.strip_suffix(": test") else { continue };
+            let is_it = |model: &&Declared| model.target == binary.target && model.test == test;
+            let name = declared.iter().find(is_it).map(|model| model.name.clone());
+            let name =
+                name.with_context(|| format!("the source of {}::{test} is gone", binary.target))?;
+            let (binary, test) = (binary.clone(), test.to_owned());
+            models.push(Model { binary, test, name, baseline: OnceLock::new() });
         }
     }
-    Ok(tests)
+    Ok(models)
 }
 
-impl Test {
-    /// A name for people.
-    fn name(&self) -> String {
-        let Binary { build, target, .. } = &self.binary;
-        format!("{target}::{}{}", self.test, build.suffix())
+impl Model {
+    /// The name with the build.
+    pub(super) fn full_name(&self) -> String {
+        format!("{}{}", self.name, self.build().suffix())
     }
 
-    /// Whether it is the test of this target and name.
-    pub(super) fn is(&self, target: &str, test: &str) -> bool {
-        self.binary.target == target && self.test == test
+    pub(super) fn build(&self) -> Build {
+        self.binary.build
     }
 
-    /// Runs the test on the library as it is; `None` if it is not for running.
-    pub(super) fn into_model(self, log: &Path) -> Result<Option<Model>> {
+    /// What was found out by [`check`](Self::check), if it has been called.
+    pub(super) fn baseline(&self) -> Option<Baseline> {
+        self.baseline.get().copied()
+    }
+
+    /// Runs the model on the library as it is, once; it must pass.
+    pub(super) fn check(&self, log: &Path) -> Result<Baseline> {
+        if let Some(baseline) = self.baseline() {
+            return Ok(baseline);
+        }
+        let name = self.full_name();
         let started = Instant::now();
         let printed = match self.run(0, FIRST_PATIENCE, log)? {
             Ending::Passed(printed) => printed,
-            Ending::Ignored => return Ok(None),
-            Ending::Failed(message) => {
-                bail!("{} fails on the library as it is: {message}", self.name())
-            }
-            Ending::TimedOut => bail!("{} takes more than ten minutes", self.name()),
+            Ending::Failed(message) => bail!("{name} fails on the library as it is: {message}"),
+            Ending::TimedOut => bail!("{name} takes more than ten minutes"),
         };
-        let usual = started.elapsed();
-        let (name, executions) = summary(&printed)
-            .with_context(|| format!("{} prints no line about a model", self.name()))?;
-        Ok(Some(Model { test: self, name, executions, usual }))
+        let took = started.elapsed();
+        let (printed_name, executions) =
+            summary(&printed).with_context(|| format!("{name} prints no line about a model"))?;
+        ensure!(printed_name == self.name, "{name} calls itself {printed_name}");
+        Ok(*self.baseline.get_or_init(|| Baseline { executions, took }))
+    }
+
+    /// Runs the model on a mutant.
+    pub(super) fn examine(&self, mutant: usize, log: &Path) -> Result<Outcome> {
+        let limit = PATIENCE + 10 * self.check(log)?.took;
+        let model = self.full_name();
+        Ok(match self.run(mutant, limit, log)? {
+            Ending::Passed(_) => Outcome::Survived,
+            Ending::Failed(message) => Outcome::Killed { model, message },
+            Ending::TimedOut => Outcome::TimedOut { model },
+        })
     }
 
     /// Runs the test with a mutant selected for as long as the limit allows.
     fn run(&self, mutant: usize, limit: Duration, log: &Path) -> Result<Ending> {
         let file = File::create(log)?;
         let mut child = Command::new(&self.binary.path)
-            .args([&self.test, "--exact", "--test-threads=1", "--nocapture"])
+            .args([&self.test, "--exact", "--include-ignored", "--test-threads=1", "--nocapture"])
             .env("GUIRA_LOOM_ASSERTIONS_ONLY", "1")
             .env(VARIABLE, mutant.to_string())
             .stdin(Stdio::null())
@@ -126,33 +146,12 @@ impl Test {
     }
 }
 
-impl Model {
-    /// The name with the build.
-    pub(super) fn full_name(&self) -> String {
-        format!("{}{}", self.name, self.build().suffix())
-    }
-
-    pub(super) fn build(&self) -> Build {
-        self.test.binary.build
-    }
-
-    /// Runs the model on a mutant.
-    pub(super) fn examine(&self, mutant: usize, log: &Path) -> Result<Outcome> {
-        let model = self.full_name();
-        Ok(match self.test.run(mutant, PATIENCE + 10 * self.usual, log)? {
-            Ending::Passed(_) | Ending::Ignored => Outcome::Survived,
-            Ending::Failed(message) => Outcome::Killed { model, message },
-            Ending::TimedOut => Outcome::TimedOut { model },
-        })
-    }
-}
-
 /// What a process that ran one test has to say.
 fn ending(status: ExitStatus, log: String) -> Ending {
     if !status.success() {
         return Ending::Failed(panic_message(&log).unwrap_or_else(|| status.to_string()));
     }
-    if log.contains("test result: ok. 1 passed") { Ending::Passed(log) } else { Ending::Ignored }
+    Ending::Passed(log)
 }
 
 /// The first line of the first panic's message.

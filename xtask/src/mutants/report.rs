@@ -18,14 +18,15 @@ pub(super) fn list(mutants: &[(usize, &Mutant)]) {
     println!("{} mutants", mutants.len());
 }
 
-/// Says how long the builds took.
-pub(super) fn built(took: Duration) {
-    eprintln!("built after {:.0} s", took.as_secs_f64());
+/// Says how many models there are, and how long the builds took.
+pub(super) fn built(models: &[Model], took: Duration) {
+    eprintln!("{} models built after {:.0} s", models.len(), took.as_secs_f64());
 }
 
 /// Says that the models pass, and how long that took.
 pub(super) fn baseline(models: &[Model], took: Duration) {
-    let running: Duration = models.iter().map(|model| model.usual).sum();
+    let running: Duration =
+        models.iter().filter_map(Model::baseline).map(|baseline| baseline.took).sum();
     eprintln!(
         "{} models pass: {:.0} s of running, ready after {:.0} s",
         models.len(),
