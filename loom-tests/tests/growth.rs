@@ -2,7 +2,7 @@
 
 use guira::{
     Layout,
-    raw::{Chain, Nested},
+    raw::{Addressing, Chain, Nested},
 };
 use guira_loom_tests::{EVERY_WAY, Mark, Seen, check};
 use loom::{cell::UnsafeCell, sync::Arc, thread};
@@ -16,8 +16,8 @@ const FINGERPRINTS: u32 = 64;
 const FINER: u64 = 1 << 25;
 
 /// The segment after so many doublings of one bucket.
-fn nested(level: u32) -> Nested {
-    Nested::new(1, level, (16, FINGERPRINTS), level)
+fn nested(level: u32) -> Addressing<Nested> {
+    Addressing::nested(1, Nested::new(level, (16, FINGERPRINTS), level))
 }
 
 /// An empty chain of up to so many segments.
@@ -62,7 +62,7 @@ fn filler(nth: u32) -> u64 {
 
 /// Fills the first segment, but for so many lanes.
 fn fill(chain: &Chain, but: u32) {
-    for nth in 0..LAYOUT.lanes() - but {
+    for nth in 0..LAYOUT.slots_per_bucket() - but {
         chain.insert(filler(nth)).expect("room");
     }
     assert_eq!(chain.layouts().len(), 1);
@@ -70,7 +70,7 @@ fn fill(chain: &Chain, but: u32) {
 
 /// Fails unless the items of [`fill`] are there, once.
 fn assert_filled(chain: &Chain, but: u32) {
-    assert!((0..LAYOUT.lanes() - but).all(|nth| chain.count(filler(nth)) == 1), "lost or doubled");
+    assert!((0..LAYOUT.slots_per_bucket() - but).all(|nth| chain.count(filler(nth)) == 1), "lost or doubled");
 }
 
 fn spawn<R: 'static>(
@@ -285,7 +285,7 @@ fn look_up_beside_an_alias_inserted_and_a_copy_removed() {
 /// Fills both buckets of the second segment but for a lane, by items that have but the one bucket, and adds an item that
 /// has both: it takes the lane in its first.
 fn crowd_in_second_segment(chain: &Chain, item: u64) {
-    for nth in 0..LAYOUT.lanes() as usize - 1 {
+    for nth in 0..LAYOUT.slots_per_bucket() as usize - 1 {
         for other in of_stripe(0, false, nth) {
             chain.insert(other).expect("room");
         }
@@ -300,7 +300,7 @@ fn look_up_beside_a_move() {
         let chain = with_second_segment();
         // Of an odd stripe: its fingerprint in the second segment is even.
         let [item, reversed] = two_places(1, 0);
-        let lanes = LAYOUT.lanes() as usize;
+        let lanes = LAYOUT.slots_per_bucket() as usize;
         crowd_in_second_segment(&chain, item);
         let done = Mark::default();
         let reader = spawn_reader(&chain, seen, &done, reversed);
@@ -320,7 +320,7 @@ fn insert_of_the_last_copy_beside_a_move() {
     check("growth_copies", 155, &["done"], |seen| {
         let chain = with_second_segment();
         let [item, _] = two_places(1, 0);
-        let lanes = LAYOUT.lanes() as usize;
+        let lanes = LAYOUT.slots_per_bucket() as usize;
         // A copy in its first bucket, which is full, with nothing else in there that can move; the others in its second.
         crowd_in_second_segment(&chain, item);
         for nth in 0..lanes - 1 {

@@ -57,6 +57,6 @@ fn its_epoch_only_grows() {
             writer.join().unwrap();
         }
         stripe.lock().bump();
-        assert_eq!(format!("{:?}", stripe.version()), "Epoch(3)");
+        assert_eq!(format!("{:?}", stripe.version()), "Version(3)");
     });
 }
