@@ -50,11 +50,11 @@ fn in_text(target: &str, text: &str) -> Result<Vec<Declared>> {
         if !function.attrs.iter().any(|attribute| attribute.path().is_ident("test")) {
             continue;
         }
-        let test = function.sig.ident.to_string();
+        let function_name = function.sig.ident.to_string();
         let name = first_string(function)
-            .with_context(|| format!("the test `{test}` gives no name to a model"))?;
-        let what = sentence(&function.attrs).unwrap_or_else(|| test.replace('_', " "));
-        models.push(Declared { target: target.to_owned(), test, name, what });
+            .with_context(|| format!("the test `{function_name}` gives no name to a model"))?;
+        let what = sentence(&function.attrs).unwrap_or_else(|| function_name.replace('_', " "));
+        models.push(Declared { target: target.to_owned(), test: function_name, name, what });
     }
     Ok(models)
 }

@@ -82,7 +82,7 @@ impl Edits {
     /// Replaces values, and wraps them where something holds while they are computed.
     fn change_value(&mut self, node: &Node, mutants: &[Numbered]) -> Result<()> {
         let mut template = Vec::new();
-        let mut extents = String::new();
+        let mut extents = Vec::new();
         for &(number, change) in mutants {
             match change {
                 Change::Instead(code) => {
@@ -91,11 +91,11 @@ impl Edits {
                     template.push(Piece::New(" } else ".to_owned()));
                 }
                 Change::Before(code) if node.position.is_none() => {
-                    extents += &format!("if {} {{ {code} }} ", on(number));
+                    extents.push(format!("if {} {{ {code} }} ", on(number)));
                 }
                 Change::During(_) | Change::Weaken(_) => {
                     let extent = format!("crate::mutants::extent({number})");
-                    extents += &format!("let _extent{number} = {extent}; ");
+                    extents.push(format!("let _extent{number} = {extent}; "));
                 }
                 _ => {}
             }
@@ -106,7 +106,7 @@ impl Edits {
         let value = node.value.clone().context("there is no value to change")?;
         let (open, close) = if node.needs_parentheses { ("(", ")") } else { ("", "") };
         template.insert(0, Piece::New(open.to_owned()));
-        template.push(Piece::New(format!("{{ {extents}")));
+        template.push(Piece::New(format!("{{ {}", extents.concat())));
         template.push(Piece::Original(value.clone()));
         template.push(Piece::New(format!(" }}{close}")));
         self.0.push(Edit { range: value, layer: 2, template });
@@ -135,17 +135,18 @@ impl Edits {
 
     /// Deletes the statement, and puts others before and after it.
     fn change_statement(&mut self, node: &Node, mutants: &[Numbered]) -> Result<()> {
-        let (mut before, mut after, mut deleted) = (String::new(), String::new(), Vec::new());
+        let (mut before, mut after, mut deleted) = (Vec::new(), Vec::new(), Vec::new());
         for &(number, change) in mutants {
             let on = on(number);
             match change {
                 Change::Before(code) if node.position.is_some() => {
-                    before += &format!("if {on} {{ {code} }} ");
+                    before.push(format!("if {on} {{ {code} }} "));
                 }
                 Change::Rebind { name, value } => {
-                    before += &format!("let {name} = if {on} {{ {value} }} else {{ {name} }}; ");
+                    let rebound = format!("if {on} {{ {value} }} else {{ {name} }}");
+                    before.push(format!("let {name} = {rebound}; "));
                 }
-                Change::After(code) => after += &format!(" if {on} {{ {code} }}"),
+                Change::After(code) => after.push(format!(" if {on} {{ {code} }}")),
                 Change::Delete => deleted.push(on),
                 _ => continue,
             }
@@ -159,11 +160,14 @@ impl Edits {
         }
         ensure!(deleted.is_empty() || !node.is_let, "a `let` cannot be deleted");
         if !deleted.is_empty() {
-            before += &format!("if !({}) {{ ", deleted.join(" | "));
-            after.insert_str(0, " }");
+            before.push(format!("if !({}) {{ ", deleted.join(" | ")));
+            after.insert(0, " }".to_owned());
         }
-        let template =
-            vec![Piece::New(before), Piece::Original(node.range.clone()), Piece::New(after)];
+        let template = vec![
+            Piece::New(before.concat()),
+            Piece::Original(node.range.clone()),
+            Piece::New(after.concat()),
+        ];
         self.0.push(Edit { range: node.range.clone(), layer: 1, template });
         Ok(())
     }

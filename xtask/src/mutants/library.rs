@@ -119,13 +119,15 @@ fn ordering_mutant(
 ) -> Mutant {
     let file = source.path.trim_start_matches("src/").trim_end_matches(".rs");
     let orderings::Site { function, ordering, line, .. } = site;
-    let name = (1..)
-        .map(|nth| {
-            let number = if nth == 1 { String::new() } else { format!(" {nth}") };
-            format!("{file}: {function}: {ordering}{number} to {weaker}")
-        })
-        .find(|name| earlier.iter().all(|mutant| mutant.name != *name))
-        .expect("one of all numbers is free");
+    let named = |number: &str| format!("{file}: {function}: {ordering}{number} to {weaker}");
+    let is_free = |name: &String| earlier.iter().all(|mutant| mutant.name != *name);
+    let mut name = named("");
+    for number in 2..=earlier.len() + 1 {
+        if is_free(&name) {
+            break;
+        }
+        name = named(&format!(" {number}"));
+    }
     Mutant {
         name,
         what: "weakened".to_owned(),

@@ -175,7 +175,7 @@ impl Runner {
     /// Runs every model with no mutant selected: all must pass. Sorts them, the quickest first.
     fn check_all(&self, models: &mut [Model]) -> Result<()> {
         // The longest first, so that no processor is idle at the end.
-        self.on_all(models.iter().rev().collect(), |model, log| model.check(log))?;
+        self.on_all(models.iter().rev().collect(), Model::check)?;
         // Of those that take about as long, the ones with the plain layout first.
         let took = |model: &Model| model.baseline().map(|baseline| baseline.took.as_millis());
         models
@@ -246,7 +246,7 @@ fn examine(
     for model in first.into_iter().chain(others) {
         match model.examine(number, log)? {
             Outcome::Survived => {}
-            killed @ Outcome::Killed { .. } => return Ok(killed),
+            noticed @ Outcome::Killed { .. } => return Ok(noticed),
             Outcome::TimedOut { model } if mutant.may_hang => {
                 return Ok(Outcome::Killed { model, message: "did not come to an end".to_owned() });
             }

@@ -1,4 +1,4 @@
-//! The models: listed from the test binaries of `loom-tests/`, and run one at a time, each in a
+//! The models: listed from the test binaries, and run one at a time, each in a
 //! process of its own, so that one that aborts or hangs is known by its name.
 
 use std::{
@@ -28,7 +28,7 @@ const FIRST_POLL: Duration = Duration::from_millis(1);
 /// The longest pause between two looks.
 const LAST_POLL: Duration = Duration::from_millis(20);
 
-/// A test of a test binary.
+/// A model of a test binary.
 #[derive(Debug)]
 pub(super) struct Model {
     binary: Binary,
@@ -53,21 +53,18 @@ enum Ending {
     TimedOut,
 }
 
-/// All models of these binaries.
-pub(super) fn list(binaries: &[Binary], declared: &[Declared]) -> Result<Vec<Model>> {
+/// All models of a binary.
+pub(super) fn list(binary: &Binary, declared: &[Declared]) -> Result<Vec<Model>> {
+    let output = Command::new(&binary.path).args(["--list", "--format=terse"]).output()?;
+    ensure!(output.status.success(), "{} --list failed", binary.path.display());
     let mut models = Vec::new();
-    for binary in binaries {
-        let output = Command::new(&binary.path).args(["--list", "--format=terse"]).output()?;
-        ensure!(output.status.success(), "{} --list failed", binary.path.display());
-        for line in String::from_utf8_lossy(&output.stdout).lines() {
-            let Some(test) = line.strip_suffix(": test") else { continue };
-            let is_it = |model: &&Declared| model.target == binary.target && model.test == test;
-            let name = declared.iter().find(is_it).map(|model| model.name.clone());
-            let name =
-                name.with_context(|| format!("the source of {}::{test} is gone", binary.target))?;
-            let (binary, test) = (binary.clone(), test.to_owned());
-            models.push(Model { binary, test, name, baseline: OnceLock::new() });
-        }
+    for line in String::from_utf8_lossy(&output.stdout).lines() {
+        let Some(test) = line.strip_suffix(": test") else { continue };
+        let is_it = |model: &&Declared| format!("{}::{}", model.target, model.test) == test;
+        let name = declared.iter().find(is_it).map(|model| model.name.clone());
+        let name = name.with_context(|| format!("the source of {test} is gone"))?;
+        let (binary, test) = (binary.clone(), test.to_owned());
+        models.push(Model { binary, test, name, baseline: OnceLock::new() });
     }
     Ok(models)
 }
