@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use syn::{
-    Attribute, Expr, ItemFn, Lit, LitStr, Meta,
+    Attribute, Expr, ExprCall, ItemFn, Lit, Meta,
     visit::{self, Visit},
 };
 
@@ -51,7 +51,7 @@ fn in_text(target: &str, text: &str) -> Result<Vec<Declared>> {
             continue;
         }
         let function_name = function.sig.ident.to_string();
-        let name = first_string(function)
+        let name = first_name(function)
             .with_context(|| format!("the test `{function_name}` gives no name to a model"))?;
         let what = sentence(&function.attrs).unwrap_or_else(|| function_name.replace('_', " "));
         models.push(Declared { target: target.to_owned(), test: function_name, name, what });
@@ -59,15 +59,21 @@ fn in_text(target: &str, text: &str) -> Result<Vec<Declared>> {
     Ok(models)
 }
 
-/// The first string in a function, which is the name that it gives to its model.
-fn first_string(function: &ItemFn) -> Option<String> {
+/// The first string that a function passes to another one, which is the name of its model.
+fn first_name(function: &ItemFn) -> Option<String> {
     #[derive(Default)]
     struct Finder(Option<String>);
     impl Visit<'_> for Finder {
-        fn visit_attribute(&mut self, _: &Attribute) {}
-        fn visit_lit_str(&mut self, literal: &LitStr) {
-            self.0.get_or_insert_with(|| literal.value());
-            visit::visit_lit_str(self, literal);
+        fn visit_expr_call(&mut self, call: &ExprCall) {
+            let strings = call.args.iter().filter_map(|argument| match argument {
+                Expr::Lit(literal) => match &literal.lit {
+                    Lit::Str(text) => Some(text.value()),
+                    _ => None,
+                },
+                _ => None,
+            });
+            self.0 = self.0.take().or_else(|| strings.into_iter().next());
+            visit::visit_expr_call(self, call);
         }
     }
     let mut finder = Finder::default();
@@ -109,7 +115,7 @@ mod tests {
             #[test]
             fn beside_a_move() { check("lookup_move", 1, &["before"], |_| {}); }
             #[test]
-            fn beside_two_moves() { helper("lookup_two") }
+            fn beside_two_moves() { let outcomes = ["not it"]; helper("lookup_two", &outcomes) }
         "#;
         let model = |test: &str, name: &str, what: &str| Declared {
             target: "lookup".to_owned(),

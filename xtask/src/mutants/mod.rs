@@ -6,8 +6,8 @@
 //! one at run time ([`switch`]). The models of `loom-tests/` are built with that copy once for each
 //! layout ([`copy`]) and run against each mutant ([`models`]). One of them must fail, by an
 //! assertion of its own or of loom; how much it explored and what it saw does not count here. A
-//! mutant that survives fails the command, unless it is a weakened ordering on a line that ends in
-//! `// mutant-ok:` and a reason.
+//! mutant that survives fails the command, unless there is a reason: in the catalogue, or for a
+//! weakened ordering at the end of its line, after `// mutant-ok:`. The command prints these reasons.
 
 mod catalogue;
 mod change;
@@ -35,6 +35,9 @@ use crate::recorded::Recorded;
 use copy::Build;
 pub(crate) use library::{Library, Mutant};
 use models::Model;
+
+/// Time within which a quick model ends.
+const QUICK: Duration = Duration::from_secs(1);
 
 /// What can be asked of the command.
 #[derive(Args, Debug)]
@@ -241,7 +244,13 @@ fn examine(
     log: &Path,
 ) -> Result<Outcome> {
     let is_killer = |model: &&Model| Some(&model.full_name()) == killer;
-    let (first, others): (Vec<&Model>, Vec<&Model>) = models.iter().partition(is_killer);
+    // A mutant that may survive all models is not worth the time of the long ones.
+    let is_worthwhile = |model: &&Model| {
+        let is_quick = model.baseline().is_none_or(|baseline| baseline.took < QUICK);
+        mutant.explanation.is_none() || is_quick
+    };
+    let (first, others): (Vec<&Model>, Vec<&Model>) =
+        models.iter().filter(is_worthwhile).partition(is_killer);
     let mut worst = Outcome::Survived;
     for model in first.into_iter().chain(others) {
         match model.examine(number, log)? {

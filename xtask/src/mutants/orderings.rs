@@ -16,8 +16,19 @@ pub(super) struct Site {
     pub(super) function: String,
     pub(super) ordering: &'static str,
     pub(super) weaker: &'static [&'static str],
-    /// Why a mutant of it may survive.
-    pub(super) explanation: Option<String>,
+    explanation: Option<String>,
+}
+
+impl Site {
+    /// Why the mutant with this weaker ordering may survive. A reason that begins with `to ORDERING: `
+    /// is for that one only.
+    pub(super) fn explanation(&self, weaker: &str) -> Option<String> {
+        let reason = self.explanation.as_ref()?;
+        match reason.strip_prefix("to ").and_then(|rest| rest.split_once(": ")) {
+            None => Some(reason.clone()),
+            Some((only, reason)) => (only == weaker).then(|| reason.to_owned()),
+        }
+    }
 }
 
 /// What orderings can be weakened to.
@@ -104,9 +115,13 @@ fn end_of_item(tokens: &[Token], mut place: usize) -> usize {
     place
 }
 
-/// The reason that a line gives for surviving.
+/// The reason for surviving, at the end of a line or in a comment of its own above it.
 fn explanation(text: &str, line: usize) -> Option<String> {
-    let (_, reason) = text.lines().nth(line - 1)?.split_once(EXPLANATION)?;
+    let mut lines = text.lines().skip(line.saturating_sub(2));
+    let above = if line > 1 { lines.next() } else { None };
+    let above = above.filter(|above| above.trim().starts_with(EXPLANATION));
+    let (_, reason) =
+        above.into_iter().chain(lines.next()).find_map(|line| line.split_once(EXPLANATION))?;
     Some(reason.trim().to_owned())
 }
 
@@ -133,6 +148,7 @@ mod tests {
             #[cfg(all(test, unix))]
             use crate::Acquire;
             #[cfg(not(test))]
+            // mutant-ok: to Acquire: another reason
             fn c() { x.swap(1, AcqRel); x.load(Relaxed); }
             #[test]
             fn d(_: [u8; 2]) { x.load(SeqCst); }
@@ -142,16 +158,18 @@ mod tests {
             .iter()
             .map(|site| {
                 let path = &text[site.range.clone()];
-                (site.line, site.function.as_str(), path, site.explanation.as_deref())
+                let explanation = site.explanation("Acquire");
+                (site.line, site.function.as_str(), path, explanation)
             })
             .collect();
         assert_eq!(
             found,
             [
-                (7, "a", "Acquire", Some("a reason")),
+                (7, "a", "Acquire", Some("a reason".to_owned())),
                 (9, "a", "atomic::Ordering::Release", None),
-                (17, "c", "AcqRel", None),
+                (18, "c", "AcqRel", Some("another reason".to_owned())),
             ]
         );
+        assert_eq!(sites(text, &flatten(text).unwrap())[2].explanation("Relaxed"), None);
     }
 }
