@@ -1,6 +1,6 @@
 //! Replays the capture through the filter and through exact sets, one after another.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use guira::DefaultHashBuilder;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -45,9 +45,8 @@ struct Stage {
 impl Stage {
     /// Replays the schedule through one set, with one thread per handle.
     fn run<S: FlowSet>(&self, name: &'static str, sets: Vec<S>) -> Result<Row, Failure> {
-        let (before, started) = (self.bar.position(), Instant::now());
-        let tick = |packets: u64| {
-            let elapsed = started.elapsed().min(self.time);
+        let before = self.bar.position();
+        let tick = |elapsed: Duration, packets: u64| {
             let speed = packets as f64 / elapsed.as_secs_f64() / 1e6;
             self.bar.set_position(before + elapsed.as_millis() as u64);
             self.bar.set_message(format!("{name}: {speed:.0} million packets/s"));
@@ -58,11 +57,8 @@ impl Stage {
     }
 }
 
-/// Replays recorded packets through all sets, and draws a progress bar meanwhile.
+/// Replays recorded packets, at least one, through all sets, and draws a progress bar meanwhile.
 pub fn compare(args: &Args, recorded: &[Packet]) -> Result<Comparison, Failure> {
-    if recorded.is_empty() {
-        return Err(Failure::unusable("the captures hold no packet of a flow"));
-    }
     let schedule = Schedule::new(recorded);
     let (sites, flows) = schedule.sites(args.flows, args.threads);
     let time = args.replay / REPLAYS;

@@ -213,13 +213,13 @@ pub struct Outcome {
 }
 
 /// Replays the schedule for some time, with one thread per handle of the set. Calls `tick` now and
-/// then with the number of packets so far.
+/// then with the time and the number of packets so far.
 pub fn replay<S: FlowSet>(
     sets: Vec<S>,
     (schedule, sites): (&Schedule, &[Site]),
     hasher: &DefaultHashBuilder,
     time: Duration,
-    tick: &dyn Fn(u64),
+    tick: &dyn Fn(Duration, u64),
 ) -> Result<Outcome, Failure> {
     let threads = sets.len();
     let (start, played) = (Barrier::new(threads + 1), AtomicU64::new(0));
@@ -251,7 +251,7 @@ pub fn replay<S: FlowSet>(
         let started = Instant::now();
         while started.elapsed() < time {
             thread::sleep(TICK.min(time));
-            tick(played.load(Relaxed));
+            tick(started.elapsed().min(time), played.load(Relaxed));
         }
         let mut outcome = Outcome { threads, speed: 0.0, counts: Counts::default() };
         for handle in handles {
@@ -359,7 +359,7 @@ mod tests {
         let set = Sharded::new(&hasher);
         let time = Duration::from_millis(50);
         let outcome =
-            replay(vec![&set, &set, &set], (&schedule, &sites), &hasher, time, &|_| ()).unwrap();
+            replay(vec![&set, &set, &set], (&schedule, &sites), &hasher, time, &|_, _| ()).unwrap();
         assert!(outcome.counts.packets >= sites.len() as u64 && outcome.speed > 0.0);
         assert_eq!((outcome.counts.false_positives, outcome.counts.false_negatives), (0, 0));
         assert_eq!(set.len(), 0);

@@ -23,7 +23,7 @@ flows ended      {} closed, {} idle, {} at the end
 threads          {threads}
 speed            {:.2} million packets/s, reading included; {:.0} ns/packet of thread time
 memory           {bits:.1} bits per flow, with room for {} flows
-false positives  {} of {} lookups of new flows, target rate {:.5}
+false positives  {} of {} lookups of new flows (rate of a full filter: {:.5})
 ",
         tally.packets,
         tally.others,
