@@ -85,77 +85,65 @@ pub struct OneByOne<'a>(pub &'a CuckooFilter);
 
 impl FlowSet for OneByOne<'_> {
     fn contains(&mut self, burst: &Burst) -> u64 {
-        mask(burst.all(), |position| self.0.contains_hash(burst.hashes[position]))
+        mask(burst.all(), |at| self.0.by_hash().contains(burst.hashes[at]))
     }
 
     fn insert(&mut self, burst: &Burst, which: u64) -> Result<u64, Failure> {
         let mut added = 0;
-        for position in positions(which) {
-            let is_new = self.0.insert_unique_hash(burst.hashes[position]).map_err(full)?;
-            added |= u64::from(is_new) << position;
+        for at in positions(which) {
+            let is_new = self.0.by_hash().insert_unique(burst.hashes[at]).map_err(refused)?;
+            added |= u64::from(is_new) << at;
         }
         Ok(added)
     }
 
     fn remove(&mut self, burst: &Burst, which: u64) -> u64 {
-        mask(which, |position| self.0.remove_hash(burst.hashes[position]))
+        mask(which, |at| self.0.by_hash().remove(burst.hashes[at]))
     }
 }
 
-/// A shared filter that takes a burst at a time, so that the lookups overlap in memory.
+/// A shared filter that takes a burst at a time, so that accesses to memory overlap.
 #[derive(Clone, Copy)]
 pub struct InBursts<'a>(pub &'a CuckooFilter);
 
 impl FlowSet for InBursts<'_> {
     fn contains(&mut self, burst: &Burst) -> u64 {
-        self.0.contains_hash_mask(&burst.hashes[..burst.len])
+        self.0.by_hash().contains_mask(&burst.hashes[..burst.len])
     }
 
     fn insert(&mut self, burst: &Burst, which: u64) -> Result<u64, Failure> {
-        let (hashes, mut added) = (Compact::new(burst, which), [false; BURST]);
-        let added = &mut added[..hashes.len];
-        self.0.insert_unique_hash_batch(hashes.get(), added).map_err(full)?;
-        Ok(spread(which, added))
+        let (hashes, len) = gather(burst, which);
+        let outcome = self.0.by_hash().insert_unique_mask(&hashes[..len]);
+        match outcome.refused.count_ones() {
+            0 => Ok(scatter(outcome.added, which)),
+            count => Err(refused(format!("{count} flows do not fit"))),
+        }
     }
 
     fn remove(&mut self, burst: &Burst, which: u64) -> u64 {
-        let (hashes, mut removed) = (Compact::new(burst, which), [false; BURST]);
-        let removed = &mut removed[..hashes.len];
-        self.0.remove_hash_batch(hashes.get(), removed);
-        spread(which, removed)
+        let (hashes, len) = gather(burst, which);
+        scatter(self.0.by_hash().remove_mask(&hashes[..len]), which)
     }
 }
 
-fn full(error: impl std::fmt::Display) -> Failure {
-    Failure::broken(format!("the filter is below its capacity, but: {error}"))
+/// The failure of a filter that refuses flows although it has room for them.
+fn refused(error: impl std::fmt::Display) -> Failure {
+    Failure::broken(format!("the filter is below its capacity, but {error}"))
 }
 
-/// The hashes of some flows of a burst, side by side.
-struct Compact {
-    hashes: [u64; BURST],
-    len: usize,
-}
-
-impl Compact {
-    fn new(burst: &Burst, which: u64) -> Self {
-        let mut compact = Self { hashes: [0; BURST], len: 0 };
-        for position in positions(which) {
-            compact.hashes[compact.len] = burst.hashes[position];
-            compact.len += 1;
-        }
-        compact
+/// Gathers the hashes of the flows in a mask at the start of an array, and returns their number.
+fn gather(burst: &Burst, which: u64) -> ([u64; BURST], usize) {
+    let (mut hashes, mut len) = ([0; BURST], 0);
+    for position in positions(which) {
+        hashes[len] = burst.hashes[position];
+        len += 1;
     }
-
-    fn get(&self) -> &[u64] {
-        &self.hashes[..self.len]
-    }
+    (hashes, len)
 }
 
-/// Spreads answers for the flows of a mask to their positions.
-fn spread(which: u64, answers: &[bool]) -> u64 {
-    positions(which)
-        .zip(answers)
-        .fold(0, |mask, (position, &answer)| mask | u64::from(answer) << position)
+/// Moves the lowest bits of `answers` to the positions of the mask: the inverse of [`gather`].
+fn scatter(answers: u64, which: u64) -> u64 {
+    positions(which).enumerate().fold(0, |mask, (at, to)| mask | (answers >> at & 1) << to)
 }
 
 /// An exact set of one thread: the table inside `std`'s `HashSet`, used by hash.
