@@ -7,8 +7,8 @@
 //! **Following.** A flow is a two-way 5-tuple. Its packets all go to the same thread, its *owner*,
 //! which keeps its flows in an exact map. All owners share one [`CuckooFilter`]:
 //!
-//! - The owner looks up the first packet of a flow in the filter, which should not contain it (if it
-//!   does, that is a *false positive*), and inserts the flow.
+//! - For the first packet of a flow, the owner looks up the flow, which the filter should not
+//!   contain (if it does, that is a *false positive*), and inserts it.
 //! - The filter must contain the flow of every later packet, whatever the other threads insert and
 //!   remove meanwhile. A *false negative* ends the program with exit status 1.
 //! - The owner removes a flow that ends: with a FIN from both sides, an RST, or a minute of silence

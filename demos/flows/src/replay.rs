@@ -1,9 +1,9 @@
 //! Replays a capture on all threads, to measure how many packets a set of flows can follow.
 //!
-//! The flows of one capture fit in any cache. So many sites play the capture at once, each from
-//! another point and with addresses of its own. A burst holds the next packets of up to 32 sites,
-//! and every site has one packet per round. So when a flow's next packet comes, all other live
-//! flows have had their turn, and a set that is larger than the cache has to go to memory.
+//! The flows of one capture fit in any cache. Therefore many sites play the capture at once, each
+//! from another point and with addresses of its own. A burst holds the next packets of up to 32
+//! sites, and every site plays one packet per round. Between two packets of a flow, a thread thus
+//! looks up flows of all its other sites, and a set that exceeds the cache pays for it.
 //!
 //! Per burst, a thread looks up all flows, inserts the missing ones and removes those that end. The
 //! capture says which flows are new, and one bit per flow records which ones the thread inserted;
@@ -280,12 +280,16 @@ mod tests {
         let schedule = shipped_schedule();
         let (sites, _) = schedule.sites(5000, 1);
         let hasher = DefaultHashBuilder::with_seed(1);
-        let all = sites.len();
+        let (starts, all) = (sites.clone(), sites.len());
         let mut player = Player::new(set, &schedule, &hasher, sites, all);
         player.fill().unwrap();
         (0..3000).try_for_each(|_| player.step()).unwrap();
         player.drain().unwrap();
         assert_eq!(player.counts.packets, 3000 * all as u64);
+        for (site, start) in player.sites.iter().zip(starts) {
+            let passes = (start.step + 3000) / schedule.steps.len();
+            assert_eq!(site.network as usize, start.network as usize + passes * all);
+        }
         player.counts
     }
 

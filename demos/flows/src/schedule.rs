@@ -74,7 +74,7 @@ impl Schedule {
     }
 
     /// Returns sites that play the capture from points spread evenly over it, with about this many
-    /// live flows together, but at least one site per thread. Also returns the number of live flows.
+    /// live flows together, but at least one site per thread. Also returns their live flows.
     pub fn sites(&self, flows: usize, threads: usize) -> (Vec<Site>, usize) {
         let steps = self.steps.len();
         let mean_live = self.live.iter().sum::<usize>() as f64 / steps as f64;
@@ -91,9 +91,9 @@ impl Schedule {
         let live_after = |rounds: usize| -> usize {
             sites.iter().map(|site| self.live[(site.step + rounds) % self.live.len()]).sum()
         };
-        // As the sites are spread evenly, the picture repeats when each one has come to where the
-        // next one started, give or take a step and so a flow per site. Within a round, each site
-        // can have one more flow.
+        // The sites are spread evenly. So once each has reached the point where the next one
+        // started, the numbers repeat, up to a step and so a flow per site. Within a round, each
+        // site can have one more flow.
         let period = self.live.len().div_ceil(sites.len());
         let max = (0..=period).map(live_after).max().unwrap_or(0);
         max + 2 * sites.len()
