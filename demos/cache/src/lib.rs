@@ -2,8 +2,8 @@
 //!
 //! The store is an embedded database (`redb`), and the cache in front of it is `moka`. Several
 //! threads replay the accesses of a trace. A read tries the cache first. On a miss it consults the
-//! mirror of the store's keys, and it reads the store only if the key may be present. Half of
-//! the keys are in the store at the start. Some accesses write or delete their key, so the set of
+//! mirror of the store's keys, and it reads the store only if the key may be present. Half of the
+//! keys are in the store at the start. Some accesses write or delete their key, so the set of
 //! present keys changes all the time.
 //!
 //! The demo replays the same trace three times: with no mirror, with a
@@ -11,10 +11,13 @@
 //! the store also changes the mirror, in the order that `replay.rs` explains. Lookups in the mirror
 //! take no lock of the demo's.
 //!
-//! Every answer is checked against the ledger, which knows the exact state of each key. A false
-//! negative, a stale row in the cache or a failed removal ends the run. False positives are
-//! counted twice: per lookup, and per absent key at the end. The filter bounds the second. The
-//! first can exceed the bound, because a popular key that is a false positive counts each time.
+//! Every answer is checked against the ledger, which knows the exact state of each key. Only an
+//! answer that overlaps a change of its key cannot be checked; the report counts those. A false
+//! negative, a stale row in the cache or a failed removal ends the run.
+//!
+//! False positives are counted twice: per lookup, and per absent key at the end. The rate of the
+//! filter bounds the second count. The first can exceed it, because a popular key that is a false
+//! positive counts each time.
 //!
 //! The module [`cached`] is separate from the replay: a filter of the cache's own contents.
 

@@ -82,7 +82,7 @@ impl Mirror {
         }
     }
 
-    /// Returns the bound of the share of absent keys that it takes for present.
+    /// Returns the largest expected share of absent keys that it takes for present.
     pub fn false_positive_rate(&self) -> f64 {
         match self {
             Self::Nothing => 1.0,
