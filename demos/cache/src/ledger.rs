@@ -1,10 +1,10 @@
-//! The exact state of every key, so that answers can be checked while other threads change the keys.
+//! The exact state of every key, to check answers while other threads change the keys.
 //!
 //! Each key has a word with three fields: whether the key is present, the version of its row, and
 //! whether a change is in progress. A writer locks the key, flags the word, changes the store, and
-//! then stores the new state. A reader takes no lock and loads the word before and after its lookup.
-//! If both loads agree and no change was in progress, exactly one answer is right. Otherwise the
-//! lookup overlaps a change, and its answer cannot be checked.
+//! then stores the new state. A reader takes no lock and loads the word before and after its
+//! lookup. If both loads agree and no change was in progress, exactly one answer is right.
+//! Otherwise the lookup overlaps a change, and its answer cannot be checked.
 
 use std::sync::{
     Mutex, MutexGuard, PoisonError,
@@ -57,7 +57,7 @@ impl Ledger {
 
     /// Loads the state of a key, before a lookup.
     pub fn load(&self, index: usize) -> State {
-        // Acquire: pairs with the store in `LockedKey::finish`, so that the lookup sees that change.
+        // Acquire: pairs with the store in `LockedKey::finish`, so the lookup sees that change.
         State(self.words[index].load(Ordering::Acquire))
     }
 

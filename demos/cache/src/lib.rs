@@ -98,8 +98,8 @@ impl std::error::Error for Failure {}
 /// Replays a trace with each mirror in turn and returns the report.
 ///
 /// # Errors
-/// [`Failure::WrongAnswer`] if an answer contradicts the ledger, [`Failure::Unusable`] if the trace,
-/// the store or an option cannot be used.
+/// - [`Failure::WrongAnswer`] if an answer contradicts the ledger.
+/// - [`Failure::Unusable`] if the trace, the store or an option cannot be used.
 ///
 /// # Panics
 /// If `changes` is not a number from 0 to 1.

@@ -1,7 +1,7 @@
 //! Replays a trace with several threads: through the cache, past the mirror, to the store.
 //!
-//! The mirror must know every key of the store at every moment. A key is therefore inserted into the
-//! mirror before the store commits its creation, and removed after the store has committed its
+//! The mirror must know every key of the store at every moment. A key is therefore inserted into
+//! the mirror before the store commits its creation, and removed after the store has committed its
 //! deletion. The store's transaction reports whether the key existed: an overwritten key is not
 //! inserted again, and deleting an absent key removes nothing.
 //!
@@ -280,7 +280,7 @@ mod tests {
         [Mirror::Nothing, Mirror::filter(1_000, 0.01).expect("a valid rate"), Mirror::set()]
     }
 
-    /// Checks that `action`, with a fresh replay and the index of a present key, fails with `message`.
+    /// Checks that `action` fails with `message`. It gets a fresh replay and a present key's index.
     fn assert_fails(
         mirror: &Mirror,
         action: impl FnOnce(&Replay<'_>, usize) -> Result<(), Failure>,

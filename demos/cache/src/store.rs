@@ -78,7 +78,8 @@ impl Store {
         read().map_err(failed)
     }
 
-    /// Writes a row. Calls `before_commit` with whether the key existed; its error cancels the write.
+    /// Writes a row. Calls `before_commit` with whether the key existed; its error cancels the
+    /// write.
     pub fn write(
         &self,
         key: u32,
