@@ -36,7 +36,7 @@ pub type Checked = Result<(), TestCaseError>;
 pub type Maker<S, E = Fixed> = fn(FilterBuilder<E>) -> FilterBuilder<E, S>;
 
 /// What the tests have to know about an engine.
-pub trait Subject: Membership + Send + Sync {
+pub trait Subject: Membership + Send + Sync + 'static {
     /// Whether a filter grows instead of being full.
     const GROWS: bool;
 
