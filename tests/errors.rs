@@ -11,7 +11,8 @@ use std::{
 
 use common::{Subject, suite::on_both_engines};
 use guira::{
-    BuildError, CuckooFilter, DefaultHashBuilder, Engine, Filter, FilterBuilder, GrowingFilter, Layout,
+    BuildError, CuckooFilter, DefaultHashBuilder, Engine, Filter, FilterBuilder, GrowingFilter,
+    Layout,
 };
 
 on_both_engines! {
@@ -154,7 +155,8 @@ fn panic_of(operation: &dyn Fn()) -> (String, String, u32) {
     HOOK.call_once(|| {
         let usual = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            let place = info.location().map_or((String::new(), 0), |at| (at.file().into(), at.line()));
+            let place =
+                info.location().map_or((String::new(), 0), |at| (at.file().into(), at.line()));
             PANICS.lock().expect("no panic").push((thread::current().id(), place.0, place.1));
             usual(info);
         }));
@@ -280,7 +282,12 @@ impl<H: Hasher> Hasher for PanickingHasher<H> {
 
 /// Calls every operation with items of which one in the middle of each batch panics. Checks that the
 /// filter still counts correctly, finds its items, and can be filled and emptied.
-fn survives<E: Subject, S: BuildHasher, T: Hash>(filter: &Filter<E, S>, good: &[T], bad: &T, mixed: &[T]) {
+fn survives<E: Subject, S: BuildHasher, T: Hash>(
+    filter: &Filter<E, S>,
+    good: &[T],
+    bad: &T,
+    mixed: &[T],
+) {
     let panics = |attempt: &dyn Fn()| {
         assert!(catch_unwind(AssertUnwindSafe(attempt)).is_err(), "this must panic");
     };

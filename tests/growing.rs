@@ -265,7 +265,8 @@ fn the_capacity_grows_with_the_segments() {
 fn every_layout_can_be_the_first() {
     for &layout in Layout::ALL {
         let rate = (layout.false_positive_rate() * 4.0).max(0.001);
-        let builder = GrowingFilter::builder().capacity(50).layout(layout).false_positive_rate(rate);
+        let builder =
+            GrowingFilter::builder().capacity(50).layout(layout).false_positive_rate(rate);
         let filter = builder.build().unwrap();
         filter.try_extend(0..3_000).unwrap();
         assert!((0..3_000).all(|key| filter.contains(&key)));

@@ -58,10 +58,7 @@ fn fill<E: Subject, S: BuildHasher>(
     let mut keys = Vec::new();
     for _ in 0..20 * filter.slots() {
         let key = rng.random();
-        if filter.len() < most
-            && wanted(&key)
-            && filter.insert(&key).is_ok()
-        {
+        if filter.len() < most && wanted(&key) && filter.insert(&key).is_ok() {
             keys.push(key);
         }
     }
@@ -70,7 +67,10 @@ fn fill<E: Subject, S: BuildHasher>(
 
 /// If several threads remove one copy at the same time, exactly one of them succeeds; of two
 /// copies, two.
-pub fn removals_of_one_copy<E: Subject, S: BuildHasher + Send + Sync>(make: Maker<S, E>, layout: Layout) {
+pub fn removals_of_one_copy<E: Subject, S: BuildHasher + Send + Sync>(
+    make: Maker<S, E>,
+    layout: Layout,
+) {
     const THREADS: usize = 3;
     let rounds = 1_000;
     let filter = build_on(make, capacity_of(layout, 8), layout, 21);
@@ -111,7 +111,10 @@ pub fn removals_of_one_copy<E: Subject, S: BuildHasher + Send + Sync>(make: Make
 }
 
 /// One thread inserts, the others remove what they find: no copy is removed twice.
-pub fn removals_balance<E: Subject, S: BuildHasher + Send + Sync>(make: Maker<S, E>, layout: Layout) {
+pub fn removals_balance<E: Subject, S: BuildHasher + Send + Sync>(
+    make: Maker<S, E>,
+    layout: Layout,
+) {
     let copies = 5_000;
     let filter = build_on(make, capacity_of(layout, 8), layout, 22);
     let key = rng(22).random::<u64>();
@@ -151,7 +154,10 @@ pub fn removals_balance<E: Subject, S: BuildHasher + Send + Sync>(make: Maker<S,
 ///
 /// The load is 95 %, beside a thread that inserts and removes other keys, so that inserts must make
 /// room. In a filter that cannot grow, aliases of the keys are the same lock.
-pub fn unique_excludes<E: Subject, S: BuildHasher + Send + Sync>(make: Maker<S, E>, layout: Layout) {
+pub fn unique_excludes<E: Subject, S: BuildHasher + Send + Sync>(
+    make: Maker<S, E>,
+    layout: Layout,
+) {
     const LOCKS: usize = 3;
     let empty = || build_on(make, capacity_of(layout, 16), layout, 23);
     let filter = empty();
@@ -266,8 +272,9 @@ pub fn fill_on<E: Subject, S: BuildHasher + Send + Sync>(
     let most = if E::GROWS { 4 * filter.slots() / FILLERS } else { usize::MAX };
     let accepted: Vec<Vec<u64>> = thread::scope(|scope| {
         let filter = &filter;
-        let threads: Vec<_> =
-            (0..FILLERS).map(|thread| scope.spawn(move || fill_share(filter, thread, most))).collect();
+        let threads: Vec<_> = (0..FILLERS)
+            .map(|thread| scope.spawn(move || fill_share(filter, thread, most)))
+            .collect();
         threads.into_iter().map(|thread| thread.join().expect("a thread failed")).collect()
     });
     let items: usize = accepted.iter().map(Vec::len).sum();
@@ -294,7 +301,11 @@ pub fn fill_on<E: Subject, S: BuildHasher + Send + Sync>(
 
 /// Inserts new keys, by one of three operations, until a hundred in a row are refused or `most`
 /// are accepted.
-fn fill_share<E: Subject, S: BuildHasher>(filter: &Filter<E, S>, thread: usize, most: usize) -> Vec<u64> {
+fn fill_share<E: Subject, S: BuildHasher>(
+    filter: &Filter<E, S>,
+    thread: usize,
+    most: usize,
+) -> Vec<u64> {
     let mut rng = rng(240 + thread as u64);
     let mut accepted = Vec::new();
     let mut refused = 0;

@@ -3,7 +3,11 @@
 //! Items are considered by *class*: a fingerprint with an unordered pair of buckets. Aliases have the
 //! same class, so the multiset is exact: in terms of classes a filter has no false positives.
 
-#![allow(dead_code, unused_imports, reason = "some of it serves only real threads, or only shuttle")]
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "some of it serves only real threads, or only shuttle"
+)]
 
 #[cfg(shuttle)]
 pub mod modelled;
@@ -46,10 +50,11 @@ pub struct Class {
 impl Class {
     /// Whether one of the two buckets can be full, by the number of copies that may be there.
     fn can_be_full(&self, counts: Counts) -> bool {
-        self.most.is_some() && self.beside.iter().any(|beside| {
-            let copies = |(&here, count)| if here { count } else { 0 };
-            beside.iter().zip(counts).map(copies).sum::<u8>() >= self.slots_per_bucket
-        })
+        self.most.is_some()
+            && self.beside.iter().any(|beside| {
+                let copies = |(&here, count)| if here { count } else { 0 };
+                beside.iter().zip(counts).map(copies).sum::<u8>() >= self.slots_per_bucket
+            })
     }
 }
 

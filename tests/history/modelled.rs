@@ -31,9 +31,7 @@ pub fn run_once<T: Target>(program: &Program<T>) -> Sights {
 }
 
 /// Runs each program under a scheduler made from a seed and a number of schedules.
-fn run<T: Target + 'static, S: Scheduler + 'static>(
-    scheduler: impl Fn(u64, usize) -> S,
-) {
+fn run<T: Target + 'static, S: Scheduler + 'static>(scheduler: impl Fn(u64, usize) -> S) {
     let schedules = variable("GUIRA_SCHEDULES").unwrap_or(SCHEDULES) as usize;
     let sights = Arc::new(Mutex::new(Sights::default()));
     for number in programs(PROGRAMS) {

@@ -102,7 +102,10 @@ impl Sights {
         if cfg!(shuttle) || (processors() > 1 && self.executions > 5_000) {
             assert!(self.overlaps > 10 * overlaps, "the threads did not overlap");
             assert!(grows || self.beside_moves > overlaps, "no lookup beside a move");
-            assert!(grows || self.locked_beside_moves > overlaps / 4, "no locked call beside a move");
+            assert!(
+                grows || self.locked_beside_moves > overlaps / 4,
+                "no locked call beside a move"
+            );
         }
     }
 }

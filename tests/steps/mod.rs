@@ -8,11 +8,6 @@ use std::{cell::RefCell, rc::Rc};
 
 use guira::raw::steps::{Step, with_hook};
 
-use scene::Scene;
-
-/// Creates a new scene.
-pub type Maker = Box<dyn Fn() -> Scene>;
-
 /// Performs work that must take at most this many steps, and no lock.
 pub fn unblocked<R>(most: usize, work: impl FnOnce() -> R) -> R {
     let mut left = most;

@@ -51,6 +51,9 @@ impl Writer {
     }
 }
 
+/// Creates a new scene.
+pub type Maker = Box<dyn Fn() -> Scene>;
+
 /// A table, and the call of a writer.
 pub struct Scene {
     pub table: Arc<Table>,
@@ -162,7 +165,7 @@ impl Scene {
     /// The writer of this scene.
     pub fn writer(&self) -> Writer {
         let pair = self.known[self.target].pair;
-        Writer { core: Arc::clone(&self.table), call: self.call, pair }
+        Writer { table: Arc::clone(&self.table), call: self.call, pair }
     }
 
     /// Looks everything up, with either bucket first, while a writer is stopped.
