@@ -2,7 +2,7 @@
 
 use std::f64::consts::LOG2_E;
 
-use guira_report::{
+use guira_bench::{
     plot::{Chart, Series},
     table::Table,
 };

@@ -5,7 +5,7 @@
 
 use std::{fs, path::Path};
 
-use guira_report::{
+use guira_bench::{
     plot::{Chart, Series},
     table::Table,
 };

@@ -2,8 +2,10 @@
 
 use std::sync::OnceLock;
 
+use guira_bench::Keys;
+
 use super::Progress;
-use crate::{common::Keys, filters, parallel};
+use crate::{filters, parallel};
 
 /// Bytes of each filter: what the paper's cuckoo filter takes with 2^20 buckets of four slots of 12 bits.
 const BYTES: usize = 6 << 20;

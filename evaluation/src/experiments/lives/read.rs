@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use guira_report::{
+use guira_bench::{
     plot::{Chart, Series},
     table::{Table, cell},
 };
