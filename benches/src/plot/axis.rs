@@ -66,16 +66,22 @@ impl Axis {
     }
 }
 
-/// Formats a tick: no trailing zeros, and thousands apart.
+/// Formats a tick: no trailing zeros, and thousands apart from five digits on.
 pub(super) fn number(value: f64) -> String {
     let rounded = (value * 1e6).round() / 1e6;
     let text = format!("{rounded}");
-    let (whole, rest) = text.find('.').map_or((&*text, ""), |at| text.split_at(at));
-    if whole.len() < 5 {
+    let whole = text.find('.').unwrap_or(text.len());
+    if whole < 5 {
         return text;
     }
-    let (thousands, last) = whole.split_at(whole.len() - 3);
-    format!("{}\u{202f}{last}{rest}", number(thousands.parse().unwrap_or(f64::NAN)))
+    let mut grouped = String::new();
+    for (nth, digit) in text.chars().enumerate() {
+        if nth > 0 && nth < whole && (whole - nth).is_multiple_of(3) {
+            grouped.push('\u{202f}');
+        }
+        grouped.push(digit);
+    }
+    grouped
 }
 
 fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
@@ -120,6 +126,6 @@ mod tests {
     #[test]
     fn numbers_have_no_trailing_zeros() {
         let written = [0.0, 0.1 + 0.2, 5000.0, 20_000.0, 1_234_567.0].map(number);
-        assert_eq!(written, ["0", "0.3", "5000", "20\u{202f}000", "1234\u{202f}567"]);
+        assert_eq!(written, ["0", "0.3", "5000", "20\u{202f}000", "1\u{202f}234\u{202f}567"]);
     }
 }

@@ -13,7 +13,7 @@ use super::{
 const SIZE: (f64, f64) = (960.0, 540.0);
 
 /// Left, right, top and bottom edge of the plot area; the labels are right of it.
-const AREA: [f64; 4] = [76.0, 716.0, 84.0, 484.0];
+const AREA: [f64; 4] = [92.0, 716.0, 84.0, 484.0];
 
 /// Left edge of the labels.
 const LABELS: f64 = AREA[1] + 34.0;
@@ -133,7 +133,7 @@ impl Svg {
         let size = if look.is_strong { 5.5 } else { 4.5 };
         let paint = match marker {
             // Hollow shapes show the panel.
-            Marker::Ring | Marker::Frame => {
+            Marker::Ring | Marker::Frame | Marker::Hollow => {
                 format!("fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"")
             }
             Marker::Plus | Marker::Cross => {
@@ -159,7 +159,8 @@ impl Svg {
         for ((series, (x, y)), place) in all.iter().zip(ends).zip(places) {
             let look = series.look;
             // A line from far away would cross the others.
-            if x > f64::midpoint(left, right) && look.line != Line::None {
+            if x > f64::midpoint(left, right) && series.points.len() > 1 && look.line != Line::None
+            {
                 self.add(format_args!(
                     "<path d=\"M{:.1} {y:.1}L{:.1} {place:.1}H{:.1}\" fill=\"none\" stroke=\"{}\" \
                      opacity=\"0.55\"/>",
@@ -216,7 +217,7 @@ fn outline(marker: Marker, (x, y): (f64, f64), size: f64) -> String {
         Marker::Circle | Marker::Ring => polygon(24, 0.0, size),
         Marker::Square | Marker::Frame => polygon(4, 0.125, size * 1.3),
         Marker::Diamond => polygon(4, 0.0, size * 1.35),
-        Marker::Triangle => polygon(3, up, size * 1.4),
+        Marker::Triangle | Marker::Hollow => polygon(3, up, size * 1.4),
         Marker::Down => polygon(3, -up, size * 1.4),
         Marker::Left => polygon(3, 0.5, size * 1.4),
         Marker::Right => polygon(3, 0.0, size * 1.4),

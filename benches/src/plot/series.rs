@@ -3,7 +3,7 @@
 /// Colours of the series, guira's first: each has a contrast of at least 3 to white and to the dark panel.
 const COLOURS: [&str; 14] = [
     "#e6194b", "#2f7ed8", "#2f9e44", "#84891c", "#c9741b", "#8c62d6", "#c051b6", "#0e9aa7",
-    "#5c6bc0", "#a9783f", "#74808c", "#4d8f7b", "#6a994e", "#b0705f",
+    "#5c6bc0", "#a9783f", "#4d8f7b", "#74808c", "#6a994e", "#b0705f",
 ];
 
 /// Markers of the series, in the order of their colours.
@@ -21,7 +21,7 @@ const MARKERS: [Marker; 14] = [
     Marker::Star,
     Marker::Left,
     Marker::Right,
-    Marker::Ring,
+    Marker::Hollow,
 ];
 
 /// Shape at every point of a series.
@@ -45,7 +45,9 @@ pub enum Marker {
     Left,
     /// A triangle that points right.
     Right,
-    /// A hollow circle.
+    /// A hollow triangle.
+    Hollow,
+    /// A hollow circle, for guira in batches.
     Ring,
 }
 
