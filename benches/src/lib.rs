@@ -24,7 +24,7 @@ pub const BATCH: usize = 1024;
 #[must_use]
 pub fn capacity_for(bytes: usize, layout: Layout) -> usize {
     // Bits per item hardly depend on the size, so one guess is enough. It touches no page.
-    let guess = bytes / 8 * layout.lanes() as usize;
+    let guess = bytes / 8 * layout.slots_per_bucket() as usize;
     (guess as f64 * bytes as f64 / filter(guess, layout).size_in_bytes() as f64) as usize
 }
 
@@ -48,5 +48,5 @@ pub fn filter_of(layout: Layout, bytes: usize) -> CuckooFilter {
 /// # Panics
 /// If the filter has no room for them.
 pub fn fill(filter: &CuckooFilter, keys: Keys, indices: Range<u64>) {
-    keys.blocks(indices, |block| filter.insert_hash_batch(block).expect("room"));
+    keys.blocks(indices, |block| filter.by_hash().insert_batch(block).expect("room"));
 }

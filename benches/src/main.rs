@@ -48,7 +48,7 @@ pub struct Options {
     /// Duration of one figure of threads in one round [default: 300, --quick 50, --full 1000].
     #[arg(long, value_name = "N")]
     milliseconds: Option<u64>,
-    /// Only these layouts in the sections that measure several: Plain4x16, SemiSorted6x12, …
+    /// Only these layouts in the sections that measure several: `Plain4x16`, `SemiSorted6x12`, …
     #[arg(long, value_name = "LAYOUT", value_parser = layout)]
     layout: Vec<Layout>,
     /// Folder of the report [default: bench in cargo's target folder].

@@ -226,7 +226,7 @@ fn outline(marker: Marker, (x, y): (f64, f64), size: f64) -> String {
         Marker::Star => {
             let corner = |nth: usize| {
                 let angle = std::f64::consts::TAU * (up + nth as f64 / 10.0);
-                let radius = if nth % 2 == 0 { size * 1.6 } else { size * 0.65 };
+                let radius = if nth.is_multiple_of(2) { size * 1.6 } else { size * 0.65 };
                 format!("{:.1} {:.1}", x + radius * angle.cos(), y + radius * angle.sin())
             };
             format!("M{}Z", (0..10).map(corner).collect::<Vec<_>>().join("L"))

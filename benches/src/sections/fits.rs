@@ -1,4 +1,4 @@
-//! The experiments behind `src/sizing.rs`: how many items fit into small tables, and how many filters
+//! The experiments behind `src/table/sizing.rs`: how many items fit into small tables, and how many filters
 //! refuse an item below their capacity.
 
 use std::{
@@ -79,7 +79,7 @@ fn refusals(layout: Layout, capacity: usize, tables: usize) -> usize {
                 for _ in (0..share).take_while(|_| !stop::point()) {
                     let filter = CuckooFilter::builder().capacity(capacity).layout(layout);
                     let filter = filter.seed(rng.random()).build().expect("memory");
-                    let fits = (0..capacity).all(|_| filter.insert_hash(rng.random()).is_ok());
+                    let fits = (0..capacity).all(|_| filter.by_hash().insert(rng.random()).is_ok());
                     refused.fetch_add(usize::from(!fits), Relaxed);
                 }
             });
@@ -96,7 +96,7 @@ struct Fit {
     items: Vec<u64>,
 }
 
-/// Items that fit into small tables; `src/sizing.rs` is fitted to them.
+/// Items that fit into small tables; `src/table/sizing.rs` is fitted to them.
 #[derive(Default)]
 pub struct Quantile(Vec<Fit>);
 
@@ -108,7 +108,8 @@ impl Section for Quantile {
         for &layout in &bench.layouts {
             for half_octave in 0.. {
                 let buckets = f64::exp2(f64::from(half_octave) / 2.0).round() as u64;
-                let tables = (budget / (buckets * u64::from(layout.lanes()))).min(TABLES);
+                let tables =
+                    (budget / (buckets * u64::from(layout.slots_per_bucket()))).min(TABLES);
                 if tables < fewest {
                     break;
                 }
@@ -138,7 +139,7 @@ impl Section for Quantile {
         ];
         let mut table = Table::new("quantile", &head);
         for Fit { layout, buckets, items } in &self.0 {
-            let slots = buckets * u64::from(layout.lanes());
+            let slots = buckets * u64::from(layout.slots_per_bucket());
             let at = |share: f64| items[(share * items.len() as f64) as usize];
             let load = |items: u64| format!("{:.2}", 100.0 * items as f64 / slots as f64);
             let mut cells = vec![format!("{layout:?}")];

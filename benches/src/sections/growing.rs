@@ -1,7 +1,7 @@
 //! The cost of growth: a filter that has grown through several segments, against one that was built for
 //! as many items.
 
-use guira::{CuckooFilter, Layout};
+use guira::{CuckooFilter, GrowingFilter, Layout};
 use guira_bench::{BATCH, Keys, table::Table};
 
 use crate::{
@@ -39,7 +39,7 @@ type Times = Vec<(&'static str, f64)>;
 macro_rules! measure {
     ($filter:expr, $items:expr) => {{
         let (filter, items, mut times): (_, u64, Times) = ($filter, $items, Times::new());
-        let insert = |block: &[u64]| filter.insert_hash_batch(block).expect("room");
+        let insert = |block: &[u64]| filter.by_hash().insert_batch(block).expect("room");
         let filling = over_range(Keys::new(1), 0..items, insert);
         times.push(("insert, batch, from empty", filling.per_key()));
         // Spread over all inserted keys, so over all segments.
@@ -54,21 +54,21 @@ macro_rules! measure {
         ] {
             let (mut single, mut batch) = (0, 0);
             let clock = over_keys(keys, |block| {
-                single += block.iter().filter(|&&key| filter.contains_hash(key)).count();
+                single += block.iter().filter(|&&key| filter.by_hash().contains(key)).count();
             });
             times.push((single_name, clock.per_key()));
             let clock = over_keys(keys, |block| {
-                batch += filter.contains_hash_batch(block, &mut found[..block.len()]);
+                batch += filter.by_hash().contains_batch(block, &mut found[..block.len()]);
             });
             times.push((batch_name, clock.per_key()));
             assert!(single == batch && single >= least, "both find every present key");
         }
         let clock = over_keys(&present, |block| {
-            assert!(block.iter().all(|&key| filter.remove_hash(key)), "every key is present");
+            assert!(block.iter().all(|&key| filter.by_hash().remove(key)), "every key is present");
         });
         times.push(("remove, single", clock.per_key()));
         let clock = over_keys(&present, |block| {
-            assert!(block.iter().all(|&key| filter.insert_hash(key).is_ok()), "room");
+            assert!(block.iter().all(|&key| filter.by_hash().insert(key).is_ok()), "room");
         });
         times.push(("insert, what was removed, single", clock.per_key()));
         times
@@ -88,9 +88,9 @@ impl Section for Growing {
                 let fixed = fixed.layout(Layout::Plain4x16).seed(1).build().expect("memory");
                 let floor = measure!(&fixed, items);
                 drop(fixed);
-                let growing = CuckooFilter::builder().capacity(items as usize / growth);
+                let growing = GrowingFilter::builder().capacity(items as usize / growth);
                 let growing = growing.false_positive_rate(RATE).seed(1);
-                let growing = growing.build_growing().expect("memory");
+                let growing = growing.build().expect("memory");
                 let own = measure!(&growing, items);
                 if self.0.last().is_none_or(|row| row.growth != growth) {
                     self.0.push(Row {

@@ -82,10 +82,10 @@ fn measure(bench: &Bench, items: usize, rows: &mut Vec<Row>) {
         };
         let (mut batch, mut single, mut other) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..3 * bench.rounds {
-            batch.push(pass(&mut |keys, found| filter.contains_hash_batch(keys, found)));
+            batch.push(pass(&mut |keys, found| filter.by_hash().contains_batch(keys, found)));
             other.push(pass(&mut |keys, _| keys.iter().filter(|&&key| sbbf.contains(key)).count()));
             single.push(pass(&mut |keys, _| {
-                keys.iter().filter(|&&key| filter.contains_hash(key)).count()
+                keys.iter().filter(|&&key| filter.by_hash().contains(key)).count()
             }));
         }
         let share = median(batch.iter().zip(&other).map(|(guira, sbbf)| sbbf / guira));

@@ -2,7 +2,7 @@
 //!
 //! - `cargo bench --bench load -- reach [BUCKETS [TABLES]]`: the load at the first `Full`.
 //! - `cargo bench --bench load -- quantile [BUDGET]`: for many small tables of every size, how many
-//!   items fit but for one table in 10 000, which is what `src/sizing.rs` is fitted to.
+//!   items fit but for one table in 10 000, which is what `src/table/sizing.rs` is fitted to.
 //! - `cargo bench --bench load -- capacity [TABLES [LARGEST]]`: how many filters refuse an item before
 //!   they hold as many as they were built for.
 //!
@@ -113,7 +113,7 @@ fn capacity(layout: Layout, tables: usize, largest: usize) {
                     for _ in 0..tables / threads {
                         let filter = CuckooFilter::builder().capacity(capacity).layout(layout);
                         let filter = filter.seed(rng.random()).build().expect("memory");
-                        let fits = (0..capacity).all(|_| filter.insert_hash(rng.random()).is_ok());
+                        let fits = (0..capacity).all(|_| filter.by_hash().insert(rng.random()).is_ok());
                         refused.fetch_add(usize::from(!fits), Relaxed);
                     }
                 });

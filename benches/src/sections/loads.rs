@@ -4,7 +4,7 @@ use std::{sync::Mutex, thread};
 
 use guira::{
     Layout,
-    raw::{Core, Geometry, Plain, SemiSorted, WordLayout},
+    raw::{Addressing, BucketLayout, Plain, SemiSorted, Table as Buckets},
 };
 use guira_bench::table::Table;
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
@@ -15,17 +15,17 @@ use crate::{
 };
 
 /// Inserts random items into a new table until it refuses one. Returns how many it holds.
-fn items_until_full<L: WordLayout>(buckets: u64, rng: &mut SmallRng) -> u64 {
-    let core = Core::new(Geometry::new(buckets, rng.random()), true).expect("memory");
+fn items_until_full<L: BucketLayout>(buckets: u64, rng: &mut SmallRng) -> u64 {
+    let table = Buckets::new(Addressing::new(buckets), true).expect("memory");
     let mut items = 0;
-    while core.insert::<L>(core.geometry().pair::<L>(rng.random())).is_ok() {
+    while table.insert::<L>(table.addressing().pair::<L>(rng.random())).is_ok() {
         items += 1;
     }
     items
 }
 
 /// Fills many tables, on all cores. Returns their numbers of items, ascending.
-fn sample_of<L: WordLayout>(buckets: u64, tables: usize) -> Vec<u64> {
+fn sample_of<L: BucketLayout>(buckets: u64, tables: usize) -> Vec<u64> {
     let threads = thread::available_parallelism().map_or(1, usize::from).min(tables);
     let all = Mutex::new(Vec::with_capacity(tables));
     thread::scope(|scope| {
@@ -80,7 +80,7 @@ impl Section for Loads {
         let tables = bench.mode.pick(2, 4, 10);
         for &layout in &bench.layouts {
             bench.say(format!("load at the first refused insert, {layout:?}"));
-            let slots = (buckets * u64::from(layout.lanes())) as f64;
+            let slots = (buckets * u64::from(layout.slots_per_bucket())) as f64;
             let items = sample(layout, buckets, tables);
             let loads = items.iter().map(|&items| 100.0 * items as f64 / slots).collect();
             self.0.push(Row { layout, buckets, loads });

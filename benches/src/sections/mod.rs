@@ -69,7 +69,7 @@ pub const SECTIONS: &[Entry] = &[
         ..entry!(
             "quantile",
             fits::Quantile,
-            "what src/sizing.rs is fitted to: items per small table"
+            "what src/table/sizing.rs is fitted to: items per small table"
         )
     },
 ];

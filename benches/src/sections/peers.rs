@@ -210,7 +210,7 @@ fn medians(rounds: Vec<Row>) -> Option<Row> {
     let insert_by_band =
         bands.iter().all(Option::is_some).then(|| bands.map(|band| band.unwrap_or(f64::NAN)));
     let last = rounds.into_iter().last()?;
-    Some(Row { insert, remove, insert_by_band, lookups, ..last })
+    Some(Row { insert, insert_by_band, lookups, remove, ..last })
 }
 
 impl Row {

@@ -19,7 +19,7 @@ struct Speed {
     reads: u32,
     threads: usize,
     /// Million operations per second of all threads.
-    speed: f64,
+    operations: f64,
 }
 
 /// One reader of one crate beside writers.
@@ -82,7 +82,7 @@ impl SharedFigures {
                 crate::stop::point();
                 let work = Work::mix(reads);
                 let run = throughput(filter, &bench.cores, population, threads, work, bench.time);
-                self.speeds.push(Speed { peer, reads, threads, speed: run.total() });
+                self.speeds.push(Speed { peer, reads, threads, operations: run.total() });
             }
         }
         if !filter.can_remove() {
@@ -108,7 +108,7 @@ impl SharedFigures {
             let mut speeds = self.speeds.iter();
             let found = speeds
                 .find(|it| (it.peer.name, it.reads, it.threads) == (peer.name, reads, threads));
-            found.map(|it| it.speed)
+            found.map(|it| it.operations)
         };
         Some(speed(2)? / speed(1)?)
     }
@@ -126,7 +126,9 @@ impl SharedFigures {
                 .y("throughput (million operations per second)");
             let speeds = self.speeds.iter().filter(|it| it.reads == reads);
             results.charts.push(
-                chart.with_all(by_peer(speeds.map(|it| (it.peer, (it.threads as f64, it.speed))))),
+                chart.with_all(by_peer(
+                    speeds.map(|it| (it.peer, (it.threads as f64, it.operations))),
+                )),
             );
         }
         for (nth, name, title) in [
@@ -152,14 +154,14 @@ impl SharedFigures {
         for row in &self.speeds {
             let of_one =
                 |it: &&Speed| (it.peer.name, it.reads, it.threads) == (row.peer.name, row.reads, 1);
-            let one = self.speeds.iter().find(of_one).map_or(f64::NAN, |it| it.speed);
+            let one = self.speeds.iter().find(of_one).map_or(f64::NAN, |it| it.operations);
             table.push(vec![
                 row.peer.name.into(),
                 row.reads.to_string(),
                 row.threads.to_string(),
-                format!("{:.1}", row.speed),
-                format!("{:.1}", row.speed / row.threads as f64),
-                format!("{:.2}", row.speed / one),
+                format!("{:.1}", row.operations),
+                format!("{:.1}", row.operations / row.threads as f64),
+                format!("{:.2}", row.operations / one),
             ]);
         }
         table

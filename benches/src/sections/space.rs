@@ -32,10 +32,10 @@ impl Section for Space {
             let filter = filter_of(layout, bench.bytes);
             let items = filter.capacity() as u64;
             let keys = Keys::new(3);
-            over_range(keys, 0..items, |block| filter.insert_hash_batch(block).expect("room"));
+            over_range(keys, 0..items, |block| filter.by_hash().insert_batch(block).expect("room"));
             let (mut found, mut positives) = ([false; BATCH], 0);
             over_range(keys, items..items + lookups, |block| {
-                positives += filter.contains_hash_batch(block, &mut found[..block.len()]);
+                positives += filter.by_hash().contains_batch(block, &mut found[..block.len()]);
             });
             let bits_per_item = 8.0 * filter.size_in_bytes() as f64 / items as f64;
             self.0.push(Row { layout, bits_per_item, rate: positives as f64 / lookups as f64 });

@@ -61,26 +61,27 @@ pub trait Shared: Sync {
 
 impl Shared for CuckooFilter {
     fn contains(&self, key: u64) -> bool {
-        self.contains_hash(key)
+        self.by_hash().contains(key)
     }
 
     fn insert(&self, key: u64) -> bool {
-        self.insert_hash(key).is_ok()
+        self.by_hash().insert(key).is_ok()
     }
 
     fn remove(&self, key: u64) -> Option<bool> {
-        Some(self.remove_hash(key))
+        Some(self.by_hash().remove(key))
     }
 
     fn lookup_batch(&self, keys: &[u64], found: &mut [bool]) -> usize {
-        self.contains_hash_batch(keys, &mut found[..keys.len()])
+        self.by_hash().contains_batch(keys, &mut found[..keys.len()])
     }
 
     fn insert_batch(&self, keys: &[u64]) -> usize {
-        keys.len() - self.insert_hash_batch(keys).err().map_or(0, |error| error.rejected().len())
+        keys.len()
+            - self.by_hash().insert_batch(keys).err().map_or(0, |error| error.rejected().len())
     }
 
     fn remove_batch(&self, keys: &[u64], removed: &mut [bool]) -> Option<usize> {
-        Some(self.remove_hash_batch(keys, &mut removed[..keys.len()]))
+        Some(self.by_hash().remove_batch(keys, &mut removed[..keys.len()]))
     }
 }
