@@ -68,6 +68,15 @@ impl Bar {
             Side::AtLeast => format!("≥ {} {}", self.target, self.unit),
             Side::Neither => "none".into(),
         };
+        if self.measured.is_nan() {
+            return vec![
+                self.name.clone(),
+                target,
+                "–".into(),
+                self.verdict().into(),
+                String::new(),
+            ];
+        }
         let measured = format!("{:.2} {}", self.measured, self.unit);
         vec![self.name.clone(), target, measured, self.verdict().into(), self.note.clone()]
     }
@@ -90,6 +99,8 @@ mod tests {
     #[test]
     fn a_row_has_target_figure_and_verdict() {
         let bar = Bar::at_least("two threads", 1.95, 1.987, "× one").note("median");
+        let missing = Bar::at_most("x", 2.0, f64::NAN, "F").note("NaN R");
+        assert_eq!(missing.row(), ["x", "≤ 2 F", "–", "not measured", ""]);
         assert_eq!(bar.row(), ["two threads", "≥ 1.95 × one", "1.99 × one", "met", "median"]);
     }
 }

@@ -29,8 +29,12 @@
 //! notes how it was made. The filters are in `filters`, and placements of any fingerprint and bucket
 //! size in `placement`.
 
+mod common;
 mod experiments;
 mod filters;
+#[allow(dead_code, reason = "it also counts what is taken")]
+#[path = "../../report/src/memory.rs"]
+mod memory;
 mod parallel;
 mod placement;
 mod report;

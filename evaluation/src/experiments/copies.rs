@@ -3,11 +3,12 @@
 use std::time::Instant;
 
 use guira::{CuckooFilter, InsertError, Layout};
-use guira_bench::{Keys, table::Table};
+use guira_report::table::Table;
 
 use super::{Outcome, Progress, Row, Verdict};
 use crate::{
     Options,
+    common::Keys,
     placement::{Rule, Shape, Zero, copies_of_one},
 };
 

@@ -1,7 +1,7 @@
 //! Figure 2: the load factor by the size of fingerprints, of buckets, and of the table.
 
-use guira_bench::{
-    plot::{Chart, Look, Marker, Series},
+use guira_report::{
+    plot::{Chart, Series},
     table::Table,
 };
 
@@ -217,12 +217,11 @@ fn chart(curves: &[Curve], rule: usize, name: &'static str) -> Chart {
         let size = logs.iter().position(|&log| log == curve.log_buckets).unwrap_or(0);
         let label = format!("b = {}, 2^{} buckets", curve.slots, curve.log_buckets);
         // The same colour for a bucket, another marker for a size.
-        let look = Look::nth(colour + 1).marker(Marker::nth(size + 1));
-        chart.push(Series::new(look, label, curve.points(Loads::minimum)));
+        chart.push(Series::line(7 * size + colour, label, curve.points(Loads::minimum)));
     }
     for (colour, (slots, load)) in SLOTS.into_iter().enumerate() {
         let points = vec![(20.0, load)];
-        chart.push(Series::points(colour + 1, format!("b = {slots}: the paper's text"), points));
+        chart.push(Series::points(colour, format!("b = {slots}: the paper's text"), points));
     }
     chart
 }

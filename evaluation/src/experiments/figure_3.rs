@@ -1,7 +1,7 @@
 //! Figure 3: bits per item against the false-positive rate, for buckets of 2, 4 and 8 slots.
 
-use guira_bench::{
-    plot::{Chart, Look, Series},
+use guira_report::{
+    plot::{Chart, Series},
     table::Table,
 };
 
@@ -97,10 +97,8 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
         .log_x();
     for (nth, slots) in SLOTS.into_iter().enumerate() {
         let name = |whose: &str| format!("b = {slots}, {whose}");
-        let look = Look::nth(nth + 1);
-        chart.push(Series::new(look, name("paper's placement"), curve(RULES[0].0, slots).0));
-        let ours = curve(RULES[2].0, slots).0;
-        chart.push(Series::new(look.batch(), name("this library's"), ours));
+        chart.push(Series::line(nth, name("paper's placement"), curve(RULES[0].0, slots).0));
+        chart.push(Series::line(7 + nth, name("this library's"), curve(RULES[2].0, slots).0));
     }
     let rates: Vec<f64> = (4..=17).map(|x| 0.5_f64.powi(x)).collect();
     let limit = rates.iter().map(|&rate| (rate, -rate.log2())).collect();

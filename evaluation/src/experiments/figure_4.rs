@@ -2,7 +2,7 @@
 
 use std::f64::consts::LOG2_E;
 
-use guira_bench::{
+use guira_report::{
     plot::{Chart, Series},
     table::Table,
 };

@@ -1,6 +1,6 @@
 //! Figure 5: look-ups of full filters by the share of keys that are present.
 
-use guira_bench::plot::{Chart, Series};
+use guira_report::plot::{Chart, Series};
 
 use super::{
     Outcome, Progress, Row,

@@ -1,6 +1,6 @@
 //! Figure 6: look-ups by load, of absent and of present keys.
 
-use guira_bench::plot::Chart;
+use guira_report::plot::Chart;
 
 use super::{
     Outcome, Progress, Row,

@@ -1,6 +1,6 @@
 //! Figure 7: inserts by load.
 
-use guira_bench::plot::Chart;
+use guira_report::plot::Chart;
 
 use super::{
     Outcome, Progress, Row, Verdict,

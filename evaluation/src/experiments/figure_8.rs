@@ -1,6 +1,6 @@
 //! Figure 8: removals from the full filter until it is empty.
 
-use guira_bench::plot::Chart;
+use guira_report::plot::Chart;
 
 use super::{
     Outcome, Progress, Row,

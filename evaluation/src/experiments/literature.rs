@@ -1,6 +1,6 @@
 //! This library against the field: bits per item and rates of published filters.
 
-use guira_bench::{
+use guira_report::{
     plot::{Chart, Series},
     table::Table,
 };

@@ -5,7 +5,7 @@
 
 use std::{fs, path::Path};
 
-use guira_bench::{
+use guira_report::{
     plot::{Chart, Series},
     table::Table,
 };

@@ -19,7 +19,7 @@ mod table_2;
 mod table_3;
 mod theory;
 
-use guira_bench::{plot::Chart, table::Table};
+use guira_report::{plot::Chart, table::Table};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::Options;

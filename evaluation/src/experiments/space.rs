@@ -2,10 +2,8 @@
 
 use std::sync::OnceLock;
 
-use guira_bench::Keys;
-
 use super::Progress;
-use crate::{filters, parallel};
+use crate::{common::Keys, filters, parallel};
 
 /// Bytes of each filter: what the paper's cuckoo filter takes with 2^20 buckets of four slots of 12 bits.
 const BYTES: usize = 6 << 20;

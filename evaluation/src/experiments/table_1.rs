@@ -1,6 +1,6 @@
 //! Table 1: what filters cost in space and in cache misses, and which allow removal.
 
-use guira_bench::table::{Table, cell};
+use guira_report::table::{Table, cell};
 
 use super::{
     Outcome, Progress, Row, Verdict,

@@ -1,7 +1,7 @@
 //! Table 2, and the figures that ;login: gives for the same filters: bits per item by formula and as
 //! measured, and memory references of a look-up.
 
-use guira_bench::table::{Table, cell};
+use guira_report::table::{Table, cell};
 
 use super::{
     Outcome, Progress, Row, Verdict,

@@ -1,7 +1,7 @@
 //! Table 3: space, false positives and construction speed of filters of one size.
 
 use guira::Layout;
-use guira_bench::table::{Table, cell};
+use guira_report::table::{Table, cell};
 
 use super::{
     Outcome, Progress, Row, Verdict,

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use guira_bench::table::Table;
+use guira_report::table::Table;
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
 use super::{Outcome, Progress, Row, Verdict};

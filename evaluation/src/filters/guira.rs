@@ -1,9 +1,9 @@
 //! guira itself, in every layout, one key after another and in batches.
 
 use guira::{CuckooFilter, Layout};
-use guira_bench::BATCH;
 
 use super::{Filter, Kind};
+use crate::common::BATCH;
 
 /// Every layout, twice.
 pub fn kinds() -> impl Iterator<Item = Kind> {

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use guira::Layout;
-use guira_bench::Keys;
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
 use super::{Filter, Kind, all};
+use crate::common::Keys;
 
 /// Buckets for 2^20 items of the cuckoo filters, so of 1.5 MiB.
 const BYTES: usize = 6 << 18;

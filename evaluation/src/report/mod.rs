@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-use guira_bench::table::Table;
+use guira_report::table::Table;
 
 use crate::experiments::{Experiment, Outcome, Row};
 

@@ -1,7 +1,7 @@
 //! The page itself: no file beside it is needed to read it.
 
 use anyhow::Result;
-use guira_bench::{machine, plot::Chart, table::Table};
+use guira_report::{machine, plot::Chart, table::Table};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::{Done, difference, number};

@@ -6,8 +6,6 @@ mod round;
 
 use std::sync::OnceLock;
 
-use guira_bench::Cores;
-
 pub use self::read::{
     FALLS, FASTER, SLOWER, STABLE, at, chart, claim, find, layouts, least_ratio, mean, table, trend,
 };
@@ -15,6 +13,7 @@ use self::round::Round;
 use super::Progress;
 use crate::{
     Options,
+    common::Cores,
     filters::{Kind, all},
 };
 

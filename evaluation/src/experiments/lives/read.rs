@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use guira_bench::{
+use guira_report::{
     plot::{Chart, Series},
     table::{Table, cell},
 };
