@@ -185,6 +185,15 @@ pub fn run_selected(options: &Options) -> Result<Vec<(&'static Experiment, Outco
     let is_selected = |experiment: &&Experiment| {
         options.only.is_empty() || options.only.iter().any(|only| experiment.name.contains(only))
     };
+    if options.save_reference {
+        let is_run =
+            ALL.iter().filter(is_selected).any(|experiment| experiment.name == "login-loads");
+        ensure!(
+            is_run && options.log_buckets().contains(&login_loads::LOG_BUCKETS),
+            "--save-reference needs login-loads and --log-buckets {}",
+            login_loads::LOG_BUCKETS
+        );
+    }
     let progress = Progress::new();
     let run = |experiment: &'static Experiment| {
         progress.set_message(experiment.title);
@@ -194,7 +203,7 @@ pub fn run_selected(options: &Options) -> Result<Vec<(&'static Experiment, Outco
     progress.finish();
     if options.save_reference {
         let tables = completed.iter().flat_map(|(_, outcome)| &outcome.tables);
-        login_loads::save_reference(options, tables)?;
+        login_loads::save_reference(tables)?;
     }
     Ok(completed)
 }
