@@ -1,13 +1,7 @@
-//! Error values: each says what is wrong. What could not be done has changed nothing.
-
-#[cfg(feature = "std")]
-mod load;
+//! Errors of building a filter and of inserting. An operation that fails changes nothing.
 
 use alloc::vec::Vec;
 use core::{error::Error, fmt};
-
-#[cfg(feature = "std")]
-pub use load::LoadError;
 
 use crate::Layout;
 
@@ -24,31 +18,29 @@ use crate::Layout;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum InsertError {
-    /// A search from the item's two buckets, through up to 500 of them and all that these lead to,
-    /// found no free lane. Up to [`capacity`](crate::CuckooFilter::capacity) this happens to one
-    /// table in 10 000 at most. An item that another thread is just moving occupies two lanes. (In a
-    /// [`GrowingFilter`](crate::GrowingFilter) besides: no further table can be had.)
+    /// A search from the item's two buckets, through up to 500 buckets and their alternate buckets,
+    /// found no empty slot. Up to its [`capacity`](crate::Filter::capacity) this happens to at most
+    /// one filter in 10 000. An item that another thread is moving occupies two slots. (In a
+    /// [`GrowingFilter`](crate::GrowingFilter): and no further segment can be appended.)
     Full,
-    /// Both buckets hold nothing but the item's fingerprint: the item, or aliases of it, were
-    /// inserted `2 × lanes` times (`lanes` times, where both buckets are the same one). In the last table of a
-    /// [`GrowingFilter`](crate::GrowingFilter): half as many.
+    /// Both buckets hold only copies of the item or its aliases, `2 × slots per bucket` of them
+    /// (half as many if both buckets are the same one). In the last segment of a
+    /// [`GrowingFilter`](crate::GrowingFilter), half of that is too many.
     TooManyCopies,
 }
 
 impl fmt::Display for InsertError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Full => {
-                "the filter is full: no free lane within reach, and no memory to grow if it may"
-            }
-            Self::TooManyCopies => "too many copies of the item are in its buckets",
+            Self::Full => "the filter is full: no empty slot is within reach, and it cannot grow",
+            Self::TooManyCopies => "the item's buckets hold too many copies of it",
         })
     }
 }
 
 impl Error for InsertError {}
 
-/// Which items of a batch were not inserted. All others are in (or, for `insert_unique_batch`, were there).
+/// The items of a batch that were not inserted. All others are in the filter.
 ///
 /// ```
 /// let filter = guira::CuckooFilter::with_capacity(100);
@@ -67,7 +59,7 @@ pub struct InsertBatchError {
 }
 
 impl InsertBatchError {
-    /// `Ok` with the number added, or the error when any was rejected, in whatever order.
+    /// Returns the number of items added, or the error if any failed, in whatever order.
     pub(crate) fn check(
         added: usize,
         mut failures: Vec<(usize, InsertError)>,
@@ -80,7 +72,7 @@ impl InsertBatchError {
         Err(Self { rejected, reasons, added })
     }
 
-    /// The positions in the batch of the items that did not fit, ascending. All others are in.
+    /// The positions in the batch of the items that were not inserted, in ascending order.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(100);
@@ -92,7 +84,7 @@ impl InsertBatchError {
         &self.rejected
     }
 
-    /// Why each of [`rejected`](Self::rejected) did not fit, in the same order.
+    /// Why each of [`rejected`](Self::rejected) was not inserted, in the same order.
     ///
     /// ```
     /// use guira::InsertError;
@@ -106,7 +98,7 @@ impl InsertBatchError {
         &self.reasons
     }
 
-    /// How many items the call added, in spite of the others.
+    /// The number of items that the call added.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(100);
@@ -127,7 +119,7 @@ impl fmt::Display for InsertBatchError {
         let noun = if items == 1 { "item" } else { "items" };
         write!(
             f,
-            "{items} {noun} of the batch did not fit (filter full: {full}, too many copies: {copies})"
+            "{items} {noun} of the batch could not be inserted (filter full: {full}, too many copies: {copies})"
         )
     }
 }
@@ -150,43 +142,42 @@ impl Error for InsertBatchError {}
 pub enum BuildError {
     /// No capacity was given.
     NoCapacity,
-    /// A capacity of zero was asked for.
+    /// The capacity is zero.
     ZeroCapacity,
-    /// The capacity needs more than 2^32 buckets in this layout, or more than this machine can
-    /// address.
+    /// The capacity needs more than 2^32 buckets of this layout.
     #[non_exhaustive]
     CapacityTooLarge {
-        /// The capacity asked for, in items.
+        /// The capacity, in items.
         capacity: usize,
-        /// The layout that it was asked for in.
+        /// The layout.
         layout: Layout,
     },
     /// The system refused the memory.
     #[non_exhaustive]
     OutOfMemory {
-        /// How many bytes of buckets were asked for.
+        /// The bytes of buckets that were requested.
         bytes: usize,
     },
     /// The false-positive rate is not a number above 0 and below 1.
     InvalidRate(f64),
-    /// The false-positive rate is lower than any layout reaches at this capacity; for a filter that grows: than all tables
-    /// together, however many they become, can be held to.
+    /// The target is lower than the false-positive rate of every layout at this capacity. For a
+    /// growing filter: lower than the rate of all segments together, however many there will be.
     #[non_exhaustive]
     RateTooLow {
-        /// The rate asked for.
-        asked: f64,
-        /// The lowest rate that there is.
+        /// The target rate.
+        target: f64,
+        /// The lowest possible target.
         lowest: f64,
     },
-    /// The layout asked for does not meet the false-positive rate asked for; as the first layout of a filter that grows, with
-    /// what later tables need.
+    /// The layout does not meet the target false-positive rate. As the first layout of a growing
+    /// filter: not together with what later segments need.
     #[non_exhaustive]
     LayoutMissesRate {
-        /// The layout asked for.
+        /// The layout.
         layout: Layout,
-        /// The rate asked for.
-        asked: f64,
-        /// The rate that the layout reaches at this capacity; the lowest to ask for, if the filter is to grow.
+        /// The target rate.
+        target: f64,
+        /// The lowest target that the layout meets at this capacity.
         reached: f64,
     },
 }
@@ -206,15 +197,15 @@ impl fmt::Display for BuildError {
             Self::InvalidRate(rate) => {
                 write!(f, "a false-positive rate must be above 0 and below 1, not {rate}")
             }
-            Self::RateTooLow { asked, lowest } => {
+            Self::RateTooLow { target, lowest } => {
                 write!(
                     f,
-                    "a false-positive rate of {asked} cannot be reached; the lowest is {lowest:.3e}"
+                    "a false-positive rate of {target} cannot be met; the lowest possible is {lowest:.3e}"
                 )
             }
-            Self::LayoutMissesRate { layout, asked, reached } => write!(
+            Self::LayoutMissesRate { layout, target, reached } => write!(
                 f,
-                "{layout:?} reaches a false-positive rate of {reached:.3e}, not the {asked} asked for"
+                "{layout:?} reaches a false-positive rate of {reached:.3e}, not the target of {target}"
             ),
         }
     }

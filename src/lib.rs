@@ -1,5 +1,5 @@
 //! A concurrent cuckoo filter: is this item in the set? In a few bits per item, with rare false
-//! positives and no false negatives, with removal, shared by many threads, whose look-ups take no lock.
+//! positives and no false negatives, with removal, shared by many threads, whose lookups take no lock.
 //!
 //! # A first filter
 //!
@@ -90,7 +90,7 @@
 //! # Threads
 //!
 //! Every operation but [`clear`](CuckooFilter::clear) takes `&self`: share a filter by reference or in an
-//! [`Arc`](alloc::sync::Arc). Look-ups take no lock and write
+//! [`Arc`](alloc::sync::Arc). Lookups take no lock and write
 //! nothing; inserts take none as long as one of an item's two buckets has room. What overlapping
 //! calls may observe stands [with the filter](CuckooFilter#what-overlapping-calls-may-observe), how
 //! it works in [`docs::design`], what it does not do in [`docs::limits`], and what has been checked in
@@ -127,7 +127,7 @@
 //!
 //! # What goes on inside
 //!
-//! With the feature `stats` a filter counts its relocations, the lengths of their paths, the look-ups that had to look again and
+//! With the feature `stats` a filter counts its relocations, the lengths of their paths, the lookups that had to look again and
 //! the waits for locks, and `stats()` returns the numbers. Without it none of this takes a byte or an instruction. With it each
 //! insert counts twice, each lock is tried before it is waited for, and a filter takes one to nine KiB more, by the number of cores.
 //!
@@ -143,7 +143,7 @@
 //! allocator and 64-bit atomics. Everything but snapshots is there, with these differences:
 //!
 //! - Who waits for a stripe spins. Where a thread can be interrupted by another that it waits for (an interrupt handler,
-//!   a scheduler with strict priorities), that may be for ever: only look-ups, and `insert` where a bucket has room, take no lock.
+//!   a scheduler with strict priorities), that may be for ever: only lookups, and `insert` where a bucket has room, take no lock.
 //! - The default seed is made of addresses and the like, which can be guessed. Where somebody chooses the keys, draw a
 //!   [`seed`](CuckooFilterBuilder::seed) from what the platform has.
 //! - All threads count in one place, so writers are slower side by side.
@@ -156,7 +156,7 @@
 //! Rust 1.89 will do; a later one will be asked for in a minor release only.
 
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
-// Says which feature an item needs, where docs.rs builds the documentation.
+// Shows which feature an item needs, where docs.rs builds the documentation.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(clippy::std_instead_of_core, clippy::std_instead_of_alloc, clippy::alloc_instead_of_core)]
 
@@ -165,63 +165,46 @@ extern crate alloc;
 #[cfg(not(target_has_atomic = "64"))]
 compile_error!("guira keeps its buckets in 64-bit atomics, which this target does not have");
 
-mod batch;
-mod builder;
+mod bucket;
 mod chain;
-mod counter;
-mod crowd;
 pub mod docs;
 mod error;
 mod filter;
-mod geometry;
-mod growing;
-mod hasher;
-mod outcome;
-mod path;
-mod protocol;
-mod shared;
-mod sizing;
-#[cfg(feature = "std")]
-mod snapshot;
-mod stats;
-mod stripes;
 mod sync;
-#[cfg_attr(not(feature = "std"), allow(dead_code, reason = "parts of it serve loading"))]
 mod table;
-mod word;
 
-/// The typed core, for research and for this crate's own models and measurements.
+/// The typed core, for research and for this crate's own models, tests and measurements.
 ///
-/// What is here is exempt from semantic versioning.
+/// It is exempt from semantic versioning.
 #[doc(hidden)]
 pub mod raw {
     #[cfg(guira_steps)]
     pub use crate::sync::steps;
     pub use crate::{
-        chain::{Chain, Nested, mixed},
-        counter::ShardedCounter,
-        geometry::{Geometry, MAX_BUCKETS, Pair, Placement},
-        path::{Move, Progress, Search},
-        shared::Core,
-        word::{Census, Fingerprint, Plain, SemiSorted, WordLayout},
+        bucket::{BucketLayout, Census, Fingerprint, Plain, SemiSorted},
+        chain::Chain,
+        table::{
+            Addressing, MAX_BUCKETS, Move, Nested, Nesting, Pair, Progress, Search, ShardedCounter,
+            Single, Table, mix,
+        },
     };
     #[cfg(loom)]
     pub use crate::{
-        stripes::{Epoch, Held, Stripe, Stripes},
         sync::spin::{SpinGuard, SpinLock},
+        table::{AllStripes, Stripe, StripeGuard, Stripes, Version},
     };
 }
 
-pub use builder::CuckooFilterBuilder;
-#[cfg(feature = "std")]
-pub use error::LoadError;
+pub use bucket::Layout;
 pub use error::{BuildError, InsertBatchError, InsertError};
-pub use filter::CuckooFilter;
-pub use growing::{GrowingFilter, Segment};
-pub use hasher::{DefaultHashBuilder, DefaultHasher, StableHashBuilder, StableHasher};
+#[cfg(feature = "std")]
+pub use filter::LoadError;
+pub use filter::{
+    ByHash, CuckooFilter, DefaultHashBuilder, DefaultHasher, Engine, Filter, FilterBuilder, Fixed,
+    Growing, GrowingFilter, InsertMask, Membership, Segment, StableHashBuilder, StableHasher,
+};
 #[cfg(feature = "stats")]
-pub use stats::Stats;
-pub use word::Layout;
+pub use table::Stats;
 
 /// The examples of the README, as tests.
 #[cfg(doctest)]

@@ -7,10 +7,10 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-use guira::{BuildError, CuckooFilter, CuckooFilterBuilder, DefaultHashBuilder, Layout};
+use guira::{BuildError, CuckooFilter, DefaultHashBuilder, FilterBuilder, Layout};
 
 /// The error of a builder that must not succeed.
-fn error(builder: CuckooFilterBuilder) -> BuildError {
+fn error(builder: FilterBuilder) -> BuildError {
     let error = builder.build().expect_err("an error");
     assert!(!error.to_string().is_empty());
     assert_eq!(error, error.clone());
@@ -40,7 +40,7 @@ fn with_capacity_zero_panics() {
 #[cfg(target_pointer_width = "64")]
 fn more_than_2_to_the_32_buckets() {
     for &layout in Layout::ALL {
-        let most = layout.lanes() as usize * (1 << 32);
+        let most = layout.slots_per_bucket() as usize * (1 << 32);
         for capacity in
             [most, most + 1, 1 << 40, 1 << 53, usize::MAX / 2, usize::MAX - 1, usize::MAX]
         {
@@ -59,7 +59,7 @@ fn more_than_2_to_the_32_buckets() {
     for capacity in [1 << 36, usize::MAX] {
         for rate in [None, Some(0.1), Some(0.001)] {
             let builder = CuckooFilter::builder().capacity(capacity);
-            let builder = rate.into_iter().fold(builder, CuckooFilterBuilder::false_positive_rate);
+            let builder = rate.into_iter().fold(builder, FilterBuilder::false_positive_rate);
             match error(builder) {
                 BuildError::CapacityTooLarge { capacity: asked, .. } => assert_eq!(asked, capacity),
                 other => panic!("{other:?} for {capacity} at {rate:?}"),
@@ -74,7 +74,7 @@ fn rates_that_are_none() {
     for rate in wrong {
         for layout in [None, Some(Layout::Plain8x8), Some(Layout::Plain4x16)] {
             let builder = CuckooFilter::builder().capacity(100).false_positive_rate(rate);
-            let builder = layout.into_iter().fold(builder, CuckooFilterBuilder::layout);
+            let builder = layout.into_iter().fold(builder, FilterBuilder::layout);
             match builder.build() {
                 Err(BuildError::InvalidRate(asked)) => {
                     assert!(asked.to_bits() == rate.to_bits());
@@ -159,7 +159,7 @@ fn a_burst_too_long_for_a_mask() {
 #[test]
 #[should_panic(expected = "a mask has room for 64 answers, not for 65")]
 fn a_burst_of_hashes_too_long_for_a_mask() {
-    let _ = CuckooFilter::with_capacity(10).contains_hash_mask(&[0; 65]);
+    let _ = CuckooFilter::with_capacity(10).by_hash().contains_mask(&[0; 65]);
 }
 
 /// Nothing is done before the lengths are checked.

@@ -8,8 +8,8 @@ use std::{
 };
 
 use guira::{
-    BuildError, CuckooFilter, CuckooFilterBuilder, DefaultHashBuilder, DefaultHasher,
-    GrowingFilter, InsertBatchError, InsertError, Layout, Segment, StableHashBuilder, StableHasher,
+    BuildError, CuckooFilter, DefaultHashBuilder, DefaultHasher, FilterBuilder, GrowingFilter,
+    InsertBatchError, InsertError, Layout, Segment, StableHashBuilder, StableHasher,
 };
 
 /// Goes from thread to thread, is shared by threads, and by who catches panics. (Filters are in order after a
@@ -29,7 +29,7 @@ where
 {
     at_home_anywhere::<CuckooFilter<S>>();
     at_home_anywhere::<GrowingFilter<S>>();
-    at_home_anywhere::<CuckooFilterBuilder<S>>();
+    at_home_anywhere::<FilterBuilder<S>>();
     at_home_anywhere::<S>();
 }
 

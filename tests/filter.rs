@@ -27,17 +27,17 @@ fn items_are_their_hashes() {
     let filter = filter(1_000, 3);
     let hash = |item: &str| filter.hasher().hash_one(item);
     filter.insert("a").expect("room");
-    assert!(filter.contains_hash(hash("a")));
-    filter.insert_hash(hash("b")).expect("room");
+    assert!(filter.by_hash().contains(hash("a")));
+    filter.by_hash().insert(hash("b")).expect("room");
     assert!(filter.contains("b"));
-    assert_eq!(filter.insert_unique_hash(hash("a")), Ok(false));
-    assert_eq!(filter.insert_unique_hash(hash("c")), Ok(true));
+    assert_eq!(filter.by_hash().insert_unique(hash("a")), Ok(false));
+    assert_eq!(filter.by_hash().insert_unique(hash("c")), Ok(true));
     assert_eq!(filter.insert_unique("c"), Ok(false));
     filter.insert("c").expect("room");
-    assert_eq!((filter.count_hash(hash("c")), filter.count("c")), (2, 2));
-    assert!(filter.remove_hash(hash("c")));
+    assert_eq!((filter.by_hash().count(hash("c")), filter.count("c")), (2, 2));
+    assert!(filter.by_hash().remove(hash("c")));
     assert!(filter.remove("c"));
-    assert!(!filter.remove_hash(hash("c")));
+    assert!(!filter.by_hash().remove(hash("c")));
     assert_eq!(filter.len(), 2);
 }
 
@@ -53,13 +53,13 @@ fn batches_of_items_are_batches_of_their_hashes() {
         answers.fill(false);
     };
 
-    filter.insert_hash_batch(&hashes).expect("room");
+    filter.by_hash().insert_batch(&hashes).expect("room");
     check("found by item", filter.contains_batch(&items, &mut answers), &mut answers);
     check("removed by item", filter.remove_batch(&items, &mut answers), &mut answers);
     filter.insert_batch(&items).expect("room");
-    check("found by hash", filter.contains_hash_batch(&hashes, &mut answers), &mut answers);
-    check("removed by hash", filter.remove_hash_batch(&hashes, &mut answers), &mut answers);
-    let added = filter.insert_unique_hash_batch(&hashes, &mut answers).expect("room");
+    check("found by hash", filter.by_hash().contains_batch(&hashes, &mut answers), &mut answers);
+    check("removed by hash", filter.by_hash().remove_batch(&hashes, &mut answers), &mut answers);
+    let added = filter.by_hash().insert_unique_batch(&hashes, &mut answers).expect("room");
     check("added by hash", added, &mut answers);
     assert_eq!(filter.insert_unique_batch(&items, &mut answers), Ok(0));
     assert_eq!((answers, filter.len()), ([false; 100], 100));
@@ -75,7 +75,7 @@ fn a_mask_says_what_a_batch_says() {
     for burst in [0, 1, 2, 16, 31, 32, 33, 63, 64] {
         let expected = (0..burst).filter(odd).fold(0, |mask, number| mask | 1 << number);
         assert_eq!(filter.contains_mask(&items[..burst]), expected, "{burst} items");
-        assert_eq!(filter.contains_hash_mask(&hashes[..burst]), expected, "{burst} hashes");
+        assert_eq!(filter.by_hash().contains_mask(&hashes[..burst]), expected, "{burst} hashes");
     }
 }
 
@@ -124,9 +124,11 @@ fn statistics_agree_with_one_another() {
             let mut filter = builder.build().expect("a small filter");
             assert_eq!((filter.capacity(), filter.layout()), (capacity, layout));
             assert!(filter.slots() >= capacity);
-            assert!(filter.slots().is_multiple_of(layout.lanes() as usize));
-            assert!(filter.size_in_bytes() >= filter.slots() / layout.lanes() as usize * 8);
-            assert!(filter.false_positive_rate() <= layout.rate());
+            assert!(filter.slots().is_multiple_of(layout.slots_per_bucket() as usize));
+            assert!(
+                filter.size_in_bytes() >= filter.slots() / layout.slots_per_bucket() as usize * 8
+            );
+            assert!(filter.false_positive_rate() <= layout.false_positive_rate());
             assert_eq!((filter.len(), filter.is_empty(), filter.load_factor()), (0, true, 0.0));
 
             for key in 0..capacity.min(500) as u64 {

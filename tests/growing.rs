@@ -49,8 +49,14 @@ fn what_a_finer_segment_knows_determines_what_a_coarser_one_does() {
                 prop_assert!(
                     pair.buckets.iter().all(|&bucket| u64::from(bucket) < nested.buckets())
                 );
-                prop_assert_eq!(nested.other(pair.fingerprint, pair.buckets[0]), pair.buckets[1]);
-                prop_assert_eq!(nested.other(pair.fingerprint, pair.buckets[1]), pair.buckets[0]);
+                prop_assert_eq!(
+                    nested.alt_bucket(pair.fingerprint, pair.buckets[0]),
+                    pair.buckets[1]
+                );
+                prop_assert_eq!(
+                    nested.alt_bucket(pair.fingerprint, pair.buckets[1]),
+                    pair.buckets[0]
+                );
             }
             let shorter = fine.fingerprints().ilog2() - coarse.fingerprints().ilog2();
             prop_assert_eq!(in_fine.fingerprint.get() >> shorter, in_coarse.fingerprint.get());
@@ -479,7 +485,7 @@ fn what_cannot_be_built_is_refused() {
 #[test]
 fn every_layout_can_be_the_first() {
     for &layout in Layout::ALL {
-        let rate = (layout.rate() * 4.0).max(0.001);
+        let rate = (layout.false_positive_rate() * 4.0).max(0.001);
         let builder = CuckooFilter::builder().capacity(50).layout(layout).false_positive_rate(rate);
         let filter = builder.build_growing().unwrap();
         filter.try_extend(0..3_000).unwrap();

@@ -26,7 +26,7 @@ use std::{
 use common::rng;
 use guira::{
     InsertError,
-    raw::{Core, Fingerprint, Geometry, Pair, Plain, SemiSorted, WordLayout},
+    raw::{Addressing, BucketLayout, Fingerprint, Pair, Plain, SemiSorted, Table},
 };
 use history::{Action, Answer, CLASSES, Class, Counts, Event, is_linearizable, show};
 use rand::{RngExt, rngs::SmallRng};
@@ -41,7 +41,7 @@ struct Step {
 }
 
 /// Makes one call.
-fn operate<L: WordLayout>(core: &Core, pair: Pair, action: Action) -> Answer {
+fn operate<L: BucketLayout>(table: &Table, pair: Pair, action: Action) -> Answer {
     match action {
         Action::Contains => Answer::Contains(core.contains::<L>(pair)),
         Action::Count => Answer::Count(core.count::<L>(pair)),
@@ -56,7 +56,7 @@ fn operate<L: WordLayout>(core: &Core, pair: Pair, action: Action) -> Answer {
 struct World {
     buckets: u32,
     lanes: u8,
-    operate: fn(&Core, Pair, Action) -> Answer,
+    operate: fn(&Table, Pair, Action) -> Answer,
     /// Each class by way of either bucket.
     pairs: [[Pair; 2]; CLASSES],
     classes: [Class; CLASSES],
@@ -74,14 +74,14 @@ impl World {
     }
 
     /// A world with this layout and this many buckets, its classes chosen at random.
-    fn of<L: WordLayout>(rng: &mut SmallRng, buckets: u32) -> Self {
-        let geometry = Geometry::new(buckets.into(), 0);
+    fn of<L: BucketLayout>(rng: &mut SmallRng, buckets: u32) -> Self {
+        let geometry = Addressing::new(buckets.into());
         let mut pairs: Vec<[Pair; 2]> = Vec::new();
         while pairs.len() < CLASSES {
-            let value = rng.random_range(L::LEAST_FINGERPRINT..=L::MOST_FINGERPRINT);
+            let value = rng.random_range(L::MIN_FINGERPRINT..=L::MAX_FINGERPRINT);
             let fingerprint = Fingerprint::new(value);
             let bucket = rng.random_range(0..buckets);
-            let other = geometry.other(fingerprint, bucket);
+            let other = geometry.alt_bucket(fingerprint, bucket);
             let way = |buckets| Pair { fingerprint, buckets };
             // In a table of two, those with one bucket only drive the others to and fro.
             if bucket == other && buckets > 2 && rng.random_bool(0.8) {
@@ -91,7 +91,7 @@ impl World {
                 pairs.push([way([bucket, other]), way([other, bucket])]);
             }
         }
-        let lanes = L::LANES as u8;
+        let lanes = L::SLOTS as u8;
         let class = |index: usize| {
             let [here, there] = pairs[index][0].buckets;
             let beside = |bucket| std::array::from_fn(|c| pairs[c][0].buckets.contains(&bucket));
@@ -104,7 +104,7 @@ impl World {
     }
 
     /// How many copies of each class stand in each of its two buckets. For quiet moments.
-    fn placement(&self, core: &Core) -> [[usize; 2]; CLASSES] {
+    fn placement(&self, table: &Table) -> [[usize; 2]; CLASSES] {
         self.pairs.map(|[pair, _]| {
             pair.buckets.map(|bucket| {
                 let alone = Pair { buckets: [bucket; 2], ..pair };
@@ -219,7 +219,7 @@ fn weighted(rng: &mut SmallRng, weights: [u32; 5]) -> Action {
 /// A program with its table, filled and ready.
 struct Run<'a> {
     program: &'a Program,
-    core: Core,
+    core: Table,
     filled: Counts,
     /// How many copies each thread owns at the start: nobody else removes these.
     owned: Vec<Counts>,
@@ -233,7 +233,7 @@ impl<'a> Run<'a> {
     /// Fills a new table, and deals out most of what is in it among the threads.
     fn new(program: &'a Program) -> Self {
         let world = &program.world;
-        let core = Core::new(Geometry::new(world.buckets.into(), 0), false).expect("a tiny table");
+        let core = Table::new(Addressing::new(world.buckets.into()), false).expect("a tiny table");
         let mut filled = [0; CLASSES];
         let mut owned = vec![[0; CLASSES]; program.threads.len() + 1];
         for (deal, &class) in program.filling.iter().enumerate() {

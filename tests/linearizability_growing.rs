@@ -54,7 +54,7 @@ impl Program {
             let (high, low) = (rng.random::<u32>(), rng.random::<u32>() >> 3);
             u64::from(high) << 32 | (item as u64) << 29 | u64::from(low)
         });
-        let copies = first_buckets as u32 * layout.lanes() - rng.random_range(0..=2);
+        let copies = first_buckets as u32 * layout.slots_per_bucket() - rng.random_range(0..=2);
         let filling = (0..copies).map(|_| item(&mut rng)).collect();
         let step = |rng: &mut SmallRng, actions: &[Action]| {
             (actions[rng.random_range(0..actions.len())], item(rng))

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Checked, Watchdog, core, oracle::Oracle, rng, runner, scaled};
-use guira::raw::{Core, Pair, Plain, SemiSorted, WordLayout};
+use guira::raw::{BucketLayout, Pair, Plain, SemiSorted, Table};
 use proptest::prelude::*;
 use rand::RngExt;
 
@@ -39,19 +39,19 @@ fn op() -> impl Strategy<Value = Op> {
 
 /// A core beside the oracle.
 struct Checker<L> {
-    core: Core,
+    core: Table,
     oracle: Oracle,
     pairs: Vec<Pair>,
     layout: std::marker::PhantomData<L>,
 }
 
-impl<L: WordLayout> Checker<L> {
+impl<L: BucketLayout> Checker<L> {
     fn new(buckets: u64, seed: u64) -> Self {
-        let core = core(buckets, seed);
+        let core = table(buckets, seed);
         let mut rng = rng(seed);
-        let number = buckets * u64::from(L::LANES) * 3 / 2 + 4;
-        let pairs = (0..number).map(|_| core.geometry().pair::<L>(rng.random())).collect();
-        let oracle = Oracle::new(buckets, L::LANES);
+        let number = buckets * u64::from(L::SLOTS) * 3 / 2 + 4;
+        let pairs = (0..number).map(|_| core.addressing().pair::<L>(rng.random())).collect();
+        let oracle = Oracle::new(buckets, L::SLOTS);
         Self { core, oracle, pairs, layout: std::marker::PhantomData }
     }
 
@@ -120,7 +120,7 @@ impl<L: WordLayout> Checker<L> {
 }
 
 /// Random sequences of operations in tables of every size.
-fn check<L: WordLayout>() {
+fn check<L: BucketLayout>() {
     let _watchdog = Watchdog::new("model");
     let ops = prop::collection::vec(op(), 0..60);
     let strategy = (prop::sample::select(&SIZES[..]), any::<u64>(), ops);

@@ -42,7 +42,7 @@ static ALLOCATOR: Stingy = Stingy;
 fn memory_that_is_refused_is_an_error() {
     for &layout in Layout::ALL {
         for huge_pages in [false, true] {
-            let lanes = layout.lanes() as usize;
+            let lanes = layout.slots_per_bucket() as usize;
             let capacity = lanes << 28;
             let builder = CuckooFilter::builder().layout(layout).huge_pages(huge_pages);
             let error = builder.clone().capacity(capacity).build().expect_err("2 GiB and more");

@@ -23,7 +23,7 @@ use common::{Watchdog, rng};
 use guira::{
     Layout,
     raw::{
-        Chain, Core, Fingerprint, Geometry, Nested, Pair, Plain, WordLayout,
+        Addressing, BucketLayout, Chain, Fingerprint, Nested, Pair, Plain, Table,
         steps::{Step, with_hook},
     },
 };
@@ -58,7 +58,7 @@ struct Known {
 
 /// A writer, about to make its call.
 struct Writer {
-    core: Arc<Core>,
+    core: Arc<Table>,
     call: Call,
     pair: Pair,
 }
@@ -76,7 +76,7 @@ impl Writer {
 
 /// A table, and what a writer is to do to it.
 struct Scene {
-    core: Arc<Core>,
+    core: Arc<Table>,
     call: Call,
     known: Vec<Known>,
     /// Which of the known pairs the call is about.
@@ -93,7 +93,7 @@ struct Scene {
 impl Scene {
     /// An empty table.
     fn new(call: Call, locks: usize, end: u32, stripe: Option<u32>) -> Self {
-        let core = Core::new(Geometry::new(BUCKETS, 0), false).expect("a small table");
+        let core = Table::new(Addressing::new(BUCKETS), false).expect("a small table");
         Self {
             core: Arc::new(core),
             call,
@@ -108,12 +108,12 @@ impl Scene {
 
     /// A pair with these buckets whose fingerprint has not been used.
     fn unused(&mut self, buckets: [u32; 2]) -> Pair {
-        let geometry = self.core.geometry();
+        let geometry = self.core.addressing();
         let fits = |&value: &u32| {
             self.stripe.is_none_or(|stripe| value % STRIPES == stripe)
-                && geometry.other(Fingerprint::new(value), buckets[0]) == buckets[1]
+                && geometry.alt_bucket(Fingerprint::new(value), buckets[0]) == buckets[1]
         };
-        let found = (self.last + 1..=L::MOST_FINGERPRINT).find(fits);
+        let found = (self.last + 1..=L::MAX_FINGERPRINT).find(fits);
         self.last = found.expect("such fingerprints are many");
         Pair { fingerprint: Fingerprint::new(self.last), buckets }
     }
@@ -131,7 +131,7 @@ impl Scene {
 
     /// Puts as many pairs into the first bucket as fit there.
     fn crowd(&mut self, buckets: [u32; 2]) {
-        for _ in 0..L::LANES {
+        for _ in 0..L::SLOTS {
             self.put(buckets, 1);
         }
     }
@@ -199,7 +199,7 @@ impl Scene {
                 }
             }
         }
-        let none = Pair { fingerprint: Fingerprint::new(L::MOST_FINGERPRINT), buckets: [0, 1] };
+        let none = Pair { fingerprint: Fingerprint::new(L::MAX_FINGERPRINT), buckets: [0, 1] };
         assert!(!unblocked(LOOK_UP, || self.core.contains::<L>(none)), "nobody inserted this");
     }
 
@@ -359,7 +359,7 @@ fn a_writer_that_panics_leaves_every_lock_free_and_every_item_in() {
 
 /// Two buckets with one lane free in both together, and an item that is at home in both.
 struct PingPong {
-    core: Arc<Core>,
+    core: Arc<Table>,
     item: Pair,
     /// Items at home in one bucket: where there is no room for one, it drives the item out.
     drivers: [Pair; 2],
@@ -380,12 +380,12 @@ enum Meanwhile {
 impl PingPong {
     /// A table with the item in the bucket of this number.
     fn new(place: usize) -> Self {
-        let core = Core::new(Geometry::new(2, 0), false).expect("a small table");
+        let core = Table::new(Addressing::new(2), false).expect("a small table");
         let pair = |buckets: [u32; 2], number| {
             let fits = |&value: &u32| {
-                core.geometry().other(Fingerprint::new(value), buckets[0]) == buckets[1]
+                core.addressing().alt_bucket(Fingerprint::new(value), buckets[0]) == buckets[1]
             };
-            let value = (L::LEAST_FINGERPRINT..=L::MOST_FINGERPRINT).filter(fits).nth(number);
+            let value = (L::MIN_FINGERPRINT..=L::MAX_FINGERPRINT).filter(fits).nth(number);
             Pair { fingerprint: Fingerprint::new(value.expect("enough of them")), buckets }
         };
         let item = pair([0, 1], 0);
@@ -393,7 +393,7 @@ impl PingPong {
         let insert = |pair| core.insert::<L>(pair).expect("room");
         insert(Pair { buckets: [place as u32; 2], ..item });
         for bucket in [0, 1] {
-            (1..L::LANES as usize).for_each(|number| insert(pair([bucket, bucket], number)));
+            (1..L::SLOTS as usize).for_each(|number| insert(pair([bucket, bucket], number)));
         }
         Self { core: Arc::new(core), item, drivers, place }
     }

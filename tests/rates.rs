@@ -5,18 +5,18 @@ mod common;
 use std::hash::BuildHasher;
 
 use common::{Maker, hashers, rng, scaled};
-use guira::{CuckooFilter, CuckooFilterBuilder, Layout};
+use guira::{CuckooFilter, FilterBuilder, Layout};
 use rand::RngExt;
 
 /// Fills filters to their capacity and looks up keys that are not in: positives, and look-ups.
 fn measure<S: BuildHasher>(
-    builder: &CuckooFilterBuilder<S>,
+    builder: &FilterBuilder<S>,
     capacity: usize,
     tables: u64,
     queries: u64,
 ) -> (u64, u64)
 where
-    CuckooFilterBuilder<S>: Clone,
+    FilterBuilder<S>: Clone,
 {
     let mut positives = 0;
     for table in 0..tables {
@@ -74,17 +74,21 @@ fn overfilled_filters_stay_below_the_rate_of_their_layout() {
         let filter = filter.build().expect("small");
         let mut rng = rng(8);
         while filter.insert(&(rng.random::<u64>() | 1)).is_ok() {}
-        let queries = queries(layout.rate(), 1);
+        let queries = queries(layout.false_positive_rate(), 1);
         let positives =
             (0..queries).filter(|_| filter.contains(&(rng.random::<u64>() & !1))).count() as u64;
-        check(&format!("{layout:?}, overfilled"), (positives, queries), layout.rate());
+        check(
+            &format!("{layout:?}, overfilled"),
+            (positives, queries),
+            layout.false_positive_rate(),
+        );
     }
 }
 
 /// Measured as asked for, whatever layout that means, with good hashes and raw keys.
 fn measured_as_asked<S: BuildHasher>(make: Maker<S>)
 where
-    CuckooFilterBuilder<S>: Clone,
+    FilterBuilder<S>: Clone,
 {
     for rate in [0.5, 0.1, 0.05, 0.012, 0.01, 0.003, 0.001, 0.0005, 0.00013] {
         for (capacity, tables) in [(30, 60), (3_000, 5)] {
@@ -119,7 +123,7 @@ fn the_builder_takes_the_fewest_bits_per_item() {
                 // Lower is better: buckets, then no semi-sorting, then the rate.
                 let cost = |filter: &CuckooFilter| {
                     let slow = filter.layout().is_semi_sorted();
-                    let buckets = filter.slots() / filter.layout().lanes() as usize;
+                    let buckets = filter.slots() / filter.layout().slots_per_bucket() as usize;
                     (fastest && slow, buckets, slow, filter.false_positive_rate())
                 };
                 let best = meeting.iter().map(cost).min_by(|a, b| a.partial_cmp(b).expect("rates"));

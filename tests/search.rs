@@ -5,18 +5,18 @@ mod common;
 use std::cell::RefCell;
 
 use common::{for_every_layout, rng};
-use guira::raw::{Fingerprint, Geometry, Progress, Search, WordLayout};
+use guira::raw::{Addressing, BucketLayout, Fingerprint, Progress, Search};
 use rand::RngExt;
 
 /// A word with nothing but copies of a fingerprint.
-fn full_of<L: WordLayout>(fingerprint: Fingerprint) -> u64 {
-    (0..L::LANES).fold(0, |word, _| L::with(word, fingerprint).expect("a lane is free"))
+fn full_of<L: BucketLayout>(fingerprint: Fingerprint) -> u64 {
+    (0..L::SLOTS).fold(0, |word, _| L::with(word, fingerprint).expect("a lane is free"))
 }
 
 /// Two items fill their buckets with copies, and another has one bucket of each: nothing can be moved, and
 /// only four buckets are within reach. A search that met them again and again would use itself up.
-fn copies_are_seen_through<L: WordLayout>(buckets: u64, most: usize) {
-    let geometry = Geometry::new(buckets, 1);
+fn copies_are_seen_through<L: BucketLayout>(buckets: u64, most: usize) {
+    let geometry = Addressing::new(buckets);
     let mut rng = rng(u64::from(L::BITS));
     let items = [0, 1].map(|_| geometry.pair::<L>(rng.random()));
     let words: Vec<(u32, u64)> = items
@@ -30,7 +30,7 @@ fn copies_are_seen_through<L: WordLayout>(buckets: u64, most: usize) {
     };
     let mut search = Search::default();
     search.start(&geometry, items.map(|item| item.buckets[0]));
-    while search.go_on::<L>(&geometry, 1, look, |_| {}) == Progress::Asked {}
+    while search.step::<L>(&geometry, 1, look, |_| {}) == Progress::Asked {}
     let read = read.into_inner();
     assert!(read.len() <= most, "{} buckets read to see that none has room", read.len());
     assert!(items.iter().flat_map(|item| item.buckets).all(|bucket| read.contains(&bucket)));

@@ -34,7 +34,7 @@ fn what_is_saved_is_loaded() {
             let (filter, keys) = filled(layout, capacity);
             let bytes = filter.to_bytes();
             let slots = filter.slots();
-            assert_eq!(bytes.len(), HEADER + 8 * slots / layout.lanes() as usize + 8);
+            assert_eq!(bytes.len(), HEADER + 8 * slots / layout.slots_per_bucket() as usize + 8);
             let copy = CuckooFilter::from_bytes(&bytes).expect("its own snapshot");
             assert_eq!(
                 (copy.len(), copy.capacity(), copy.slots(), copy.layout()),
@@ -59,7 +59,7 @@ fn what_is_saved_is_loaded() {
 fn large_ones_are_loaded_from_readers() {
     for layout in [Layout::Plain4x16, Layout::SemiSorted6x12] {
         for bytes in [100_000, 700_000, 2 << 20, (2 << 20) + 1_000, 5_500_000] {
-            let capacity = bytes / 8 * layout.lanes() as usize * 9 / 10;
+            let capacity = bytes / 8 * layout.slots_per_bucket() as usize * 9 / 10;
             let filter = CuckooFilter::builder().capacity(capacity).layout(layout).build();
             let filter = filter.expect("some megabytes");
             for key in 0..10_000 {
@@ -319,7 +319,7 @@ fn golden_files() {
 /// snapshot.
 fn beside_writers(layout: Layout, rounds: usize) {
     const BUCKETS: usize = 512;
-    let lanes = layout.lanes() as usize;
+    let lanes = layout.slots_per_bucket() as usize;
     let capacity = BUCKETS * lanes * 96 / 100 - 40;
     let filter = CuckooFilter::builder().capacity(capacity).layout(layout).seed(3).build();
     let filter = filter.expect("a small filter");

@@ -43,13 +43,13 @@ fn one_thread_retries_nothing_and_every_relocation_is_some_inserts() {
         assert_eq!(weighted(stats.relocations_per_insert), stats.relocations);
         assert!(stats.relocations > stats.inserts / 100, "{layout:?}: {stats:?}");
         assert!(weighted(stats.path_lengths) >= stats.relocations);
-        assert_eq!((stats.look_up_retries, stats.lock_waits, stats.failed_searches), (0, 0, 0));
+        assert_eq!((stats.lookup_retries, stats.lock_waits, stats.failed_searches), (0, 0, 0));
         assert!((0..in_batches).all(|key| filter.contains(&key)));
         // A hit is no retry, and in plain words nothing is.
-        let retries = filter.stats().look_up_retries;
+        let retries = filter.stats().lookup_retries;
         let found = (0..in_batches).filter(|key| filter.contains(&(key, 'x'))).count();
         assert!(found < capacity / 8);
-        assert!(retries == 0 && (layout.is_semi_sorted() || filter.stats().look_up_retries == 0));
+        assert!(retries == 0 && (layout.is_semi_sorted() || filter.stats().lookup_retries == 0));
     }
 }
 
@@ -120,7 +120,7 @@ fn relocations_and_retries_are_few_under_load() {
     assert!((inserts - (2 * rounds) as f64).abs() < 0.5);
     let relocations = (stats.relocations - before.relocations) as f64 / inserts;
     assert!((0.1..2.0).contains(&relocations), "{relocations} relocations per insert");
-    let retries = stats.look_up_retries as f64 / look_ups as f64;
+    let retries = stats.lookup_retries as f64 / look_ups as f64;
     assert!(retries < 0.01, "{retries} retries per look-up");
     let waits = stats.lock_waits as f64 / (inserts * (2.0 + relocations));
     assert!(waits < 0.02, "{waits} waits per lock");

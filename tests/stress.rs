@@ -24,7 +24,7 @@ use common::{
 };
 use guira::{
     CuckooFilter, Layout,
-    raw::{Core, Pair, Plain, WordLayout},
+    raw::{BucketLayout, Pair, Plain, Table},
 };
 
 /// Runs writers until all readers have made `reads` rounds and the writers `writes`; a failure of one
@@ -63,15 +63,15 @@ fn beside(
 }
 
 /// An item that moves to and fro is always found, from either side, and is always one.
-fn moved_to_and_fro<L: WordLayout>() {
+fn moved_to_and_fro<L: BucketLayout>() {
     let _watchdog = Watchdog::new("moved_to_and_fro");
     let (reads, writes) = (scaled(20_000, 100_000), scaled(10_000, 50_000));
     let table = PingPong::new::<L>();
     table.core.insert::<L>(table.item).expect("the last lane");
     let look = || {
         for pair in [table.item, table.alias] {
-            assert!(table.core.contains::<L>(pair), "false negative at {}x{}", L::LANES, L::BITS);
-            assert_eq!(table.core.count::<L>(pair), 1, "{}x{}", L::LANES, L::BITS);
+            assert!(table.core.contains::<L>(pair), "false negative at {}x{}", L::SLOTS, L::BITS);
+            assert_eq!(table.core.count::<L>(pair), 1, "{}x{}", L::SLOTS, L::BITS);
         }
         // The look-ups that follow a locked count are in step with the writers; these are not.
         for _ in 0..8 {
@@ -96,7 +96,7 @@ fn an_item_that_moves_to_and_fro_is_always_one() {
 }
 
 /// An alias goes into one bucket and a copy out of the other: at every moment there is one at least.
-fn replaced_by_an_alias<L: WordLayout>() {
+fn replaced_by_an_alias<L: BucketLayout>() {
     let _watchdog = Watchdog::new("replaced_by_an_alias");
     let table = PingPong::new::<L>();
     let insert = |pair| table.core.insert::<L>(pair).expect("a lane is left for this");
@@ -114,7 +114,7 @@ fn replaced_by_an_alias<L: WordLayout>() {
                 assert!(
                     table.core.contains::<L>(pair),
                     "false negative at {}x{}",
-                    L::LANES,
+                    L::SLOTS,
                     L::BITS
                 );
             }
@@ -139,7 +139,7 @@ fn an_item_replaced_by_an_alias_is_always_there() {
 
 /// Two threads that add an item unless it is there, by way of either bucket, both of which are full of
 /// items that can make room: exactly one adds it.
-fn two_make_room<L: WordLayout>() {
+fn two_make_room<L: BucketLayout>() {
     let _watchdog = Watchdog::new("two_make_room");
     let scene = PingPong::new::<L>();
     let mut rng = rng(9);
@@ -155,7 +155,7 @@ fn two_make_room<L: WordLayout>() {
     });
     let rounds = 2_000;
     let (gate, failed, added) = (Gate::new(2), AtomicBool::new(false), AtomicUsize::new(0));
-    let tables: Vec<Core> = (0..rounds).map(|_| crowded::<L>(&scene, movable)).collect();
+    let tables: Vec<Table> = (0..rounds).map(|_| crowded::<L>(&scene, movable)).collect();
     thread::scope(|scope| {
         for (thread, pair) in [scene.item, scene.alias].into_iter().enumerate() {
             let (gate, failed, added, tables) = (&gate, &failed, &added, &tables);
@@ -172,7 +172,7 @@ fn two_make_room<L: WordLayout>() {
                     }
                     if thread == 0 {
                         let copies = (added.swap(0, Relaxed), table.count::<L>(pair));
-                        assert_eq!(copies, (1, 1), "{}x{}, round {round}", L::LANES, L::BITS);
+                        assert_eq!(copies, (1, 1), "{}x{}, round {round}", L::SLOTS, L::BITS);
                     }
                 }
             });
@@ -181,12 +181,12 @@ fn two_make_room<L: WordLayout>() {
 }
 
 /// A table whose two buckets are full, one item of each being movable.
-fn crowded<L: WordLayout>(scene: &PingPong, movable: [Pair; 2]) -> Core {
-    let table = Core::new(*scene.core.geometry(), false).expect("a small table");
+fn crowded<L: BucketLayout>(scene: &PingPong, movable: [Pair; 2]) -> Table {
+    let table = Table::new(*scene.core.addressing(), false).expect("a small table");
     for (item, driver) in movable.into_iter().zip(scene.drivers) {
         // The first of its buckets is as empty as the second.
         table.insert::<L>(item).expect("an empty bucket");
-        (1..L::LANES).for_each(|_| table.insert::<L>(driver).expect("a lane is left"));
+        (1..L::SLOTS).for_each(|_| table.insert::<L>(driver).expect("a lane is left"));
     }
     table
 }
@@ -211,7 +211,7 @@ fn readers_miss_nothing_at_95_percent_load() {
             let aliases =
                 churn(hashers::default, &plan(layout, buckets, scaled(100_000, 1_000_000)));
             // Of 22 bits aliases are too rare to be met by trying.
-            let findable = layout.bits() < 20;
+            let findable = layout.fingerprint_bits() < 20;
             assert!(aliases > 0 || !findable, "no alias of a permanent key for {layout:?}");
         }
     }

@@ -20,7 +20,7 @@ use std::{
     },
 };
 
-use guira::raw::{Core, Fingerprint, Geometry, Move, Pair, WordLayout};
+use guira::raw::{Table, Fingerprint, Addressing, Move, Pair, BucketLayout};
 
 /// The layout of the models: two lanes, so that words are full after two inserts; fingerprints of 8
 /// bits, so that there are some for every pair of buckets. Plain, or with the feature `semi-sorted` that.
@@ -143,8 +143,8 @@ fn check_within(
 
 /// Runs one thread of a model.
 pub fn spawn<R: 'static>(
-    core: &loom::sync::Arc<Core>,
-    work: impl FnOnce(&Core) -> R + 'static,
+    core: &loom::sync::Arc<Table>,
+    work: impl FnOnce(&Table) -> R + 'static,
 ) -> loom::thread::JoinHandle<R> {
     let core = core.clone();
     loom::thread::spawn(move || work(&core))
@@ -159,7 +159,7 @@ pub const EVERY_WAY: &[&str] = &["before", "during", "after"];
 /// # Panics
 /// In the thread, if the pair is not found.
 pub fn spawn_reader(
-    core: &loom::sync::Arc<Core>,
+    core: &loom::sync::Arc<Table>,
     seen: &Arc<Seen>,
     done: &Mark,
     pair: Pair,
@@ -204,8 +204,8 @@ impl Mark {
 /// # Panics
 /// If there is no memory.
 #[must_use]
-pub fn table(buckets: u64) -> Core {
-    Core::new(Geometry::new(buckets, 0), false).expect("memory for a few words")
+pub fn table(buckets: u64) -> Table {
+    Table::new(Addressing::new(buckets), false).expect("memory for a few words")
 }
 
 /// The `nth` fingerprint whose other bucket, from `bucket`, is `other`.
@@ -215,26 +215,26 @@ pub fn table(buckets: u64) -> Core {
 /// # Panics
 /// If the layout has too few.
 #[must_use]
-pub fn fingerprint(core: &Core, bucket: u32, other: u32, stripe: u32, nth: usize) -> Fingerprint {
-    (L::LEAST_FINGERPRINT..=L::MOST_FINGERPRINT)
+pub fn fingerprint(core: &Table, bucket: u32, other: u32, stripe: u32, nth: usize) -> Fingerprint {
+    (L::MIN_FINGERPRINT..=L::MAX_FINGERPRINT)
         .filter(|value| value % 2 == stripe)
         .map(Fingerprint::new)
-        .filter(|&fingerprint| core.geometry().other(fingerprint, bucket) == other)
+        .filter(|&fingerprint| core.addressing().alt_bucket(fingerprint, bucket) == other)
         .nth(nth)
         .expect("a fingerprint for these buckets")
 }
 
 /// The pair of a fingerprint, from one of its buckets.
 #[must_use]
-pub fn pair(core: &Core, fingerprint: Fingerprint, bucket: u32) -> Pair {
-    Pair { fingerprint, buckets: [bucket, core.geometry().other(fingerprint, bucket)] }
+pub fn pair(core: &Table, fingerprint: Fingerprint, bucket: u32) -> Pair {
+    Pair { fingerprint, buckets: [bucket, core.addressing().alt_bucket(fingerprint, bucket)] }
 }
 
 /// Puts a copy of a fingerprint into each of these buckets, just there.
 ///
 /// # Panics
 /// If one is full.
-pub fn put_each(core: &Core, fingerprint: Fingerprint, buckets: &[u32]) {
+pub fn put_each(core: &Table, fingerprint: Fingerprint, buckets: &[u32]) {
     for &bucket in buckets {
         put(core, fingerprint, bucket);
     }
@@ -244,18 +244,18 @@ pub fn put_each(core: &Core, fingerprint: Fingerprint, buckets: &[u32]) {
 ///
 /// # Panics
 /// If it is full.
-pub fn put(core: &Core, fingerprint: Fingerprint, bucket: u32) {
+pub fn put(core: &Table, fingerprint: Fingerprint, bucket: u32) {
     core.insert::<L>(Pair { fingerprint, buckets: [bucket; 2] }).expect("room");
 }
 
 /// How many copies of a fingerprint stand in just this bucket.
 #[must_use]
-pub fn copies(core: &Core, fingerprint: Fingerprint, bucket: u32) -> usize {
+pub fn copies(core: &Table, fingerprint: Fingerprint, bucket: u32) -> usize {
     core.count::<L>(Pair { fingerprint, buckets: [bucket; 2] })
 }
 
 /// Moves a fingerprint; `false` when it was not there or had no room.
 #[must_use]
-pub fn relocate(core: &Core, fingerprint: Fingerprint, from: u32, to: u32) -> bool {
+pub fn relocate(core: &Table, fingerprint: Fingerprint, from: u32, to: u32) -> bool {
     core.relocate::<L>(Move { fingerprint, from, to }, None)
 }

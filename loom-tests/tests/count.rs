@@ -111,18 +111,18 @@ fn len_beside_writers() {
             let filter = filter.clone();
             loom::thread::spawn(move || work(&filter))
         };
-        filter.insert_hash(1).expect("room");
-        let unique = run(|filter| filter.insert_unique_hash(1).expect("room"));
-        let remover = run(|filter| filter.remove_hash(1));
+        filter.by_hash().insert(1).expect("room");
+        let unique = run(|filter| filter.by_hash().insert_unique(1).expect("room"));
+        let remover = run(|filter| filter.by_hash().remove(1));
         assert!(filter.len() <= filter.slots());
         let added = seen.note_if(unique.join().unwrap(), "added", "was present");
         assert!(remover.join().unwrap(), "one copy was there all the time");
         assert_eq!(filter.len(), usize::from(added));
-        assert_eq!(filter.count_hash(1), usize::from(added));
+        assert_eq!(filter.by_hash().count(1), usize::from(added));
         // And whether a removal that finds nothing is counted.
-        seen.note_if(filter.remove_hash(1), "one left", "none left");
-        assert_eq!((filter.len(), filter.remove_hash(1)), (0, false));
-        filter.insert_hash(1).expect("room");
+        seen.note_if(filter.by_hash().remove(1), "one left", "none left");
+        assert_eq!((filter.len(), filter.by_hash().remove(1)), (0, false));
+        filter.by_hash().insert(1).expect("room");
         assert_eq!(filter.len(), 1);
     });
 }

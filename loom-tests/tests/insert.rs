@@ -3,7 +3,7 @@
 
 use guira::{
     InsertError,
-    raw::{Core, Fingerprint},
+    raw::{Table, Fingerprint},
 };
 use guira_loom_tests::{
     EVERY_WAY, L, Mark, check, fingerprint, pair, put, relocate, spawn, spawn_reader, table,
@@ -42,7 +42,7 @@ struct Path {
 }
 
 impl Path {
-    fn new(core: &Core) -> Self {
+    fn new(core: &Table) -> Self {
         let near = fingerprint(core, 0, 2, 0, 0);
         let far = fingerprint(core, 2, 3, 0, 0);
         let newcomer = fingerprint(core, 0, 1, 0, 0);
@@ -62,7 +62,7 @@ impl Path {
     }
 
     /// Fails unless everybody who was in at first is, once.
-    fn assert_all_there(&self, core: &Core) {
+    fn assert_all_there(&self, core: &Table) {
         assert_eq!(core.count::<L>(pair(core, self.near, 0)), 1);
         assert_eq!(core.count::<L>(pair(core, self.far, 2)), 1);
         for &(item, bucket) in &self.others {

@@ -1,7 +1,7 @@
 //! A hit happens after the insert that it found: what the inserting thread wrote before is visible,
 //! also when the item has been moved by a third thread meanwhile, and to every call that finds.
 
-use guira::raw::{Core, Fingerprint, Pair};
+use guira::raw::{Table, Fingerprint, Pair};
 use guira_loom_tests::{L, check, fingerprint, pair, put, relocate, spawn, table};
 use loom::sync::{
     Arc,
@@ -9,7 +9,7 @@ use loom::sync::{
 };
 
 /// Inserts an item after a relaxed write, finds it by `find`, and then expects the write.
-fn hit_publishes(name: &str, find: fn(&Core, Pair) -> bool) {
+fn hit_publishes(name: &str, find: fn(&Table, Pair) -> bool) {
     check(name, 39, &["hit", "miss"], move |seen| {
         let core = Arc::new(table(2));
         let item = fingerprint(&core, 0, 1, 0, 0);
@@ -19,10 +19,10 @@ fn hit_publishes(name: &str, find: fn(&Core, Pair) -> bool) {
 
 /// The two threads of [`hit_publishes`], on a table that the model has prepared.
 fn run(
-    core: &Arc<Core>,
+    core: &Arc<Table>,
     item: Fingerprint,
     seen: &guira_loom_tests::Seen,
-    find: fn(&Core, Pair) -> bool,
+    find: fn(&Table, Pair) -> bool,
 ) {
     let data = Arc::new(AtomicUsize::new(0));
     let inserter = {
@@ -43,7 +43,7 @@ fn run(
 
 #[test]
 fn by_contains() {
-    hit_publishes("publish_contains", Core::contains::<L>);
+    hit_publishes("publish_contains", Table::contains::<L>);
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn by_insert_unique() {
 
 #[test]
 fn by_remove() {
-    hit_publishes("publish_remove", Core::remove::<L>);
+    hit_publishes("publish_remove", Table::remove::<L>);
 }
 
 /// The same item, named from the bucket that it is not in.
@@ -86,7 +86,7 @@ fn of_an_insert_that_relocates() {
             put(&core, item, bucket);
         }
         let item = fingerprint(&core, 0, 1, 0, 0);
-        run(&core, item, seen, Core::contains::<L>);
+        run(&core, item, seen, Table::contains::<L>);
     });
 }
 

@@ -1,11 +1,11 @@
 //! A copy of all words beside writers: an item that is in the table all the time is in the copy.
 
-use guira::raw::{Core, Fingerprint, WordLayout};
+use guira::raw::{Table, Fingerprint, BucketLayout};
 use guira_loom_tests::{L, Mark, check, fingerprint, pair, put, put_each, relocate, spawn, table};
 use loom::sync::Arc;
 
 /// How many copies of a fingerprint are in a copy of all words.
-fn copies_saved(core: &Core, item: Fingerprint) -> usize {
+fn copies_saved(core: &Table, item: Fingerprint) -> usize {
     let words = core.copy_words().expect("memory for a few words");
     words.iter().map(|&word| L::count(word, L::pattern(item)) as usize).sum()
 }

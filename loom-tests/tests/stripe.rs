@@ -20,13 +20,13 @@ fn its_lock_excludes() {
         let fingerprint = Fingerprint::new(1);
         let enter = move |shared: &Protected| {
             let stripe = shared.stripes.of(fingerprint);
-            let before = stripe.epoch();
+            let before = stripe.version();
             let held = stripe.lock();
             // SAFETY: the lock is held; loom panics where another thread is in here.
             shared.entries.with_mut(|entries| unsafe { *entries += 1 });
-            held.advance();
+            held.bump();
             drop(held);
-            assert!(!stripe.is_still(before), "an advance of our own was not seen");
+            assert!(!stripe.validate(before), "an advance of our own was not seen");
         };
         let other = {
             let shared = shared.clone();
@@ -48,15 +48,15 @@ fn its_epoch_only_grows() {
         let fingerprint = Fingerprint::new(1);
         let writers = [0, 1].map(|_| {
             let stripes = stripes.clone();
-            thread::spawn(move || stripes.of(fingerprint).lock().advance())
+            thread::spawn(move || stripes.of(fingerprint).lock().bump())
         });
         let stripe = stripes.of(fingerprint);
-        let first = stripe.epoch();
-        seen.note_if(stripe.is_still(first), "still", "advanced");
+        let first = stripe.version();
+        seen.note_if(stripe.validate(first), "still", "advanced");
         for writer in writers {
             writer.join().unwrap();
         }
-        stripe.lock().advance();
-        assert_eq!(format!("{:?}", stripe.epoch()), "Epoch(3)");
+        stripe.lock().bump();
+        assert_eq!(format!("{:?}", stripe.version()), "Epoch(3)");
     });
 }

@@ -2,7 +2,7 @@
 
 use guira::{
     InsertError,
-    raw::{Core, Fingerprint},
+    raw::{Table, Fingerprint},
 };
 use guira_loom_tests::{L, check, check_deep, fingerprint, pair, put, relocate, spawn, table};
 use loom::sync::Arc;
@@ -70,7 +70,7 @@ fn beside_a_plain_insert() {
 }
 
 /// Three buckets, of which 0 and 1 are full; `movers` of those in 0 can go to 2. Returns who is in.
-fn crowded(core: &Core, movers: [u32; 2]) -> Vec<Fingerprint> {
+fn crowded(core: &Table, movers: [u32; 2]) -> Vec<Fingerprint> {
     let mut all = Vec::new();
     for (nth, other) in movers.into_iter().enumerate() {
         // Of the stripe that the newcomers are of, which is what makes a kept lock wait for itself.
@@ -88,7 +88,7 @@ fn crowded(core: &Core, movers: [u32; 2]) -> Vec<Fingerprint> {
 }
 
 /// Fails unless every item of [`crowded`] is still there, once.
-fn assert_all_there(core: &Core, all: &[Fingerprint], movers: [u32; 2]) {
+fn assert_all_there(core: &Table, all: &[Fingerprint], movers: [u32; 2]) {
     for (nth, &item) in all.iter().enumerate() {
         let bucket = u32::from(nth >= movers.len());
         assert_eq!(core.count::<L>(pair(core, item, bucket)), 1, "lost or doubled");

@@ -1,123 +1,133 @@
-//! Which layouts a chain's segments have: so that their rates together never exceed the one asked for.
+//! The plan of a chain: which layouts its segments have, so that their false-positive rates
+//! together never exceed the target.
 
 use alloc::{vec, vec::Vec};
-use core::cmp::Reverse;
 
-use super::Nested;
-use crate::{BuildError, Layout, geometry::MAX_BUCKETS, sizing::buckets_for};
+use crate::{
+    BuildError, Layout,
+    table::{Addressing, MAX_BUCKETS, Nested, buckets_for, by_preference},
+};
 
-/// The segments of a chain, from the first to the last that there can be.
-pub(crate) type Plan = Vec<(Layout, Nested)>;
+/// The segments of a chain, from the first to the last one possible.
+pub(crate) type Plan = Vec<(Layout, Addressing<Nested>)>;
 
-/// The false-positive rate of a full segment.
-pub(crate) fn rate_of(layout: Layout, nested: &Nested) -> f64 {
-    layout.rate_among(nested.fingerprints(), 1.0)
+/// The false-positive rate of a segment that is full.
+pub(crate) fn rate_of((layout, addressing): &(Layout, Addressing<Nested>)) -> f64 {
+    let (_, count) = addressing.nesting().fingerprints();
+    layout.false_positive_rate_among(count, 1.0)
 }
 
-/// Plans a chain: the sum of the rates of its first segments, all full, is at most `asked`, however many they are.
+/// Plans a chain: the rates of its first segments, all full, add up to at most `target`, however
+/// many there are.
 ///
-/// Each segment takes the smallest layout (or the fastest) that leaves half of the rate that is left, apart from what the
-/// segments after it need at least. Shares that grow smaller by a constant factor could not be met after some doublings,
-/// and equal shares would make the first segments, which may be all there ever are, as expensive as the last.
+/// Each segment takes the first layout, in the order of preference, that leaves half of the rate
+/// that is left, not counting what all later segments need at least. Shares that shrink by a
+/// constant factor could not be met after some doublings, and equal shares would make the first
+/// segments, which may be all there ever are, as expensive as the last.
+///
+/// # Errors
+/// `CapacityTooLarge`, `LayoutMissesRate` if `first` is given, `RateTooLow` otherwise.
 pub(crate) fn plan(
     capacity: usize,
     first: Option<Layout>,
-    asked: f64,
+    target: f64,
     fastest: bool,
 ) -> Result<Plan, BuildError> {
-    let cost = |layout: &Layout| {
-        let slow = layout.is_semi_sorted();
-        (slow && fastest, Reverse(layout.lanes()), slow)
-    };
-    let mut layouts = Layout::ALL.to_vec();
-    layouts.sort_by_key(cost);
-    let firsts = first.map_or(layouts.clone(), |layout| vec![layout]);
+    let layouts = by_preference(fastest);
+    let firsts = first.map_or_else(|| layouts.clone(), |layout| vec![layout]);
     let mut lowest = f64::INFINITY;
-    let mut fitting = false;
+    let mut fits = false;
     for &first in &firsts {
         let first_buckets = buckets_for(first, capacity as u64);
         if first_buckets > MAX_BUCKETS {
             continue;
         }
-        fitting = true;
-        let chain = Ranges { first, first_buckets };
-        match chain.plan(&layouts, asked) {
+        fits = true;
+        match (Start { first, first_buckets }).plan(&layouts, target) {
             Ok(plan) => return Ok(plan),
-            Err(reachable) => lowest = lowest.min(reachable),
+            Err(reached) => lowest = lowest.min(reached),
         }
     }
     match first {
-        _ if !fitting => Err(BuildError::CapacityTooLarge { capacity, layout: firsts[0] }),
-        Some(layout) => Err(BuildError::LayoutMissesRate { layout, asked, reached: lowest }),
-        None => Err(BuildError::RateTooLow { asked, lowest }),
+        _ if !fits => Err(BuildError::CapacityTooLarge { capacity, layout: firsts[0] }),
+        Some(layout) => Err(BuildError::LayoutMissesRate { layout, target, reached: lowest }),
+        None => Err(BuildError::RateTooLow { target, lowest }),
     }
 }
 
-/// What the first segment says of all.
-struct Ranges {
+/// The first segment, which determines the sizes of all others.
+struct Start {
     first: Layout,
     first_buckets: u64,
 }
 
-impl Ranges {
-    /// The plan of a chain that begins so; or the lowest rate that it could have.
-    fn plan(&self, layouts: &[Layout], asked: f64) -> Result<Plan, f64> {
-        let most = (MAX_BUCKETS / self.first_buckets).ilog2() + 1;
-        let rate = |layout: &Layout| rate_of(*layout, &self.nested(*layout, 0));
-        let longer = |than: Layout| {
-            layouts.iter().copied().filter(move |layout| layout.bits() >= than.bits())
+impl Start {
+    /// Returns the plan of a chain with this first segment, or the lowest target that it can meet.
+    fn plan(&self, layouts: &[Layout], target: f64) -> Result<Plan, f64> {
+        let levels = (MAX_BUCKETS / self.first_buckets).ilog2() + 1;
+        let rate = |layout: &Layout| rate_of(&(*layout, self.addressing(*layout, 0)));
+        let at_least_as_long = |other: Layout| {
+            let bits = other.fingerprint_bits();
+            layouts.iter().copied().filter(move |layout| layout.fingerprint_bits() >= bits)
         };
-        let last = longer(self.first).min_by(|a, b| rate(a).total_cmp(&rate(b)));
+        let last = at_least_as_long(self.first).min_by(|a, b| rate(a).total_cmp(&rate(b)));
         let last = last.unwrap_or(self.first);
-        let others = f64::from(most - 1) * rate(&last);
-        // With a half to leave, unless there is nothing better to leave it to; rounded up, for sums to come.
+        let others = f64::from(levels - 1) * rate(&last);
+        // The first segment must leave as much as it takes, unless no other layout could use it.
+        // Rounded up, because sums are rounded.
         let least = others + if self.first == last { 1.0 } else { 2.0 } * rate(&self.first);
         let least = least * (1.0 + 1e-9);
-        if asked < least {
+        if target < least {
             return Err(least);
         }
-        let mut left = asked;
+        let mut left = target;
         let mut plan = Plan::new();
-        for level in 0..most {
-            let needed = f64::from(most - 1 - level) * rate(&last);
+        for level in 0..levels {
+            let needed = f64::from(levels - 1 - level) * rate(&last);
             let leaves_half = |layout: &Layout| 2.0 * rate(layout) + needed <= left;
             let layout = match plan.last() {
                 None => self.first,
-                // Without a half to leave, the lowest rate there is.
-                Some(&(before, _)) => longer(before).find(leaves_half).unwrap_or(last),
+                // If no layout leaves half, the one with the lowest rate.
+                Some(&(before, _)) => at_least_as_long(before).find(leaves_half).unwrap_or(last),
             };
             left -= rate(&layout);
-            plan.push((layout, self.nested(layout, level)));
+            plan.push((layout, self.addressing(layout, level)));
         }
         Ok(plan)
     }
 
-    /// The mappings of a segment.
-    fn nested(&self, layout: Layout, level: u32) -> Nested {
-        // Semi-sorted words have no fingerprints below 16, of 12 bits at least: none of those that come later may
-        // have to be one.
-        let least = if self.first.bits() < 12 { 16 >> (12 - self.first.bits()) } else { 16 };
-        let first_fingerprints = (least, (1 << self.first.bits()) - least);
-        let extra_bits = layout.bits() - self.first.bits();
-        Nested::new(self.first_buckets, level, first_fingerprints, extra_bits)
+    /// The addressing of a segment.
+    fn addressing(&self, layout: Layout, level: u32) -> Addressing<Nested> {
+        let first_bits = self.first.fingerprint_bits();
+        // Semi-sorted words have no fingerprints below 16, and fingerprints of 12 bits and more.
+        // The first segment must use only fingerprints that remain valid when bits are appended.
+        let min = if first_bits < 12 { 16 >> (12 - first_bits) } else { 16 };
+        let first_fingerprints = (min, (1 << first_bits) - min);
+        let extra_bits = layout.fingerprint_bits() - first_bits;
+        let nested = Nested::new(level, first_fingerprints, extra_bits);
+        Addressing::nested(self.first_buckets, nested)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Layout, plan, rate_of};
-    use crate::{BuildError, geometry::Placement, word::WordLayout, word::with_layout};
+    use crate::{
+        BuildError,
+        bucket::{BucketLayout, with_layout},
+    };
 
     const RATES: [f64; 9] = [0.9, 0.2, 0.1, 0.03, 0.01, 0.003, 0.001, 0.000_3, 0.000_1];
 
     #[test]
-    fn the_sum_of_the_rates_never_exceeds_the_one_asked_for() {
+    fn the_rates_never_add_up_to_more_than_the_target() {
         for capacity in [1, 10, 1_000, 1_000_000, 1_000_000_000] {
-            for (asked, fastest) in RATES.into_iter().flat_map(|rate| [(rate, false), (rate, true)])
+            for (target, fastest) in
+                RATES.into_iter().flat_map(|rate| [(rate, false), (rate, true)])
             {
-                let plan = plan(capacity, None, asked, fastest).unwrap();
-                let sum: f64 = plan.iter().map(|(layout, nested)| rate_of(*layout, nested)).sum();
-                assert!(sum <= asked, "{capacity} {asked} {sum}");
+                let plan = plan(capacity, None, target, fastest).unwrap();
+                let sum: f64 = plan.iter().map(rate_of).sum();
+                assert!(sum <= target, "{capacity} {target} {sum}");
                 let (_, last) = plan.last().unwrap();
                 assert!(last.buckets() * 2 > 1 << 32 && last.buckets() <= 1 << 32);
             }
@@ -125,21 +135,21 @@ mod tests {
     }
 
     #[test]
-    fn fingerprints_grow_and_are_such_as_the_layouts_know() {
-        for asked in RATES {
-            let plan = plan(100, None, asked, false).unwrap();
-            assert!(plan.is_sorted_by_key(|(layout, _)| layout.bits()));
-            for (layout, nested) in plan {
-                let least = nested.least_fingerprint();
+    fn fingerprints_grow_and_are_valid_in_their_layouts() {
+        for target in RATES {
+            let plan = plan(100, None, target, false).unwrap();
+            assert!(plan.is_sorted_by_key(|(layout, _)| layout.fingerprint_bits()));
+            for (layout, addressing) in plan {
+                let (min, count) = addressing.nesting().fingerprints();
                 with_layout!(layout, L => {
-                    assert!(least >= L::LEAST_FINGERPRINT, "{layout:?}");
-                    assert_eq!(least + nested.fingerprints() - 1, L::MOST_FINGERPRINT);
+                    assert!(min >= L::MIN_FINGERPRINT, "{layout:?}");
+                    assert_eq!(min + count - 1, L::MAX_FINGERPRINT);
                 });
             }
         }
     }
 
-    /// The lowest rate that an error names is one that can be had.
+    /// The lowest rate that an error names can be met.
     #[test]
     fn the_lowest_rate_is_met() {
         for capacity in [1, 3, 10, 500, 70_000, 1_000_000_000] {
@@ -150,22 +160,27 @@ mod tests {
                     error => panic!("{error}"),
                 };
                 let plan = plan(capacity, first, lowest, false).unwrap();
-                let sum: f64 = plan.iter().map(|(layout, nested)| rate_of(*layout, nested)).sum();
+                let sum: f64 = plan.iter().map(rate_of).sum();
                 assert!(sum <= lowest && first.is_none_or(|first| plan[0].0 == first));
             }
         }
     }
 
-    /// What the plan takes for granted of the layouts there are.
+    /// The plan assumes this of the layouts.
     #[test]
     fn the_layout_with_the_lowest_rate_has_the_longest_fingerprints() {
-        let lowest = Layout::ALL.iter().min_by(|a, b| a.rate().total_cmp(&b.rate()));
-        assert_eq!(lowest.map(|layout| layout.bits()), Layout::ALL.iter().map(|l| l.bits()).max());
-        assert!(Layout::ALL.iter().all(|layout| layout.bits() >= 8));
+        let lowest = Layout::ALL
+            .iter()
+            .min_by(|a, b| a.false_positive_rate().total_cmp(&b.false_positive_rate()));
+        assert_eq!(
+            lowest.map(|layout| layout.fingerprint_bits()),
+            Layout::ALL.iter().map(|l| l.fingerprint_bits()).max()
+        );
+        assert!(Layout::ALL.iter().all(|layout| layout.fingerprint_bits() >= 8));
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn impossible_plans_are_errors() {
         assert!(matches!(plan(1, None, 1e-6, false), Err(BuildError::RateTooLow { .. })));
         let plain = Some(Layout::Plain8x8);
         assert!(matches!(plan(1, plain, 0.01, false), Err(BuildError::LayoutMissesRate { .. })));

@@ -1,107 +1,120 @@
-//! One table of a chain, and the protocol's steps on it by mixed hash.
+//! One table of a chain, and the table protocol's steps on it by mixed hash.
 
-use super::Nested;
 use crate::{
     InsertError, Layout,
-    geometry::Pair,
-    shared::Core,
-    stats::{Counters, Made},
-    stripes::{Held, Stripes},
-    word::with_layout,
+    bucket::with_layout,
+    table::{
+        Addressing, AllStripes, Counters, Nested, Pair, RelocationCount, StripeGuard, Stripes,
+        Table,
+    },
 };
 
 /// One table of a chain.
 #[derive(Debug)]
 pub(super) struct Segment {
     layout: Layout,
-    core: Core<Nested>,
+    table: Table<Nested>,
 }
 
 impl Segment {
-    /// An empty segment, or `None` when the system refuses the memory.
+    /// Returns an empty segment, or `None` if the system refuses the memory.
     pub(super) fn new(
         layout: Layout,
-        nested: Nested,
+        addressing: Addressing<Nested>,
         huge_pages: bool,
         stripes: &Stripes,
         counters: &Counters,
     ) -> Option<Self> {
-        Some(Self { layout, core: Core::sharing(nested, huge_pages, stripes, counters)? })
+        Some(Self { layout, table: Table::sharing(addressing, huge_pages, stripes, counters)? })
     }
 
+    /// The layout of the segment's buckets.
     pub(super) fn layout(&self) -> Layout {
         self.layout
     }
 
-    pub(super) fn nested(&self) -> &Nested {
-        self.core.geometry()
+    /// The number of the segment's buckets.
+    pub(super) fn buckets(&self) -> u64 {
+        self.table.addressing().buckets()
     }
 
     /// Bytes of this segment alone.
     pub(super) fn size_in_bytes(&self) -> usize {
-        size_of_val(self) + self.core.table.size_in_bytes()
+        size_of_val(self) + self.table.buckets_in_bytes()
     }
 
-    pub(super) fn clear(&mut self) {
-        self.core.clear();
+    /// Copies the segment into an empty one of the same layout and size. Returns the number of
+    /// occupied slots.
+    pub(super) fn copy_into(&self, stripes: &AllStripes, copy: &mut Self) -> u64 {
+        with_layout!(self.layout, L => self.table.copy_into::<L>(stripes, &mut copy.table))
+    }
+
+    /// Clears all slots. Returns the number of those that were occupied.
+    pub(super) fn clear_locked(&self, stripes: &AllStripes) -> u64 {
+        with_layout!(self.layout, L => self.table.clear_locked::<L>(stripes))
     }
 }
 
-/// Each is the step of `protocol` for the item's pair in this segment.
+/// Each method is the step of the same name in [`table`](crate::table), for the item's pair in this
+/// segment.
 impl Segment {
     #[inline]
     fn pair(&self, mixed: u64) -> Pair {
-        self.core.geometry().pair(mixed)
+        self.table.addressing().pair(mixed)
     }
 
     #[inline]
     pub(super) fn prefetch(&self, mixed: u64) {
-        self.core.prefetch(self.pair(mixed));
+        self.table.prefetch(self.pair(mixed));
     }
 
     #[inline]
-    pub(super) fn contains(&self, mixed: u64) -> bool {
+    pub(super) fn contains_unvalidated(&self, mixed: u64) -> bool {
         let pair = self.pair(mixed);
-        with_layout!(self.layout, L => self.core.look::<L>(pair))
+        with_layout!(self.layout, L => self.table.contains_unvalidated::<L>(pair))
     }
 
     #[inline]
     pub(super) fn add(&self, mixed: u64) -> bool {
         let pair = self.pair(mixed);
-        self.core.prefetch(pair);
-        with_layout!(self.layout, L => self.core.add::<L>(pair))
+        self.table.prefetch(pair);
+        with_layout!(self.layout, L => self.table.add::<L>(pair))
     }
 
     #[inline]
-    pub(super) fn add_within_half(&self, mixed: u64) -> Result<bool, InsertError> {
+    pub(super) fn add_up_to_half(&self, mixed: u64) -> Result<bool, InsertError> {
         let pair = self.pair(mixed);
-        self.core.prefetch(pair);
-        with_layout!(self.layout, L => self.core.add_within_half::<L>(pair))
+        self.table.prefetch(pair);
+        with_layout!(self.layout, L => self.table.add_up_to_half::<L>(pair))
     }
 
-    pub(super) fn insert_crowded(&self, mixed: u64) -> Result<(), InsertError> {
+    pub(super) fn insert_by_relocating(&self, mixed: u64) -> Result<(), InsertError> {
         let pair = self.pair(mixed);
-        with_layout!(self.layout, L => self.core.insert_crowded::<L>(pair))
+        with_layout!(self.layout, L => self.table.insert_by_relocating::<L>(pair))
     }
 
-    pub(super) fn make_room(&self, mixed: u64, made: &mut Made) -> Result<(), InsertError> {
+    pub(super) fn make_room(
+        &self,
+        mixed: u64,
+        relocations: &mut RelocationCount,
+    ) -> Result<(), InsertError> {
         let pair = self.pair(mixed);
-        with_layout!(self.layout, L => self.core.make_room::<L>(pair, made))
+        with_layout!(self.layout, L => self.table.make_room::<L>(pair, relocations))
     }
 
-    pub(super) fn add_absent(&self, held: &Held, mixed: u64) -> Option<bool> {
+    pub(super) fn add_if_absent(&self, guard: &StripeGuard, mixed: u64) -> Option<bool> {
         let pair = self.pair(mixed);
-        with_layout!(self.layout, L => self.core.add_absent::<L>(held, pair))
+        with_layout!(self.layout, L => self.table.add_if_absent::<L>(guard, pair))
     }
 
-    pub(super) fn count(&self, held: &Held, mixed: u64) -> usize {
+    pub(super) fn count(&self, guard: &StripeGuard, mixed: u64) -> usize {
         let pair = self.pair(mixed);
-        with_layout!(self.layout, L => self.core.count_held::<L>(held, pair))
+        with_layout!(self.layout, L => self.table.count_locked::<L>(guard, pair))
     }
 
     #[inline]
-    pub(super) fn remove(&self, held: &Held, mixed: u64) -> bool {
+    pub(super) fn remove(&self, guard: &StripeGuard, mixed: u64) -> bool {
         let pair = self.pair(mixed);
-        with_layout!(self.layout, L => self.core.remove_held::<L>(held, pair))
+        with_layout!(self.layout, L => self.table.remove_locked::<L>(guard, pair))
     }
 }

@@ -21,7 +21,7 @@ use shuttle::sync;
 
 use sync::atomic;
 
-pub(crate) use core::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
+pub(crate) use core::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release};
 pub(crate) use threads::{number_of_this_thread, processors};
 
 /// Says that a step is about to be taken, to whoever listens under `--cfg guira_steps`.
@@ -41,7 +41,7 @@ mod threads;
 pub(crate) use lock::{Lock, LockGuard};
 pub(crate) use set_once::SetOnce;
 
-/// An atomic `u64`: a bucket, or an epoch.
+/// An atomic `u64`: a bucket, or an version.
 #[derive(Debug)]
 #[repr(transparent)]
 pub(crate) struct Word(atomic::AtomicU64);
@@ -96,6 +96,12 @@ impl Word {
         self.0.compare_exchange(old, new, success, failure).map(drop)
     }
 
+    /// Replaces the value, and returns the one before.
+    pub(crate) fn swap(&self, value: u64, order: Ordering) -> u64 {
+        step!(Change);
+        self.0.swap(value, order)
+    }
+
     /// Sets the value through an exclusive reference.
     pub(crate) fn set(&mut self, value: u64) {
         #[cfg(not(loom))]
@@ -129,10 +135,5 @@ impl Tally {
     pub(crate) fn get(&self) -> i64 {
         // Relaxed: see `add`.
         self.0.load(Relaxed)
-    }
-
-    /// Sets the counter to zero through an exclusive reference.
-    pub(crate) fn reset(&mut self) {
-        *self = Self::new();
     }
 }

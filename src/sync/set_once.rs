@@ -61,38 +61,18 @@ impl<T: Send + Sync> SetOnce<T> {
             drop(unsafe { Box::from_raw(inner) });
         }
     }
-
-    /// The value, for who has the place for itself.
-    pub(crate) fn get_mut(&mut self) -> Option<&mut T> {
-        let inner = self.pointer();
-        // SAFETY: as in `get`, and `&mut self` makes the access exclusive.
-        unsafe { inner.as_mut() }.map(|inner| &mut inner.value)
-    }
-}
-
-impl<T> SetOnce<T> {
-    /// Empties the place.
-    pub(crate) fn clear(&mut self) {
-        let inner = self.pointer();
-        if !inner.is_null() {
-            self.0 = AtomicPtr::new(ptr::null_mut());
-            // SAFETY: from `Box::into_raw` in `set`, and `&mut self` says that nobody else has it.
-            drop(unsafe { Box::from_raw(inner) });
-        }
-    }
-
-    /// What is in the place, through an exclusive reference.
-    fn pointer(&mut self) -> *mut Inner<T> {
-        #[cfg(not(loom))]
-        return *self.0.get_mut();
-        #[cfg(loom)]
-        self.0.with_mut(|inner| *inner)
-    }
 }
 
 impl<T> Drop for SetOnce<T> {
     fn drop(&mut self) {
-        self.clear();
+        #[cfg(not(loom))]
+        let inner = *self.0.get_mut();
+        #[cfg(loom)]
+        let inner = self.0.with_mut(|inner| *inner);
+        if !inner.is_null() {
+            // SAFETY: from `Box::into_raw` in `set`, and `&mut self` makes the access exclusive.
+            drop(unsafe { Box::from_raw(inner) });
+        }
     }
 }
 

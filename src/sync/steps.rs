@@ -6,9 +6,9 @@ use std::cell::Cell;
 /// What a thread is about to do to memory that it shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Load a bucket or an epoch, or look for a segment.
+    /// Load a bucket or an version, or look for a segment.
     Load,
-    /// Store an epoch, compare-and-swap a bucket, or put a segment in its place.
+    /// Store an version, compare-and-swap a bucket, or put a segment in its place.
     Change,
     /// Take a stripe's lock.
     Lock,

@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher, Hasher};
 
-use guira::{CuckooFilterBuilder, DefaultHashBuilder};
+use guira::{DefaultHashBuilder, FilterBuilder, Fixed};
 
 /// Builds hashers whose outcome is the last 64-bit integer written, masked and shifted.
 #[derive(Clone, Copy, Debug)]
@@ -75,36 +75,36 @@ impl<H: Hasher> Hasher for TruncatedHasher<H> {
 }
 
 /// The hasher that a user gets who names none.
-pub fn default(builder: CuckooFilterBuilder) -> CuckooFilterBuilder {
+pub fn default(builder: FilterBuilder) -> FilterBuilder {
     builder
 }
 
 /// The item itself.
-pub fn identity(builder: CuckooFilterBuilder) -> CuckooFilterBuilder<Raw> {
+pub fn identity(builder: FilterBuilder) -> FilterBuilder<Fixed, Raw> {
     builder.hasher(Raw { mask: u64::MAX, shift: 0 })
 }
 
 /// 256 different hashes in all.
-pub fn bad(builder: CuckooFilterBuilder) -> CuckooFilterBuilder<Raw> {
+pub fn bad(builder: FilterBuilder) -> FilterBuilder<Fixed, Raw> {
     builder.hasher(Raw { mask: 0xff, shift: 0 })
 }
 
 /// 4 096 different hashes in all, in the highest bits.
-pub fn bad_high(builder: CuckooFilterBuilder) -> CuckooFilterBuilder<Raw> {
+pub fn bad_high(builder: FilterBuilder) -> FilterBuilder<Fixed, Raw> {
     builder.hasher(Raw { mask: 0xfff, shift: 52 })
 }
 
 /// A good hash cut down to 32 bits.
-pub fn truncated_32(builder: CuckooFilterBuilder) -> CuckooFilterBuilder<Truncated> {
+pub fn truncated_32(builder: FilterBuilder) -> FilterBuilder<Fixed, Truncated> {
     builder.hasher(Truncated { good: DefaultHashBuilder::with_seed(32), bits: 32, shift: 0 })
 }
 
 /// A good hash cut down to 32 bits, which stand in the high half.
-pub fn truncated_high(builder: CuckooFilterBuilder) -> CuckooFilterBuilder<Truncated> {
+pub fn truncated_high(builder: FilterBuilder) -> FilterBuilder<Fixed, Truncated> {
     builder.hasher(Truncated { good: DefaultHashBuilder::with_seed(33), bits: 32, shift: 32 })
 }
 
 /// A good hash cut down to 16 bits.
-pub fn truncated_16(builder: CuckooFilterBuilder) -> CuckooFilterBuilder<Truncated> {
+pub fn truncated_16(builder: FilterBuilder) -> FilterBuilder<Fixed, Truncated> {
     builder.hasher(Truncated { good: DefaultHashBuilder::with_seed(16), bits: 16, shift: 0 })
 }

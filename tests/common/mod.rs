@@ -23,8 +23,8 @@ use std::{
 };
 
 use guira::{
-    CuckooFilter, CuckooFilterBuilder, Layout,
-    raw::{Core, Geometry, Pair, WordLayout},
+    CuckooFilter, FilterBuilder, Fixed, Layout,
+    raw::{Addressing, BucketLayout, Pair, Table},
 };
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestRunner};
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
@@ -33,7 +33,7 @@ use rand::{RngExt, SeedableRng, rngs::SmallRng};
 pub type Checked = Result<(), TestCaseError>;
 
 /// Completes a builder: the hasher under test is in there.
-pub type Maker<S> = fn(CuckooFilterBuilder) -> CuckooFilterBuilder<S>;
+pub type Maker<S> = fn(FilterBuilder) -> FilterBuilder<Fixed, S>;
 
 /// The generator of this seed.
 pub fn rng(seed: u64) -> SmallRng {
@@ -68,7 +68,7 @@ pub fn build<S: std::hash::BuildHasher>(
 
 /// The smallest capacity for which the builder takes at least this many buckets.
 pub fn capacity_of(layout: Layout, buckets: usize) -> usize {
-    let lanes = layout.lanes() as usize;
+    let lanes = layout.slots_per_bucket() as usize;
     let taken = |capacity: usize| {
         let filter = CuckooFilter::builder().capacity(capacity).layout(layout).seed(0);
         filter.build().expect("a small filter").slots() / lanes
@@ -82,18 +82,18 @@ pub fn capacity_of(layout: Layout, buckets: usize) -> usize {
 }
 
 /// An empty core with this many buckets.
-pub fn core(buckets: u64, seed: u64) -> Core {
-    Core::new(Geometry::new(buckets, seed), false).expect("a small table")
+pub fn table(buckets: u64, seed: u64) -> Table {
+    Table::new(Addressing::new(buckets), false).expect("a small table")
 }
 
 /// A pair that answers to `wanted`, found by trying hashes.
-pub fn find_pair<L: WordLayout>(
-    core: &Core,
+pub fn find_pair<L: BucketLayout>(
+    table: &Table,
     rng: &mut SmallRng,
     wanted: impl Fn(Pair) -> bool,
 ) -> Pair {
     (0..10_000_000)
-        .map(|_| core.geometry().pair::<L>(rng.random()))
+        .map(|_| core.addressing().pair::<L>(rng.random()))
         .find(|&pair| wanted(pair))
         .expect("such a pair exists")
 }

@@ -79,7 +79,7 @@ impl<S: BuildHasher> Checker<S> {
 
     /// Takes down an insertion that succeeded, or judges the refusal.
     fn note(&mut self, key: usize, outcome: Result<(), InsertError>) -> Checked {
-        let lanes = self.filter.layout().lanes() as usize;
+        let lanes = self.filter.layout().slots_per_bucket() as usize;
         let count = self.count(key);
         match outcome {
             Ok(()) => {
@@ -278,7 +278,7 @@ pub fn copies_are_limited<S: BuildHasher>(make: Maker<S>) {
         for buckets in SIZES {
             let filter = build(make, capacity_of(layout, buckets), layout, 13);
             let key = 0x0123_4567_89ab_cdef_u64;
-            let lanes = layout.lanes() as usize;
+            let lanes = layout.slots_per_bucket() as usize;
             let mut copies = 0;
             while filter.insert(&key).is_ok() {
                 copies += 1;

@@ -1,0 +1,87 @@
+//! Appending a segment, and the two other ways in which a chain comes to have segments:
+//! construction and cloning.
+
+use alloc::vec::Vec;
+
+use super::{Chain, Plan, Segment};
+use crate::{
+    InsertError, Layout,
+    sync::SetOnce,
+    table::{Addressing, Counters, Nested, Stripes},
+};
+
+/// Growth for which the stripes are dimensioned, as a multiple of the first segment's buckets: no
+/// stripe can be added later.
+const EXPECTED_GROWTH: u64 = 32;
+/// Smallest number of buckets for which the stripes are dimensioned: 64 stripes, 4 KiB.
+const MIN_EXPECTED_BUCKETS: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 1 << 15 };
+
+impl Chain {
+    /// Returns a chain of one empty segment that can grow as planned, or `None` if the system
+    /// refuses the memory.
+    ///
+    /// # Panics
+    /// If the plan is empty.
+    #[must_use]
+    pub fn new(plan: Vec<(Layout, Addressing<Nested>)>, huge_pages: bool) -> Option<Self> {
+        let chain = Self::without_segments(plan, huge_pages);
+        chain.append(0).ok()?;
+        Some(chain)
+    }
+
+    /// A chain in which no place is set yet.
+    fn without_segments(plan: Plan, huge_pages: bool) -> Self {
+        let buckets = plan[0].1.buckets();
+        let stripes = Stripes::new((EXPECTED_GROWTH * buckets).max(MIN_EXPECTED_BUCKETS));
+        let places = plan.iter().map(|_| SetOnce::new()).collect();
+        Self { places, plan, stripes, counters: Counters::new(), huge_pages }
+    }
+
+    /// Allocates a segment as planned, or returns `None` if the system refuses the memory.
+    fn allocate(&self, number: usize) -> Option<Segment> {
+        let (layout, addressing) = self.plan[number];
+        Segment::new(layout, addressing, self.huge_pages, &self.stripes, &self.counters)
+    }
+
+    /// Appends the segment with this number, unless another thread does so first.
+    ///
+    /// # Errors
+    /// `Full` if the plan has no such segment, or if there is no memory.
+    #[cold]
+    pub(super) fn append(&self, number: usize) -> Result<(), InsertError> {
+        let place = self.places.get(number).ok_or(InsertError::Full)?;
+        if place.get().is_none() {
+            match self.allocate(number) {
+                Some(segment) => place.set(segment),
+                // Another thread may have used up the memory for this very segment.
+                None if place.get().is_none() => return Err(InsertError::Full),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns a copy of the chain that contains every item that is in it throughout the call, and
+    /// the number of occupied slots; or `None` if the system refuses the memory.
+    pub(crate) fn try_clone(&self) -> Option<(Self, u64)> {
+        let copy = Self::without_segments(self.plan.clone(), self.huge_pages);
+        let mut copies = Vec::new();
+        loop {
+            // No memory is allocated for segments under the locks.
+            while copies.len() < self.segments().len() {
+                copies.push(copy.allocate(copies.len())?);
+            }
+            let stripes = self.stripes.lock_all();
+            // Not earlier: a segment that was appended before the locks were acquired may hold
+            // items.
+            if self.segments().len() > copies.len() {
+                continue;
+            }
+            let segments = self.segments().zip(&mut copies);
+            let occupied = segments.map(|(from, to)| from.copy_into(&stripes, to)).sum();
+            drop(stripes);
+            copy.places.iter().zip(copies).for_each(|(place, segment)| place.set(segment));
+            return Some((copy, occupied));
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The steps of the chain's protocol: each operation over all segments.
+
+use super::{Chain, Segment};
+use crate::{InsertError, table::RelocationCount};
+
+impl Chain {
+    /// Prefetches what an insert reads first.
+    #[inline]
+    pub(crate) fn prefetch_last(&self, mixed: u64) {
+        self.last_and_rest().1.prefetch(mixed);
+    }
+
+    /// Prefetches what a lookup reads.
+    #[inline]
+    pub(crate) fn prefetch_all(&self, mixed: u64) {
+        self.segments().for_each(|segment| segment.prefetch(mixed));
+    }
+
+    /// Returns whether a copy that matches the hash is in one of the segments.
+    #[inline]
+    #[must_use]
+    pub fn contains(&self, mixed: u64) -> bool {
+        let stripe = self.stripes.of(self.first().fingerprint(mixed));
+        loop {
+            let version = stripe.version();
+            // The finest first: it holds most of the items.
+            if self.segments().rev().any(|segment| segment.contains_unvalidated(mixed)) {
+                return true;
+            }
+            if stripe.validate(version) {
+                return false;
+            }
+            self.counters.lookup_retried();
+        }
+    }
+
+    /// Counts the copies that match the hash, in all segments together.
+    #[must_use]
+    pub fn count(&self, mixed: u64) -> usize {
+        let guard = self.lock(mixed);
+        self.segments().map(|segment| segment.count(&guard, mixed)).sum()
+    }
+
+    /// Adds a copy, and a segment if there is no room for it.
+    ///
+    /// # Errors
+    /// `TooManyCopies` if copies of the item take half of the slots of its two buckets in the last
+    /// segment; `Full` if no segment can be added.
+    #[inline]
+    pub fn insert(&self, mixed: u64) -> Result<(), InsertError> {
+        let (_, last, _) = self.last_and_rest();
+        if last.add_up_to_half(mixed)? { Ok(()) } else { self.insert_into_full(mixed) }
+    }
+
+    /// The rest of `insert`, once both buckets in the last segment were full.
+    #[cold]
+    fn insert_into_full(&self, mixed: u64) -> Result<(), InsertError> {
+        loop {
+            let (number, last, mut rest) = self.last_and_rest();
+            if last.add_up_to_half(mixed)? || rest.any(|segment| segment.add(mixed)) {
+                return Ok(());
+            }
+            match last.insert_by_relocating(mixed) {
+                Err(InsertError::Full) => self.append(number + 1)?,
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// Adds a copy if there is none. Returns whether it was added.
+    ///
+    /// # Errors
+    /// `Full` if there is none, no room for one, and no segment can be added.
+    pub fn insert_unique(&self, mixed: u64) -> Result<bool, InsertError> {
+        let (mut made_room, mut relocations) = (Ok(()), RelocationCount::zero());
+        loop {
+            let guard = self.lock(mixed);
+            // Not earlier: a previous holder of the stripe may have added the item to a new
+            // segment.
+            let (number, last, mut rest) = self.last_and_rest();
+            if rest.clone().any(|segment| segment.contains_unvalidated(mixed)) {
+                return Ok(false);
+            }
+            let added = last.add_if_absent(&guard, mixed);
+            let added =
+                added.or_else(|| rest.find_map(|segment| segment.add_if_absent(&guard, mixed)));
+            if let Some(added) = added {
+                if added {
+                    self.counters.insert_relocated(&relocations);
+                }
+                return Ok(added);
+            }
+            drop(guard);
+            // As in a table: not earlier, and room is made without the lock.
+            made_room?;
+            made_room =
+                last.make_room(mixed, &mut relocations).or_else(|_| self.append(number + 1));
+        }
+    }
+
+    /// Removes one copy that matches the hash. Returns whether there was one.
+    #[must_use]
+    pub fn remove(&self, mixed: u64) -> bool {
+        let guard = self.lock(mixed);
+        // From the finest: see "Why removal starts with the finest segment".
+        self.segments().rev().any(|segment| segment.remove(&guard, mixed))
+    }
+
+    /// Removes every copy. Returns the number of slots that were cleared. The segments stay.
+    #[must_use]
+    pub fn clear(&self) -> u64 {
+        let stripes = self.stripes.lock_all();
+        stripes.bump();
+        self.segments().map(|segment: &Segment| segment.clear_locked(&stripes)).sum()
+    }
+}

@@ -1,0 +1,153 @@
+//! Engines: where a filter keeps its items. The front end is one, whatever the engine.
+
+use crate::{BuildError, InsertError, Layout};
+
+/// The engine of a filter: how it stores its items, and how much room there is for them.
+///
+/// Sealed: the engines are [`Fixed`](crate::Fixed) and [`Growing`](crate::Growing). The trait lets
+/// code be generic over them.
+///
+/// ```
+/// use guira::{CuckooFilter, Engine, Filter, GrowingFilter};
+///
+/// fn describe<E: Engine, S>(filter: &Filter<E, S>) -> String {
+///     format!("{} of {} slots occupied", filter.len(), filter.slots())
+/// }
+///
+/// assert_eq!(describe(&CuckooFilter::with_capacity(4)), "0 of 4 slots occupied");
+/// assert_eq!(describe(&GrowingFilter::with_capacity(4)), "0 of 6 slots occupied");
+/// ```
+#[expect(private_bounds, reason = "sealed")]
+pub trait Engine: Storage {}
+
+/// An engine of filters that are sets of items: with `insert`, `contains` and `remove`.
+///
+/// Sealed, as [`Engine`] is, and implemented by the same types.
+///
+/// ```
+/// use guira::{CuckooFilter, Filter, GrowingFilter, InsertError, Membership};
+///
+/// fn seen_before<E: Membership>(seen: &Filter<E>, key: &str) -> Result<bool, InsertError> {
+///     seen.insert_unique(key).map(|added| !added)
+/// }
+///
+/// assert_eq!(seen_before(&CuckooFilter::with_capacity(10), "ani"), Ok(false));
+/// let seen = GrowingFilter::with_capacity(10);
+/// assert_eq!(seen_before(&seen, "ani"), Ok(false));
+/// assert_eq!(seen_before(&seen, "ani"), Ok(true));
+/// ```
+#[expect(private_bounds, reason = "sealed")]
+pub trait Membership: Engine + Steps {}
+
+/// One table of a filter. A [`CuckooFilter`](crate::CuckooFilter) has one, a
+/// [`GrowingFilter`](crate::GrowingFilter) appends more.
+///
+/// ```
+/// let filter = guira::GrowingFilter::with_capacity(100);
+/// filter.try_extend(0..1_000)?;
+/// let segments: Vec<guira::Segment> = filter.segments().collect();
+/// assert!(segments.len() > 1);
+/// assert_eq!(segments.iter().map(|segment| segment.slots).sum::<usize>(), filter.slots());
+/// # Ok::<(), guira::InsertBatchError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Segment {
+    /// The layout of its buckets.
+    pub layout: Layout,
+    /// The number of its slots.
+    pub slots: usize,
+}
+
+impl Segment {
+    /// The segment with this layout and number of buckets.
+    pub(super) fn new(layout: Layout, buckets: u64) -> Self {
+        Self { layout, slots: (buckets * u64::from(layout.slots_per_bucket())) as usize }
+    }
+}
+
+/// What the user told the builder.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    pub(super) capacity: usize,
+    pub(super) target: Option<f64>,
+    pub(super) layout: Option<Layout>,
+    pub(super) fastest: bool,
+    pub(super) huge_pages: bool,
+}
+
+impl Options {
+    /// The error of a system that refuses the memory for this many buckets.
+    pub(super) fn out_of_memory(buckets: u64) -> BuildError {
+        BuildError::OutOfMemory { bytes: usize::try_from(buckets * 8).unwrap_or(usize::MAX) }
+    }
+}
+
+/// What every engine provides; the front end documents it.
+pub(crate) trait Storage: Sized {
+    /// The name that `Debug` shows.
+    const NAME: &'static str;
+
+    /// Returns an engine without items.
+    fn build(options: &Options) -> Result<Self, BuildError>;
+
+    /// Returns a copy, and the number of occupied slots.
+    ///
+    /// # Errors
+    /// `OutOfMemory`.
+    fn try_clone(&self) -> Result<(Self, u64), BuildError>;
+
+    /// Removes every item. Returns the number of slots that were cleared.
+    fn clear(&self) -> u64;
+
+    fn segments(&self) -> impl ExactSizeIterator<Item = Segment>;
+
+    fn capacity(&self) -> usize;
+
+    fn false_positive_rate(&self) -> f64;
+
+    /// Bytes on the heap.
+    fn size_in_bytes(&self) -> usize;
+
+    /// Largest useful number of shards of the counter of items: they should take no more than a
+    /// fraction of the engine's memory.
+    fn max_shards(&self) -> usize;
+
+    #[cfg(feature = "stats")]
+    fn stats(&self) -> crate::Stats;
+}
+
+/// The operations of sets of items, on [mixed](crate::table::mix) hashes. None of them counts
+/// items.
+///
+/// Each operation on many items calls `mix` to hash an item, and `done` with its position and the
+/// outcome.
+pub(crate) trait Steps: Storage {
+    fn insert(&self, mixed: u64) -> Result<(), InsertError>;
+
+    fn insert_unique(&self, mixed: u64) -> Result<bool, InsertError>;
+
+    fn contains(&self, mixed: u64) -> bool;
+
+    fn remove(&self, mixed: u64) -> bool;
+
+    fn count(&self, mixed: u64) -> usize;
+
+    fn insert_each<T>(
+        &self,
+        items: &[T],
+        mix: impl Fn(&T) -> u64,
+        done: impl FnMut(usize, Result<(), InsertError>),
+    );
+
+    fn insert_unique_each<T>(
+        &self,
+        items: &[T],
+        mix: impl Fn(&T) -> u64,
+        done: impl FnMut(usize, Result<bool, InsertError>),
+    );
+
+    fn contains_each<T>(&self, items: &[T], mix: impl Fn(&T) -> u64, done: impl FnMut(usize, bool));
+
+    fn remove_each<T>(&self, items: &[T], mix: impl Fn(&T) -> u64, done: impl FnMut(usize, bool));
+}

@@ -1,0 +1,235 @@
+//! The engine of one table, whose size is fixed.
+
+use alloc::vec::Vec;
+
+use super::engine::{Engine, Membership, Options, Segment, Steps, Storage};
+use crate::{
+    BuildError, InsertError, Layout,
+    bucket::{BucketLayout, Fingerprint, with_layout},
+    table::{
+        Addressing, MAX_BUCKETS, Pair, PendingInserts, Table, buckets_for, by_preference,
+        for_each_prefetched,
+    },
+};
+
+/// The engine of a [`CuckooFilter`](crate::CuckooFilter): one table, whose size is fixed.
+#[derive(Debug)]
+pub struct Fixed {
+    pub(super) table: Table,
+    pub(super) layout: Layout,
+    pub(super) capacity: usize,
+    pub(super) huge_pages: bool,
+}
+
+impl Engine for Fixed {}
+impl Membership for Fixed {}
+
+impl Storage for Fixed {
+    const NAME: &'static str = "CuckooFilter";
+
+    fn build(options: &Options) -> Result<Self, BuildError> {
+        let (layout, buckets) = choose(options)?;
+        let table = Table::new(Addressing::new(buckets), options.huge_pages);
+        let table = table.ok_or_else(|| Options::out_of_memory(buckets))?;
+        let Options { capacity, huge_pages, .. } = *options;
+        Ok(Self { table, layout, capacity, huge_pages })
+    }
+
+    fn try_clone(&self) -> Result<(Self, u64), BuildError> {
+        let Self { layout, capacity, huge_pages, .. } = *self;
+        let copied = with_layout!(layout, L => self.table.try_clone::<L>(huge_pages));
+        let (table, occupied) =
+            copied.ok_or_else(|| Options::out_of_memory(self.table.addressing().buckets()))?;
+        Ok((Self { table, layout, capacity, huge_pages }, occupied))
+    }
+
+    fn clear(&self) -> u64 {
+        with_layout!(self.layout, L => self.table.clear::<L>())
+    }
+
+    fn segments(&self) -> impl ExactSizeIterator<Item = Segment> {
+        let segment = Segment::new(self.layout, self.table.addressing().buckets());
+        core::iter::once(segment)
+    }
+
+    fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        rate_at_capacity(self.capacity, (self.layout, self.table.addressing().buckets()))
+    }
+
+    fn size_in_bytes(&self) -> usize {
+        self.table.size_in_bytes()
+    }
+
+    fn max_shards(&self) -> usize {
+        self.table.size_in_bytes() / 1024
+    }
+
+    #[cfg(feature = "stats")]
+    fn stats(&self) -> crate::Stats {
+        self.table.stats()
+    }
+}
+
+/// The false-positive rate of a table that holds its capacity.
+fn rate_at_capacity(capacity: usize, (layout, buckets): (Layout, u64)) -> f64 {
+    let slots = buckets as f64 * f64::from(layout.slots_per_bucket());
+    layout.false_positive_rate_at(capacity as f64 / slots)
+}
+
+/// Chooses the layout and the number of buckets.
+fn choose(options: &Options) -> Result<(Layout, u64), BuildError> {
+    let capacity = options.capacity;
+    let sized = |layout: Layout| (layout, buckets_for(layout, capacity as u64));
+    let fits = |&(_, buckets): &(Layout, u64)| buckets <= MAX_BUCKETS;
+    let checked = |choice: (Layout, u64)| {
+        let too_large = BuildError::CapacityTooLarge { capacity, layout: choice.0 };
+        if fits(&choice) { Ok(choice) } else { Err(too_large) }
+    };
+    let Some(target) = options.target else {
+        return checked(sized(options.layout.unwrap_or(Layout::DEFAULT)));
+    };
+    let rate = |&choice: &(Layout, u64)| rate_at_capacity(capacity, choice);
+    if let Some(layout) = options.layout {
+        let choice = checked(sized(layout))?;
+        return match rate(&choice) {
+            reached if reached <= target => Ok(choice),
+            reached => Err(BuildError::LayoutMissesRate { layout, target, reached }),
+        };
+    }
+    let choices: Vec<_> = by_preference(options.fastest).into_iter().map(sized).collect();
+    let meets: Vec<_> = choices.iter().filter(|choice| rate(choice) <= target).collect();
+    match (meets.iter().find(|choice| fits(choice)), meets.first()) {
+        (Some(&&choice), _) => Ok(choice),
+        (None, Some(&&choice)) => checked(choice),
+        (None, None) => {
+            let lowest = choices.iter().map(rate).fold(f64::INFINITY, f64::min);
+            Err(BuildError::RateTooLow { target, lowest })
+        }
+    }
+}
+
+impl Fixed {
+    /// Calls `operation` with each item's position and pair, in order, a batch window after the
+    /// item's buckets and stripe were prefetched.
+    #[inline]
+    fn for_each_pair<L: BucketLayout, T>(
+        &self,
+        items: &[T],
+        mix: impl Fn(&T) -> u64,
+        operation: impl FnMut(usize, Pair),
+    ) {
+        let prefetch = |item: &T| {
+            let pair = self.table.addressing().pair::<L>(mix(item));
+            self.table.prefetch_with_stripe(pair);
+            pair
+        };
+        let unset = Pair { fingerprint: Fingerprint::new(1), buckets: [0; 2] };
+        for_each_prefetched(items, unset, prefetch, operation);
+    }
+}
+
+impl Steps for Fixed {
+    #[inline]
+    fn insert(&self, mixed: u64) -> Result<(), InsertError> {
+        with_layout!(self.layout, L => {
+            let pair = self.table.addressing().pair::<L>(mixed);
+            self.table.prefetch(pair);
+            self.table.insert::<L>(pair)
+        })
+    }
+
+    #[inline]
+    fn insert_unique(&self, mixed: u64) -> Result<bool, InsertError> {
+        with_layout!(self.layout, L => {
+            let pair = self.table.addressing().pair::<L>(mixed);
+            self.table.prefetch_with_stripe(pair);
+            self.table.insert_unique::<L>(pair)
+        })
+    }
+
+    #[inline]
+    fn contains(&self, mixed: u64) -> bool {
+        with_layout!(self.layout, L => {
+            self.table.contains::<L>(self.table.addressing().pair::<L>(mixed))
+        })
+    }
+
+    #[inline]
+    fn remove(&self, mixed: u64) -> bool {
+        with_layout!(self.layout, L => {
+            let pair = self.table.addressing().pair::<L>(mixed);
+            self.table.prefetch_with_stripe(pair);
+            self.table.remove::<L>(pair)
+        })
+    }
+
+    fn count(&self, mixed: u64) -> usize {
+        with_layout!(self.layout, L => {
+            let pair = self.table.addressing().pair::<L>(mixed);
+            self.table.prefetch_with_stripe(pair);
+            self.table.count::<L>(pair)
+        })
+    }
+
+    fn insert_each<T>(
+        &self,
+        items: &[T],
+        mix: impl Fn(&T) -> u64,
+        mut done: impl FnMut(usize, Result<(), InsertError>),
+    ) {
+        let mut pending = PendingInserts::default();
+        with_layout!(self.layout, L => {
+            self.for_each_pair::<L, T>(items, mix, |position, pair| {
+                if self.table.add::<L>(pair) {
+                    done(position, Ok(()));
+                } else {
+                    pending.push::<L>(&self.table, position, pair, &mut done);
+                }
+            });
+            pending.finish::<L>(&self.table, &mut done);
+        });
+    }
+
+    fn insert_unique_each<T>(
+        &self,
+        items: &[T],
+        mix: impl Fn(&T) -> u64,
+        mut done: impl FnMut(usize, Result<bool, InsertError>),
+    ) {
+        with_layout!(self.layout, L => {
+            self.for_each_pair::<L, T>(items, mix, |position, pair| {
+                done(position, self.table.insert_unique::<L>(pair));
+            });
+        });
+    }
+
+    fn contains_each<T>(
+        &self,
+        items: &[T],
+        mix: impl Fn(&T) -> u64,
+        mut done: impl FnMut(usize, bool),
+    ) {
+        with_layout!(self.layout, L => {
+            self.for_each_pair::<L, T>(items, mix, |position, pair| {
+                done(position, self.table.contains::<L>(pair));
+            });
+        });
+    }
+
+    fn remove_each<T>(
+        &self,
+        items: &[T],
+        mix: impl Fn(&T) -> u64,
+        mut done: impl FnMut(usize, bool),
+    ) {
+        with_layout!(self.layout, L => {
+            self.for_each_pair::<L, T>(items, mix, |position, pair| {
+                done(position, self.table.remove::<L>(pair));
+            });
+        });
+    }
+}

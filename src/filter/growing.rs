@@ -1,0 +1,160 @@
+//! The engine of a segment chain, which grows.
+
+use super::engine::{Engine, Membership, Options, Segment, Steps, Storage};
+use crate::{
+    BuildError, InsertError,
+    chain::{Chain, plan},
+    table::{capacity_of, for_each_prefetched},
+};
+
+/// Target false-positive rate of growing filters for which the user named none.
+const DEFAULT_TARGET: f64 = 0.001;
+
+/// The engine of a [`GrowingFilter`](crate::GrowingFilter): a chain of segments.
+#[derive(Debug)]
+pub struct Growing {
+    chain: Chain,
+    pub(super) target: f64,
+    /// The capacity of the first segment.
+    first_capacity: usize,
+}
+
+impl Engine for Growing {}
+impl Membership for Growing {}
+
+impl Storage for Growing {
+    const NAME: &'static str = "GrowingFilter";
+
+    fn build(options: &Options) -> Result<Self, BuildError> {
+        let target = options.target.unwrap_or(DEFAULT_TARGET);
+        let plan = plan(options.capacity, options.layout, target, options.fastest)?;
+        let (_, first) = plan[0];
+        let chain = Chain::new(plan, options.huge_pages);
+        let chain = chain.ok_or_else(|| Options::out_of_memory(first.buckets()))?;
+        Ok(Self { chain, target, first_capacity: options.capacity })
+    }
+
+    fn try_clone(&self) -> Result<(Self, u64), BuildError> {
+        let Self { target, first_capacity, .. } = *self;
+        let (chain, occupied) = self.chain.try_clone().ok_or_else(|| {
+            Options::out_of_memory(self.chain.layouts().map(|(_, buckets)| buckets).sum())
+        })?;
+        Ok((Self { chain, target, first_capacity }, occupied))
+    }
+
+    fn clear(&self) -> u64 {
+        self.chain.clear()
+    }
+
+    fn segments(&self) -> impl ExactSizeIterator<Item = Segment> {
+        self.chain.layouts().map(|(layout, buckets)| Segment::new(layout, buckets))
+    }
+
+    fn capacity(&self) -> usize {
+        let later = self.chain.layouts().skip(1);
+        let later: u64 = later.map(|(layout, buckets)| capacity_of(layout, buckets)).sum();
+        self.first_capacity + later as usize
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        self.chain.false_positive_rate()
+    }
+
+    fn size_in_bytes(&self) -> usize {
+        self.chain.size_in_bytes()
+    }
+
+    fn max_shards(&self) -> usize {
+        // As for a single table that is four times as large: the chain is expected to grow.
+        self.chain.size_in_bytes() / 256
+    }
+
+    #[cfg(feature = "stats")]
+    fn stats(&self) -> crate::Stats {
+        self.chain.stats()
+    }
+}
+
+impl Growing {
+    /// Calls `operation` with each item's position and mixed hash, in order, a batch window after
+    /// all that a lookup of it reads was prefetched.
+    fn for_each<T>(&self, items: &[T], mix: impl Fn(&T) -> u64, operation: impl FnMut(usize, u64)) {
+        let prefetch = |item: &T| {
+            let mixed = mix(item);
+            self.chain.prefetch_all(mixed);
+            mixed
+        };
+        for_each_prefetched(items, 0, prefetch, operation);
+    }
+}
+
+impl Steps for Growing {
+    #[inline]
+    fn insert(&self, mixed: u64) -> Result<(), InsertError> {
+        self.chain.insert(mixed)
+    }
+
+    #[inline]
+    fn insert_unique(&self, mixed: u64) -> Result<bool, InsertError> {
+        self.chain.insert_unique(mixed)
+    }
+
+    #[inline]
+    fn contains(&self, mixed: u64) -> bool {
+        self.chain.contains(mixed)
+    }
+
+    #[inline]
+    fn remove(&self, mixed: u64) -> bool {
+        self.chain.remove(mixed)
+    }
+
+    fn count(&self, mixed: u64) -> usize {
+        self.chain.count(mixed)
+    }
+
+    fn insert_each<T>(
+        &self,
+        items: &[T],
+        mix: impl Fn(&T) -> u64,
+        mut done: impl FnMut(usize, Result<(), InsertError>),
+    ) {
+        let prefetch = |item: &T| {
+            let mixed = mix(item);
+            self.chain.prefetch_last(mixed);
+            mixed
+        };
+        for_each_prefetched(items, 0, prefetch, |position, mixed| {
+            done(position, self.chain.insert(mixed));
+        });
+    }
+
+    fn insert_unique_each<T>(
+        &self,
+        items: &[T],
+        mix: impl Fn(&T) -> u64,
+        mut done: impl FnMut(usize, Result<bool, InsertError>),
+    ) {
+        self.for_each(items, mix, |position, mixed| {
+            done(position, self.chain.insert_unique(mixed));
+        });
+    }
+
+    fn contains_each<T>(
+        &self,
+        items: &[T],
+        mix: impl Fn(&T) -> u64,
+        mut done: impl FnMut(usize, bool),
+    ) {
+        self.for_each(items, mix, |position, mixed| done(position, self.chain.contains(mixed)));
+    }
+
+    fn remove_each<T>(
+        &self,
+        items: &[T],
+        mix: impl Fn(&T) -> u64,
+        mut done: impl FnMut(usize, bool),
+    ) {
+        self.for_each(items, mix, |position, mixed| done(position, self.chain.remove(mixed)));
+    }
+}

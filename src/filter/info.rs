@@ -1,0 +1,201 @@
+//! What a filter tells about itself: items, capacity, memory, rates and statistics.
+
+use core::fmt;
+
+use super::{Core, Engine, Filter, Growing, Segment};
+use crate::Layout;
+
+impl<E: Engine, S> Filter<E, S> {
+    /// Returns the number of items in the filter, duplicates counted.
+    ///
+    /// Exact if no writer runs. Beside writers it may miss what they are doing. Reads one
+    /// cache line for each of up to 64 shards, and no bucket.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(10);
+    /// filter.insert_batch(&[1, 2, 2])?;
+    /// assert_eq!(filter.len(), 3);
+    /// # Ok::<(), guira::InsertBatchError>(())
+    /// ```
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.core.len()
+    }
+
+    /// Returns whether the filter holds no item. Exact if no writer runs.
+    ///
+    /// ```
+    /// assert!(guira::CuckooFilter::with_capacity(10).is_empty());
+    /// ```
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the number of distinct items for which the present segments were built.
+    ///
+    /// A [`CuckooFilter`] holds as many before it refuses one, in all but at most one of 10 000
+    /// filters; most hold a few more. A [`GrowingFilter`] holds about as many before it appends the
+    /// next segment. Copies of an item count.
+    ///
+    /// ```
+    /// assert_eq!(guira::CuckooFilter::with_capacity(1_000).capacity(), 1_000);
+    /// let growing = guira::GrowingFilter::with_capacity(1_000);
+    /// growing.try_extend(0..2_000)?;
+    /// assert!(growing.capacity() > 2_000);
+    /// # Ok::<(), guira::InsertBatchError>(())
+    /// ```
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.core.engine.capacity()
+    }
+
+    /// Returns the number of slots in all segments: an upper bound on the number of items.
+    ///
+    /// ```
+    /// assert!(guira::CuckooFilter::with_capacity(1_000).slots() > 1_000);
+    /// ```
+    #[must_use]
+    pub fn slots(&self) -> usize {
+        self.core.slots()
+    }
+
+    /// Returns the share of slots that are occupied, `0.0 ..= 1.0`.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(1_000);
+    /// filter.try_extend(0..500)?;
+    /// assert_eq!(filter.load_factor(), 500.0 / filter.slots() as f64);
+    /// # Ok::<(), guira::InsertBatchError>(())
+    /// ```
+    #[must_use]
+    pub fn load_factor(&self) -> f64 {
+        self.len() as f64 / self.slots() as f64
+    }
+
+    /// Returns the memory of the filter in bytes: buckets, stripes, counters and the filter itself.
+    ///
+    /// The system provides pages for the buckets only as they come into use.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(1_000_000);
+    /// assert!(filter.size_in_bytes() * 8 < 17_100_000); // 17.1 bits per item
+    /// ```
+    #[must_use]
+    pub fn size_in_bytes(&self) -> usize {
+        size_of_val(self) + self.core.engine.size_in_bytes() + self.core.items.size_in_bytes()
+    }
+
+    /// Returns an upper bound on the false-positive rate of the present segments.
+    ///
+    /// In a [`CuckooFilter`] it holds up to [`capacity`](Self::capacity) items. Fewer items have a
+    /// lower rate, in proportion; more items, which the slots may allow, at most
+    /// [`Layout::false_positive_rate`]. In a [`GrowingFilter`] it is the sum over all segments,
+    /// each of them full, and never exceeds
+    /// [`target_false_positive_rate`](Filter::target_false_positive_rate).
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(1_000_000);
+    /// assert!(filter.false_positive_rate() < 0.000_12);
+    /// ```
+    #[must_use]
+    pub fn false_positive_rate(&self) -> f64 {
+        self.core.engine.false_positive_rate()
+    }
+
+    /// Returns the layout of the buckets. In a [`GrowingFilter`], of those of the last segment.
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, Layout};
+    ///
+    /// assert_eq!(CuckooFilter::with_capacity(10).layout(), Layout::Plain4x16);
+    /// ```
+    #[must_use]
+    pub fn layout(&self) -> Layout {
+        self.segments().last().map_or(Layout::DEFAULT, |segment| segment.layout)
+    }
+
+    /// Returns the segments, from the first to the last. A [`CuckooFilter`] has one.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(10);
+    /// assert!(filter.segments().all(|segment| segment.layout == filter.layout()));
+    /// ```
+    pub fn segments(&self) -> impl ExactSizeIterator<Item = Segment> {
+        self.core.engine.segments()
+    }
+
+    /// Returns the statistics of the filter since it was built, loaded or cloned: relocations,
+    /// retries, waits. [`clear`](Self::clear) does not reset them. See [`Stats`](crate::Stats).
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(10);
+    /// filter.insert(&1).unwrap();
+    /// assert_eq!(filter.stats().inserts, 1);
+    /// ```
+    #[cfg(feature = "stats")]
+    #[must_use]
+    pub fn stats(&self) -> crate::Stats {
+        self.core.engine.stats()
+    }
+
+    /// Returns the hasher of the items.
+    ///
+    /// ```
+    /// use std::hash::BuildHasher;
+    ///
+    /// let filter = guira::CuckooFilter::with_capacity(10);
+    /// filter.insert("ani").unwrap();
+    /// assert!(filter.by_hash().contains(filter.hasher().hash_one("ani")));
+    /// ```
+    #[must_use]
+    pub fn hasher(&self) -> &S {
+        &self.hasher
+    }
+}
+
+impl<S> Filter<Growing, S> {
+    /// Returns the target false-positive rate, which all segments together never exceed.
+    ///
+    /// ```
+    /// let seen = guira::GrowingFilter::builder().capacity(10).false_positive_rate(0.02).build()?;
+    /// assert_eq!(seen.target_false_positive_rate(), 0.02);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn target_false_positive_rate(&self) -> f64 {
+        self.core.engine.target
+    }
+}
+
+impl<E: Engine> Core<E> {
+    fn slots(&self) -> usize {
+        self.engine.segments().map(|segment| segment.slots).sum()
+    }
+
+    fn len(&self) -> usize {
+        // Beside writers the sum can be negative, or more than there ever was at once.
+        usize::try_from(self.items.sum()).unwrap_or(0).min(self.slots())
+    }
+}
+
+impl<E: Engine> fmt::Debug for Core<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fields = f.debug_struct(E::NAME);
+        #[cfg(feature = "stats")]
+        fields.field("stats", &self.engine.stats());
+        fields
+            .field("len", &self.len())
+            .field("capacity", &self.engine.capacity())
+            .field("slots", &self.slots())
+            .field("segments", &self.engine.segments().collect::<alloc::vec::Vec<_>>())
+            .field("false_positive_rate", &self.engine.false_positive_rate())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<E: Engine, S> fmt::Debug for Filter<E, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.core.fmt(f)
+    }
+}

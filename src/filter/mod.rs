@@ -1,0 +1,306 @@
+//! The front end: one implementation of every public operation, whatever the engine.
+
+mod builder;
+mod by_hash;
+mod engine;
+mod fixed;
+mod growing;
+mod hasher;
+mod info;
+mod items;
+mod outcome;
+#[cfg(feature = "std")]
+mod snapshot;
+
+use core::hash::BuildHasher;
+
+use crate::{BuildError, table::ShardedCounter};
+pub use builder::FilterBuilder;
+pub use by_hash::ByHash;
+pub use engine::{Engine, Membership, Segment};
+pub use fixed::Fixed;
+pub use growing::Growing;
+use hasher::mixing_seed;
+pub use hasher::{DefaultHashBuilder, DefaultHasher, StableHashBuilder, StableHasher};
+pub use outcome::InsertMask;
+#[cfg(feature = "std")]
+pub use snapshot::LoadError;
+
+/// A filter with a fixed capacity: the [`Filter`] of one table.
+///
+/// ```
+/// use guira::CuckooFilter;
+///
+/// let filter = CuckooFilter::with_capacity(1_000_000);
+/// std::thread::scope(|scope| {
+///     for thread in 0..4_u64 {
+///         let filter = &filter;
+///         scope.spawn(move || {
+///             for key in 0..1_000 {
+///                 filter.insert(&(thread, key)).unwrap();
+///                 assert!(filter.contains(&(thread, key)));
+///             }
+///         });
+///     }
+/// });
+/// assert_eq!(filter.len(), 4_000);
+/// assert!(filter.remove(&(0_u64, 17)));
+/// ```
+pub type CuckooFilter<S = DefaultHashBuilder> = Filter<Fixed, S>;
+
+/// A filter that grows: the [`Filter`] of a chain of segments.
+///
+/// Where a [`CuckooFilter`] would be full, it appends a segment with twice the buckets of the last
+/// one, while other threads use it. Nothing is copied, and no thread waits. The target
+/// false-positive rate holds for all segments together, so later ones have longer fingerprints.
+///
+/// It promises what a `CuckooFilter` promises about false negatives, removal, ordering and
+/// atomicity. Its costs: a lookup of an absent item reads two buckets of every segment, so give it
+/// the capacity that you expect. It takes half as many copies of one item as a `CuckooFilter`, it
+/// cannot be saved, and it never shrinks. `insert` fails with [`Full`](crate::InsertError::Full)
+/// only if the system refuses the memory for another segment, or if the last segment is full and
+/// the next one would have more than 2^32 buckets.
+///
+/// ```
+/// use guira::GrowingFilter;
+///
+/// let seen = GrowingFilter::builder().capacity(1_000).false_positive_rate(0.01).build()?;
+/// seen.try_extend(0..50_000).unwrap();
+/// assert!(seen.contains(&49_999) && seen.false_positive_rate() <= 0.01);
+/// # Ok::<(), guira::BuildError>(())
+/// ```
+pub type GrowingFilter<S = DefaultHashBuilder> = Filter<Growing, S>;
+
+/// A set of items that takes a few bits per item and is shared by any number of threads.
+///
+/// Its engine is [`Fixed`] in a [`CuckooFilter`] and [`Growing`] in a [`GrowingFilter`]. Code can
+/// be generic over the two: see [`Membership`].
+///
+/// [`contains`](Self::contains) never returns `false` for an item that is in the filter, whatever
+/// other threads insert, relocate and remove meanwhile. For an item that is not in the filter, it
+/// returns `true` with a probability of at most [`false_positive_rate`](Self::false_positive_rate).
+/// Items can be removed. Lookups acquire no lock and write nothing.
+///
+/// All operations take `&self`: share the filter by reference or in an [`Arc`](alloc::sync::Arc).
+///
+/// # The contract of removal
+///
+/// **Remove only what you inserted, once, and after it was inserted.** In full: every call of
+/// [`remove`](Self::remove) must be paid for by a call of [`insert`](Self::insert) with an equal
+/// item that returned `Ok(())`, or of [`insert_unique`](Self::insert_unique) that returned
+/// `Ok(true)`. That call happened before the removal, pays for no other removal, and no
+/// [`clear`](Self::clear) came between the two.
+///
+/// The filter knows items by their fingerprints alone. Two items with the same fingerprint and the
+/// same buckets are *aliases*. To remove an item that was never inserted can take a copy that
+/// belongs to an alias, whose lookups then miss it. The caller's own records (the cache, the table
+/// of flows, the store behind the filter) tell what was inserted; the filter cannot.
+///
+/// An `insert_unique` that returned `Ok(false)` inserted nothing, since it may have found an alias.
+/// **Its caller owns no copy, and must not remove one.** If several callers may add and remove the
+/// same item, each on its own account, use `insert`, which counts.
+///
+/// # What overlapping calls may observe
+///
+/// - Every operation on an item takes effect at one moment between its call and its return. For one
+///   item (and its aliases) the filter behaves like a multiset behind a lock. Exceptions: `len` and
+///   the other statistics may miss changes that overlap them, and `clear` is not one moment.
+/// - Between different items there is happens-before, as for acquire and release, and no single
+///   order of all calls. If two threads each insert one item and then look up the other's, both may
+///   miss on processors with weak ordering (not on x86-64).
+/// - A `contains` that returns `true` *happens after* the insert that it found: what the inserting
+///   thread wrote before is visible. The same holds for a `remove` that returns
+///   `true`, an `insert_unique` that returns `Ok(false)`, and the copies that `count` counts.
+/// - A thread that stops in the middle of an operation never delays a lookup, nor an insert into a
+///   bucket with an empty slot. It can delay removals and relocations of one stripe: 1/1024 of the
+///   fingerprints in tables of more than 2 MiB, more in smaller ones, an eighth in the smallest.
+///   Operations on the whole filter (`clear`, `clone`, `save`) that wait for it delay all removals
+///   and relocations.
+///
+/// # Memory ordering and panics
+///
+/// No operation panics unless its documentation says so. A filter remains usable after a panic in
+/// user code (such as an item's `Hash`): no user code runs while a lock is held.
+pub struct Filter<E, S = DefaultHashBuilder> {
+    core: Core<E>,
+    hasher: S,
+}
+
+/// A filter without its hasher.
+struct Core<E> {
+    engine: E,
+    /// The seed that the user gave, or that was drawn. The others are derived from it.
+    seed: u64,
+    mixing_seed: u64,
+    items: ShardedCounter,
+}
+
+impl<E: Engine> Core<E> {
+    /// The core of an engine that holds this many items.
+    fn new(engine: E, seed: u64, items: u64) -> Self {
+        let counter = ShardedCounter::new(engine.max_shards());
+        counter.add(items as i64);
+        Self { engine, seed, mixing_seed: mixing_seed(seed), items: counter }
+    }
+}
+
+impl<E: Engine> Filter<E> {
+    /// Creates a filter for `capacity` distinct items with default settings.
+    ///
+    /// A [`CuckooFilter`] gets the layout [`Plain4x16`](crate::Layout::Plain4x16): about 0.012 %
+    /// false positives, 16.7 bits per item. A [`GrowingFilter`] gets a target of 0.1 %. For other
+    /// settings use the [`builder`](Self::builder).
+    ///
+    /// # Panics
+    /// If [`build`](FilterBuilder::build) returns an error: for a capacity of zero or of more than
+    /// 2^32 buckets, or if the system refuses the memory.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(1_000);
+    /// filter.insert("tyto alba").unwrap();
+    /// assert!(filter.contains("tyto alba"));
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn with_capacity(capacity: usize) -> Self {
+        built(Self::builder().capacity(capacity).build())
+    }
+
+    /// Returns a builder, for all other settings.
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, Layout};
+    ///
+    /// let filter = CuckooFilter::builder().capacity(50_000).false_positive_rate(0.01).build()?;
+    /// assert_eq!(filter.layout(), Layout::SemiSorted6x12);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn builder() -> FilterBuilder<E> {
+        FilterBuilder::new()
+    }
+}
+
+impl<E: Engine, S> Filter<E, S> {
+    /// Creates a filter for `capacity` distinct items with this hasher, and default settings
+    /// otherwise.
+    ///
+    /// # Panics
+    /// As [`with_capacity`](Filter::with_capacity).
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, StableHashBuilder};
+    ///
+    /// let filter = CuckooFilter::with_capacity_and_hasher(1_000, StableHashBuilder::default());
+    /// filter.insert("tyto alba").unwrap();
+    /// assert!(filter.contains("tyto alba"));
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self
+    where
+        S: BuildHasher,
+    {
+        built(Filter::builder().capacity(capacity).hasher(hasher).build())
+    }
+
+    /// A filter of this engine, which holds this many items.
+    fn from_parts(engine: E, seed: u64, items: u64, hasher: S) -> Self {
+        Self { core: Core::new(engine, seed, items), hasher }
+    }
+
+    /// Returns a view of the filter whose operations take 64-bit hashes in place of items.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(10);
+    /// filter.by_hash().insert(17)?;
+    /// assert!(filter.by_hash().contains(17));
+    /// # Ok::<(), guira::InsertError>(())
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn by_hash(&self) -> ByHash<'_, E> {
+        ByHash { core: &self.core }
+    }
+
+    /// Removes every item, while other threads use the filter.
+    ///
+    /// Items that were inserted before the call are gone when it returns. The call is not one
+    /// moment: lookups that overlap it may find some of them and not others, and **an item whose
+    /// insert overlaps the call may remain or not**. So no removal may be paid for by an insert
+    /// that did not happen after the call returned: after a `clear`, remove only what was inserted
+    /// after it. A removal of anything inserted earlier must happen before the call.
+    ///
+    /// Acquires all stripes: removals, relocations, `insert_unique` and `count` wait for the call,
+    /// which writes every bucket once. Lookups and inserts into buckets with an empty slot do not
+    /// wait. No memory is released, and a [`GrowingFilter`] keeps its segments.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(10);
+    /// filter.insert(&1).unwrap();
+    /// filter.clear();
+    /// assert!(filter.is_empty() && !filter.contains(&1));
+    /// ```
+    #[doc(alias = "reset")]
+    pub fn clear(&self) {
+        let cleared = self.core.engine.clear();
+        self.core.items.add(-(cleared as i64));
+    }
+
+    /// Returns a copy of the filter, made while other threads use it.
+    ///
+    /// **Every item that is in the filter from before the call until it returns is in the copy.**
+    /// Items that are inserted or removed meanwhile may be in it or not, each on its own. So of the
+    /// items in the copy remove only those whose insert happened before the call: another one may
+    /// be missing, and an alias of it present.
+    ///
+    /// Acquires all stripes while the buckets are copied: removals, relocations, `count` and
+    /// `insert_unique` wait. Lookups and inserts into buckets with an empty slot do not. The copy
+    /// has the same hasher and seed, and statistics of its own.
+    ///
+    /// # Errors
+    /// [`BuildError::OutOfMemory`] if the system refuses the memory.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(10);
+    /// filter.insert(&1).unwrap();
+    /// let copy = filter.try_clone()?;
+    /// filter.clear();
+    /// assert!(copy.contains(&1) && copy.len() == 1);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn try_clone(&self) -> Result<Self, BuildError>
+    where
+        S: Clone,
+    {
+        // First, since it is the user's code: nothing is locked yet.
+        let hasher = self.hasher.clone();
+        let (engine, items) = self.core.engine.try_clone()?;
+        Ok(Self::from_parts(engine, self.core.seed, items, hasher))
+    }
+}
+
+/// The filter, or a panic with the message of the error.
+#[track_caller]
+fn built<E, S>(built: Result<Filter<E, S>, BuildError>) -> Filter<E, S> {
+    match built {
+        Ok(filter) => filter,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+impl<E: Engine, S: Clone> Clone for Filter<E, S> {
+    /// Returns a copy: see [`try_clone`](Filter::try_clone).
+    ///
+    /// # Panics
+    /// If the system refuses the memory.
+    fn clone(&self) -> Self {
+        built(self.try_clone())
+    }
+}
+
+impl Default for Filter<Growing> {
+    /// Creates a growing filter with a first segment for about a thousand items.
+    fn default() -> Self {
+        Self::with_capacity(1_000)
+    }
+}

@@ -1,0 +1,92 @@
+//! The outcomes of operations on many items: counts, errors and masks.
+
+use alloc::vec::Vec;
+
+use crate::{InsertBatchError, InsertError, table::ShardedCounter};
+
+/// The outcomes of [`insert_unique_mask`](crate::Filter::insert_unique_mask): bit `i` is for the
+/// `i`-th item.
+///
+/// An item whose bit is set in neither mask was found: the caller owns no copy of it, and must not
+/// remove one.
+///
+/// ```
+/// let filter = guira::CuckooFilter::with_capacity(10);
+/// filter.insert(&5).unwrap();
+/// let outcome = filter.insert_unique_mask(&[4, 5, 6]);
+/// assert_eq!((outcome.added, outcome.refused), (0b101, 0));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[must_use = "items that were refused are not in the filter"]
+#[non_exhaustive]
+pub struct InsertMask {
+    /// The items that were absent and have been added.
+    pub added: u64,
+    /// The items that were absent and could not be added, because the filter is full.
+    pub refused: u64,
+}
+
+/// A change of the number of items. It reaches the counter when it is dropped, so also if the
+/// hashing of a later item panics.
+pub(super) struct Tally<'a> {
+    items: &'a ShardedCounter,
+    pub(super) change: i64,
+}
+
+impl<'a> Tally<'a> {
+    pub(super) fn new(items: &'a ShardedCounter) -> Self {
+        Self { items, change: 0 }
+    }
+}
+
+impl Drop for Tally<'_> {
+    fn drop(&mut self) {
+        self.items.add(self.change);
+    }
+}
+
+/// The outcomes of a batch of inserts.
+pub(super) struct Additions<'a> {
+    added: Tally<'a>,
+    failures: Vec<(usize, InsertError)>,
+}
+
+impl<'a> Additions<'a> {
+    pub(super) fn new(items: &'a ShardedCounter) -> Self {
+        Self { added: Tally::new(items), failures: Vec::new() }
+    }
+
+    /// Records the outcome of one item, and returns whether it was added.
+    pub(super) fn record(&mut self, position: usize, outcome: Result<bool, InsertError>) -> bool {
+        match outcome {
+            Ok(added) => {
+                self.added.change += i64::from(added);
+                added
+            }
+            Err(reason) => {
+                self.failures.push((position, reason));
+                false
+            }
+        }
+    }
+
+    /// Returns the number of items added, or the error if any failed.
+    pub(super) fn finish(self) -> Result<usize, InsertBatchError> {
+        InsertBatchError::check(self.added.change.unsigned_abs() as usize, self.failures)
+    }
+}
+
+/// Panics if a batch's slices differ in length, as std's `copy_from_slice` does.
+#[track_caller]
+pub(super) fn check_lengths(items: usize, answers: usize) {
+    assert!(
+        items == answers,
+        "a batch needs as many answers as items: {items} items, {answers} answers"
+    );
+}
+
+/// Panics if a burst has more items than a mask has bits.
+#[track_caller]
+pub(super) fn check_burst(items: usize) {
+    assert!(items <= 64, "a burst has at most 64 items, not {items}");
+}

@@ -1,0 +1,118 @@
+//! The errors of loading a snapshot.
+
+use core::{error::Error, fmt};
+use std::io;
+
+/// Why a snapshot could not be loaded.
+///
+/// ```
+/// use guira::{CuckooFilter, LoadError};
+///
+/// let mut bytes = CuckooFilter::with_capacity(1_000).to_bytes();
+/// assert!(matches!(CuckooFilter::from_bytes(&bytes[..99]), Err(LoadError::Truncated { .. })));
+/// bytes[99] ^= 1;
+/// assert!(matches!(CuckooFilter::from_bytes(&bytes), Err(LoadError::DamagedBuckets)));
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// Reading failed. The [source](Error::source) tells why.
+    Io(io::Error),
+    /// The bytes do not begin like a snapshot.
+    NotASnapshot,
+    /// The snapshot has a format version that this release does not know.
+    UnknownVersion(u32),
+    /// The header, the first 64 bytes, is damaged.
+    DamagedHeader,
+    /// The snapshot has a layout that this release does not know.
+    #[non_exhaustive]
+    UnknownLayout {
+        /// 0 for plain, 1 for semi-sorted.
+        family: u8,
+        /// Slots per bucket.
+        slots: u8,
+        /// Bits of a fingerprint.
+        bits: u8,
+    },
+    /// A field of the header has an impossible value.
+    #[non_exhaustive]
+    InvalidField {
+        /// The name of the field.
+        name: &'static str,
+        /// The value.
+        value: u64,
+    },
+    /// The items were hashed by another hasher, or with another seed.
+    OtherHasher,
+    /// The system refused the memory.
+    #[non_exhaustive]
+    OutOfMemory {
+        /// The bytes of the snapshot's buckets.
+        bytes: u64,
+    },
+    /// The bytes end before the snapshot does.
+    #[non_exhaustive]
+    Truncated {
+        /// The number of bytes that there were.
+        received: u64,
+    },
+    /// More bytes follow the snapshot.
+    #[non_exhaustive]
+    TrailingBytes {
+        /// The number of bytes that follow.
+        more: u64,
+    },
+    /// The buckets are damaged.
+    DamagedBuckets,
+    /// The buckets are undamaged but invalid: this library did not write them.
+    InvalidBuckets,
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            // The source tells what went wrong.
+            Self::Io(_) => f.write_str("the snapshot could not be read"),
+            Self::NotASnapshot => f.write_str("the bytes are not a snapshot of a filter"),
+            Self::UnknownVersion(version) => {
+                write!(f, "the snapshot has version {version}, which this release does not know")
+            }
+            Self::DamagedHeader => f.write_str("the snapshot's header is damaged"),
+            Self::UnknownLayout { family, slots, bits } => write!(
+                f,
+                "the snapshot has a layout that this release does not know: family {family}, {slots} slots \
+                 of {bits} bits"
+            ),
+            Self::InvalidField { name, value } => {
+                write!(f, "the snapshot's header is invalid: {name} {value}")
+            }
+            Self::OtherHasher => f.write_str(
+                "the items of the snapshot were hashed by another hasher, or another seed",
+            ),
+            Self::OutOfMemory { bytes } => write!(f, "the system refused {bytes} bytes of memory"),
+            Self::Truncated { received } => {
+                write!(f, "the snapshot is truncated: it ends after {received} bytes")
+            }
+            Self::TrailingBytes { more } => {
+                write!(f, "{more} bytes follow the snapshot")
+            }
+            Self::DamagedBuckets => f.write_str("the snapshot's buckets are damaged"),
+            Self::InvalidBuckets => f.write_str("the snapshot's buckets are invalid"),
+        }
+    }
+}
+
+impl Error for LoadError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<io::Error> for LoadError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}

@@ -1,0 +1,62 @@
+//! Serde: a filter is serialized as the bytes of its snapshot.
+
+use alloc::vec::Vec;
+use core::{fmt, hash::BuildHasher};
+
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{Error, SeqAccess, Visitor},
+};
+
+use super::{CuckooFilter, LoadError};
+use crate::StableHashBuilder;
+
+/// Largest number of bytes for which memory is reserved before they arrive.
+const MAX_RESERVED: usize = 1 << 16;
+
+impl<S: BuildHasher> Serialize for CuckooFilter<S> {
+    /// Serializes the bytes of [`to_bytes`](CuckooFilter::to_bytes).
+    fn serialize<T: Serializer>(&self, serializer: T) -> Result<T::Ok, T::Error> {
+        serializer.serialize_bytes(&self.to_bytes())
+    }
+}
+
+impl<'de> Deserialize<'de> for CuckooFilter {
+    /// Loads the filter as [`from_bytes`](CuckooFilter::from_bytes) does.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_byte_buf(Snapshot(Self::from_bytes))
+    }
+}
+
+impl<'de> Deserialize<'de> for CuckooFilter<StableHashBuilder> {
+    /// Loads the filter with [`StableHashBuilder::default`]. A filter with another seed is loaded
+    /// by [`from_bytes_with_hasher`](CuckooFilter::from_bytes_with_hasher).
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let load = |bytes: &[u8]| Self::from_bytes_with_hasher(bytes, StableHashBuilder::default());
+        deserializer.deserialize_byte_buf(Snapshot(load))
+    }
+}
+
+/// Loads a filter from bytes, in whatever form a serde format provides them.
+struct Snapshot<F>(F);
+
+impl<'de, S, F: FnOnce(&[u8]) -> Result<CuckooFilter<S>, LoadError>> Visitor<'de> for Snapshot<F> {
+    type Value = CuckooFilter<S>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the bytes of a filter's snapshot")
+    }
+
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
+        (self.0)(bytes).map_err(E::custom)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
+        let reserved = sequence.size_hint().unwrap_or(0).min(MAX_RESERVED);
+        let mut bytes = Vec::with_capacity(reserved);
+        while let Some(byte) = sequence.next_element()? {
+            bytes.push(byte);
+        }
+        self.visit_bytes(&bytes)
+    }
+}

@@ -1,0 +1,203 @@
+//! Inserts: one compare-and-swap where a bucket has an empty slot; otherwise a search for room.
+
+use core::hint::select_unpredictable;
+
+use super::{
+    Nesting, Pair, Progress, Search, StripeGuard, Table, search::LONE_PREFETCH_DISTANCE,
+    stats::RelocationCount,
+};
+use crate::{
+    InsertError,
+    bucket::BucketLayout,
+    sync::{Acquire, Relaxed, Release},
+};
+
+/// The state of an insert that searches for room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SearchStep {
+    /// The next buckets have been prefetched.
+    Prefetched,
+    /// The plan went stale: the table changed before the moves were made.
+    Stale,
+    /// The insert is complete.
+    Done(Result<(), InsertError>),
+}
+
+impl<N: Nesting> Table<N> {
+    /// Adds a copy of the pair's fingerprint. Relocates other fingerprints if both buckets are
+    /// full.
+    ///
+    /// # Errors
+    /// `TooManyCopies` if both buckets hold only this fingerprint; `Full` if a search found no
+    /// empty slot. In both cases the table holds the same multiset as without the call.
+    #[inline]
+    pub fn insert<L: BucketLayout>(&self, pair: Pair) -> Result<(), InsertError> {
+        if self.add::<L>(pair) {
+            return Ok(());
+        }
+        self.insert_by_relocating::<L>(pair)
+    }
+
+    /// Adds a copy of the pair's fingerprint if there is none. Returns whether it was added.
+    ///
+    /// # Errors
+    /// `Full` if the fingerprint is absent and a search found no empty slot.
+    #[inline]
+    pub fn insert_unique<L: BucketLayout>(&self, pair: Pair) -> Result<bool, InsertError> {
+        let (mut made_room, mut relocations) = (Ok(()), RelocationCount::zero());
+        loop {
+            let guard = self.stripe(pair.fingerprint).lock();
+            if let Some(added) = self.add_if_absent::<L>(&guard, pair) {
+                if added {
+                    self.counters.insert_relocated(&relocations);
+                }
+                return Ok(added);
+            }
+            drop(guard);
+            // Not earlier: another call may have added the item during the failed search.
+            made_room?;
+            // The lock is released while making room: the fingerprints to be moved may belong to
+            // the same stripe, and the thread would wait for itself.
+            made_room = self.make_room::<L>(pair, &mut relocations);
+        }
+    }
+
+    /// Adds the fingerprint to the bucket with more empty slots. Returns `false` if both are full.
+    #[inline]
+    pub(crate) fn add<L: BucketLayout>(&self, pair: Pair) -> bool {
+        loop {
+            // Relaxed: the compare-and-swap validates what was read, and nothing else depends on
+            // it.
+            let [first, second] = self.both(pair);
+            let words = [first.load_to_change(Relaxed), second.load_to_change(Relaxed)];
+            match self.try_add::<L>(pair, words) {
+                Some(true) => return true,
+                Some(false) => {}
+                None => return false,
+            }
+        }
+    }
+
+    /// Adds the fingerprint under its lock if it is absent. Returns `Some(true)` if it was added,
+    /// and `None` if it is absent and both buckets are full.
+    ///
+    /// Presence and room are decided by the same words. Between two separate reads a plain insert
+    /// could put this very fingerprint into the last slot, and it would seem absent and without
+    /// room.
+    #[inline]
+    pub(crate) fn add_if_absent<L: BucketLayout>(
+        &self,
+        _guard: &StripeGuard,
+        pair: Pair,
+    ) -> Option<bool> {
+        let pattern = L::pattern(pair.fingerprint);
+        loop {
+            // Acquire: as in `words`. No other thread clears this fingerprint meanwhile, so one
+            // read of each word is enough.
+            let words = self.both(pair).map(|word| word.load_to_change(Acquire));
+            if words.into_iter().any(|word| L::contains(word, pattern)) {
+                return Some(false);
+            }
+            if self.try_add::<L>(pair, words)? {
+                return Some(true);
+            }
+        }
+    }
+
+    /// Adds the fingerprint to the bucket with more empty slots, given the words that were read.
+    /// Returns `Some(false)` if that word has changed since, and `None` if both buckets are full.
+    #[inline]
+    fn try_add<L: BucketLayout>(&self, pair: Pair, words: [u64; 2]) -> Option<bool> {
+        let ([first, second], [first_word, second_word]) = (pair.buckets, words);
+        // No branches, as in `remove_locked`.
+        let second_is_emptier = L::is_emptier(second_word, first_word);
+        let seen = select_unpredictable(second_is_emptier, second_word, first_word);
+        let bucket = select_unpredictable(second_is_emptier, second, first);
+        let new = L::with(seen, pair.fingerprint)?;
+        let word = self.buckets.bucket(bucket);
+        // Release: pairs with the Acquire loads of `words`, `remove_locked`, `add_if_absent`,
+        // `count_locked` and `relocate`: whoever finds the fingerprint happens after its insert.
+        // Relaxed on failure: the word is read again.
+        let added = word.compare_exchange(seen, new, Release, Relaxed).is_ok();
+        if added {
+            self.counters.inserted();
+        }
+        Some(added)
+    }
+
+    /// The rest of `insert`, once both buckets were full.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn insert_by_relocating<L: BucketLayout>(
+        &self,
+        pair: Pair,
+    ) -> Result<(), InsertError> {
+        self.insert_alone::<L>(pair, &mut Search::default())
+    }
+
+    /// Completes an insert whose buckets were full, with the memory of a search that may have been
+    /// used before.
+    pub(super) fn insert_alone<L: BucketLayout>(
+        &self,
+        pair: Pair,
+        search: &mut Search,
+    ) -> Result<(), InsertError> {
+        loop {
+            self.start_search::<L>(pair, search)?;
+            loop {
+                match self.step_search::<L>(pair, search, LONE_PREFETCH_DISTANCE) {
+                    SearchStep::Prefetched => {}
+                    SearchStep::Stale => break,
+                    SearchStep::Done(outcome) => return outcome,
+                }
+            }
+        }
+    }
+
+    /// Starts the search of an insert whose buckets were full.
+    ///
+    /// # Errors
+    /// `TooManyCopies` if they hold only copies of its fingerprint.
+    pub(super) fn start_search<L: BucketLayout>(
+        &self,
+        pair: Pair,
+        search: &mut Search,
+    ) -> Result<(), InsertError> {
+        if self.holds_only_copies::<L>(pair) {
+            return Err(InsertError::TooManyCopies);
+        }
+        search.start(&self.addressing, pair.buckets);
+        Ok(())
+    }
+
+    /// Advances an insert that has started to search by one step.
+    #[inline]
+    pub(super) fn step_search<L: BucketLayout>(
+        &self,
+        pair: Pair,
+        search: &mut Search,
+        prefetch_distance: usize,
+    ) -> SearchStep {
+        let done = match self.search_on::<L>(search, prefetch_distance) {
+            Progress::Prefetched => return SearchStep::Prefetched,
+            Progress::Room => {
+                let stored = self.follow_path::<L>(pair, Some(pair.fingerprint), search);
+                if !stored && !self.add::<L>(pair) {
+                    return SearchStep::Stale;
+                }
+                Ok(())
+            }
+            // A slot, or more copies of this fingerprint, may have come since its buckets were
+            // read.
+            Progress::Exhausted if self.add::<L>(pair) => Ok(()),
+            Progress::Exhausted if self.holds_only_copies::<L>(pair) => {
+                Err(InsertError::TooManyCopies)
+            }
+            Progress::Exhausted => Err(InsertError::Full),
+        };
+        if done.is_ok() {
+            self.counters.insert_relocated(&search.relocations);
+        }
+        SearchStep::Done(done)
+    }
+}

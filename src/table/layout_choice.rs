@@ -1,0 +1,50 @@
+//! From a target false-positive rate to a layout: one order of preference for every filter.
+
+use core::cmp::Reverse;
+
+use alloc::vec::Vec;
+
+use crate::Layout;
+
+/// All layouts in order of preference: a filter takes the first one that meets its target.
+///
+/// More slots per bucket come first, since they need fewer bits per item. Of two layouts with
+/// equally many, the plain one comes first, since it is faster. If `fastest` is set, all plain ones
+/// come before the semi-sorted ones.
+pub(crate) fn by_preference(fastest: bool) -> Vec<Layout> {
+    let mut layouts = Layout::ALL.to_vec();
+    layouts.sort_by_key(|layout| {
+        let semi_sorted = layout.is_semi_sorted();
+        (semi_sorted && fastest, Reverse(layout.slots_per_bucket()), semi_sorted)
+    });
+    layouts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Layout, by_preference};
+
+    #[test]
+    fn smaller_comes_first_unless_the_fastest_is_wanted() {
+        use Layout::{
+            Plain4x16, Plain5x12, Plain6x10, Plain8x8, SemiSorted3x22, SemiSorted4x17,
+            SemiSorted5x14, SemiSorted6x12,
+        };
+        let plain = [Plain8x8, Plain6x10, Plain5x12, Plain4x16];
+        let semi_sorted = [SemiSorted6x12, SemiSorted5x14, SemiSorted4x17, SemiSorted3x22];
+        assert_eq!(by_preference(true), [plain, semi_sorted].concat());
+        assert_eq!(
+            by_preference(false),
+            [
+                Plain8x8,
+                Plain6x10,
+                SemiSorted6x12,
+                Plain5x12,
+                SemiSorted5x14,
+                Plain4x16,
+                SemiSorted4x17,
+                SemiSorted3x22
+            ]
+        );
+    }
+}

@@ -1,0 +1,96 @@
+//! The buckets in memory: one allocation of words, aligned to cache lines, on huge pages where the
+//! system has them.
+
+#[cfg(feature = "std")]
+mod loader;
+#[cfg(any(loom, shuttle))]
+mod model;
+#[cfg(not(any(loom, shuttle)))]
+mod storage;
+
+use core::{mem::MaybeUninit, ops::Range};
+
+use crate::sync::Word;
+#[cfg(feature = "std")]
+pub(crate) use loader::TableLoader;
+#[cfg(any(loom, shuttle))]
+use model::Storage;
+#[cfg(not(any(loom, shuttle)))]
+use storage::Storage;
+
+/// Size of a huge page on x86-64 and aarch64. Tables of this size and larger are aligned to it.
+const HUGE_PAGE: usize = 2 << 20;
+
+/// The buckets of a table. All are empty at first.
+#[derive(Debug)]
+pub(super) struct Buckets {
+    words: Storage,
+}
+
+impl Buckets {
+    /// Returns empty buckets, or `None` if the system refuses the memory.
+    ///
+    /// This touches no page, nor does the allocator if its memory is fresh from the system (glibc's
+    /// always is for more than 32 MiB). Memory is then taken only as buckets come into use.
+    pub(super) fn new(buckets: u64, huge_pages: bool) -> Option<Self> {
+        Some(Self { words: Storage::zeroed(usize::try_from(buckets).ok()?, huge_pages)? })
+    }
+
+    /// Returns a bucket.
+    ///
+    /// # Panics
+    /// If there is no such bucket.
+    #[inline]
+    pub(super) fn bucket(&self, bucket: u32) -> &Word {
+        &self.words.as_slice()[bucket as usize]
+    }
+
+    /// Prefetches a bucket's cache line.
+    #[inline]
+    pub(super) fn prefetch(&self, bucket: u32) {
+        super::prefetch(self.words.as_slice().as_ptr().wrapping_add(bucket as usize).cast());
+    }
+
+    /// All buckets.
+    pub(super) fn as_slice(&self) -> &[Word] {
+        self.words.as_slice()
+    }
+
+    /// All buckets, through an exclusive reference.
+    pub(super) fn as_mut_slice(&mut self) -> &mut [Word] {
+        self.words.as_mut_slice()
+    }
+
+    /// Bytes of the buckets.
+    pub(super) fn size_in_bytes(&self) -> usize {
+        self.words.size_in_bytes()
+    }
+}
+
+/// The words that a range of bytes covers.
+///
+/// # Panics
+/// If a word is covered in part.
+fn words(bytes: &Range<usize>) -> Range<usize> {
+    const WORD: usize = size_of::<u64>();
+    assert!(bytes.start.is_multiple_of(WORD) && bytes.end.is_multiple_of(WORD), "half a word");
+    bytes.start / WORD..bytes.end / WORD
+}
+
+/// Advises the system to back untouched memory with huge pages, as far as whole ones fit into it.
+pub(crate) fn advise_huge_pages<T>(memory: &mut [MaybeUninit<T>]) {
+    #[cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]
+    {
+        let Range { start, end } = memory.as_mut_ptr_range();
+        let first = start.addr().next_multiple_of(HUGE_PAGE);
+        let bytes = (end.addr() / HUGE_PAGE * HUGE_PAGE).saturating_sub(first);
+        if bytes > 0 {
+            let first = start.with_addr(first).cast();
+            // SAFETY: these are whole pages of memory that belongs to the caller alone, and the
+            // advice changes nothing in it.
+            unsafe { libc::madvise(first, bytes, libc::MADV_HUGEPAGE) };
+        }
+    }
+    #[cfg(not(all(target_os = "linux", not(any(loom, shuttle, miri)))))]
+    let _ = memory;
+}

@@ -1,0 +1,58 @@
+//! Words for model checkers, whose atomics are constructed one by one.
+
+use alloc::{boxed::Box, vec::Vec};
+use core::ops::Range;
+
+use super::Word;
+use crate::sync::Relaxed;
+
+/// A handful of words: the tables of models are small.
+#[derive(Debug)]
+pub(super) struct Storage(Box<[Word]>);
+
+impl Storage {
+    pub(super) fn zeroed(len: usize, _huge_pages: bool) -> Option<Self> {
+        Some(Self((0..len).map(|_| Word::new(0)).collect()))
+    }
+
+    pub(super) fn mapped(len: usize) -> Option<Self> {
+        Self::zeroed(len, false)
+    }
+
+    pub(super) fn is_mapped(&self) -> bool {
+        false
+    }
+
+    pub(super) fn populate(&mut self, _bytes: Range<usize>) {}
+
+    pub(super) fn use_huge_pages(&mut self, _bytes: Range<usize>) {}
+
+    pub(super) fn release(&mut self) {}
+
+    pub(super) fn with_bytes<R>(
+        &mut self,
+        bytes: Range<usize>,
+        change: impl FnOnce(&mut [u8]) -> R,
+    ) -> R {
+        let words = &mut self.0[super::words(&bytes)];
+        let numbers = words.iter().flat_map(|word| word.load(Relaxed).to_le_bytes());
+        let mut bytes: Vec<u8> = numbers.collect();
+        let result = change(&mut bytes);
+        for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
+            word.set(u64::from_le_bytes(*bytes));
+        }
+        result
+    }
+
+    pub(super) fn size_in_bytes(&self) -> usize {
+        self.0.len() * size_of::<u64>()
+    }
+
+    pub(super) fn as_slice(&self) -> &[Word] {
+        &self.0
+    }
+
+    pub(super) fn as_mut_slice(&mut self) -> &mut [Word] {
+        &mut self.0
+    }
+}

@@ -1,0 +1,229 @@
+//! Zeroed, aligned words, from the allocator or straight from the system.
+
+use alloc::alloc::{alloc_zeroed, dealloc};
+use core::{alloc::Layout, ops::Range, ptr::NonNull, slice};
+
+use super::{HUGE_PAGE, Word};
+
+/// Alignment of small tables: a cache line, so that eight buckets share one and none straddles two.
+const CACHE_LINE: usize = 64;
+/// Bytes from which on a table that is loaded incrementally gets a mapping of its own.
+#[cfg(all(target_os = "linux", not(miri)))]
+const MIN_MAPPING: usize = 512 << 10;
+
+/// Zeroed words, aligned within memory from the allocator or from a mapping.
+///
+/// The allocator does not know the alignment. If it is asked for a larger alignment than its own,
+/// std's system allocator on Unix takes memory and clears it, which touches every page. So this
+/// requests plain zeroed memory, which comes fresh from the system untouched, and as much more as
+/// the alignment may need.
+#[derive(Debug)]
+pub(super) struct Storage {
+    words: NonNull<Word>,
+    len: usize,
+    memory: NonNull<u8>,
+    source: Source,
+}
+
+/// Where memory came from, and where it is returned to.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    /// The allocator, with this layout.
+    Allocator(Layout),
+    /// A mapping of this many bytes.
+    #[cfg(all(target_os = "linux", not(miri)))]
+    Mapping(usize),
+}
+
+// SAFETY: `Storage` owns its memory as a `Box<[Word]>` would, and `Word` is `Send` and `Sync`.
+unsafe impl Send for Storage {}
+// SAFETY: as above; `&Storage` gives access to `&[Word]` only.
+unsafe impl Sync for Storage {}
+
+impl Storage {
+    /// Returns `len` zeroed words, at least one, or `None` if the system refuses the memory.
+    pub(super) fn zeroed(len: usize, huge_pages: bool) -> Option<Self> {
+        let (bytes, align, padded) = sizes(len)?;
+        let layout = Layout::array::<u8>(padded).ok()?;
+        let layout = layout.align_to(align_of::<Word>()).ok()?;
+        // SAFETY: the layout's size is not zero.
+        let memory = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        // SAFETY: zeroed memory of our own, `padded` bytes, aligned to a word.
+        let storage = unsafe { Self::within(memory, len, align, Source::Allocator(layout)) };
+        if huge_pages && bytes >= HUGE_PAGE {
+            storage.advise(0..bytes, Advice::HugePages);
+        }
+        Some(storage)
+    }
+
+    /// Returns `len` zeroed words on memory fresh from the system: no page is taken before it is
+    /// touched.
+    ///
+    /// The allocator promises this for no size, and provides it for more than 32 MiB (glibc's).
+    /// Smaller blocks it takes from memory that was used before, and clears.
+    pub(super) fn mapped(len: usize) -> Option<Self> {
+        #[cfg(all(target_os = "linux", not(miri)))]
+        if len >= MIN_MAPPING / size_of::<Word>() {
+            let (_, align, padded) = sizes(len)?;
+            let (protection, flags) = (
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            );
+            // SAFETY: a new mapping at an address of the system's choice affects no memory of ours.
+            let memory =
+                unsafe { libc::mmap(core::ptr::null_mut(), padded, protection, flags, -1, 0) };
+            if memory == libc::MAP_FAILED {
+                return None;
+            }
+            let memory = NonNull::new(memory.cast())?;
+            // SAFETY: anonymous memory is zeroed and starts at a page.
+            let storage = unsafe { Self::within(memory, len, align, Source::Mapping(padded)) };
+            // Where the system uses huge pages by default, the first byte could take 2 MiB.
+            storage.advise(0..len * size_of::<Word>(), Advice::SmallPages);
+            return Some(storage);
+        }
+        Self::zeroed(len, false)
+    }
+
+    /// Returns words in this memory, from its first multiple of `align` on.
+    ///
+    /// # Safety
+    /// The memory is zeroed, aligned to a word, came from this source, and is `align` bytes longer
+    /// than the words.
+    unsafe fn within(memory: NonNull<u8>, len: usize, align: usize, source: Source) -> Self {
+        let padding = memory.as_ptr().addr().next_multiple_of(align) - memory.as_ptr().addr();
+        // SAFETY: `padding < align`, and the memory is `align` bytes longer than the words.
+        let words = unsafe { memory.add(padding) }.cast::<Word>();
+        Self { words, len, memory, source }
+    }
+
+    /// Returns whether the memory is a mapping, of which no page is taken before it is touched.
+    pub(super) fn is_mapped(&self) -> bool {
+        !matches!(self.source, Source::Allocator(_))
+    }
+
+    /// Takes memory for some bytes now.
+    pub(super) fn populate(&mut self, bytes: Range<usize>) {
+        self.advise(bytes, Advice::Populate);
+    }
+
+    /// Backs some bytes with huge pages, each when it is first touched.
+    pub(super) fn use_huge_pages(&mut self, bytes: Range<usize>) {
+        self.advise(bytes, Advice::HugePages);
+    }
+
+    /// Returns the memory of a mapping to the system. Its words may be zero afterwards.
+    pub(super) fn release(&mut self) {
+        if self.is_mapped() {
+            self.advise(0..self.size_in_bytes(), Advice::Unused);
+        }
+    }
+
+    /// Advises the system how to back some bytes. A refusal costs speed and nothing else.
+    fn advise(&self, bytes: Range<usize>, advice: Advice) {
+        assert!(bytes.end <= self.size_in_bytes());
+        #[cfg(all(target_os = "linux", not(miri)))]
+        {
+            let advice = match advice {
+                Advice::SmallPages => libc::MADV_NOHUGEPAGE,
+                Advice::HugePages => libc::MADV_HUGEPAGE,
+                Advice::Populate => libc::MADV_POPULATE_WRITE,
+                Advice::Unused => libc::MADV_DONTNEED,
+            };
+            let start = self.words.as_ptr().cast::<u8>().wrapping_add(bytes.start);
+            // SAFETY: the range is part of our own memory. Only the last advice changes its
+            // content, to zeros. Only `release` gives it, with exclusive access and for whole
+            // pages.
+            unsafe { libc::madvise(start.cast(), bytes.len(), advice) };
+        }
+        #[cfg(not(all(target_os = "linux", not(miri))))]
+        let _ = (advice, Advice::SmallPages);
+    }
+
+    /// The words.
+    #[inline]
+    pub(super) fn as_slice(&self) -> &[Word] {
+        // SAFETY: `words` points to `len` words of our own memory, aligned by `within`, at most
+        // `isize::MAX` bytes by `sizes`. All-zero bytes are a valid `Word`. They live as long as
+        // `self`.
+        unsafe { slice::from_raw_parts(self.words.as_ptr(), self.len) }
+    }
+
+    /// The words, through an exclusive reference.
+    pub(super) fn as_mut_slice(&mut self) -> &mut [Word] {
+        // SAFETY: as in `as_slice`, and `&mut self` makes the access exclusive.
+        unsafe { slice::from_raw_parts_mut(self.words.as_ptr(), self.len) }
+    }
+
+    /// Calls a function with some bytes, which it may change. Every word is little-endian.
+    ///
+    /// # Panics
+    /// If the bytes are not whole words.
+    pub(super) fn with_bytes<R>(
+        &mut self,
+        bytes: Range<usize>,
+        change: impl FnOnce(&mut [u8]) -> R,
+    ) -> R {
+        let words = super::words(&bytes);
+        let words = &mut self.as_mut_slice()[words];
+        // SAFETY: the bytes of these words, borrowed with them. A `Word` is an atomic, which has
+        // the size and the valid values of its integer: all bytes are valid.
+        let bytes = unsafe { slice::from_raw_parts_mut(words.as_mut_ptr().cast(), bytes.len()) };
+        swap_bytes_if_big_endian(bytes);
+        let result = change(bytes);
+        swap_bytes_if_big_endian(bytes);
+        result
+    }
+
+    /// Bytes of the words.
+    pub(super) fn size_in_bytes(&self) -> usize {
+        self.len * size_of::<Word>()
+    }
+}
+
+impl Drop for Storage {
+    fn drop(&mut self) {
+        match self.source {
+            // SAFETY: allocated in `zeroed` with this very layout. Words need no drop.
+            Source::Allocator(layout) => unsafe { dealloc(self.memory.as_ptr(), layout) },
+            #[cfg(all(target_os = "linux", not(miri)))]
+            // SAFETY: mapped in `mapped` with this many bytes, for nothing else.
+            Source::Mapping(bytes) => unsafe {
+                libc::munmap(self.memory.as_ptr().cast(), bytes);
+            },
+        }
+    }
+}
+
+/// The bytes of `len` words, their alignment, and the bytes that allow for the alignment. `None` if
+/// that is more than an object can have.
+fn sizes(len: usize) -> Option<(usize, usize, usize)> {
+    assert!(len > 0, "a table has at least one bucket");
+    let bytes = len.checked_mul(size_of::<Word>())?;
+    let align = if bytes >= HUGE_PAGE { HUGE_PAGE } else { CACHE_LINE };
+    let padded = bytes.checked_add(align)?;
+    isize::try_from(padded).ok()?;
+    Some((bytes, align, padded))
+}
+
+/// Converts words between the machine's byte order and little-endian.
+fn swap_bytes_if_big_endian(bytes: &mut [u8]) {
+    if cfg!(target_endian = "big") {
+        for word in bytes.as_chunks_mut::<{ size_of::<Word>() }>().0 {
+            word.reverse();
+        }
+    }
+}
+
+/// How the system should back memory.
+#[derive(Clone, Copy)]
+enum Advice {
+    /// With small pages, until there is other advice.
+    SmallPages,
+    /// With huge pages, each when it is first touched.
+    HugePages,
+    /// With memory for all of it, now.
+    Populate,
+    /// Not any more.
+    Unused,
+}

@@ -1,0 +1,319 @@
+//! The table and its protocol: how threads share the buckets so that no lookup waits and none
+//! misses an item.
+//!
+//! # State
+//!
+//! ```text
+//!            slot 3   slot 2   slot 1   slot 0
+//!          +--------+--------+--------+--------+
+//! bucket i |  0000  |  7c1e  |  b402  |  19aa  |   one atomic u64, here 4 slots of 16 bits;
+//!          +--------+--------+--------+--------+   0 is an empty slot
+//!                        |
+//!                        |  fingerprint 7c1e alone selects ...
+//!                        |
+//!                        +--> its alternate bucket: j = t(7c1e) - i, and back: i = t(7c1e) - j
+//!                        |
+//!                        +--> its stripe  +---------+------+
+//!                                         | version | lock |   at most 1024 of these
+//!                                         +---------+------+
+//! ```
+//!
+//! - **Words.** Each bucket is one atomic `u64` that holds a few fingerprints. Every change
+//!   replaces the whole word by a read-modify-write: a compare-and-swap, or the swap of `clear`. (A
+//!   table that is being loaded is not shared yet.)
+//! - **Stripes.** A fingerprint and the two buckets that may hold it form a *pair*. Items with the
+//!   same pair are *aliases*: the table cannot distinguish them. Every pair belongs to a stripe,
+//!   which consists of a lock and a *version*, a counter that only grows. The fingerprint alone
+//!   selects the stripe, so both buckets lead to the same stripe.
+//!
+//! # Steps
+//!
+//! 1. **Add** a fingerprint to a bucket with an empty slot: one compare-and-swap, without a lock.
+//! 2. **Clear** a slot: only a thread that holds the stripe's lock does this, and only after it has
+//!    bumped the stripe's version.
+//! 3. **Move** a fingerprint to its alternate bucket: acquire the lock, check that the fingerprint
+//!    is still there, add it to the destination, bump the version, clear the source, release the
+//!    lock. When an insert makes room this way, the clearing stores the incoming fingerprint in the
+//!    slot by the same compare-and-swap, so that no other thread can take the slot.
+//!    (`insert_unique` only makes room, and then looks again.)
+//! 4. **Look up**: read the version, both words, and the version again. A match is a hit, whatever
+//!    the versions are. Without a match, the item is absent if the version is unchanged; if it
+//!    changed, retry. (In semi-sorted layouts the first comparison is a quick probe, which can
+//!    leave the answer open. If the full probe of the same words then finds no match, the lookup
+//!    retries in any case.)
+//! 5. **Clear the table**: acquire all stripes in order, bump all versions, swap every word with 0,
+//!    release the locks.
+//!
+//! A lookup beside a move of the fingerprint x from bucket j to bucket i:
+//!
+//! ```text
+//! mover    lock   check j   add to i     bump 7 -> 8     clear in j   unlock
+//! ---------+--------+---------+--------------+---------------+----------+------->  time
+//!
+//! lookup A     | version 7 | i: no x |                   | j: no x | version 8 |
+//!                saw a clearing, so it also sees the bump that preceded it: retry
+//!
+//! lookup B     | version 7 | i: no x | j: x |
+//!                a match is a hit
+//!
+//! lookup C                                     | version 8 | i: x |
+//!                the bump publishes the copy that preceded it: a hit
+//! ```
+//!
+//! No thread holds two stripe locks, so there is no lock order and no deadlock. No lock is held
+//! over user code or over a search for room. (A clear and a copy of the whole table are the
+//! exception: they take all stripes, in order.)
+//!
+//! # Why a miss is correct
+//!
+//! The contract of `remove`: each removal that succeeds is *paid for* by an insert of an item of
+//! the same pair (an `insert` that returned `Ok`, or an `insert_unique` that added), which happened
+//! before the removal and pays for no other one. Fix one such assignment. The contract of `clear`:
+//! for every clear and every removal, either the removal happened before the clear, or the clear
+//! happened before the insert that pays for the removal. In short, what was inserted before a clear
+//! is not removed after it.
+//!
+//! An item is *in the table* during a lookup if its insert happened before the lookup; the lookup
+//! happened before the removal that the insert pays for, if there is one; and every clear happened
+//! before the insert or happens after the lookup. (Loading pays in advance for each copy in the
+//! snapshot.)
+//!
+//! Consider the last round of a lookup that misses: it read the version e, then both words without
+//! a match, then the version e again. The clearings of a stripe are ordered by its lock. Each has
+//! as its number the version that it bumped to. (The clearings of one `clear` share a number.) A
+//! load of a word returns the result of a prefix of that word's modification order: the changes in
+//! this prefix are *seen*.
+//!
+//! 1. *A clearing with a number above e was seen.* All changes are read-modify-writes. So the load,
+//!    an Acquire, synchronizes with that clearing, a Release, even if it returned a later change.
+//!    So the bump before that clearing happened before the second read of the version. Stores of
+//!    the version are ordered by the lock and increase, so by coherence that read returned more
+//!    than e, a contradiction.
+//! 2. *No such clearing was seen.* Let k be the last `clear` with a number up to e, if there is
+//!    one. It did not happen after the lookup, since its bump happened before the lookup's loads;
+//!    so, for an item that is in the table, it happened before the item's insert, and all its swaps
+//!    happened before the loads. (Clears before k are no different: k comes after them.) From here
+//!    on, consider what comes after k. Among the clearings after k, up to e, that took this
+//!    fingerprint out of these two words, let R be removals and M second halves of moves. At most R
+//!    + M copies were seen to go. What happened before one of these clearings bumped the version
+//!    also happened before the loads of the words: the first read of the version, an Acquire,
+//!    synchronizes with the bump to e, a Release, and the lock orders the earlier ones before it.
+//!    So these copies were seen to come:
+//!    - M copies, one made by each of the moves before its bump;
+//!    - the copies of the I inserts of this pair that happened after k and before the loads of the
+//!      words; among them all inserts after k that happened before the lookup.
+//!
+//!    There was no match, so I is at most R. Each of the R removals is paid for by an insert of its
+//!    own. The removal did not happen before k, so by the contract of `clear` the insert happened
+//!    after k. It happened before the removal, hence before its bump and before the loads: these
+//!    inserts are among the I, and use them up. The insert of an item in the table would have to be
+//!    one of them. But its removal happens after the lookup, and the R removals bumped before the
+//!    lookup's loads. So no item of this pair is in the table, and the miss is correct.
+//!
+//! An insert that overlaps k may leave a copy behind, or not. No removal is paid for by it. The
+//! copy is one more than counted above, and the argument holds.
+//!
+//! Where both buckets are the same one, the argument holds for its word alone. Copies of other
+//! pairs play no part: from a given bucket a fingerprint has only one alternate bucket.
+//!
+//! Weaker rules fail. Without a version, an item moves from j to i between a reader's load of i and
+//! its load of j. Reading the words twice fails when the item moves from j to i and back. Bumping
+//! for moves alone fails: an item is stored in j; a reader loads i; an alias is inserted into i and
+//! removed again, but the removal takes the copy in j; the reader loads j. The first item was in
+//! the table throughout.
+//!
+//! # Why a lookup never waits
+//!
+//! Every retry of a lookup, apart from one after a quick probe, requires that another thread bumped
+//! the stripe's version after the previous round began. A thread that stopped or died in the middle
+//! of a move, lock held, bumps nothing more: lookups proceed, and so do inserts into buckets with
+//! an empty slot. (Lookups are lock-free while writers make progress. They are not wait-free.)
+//!
+//! Operations that take a lock do wait for it: `remove`, `count`, `insert_unique`, inserts that
+//! must move a fingerprint or that return `TooManyCopies`, and operations on the whole table, which
+//! need all locks. (While such an operation waits for one lock it holds others. A thread that is
+//! suspended with one lock held blocks it, and with it every operation that needs any lock.)
+//!
+//! Two inserts whose eviction paths cross at the last empty slot can invalidate each other's plans.
+//! Each time, one of them has moved something, and nothing is lost, but no number of retries is
+//! certain to be the last. Only threads that run in lockstep continue like this. (The pending
+//! inserts of one batch do run in lockstep, so an insert among them whose plan went stale is
+//! completed by itself.) The copy of a move that is half done, or whose thread stopped, takes a
+//! slot, and a search beside it may return `Full` because of that slot.
+//!
+//! # Hits publish
+//!
+//! A lookup that finds a fingerprint happens after the insert of one of its copies. Adding is a
+//! Release, also when a clearing stores an incoming fingerprint. Every load that can lead to a hit
+//! is an Acquire. A move reads the source by an Acquire before it adds by a Release, so it passes
+//! on what it acquired. Changes by other threads to the same word are read-modify-writes, which
+//! continue the release sequence. `remove`, `insert_unique` and `count` promise the same for what
+//! they find.
+//!
+//! # What else needs the lock
+//!
+//! Between the two halves of a move both copies exist, and the version does not show it, because
+//! the bump comes somewhere in between. So every operation that counts copies holds the lock:
+//! `remove` (of two racing removals of one copy exactly one succeeds), `insert_unique`, `count`,
+//! and the decision `TooManyCopies`. Under the lock, apart from the holder's own changes, the
+//! copies of a pair only grow, one by one, by inserts of other threads. So `count`, which reads one
+//! word after the other, returns a number that was right at some moment in between. `remove` and
+//! `insert_unique` that found nothing were right when they read the first word, and `TooManyCopies`
+//! when it read the second. An insert between the check of `insert_unique` and its own addition is
+//! ordered after it.
+//!
+//! # Copies of the table
+//!
+//! A snapshot or a clone copies all words while it holds all stripes. A thread that holds one
+//! stripe never waits for another one, and operations on the whole table take the stripes in the
+//! same order. So no cycle of waiting threads forms, and if holders proceed and the locks are fair
+//! enough, all locks are acquired eventually.
+//!
+//! While all locks are held no slot is cleared and no move is half done: words only gain
+//! fingerprints. The loads return at least all changes that happened before them: those of earlier
+//! moves, removals and clears, which held one of the stripes, and those of inserts that happened
+//! before the call. So of each pair the copy holds as many fingerprints as inserts of it were seen,
+//! minus the removals before (both since the last clear). Each of these removals is paid for by an
+//! insert of its own, which happened before it and was seen. The insert of an item that is in the
+//! table throughout was seen too, and pays for none of them. So at least one copy is left.
+//!
+//! Lookups continue, because they take no lock, and so do inserts into buckets with an empty slot.
+//! Each insert that overlaps the copying is in the copy or not.
+//!
+//! # Order across pairs
+//!
+//! The calls on one pair take effect in one order. Across pairs there is happens-before, and no
+//! single order of all calls: if two threads each insert one item and then look up the other's, the
+//! memory model lets both lookups miss. (On x86-64 one of them hits, because locked instructions
+//! are fences.)
+
+mod addressing;
+mod batch;
+mod copies;
+mod counter;
+mod insert;
+mod layout_choice;
+mod lookup;
+#[cfg_attr(not(feature = "std"), allow(dead_code, reason = "parts of it serve loading"))]
+mod memory;
+mod pending;
+mod prefetch;
+mod relocate;
+mod remove;
+mod search;
+mod sizing;
+mod stats;
+mod stripes;
+mod whole_table;
+
+pub use addressing::{Addressing, MAX_BUCKETS, Nested, Nesting, Pair, Single, mix};
+pub(crate) use batch::for_each_prefetched;
+pub use counter::ShardedCounter;
+pub(crate) use layout_choice::by_preference;
+#[cfg(feature = "std")]
+pub(crate) use memory::{TableLoader, advise_huge_pages};
+pub(crate) use pending::PendingInserts;
+use prefetch::prefetch;
+pub use search::{Move, Progress, Search};
+pub(crate) use sizing::{buckets_for, capacity_of};
+#[cfg(feature = "stats")]
+pub use stats::Stats;
+pub(crate) use stats::{Counters, RelocationCount};
+#[cfg(loom)]
+pub use stripes::Version;
+pub use stripes::{AllStripes, Stripe, StripeGuard, Stripes};
+#[cfg(feature = "std")]
+pub(crate) use whole_table::occupied;
+
+use crate::{bucket::Fingerprint, sync::Word};
+use memory::Buckets;
+
+/// Buckets, stripes, and the protocol's steps on them.
+///
+/// A table knows pairs, but no items, no hashers, and no layout: every step takes the
+/// [`BucketLayout`](crate::bucket::BucketLayout) as a type parameter.
+#[derive(Debug)]
+pub struct Table<N = Single> {
+    addressing: Addressing<N>,
+    buckets: Buckets,
+    stripes: Stripes,
+    counters: Counters,
+}
+
+impl<N: Nesting> Table<N> {
+    /// Returns an empty table, or `None` if the system refuses the memory.
+    #[must_use]
+    pub fn new(addressing: Addressing<N>, huge_pages: bool) -> Option<Self> {
+        let stripes = Stripes::new(addressing.buckets());
+        Self::sharing(addressing, huge_pages, &stripes, &Counters::new())
+    }
+
+    /// Returns an empty table that shares stripes and counters with others, or `None` if the system
+    /// refuses the memory.
+    pub(crate) fn sharing(
+        addressing: Addressing<N>,
+        huge_pages: bool,
+        stripes: &Stripes,
+        counters: &Counters,
+    ) -> Option<Self> {
+        let buckets = Buckets::new(addressing.buckets(), huge_pages)?;
+        Some(Self { addressing, buckets, stripes: stripes.clone(), counters: counters.clone() })
+    }
+
+    /// Returns a table with the buckets of a loader that is complete.
+    #[cfg(feature = "std")]
+    pub(crate) fn loaded(addressing: Addressing<N>, loader: TableLoader) -> Self {
+        let stripes = Stripes::new(addressing.buckets());
+        Self { addressing, buckets: loader.finish(), stripes, counters: Counters::new() }
+    }
+
+    /// The mapping from mixed hashes to pairs.
+    #[inline]
+    #[must_use]
+    pub fn addressing(&self) -> &Addressing<N> {
+        &self.addressing
+    }
+
+    /// Bytes of the buckets alone.
+    pub(crate) fn buckets_in_bytes(&self) -> usize {
+        self.buckets.size_in_bytes()
+    }
+
+    /// Bytes of buckets, stripes and statistics.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> usize {
+        self.buckets_in_bytes() + self.stripes.size_in_bytes() + self.counters.size_in_bytes()
+    }
+
+    /// The statistics of this table and of all that share its counters.
+    #[cfg(feature = "stats")]
+    pub(crate) fn stats(&self) -> Stats {
+        self.counters.read(self.stripes.waits())
+    }
+
+    /// Prefetches both buckets of a pair: enough for operations that take no lock.
+    #[inline]
+    pub fn prefetch(&self, pair: Pair) {
+        self.buckets.prefetch(pair.buckets[0]);
+        self.buckets.prefetch(pair.buckets[1]);
+    }
+
+    /// Prefetches both buckets of a pair, and its stripe.
+    #[inline]
+    pub(crate) fn prefetch_with_stripe(&self, pair: Pair) {
+        self.prefetch(pair);
+        self.stripe(pair.fingerprint).prefetch();
+    }
+
+    /// The stripe of every pair with this fingerprint.
+    #[inline]
+    fn stripe(&self, fingerprint: Fingerprint) -> &Stripe {
+        self.stripes.of(self.addressing.stripe_fingerprint(fingerprint))
+    }
+
+    /// Both buckets of a pair.
+    #[inline]
+    fn both(&self, pair: Pair) -> [&Word; 2] {
+        pair.buckets.map(|bucket| self.buckets.bucket(bucket))
+    }
+}

@@ -1,0 +1,119 @@
+//! Relocation: making room for an insert by moving fingerprints along an eviction path.
+
+use core::mem::take;
+
+use super::{
+    Move, Nesting, Pair, Progress, Search, Table, search::LONE_PREFETCH_DISTANCE,
+    stats::RelocationCount,
+};
+use crate::{
+    InsertError,
+    bucket::{BucketLayout, Fingerprint},
+    sync::{Acquire, Relaxed, Release},
+};
+
+impl<N: Nesting> Table<N> {
+    /// Searches for an empty slot and moves fingerprints so that one of the pair's buckets may have
+    /// room.
+    ///
+    /// # Errors
+    /// `Full` if no empty slot was found.
+    pub(crate) fn make_room<L: BucketLayout>(
+        &self,
+        pair: Pair,
+        relocations: &mut RelocationCount,
+    ) -> Result<(), InsertError> {
+        let mut search = Search::default();
+        search.relocations = take(relocations);
+        search.start(&self.addressing, pair.buckets);
+        let outcome = loop {
+            match self.search_on::<L>(&mut search, LONE_PREFETCH_DISTANCE) {
+                Progress::Prefetched => {}
+                Progress::Exhausted => break Err(InsertError::Full),
+                Progress::Room => {
+                    // The caller looks again, so it does not matter whether all moves were made.
+                    let _ = self.follow_path::<L>(pair, None, &search);
+                    break Ok(());
+                }
+            }
+        };
+        *relocations = search.relocations;
+        outcome
+    }
+
+    /// Advances a search for room by one step.
+    #[inline]
+    pub(super) fn search_on<L: BucketLayout>(
+        &self,
+        search: &mut Search,
+        prefetch_distance: usize,
+    ) -> Progress {
+        // Relaxed: this is a plan, and every move validates its own step of it. `Exhausted` is not
+        // validated: empty slots that existed at different moments, or that the copy of a move
+        // takes, can be overlooked.
+        let read = |bucket| self.buckets.bucket(bucket).load_to_change(Relaxed);
+        let prefetch = |bucket| self.buckets.prefetch(bucket);
+        let progress = search.step::<L>(&self.addressing, prefetch_distance, read, prefetch);
+        match progress {
+            Progress::Prefetched => {}
+            Progress::Room => self.counters.found_path(search.moves::<L>()),
+            Progress::Exhausted => self.counters.search_failed(),
+        }
+        progress
+    }
+
+    /// Makes the moves of an eviction path as far as they are still valid. Returns `true` if the
+    /// last one stored `incoming` in the slot that it left.
+    pub(super) fn follow_path<L: BucketLayout>(
+        &self,
+        pair: Pair,
+        incoming: Option<Fingerprint>,
+        search: &Search,
+    ) -> bool {
+        for step in search.moves::<L>() {
+            let incoming = incoming.filter(|_| pair.buckets.contains(&step.from));
+            if !self.relocate::<L>(step, incoming) {
+                return false;
+            }
+            search.relocations.increment();
+            if incoming.is_some() {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Makes one move, and stores `incoming` in the slot that it leaves. `step.to` must be the
+    /// fingerprint's alternate bucket, and not `step.from`.
+    ///
+    /// Returns `false` if the plan is stale: the fingerprint is no longer there, or the destination
+    /// has no empty slot.
+    #[must_use]
+    pub fn relocate<L: BucketLayout>(&self, step: Move, incoming: Option<Fingerprint>) -> bool {
+        let pattern = L::pattern(step.fingerprint);
+        let [from, to] = [step.from, step.to].map(|bucket| self.buckets.bucket(bucket));
+        let guard = self.stripe(step.fingerprint).lock();
+        // Acquire: pairs with the Release of `try_add`. The copy passes on what its original
+        // published.
+        let seen = from.load_to_change(Acquire);
+        if !L::contains(seen, pattern) {
+            return false;
+        }
+        loop {
+            // Relaxed: as in `add`.
+            let word = to.load_to_change(Relaxed);
+            let Some(new) = L::with(word, step.fingerprint) else { return false };
+            // Release: pairs with the Acquire loads of `words` and the others, as in `try_add`.
+            if to.compare_exchange(word, new, Release, Relaxed).is_ok() {
+                break;
+            }
+        }
+        guard.bump();
+        self.clear_slot::<L>(&guard, step.from, seen, pattern, incoming);
+        self.counters.relocated();
+        if incoming.is_some() {
+            self.counters.inserted();
+        }
+        true
+    }
+}

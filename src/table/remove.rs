@@ -1,0 +1,72 @@
+//! Removal, and the clearing of a slot that it shares with moves.
+
+use core::hint::select_unpredictable;
+
+use super::{Nesting, Pair, StripeGuard, Table};
+use crate::{
+    bucket::{BucketLayout, Fingerprint},
+    sync::{Acquire, Relaxed, Release},
+};
+
+impl<N: Nesting> Table<N> {
+    /// Removes one copy of the pair's fingerprint. Returns whether there was one.
+    #[inline]
+    #[must_use]
+    pub fn remove<L: BucketLayout>(&self, pair: Pair) -> bool {
+        // The caller has prefetched the words. To wait for them before taking the lock takes a
+        // tenth longer, and with so many stripes there is hardly any contention for this one.
+        let guard = self.stripe(pair.fingerprint).lock();
+        self.remove_locked::<L>(&guard, pair)
+    }
+
+    /// Removes one copy of the pair's fingerprint under its lock.
+    #[inline]
+    pub(crate) fn remove_locked<L: BucketLayout>(&self, guard: &StripeGuard, pair: Pair) -> bool {
+        let pattern = L::pattern(pair.fingerprint);
+        let [first, second] = pair.buckets;
+        // Acquire: pairs with the Release of `try_add`, so that the removal happens after the
+        // insert of a copy that it found, also if that is an alias. (It cannot know which copy it
+        // takes.)
+        let [first_word, second_word] = self.both(pair).map(|word| word.load_to_change(Acquire));
+        let in_first = L::contains(first_word, pattern);
+        if !(in_first | L::contains(second_word, pattern)) {
+            return false;
+        }
+        // No branch: a misprediction would be discovered only when the word arrives from memory,
+        // and the operations after this one would be delayed by as much.
+        let bucket = select_unpredictable(in_first, first, second);
+        let word = select_unpredictable(in_first, first_word, second_word);
+        guard.bump();
+        self.clear_slot::<L>(guard, bucket, word, pattern, None);
+        true
+    }
+
+    /// Clears a slot that holds a fingerprint, or stores the incoming one in it.
+    ///
+    /// The caller holds the fingerprint's stripe, has found it in this `word` of the bucket, and
+    /// has bumped the version since. So the fingerprint is still there, whatever else the word
+    /// holds by now: any other thread that would clear it needs the same lock.
+    pub(super) fn clear_slot<L: BucketLayout>(
+        &self,
+        _guard: &StripeGuard,
+        bucket: u32,
+        mut word: u64,
+        pattern: L::Pattern,
+        incoming: Option<Fingerprint>,
+    ) {
+        loop {
+            let new = match incoming {
+                None => L::without(word, pattern),
+                Some(fingerprint) => L::replace(word, pattern, fingerprint),
+            }
+            .expect("only the holder of its stripe clears a fingerprint");
+            // Release: pairs with the Acquire loads of `words`: a lookup that sees the slot cleared
+            // sees the version bumped. It also publishes an incoming fingerprint, as in `try_add`.
+            // Relaxed on failure, as there.
+            match self.buckets.bucket(bucket).compare_exchange(word, new, Release, Relaxed) {
+                Ok(()) => return,
+                Err(now) => word = now,
+            }
+        }
+    }
+}

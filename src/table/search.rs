@@ -1,0 +1,201 @@
+//! The search for an empty slot: breadth first, over words as values. It moves nothing.
+//!
+//! The plan is made of the words as they were read. Anything may have changed by the time its moves
+//! are made, so each move is validated by the step that makes it.
+
+use alloc::vec::Vec;
+
+use super::{Addressing, Nesting, stats::RelocationCount};
+use crate::bucket::{BucketLayout, Fingerprint};
+
+/// Largest number of buckets whose fingerprints are followed to their alternate buckets (Fan et al.
+/// 2014 give up after 500 relocations). Few under loom, so that a few steps show that a table is
+/// full.
+const MAX_EXPANDED: usize = if cfg!(loom) { 4 } else { 500 };
+/// Number of visited buckets after which a search in a large table starts to deduplicate. Few
+/// searches visit more, and up to that number deduplication costs more than the few repeated
+/// visits.
+const DEDUPLICATE_AFTER: usize = 256;
+/// Number of buckets from which on a table is large.
+const LARGE_TABLE: u64 = 1 << 16;
+/// Number of visited buckets for which memory is reserved when a search starts.
+const RESERVED: usize = 64;
+/// Marks the two buckets that the search starts from.
+const NO_PARENT: u16 = u16::MAX;
+
+/// Prefetch distance of a lone search, in buckets. Larger values waste prefetches.
+pub(super) const LONE_PREFETCH_DISTANCE: usize = 12;
+
+/// A visited bucket. The fingerprint in the parent's slot `slot` leads to it.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    bucket: u32,
+    parent: u16,
+    slot: u16,
+}
+
+/// One relocation: a fingerprint to be moved from one of its buckets to the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// The fingerprint that moves.
+    pub fingerprint: Fingerprint,
+    /// The bucket that it leaves.
+    pub from: u32,
+    /// Its alternate bucket, to which it moves.
+    pub to: u32,
+}
+
+/// The state of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// More buckets have been prefetched. The next step reads them.
+    Prefetched,
+    /// A bucket with an empty slot was found. [`moves`](Search::moves) lead to it.
+    Room,
+    /// There is no empty slot within reach.
+    Exhausted,
+}
+
+/// A search that can be suspended while the lines that it prefetched arrive.
+///
+/// Several interleaved searches keep more lines in flight than a lone one can, because a bucket's
+/// fingerprints must be known before their alternate buckets can be prefetched.
+#[derive(Debug, Default)]
+pub struct Search {
+    /// The visited buckets, in the order of their visits, which is that of their distance.
+    nodes: Vec<Node>,
+    /// The words of those that have been read, in the same order.
+    words: Vec<u64>,
+    /// How many of these have been expanded: their fingerprints' alternate buckets are in `nodes`.
+    expanded: usize,
+    /// An open-addressing set over `nodes`: the index of a node plus one, or zero. Empty until more
+    /// than `deduplicate_after` buckets have been visited.
+    visited: Vec<u16>,
+    deduplicate_after: usize,
+    /// Relocations that the searching insert has made, over all its searches.
+    pub(crate) relocations: RelocationCount,
+}
+
+impl Search {
+    /// Starts a search for room in one of the two buckets of a pair. The first step reads these.
+    pub fn start<N: Nesting>(&mut self, addressing: &Addressing<N>, roots: [u32; 2]) {
+        self.nodes.clear();
+        self.words.clear();
+        self.visited.clear();
+        self.expanded = 0;
+        let large = addressing.buckets() >= LARGE_TABLE;
+        self.deduplicate_after = if large { DEDUPLICATE_AFTER } else { 0 };
+        self.nodes.reserve(RESERVED);
+        self.words.reserve(RESERVED);
+        let roots = if roots[0] == roots[1] { &roots[..1] } else { &roots };
+        self.nodes.extend(roots.iter().map(|&bucket| Node { bucket, parent: NO_PARENT, slot: 0 }));
+        self.deduplicate_if_due();
+    }
+
+    /// Reads the buckets that were prefetched, nearest first, up to one with an empty slot. Then
+    /// prefetches at least `prefetch_distance` more, if that many are known.
+    ///
+    /// `read` returns a bucket's word. `prefetch` is called for every bucket but the first two, in
+    /// the step before the one that reads it, and for some buckets that turn out to have been
+    /// visited.
+    ///
+    /// In a large table the first few hundred buckets are not deduplicated. A bucket that comes
+    /// twice is then read twice, and a path can lead through it twice; its moves are validated like
+    /// any other. Later buckets are deduplicated: copies of one fingerprint lead to the same few
+    /// buckets again and again, and would use up the search.
+    #[inline]
+    pub fn step<L: BucketLayout>(
+        &mut self,
+        addressing: &Addressing<impl Nesting>,
+        prefetch_distance: usize,
+        read: impl Fn(u32) -> u64,
+        prefetch: impl Fn(u32),
+    ) -> Progress {
+        while let Some(node) = self.nodes.get(self.words.len()) {
+            let word = read(node.bucket);
+            self.words.push(word);
+            if !L::is_full(word) {
+                return Progress::Room;
+            }
+        }
+        while self.nodes.len() < self.words.len() + prefetch_distance
+            && self.expanded < MAX_EXPANDED
+        {
+            let Some(&word) = self.words.get(self.expanded) else { break };
+            let (bucket, parent) = (self.nodes[self.expanded].bucket, self.expanded as u16);
+            self.expanded += 1;
+            let children = L::fingerprints(word).zip(0..).map(|(fingerprint, slot)| {
+                let bucket = addressing.alt_bucket(fingerprint, bucket);
+                prefetch(bucket);
+                Node { bucket, parent, slot }
+            });
+            let children = children.filter(|child| child.bucket != bucket);
+            if self.visited.is_empty() {
+                self.nodes.extend(children);
+                self.deduplicate_if_due();
+            } else {
+                children.for_each(|child| self.visit(child));
+            }
+        }
+        if self.nodes.len() > self.words.len() { Progress::Prefetched } else { Progress::Exhausted }
+    }
+
+    /// The moves that make room in one of the pair's buckets once there is
+    /// [`Room`](Progress::Room), *in the order in which they must be made*: the first one goes to
+    /// the bucket with the empty slot, the last one leaves one of the pair's buckets. There are
+    /// none if one of the two has an empty slot by now.
+    pub fn moves<L: BucketLayout>(&self) -> impl Iterator<Item = Move> {
+        let mut node = self.words.len().checked_sub(1).map(|last| self.nodes[last]);
+        core::iter::from_fn(move || {
+            let child = node?;
+            let parent = *self.nodes.get(usize::from(child.parent))?;
+            let word = self.words[usize::from(child.parent)];
+            let fingerprint = L::fingerprints(word).nth(child.slot.into())?;
+            node = Some(parent);
+            Some(Move { fingerprint, from: parent.bucket, to: child.bucket })
+        })
+    }
+
+    /// Appends a node unless its bucket has been visited.
+    fn visit(&mut self, node: Node) {
+        let mask = self.visited.len() - 1;
+        let mut place = first_place(node.bucket, mask);
+        while let Some(index) = usize::from(self.visited[place]).checked_sub(1) {
+            if self.nodes[index].bucket == node.bucket {
+                return;
+            }
+            place = (place + 1) & mask;
+        }
+        self.nodes.push(node);
+        self.visited[place] = self.nodes.len() as u16;
+        if self.nodes.len() * 2 > self.visited.len() {
+            self.rehash(self.visited.len() * 2);
+        }
+    }
+
+    /// Starts to deduplicate if enough buckets have been visited.
+    #[inline]
+    fn deduplicate_if_due(&mut self) {
+        if self.nodes.len() > self.deduplicate_after {
+            self.rehash((4 * self.nodes.len()).next_power_of_two().max(2 * RESERVED));
+        }
+    }
+
+    /// Rebuilds the set of visited buckets with this many places, a power of two.
+    fn rehash(&mut self, places: usize) {
+        self.visited.clear();
+        self.visited.resize(places, 0);
+        for (index, node) in self.nodes.iter().enumerate() {
+            let mut place = first_place(node.bucket, places - 1);
+            while self.visited[place] != 0 {
+                place = (place + 1) & (places - 1);
+            }
+            self.visited[place] = index as u16 + 1;
+        }
+    }
+}
+
+/// The place at which the probe sequence of a bucket starts in the set of visited buckets.
+fn first_place(bucket: u32, mask: usize) -> usize {
+    (bucket.wrapping_mul(0x9e37_79b1) >> 16) as usize & mask
+}

@@ -1,0 +1,278 @@
+//! Statistics: relocations, eviction paths, retries and waits. Without the feature `stats` nothing
+//! is counted, and none of this takes a byte or an instruction.
+
+#[cfg(feature = "stats")]
+pub use on::Stats;
+pub(crate) use on_or_off::{Counters, RelocationCount, Waits};
+
+#[cfg(feature = "stats")]
+use on as on_or_off;
+
+#[cfg(not(feature = "stats"))]
+use off as on_or_off;
+
+#[cfg(feature = "stats")]
+mod on {
+    use alloc::sync::Arc;
+    use core::{cell::Cell, fmt};
+
+    use crossbeam_utils::CachePadded;
+
+    use super::super::ShardedCounter;
+    use crate::sync::{Lock, LockGuard, Tally};
+
+    /// Last place of the histograms: it counts this many and more.
+    const MAX: usize = 15;
+
+    /// Statistics of a filter since it was built, loaded or cloned, as
+    /// [`stats`](crate::Filter::stats) returns them.
+    ///
+    /// Exact when no other thread uses the filter, like [`len`](crate::Filter::len). Requires the
+    /// feature `stats`.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(1_000);
+    /// filter.try_extend(0..1_000)?;
+    /// let stats = filter.stats();
+    /// assert_eq!(stats.inserts, 1_000);
+    /// assert_eq!(stats.lock_waits + stats.lookup_retries, 0);
+    /// println!("{stats:?}");
+    /// # Ok::<(), guira::InsertBatchError>(())
+    /// ```
+    #[derive(Clone, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct Stats {
+        /// Items added.
+        pub inserts: u64,
+        /// Fingerprints that moved to their alternate bucket to make room.
+        pub relocations: u64,
+        /// Inserts by the number of relocations that each made. The last place counts 15 and more.
+        pub relocations_per_insert: [u64; MAX + 1],
+        /// Eviction paths that searches found, by their length in relocations. The length is zero
+        /// if a slot had become empty meanwhile. Not every path is followed to its end, since it
+        /// may be stale by then.
+        pub path_lengths: [u64; MAX + 1],
+        /// Searches that found no empty slot.
+        pub failed_searches: u64,
+        /// Retries of lookups, because another thread moved or removed an item of the same stripe
+        /// meanwhile. (In semi-sorted layouts also because the full probe found no match where the
+        /// quick probe left the answer open.)
+        pub lookup_retries: u64,
+        /// How often a thread waited for the lock of a stripe.
+        pub lock_waits: u64,
+    }
+
+    impl fmt::Debug for Stats {
+        /// Formats the numbers, and the histograms without the places that are zero.
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            /// The places of a histogram that are not zero.
+            struct Places<'a>(&'a [u64; MAX + 1]);
+            impl fmt::Debug for Places<'_> {
+                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    let places = self.0.iter().enumerate();
+                    f.debug_map().entries(places.filter(|(_, number)| **number > 0)).finish()
+                }
+            }
+            f.debug_struct("Stats")
+                .field("inserts", &self.inserts)
+                .field("relocations", &self.relocations)
+                .field("relocations_per_insert", &Places(&self.relocations_per_insert))
+                .field("path_lengths", &Places(&self.path_lengths))
+                .field("failed_searches", &self.failed_searches)
+                .field("lookup_retries", &self.lookup_retries)
+                .field("lock_waits", &self.lock_waits)
+                .finish()
+        }
+    }
+
+    /// The counters of a filter. Clones share the same counters.
+    #[derive(Clone, Debug)]
+    pub(crate) struct Counters(Arc<All>);
+
+    #[derive(Debug)]
+    struct All {
+        inserts: ShardedCounter,
+        rare: CachePadded<Rare>,
+    }
+
+    /// Counters of events that are rare or slow.
+    #[derive(Debug)]
+    struct Rare {
+        relocations: Tally,
+        relocating: [Tally; MAX + 1],
+        paths: [Tally; MAX + 1],
+        failed: Tally,
+        retries: Tally,
+    }
+
+    impl Counters {
+        pub(crate) fn new() -> Self {
+            let histogram = || [(); MAX + 1].map(|()| Tally::new());
+            let rare = Rare {
+                relocations: Tally::new(),
+                relocating: histogram(),
+                paths: histogram(),
+                failed: Tally::new(),
+                retries: Tally::new(),
+            };
+            let inserts = ShardedCounter::new(usize::MAX >> 1);
+            Self(Arc::new(All { inserts, rare: CachePadded::new(rare) }))
+        }
+
+        pub(crate) fn size_in_bytes(&self) -> usize {
+            size_of::<All>() + self.0.inserts.size_in_bytes()
+        }
+
+        /// A fingerprint was added.
+        pub(crate) fn inserted(&self) {
+            self.0.inserts.add(1);
+        }
+
+        /// An insert that searched for room has added its fingerprint, or is about to.
+        pub(crate) fn insert_relocated(&self, relocations: &RelocationCount) {
+            // Inserts without relocations are computed from the others.
+            if relocations.0.get() > 0 {
+                self.0.rare.relocating[relocations.0.get().min(MAX)].add(1);
+            }
+        }
+
+        /// A fingerprint was moved to its alternate bucket.
+        pub(crate) fn relocated(&self) {
+            self.0.rare.relocations.add(1);
+        }
+
+        /// A search found an eviction path of these moves.
+        pub(crate) fn found_path(&self, moves: impl Iterator) {
+            self.0.rare.paths[moves.count().min(MAX)].add(1);
+        }
+
+        /// A search found no empty slot.
+        pub(crate) fn search_failed(&self) {
+            self.0.rare.failed.add(1);
+        }
+
+        /// A lookup retries.
+        pub(crate) fn lookup_retried(&self) {
+            self.0.rare.retries.add(1);
+        }
+
+        /// Returns the statistics, given the number of waits.
+        pub(crate) fn read(&self, waits: u64) -> Stats {
+            let number = |tally: &Tally| tally.get() as u64;
+            let inserts = self.0.inserts.sum() as u64;
+            let mut per_insert = self.0.rare.relocating.each_ref().map(number);
+            // Beside writers the sum may lag.
+            per_insert[0] = inserts.saturating_sub(per_insert[1..].iter().sum());
+            Stats {
+                inserts,
+                relocations: number(&self.0.rare.relocations),
+                relocations_per_insert: per_insert,
+                path_lengths: self.0.rare.paths.each_ref().map(number),
+                failed_searches: number(&self.0.rare.failed),
+                lookup_retries: number(&self.0.rare.retries),
+                lock_waits: waits,
+            }
+        }
+    }
+
+    /// The number of relocations that one insert has made.
+    #[derive(Debug, Default)]
+    pub(crate) struct RelocationCount(Cell<usize>);
+
+    impl RelocationCount {
+        pub(crate) fn zero() -> Self {
+            Self::default()
+        }
+
+        pub(crate) fn increment(&self) {
+            self.0.set(self.0.get() + 1);
+        }
+    }
+
+    /// How often a thread waited for a stripe's lock.
+    #[derive(Debug)]
+    pub(crate) struct Waits(Tally);
+
+    impl Waits {
+        pub(crate) fn new() -> Self {
+            Self(Tally::new())
+        }
+
+        /// Acquires the lock, and counts a wait if it was held.
+        pub(crate) fn lock<'a>(&self, lock: &'a Lock) -> LockGuard<'a> {
+            lock.try_lock().unwrap_or_else(|| {
+                self.0.add(1);
+                lock.lock()
+            })
+        }
+
+        pub(crate) fn read(&self) -> u64 {
+            self.0.get() as u64
+        }
+    }
+}
+
+#[cfg(not(feature = "stats"))]
+#[expect(clippy::unused_self, reason = "the signatures of the other module")]
+mod off {
+    use crate::sync::{Lock, LockGuard};
+
+    #[derive(Clone, Debug)]
+    pub(crate) struct Counters;
+
+    impl Counters {
+        pub(crate) fn new() -> Self {
+            Self
+        }
+
+        #[inline]
+        pub(crate) fn size_in_bytes(&self) -> usize {
+            0
+        }
+
+        #[inline]
+        pub(crate) fn inserted(&self) {}
+
+        #[inline]
+        pub(crate) fn insert_relocated(&self, _relocations: &RelocationCount) {}
+
+        #[inline]
+        pub(crate) fn relocated(&self) {}
+
+        #[inline]
+        pub(crate) fn found_path(&self, _moves: impl Iterator) {}
+
+        #[inline]
+        pub(crate) fn search_failed(&self) {}
+
+        #[inline]
+        pub(crate) fn lookup_retried(&self) {}
+    }
+
+    #[derive(Debug, Default)]
+    pub(crate) struct RelocationCount;
+
+    impl RelocationCount {
+        #[inline]
+        pub(crate) fn zero() -> Self {
+            Self
+        }
+
+        #[inline]
+        pub(crate) fn increment(&self) {}
+    }
+
+    #[derive(Debug)]
+    pub(crate) struct Waits;
+
+    impl Waits {
+        pub(crate) fn new() -> Self {
+            Self
+        }
+
+        #[inline]
+        pub(crate) fn lock<'a>(&self, lock: &'a Lock) -> LockGuard<'a> {
+            lock.lock()
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Stripes: locks that serialize the clearing of slots, each with a version that readers validate.
+//!
+//! The fingerprint alone selects the stripe, so both buckets of a pair lead to the same one. Only a
+//! [`StripeGuard`] can bump a version or clear a slot: both operations take one. The types do not
+//! check that it is the guard of the right stripe.
+
+use alloc::{sync::Arc, vec::Vec};
+
+use super::stats::Waits;
+use crate::{
+    bucket::Fingerprint,
+    sync::{Acquire, Lock, LockGuard, Relaxed, Release, Word},
+};
+
+/// Whether a model checker runs the code. Models have two stripes, so that a model can choose
+/// between fingerprints of one stripe and of two.
+const MODEL: bool = cfg!(any(loom, shuttle));
+/// Largest number of stripes: 64 KiB of them, which stay in a second-level cache.
+const MAX_STRIPES: u64 = if MODEL { 2 } else { 1024 };
+/// Smallest number of stripes, which the smallest tables have.
+const MIN_STRIPES: u64 = if MODEL { 2 } else { 8 };
+/// Buckets per stripe between these limits. The number of stripes is rounded up to a power of two,
+/// so stripes take a 64th to a 32nd of the table's memory.
+const BUCKETS_PER_STRIPE: u64 = 512;
+
+/// The stripes of a filter. Clones share the same stripes.
+#[derive(Clone, Debug)]
+pub struct Stripes {
+    /// A power of two.
+    stripes: Arc<[Stripe]>,
+}
+
+/// A lock and a version, on a cache line of their own.
+#[derive(Debug)]
+#[repr(align(64))]
+pub struct Stripe {
+    /// The number of bumps. 64 bits do not wrap around in the lifetime of a machine.
+    version: Word,
+    lock: Lock,
+    waits: Waits,
+}
+
+/// A stripe whose lock this thread holds until the guard is dropped.
+#[derive(Debug)]
+pub struct StripeGuard<'a> {
+    stripe: &'a Stripe,
+    _guard: LockGuard<'a>,
+}
+
+/// All stripes, locked until this is dropped.
+#[derive(Debug)]
+pub struct AllStripes<'a>(Vec<StripeGuard<'a>>);
+
+/// A version as a lookup read it.
+#[derive(Clone, Copy, Debug)]
+pub struct Version(u64);
+
+impl Stripes {
+    /// Returns as many stripes as a table with this number of buckets needs.
+    #[must_use]
+    pub fn new(buckets: u64) -> Self {
+        let count =
+            (buckets / BUCKETS_PER_STRIPE).next_power_of_two().clamp(MIN_STRIPES, MAX_STRIPES);
+        let stripe = || Stripe { version: Word::new(0), lock: Lock::new(), waits: Waits::new() };
+        Self { stripes: (0..count).map(|_| stripe()).collect() }
+    }
+
+    /// The stripe of every pair with this fingerprint.
+    #[inline]
+    #[must_use]
+    pub fn of(&self, fingerprint: Fingerprint) -> &Stripe {
+        // SAFETY: the number of stripes is a power of two and not zero, so the mask yields an index
+        // below it.
+        unsafe { self.stripes.get_unchecked(fingerprint.get() as usize & (self.stripes.len() - 1)) }
+    }
+
+    /// Acquires all locks, in the order of the stripes.
+    ///
+    /// This is the one exception to the rule that a thread holds at most one stripe. A thread that
+    /// holds a single stripe never waits for another, and threads that take all of them do so in
+    /// the same order, so no cycle of waiting threads can form.
+    #[must_use]
+    pub fn lock_all(&self) -> AllStripes<'_> {
+        AllStripes(self.stripes.iter().map(Stripe::lock).collect())
+    }
+
+    /// How often a thread waited for one of the locks.
+    #[cfg(feature = "stats")]
+    pub(crate) fn waits(&self) -> u64 {
+        self.stripes.iter().map(|stripe| stripe.waits.read()).sum()
+    }
+
+    /// Bytes of the stripes.
+    pub(crate) fn size_in_bytes(&self) -> usize {
+        size_of_val(&*self.stripes)
+    }
+}
+
+impl Stripe {
+    /// Prefetches the stripe's cache line.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        super::prefetch(core::ptr::from_ref(self).cast());
+    }
+
+    /// Reads the version at the start of a lookup.
+    #[inline]
+    #[must_use]
+    pub fn version(&self) -> Version {
+        // Acquire: pairs with the Release in `StripeGuard::bump`. The copy that a move made before
+        // it bumped to this version is visible to the lookup's loads of the words. So are the
+        // inserts that paid for the removals that bumped up to this version.
+        Version(self.version.load(Acquire))
+    }
+
+    /// Returns whether the version is unchanged, at the end of a lookup that read the words with
+    /// Acquire.
+    #[inline]
+    #[must_use]
+    pub fn validate(&self, version: Version) -> bool {
+        // Relaxed is enough: the loads of the words were Acquire, so this load comes after them.
+        // If one of them returned a word whose slot was cleared, the bump before that clearing
+        // happened before this load.
+        self.version.load(Relaxed) == version.0
+    }
+
+    /// Acquires the lock.
+    #[inline]
+    #[must_use]
+    pub fn lock(&self) -> StripeGuard<'_> {
+        let guard = self.waits.lock(&self.lock);
+        StripeGuard { stripe: self, _guard: guard }
+    }
+}
+
+impl StripeGuard<'_> {
+    /// Bumps the version: a slot of this stripe is about to be cleared.
+    #[inline]
+    pub fn bump(&self) {
+        // Relaxed: only holders of the lock write the version, so the lock orders this load.
+        let version = self.stripe.version.load_to_change(Relaxed);
+        // Release: pairs with the Acquire in `Stripe::version`. A plain store is enough, for the
+        // same reason, and needs no locked instruction.
+        self.stripe.version.store(version + 1, Release);
+    }
+}
+
+impl AllStripes<'_> {
+    /// Bumps every version: every slot is about to be cleared.
+    pub(crate) fn bump(&self) {
+        self.0.iter().for_each(StripeGuard::bump);
+    }
+}

@@ -1,0 +1,88 @@
+//! Operations on the whole table, which hold all stripes: copy and clear.
+
+use alloc::vec::Vec;
+
+use super::{AllStripes, Nesting, Table, memory::advise_huge_pages};
+use crate::{
+    bucket::BucketLayout,
+    sync::{AcqRel, Relaxed},
+};
+
+/// Words whose occupied slots are counted together: they stay in a first-level cache.
+const CENSUS_BLOCK: usize = 512;
+
+/// Counts the occupied slots of words.
+#[cfg(feature = "std")]
+pub(crate) fn occupied<L: BucketLayout>(words: &[u64]) -> u64 {
+    words.chunks(CENSUS_BLOCK).map(|block| L::census(block).occupied).sum()
+}
+
+impl<N: Nesting> Table<N> {
+    /// Returns a copy of all words that contains every item that is in the table throughout the
+    /// call, or `None` if the system refuses the memory.
+    #[must_use]
+    pub fn copy_words(&self) -> Option<Vec<u64>> {
+        let words = self.buckets.as_slice();
+        let mut copy = Vec::new();
+        copy.try_reserve_exact(words.len()).ok()?;
+        // The page faults of the copy occur under the locks: the fewer, the better.
+        advise_huge_pages(copy.spare_capacity_mut());
+        let _stripes = self.stripes.lock_all();
+        // Relaxed: what must be seen happened before the locks were acquired, or before the call.
+        copy.extend(words.iter().map(|word| word.load(Relaxed)));
+        Some(copy)
+    }
+
+    /// Returns a copy of the table with stripes of its own, which contains every item that is in
+    /// the table throughout the call, and the number of occupied slots; or `None` if the system
+    /// refuses the memory.
+    #[must_use]
+    pub fn try_clone<L: BucketLayout>(&self, huge_pages: bool) -> Option<(Self, u64)> {
+        let mut copy = Self::new(self.addressing, huge_pages)?;
+        let stripes = self.stripes.lock_all();
+        let occupied = self.copy_into::<L>(&stripes, &mut copy);
+        Some((copy, occupied))
+    }
+
+    /// Copies all words into an empty table of the same size. Returns the number of occupied slots.
+    ///
+    /// The caller holds all stripes of this table.
+    pub(crate) fn copy_into<L: BucketLayout>(&self, _stripes: &AllStripes, copy: &mut Self) -> u64 {
+        let mut block = Vec::with_capacity(CENSUS_BLOCK);
+        let mut count = 0;
+        let (from, to) = (self.buckets.as_slice(), copy.buckets.as_mut_slice());
+        for (from, to) in from.chunks(CENSUS_BLOCK).zip(to.chunks_mut(CENSUS_BLOCK)) {
+            block.clear();
+            // Relaxed: as in `copy_words`.
+            block.extend(from.iter().map(|word| word.load(Relaxed)));
+            count += L::census(&block).occupied;
+            to.iter_mut().zip(&block).for_each(|(to, &word)| to.set(word));
+        }
+        count
+    }
+
+    /// Removes every fingerprint. Returns the number of slots that were cleared.
+    #[must_use]
+    pub fn clear<L: BucketLayout>(&self) -> u64 {
+        let stripes = self.stripes.lock_all();
+        stripes.bump();
+        self.clear_locked::<L>(&stripes)
+    }
+
+    /// Removes every fingerprint. Returns the number of slots that were cleared.
+    ///
+    /// The caller holds all stripes, and has bumped their versions.
+    pub(crate) fn clear_locked<L: BucketLayout>(&self, _stripes: &AllStripes) -> u64 {
+        let mut block = Vec::with_capacity(CENSUS_BLOCK);
+        let mut count = 0;
+        for words in self.buckets.as_slice().chunks(CENSUS_BLOCK) {
+            block.clear();
+            // Release: pairs with the Acquire loads of `words`: a lookup that sees the slots
+            // cleared sees the versions bumped. Acquire: the caller of `clear` happens after the
+            // inserts whose copies it removes, as the caller of `remove` does.
+            block.extend(words.iter().map(|word| word.swap(0, AcqRel)));
+            count += L::census(&block).occupied;
+        }
+        count
+    }
+}
