@@ -1,7 +1,6 @@
-//! What the benchmarks have and this program uses: keys, cores, and advice about huge pages.
+//! Code shared with the benchmarks: keys, cores, and the allocator that uses huge pages.
 
-// The files are the benchmarks', and have more than is used here.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "the benchmarks use more of these files than this program does")]
 
 #[path = "../../benches/common/cores.rs"]
 mod cores;
@@ -9,10 +8,12 @@ mod cores;
 mod floor;
 #[path = "../../benches/common/keys.rs"]
 mod keys;
+#[path = "../../report/src/memory.rs"]
+mod memory;
 
 pub use cores::Cores;
 pub use floor::advise_huge_pages;
 pub use keys::{Keys, Pick};
 
-/// Keys of one call of a batch method.
+/// Keys per call of a batch method.
 pub const BATCH: usize = 1024;

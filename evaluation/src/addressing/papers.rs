@@ -1,24 +1,24 @@
-//! The papers' placement: a power of two of buckets, `i XOR hash(fingerprint)`, and a random walk.
+//! The papers' scheme: a power of two of buckets, `i XOR hash(fingerprint)`, and a random walk.
 
 use std::hint::black_box;
 
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
-use super::{Placement, Shape, Slot, reduce, table::Table};
+use super::{Shape, Simulation, Slot, reduce, table::Table};
 
 /// Relocations after which the table counts as full.
-const MOST_KICKS: usize = 500;
+const MAX_RELOCATIONS: usize = 500;
 
-/// Which fingerprints there are, as zero has to stand for an empty slot.
+/// How to avoid the fingerprint zero, which marks an empty slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Zero {
-    /// A zero becomes a one, which then is twice as frequent: the authors' own program.
+    /// Zero becomes one, which is then twice as frequent, as in the authors' program.
     BecomesOne,
-    /// The values from one on are equally frequent.
+    /// All nonzero values are equally frequent.
     IsLeftOut,
 }
 
-/// Section 3 of the paper, by its algorithm 1.
+/// A table that inserts by algorithm 1 of the paper.
 pub struct Papers<T> {
     table: Table<T>,
     shape: Shape,
@@ -45,7 +45,7 @@ impl<T: Slot> Papers<T> {
         (hash >> 32) as u32 & (self.shape.buckets - 1)
     }
 
-    fn other(&self, fingerprint: u32, bucket: u32) -> u32 {
+    fn alt_bucket(&self, fingerprint: u32, bucket: u32) -> u32 {
         // The finalizer of MurmurHash3.
         let x = (fingerprint ^ (fingerprint >> 16)).wrapping_mul(0x85eb_ca6b);
         let x = (x ^ (x >> 13)).wrapping_mul(0xc2b2_ae35);
@@ -53,19 +53,19 @@ impl<T: Slot> Papers<T> {
     }
 }
 
-impl<T: Slot> Placement for Papers<T> {
+impl<T: Slot> Simulation for Papers<T> {
     fn insert(&mut self, hash: u64) -> Option<u32> {
         let mut fingerprint = self.fingerprint(hash);
         let first = self.bucket(hash);
-        let second = self.other(fingerprint, first);
+        let second = self.alt_bucket(fingerprint, first);
         if self.table.push(first, fingerprint) || self.table.push(second, fingerprint) {
             return None;
         }
         let mut bucket = if self.rng.random() { first } else { second };
-        for _ in 0..MOST_KICKS {
+        for _ in 0..MAX_RELOCATIONS {
             let slot = self.rng.random_range(0..self.shape.slots);
             fingerprint = self.table.swap(bucket, slot, fingerprint);
-            bucket = self.other(fingerprint, bucket);
+            bucket = self.alt_bucket(fingerprint, bucket);
             if self.table.push(bucket, fingerprint) {
                 return None;
             }
@@ -75,14 +75,14 @@ impl<T: Slot> Placement for Papers<T> {
 
     fn contains(&self, hash: u64) -> bool {
         let (fingerprint, first) = (self.fingerprint(hash), self.bucket(hash));
-        self.table.holds(first, fingerprint)
-            || self.table.holds(self.other(fingerprint, first), fingerprint)
+        self.table.contains(first, fingerprint)
+            || self.table.contains(self.alt_bucket(fingerprint, first), fingerprint)
     }
 
-    fn warm(&self, hashes: &[u64]) {
+    fn prefetch(&self, hashes: &[u64]) {
         for &hash in hashes {
             let first = self.bucket(hash);
-            let second = self.other(self.fingerprint(hash), first);
+            let second = self.alt_bucket(self.fingerprint(hash), first);
             black_box((self.table.bucket(first)[0], self.table.bucket(second)[0]));
         }
     }

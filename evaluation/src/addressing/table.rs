@@ -1,8 +1,8 @@
-//! Buckets of slots in one array.
+//! An array of buckets of slots.
 
-/// An integer that holds a fingerprint; zero is an empty slot.
+/// An integer that holds a fingerprint; zero marks an empty slot.
 pub trait Slot: Copy + Default + PartialEq + Into<u32> {
-    /// A fingerprint that is known to fit.
+    /// Converts a fingerprint, which must fit.
     fn of(fingerprint: u32) -> Self;
 }
 
@@ -24,7 +24,7 @@ impl Slot for u32 {
     }
 }
 
-/// The slots of all buckets. Each bucket fills from its first slot on.
+/// The slots of all buckets. Each bucket fills from its first slot.
 #[derive(Clone, Debug)]
 pub struct Table<T> {
     slots: Vec<T>,
@@ -36,12 +36,12 @@ impl<T: Slot> Table<T> {
         Self { slots: vec![T::default(); buckets as usize * per_bucket], per_bucket }
     }
 
-    /// The slots of a bucket.
+    /// Returns the slots of a bucket.
     pub fn bucket(&self, bucket: u32) -> &[T] {
         &self.slots[bucket as usize * self.per_bucket..][..self.per_bucket]
     }
 
-    /// How many slots of a bucket are occupied.
+    /// Returns how many slots of a bucket are occupied.
     pub fn occupied(&self, bucket: u32) -> usize {
         let slots = self.bucket(bucket);
         slots.iter().position(|&slot| slot == T::default()).unwrap_or(slots.len())
@@ -51,7 +51,7 @@ impl<T: Slot> Table<T> {
         self.bucket(bucket).last() != Some(&T::default())
     }
 
-    /// Puts a fingerprint into a bucket's first free slot; `false` when there is none.
+    /// Writes a fingerprint to a bucket's first free slot; `false` if the bucket is full.
     pub fn push(&mut self, bucket: u32, fingerprint: u32) -> bool {
         let slot = self.occupied(bucket);
         slot < self.per_bucket && {
@@ -60,17 +60,17 @@ impl<T: Slot> Table<T> {
         }
     }
 
-    /// Puts a fingerprint in the place of another, which it returns.
+    /// Replaces the fingerprint in a slot, and returns the old one.
     pub fn swap(&mut self, bucket: u32, slot: usize, fingerprint: u32) -> u32 {
-        let place = &mut self.slots[bucket as usize * self.per_bucket + slot];
-        std::mem::replace(place, T::of(fingerprint)).into()
+        let slot = &mut self.slots[bucket as usize * self.per_bucket + slot];
+        std::mem::replace(slot, T::of(fingerprint)).into()
     }
 
-    pub fn holds(&self, bucket: u32, fingerprint: u32) -> bool {
+    pub fn contains(&self, bucket: u32, fingerprint: u32) -> bool {
         self.bucket(bucket).contains(&T::of(fingerprint))
     }
 
-    /// Every fingerprint stored.
+    /// Returns all stored fingerprints.
     #[cfg(test)]
     pub fn fingerprints(&self) -> Vec<u32> {
         self.slots.iter().map(|&slot| slot.into()).filter(|&fingerprint| fingerprint != 0).collect()
