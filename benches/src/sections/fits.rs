@@ -36,7 +36,7 @@ pub struct Capacity(Vec<Refusals>);
 
 impl Section for Capacity {
     fn measure(&mut self, bench: &Bench) {
-        let tables = bench.mode.pick(20, 400, 100_000);
+        let tables = bench.mode.pick(20, 100, 100_000);
         let mut capacities: Vec<usize> = (5..40).collect();
         let larger = (0..).map(|i| (40.0 * f64::exp2(f64::from(i) / 3.0)) as usize);
         capacities.extend(larger.take_while(|&capacity| capacity <= LARGEST));

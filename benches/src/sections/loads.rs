@@ -77,7 +77,7 @@ pub struct Loads(Vec<Row>);
 impl Section for Loads {
     fn measure(&mut self, bench: &Bench) {
         let buckets = bench.mode.pick(1 << 16, 1 << 20, 1 << 20);
-        let tables = bench.mode.pick(2, 4, 10);
+        let tables = bench.mode.pick(2, 2, 10);
         for &layout in &bench.layouts {
             bench.say(format!("load at the first refused insert, {layout:?}"));
             let slots = (buckets * u64::from(layout.slots_per_bucket())) as f64;
