@@ -1,5 +1,5 @@
-//! The allocator of every program that links this crate: the system's, on huge pages, with a count of
-//! the bytes that each thread holds.
+//! The allocator of every program that links this crate: the system's, on huge pages, with a count
+//! of the bytes that each thread holds.
 //!
 //! Every compared table gets the same kind of pages as guira's own, and its size can be measured.
 

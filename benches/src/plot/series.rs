@@ -1,6 +1,7 @@
 //! Series of a plot: points, and the colour and marker that identify them.
 
-/// Colours of the series, guira's first: each has a contrast of at least 3 to white and to the dark panel.
+/// Colours of the series, guira's first: each has a contrast of at least 3 to white and to the dark
+/// panel.
 const COLOURS: [&str; 14] = [
     "#e6194b", "#2f7ed8", "#2f9e44", "#84891c", "#c9741b", "#8c62d6", "#c051b6", "#0e9aa7",
     "#5c6bc0", "#a9783f", "#4d8f7b", "#74808c", "#6a994e", "#b0705f",

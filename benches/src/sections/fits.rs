@@ -1,5 +1,5 @@
-//! The experiments behind `src/table/sizing.rs`: how many items fit into small tables, and how many filters
-//! refuse an item below their capacity.
+//! The experiments behind `src/table/sizing.rs`: how many items fit into small tables, and how many
+//! filters refuse an item below their capacity.
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering::Relaxed},

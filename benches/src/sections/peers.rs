@@ -1,5 +1,5 @@
-//! Every crate with the same keys in the same run: memory, false-positive rate, and speed by one thread,
-//! with a million items and in memory; and what `shared` measures of those that threads can share.
+//! Every crate with the same keys in the same run: memory, false-positive rate, and speed by one
+//! thread, with a million items and in memory; and by several threads, in `shared`.
 
 use guira_bench::{
     BATCH, Keys, memory,
@@ -79,8 +79,8 @@ impl Section for Peers {
     }
 }
 
-/// Measures one crate at one size, and, with `shared`, by several threads. Returns `None` if it has no
-/// batches.
+/// Measures one crate at one size, and, with `shared`, by several threads. Returns `None` if it has
+/// no batches.
 fn one_thread(
     bench: &Bench,
     peer: &'static Candidate,

@@ -1,8 +1,8 @@
 //! Saving and loading against reading and writing as many bytes, alternately.
 //!
-//! The file is in the folder for temporary files and stays in the system's page cache. Every operation
-//! runs twice and is timed the second time: memory that has been free for some seconds may have gone
-//! back to a virtual machine's host, and is expensive to touch again.
+//! The file is in the folder for temporary files and stays in the system's page cache. Every
+//! operation runs twice and is timed the second time: memory that has been free for some seconds
+//! may have gone back to a virtual machine's host, and is expensive to touch again.
 
 use std::{
     fs::{self, File},
