@@ -90,13 +90,13 @@ pub fn split(bytes: usize) -> (Split, usize) {
 impl Filter for Split {
     #[inline]
     fn insert(&mut self, key: u64) -> bool {
-        self.filter.by_hash().insert(hash(key));
+        self.filter.insert_hash(hash(key));
         true
     }
 
     #[inline]
     fn contains(&self, key: u64) -> bool {
-        self.filter.by_hash().contains(hash(key))
+        self.filter.contains_hash(hash(key))
     }
 
     fn bytes(&self) -> usize {

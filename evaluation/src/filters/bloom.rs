@@ -38,13 +38,13 @@ impl Bloom {
 impl Filter for Bloom {
     #[inline]
     fn insert(&mut self, key: u64) -> bool {
-        self.0.by_hash().insert(hash(key));
+        self.0.insert_hash(hash(key));
         true
     }
 
     #[inline]
     fn contains(&self, key: u64) -> bool {
-        self.0.by_hash().contains(hash(key))
+        self.0.contains_hash(hash(key))
     }
 
     fn bytes(&self) -> usize {
