@@ -6,7 +6,7 @@ use arbitrary::Arbitrary;
 use guira::{Filter, Layout, Membership};
 
 /// Number of distinct hashes.
-pub(super) const HASHES: u64 = 64;
+pub(super) const HASHES: u64 = 32;
 /// Largest number of hashes in a batch: more than three windows of the library.
 const MAX_BATCH: u8 = 100;
 
