@@ -7,7 +7,7 @@ use super::{
 use crate::{
     Options,
     addressing::{Scheme, Shape},
-    report::{Chart, Series, Table},
+    report::{Chart, Look, Marker, Series, Table},
 };
 
 /// The fingerprint sizes.
@@ -202,11 +202,12 @@ fn chart(curves: &[Curve], scheme: Scheme, name: &'static str) -> Chart {
         let size = sizes.iter().position(|&size| size == curve.log_buckets).unwrap_or(0);
         let label = format!("b = {}, 2^{} buckets", curve.slots, curve.log_buckets);
         // The colour shows the slots per bucket, the marker the table size.
-        chart.push(Series::line(7 * size + colour, label, curve.minima()));
+        let look = Look::nth(colour + 1).marker(Marker::nth(size + 1));
+        chart.push(Series::new(look, label, curve.minima()));
     }
     for (colour, (slots, load)) in SLOTS.into_iter().enumerate() {
         let points = vec![(20.0, load)];
-        chart.push(Series::points(colour, format!("b = {slots}: the paper's text"), points));
+        chart.push(Series::points(colour + 1, format!("b = {slots}: the paper's text"), points));
     }
     chart
 }

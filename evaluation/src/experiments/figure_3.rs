@@ -5,7 +5,7 @@ use crate::{
     Options,
     addressing::{Scheme, Shape, false_positives, load_at_first_refusal},
     parallel,
-    report::{Chart, Series, Table},
+    report::{Chart, Look, Marker, Series, Table},
 };
 
 /// The paper's scheme, and guira's.
@@ -101,7 +101,8 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
     for (index, slots) in SLOTS.into_iter().enumerate() {
         for (marker, scheme) in SCHEMES.into_iter().enumerate() {
             let name = format!("b = {slots}, {}", scheme.name());
-            chart.push(Series::line(7 * marker + index, name, curve(scheme, slots).0));
+            let look = Look::nth(index + 1).marker(Marker::nth(marker + 1));
+            chart.push(Series::new(look, name, curve(scheme, slots).0));
         }
     }
     let rates: Vec<f64> = (4..=17).map(|x| 0.5_f64.powi(x)).collect();

@@ -9,9 +9,9 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-pub use guira_report::{
+pub use guira_bench::{
     machine,
-    plot::{Chart, Series},
+    plot::{Chart, Look, Marker, Series},
     table::{Table, cell},
 };
 
