@@ -2,13 +2,13 @@
 
 use std::time::Instant;
 
-use guira::{CuckooFilter, InsertError, Layout};
+use guira::{InsertError, Layout};
+use guira_bench::{Keys, filter};
 
 use super::{Outcome, Progress, Row, Verdict};
 use crate::{
     Options,
     addressing::{Scheme, Shape, max_copies},
-    common::Keys,
     report::Table,
 };
 
@@ -59,8 +59,7 @@ fn papers(slots: usize) -> Row {
 
 /// Counts the copies that fit into guira besides other items.
 fn guira(layout: Layout) -> Row {
-    let filter =
-        CuckooFilter::builder().capacity(10_000).layout(layout).seed(1).build().expect("memory");
+    let filter = filter(10_000, layout);
     let (others, item) = (Keys::new(1).range(0..5_000), Keys::new(2).key(0));
     filter.by_hash().insert_batch(&others).expect("room");
     let mut copies = 0;
@@ -95,8 +94,7 @@ fn remedies() -> (Table, Vec<Row>) {
     let mut rows = Vec::new();
     for &layout in Layout::ALL {
         let empty = || {
-            let builder = CuckooFilter::builder().capacity(ITEMS as usize).layout(layout).seed(1);
-            let mut filter = builder.build().expect("memory");
+            let filter = filter(ITEMS as usize, layout);
             // Touches all pages, so that no insert waits for the system to map one.
             filter.clear();
             filter

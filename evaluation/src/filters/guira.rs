@@ -1,9 +1,9 @@
 //! guira in each layout, with single operations and in batches.
 
 use guira::{CuckooFilter, Layout};
+use guira_bench::{BATCH, filter_of};
 
 use super::{Filter, Kind};
-use crate::common::BATCH;
 
 /// Returns two kinds for each layout: single operations and batches.
 pub fn kinds() -> impl Iterator<Item = Kind> {
@@ -13,7 +13,7 @@ pub fn kinds() -> impl Iterator<Item = Kind> {
         supports_removal: true,
         until_full: false,
         build: Box::new(move |bytes| {
-            let mut filter = filter(capacity_for(bytes, layout), layout);
+            let filter = filter_of(layout, bytes);
             // Touches all pages, so that no insert waits for the system to map one.
             filter.clear();
             let capacity = filter.capacity();
@@ -25,17 +25,6 @@ pub fn kinds() -> impl Iterator<Item = Kind> {
         }),
     };
     Layout::ALL.iter().flat_map(move |layout| [kind(layout, false), kind(layout, true)])
-}
-
-fn filter(capacity: usize, layout: Layout) -> CuckooFilter {
-    CuckooFilter::builder().capacity(capacity).layout(layout).seed(1).build().expect("memory")
-}
-
-/// Returns the capacity of a filter that takes about `bytes` bytes.
-fn capacity_for(bytes: usize, layout: Layout) -> usize {
-    // Bits per item hardly depend on the size, so one guess is enough.
-    let guess = bytes / 8 * layout.slots_per_bucket() as usize;
-    (guess as f64 * bytes as f64 / filter(guess, layout).size_in_bytes() as f64) as usize
 }
 
 /// One operation per call.

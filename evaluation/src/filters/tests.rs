@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use guira::Layout;
+use guira_bench::Keys;
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
 use super::{Filter, Kind, all};
-use crate::common::Keys;
 
 /// Size of the cuckoo filters with 2^20 slots, in bytes.
 const BYTES: usize = 6 << 18;
