@@ -31,7 +31,6 @@
 //! simulates cuckoo tables with any fingerprint and bucket size.
 
 mod addressing;
-mod common;
 mod experiments;
 mod filters;
 mod parallel;

@@ -3,7 +3,7 @@
 
 use std::{collections::HashSet, hint::black_box};
 
-use guira::raw::{Fingerprint, Geometry};
+use guira::raw::{Addressing, Fingerprint};
 
 use super::{Shape, Simulation, Slot, reduce, table::Table};
 
@@ -21,17 +21,17 @@ struct Node {
 pub struct Guira<T> {
     table: Table<T>,
     shape: Shape,
-    addressing: Geometry,
+    addressing: Addressing,
     nodes: Vec<Node>,
     visited: HashSet<u32>,
 }
 
 impl<T: Slot> Guira<T> {
-    pub fn new(shape: Shape, seed: u64) -> Self {
+    pub fn new(shape: Shape) -> Self {
         Self {
             table: Table::new(shape.buckets, shape.slots),
             shape,
-            addressing: Geometry::new(shape.buckets.into(), seed),
+            addressing: Addressing::new(shape.buckets.into()),
             nodes: Vec::new(),
             visited: HashSet::new(),
         }
@@ -44,7 +44,7 @@ impl<T: Slot> Guira<T> {
     }
 
     fn alt_bucket(&self, fingerprint: u32, bucket: u32) -> u32 {
-        self.addressing.other(Fingerprint::new(fingerprint), bucket)
+        self.addressing.alt_bucket(Fingerprint::new(fingerprint), bucket)
     }
 
     /// Returns the index of the nearest node whose bucket has a free slot.

@@ -94,7 +94,7 @@ macro_rules! with_simulation {
                         $body
                     }
                     Scheme::Guira => {
-                        let mut $simulation = Guira::<$slot>::new(shape, seed);
+                        let mut $simulation = Guira::<$slot>::new(shape);
                         $body
                     }
                 }

@@ -75,7 +75,7 @@ fn fill_library(layout: Layout, capacity: usize, seed: u64) -> (f64, usize) {
     let filter =
         CuckooFilter::builder().capacity(capacity).layout(layout).seed(seed).build().unwrap();
     let mut rng = SmallRng::seed_from_u64(!seed);
-    while filter.insert_hash(rng.next_u64()) != Err(InsertError::Full) {}
+    while filter.by_hash().insert(rng.next_u64()) != Err(InsertError::Full) {}
     (filter.load_factor(), filter.slots())
 }
 
@@ -86,9 +86,9 @@ fn the_simulated_library_fills_as_the_library_does() {
         let mean = |load: &dyn Fn(u64) -> f64| (0..RUNS).map(load).sum::<f64>() / RUNS as f64;
         let (_, slots) = fill_library(layout, 60_000, 0);
         let shape = Shape {
-            buckets: slots as u32 / layout.lanes(),
-            slots: layout.lanes() as usize,
-            bits: layout.bits(),
+            buckets: slots as u32 / layout.slots_per_bucket(),
+            slots: layout.slots_per_bucket() as usize,
+            bits: layout.fingerprint_bits(),
         };
         let library = mean(&|seed| fill_library(layout, 60_000, seed).0);
         let simulated = mean(&|seed| load_at_first_refusal(Scheme::Guira, shape, seed));

@@ -2,13 +2,13 @@
 
 use std::time::Instant;
 
-use guira::{CuckooFilter, InsertError, Layout};
+use guira::{InsertError, Layout};
+use guira_bench::{Keys, filter};
 
 use super::{Outcome, Progress, Row, Verdict};
 use crate::{
     Options,
     addressing::{Scheme, Shape, max_copies},
-    common::Keys,
     report::Table,
 };
 
@@ -59,21 +59,25 @@ fn papers(slots: usize) -> Row {
 
 /// Counts the copies that fit into guira besides other items.
 fn guira(layout: Layout) -> Row {
-    let filter =
-        CuckooFilter::builder().capacity(10_000).layout(layout).seed(1).build().expect("memory");
+    let filter = filter(10_000, layout);
     let (others, item) = (Keys::new(1).range(0..5_000), Keys::new(2).key(0));
-    filter.insert_hash_batch(&others).expect("room");
+    filter.by_hash().insert_batch(&others).expect("room");
     let mut copies = 0;
     let refusal = loop {
-        match filter.insert_hash(item) {
+        match filter.by_hash().insert(item) {
             Ok(()) => copies += 1,
             Err(refusal) => break refusal,
         }
     };
     assert_eq!(refusal, InsertError::TooManyCopies);
-    assert!(others.iter().all(|&other| filter.contains_hash(other)));
+    assert!(others.iter().all(|&other| filter.by_hash().contains(other)));
     let note = "another copy returns TooManyCopies; 5,000 other items stay present";
-    row(format!("Section 3.1, guira {layout:?}"), 2 * layout.lanes() as usize, copies, note)
+    row(
+        format!("Section 3.1, guira {layout:?}"),
+        2 * layout.slots_per_bucket() as usize,
+        copies,
+        note,
+    )
 }
 
 /// Returns the mean duration of `ITEMS` steps in nanoseconds.
@@ -90,8 +94,7 @@ fn remedies() -> (Table, Vec<Row>) {
     let mut rows = Vec::new();
     for &layout in Layout::ALL {
         let empty = || {
-            let builder = CuckooFilter::builder().capacity(ITEMS as usize).layout(layout).seed(1);
-            let mut filter = builder.build().expect("memory");
+            let filter = filter(ITEMS as usize, layout);
             // Touches all pages, so that no insert waits for the system to map one.
             filter.clear();
             filter
@@ -99,10 +102,10 @@ fn remedies() -> (Table, Vec<Row>) {
         let keys = Keys::new(3);
         let (plain, unique) = (empty(), empty());
         let insert = mean_nanoseconds(|index| {
-            plain.insert_hash(keys.key(index)).expect("the filter has room");
+            plain.by_hash().insert(keys.key(index)).expect("the filter has room");
         });
         let insert_unique =
-            |index| unique.insert_unique_hash(keys.key(index)).expect("the filter has room");
+            |index| unique.by_hash().insert_unique(keys.key(index)).expect("the filter has room");
         let mut queries = 0_u64;
         let new = mean_nanoseconds(|index| queries += u64::from(!insert_unique(index)));
         let mut added = 0_u64;
@@ -148,7 +151,10 @@ fn remedies() -> (Table, Vec<Row>) {
 
 /// Returns the mean false-positive rate over loads from zero to `load`.
 fn mean_rate(layout: Layout, load: f64) -> f64 {
-    (0..100).map(|step| layout.rate_at(load * (f64::from(step) + 0.5) / 100.0)).sum::<f64>() / 100.0
+    (0..100)
+        .map(|step| layout.false_positive_rate_at(load * (f64::from(step) + 0.5) / 100.0))
+        .sum::<f64>()
+        / 100.0
 }
 
 #[cfg(test)]
@@ -159,7 +165,7 @@ mod tests {
     #[test]
     fn the_mean_rate_is_about_half_of_the_final_rate() {
         for &layout in Layout::ALL {
-            let ratio = mean_rate(layout, 0.9) / layout.rate_at(0.9);
+            let ratio = mean_rate(layout, 0.9) / layout.false_positive_rate_at(0.9);
             assert!((0.5..0.52).contains(&ratio), "{layout:?} {ratio}");
         }
     }

@@ -2,8 +2,10 @@
 
 use std::sync::OnceLock;
 
+use guira_bench::Keys;
+
 use super::Progress;
-use crate::{common::Keys, filters, parallel};
+use crate::{filters, parallel};
 
 /// Size of each filter in bytes: the paper's cuckoo filter with 2^20 buckets of four 12-bit slots.
 const BYTES: usize = 6 << 20;

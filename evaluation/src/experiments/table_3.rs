@@ -173,7 +173,8 @@ fn guira(profile: &Profile, cf: f64) -> Vec<Row> {
     let is_semi_sorted = profile.name.contains("SemiSorted");
     let paper = &PAPER[usize::from(is_semi_sorted)];
     let layout = Layout::ALL.iter().find(|layout| profile.name.ends_with(&format!("{layout:?}")));
-    let (slots, bits) = layout.map_or((0, 0), |layout| (layout.lanes(), layout.bits()));
+    let (slots, bits) =
+        layout.map_or((0, 0), |layout| (layout.slots_per_bucket(), layout.fingerprint_bits()));
     let unused = if is_semi_sorted {
         String::new()
     } else {

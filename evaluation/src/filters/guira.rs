@@ -1,9 +1,9 @@
 //! guira in each layout, with single operations and in batches.
 
 use guira::{CuckooFilter, Layout};
+use guira_bench::{BATCH, filter_of};
 
 use super::{Filter, Kind};
-use crate::common::BATCH;
 
 /// Returns two kinds for each layout: single operations and batches.
 pub fn kinds() -> impl Iterator<Item = Kind> {
@@ -13,7 +13,7 @@ pub fn kinds() -> impl Iterator<Item = Kind> {
         supports_removal: true,
         until_full: false,
         build: Box::new(move |bytes| {
-            let mut filter = filter(capacity_for(bytes, layout), layout);
+            let filter = filter_of(layout, bytes);
             // Touches all pages, so that no insert waits for the system to map one.
             filter.clear();
             let capacity = filter.capacity();
@@ -27,39 +27,28 @@ pub fn kinds() -> impl Iterator<Item = Kind> {
     Layout::ALL.iter().flat_map(move |layout| [kind(layout, false), kind(layout, true)])
 }
 
-fn filter(capacity: usize, layout: Layout) -> CuckooFilter {
-    CuckooFilter::builder().capacity(capacity).layout(layout).seed(1).build().expect("memory")
-}
-
-/// Returns the capacity of a filter that takes about `bytes` bytes.
-fn capacity_for(bytes: usize, layout: Layout) -> usize {
-    // Bits per item hardly depend on the size, so one guess is enough.
-    let guess = bytes / 8 * layout.lanes() as usize;
-    (guess as f64 * bytes as f64 / filter(guess, layout).size_in_bytes() as f64) as usize
-}
-
 /// One operation per call.
 struct Single(CuckooFilter);
 
 impl Filter for Single {
     #[inline]
     fn insert(&mut self, key: u64) -> bool {
-        self.0.insert_hash(key).is_ok()
+        self.0.by_hash().insert(key).is_ok()
     }
 
     #[inline]
     fn contains(&self, key: u64) -> bool {
-        self.0.contains_hash(key)
+        self.0.by_hash().contains(key)
     }
 
     #[inline]
     fn remove(&mut self, key: u64) -> Option<bool> {
-        Some(self.0.remove_hash(key))
+        Some(self.0.by_hash().remove(key))
     }
 
     fn bytes(&self) -> usize {
         // Stripes and counters are left out: they do not grow with the table.
-        self.0.slots() / self.0.layout().lanes() as usize * size_of::<u64>()
+        self.0.slots() / self.0.layout().slots_per_bucket() as usize * size_of::<u64>()
     }
 
     fn slots(&self) -> usize {
@@ -101,7 +90,7 @@ impl Filter for Batches {
     }
 
     fn insert_all(&mut self, keys: &[u64]) -> usize {
-        let missing = |keys: &[u64]| match self.0.0.insert_hash_batch(keys) {
+        let missing = |keys: &[u64]| match self.0.0.by_hash().insert_batch(keys) {
             Ok(()) => 0,
             Err(error) => error.rejected().len(),
         };
@@ -110,13 +99,15 @@ impl Filter for Batches {
 
     fn lookup_all(&self, keys: &[u64]) -> usize {
         let mut found = [false; BATCH];
-        let lookup = |keys: &[u64]| self.0.0.contains_hash_batch(keys, &mut found[..keys.len()]);
+        let lookup =
+            |keys: &[u64]| self.0.0.by_hash().contains_batch(keys, &mut found[..keys.len()]);
         keys.chunks(BATCH).map(lookup).sum()
     }
 
     fn remove_all(&mut self, keys: &[u64]) -> Option<usize> {
         let mut removed = [false; BATCH];
-        let remove = |keys: &[u64]| self.0.0.remove_hash_batch(keys, &mut removed[..keys.len()]);
+        let remove =
+            |keys: &[u64]| self.0.0.by_hash().remove_batch(keys, &mut removed[..keys.len()]);
         Some(keys.chunks(BATCH).map(remove).sum())
     }
 }

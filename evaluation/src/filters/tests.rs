@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use guira::Layout;
+use guira_bench::Keys;
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
 use super::{Filter, Kind, all};
-use crate::common::Keys;
 
 /// Size of the cuckoo filters with 2^20 slots, in bytes.
 const BYTES: usize = 6 << 18;
@@ -51,7 +51,10 @@ fn a_full_filter_holds_its_keys_with_the_papers_space_and_rate() {
         let load = items as f64 / filter.slots() as f64;
         let layout = Layout::ALL.iter().find(|layout| kind.name.contains(&format!("{layout:?}")));
         let (expected_bits, expected_rate) = match layout {
-            Some(layout) => (64.0 / f64::from(layout.lanes()) / load, 100.0 * layout.rate_at(load)),
+            Some(layout) => (
+                64.0 / f64::from(layout.slots_per_bucket()) / load,
+                100.0 * layout.false_positive_rate_at(load),
+            ),
             None => match paper.iter().find(|(name, ..)| *name == kind.name) {
                 Some(&(_, bits, rate)) => (bits, rate),
                 None => continue,

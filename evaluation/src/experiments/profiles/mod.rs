@@ -6,6 +6,8 @@ mod views;
 
 use std::sync::OnceLock;
 
+use guira_bench::Cores;
+
 use self::round::Round;
 pub use self::views::{
     FALLS, FASTER, SLOWER, STABLE, at, chart, claim, find, layout_chart, mean, min_ratio, table,
@@ -14,7 +16,6 @@ pub use self::views::{
 use super::Progress;
 use crate::{
     Options,
-    common::Cores,
     filters::{Kind, all},
 };
 

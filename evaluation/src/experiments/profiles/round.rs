@@ -3,12 +3,10 @@
 use std::{hint::black_box, ops::Range};
 
 use cpu_time::ThreadTime;
+use guira_bench::{Keys, Pick};
 
 use super::Curve;
-use crate::{
-    common::{Keys, Pick},
-    filters::{Filter, Kind},
-};
+use crate::filters::{Filter, Kind};
 
 /// Shares of present keys, in per cent.
 const SHARES: [u32; 5] = [0, 25, 50, 75, 100];
