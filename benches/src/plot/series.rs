@@ -82,7 +82,7 @@ impl Look {
     pub const GUIRA: Self = Self { is_strong: true, ..Self::nth(0) };
 
     /// guira in batches.
-    pub const GUIRA_BATCH: Self = Self::GUIRA.batch();
+    pub const GUIRA_BATCH: Self = Self::GUIRA.variant();
 
     /// A floor or a limit.
     pub(super) const GUIDE: Self =
@@ -102,10 +102,15 @@ impl Look {
         Self { marker: Some(marker), ..self }
     }
 
-    /// Returns the look of the same filter in batches: a dashed line and hollow circles.
+    /// Returns the look of the same filter in another form: a dashed line and a hollow marker.
     #[must_use]
-    pub const fn batch(self) -> Self {
-        Self { marker: Some(Marker::Ring), line: Line::Dashed, ..self }
+    pub const fn variant(self) -> Self {
+        let hollow = match self.marker {
+            Some(Marker::Square) => Marker::Frame,
+            Some(Marker::Triangle) => Marker::Hollow,
+            _ => Marker::Ring,
+        };
+        Self { marker: Some(hollow), line: Line::Dashed, ..self }
     }
 }
 

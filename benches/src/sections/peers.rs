@@ -268,7 +268,7 @@ impl Peers {
             .log_x();
         // Locked filters are for several threads; guira's layouts differ little in speed.
         for row in self.memory.iter().filter(|row| row.peer.shares != peers::Shares::Lock) {
-            let look = if row.batches { row.peer.look.batch() } else { row.peer.look };
+            let look = if row.batches { row.peer.look.variant() } else { row.peer.look };
             if !row.peer.is_variant {
                 let points = PRESENT.map(f64::from).into_iter().zip(row.lookups).collect();
                 lookups.push(Series::new(look, row.name(), points));
