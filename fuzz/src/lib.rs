@@ -1,4 +1,5 @@
-//! What the fuzz targets do with their input; each panics where the library is wrong.
+//! The bodies of the fuzz targets. Each compares the library with a simple oracle, and panics if they
+//! disagree.
 
 pub mod filter;
 #[path = "../../tests/common/forge.rs"]
@@ -11,8 +12,8 @@ mod oracle;
 pub mod snapshot;
 pub mod words;
 
-/// Runs the body with `$L` the layout that a number stands for: a real one, or a small one, whose
-/// words are full and whose fingerprints collide sooner.
+/// Evaluates the body with `$L` the layout that a number selects: one of the library's, or a smaller
+/// one, which is sooner full and whose fingerprints collide sooner.
 macro_rules! with_some_layout {
     ($number:expr, $L:ident => $body:expr) => {
         $crate::with_some_layout!(@ $number, $L => $body;
@@ -23,13 +24,13 @@ macro_rules! with_some_layout {
             16: SemiSorted<1, 5>, 17: SemiSorted<2, 5>, 18: SemiSorted<3, 6>, 19: SemiSorted<6, 5>)
     };
     (@ $number:expr, $L:ident => $body:expr;
-        $($index:literal: $layout:ident<$lanes:literal, $bits:literal>),*) => {
+        $($index:literal: $layout:ident<$slots:literal, $bits:literal>),*) => {
         match $number % 20 {
             $($index => {
-                type $L = guira::raw::$layout<$lanes, $bits>;
+                type $L = guira::raw::$layout<$slots, $bits>;
                 $body
             })*
-            _ => unreachable!("twenty layouts"),
+            _ => unreachable!("the remainder is below 20"),
         }
     };
 }
