@@ -4,8 +4,8 @@ use core_affinity::CoreId;
 
 /// The cores that this process may use.
 ///
-/// List them before the first thread is pinned: a pinned thread, and every thread that it starts, sees
-/// only its own core.
+/// List them before the first thread is pinned: a pinned thread, and every thread that it starts,
+/// sees only its own core.
 #[derive(Clone, Debug)]
 pub struct Cores(Vec<CoreId>);
 

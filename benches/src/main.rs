@@ -1,8 +1,9 @@
-//! Measures guira beside its memory floor, against its bars, and beside other crates, and writes the
-//! report: tables as Markdown and CSV, and plots as SVG.
+//! Measures guira beside its memory floor, against its bars, and beside other crates, and writes
+//! the report: tables as Markdown and CSV, and plots as SVG.
 //!
-//! `cargo run --release -p guira-bench` takes about 7 minutes on two idle cores, `-- --quick` at most two,
-//! `-- --full` hours. After SIGINT or SIGTERM it writes what it has, and exits with status 130.
+//! `cargo run --release -p guira-bench` takes about 8 minutes on two idle cores, `-- --quick` at
+//! most two, `-- --full` hours. After SIGINT or SIGTERM it writes what it has, and exits with
+//! status 130.
 
 mod bar;
 mod output;
@@ -36,7 +37,8 @@ pub struct Options {
     /// More rounds, thread counts, loads and sizes, and the fit of the sizes: hours.
     #[arg(long)]
     full: bool,
-    /// Only the sections, or the crates of the section `peers`, whose names contain NAME; see --list.
+    /// Only the sections, or the crates of the section `peers`, whose names contain NAME; see
+    /// --list.
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
     /// Prints the names of the sections and of the compared crates.

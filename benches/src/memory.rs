@@ -1,5 +1,5 @@
-//! The allocator of every program that links this crate: the system's, on huge pages, with a count of
-//! the bytes that each thread holds.
+//! The allocator of every program that links this crate: the system's, on huge pages, with a count
+//! of the bytes that each thread holds.
 //!
 //! Every compared table gets the same kind of pages as guira's own, and its size can be measured.
 
@@ -20,6 +20,17 @@ const LARGE: usize = 4 << 20;
 thread_local! {
     /// Bytes allocated by this thread minus bytes freed by it.
     static HELD: Cell<isize> = const { Cell::new(0) };
+
+    /// Whether this thread's allocations get no advice.
+    static SMALL_PAGES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `work` with the pages that the system's allocator gives to every program.
+pub fn with_small_pages<T>(work: impl FnOnce() -> T) -> T {
+    SMALL_PAGES.set(true);
+    let result = work();
+    SMALL_PAGES.set(false);
+    result
 }
 
 /// Returns the bytes that the calling thread has allocated minus those that it has freed.
@@ -52,7 +63,8 @@ fn advised(memory: *mut u8, bytes: usize) -> *mut u8 {
     if !memory.is_null() {
         count(bytes as isize);
     }
-    if bytes >= LARGE && !memory.is_null() {
+    let is_small = SMALL_PAGES.try_with(Cell::get).unwrap_or(false);
+    if bytes >= LARGE && !is_small && !memory.is_null() {
         advise_huge_pages(memory.addr(), bytes);
     }
     memory

@@ -9,13 +9,13 @@ use crate::{Options, run::Results};
 
 /// Meaning of the figures, for readers who have only the report.
 const TERMS: &str = "\
-F is two random cache lines per key, prefetched in windows of 32, from memory of the same size on the \
-same kind of pages, measured right before and after each figure. R is one locked instruction on one \
-random line per key, without prefetching. Figures are medians of several rounds. Threads are pinned. \
-All filters get the same random 64-bit keys, and memory on huge pages; in the large tables an exact set \
-gets a sixteenth of the keys. A write removes the oldest of the thread's own keys or inserts a new one, \
-alternately. Latencies include the cost of reading the clock and, with more threads than cores, the wait \
-for a core.";
+F is two random cache lines per key, prefetched in windows of 32, from memory of the same size on \
+the same kind of pages, measured right before and after each figure. R is one locked instruction \
+on one random line per key, without prefetching. Figures are medians of several rounds. Threads \
+are pinned. All filters get the same random 64-bit keys, and memory on huge pages; in the large \
+tables an exact set gets a sixteenth of the keys. A write removes the oldest of the thread's own \
+keys or inserts a new one, alternately. Latencies include the cost of reading the clock and, with \
+more threads than cores, the wait for a core.";
 
 /// Returns the heading of a table.
 fn heading(name: &str) -> &str {

@@ -1,4 +1,5 @@
-//! Runs the sections one after another, and keeps the results of each whatever happens to the others.
+//! Runs the sections one after another, and keeps the results of each whatever happens to the
+//! others.
 
 use std::{
     process::ExitCode,

@@ -1,8 +1,8 @@
 //! Ends a run early and keeps what it has measured: on a signal, or at the time limit.
 //!
 //! A stop unwinds the section's own thread at its next [`point`]. The runner catches the unwinding
-//! and reports what the section has measured so far. Threads that a section starts never unwind, for
-//! others wait for them at barriers; they leave their loops instead.
+//! and reports what the section has measured so far. Threads that a section starts never unwind,
+//! for others wait for them at barriers; they leave their loops instead.
 
 use std::{
     cell::Cell,
@@ -69,7 +69,8 @@ pub fn requested() -> Option<Reason> {
     DEADLINE.get().is_some_and(|end| Instant::now() >= *end).then_some(Reason::Limit)
 }
 
-/// Unwinds a section's own thread if the run has to stop. Returns whether the caller's loop has to end.
+/// Unwinds a section's own thread if the run has to stop. Returns whether the caller's loop has to
+/// end.
 pub fn point() -> bool {
     let stop = requested().is_some();
     if stop && UNWINDS.get() {

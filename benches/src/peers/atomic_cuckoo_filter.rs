@@ -1,4 +1,5 @@
-//! `atomic-cuckoo-filter`: a concurrent cuckoo filter with four slots of 16 bits and a cheap hasher.
+//! `atomic-cuckoo-filter`: a concurrent cuckoo filter with four slots of 16 bits and a cheap
+//! hasher.
 
 use atomic_cuckoo_filter::{CuckooFilter, CuckooFilterBuilder};
 
@@ -8,7 +9,8 @@ use crate::threads::Shared;
 struct Atomic(CuckooFilter<Folded>);
 
 pub fn build(size: Size) -> Box<dyn Peer> {
-    // It rounds up to a power of two, so it gets its size in bytes: by items it could take twice the bytes.
+    // It rounds up to a power of two, so it gets its size in bytes: by items it could take twice
+    // the bytes.
     let slots = size.items.max(size.bytes / 2);
     let builder = CuckooFilterBuilder::<Folded>::default();
     let builder = builder.capacity(slots).fingerprint_size(16).bucket_size(4);

@@ -1,5 +1,5 @@
-//! `fastbloom`: Bloom filters, plain and atomic, by hash, with all the memory and the best number of
-//! hashes for the items.
+//! `fastbloom`: Bloom filters, plain and atomic, by hash, with all the memory and the best number
+//! of hashes for the items.
 
 use fastbloom::{AtomicBloomFilter, BloomFilter};
 

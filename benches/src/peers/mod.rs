@@ -1,8 +1,8 @@
 //! The compared filters and sets, each behind one small trait in a file of its own.
 //!
-//! Each is used in the fastest documented way for `u64` keys: by hash if it takes hashes, else with a cheap
-//! hasher if it takes a hasher, else with its own. Keys are random, so the hash of a key is the key itself.
-//! A method returns `None` if the crate has no such operation.
+//! Each is used in the fastest documented way for `u64` keys: by hash if it takes hashes, else with
+//! a cheap hasher if it takes a hasher, else with its own. Keys are random, so the hash of a key is
+//! the key itself. A method returns `None` if the crate has no such operation.
 
 mod atomic_cuckoo_filter;
 mod cuckoofilter;

@@ -1,5 +1,5 @@
-//! `qfilter`: a quotient filter by hash, with remainders of 14 bits: about the rate and the memory of
-//! 16-bit cuckoo fingerprints.
+//! `qfilter`: a quotient filter by hash, with remainders of 14 bits: about the rate and the memory
+//! of 16-bit cuckoo fingerprints.
 
 use qfilter::Filter;
 

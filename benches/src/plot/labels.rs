@@ -1,7 +1,7 @@
 //! Places of the labels at the line ends, so that no two overlap.
 
-/// Moves targets apart, as little as possible, so that neighbours have a distance of at least `distance`
-/// and all lie between `low` and `high`. Returns the places in the order of the targets.
+/// Moves targets apart, as little as possible, so that neighbours have a distance of at least
+/// `distance` and all lie between `low` and `high`. Returns the places in the order of the targets.
 pub(super) fn spread(targets: &[f64], distance: f64, (low, high): (f64, f64)) -> Vec<f64> {
     let mut order: Vec<usize> = (0..targets.len()).collect();
     order.sort_by(|&a, &b| targets[a].total_cmp(&targets[b]));

@@ -1,6 +1,7 @@
 //! Series of a plot: points, and the colour and marker that identify them.
 
-/// Colours of the series, guira's first: each has a contrast of at least 3 to white and to the dark panel.
+/// Colours of the series, guira's first: each has a contrast of at least 3 to white and to the dark
+/// panel.
 const COLOURS: [&str; 14] = [
     "#e6194b", "#2f7ed8", "#2f9e44", "#84891c", "#c9741b", "#8c62d6", "#c051b6", "#0e9aa7",
     "#5c6bc0", "#a9783f", "#4d8f7b", "#74808c", "#6a994e", "#b0705f",
@@ -81,7 +82,7 @@ impl Look {
     pub const GUIRA: Self = Self { is_strong: true, ..Self::nth(0) };
 
     /// guira in batches.
-    pub const GUIRA_BATCH: Self = Self::GUIRA.batch();
+    pub const GUIRA_BATCH: Self = Self::GUIRA.variant();
 
     /// A floor or a limit.
     pub(super) const GUIDE: Self =
@@ -101,10 +102,15 @@ impl Look {
         Self { marker: Some(marker), ..self }
     }
 
-    /// Returns the look of the same filter in batches: a dashed line and hollow circles.
+    /// Returns the look of the same filter in another form: a dashed line and a hollow marker.
     #[must_use]
-    pub const fn batch(self) -> Self {
-        Self { marker: Some(Marker::Ring), line: Line::Dashed, ..self }
+    pub const fn variant(self) -> Self {
+        let hollow = match self.marker {
+            Some(Marker::Square) => Marker::Frame,
+            Some(Marker::Triangle) => Marker::Hollow,
+            _ => Marker::Ring,
+        };
+        Self { marker: Some(hollow), line: Line::Dashed, ..self }
     }
 }
 

@@ -1,5 +1,5 @@
-//! A reader that must not miss, beside one writer that removes and inserts at 90 % load, against the
-//! reader alone.
+//! A reader that must not miss, beside one writer that removes and inserts at 90 % load, against
+//! the reader alone.
 
 use guira::{CuckooFilter, Layout};
 use guira_bench::{Keys, filter_of};

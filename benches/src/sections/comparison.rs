@@ -1,4 +1,4 @@
-//! The table that compares guira with other crates at one glance.
+//! The table that compares guira with other crates.
 
 use guira_bench::table::{Table, cell};
 

@@ -1,5 +1,5 @@
-//! The experiments behind `src/table/sizing.rs`: how many items fit into small tables, and how many filters
-//! refuse an item below their capacity.
+//! The experiments behind `src/table/sizing.rs`: how many items fit into small tables, and how many
+//! filters refuse an item below their capacity.
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
@@ -103,10 +103,11 @@ pub struct Quantile(Vec<Fit>);
 impl Section for Quantile {
     fn measure(&mut self, bench: &Bench) {
         // Slots that are filled for each size, in all tables together.
-        let budget = bench.mode.pick(2_000_000, 20_000_000, 2_000_000_000);
-        let fewest = bench.mode.pick(20, 200, 2_000);
+        let budget = bench.mode.pick(500_000, 20_000_000, 2_000_000_000);
+        let fewest = bench.mode.pick(10, 200, 2_000);
         for &layout in &bench.layouts {
-            for half_octave in 0.. {
+            // Half octaves: 1, 2, 3, 4, 6, 8, …
+            for half_octave in [0].into_iter().chain(2..) {
                 let buckets = f64::exp2(f64::from(half_octave) / 2.0).round() as u64;
                 let tables =
                     (budget / (buckets * u64::from(layout.slots_per_bucket()))).min(TABLES);

@@ -1,5 +1,5 @@
-//! The cost of growth: a filter that has grown through several segments, against one that was built for
-//! as many items.
+//! The cost of growth: a filter that has grown through several segments, against one that was built
+//! for as many items.
 
 use guira::{CuckooFilter, GrowingFilter, Layout};
 use guira_bench::{BATCH, Keys, table::Table};

@@ -1,5 +1,5 @@
-//! Every crate with the same keys in the same run: memory, false-positive rate, and speed by one thread,
-//! with a million items and in memory; and what `shared` measures of those that threads can share.
+//! Every crate with the same keys in the same run: memory, false-positive rate, and speed by one
+//! thread, with a million items and in memory; and by several threads, in `shared`.
 
 use guira_bench::{
     BATCH, Keys, memory,
@@ -79,8 +79,8 @@ impl Section for Peers {
     }
 }
 
-/// Measures one crate at one size, and, with `shared`, by several threads. Returns `None` if it has no
-/// batches.
+/// Measures one crate at one size, and, with `shared`, by several threads. Returns `None` if it has
+/// no batches.
 fn one_thread(
     bench: &Bench,
     peer: &'static Candidate,
@@ -268,7 +268,7 @@ impl Peers {
             .log_x();
         // Locked filters are for several threads; guira's layouts differ little in speed.
         for row in self.memory.iter().filter(|row| row.peer.shares != peers::Shares::Lock) {
-            let look = if row.batches { row.peer.look.batch() } else { row.peer.look };
+            let look = if row.batches { row.peer.look.variant() } else { row.peer.look };
             if !row.peer.is_variant {
                 let points = PRESENT.map(f64::from).into_iter().zip(row.lookups).collect();
                 lookups.push(Series::new(look, row.name(), points));

@@ -1,5 +1,5 @@
-//! Semi-sorted layouts against plain ones with the same slots per bucket: tables of the same size, the
-//! same number of keys, one pinned thread, alternately.
+//! Semi-sorted layouts against plain ones with the same slots per bucket: tables of the same size,
+//! the same number of keys, one pinned thread, alternately.
 
 use guira::{CuckooFilter, Layout};
 use guira_bench::{BATCH, Keys, Pick, filter_of, table::Table};

@@ -1,5 +1,5 @@
-//! A filter or set that threads share: throughput by threads, and the latency of one reader's lookups
-//! beside writers.
+//! A filter or set that threads share: throughput by threads, and the latency of one reader's
+//! lookups beside writers.
 
 use guira_bench::{
     plot::{Chart, Series},
@@ -43,7 +43,8 @@ pub struct SharedFigures {
     latencies: Vec<Latency>,
 }
 
-/// Returns the numbers of threads to measure: one, two, one per core, and more than there are cores.
+/// Returns the numbers of threads to measure: one, two, one per core, and more than there are
+/// cores.
 pub fn thread_counts(bench: &Bench) -> Vec<usize> {
     let cores = bench.cores.count();
     let mut counts = vec![1, 2, cores, 2 * cores];

@@ -46,8 +46,8 @@ pub struct Beside {
     pub latency: Histogram<u64>,
 }
 
-/// Runs one pinned reader of keys that are always present, beside writers on the next cores. The writers
-/// change `written`: the same filter or, to measure the machine's share, another one.
+/// Runs one pinned reader of keys that are always present, beside writers on the next cores. The
+/// writers change `written`: the same filter or, to measure the machine's share, another one.
 pub fn beside(
     (filter, population): (&dyn Shared, &Population),
     (written, changing): (&dyn Shared, &Population),

@@ -1,4 +1,5 @@
-//! Several pinned threads with one filter: mixes of reads and writes, and timed lookups beside writers.
+//! Several pinned threads with one filter: mixes of reads and writes, and timed lookups beside
+//! writers.
 
 mod beside;
 mod population;

@@ -10,8 +10,8 @@ use guira_bench::{BATCH, Keys, Pick};
 use super::{Ring, Shared};
 use crate::stop;
 
-/// The keys of a filter that threads work on. Each thread has keys of its own, and never changes the
-/// first half of them.
+/// The keys of a filter that threads work on. Each thread has keys of its own, and never changes
+/// the first half of them.
 #[derive(Debug)]
 pub struct Population {
     keys: Keys,
@@ -35,7 +35,8 @@ impl Population {
         Self { keys, share, rings: (0..threads as u64).map(ring).collect() }
     }
 
-    /// Calls `call` with all keys that are present at first, in blocks, one thread's after another's.
+    /// Calls `call` with all keys that are present at first, in blocks, one thread's after
+    /// another's.
     pub fn blocks(&self, mut call: impl FnMut(&[u64])) {
         for thread in 0..self.rings.len() {
             self.keys.blocks(self.indices(thread), &mut call);
@@ -58,7 +59,8 @@ impl Population {
         first..first + self.share
     }
 
-    /// Returns keys to look up: from the half of a thread's share that is never changed, and absent ones.
+    /// Returns keys to look up: from the half of a thread's share that is never changed, and absent
+    /// ones.
     pub fn reads(&self, thread: usize, present_percent: u32) -> Vec<u64> {
         let first = thread as u64 * APART;
         let pick = Pick { present: present_percent, inserted: (first, first + self.share / 2) };

@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use guira_bench::{BATCH, Keys};
 
-/// A thread's own keys. A write removes the oldest one or inserts a new one, alternately, so the load stays
-/// the same.
+/// A thread's own keys. A write removes the oldest one or inserts a new one, alternately, so the
+/// load stays the same.
 ///
-/// No key returns: it would find its old slot still empty, which makes its insert cheaper than usual.
+/// No key returns: it would find its old slot still empty, which makes its insert cheaper than
+/// usual.
 #[derive(Clone, Debug)]
 pub struct Ring {
     keys: Keys,

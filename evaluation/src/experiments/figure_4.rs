@@ -11,7 +11,7 @@ use crate::{
     Options,
     addressing::{Scheme, Shape, false_positives, load_at_first_refusal},
     parallel,
-    report::{Chart, Series, Table},
+    report::{Chart, Look, Marker, Series, Table},
 };
 
 const BITS: std::ops::RangeInclusive<u32> = 4..=18;
@@ -62,8 +62,8 @@ pub fn run(_: &Options, progress: &Progress) -> Outcome {
         .y("bits per item")
         .log_x()
         .with(Series::line(0, "guira, plain layouts", measured(|name| name.starts_with("guira P"))))
-        .with(Series::line(
-            7,
+        .with(Series::new(
+            Look::GUIRA.marker(Marker::Square).variant(),
             "guira, semi-sorted layouts",
             measured(|name| name.starts_with("guira S")),
         ))

@@ -3,7 +3,7 @@
 use super::{Outcome, Progress, Row, Verdict, space};
 use crate::{
     Options,
-    report::{Chart, Series, Table},
+    report::{Chart, Look, Marker, Series, Table},
 };
 
 /// Measurements of a published filter, or the values of its formula.
@@ -158,7 +158,11 @@ pub fn run(_: &Options, progress: &Progress) -> Outcome {
         .y("bits per item − log2(1/rate)")
         .log_x()
         .with(Series::line(0, "guira, plain layouts", layouts(true)))
-        .with(Series::line(7, "guira, semi-sorted layouts", layouts(false)))
+        .with(Series::new(
+            Look::GUIRA.marker(Marker::Square).variant(),
+            "guira, semi-sorted layouts",
+            layouts(false),
+        ))
         .with(Series::points(
             1,
             "published, with removal",

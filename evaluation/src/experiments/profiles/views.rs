@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use super::{Curve, CurveOf, Profile};
 use crate::{
     experiments::{Row, Verdict},
-    report::{Chart, Series, Table, cell},
+    report::{Chart, Look, Marker, Series, Table, cell},
 };
 
 /// Returns the profile of the filter with a name.
@@ -72,14 +72,15 @@ pub const FASTER: RangeInclusive<f64> = 1.0..=f64::INFINITY;
 
 /// Returns the colour and marker of the paper's filters and of guira's 12-bit layouts; `None` for
 /// filters that the charts omit.
-fn style(name: &str) -> Option<usize> {
+fn style(name: &str) -> Option<Look> {
     const PAPERS: [&str; 6] = ["CF", "ss-CF", "BF", "blocked BF", "QF", "dl-CBF"];
     let papers = PAPERS.iter().position(|&papers| papers == name).map(|index| index + 1);
-    papers.or_else(|| match name.strip_prefix("guira ")? {
-        "Plain5x12, batches" => Some(0),
-        "Plain5x12" => Some(7),
-        "SemiSorted6x12, batches" => Some(8),
-        "SemiSorted6x12" => Some(9),
+    let semi_sorted = Look::GUIRA.marker(Marker::Square);
+    papers.map(Look::nth).or_else(|| match name.strip_prefix("guira ")? {
+        "Plain5x12" => Some(Look::GUIRA),
+        "Plain5x12, batches" => Some(Look::GUIRA_BATCH),
+        "SemiSorted6x12" => Some(semi_sorted),
+        "SemiSorted6x12, batches" => Some(semi_sorted.variant()),
         _ => None,
     })
 }
@@ -88,7 +89,7 @@ fn style(name: &str) -> Option<usize> {
 pub fn chart(chart: Chart, profiles: &[Profile], curve: CurveOf) -> Chart {
     let shown = profiles.iter().filter_map(|profile| Some((style(&profile.name)?, profile)));
     shown.fold(chart, |chart, (style, profile)| {
-        chart.with(Series::line(style, &*profile.name, curve(profile).clone()))
+        chart.with(Series::new(style, &*profile.name, curve(profile).clone()))
     })
 }
 

@@ -1,4 +1,4 @@
-//! Captures: where they are, and the packets in them.
+//! Reads pcap and pcapng captures, packet by packet.
 
 use std::{
     fmt,
@@ -7,7 +7,6 @@ use std::{
     time::Duration,
 };
 
-use cargo_metadata::MetadataCommand;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pcap_parser::traits::{PcapNGPacketBlock, PcapReaderIterator};
 use pcap_parser::{
@@ -15,20 +14,24 @@ use pcap_parser::{
     create_reader,
 };
 
-use crate::{Failure, SECOND, packet::Frame, unusable};
+use crate::{failure::Failure, packet::Frame};
 
-/// Size of the reading buffer, and the most that it may grow to for one huge block.
+/// The capture in the folder of this program.
+pub const SHIPPED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/example2.pcap");
+/// A second on the capture clock, which counts microseconds.
+pub const SECOND: u64 = 1_000_000;
+
+/// Initial size of the read buffer, in bytes.
 const BUFFER: usize = 1 << 20;
-const BUFFER_MOST: usize = 1 << 26;
-/// The capture that `pcap-parser` ships, in its folder.
-const SHIPPED_CAPTURE: &str = "assets/wireshark_samples-test.pcapng";
-/// The type of pcapng's obsolete packet block, which `pcap-parser` does not decode.
-const OLD_PACKET: u32 = 2;
+/// Size up to which the read buffer grows for one huge block, in bytes.
+const MAX_BUFFER: usize = 1 << 26;
+/// Type of pcapng's obsolete packet block, which `pcap-parser` does not decode.
+const OBSOLETE_PACKET: u32 = 2;
 
 /// What is wrong with a capture, in words that follow its name.
 type Fault = &'static str;
 
-/// How packets of one interface are framed and stamped.
+/// Link type and clock of a network interface.
 struct Interface {
     link: Linktype,
     /// Ticks of its clock in a second.
@@ -38,7 +41,7 @@ struct Interface {
 }
 
 impl Interface {
-    /// The only interface of a pcap file; the upper half of the field does not name the link.
+    /// Returns the only interface of a pcap file. The upper half of `network` holds no link type.
     fn of_pcap(header: &PcapHeader) -> Self {
         let ticks = if header.is_nanosecond_precision() { 9 } else { 6 };
         Self {
@@ -48,9 +51,9 @@ impl Interface {
         }
     }
 
-    /// One of the interfaces of a pcapng section. The resolution is computed here, as
-    /// `ts_resolution` refuses powers of two, and the offset mended where the section is
-    /// big-endian, as `ts_offset` takes it for little-endian.
+    /// Returns an interface of a pcapng section. This computes the resolution itself, because
+    /// `ts_resolution` rejects powers of two, and swaps the offset of a big-endian section,
+    /// because `ts_offset` always reads little-endian.
     fn of_pcapng(block: &InterfaceDescriptionBlock<'_>) -> Self {
         let base: u128 = if block.if_tsresol & 0x80 == 0 { 10 } else { 2 };
         let mut offset = block.ts_offset();
@@ -64,29 +67,29 @@ impl Interface {
         }
     }
 
-    /// A packet of this interface.
+    /// Returns a packet of this interface.
     fn frame<'a>(&self, time: Option<u64>, data: &'a [u8]) -> Frame<'a> {
         let link = self.link;
         Frame { link, time, data }
     }
 
-    /// Turns a time stamp into microseconds, within the range of a pcap file's stamps.
+    /// Converts a timestamp to microseconds, clamped to the range of pcap timestamps.
     fn microseconds(&self, ticks: u128) -> u64 {
         let microseconds = ticks * u128::from(SECOND) / self.resolution;
         let since_offset = i128::try_from(microseconds).unwrap_or(i128::MAX);
         let offset = i128::from(self.offset) * i128::from(SECOND);
-        let most = i128::from(u32::MAX) * i128::from(SECOND);
-        let stamp = since_offset.saturating_add(offset).clamp(0, most);
+        let max = i128::from(u32::MAX) * i128::from(SECOND);
+        let stamp = since_offset.saturating_add(offset).clamp(0, max);
         u64::try_from(stamp).unwrap_or(0)
     }
 }
 
-/// The interfaces described so far: one for a pcap file, any number for a section of pcapng.
+/// The interfaces described so far: one in a pcap file, any number in a section of pcapng.
 #[derive(Default)]
 struct Interfaces(Vec<Interface>);
 
 impl Interfaces {
-    /// Takes in a block of a capture and returns the packet in it, if it is one.
+    /// Processes a block of a capture, and returns the packet if the block holds one.
     fn frame<'a>(&mut self, block: &'a PcapBlockOwned<'_>) -> Result<Option<Frame<'a>>, Fault> {
         match block {
             PcapBlockOwned::LegacyHeader(header) => self.0 = vec![Interface::of_pcap(header)],
@@ -110,16 +113,16 @@ impl Interfaces {
                 return Ok(Some(self.get(0)?.frame(None, packet.packet_data())));
             }
             PcapBlockOwned::NG(Block::Unknown(block))
-                if [block.block_type, block.block_type.swap_bytes()].contains(&OLD_PACKET) =>
+                if [block.block_type, block.block_type.swap_bytes()].contains(&OBSOLETE_PACKET) =>
             {
-                return Err("holds packet blocks of the obsolete kind, which are not decoded");
+                return Err("holds obsolete packet blocks, which this program does not decode");
             }
             PcapBlockOwned::NG(_) => {}
         }
         Ok(None)
     }
 
-    /// The interface with a number.
+    /// Returns the interface with the given number.
     fn get(&self, number: u32) -> Result<&Interface, Fault> {
         let index = usize::try_from(number).unwrap_or(usize::MAX);
         let undescribed = "holds a packet of an interface that it does not describe";
@@ -127,14 +130,14 @@ impl Interfaces {
     }
 }
 
-/// A bar for the reading of a number of bytes, hidden at first.
+/// Returns a progress bar for reading this many bytes, hidden at first.
 fn progress_bar(bytes: u64) -> ProgressBar {
     let style = ProgressStyle::with_template("{wide_bar} {bytes}/{total_bytes}, {eta} left")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::hidden()).with_style(style)
 }
 
-/// Shows the bar after a second; where standard error is no terminal, it stays hidden.
+/// Shows the bar after a second. It stays hidden if standard error is no terminal.
 fn show_when_slow(bar: &ProgressBar) {
     if bar.is_hidden() && bar.elapsed() > Duration::from_secs(1) {
         bar.set_draw_target(ProgressDrawTarget::stderr());
@@ -144,12 +147,12 @@ fn show_when_slow(bar: &ProgressBar) {
 /// A capture to read.
 pub struct Capture {
     path: PathBuf,
-    /// Its length, 0 where that is not known.
+    /// Length of the file, or 0 if it is unknown.
     pub bytes: u64,
 }
 
 impl Capture {
-    /// Makes sure that there is a file.
+    /// Checks that the file exists.
     pub fn find(path: PathBuf) -> Result<Self, Failure> {
         let mut capture = Self { path, bytes: 0 };
         let data = fs::metadata(&capture.path).map_err(|error| capture.unusable(error))?;
@@ -160,12 +163,11 @@ impl Capture {
         Ok(capture)
     }
 
-    /// What is wrong with it, as a failure.
     fn unusable(&self, fault: impl fmt::Display) -> Failure {
-        unusable(format!("{}: {fault}", self.path.display()))
+        Failure::unusable(format!("{}: {fault}", self.path.display()))
     }
 
-    /// Reads block after block, and hands on the packets.
+    /// Reads all blocks, and passes the packets to `take`.
     fn read(&self, bar: &ProgressBar, take: &mut Taker<'_>) -> Result<(), Failure> {
         let file = File::open(&self.path).map_err(|error| self.unusable(error))?;
         let mut reader = create_reader(BUFFER, bar.wrap_read(file))
@@ -192,20 +194,20 @@ impl Capture {
     }
 }
 
-/// Reads more into the buffer, which grows where it is full.
+/// Reads more into the buffer, and grows it first if it is full.
 fn read_on(reader: &mut dyn PcapReaderIterator) -> Result<(), Fault> {
     let had = reader.data().len();
     reader.refill().map_err(|error| fault(&error))?;
     if reader.data().len() > had || reader.reader_exhausted() {
         return Ok(());
     }
-    if reader.grow((2 * had).min(BUFFER_MOST)) {
+    if reader.grow((2 * had).min(MAX_BUFFER)) {
         return Ok(());
     }
     Err("is damaged, or has a block of more than 64 MiB")
 }
 
-/// Says what `pcap-parser` found, without the bytes that it found it in.
+/// Describes an error of `pcap-parser` without the bytes that caused it.
 fn fault<I>(error: &PcapError<I>) -> Fault {
     match error {
         PcapError::Eof => "is empty",
@@ -216,10 +218,10 @@ fn fault<I>(error: &PcapError<I>) -> Fault {
     }
 }
 
-/// Whoever takes the packets.
+/// A consumer of packets.
 pub type Taker<'a> = dyn FnMut(&Frame<'_>) -> Result<(), Failure> + 'a;
 
-/// Reads one capture after another, and hands on the packets.
+/// Reads the captures one after another, and passes the packets to `take`.
 pub fn read_all(captures: &[Capture], take: &mut Taker<'_>) -> Result<(), Failure> {
     let bar = progress_bar(captures.iter().map(|capture| capture.bytes).sum());
     let read = captures.iter().try_for_each(|capture| capture.read(&bar, take));
@@ -227,34 +229,39 @@ pub fn read_all(captures: &[Capture], take: &mut Taker<'_>) -> Result<(), Failur
     read
 }
 
-/// The captures named, or the one that `pcap-parser` ships.
-pub fn find_captures(files: &[PathBuf]) -> Result<Vec<Capture>, Failure> {
-    if files.is_empty() {
-        return Ok(vec![Capture::find(shipped_capture()?)?]);
-    }
-    files.iter().cloned().map(Capture::find).collect()
-}
+#[cfg(test)]
+mod tests {
+    use std::env;
 
-/// Asks cargo where the sources of `pcap-parser` are. Of this platform's packages only, if cargo is
-/// new enough to know the platform by that name: the others may never have been downloaded.
-fn shipped_capture() -> Result<PathBuf, Failure> {
-    let no_capture = |why: &dyn fmt::Display| {
-        let why = why.to_string().replace('\n', " ");
-        unusable(format!("cargo does not find the shipped capture, name one: {why}"))
-    };
-    let mut command = MetadataCommand::new();
-    command.manifest_path(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
-    let everything = command.clone();
-    let metadata = command
-        .other_options(["--filter-platform".into(), "host-tuple".into()])
-        .exec()
-        .or_else(|_| everything.exec())
-        .map_err(|error| no_capture(&error))?;
-    metadata
-        .packages
-        .iter()
-        .find(|package| package.name == "pcap-parser")
-        .and_then(|package| package.manifest_path.parent())
-        .map(|folder| folder.join(SHIPPED_CAPTURE).into_std_path_buf())
-        .ok_or_else(|| no_capture(&"pcap-parser is no dependency"))
+    use super::*;
+
+    /// Writes a file with these bytes, and reads it as a capture.
+    fn read(name: &str, bytes: &[u8]) -> Result<usize, String> {
+        let path = env::temp_dir().join(format!("flows-{}-{name}", std::process::id()));
+        fs::write(&path, bytes).unwrap();
+        let mut packets = 0;
+        let mut take = |_: &Frame<'_>| {
+            packets += 1;
+            Ok(())
+        };
+        let read = Capture::find(path.clone()).and_then(|capture| read_all(&[capture], &mut take));
+        fs::remove_file(path).unwrap();
+        read.map(|()| packets).map_err(|failure| failure.to_string())
+    }
+
+    #[test]
+    fn damaged_captures_are_errors() {
+        let shipped = fs::read(SHIPPED).unwrap();
+        assert_eq!(read("whole", &shipped), Ok(4709));
+        for (name, bytes, fault) in [
+            ("empty", &[][..], "is empty"),
+            ("text", &[b'a'; 100][..], "is neither pcap nor pcapng"),
+            ("cut-header", &shipped[..30], "is cut short"),
+            ("cut-packet", &shipped[..shipped.len() - 1], "is cut short"),
+        ] {
+            let error = read(name, bytes).unwrap_err();
+            assert!(error.contains(fault) && !error.contains('\n'), "{name}: {error}");
+        }
+        assert!(Capture::find("no/such/file".into()).is_err());
+    }
 }
