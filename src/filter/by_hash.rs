@@ -181,7 +181,8 @@ impl<E: Membership> ByHash<'_, E> {
         first: usize,
         additions: &mut Additions,
     ) {
-        let mix = |item: &T| self.mix(hash(item));
+        let seed = self.core.mixing_seed;
+        let mix = |item: &T| mix(hash(item), seed);
         self.core.engine.insert_each(items, mix, |position, outcome| {
             additions.record(first + position, outcome.map(|()| true));
         });
@@ -206,7 +207,8 @@ impl<E: Membership> ByHash<'_, E> {
     ) -> Result<usize, InsertBatchError> {
         check_lengths(items.len(), added.len());
         let mut additions = Additions::new(&self.core.items);
-        let mix = |item: &T| self.mix(hash(item));
+        let seed = self.core.mixing_seed;
+        let mix = |item: &T| mix(hash(item), seed);
         self.core.engine.insert_unique_each(items, mix, |position, outcome| {
             added[position] = additions.record(position, outcome);
         });
@@ -222,7 +224,8 @@ impl<E: Membership> ByHash<'_, E> {
     ) -> usize {
         check_lengths(items.len(), found.len());
         let mut hits = 0;
-        let mix = |item: &T| self.mix(hash(item));
+        let seed = self.core.mixing_seed;
+        let mix = |item: &T| mix(hash(item), seed);
         self.core.engine.contains_each(items, mix, |position, is_found| {
             found[position] = is_found;
             hits += usize::from(is_found);
@@ -239,7 +242,8 @@ impl<E: Membership> ByHash<'_, E> {
     ) -> usize {
         check_lengths(items.len(), removed.len());
         let mut tally = Tally::new(&self.core.items);
-        let mix = |item: &T| self.mix(hash(item));
+        let seed = self.core.mixing_seed;
+        let mix = |item: &T| mix(hash(item), seed);
         self.core.engine.remove_each(items, mix, |position, is_removed| {
             removed[position] = is_removed;
             tally.change -= i64::from(is_removed);
@@ -256,7 +260,8 @@ impl<E: Membership> ByHash<'_, E> {
         check_burst(items.len());
         let mut masks = InsertMask::default();
         let mut tally = Tally::new(&self.core.items);
-        let mix = |item: &T| self.mix(hash(item));
+        let seed = self.core.mixing_seed;
+        let mix = |item: &T| mix(hash(item), seed);
         self.core.engine.insert_unique_each(items, mix, |position, outcome| {
             let added = outcome == Ok(true);
             tally.change += i64::from(added);
@@ -270,7 +275,8 @@ impl<E: Membership> ByHash<'_, E> {
     pub(super) fn contains_mask_by<T>(self, items: &[T], hash: impl Fn(&T) -> u64) -> u64 {
         check_burst(items.len());
         let mut mask = 0;
-        let mix = |item: &T| self.mix(hash(item));
+        let seed = self.core.mixing_seed;
+        let mix = |item: &T| mix(hash(item), seed);
         self.core.engine.contains_each(items, mix, |position, found| {
             mask |= u64::from(found) << position;
         });
@@ -282,7 +288,8 @@ impl<E: Membership> ByHash<'_, E> {
         check_burst(items.len());
         let mut mask = 0_u64;
         let mut tally = Tally::new(&self.core.items);
-        let mix = |item: &T| self.mix(hash(item));
+        let seed = self.core.mixing_seed;
+        let mix = |item: &T| mix(hash(item), seed);
         self.core.engine.remove_each(items, mix, |position, removed| {
             mask |= u64::from(removed) << position;
             tally.change -= i64::from(removed);

@@ -175,6 +175,7 @@ impl Steps for Fixed {
         })
     }
 
+    #[inline]
     fn insert_each<T>(
         &self,
         items: &[T],
@@ -194,6 +195,7 @@ impl Steps for Fixed {
         });
     }
 
+    #[inline]
     fn insert_unique_each<T>(
         &self,
         items: &[T],
@@ -207,6 +209,7 @@ impl Steps for Fixed {
         });
     }
 
+    #[inline]
     fn contains_each<T>(
         &self,
         items: &[T],
@@ -220,6 +223,7 @@ impl Steps for Fixed {
         });
     }
 
+    #[inline]
     fn remove_each<T>(
         &self,
         items: &[T],
