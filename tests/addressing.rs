@@ -215,7 +215,7 @@ fn alias_of(mixed: u64, segment: &Addressing<Nested>, rng: &mut SmallRng) -> u64
     // be searched for by itself.
     let hashes_per_fingerprint =
         ((1_u64 << 32) / u64::from(segment.nesting().fingerprints().1)) as u32;
-    loop {
+    for _ in 0..100_000 {
         let (step, low) = (rng.random_range(0..=hashes_per_fingerprint), mixed as u32);
         let low = if rng.random() { low.wrapping_add(step) } else { low.wrapping_sub(step) };
         if segment.fingerprint(low.into()) != pair.fingerprint {
@@ -228,6 +228,7 @@ fn alias_of(mixed: u64, segment: &Addressing<Nested>, rng: &mut SmallRng) -> u64
             return candidate;
         }
     }
+    panic!("no alias of {mixed:#x} found in {segment:?}");
 }
 
 #[test]

@@ -57,19 +57,17 @@ fn moves_begin_at_the_empty_slot() {
     let addressing = Addressing::new(1_000);
     let mut rng = rng(9);
     let root: Pair = addressing.pair::<L>(rng.random());
-    let word = |bucket: u32| {
-        // The two roots and every bucket that is one move away are full of different fingerprints.
+    // Every bucket is full of fingerprints of its own, except one that is two moves away.
+    let full = |bucket: u32| {
         let fingerprint = |slot| Fingerprint::new(1 + bucket * 4 + slot);
         (0..4).fold(0, |word, slot| L::with(word, fingerprint(slot)).expect("an empty slot"))
     };
-    let near: Vec<u32> = root
-        .buckets
-        .iter()
-        .flat_map(|&from| L::fingerprints(word(from)).map(move |fingerprint| (fingerprint, from)))
-        .map(|(fingerprint, from)| addressing.alt_bucket(fingerprint, from))
-        .chain(root.buckets)
-        .collect();
-    let read = |bucket: u32| if near.contains(&bucket) { word(bucket) } else { 0 };
+    let follow = |bucket: u32, slot: usize| {
+        let fingerprint = L::fingerprints(full(bucket)).nth(slot).expect("an occupied slot");
+        addressing.alt_bucket(fingerprint, bucket)
+    };
+    let empty = follow(follow(root.buckets[1], 2), 3);
+    let read = |bucket| if bucket == empty { 0 } else { full(bucket) };
     let mut search = Search::default();
     search.start(&addressing, root.buckets);
     while search.step::<L>(&addressing, 1, read, |_| {}) == Progress::Prefetched {}
