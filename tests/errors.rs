@@ -280,8 +280,8 @@ impl<H: Hasher> Hasher for PanickingHasher<H> {
     }
 }
 
-/// Calls every operation with items of which one in the middle of each batch panics. Checks that the
-/// filter still counts correctly, finds its items, and can be filled and emptied.
+/// Calls every operation with items of which one in the middle of each batch panics. Checks that
+/// the filter still counts correctly, finds its items, and can be filled and emptied.
 fn survives<E: Subject, S: BuildHasher, T: Hash>(
     filter: &Filter<E, S>,
     good: &[T],

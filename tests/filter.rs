@@ -1,4 +1,5 @@
-//! What filters of every engine do with the default hasher, and what only a filter of one table does.
+//! What filters of every engine do with the default hasher, and what only a filter of one table
+//! does.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! What only a filter that grows does: its segments nest, removal starts with the finest one, and the
-//! target rate holds for all of them.
+//! What only a filter that grows does: its segments nest, removal starts with the finest one, and
+//! the target rate holds for all of them.
 
 mod chain;
 mod common;
@@ -98,8 +98,8 @@ fn copies_of_one_item_do_not_make_it_grow() {
             copies += 1;
             assert!(copies < 20);
         }
-        // Up to four copies in the last segment (two if both buckets are the same one), and as many in
-        // the first one if it was full.
+        // Up to four copies in the last segment (two if both buckets are the same one), and as many
+        // in the first one if it was full.
         assert!((2..=8).contains(&copies), "{copies}");
         assert_eq!(filter.insert("again"), Err(InsertError::TooManyCopies));
         assert!(filter.segments().len() <= segments + 1, "{capacity}: {filter:?}");

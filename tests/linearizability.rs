@@ -1,5 +1,5 @@
-//! Random programs of a few threads on tiny filters, and a check that every history is linearizable:
-//! that its calls can be put into one order that a multiset explains (see `history`).
+//! Random programs of a few threads on tiny filters, and a check that every history is
+//! linearizable: that its calls can be put into one order that a multiset explains (see `history`).
 //!
 //! - `cargo test --test linearizability`: on real threads.
 //! - `RUSTFLAGS="--cfg guira_steps" cargo test --test linearizability`: on real threads with random
@@ -11,9 +11,9 @@
 //! `GUIRA_PROGRAMS=n` runs n programs, for longer or shorter runs; `GUIRA_PROGRAM=k` only number k.
 //!
 //! The programs run on tables of 2 to 4 buckets, and on chains that grow from 1 or 2 buckets, with
-//! five classes of items. So aliases, duplicates, moves, full buckets and new segments are frequent:
-//! the test counts them, and fails if there were too few. Threads remove only what they inserted, or
-//! what they were given before they started.
+//! five classes of items. So aliases, duplicates, moves, full buckets and new segments are
+//! frequent: the test counts them, and fails if there were too few. Threads remove only what they
+//! inserted, or what they were given before they started.
 
 mod common;
 mod history;
@@ -107,8 +107,8 @@ fn the_checker_accepts_what_an_order_explains_and_nothing_else() {
 }
 
 /// An insert takes the last slot, a removal frees it and another insert takes it again, beside an
-/// `insert_unique` of the same class. This may return `Full` only if the class was absent from a full
-/// bucket. Random programs hardly ever do this.
+/// `insert_unique` of the same class. This may return `Full` only if the class was absent from a
+/// full bucket. Random programs hardly ever do this.
 #[cfg(shuttle)]
 #[test]
 fn full_is_not_returned_if_there_was_the_item_or_room_for_it() {

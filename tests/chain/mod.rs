@@ -160,8 +160,8 @@ impl Segments {
     }
 }
 
-/// The number of items that are missed over this many removals, in three segments that are filled at
-/// random.
+/// The number of items that are missed over this many removals, in three segments that are filled
+/// at random.
 fn missed(removals: usize, order: Order) -> usize {
     let mut rng = rng(3);
     let segments = vec![nested(5, 0, (1, 7), 0), nested(5, 1, (1, 7), 1), nested(5, 2, (1, 7), 3)];
@@ -226,7 +226,8 @@ fn the_chain_misses_nothing_over_many_removals() {
     let mut removals = 0;
     for seed in 0.. {
         let (chain, mut rng) = (chain_of_aliases(3), rng(seed));
-        // By what the first segment keeps of them: only these can be affected by one another's removals.
+        // By what the first segment keeps of them: only these can be affected by one another's
+        // removals.
         let mut items: HashMap<Key, Vec<u64>> = HashMap::new();
         let (mut count, mut swell) = (0_usize, true);
         for _ in 0..scaled(20_000, 100_000) {

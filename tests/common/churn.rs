@@ -176,7 +176,8 @@ impl<E: Subject, S: BuildHasher + Send + Sync> Run<'_, E, S> {
         }
     }
 
-    /// Inserts and removes keys of the pool, and keeps about `share` of them. Returns the present ones.
+    /// Inserts and removes keys of the pool, and keeps about `share` of them. Returns the present
+    /// ones.
     fn write(&self, number: usize, share: usize) -> Vec<u64> {
         let _stop = StopOnPanic(&self.stop);
         let mut rng = rng(self.plan.seed ^ (2000 + number as u64));

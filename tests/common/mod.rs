@@ -100,7 +100,7 @@ pub fn build_on<E: Engine, S: std::hash::BuildHasher>(
     layout: Layout,
     seed: u64,
 ) -> Filter<E, S> {
-    // A target that a chain which starts with this layout can meet.
+    // The target of a chain that can start with this layout.
     let target = (layout.false_positive_rate() * 4.0).max(0.001);
     let builder = Filter::<E>::builder().capacity(capacity).layout(layout).seed(seed);
     make(builder.false_positive_rate(target)).build().expect("a small filter")

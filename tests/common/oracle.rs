@@ -77,7 +77,8 @@ impl Oracle {
         self.insert(pair).map(|()| true)
     }
 
-    /// Frees a slot in a bucket, if necessary by a move of one of its items to its alternate bucket.
+    /// Frees a slot in a bucket, if necessary by a move of one of its items to its alternate
+    /// bucket.
     fn make_room(&mut self, bucket: u32, visited: &mut [bool]) -> bool {
         if std::mem::replace(&mut visited[bucket as usize], true) {
             return false;

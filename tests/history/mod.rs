@@ -1,7 +1,7 @@
 //! The specification of a filter as a multiset, and a check of whether a history of calls conforms.
 //!
-//! Items are considered by *class*: a fingerprint with an unordered pair of buckets. Aliases have the
-//! same class, so the multiset is exact: in terms of classes a filter has no false positives.
+//! Items are considered by *class*: a fingerprint with an unordered pair of buckets. Aliases have
+//! the same class, so the multiset is exact: in terms of classes a filter has no false positives.
 
 #![allow(
     dead_code,
@@ -89,10 +89,10 @@ pub enum Operation {
 
 /// The filter as a multiset of classes.
 ///
-/// In one place it is weaker than the filter: `Full` depends on the bucket that holds each item, and
-/// on a search that reads one bucket after another. So it requires only that the multiset is
-/// unchanged, and that enough copies are present to fill one of the two buckets. That is true at the
-/// moment at which this bucket was read. (The buckets need not be full at the same moment.)
+/// In one place it is weaker than the filter: `Full` depends on the bucket that holds each item,
+/// and on a search that reads one bucket after another. So it requires only that the multiset is
+/// unchanged, and that enough copies are present to fill one of the two buckets. That is true at
+/// the moment at which this bucket was read. (The buckets need not be full at the same moment.)
 pub struct Multiset;
 
 impl Specification for Multiset {
@@ -151,8 +151,8 @@ impl Event {
     }
 }
 
-/// Whether the calls, made on a filter with this filling, can be put into an order that explains all
-/// answers. A call that ended before another one started comes first.
+/// Whether the calls, made on a filter with this filling, can be put into an order that explains
+/// all answers. A call that ended before another one started comes first.
 pub fn is_linearizable(filled: Counts, events: &[Event]) -> bool {
     let mut moments = Vec::with_capacity(2 * events.len());
     for event in events {

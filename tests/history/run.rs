@@ -47,7 +47,8 @@ impl<'a, T: Target> Run<'a, T> {
         Self { program, target, filled, owned, placement, segments, clock: AtomicUsize::new(0) }
     }
 
-    /// Performs the steps of one thread. A removal of what the thread does not own becomes a lookup.
+    /// Performs the steps of one thread. A removal of what the thread does not own becomes a
+    /// lookup.
     pub fn perform(&self, thread: usize) -> Vec<Event> {
         let world = &self.program.world;
         let mut owned = self.owned[thread];
@@ -94,7 +95,8 @@ impl<'a, T: Target> Run<'a, T> {
         Sights::of(self, &placement, grown, events)
     }
 
-    /// Whether everything that is left can be removed, and one class then fills both of its buckets.
+    /// Whether everything that is left can be removed, and one class then fills both of its
+    /// buckets.
     fn empties(&self, left: Counts) -> bool {
         let world = &self.program.world;
         let call = |class: usize, way, action| self.target.call(world, class, way, action);

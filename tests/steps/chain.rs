@@ -46,7 +46,8 @@ impl Grown {
         Self { chain: Arc::new(chain), present, incoming }
     }
 
-    /// The calls of a writer: an insert and an `insert_unique`, which append a segment, and a removal.
+    /// The calls of a writer: an insert and an `insert_unique`, which append a segment, and a
+    /// removal.
     fn calls(&self) -> [Box<dyn Fn(&Chain) -> bool + Send>; 3] {
         let (new, old) = (self.incoming[0], self.present[0]);
         [

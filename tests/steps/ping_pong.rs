@@ -71,8 +71,8 @@ impl PingPong {
     }
 }
 
-/// Looks the item up with either bucket first. The digits of `script` select what happens before each
-/// step. Returns how many steps the lookup took.
+/// Looks the item up with either bucket first. The digits of `script` select what happens before
+/// each step. Returns how many steps the lookup took.
 fn lookup_meanwhile(place: usize, first: usize, script: usize) -> usize {
     const ACTIONS: [Meanwhile; 3] = [Meanwhile::Nothing, Meanwhile::Move, Meanwhile::Replace];
     let mut scene = PingPong::new(place);

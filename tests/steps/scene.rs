@@ -128,8 +128,8 @@ impl Scene {
         scene
     }
 
-    /// The insert of an item whose buckets are full. To make room for it, this many others must move,
-    /// each into the bucket that the next one leaves.
+    /// The insert of an item whose buckets are full. To make room for it, this many others must
+    /// move, each into the bucket that the next one leaves.
     pub fn path(call: Call, moves: usize, stripe: Option<u32>) -> Self {
         // An `insert_unique` probes before the moves and after them.
         let locks = if matches!(call, Call::InsertUnique) { moves + 2 } else { moves };
@@ -201,8 +201,8 @@ impl Scene {
         }
     }
 
-    /// Checks everything after the writer panicked: nothing is missing, and at most the item that it
-    /// was moving has one copy too many.
+    /// Checks everything after the writer panicked: nothing is missing, and at most the item that
+    /// it was moving has one copy too many.
     pub fn look_after_panic(&self) {
         let mut doubled = 0;
         for &Known { pair, before, after } in &self.known {
