@@ -63,7 +63,8 @@ impl Chain {
 
     /// Returns a copy of the chain that contains every item that is in it throughout the call, and
     /// the number of occupied slots; or `None` if the system refuses the memory.
-    pub(crate) fn try_clone(&self) -> Option<(Self, u64)> {
+    #[must_use]
+    pub fn try_clone(&self) -> Option<(Self, u64)> {
         let copy = Self::without_segments(self.plan.clone(), self.huge_pages);
         let mut copies = Vec::new();
         loop {
