@@ -3,8 +3,8 @@
 //! The papers are "Cuckoo Filter: Practically Better Than Bloom" (Fan, Andersen, Kaminsky and
 //! Mitzenmacher, `CoNEXT` 2014) and "Cuckoo Filter: Better Than Bloom" (`;login:`, August 2013).
 //! One command measures everything and writes the page `evaluation/report/index.html`. The page
-//! opens with a table that compares each figure of the papers with the one measured here. A CSV file
-//! accompanies each table and plot.
+//! opens with a table that compares each figure of the papers with the one measured here. A CSV
+//! file accompanies each table and plot.
 //!
 //! ```text
 //! cargo run --release -p guira-evaluation
@@ -14,17 +14,17 @@
 //! (loads, rates, bits, cache lines) use all cores. Throughput (Table 3 and Figures 5 to 8) is
 //! measured on one pinned thread, so leave the machine idle during a run.
 //!
-//! - `--only NAME` runs the experiments whose names contain NAME: `table-1` to `table-3`, `figure-2`
-//!   to `figure-8`, `login-loads`, `copies`, `theory`, `literature`. You can repeat the option. Each
-//!   run replaces `evaluation/report/`, so copy a report that you want to keep.
-//! - `--megabytes N` sets the table size of the throughput experiments. `--runs N` sets the number of
-//!   runs behind each load factor. `--log-buckets 25` adds tables of 2^25 buckets to `figure-2` and
-//!   `login-loads`; `--log-buckets 30` adds tables of 2^30 buckets, which take 8 to 32 GiB.
+//! - `--only NAME` runs the experiments whose names contain NAME: `table-1` to `table-3`,
+//!   `figure-2` to `figure-8`, `login-loads`, `copies`, `theory`, `literature`. You can repeat the
+//!   option. Each run replaces `evaluation/report/`, so copy a report that you want to keep.
+//! - `--megabytes N` sets the table size of the throughput experiments. `--runs N` sets the number
+//!   of runs behind each load factor. `--log-buckets 25` adds tables of 2^25 buckets to `figure-2`
+//!   and `login-loads`; `--log-buckets 30` adds tables of 2^30 buckets, which take 8 to 32 GiB.
 //! - `--full` uses the papers' sizes except 2^30 buckets: 192 MiB, 10 runs, 2^25 buckets. It takes
 //!   hours.
-//! - `--only login-loads --log-buckets 25 --save-reference` rewrites `reference/`, the results of an
-//!   earlier full run. A report without 2^25 buckets uses them to judge Table 2 of `;login:`, whose
-//!   loads depend on the table size.
+//! - `--only login-loads --log-buckets 25 --save-reference` rewrites `reference/`, the results of
+//!   an earlier full run. A report without 2^25 buckets uses them to judge Table 2 of `;login:`,
+//!   whose loads depend on the table size.
 //!
 //! Each file of `experiments` is one experiment. It returns rows, tables and plots, and its notes
 //! describe the method. `filters` holds the filters that the papers compare, and `addressing`

@@ -1,13 +1,13 @@
-//! The operations of a table against a multiset of (fingerprint, pair of buckets) that knows exactly
-//! what fits.
+//! The operations of a table against a multiset of (fingerprint, pair of buckets) that knows
+//! exactly what fits.
 
 use arbitrary::Arbitrary;
 use guira::raw::{Addressing, BucketLayout, Pair, Table, mix};
 
 use crate::{oracle::Oracle, with_some_layout};
 
-/// Largest number of buckets. A search visits up to 500 buckets, so it finds every empty slot that is
-/// reachable in such a table.
+/// Largest number of buckets. A search visits up to 500 buckets, so it finds every empty slot that
+/// is reachable in such a table.
 const MAX_BUCKETS: u64 = 300;
 
 /// A table and the operations on it.
@@ -19,7 +19,7 @@ pub struct Input {
     operations: Vec<Operation>,
 }
 
-/// An operation on the table. Numbers stand for hashes.
+/// An operation on the table.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Operation {
     Insert(Item),

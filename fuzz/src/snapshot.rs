@@ -1,5 +1,5 @@
-//! Loading of arbitrary snapshots: it never panics, and a filter that loads works and saves the same
-//! bytes.
+//! Loading of arbitrary snapshots: it never panics, and a filter that loads works and saves the
+//! same bytes.
 
 use arbitrary::Arbitrary;
 use guira::{CuckooFilter, Layout};

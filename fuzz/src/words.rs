@@ -1,7 +1,7 @@
 //! The functions of a layout on one word against a list of numbers.
 //!
-//! All words come from the functions themselves, starting with the empty one, so the checks hold for
-//! any encoding of fingerprints.
+//! All words come from the functions themselves, starting with the empty one, so the checks hold
+//! for any encoding of fingerprints.
 
 use arbitrary::Arbitrary;
 use guira::raw::{BucketLayout, Fingerprint};
@@ -28,7 +28,8 @@ enum Change {
 enum Number {
     /// An arbitrary fingerprint.
     Any(u32),
-    /// A fingerprint in the word with at most one bit flipped, which faulty code may confuse with it.
+    /// A fingerprint in the word with at most one bit flipped, which faulty code may confuse with
+    /// it.
     Near { item: u8, bit: u8 },
 }
 

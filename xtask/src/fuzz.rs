@@ -1,7 +1,8 @@
-//! `cargo xtask fuzz`: builds the targets of `fuzz/` as cargo-fuzz does, and runs each for some time.
+//! `cargo xtask fuzz`: builds the targets of `fuzz/` as cargo-fuzz does, and runs each for some
+//! time.
 //!
-//! This needs a nightly toolchain and a C++ compiler (for libFuzzer itself), but not cargo-fuzz. The
-//! layout of the folder also suits cargo-fuzz.
+//! This needs a nightly toolchain and a C++ compiler (for libFuzzer itself), but not cargo-fuzz.
+//! The layout of the folder also suits cargo-fuzz.
 
 use std::{
     ffi::OsStr,
@@ -13,7 +14,8 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 
-/// The compiler flags of cargo-fuzz 0.13: coverage for libFuzzer, the address sanitizer, assertions.
+/// The compiler flags of cargo-fuzz 0.13: coverage for libFuzzer, the address sanitizer,
+/// assertions.
 const FLAGS: [&str; 12] = [
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",

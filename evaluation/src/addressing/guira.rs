@@ -1,5 +1,5 @@
-//! guira's scheme: any number of buckets, a reflection, the emptier bucket first, and a breadth-first
-//! search.
+//! guira's scheme: any number of buckets, a reflection, the emptier bucket first, and a
+//! breadth-first search.
 
 use std::{collections::HashSet, hint::black_box};
 

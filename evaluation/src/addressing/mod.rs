@@ -37,7 +37,8 @@ impl Shape {
     }
 }
 
-/// A simulated table. The high half of a hash selects the first bucket, the low half the fingerprint.
+/// A simulated table. The high half of a hash selects the first bucket, the low half the
+/// fingerprint.
 pub trait Simulation {
     /// Inserts the fingerprint of a hash. If no slot is free, returns the fingerprint that is left
     /// over, which may be another one.
@@ -59,7 +60,8 @@ pub trait Simulation {
 pub enum Scheme {
     /// Section 3 of the paper: a power of two of buckets, XOR, a random walk.
     Papers(Zero),
-    /// guira's: any number of buckets, a reflection, the emptier bucket first, breadth-first search.
+    /// guira's: any number of buckets, a reflection, the emptier bucket first, breadth-first
+    /// search.
     Guira,
 }
 
@@ -81,8 +83,8 @@ impl Scheme {
     }
 }
 
-/// Evaluates `$body` with `$simulation` an empty table of a scheme and a shape, stored in the smallest
-/// integer type that fits.
+/// Evaluates `$body` with `$simulation` an empty table of a scheme and a shape, stored in the
+/// smallest integer type that fits.
 macro_rules! with_simulation {
     ($scheme:expr, $shape:expr, $seed:expr, $simulation:ident => $body:expr) => {{
         let (shape, seed) = ($shape, $seed);
@@ -116,8 +118,8 @@ pub fn load_at_first_refusal(scheme: Scheme, shape: Shape, seed: u64) -> f64 {
     })
 }
 
-/// Fills a table up to a load, and returns the load reached and the false-positive rate, measured by
-/// `queries` lookups.
+/// Fills a table up to a load, and returns the load reached and the false-positive rate, measured
+/// by `queries` lookups.
 pub fn false_positives(
     scheme: Scheme,
     shape: Shape,
@@ -140,7 +142,8 @@ pub fn max_copies(scheme: Scheme, shape: Shape, hash: u64) -> usize {
     })
 }
 
-/// Inserts random hashes until `max` are stored or one does not fit, and returns how many are stored.
+/// Inserts random hashes until `max` are stored or one does not fit, and returns how many are
+/// stored.
 fn fill(simulation: &mut impl Simulation, rng: &mut SmallRng, max: usize) -> usize {
     let mut filled = 0;
     let mut window = [0; WINDOW];

@@ -47,7 +47,8 @@ fn items_stay_present_while_others_are_relocated() {
         let shape = Shape { buckets: 512, slots: 4, bits: 12 };
         let mut rng = SmallRng::seed_from_u64(3);
         with_simulation!(scheme, shape, 7, simulation => {
-            let hashes: Vec<u64> = (0..shape.total_slots() * 9 / 10).map(|_| rng.next_u64()).collect();
+            let count = shape.total_slots() * 9 / 10;
+            let hashes: Vec<u64> = (0..count).map(|_| rng.next_u64()).collect();
             for &hash in &hashes {
                 assert_eq!(simulation.insert(hash), None);
             }

@@ -23,14 +23,14 @@ pub fn run(_: &Options, _: &Progress) -> Outcome {
     rows.extend(costs);
     let notes = vec![
         "Two buckets have slots for 2b copies of one fingerprint. On one copy more, the paper's \
-         insertion relocates copies 500 times without success and declares the table full. guira returns \
-         TooManyCopies without a search, and still accepts other items."
+         insertion relocates copies 500 times without success and declares the table full. guira \
+         returns TooManyCopies without a search, and still accepts other items."
             .into(),
-        "Section 3.1 names three remedies. One copy per item, if no item is ever removed: insert_unique, \
-         which takes no additional bits. Counters beside the buckets: guira does not offer them, because \
-         they would take bits in every slot; count() returns the number of copies up to 2b. Querying the \
-         exact store before an insertion: insert_unique returns false for an item that may be present, \
-         so only those items need a query."
+        "Section 3.1 names three remedies. One copy per item, if no item is ever removed: \
+         insert_unique, which takes no additional bits. Counters beside the buckets: guira does \
+         not offer them, because they would take bits in every slot; count() returns the number of \
+         copies up to 2b. Querying the exact store before an insertion: insert_unique returns \
+         false for an item that may be present, so only those items need a query."
             .into(),
     ];
     Outcome { rows, tables: vec![table], charts: Vec::new(), notes }
@@ -135,8 +135,8 @@ fn remedies() -> (Table, Vec<Row>) {
             measured: share,
             unit: "%",
             verdict: Verdict::reproduced_if((share - rate).abs() < 0.1 * rate + 0.002),
-            note: "the paper's value is the rate of section 5.1, averaged over the loads; tolerance a \
-                   tenth"
+            note: "the paper's value is the rate of section 5.1, averaged over the loads; \
+                   tolerance a tenth"
                 .into(),
         });
     }

@@ -92,17 +92,18 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
     let charts = [(Scheme::PAPER, "figure-2-papers"), (Scheme::Guira, "figure-2-guira")];
     let charts = charts.map(|(scheme, name)| chart(&curves, scheme, name)).into();
     let notes = vec![
-        "Random items are inserted until one does not fit: after 500 relocations of the paper's random \
-         walk, or after guira's search has expanded 500 buckets. As in the paper, the plots show the \
-         minimum over the runs."
+        "Random items are inserted until one does not fit: after 500 relocations of the paper's \
+         random walk, or after guira's search has expanded 500 buckets. As in the paper, the plots \
+         show the minimum over the runs."
             .into(),
-        "The paper only plots its loads. Its text (section 5.1) gives about 50, 84, 95 and 98 % for 1, \
-         2, 4 and 8 slots per bucket and sufficiently long fingerprints; the plots show these values as \
-         squares."
+        "The paper only plots its loads. Its text (section 5.1) gives about 50, 84, 95 and 98 % \
+         for 1, 2, 4 and 8 slots per bucket and sufficiently long fingerprints; the plots show \
+         these values as squares."
             .into(),
-        "The text claims that loads rise with the fingerprint size up to a plateau, that larger buckets \
-         reach it with shorter fingerprints, and that larger tables need longer fingerprints, by a step \
-         that is proportional to 1/b. The rows on the shortest fingerprint check all three."
+        "The text claims that loads rise with the fingerprint size up to a plateau, that larger \
+         buckets reach it with shorter fingerprints, and that larger tables need longer \
+         fingerprints, by a step that is proportional to 1/b. The rows on the shortest fingerprint \
+         check all three."
             .into(),
     ];
     let tables = vec![side_by_side(&curves), table];
@@ -148,8 +149,9 @@ fn rows(curves: &[Curve]) -> Vec<Row> {
             unit: "%",
             verdict,
             note: if slots == 2 {
-                "the paper's value is rounded; section 5.1 also claims that two slots take less space \
-                 than four above 0.2 %, which is reproduced but needs 87 % by the paper's formulas"
+                "the paper's value is rounded; section 5.1 also claims that two slots take less \
+                 space than four above 0.2 %, which is reproduced but needs 87 % by the paper's \
+                 formulas"
             } else {
                 "the paper's value is rounded; mean over 16 to 20 bits; tolerance 2 points"
             }

@@ -109,10 +109,10 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
     let limit = rates.iter().map(|&rate| (rate, -rate.log2())).collect();
     chart.push(Series::guide("information limit", limit));
     let notes = vec![
-        "Tables of 2^16 buckets are filled until an item does not fit. The rate is measured half a point \
-         below that load. The paper plots its points without numbers. Its text (section 5.1) claims that \
-         two slots per bucket take slightly less space than four at rates above 0.2 %, and that four \
-         take the least from there down to 0.001 %."
+        "Tables of 2^16 buckets are filled until an item does not fit. The rate is measured half a \
+         point below that load. The paper plots its points without numbers. Its text (section 5.1) \
+         claims that two slots per bucket take slightly less space than four at rates above 0.2 %, \
+         and that four take the least from there down to 0.001 %."
             .into(),
     ];
     let rows = rows(&points, &curve);
@@ -132,8 +132,8 @@ fn rows(points: &[Point], curve: &impl Fn(Scheme, usize) -> Curve) -> Vec<Row> {
             measured: 100.0 * crossing,
             unit: "%",
             verdict: Verdict::reproduced_if((0.001..0.004).contains(&crossing)),
-            note: "section 5.1; tolerance a factor of two, for the curves are nearly parallel and the \
-                   fingerprint sizes coarse"
+            note: "section 5.1; tolerance a factor of two, for the curves are nearly parallel and \
+                   the fingerprint sizes coarse"
                 .into(),
         });
         let four = curve(scheme, 4);
@@ -161,8 +161,8 @@ fn rows(points: &[Point], curve: &impl Fn(Scheme, usize) -> Curve) -> Vec<Row> {
             measured: worst,
             unit: "bits",
             verdict: Verdict::reproduced_if(worst.abs() < 0.3),
-            note: "fingerprints from 8 bits on; tolerance 0.3 bits; the formula assumes a full table, \
-                   which overstates the rate, most for two slots"
+            note: "fingerprints from 8 bits on; tolerance 0.3 bits; the formula assumes a full \
+                   table, which overstates the rate, most for two slots"
                 .into(),
         });
     }

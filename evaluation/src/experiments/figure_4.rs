@@ -74,10 +74,10 @@ pub fn run(_: &Options, progress: &Progress) -> Outcome {
         .with(Series::guide("information limit", over(|rate| -rate.log2())));
     let notes = vec![
         "The loads and rates of the cuckoo filters are measured with 2^18 buckets of four slots; \
-         semi-sorting saves one bit per slot. guira's layouts are filled to their capacity, and the \
-         other filters take 6 MiB. The paper plots this figure without numbers. Its text says that \
-         cuckoo filters take less space than the best Bloom filter at rates below 3 %, which holds for \
-         semi-sorted ones; by its formulas, plain ones do so below 0.4 %."
+         semi-sorting saves one bit per slot. guira's layouts are filled to their capacity, and \
+         the other filters take 6 MiB. The paper plots this figure without numbers. Its text says \
+         that cuckoo filters take less space than the best Bloom filter at rates below 3 %, which \
+         holds for semi-sorted ones; by its formulas, plain ones do so below 0.4 %."
             .into(),
     ];
     let rows = rows(&plain, &sorted, spaces);
@@ -116,7 +116,9 @@ fn rows(plain: &Curve, sorted: &Curve, spaces: &[Space]) -> Vec<Row> {
         let saved = space.bits - paper;
         rows.push(Row {
             location: format!("Figure 4, {}", space.name),
-            quantity: "bits per item at capacity, and of the paper's plain filter at that rate".into(),
+            quantity: "bits per item at capacity, and of the paper's plain filter at that \
+                       rate"
+                .into(),
             paper: Some(paper),
             measured: space.bits,
             unit: "bits",
@@ -128,12 +130,12 @@ fn rows(plain: &Curve, sorted: &Curve, spaces: &[Space]) -> Vec<Row> {
                 Verdict::Differs
             },
             note: if space.name.contains("Plain") {
-                "the paper's value is interpolated from its filter's curve, measured here at the first \
-                 refusal; a plain layout spends bits on word alignment, on more than four slots per \
-                 bucket, and on slack"
+                "the paper's value is interpolated from its filter's curve, measured here at the \
+                 first refusal; a plain layout spends bits on word alignment, on more than four \
+                 slots per bucket, and on slack"
             } else {
-                "the paper's value is interpolated from its filter's curve, measured here at the first \
-                 refusal"
+                "the paper's value is interpolated from its filter's curve, measured here at the \
+                 first refusal"
             }
             .into(),
         });

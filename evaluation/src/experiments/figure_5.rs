@@ -39,9 +39,9 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
     let title = "Lookups by share of present keys: guira's layouts";
     let guira = layout_chart(axes(Chart::new("figure-5-guira", title)), profiles, curve);
     let notes = vec![
-        "Each filter is as full as in Table 3. The paper plots this figure without numbers, so the rows \
-         check the orders and trends that its text states (section 7.2). Squares show the results that \
-         the authors publish with their program (efficient/cuckoofilter, \
+        "Each filter is as full as in Table 3. The paper plots this figure without numbers, so the \
+         rows check the orders and trends that its text states (section 7.2). Squares show the \
+         results that the authors publish with their program (efficient/cuckoofilter, \
          benchmarks/conext-figure5.cc)."
             .into(),
     ];
@@ -78,15 +78,16 @@ fn rows(profiles: &'static [Profile]) -> Vec<Row> {
             "CF: half present / its faster end",
             (None, speed("CF", 50.0) / faster_end),
             0.0..=1.1,
-            "slightly slower in the paper, because of branch mispredictions; no branch here depends on \
-             the buckets' contents",
+            "slightly slower in the paper, because of branch mispredictions; no branch here \
+             depends on the buckets' contents",
         ),
         claim(
             LOCATION,
             "ss-CF / CF, maximum over the shares",
             (Some(10.64 / 25.89), best(profiles, "ss-CF", "CF")),
             SLOWER,
-            "slower, because buckets are decoded; the paper's value comes from the authors' later run",
+            "slower, because buckets are decoded; the paper's value comes from the authors' later \
+             run",
         ),
         claim(
             LOCATION,
@@ -135,8 +136,8 @@ fn rows(profiles: &'static [Profile]) -> Vec<Row> {
             "ss-CF / BF, minimum from half present on",
             (None, [50.0, 75.0, 100.0].map(ss_to_bf).into_iter().fold(f64::INFINITY, f64::min)),
             FASTER,
-            "faster in the paper from a quarter present on; a modern core overlaps the reads of several \
-             keys, which decoding hinders, so the nine lines of BF cost relatively less",
+            "faster in the paper from a quarter present on; a modern core overlaps the reads of \
+             several keys, which decoding hinders, so the nine lines of BF cost relatively less",
         ),
     ];
     for profile in profiles.iter().filter(|profile| profile.name.starts_with("guira Plain5x12")) {
@@ -147,8 +148,8 @@ fn rows(profiles: &'static [Profile]) -> Vec<Row> {
     rows
 }
 
-const GUIRA: &str = "only guira supports concurrent use: a lookup also validates the version of its \
-                     stripe; batches hide cache misses";
+const GUIRA: &str = "only guira supports concurrent use: a lookup also validates the version of \
+                     its stripe; batches hide cache misses";
 
 /// Returns the maximum over all shares of one filter's speed relative to another's.
 fn best(profiles: &[Profile], name: &str, other: &str) -> f64 {

@@ -38,10 +38,10 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
         table("figure-6-present-speeds", profiles, &LOADS, present),
     ];
     let notes = vec![
-        "The load is the share of occupied slots; for Bloom filters, it is the share of their capacity. \
-         The paper plots this figure without numbers, so the rows check the trends that its text states \
-         (section 7.2). A trend is the mean speed in the highest quarter of the loads divided by that in \
-         the lowest; it is stable between 0.67 and 1.5."
+        "The load is the share of occupied slots; for Bloom filters, it is the share of their \
+         capacity. The paper plots this figure without numbers, so the rows check the trends that \
+         its text states (section 7.2). A trend is the mean speed in the highest quarter of the \
+         loads divided by that in the lowest; it is stable between 0.67 and 1.5."
             .into(),
     ];
     Outcome { rows: rows(profiles), tables, charts, notes }

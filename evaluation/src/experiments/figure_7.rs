@@ -26,9 +26,9 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
             layout_chart(axes("figure-7-guira", title), profiles, curve),
         ],
         notes: vec![
-            "Each point is the speed of the inserts that fill 5 % of the slots, plotted at the middle of \
-             that range. The rows check the trends that section 7.3 states; trends are defined as in \
-             Figure 6."
+            "Each point is the speed of the inserts that fill 5 % of the slots, plotted at the \
+             middle of that range. The rows check the trends that section 7.3 states; trends are \
+             defined as in Figure 6."
                 .into(),
         ],
     }

@@ -175,9 +175,9 @@ pub fn run(_: &Options, progress: &Progress) -> Outcome {
         ))
         .with(Series::points(3, "static", points(|filter| !filter.supports_insertion)));
     let notes = vec![
-        "Filters differ both in rate and in space, so this comparison uses the bits per item above the \
-         information limit log2(1/rate). The table is sorted by them. guira's layouts are filled to \
-         their capacity."
+        "Filters differ both in rate and in space, so this comparison uses the bits per item above \
+         the information limit log2(1/rate). The table is sorted by them. guira's layouts are \
+         filled to their capacity."
             .into(),
     ];
     Outcome { rows: rows.collect(), tables: vec![table], charts: vec![chart], notes }

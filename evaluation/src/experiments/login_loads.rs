@@ -37,7 +37,8 @@ const NAME: &str = "login-table-2";
 /// The results of an earlier full run.
 const REFERENCE: &str = include_str!("../../reference/login-table-2.csv");
 /// The command that rewrites the reference results.
-const COMMAND: &str = "cargo run --release -p guira-evaluation -- --only login-loads --log-buckets 25 --save-reference";
+const COMMAND: &str = "cargo run --release -p guira-evaluation -- --only login-loads --log-buckets \
+                       25 --save-reference";
 
 /// Statistics of the loads of one scheme and fingerprint size.
 #[derive(Clone, Debug)]
@@ -180,13 +181,13 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
              results for 2^20 buckets."
         ),
         "A zero fingerprint marks an empty slot. The authors' program replaces zero with one, so \
-         one is twice as frequent as any other fingerprint. With 2 and 4 bits, this determines when \
-         nine copies first share a pair of buckets, and therefore the load. Uniform fingerprints \
-         reach a higher load."
+         one is twice as frequent as any other fingerprint. With 2 and 4 bits, this determines \
+         when nine copies first share a pair of buckets, and therefore the load. Uniform \
+         fingerprints reach a higher load."
             .into(),
-        "The table's variance of the load agrees with the standard deviation measured here. From six \
-         bits on, the loads measured here are 0.1 to 0.5 points lower than the table's. With 2^20 \
-         buckets, 600 relocations instead of 500 raise the load by 0.4 points."
+        "The table's variance of the load agrees with the standard deviation measured here. From \
+         six bits on, the loads measured here are 0.1 to 0.5 points lower than the table's. With \
+         2^20 buckets, 600 relocations instead of 500 raise the load by 0.4 points."
             .into(),
     ];
     Outcome { rows, tables, charts: vec![chart], notes }

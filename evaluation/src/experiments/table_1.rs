@@ -57,14 +57,14 @@ pub fn run(_: &Options, progress: &Progress) -> Outcome {
         }
     }
     let notes = vec![
-        "The paper's table gives the space of each filter relative to a Bloom filter of the same rate, \
-         and the cache misses per lookup. Here, both are measured on full filters. Instead of cache \
-         misses, the table counts the 64-byte cache lines that a lookup reads. The reference is the best \
-         Bloom filter of the measured rate, with 1.44 log2(1/rate) bits per item; a Bloom filter with a \
-         whole number of hash functions is slightly larger."
+        "The paper's table gives the space of each filter relative to a Bloom filter of the same \
+         rate, and the cache misses per lookup. Here, both are measured on full filters. Instead \
+         of cache misses, the table counts the 64-byte cache lines that a lookup reads. The \
+         reference is the best Bloom filter of the measured rate, with 1.44 log2(1/rate) bits per \
+         item; a Bloom filter with a whole number of hash functions is slightly larger."
             .into(),
-        "A Bloom filter stops at the first zero bit: a lookup reads about two lines for an absent key \
-         and k lines for a present one."
+        "A Bloom filter stops at the first zero bit: a lookup reads about two lines for an absent \
+         key and k lines for a present one."
             .into(),
     ];
     Outcome { rows, tables: vec![table], charts: Vec::new(), notes }
@@ -127,8 +127,8 @@ fn lines(space: &Space, misses: &str) -> Option<Row> {
         unit: "lines",
         verdict: Verdict::reproduced_if(holds),
         note: format!(
-            "the paper: {misses}{}; {absent:.2} for an absent key; a bucket that straddles two lines \
-             counts twice",
+            "the paper: {misses}{}; {absent:.2} for an absent key; a bucket that straddles two \
+             lines counts twice",
             if misses == "k" { ", which is log2(1/rate)" } else { "" }
         ),
     })

@@ -1,5 +1,5 @@
-//! Table 2, and what `;login:` prints for the same filters: bits per item by formula and as measured,
-//! and memory references per lookup.
+//! Table 2, and what `;login:` prints for the same filters: bits per item by formula and as
+//! measured, and memory references per lookup.
 
 use super::{
     Outcome, Progress, Row, Verdict,
@@ -89,10 +89,11 @@ pub fn run(_: &Options, progress: &Progress) -> Outcome {
         ));
     }
     let notes = vec![
-        "The filters take 6 MiB and are filled until an item does not fit; the Bloom filter has 13 bits \
-         per item. The paper counts two references per lookup of a cuckoo filter, and for a Bloom filter \
-         log2(1/ε) for a present key and two for an absent one. Here, a reference is a distinct cache \
-         line of a lookup that reads both buckets. A bucket that straddles two lines counts twice."
+        "The filters take 6 MiB and are filled until an item does not fit; the Bloom filter has 13 \
+         bits per item. The paper counts two references per lookup of a cuckoo filter, and for a \
+         Bloom filter log2(1/ε) for a present key and two for an absent one. Here, a reference is \
+         a distinct cache line of a lookup that reads both buckets. A bucket that straddles two \
+         lines counts twice."
             .into(),
     ];
     Outcome { rows, tables: vec![table], charts: Vec::new(), notes }

@@ -53,8 +53,8 @@ const PAPER: [Paper; 6] = [
         rate: 0.76,
         speed: 4.78,
         note: "larger tables reach a lower load, 78 % in the paper; its rate lies between those of \
-               remainders of 10 and 11 bits, 1.2 and 0.60 %, and it does not say how it divides the \
-               12 bits of a cell",
+               remainders of 10 and 11 bits, 1.2 and 0.60 %, and it does not say how it divides \
+               the 12 bits of a cell",
     },
 ];
 
@@ -77,19 +77,19 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
     );
     let notes = vec![
         format!(
-            "All filters take about {} MiB (192 MB in the paper), except RSQF, which takes less for as \
-             many slots. CF, ss-CF and dl-CBF are filled until a key does not fit; BF, blocked BF and \
-             CBF to one key per 13 bits; the quotient filters to 90 %; guira to its capacity, which is \
-             less than what fits. Keys are random 64-bit integers. Speeds are medians over several \
-             rounds on one core, in processor time.",
+            "All filters take about {} MiB (192 MB in the paper), except RSQF, which takes less \
+             for as many slots. CF, ss-CF and dl-CBF are filled until a key does not fit; BF, \
+             blocked BF and CBF to one key per 13 bits; the quotient filters to 90 %; guira to its \
+             capacity, which is less than what fits. Keys are random 64-bit integers. Speeds are \
+             medians over several rounds on one core, in processor time.",
             bytes(options) >> 20
         ),
-        "Speeds depend on the machine, so their verdicts compare the ratio to CF. The tolerance is a \
-         factor of two."
+        "Speeds depend on the machine, so their verdicts compare the ratio to CF. The tolerance is \
+         a factor of two."
             .into(),
         "A later version of the authors' program (efficient/cuckoofilter, \
-         benchmarks/conext-table3.cc) measured on an i7-4790: CF 12.60 bits, 0.18 %, 5.86 million keys \
-         per second; ss-CF 12.59 bits, 0.09 %, 4.10 million keys per second."
+         benchmarks/conext-table3.cc) measured on an i7-4790: CF 12.60 bits, 0.18 %, 5.86 million \
+         keys per second; ss-CF 12.59 bits, 0.09 %, 4.10 million keys per second."
             .into(),
     ];
     Outcome { rows, tables: vec![table(profiles)], notes, ..Outcome::default() }
@@ -143,7 +143,8 @@ fn speed(paper: &Paper, profile: &Profile, cf: f64) -> Row {
         let reason = match verdict {
             Verdict::Reproduced => "",
             Verdict::Better => {
-                "; a modern core overlaps independent reads, but CF's relocations depend on one another"
+                "; a modern core overlaps independent reads, but CF's relocations depend on one \
+                 another"
             }
             Verdict::Differs => "; its reads depend on one another even more than CF's relocations",
         };

@@ -30,8 +30,8 @@ fn group_size(slots: usize) -> u32 {
     2 * slots as u32 + 1
 }
 
-/// Returns the expected number of groups of 2b + 1 items that share both buckets and the fingerprint,
-/// among `n` items in `m` buckets, by section 4: C(n, 2b+1) (2 / (2^f m))^(2b).
+/// Returns the expected number of groups of 2b + 1 items that share both buckets and the
+/// fingerprint, among `n` items in `m` buckets, by section 4: C(n, 2b+1) (2 / (2^f m))^(2b).
 fn expected(slots: usize, bits: u32, m: f64, n: f64) -> f64 {
     let q = group_size(slots);
     let ln_collision = (2.0 / (f64::from(bits).exp2() * m)).ln();
@@ -62,8 +62,8 @@ fn min_bits(slots: usize, log_buckets: u32, load: f64) -> f64 {
     (ln_choose(n, q) / f64::from(q - 1) / std::f64::consts::LN_2) + 1.0 - f64::from(log_buckets)
 }
 
-/// Returns the load at which one group is expected by the same formula, if the fingerprints have the
-/// given relative frequencies.
+/// Returns the load at which one group is expected by the same formula, if the fingerprints have
+/// the given relative frequencies.
 fn load_of_first_group(slots: usize, log_buckets: u32, frequencies: &[f64]) -> f64 {
     let m = f64::from(log_buckets).exp2();
     let q = group_size(slots);
@@ -86,13 +86,13 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
     rows.extend(short_fingerprints(options, progress));
     let notes = vec![
         "More than 2b items that share both buckets and the fingerprint never fit, whatever is \
-         relocated. By section 4, q items share them with probability (2 / (m 2^f))^(q-1), so a table of \
-         n items holds about C(n, 2b+1) (2 / (2^f m))^(2b) such groups. Fingerprints must therefore grow \
-         with the logarithm of the table size divided by b."
+         relocated. By section 4, q items share them with probability (2 / (m 2^f))^(q-1), so a \
+         table of n items holds about C(n, 2b+1) (2 / (2^f m))^(2b) such groups. Fingerprints must \
+         therefore grow with the logarithm of the table size divided by b."
             .into(),
-        "The table shows the fingerprint size at which one such group is expected. It is a lower bound. \
-         With longer fingerprints, an insertion fails because the search gives up, not because of such \
-         a group."
+        "The table shows the fingerprint size at which one such group is expected. It is a lower \
+         bound. With longer fingerprints, an insertion fails because the search gives up, not \
+         because of such a group."
             .into(),
     ];
     Outcome { rows, tables: vec![sizes()], charts: Vec::new(), notes }
@@ -151,15 +151,16 @@ fn short_fingerprints(options: &Options, progress: &Progress) -> Vec<Row> {
                 "Section 4, f = {bits}, 2^{LOG_BUCKETS} buckets of 4, {}",
                 scheme.name()
             ),
-            quantity: "load at which the formula expects one group of nine, and at the first refusal"
+            quantity: "load at which the formula expects one group of nine, and at the first \
+                       refusal"
                 .into(),
             paper: Some(paper),
             measured,
             unit: "%",
             verdict: Verdict::reproduced_if((measured / paper - 1.0).abs() < 0.1),
             note: if measured < 0.9 * paper {
-                "tolerance a tenth; an insertion fails earlier, because few fingerprints connect few \
-                 buckets by XOR, and other sets of items exceed their slots"
+                "tolerance a tenth; an insertion fails earlier, because few fingerprints connect \
+                 few buckets by XOR, and other sets of items exceed their slots"
             } else {
                 "tolerance a tenth; with such short fingerprints, groups cause the first refusal"
             }

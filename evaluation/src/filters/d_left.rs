@@ -1,15 +1,15 @@
-//! The d-left counting Bloom filter (Bonomi et al. 2006), with the cuckoo filter paper's four tables,
-//! four cells per bucket, and as many bits as its cuckoo filter: 12 per cell.
+//! The d-left counting Bloom filter (Bonomi et al. 2006), with the cuckoo filter paper's four
+//! tables, four cells per bucket, and as many bits as its cuckoo filter: 12 per cell.
 //!
 //! An item's true fingerprint consists of a bucket and a remainder. Four permutations of it, odd
 //! multiples modulo a power of two, are its positions in the four tables. If a cell already holds
 //! the item, an insertion increments its counter. Otherwise it fills a cell of the emptiest bucket,
 //! the leftmost of equals. Items are never relocated.
 //!
-//! The papers do not say how the 12 bits divide. Bonomi et al. use counters of two bits, which leaves
-//! ten bits for remainders and gives 1.2 % false positives at the paper's load, more than its 0.76 %.
-//! A cell here has a remainder of 11 bits and one bit that tells one item from two. A lookup compares
-//! 12.4 occupied cells on average, which gives 0.60 %; sixteen would give 0.78 %.
+//! The papers do not say how the 12 bits divide. Bonomi et al. use counters of two bits, which
+//! leaves ten bits for remainders and gives 1.2 % false positives at the paper's load, more than
+//! its 0.76 %. A cell here has a remainder of 11 bits and one bit that tells one item from two. A
+//! lookup compares 12.4 occupied cells on average, which gives 0.60 %; sixteen would give 0.78 %.
 
 use super::{
     Filter,

@@ -1,7 +1,7 @@
 //! The filters that the papers compare, and guira's layouts, behind one trait.
 //!
-//! All filters take 64-bit keys, hash each once with [`hash`], and run on one thread. A filter comes
-//! from a crate if one offers the paper's parameters, and is implemented here otherwise.
+//! All filters take 64-bit keys, hash each once with [`hash`], and run on one thread. A filter
+//! comes from a crate if one offers the paper's parameters, and is implemented here otherwise.
 
 mod blocked_bloom;
 mod bloom;
@@ -57,7 +57,8 @@ pub trait Filter {
         keys.iter().filter(|&&key| self.contains(key)).count()
     }
 
-    /// Removes keys, and returns how many were present; `None` if the filter does not support removal.
+    /// Removes keys, and returns how many were present; `None` if the filter does not support
+    /// removal.
     fn remove_all(&mut self, keys: &[u64]) -> Option<usize> {
         keys.iter().try_fold(0, |removed, &key| Some(removed + usize::from(self.remove(key)?)))
     }
@@ -116,7 +117,8 @@ fn hash(key: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-/// Allocates zeroed memory and touches all pages, so that no insert waits for the system to map one.
+/// Allocates zeroed memory and touches all pages, so that no insert waits for the system to map
+/// one.
 fn zeroed(bytes: usize) -> Vec<u8> {
     let mut memory = vec![0; bytes];
     black_box(&mut memory[..]).fill(0);

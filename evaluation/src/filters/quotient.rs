@@ -2,9 +2,9 @@
 //! filled to 90 %.
 //!
 //! A fingerprint consists of a quotient, which is its home slot, and a remainder, which is stored.
-//! Remainders with the same quotient form a sorted run. Runs follow one another in the order of their
-//! quotients, and a run shifts to the right if its home slot is taken. A cluster is a sequence of
-//! runs that starts with an unshifted remainder.
+//! Remainders with the same quotient form a sorted run. Runs follow one another in the order of
+//! their quotients, and a run shifts to the right if its home slot is taken. A cluster is a
+//! sequence of runs that starts with an unshifted remainder.
 
 use super::{Filter, count_cache_lines, hash, power_of_two, slots::Slots};
 

@@ -5,8 +5,8 @@ use super::{
     quotient::{LOAD, REMAINDER},
 };
 
-/// The filter, with as many slots and the same remainders as the paper's, and 2.125 bits of metadata
-/// per slot.
+/// The filter, with as many slots and the same remainders as the paper's, and 2.125 bits of
+/// metadata per slot.
 pub struct RankSelect(qfilter::Filter);
 
 pub fn build(bytes: usize) -> (RankSelect, usize) {

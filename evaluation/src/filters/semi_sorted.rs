@@ -36,8 +36,8 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
     tables
 });
 
-/// A bucket's fingerprints, each rotated so that its low nibble is on top: their numeric order is the
-/// order of the slots.
+/// A bucket's fingerprints, each rotated so that its low nibble is on top: their numeric order is
+/// the order of the slots.
 type Rotated = [u16; SLOTS_PER_BUCKET];
 
 #[inline]

@@ -25,8 +25,8 @@ fn full(kind: &Kind) -> (Box<dyn Filter>, usize) {
 
 #[test]
 fn a_full_filter_holds_its_keys_with_the_papers_space_and_rate() {
-    // Bits per item and false positives in per cent: Table 3 of the paper, or the definition's values
-    // for filters that the table lacks.
+    // Bits per item and false positives in per cent: Table 3 of the paper, or the definition's
+    // values for filters that the table lacks.
     let paper = [
         ("CF", 12.60, 0.19),
         ("ss-CF", 12.58, 0.09),
@@ -37,8 +37,8 @@ fn a_full_filter_holds_its_keys_with_the_papers_space_and_rate() {
         ("RSQF", 12.36, 0.18),
         // Four times the space of the Bloom filter, at the same rate.
         ("CBF", 52.0, 0.19),
-        // Larger tables fill less: 80 % at this size, 78 % (15.51 bits) in the paper. The paper's rate
-        // is 0.76 %; `d_left` explains the difference.
+        // Larger tables fill less: 80 % at this size, 78 % (15.51 bits) in the paper. The paper's
+        // rate is 0.76 %; `d_left` explains the difference.
         ("dl-CBF", 14.95, 0.63),
     ];
     for kind in all() {

@@ -25,7 +25,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("report")
 }
 
-/// Headings of the summary's columns on the page; the CSV file starts with a column more.
+/// Headings of the summary's columns; the CSV file has the experiment before them.
 const SUMMARY_HEAD: [&str; 8] =
     ["location", "quantity", "paper", "measured", "difference", "unit", "verdict", "note"];
 
@@ -56,8 +56,6 @@ fn summary(completed: &[Completed]) -> Table {
 /// # Errors
 /// If a file cannot be written, or if two tables or plots share a name.
 pub fn write(completed: &[Completed], seconds: f64) -> Result<PathBuf> {
-    let duplicate = duplicate_name(completed);
-    ensure!(duplicate.is_none(), "two tables or plots share the name {duplicate:?}");
     let folder = folder();
     if folder.exists() {
         // Files of an earlier run must not look like results of this one.
@@ -77,6 +75,9 @@ pub fn write(completed: &[Completed], seconds: f64) -> Result<PathBuf> {
     }
     let path = folder.join("index.html");
     fs::write(&path, page::page(completed, seconds)?.into_string())?;
+    // Last, so that an error in the program does not lose the results.
+    let (duplicate, written) = (duplicate_name(completed), path.display());
+    ensure!(duplicate.is_none(), "{written}: two tables or plots share the name {duplicate:?}");
     Ok(path)
 }
 

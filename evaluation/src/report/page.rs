@@ -53,11 +53,11 @@ fn introduction() -> Markup {
             " is measured alongside the papers' filters."
         }
         p {
-            "Values in the column “paper” are printed in the papers, with three exceptions that were \
-             written down without the text at hand and may contain errors: what the paper's text \
-             says about its plots (Figures 5 to 8), the parameters of the filters that it compares \
-             with, and the ranges of its Table 1. The last section has values from other papers, \
-             and some measured on another machine, each with its source."
+            "Values in the column “paper” are printed in the papers, with three exceptions that \
+             were written down without the text at hand and may contain errors: what the paper's \
+             text says about its plots (Figures 5 to 8), the parameters of the filters that it \
+             compares with, and the ranges of its Table 1. The last section has values from other \
+             papers, and some measured on another machine, each with its source."
         }
     }
 }

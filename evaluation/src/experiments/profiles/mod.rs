@@ -1,5 +1,5 @@
-//! Throughput profiles, the basis of Table 3 and Figures 5 to 8: each filter is filled and emptied on
-//! one core, in several rounds.
+//! Throughput profiles, the basis of Table 3 and Figures 5 to 8: each filter is filled and emptied
+//! on one core, in several rounds.
 
 mod round;
 mod views;
@@ -49,8 +49,8 @@ pub struct Profile {
     pub removals: Curve,
 }
 
-/// Returns the size of each filter in bytes: the requested size, rounded down to one that the paper's
-/// cuckoo filter with a power of two of buckets takes exactly.
+/// Returns the size of each filter in bytes: the requested size, rounded down to one that the
+/// paper's cuckoo filter with a power of two of buckets takes exactly.
 pub fn bytes(options: &Options) -> usize {
     6 << (options.bytes() / 6).max(1).ilog2()
 }

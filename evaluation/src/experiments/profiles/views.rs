@@ -29,7 +29,8 @@ pub fn mean(curve: &Curve, loads: RangeInclusive<f64>) -> f64 {
     speeds().sum::<f64>() / speeds().count() as f64
 }
 
-/// Returns the mean speed in the highest quarter of the loads divided by that in the lowest quarter.
+/// Returns the mean speed in the highest quarter of the loads divided by that in the lowest
+/// quarter.
 pub fn trend(curve: &Curve) -> f64 {
     let full = curve.iter().map(|point| point.0).fold(0.0, f64::max);
     mean(curve, 0.75 * full..=full) / mean(curve, 0.0..=0.25 * full)
