@@ -17,7 +17,7 @@ const PAIRS: [(Layout, Layout); 3] = [
     (Layout::SemiSorted4x17, Layout::Plain4x16),
 ];
 
-/// What is compared, and the largest multiple of the plain layout's time that meets the bar.
+/// What is compared, and the largest multiple of the plain layout's time that reaches the target.
 const BARS: [(&str, f64); 4] = [
     ("lookup, 0 % present, batch", 1.05),
     ("lookup, 100 % present, batch", 1.3),

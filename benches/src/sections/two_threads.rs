@@ -10,7 +10,7 @@ use crate::{
     timing::median,
 };
 
-/// What the threads do, and the multiple of one thread's speed that meets the bar.
+/// What the threads do, and the multiple of one thread's speed that reaches the target.
 const WORKS: [(&str, Work, f64); 3] = [
     ("two pinned threads, reads only, single", Work::mix(100), 1.95),
     ("two pinned threads, reads only, batch", Work { batches: true, ..Work::mix(100) }, 1.95),
