@@ -233,6 +233,6 @@ pub use filter::{
 pub use table::Stats;
 
 /// The examples of the README, as tests.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "std"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

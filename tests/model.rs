@@ -116,7 +116,8 @@ impl<L: BucketLayout> Checker<L> {
                 (0..length).try_for_each(|i| self.remove(self.pair(start.wrapping_add(i))))
             }
             Op::Clear => {
-                self.table.clear::<L>();
+                let occupied = self.oracle.len() as u64;
+                prop_assert_eq!(self.table.clear::<L>(), occupied, "clear");
                 self.oracle.clear();
                 Ok(())
             }

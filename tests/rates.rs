@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::{collections::HashSet, hash::BuildHasher};
+use std::{cmp::Reverse, collections::HashSet, hash::BuildHasher};
 
 use common::{Maker, hashers, rng, scaled};
 use guira::{CuckooFilter, FilterBuilder, Fixed, Layout};
@@ -119,14 +119,15 @@ fn the_builder_chooses_the_fewest_bits_per_item() {
                 .collect();
             for fastest in [false, true] {
                 let builder = if fastest { builder.clone().fastest() } else { builder.clone() };
-                // In order of weight: plain if the fastest is preferred, few buckets, plain, a low
-                // rate.
+                // In order of weight: plain if the fastest is preferred, few buckets, many slots per
+                // bucket, plain.
                 let cost = |filter: &CuckooFilter| {
                     let semi_sorted = filter.layout().is_semi_sorted();
-                    let buckets = filter.slots() / filter.layout().slots_per_bucket() as usize;
-                    (fastest && semi_sorted, buckets, semi_sorted, filter.false_positive_rate())
+                    let slots_per_bucket = filter.layout().slots_per_bucket();
+                    let buckets = filter.slots() / slots_per_bucket as usize;
+                    (fastest && semi_sorted, buckets, Reverse(slots_per_bucket), semi_sorted)
                 };
-                let best = meeting.iter().map(cost).min_by(|a, b| a.partial_cmp(b).expect("rates"));
+                let best = meeting.iter().map(cost).min();
                 let choice = builder.build().ok();
                 assert_eq!(choice.as_ref().map(cost), best, "{target} for {capacity} items");
                 if let Some(filter) = choice {

@@ -13,10 +13,10 @@ use super::{
 const SIZE: (f64, f64) = (960.0, 540.0);
 
 /// Left, right, top and bottom edge of the plot area; the labels are right of it.
-const AREA: [f64; 4] = [92.0, 716.0, 84.0, 484.0];
+const AREA: [f64; 4] = [92.0, 684.0, 84.0, 484.0];
 
 /// Left edge of the labels.
-const LABELS: f64 = AREA[1] + 34.0;
+const LABELS: f64 = AREA[1] + 30.0;
 
 /// Distance between two labels.
 const LABEL_DISTANCE: f64 = 18.0;
@@ -182,7 +182,7 @@ impl Svg {
                 ));
             }
             let strong =
-                format!("style=\"fill:{}\" font-size=\"14\" font-weight=\"700\"", look.colour);
+                format!("style=\"fill:{}\" font-weight=\"700\"", look.colour);
             let more = if look.is_strong { &*strong } else { "" };
             self.words((LABELS + 11.0, place + 4.5), &series.name, "guira-ink", more);
         }
