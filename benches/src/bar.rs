@@ -50,15 +50,15 @@ impl Bar {
         Self { note: note.into(), ..self }
     }
 
-    /// Returns whether the figure meets the target; NaN was not measured.
+    /// Returns whether the figure reaches the target; NaN stands for one that was not measured.
     pub fn verdict(&self) -> &'static str {
-        let met = match self.side {
+        let reached = match self.side {
             _ if self.measured.is_nan() => return "not measured",
             Side::AtMost => self.measured <= self.target,
             Side::AtLeast => self.measured >= self.target,
             Side::Neither => return "",
         };
-        if met { "met" } else { "missed" }
+        if reached { "reached" } else { "missed" }
     }
 
     /// Returns the cells of its row.
@@ -88,10 +88,10 @@ mod tests {
 
     #[test]
     fn a_bar_is_met_on_its_side_of_the_target() {
-        assert_eq!(Bar::at_most("", 2.0, 2.0, "F").verdict(), "met");
+        assert_eq!(Bar::at_most("", 2.0, 2.0, "F").verdict(), "reached");
         assert_eq!(Bar::at_most("", 2.0, 2.01, "F").verdict(), "missed");
         assert_eq!(Bar::at_least("", 0.95, 0.94, "").verdict(), "missed");
-        assert_eq!(Bar::at_least("", 0.95, 1.0, "").verdict(), "met");
+        assert_eq!(Bar::at_least("", 0.95, 1.0, "").verdict(), "reached");
         assert_eq!(Bar::at_least("", 0.95, f64::NAN, "").verdict(), "not measured");
         assert_eq!(Bar::figure("", 1.0, "F").verdict(), "");
     }
@@ -101,6 +101,6 @@ mod tests {
         let bar = Bar::at_least("two threads", 1.95, 1.987, "× one").note("median");
         let missing = Bar::at_most("x", 2.0, f64::NAN, "F").note("NaN R");
         assert_eq!(missing.row(), ["x", "≤ 2 F", "–", "not measured", ""]);
-        assert_eq!(bar.row(), ["two threads", "≥ 1.95 × one", "1.99 × one", "met", "median"]);
+        assert_eq!(bar.row(), ["two threads", "≥ 1.95 × one", "1.99 × one", "reached", "median"]);
     }
 }

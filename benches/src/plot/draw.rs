@@ -181,8 +181,7 @@ impl Svg {
                     dashes(look),
                 ));
             }
-            let strong =
-                format!("style=\"fill:{}\" font-weight=\"700\"", look.colour);
+            let strong = format!("style=\"fill:{}\" font-weight=\"700\"", look.colour);
             let more = if look.is_strong { &*strong } else { "" };
             self.words((LABELS + 11.0, place + 4.5), &series.name, "guira-ink", more);
         }
