@@ -165,14 +165,16 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
             .y("load, %")
             .whole_x()
             .with(Series::points(
-                0,
+                1,
                 ";login:, Table 2",
                 PAPER.map(|(bits, mean, _)| (bits.into(), mean)).into(),
             ));
     for (index, name) in Scheme::ALL.into_iter().map(Scheme::name).enumerate() {
         let of_scheme = large.iter().filter(|statistics| statistics.scheme == name);
         let points = of_scheme.map(|statistics| (statistics.bits.into(), statistics.mean));
-        chart.push(Series::line(index, name, points.collect()));
+        // guira has the first look.
+        let look = (index + 1) % Scheme::ALL.len();
+        chart.push(Series::line(look, name, points.collect()));
     }
     let source = if is_measured { "measured in this run" } else { "from an earlier full run" };
     let notes = vec![
@@ -227,10 +229,10 @@ fn compare(statistics: &Statistics, mean: f64, spread: f64) -> Vec<Row> {
             unit: "points",
             // A standard deviation from ten runs is uncertain by a quarter, here and in the paper.
             verdict: Verdict::reproduced_if((deviation / spread).ln().abs() < 2.2_f64.ln()),
-            note:
-                "the table calls it the variance; tolerance a factor of two, for each comes from \
-                   ten runs"
-                    .into(),
+            note: format!(
+                "the table calls it the variance; from {runs} runs here and ten in the paper; \
+                 tolerance a factor of 2.2"
+            ),
         });
     }
     rows

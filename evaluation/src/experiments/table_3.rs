@@ -176,11 +176,8 @@ fn guira(profile: &Profile, cf: f64) -> Vec<Row> {
     let layout = Layout::ALL.iter().find(|layout| profile.name.ends_with(&format!("{layout:?}")));
     let (slots, bits) =
         layout.map_or((0, 0), |layout| (layout.slots_per_bucket(), layout.fingerprint_bits()));
-    let unused = if is_semi_sorted {
-        String::new()
-    } else {
-        format!(" with {} unused bits", 64 - slots * bits)
-    };
+    let unused = 64_u32.checked_sub(slots * bits).filter(|&unused| unused > 0);
+    let unused = unused.map_or(String::new(), |unused| format!(" with {unused} unused bits"));
     let space = Row {
         location,
         quantity: "bits above log2(1/rate)".into(),
