@@ -22,8 +22,8 @@
 //! assert!(seen.remove(&17));
 //! ```
 //!
-//! If [`contains`](Filter::contains) returns `false`, the item is not in the filter. If it returns
-//! `true`, that is wrong for about one absent item in 8,500, once the filter holds its capacity.
+//! If [`contains`](Filter::contains) returns `false`, the item is not in the filter. For an absent
+//! item it returns `true` with a probability of about 1 in 8,500, once the filter is at capacity.
 //! Items are values that implement [`Hash`](core::hash::Hash). The filter hashes them and does not
 //! keep them.
 //!
@@ -45,8 +45,8 @@
 //! # Size and rate
 //!
 //! [`CuckooFilter::with_capacity`] makes a filter with about 0.012 % false positives. For another
-//! rate use the [builder](CuckooFilter::builder). It takes the layout with the fewest bits per
-//! item, or the [fastest](FilterBuilder::fastest):
+//! rate use the [builder](CuckooFilter::builder). It takes the layout with the fewest bits per item
+//! that meets the target, or the [fastest](FilterBuilder::fastest) such layout:
 //!
 //! ```
 //! use guira::{CuckooFilter, Layout};
@@ -78,10 +78,10 @@
 //!
 //! # Growth
 //!
-//! [`GrowingFilter`] has the same methods. If it is full, it appends a table with twice the buckets
-//! of the last one. Nothing is copied, and no thread waits for another. The target rate holds for
-//! all tables together, however many there are. A lookup of an absent item reads every table, so
-//! give the capacity that you expect.
+//! [`GrowingFilter`] has the same methods, apart from saving and loading. If it is full, it appends
+//! a table with twice the buckets of the last one. Nothing is copied, and no thread waits for
+//! another to append. The target rate holds for all tables together, however many there are. A
+//! lookup of an absent item reads every table, so give the capacity that you expect.
 //!
 //! ```
 //! use guira::GrowingFilter;
@@ -109,8 +109,9 @@
 //! # Threads
 //!
 //! All methods take `&self`: share a filter by reference or in an [`Arc`](alloc::sync::Arc).
-//! Lookups take no lock and write nothing. Inserts take no lock while one of the item's two buckets
-//! has room.
+//! Lookups take no lock and write nothing. [`insert`](Filter::insert) takes no lock while one of
+//! the item's two buckets has room. (In a growing filter it may take one for an item with many
+//! copies.)
 //!
 //! - What overlapping calls may observe: [`Filter`](Filter#what-overlapping-calls-may-observe).
 //! - How it works: [`docs::design`].
@@ -163,7 +164,7 @@
 //!
 //! - A thread that waits for a stripe spins. If a thread can be interrupted by a thread that then
 //!   waits for it (an interrupt handler, or a scheduler with strict priorities), it may spin
-//!   forever. Only lookups, and `insert` into a bucket with room, take no lock.
+//!   forever. Only lookups, and an `insert` into a bucket with room, take no lock.
 //! - The default seed comes from addresses and similar values, which can be guessed. If an attacker
 //!   can choose keys, pass a [`seed`](FilterBuilder::seed) from a random source of the platform.
 //! - All threads share one counter, so writers slow each other down.
