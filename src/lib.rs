@@ -1,5 +1,6 @@
-//! A concurrent cuckoo filter: is this item in the set? In a few bits per item, with rare false
-//! positives and no false negatives, with removal, shared by many threads, whose lookups take no lock.
+//! A concurrent cuckoo filter: it answers "is this item in the set?" in a few bits per item, with
+//! rare false positives and no false negatives. Items can be removed. Any number of threads share a
+//! filter, and lookups take no lock.
 //!
 //! # A first filter
 //!
@@ -21,16 +22,31 @@
 //! assert!(seen.remove(&17));
 //! ```
 //!
-//! `contains` saying `false` is certain; `true` is wrong for about one absent item in 8 500 once the filter is at its capacity. Items are whatever
-//! implements [`Hash`](core::hash::Hash); they are hashed, and not kept. **Remove only what you inserted**: the filter
-//! cannot tell an item that was never inserted from another with the same fingerprint, as [the
-//! contract](CuckooFilter#the-contract-of-removal) says.
+//! If [`contains`](Filter::contains) returns `false`, the item is not in the filter. For an absent
+//! item it returns `true` with a probability of about 1 in 8,500, once the filter is at capacity.
+//! Items are values that implement [`Hash`](core::hash::Hash). The filter hashes them and does not
+//! keep them.
 //!
-//! # Which size
+//! **Remove only what you inserted, once, and after the insert returned.** After a
+//! [`clear`](Filter::clear), remove only what was inserted after it. The filter cannot distinguish
+//! an item that was never inserted from another item with the same fingerprint: see [the
+//! contract](Filter#the-contract-of-removal).
 //!
-//! [`CuckooFilter::with_capacity`] makes a filter with about 0.012 % false positives. For another rate ask
-//! the [builder](CuckooFilter::builder), which takes the layout with the fewest bits per item, or the
-//! [fastest](CuckooFilterBuilder::fastest):
+//! # Types
+//!
+//! | type | what it is |
+//! |---|---|
+//! | [`CuckooFilter`] | one table, built for a capacity |
+//! | [`GrowingFilter`] | a chain of tables that grows while threads use it |
+//! | [`Filter<E, S>`](Filter) | the type behind both: all methods are here; `E` is the engine, `S` the hasher |
+//! | [`FilterBuilder`] | every choice: capacity, rate, layout, seed, huge pages, hasher |
+//! | [`ByHash`] | the same methods for items that are already hashed |
+//!
+//! # Size and rate
+//!
+//! [`CuckooFilter::with_capacity`] makes a filter with about 0.012 % false positives. For another
+//! rate use the [builder](CuckooFilter::builder). It takes the layout with the fewest bits per item
+//! that meets the target, or the [fastest](FilterBuilder::fastest) such layout:
 //!
 //! ```
 //! use guira::{CuckooFilter, Layout};
@@ -42,70 +58,80 @@
 //! # Ok::<(), guira::BuildError>(())
 //! ```
 //!
-//! | rate asked for | smallest [`Layout`] | fastest | bits per item | rate at capacity |
+//! | target rate, at least | smallest [`Layout`] | fastest layout | bits per item | rate at capacity |
 //! |---|---|---|---|---|
-//! | 6.1 % and more | [`Plain8x8`](Layout::Plain8x8) | the same | 8.1 | 6.0 % |
+//! | 6.1 % | [`Plain8x8`](Layout::Plain8x8) | the same | 8.1 | 6.0 % |
 //! | 1.2 % | [`Plain6x10`](Layout::Plain6x10) | the same | 10.9 | 1.15 % |
-//! | 0.29 % | [`SemiSorted6x12`](Layout::SemiSorted6x12) | | 10.9 | 0.29 % |
+//! | 0.29 % | [`SemiSorted6x12`](Layout::SemiSorted6x12) | the next plain layout below | 10.9 | 0.29 % |
 //! | 0.24 % | [`Plain5x12`](Layout::Plain5x12) | the same | 13.2 | 0.24 % |
-//! | 0.06 % | [`SemiSorted5x14`](Layout::SemiSorted5x14) | | 13.2 | 0.06 % |
+//! | 0.06 % | [`SemiSorted5x14`](Layout::SemiSorted5x14) | the next plain layout below | 13.2 | 0.06 % |
 //! | 0.012 % | [`Plain4x16`](Layout::Plain4x16) | the same | 16.7 | 0.0117 % |
 //! | 0.006 % | [`SemiSorted4x17`](Layout::SemiSorted4x17) | the same | 16.7 | 0.0059 % |
 //! | 0.00014 % | [`SemiSorted3x22`](Layout::SemiSorted3x22) | the same | 22.9 | 0.00013 % |
 //!
-//! Where none stands, the fastest is the next plain one down. Beside plain layouts with as many lanes semi-sorted ones take
-//! 1.00 to 1.07 of the time to look up absent items, 1.1 for the rest in batches, and up to 1.6 one by one: see
-//! [`docs::speed`].
+//! The bits per item are those of the buckets in a filter for a million items or more. Smaller
+//! filters take more. [`docs::speed`] compares the speed of plain and semi-sorted layouts.
 //!
-//! `capacity(n)` holds n distinct items in all but one table of 10 000, and as a rule a few more. After that `insert` says
-//! [`Full`](InsertError::Full), and the filter is as it was. Copies count: [`len`](CuckooFilter::len) says how
-//! many items are in.
+//! `capacity(n)` holds n distinct items, except in at most one table of 10,000; most tables hold a
+//! few more. After that, `insert` returns [`InsertError::Full`] and changes nothing. Copies of an
+//! item count against the capacity.
 //!
-//! # When it must grow
+//! # Growth
 //!
-//! [`GrowingFilter`] has the same calls, and appends a table where it would be full; nothing is copied, and nobody waits for it. The
-//! rate asked for holds for all its tables together. An absent item is looked up in each of them, so give the capacity that you
-//! expect. It cannot be saved.
+//! [`GrowingFilter`] has the same methods, apart from saving and loading. If it is full, it appends
+//! a table with twice the buckets of the last one. Nothing is copied, and no thread waits for
+//! another to append. The target rate holds for all tables together, however many there are. A
+//! lookup of an absent item reads every table, so give the capacity that you expect.
 //!
 //! ```
-//! use guira::{CuckooFilter, GrowingFilter};
+//! use guira::GrowingFilter;
 //!
-//! let seen: GrowingFilter =
-//!     CuckooFilter::builder().capacity(1_000).false_positive_rate(0.01).build_growing()?;
+//! let seen = GrowingFilter::builder().capacity(1_000).false_positive_rate(0.01).build()?;
 //! seen.try_extend(0..50_000).unwrap();
 //! assert!(seen.contains(&49_999) && seen.false_positive_rate() <= 0.01);
 //! # Ok::<(), guira::BuildError>(())
 //! ```
 //!
-//! # Which calls
+//! # Which method
 //!
-//! - `insert`, `contains`, `remove`, `count`: a multiset.
-//! - `insert_unique`: adds only what is absent. Who is told `false` owns no copy, and removes none.
-//! - `*_batch`, `contains_mask` and `try_extend`: the same for slices, bursts and iterators, with the cache misses of dozens of
-//!   items under way at once. In tables beyond the caches a batch is 1.7 to 3 times as fast; within them, as fast.
-//! - `*_hash`: the same by 64-bit hashes, or by integer keys as they are.
+//! - [`insert`](Filter::insert), [`contains`](Filter::contains), [`remove`](Filter::remove), and
+//!   [`count`](Filter::count) treat the filter as a multiset: each insert adds a copy.
+//! - [`insert_unique`](Filter::insert_unique) adds an item only if it is absent. If it returns
+//!   `Ok(false)`, you own no copy and must not call `remove`.
+//! - The `*_batch` methods, the `*_mask` methods (for bursts of up to 64 items), and
+//!   [`try_extend`](Filter::try_extend) handle many items with overlapping cache misses. In tables
+//!   larger than the caches this is faster than one call after another.
+//! - [`by_hash`](Filter::by_hash) gives the same methods for 64-bit hashes or integer keys.
 //!
-//! A [`FromIterator`] or an [`Extend`] there is not: an insert can fail, and these could not say so.
+//! There is no [`FromIterator`] and no [`Extend`], because an insert can fail and these traits
+//! cannot return an error.
 //!
 //! # Threads
 //!
-//! Every operation but [`clear`](CuckooFilter::clear) takes `&self`: share a filter by reference or in an
-//! [`Arc`](alloc::sync::Arc). Lookups take no lock and write
-//! nothing; inserts take none as long as one of an item's two buckets has room. What overlapping
-//! calls may observe stands [with the filter](CuckooFilter#what-overlapping-calls-may-observe), how
-//! it works in [`docs::design`], what it does not do in [`docs::limits`], and what has been checked in
-//! [`docs::verification`].
+//! All methods take `&self`: share a filter by reference or in an [`Arc`](alloc::sync::Arc).
+//! Lookups take no lock and write nothing. [`insert`](Filter::insert) takes no lock while one of
+//! the item's two buckets has room. (In a growing filter it may take one for an item with many
+//! copies.)
+//!
+//! - What overlapping calls may observe: [`Filter`](Filter#what-overlapping-calls-may-observe).
+//! - How it works: [`docs::design`].
+//! - What it does not do: [`docs::limits`].
+//! - What has been checked: [`docs::verification`].
 //!
 //! # Beside a cache or a store
 //!
-//! A filter in front of a store answers for the keys that are not in it. It is right as long as a key is inserted before it is
-//! published, and removed after it is withdrawn, once for each insert. Who does what, and when, with threads that
-//! create and delete the same keys: [`docs::caches`].
+//! A filter in front of a store answers for keys that the store does not have. It is right if each
+//! key is inserted before it is published and removed after it is withdrawn, one removal for one
+//! insert. [`docs::caches`] has recipes, also for threads that create and delete the same keys.
 //!
-//! # Saving
+//! # Saving, cloning, clearing
 //!
-//! `save` and `to_bytes` make a snapshot while others go on reading and writing, and `load` and `from_bytes` a filter
-//! of it; what is damaged is refused. With the feature `std`:
+//! [`save`](CuckooFilter::save), [`to_bytes`](CuckooFilter::to_bytes), and
+//! [`clone`](Filter::try_clone) copy a filter while other threads read and write it. The copy holds
+//! every item that was present throughout the call. [`load`](CuckooFilter::load) and
+//! [`from_bytes`](CuckooFilter::from_bytes) refuse a damaged snapshot. [`clear`](Filter::clear)
+//! removes all items. A [`GrowingFilter`] can be cloned but not saved. Saving needs the feature
+//! `std`:
 //!
 //! ```
 //! # #[cfg(feature = "std")] {
@@ -116,44 +142,45 @@
 //! let mut file = Vec::new(); // or a `File`
 //! seen.save(&mut file).unwrap();
 //!
-//! let again = CuckooFilter::load(&file[..]).unwrap();
-//! assert!(again.contains("tyto alba"));
+//! let loaded = CuckooFilter::load(&file[..]).unwrap();
+//! assert!(loaded.contains("tyto alba"));
 //! # }
 //! ```
 //!
-//! The [format](docs::snapshots) is the same everywhere, and for filters that travel from one platform or release to another there
-//! is a hasher that is, [`StableHashBuilder`]: they are loaded by `load_with_hasher`. With the feature `serde` a filter is
-//! `Serialize`, as the bytes of its snapshot, and `Deserialize` with the default hasher or `StableHashBuilder::default()`.
-//!
-//! # What goes on inside
-//!
-//! With the feature `stats` a filter counts its relocations, the lengths of their paths, the lookups that had to look again and
-//! the waits for locks, and `stats()` returns the numbers. Without it none of this takes a byte or an instruction. With it each
-//! insert counts twice, each lock is tried before it is waited for, and a filter takes one to nine KiB more, by the number of cores.
+//! The [snapshot format](docs::snapshots) is the same on every platform. The results of the default
+//! hasher are not: for filters that move to another platform or release, use [`StableHashBuilder`]
+//! and [`load_with_hasher`](CuckooFilter::load_with_hasher).
 //!
 //! # Features
 //!
-//! | feature | by default | what it adds |
+//! | feature | default | adds |
 //! |---|---|---|
-//! | `std` | yes | snapshots; locks that park; a random seed from the system; counters for as many threads as run at once |
-//! | `serde` | no | `Serialize` and `Deserialize` for [`CuckooFilter`]; turns `std` on |
-//! | `stats` | no | `stats()`, and `Stats` |
+//! | `std` | yes | snapshots; locks that park; a random seed from the system; counters for each processor |
+//! | `serde` | no | `Serialize` and `Deserialize` for [`CuckooFilter`]; enables `std` |
+//! | `stats` | no | `stats()` and `Stats`: counts of relocations, search paths, retries, and waits |
 //!
-//! Features only add, and change no signature; any set of them can be had together. Without `std` the library is `no_std`, and needs an
-//! allocator and 64-bit atomics. Everything but snapshots is there, with these differences:
+//! Features only add; they change no signature. Without `std` the crate is `no_std` and needs an
+//! allocator and 64-bit atomics. It has everything but snapshots, with three differences:
 //!
-//! - Who waits for a stripe spins. Where a thread can be interrupted by another that it waits for (an interrupt handler,
-//!   a scheduler with strict priorities), that may be for ever: only lookups, and `insert` where a bucket has room, take no lock.
-//! - The default seed is made of addresses and the like, which can be guessed. Where somebody chooses the keys, draw a
-//!   [`seed`](CuckooFilterBuilder::seed) from what the platform has.
-//! - All threads count in one place, so writers are slower side by side.
+//! - A thread that waits for a stripe spins. If a thread can be interrupted by a thread that then
+//!   waits for it (an interrupt handler, or a scheduler with strict priorities), it may spin
+//!   forever. Only lookups, and an `insert` into a bucket with room, take no lock.
+//! - The default seed comes from addresses and similar values, which can be guessed. If an attacker
+//!   can choose keys, pass a [`seed`](FilterBuilder::seed) from a random source of the platform.
+//! - All threads share one counter, so writers slow each other down.
 //!
-//! # What is promised from release to release
+//! Without the feature `stats` the counts take no memory and no instruction. With it, each insert
+//! counts once more, a thread tries a lock before it waits for it, and a filter takes one to nine
+//! KiB more, depending on the number of processors.
 //!
-//! Semantic versioning for all that is documented here. The module `raw`, which is not, is exempt, and so is
-//! everything under a `--cfg`. Enums and their variants, [`Segment`] and `Stats` may have more members some day, and say so. What the
-//! default hasher makes of an item may change, and what a filter of a certain seed mistakes.
-//! Rust 1.89 will do; a later one will be asked for in a minor release only.
+//! # Compatibility
+//!
+//! The crate follows semantic versioning for everything that is documented. The hidden module `raw`
+//! and everything under a `--cfg` are exempt. Enums, [`Segment`], and `Stats` may gain members;
+//! they are marked `#[non_exhaustive]`. Two things may change in any release: the results of the
+//! default hasher, and which absent items a filter with a given seed reports as present.
+//!
+//! The minimum Rust version is 1.89. It may rise in a minor release, never in a patch release.
 
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 // Shows which feature an item needs, where docs.rs builds the documentation.
@@ -207,6 +234,6 @@ pub use filter::{
 pub use table::Stats;
 
 /// The examples of the README, as tests.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "std"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,16 +1,32 @@
-//! Everything that can go wrong, and that nothing but what is documented to panic does.
+//! Errors of every kind, and panics: only the documented ones, at the caller's line.
 
 mod common;
 
 use std::{
     hash::{BuildHasher, Hash, Hasher},
     panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Mutex, Once},
+    thread::{self, ThreadId},
 };
 
-use guira::{BuildError, CuckooFilter, DefaultHashBuilder, FilterBuilder, Layout};
+use common::{Subject, suite::on_both_engines};
+use guira::{
+    BuildError, CuckooFilter, DefaultHashBuilder, Engine, Filter, FilterBuilder, GrowingFilter,
+    Layout,
+};
+
+on_both_engines! {
+    no_capacity,
+    capacity_zero,
+    invalid_rates,
+    panics_are_at_the_line_of_the_caller,
+    a_wrong_length_changes_nothing,
+    a_hash_that_panics_leaves_the_filter_usable,
+    a_hasher_that_panics_leaves_the_filter_usable,
+}
 
 /// The error of a builder that must not succeed.
-fn error(builder: FilterBuilder) -> BuildError {
+fn error<E: Engine>(builder: FilterBuilder<E>) -> BuildError {
     let error = builder.build().expect_err("an error");
     assert!(!error.to_string().is_empty());
     assert_eq!(error, error.clone());
@@ -18,22 +34,15 @@ fn error(builder: FilterBuilder) -> BuildError {
     error
 }
 
-#[test]
-fn no_capacity() {
-    assert_eq!(error(CuckooFilter::builder()), BuildError::NoCapacity);
-    let builder = CuckooFilter::builder().false_positive_rate(f64::NAN).layout(Layout::Plain8x8);
+fn no_capacity<E: Subject>() {
+    let builder = Filter::<E>::builder;
+    assert_eq!(error(builder()), BuildError::NoCapacity);
+    let builder = builder().false_positive_rate(f64::NAN).layout(Layout::Plain8x8);
     assert_eq!(error(builder), BuildError::NoCapacity);
 }
 
-#[test]
-fn capacity_zero() {
-    assert_eq!(error(CuckooFilter::builder().capacity(0)), BuildError::ZeroCapacity);
-}
-
-#[test]
-#[should_panic(expected = "the capacity is zero")]
-fn with_capacity_zero_panics() {
-    let _ = CuckooFilter::with_capacity(0);
+fn capacity_zero<E: Subject>() {
+    assert_eq!(error(Filter::<E>::builder().capacity(0)), BuildError::ZeroCapacity);
 }
 
 #[test]
@@ -48,8 +57,8 @@ fn more_than_2_to_the_32_buckets() {
             let builder = builder.layout(layout);
             for builder in [builder.clone(), builder.false_positive_rate(0.5)] {
                 match error(builder) {
-                    BuildError::CapacityTooLarge { capacity: asked, layout: wanted, .. } => {
-                        assert_eq!((asked, wanted), (capacity, layout));
+                    BuildError::CapacityTooLarge { capacity: given, layout: reported, .. } => {
+                        assert_eq!((given, reported), (capacity, layout));
                     }
                     other => panic!("{other:?}"),
                 }
@@ -61,23 +70,22 @@ fn more_than_2_to_the_32_buckets() {
             let builder = CuckooFilter::builder().capacity(capacity);
             let builder = rate.into_iter().fold(builder, FilterBuilder::false_positive_rate);
             match error(builder) {
-                BuildError::CapacityTooLarge { capacity: asked, .. } => assert_eq!(asked, capacity),
+                BuildError::CapacityTooLarge { capacity: given, .. } => assert_eq!(given, capacity),
                 other => panic!("{other:?} for {capacity} at {rate:?}"),
             }
         }
     }
 }
 
-#[test]
-fn rates_that_are_none() {
+fn invalid_rates<E: Subject>() {
     let wrong = [0.0, -0.0, 1.0, 1.5, -0.01, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, f64::MAX];
     for rate in wrong {
         for layout in [None, Some(Layout::Plain8x8), Some(Layout::Plain4x16)] {
-            let builder = CuckooFilter::builder().capacity(100).false_positive_rate(rate);
+            let builder = Filter::<E>::builder().capacity(100).false_positive_rate(rate);
             let builder = layout.into_iter().fold(builder, FilterBuilder::layout);
             match builder.build() {
-                Err(BuildError::InvalidRate(asked)) => {
-                    assert!(asked.to_bits() == rate.to_bits());
+                Err(BuildError::InvalidRate(given)) => {
+                    assert!(given.to_bits() == rate.to_bits());
                 }
                 other => panic!("{rate}: {other:?}"),
             }
@@ -86,18 +94,18 @@ fn rates_that_are_none() {
 }
 
 #[test]
-fn rates_below_what_any_layout_reaches() {
+fn rates_below_those_of_all_layouts() {
     for capacity in [1, 10, 1_000, 100_000] {
         for rate in [1e-9, 1e-30, f64::MIN_POSITIVE, f64::from_bits(1)] {
             let builder = CuckooFilter::builder().capacity(capacity);
-            let BuildError::RateTooLow { asked, lowest, .. } =
+            let BuildError::RateTooLow { target, lowest, .. } =
                 error(builder.clone().false_positive_rate(rate))
             else {
                 panic!("{rate} at {capacity}");
             };
-            assert_eq!(asked.to_bits(), rate.to_bits());
+            assert_eq!(target.to_bits(), rate.to_bits());
             assert!(lowest > rate && lowest < 0.001);
-            // What the error names as the lowest can be had, and nothing below it.
+            // The lowest rate that the error names can be met, and no lower one.
             let filter = builder.clone().false_positive_rate(lowest).build().expect("the lowest");
             assert!(filter.false_positive_rate() <= lowest);
             let BuildError::RateTooLow { .. } = error(builder.false_positive_rate(lowest * 0.999))
@@ -116,8 +124,8 @@ fn layouts_that_miss_the_rate() {
             let reached = builder.clone().build().expect("no rate").false_positive_rate();
             let rate = reached * 0.99;
             match error(builder.clone().false_positive_rate(rate)) {
-                BuildError::LayoutMissesRate { layout: missing, asked, reached: at, .. } => {
-                    assert_eq!((missing, asked, at), (layout, rate, reached));
+                BuildError::LayoutMissesRate { layout: missing, target, reached: at, .. } => {
+                    assert_eq!((missing, target, at), (layout, rate, reached));
                 }
                 other => panic!("{other:?}"),
             }
@@ -127,50 +135,104 @@ fn layouts_that_miss_the_rate() {
     }
 }
 
-/// A slice of answers that is too short or too long.
-macro_rules! wrong_lengths {
-    ($($name:ident: $method:ident($items:expr, $answers:literal)),* $(,)?) => {
-        mod wrong_length {
-            use guira::CuckooFilter;
-            $(#[test]
-            #[should_panic(expected = "a batch needs as many answers as items: 3 items")]
-            fn $name() {
-                let _ = CuckooFilter::with_capacity(10).$method($items, &mut [false; $answers]);
-            })*
-        }
+/// Of growing filters, the target covers all segments together.
+#[test]
+fn rates_that_a_growing_filter_cannot_meet() {
+    let builder = GrowingFilter::builder().capacity(1);
+    let low = error(builder.clone().false_positive_rate(1e-6));
+    let BuildError::RateTooLow { lowest, .. } = low else { panic!("{low:?}") };
+    assert!(builder.clone().false_positive_rate(lowest * 1.01).build().is_ok(), "{lowest}");
+    let missed = error(builder.layout(Layout::Plain8x8).false_positive_rate(0.01));
+    assert!(matches!(missed, BuildError::LayoutMissesRate { .. }), "{missed:?}");
+}
+
+/// Where a thread panicked last: the file and the line.
+static PANICS: Mutex<Vec<(ThreadId, String, u32)>> = Mutex::new(Vec::new());
+
+/// Calls an operation that must panic. Returns its message, and the file and line of the panic.
+fn panic_of(operation: &dyn Fn()) -> (String, String, u32) {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            let place =
+                info.location().map_or((String::new(), 0), |at| (at.file().into(), at.line()));
+            PANICS.lock().expect("no panic").push((thread::current().id(), place.0, place.1));
+            usual(info);
+        }));
+    });
+    let panic = catch_unwind(AssertUnwindSafe(operation)).expect_err("this must panic");
+    let message = panic.downcast_ref::<String>().expect("a formatted message").clone();
+    let panics = PANICS.lock().expect("no panic");
+    let mine = panics.iter().rfind(|(thread, ..)| *thread == thread::current().id());
+    let (_, file, line) = mine.expect("the hook has run");
+    (message, file.clone(), *line)
+}
+
+/// An operation that must panic, and its line.
+macro_rules! here {
+    ($operation:expr) => {
+        (line!(), &|| _ = $operation)
     };
 }
 
-wrong_lengths! {
-    of_contains_batch: contains_batch(&["a", "b", "c"], 2),
-    of_insert_unique_batch: insert_unique_batch(&["a", "b", "c"], 4),
-    of_remove_batch: remove_batch(&["a", "b", "c"], 0),
-    of_contains_hash_batch: contains_hash_batch(&[1, 2, 3], 4),
-    of_insert_unique_hash_batch: insert_unique_hash_batch(&[1, 2, 3], 2),
-    of_remove_hash_batch: remove_hash_batch(&[1, 2, 3], 5),
+/// Checks that each operation panics with this message, at its own line.
+fn assert_panics_here(expected: &str, operations: &[(u32, &dyn Fn())]) {
+    for &(line, operation) in operations {
+        let (message, file, panicked_at) = panic_of(operation);
+        assert!(message.contains(expected), "{message}");
+        assert_eq!((file.as_str(), panicked_at), (file!(), line));
+    }
 }
 
-#[test]
-#[should_panic(expected = "a mask has room for 64 answers, not for 65")]
-fn a_burst_too_long_for_a_mask() {
-    let _ = CuckooFilter::with_capacity(10).contains_mask(&[0; 65]);
+fn panics_are_at_the_line_of_the_caller<E: Subject>() {
+    let filter = Filter::<E>::with_capacity(10);
+    let (filter, hashes) = (&filter, filter.by_hash());
+    let (three, wrong, long) = ([1, 2, 3], || [false; 4], [0; 65]);
+    let lengths = "a batch needs as many answers as items: 3 items, 4 answers";
+    assert_panics_here(
+        lengths,
+        &[
+            here!(filter.contains_batch(&three, &mut wrong())),
+            here!(filter.remove_batch(&three, &mut wrong())),
+            here!(filter.insert_unique_batch(&three, &mut wrong())),
+            here!(hashes.contains_batch(&three, &mut wrong())),
+            here!(hashes.remove_batch(&three, &mut wrong())),
+            here!(hashes.insert_unique_batch(&three, &mut wrong())),
+        ],
+    );
+    assert_panics_here(
+        "a burst has at most 64 items, not 65",
+        &[
+            here!(filter.contains_mask(&long)),
+            here!(filter.remove_mask(&long)),
+            here!(filter.insert_unique_mask(&long)),
+            here!(hashes.contains_mask(&long)),
+            here!(hashes.remove_mask(&long)),
+            here!(hashes.insert_unique_mask(&long)),
+        ],
+    );
+    let hasher = || DefaultHashBuilder::with_seed(1);
+    assert_panics_here(
+        "the capacity is zero",
+        &[
+            here!(Filter::<E>::with_capacity(0)),
+            here!(Filter::<E, _>::with_capacity_and_hasher(0, hasher())),
+        ],
+    );
+    assert!(filter.is_empty());
 }
 
-#[test]
-#[should_panic(expected = "a mask has room for 64 answers, not for 65")]
-fn a_burst_of_hashes_too_long_for_a_mask() {
-    let _ = CuckooFilter::with_capacity(10).by_hash().contains_mask(&[0; 65]);
-}
-
-/// Nothing is done before the lengths are checked.
-#[test]
-fn a_wrong_length_changes_nothing() {
-    let filter = CuckooFilter::with_capacity(10);
+/// The lengths are checked before anything else.
+fn a_wrong_length_changes_nothing<E: Subject>() {
+    let filter = Filter::<E>::with_capacity(10);
     filter.insert(&1).expect("room");
     let filter = &filter;
-    let attempts: [Box<dyn Fn()>; 2] = [
+    let attempts: [Box<dyn Fn()>; 4] = [
         Box::new(|| drop(filter.insert_unique_batch(&[1, 2, 3], &mut [false; 2]))),
         Box::new(|| _ = filter.remove_batch(&[1, 2, 3], &mut [false; 4])),
+        Box::new(|| _ = filter.insert_unique_mask(&[2; 65])),
+        Box::new(|| _ = filter.remove_mask(&[1; 65])),
     ];
     for attempt in attempts {
         assert!(catch_unwind(AssertUnwindSafe(attempt)).is_err());
@@ -178,32 +240,32 @@ fn a_wrong_length_changes_nothing() {
     }
 }
 
-/// An item whose hashing panics, if it is that kind of item.
+/// An item whose hashing panics if the flag is set.
 #[derive(Clone, Copy)]
-struct Moody(u64, bool);
+struct Unhashable(u64, bool);
 
-impl Hash for Moody {
+impl Hash for Unhashable {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        assert!(!self.1, "a mood");
+        assert!(!self.1, "this item cannot be hashed");
         state.write_u64(self.0);
     }
 }
 
-/// A hasher that panics at one number.
+/// A hasher that panics on one number.
 #[derive(Clone)]
-struct Touchy(DefaultHashBuilder);
+struct Panicking(DefaultHashBuilder);
 
-struct TouchyHasher<H>(H);
+struct PanickingHasher<H>(H);
 
-impl BuildHasher for Touchy {
-    type Hasher = TouchyHasher<<DefaultHashBuilder as BuildHasher>::Hasher>;
+impl BuildHasher for Panicking {
+    type Hasher = PanickingHasher<<DefaultHashBuilder as BuildHasher>::Hasher>;
 
     fn build_hasher(&self) -> Self::Hasher {
-        TouchyHasher(self.0.build_hasher())
+        PanickingHasher(self.0.build_hasher())
     }
 }
 
-impl<H: Hasher> Hasher for TouchyHasher<H> {
+impl<H: Hasher> Hasher for PanickingHasher<H> {
     fn finish(&self) -> u64 {
         self.0.finish()
     }
@@ -213,16 +275,21 @@ impl<H: Hasher> Hasher for TouchyHasher<H> {
     }
 
     fn write_u64(&mut self, value: u64) {
-        assert!(value != 666, "the number of the beast");
+        assert!(value != 666, "this number cannot be hashed");
         self.0.write_u64(value);
     }
 }
 
-/// Does everything to a filter with items of which one in the middle of each batch panics, and checks
-/// that it still counts right, finds what is in, and can be filled and emptied.
-fn survives<S: BuildHasher, T: Hash>(filter: &CuckooFilter<S>, good: &[T], bad: &T, mixed: &[T]) {
+/// Calls every operation with items of which one in the middle of each batch panics. Checks that
+/// the filter still counts correctly, finds its items, and can be filled and emptied.
+fn survives<E: Subject, S: BuildHasher, T: Hash>(
+    filter: &Filter<E, S>,
+    good: &[T],
+    bad: &T,
+    mixed: &[T],
+) {
     let panics = |attempt: &dyn Fn()| {
-        assert!(catch_unwind(AssertUnwindSafe(attempt)).is_err(), "that should have panicked");
+        assert!(catch_unwind(AssertUnwindSafe(attempt)).is_err(), "this must panic");
     };
     let check = |inserted: usize| {
         let found = good.iter().filter(|item| filter.contains(*item)).count();
@@ -235,7 +302,7 @@ fn survives<S: BuildHasher, T: Hash>(filter: &CuckooFilter<S>, good: &[T], bad: 
     panics(&|| _ = filter.count(bad));
     check(0);
 
-    // Of a batch, any number of items before the one that panics may be in; what is in, counts.
+    // Any number of items before the one that panics may have been added; these count.
     panics(&|| drop(filter.insert_batch(mixed)));
     let inserted = filter.len();
     assert!(inserted < good.len());
@@ -244,8 +311,15 @@ fn survives<S: BuildHasher, T: Hash>(filter: &CuckooFilter<S>, good: &[T], bad: 
     let inserted = filter.len();
     check(inserted);
     panics(&|| _ = filter.contains_batch(mixed, &mut vec![false; mixed.len()]));
+    panics(&|| _ = filter.contains_mask(&mixed[120..180]));
     check(inserted);
     panics(&|| _ = filter.remove_batch(mixed, &mut vec![false; mixed.len()]));
+    let inserted = filter.len();
+    check(inserted);
+    panics(&|| _ = filter.insert_unique_mask(&mixed[120..180]));
+    let inserted = filter.len();
+    check(inserted);
+    panics(&|| _ = filter.remove_mask(&mixed[120..180]));
     let inserted = filter.len();
     check(inserted);
 
@@ -257,19 +331,17 @@ fn survives<S: BuildHasher, T: Hash>(filter: &CuckooFilter<S>, good: &[T], bad: 
     check(0);
 }
 
-#[test]
-fn a_hash_that_panics_leaves_the_filter_usable() {
-    let filter = CuckooFilter::builder().capacity(1_000).seed(1).build().expect("small");
-    let good: Vec<Moody> = (0..200).map(|number| Moody(number, false)).collect();
+fn a_hash_that_panics_leaves_the_filter_usable<E: Subject>() {
+    let filter = Filter::<E>::builder().capacity(300).seed(1).build().expect("small");
+    let good: Vec<Unhashable> = (0..200).map(|number| Unhashable(number, false)).collect();
     let mut mixed = good.clone();
     mixed[150].1 = true;
-    survives(&filter, &good, &Moody(150, true), &mixed);
+    survives(&filter, &good, &Unhashable(150, true), &mixed);
 }
 
-#[test]
-fn a_hasher_that_panics_leaves_the_filter_usable() {
-    let hasher = Touchy(DefaultHashBuilder::with_seed(2));
-    let builder = CuckooFilter::builder().capacity(1_000).seed(2);
+fn a_hasher_that_panics_leaves_the_filter_usable<E: Subject>() {
+    let hasher = Panicking(DefaultHashBuilder::with_seed(2));
+    let builder = Filter::<E>::builder().capacity(300).seed(2);
     let filter = builder.hasher(hasher).build().expect("small");
     let good: Vec<u64> = (0..200).collect();
     let mut mixed = good.clone();

@@ -1,6 +1,8 @@
-//! What every public type promises to be, checked by the compiler; and what errors say.
+//! The public interface: which traits types implement, that both engines offer the same operations,
+//! and that each of them is documented once.
 
 use std::{
+    collections::{BTreeMap, BTreeSet},
     error::Error,
     fmt::Debug,
     hash::{BuildHasher, Hash, Hasher, RandomState},
@@ -8,45 +10,47 @@ use std::{
 };
 
 use guira::{
-    BuildError, CuckooFilter, DefaultHashBuilder, DefaultHasher, FilterBuilder, GrowingFilter,
-    InsertBatchError, InsertError, Layout, Segment, StableHashBuilder, StableHasher,
+    BuildError, ByHash, CuckooFilter, DefaultHashBuilder, DefaultHasher, Engine, Filter,
+    FilterBuilder, Fixed, Growing, GrowingFilter, InsertBatchError, InsertError, InsertMask,
+    Layout, Membership, Segment, StableHashBuilder, StableHasher,
 };
 
-/// Goes from thread to thread, is shared by threads, and by who catches panics. (Filters are in order after a
-/// panic, whoever made it.)
-fn at_home_anywhere<T: Send + Sync + Unpin + UnwindSafe + RefUnwindSafe + Debug + 'static>() {}
+/// Can be sent, shared, and used after a panic was caught. (No panic breaks a filter.)
+fn usable_everywhere<T: Send + Sync + Unpin + UnwindSafe + RefUnwindSafe + Debug + 'static>() {}
 
-/// Fits into any error type there is.
+/// Fits into any boxed error.
 fn an_error<T: Error + Send + Sync + Unpin + 'static>() {}
 
 fn a_value<T: Clone + Eq + Hash>() {}
 
 fn copied<T: Copy>() {}
 
-fn at_home_with<S>()
+fn usable_with<S>()
 where
     S: BuildHasher + Debug + Send + Sync + Unpin + UnwindSafe + RefUnwindSafe + 'static,
 {
-    at_home_anywhere::<CuckooFilter<S>>();
-    at_home_anywhere::<GrowingFilter<S>>();
-    at_home_anywhere::<FilterBuilder<S>>();
-    at_home_anywhere::<S>();
+    usable_everywhere::<CuckooFilter<S>>();
+    usable_everywhere::<GrowingFilter<S>>();
+    usable_everywhere::<FilterBuilder<Fixed, S>>();
+    usable_everywhere::<FilterBuilder<Growing, S>>();
+    usable_everywhere::<S>();
 }
 
 #[test]
-fn every_type_is_at_home_anywhere() {
-    at_home_with::<DefaultHashBuilder>();
-    at_home_with::<StableHashBuilder>();
-    at_home_with::<RandomState>();
-    at_home_anywhere::<(DefaultHasher, StableHasher)>();
-    at_home_anywhere::<(Layout, Segment)>();
-    at_home_anywhere::<(BuildError, InsertError, InsertBatchError)>();
+fn every_type_is_usable_everywhere() {
+    usable_with::<DefaultHashBuilder>();
+    usable_with::<StableHashBuilder>();
+    usable_with::<RandomState>();
+    usable_everywhere::<(DefaultHasher, StableHasher)>();
+    usable_everywhere::<(Layout, Segment, InsertMask)>();
+    usable_everywhere::<(ByHash<Fixed>, ByHash<Growing>)>();
+    usable_everywhere::<(BuildError, InsertError, InsertBatchError)>();
     #[cfg(feature = "stats")]
-    at_home_anywhere::<guira::Stats>();
+    usable_everywhere::<guira::Stats>();
 }
 
 #[test]
-fn segments_can_be_walked_anywhere() {
+fn segments_can_be_iterated_everywhere() {
     fn check<T: ExactSizeIterator<Item = Segment> + Send + Sync + Unpin>(segments: &T) -> usize {
         segments.len()
     }
@@ -62,8 +66,9 @@ fn errors_are_errors_and_values_are_values() {
     #[cfg(feature = "std")]
     an_error::<guira::LoadError>();
 
-    copied::<(BuildError, InsertError, Layout, Segment, StableHashBuilder)>();
-    a_value::<(InsertError, InsertBatchError, Layout, Segment, StableHashBuilder)>();
+    copied::<(BuildError, InsertError, InsertMask, Layout, Segment, StableHashBuilder)>();
+    copied::<(ByHash<Fixed>, ByHash<Growing>)>();
+    a_value::<(InsertError, InsertBatchError, InsertMask, Layout, Segment, StableHashBuilder)>();
     #[cfg(feature = "stats")]
     {
         fn check<T: Clone + Default + Eq>() {}
@@ -78,9 +83,9 @@ fn hashers_are_hashers() {
     check::<StableHashBuilder>();
 }
 
-/// Whatever the hasher: it need be neither cloned nor shown to be used, and the filter can be shown.
+/// A hasher needs no other trait, and `Debug` of the filter does not need it either.
 #[test]
-fn a_hasher_of_the_users_own_need_not_be_anything_else() {
+fn a_hasher_needs_no_other_trait() {
     struct Plain;
 
     impl BuildHasher for Plain {
@@ -91,10 +96,9 @@ fn a_hasher_of_the_users_own_need_not_be_anything_else() {
         }
     }
 
-    let builder = || CuckooFilter::builder().capacity(10).hasher(Plain);
-    let filter = builder().build().expect("a small filter");
+    let filter = CuckooFilter::with_capacity_and_hasher(10, Plain);
     assert!(format!("{filter:?}").starts_with("CuckooFilter {"));
-    let filter = builder().build_growing().expect("a small filter");
+    let filter = GrowingFilter::with_capacity_and_hasher(10, Plain);
     assert!(format!("{filter:?}").starts_with("GrowingFilter {"));
 }
 
@@ -107,10 +111,163 @@ fn the_seed_of_the_default_hasher_is_not_shown() {
 
 #[cfg(feature = "std")]
 #[test]
-fn what_reading_failed_of_is_the_source_and_said_once() {
+fn the_source_of_a_read_error_is_reported_once() {
     let error = guira::LoadError::from(std::io::Error::other("unplugged"));
     assert!(matches!(error, guira::LoadError::Io(_)));
     assert!(!error.to_string().contains("unplugged"));
     assert_eq!(error.source().expect("a source").to_string(), "unplugged");
     assert!(guira::LoadError::NotASnapshot.source().is_none());
+}
+
+/// Calls every operation on items and on hashes, and everything else that filters share.
+fn uses_everything<E: Membership>(filter: &Filter<E>) -> Result<(), Box<dyn Error>> {
+    let (some, answers) = ([1_u64, 2, 3], &mut [false; 3]);
+    filter.insert(&0)?;
+    assert!(filter.insert_unique(&"ani")?);
+    filter.insert_batch(&some)?;
+    assert_eq!(filter.insert_unique_batch(&some, answers)?, 0);
+    assert_eq!(filter.contains_batch(&some, answers), 3);
+    assert_eq!(filter.contains_mask(&some), 0b111);
+    assert_eq!(filter.insert_unique_mask(&some).added, 0);
+    assert!(filter.contains(&0) && filter.count("ani") == 1);
+    assert_eq!((filter.remove_batch(&some[..1], &mut [false]), filter.remove_mask(&some)), (1, 6));
+    filter.try_extend(some)?;
+    assert!(filter.remove("ani"));
+    filter.clear();
+
+    let by_hash: ByHash<'_, E> = filter.by_hash();
+    by_hash.insert(0)?;
+    assert!(by_hash.insert_unique(9)?);
+    by_hash.insert_batch(&some)?;
+    assert_eq!(by_hash.insert_unique_batch(&some, answers)?, 0);
+    assert_eq!(by_hash.contains_batch(&some, answers), 3);
+    assert_eq!(by_hash.contains_mask(&some), 0b111);
+    assert_eq!(by_hash.insert_unique_mask(&some).refused, 0);
+    assert!(by_hash.contains(0) && by_hash.count(9) == 1);
+    assert_eq!((by_hash.remove_batch(&some, answers), by_hash.remove_mask(&[0])), (3, 1));
+    by_hash.try_extend(some)?;
+    assert!(by_hash.remove(9));
+    describes(filter)
+}
+
+/// Calls everything that filters of any engine share.
+fn describes<E: Engine>(filter: &Filter<E>) -> Result<(), Box<dyn Error>> {
+    assert_eq!((filter.len(), filter.is_empty()), (3, false));
+    assert!(filter.slots() >= filter.capacity() && filter.load_factor() > 0.0);
+    assert!(filter.size_in_bytes() > 0 && filter.false_positive_rate() > 0.0);
+    assert!(filter.segments().any(|segment| segment.layout == filter.layout()));
+    #[cfg(feature = "stats")]
+    assert!(filter.stats().inserts > 0);
+    let copies = [filter.clone(), filter.try_clone()?];
+    assert!(copies.iter().all(|copy| copy.len() == 3 && format!("{copy:?}") != ""));
+    let hasher = filter.hasher().clone();
+    let built = Filter::<E>::builder().capacity(9).false_positive_rate(0.25).fastest().seed(1);
+    let built = built.huge_pages(false).layout(Layout::Plain8x8).hasher(hasher.clone()).build()?;
+    assert_eq!(built.capacity(), Filter::<E, _>::with_capacity_and_hasher(9, hasher).capacity());
+    assert_eq!(Filter::<E>::with_capacity(9).capacity(), 9);
+    filter.clear();
+    Ok(())
+}
+
+#[test]
+fn user_code_can_be_generic_over_engines() {
+    uses_everything(&CuckooFilter::with_capacity(100)).expect("room");
+    uses_everything(&GrowingFilter::with_capacity(100)).expect("room");
+    uses_everything(&GrowingFilter::default()).expect("room");
+}
+
+/// The files with the public methods of filters, with their paths below `src/filter`.
+const SOURCES: [(&str, &str); 7] = [
+    ("builder.rs", include_str!("../src/filter/builder.rs")),
+    ("by_hash.rs", include_str!("../src/filter/by_hash.rs")),
+    ("fixed.rs", include_str!("../src/filter/fixed.rs")),
+    ("growing.rs", include_str!("../src/filter/growing.rs")),
+    ("info.rs", include_str!("../src/filter/info.rs")),
+    ("items.rs", include_str!("../src/filter/items.rs")),
+    ("mod.rs", include_str!("../src/filter/mod.rs")),
+];
+
+/// A public method of the source: the header of its `impl`, its name and its doc comment.
+#[derive(Debug)]
+struct Method {
+    file: &'static str,
+    of: String,
+    name: String,
+    doc: String,
+}
+
+/// The public methods of a file.
+fn methods((file, source): (&'static str, &str)) -> Vec<Method> {
+    let (mut of, mut doc, mut methods) = (String::new(), String::new(), Vec::new());
+    for line in source.lines() {
+        let code = line.trim_start();
+        if line.starts_with("impl") {
+            line.trim_end_matches(" {").clone_into(&mut of);
+        }
+        if let Some(text) = code.strip_prefix("///") {
+            doc.push_str(text.trim());
+            doc.push('\n');
+        } else if let Some((_, rest)) =
+            code.split_once("pub fn ").filter(|(before, _)| before.is_empty())
+        {
+            let name = rest.split(['<', '(']).next().unwrap_or_default().to_string();
+            methods.push(Method { file, of: of.clone(), name, doc: std::mem::take(&mut doc) });
+        } else if !code.starts_with("#[") {
+            doc.clear();
+        }
+    }
+    methods
+}
+
+/// All public methods.
+fn all_methods() -> Vec<Method> {
+    SOURCES.into_iter().flat_map(methods).collect()
+}
+
+/// Every operation on items exists by hash too, where its documentation is a link.
+#[test]
+fn every_operation_exists_once_and_by_hash() {
+    let all = all_methods();
+    let names = |of: &str| -> BTreeSet<&str> {
+        all.iter().filter(|method| method.of == of).map(|method| method.name.as_str()).collect()
+    };
+    let items = names("impl<E: Membership, S: BuildHasher> Filter<E, S>");
+    assert!(items.len() >= 13 && items.contains("insert_unique_mask"), "{items:?}");
+    assert_eq!(items, names("impl<E: Membership> ByHash<'_, E>"));
+    for method in all.iter().filter(|method| method.file == "by_hash.rs") {
+        let name = &method.name;
+        assert_eq!(method.doc, format!("[`Filter::{name}`](crate::Filter::{name}) by hash.\n"));
+    }
+}
+
+/// An engine has no public method that filters of other engines lack, apart from these.
+#[test]
+fn engines_offer_the_same_operations() {
+    let single: BTreeMap<String, String> = all_methods()
+        .into_iter()
+        .filter(|method| method.of.contains("Growing") || method.of.contains("Fixed"))
+        .map(|method| (method.name, method.of))
+        .collect();
+    let growing = ("target_false_positive_rate".into(), "impl<S> Filter<Growing, S>".into());
+    assert_eq!(single, BTreeMap::from([growing]));
+    // The public methods of the engines themselves: none.
+    let engines =
+        all_methods().into_iter().filter(|m| ["fixed.rs", "growing.rs"].contains(&m.file));
+    assert_eq!(engines.count(), 0);
+}
+
+/// Every public method has a doc comment with an example, and no two of them are equal.
+#[test]
+fn documentation_stands_once() {
+    let mut seen = BTreeMap::new();
+    for method in all_methods() {
+        let what = format!("{} of {}, {}", method.name, method.of, method.file);
+        assert!(!method.doc.is_empty(), "{what} has no documentation");
+        assert!(method.file == "by_hash.rs" || method.doc.contains("```"), "{what} has no example");
+        let prose = method.doc.split("```").next().unwrap_or_default().to_string();
+        if let Some(before) = seen.insert(prose, what.clone()) {
+            panic!("{what} and {before} have the same documentation");
+        }
+    }
+    assert!(seen.len() > 40, "{} methods", seen.len());
 }

@@ -1,4 +1,4 @@
-//! The filter with the default hasher, and the whole suite again with worse ones.
+//! The suite for both engines, with the default hasher and with worse ones.
 
 mod common;
 

@@ -1,30 +1,30 @@
-//! The core, operation by operation, against an oracle that knows exactly what fits.
+//! The table, operation by operation, against an oracle that knows exactly which inserts must fail.
 
 mod common;
 
-use common::{Checked, Watchdog, core, oracle::Oracle, rng, runner, scaled};
-use guira::raw::{BucketLayout, Pair, Plain, SemiSorted, Table};
+use common::{Checked, Watchdog, oracle::Oracle, rng, runner, scaled};
+use guira::raw::{Addressing, BucketLayout, Pair, Plain, SemiSorted, Table};
 use proptest::prelude::*;
 use rand::RngExt;
 
-/// Numbers of buckets to try; the search visits 500, so in all of these it misses no free lane.
+/// Numbers of buckets. A search expands up to 500, so in all of these it finds every empty slot.
 const SIZES: [u64; 9] = [1, 2, 3, 4, 8, 9, 33, 100, 300];
 
-/// Something done to a core; the numbers stand for pairs.
+/// An operation on a table. Indices select pairs.
 #[derive(Clone, Debug)]
 enum Op {
     Insert(usize),
     InsertUnique(usize),
     Remove(usize),
-    /// So many insertions, from this pair on.
+    /// Inserts of consecutive pairs: the index of the first one, and their number.
     Fill(usize, usize),
-    /// So many removals, from this pair on.
+    /// Removals of consecutive pairs: the index of the first one, and their number.
     Drain(usize, usize),
     Clear,
 }
 
 fn op() -> impl Strategy<Value = Op> {
-    // A third of the draws go to four pairs, so that copies pile up.
+    // A third of the draws select one of four pairs, so that these get many copies.
     let pair = || prop_oneof![2 => any::<usize>(), 1 => 0..4_usize];
     let run = || (pair(), 0..150_usize);
     prop_oneof![
@@ -37,9 +37,9 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// A core beside the oracle.
+/// A table beside the oracle.
 struct Checker<L> {
-    core: Table,
+    table: Table,
     oracle: Oracle,
     pairs: Vec<Pair>,
     layout: std::marker::PhantomData<L>,
@@ -47,53 +47,58 @@ struct Checker<L> {
 
 impl<L: BucketLayout> Checker<L> {
     fn new(buckets: u64, seed: u64) -> Self {
-        let core = table(buckets, seed);
+        let table = Table::new(Addressing::new(buckets), false).expect("a small table");
         let mut rng = rng(seed);
-        let number = buckets * u64::from(L::SLOTS) * 3 / 2 + 4;
-        let pairs = (0..number).map(|_| core.addressing().pair::<L>(rng.random())).collect();
+        let count = buckets * u64::from(L::SLOTS) * 3 / 2 + 4;
+        let pairs = (0..count).map(|_| table.addressing().pair::<L>(rng.random())).collect();
         let oracle = Oracle::new(buckets, L::SLOTS);
-        Self { core, oracle, pairs, layout: std::marker::PhantomData }
+        Self { table, oracle, pairs, layout: std::marker::PhantomData }
     }
 
     fn insert(&mut self, pair: Pair) -> Checked {
         let expected = self.oracle.insert(pair);
-        prop_assert_eq!(self.core.insert::<L>(pair), expected, "insert of {:?}", pair);
-        self.look(pair)
+        prop_assert_eq!(self.table.insert::<L>(pair), expected, "insert of {:?}", pair);
+        self.check(pair)
     }
 
     fn insert_unique(&mut self, pair: Pair) -> Checked {
         let expected = self.oracle.insert_unique(pair);
-        prop_assert_eq!(self.core.insert_unique::<L>(pair), expected, "{:?}", pair);
-        self.look(pair)
+        prop_assert_eq!(
+            self.table.insert_unique::<L>(pair),
+            expected,
+            "insert_unique of {:?}",
+            pair
+        );
+        self.check(pair)
     }
 
     fn remove(&mut self, pair: Pair) -> Checked {
         let expected = self.oracle.remove(pair);
-        prop_assert_eq!(self.core.remove::<L>(pair), expected, "removal of {:?}", pair);
-        self.look(pair)
+        prop_assert_eq!(self.table.remove::<L>(pair), expected, "removal of {:?}", pair);
+        self.check(pair)
     }
 
-    /// Checks what the core says of a pair, named from either of its buckets.
-    fn look(&self, pair: Pair) -> Checked {
+    /// Compares the copies of a pair, with its buckets in both orders.
+    fn check(&self, pair: Pair) -> Checked {
         let [first, second] = pair.buckets;
         let reversed = Pair { buckets: [second, first], ..pair };
         for pair in [pair, reversed] {
             let count = self.oracle.count(pair);
-            prop_assert_eq!(self.core.count::<L>(pair), count, "count of {:?}", pair);
-            prop_assert_eq!(self.core.contains::<L>(pair), count > 0, "{:?}", pair);
+            prop_assert_eq!(self.table.count::<L>(pair), count, "count of {:?}", pair);
+            prop_assert_eq!(self.table.contains::<L>(pair), count > 0, "contains of {:?}", pair);
         }
         Ok(())
     }
 
-    /// Checks every pair in the game, which also shows that nothing else was touched.
-    fn look_at_all(&self) -> Checked {
-        self.pairs.iter().try_for_each(|&pair| self.look(pair))
+    /// Compares the copies of all pairs, so that a change of an unrelated pair is found.
+    fn check_all(&self) -> Checked {
+        self.pairs.iter().try_for_each(|&pair| self.check(pair))
     }
 
-    /// The pair of this number, or of this number as seen from its other bucket.
-    fn pair(&self, number: usize) -> Pair {
-        let mut pair = self.pairs[number % self.pairs.len()];
-        if number / self.pairs.len() % 2 == 1 {
+    /// Returns the pair at this index, in every other round of indices with its buckets exchanged.
+    fn pair(&self, index: usize) -> Pair {
+        let mut pair = self.pairs[index % self.pairs.len()];
+        if index / self.pairs.len() % 2 == 1 {
             pair.buckets.reverse();
         }
         pair
@@ -101,9 +106,9 @@ impl<L: BucketLayout> Checker<L> {
 
     fn apply(&mut self, op: &Op) -> Checked {
         match *op {
-            Op::Insert(number) => self.insert(self.pair(number)),
-            Op::InsertUnique(number) => self.insert_unique(self.pair(number)),
-            Op::Remove(number) => self.remove(self.pair(number)),
+            Op::Insert(index) => self.insert(self.pair(index)),
+            Op::InsertUnique(index) => self.insert_unique(self.pair(index)),
+            Op::Remove(index) => self.remove(self.pair(index)),
             Op::Fill(start, length) => {
                 (0..length).try_for_each(|i| self.insert(self.pair(start.wrapping_add(i))))
             }
@@ -111,7 +116,8 @@ impl<L: BucketLayout> Checker<L> {
                 (0..length).try_for_each(|i| self.remove(self.pair(start.wrapping_add(i))))
             }
             Op::Clear => {
-                self.core.clear();
+                let occupied = self.oracle.len() as u64;
+                prop_assert_eq!(self.table.clear::<L>(), occupied, "clear");
                 self.oracle.clear();
                 Ok(())
             }
@@ -119,8 +125,8 @@ impl<L: BucketLayout> Checker<L> {
     }
 }
 
-/// Random sequences of operations in tables of every size.
-fn check<L: BucketLayout>() {
+/// Runs random sequences of operations in tables of every size.
+fn check_random<L: BucketLayout>() {
     let _watchdog = Watchdog::new("model");
     let ops = prop::collection::vec(op(), 0..60);
     let strategy = (prop::sample::select(&SIZES[..]), any::<u64>(), ops);
@@ -130,18 +136,18 @@ fn check<L: BucketLayout>() {
         for op in &ops {
             checker.apply(op)?;
         }
-        checker.look_at_all()
+        checker.check_all()
     });
     outcome.unwrap_or_else(|failure| panic!("{failure}"));
 }
 
 macro_rules! models {
-    ($module:ident of $layout:ident: $($name:ident: $lanes:literal x $bits:literal),* $(,)?) => {
+    ($module:ident of $layout:ident: $($name:ident: $slots:literal x $bits:literal),* $(,)?) => {
         mod $module {
             use super::*;
             $(#[test]
             fn $name() {
-                check::<$layout<$lanes, $bits>>();
+                check_random::<$layout<$slots, $bits>>();
             })*
         }
     };
@@ -160,19 +166,19 @@ models! {
     of_1x5: 1 x 5, of_2x5: 2 x 5, of_3x6: 3 x 6, of_6x5: 6 x 5,
 }
 
-/// Fills tables to the very last lane that the oracle can fill, one item at a time.
+/// Fills tables to the last slot that the oracle can fill, one item at a time.
 #[test]
 fn full_means_that_nothing_fits() {
     let _watchdog = Watchdog::new("full_means_that_nothing_fits");
     for seed in 0..scaled(3, 20) {
         for buckets in [1, 2, 3, 8, 50, 400] {
             let mut checker = Checker::<Plain<4, 16>>::new(buckets, seed);
-            for number in 0..checker.pairs.len() {
-                checker.insert(checker.pairs[number]).unwrap_or_else(|failure| panic!("{failure}"));
+            for index in 0..checker.pairs.len() {
+                checker.insert(checker.pairs[index]).unwrap_or_else(|failure| panic!("{failure}"));
             }
             let load = checker.oracle.len() as f64 / (buckets * 4) as f64;
-            assert!(load > 0.9, "the oracle itself stopped at {load}");
-            checker.look_at_all().unwrap_or_else(|failure| panic!("{failure}"));
+            assert!(load > 0.9, "the oracle refuses an item at load {load}");
+            checker.check_all().unwrap_or_else(|failure| panic!("{failure}"));
         }
     }
 }

@@ -1,8 +1,8 @@
-//! A hit happens after the insert that it found: what the inserting thread wrote before is seen.
+//! A hit happens after the insert that it found: what the inserting thread wrote before is visible.
 //!
-//! On x86-64 the hardware keeps that order by itself; under Miri
-//! (`MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test --test publish`) the stores to the
-//! cells are races unless the filter's own orderings forbid them.
+//! On x86-64 the hardware guarantees this order. Under Miri
+//! (`MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test --test publish`) accesses to
+//! the cells are data races unless the filter's own orderings prevent them.
 
 mod common;
 
@@ -19,10 +19,12 @@ use common::{Watchdog, build, capacity_of, churn::StopOnPanic, hashers, rng};
 use guira::{CuckooFilter, Layout};
 use rand::RngExt;
 
-/// Items to hand over.
+/// Number of items to hand over.
 const ITEMS: usize = if cfg!(miri) { 40 } else { 500 };
+/// Number of keys that fill half of the filter.
+const FILLERS: usize = 12;
 
-/// Plain memory, written before an item is inserted, and read after it was found.
+/// Plain memory. A cell is written before its item is inserted, and read after the item is found.
 struct Cells(Vec<UnsafeCell<u64>>);
 
 // SAFETY: the tests read a cell only after a hit that happens after its only write.
@@ -34,36 +36,40 @@ impl Cells {
     }
 
     fn write(&self, cell: usize) {
-        // SAFETY: nobody reads this cell before the item is in the filter.
+        // SAFETY: no thread reads this cell before the item is in the filter.
         unsafe { *self.0[cell].get() = cell as u64 + 1 };
     }
 
     fn check(&self, cell: usize) {
-        // SAFETY: the caller has found the item, so its insert, and the write before, happened before.
+        // SAFETY: the caller has found the item, so its insert, and the write before it, happened
+        // before.
         let value = unsafe { *self.0[cell].get() };
-        assert_eq!(value, cell as u64 + 1, "found, but not what was written before");
+        assert_eq!(
+            value,
+            cell as u64 + 1,
+            "the item is visible, but not the write before its insert"
+        );
     }
 }
 
-/// Hands items from one thread to another through a filter alone, in which another thread moves them
-/// about meanwhile. `find` waits for an item to be found, by whatever operation.
+/// Hands items from one thread to another through a filter alone, while a third thread makes
+/// inserts relocate them. `find` is the operation that finds an item.
 fn hand_over(find: impl Fn(&CuckooFilter, &u64) -> bool + Sync) {
     let _watchdog = Watchdog::new("hand_over");
     let layout = Layout::Plain4x16;
     let filter = build(hashers::default, capacity_of(layout, 6), layout, 6);
-    // No key may be mistaken for another: neither for one that is there to crowd the filter, nor for
-    // the items before it.
+    // An alias among the fillers would be found before the item is inserted.
     let keys = distinct_keys(&filter);
-    let (crowd, items) = keys.split_at(12);
-    for key in crowd {
-        filter.insert(key).expect("half full");
+    let (fillers, items) = keys.split_at(FILLERS);
+    for key in fillers {
+        filter.insert(key).expect("the filter is half full");
     }
     let (cells, found, stop) = (Cells::new(), AtomicUsize::new(0), AtomicBool::new(false));
     thread::scope(|scope| {
         scope.spawn(|| {
             let _stop = StopOnPanic(&stop);
             for (item, key) in items.iter().enumerate() {
-                // Relaxed: this must not publish anything the other way round.
+                // Relaxed: this must not order the reader's accesses before the next write.
                 while found.load(Relaxed) < item {
                     if stop.load(Relaxed) {
                         return;
@@ -86,54 +92,55 @@ fn hand_over(find: impl Fn(&CuckooFilter, &u64) -> bool + Sync) {
                     thread::yield_now();
                 }
                 cells.check(item);
-                // It may have been taken out by having been found.
+                // `find` may have removed it.
                 filter.remove(key);
                 found.store(item + 1, Relaxed);
             }
             stop.store(true, Release);
         });
-        scope.spawn(|| jostle(&filter, crowd, &stop));
+        scope.spawn(|| relocate(&filter, fillers, &stop));
     });
 }
 
-/// Inserts and removes copies of items that are there, so that others must move.
-fn jostle(filter: &CuckooFilter, crowd: &[u64], stop: &AtomicBool) {
+/// Inserts and removes copies of the fillers, so that items are relocated.
+fn relocate(filter: &CuckooFilter, fillers: &[u64], stop: &AtomicBool) {
     let _stop = StopOnPanic(stop);
     let mut rng = rng(60);
     while !stop.load(Acquire) {
-        let keys = [(); 9].map(|()| crowd[rng.random_range(0..crowd.len())]);
-        let fitted: Vec<u64> = keys.into_iter().filter(|key| filter.insert(key).is_ok()).collect();
-        assert!(fitted.iter().all(|key| filter.remove(key)));
+        let keys = [(); 9].map(|()| fillers[rng.random_range(0..fillers.len())]);
+        let inserted: Vec<u64> =
+            keys.into_iter().filter(|key| filter.insert(key).is_ok()).collect();
+        assert!(inserted.iter().all(|key| filter.remove(key)));
     }
 }
 
-/// Twelve keys and `ITEMS` more that are aliases of none of the twelve.
+/// Returns `FILLERS` keys and `ITEMS` more that are not aliases of these.
 fn distinct_keys(like: &CuckooFilter) -> Vec<u64> {
-    let twelve = build(hashers::default, like.capacity(), like.layout(), 6);
-    let mut keys: Vec<u64> = (0..12).collect();
+    let filter = build(hashers::default, like.capacity(), like.layout(), 6);
+    let mut keys: Vec<u64> = (0..FILLERS as u64).collect();
     for key in &keys {
-        twelve.insert(key).expect("half full");
+        filter.insert(key).expect("the filter is half full");
     }
-    keys.extend((1_000..).filter(|key| !twelve.contains(key)).take(ITEMS));
+    keys.extend((1_000..).filter(|key| !filter.contains(key)).take(ITEMS));
     keys
 }
 
 #[test]
-fn what_contains_finds_was_published() {
+fn contains_acquires_what_it_finds() {
     hand_over(CuckooFilter::contains);
 }
 
 #[test]
-fn what_a_batch_finds_was_published() {
+fn a_batch_acquires_what_it_finds() {
     hand_over(|filter, key| filter.contains_batch(&[*key], &mut [false]) == 1);
 }
 
 #[test]
-fn what_remove_takes_was_published() {
+fn remove_acquires_what_it_removes() {
     hand_over(CuckooFilter::remove);
 }
 
 #[test]
-fn what_count_counts_was_published() {
+fn count_acquires_what_it_counts() {
     hand_over(|filter, key| filter.count(key) > 0);
 }

@@ -1,28 +1,29 @@
-//! Filters through serde: a binary format, and one that has bytes as a list of numbers.
+//! Filters through serde: a binary format, and one that writes bytes as a list of numbers.
 
 #![cfg(feature = "serde")]
 
 use guira::{CuckooFilter, StableHashBuilder};
 use serde::{Serialize, de::DeserializeOwned};
 
-/// In CBOR, which has bytes.
+/// Serializes to CBOR, which has a type for bytes.
 fn to_cbor(value: &impl Serialize) -> Vec<u8> {
     let mut bytes = Vec::new();
     ciborium::into_writer(value, &mut bytes).expect("bytes");
     bytes
 }
 
+/// Deserializes from CBOR.
 fn from_cbor<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     ciborium::from_reader(bytes).map_err(|error| error.to_string())
 }
 
 #[test]
-fn there_and_back() {
+fn a_deserialized_filter_equals_the_original() {
     let filter = CuckooFilter::with_capacity(100_000);
-    filter.insert("tyto alba").expect("room");
+    filter.insert("tyto alba").expect("an empty slot");
     let binary: CuckooFilter = from_cbor(&to_cbor(&filter)).expect("a filter");
     let text: CuckooFilter =
-        serde_json::from_str(&serde_json::to_string(&filter).expect("text")).expect("a filter");
+        serde_json::from_str(&serde_json::to_string(&filter).expect("a string")).expect("a filter");
     for copy in [binary, text] {
         assert!(copy.contains("tyto alba"));
         assert_eq!(copy.to_bytes(), filter.to_bytes());
@@ -30,22 +31,23 @@ fn there_and_back() {
 }
 
 #[test]
-fn with_stable_hashes() {
-    for (seed, same) in [(0, true), (1, false)] {
+fn stable_hashers_need_the_default_seed() {
+    for (seed, accepted) in [(0, true), (1, false)] {
         let hasher = StableHashBuilder::with_seed(seed);
-        let filter = CuckooFilter::builder().capacity(100).hasher(hasher).build().expect("small");
+        let filter =
+            CuckooFilter::builder().capacity(100).hasher(hasher).build().expect("a small filter");
         let bytes = to_cbor(&filter);
         let copy: Result<CuckooFilter<StableHashBuilder>, _> = from_cbor(&bytes);
-        assert_eq!(copy.map(|copy| copy.to_bytes()).ok(), same.then(|| filter.to_bytes()));
+        assert_eq!(copy.map(|copy| copy.to_bytes()).ok(), accepted.then(|| filter.to_bytes()));
     }
 }
 
 #[test]
-fn what_is_damaged_is_an_error_that_says_so() {
+fn damage_is_an_error() {
     let filter = CuckooFilter::with_capacity(100);
     let mut bytes = to_cbor(&filter);
     *bytes.last_mut().expect("bytes") ^= 1;
-    let error = from_cbor::<CuckooFilter>(&bytes).expect_err("damaged");
+    let error = from_cbor::<CuckooFilter>(&bytes).expect_err("a flipped bit");
     assert!(error.contains("damaged"), "{error}");
     assert!(serde_json::from_str::<CuckooFilter>("[1, 2, 300]").is_err());
     assert!(serde_json::from_str::<CuckooFilter>("\"guira\"").is_err());

@@ -1,4 +1,5 @@
-//! Memory while a snapshot is loaded: what has arrived and a megabyte, whatever its header says.
+//! Memory while a snapshot is loaded: the bytes read so far and at most a megabyte more, whatever
+//! its header says.
 
 #![cfg(all(feature = "std", target_os = "linux"))]
 
@@ -11,43 +12,46 @@ use guira::{CuckooFilter, LoadError};
 
 const MEGABYTE: usize = 1 << 20;
 
-/// Bytes of this process in memory.
+/// Returns the resident memory of this process in bytes.
 fn resident() -> usize {
-    let text = std::fs::read_to_string("/proc/self/statm").expect("Linux has it");
+    let text = std::fs::read_to_string("/proc/self/statm").expect("Linux provides it");
     let pages: usize = text.split(' ').nth(1).expect("a second field").parse().expect("a number");
-    // SAFETY: it only asks.
+    // SAFETY: `sysconf` has no preconditions.
     pages * usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).expect("a size")
 }
 
-/// A header, zeros, and an end; watches the memory at every read.
-struct Watching {
+/// A reader of a header and zeros, which measures the memory at every read.
+struct Measuring {
     header: Vec<u8>,
     zeros: usize,
-    given: usize,
+    /// Bytes returned so far.
+    read: usize,
+    /// Resident memory before loading.
     before: usize,
-    most_beyond: usize,
+    /// Largest growth of the resident memory beyond the bytes returned.
+    max_excess: usize,
 }
 
-impl Read for &mut Watching {
+impl Read for &mut Measuring {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let beyond = resident().saturating_sub(self.before + self.given);
-        self.most_beyond = self.most_beyond.max(beyond);
-        let given = if self.given < self.header.len() {
-            (&self.header[self.given..]).read(buffer)?
+        let excess = resident().saturating_sub(self.before + self.read);
+        self.max_excess = self.max_excess.max(excess);
+        let read = if self.read < self.header.len() {
+            (&self.header[self.read..]).read(buffer)?
         } else {
-            let zeros = buffer.len().min(self.header.len() + self.zeros - self.given);
+            let zeros = buffer.len().min(self.header.len() + self.zeros - self.read);
             buffer[..zeros].fill(0);
             zeros
         };
-        self.given += given;
-        Ok(given)
+        self.read += read;
+        Ok(read)
     }
 }
 
 #[test]
-fn memory_is_taken_as_bytes_arrive() {
+fn memory_grows_with_the_bytes_read() {
     let filter = CuckooFilter::with_capacity(1_000);
-    // Whatever is needed once: buffers, symbols.
+    // The first load allocates what later ones reuse, such as buffers of the allocator.
     CuckooFilter::from_bytes(&filter.to_bytes()).expect("a snapshot");
     for buckets in [1_u64 << 20, 1 << 28, 1 << 32] {
         for zeros in [0, 1, 100_000, 3 * MEGABYTE, 8 * MEGABYTE - 1] {
@@ -55,19 +59,19 @@ fn memory_is_taken_as_bytes_arrive() {
             header[16..24].copy_from_slice(&buckets.to_le_bytes());
             amend_header(&mut header);
             let before = resident();
-            let mut reader = Watching { header, zeros, given: 0, before, most_beyond: 0 };
+            let mut reader = Measuring { header, zeros, read: 0, before, max_excess: 0 };
             match CuckooFilter::load(&mut reader) {
                 Err(LoadError::Truncated { received, .. }) => {
                     assert_eq!(received, (HEADER + zeros) as u64);
                 }
-                // So much address space is not to be had everywhere.
+                // Some systems refuse this much address space.
                 Err(LoadError::OutOfMemory { bytes, .. }) => assert_eq!(bytes, 8 * buckets),
                 other => panic!("{other:?}"),
             }
             assert!(
-                reader.most_beyond < MEGABYTE,
-                "{buckets} buckets, {zeros} bytes of them: {} bytes beyond",
-                reader.most_beyond
+                reader.max_excess < MEGABYTE,
+                "{buckets} buckets, {zeros} bytes of them read: {} bytes more in memory",
+                reader.max_excess
             );
         }
     }

@@ -1,4 +1,5 @@
-//! Snapshots: what is saved is loaded, beside writers too, and nothing else is.
+//! Snapshots: a saved filter is loaded as it was, also if it was saved beside writers, and every
+//! damage is an error.
 
 #![cfg(feature = "std")]
 
@@ -17,7 +18,7 @@ use common::{
 use guira::{CuckooFilter, Layout, LoadError, StableHashBuilder};
 use rand::{Rng, RngExt};
 
-/// A filter with some items, one of them twice, and these.
+/// Returns a filter at its capacity, with one item twice, and the inserted keys.
 fn filled(layout: Layout, capacity: usize) -> (CuckooFilter, Vec<u64>) {
     let builder = CuckooFilter::builder().capacity(capacity).layout(layout);
     let filter = builder.seed(capacity as u64).build().expect("a small filter");
@@ -28,7 +29,7 @@ fn filled(layout: Layout, capacity: usize) -> (CuckooFilter, Vec<u64>) {
 }
 
 #[test]
-fn what_is_saved_is_loaded() {
+fn a_saved_filter_is_loaded() {
     for &layout in Layout::ALL {
         for capacity in [1, 2, 7, 100, 10_000] {
             let (filter, keys) = filled(layout, capacity);
@@ -43,7 +44,7 @@ fn what_is_saved_is_loaded() {
             assert!(keys.iter().all(|key| copy.contains(key)));
             assert!((0..1_000).all(|key: u64| copy.count(&key) == filter.count(&key)));
             assert_eq!(copy.to_bytes(), bytes);
-            // It goes on as the original would.
+            // Later operations have the same outcomes as on the original.
             let all: Vec<u64> = (capacity as u64..2 * capacity as u64).collect();
             let outcomes = [&filter, &copy].map(|filter| {
                 assert!(keys.iter().all(|key| filter.remove(key)));
@@ -54,16 +55,16 @@ fn what_is_saved_is_loaded() {
     }
 }
 
-/// Tables of every way to take memory: by the allocator, by small pages, by huge ones, and by both.
+/// Tables with memory from every source: the allocator, small pages, huge pages, and both.
 #[test]
-fn large_ones_are_loaded_from_readers() {
+fn large_snapshots_are_loaded_from_readers() {
     for layout in [Layout::Plain4x16, Layout::SemiSorted6x12] {
         for bytes in [100_000, 700_000, 2 << 20, (2 << 20) + 1_000, 5_500_000] {
             let capacity = bytes / 8 * layout.slots_per_bucket() as usize * 9 / 10;
             let filter = CuckooFilter::builder().capacity(capacity).layout(layout).build();
             let filter = filter.expect("some megabytes");
             for key in 0..10_000 {
-                filter.insert(&key).expect("room");
+                filter.insert(&key).expect("an empty slot");
             }
             let saved = filter.to_bytes();
             let copy = CuckooFilter::load(&saved[..]).expect("its own snapshot");
@@ -72,7 +73,7 @@ fn large_ones_are_loaded_from_readers() {
     }
 }
 
-/// A reader that gives a byte, then two, then one …
+/// A reader that returns one byte, then two, then one, and so on.
 struct Slow<'a>(&'a [u8]);
 
 impl Read for Slow<'_> {
@@ -103,7 +104,7 @@ fn reading_ends_with_the_snapshot() {
 }
 
 #[test]
-fn a_failing_reader_is_named() {
+fn an_error_of_the_reader_is_returned() {
     struct Failing;
     impl Read for Failing {
         fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
@@ -121,7 +122,7 @@ fn a_failing_reader_is_named() {
 }
 
 #[test]
-fn truncated_anywhere() {
+fn truncation_at_every_length_is_detected() {
     let (filter, _) = filled(Layout::Plain5x12, 60);
     let bytes = filter.to_bytes();
     for at in 0..bytes.len() {
@@ -135,29 +136,30 @@ fn truncated_anywhere() {
 }
 
 #[test]
-fn any_bit_flipped() {
+fn every_flipped_bit_is_detected() {
     for layout in [Layout::Plain4x16, Layout::SemiSorted6x12] {
         let (filter, _) = filled(layout, 60);
         let mut bytes = filter.to_bytes();
         for bit in 0..8 * bytes.len() {
             bytes[bit / 8] ^= 1 << (bit % 8);
-            let error = CuckooFilter::from_bytes(&bytes).expect_err("a bit is wrong");
+            let error = CuckooFilter::from_bytes(&bytes).expect_err("a flipped bit");
             let byte = bit / 8;
-            let named = match error {
+            let expected = match error {
                 LoadError::NotASnapshot => byte < 8,
                 LoadError::UnknownVersion(_) => (8..12).contains(&byte),
                 LoadError::DamagedHeader => (12..HEADER).contains(&byte),
                 LoadError::DamagedBuckets => byte >= HEADER,
                 _ => false,
             };
-            assert!(named, "bit {bit}: {error:?}");
+            assert!(expected, "bit {bit}: {error:?}");
             bytes[byte] ^= 1 << (bit % 8);
         }
-        CuckooFilter::from_bytes(&bytes).expect("all bits are right again");
+        CuckooFilter::from_bytes(&bytes).expect("the original bits");
     }
 }
 
-/// Random damage of every kind: overwritten, cut, pasted, repeated. What is accepted is the very same.
+/// Applies random damage: bytes are overwritten, cut, pasted or repeated. A snapshot is accepted
+/// only if the damage changed nothing.
 fn corrupt(rounds: u64) {
     let snapshots = Layout::ALL.iter().map(|&layout| filled(layout, 40).0.to_bytes());
     let snapshots: Vec<Vec<u8>> = snapshots.collect();
@@ -183,45 +185,45 @@ fn corrupt(rounds: u64) {
             }
         }
         if let Ok(filter) = CuckooFilter::from_bytes(&bytes) {
-            // (Pasted from its first byte on, it is another one whole.)
+            // (A paste at the first byte makes it another valid snapshot.)
             assert!(snapshots.contains(&bytes), "round {round}: accepted {bytes:x?}");
             assert_eq!(filter.to_bytes(), bytes, "round {round}");
             same += 1;
         }
     }
-    // Some changes change nothing, so the test does accept what is right.
-    assert!(same > 0 && same < rounds / 2, "{same} of {rounds} were accepted");
+    // Some damage changes nothing, so valid snapshots are accepted as well.
+    assert!(same > 0 && same < rounds / 2, "{same} of {rounds} snapshots were accepted");
 }
 
 #[test]
-fn corrupted_at_random() {
+fn random_damage_is_detected() {
     corrupt(scaled(20_000, 500_000));
 }
 
 #[test]
-#[ignore = "long: ten million; in release mode"]
-fn long_corrupted_at_random() {
+#[ignore = "long: ten million snapshots; run it in release mode"]
+fn long_random_damage_is_detected() {
     corrupt(10_000_000);
 }
 
-/// Changes a field of the header, with the checksum right, and loads.
+/// Changes a snapshot, corrects its checksums, and returns the error of loading it.
 fn forged(change: impl FnOnce(&mut Vec<u8>)) -> LoadError {
     let (filter, _) = filled(Layout::Plain4x16, 100);
     let mut bytes = filter.to_bytes();
     change(&mut bytes);
     amend(&mut bytes);
-    let error = CuckooFilter::load(&bytes[..]).expect_err("a field is wrong");
+    let error = CuckooFilter::load(&bytes[..]).expect_err("an invalid field");
     assert!(!error.to_string().is_empty());
     error
 }
 
-/// Sets eight bytes of the header.
+/// Returns the error of a snapshot with other eight bytes at this position of the header.
 fn with(at: usize, value: u64) -> LoadError {
     forged(|bytes| bytes[at..at + 8].copy_from_slice(&value.to_le_bytes()))
 }
 
 #[test]
-fn fields_that_no_filter_has() {
+fn invalid_fields_are_detected() {
     let field = |error: LoadError| match error {
         LoadError::InvalidField { name, value, .. } => (name, value),
         other => panic!("{other:?}"),
@@ -243,31 +245,33 @@ fn fields_that_no_filter_has() {
     let error = forged(|bytes| bytes[8] = 2);
     assert!(matches!(error, LoadError::UnknownVersion(2)), "{error:?}");
     assert!(matches!(with(0, 0), LoadError::NotASnapshot));
-    // Fewer or more items than there are, and more buckets than follow.
+    // A wrong number of items, and more buckets than follow.
     assert!(matches!(with(40, 5), LoadError::InvalidBuckets));
     assert!(matches!(with(16, 1_000), LoadError::Truncated { .. }));
-    // Another seed is another hasher; so is another check.
+    // Another seed means another hasher, and so does another check value.
     assert!(matches!(with(24, 1), LoadError::OtherHasher));
     assert!(matches!(with(48, 1), LoadError::OtherHasher));
 }
 
-/// Words that the library never makes, with the right number of items.
+/// Words that the library never makes, in snapshots that are valid otherwise.
 #[test]
-fn buckets_that_no_filter_has() {
+fn invalid_buckets_are_detected() {
     let cases = [
-        // A hole below an occupied lane.
+        // An empty slot before an occupied one.
         (Layout::Plain4x16, 0x0001_0000_u64),
         (Layout::Plain6x10, 1 << 50),
-        // A bit above the lanes.
+        // A bit above the slots.
         (Layout::Plain6x10, 1 << 60 | 1),
         (Layout::SemiSorted3x22, 1 << 10 | 0x330),
-        // A code beyond the last, a nibble of an empty lane, a hole.
+        // A code above the last one, a nibble of an empty slot, an empty slot before an occupied
+        // one.
         (Layout::SemiSorted6x12, 1 << 16 | 0xd3f8),
         (Layout::SemiSorted6x12, 1 << 16 | 0xd3f7),
         (Layout::SemiSorted5x14, 1 << 24),
     ];
     for (layout, word) in cases {
-        let filter = CuckooFilter::builder().capacity(1).layout(layout).build().expect("small");
+        let filter =
+            CuckooFilter::builder().capacity(1).layout(layout).build().expect("a small filter");
         let mut bytes = filter.to_bytes();
         bytes[HEADER..HEADER + 8].copy_from_slice(&word.to_le_bytes());
         bytes[40] = 1;
@@ -283,8 +287,9 @@ fn buckets_that_no_filter_has() {
 #[test]
 fn another_hasher_is_refused() {
     let stable = |seed| StableHashBuilder::with_seed(seed);
-    let filter = CuckooFilter::builder().capacity(50).hasher(stable(1)).build().expect("small");
-    filter.insert("x").expect("room");
+    let filter =
+        CuckooFilter::builder().capacity(50).hasher(stable(1)).build().expect("a small filter");
+    filter.insert("x").expect("an empty slot");
     let bytes = filter.to_bytes();
     assert!(matches!(CuckooFilter::from_bytes(&bytes), Err(LoadError::OtherHasher)));
     let other = CuckooFilter::from_bytes_with_hasher(&bytes, stable(2));
@@ -293,9 +298,9 @@ fn another_hasher_is_refused() {
     assert!(same.contains("x"));
 }
 
-/// The format and the stable hasher are what they were: two files from the first release that had them.
+/// The format and the stable hasher do not change: two files were saved by an earlier version.
 #[test]
-fn golden_files() {
+fn golden_files_are_reproduced() {
     let files: [(Layout, &[u8]); 2] = [
         (Layout::Plain5x12, include_bytes!("golden/plain-5x12.guira")),
         (Layout::SemiSorted6x12, include_bytes!("golden/semi-sorted-6x12.guira")),
@@ -303,24 +308,24 @@ fn golden_files() {
     for (layout, golden) in files {
         let hasher = StableHashBuilder::with_seed(7);
         let builder = CuckooFilter::builder().capacity(50).layout(layout).seed(7).hasher(hasher);
-        let filter = builder.build().expect("small");
+        let filter = builder.build().expect("a small filter");
         for number in 0..20_u32 {
-            filter.insert(&number).expect("room");
-            filter.insert(&format!("key {number}")).expect("room");
+            filter.insert(&number).expect("an empty slot");
+            filter.insert(&format!("key {number}")).expect("an empty slot");
         }
-        assert!(filter.to_bytes() == golden, "{layout:?}: other bytes than in the golden file");
+        assert!(filter.to_bytes() == golden, "{layout:?}: the bytes differ from the golden file");
         let loaded = CuckooFilter::from_bytes_with_hasher(golden, hasher).expect("a snapshot");
         assert!((0..20_u32).all(|number| loaded.contains(&number)));
         assert!((0..20).all(|number| loaded.contains(&format!("key {number}"))));
     }
 }
 
-/// Saves beside writers that insert, relocate and remove at 95 % load; what is there all the time is in every
-/// snapshot.
-fn beside_writers(layout: Layout, rounds: usize) {
+/// Saves beside writers that insert, relocate and remove at 95 % load. Items that stay in the
+/// filter are in every snapshot.
+fn save_beside_writers(layout: Layout, rounds: usize) {
     const BUCKETS: usize = 512;
-    let lanes = layout.slots_per_bucket() as usize;
-    let capacity = BUCKETS * lanes * 96 / 100 - 40;
+    let slots_per_bucket = layout.slots_per_bucket() as usize;
+    let capacity = BUCKETS * slots_per_bucket * 96 / 100 - 40;
     let filter = CuckooFilter::builder().capacity(capacity).layout(layout).seed(3).build();
     let filter = filter.expect("a small filter");
     let permanent: Vec<u64> = (0..capacity as u64 / 2).collect();
@@ -340,7 +345,7 @@ fn beside_writers(layout: Layout, rounds: usize) {
                         mine.push_back(key);
                     }
                     if mine.len() > changing / 2 {
-                        let oldest: u64 = mine.pop_front().expect("there are some");
+                        let oldest: u64 = mine.pop_front().expect("more than none");
                         assert!(filter.remove(&oldest));
                     }
                 }
@@ -356,15 +361,15 @@ fn beside_writers(layout: Layout, rounds: usize) {
 }
 
 #[test]
-fn saved_beside_writers() {
-    let _watchdog = Watchdog::new("saved_beside_writers");
+fn snapshots_beside_writers_are_complete() {
+    let _watchdog = Watchdog::new("snapshots_beside_writers_are_complete");
     for layout in [Layout::Plain4x16, Layout::SemiSorted6x12] {
-        beside_writers(layout, scaled(30, 300));
+        save_beside_writers(layout, scaled(30, 300));
     }
 }
 
 #[test]
-fn stable_hashes_stay_what_they_are() {
+fn stable_hashes_do_not_change() {
     use std::hash::BuildHasher;
     let hash = StableHashBuilder::with_seed(1);
     let hashes = [
@@ -375,11 +380,12 @@ fn stable_hashes_stay_what_they_are() {
         hash.hash_one("guira"),
         hash.hash_one((1_u16, "guira", [2_u8; 3])),
     ];
-    assert_eq!(hashes[1], hashes[2], "an index is 64 bits everywhere");
+    assert_eq!(hashes[1], hashes[2], "a usize is hashed as 64 bits");
     assert_eq!(hashes, GOLDEN_HASHES, "{hashes:#x?}");
     assert_ne!(hash.hash_one(1_u64), StableHashBuilder::default().hash_one(1_u64));
 }
 
+/// The hashes as they were when the stable hasher was introduced.
 const GOLDEN_HASHES: [u64; 6] = [
     0xbbff_856a_55b7_c7ce,
     0xabf2_c2d8_4fe3_2b42,

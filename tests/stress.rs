@@ -1,6 +1,6 @@
-//! Threads against threads, on tables so small that they meet all the time.
+//! Threads against threads, on tables so small that their operations conflict all the time.
 //!
-//! By default a few million reads; the long version reads 100 million times in every layout:
+//! By default a few million reads. The long version makes 100 million reads in every layout:
 //! `cargo test --release --test stress -- --ignored --nocapture`.
 
 mod common;
@@ -27,9 +27,9 @@ use guira::{
     raw::{BucketLayout, Pair, Plain, Table},
 };
 
-/// Runs writers until all readers have made `reads` rounds and the writers `writes`; a failure of one
-/// ends all.
-fn beside(
+/// Runs writers and readers until each reader has called its function `reads` times and the writers
+/// have succeeded `writes` times. If one thread panics, all stop.
+fn run(
     reads: u64,
     writes: u64,
     writers: &[&(dyn Fn() -> bool + Sync)],
@@ -62,57 +62,59 @@ fn beside(
     });
 }
 
-/// An item that moves to and fro is always found, from either side, and is always one.
-fn moved_to_and_fro<L: BucketLayout>() {
-    let _watchdog = Watchdog::new("moved_to_and_fro");
+/// An item that is relocated back and forth is always found, from either bucket, and is counted
+/// once.
+fn relocated_back_and_forth<L: BucketLayout>() {
+    let _watchdog = Watchdog::new("relocated_back_and_forth");
     let (reads, writes) = (scaled(20_000, 100_000), scaled(10_000, 50_000));
-    let table = PingPong::new::<L>();
-    table.core.insert::<L>(table.item).expect("the last lane");
-    let look = || {
-        for pair in [table.item, table.alias] {
-            assert!(table.core.contains::<L>(pair), "false negative at {}x{}", L::SLOTS, L::BITS);
-            assert_eq!(table.core.count::<L>(pair), 1, "{}x{}", L::SLOTS, L::BITS);
+    let scene = PingPong::new::<L>();
+    scene.core.insert::<L>(scene.item).expect("the last empty slot");
+    let read = || {
+        for pair in [scene.item, scene.alias] {
+            assert!(scene.core.contains::<L>(pair), "false negative at {}x{}", L::SLOTS, L::BITS);
+            assert_eq!(scene.core.count::<L>(pair), 1, "{}x{}", L::SLOTS, L::BITS);
         }
-        // The look-ups that follow a locked count are in step with the writers; these are not.
+        // A lookup right after a locked count tends to run in step with the writers. These do not.
         for _ in 0..8 {
-            assert!(table.core.contains::<L>(table.item) & table.core.contains::<L>(table.alias));
+            assert!(scene.core.contains::<L>(scene.item) & scene.core.contains::<L>(scene.alias));
         }
     };
     let both = || {
-        let [left, right] = table.drivers;
-        table.drive::<L>(left) & table.drive::<L>(right)
+        let [left, right] = scene.drivers;
+        scene.drive::<L>(left) & scene.drive::<L>(right)
     };
-    beside(reads, writes, &[&both], &[&look, &look]);
-    let left = || table.drive::<L>(table.drivers[0]);
-    let right = || table.drive::<L>(table.drivers[1]);
-    beside(reads, writes, &[&left, &right], &[&look, &look]);
-    assert_eq!(table.core.count::<L>(table.item), 1);
+    run(reads, writes, &[&both], &[&read, &read]);
+    let left = || scene.drive::<L>(scene.drivers[0]);
+    let right = || scene.drive::<L>(scene.drivers[1]);
+    run(reads, writes, &[&left, &right], &[&read, &read]);
+    assert_eq!(scene.core.count::<L>(scene.item), 1);
 }
 
 #[test]
-fn an_item_that_moves_to_and_fro_is_always_one() {
-    moved_to_and_fro::<Plain<1, 16>>();
-    for_every_layout!(moved_to_and_fro());
+fn a_relocated_item_is_always_found() {
+    relocated_back_and_forth::<Plain<1, 16>>();
+    for_every_layout!(relocated_back_and_forth());
 }
 
-/// An alias goes into one bucket and a copy out of the other: at every moment there is one at least.
+/// An alias is inserted into one bucket, then a copy is removed from the other one. There is always
+/// at least one copy.
 fn replaced_by_an_alias<L: BucketLayout>() {
     let _watchdog = Watchdog::new("replaced_by_an_alias");
-    let table = PingPong::new::<L>();
-    let insert = |pair| table.core.insert::<L>(pair).expect("a lane is left for this");
-    // Removal begins with a pair's first bucket, insertion takes the emptier: so the copy changes
-    // sides with every step.
+    let scene = PingPong::new::<L>();
+    let insert = |pair| scene.core.insert::<L>(pair).expect("a slot is left for this copy");
+    // A removal tries the pair's first bucket first, and an insert takes the emptier bucket. So the
+    // copy changes buckets with every step.
     let write = || {
-        insert(table.item);
-        let first = table.core.remove::<L>(table.item);
-        insert(table.item);
-        first & table.core.remove::<L>(table.alias)
+        insert(scene.item);
+        let first = scene.core.remove::<L>(scene.item);
+        insert(scene.item);
+        first & scene.core.remove::<L>(scene.alias)
     };
-    let look = || {
+    let read = || {
         for _ in 0..16 {
-            for pair in [table.item, table.alias] {
+            for pair in [scene.item, scene.alias] {
                 assert!(
-                    table.core.contains::<L>(pair),
+                    scene.core.contains::<L>(pair),
                     "false negative at {}x{}",
                     L::SLOTS,
                     L::BITS
@@ -121,30 +123,32 @@ fn replaced_by_an_alias<L: BucketLayout>() {
         }
     };
     let count = || {
-        let count = table.core.count::<L>(table.item);
+        let count = scene.core.count::<L>(scene.item);
         assert!((1..=2).contains(&count), "{count} copies");
     };
-    insert(table.item);
-    // More readers than processors, so that some are stopped in the middle of a look-up.
-    let readers: [&(dyn Fn() + Sync); 5] = [&look, &look, &look, &look, &count];
-    beside(scaled(10_000, 50_000), scaled(10_000, 50_000), &[&write], &readers);
-    assert_eq!(table.core.count::<L>(table.item), 1);
+    insert(scene.item);
+    // More readers than processors, so that some are suspended in the middle of a lookup.
+    let readers: [&(dyn Fn() + Sync); 5] = [&read, &read, &read, &read, &count];
+    run(scaled(10_000, 50_000), scaled(10_000, 50_000), &[&write], &readers);
+    assert_eq!(scene.core.count::<L>(scene.item), 1);
 }
 
 #[test]
-fn an_item_replaced_by_an_alias_is_always_there() {
+fn an_item_replaced_by_an_alias_is_always_found() {
     replaced_by_an_alias::<Plain<1, 16>>();
     for_every_layout!(replaced_by_an_alias());
 }
 
-/// Two threads that add an item unless it is there, by way of either bucket, both of which are full of
-/// items that can make room: exactly one adds it.
-fn two_make_room<L: BucketLayout>() {
-    let _watchdog = Watchdog::new("two_make_room");
+/// Two threads call `insert_unique` with the same item, one with its buckets exchanged. Both
+/// buckets are full, and both searches find an item that can be relocated. Exactly one thread adds
+/// the item.
+fn two_unique_inserts<L: BucketLayout>() {
+    let _watchdog = Watchdog::new("two_unique_inserts");
     let scene = PingPong::new::<L>();
     let mut rng = rng(9);
-    // For each bucket an item that can leave it for one that nobody else uses, the other one neither:
-    // the half of a move takes a lane, and for want of that one the thread beside it may say `Full`.
+    // For each bucket an item that can be relocated to a bucket of its own. If both moved to the
+    // same bucket, the copies of a move that is half done could make the other thread return
+    // `Full`.
     let mut taken = FAR.to_vec();
     let movable = FAR.map(|bucket| {
         let item = find_pair::<L>(&scene.core, &mut rng, |pair| {
@@ -155,7 +159,7 @@ fn two_make_room<L: BucketLayout>() {
     });
     let rounds = 2_000;
     let (gate, failed, added) = (Gate::new(2), AtomicBool::new(false), AtomicUsize::new(0));
-    let tables: Vec<Table> = (0..rounds).map(|_| crowded::<L>(&scene, movable)).collect();
+    let tables: Vec<Table> = (0..rounds).map(|_| full_buckets::<L>(&scene, movable)).collect();
     thread::scope(|scope| {
         for (thread, pair) in [scene.item, scene.alias].into_iter().enumerate() {
             let (gate, failed, added, tables) = (&gate, &failed, &added, &tables);
@@ -165,7 +169,7 @@ fn two_make_room<L: BucketLayout>() {
                     if !gate.pass(failed) {
                         return;
                     }
-                    let won = table.insert_unique::<L>(pair).expect("there is room to be made");
+                    let won = table.insert_unique::<L>(pair).expect("an item can be relocated");
                     added.fetch_add(won.into(), Relaxed);
                     if !gate.pass(failed) {
                         return;
@@ -180,24 +184,24 @@ fn two_make_room<L: BucketLayout>() {
     });
 }
 
-/// A table whose two buckets are full, one item of each being movable.
-fn crowded<L: BucketLayout>(scene: &PingPong, movable: [Pair; 2]) -> Table {
+/// Returns a table in which both buckets are full, and one item of each can be relocated.
+fn full_buckets<L: BucketLayout>(scene: &PingPong, movable: [Pair; 2]) -> Table {
     let table = Table::new(*scene.core.addressing(), false).expect("a small table");
     for (item, driver) in movable.into_iter().zip(scene.drivers) {
-        // The first of its buckets is as empty as the second.
+        // Both of its buckets are empty, so it goes to the first one.
         table.insert::<L>(item).expect("an empty bucket");
-        (1..L::SLOTS).for_each(|_| table.insert::<L>(driver).expect("a lane is left"));
+        (1..L::SLOTS).for_each(|_| table.insert::<L>(driver).expect("a slot is left"));
     }
     table
 }
 
 #[test]
-fn two_that_make_room_for_an_item_add_it_once() {
-    two_make_room::<Plain<1, 16>>();
-    for_every_layout!(two_make_room());
+fn two_unique_inserts_add_an_item_once() {
+    two_unique_inserts::<Plain<1, 16>>();
+    for_every_layout!(two_unique_inserts());
 }
 
-/// A plan for the default hasher.
+/// Returns a plan with two readers and two writers.
 fn plan(layout: Layout, buckets: usize, reads: u64) -> Plan {
     let seed = 100 + buckets as u64;
     Plan { layout, buckets, readers: 2, writers: 2, reads, changes: reads / 100, seed }
@@ -210,9 +214,12 @@ fn readers_miss_nothing_at_95_percent_load() {
         for buckets in [16, 64, 512] {
             let aliases =
                 churn(hashers::default, &plan(layout, buckets, scaled(100_000, 1_000_000)));
-            // Of 22 bits aliases are too rare to be met by trying.
+            // With 22 bits, aliases are too rare to be found by trying keys.
             let findable = layout.fingerprint_bits() < 20;
-            assert!(aliases > 0 || !findable, "no alias of a permanent key for {layout:?}");
+            assert!(
+                aliases > 0 || !findable,
+                "no alias of a permanent key was found for {layout:?}"
+            );
         }
     }
 }
@@ -225,7 +232,7 @@ fn many_more_threads_than_processors_miss_nothing() {
 }
 
 #[test]
-#[ignore = "long: 400 million reads; in release mode"]
+#[ignore = "long: 800 million reads; run it in release mode"]
 fn long_readers_miss_nothing_at_95_percent_load() {
     let _watchdog = Watchdog::patient("long churn", Duration::from_secs(3 * 3600));
     for &layout in Layout::ALL {
@@ -237,24 +244,25 @@ fn long_readers_miss_nothing_at_95_percent_load() {
 }
 
 #[test]
-fn many_threads_fill_far() {
-    let _watchdog = Watchdog::new("many_threads_fill_far");
+fn many_threads_reach_a_high_load() {
+    let _watchdog = Watchdog::new("many_threads_reach_a_high_load");
     for &layout in Layout::ALL {
         let load = races::fill_from_many_threads(hashers::default, layout, scaled(2_000, 20_000));
         assert!(load > 0.96, "{layout:?}: full at {load}");
     }
 }
 
-/// One thread adds, another removes what was added, so that the counts of the two run far apart, and
-/// who sums them up while they run sees any mixture of old and new.
+/// One thread inserts and another one removes what was inserted, so that their shards of the
+/// counter move far apart. A third thread that sums the shards reads any mixture of old and new
+/// values.
 #[test]
 fn len_stays_within_the_slots() {
     let _watchdog = Watchdog::new("len_stays_within_the_slots");
     let layout = Layout::Plain8x8;
     for round in 0..8 {
         let filter = build(hashers::default, capacity_of(layout, 300), layout, 7);
-        // In every other round the filter is all but full instead of all but empty.
-        let keys = if round % 2 == 0 { (0..LEAD as u64).collect() } else { top_up(&filter) };
+        // In every other round the filter is nearly full instead of nearly empty.
+        let keys = if round % 2 == 0 { (0..LEAD as u64).collect() } else { fill(&filter) };
         let before = filter.len();
         let steps = scaled(20_000, 50_000);
         let progress = [const { AtomicUsize::new(0) }; 2];
@@ -264,7 +272,10 @@ fn len_stays_within_the_slots() {
             let _stop = StopOnPanic(&stop);
             for step in 0..steps {
                 wait_until(|| may(step) || stop.load(Acquire));
-                assert!(act(&keys[step % LEAD]) || stop.load(Acquire), "room or item is gone");
+                assert!(
+                    act(&keys[step % LEAD]) || stop.load(Acquire),
+                    "an empty slot or an item is missing"
+                );
                 own.store(step + 1, Release);
             }
         };
@@ -277,7 +288,8 @@ fn len_stays_within_the_slots() {
             stop.store(true, Release);
         };
         thread::scope(|scope| {
-            // Threads count in the order in which they begin, and are summed up in that order.
+            // Threads get their shards in the order in which they start, and shards are summed in
+            // that order.
             let both: [&(dyn Fn() + Sync); 2] =
                 if round / 2 % 2 == 0 { [&add, &take] } else { [&take, &add] };
             for walk in both {
@@ -294,10 +306,10 @@ fn len_stays_within_the_slots() {
     }
 }
 
-/// How far the thread that adds may be ahead of the one that removes.
+/// Largest number of inserts by which one thread is ahead of the other one's removals.
 const LEAD: usize = 32;
 
-/// Spins for a moment, then lets others run.
+/// Spins until `done`, and yields from time to time.
 fn wait_until(done: impl Fn() -> bool) {
     let mut spins = 0_u32;
     while !done() {
@@ -306,9 +318,9 @@ fn wait_until(done: impl Fn() -> bool) {
     }
 }
 
-/// Fills a filter until a hundred keys in a row are refused, but for a few items: keys for which there
-/// is room.
-fn top_up(filter: &CuckooFilter) -> Vec<u64> {
+/// Fills a filter until a hundred keys in a row are refused, then removes the last few items and
+/// returns their keys.
+fn fill(filter: &CuckooFilter) -> Vec<u64> {
     let (mut keys, mut refused) = (Vec::new(), 0);
     for key in 1 << 40.. {
         if filter.insert(&key).is_ok() {

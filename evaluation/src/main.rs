@@ -2,79 +2,81 @@
 //!
 //! The papers are "Cuckoo Filter: Practically Better Than Bloom" (Fan, Andersen, Kaminsky and
 //! Mitzenmacher, `CoNEXT` 2014) and "Cuckoo Filter: Better Than Bloom" (`;login:`, August 2013).
-//! One command measures everything and writes `evaluation/report/index.html`: a page with every
-//! plot in it, a table "paper, here, difference" with a verdict in each row at its top, and a CSV
-//! file beside it for each table and plot:
+//! One command measures everything and writes the page `evaluation/report/index.html`. The page
+//! opens with a table that compares each figure of the papers with the one measured here. A CSV
+//! file accompanies each table and plot.
 //!
 //! ```text
 //! cargo run --release -p guira-evaluation
 //! ```
 //!
-//! It takes about five minutes on two idle cores, and a quarter of an hour on busy ones. Counts (loads,
-//! rates, bits, cache lines) are made on all cores at once; times (Table 3 and Figures 5 to 8) on one
-//! pinned thread, so leave the machine
-//! alone meanwhile.
+//! A run takes about five minutes on two idle cores, and a quarter of an hour on busy ones. Counts
+//! (loads, rates, bits, cache lines) use all cores. Throughput (Table 3 and Figures 5 to 8) is
+//! measured on one pinned thread, so leave the machine idle during a run.
 //!
-//! - `--only NAME` makes the parts with NAME in their names: `table-1` to `table-3`, `figure-2` to
-//!   `figure-8`, `login-loads`, `copies`, `theory`, `literature`. It can be repeated. Every run replaces
-//!   all of `evaluation/report/`: copy a report that you want to keep.
-//! - `--megabytes N` sizes the tables of the throughput experiments, `--runs N` is how often each
-//!   load factor is measured, `--buckets 25` adds tables of 2^25 buckets to `figure-2` and
-//!   `login-loads` (and `--buckets 30` of 2^30, which take 8 to 32 GiB).
-//! - `--full` is as in the papers, but for 2^30 buckets: 192 MiB, 10 runs, 2^25 buckets. That takes hours.
-//! - `--only login-loads --buckets 25 --keep` makes the figures in `kept/` anew, by which Table 2 of
-//!   `;login:` is judged where it is not measured again; its loads depend on the size of the table.
+//! - `--only NAME` runs the experiments whose names contain NAME: `table-1` to `table-3`,
+//!   `figure-2` to `figure-8`, `login-loads`, `copies`, `theory`, `literature`. You can repeat the
+//!   option. Each run replaces `evaluation/report/`, so copy a report that you want to keep.
+//! - `--megabytes N` sets the table size of the throughput experiments. `--runs N` sets the number
+//!   of runs behind each load factor. `--log-buckets 25` adds tables of 2^25 buckets to `figure-2`
+//!   and `login-loads`; `--log-buckets 30` adds tables of 2^30 buckets, which take 8 to 32 GiB.
+//! - `--full` uses the papers' sizes except 2^30 buckets: 192 MiB, 10 runs, 2^25 buckets. It takes
+//!   hours.
+//! - `--only login-loads --log-buckets 25 --save-reference` rewrites `reference/`, the results of
+//!   an earlier full run. A report without 2^25 buckets uses them to judge Table 2 of `;login:`,
+//!   whose loads depend on the table size.
 //!
-//! Each experiment is one file of `experiments`, returns its rows, tables and plots, and says in its
-//! notes how it was made. The filters are in `filters`, and placements of any fingerprint and bucket
-//! size in `placement`.
+//! Each file of `experiments` is one experiment. It returns rows, tables and plots, and its notes
+//! describe the method. `filters` holds the filters that the papers compare, and `addressing`
+//! simulates cuckoo tables with any fingerprint and bucket size.
 
-mod common;
+mod addressing;
 mod experiments;
 mod filters;
-#[allow(dead_code, reason = "it also counts what is taken")]
-#[path = "../../report/src/memory.rs"]
-mod memory;
 mod parallel;
-mod placement;
 mod report;
 
 use std::time::Instant;
 
 use anyhow::Result;
-use clap::Parser;
+use clap::{Parser, builder::RangedU64ValueParser};
 
-/// What to measure, and how much of it.
+/// What to measure, and at which size.
 #[derive(Clone, Debug, Parser)]
 #[command(about = "Reproduces the cuckoo filter papers' evaluation, and writes evaluation/report/")]
 struct Options {
-    /// The sizes and numbers of runs of the papers: hours.
+    /// Uses the papers' table sizes and numbers of runs; takes hours.
     #[arg(long)]
     full: bool,
-    /// Size of the tables of the throughput experiments in MiB; 192 with `--full`, as in the papers.
-    #[arg(long)]
+    /// Table size of the throughput experiments in MiB [default: 24, or 192 with --full].
+    #[arg(long, value_name = "N", value_parser = at_most(1 << 20))]
     megabytes: Option<usize>,
-    /// Runs behind each load factor; 10 with `--full`, as in the papers.
-    #[arg(long)]
+    /// Runs behind each load factor [default: depends on the experiment, 10 with --full].
+    #[arg(long, value_name = "N", value_parser = at_most(1 << 20))]
     runs: Option<usize>,
-    /// Load factors also with 2^N buckets: 25 and 30 are in the papers.
-    #[arg(long, value_name = "N")]
-    buckets: Vec<u32>,
-    /// Keeps the figures of a run with 2^25 buckets for reports to come.
+    /// Also measures load factors of tables with 2^N buckets; the papers have 25 and 30.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=30))]
+    log_buckets: Vec<u32>,
+    /// Saves the results for 2^25 buckets, which --log-buckets 25 measures, for later reports.
     #[arg(long)]
-    keep: bool,
-    /// Only the experiments with this in their names.
+    save_reference: bool,
+    /// Runs only the experiments whose names contain NAME.
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
 }
 
+/// Parses an integer from 1 to `max`.
+fn at_most(max: u64) -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..=max)
+}
+
 impl Options {
-    /// Logarithms of the numbers of buckets that load factors are measured with, beside the small ones.
+    /// Binary logarithms of the additional table sizes in buckets.
     fn log_buckets(&self) -> &[u32] {
-        if self.full && self.buckets.is_empty() { &[25] } else { &self.buckets }
+        if self.full && self.log_buckets.is_empty() { &[25] } else { &self.log_buckets }
     }
 
-    /// Bytes of a table of the throughput experiments.
+    /// Table size of the throughput experiments in bytes.
     fn bytes(&self) -> usize {
         self.megabytes.unwrap_or(if self.full { 192 } else { 24 }) << 20
     }
@@ -83,8 +85,8 @@ impl Options {
 fn main() -> Result<()> {
     let options = Options::parse();
     let start = Instant::now();
-    let done = experiments::all(&options);
-    let path = report::write(&done, start.elapsed().as_secs_f64())?;
-    println!("The report is {}", path.display());
+    let results = experiments::run_selected(&options)?;
+    let path = report::write(&results, start.elapsed().as_secs_f64())?;
+    println!("Report written to {}", path.display());
     Ok(())
 }

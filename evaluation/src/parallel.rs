@@ -1,11 +1,12 @@
-//! Counting on all cores at once: for what is counted, not timed.
+//! Runs independent jobs on all cores: for results that are counted, not timed.
 
 use std::sync::{
     Mutex,
     atomic::{AtomicUsize, Ordering},
 };
 
-/// Calls with each of the jobs, on as many threads as there are cores; the results in their order.
+/// Calls `call` with each job on as many threads as there are cores, and returns the results in the
+/// order of the jobs.
 pub fn map<J: Sync, R: Send>(jobs: &[J], call: impl Fn(&J) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::with_capacity(jobs.len()));
@@ -13,8 +14,8 @@ pub fn map<J: Sync, R: Send>(jobs: &[J], call: impl Fn(&J) -> R + Sync) -> Vec<R
     std::thread::scope(|scope| {
         for _ in 0..threads.min(jobs.len()) {
             scope.spawn(|| {
-                // Relaxed: the number alone matters.
                 loop {
+                    // Relaxed: only the atomicity of the increment matters.
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(job) = jobs.get(index) else { break };
                     let result = call(job);
@@ -31,7 +32,7 @@ pub fn map<J: Sync, R: Send>(jobs: &[J], call: impl Fn(&J) -> R + Sync) -> Vec<R
 #[cfg(test)]
 mod tests {
     #[test]
-    fn results_come_in_the_order_of_their_jobs() {
+    fn results_keep_the_order_of_their_jobs() {
         let jobs: Vec<u64> = (0..1000).collect();
         let squares = super::map(&jobs, |&job| job * job);
         assert!(squares.iter().zip(&jobs).all(|(&square, &job)| square == job * job));

@@ -1,4 +1,4 @@
-//! See the module of the library by this name.
+//! Runs the module of the same name of the library.
 
 #![no_main]
 

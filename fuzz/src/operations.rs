@@ -1,15 +1,16 @@
-//! The core, operation by operation, against a multiset of (fingerprint, pair of buckets) that knows
+//! The operations of a table against a multiset of (fingerprint, pair of buckets) that knows
 //! exactly what fits.
 
 use arbitrary::Arbitrary;
-use guira::raw::{Core, Geometry, Pair, WordLayout};
+use guira::raw::{Addressing, BucketLayout, Pair, Table, mix};
 
 use crate::{oracle::Oracle, with_some_layout};
 
-/// Most buckets of a table: the search for room visits 500, so in all of these it misses no lane.
-const MOST_BUCKETS: u64 = 300;
+/// Largest number of buckets. A search visits up to 500 buckets, so it finds every empty slot that
+/// is reachable in such a table.
+const MAX_BUCKETS: u64 = 300;
 
-/// A table, and what to do to it.
+/// A table and the operations on it.
 #[derive(Arbitrary, Debug)]
 pub struct Input {
     layout: u8,
@@ -18,20 +19,21 @@ pub struct Input {
     operations: Vec<Operation>,
 }
 
-/// Something done to the table. Numbers stand for hashes.
+/// An operation on the table.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Operation {
     Insert(Item),
     InsertUnique(Item),
     Remove(Item),
-    /// So many insertions, of consecutive items.
+    /// Inserts consecutive items, given the first and their number.
     Fill(u16, u8),
-    /// So many removals, of consecutive items.
+    /// Removes consecutive items, given the first and their number.
     Drain(u16, u8),
     Clear,
+    Clone,
 }
 
-/// A number of few bits, so that items come again, and the bucket that the pair is named from.
+/// A hash of few bits, so that items recur, and whether its pair starts with the alternate bucket.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 struct Item {
     number: u16,
@@ -41,31 +43,32 @@ struct Item {
 /// Runs an input.
 ///
 /// # Panics
-/// If the core and the oracle disagree.
+/// If the table and the oracle disagree.
 pub fn run(input: &Input) {
-    // A third of the tables are tiny: there the two buckets of many items are one.
+    // A third of the tables are tiny: many items there have only one bucket.
     let buckets = match u64::from(input.buckets) {
         buckets if buckets % 3 == 0 => 1 + buckets / 3 % 4,
-        buckets => 1 + buckets / 3 % MOST_BUCKETS,
+        buckets => 1 + buckets / 3 % MAX_BUCKETS,
     };
     with_some_layout!(input.layout, L => {
         Checker::new::<L>(buckets, input.seed).run::<L>(&input.operations);
     });
 }
 
-/// A core beside the oracle.
+/// A table beside the oracle.
 struct Checker {
-    core: Core,
+    table: Table,
+    seed: u64,
     oracle: Oracle,
 }
 
 impl Checker {
-    fn new<L: WordLayout>(buckets: u64, seed: u64) -> Self {
-        let core = Core::new(Geometry::new(buckets, seed), false).expect("a small table");
-        Self { core, oracle: Oracle::new(buckets, L::LANES) }
+    fn new<L: BucketLayout>(buckets: u64, seed: u64) -> Self {
+        let table = Table::new(Addressing::new(buckets), false).expect("a small table");
+        Self { table, seed, oracle: Oracle::new(buckets, L::SLOTS) }
     }
 
-    fn run<L: WordLayout>(&mut self, operations: &[Operation]) {
+    fn run<L: BucketLayout>(&mut self, operations: &[Operation]) {
         for &operation in operations {
             match operation {
                 Operation::Insert(item) => self.insert::<L>(item),
@@ -78,56 +81,61 @@ impl Checker {
                     consecutive(start, length).for_each(|item| self.remove::<L>(item));
                 }
                 Operation::Clear => {
-                    self.core.clear();
+                    assert_eq!(self.table.clear::<L>(), self.oracle.len() as u64, "clear");
                     self.oracle.clear();
+                }
+                Operation::Clone => {
+                    let (clone, occupied) = self.table.try_clone::<L>(false).expect("memory");
+                    assert_eq!(occupied, self.oracle.len() as u64, "clone");
+                    self.table = clone;
                 }
             }
         }
-        // Every pair that was ever in the game, which shows that nothing else was touched.
+        // Check all items once more: an operation on one item must not affect others.
         for &operation in operations {
             match operation {
                 Operation::Insert(item)
                 | Operation::InsertUnique(item)
-                | Operation::Remove(item) => self.look::<L>(item),
+                | Operation::Remove(item) => self.check::<L>(item),
                 Operation::Fill(start, length) | Operation::Drain(start, length) => {
-                    consecutive(start, length).for_each(|item| self.look::<L>(item));
+                    consecutive(start, length).for_each(|item| self.check::<L>(item));
                 }
-                Operation::Clear => {}
+                Operation::Clear | Operation::Clone => {}
             }
         }
     }
 
-    fn insert<L: WordLayout>(&mut self, item: Item) {
+    fn insert<L: BucketLayout>(&mut self, item: Item) {
         let pair = self.pair::<L>(item);
         let expected = self.oracle.insert(pair);
-        assert_eq!(self.core.insert::<L>(pair), expected, "insert of {pair:?}");
-        self.look::<L>(item);
+        assert_eq!(self.table.insert::<L>(pair), expected, "insert of {pair:?}");
+        self.check::<L>(item);
     }
 
-    fn insert_unique<L: WordLayout>(&mut self, item: Item) {
+    fn insert_unique<L: BucketLayout>(&mut self, item: Item) {
         let pair = self.pair::<L>(item);
         let expected = self.oracle.insert_unique(pair);
-        assert_eq!(self.core.insert_unique::<L>(pair), expected, "insert_unique of {pair:?}");
-        self.look::<L>(item);
+        assert_eq!(self.table.insert_unique::<L>(pair), expected, "insert_unique of {pair:?}");
+        self.check::<L>(item);
     }
 
-    fn remove<L: WordLayout>(&mut self, item: Item) {
+    fn remove<L: BucketLayout>(&mut self, item: Item) {
         let pair = self.pair::<L>(item);
-        assert_eq!(self.core.remove::<L>(pair), self.oracle.remove(pair), "removal of {pair:?}");
-        self.look::<L>(item);
+        assert_eq!(self.table.remove::<L>(pair), self.oracle.remove(pair), "removal of {pair:?}");
+        self.check::<L>(item);
     }
 
-    /// Checks what the core says of a pair.
-    fn look<L: WordLayout>(&self, item: Item) {
+    /// Checks what the table returns for an item.
+    fn check<L: BucketLayout>(&self, item: Item) {
         let pair = self.pair::<L>(item);
         let count = self.oracle.count(pair);
-        assert_eq!(self.core.count::<L>(pair), count, "count of {pair:?}");
-        assert_eq!(self.core.contains::<L>(pair), count > 0, "contains {pair:?}");
+        assert_eq!(self.table.count::<L>(pair), count, "count of {pair:?}");
+        assert_eq!(self.table.contains::<L>(pair), count > 0, "contains {pair:?}");
     }
 
-    /// The pair of an item, perhaps as seen from its other bucket.
-    fn pair<L: WordLayout>(&self, item: Item) -> Pair {
-        let mut pair = self.core.geometry().pair::<L>(item.number.into());
+    /// The pair of an item.
+    fn pair<L: BucketLayout>(&self, item: Item) -> Pair {
+        let mut pair = self.table.addressing().pair::<L>(mix(item.number.into(), self.seed));
         if item.reversed {
             pair.buckets.reverse();
         }
@@ -135,7 +143,7 @@ impl Checker {
     }
 }
 
-/// So many items from this one on.
+/// Consecutive items, given the first and their number.
 fn consecutive(start: u16, length: u8) -> impl Iterator<Item = Item> {
     let number = move |step| start.wrapping_add(u16::from(step));
     (0..length).map(move |step| Item { number: number(step), reversed: false })

@@ -1,53 +1,57 @@
-//! Snapshots made of anything: none makes loading panic, and what is loaded is a filter that works and
-//! that is saved as the very same bytes.
+//! Loading of arbitrary snapshots: it never panics, and a filter that loads works and saves the
+//! same bytes.
 
 use arbitrary::Arbitrary;
 use guira::{CuckooFilter, Layout};
 
 use crate::forge::{HEADER, amend};
 
-/// A snapshot of a filter, and what is done to it.
+/// A snapshot of a filter, and changes to it.
 #[derive(Arbitrary, Debug)]
 pub struct Input {
     layout: u8,
     capacity: u8,
     keys: Vec<u16>,
-    /// Bytes overwritten: where, and by what.
+    /// Bytes to overwrite: position and value.
     changes: Vec<(u16, u8)>,
-    /// Whole buckets overwritten.
+    /// Buckets to overwrite: index and value.
     words: Vec<(u8, u64)>,
-    /// Whether the checksums are made right again, so that the changes are looked at.
+    /// Whether the checksums are corrected, so that loading gets past them.
     amended: bool,
-    /// Bytes left out at the end.
+    /// Eight times the number of bytes to cut off at the end.
     cut: u8,
-    /// Instead of all this.
+    /// Bytes that replace the snapshot.
     raw: Option<Vec<u8>>,
 }
 
-/// Loads what the input makes of a snapshot.
+/// Loads the snapshot of an input.
 ///
 /// # Panics
-/// Where the library is wrong.
+/// If the loaded filter differs from the snapshot or does not work.
 pub fn run(input: &Input) {
     let bytes = input.raw.clone().unwrap_or_else(|| changed(input));
     let Ok(filter) = CuckooFilter::from_bytes(&bytes) else { return };
-    assert_eq!(filter.to_bytes(), bytes, "another filter than the one that was saved");
+    assert_eq!(
+        filter.to_bytes(),
+        bytes,
+        "the filter does not save the bytes that it was loaded from"
+    );
     assert!(filter.len() <= filter.slots());
-    // Whatever it holds, it goes on as a filter: what is put in is there, and comes out.
-    let held: Vec<u16> =
+    // The filter works whatever items it holds: inserted keys are found, and can be removed.
+    let inserted: Vec<u16> =
         input.keys.iter().copied().filter(|key| filter.insert(key).is_ok()).collect();
-    assert!(held.iter().all(|key| filter.contains(key)));
-    assert!(held.iter().all(|key| filter.remove(key)));
-    CuckooFilter::from_bytes(&filter.to_bytes()).expect("its own snapshot");
+    assert!(inserted.iter().all(|key| filter.contains(key)));
+    assert!(inserted.iter().all(|key| filter.remove(key)));
+    CuckooFilter::from_bytes(&filter.to_bytes()).expect("a filter's own snapshot loads");
 }
 
-/// A snapshot, changed.
+/// The changed snapshot of an input.
 fn changed(input: &Input) -> Vec<u8> {
     let layout = Layout::ALL[usize::from(input.layout) % Layout::ALL.len()];
     let builder = CuckooFilter::builder().capacity(usize::from(input.capacity) + 1).layout(layout);
     let filter = builder.seed(1).build().expect("a small filter");
     for key in &input.keys {
-        // Duplicates may not fit.
+        // Some duplicates may not fit.
         let _ = filter.insert(key);
     }
     let mut bytes = filter.to_bytes();

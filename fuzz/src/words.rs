@@ -1,21 +1,21 @@
-//! Words: every function of a layout against a list of numbers.
+//! The functions of a layout on one word against a list of numbers.
 //!
-//! Words are only ever made by the functions themselves, from the empty one, so this holds for any
-//! layout, however it stores its fingerprints.
+//! All words come from the functions themselves, starting with the empty one, so the checks hold
+//! for any encoding of fingerprints.
 
 use arbitrary::Arbitrary;
-use guira::raw::{Fingerprint, WordLayout};
+use guira::raw::{BucketLayout, Fingerprint};
 
 use crate::with_some_layout;
 
-/// A layout, and what to do to a word of it.
+/// A layout and changes to a word.
 #[derive(Arbitrary, Debug)]
 pub struct Input {
     layout: u8,
     changes: Vec<Change>,
 }
 
-/// Something done to a word. Numbers stand for fingerprints.
+/// A change to a word.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Change {
     With(Number),
@@ -23,12 +23,13 @@ enum Change {
     Replace(Number, Number),
 }
 
-/// A number that a fingerprint is made of.
+/// The source of a fingerprint.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Number {
-    /// Any.
+    /// An arbitrary fingerprint.
     Any(u32),
-    /// That of an item in the word, with one bit flipped or none: likely to be mistaken for it.
+    /// A fingerprint in the word with at most one bit flipped, which faulty code may confuse with
+    /// it.
     Near { item: u8, bit: u8 },
 }
 
@@ -40,8 +41,8 @@ pub fn run(input: &Input) {
     with_some_layout!(input.layout, L => run_on::<L>(&input.changes));
 }
 
-/// Makes the changes to a word and to a list, and compares after each.
-fn run_on<L: WordLayout>(changes: &[Change]) {
+/// Applies the changes to a word and to a list, and compares them after each change.
+fn run_on<L: BucketLayout>(changes: &[Change]) {
     let mut word = 0;
     let mut list = Vec::new();
     check::<L>(word, &list);
@@ -49,12 +50,12 @@ fn run_on<L: WordLayout>(changes: &[Change]) {
         match *change {
             Change::With(number) => {
                 let value = fingerprint::<L>(number, &list);
-                let room = list.len() < L::LANES as usize;
+                let room = list.len() < L::SLOTS as usize;
                 let new = L::with(word, Fingerprint::new(value));
                 assert_eq!(new.is_some(), room, "with {value}: {list:?}");
                 list.extend(room.then_some(value));
                 word = new.unwrap_or(word);
-                look::<L>(word, &list, value);
+                check_one::<L>(word, &list, value);
             }
             Change::Without(number) => {
                 let value = fingerprint::<L>(number, &list);
@@ -63,7 +64,7 @@ fn run_on<L: WordLayout>(changes: &[Change]) {
                 assert_eq!(new.is_some(), place.is_some(), "without {value}: {list:?}");
                 place.map(|place| list.swap_remove(place));
                 word = new.unwrap_or(word);
-                look::<L>(word, &list, value);
+                check_one::<L>(word, &list, value);
             }
             Change::Replace(old, new) => {
                 let [old, new] = [old, new].map(|number| fingerprint::<L>(number, &list));
@@ -75,40 +76,44 @@ fn run_on<L: WordLayout>(changes: &[Change]) {
                     list[place] = new;
                 }
                 word = replaced.unwrap_or(word);
-                look::<L>(word, &list, old);
-                look::<L>(word, &list, new);
+                check_one::<L>(word, &list, old);
+                check_one::<L>(word, &list, new);
             }
         }
         check::<L>(word, &list);
     }
 }
 
-/// The fingerprint that a number stands for.
-fn fingerprint<L: WordLayout>(number: Number, list: &[u32]) -> u32 {
+/// Returns the fingerprint of a number.
+fn fingerprint<L: BucketLayout>(number: Number, list: &[u32]) -> u32 {
     let value = match number {
-        Number::Any(number) => number & L::MOST_FINGERPRINT,
+        Number::Any(number) => number & L::MAX_FINGERPRINT,
         Number::Near { item, bit } => {
             let near = list.get(usize::from(item) % list.len().max(1)).copied().unwrap_or(1);
-            // One bit in as many as there are and one more, so that sometimes none is flipped.
+            // One value more than there are bits: it flips none.
             let bit = u32::from(bit) % (L::BITS + 1);
-            near ^ (1 << bit & L::MOST_FINGERPRINT)
+            near ^ (1 << bit & L::MAX_FINGERPRINT)
         }
     };
-    value.max(L::LEAST_FINGERPRINT)
+    value.max(L::MIN_FINGERPRINT)
 }
 
-/// Checks what a word says of a fingerprint.
-fn look<L: WordLayout>(word: u64, list: &[u32], value: u32) {
+/// Checks what the functions return for a word and a fingerprint.
+fn check_one<L: BucketLayout>(word: u64, list: &[u32], value: u32) {
     let pattern = L::pattern(Fingerprint::new(value));
     let count = list.iter().filter(|&&held| held == value).count();
     assert_eq!(L::count(word, pattern) as usize, count, "count of {value}: {list:?}");
     assert_eq!(L::contains(word, pattern), count > 0, "contains {value}: {list:?}");
+    for words in [[word, 0], [0, word]] {
+        let found = L::either_contains(words, pattern);
+        assert_eq!(found, count > 0, "either_contains {value}: {list:?}");
+    }
 }
 
-/// Checks what a word says of itself, and of all that it holds.
-fn check<L: WordLayout>(word: u64, list: &[u32]) {
+/// Checks what the functions return for a word and all fingerprints in it.
+fn check<L: BucketLayout>(word: u64, list: &[u32]) {
     assert_eq!(L::is_emptier(0, word), !list.is_empty(), "is_emptier: {list:?}");
-    assert_eq!(L::is_full(word), list.len() == L::LANES as usize, "is_full: {list:?}");
+    assert_eq!(L::is_full(word), list.len() == L::SLOTS as usize, "is_full: {list:?}");
     let mut listed: Vec<u32> = L::fingerprints(word).map(Fingerprint::get).collect();
     let mut expected = list.to_vec();
     listed.sort_unstable();
@@ -116,6 +121,6 @@ fn check<L: WordLayout>(word: u64, list: &[u32]) {
     assert_eq!(listed, expected, "fingerprints");
     assert_eq!(word == 0, list.is_empty(), "only the empty word is zero");
     for &value in list {
-        look::<L>(word, list, value);
+        check_one::<L>(word, list, value);
     }
 }

@@ -1,9 +1,8 @@
-//! What every model needs: a run that is counted, outcomes that must be seen, and tables of a few
-//! words in which a fingerprint stands just where the model wants it.
+//! What the models share: runs with a minimum of executions and a set of expected outcomes, and
+//! small tables in which a model chooses where each fingerprint is.
 //!
-//! A model that cannot fail proves nothing. So [`check`] fails, even where no assertion of the
-//! model does, when fewer schedules were explored than the model's floor, or when an outcome that
-//! must be possible was never seen.
+//! A model that cannot fail proves nothing. So [`check`] also fails if fewer schedules were
+//! explored than the model's floor, or if an outcome that must be possible was never seen.
 
 #[cfg(not(loom))]
 compile_error!(
@@ -20,21 +19,24 @@ use std::{
     },
 };
 
-use guira::raw::{Table, Fingerprint, Addressing, Move, Pair, BucketLayout};
+use guira::raw::{Addressing, BucketLayout, Fingerprint, Move, Pair, Table};
 
-/// The layout of the models: two lanes, so that words are full after two inserts; fingerprints of 8
-/// bits, so that there are some for every pair of buckets. Plain, or with the feature `semi-sorted` that.
+pub mod chain;
+
+/// The layout of the models. With two slots per bucket, a bucket is full after two inserts. With 8
+/// bits, there are fingerprints for every pair of buckets. The feature `semi-sorted` selects the
+/// semi-sorted layout.
 #[cfg(not(feature = "semi-sorted"))]
 pub type L = guira::raw::Plain<2, 8>;
 #[cfg(feature = "semi-sorted")]
 #[allow(missing_docs, reason = "as above")]
 pub type L = guira::raw::SemiSorted<2, 8>;
 
-/// The most preemptions of a schedule, unless `GUIRA_LOOM_BOUND` says otherwise.
+/// Largest number of preemptions in a schedule, unless `GUIRA_LOOM_BOUND` is set.
 const DEFAULT_BOUND: usize = 2;
 
-/// What a model has seen, over all its executions. Not part of the model: std's atomics, which loom
-/// does not see and does not schedule by.
+/// The outcomes that a model has seen over all its executions. loom does not know of them: they are
+/// kept by std's atomics.
 #[derive(Debug)]
 pub struct Seen {
     executions: AtomicUsize,
@@ -50,7 +52,7 @@ impl Seen {
         self.outcomes.lock().expect("no panics under this lock").insert(outcome);
     }
 
-    /// Notes one of two outcomes, and hands the condition on.
+    /// Notes one of two outcomes, and returns the condition.
     pub fn note_if(&self, condition: bool, yes: &'static str, no: &'static str) -> bool {
         self.note(if condition { yes } else { no });
         condition
@@ -66,12 +68,14 @@ fn bound() -> Option<usize> {
     }
 }
 
-/// Explores a model, prints one line about it, and fails unless it explored at least `floor`
-/// executions and saw all of `outcomes` and no other. The floor is about 0.8 of what two preemptions
-/// reach; change it with the model or with the steps of the protocol.
+/// Explores a model and prints one line about it. Fails unless it explored at least `floor`
+/// executions and saw all of `outcomes` and no other.
 ///
-/// With `GUIRA_LOOM_ASSERTIONS_ONLY` set, only the model's own assertions count: mutants of the
-/// library must be caught by these, not by exploring less.
+/// The floor is about 0.8 of the executions with two preemptions. Change it with the model, or with
+/// the steps of the protocol.
+///
+/// If `GUIRA_LOOM_ASSERTIONS_ONLY` is set, only the model's own assertions count: mutants of the
+/// library must violate these, and not just explore less.
 ///
 /// # Panics
 /// If the model fails, or explored too little.
@@ -84,7 +88,7 @@ pub fn check(
     check_within(bound(), name, floor, outcomes, model);
 }
 
-/// The same with at least so many preemptions, for what takes more than usual to go wrong.
+/// As [`check`], with at least this many preemptions, for errors that need more than two.
 ///
 /// # Panics
 /// If the model fails, or explored too little.
@@ -99,7 +103,7 @@ pub fn check_deep(
     check_within(bound, name, floor, outcomes, model);
 }
 
-/// What [`check`] and [`check_deep`] do.
+/// Implements [`check`] and [`check_deep`].
 fn check_within(
     bound: Option<usize>,
     name: &str,
@@ -120,11 +124,12 @@ fn check_within(
     let executions = seen.executions.load(SeqCst);
     let printed_bound = bound.map_or("none".into(), |bound| bound.to_string());
     let found = seen.outcomes.lock().expect("no panics under this lock").clone();
-    // Straight to standard output, which the test harness does not capture. One write, one line.
+    // The test harness does not capture direct writes to standard output. One write, one line.
     let seconds = started.elapsed().as_secs_f64();
     let outcomes_seen = found.iter().copied().collect::<Vec<_>>().join(", ");
     let line = format!(
-        "model {name}: {executions} executions, bound {printed_bound}; {seconds:.1} s; seen: {outcomes_seen}\n"
+        "model {name}: {executions} executions, bound {printed_bound}; {seconds:.1} s; \
+         seen: {outcomes_seen}\n"
     );
     std::io::stdout().write_all(line.as_bytes()).expect("standard output");
     if std::env::var_os("GUIRA_LOOM_ASSERTIONS_ONLY").is_some() {
@@ -133,8 +138,8 @@ fn check_within(
     assert!(executions > 1, "{name}: explored one execution, which proves nothing");
     assert!(executions >= floor, "{name}: explored {executions} executions, fewer than {floor}");
     if bound.is_none() {
-        // Without a bound loom leaves out schedules that differ from others only in the order of steps
-        // that it sees no conflict between, and some outcomes with them.
+        // Without a bound loom skips schedules that differ from others only in the order of steps
+        // between which it sees no conflict, and with them some outcomes.
         return;
     }
     let expected: BTreeSet<_> = outcomes.iter().copied().collect();
@@ -143,52 +148,53 @@ fn check_within(
 
 /// Runs one thread of a model.
 pub fn spawn<R: 'static>(
-    core: &loom::sync::Arc<Table>,
+    table: &loom::sync::Arc<Table>,
     work: impl FnOnce(&Table) -> R + 'static,
 ) -> loom::thread::JoinHandle<R> {
-    let core = core.clone();
-    loom::thread::spawn(move || work(&core))
+    let table = table.clone();
+    loom::thread::spawn(move || work(&table))
 }
 
-/// Where a look-up can stand relative to a writer; see [`spawn_reader`].
+/// When a lookup can run relative to a writer: see [`spawn_reader`].
 pub const EVERY_WAY: &[&str] = &["before", "during", "after"];
 
-/// Runs a thread that looks up a pair, which must be found, and notes where the look-up stood
+/// Runs a thread that looks up a pair and checks that it is found. Notes when the lookup ran,
 /// relative to the writer that sets `done` at its end.
 ///
 /// # Panics
 /// In the thread, if the pair is not found.
 pub fn spawn_reader(
-    core: &loom::sync::Arc<Table>,
+    table: &loom::sync::Arc<Table>,
     seen: &Arc<Seen>,
     done: &Mark,
     pair: Pair,
 ) -> loom::thread::JoinHandle<()> {
     let (seen, done) = (seen.clone(), done.clone());
-    spawn(core, move |core| {
+    spawn(table, move |table| {
         let was_done = done.is_set();
-        assert!(core.contains::<L>(pair), "an item that is present all the time was missed");
+        assert!(table.contains::<L>(pair), "an item that is in the table throughout was missed");
         seen.note(done.relative_to(was_done));
     })
 }
 
-/// Where one thread of a model stands relative to another: not part of the model, like [`Seen`].
+/// A point that a thread has reached. As with [`Seen`], loom does not know of it.
 #[derive(Clone, Debug, Default)]
 pub struct Mark(Arc<AtomicBool>);
 
 impl Mark {
-    /// Says that a thread has got here.
+    /// Notes that the point was reached.
     pub fn set(&self) {
         self.0.store(true, SeqCst);
     }
 
-    /// Whether it has.
+    /// Returns whether the point was reached.
     #[must_use]
     pub fn is_set(&self) -> bool {
         self.0.load(SeqCst)
     }
 
-    /// Where something that just ended stands, one of [`EVERY_WAY`], if this was so when it began.
+    /// Returns when an operation that just ended ran relative to this point: one of [`EVERY_WAY`].
+    /// `was_set` is whether the point was reached when it began.
     #[must_use]
     pub fn relative_to(&self, was_set: bool) -> &'static str {
         match (was_set, self.is_set()) {
@@ -199,7 +205,7 @@ impl Mark {
     }
 }
 
-/// A core of this many empty buckets.
+/// Returns a table of this many empty buckets.
 ///
 /// # Panics
 /// If there is no memory.
@@ -208,54 +214,60 @@ pub fn table(buckets: u64) -> Table {
     Table::new(Addressing::new(buckets), false).expect("memory for a few words")
 }
 
-/// The `nth` fingerprint whose other bucket, from `bucket`, is `other`.
+/// Returns the `nth` fingerprint of a stripe whose alternate bucket, from `bucket`, is `alternate`.
 ///
-/// Fingerprints of one parity share a stripe, since a model has two: `stripe` chooses which.
+/// Models have two stripes, so fingerprints of one parity share a stripe.
 ///
 /// # Panics
-/// If the layout has too few.
+/// If the layout has too few fingerprints.
 #[must_use]
-pub fn fingerprint(core: &Table, bucket: u32, other: u32, stripe: u32, nth: usize) -> Fingerprint {
+pub fn fingerprint(
+    table: &Table,
+    bucket: u32,
+    alternate: u32,
+    stripe: u32,
+    nth: usize,
+) -> Fingerprint {
     (L::MIN_FINGERPRINT..=L::MAX_FINGERPRINT)
         .filter(|value| value % 2 == stripe)
         .map(Fingerprint::new)
-        .filter(|&fingerprint| core.addressing().alt_bucket(fingerprint, bucket) == other)
+        .filter(|&fingerprint| table.addressing().alt_bucket(fingerprint, bucket) == alternate)
         .nth(nth)
         .expect("a fingerprint for these buckets")
 }
 
-/// The pair of a fingerprint, from one of its buckets.
+/// Returns the pair of a fingerprint, starting from one of its buckets.
 #[must_use]
-pub fn pair(core: &Table, fingerprint: Fingerprint, bucket: u32) -> Pair {
-    Pair { fingerprint, buckets: [bucket, core.addressing().alt_bucket(fingerprint, bucket)] }
+pub fn pair(table: &Table, fingerprint: Fingerprint, bucket: u32) -> Pair {
+    Pair { fingerprint, buckets: [bucket, table.addressing().alt_bucket(fingerprint, bucket)] }
 }
 
-/// Puts a copy of a fingerprint into each of these buckets, just there.
+/// Puts a copy of a fingerprint into each of these buckets.
 ///
 /// # Panics
-/// If one is full.
-pub fn put_each(core: &Table, fingerprint: Fingerprint, buckets: &[u32]) {
+/// If a bucket is full.
+pub fn put_each(table: &Table, fingerprint: Fingerprint, buckets: &[u32]) {
     for &bucket in buckets {
-        put(core, fingerprint, bucket);
+        put(table, fingerprint, bucket);
     }
 }
 
-/// Puts a copy of a fingerprint into just this bucket.
+/// Puts a copy of a fingerprint into this very bucket.
 ///
 /// # Panics
-/// If it is full.
-pub fn put(core: &Table, fingerprint: Fingerprint, bucket: u32) {
-    core.insert::<L>(Pair { fingerprint, buckets: [bucket; 2] }).expect("room");
+/// If the bucket is full.
+pub fn put(table: &Table, fingerprint: Fingerprint, bucket: u32) {
+    table.insert::<L>(Pair { fingerprint, buckets: [bucket; 2] }).expect("room");
 }
 
-/// How many copies of a fingerprint stand in just this bucket.
+/// Counts the copies of a fingerprint in this very bucket.
 #[must_use]
-pub fn copies(core: &Table, fingerprint: Fingerprint, bucket: u32) -> usize {
-    core.count::<L>(Pair { fingerprint, buckets: [bucket; 2] })
+pub fn copies(table: &Table, fingerprint: Fingerprint, bucket: u32) -> usize {
+    table.count::<L>(Pair { fingerprint, buckets: [bucket; 2] })
 }
 
-/// Moves a fingerprint; `false` when it was not there or had no room.
+/// Moves a fingerprint. Returns `false` if it was not there, or if the destination was full.
 #[must_use]
-pub fn relocate(core: &Table, fingerprint: Fingerprint, from: u32, to: u32) -> bool {
-    core.relocate::<L>(Move { fingerprint, from, to }, None)
+pub fn relocate(table: &Table, fingerprint: Fingerprint, from: u32, to: u32) -> bool {
+    table.relocate::<L>(Move { fingerprint, from, to }, None)
 }

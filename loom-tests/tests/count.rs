@@ -1,25 +1,25 @@
-//! Whatever counts copies, beside the half of a move when one too many stands there.
+//! Operations that count copies: between the two halves of a move there is one too many.
 
 use guira::{CuckooFilter, InsertError, raw::ShardedCounter};
 use guira_loom_tests::{L, Mark, check, fingerprint, pair, put_each, relocate, spawn, table};
 use loom::sync::Arc;
 
-/// Counts the copies of an item, which stand in these buckets, while one of them moves from 1 to 0.
+/// Counts an item's copies, which are in these buckets, while one of them moves from bucket 1 to 0.
 fn count_beside_a_move(name: &str, buckets: &'static [u32]) {
     check(name, 23, &["before", "not before"], move |seen| {
-        let core = Arc::new(table(2));
-        let item = fingerprint(&core, 0, 1, 0, 0);
-        put_each(&core, item, buckets);
+        let table = Arc::new(table(2));
+        let item = fingerprint(&table, 0, 1, 0, 0);
+        put_each(&table, item, buckets);
         let done = Mark::default();
         let counter = {
             let (seen, done) = (seen.clone(), done.clone());
-            spawn(&core, move |core| {
-                assert_eq!(core.count::<L>(pair(core, item, 0)), buckets.len());
+            spawn(&table, move |table| {
+                assert_eq!(table.count::<L>(pair(table, item, 0)), buckets.len());
                 seen.note_if(done.is_set(), "not before", "before");
             })
         };
-        let mover = spawn(&core, move |core| {
-            assert!(relocate(core, item, 1, 0));
+        let mover = spawn(&table, move |table| {
+            assert!(relocate(table, item, 1, 0));
             done.set();
         });
         counter.join().unwrap();
@@ -27,50 +27,54 @@ fn count_beside_a_move(name: &str, buckets: &'static [u32]) {
     });
 }
 
+/// Catches a `count` that counts both copies of a half-done move, or neither.
 #[test]
 fn of_one_copy_beside_a_move() {
     count_beside_a_move("count_move", &[1]);
 }
 
+/// Catches a `count` of several copies that miscounts beside a move of one of them.
 #[test]
 fn of_two_copies_beside_a_move() {
-    count_beside_a_move("count_two_move", &[1, 0]);
+    count_beside_a_move("count_two_copies_move", &[1, 0]);
 }
 
-/// Three copies in four lanes; half of a move makes it look like four.
+/// Catches `TooManyCopies` decided without the lock, when half of a move looks like a copy.
+///
+/// Three copies stand in four slots. A half-done move makes them look like four.
 #[test]
 fn too_many_copies_beside_a_move() {
     check("too_many_copies_move", 43, &["moved", "no room"], |seen| {
-        let core = Arc::new(table(2));
-        let item = fingerprint(&core, 0, 1, 0, 0);
-        put_each(&core, item, &[0, 0, 1]);
-        let inserter = spawn(&core, move |core| core.insert::<L>(pair(core, item, 0)));
-        let mover = spawn(&core, move |core| relocate(core, item, 0, 1));
-        assert_eq!(inserter.join().unwrap(), Ok(()), "there was a lane all the time");
+        let table = Arc::new(table(2));
+        let item = fingerprint(&table, 0, 1, 0, 0);
+        put_each(&table, item, &[0, 0, 1]);
+        let inserter = spawn(&table, move |table| table.insert::<L>(pair(table, item, 0)));
+        let mover = spawn(&table, move |table| relocate(table, item, 0, 1));
+        assert_eq!(inserter.join().unwrap(), Ok(()), "there was an empty slot throughout");
         seen.note_if(mover.join().unwrap(), "moved", "no room");
-        assert_eq!(core.count::<L>(pair(&core, item, 0)), 4);
-        assert_eq!(core.insert::<L>(pair(&core, item, 0)), Err(InsertError::TooManyCopies));
+        assert_eq!(table.count::<L>(pair(&table, item, 0)), 4);
+        assert_eq!(table.insert::<L>(pair(&table, item, 0)), Err(InsertError::TooManyCopies));
     });
 }
 
-/// The verdict beside a removal: right before it, wrong after.
+/// Catches a wrong `TooManyCopies` beside a removal: it is right before it and wrong after it.
 #[test]
 fn too_many_copies_beside_a_removal() {
     check("too_many_copies_remove", 60, &["inserted", "too many"], |seen| {
-        let core = Arc::new(table(2));
-        let item = fingerprint(&core, 0, 1, 0, 0);
-        put_each(&core, item, &[0, 0, 1, 1]);
-        let inserter = spawn(&core, move |core| core.insert::<L>(pair(core, item, 0)));
-        let remover = spawn(&core, move |core| assert!(core.remove::<L>(pair(core, item, 0))));
+        let table = Arc::new(table(2));
+        let item = fingerprint(&table, 0, 1, 0, 0);
+        put_each(&table, item, &[0, 0, 1, 1]);
+        let inserter = spawn(&table, move |table| table.insert::<L>(pair(table, item, 0)));
+        let remover = spawn(&table, move |table| assert!(table.remove::<L>(pair(table, item, 0))));
         let outcome = inserter.join().unwrap();
         remover.join().unwrap();
         let is_in = seen.note_if(outcome.is_ok(), "inserted", "too many");
         assert!(is_in || outcome == Err(InsertError::TooManyCopies), "{outcome:?}");
-        assert_eq!(core.count::<L>(pair(&core, item, 0)), 3 + usize::from(is_in));
+        assert_eq!(table.count::<L>(pair(&table, item, 0)), 3 + usize::from(is_in));
     });
 }
 
-/// The counter behind `len`: any of the values that it passes through, and exact at the end.
+/// Reads the counter behind `len` beside two writers, and after they are joined.
 fn counter_beside_writers(name: &str, floor: usize, shards: usize) {
     check(name, floor, &["-1", "0", "1"], move |seen| {
         let counter = Arc::new(ShardedCounter::new(shards));
@@ -82,7 +86,7 @@ fn counter_beside_writers(name: &str, floor: usize, shards: usize) {
             -1 => "-1",
             0 => "0",
             1 => "1",
-            sum => panic!("{sum} is none of the values passed through"),
+            sum => panic!("{sum} is not a value that the counter had"),
         });
         for writer in writers {
             writer.join().unwrap();
@@ -91,17 +95,19 @@ fn counter_beside_writers(name: &str, floor: usize, shards: usize) {
     });
 }
 
+/// Catches a sharded counter that loses a change, or sums to a value that it never had.
 #[test]
 fn counter_in_shards_of_their_own() {
     counter_beside_writers("len_counter_two_shards", 72, 2);
 }
 
+/// Catches a counter whose threads share a shard and lose a change.
 #[test]
 fn counter_in_one_shard() {
     counter_beside_writers("len_counter_one_shard", 52, 1);
 }
 
-/// `len` of a whole filter: within bounds beside writers, and exact once they are joined.
+/// Catches a `len` that is out of bounds beside writers, or not exact once they are joined.
 #[test]
 fn len_beside_writers() {
     check("len", 59, &["added", "was present", "one left", "none left"], |seen| {
@@ -116,10 +122,10 @@ fn len_beside_writers() {
         let remover = run(|filter| filter.by_hash().remove(1));
         assert!(filter.len() <= filter.slots());
         let added = seen.note_if(unique.join().unwrap(), "added", "was present");
-        assert!(remover.join().unwrap(), "one copy was there all the time");
+        assert!(remover.join().unwrap(), "there was one copy throughout");
         assert_eq!(filter.len(), usize::from(added));
         assert_eq!(filter.by_hash().count(1), usize::from(added));
-        // And whether a removal that finds nothing is counted.
+        // A removal that finds nothing must not be counted.
         seen.note_if(filter.by_hash().remove(1), "one left", "none left");
         assert_eq!((filter.len(), filter.by_hash().remove(1)), (0, false));
         filter.by_hash().insert(1).expect("room");

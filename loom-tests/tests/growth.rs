@@ -1,105 +1,19 @@
-//! A chain that grows: a segment appended beside every other call, and look-ups and removals across segments.
+//! Operations on a segment chain: beside an append, and across two segments.
 
-use guira::{
-    Layout,
-    raw::{Addressing, Chain, Nested},
+use guira::raw::Chain;
+use guira_loom_tests::{
+    EVERY_WAY, Mark,
+    chain::{
+        FINER, LAYOUT, assert_filled, chain, crowd_second_segment, fill, filler, of_stripe, spawn,
+        spawn_reader, two_places, with_second_segment,
+    },
+    check,
 };
-use guira_loom_tests::{EVERY_WAY, Mark, Seen, check};
-use loom::{cell::UnsafeCell, sync::Arc, thread};
+use loom::{cell::UnsafeCell, sync::Arc};
 
-/// The layout of the segments, with few lanes.
-const LAYOUT: Layout =
-    if cfg!(feature = "semi-sorted") { Layout::SemiSorted3x22 } else { Layout::Plain4x16 };
-/// Fingerprints in the first segment. Each is two in the second.
-const FINGERPRINTS: u32 = 64;
-/// A hash's bit that says which of the two.
-const FINER: u64 = 1 << 25;
-
-/// The segment after so many doublings of one bucket.
-fn nested(level: u32) -> Addressing<Nested> {
-    Addressing::nested(1, Nested::new(level, (16, FINGERPRINTS), level))
-}
-
-/// An empty chain of up to so many segments.
-fn chain(segments: u32) -> Arc<Chain> {
-    let plan = (0..segments).map(|level| (LAYOUT, nested(level))).collect();
-    Arc::new(Chain::new(plan, false).expect("memory for a few words"))
-}
-
-/// The item with this fingerprint in the first segment, and this first bucket in the second.
-fn item(fingerprint: u64, bucket: u64) -> u64 {
-    bucket << 63 | fingerprint << 26
-}
-
-/// An item of the stripe, from either bucket of the second segment, where it has both, or only the one: the `nth`.
-fn of_stripe(stripe: u32, has_both: bool, nth: usize) -> [u64; 2] {
-    let second = nested(1);
-    (0..u64::from(FINGERPRINTS))
-        .filter(|fingerprint| fingerprint % 2 == u64::from(stripe))
-        .map(|fingerprint| [0, 1].map(|bucket| item(fingerprint, bucket)))
-        .filter(|&[item, _]| {
-            let [one, other] = second.pair(item).buckets;
-            (one != other) == has_both
-        })
-        .nth(nth)
-        .expect("fingerprints enough")
-}
-
-/// An item of the stripe that has both buckets of the second segment, from either of them: the `nth`.
-fn two_places(stripe: u32, nth: usize) -> [u64; 2] {
-    of_stripe(stripe, true, nth)
-}
-
-/// The `nth` of the items that fill the first segment; they share no fingerprint with [`two_places`] up to the
-/// third of each stripe.
-fn filler(nth: u32) -> u64 {
-    let taken: Vec<u64> =
-        (0..2).flat_map(|stripe| (0..3).map(move |nth| two_places(stripe, nth)[0] >> 26)).collect();
-    let fingerprint =
-        (0..u64::from(FINGERPRINTS)).filter(|fp| !taken.contains(fp)).nth(nth as usize);
-    item(fingerprint.expect("fingerprints enough"), 0)
-}
-
-/// Fills the first segment, but for so many lanes.
-fn fill(chain: &Chain, but: u32) {
-    for nth in 0..LAYOUT.slots_per_bucket() - but {
-        chain.insert(filler(nth)).expect("room");
-    }
-    assert_eq!(chain.layouts().len(), 1);
-}
-
-/// Fails unless the items of [`fill`] are there, once.
-fn assert_filled(chain: &Chain, but: u32) {
-    assert!((0..LAYOUT.slots_per_bucket() - but).all(|nth| chain.count(filler(nth)) == 1), "lost or doubled");
-}
-
-fn spawn<R: 'static>(
-    chain: &Arc<Chain>,
-    work: impl FnOnce(&Chain) -> R + 'static,
-) -> thread::JoinHandle<R> {
-    let chain = chain.clone();
-    thread::spawn(move || work(&chain))
-}
-
-/// Runs a thread that looks up an item, which must be found, and notes where it stood relative to the writer.
-fn spawn_reader(
-    chain: &Arc<Chain>,
-    seen: &std::sync::Arc<Seen>,
-    done: &Mark,
-    item: u64,
-) -> thread::JoinHandle<()> {
-    let (seen, done) = (seen.clone(), done.clone());
-    spawn(chain, move |chain| {
-        let was_done = done.is_set();
-        assert!(chain.contains(item), "an item that is present all the time was missed");
-        seen.note(done.relative_to(was_done));
-    })
-}
-
-/// A look-up of an item of the first segment, while another is appended; and what is found in that one happens
-/// after its insert.
+/// Catches a segment published before it is initialized, and a hit in it that publishes nothing.
 #[test]
-fn appended_beside_look_ups() {
+fn lookup_beside_an_append() {
     check("growth_lookup", 5_300, &["found", "not yet"], |seen| {
         let chain = chain(2);
         let [new, _] = two_places(0, 0);
@@ -108,14 +22,14 @@ fn appended_beside_look_ups() {
         let writer = {
             let written = written.clone();
             spawn(&chain, move |chain| {
-                // SAFETY: nobody reads it but who found the item.
+                // SAFETY: only a thread that found the item reads it.
                 written.with_mut(|written| unsafe { *written = 1 });
                 chain.insert(new).expect("another segment");
             })
         };
-        assert!(chain.contains(filler(0)), "an item that is present all the time was missed");
+        assert!(chain.contains(filler(0)), "an item that is in the chain throughout was missed");
         if seen.note_if(chain.contains(new), "found", "not yet") {
-            // SAFETY: written before the insert, and not since.
+            // SAFETY: it was written before the insert, and not since.
             written.with(|written| assert_eq!(unsafe { *written }, 1));
         }
         writer.join().unwrap();
@@ -124,10 +38,10 @@ fn appended_beside_look_ups() {
     });
 }
 
-/// Two threads append at the same time: one segment is there in the end, with both items.
+/// Catches an append that replaces another thread's segment and loses its items.
 #[test]
-fn appended_by_two() {
-    check("growth_two", 1_340, &["done"], |seen| {
+fn two_appends() {
+    check("growth_two_appends", 1_340, &["done"], |seen| {
         let chain = chain(2);
         fill(&chain, 0);
         let items = [two_places(0, 0)[0], two_places(1, 0)[0]];
@@ -140,13 +54,13 @@ fn appended_by_two() {
     });
 }
 
-/// Two calls with one item, for which a segment must be appended: one adds it.
+/// Catches two calls of `insert_unique` that add one item to different new segments.
 #[test]
-fn appended_by_two_unique() {
+fn two_insert_unique_that_append() {
     check("growth_unique_unique", 160, &["first", "second"], |seen| {
         let chain = chain(2);
         fill(&chain, 0);
-        // From either bucket: they would add it to different ones.
+        // They start from different buckets, and would add the item to different ones.
         let [item, alias] = two_places(0, 0);
         let [first, second] = [item, alias]
             .map(|item| spawn(&chain, move |chain| chain.insert_unique(item).unwrap()));
@@ -158,36 +72,40 @@ fn appended_by_two_unique() {
     });
 }
 
-/// The same beside a plain insert of it, where there is room for so many.
-fn unique_beside_an_insert(name: &str, floor: usize, room: u32) {
+/// Runs `insert_unique` beside a plain insert of the same item, with this many empty slots.
+fn unique_beside_an_insert(name: &str, floor: usize, slots: u32) {
     check(name, floor, &["added", "was present"], move |seen| {
         let chain = chain(2);
-        fill(&chain, room);
+        fill(&chain, slots);
         let [item, alias] = two_places(0, 0);
         let plain = spawn(&chain, move |chain| chain.insert(alias).unwrap());
         let unique = spawn(&chain, move |chain| chain.insert_unique(item).unwrap());
         plain.join().unwrap();
         let added = seen.note_if(unique.join().unwrap(), "added", "was present");
         assert_eq!(chain.count(item), 1 + usize::from(added));
-        assert_filled(&chain, room);
+        assert_filled(&chain, slots);
     });
 }
 
+/// Catches a lost or doubled item when `insert` and `insert_unique` race for the last slot.
 #[test]
-fn unique_beside_an_insert_where_one_must_append() {
+fn unique_beside_an_insert_one_appends() {
     unique_beside_an_insert("growth_unique_insert", 52, 1);
 }
 
+/// Catches a lost or doubled item when `insert` and `insert_unique` both append a segment.
 #[test]
-fn unique_beside_an_insert_where_both_must_append() {
+fn unique_beside_an_insert_both_append() {
     unique_beside_an_insert("growth_unique_insert_appending", 2_770, 0);
 }
 
-/// The one appends a segment and adds the item there, then makes room in the first one; the other may have looked for
-/// segments before that.
+/// Catches an `insert_unique` that looks for segments before it acquires the stripe.
+///
+/// The other thread appends a segment, adds the item there, and then removes an item from the
+/// first segment.
 #[test]
-fn unique_beside_one_in_a_new_segment_and_room_in_the_first() {
-    check("growth_unique_behind", 180, &["first", "second"], |seen| {
+fn unique_beside_an_append_and_a_removal() {
+    check("growth_unique_append", 180, &["first", "second"], |seen| {
         let chain = chain(2);
         fill(&chain, 0);
         let [item, alias] = two_places(0, 0);
@@ -204,7 +122,7 @@ fn unique_beside_one_in_a_new_segment_and_room_in_the_first() {
     });
 }
 
-/// An item of the first segment is there for `insert_unique`, whether or not another has been appended.
+/// Catches an `insert_unique` that overlooks earlier segments while another one is appended.
 #[test]
 fn unique_of_an_item_in_the_first_segment() {
     check("growth_unique_first_segment", 96, &["appended", "not yet"], |seen| {
@@ -231,18 +149,18 @@ fn unique_of_an_item_in_the_first_segment() {
     });
 }
 
-/// An item of the first segment is removed while another is appended, or instead of that.
+/// Catches a removal that misses its item, or takes a wrong one, while a segment is appended.
 #[test]
-fn appended_beside_a_removal() {
+fn removal_beside_an_append() {
     check("growth_removal", 150, &["appended", "room made"], |seen| {
         let chain = chain(2);
         fill(&chain, 1);
         let [item, _] = two_places(0, 0);
         let [other, _] = two_places(1, 0);
-        chain.insert(item).expect("a lane");
+        chain.insert(item).expect("a slot");
         let remover = spawn(&chain, move |chain| chain.remove(item));
         let writer = spawn(&chain, move |chain| chain.insert(other));
-        assert!(remover.join().unwrap(), "nothing to remove for an item that was present");
+        assert!(remover.join().unwrap(), "found nothing to remove");
         assert_eq!(writer.join().unwrap(), Ok(()));
         seen.note_if(chain.layouts().len() == 2, "appended", "room made");
         assert_eq!((chain.count(item), chain.count(other)), (0, 1));
@@ -250,24 +168,16 @@ fn appended_beside_a_removal() {
     });
 }
 
-/// Where an item stands that is inserted next: after this in the second segment.
-fn with_second_segment() -> Arc<Chain> {
-    let chain = chain(2);
-    fill(&chain, 0);
-    let [passing, _] = two_places(1, 2);
-    chain.insert(passing).expect("another segment");
-    assert!(chain.remove(passing));
-    assert_eq!(chain.layouts().len(), 2);
-    chain
-}
-
-/// An alias, in both segments, is inserted into one bucket, and the copy in the other is taken out for it.
+/// Catches a lookup that misses an item while one alias is inserted and another one removed.
+///
+/// The item and its alias are aliases in both segments. A removal that does not bump the version
+/// makes the lookup miss.
 #[test]
-fn look_up_beside_an_alias_inserted_and_a_copy_removed() {
+fn lookup_beside_an_alias_inserted_and_one_removed() {
     check("growth_alias", 1_440, EVERY_WAY, |seen| {
         let chain = with_second_segment();
         let [item, alias] = two_places(0, 0);
-        // In the bucket that the reader reads last, and the alias's insert finds the other one emptier.
+        // In the bucket that the reader reads last. The next insert finds the other one emptier.
         chain.insert(alias).expect("room");
         let done = Mark::default();
         let reader = spawn_reader(&chain, seen, &done, item);
@@ -282,30 +192,19 @@ fn look_up_beside_an_alias_inserted_and_a_copy_removed() {
     });
 }
 
-/// Fills both buckets of the second segment but for a lane, by items that have but the one bucket, and adds an item that
-/// has both: it takes the lane in its first.
-fn crowd_in_second_segment(chain: &Chain, item: u64) {
-    for nth in 0..LAYOUT.slots_per_bucket() as usize - 1 {
-        for other in of_stripe(0, false, nth) {
-            chain.insert(other).expect("room");
-        }
-    }
-    chain.insert(item).expect("a lane");
-}
-
-/// An insert into the second segment moves an item there, between the look-up's two loads.
+/// Catches a lookup that misses an item which moves within the second segment.
 #[test]
-fn look_up_beside_a_move() {
+fn lookup_beside_a_move() {
     check("growth_move", 2_300, EVERY_WAY, |seen| {
         let chain = with_second_segment();
-        // Of an odd stripe: its fingerprint in the second segment is even.
+        // Not of the stripe of the items that fill the segment.
         let [item, reversed] = two_places(1, 0);
-        let lanes = LAYOUT.slots_per_bucket() as usize;
-        crowd_in_second_segment(&chain, item);
+        let slots = LAYOUT.slots_per_bucket() as usize;
+        crowd_second_segment(&chain, item);
         let done = Mark::default();
         let reader = spawn_reader(&chain, seen, &done, reversed);
         let writer = spawn(&chain, move |chain| {
-            chain.insert(of_stripe(0, false, lanes)[0]).expect("the item's lane");
+            chain.insert(of_stripe(0, false, slots)[0]).expect("the item's slot");
             done.set();
         });
         reader.join().unwrap();
@@ -314,53 +213,57 @@ fn look_up_beside_a_move() {
     });
 }
 
-/// One copy less than may be, and one of them is moved: the insert that may see it twice must not be refused.
+/// Catches an `insert` that fails with `TooManyCopies` because a half-done move counts twice.
 #[test]
 fn insert_of_the_last_copy_beside_a_move() {
     check("growth_copies", 155, &["done"], |seen| {
         let chain = with_second_segment();
         let [item, _] = two_places(1, 0);
-        let lanes = LAYOUT.slots_per_bucket() as usize;
-        // A copy in its first bucket, which is full, with nothing else in there that can move; the others in its second.
-        crowd_in_second_segment(&chain, item);
-        for nth in 0..lanes - 1 {
+        let slots = LAYOUT.slots_per_bucket() as usize;
+        // One copy is in the item's first bucket, which is full. Nothing else in there can move.
+        // The other copies are in its second bucket.
+        crowd_second_segment(&chain, item);
+        for nth in 0..slots - 1 {
             assert!(chain.remove(of_stripe(0, false, nth)[1]));
         }
-        for _ in 0..lanes - 2 {
+        for _ in 0..slots - 2 {
             chain.insert(item).expect("room");
         }
-        let writer = spawn(&chain, move |chain| chain.insert(of_stripe(0, false, lanes)[0]));
+        let writer = spawn(&chain, move |chain| chain.insert(of_stripe(0, false, slots)[0]));
         let inserter = spawn(&chain, move |chain| chain.insert(item));
-        assert_eq!(inserter.join().unwrap(), Ok(()), "refused, with copies to spare");
+        assert_eq!(inserter.join().unwrap(), Ok(()), "refused, although there may be more copies");
         assert_eq!(writer.join().unwrap(), Ok(()));
-        assert_eq!((chain.count(item), chain.layouts().len()), (lanes, 2));
+        assert_eq!((chain.count(item), chain.layouts().len()), (slots, 2));
         seen.note("done");
     });
 }
 
-/// A chain of two segments, an item in the first, and in the second one that is an alias of it in the first alone.
+/// Returns a chain of two segments with an item in the first one, and in the second one an item
+/// that is an alias of it only in the first one.
 fn with_coarse_aliases() -> (Arc<Chain>, u64, u64) {
     let chain = chain(2);
     fill(&chain, 1);
     let [item, _] = two_places(0, 0);
-    // One bit of the fingerprint more in the second segment, and this one differs in it.
+    // Fingerprints have one more bit in the second segment, and these two differ in it.
     let coarse_alias = item | FINER;
-    chain.insert(item).expect("the last lane");
+    chain.insert(item).expect("the last slot");
     chain.insert(coarse_alias).expect("another segment");
     (chain, item, coarse_alias)
 }
 
-/// Two items that are aliases in the first segment, where one of them is, and not in the second, where the other is: removing
-/// that one must not take the first one's copy, whatever is read meanwhile.
+/// Catches a removal that starts with the first segment: it takes the copy of a coarse alias.
+///
+/// The two items are aliases in the first segment, which holds one of them, and not in the second,
+/// which holds the other.
 #[test]
-fn removal_beside_a_look_up_of_a_coarse_alias() {
+fn removal_beside_a_lookup_of_a_coarse_alias() {
     check("growth_coarse_alias", 260, &["found"], |seen| {
         let (chain, item, coarse_alias) = with_coarse_aliases();
         let remover = spawn(&chain, move |chain| chain.remove(coarse_alias));
         let reader = spawn(&chain, move |chain| {
-            assert!(chain.contains(item), "an item that is present all the time was missed");
+            assert!(chain.contains(item), "an item that is in the chain throughout was missed");
         });
-        assert!(remover.join().unwrap(), "nothing to remove for an item that was present");
+        assert!(remover.join().unwrap(), "found nothing to remove");
         reader.join().unwrap();
         assert!(chain.contains(item), "removed instead of its alias");
         seen.note("found");
@@ -368,21 +271,25 @@ fn removal_beside_a_look_up_of_a_coarse_alias() {
     });
 }
 
-/// Two removals of two items that are aliases in the first segment, with one copy in each segment.
+/// Catches two removals of coarse aliases of which one finds nothing.
 #[test]
 fn removals_of_coarse_aliases() {
     check("growth_two_removals", 25, &["done"], |seen| {
         let (chain, item, coarse_alias) = with_coarse_aliases();
         let removers =
             [item, coarse_alias].map(|item| spawn(&chain, move |chain| chain.remove(item)));
-        assert_eq!(removers.map(|remover| remover.join().unwrap()), [true; 2], "nothing to remove");
+        assert_eq!(
+            removers.map(|remover| remover.join().unwrap()),
+            [true; 2],
+            "found nothing to remove"
+        );
         assert_eq!((chain.count(item), chain.count(coarse_alias)), (0, 0));
         assert_filled(&chain, 1);
         seen.note("done");
     });
 }
 
-/// An item that stands in the second segment is removed, and added unless it is there.
+/// Catches an `insert_unique` that returns `false` for an item that a removal took before it.
 #[test]
 fn unique_beside_a_removal() {
     check("growth_unique_removal", 23, &["added", "was present"], |seen| {
@@ -391,13 +298,13 @@ fn unique_beside_a_removal() {
         chain.insert(item).expect("room");
         let remover = spawn(&chain, move |chain| chain.remove(item));
         let unique = spawn(&chain, move |chain| chain.insert_unique(item).unwrap());
-        assert!(remover.join().unwrap(), "nothing to remove for an item that was present");
+        assert!(remover.join().unwrap(), "found nothing to remove");
         let added = seen.note_if(unique.join().unwrap(), "added", "was present");
         assert_eq!(chain.count(item), usize::from(added));
     });
 }
 
-/// Copies in two segments are counted while others are moved about: never one too few.
+/// Catches a `count` over two segments that misses a copy which is there throughout.
 #[test]
 fn count_beside_an_insert_and_a_removal() {
     check("growth_count", 265, &["1", "2"], |seen| {

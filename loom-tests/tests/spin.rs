@@ -1,32 +1,34 @@
-//! The lock of filters without std, which spins. loom cannot follow a spin; what the lock is taken and given back by it can.
+//! The spin lock of builds without std. The models use `try_lock`, because loom cannot explore a
+//! spin.
 
 use guira::raw::SpinLock;
 use guira_loom_tests::check;
 use loom::{cell::UnsafeCell, sync::Arc, thread};
 
-/// Something that the lock protects in the model.
+/// What the lock protects in the model.
 struct Protected {
     lock: SpinLock,
     entries: UnsafeCell<usize>,
 }
 
-// SAFETY: `entries` is touched only under the lock; that this is so is what loom checks.
+// SAFETY: `entries` is accessed only under the lock. loom checks this.
 unsafe impl Sync for Protected {}
 
 impl Protected {
-    /// Enters once if nobody else is in there; whether it did.
+    /// Enters if the lock is free. Returns whether it was.
     fn enter(&self) -> bool {
         let Some(_guard) = self.lock.try_lock() else { return false };
-        // A thread that is refused meanwhile must not open the lock.
+        // A thread whose `try_lock` fails meanwhile must not release the lock.
         thread::yield_now();
-        // SAFETY: the lock is held; loom panics where another thread is in here.
+        // SAFETY: the lock is held. loom panics if another thread is in here.
         self.entries.with_mut(|entries| unsafe { *entries += 1 });
         true
     }
 }
 
+/// Catches a spin lock that does not exclude, is not released, or does not publish.
 #[test]
-fn it_excludes_and_hands_on() {
+fn excludes_and_publishes() {
     check("spin_lock", 107, &["one", "two", "three"], |seen| {
         let shared = Arc::new(Protected { lock: SpinLock::new(), entries: UnsafeCell::new(0) });
         let others = [(); 2].map(|()| {
@@ -39,6 +41,6 @@ fn it_excludes_and_hands_on() {
         // SAFETY: the other threads have been joined.
         assert_eq!(shared.entries.with(|entries| unsafe { *entries }), entered);
         seen.note(["nobody", "one", "two", "three"][entered]);
-        assert!(shared.lock.try_lock().is_some(), "not given back");
+        assert!(shared.lock.try_lock().is_some(), "the lock was not released");
     });
 }

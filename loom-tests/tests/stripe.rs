@@ -1,32 +1,33 @@
-//! The stripe by itself: its lock excludes, and hands on what was done under it.
+//! A lone stripe: its lock excludes and publishes, and its version only grows.
 
 use guira::raw::{Fingerprint, Stripes};
 use guira_loom_tests::check;
 use loom::{cell::UnsafeCell, sync::Arc, thread};
 
-/// Something that the lock protects in the model.
+/// What the lock protects in the model.
 struct Protected {
     stripes: Stripes,
     entries: UnsafeCell<usize>,
 }
 
-// SAFETY: `entries` is touched only under the lock of the stripe; that this is so is what loom checks.
+// SAFETY: `entries` is accessed only under the stripe's lock. loom checks this.
 unsafe impl Sync for Protected {}
 
+/// Catches a stripe whose lock does not exclude, or does not publish what was done under it.
 #[test]
-fn its_lock_excludes() {
+fn lock_excludes() {
     check("stripe_lock", 24, &["done"], |seen| {
         let shared = Arc::new(Protected { stripes: Stripes::new(2), entries: UnsafeCell::new(0) });
         let fingerprint = Fingerprint::new(1);
         let enter = move |shared: &Protected| {
             let stripe = shared.stripes.of(fingerprint);
             let before = stripe.version();
-            let held = stripe.lock();
-            // SAFETY: the lock is held; loom panics where another thread is in here.
+            let guard = stripe.lock();
+            // SAFETY: the lock is held. loom panics if another thread is in here.
             shared.entries.with_mut(|entries| unsafe { *entries += 1 });
-            held.bump();
-            drop(held);
-            assert!(!stripe.validate(before), "an advance of our own was not seen");
+            guard.bump();
+            drop(guard);
+            assert!(!stripe.validate(before), "validated a version that this thread has bumped");
         };
         let other = {
             let shared = shared.clone();
@@ -40,10 +41,10 @@ fn its_lock_excludes() {
     });
 }
 
-/// The advances of two holders are two, and a reader's epoch never goes back.
+/// Catches bumps of two holders that count as one, and a version that decreases.
 #[test]
-fn its_epoch_only_grows() {
-    check("stripe_epoch", 284, &["still", "advanced"], |seen| {
+fn version_only_grows() {
+    check("stripe_version", 284, &["unchanged", "bumped"], |seen| {
         let stripes = Arc::new(Stripes::new(2));
         let fingerprint = Fingerprint::new(1);
         let writers = [0, 1].map(|_| {
@@ -52,7 +53,7 @@ fn its_epoch_only_grows() {
         });
         let stripe = stripes.of(fingerprint);
         let first = stripe.version();
-        seen.note_if(stripe.validate(first), "still", "advanced");
+        seen.note_if(stripe.validate(first), "unchanged", "bumped");
         for writer in writers {
             writer.join().unwrap();
         }

@@ -2,7 +2,7 @@
 
 use super::BucketLayout;
 
-/// Runs the body with `$L` the [`BucketLayout`](super::BucketLayout) of a [`Layout`].
+/// Evaluates the body with `$L` bound to the [`BucketLayout`](super::BucketLayout) of a [`Layout`].
 macro_rules! with_layout {
     ($layout:expr, $L:ident => $body:expr) => {
         match $layout {
@@ -46,10 +46,10 @@ pub(crate) use with_layout;
 /// How a bucket of 64 bits is divided: slots × bits of a fingerprint.
 ///
 /// More bits make false positives rarer. More slots let the table be filled further. *Semi-sorted*
-/// layouts store one or two bits more per fingerprint in the space of plain ones with equally many slots. So they have
-/// a half to a quarter of the false positives (Fan et al. 2014, section 5.2), and take some more
-/// instructions to find, insert and remove an item. By default the builder takes the layout
-/// with the fewest bits per item that meets the target false-positive rate.
+/// layouts store one or two more bits per fingerprint than plain layouts with the same number of
+/// slots. So they have a half to a quarter of the false positives (Fan et al. 2014, section 5.2),
+/// and take some more instructions to find, insert and remove an item. By default the builder takes
+/// the layout with the fewest bits per item that meets the target false-positive rate.
 ///
 /// ```
 /// use guira::Layout;
@@ -81,11 +81,11 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// The layout of filters for which the user chose neither layout nor target.
+    /// The layout of a filter for which the user chose neither layout nor target rate.
     pub(crate) const DEFAULT: Self = Self::Plain4x16;
 
-    /// All layouts: the plain ones, then the semi-sorted ones, each from the shortest fingerprint to the
-    /// longest.
+    /// All layouts: the plain ones, then the semi-sorted ones, each from the shortest fingerprint
+    /// to the longest.
     ///
     /// ```
     /// use guira::Layout;
@@ -137,11 +137,13 @@ impl Layout {
         self as u8 >= Layout::SemiSorted6x12 as u8
     }
 
-    /// Returns the false-positive rate with every slot occupied. No table of this layout has a higher one.
+    /// Returns the false-positive rate with every slot occupied. No table of this layout has a
+    /// higher one.
     ///
-    /// A lookup of an absent item compares its fingerprint with those in `2 × slots per bucket` slots.
-    /// Each of these is equal to it with probability 1/n, where n is the number of fingerprints (Fan et
-    /// al. 2014, section 5.1): `2^bits - 1`, because zero is none, or `2^bits - 16` in semi-sorted layouts.
+    /// A lookup of an absent item compares its fingerprint with those in `2 × slots per bucket`
+    /// slots. Each of these is equal to it with probability 1/n, where n is the number of
+    /// fingerprints (Fan et al. 2014, section 5.1): `2^bits - 1`, because zero marks an empty slot,
+    /// or `2^bits - 16` in semi-sorted layouts, where 16 values mark one.
     ///
     /// ```
     /// let rate = guira::Layout::Plain6x10.false_positive_rate();
@@ -154,8 +156,8 @@ impl Layout {
 
     /// Returns the false-positive rate at a load factor in `0.0 ..= 1.0`.
     ///
-    /// The expectation over tables is at most this value, because the rate is concave in the number of
-    /// occupied slots.
+    /// The expected rate of a table is at most this value, because the rate is concave in the
+    /// number of occupied slots that a lookup reads.
     ///
     /// ```
     /// use guira::Layout;
@@ -168,11 +170,11 @@ impl Layout {
         self.false_positive_rate_among(with_layout!(self, L => L::FINGERPRINTS), load_factor)
     }
 
-    /// Returns the false-positive rate with this number of fingerprints in use.
+    /// Returns the false-positive rate with this number of different fingerprints.
     pub(crate) fn false_positive_rate_among(self, fingerprints: u32, load_factor: f64) -> f64 {
         let values = f64::from(fingerprints);
         let compared = f64::from(2 * self.slots_per_bucket()) * load_factor;
-        // 1 - (1 - 1/values)^compared, without the loss of digits.
+        // 1 - (1 - 1/values)^compared, without cancellation.
         -libm::expm1(compared * libm::log1p(-1.0 / values))
     }
 }
@@ -182,7 +184,7 @@ mod tests {
     use super::Layout;
 
     #[test]
-    fn names_and_types_agree() {
+    fn names_match_types() {
         for &layout in Layout::ALL {
             let (slots, bits) = (layout.slots_per_bucket(), layout.fingerprint_bits());
             let family = if layout.is_semi_sorted() { "SemiSorted" } else { "Plain" };
@@ -191,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_those_of_the_design() {
+    fn rates_match_the_documentation() {
         let expected =
             [0.0609, 0.0117, 0.00244, 0.000_122, 0.00294, 0.000_611, 0.000_061, 0.000_001_43];
         for (&layout, expected) in Layout::ALL.iter().zip(expected) {

@@ -15,8 +15,8 @@ pub(crate) use layout::with_layout;
 pub use plain::Plain;
 pub use semi_sorted::SemiSorted;
 
-/// A fingerprint: in a layout of f bits, from the layout's smallest one to `2^f - 1`. It is never zero,
-/// which stands for an empty slot.
+/// A fingerprint: in a layout of f bits, from the layout's smallest one to `2^f - 1`. It is never
+/// zero, which marks an empty slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fingerprint(u32);
 
@@ -32,7 +32,7 @@ impl Fingerprint {
         Self(value)
     }
 
-    /// The value, never zero.
+    /// Returns the value, never zero.
     #[inline]
     #[must_use]
     pub fn get(self) -> u32 {
@@ -40,26 +40,26 @@ impl Fingerprint {
     }
 }
 
-/// What the words of a slice hold together, as words of one layout.
+/// What all words of a slice hold together, as words of one layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Census {
     /// The number of occupied slots.
     pub occupied: u64,
-    /// Whether every word is one that the layout's functions could have made, or differs from such a
-    /// word in nothing that they depend on.
+    /// Whether every word is one that the layout's functions could have made, or differs from such
+    /// a word in nothing that they depend on.
     pub valid: bool,
 }
 
 /// How a word holds its fingerprints.
 ///
-/// The functions treat a word as a multiset: the slot of a fingerprint has no meaning, and a layout may
-/// reorder slots. `0` is the empty word of every layout. All other words are made from it by these
-/// functions, or pass the [`census`](Self::census), so a layout may maintain an invariant and rely on
-/// it.
+/// The functions treat a word as a multiset: the slot of a fingerprint has no meaning, and a layout
+/// may reorder slots. `0` is the empty word of every layout. All other words are made from it by
+/// these functions, or pass the [`census`](Self::census), so a layout may maintain an invariant and
+/// rely on it.
 pub trait BucketLayout: 'static {
-    /// Slots in a word: the largest number of fingerprints that it holds.
+    /// Number of slots in a word: the largest number of fingerprints that it holds.
     const SLOTS: u32;
-    /// Bits of a fingerprint.
+    /// Number of bits of a fingerprint.
     const BITS: u32;
     /// The smallest fingerprint, never zero.
     const MIN_FINGERPRINT: u32;
@@ -85,9 +85,11 @@ pub trait BucketLayout: 'static {
         Self::contains(words[0], pattern) | Self::contains(words[1], pattern)
     }
 
-    /// Returns the same, and whether that is certain. `false` always is.
+    /// Returns whether at least one of two words may hold the fingerprint, and whether that answer
+    /// is certain. `false` is always certain.
     ///
-    /// If the answer is not certain, [`either_contains`](Self::either_contains) decides.
+    /// If the answer is not certain, the full probe
+    /// ([`either_contains`](Self::either_contains)) decides.
     #[inline]
     fn quick_probe(words: [u64; 2], pattern: Self::Pattern) -> (bool, bool) {
         (Self::either_contains(words, pattern), true)
@@ -96,8 +98,8 @@ pub trait BucketLayout: 'static {
     /// Counts the copies of the fingerprint in the word, `0 ..= SLOTS`.
     fn count(word: u64, pattern: Self::Pattern) -> u32;
 
-    /// Returns whether the word holds fewer fingerprints than the other one. Both answers are allowed if
-    /// they hold equally many.
+    /// Returns whether the word holds fewer fingerprints than the other one. Both answers are
+    /// allowed if they hold equally many.
     fn is_emptier(word: u64, other: u64) -> bool;
 
     /// Returns whether every slot is occupied.
@@ -106,16 +108,17 @@ pub trait BucketLayout: 'static {
     /// Returns the word with one more copy of the fingerprint, or `None` if it is full.
     fn with(word: u64, fingerprint: Fingerprint) -> Option<u64>;
 
-    /// Returns the word with one copy of the fingerprint less, or `None` if it holds none.
+    /// Returns the word with one copy fewer of the fingerprint, or `None` if it holds none.
     fn without(word: u64, pattern: Self::Pattern) -> Option<u64>;
 
     /// Returns the word with one copy of `old` replaced by `new`, or `None` if it holds no `old`.
     fn replace(word: u64, old: Self::Pattern, new: Fingerprint) -> Option<u64>;
 
-    /// Counts the occupied slots of words, and validates them. Fastest for hundreds of words that are in
-    /// a first-level cache.
+    /// Counts the occupied slots of words, and validates them. Fastest for hundreds of words that
+    /// are in a first-level cache.
     fn census(words: &[u64]) -> Census;
 
-    /// The fingerprints in the word, each as often as it occurs, in the order of their slots.
+    /// Returns the fingerprints in the word, each as often as it occurs, in the order of their
+    /// slots.
     fn fingerprints(word: u64) -> impl Iterator<Item = Fingerprint>;
 }

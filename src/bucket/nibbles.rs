@@ -1,59 +1,64 @@
 //! Multisets of nibbles as numbers: the code of a semi-sorted word.
 //!
-//! Some n nibbles in descending order are one of C(n + 15, n) sequences, of 16^n in any order. Their
-//! code is their place among all such sequences, ordered by the last nibble, then by the one before it, and
-//! so on: the combinatorial number system (Knuth, The Art of Computer Programming 4A, section 7.2.1.3), of
-//! what each lacks to 15. Encoding is a sum with a term for each nibble, decoding a look into a table.
+//! There are 16^n sequences of n nibbles, but only C(n + 15, n) of them are in descending order.
+//! The code of a descending sequence is its rank among all of them, ordered by the last nibble,
+//! then by the one before it, and so on. This is the combinatorial number system (Knuth, The Art of
+//! Computer Programming 4A, section 7.2.1.3) on the complements of the nibbles. Encoding adds one
+//! term per nibble, and decoding is a table lookup.
 //!
-//! So sequences that end with zeros come first, in the order of what is before the zeros. There is one table
-//! for all lengths, and the codes of sequences with no more than k nibbles that are not zero are the
-//! numbers below C(k + 15, k).
+//! In this order, sequences that end with zeros come first, ordered by the nibbles before the
+//! zeros. So one table serves all lengths, and the codes of sequences with at most k nonzero
+//! nibbles are the numbers below C(k + 15, k).
 //!
-//! Sequences are packed, the first nibble, which is the largest, in the lowest bits.
+//! Sequences are packed with the first nibble, which is the largest, in the lowest bits.
 
-/// The most nibbles of a code: it has 16 bits then, and its table 256 KiB.
-pub(crate) const MOST: u32 = 6;
-/// Bits of a nibble.
+/// Largest number of nibbles of a code. Six nibbles need codes of 16 bits and a table of 256 KiB.
+const MAX_NIBBLES: u32 = 6;
+/// Number of bits of a nibble.
 pub(crate) const BITS: u32 = 4;
-/// The bits of the lowest nibble.
-pub(crate) const LOWEST: u32 = (1 << BITS) - 1;
+/// The bits of the first nibble, and the largest nibble.
+pub(crate) const MASK: u32 = (1 << BITS) - 1;
 
-/// How many sequences of `count` nibbles there are, C(count + 15, count).
+/// Returns the number of descending sequences of `count` nibbles, C(count + 15, count).
 pub(crate) const fn sequences(count: u32) -> u32 {
-    binomial(count + LOWEST, count)
+    binomial(count + MASK, count)
 }
 
-/// The bits of a code.
+/// Returns the number of bits of a code for `count` nibbles.
 pub(crate) const fn code_bits(count: u32) -> u32 {
     u32::BITS - (sequences(count) - 1).leading_zeros()
 }
 
+/// Returns C(n, k).
 const fn binomial(n: u32, k: u32) -> u32 {
     let mut product = 1;
     let mut factor = 0;
     while factor < k && product > 0 {
-        // Exact: a product of so many consecutive numbers.
+        // The division is exact: a product of m consecutive numbers is divisible by m!.
         product = product * n.saturating_sub(factor) / (factor + 1);
         factor += 1;
     }
     product
 }
 
-/// What two neighbouring nibbles, as one byte, add to a code: for each pair of places a list of 256.
+/// What two neighbouring nibbles, as one byte, add to a code: one list of 256 terms per byte.
 ///
-/// The `place`-th nibble, x, counted from one, adds C(14 + place, place) - C(14 + place - x, place). (Sequences that
-/// agree behind that place and have less there are as many as there are of `place` nibbles from the one behind up,
-/// less those from x up; and the number of the former is taken from what the one behind adds.)
-static TERMS: [[u16; 256]; MOST.div_ceil(2) as usize] = {
-    let mut terms = [[0; 256]; MOST.div_ceil(2) as usize];
+/// The p-th nibble x, counted from one, adds C(14 + p, p) - C(14 + p - x, p). Derivation: let y be
+/// the next nibble, or zero after the last one. A sequence precedes this one if, for some p, both
+/// agree after the p-th nibble and its p-th nibble is below x. There are C(15 + p - y, p)
+/// descending sequences of p nibbles that are at least y, and C(15 + p - x, p) of p nibbles that
+/// are at least x, so C(15 + p - y, p) - C(15 + p - x, p) sequences precede for this p. In the sum
+/// over p, the first term for p and the second term for p + 1 combine by Pascal's rule.
+static TERMS: [[u16; 256]; MAX_NIBBLES.div_ceil(2) as usize] = {
+    let mut terms = [[0; 256]; MAX_NIBBLES.div_ceil(2) as usize];
     let mut place = 1;
-    while place <= MOST {
+    while place <= MAX_NIBBLES {
         let list = &mut terms[(place as usize - 1) / 2];
         let mut byte = 0;
         while byte < 256 {
-            let nibble = (byte as u32 >> ((place - 1) % 2 * BITS)) & LOWEST;
-            let most = place + LOWEST - 1;
-            list[byte] += (binomial(most, place) - binomial(most - nibble, place)) as u16;
+            let nibble = (byte as u32 >> ((place - 1) % 2 * BITS)) & MASK;
+            let n = place + MASK - 1;
+            list[byte] += (binomial(n, place) - binomial(n - nibble, place)) as u16;
             byte += 1;
         }
         place += 1;
@@ -61,7 +66,7 @@ static TERMS: [[u16; 256]; MOST.div_ceil(2) as usize] = {
     terms
 };
 
-/// The code of a sequence of `count` nibbles.
+/// Returns the code of a descending sequence of `count` nibbles.
 #[inline]
 pub(crate) fn encode(count: u32, nibbles: u32) -> u64 {
     let pairs = nibbles.to_le_bytes();
@@ -72,16 +77,17 @@ pub(crate) fn encode(count: u32, nibbles: u32) -> u64 {
     code
 }
 
-/// All sequences by their codes. What is left over is zero.
-pub(crate) static SEQUENCES: [u32; 1 << code_bits(MOST)] = {
-    let mut all = [0; 1 << code_bits(MOST)];
+/// The sequence of every code. Entries of unused codes are zero.
+pub(crate) static SEQUENCES: [u32; 1 << code_bits(MAX_NIBBLES)] = {
+    let mut all = [0; 1 << code_bits(MAX_NIBBLES)];
     let mut sequence: u32 = 0;
     let mut code = 1;
-    while code < sequences(MOST) {
-        // The next: the first nibble that can grow does, by one, and those before it begin anew, with as much.
+    while code < sequences(MAX_NIBBLES) {
+        // The successor: the first nibble below 15 grows by one, and all nibbles before it become
+        // equal to it, the smallest values that keep the sequence descending.
         let shift = sequence.trailing_ones() / BITS * BITS;
         sequence += 1 << shift;
-        let grown = (sequence >> shift) & LOWEST;
+        let grown = (sequence >> shift) & MASK;
         let before = (1 << shift) - 1;
         sequence = sequence & !before | (grown * 0x1111_1111) & before;
         all[code as usize] = sequence;

@@ -1,18 +1,20 @@
-//! Lanes side by side, matched by SWAR.
+//! Plain layouts: each slot is a SWAR lane that holds one fingerprint.
 
 use super::{BucketLayout, Census, Fingerprint, swar::Lanes};
 
-/// `SLOTS` lanes of `BITS` bits, lowest lane in the lowest bits; bits above the last lane are zero.
+/// `SLOTS` slots of `BITS` bits, the first slot in the lowest bits. Bits above the last slot are
+/// zero.
 ///
-/// **Occupied lanes are the lowest ones.** So a word is full when its highest lane is not zero, and of two
-/// words the one with fewer occupied lanes is the smaller number.
+/// **Occupied slots precede empty ones.** So a word is full if its last slot is not zero, and of
+/// two words the one with fewer occupied slots is the smaller number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plain<const SLOTS: u32, const BITS: u32>;
 
 impl<const SLOTS: u32, const BITS: u32> Plain<SLOTS, BITS> {
-    const SWAR: Lanes = Lanes::new(SLOTS, BITS, 0);
-    /// The bits of the lowest lane.
-    const LANE: u64 = (1 << BITS) - 1;
+    /// The slots as lanes.
+    const LANES: Lanes = Lanes::new(SLOTS, BITS, 0);
+    /// The bits of the first slot.
+    const FIRST: u64 = (1 << BITS) - 1;
 }
 
 impl<const SLOTS: u32, const BITS: u32> BucketLayout for Plain<SLOTS, BITS> {
@@ -20,23 +22,23 @@ impl<const SLOTS: u32, const BITS: u32> BucketLayout for Plain<SLOTS, BITS> {
     const BITS: u32 = BITS;
     const MIN_FINGERPRINT: u32 = 1;
 
-    /// The fingerprint in every lane.
+    /// The fingerprint in every slot.
     type Pattern = u64;
 
     #[inline]
     fn pattern(fingerprint: Fingerprint) -> u64 {
         debug_assert!(fingerprint.get() <= Self::MAX_FINGERPRINT);
-        Self::SWAR.broadcast(fingerprint.get())
+        Self::LANES.broadcast(fingerprint.get())
     }
 
     #[inline]
     fn contains(word: u64, pattern: u64) -> bool {
-        Self::SWAR.zeros_short(word ^ pattern) != 0
+        Self::LANES.zeros_short(word ^ pattern) != 0
     }
 
     #[inline]
     fn count(word: u64, pattern: u64) -> u32 {
-        Self::SWAR.marked(Self::SWAR.zeros(word ^ pattern))
+        Self::LANES.marked(Self::LANES.zeros(word ^ pattern))
     }
 
     #[inline]
@@ -46,45 +48,45 @@ impl<const SLOTS: u32, const BITS: u32> BucketLayout for Plain<SLOTS, BITS> {
 
     #[inline]
     fn is_full(word: u64) -> bool {
-        word >> Self::SWAR.highest() != 0
+        word >> Self::LANES.highest() != 0
     }
 
     #[inline]
     fn with(word: u64, fingerprint: Fingerprint) -> Option<u64> {
-        let empty = Self::SWAR.zeros_short(word);
-        (empty != 0).then(|| word | u64::from(fingerprint.get()) << Self::SWAR.lowest(empty))
+        let empty = Self::LANES.zeros_short(word);
+        (empty != 0).then(|| word | u64::from(fingerprint.get()) << Self::LANES.lowest(empty))
     }
 
     #[inline]
     fn without(word: u64, pattern: u64) -> Option<u64> {
-        let found = Self::SWAR.zeros_short(word ^ pattern);
+        let found = Self::LANES.zeros_short(word ^ pattern);
         (found != 0).then(|| {
-            let below = (1 << Self::SWAR.lowest(found)) - 1;
+            let below = (1 << Self::LANES.lowest(found)) - 1;
             word & below | (word >> BITS) & !below
         })
     }
 
     #[inline]
     fn replace(word: u64, old: u64, new: Fingerprint) -> Option<u64> {
-        let found = Self::SWAR.zeros_short(word ^ old);
+        let found = Self::LANES.zeros_short(word ^ old);
         (found != 0).then(|| {
-            let lane = Self::SWAR.lowest(found);
-            word & !(Self::LANE << lane) | u64::from(new.get()) << lane
+            let shift = Self::LANES.lowest(found);
+            word & !(Self::FIRST << shift) | u64::from(new.get()) << shift
         })
     }
 
     #[inline]
     fn census(words: &[u64]) -> Census {
-        Self::SWAR.census(words)
+        Self::LANES.census(words)
     }
 
     #[inline]
     fn fingerprints(word: u64) -> impl Iterator<Item = Fingerprint> {
         let mut rest = word;
         core::iter::from_fn(move || {
-            let lane = (rest & Self::LANE) as u32;
+            let slot = (rest & Self::FIRST) as u32;
             rest >>= BITS;
-            (lane != 0).then(|| Fingerprint::new(lane))
+            (slot != 0).then(|| Fingerprint::new(slot))
         })
     }
 }

@@ -1,14 +1,16 @@
-//! Semi-sorted lanes: a bit more of every fingerprint in the same space.
+//! Semi-sorted layouts: longer fingerprints in the same space, because the order of slots is not
+//! stored.
 //!
-//! In which lane a fingerprint stands says nothing, yet lanes side by side record it. So they are sorted
-//! by their low four bits, and these are stored as one number, that of the multiset they are (Fan
-//! et al. 2014, section 5.2). Six lanes take 16 bits for it instead of 24, five 14 instead of 20, four 12
-//! instead of 16.
+//! The slot of a fingerprint has no meaning, yet a plain word spends bits on the order of its
+//! slots. So this layout sorts the slots by their low nibbles, and stores the multiset of these
+//! nibbles as one number, its *code* (Fan et al. 2014, section 5.2). The code of six nibbles takes
+//! 16 bits instead of 24, that of five 14 instead of 20, of four 12 instead of 16, and of three 10
+//! instead of 12.
 //!
-//! The paper decodes a bucket to compare it. Here the rest of each fingerprint, its *high part*, lies in
-//! lanes as in a plain word, and is compared first, by SWAR. Only where one matches is the number looked
-//! up in a table: for an absent item in one lookup of 21 (6 lanes of 12 bits), 102 (5 of 14) or 1 024 (4
-//! of 17).
+//! The paper decodes a bucket before it compares fingerprints. Here the rest of each fingerprint,
+//! its *high part*, is in a SWAR lane as in a plain word, and is compared first. Only if a high
+//! part matches is the code decoded. In a full table this happens in one lookup of an absent item
+//! out of 21 (6 slots of 12 bits), 102 (5 of 14), 1 024 (4 of 17) or 43 690 (3 of 22).
 
 use core::hint::select_unpredictable;
 
@@ -18,19 +20,19 @@ use super::{
     swar::Lanes,
 };
 
-/// `SLOTS` lanes of `BITS` bits in less space: in the lowest bits the code of the lanes' low nibbles, and above
-/// it the lanes of their high parts.
+/// `SLOTS` slots of `BITS` bits: the code of the low nibbles in the lowest bits, and above it the
+/// high parts, one lane per slot.
 ///
-/// **A high part is never zero**: the fingerprints begin at 16. So a lane is empty when its high part is
-/// zero, whatever the code says, and it costs one fingerprint in `2^(BITS - 4)`.
+/// **A high part is never zero**, because the smallest fingerprint is 16. So a slot is empty if its
+/// high part is zero, whatever the code is. This costs one of `2^(BITS - 4)` fingerprints.
 ///
-/// **Lanes descend**, by low nibble, and among equal ones by high part; empty lanes, which are zeros, come
-/// last. So occupied lanes are the lowest ones, a word is full when its highest
-/// high part is not zero, and of two words the one with fewer occupied lanes is the smaller number.
+/// **Slots are in descending order** of low nibbles, and slots with equal nibbles in descending
+/// order of high parts. Empty slots count as zero, so they come last. So a word is full if its last
+/// high part is not zero, and of two words the one with fewer occupied slots is the smaller number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SemiSorted<const SLOTS: u32, const BITS: u32>;
 
-/// A fingerprint made ready for comparison.
+/// A fingerprint in the form that comparisons use.
 #[derive(Clone, Copy, Debug)]
 pub struct Pattern {
     /// The high part in every lane.
@@ -39,56 +41,58 @@ pub struct Pattern {
     nibble: u32,
 }
 
-/// The lanes of a word, taken apart: the nibbles and the high parts in the same order, from bit 0 on.
+/// An unpacked word: the nibbles and the high parts of all slots, in the same order, both from bit
+/// 0 on.
 #[derive(Clone, Copy)]
-struct Apart {
+struct Unpacked {
     nibbles: u32,
     highs: u64,
 }
 
 impl<const SLOTS: u32, const BITS: u32> SemiSorted<SLOTS, BITS> {
-    /// Bits of a high part.
+    /// Number of bits of a high part.
     const HIGH: u32 = BITS - nibbles::BITS;
-    /// Bits of the code, below the lanes.
+    /// Number of bits of the code, which is below the lanes.
     const CODE: u32 = code_bits(SLOTS);
-    /// Where the high parts stand.
+    /// The lanes of the high parts.
     const HIGHS: Lanes = Lanes::new(SLOTS, Self::HIGH, Self::CODE);
-    /// The bits of the lowest high part of lanes taken apart.
-    const LOWEST: u64 = (1 << Self::HIGH) - 1;
+    /// The bits of the first high part of an unpacked word.
+    const FIRST: u64 = (1 << Self::HIGH) - 1;
 
-    /// The number of codes of words whose highest bit is this one, by as many lanes as are occupied then.
+    /// How many codes a word can have, by the position of its highest set bit. The position tells
+    /// how many slots are occupied, and the nibbles of all others are zero.
     const CODES: [u16; 64] = {
         let mut codes = [1; 64];
         let mut bit = Self::CODE;
         while bit < 64 {
-            let lanes = (bit - Self::CODE) / Self::HIGH + 1;
+            let occupied = (bit - Self::CODE) / Self::HIGH + 1;
             codes[bit as usize] =
-                nibbles::sequences(if lanes < SLOTS { lanes } else { SLOTS }) as u16;
+                nibbles::sequences(if occupied < SLOTS { occupied } else { SLOTS }) as u16;
             bit += 1;
         }
         codes
     };
 
-    /// The code of a word. (Where tables are looked into by it no check is left: they have a place for every
-    /// number of so many bits.)
+    /// Returns the code of a word. (Its mask makes bounds checks of the table of sequences
+    /// unnecessary.)
     #[inline]
     fn code(word: u64) -> usize {
         word as usize & ((1 << Self::CODE) - 1)
     }
 
-    /// The low nibbles of a word.
+    /// Returns the low nibbles of a word.
     #[inline]
     fn nibbles(word: u64) -> u32 {
         nibbles::SEQUENCES[Self::code(word)]
     }
 
-    /// The place of the lane whose high part's highest bit is the lowest set one of `mask`.
+    /// Returns the lowest slot whose high part `mask` marks.
     #[inline]
-    fn place(mask: u64) -> u32 {
+    fn slot(mask: u64) -> u32 {
         (Self::HIGHS.lowest(mask) - Self::CODE) / Self::HIGH
     }
 
-    /// The first lane with this fingerprint, by its place.
+    /// Returns the first slot that holds the fingerprint.
     #[inline]
     fn find(word: u64, pattern: Pattern) -> Option<u32> {
         let mut candidates = Self::HIGHS.zeros(word ^ pattern.highs);
@@ -97,68 +101,72 @@ impl<const SLOTS: u32, const BITS: u32> SemiSorted<SLOTS, BITS> {
         }
         let nibbles = Self::nibbles(word);
         while candidates != 0 {
-            let place = Self::place(candidates);
-            if (nibbles >> (place * nibbles::BITS)) & nibbles::LOWEST == pattern.nibble {
-                return Some(place);
+            let slot = Self::slot(candidates);
+            if (nibbles >> (slot * nibbles::BITS)) & nibbles::MASK == pattern.nibble {
+                return Some(slot);
             }
             candidates &= candidates - 1;
         }
         None
     }
 
+    /// Splits a word into nibbles and high parts.
     #[inline]
-    fn take_apart(word: u64) -> Apart {
-        Apart { nibbles: Self::nibbles(word), highs: word >> Self::CODE }
+    fn unpack(word: u64) -> Unpacked {
+        Unpacked { nibbles: Self::nibbles(word), highs: word >> Self::CODE }
     }
 
+    /// Returns the word of nibbles and high parts whose slots are in order.
     #[inline]
-    fn put_together(Apart { nibbles, highs }: Apart) -> u64 {
+    fn pack(Unpacked { nibbles, highs }: Unpacked) -> u64 {
         highs << Self::CODE | nibbles::encode(SLOTS, nibbles)
     }
 
-    /// Lanes with one at this place taken out, an empty one last.
+    /// Removes a slot and appends an empty one.
     #[inline]
-    fn take_out(Apart { nibbles, highs }: Apart, place: u32) -> Apart {
-        let (below, highs_below) = Self::below(place);
-        Apart {
+    fn remove_slot(Unpacked { nibbles, highs }: Unpacked, slot: u32) -> Unpacked {
+        let (below, highs_below) = Self::masks_below(slot);
+        Unpacked {
             nibbles: nibbles & below | (nibbles >> nibbles::BITS) & !below,
             highs: highs & highs_below | (highs >> Self::HIGH) & !highs_below,
         }
     }
 
-    /// Lanes, the last of which is empty, with a fingerprint put in where it belongs.
+    /// Drops the last slot, which must be empty, and inserts a fingerprint where the order requires
+    /// it.
     #[inline]
-    fn put_in(Apart { nibbles, highs }: Apart, fingerprint: Fingerprint) -> Apart {
-        let (nibble, high) = Self::parts(fingerprint);
+    fn insert_slot(Unpacked { nibbles, highs }: Unpacked, fingerprint: Fingerprint) -> Unpacked {
+        let (nibble, high) = Self::split(fingerprint);
         let rank = |nibble: u32, high: u32| nibble << Self::HIGH | high;
-        let place = (0..SLOTS)
-            .map(|lane| {
-                let nibble_there = (nibbles >> (lane * nibbles::BITS)) & nibbles::LOWEST;
-                let high_there = (highs >> (lane * Self::HIGH)) & Self::LOWEST;
-                u32::from(rank(nibble_there, high_there as u32) > rank(nibble, high))
+        // The number of slots with larger fingerprints, counted without a branch.
+        let slot = (0..SLOTS)
+            .map(|slot| {
+                let other_nibble = (nibbles >> (slot * nibbles::BITS)) & nibbles::MASK;
+                let other_high = (highs >> (slot * Self::HIGH)) & Self::FIRST;
+                u32::from(rank(other_nibble, other_high as u32) > rank(nibble, high))
             })
             .sum();
-        let (below, highs_below) = Self::below(place);
-        Apart {
+        let (below, highs_below) = Self::masks_below(slot);
+        Unpacked {
             nibbles: nibbles & below
-                | nibble << (place * nibbles::BITS)
+                | nibble << (slot * nibbles::BITS)
                 | (nibbles & !below) << nibbles::BITS,
             highs: highs & highs_below
-                | u64::from(high) << (place * Self::HIGH)
+                | u64::from(high) << (slot * Self::HIGH)
                 | (highs & !highs_below) << Self::HIGH,
         }
     }
 
-    /// Masks of the nibbles and of the high parts before a place.
+    /// Returns the masks of the nibbles and of the high parts before a slot.
     #[inline]
-    fn below(place: u32) -> (u32, u64) {
-        ((1 << (place * nibbles::BITS)) - 1, (1 << (place * Self::HIGH)) - 1)
+    fn masks_below(slot: u32) -> (u32, u64) {
+        ((1 << (slot * nibbles::BITS)) - 1, (1 << (slot * Self::HIGH)) - 1)
     }
 
-    /// The low nibble and the high part of a fingerprint.
+    /// Splits a fingerprint into its low nibble and its high part.
     #[inline]
-    fn parts(fingerprint: Fingerprint) -> (u32, u32) {
-        (fingerprint.get() & nibbles::LOWEST, fingerprint.get() >> nibbles::BITS)
+    fn split(fingerprint: Fingerprint) -> (u32, u32) {
+        (fingerprint.get() & nibbles::MASK, fingerprint.get() >> nibbles::BITS)
     }
 }
 
@@ -171,9 +179,12 @@ impl<const SLOTS: u32, const BITS: u32> BucketLayout for SemiSorted<SLOTS, BITS>
 
     #[inline]
     fn pattern(fingerprint: Fingerprint) -> Pattern {
-        debug_assert!(fingerprint.get() >= Self::MIN_FINGERPRINT, "an empty high part");
+        debug_assert!(
+            fingerprint.get() >= Self::MIN_FINGERPRINT,
+            "a zero high part marks an empty slot"
+        );
         debug_assert!(fingerprint.get() <= Self::MAX_FINGERPRINT);
-        let (nibble, high) = Self::parts(fingerprint);
+        let (nibble, high) = Self::split(fingerprint);
         Pattern { highs: Self::HIGHS.broadcast(high), nibble }
     }
 
@@ -185,13 +196,13 @@ impl<const SLOTS: u32, const BITS: u32> BucketLayout for SemiSorted<SLOTS, BITS>
     #[inline]
     fn either_contains([first, second]: [u64; 2], pattern: Pattern) -> bool {
         let in_first = Self::HIGHS.zeros_short(first ^ pattern.highs) != 0;
-        // As a rule one word has the high part. Which one, no branch could guess.
+        // Usually at most one word has the high part, and no branch could predict which one.
         let likely = select_unpredictable(in_first, first, second);
         Self::contains(likely, pattern) || (in_first && Self::contains(second, pattern))
     }
 
-    /// By the high parts alone. What it takes to be certain of a match would cost those who find none
-    /// fifteen instructions, for the registers it needs.
+    /// Compares the high parts alone. A comparison of the nibbles in the same function would need
+    /// more registers, and lookups without a match would pay for saving them.
     #[inline]
     fn quick_probe(words: [u64; 2], pattern: Pattern) -> (bool, bool) {
         let [first, second] = words.map(|word| Self::HIGHS.zeros_short(word ^ pattern.highs));
@@ -205,7 +216,7 @@ impl<const SLOTS: u32, const BITS: u32> BucketLayout for SemiSorted<SLOTS, BITS>
         let nibbles = Self::nibbles(word);
         let mut count = 0;
         while candidates != 0 {
-            let nibble = (nibbles >> (Self::place(candidates) * nibbles::BITS)) & nibbles::LOWEST;
+            let nibble = (nibbles >> (Self::slot(candidates) * nibbles::BITS)) & nibbles::MASK;
             count += u32::from(nibble == pattern.nibble);
             candidates &= candidates - 1;
         }
@@ -225,41 +236,42 @@ impl<const SLOTS: u32, const BITS: u32> BucketLayout for SemiSorted<SLOTS, BITS>
     #[inline]
     fn with(word: u64, fingerprint: Fingerprint) -> Option<u64> {
         (!Self::is_full(word))
-            .then(|| Self::put_together(Self::put_in(Self::take_apart(word), fingerprint)))
+            .then(|| Self::pack(Self::insert_slot(Self::unpack(word), fingerprint)))
     }
 
     #[inline]
     fn without(word: u64, pattern: Pattern) -> Option<u64> {
-        let place = Self::find(word, pattern)?;
-        Some(Self::put_together(Self::take_out(Self::take_apart(word), place)))
+        let slot = Self::find(word, pattern)?;
+        Some(Self::pack(Self::remove_slot(Self::unpack(word), slot)))
     }
 
     #[inline]
     fn replace(word: u64, old: Pattern, new: Fingerprint) -> Option<u64> {
-        let place = Self::find(word, old)?;
-        let rest = Self::take_out(Self::take_apart(word), place);
-        Some(Self::put_together(Self::put_in(rest, new)))
+        let slot = Self::find(word, old)?;
+        let rest = Self::remove_slot(Self::unpack(word), slot);
+        Some(Self::pack(Self::insert_slot(rest, new)))
     }
 
-    /// The order of fingerprints with equal nibbles is not looked at: nothing depends on it.
+    /// Does not check the order of fingerprints with equal nibbles, since no function depends on
+    /// it.
     #[inline]
     fn census(words: &[u64]) -> Census {
         let Census { occupied, valid } = Self::HIGHS.census(words);
-        // Empty lanes, which are the last, have zeros for nibbles: codes begin with those.
-        let no_code = |word: u64| {
+        // The nibbles of empty slots are zero, and codes of such sequences are the smallest ones.
+        let is_invalid = |word: u64| {
             let highest = (word | 1).ilog2();
             Self::code(word) >= usize::from(Self::CODES[highest as usize])
         };
-        let wrong: u32 = words.iter().map(|&word| u32::from(no_code(word))).sum();
-        Census { occupied, valid: valid && wrong == 0 }
+        let invalid: u32 = words.iter().map(|&word| u32::from(is_invalid(word))).sum();
+        Census { occupied, valid: valid && invalid == 0 }
     }
 
     #[inline]
     fn fingerprints(word: u64) -> impl Iterator<Item = Fingerprint> {
-        let Apart { mut nibbles, mut highs } = Self::take_apart(word);
+        let Unpacked { mut nibbles, mut highs } = Self::unpack(word);
         core::iter::from_fn(move || {
-            let high = (highs & Self::LOWEST) as u32;
-            let fingerprint = high << nibbles::BITS | nibbles & nibbles::LOWEST;
+            let high = (highs & Self::FIRST) as u32;
+            let fingerprint = high << nibbles::BITS | nibbles & nibbles::MASK;
             nibbles >>= nibbles::BITS;
             highs >>= Self::HIGH;
             (high != 0).then(|| Fingerprint::new(fingerprint))

@@ -1,38 +1,41 @@
-//! SWAR: all lanes of a word in a handful of instructions.
+//! SWAR: operations on all lanes of a word in a handful of instructions.
 
 use super::Census;
 
-/// Lanes of equal width side by side in a word, lowest lane in the lowest bits; what stands below the
-/// first lane or above the last does not matter.
+/// Adjacent lanes of equal width in a word, the first lane in the lowest bits. Bits below the first
+/// lane and above the last one may have any value.
 ///
-/// A value of this type is meant to be a constant, so that nothing of it is left in compiled code.
+/// A value of this type should be a constant, so that the compiler folds all of its fields.
 ///
-/// Two zero-lane tests are used (Warren, Hacker's Delight, section 6-1):
-/// - the *short* one, `(x - 1) & !x & high` in every lane. It says exactly whether there is a zero
-///   lane, and its lowest set bit is exactly the lowest zero lane; bits above that one can be
-///   wrong, because the subtraction borrows from the next lane.
-/// - the *exact* one, which adds inside the lanes and so carries nowhere. Every bit is right.
+/// There are two zero-lane tests (Warren, Hacker's Delight, section 6-1). Both mark zero lanes by
+/// their highest bits:
+/// - the *short* test, `(x - 1) & !x & high` in every lane. It is not zero exactly if there is a
+///   zero lane, and its lowest set bit marks the lowest zero lane. Bits above that one can be wrong,
+///   because the subtraction borrows from the next lane.
+/// - the *exact* test, which adds within each lane, so no lane carries into the next one. Every bit
+///   is right.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes {
     count: u32,
     bits: u32,
-    /// Where the lowest lane begins.
+    /// The position of the lowest bit of the first lane.
     shift: u32,
-    /// The lowest bit of every lane; multiplying by it broadcasts a value to all lanes.
+    /// The lowest bit of every lane. A multiplication by it broadcasts a value to all lanes.
     ones: u64,
-    /// The highest bit of every lane: where the zero-lane tests leave their answer.
+    /// The highest bit of every lane, where the zero-lane tests leave their result.
     highs: u64,
-    /// Every bit of every lane but the highest.
+    /// All bits of every lane except the highest.
     lows: u64,
-    /// Every bit above the lanes.
+    /// All bits above the lanes.
     above: u64,
 }
 
 impl Lanes {
-    /// `count` lanes of `bits` bits, the lowest of which begins at bit `shift`.
+    /// Returns `count` lanes of `bits` bits, of which the first begins at bit `shift`.
     ///
     /// # Panics
-    /// If they do not fit into a word, or have no bits.
+    /// If there are no lanes, if `bits` is not in `1 ..= 31`, or if the lanes do not fit into a
+    /// word.
     pub(crate) const fn new(count: u32, bits: u32, shift: u32) -> Self {
         assert!(count > 0 && bits > 0 && bits < 32 && shift + count * bits <= 64);
         let mut ones = 0;
@@ -43,36 +46,37 @@ impl Lanes {
         }
         let highs = ones << (bits - 1);
         let lows = highs - ones;
-        // In two steps: the lanes may end at the word's last bit.
+        // Two shifts, because the lanes may end at the highest bit of the word, and a shift by 64
+        // overflows.
         let above = u64::MAX << (shift + count * bits - 1) << 1;
         Self { count, bits, shift, ones, highs, lows, above }
     }
 
-    /// The value in every lane.
+    /// Returns a word with the value in every lane.
     #[inline]
     pub(crate) const fn broadcast(self, value: u32) -> u64 {
         value as u64 * self.ones
     }
 
-    /// The high bits of the zero lanes of `x`: zero when there is none, right at its lowest set
-    /// bit, perhaps wrong above that.
+    /// The short test: marks the lowest zero lane of `x`, if there is one. Marks above it can be
+    /// wrong.
     #[inline]
     pub(crate) const fn zeros_short(self, x: u64) -> u64 {
         x.wrapping_sub(self.ones) & !x & self.highs
     }
 
-    /// The high bits of exactly the zero lanes of `x`.
+    /// The exact test: marks all zero lanes of `x`.
     #[inline]
     pub(crate) const fn zeros(self, x: u64) -> u64 {
         !(((x & self.lows) + self.lows) | x) & self.highs
     }
 
-    /// How many lanes a mask of high bits marks.
+    /// Counts the lanes that a mask marks.
     #[inline]
     pub(crate) const fn marked(self, mask: u64) -> u32 {
         if self.count < 1 << self.bits && self.shift == 0 {
-            // One multiply sums the lanes into the highest one, where the sum fits. (A population
-            // count is a dozen instructions on baseline x86-64.)
+            // One multiplication adds all lanes into the last one, where the sum fits. (A
+            // population count is a dozen instructions on baseline x86-64.)
             let sums = (mask >> (self.bits - 1)).wrapping_mul(self.ones);
             (sums >> self.highest()) as u32 & (u32::MAX >> (32 - self.bits))
         } else {
@@ -80,21 +84,22 @@ impl Lanes {
         }
     }
 
-    /// The shift of the lane whose high bit is the lowest set one of `mask`.
+    /// Returns the shift of the lowest lane that `mask` marks.
     #[inline]
     pub(crate) const fn lowest(self, mask: u64) -> u32 {
         mask.trailing_zeros() - (self.bits - 1)
     }
 
-    /// How many lanes of all these words are not zero, and whether in every word no lane above a zero lane is
-    /// other than zero, nor a bit above the lanes.
+    /// Counts the nonzero lanes of all words. The words are valid if in each of them all lanes
+    /// after a zero lane are zero, and so are all bits above the lanes.
     ///
-    /// Without a branch on any word, so that compilers make vectors of it.
+    /// There is no branch on a word, so that compilers vectorize the loop.
     #[inline]
     pub(crate) fn census(self, words: &[u64]) -> Census {
         let mut zero_lanes = 0;
         let mut wrong = 0;
-        // As many words as every lane can count, up to where longer blocks gain nothing.
+        // A block has at most as many words as every lane can count. Blocks of more than 128 words
+        // gain nothing.
         for block in words.chunks(1 << (self.bits - 1).min(7)) {
             let mut counts = 0;
             for &word in block {
@@ -109,14 +114,14 @@ impl Lanes {
         Census { occupied: lanes - zero_lanes, valid: wrong == 0 }
     }
 
-    /// The sum of all lanes.
+    /// Returns the sum of all lanes.
     #[inline]
     fn sum(self, lanes: u64) -> u64 {
         let shifts = (0..self.count).map(|lane| self.shift + lane * self.bits);
         shifts.map(|shift| lanes >> shift & (u64::MAX >> (64 - self.bits))).sum()
     }
 
-    /// The shift of the highest lane.
+    /// Returns the shift of the last lane.
     #[inline]
     pub(crate) const fn highest(self) -> u32 {
         self.shift + (self.count - 1) * self.bits

@@ -1,4 +1,4 @@
-//! Design documents: how the filter works, how it stands beside a cache, what has been checked, and where its limits are.
+//! Guides: how the filter works, how to use it beside a cache or a store, and what has been checked.
 
 #[doc = include_str!("caches.md")]
 pub mod caches {}

@@ -15,7 +15,7 @@ use crate::{BuildError, InsertError, Layout};
 /// }
 ///
 /// assert_eq!(describe(&CuckooFilter::with_capacity(4)), "0 of 4 slots occupied");
-/// assert_eq!(describe(&GrowingFilter::with_capacity(4)), "0 of 6 slots occupied");
+/// assert_eq!(describe(&GrowingFilter::with_capacity(4)), "0 of 4 slots occupied");
 /// ```
 #[expect(private_bounds, reason = "sealed")]
 pub trait Engine: Storage {}

@@ -34,9 +34,9 @@ impl<E: Engine, S> Filter<E, S> {
 
     /// Returns the number of distinct items for which the present segments were built.
     ///
-    /// A [`CuckooFilter`] holds as many before it refuses one, in all but at most one of 10 000
-    /// filters; most hold a few more. A [`GrowingFilter`] holds about as many before it appends the
-    /// next segment. Copies of an item count.
+    /// A [`CuckooFilter`](crate::CuckooFilter) holds as many before it refuses one, in all but at
+    /// most one of 10 000 filters; most hold a few more. A [`GrowingFilter`](crate::GrowingFilter)
+    /// holds about as many before it appends the next segment. Copies of an item count.
     ///
     /// ```
     /// assert_eq!(guira::CuckooFilter::with_capacity(1_000).capacity(), 1_000);
@@ -88,10 +88,10 @@ impl<E: Engine, S> Filter<E, S> {
 
     /// Returns an upper bound on the false-positive rate of the present segments.
     ///
-    /// In a [`CuckooFilter`] it holds up to [`capacity`](Self::capacity) items. Fewer items have a
-    /// lower rate, in proportion; more items, which the slots may allow, at most
-    /// [`Layout::false_positive_rate`]. In a [`GrowingFilter`] it is the sum over all segments,
-    /// each of them full, and never exceeds
+    /// In a [`CuckooFilter`](crate::CuckooFilter) it holds up to [`capacity`](Self::capacity)
+    /// items. Fewer items have a lower rate, in proportion; more items, which the slots may allow,
+    /// at most [`Layout::false_positive_rate`]. In a [`GrowingFilter`](crate::GrowingFilter) it is
+    /// the sum over all segments, each of them full, and never exceeds
     /// [`target_false_positive_rate`](Filter::target_false_positive_rate).
     ///
     /// ```
@@ -103,7 +103,8 @@ impl<E: Engine, S> Filter<E, S> {
         self.core.engine.false_positive_rate()
     }
 
-    /// Returns the layout of the buckets. In a [`GrowingFilter`], of those of the last segment.
+    /// Returns the layout of the buckets. In a [`GrowingFilter`](crate::GrowingFilter), of those of
+    /// the last segment.
     ///
     /// ```
     /// use guira::{CuckooFilter, Layout};
@@ -115,7 +116,8 @@ impl<E: Engine, S> Filter<E, S> {
         self.segments().last().map_or(Layout::DEFAULT, |segment| segment.layout)
     }
 
-    /// Returns the segments, from the first to the last. A [`CuckooFilter`] has one.
+    /// Returns the segments, from the first to the last. A [`CuckooFilter`](crate::CuckooFilter)
+    /// has one.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(10);

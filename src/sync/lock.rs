@@ -1,25 +1,25 @@
-//! Locks: std's, which park; without std, locks that spin.
+//! The lock: std's, which parks, or without the feature `std` one that spins.
 
 #[cfg(guira_steps)]
 use super::steps;
 use imp::{Guard, Mutex};
 
-/// A lock that parks after a short spin; without the feature `std` it spins on. It protects no data, so there is
-/// nothing to poison.
+/// A lock that parks after a short spin. Without the feature `std` it only spins. It protects no
+/// data, so it ignores poisoning.
 #[derive(Debug)]
 pub(crate) struct Lock(Mutex);
 
-/// A [`Lock`] held; dropping it unlocks, also when the thread is panicking.
+/// Unlocks a [`Lock`] when it is dropped, also while the thread panics.
 #[derive(Debug)]
 pub(crate) struct LockGuard<'a>(#[expect(dead_code, reason = "held for its drop")] Guard<'a>);
 
 impl Lock {
-    /// An unlocked lock.
+    /// Returns an unlocked lock.
     pub(crate) fn new() -> Self {
         Self(imp::new())
     }
 
-    /// Takes the lock if nobody has it.
+    /// Acquires the lock if no thread holds it. Never waits.
     #[cfg(feature = "stats")]
     #[inline]
     pub(crate) fn try_lock(&self) -> Option<LockGuard<'_>> {
@@ -27,7 +27,7 @@ impl Lock {
         imp::try_lock(&self.0).map(LockGuard)
     }
 
-    /// Waits for the lock and takes it.
+    /// Waits for the lock and acquires it.
     #[inline]
     pub(crate) fn lock(&self) -> LockGuard<'_> {
         step!(Lock);
@@ -68,8 +68,8 @@ mod imp {
 
     #[inline]
     pub(super) fn lock(mutex: &Mutex) -> Guard<'_> {
-        // Every step taken under the lock leaves the table in a state in which no item is missing:
-        // a holder that panicked leaves at most a copy too many, never one too few.
+        // A poisoned lock is still usable. Between any two steps under the lock no item is missing
+        // from the table, so a holder that panicked leaves at most one copy too many.
         mutex.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -99,11 +99,11 @@ mod tests {
     use super::{Lock, imp};
 
     #[test]
-    fn a_lock_tried_in_vain_stays_locked() {
+    fn a_failed_try_lock_leaves_the_lock_locked() {
         let lock = Lock::new();
-        let held = lock.lock();
+        let guard = lock.lock();
         assert!((0..3).all(|_| imp::try_lock(&lock.0).is_none()));
-        drop(held);
+        drop(guard);
         assert!((0..3).all(|_| imp::try_lock(&lock.0).is_some()));
     }
 }

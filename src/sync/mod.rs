@@ -1,11 +1,11 @@
 //! The only door to atomics and locks: std's, or those of a model checker.
 //!
 //! Everything that threads share is built from [`Word`] (an atomic `u64`), [`Tally`] (an atomic
-//! signed counter), [`Lock`] and [`SetOnce`]. No other module names an atomic type. Which implementation stands
-//! behind them is chosen by a cfg, never by a feature, so that no dependent can switch it by accident:
-//! `loom` for the models of `loom-tests/`, `shuttle` for the linearizability tests. (The feature `std` chooses between locks
-//! that park and locks that spin.) A third cfg,
-//! `guira_steps`, keeps std's and puts a hook before every step: see [`steps`].
+//! signed counter), [`Lock`] and [`SetOnce`]. No other module names an atomic type. A cfg, never a
+//! feature, selects the implementation, so that no dependent can switch it by accident: `loom` for
+//! the models of `loom-tests/`, `shuttle` for the linearizability tests. A third cfg,
+//! `guira_steps`, keeps std's types and adds a hook before every step: see [`steps`]. (The feature
+//! `std` selects only between locks that park and locks that spin.)
 
 #[cfg(guira_steps)]
 pub mod steps;
@@ -24,7 +24,7 @@ use sync::atomic;
 pub(crate) use core::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release};
 pub(crate) use threads::{number_of_this_thread, processors};
 
-/// Says that a step is about to be taken, to whoever listens under `--cfg guira_steps`.
+/// Calls this thread's hook before a step, under `--cfg guira_steps`. Expands to nothing otherwise.
 macro_rules! step {
     ($step:ident) => {
         #[cfg(guira_steps)]
@@ -41,13 +41,13 @@ mod threads;
 pub(crate) use lock::{Lock, LockGuard};
 pub(crate) use set_once::SetOnce;
 
-/// An atomic `u64`: a bucket, or an version.
+/// An atomic `u64`: a bucket, or a version.
 #[derive(Debug)]
 #[repr(transparent)]
 pub(crate) struct Word(atomic::AtomicU64);
 
 impl Word {
-    /// A word with this value.
+    /// Returns a word with this value.
     pub(crate) fn new(value: u64) -> Self {
         Self(atomic::AtomicU64::new(value))
     }
@@ -59,12 +59,12 @@ impl Word {
         self.0.load(order)
     }
 
-    /// Loads the value for a thread that may go on to change this very word.
+    /// Loads the value for a thread that may change this word next.
     ///
     /// In a normal build this is [`load`](Self::load). Under loom it is a read-modify-write that
-    /// changes nothing: loom 0.7.2 skips schedules where a thread loads an atomic and then writes
-    /// the same atomic, so a plain load here would hide the races that the models are for. The
-    /// price is that under loom such a load never sees a stale value.
+    /// changes nothing: loom 0.7.2 skips schedules in which a thread loads an atomic and then
+    /// writes the same atomic, so a plain load would hide races that the models must explore. The
+    /// cost is that under loom such a load never returns a stale value.
     #[inline]
     pub(crate) fn load_to_change(&self, order: Ordering) -> u64 {
         step!(Load);
@@ -74,14 +74,14 @@ impl Word {
         return self.0.fetch_or(0, order);
     }
 
-    /// Stores a value, for the one thread that may write here.
+    /// Stores a value. Only one thread at a time may write to the word.
     #[inline]
     pub(crate) fn store(&self, value: u64, order: Ordering) {
         step!(Change);
         self.0.store(value, order);
     }
 
-    /// Changes `old` into `new`, or returns the value that stands there instead.
+    /// Replaces `old` by `new`, or returns the current value if it is not `old`.
     #[inline]
     pub(crate) fn compare_exchange(
         &self,
@@ -91,12 +91,12 @@ impl Word {
         failure: Ordering,
     ) -> Result<(), u64> {
         step!(Change);
-        // Not the weak form: a failure costs a second look at the word, and loom has no spurious
-        // failures to offer in exchange.
+        // Not the weak form: after a spurious failure the caller would compute the new word again,
+        // and loom does not simulate spurious failures, so the models would not cover them.
         self.0.compare_exchange(old, new, success, failure).map(drop)
     }
 
-    /// Replaces the value, and returns the one before.
+    /// Replaces the value, and returns the previous one.
     pub(crate) fn swap(&self, value: u64, order: Ordering) -> u64 {
         step!(Change);
         self.0.swap(value, order)
@@ -113,12 +113,12 @@ impl Word {
     }
 }
 
-/// An atomic signed counter, of which only the sum over many is ever of interest.
+/// An atomic signed counter for statistics.
 #[derive(Debug)]
 pub(crate) struct Tally(atomic::AtomicI64);
 
 impl Tally {
-    /// A counter at zero.
+    /// Returns a counter at zero.
     pub(crate) fn new() -> Self {
         Self(atomic::AtomicI64::new(0))
     }
@@ -126,13 +126,13 @@ impl Tally {
     /// Adds to the counter.
     #[inline]
     pub(crate) fn add(&self, change: i64) {
-        // Relaxed: a statistic; nothing is read or freed on the strength of it. Whoever needs the
-        // exact sum has joined the writers or otherwise synchronized with them.
+        // Relaxed: nothing is read or freed because of a counter's value. A caller that needs an
+        // exact sum has joined the writers, or synchronized with them in another way.
         // mutant: tally-load-store
         self.0.fetch_add(change, Relaxed);
     }
 
-    /// The counter's value.
+    /// Returns the counter's value.
     pub(crate) fn get(&self) -> i64 {
         // Relaxed: see `add`.
         self.0.load(Relaxed)

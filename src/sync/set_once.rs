@@ -1,4 +1,4 @@
-//! A place that is filled once, without a lock, and read without one.
+//! A cell that is set once. Neither setting nor reading takes a lock.
 
 use alloc::boxed::Box;
 use core::{fmt, ptr};
@@ -7,58 +7,59 @@ use core::{fmt, ptr};
 use super::steps;
 use super::{Acquire, Relaxed, Release, atomic::AtomicPtr};
 
-/// A place for a value that many threads read and one of them sets.
+/// A cell that any thread can read and set. The first value stays.
 ///
-/// The value is dropped with the place, or taken out through an exclusive reference: never while somebody reads it.
+/// The value is dropped with the cell, so never while a thread reads it.
 pub(crate) struct SetOnce<T>(AtomicPtr<Inner<T>>);
 
-/// A value, and what a model checker sees of it.
+/// A value, and a cell that stands for it under loom.
 struct Inner<T> {
     value: T,
-    /// Written when the value is made and read whenever it is: loom then says if one does not happen before the
-    /// other. It does not see the value itself.
+    /// Written when the value is created, and read with the value. Loom, which does not observe the
+    /// value itself, reports a read that the write does not happen before.
     #[cfg(loom)]
-    made: loom::cell::UnsafeCell<()>,
+    created: loom::cell::UnsafeCell<()>,
 }
 
-// `Send + Sync`: the value may be read, set and dropped by any thread.
+// `Send + Sync`, because any thread may read, set and drop the value.
 impl<T: Send + Sync> SetOnce<T> {
-    /// An empty place.
+    /// Returns an empty cell.
     pub(crate) fn new() -> Self {
         Self(AtomicPtr::new(ptr::null_mut()))
     }
 
-    /// The value, once there is one. Never waits.
+    /// Returns the value if it has been set. Never waits.
     #[inline]
     pub(crate) fn get(&self) -> Option<&T> {
         step!(Load);
-        // Acquire: pairs with the Release in `set`, which publishes what the value is made of.
+        // Acquire: pairs with the Release in `set`, which publishes the value.
         let inner = self.0.load(Acquire);
-        // SAFETY: null, or from `Box::into_raw` in `set`; it is freed only by who has `&mut self`, and never
-        // borrowed exclusively before.
+        // SAFETY: the pointer is null or comes from `Box::into_raw` in `set`. Once it is published,
+        // only `drop`, which has `&mut self`, borrows it exclusively or frees it.
         let inner = unsafe { inner.as_ref() }?;
         #[cfg(loom)]
-        inner.made.with(|_| ());
+        inner.created.with(|_| ());
         Some(&inner.value)
     }
 
-    /// Sets the value, if there is none. Where another thread was first, this one's is dropped.
+    /// Sets the value if there is none, and drops it otherwise.
     pub(crate) fn set(&self, value: T) {
         step!(Change);
         let inner = Box::into_raw(Box::new(Inner {
             value,
             #[cfg(loom)]
-            made: loom::cell::UnsafeCell::new(()),
+            created: loom::cell::UnsafeCell::new(()),
         }));
         #[cfg(loom)]
-        // SAFETY: just made, and nobody else's yet.
+        // SAFETY: the box was created above, and no other thread has the pointer yet.
         unsafe {
-            (*inner).made.with_mut(|_| ());
+            (*inner).created.with_mut(|_| ());
         }
-        // Release: pairs with the Acquire in `get`. Relaxed: who comes second looks at nothing here.
+        // Release: pairs with the Acquire in `get`. Relaxed: after a failure this thread does not
+        // read the other value.
         // mutant: set-once-second-wins
         if self.0.compare_exchange(ptr::null_mut(), inner, Release, Relaxed).is_err() {
-            // SAFETY: made above, and published to nobody.
+            // SAFETY: the box was created above and has not been published.
             drop(unsafe { Box::from_raw(inner) });
         }
     }
@@ -71,7 +72,8 @@ impl<T> Drop for SetOnce<T> {
         #[cfg(loom)]
         let inner = self.0.with_mut(|inner| *inner);
         if !inner.is_null() {
-            // SAFETY: from `Box::into_raw` in `set`, and `&mut self` makes the access exclusive.
+            // SAFETY: the pointer comes from `Box::into_raw` in `set`, and `&mut self` makes the
+            // access exclusive.
             drop(unsafe { Box::from_raw(inner) });
         }
     }

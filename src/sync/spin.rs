@@ -1,35 +1,36 @@
-//! A lock that spins, for where there is no system to park by.
+//! A lock that spins, for targets without an operating system that can park threads.
 
 use crossbeam_utils::Backoff;
 
 use super::{Acquire, Relaxed, Release, atomic::AtomicBool};
 
-/// A lock that spins; it protects no data.
+/// A lock that spins. It protects no data.
 #[derive(Debug)]
 pub struct SpinLock(AtomicBool);
 
-/// A [`SpinLock`] held; dropping it unlocks.
+/// Unlocks a [`SpinLock`] when it is dropped.
 #[derive(Debug)]
 pub struct SpinGuard<'a>(&'a SpinLock);
 
 impl SpinLock {
-    /// An unlocked lock.
+    /// Returns an unlocked lock.
     #[must_use]
     pub fn new() -> Self {
         Self(AtomicBool::new(false))
     }
 
-    /// Takes the lock if nobody has it.
+    /// Acquires the lock if no thread holds it. Never waits.
     #[inline]
     pub fn try_lock(&self) -> Option<SpinGuard<'_>> {
-        // Acquire: pairs with the Release of whoever had the lock before. Relaxed: not taken.
-        let taken = self.0.compare_exchange(false, true, Acquire, Relaxed).is_ok();
-        // Not `then_some`: a guard that is dropped gives the lock back, whoever has it.
+        // Acquire: pairs with the Release of the previous holder's drop. Relaxed: after a failure
+        // nothing is read that the lock orders.
+        let acquired = self.0.compare_exchange(false, true, Acquire, Relaxed).is_ok();
+        // Not `then_some`, which would make a guard in any case, and unlock when it drops it.
         // mutant: spin-refused-opens
-        taken.then(|| SpinGuard(self))
+        acquired.then(|| SpinGuard(self))
     }
 
-    /// Waits for the lock and takes it.
+    /// Waits for the lock and acquires it.
     #[inline]
     pub fn lock(&self) -> SpinGuard<'_> {
         let backoff = Backoff::new();
@@ -37,7 +38,7 @@ impl SpinLock {
             if let Some(guard) = self.try_lock() {
                 return guard;
             }
-            // Relaxed: only a hint when to try again.
+            // Relaxed: only a hint when to try again. `try_lock` acquires.
             while self.0.load(Relaxed) {
                 backoff.snooze();
             }
@@ -48,7 +49,7 @@ impl SpinLock {
 impl Drop for SpinGuard<'_> {
     #[inline]
     fn drop(&mut self) {
-        // Release: pairs with the Acquire of whoever takes the lock next.
+        // Release: pairs with the Acquire of the next holder's `try_lock`.
         self.0.0.store(false, Release);
     }
 }
@@ -58,11 +59,11 @@ mod tests {
     use super::SpinLock;
 
     #[test]
-    fn a_lock_tried_in_vain_stays_locked() {
+    fn a_failed_try_lock_leaves_the_lock_locked() {
         let lock = SpinLock::new();
-        let held = lock.lock();
+        let guard = lock.lock();
         assert!((0..3).all(|_| lock.try_lock().is_none()));
-        drop(held);
+        drop(guard);
         assert!((0..3).all(|_| lock.try_lock().is_some()));
     }
 }

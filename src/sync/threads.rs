@@ -1,4 +1,4 @@
-//! Which thread this is, and how many can run at once.
+//! The number of the current thread, and the number of processors.
 
 #[cfg(all(feature = "std", not(any(loom, shuttle))))]
 mod imp {
@@ -13,30 +13,32 @@ mod imp {
         static NUMBER: Cell<usize> = const { Cell::new(usize::MAX) };
     }
 
-    /// A number of this thread's own: threads are numbered as they first ask.
+    /// Returns a number that only this thread has. Threads are numbered in the order of their first
+    /// calls.
     #[inline]
     pub(crate) fn number_of_this_thread() -> usize {
         let number = NUMBER.get();
-        if number == usize::MAX { take_a_number() } else { number }
+        if number == usize::MAX { assign_number() } else { number }
     }
 
+    /// Assigns the next number to this thread.
     #[cold]
-    fn take_a_number() -> usize {
+    fn assign_number() -> usize {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
-        // Relaxed: only distinctness matters, and hardly that.
+        // Relaxed: the number publishes nothing. Read-modify-writes alone make numbers distinct.
         let number = NEXT.fetch_add(1, Relaxed) & (usize::MAX >> 1);
         NUMBER.set(number);
         number
     }
 
-    /// How many threads can run at once; the system is asked only the first time.
+    /// Returns how many threads can run at once, as the system reports it for the first call.
     pub(crate) fn processors() -> usize {
         static PROCESSORS: OnceLock<usize> = OnceLock::new();
         *PROCESSORS.get_or_init(|| thread::available_parallelism().map_or(1, usize::from))
     }
 }
 
-/// Without std there is nothing to ask.
+/// Without std, neither threads nor processors can be distinguished.
 #[cfg(not(any(feature = "std", loom, shuttle)))]
 mod imp {
     pub(crate) fn number_of_this_thread() -> usize {
@@ -48,7 +50,8 @@ mod imp {
     }
 }
 
-/// Model checkers run their threads on one of the system's, and tell them apart themselves.
+/// Model checkers run all threads of a model on one thread of the system, with identifiers of their
+/// own.
 #[cfg(any(loom, shuttle))]
 mod imp {
     #[cfg(loom)]
@@ -57,8 +60,9 @@ mod imp {
     #[cfg(all(shuttle, not(loom)))]
     use shuttle::thread;
 
-    /// The number that the checker prints. It is the same in every execution; the identifier's hash
-    /// is not, and a model must do the same thing whenever it is run on the same schedule.
+    /// Returns the number in the printed form of the checker's identifier. It is the same in every
+    /// execution. The identifier's hash is not, and a model must be deterministic for each
+    /// schedule.
     pub(crate) fn number_of_this_thread() -> usize {
         let printed = format!("{:?}", thread::current().id());
         printed

@@ -1,5 +1,5 @@
 //! Sizing: from a capacity to a number of buckets, and back. Fitted to experiments, which the
-//! benchmark `load` repeats.
+//! sections `quantile` and `capacity` of `guira-bench` repeat.
 
 use crate::Layout;
 

@@ -1,4 +1,4 @@
-//! Readers that must never miss, beside writers that keep a filter at 95 % load.
+//! Readers that must never miss an item, beside writers that keep a filter at 95 % load.
 
 use std::{
     hash::BuildHasher,
@@ -9,35 +9,35 @@ use std::{
     thread,
 };
 
-use guira::{CuckooFilter, InsertError, Layout};
+use guira::{Filter, InsertError, Layout};
 use rand::{RngExt, rngs::SmallRng};
 
-use super::{Maker, build, capacity_of, rng};
+use super::{Maker, Subject, build_on, capacity_of, rng};
 
-/// What a run consists of.
+/// The parameters of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     pub layout: Layout,
     pub buckets: usize,
     pub readers: usize,
     pub writers: usize,
-    /// Look-ups of keys that are always there, by all readers together.
+    /// Lookups of keys that are always present, by all readers together.
     pub reads: u64,
-    /// Insertions and removals to wait for besides, so that there was something to miss.
+    /// Inserts and removals that must happen meanwhile.
     pub changes: u64,
     pub seed: u64,
 }
 
-/// Reads between two looks at whether to stop.
+/// Lookups between two checks of whether to stop.
 const ROUND: usize = 64;
 
 /// The state that the threads of a run share.
-struct Run<'a, S> {
+struct Run<'a, E, S> {
     plan: &'a Plan,
-    filter: &'a CuckooFilter<S>,
-    /// Keys that are in from the first look-up to the last, some of them twice.
+    filter: &'a Filter<E, S>,
+    /// Keys that are present from the first lookup to the last, some of them twice.
     permanent: &'a [u64],
-    /// Keys whose number of copies nobody changes, and that number.
+    /// Keys whose number of copies no thread changes, and that number.
     counted: &'a [(u64, usize)],
     /// Keys to insert and remove: new ones, duplicates and aliases of the permanent ones.
     pool: &'a [u64],
@@ -45,7 +45,7 @@ struct Run<'a, S> {
     stop: AtomicBool,
 }
 
-/// Tells everybody to stop when its thread panics, so that the failure is seen.
+/// Stops the other threads when its thread panics, so that the test ends and the panic is reported.
 pub struct StopOnPanic<'a>(pub &'a AtomicBool);
 
 impl Drop for StopOnPanic<'_> {
@@ -56,16 +56,27 @@ impl Drop for StopOnPanic<'_> {
     }
 }
 
-/// Runs the plan, and takes stock at its end. Returns how many aliases were in the game.
+/// As [`churn_on`], for a filter of one table.
 pub fn churn<S: BuildHasher + Send + Sync>(make: Maker<S>, plan: &Plan) -> usize {
-    let empty = || build(make, capacity_of(plan.layout, plan.buckets), plan.layout, plan.seed);
+    churn_on(make, plan)
+}
+
+/// Runs the plan, and checks the filter at its end. Returns how many of the keys that the writers
+/// used were aliases.
+pub fn churn_on<E, S>(make: Maker<S, E>, plan: &Plan) -> usize
+where
+    E: Subject,
+    S: BuildHasher + Send + Sync,
+{
+    let empty = || build_on(make, capacity_of(plan.layout, plan.buckets), plan.layout, plan.seed);
     let filter = empty();
+    let slots = filter.slots();
     let mut rng = rng(plan.seed);
     let mut permanent: Vec<u64> = Vec::new();
-    // Hopeless hashes leave no more to insert long before.
-    for _ in 0..4 * filter.slots() {
+    // With bad hashes, most keys are refused long before.
+    for _ in 0..4 * slots {
         let key = rng.random();
-        if filter.len() * 10 < filter.slots() * 7 && filter.insert(&key).is_ok() {
+        if filter.len() * 10 < slots * 7 && filter.insert(&key).is_ok() {
             permanent.push(key);
         }
     }
@@ -87,18 +98,18 @@ pub fn churn<S: BuildHasher + Send + Sync>(make: Maker<S>, plan: &Plan) -> usize
         changes: AtomicU64::new(0),
         stop: AtomicBool::new(false),
     };
-    let share = (filter.slots() * 95 / 100).saturating_sub(filter.len()) / plan.writers;
+    let share = (slots * 95 / 100).saturating_sub(filter.len()) / plan.writers;
     let before = filter.len();
     let owned = run.all(share.max(2));
-    take_stock(plan, &filter, before, owned, &permanent);
+    check_at_end(plan, &filter, before, owned, &permanent);
     aliases
 }
 
 /// Keys to insert and remove, and how many of them are aliases of permanent keys.
-fn pool<S: BuildHasher>(
-    filter: &CuckooFilter<S>,
+fn pool<E: Subject, S: BuildHasher>(
+    filter: &Filter<E, S>,
     permanent: &[u64],
-    empty: &dyn Fn() -> CuckooFilter<S>,
+    empty: &dyn Fn() -> Filter<E, S>,
     counted: &[u64],
     rng: &mut SmallRng,
 ) -> (Vec<u64>, usize) {
@@ -117,8 +128,8 @@ fn pool<S: BuildHasher>(
     (pool, aliases.len())
 }
 
-impl<S: BuildHasher + Send + Sync> Run<'_, S> {
-    /// All threads at work; returns what the writers still own.
+impl<E: Subject, S: BuildHasher + Send + Sync> Run<'_, E, S> {
+    /// Runs all threads. Returns the keys that the writers still own.
     fn all(&self, share: usize) -> Vec<u64> {
         thread::scope(|scope| {
             let writers: Vec<_> =
@@ -136,7 +147,7 @@ impl<S: BuildHasher + Send + Sync> Run<'_, S> {
         })
     }
 
-    /// Looks up permanent keys, one by one or in batches; none may be missing.
+    /// Looks up permanent keys, one by one and in batches: none may be missing.
     fn read(&self, number: usize) {
         let _stop = StopOnPanic(&self.stop);
         let mut rng = rng(self.plan.seed ^ (1000 + number as u64));
@@ -165,7 +176,8 @@ impl<S: BuildHasher + Send + Sync> Run<'_, S> {
         }
     }
 
-    /// Inserts and removes keys of the pool around a number of them; returns those still in.
+    /// Inserts and removes keys of the pool, and keeps about `share` of them. Returns the present
+    /// ones.
     fn write(&self, number: usize, share: usize) -> Vec<u64> {
         let _stop = StopOnPanic(&self.stop);
         let mut rng = rng(self.plan.seed ^ (2000 + number as u64));
@@ -183,7 +195,7 @@ impl<S: BuildHasher + Send + Sync> Run<'_, S> {
         mine
     }
 
-    /// Inserts by one of the ways there are, and says whether everything fitted.
+    /// Inserts by one of the operations. Returns whether everything fitted.
     fn insert(&self, mine: &mut Vec<u64>, rng: &mut SmallRng) -> bool {
         let start = rng.random_range(0..self.pool.len() - 4);
         let keys = &self.pool[start..start + 4];
@@ -211,7 +223,7 @@ impl<S: BuildHasher + Send + Sync> Run<'_, S> {
                 outcome.is_ok()
             }
             2 | 3 => match self.filter.insert_unique(&key) {
-                // Nobody's copy is ours when it was there already.
+                // A copy that was found belongs to another insert.
                 Ok(false) => true,
                 Ok(true) => {
                     mine.push(key);
@@ -229,13 +241,13 @@ impl<S: BuildHasher + Send + Sync> Run<'_, S> {
             }
         };
         for key in &mine[old..] {
-            assert!(self.filter.contains(key), "not there: {key}; {:?}", self.plan);
+            assert!(self.filter.contains(key), "missing: {key}; {:?}", self.plan);
         }
         self.changes.fetch_add((mine.len() - old) as u64, Relaxed);
         fits
     }
 
-    /// Removes one or a few of the keys that this writer owns; all must have been there.
+    /// Removes one or a few of the keys that this writer owns: all must be present.
     fn remove(&self, mine: &mut Vec<u64>, rng: &mut SmallRng) {
         if rng.random_ratio(1, 8) {
             let keys = mine.split_off(mine.len().saturating_sub(4));
@@ -250,23 +262,23 @@ impl<S: BuildHasher + Send + Sync> Run<'_, S> {
     }
 }
 
-/// With all threads gone: the books balance, and what is owned can be taken out, item by item.
-fn take_stock<S: BuildHasher>(
+/// After all threads ended: the number of items is right, and every owned item can be removed.
+fn check_at_end<E: Subject, S: BuildHasher>(
     plan: &Plan,
-    filter: &CuckooFilter<S>,
+    filter: &Filter<E, S>,
     before: usize,
     owned: Vec<u64>,
     permanent: &[u64],
 ) {
     assert_eq!(filter.len(), before + owned.len(), "{plan:?}");
     for key in owned {
-        assert!(filter.remove(&key), "{plan:?}: {key} is owned, but not there");
+        assert!(filter.remove(&key), "{plan:?}: {key} is owned, but missing");
     }
     assert_eq!(filter.len(), before, "{plan:?}");
     assert!(permanent.iter().all(|key| filter.contains(key)), "{plan:?}");
     for key in permanent {
         while filter.remove(key) {}
     }
-    // With every pair taken out by its own key, the books must end at zero.
+    // Every copy belonged to a permanent key.
     assert_eq!(filter.len(), 0, "{plan:?}");
 }

@@ -1,10 +1,10 @@
-//! Hashers from good to hopeless.
+//! Hashers from good to hopeless, each as a function that completes a builder of any engine.
 
 use std::hash::{BuildHasher, Hasher};
 
-use guira::{DefaultHashBuilder, FilterBuilder, Fixed};
+use guira::{DefaultHashBuilder, FilterBuilder};
 
-/// Builds hashers whose outcome is the last 64-bit integer written, masked and shifted.
+/// Builds hashers whose hash is the last 64-bit integer written, masked and shifted.
 #[derive(Clone, Copy, Debug)]
 pub struct Raw {
     mask: u64,
@@ -41,7 +41,7 @@ impl Hasher for RawHasher {
     }
 }
 
-/// Builds hashers that keep some bits of the default hasher's outcome, at some place.
+/// Builds hashers that keep some bits of the default hasher's hash, at a given position.
 #[derive(Clone, Debug)]
 pub struct Truncated {
     good: DefaultHashBuilder,
@@ -74,37 +74,37 @@ impl<H: Hasher> Hasher for TruncatedHasher<H> {
     }
 }
 
-/// The hasher that a user gets who names none.
-pub fn default(builder: FilterBuilder) -> FilterBuilder {
+/// The default hasher.
+pub fn default<E>(builder: FilterBuilder<E>) -> FilterBuilder<E> {
     builder
 }
 
 /// The item itself.
-pub fn identity(builder: FilterBuilder) -> FilterBuilder<Fixed, Raw> {
+pub fn identity<E>(builder: FilterBuilder<E>) -> FilterBuilder<E, Raw> {
     builder.hasher(Raw { mask: u64::MAX, shift: 0 })
 }
 
-/// 256 different hashes in all.
-pub fn bad(builder: FilterBuilder) -> FilterBuilder<Fixed, Raw> {
+/// 256 different hashes.
+pub fn bad<E>(builder: FilterBuilder<E>) -> FilterBuilder<E, Raw> {
     builder.hasher(Raw { mask: 0xff, shift: 0 })
 }
 
-/// 4 096 different hashes in all, in the highest bits.
-pub fn bad_high(builder: FilterBuilder) -> FilterBuilder<Fixed, Raw> {
+/// 4 096 different hashes, in the highest bits.
+pub fn bad_high<E>(builder: FilterBuilder<E>) -> FilterBuilder<E, Raw> {
     builder.hasher(Raw { mask: 0xfff, shift: 52 })
 }
 
-/// A good hash cut down to 32 bits.
-pub fn truncated_32(builder: FilterBuilder) -> FilterBuilder<Fixed, Truncated> {
+/// A good hash truncated to 32 bits.
+pub fn truncated_32<E>(builder: FilterBuilder<E>) -> FilterBuilder<E, Truncated> {
     builder.hasher(Truncated { good: DefaultHashBuilder::with_seed(32), bits: 32, shift: 0 })
 }
 
-/// A good hash cut down to 32 bits, which stand in the high half.
-pub fn truncated_high(builder: FilterBuilder) -> FilterBuilder<Fixed, Truncated> {
+/// A good hash truncated to 32 bits, in the high half.
+pub fn truncated_high<E>(builder: FilterBuilder<E>) -> FilterBuilder<E, Truncated> {
     builder.hasher(Truncated { good: DefaultHashBuilder::with_seed(33), bits: 32, shift: 32 })
 }
 
-/// A good hash cut down to 16 bits.
-pub fn truncated_16(builder: FilterBuilder) -> FilterBuilder<Fixed, Truncated> {
+/// A good hash truncated to 16 bits.
+pub fn truncated_16<E>(builder: FilterBuilder<E>) -> FilterBuilder<E, Truncated> {
     builder.hasher(Truncated { good: DefaultHashBuilder::with_seed(16), bits: 16, shift: 0 })
 }

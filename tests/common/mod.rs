@@ -23,7 +23,7 @@ use std::{
 };
 
 use guira::{
-    CuckooFilter, FilterBuilder, Fixed, Layout,
+    CuckooFilter, Engine, Filter, FilterBuilder, Fixed, Growing, Layout, Membership,
     raw::{Addressing, BucketLayout, Pair, Table},
 };
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestRunner};
@@ -32,8 +32,36 @@ use rand::{RngExt, SeedableRng, rngs::SmallRng};
 /// What a property returns.
 pub type Checked = Result<(), TestCaseError>;
 
-/// Completes a builder: the hasher under test is in there.
-pub type Maker<S> = fn(FilterBuilder) -> FilterBuilder<Fixed, S>;
+/// Completes a builder with the hasher under test.
+pub type Maker<S, E = Fixed> = fn(FilterBuilder<E>) -> FilterBuilder<E, S>;
+
+/// What the tests have to know about an engine.
+pub trait Subject: Membership + Send + Sync + 'static {
+    /// Whether a filter grows instead of being full.
+    const GROWS: bool;
+
+    /// The numbers of copies of one item that a segment takes: if the item's two buckets are the
+    /// same one, and if they differ.
+    fn copy_limits(layout: Layout) -> [usize; 2];
+}
+
+impl Subject for Fixed {
+    const GROWS: bool = false;
+
+    fn copy_limits(layout: Layout) -> [usize; 2] {
+        let slots = layout.slots_per_bucket() as usize;
+        [slots, 2 * slots]
+    }
+}
+
+impl Subject for Growing {
+    const GROWS: bool = true;
+
+    fn copy_limits(layout: Layout) -> [usize; 2] {
+        let slots = layout.slots_per_bucket() as usize;
+        [slots.div_ceil(2), slots]
+    }
+}
 
 /// The generator of this seed.
 pub fn rng(seed: u64) -> SmallRng {
@@ -55,25 +83,38 @@ pub fn runner(cases: u32, seed: u64) -> TestRunner {
     })
 }
 
-/// A filter with everything given.
+/// A filter of one table.
 pub fn build<S: std::hash::BuildHasher>(
     make: Maker<S>,
     capacity: usize,
     layout: Layout,
     seed: u64,
 ) -> CuckooFilter<S> {
-    let builder = CuckooFilter::builder().capacity(capacity).layout(layout).seed(seed);
-    make(builder).build().expect("a small filter")
+    build_on(make, capacity, layout, seed)
 }
 
-/// The smallest capacity for which the builder takes at least this many buckets.
+/// A filter of any engine, with this layout in its first segment.
+pub fn build_on<E: Engine, S: std::hash::BuildHasher>(
+    make: Maker<S, E>,
+    capacity: usize,
+    layout: Layout,
+    seed: u64,
+) -> Filter<E, S> {
+    // The target of a chain that can start with this layout.
+    let target = (layout.false_positive_rate() * 4.0).max(0.001);
+    let builder = Filter::<E>::builder().capacity(capacity).layout(layout).seed(seed);
+    make(builder.false_positive_rate(target)).build().expect("a small filter")
+}
+
+/// The smallest capacity for which the builder takes at least this many buckets (in the first
+/// segment of a growing filter).
 pub fn capacity_of(layout: Layout, buckets: usize) -> usize {
-    let lanes = layout.slots_per_bucket() as usize;
+    let slots_per_bucket = layout.slots_per_bucket() as usize;
     let taken = |capacity: usize| {
         let filter = CuckooFilter::builder().capacity(capacity).layout(layout).seed(0);
-        filter.build().expect("a small filter").slots() / lanes
+        filter.build().expect("a small filter").slots() / slots_per_bucket
     };
-    let (mut low, mut high) = (1, buckets * lanes);
+    let (mut low, mut high) = (1, buckets * slots_per_bucket);
     while low < high {
         let middle = usize::midpoint(low, high);
         if taken(middle) < buckets { low = middle + 1 } else { high = middle }
@@ -81,19 +122,19 @@ pub fn capacity_of(layout: Layout, buckets: usize) -> usize {
     low
 }
 
-/// An empty core with this many buckets.
-pub fn table(buckets: u64, seed: u64) -> Table {
+/// An empty table with this many buckets.
+pub fn table(buckets: u64, _seed: u64) -> Table {
     Table::new(Addressing::new(buckets), false).expect("a small table")
 }
 
-/// A pair that answers to `wanted`, found by trying hashes.
+/// A pair that satisfies `wanted`, found by trying hashes.
 pub fn find_pair<L: BucketLayout>(
     table: &Table,
     rng: &mut SmallRng,
     wanted: impl Fn(Pair) -> bool,
 ) -> Pair {
     (0..10_000_000)
-        .map(|_| core.addressing().pair::<L>(rng.random()))
+        .map(|_| table.addressing().pair::<L>(rng.random()))
         .find(|&pair| wanted(pair))
         .expect("such a pair exists")
 }

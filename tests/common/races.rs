@@ -1,4 +1,4 @@
-//! Races for one copy, one key, or the last lane.
+//! Races for one copy, one key, or the last slot.
 
 use std::{
     hash::BuildHasher,
@@ -9,10 +9,10 @@ use std::{
     thread,
 };
 
-use guira::{CuckooFilter, InsertError, Layout};
+use guira::{Filter, InsertError, Layout};
 use rand::{RngExt, rngs::SmallRng};
 
-use super::{Maker, build, capacity_of, churn::StopOnPanic, rng, scaled};
+use super::{Maker, Subject, build_on, capacity_of, churn::StopOnPanic, rng, scaled};
 
 /// A barrier that spins, so that the threads leave it at the same moment.
 pub struct Gate {
@@ -22,12 +22,12 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// A gate that opens when this many threads stand before it.
+    /// A gate that opens when this many threads wait at it.
     pub fn new(threads: usize) -> Self {
         Self { threads, waiting: AtomicUsize::new(0), passed: AtomicUsize::new(0) }
     }
 
-    /// Waits for the others; `false` when one of them has failed.
+    /// Waits for the others. Returns `false` if one of them has failed.
     pub fn pass(&self, failed: &AtomicBool) -> bool {
         let passed = self.passed.load(Acquire);
         if self.waiting.fetch_add(1, AcqRel) + 1 == self.threads {
@@ -47,34 +47,36 @@ impl Gate {
     }
 }
 
-/// Fills a filter up to a share of its slots, with keys that answer to `wanted`.
-fn fill<S: BuildHasher>(
-    filter: &CuckooFilter<S>,
+/// Fills a filter up to a share of its slots, with keys that satisfy `wanted`.
+fn fill<E: Subject, S: BuildHasher>(
+    filter: &Filter<E, S>,
     percent: usize,
     rng: &mut SmallRng,
     wanted: impl Fn(&u64) -> bool,
 ) -> Vec<u64> {
+    let most = filter.slots() * percent / 100;
     let mut keys = Vec::new();
     for _ in 0..20 * filter.slots() {
         let key = rng.random();
-        if filter.len() * 100 < filter.slots() * percent
-            && wanted(&key)
-            && filter.insert(&key).is_ok()
-        {
+        if filter.len() < most && wanted(&key) && filter.insert(&key).is_ok() {
             keys.push(key);
         }
     }
     keys
 }
 
-/// Of several threads that remove one copy at the same time, exactly one does; of two copies, two.
-pub fn removals_of_one_copy<S: BuildHasher + Send + Sync>(make: Maker<S>, layout: Layout) {
+/// If several threads remove one copy at the same time, exactly one of them succeeds; of two
+/// copies, two.
+pub fn removals_of_one_copy<E: Subject, S: BuildHasher + Send + Sync>(
+    make: Maker<S, E>,
+    layout: Layout,
+) {
     const THREADS: usize = 3;
-    let rounds = 1_500;
-    let filter = build(make, capacity_of(layout, 8), layout, 21);
+    let rounds = 1_000;
+    let filter = build_on(make, capacity_of(layout, 8), layout, 21);
     let mut rng = rng(21);
     let key: u64 = rng.random();
-    let alone = build(make, capacity_of(layout, 8), layout, 21);
+    let alone = build_on(make, capacity_of(layout, 8), layout, 21);
     alone.insert(&key).expect("room");
     fill(&filter, 60, &mut rng, |other| !alone.contains(other));
     let before = filter.len();
@@ -108,10 +110,13 @@ pub fn removals_of_one_copy<S: BuildHasher + Send + Sync>(make: Maker<S>, layout
     });
 }
 
-/// One thread inserts, the others remove whatever there is: no copy is taken out twice.
-pub fn removals_balance<S: BuildHasher + Send + Sync>(make: Maker<S>, layout: Layout) {
-    let copies = 10_000;
-    let filter = build(make, capacity_of(layout, 8), layout, 22);
+/// One thread inserts, the others remove what they find: no copy is removed twice.
+pub fn removals_balance<E: Subject, S: BuildHasher + Send + Sync>(
+    make: Maker<S, E>,
+    layout: Layout,
+) {
+    let copies = 5_000;
+    let filter = build_on(make, capacity_of(layout, 8), layout, 22);
     let key = rng(22).random::<u64>();
     let (removed, done) = (AtomicUsize::new(0), AtomicBool::new(false));
     thread::scope(|scope| {
@@ -131,7 +136,7 @@ pub fn removals_balance<S: BuildHasher + Send + Sync>(make: Maker<S>, layout: La
         while inserted < copies && !done.load(Acquire) {
             match filter.insert(&key) {
                 Ok(()) => inserted += 1,
-                // The removers are behind; both of its buckets are full of it.
+                // The removers are behind.
                 Err(reason) => {
                     assert_eq!(reason, InsertError::TooManyCopies);
                     thread::yield_now();
@@ -145,13 +150,16 @@ pub fn removals_balance<S: BuildHasher + Send + Sync>(make: Maker<S>, layout: La
     assert_eq!(filter.len(), left);
 }
 
-/// `insert_unique` as a lock: whoever gets `Ok(true)` is alone until it removes the key again.
+/// `insert_unique` as a lock: a thread that gets `Ok(true)` holds it until it removes the key.
 ///
-/// At 95 % load, beside a thread that inserts and removes other keys, so that room must be made;
-/// with aliases of the keys, which are the same lock.
-pub fn unique_excludes<S: BuildHasher + Send + Sync>(make: Maker<S>, layout: Layout) {
+/// The load is 95 %, beside a thread that inserts and removes other keys, so that inserts must make
+/// room. In a filter that cannot grow, aliases of the keys are the same lock.
+pub fn unique_excludes<E: Subject, S: BuildHasher + Send + Sync>(
+    make: Maker<S, E>,
+    layout: Layout,
+) {
     const LOCKS: usize = 3;
-    let empty = || build(make, capacity_of(layout, 16), layout, 23);
+    let empty = || build_on(make, capacity_of(layout, 16), layout, 23);
     let filter = empty();
     let mut rng = rng(23);
     let (keys, taken) = locks(&empty, LOCKS, &mut rng);
@@ -162,7 +170,7 @@ pub fn unique_excludes<S: BuildHasher + Send + Sync>(make: Maker<S>, layout: Lay
     let (wins, losses) = (AtomicU64::new(0), AtomicU64::new(0));
     let done = AtomicBool::new(false);
     let enough =
-        || wins.load(Relaxed) >= scaled(2_000, 8_000) && losses.load(Relaxed) >= scaled(50, 100);
+        || wins.load(Relaxed) >= scaled(1_000, 3_000) && losses.load(Relaxed) >= scaled(25, 50);
     thread::scope(|scope| {
         for thread in 0..3 {
             let (filter, keys, owners, wins, losses, done) =
@@ -185,7 +193,7 @@ pub fn unique_excludes<S: BuildHasher + Send + Sync>(make: Maker<S>, layout: Lay
                             }
                             assert_eq!(filter.count(&key), 1, "{layout:?}");
                             assert_eq!(owners[lock].fetch_sub(1, AcqRel), 1);
-                            assert!(filter.remove(&key), "{layout:?}: the copy is gone");
+                            assert!(filter.remove(&key), "{layout:?}: the copy is missing");
                             wins.fetch_add(1, Relaxed);
                         }
                         Ok(false) => {
@@ -202,12 +210,12 @@ pub fn unique_excludes<S: BuildHasher + Send + Sync>(make: Maker<S>, layout: Lay
     assert!(keys.iter().all(|(key, _)| filter.count(key) == 0), "{layout:?}: a copy is left");
 }
 
-/// Keys to contend for, each with the number of its lock, and a filter that holds them all.
-fn locks<S: BuildHasher>(
-    empty: &dyn Fn() -> CuckooFilter<S>,
+/// Keys, each with the number of its lock, and a filter that holds them all.
+fn locks<E: Subject, S: BuildHasher>(
+    empty: &dyn Fn() -> Filter<E, S>,
     locks: usize,
     rng: &mut SmallRng,
-) -> (Vec<(u64, usize)>, CuckooFilter<S>) {
+) -> (Vec<(u64, usize)>, Filter<E, S>) {
     let taken = empty();
     let mut keys = Vec::new();
     while keys.len() < locks {
@@ -217,7 +225,8 @@ fn locks<S: BuildHasher>(
         }
     }
     let probes: Vec<u64> = (0..scaled(20_000, 200_000)).map(|_| rng.random()).collect();
-    for lock in 0..locks {
+    // Later segments distinguish aliases of the first one, and these would be different locks.
+    for lock in if E::GROWS { 0..0 } else { 0..locks } {
         let one = empty();
         one.insert(&keys[lock].0).expect("an empty filter");
         keys.extend(probes.iter().find(|key| one.contains(*key)).map(|&alias| (alias, lock)));
@@ -225,13 +234,14 @@ fn locks<S: BuildHasher>(
     (keys, taken)
 }
 
-/// Keeps a filter as full as it gets, until told to stop.
-fn crowd<S: BuildHasher>(filter: &CuckooFilter<S>, keys: &[u64], done: &AtomicBool) {
+/// Keeps a filter at 95 % of its present slots, until told to stop.
+fn crowd<E: Subject, S: BuildHasher>(filter: &Filter<E, S>, keys: &[u64], done: &AtomicBool) {
     let _stop = StopOnPanic(done);
+    let most = filter.slots() * 95 / 100;
     let mut mine = Vec::new();
     let mut keys = keys.iter().cycle();
     while let (false, Some(key)) = (done.load(Acquire), keys.next()) {
-        if filter.len() * 100 < filter.slots() * 95 && filter.insert(key).is_ok() {
+        if filter.len() < most && filter.insert(key).is_ok() {
             mine.push(key);
         } else if !mine.is_empty() {
             assert!(filter.remove(mine.swap_remove(mine.len() / 2)));
@@ -239,19 +249,32 @@ fn crowd<S: BuildHasher>(filter: &CuckooFilter<S>, keys: &[u64], done: &AtomicBo
     }
 }
 
-/// Many threads insert keys of their own until nothing fits; whatever was accepted is there, and can
-/// be taken out again by many threads, to the last item. Returns the load reached.
+/// Threads that fill a filter together.
+const FILLERS: usize = 6;
+
+/// As [`fill_on`], for a filter of one table.
 pub fn fill_from_many_threads<S: BuildHasher + Send + Sync>(
     make: Maker<S>,
     layout: Layout,
     buckets: usize,
 ) -> f64 {
-    const THREADS: u64 = 6;
-    let filter = build(make, capacity_of(layout, buckets), layout, 24);
+    fill_on(make, layout, buckets)
+}
+
+/// Many threads insert keys of their own until nothing fits, or until the filter has grown twice.
+/// All accepted keys are found, and can be removed by many threads. Returns the load.
+pub fn fill_on<E: Subject, S: BuildHasher + Send + Sync>(
+    make: Maker<S, E>,
+    layout: Layout,
+    buckets: usize,
+) -> f64 {
+    let filter = build_on(make, capacity_of(layout, buckets), layout, 24);
+    let most = if E::GROWS { 4 * filter.slots() / FILLERS } else { usize::MAX };
     let accepted: Vec<Vec<u64>> = thread::scope(|scope| {
         let filter = &filter;
-        let threads: Vec<_> =
-            (0..THREADS).map(|thread| scope.spawn(move || fill_share(filter, thread))).collect();
+        let threads: Vec<_> = (0..FILLERS)
+            .map(|thread| scope.spawn(move || fill_share(filter, thread, most)))
+            .collect();
         threads.into_iter().map(|thread| thread.join().expect("a thread failed")).collect()
     });
     let items: usize = accepted.iter().map(Vec::len).sum();
@@ -259,29 +282,34 @@ pub fn fill_from_many_threads<S: BuildHasher + Send + Sync>(
     assert_eq!(filter.len(), items, "{layout:?}");
     let keys: Vec<u64> = accepted.concat();
     let missing = keys.iter().filter(|key| !filter.contains(key)).count();
-    assert_eq!(missing, 0, "{layout:?}: accepted, but not there");
+    assert_eq!(missing, 0, "{layout:?}: accepted, but missing");
     assert_eq!(filter.contains_batch(&keys, &mut vec![false; items]), items);
     thread::scope(|scope| {
         for keys in &accepted {
             let filter = &filter;
             scope.spawn(move || {
                 for key in keys {
-                    assert!(filter.remove(key), "{layout:?}: accepted, but not there to remove");
+                    assert!(filter.remove(key), "{layout:?}: accepted, but cannot be removed");
                 }
             });
         }
     });
     assert!(filter.is_empty());
-    assert!(keys.iter().all(|key| !filter.contains(key)), "{layout:?}: removed, but there");
+    assert!(keys.iter().all(|key| !filter.contains(key)), "{layout:?}: removed, but found");
     load
 }
 
-/// Inserts new keys, by this thread's own way, until a hundred in a row are refused.
-fn fill_share<S: BuildHasher>(filter: &CuckooFilter<S>, thread: u64) -> Vec<u64> {
-    let mut rng = rng(240 + thread);
+/// Inserts new keys, by one of three operations, until a hundred in a row are refused or `most`
+/// are accepted.
+fn fill_share<E: Subject, S: BuildHasher>(
+    filter: &Filter<E, S>,
+    thread: usize,
+    most: usize,
+) -> Vec<u64> {
+    let mut rng = rng(240 + thread as u64);
     let mut accepted = Vec::new();
     let mut refused = 0;
-    while refused < 100 {
+    while refused < 100 && accepted.len() < most {
         let keys: [u64; 40] = rng.random();
         let old = accepted.len();
         match thread % 3 {

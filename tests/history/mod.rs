@@ -1,43 +1,64 @@
-//! What a filter promises, as a multiset, and whether a history of calls keeps the promise.
+//! The specification of a filter as a multiset, and a check of whether a history of calls conforms.
 //!
-//! Items are seen through *classes*: a fingerprint with an unordered pair of buckets. Aliases are of
-//! one class, so that the multiset is exact: in terms of classes a filter has no false positives.
+//! Items are considered by *class*: a fingerprint with an unordered pair of buckets. Aliases have
+//! the same class, so the multiset is exact: in terms of classes a filter has no false positives.
+
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "some of it serves only real threads, or only shuttle"
+)]
+
+#[cfg(shuttle)]
+pub mod modelled;
+mod program;
+#[cfg(not(shuttle))]
+pub mod real;
+mod run;
+mod sights;
+mod target;
 
 use std::fmt::Write;
+
+pub use program::{Program, Step, programs, variable};
+pub use run::Run;
+pub use sights::Sights;
+pub use target::{OneTable, TableWorld, Target};
 
 use guira::InsertError;
 use todc_utils::{Action as Moment, History, Specification, WGLChecker};
 
-/// Classes that a history speaks of.
+/// The number of classes in a history.
 pub const CLASSES: usize = 5;
 
 /// How many copies of each class there are.
 pub type Counts = [u8; CLASSES];
 
-/// A class, and what the specification has to know of it.
+/// A class, and what the specification has to know about it.
 #[derive(Clone, Copy, Debug)]
 pub struct Class {
     /// Its place among the classes.
     pub index: usize,
-    /// Copies that fill both of its buckets.
-    pub most: u8,
-    /// Lanes of a bucket.
-    pub lanes: u8,
-    /// For each of its buckets: which classes may stand there.
+    /// Copies that fill both of its buckets. `None`: the filter grows, so it is never full, and the
+    /// limit on copies depends on the segments.
+    pub most: Option<u8>,
+    pub slots_per_bucket: u8,
+    /// For each of its buckets: the classes that may be there.
     pub beside: [[bool; CLASSES]; 2],
 }
 
 impl Class {
-    /// Whether one of the two buckets can be full, by the number of copies that may stand there.
-    fn can_be_crowded(&self, counts: Counts) -> bool {
-        self.beside.iter().any(|beside| {
-            let copies = |(&here, count)| if here { count } else { 0 };
-            beside.iter().zip(counts).map(copies).sum::<u8>() >= self.lanes
-        })
+    /// Whether one of the two buckets can be full, by the number of copies that may be there.
+    fn can_be_full(&self, counts: Counts) -> bool {
+        self.most.is_some()
+            && self.beside.iter().any(|beside| {
+                let copies = |(&here, count)| if here { count } else { 0 };
+                beside.iter().zip(counts).map(copies).sum::<u8>() >= self.slots_per_bucket
+            })
     }
 }
 
-/// What a thread does to a class.
+/// An operation on a class.
 #[derive(Clone, Copy, Debug)]
 pub enum Action {
     Contains,
@@ -47,7 +68,7 @@ pub enum Action {
     Remove,
 }
 
-/// What a call did and returned.
+/// The operation of a call, and what it returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     Contains(bool),
@@ -60,7 +81,7 @@ pub enum Answer {
 /// A step from one multiset to another.
 #[derive(Clone, Copy, Debug)]
 pub enum Operation {
-    /// Before any thread started the table was filled with these.
+    /// Before any thread started, the filter was filled with these.
     Filled(Counts),
     /// A call returned.
     Called(Class, Answer),
@@ -68,11 +89,10 @@ pub enum Operation {
 
 /// The filter as a multiset of classes.
 ///
-/// In one place it is weaker than the filter: `Full` depends on which of its two buckets every item
-/// stands in, and on a search that reads one bucket after another. Required is only that the multiset
-/// is unchanged, and that enough copies are there to fill one of the two buckets. That bound holds
-/// at the moment at which that bucket was read and seen full. (Both full at once, it need not be: room
-/// may come up in one and go in the other meanwhile.)
+/// In one place it is weaker than the filter: `Full` depends on the bucket that holds each item,
+/// and on a search that reads one bucket after another. So it requires only that the multiset is
+/// unchanged, and that enough copies are present to fill one of the two buckets. That is true at
+/// the moment at which this bucket was read. (The buckets need not be full at the same moment.)
 pub struct Multiset;
 
 impl Specification for Multiset {
@@ -92,13 +112,15 @@ impl Specification for Multiset {
         let (right, count_after) = match answer {
             Answer::Contains(present) => (present == (count > 0), count),
             Answer::Count(copies) => (copies == usize::from(count), count),
-            Answer::Insert(Ok(())) => (count < class.most, count + 1),
-            Answer::Insert(Err(InsertError::TooManyCopies)) => (count == class.most, count),
-            Answer::Insert(Err(_)) => (class.can_be_crowded(*counts), count),
+            Answer::Insert(Ok(())) => (class.most.is_none_or(|most| count < most), count + 1),
+            Answer::Insert(Err(InsertError::TooManyCopies)) => {
+                (class.most.is_none_or(|most| count == most), count)
+            }
+            Answer::Insert(Err(_)) => (class.can_be_full(*counts), count),
             Answer::InsertUnique(Ok(true)) => (count == 0, 1),
             Answer::InsertUnique(Ok(false)) => (count > 0, count),
             Answer::InsertUnique(Err(InsertError::Full)) => {
-                (count == 0 && class.can_be_crowded(*counts), count)
+                (count == 0 && class.can_be_full(*counts), count)
             }
             Answer::InsertUnique(Err(_)) => (false, count),
             Answer::Remove(true) => (count > 0, count.wrapping_sub(1)),
@@ -112,7 +134,7 @@ impl Specification for Multiset {
     }
 }
 
-/// A call: who made it, between which two moments, and what came of it.
+/// A call: its thread, the moments of its start and its end, and its answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Event {
     pub thread: usize,
@@ -129,8 +151,8 @@ impl Event {
     }
 }
 
-/// Whether the calls, made on a table filled so, can be put in an order that explains them all and
-/// keeps one call that ended before another started before it.
+/// Whether the calls, made on a filter with this filling, can be put into an order that explains
+/// all answers. A call that ended before another one started comes first.
 pub fn is_linearizable(filled: Counts, events: &[Event]) -> bool {
     let mut moments = Vec::with_capacity(2 * events.len());
     for event in events {
@@ -145,7 +167,7 @@ pub fn is_linearizable(filled: Counts, events: &[Event]) -> bool {
     WGLChecker::<Multiset>::is_linearizable(History::from_actions(actions))
 }
 
-/// A history to be read by people: one line for each call, in the order of their starts.
+/// Formats a history: one line for each call, in the order of their starts.
 pub fn show(filled: Counts, events: &[Event]) -> String {
     let mut events = events.to_vec();
     events.sort_unstable_by_key(|event| event.start);

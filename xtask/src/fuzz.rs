@@ -1,7 +1,8 @@
-//! `cargo xtask fuzz`: builds the targets of `fuzz/` as cargo-fuzz would, and runs each for a while.
+//! `cargo xtask fuzz`: builds the targets of `fuzz/` as cargo-fuzz does, and runs each for some
+//! time.
 //!
-//! Only a nightly toolchain and a C++ compiler (for libFuzzer itself) are needed, not cargo-fuzz. The
-//! folder is laid out for cargo-fuzz all the same, for those who have it.
+//! This needs a nightly toolchain and a C++ compiler (for libFuzzer itself), but not cargo-fuzz.
+//! The layout of the folder also suits cargo-fuzz.
 
 use std::{
     ffi::OsStr,
@@ -13,7 +14,8 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 
-/// What cargo-fuzz 0.13 builds with: coverage for libFuzzer, the address sanitizer, assertions.
+/// The compiler flags of cargo-fuzz 0.13: coverage for libFuzzer, the address sanitizer,
+/// assertions.
 const FLAGS: [&str; 12] = [
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
@@ -29,53 +31,56 @@ const FLAGS: [&str; 12] = [
     "-Ccodegen-units=1",
 ];
 
-/// Seconds after which an input counts as one that the library loops on for ever; the slowest that
-/// are found take less than one.
+/// Seconds after which libFuzzer reports an input as an endless loop. The slowest inputs take less
+/// than one second.
 const TIMEOUT: u64 = 20;
 
-/// What can be asked of the command.
+/// Options of the command.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct Options {
-    /// How long each target runs.
+    /// Time that each target runs.
     #[arg(value_name = "SECONDS", default_value_t = 60)]
     seconds: u64,
 }
 
-/// Runs every target; `false` when one of them found something.
+/// Runs all targets, and returns `true` if none of them failed.
 pub(crate) fn run(options: Options) -> Result<bool> {
     let host = match host() {
         Ok(host) => host,
         Err(missing) => {
-            println!("fuzzing is skipped: {missing}");
+            println!("fuzzing skipped: {missing}");
             return Ok(true);
         }
     };
     let folder = crate::root().join("fuzz");
     build(&folder, &host)?;
-    let mut sound = true;
+    let mut passed = true;
     for target in targets(&folder)? {
-        sound &= fuzz(&folder, &host, &target, options.seconds)?;
+        passed &= fuzz(&folder, &host, &target, options.seconds)?;
     }
-    Ok(sound)
+    Ok(passed)
 }
 
-/// The host's target triple, from the nightly toolchain; or else what is missing.
+/// Returns the host's target triple.
+///
+/// # Errors
+/// If the nightly toolchain or the C++ compiler is missing.
 fn host() -> Result<String, &'static str> {
     let version = output(Command::new("rustup").args(["run", "nightly", "rustc", "-vV"]))
-        .ok_or("there is no nightly toolchain (rustup toolchain install nightly)")?;
+        .ok_or("no nightly toolchain found (rustup toolchain install nightly)")?;
     let compiler = std::env::var_os("CXX").unwrap_or("c++".into());
-    output(Command::new(compiler).arg("--version")).ok_or("there is no C++ compiler")?;
+    output(Command::new(compiler).arg("--version")).ok_or("no C++ compiler found")?;
     let host = version.lines().find_map(|line| line.strip_prefix("host: "));
-    Ok(host.ok_or("the nightly toolchain does not name its host")?.to_owned())
+    Ok(host.ok_or("the nightly toolchain does not print its host")?.to_owned())
 }
 
-/// What a command prints, if it is there and succeeds.
+/// Returns the output of a command, or `None` if it is missing or fails.
 fn output(command: &mut Command) -> Option<String> {
     let output = command.stdin(Stdio::null()).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Builds every target.
+/// Builds all targets.
 fn build(folder: &Path, host: &str) -> Result<()> {
     let status = Command::new("rustup")
         .args(["run", "nightly", "cargo", "build", "--release", "--bins", "--target", host])
@@ -89,7 +94,7 @@ fn build(folder: &Path, host: &str) -> Result<()> {
     Ok(())
 }
 
-/// The names of the targets, in order.
+/// Returns the names of the targets in alphabetical order.
 fn targets(folder: &Path) -> Result<Vec<String>> {
     let mut targets = Vec::new();
     for entry in fs::read_dir(folder.join("fuzz_targets"))? {
@@ -102,7 +107,7 @@ fn targets(folder: &Path) -> Result<Vec<String>> {
     Ok(targets)
 }
 
-/// Runs a target; `false` when it found something.
+/// Runs a target, and returns `true` if it did not fail.
 fn fuzz(folder: &Path, host: &str, target: &str, seconds: u64) -> Result<bool> {
     let corpus = folder.join("corpus").join(target);
     let artifacts = folder.join("artifacts").join(target);
@@ -123,22 +128,22 @@ fn fuzz(folder: &Path, host: &str, target: &str, seconds: u64) -> Result<bool> {
         .with_context(|| binary.display().to_string())?;
     let log = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
     if status.success() {
-        println!("{target}: {} executions, nothing found", executions(&log));
+        println!("{target}: passed, {} executions", executions(&log));
     } else {
         println!("{target}: FAILED\n{}", failure(&log));
-        println!("to see it again: {} FILE", binary.display());
+        println!("to reproduce: {} FILE", binary.display());
     }
     Ok(status.success())
 }
 
-/// The number of executions that libFuzzer tells of at its end.
+/// Returns the number of executions from libFuzzer's final statistics.
 fn executions(log: &str) -> &str {
     let number = log.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"));
     number.unwrap_or("?").trim()
 }
 
-/// What the log tells of a failure: the panic, or the error of libFuzzer or the sanitizer, and the
-/// file with the input.
+/// Extracts a failure from the log: the panic, or the error of libFuzzer or the sanitizer, and the
+/// path of the input.
 fn failure(log: &str) -> String {
     let is_error = |line: &&str| line.contains(" panicked at ") || line.contains("ERROR: ");
     let error = log.lines().skip_while(|line| !is_error(line)).take(4);
@@ -151,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn logs_are_read() {
+    fn executions_and_failures_are_extracted_from_logs() {
         let log = "#1 INITED\nthread '<unnamed>' panicked at src/a.rs:1:1:\nno\na\nb\nc\n\
                    artifact_prefix='x/'; Test unit written to x/crash\n\
                    stat::number_of_executed_units: 17\n";

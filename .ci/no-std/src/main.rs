@@ -1,4 +1,5 @@
-//! Fills filters, asks them and empties them, with nothing but `core`, `alloc` and the C library's memory.
+//! Fills filters of both engines, looks items up and removes them, with nothing but `core`, `alloc`
+//! and the C library's memory.
 
 #![no_std]
 #![no_main]
@@ -10,12 +11,12 @@ use core::{
     ptr,
 };
 
-use guira::{CuckooFilter, GrowingFilter};
+use guira::{CuckooFilter, Filter, GrowingFilter, Membership};
 
-/// The C library's memory.
+/// The allocator of the C library.
 struct Memory;
 
-// SAFETY: `posix_memalign` gives memory of that size and alignment or fails, and `free` takes it back.
+// SAFETY: `posix_memalign` returns memory of this size and alignment or fails, and `free` releases it.
 unsafe impl GlobalAlloc for Memory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let mut memory = ptr::null_mut();
@@ -26,7 +27,7 @@ unsafe impl GlobalAlloc for Memory {
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, _layout: Layout) {
-        // SAFETY: it is from `alloc`.
+        // SAFETY: the memory is from `alloc`.
         unsafe { libc::free(memory.cast()) };
     }
 }
@@ -36,27 +37,32 @@ static MEMORY: Memory = Memory;
 
 #[panic_handler]
 fn panic(_: &PanicInfo) -> ! {
-    // SAFETY: it may be called anywhere.
+    // SAFETY: `abort` has no preconditions.
     unsafe { libc::abort() }
 }
 
-/// What the precompiled `alloc` names for unwinding, which is never done here.
+/// A symbol that the precompiled `alloc` requires for unwinding, which never happens here.
 #[unsafe(no_mangle)]
 extern "C" fn rust_eh_personality() {}
 
 const ITEMS: u64 = 100_000;
 
+/// Inserts, finds, clones and removes items.
+fn exercise<E: Membership>(filter: &Filter<E>) {
+    for item in 0..ITEMS {
+        filter.insert(&item).expect("room, or memory");
+    }
+    assert!((0..ITEMS).all(|item| filter.contains(&item)));
+    let copy = filter.clone();
+    assert!((0..ITEMS).all(|item| filter.remove(&item)) && filter.is_empty());
+    assert!(copy.len() as u64 == ITEMS && (0..ITEMS).all(|item| copy.contains(&item)));
+    copy.clear();
+    assert!(copy.is_empty() && filter.stats().inserts == ITEMS);
+}
+
 #[unsafe(no_mangle)]
 extern "C" fn main() -> c_int {
-    let filter = CuckooFilter::with_capacity(ITEMS as usize);
-    let growing = GrowingFilter::with_capacity(1_000);
-    for item in 0..ITEMS {
-        filter.insert(&item).expect("room");
-        growing.insert(&item).expect("memory");
-    }
-    assert!((0..ITEMS).all(|item| filter.contains(&item) && growing.contains(&item)));
-    assert!((0..ITEMS).all(|item| filter.remove(&item) && growing.remove(&item)));
-    assert!(filter.is_empty() && growing.is_empty());
-    assert!(filter.stats().inserts == ITEMS);
+    exercise(&CuckooFilter::with_capacity(ITEMS as usize));
+    exercise(&GrowingFilter::with_capacity(1_000));
     0
 }

@@ -1,155 +1,160 @@
-//! Section 3.1: at most 2b copies of one item, and three remedies.
+//! Section 3.1: a filter holds at most 2b copies of one item, and three remedies.
 
 use std::time::Instant;
 
-use guira::{CuckooFilter, InsertError, Layout};
-use guira_report::table::Table;
+use guira::{InsertError, Layout};
+use guira_bench::{Keys, filter};
 
 use super::{Outcome, Progress, Row, Verdict};
 use crate::{
     Options,
-    common::Keys,
-    placement::{Rule, Shape, Zero, copies_of_one},
+    addressing::{Scheme, Shape, max_copies},
+    report::Table,
 };
 
-/// Items of the filters that the remedies are tried on.
+/// Items in the filters that demonstrate the remedies.
 const ITEMS: u64 = 1 << 20;
 
 /// Reproduces the section.
 pub fn run(_: &Options, _: &Progress) -> Outcome {
     let mut rows: Vec<Row> = [2, 4, 8].into_iter().map(papers).collect();
-    rows.extend(Layout::ALL.iter().map(|&layout| library(layout)));
+    rows.extend(Layout::ALL.iter().map(|&layout| guira(layout)));
     let (table, costs) = remedies();
     rows.extend(costs);
     let notes = vec![
-        "A pair of buckets has room for 2b copies of one fingerprint. The paper's insertion relocates copies in circles \
-         then, 500 times, and declares the table full; this library says TooManyCopies at once, and refuses nothing else."
+        "Two buckets have slots for 2b copies of one fingerprint. On one copy more, the paper's \
+         insertion relocates copies 500 times without success and declares the table full. guira \
+         returns TooManyCopies without a search, and still accepts other items."
             .into(),
-        "Three remedies stand in section 3.1. One copy each, where nothing is ever removed: that is insert_unique, at \
-         no bits. Counters beside the buckets: not offered; they would take some bits in every slot, for copies that \
-         most sets do not have, and count() says how many copies there are up to 2b. Asking the exact store before an \
-         item goes in: insert_unique says false for an item that seems to be there, so that only those need asking, \
-         as rarely as the filter is wrong."
+        "Section 3.1 names three remedies. One copy per item, if no item is ever removed: \
+         insert_unique, which takes no additional bits. Counters beside the buckets: guira does \
+         not offer them, because they would take bits in every slot; count() returns the number of \
+         copies up to 2b. Querying the exact store before an insertion: insert_unique returns \
+         false for an item that may be present, so only those items need a query."
             .into(),
     ];
     Outcome { rows, tables: vec![table], charts: Vec::new(), notes }
 }
 
-fn row(place: String, paper: usize, here: usize, why: &str) -> Row {
+fn row(location: String, paper: usize, measured: usize, note: &str) -> Row {
     Row {
-        place,
-        what: "copies of one item".into(),
+        location,
+        quantity: "copies of one item".into(),
         paper: Some(paper as f64),
-        here: here as f64,
+        measured: measured as f64,
         unit: "copies",
-        verdict: if paper == here { Verdict::Reproduced } else { Verdict::Differs },
-        why: why.into(),
+        verdict: if paper == measured { Verdict::Reproduced } else { Verdict::Differs },
+        note: note.into(),
     }
 }
 
-/// Copies that fit by the paper's placement.
+/// Counts the copies that fit with the paper's scheme.
 fn papers(slots: usize) -> Row {
     let shape = Shape { buckets: 1 << 10, slots, bits: 12 };
-    let here = copies_of_one(Rule::Papers(Zero::BecomesOne), shape, Keys::new(1).key(0));
-    let why = "2b; one more is relocated 500 times in vain";
-    row(format!("Section 3.1, b = {slots}, paper's placement"), 2 * slots, here, why)
+    let measured = max_copies(Scheme::PAPER, shape, Keys::new(1).key(0));
+    let note = "2b; 500 relocations make no room for another copy";
+    let location = format!("Section 3.1, b = {slots}, {}", Scheme::PAPER.name());
+    row(location, 2 * slots, measured, note)
 }
 
-/// Copies that fit into guira, beside other items.
-fn library(layout: Layout) -> Row {
-    let filter =
-        CuckooFilter::builder().capacity(10_000).layout(layout).seed(1).build().expect("memory");
+/// Counts the copies that fit into guira besides other items.
+fn guira(layout: Layout) -> Row {
+    let filter = filter(10_000, layout);
     let (others, item) = (Keys::new(1).range(0..5_000), Keys::new(2).key(0));
-    filter.insert_hash_batch(&others).expect("room");
+    filter.by_hash().insert_batch(&others).expect("room");
     let mut copies = 0;
     let refusal = loop {
-        match filter.insert_hash(item) {
+        match filter.by_hash().insert(item) {
             Ok(()) => copies += 1,
             Err(refusal) => break refusal,
         }
     };
     assert_eq!(refusal, InsertError::TooManyCopies);
-    assert!(others.iter().all(|&other| filter.contains_hash(other)));
-    let why = "one more is TooManyCopies at once; 5 000 others beside them stay";
-    row(format!("Section 3.1, guira {layout:?}"), 2 * layout.lanes() as usize, copies, why)
+    assert!(others.iter().all(|&other| filter.by_hash().contains(other)));
+    let note = "another copy returns TooManyCopies; 5,000 other items stay present";
+    row(
+        format!("Section 3.1, guira {layout:?}"),
+        2 * layout.slots_per_bucket() as usize,
+        copies,
+        note,
+    )
 }
 
-/// Nanoseconds of one of `ITEMS` steps.
-fn each(step: impl FnMut(u64)) -> f64 {
+/// Returns the mean duration of `ITEMS` steps in nanoseconds.
+fn mean_nanoseconds(step: impl FnMut(u64)) -> f64 {
     let start = Instant::now();
     (0..ITEMS).for_each(step);
     start.elapsed().as_secs_f64() * 1e9 / ITEMS as f64
 }
 
-/// What the remedies cost with this library.
+/// Measures the cost of the remedies with guira.
 fn remedies() -> (Table, Vec<Row>) {
-    let head = ["remedy of section 3.1", "in this library", "bits per item", "cost"];
+    let head = ["remedy of section 3.1", "in guira", "additional bits per item", "cost"];
     let mut table = Table::new("section-3-1-remedies", &head);
     let mut rows = Vec::new();
     for &layout in Layout::ALL {
         let empty = || {
-            let builder = CuckooFilter::builder().capacity(ITEMS as usize).layout(layout).seed(1);
-            let mut filter = builder.build().expect("memory");
-            // Has the system hand over the pages.
+            let filter = filter(ITEMS as usize, layout);
+            // Touches all pages, so that no insert waits for the system to map one.
             filter.clear();
             filter
         };
         let keys = Keys::new(3);
         let (plain, unique) = (empty(), empty());
-        let insert = each(|index| plain.insert_hash(keys.key(index)).expect("room"));
-        let mut asked = 0_u64;
-        let once = each(|index| {
-            asked += u64::from(!unique.insert_unique_hash(keys.key(index)).expect("room"));
+        let insert = mean_nanoseconds(|index| {
+            plain.by_hash().insert(keys.key(index)).expect("the filter has room");
         });
+        let insert_unique =
+            |index| unique.by_hash().insert_unique(keys.key(index)).expect("the filter has room");
+        let mut queries = 0_u64;
+        let new = mean_nanoseconds(|index| queries += u64::from(!insert_unique(index)));
         let mut added = 0_u64;
-        let again = each(|index| {
-            added += u64::from(unique.insert_unique_hash(keys.key(index)).expect("room"));
-        });
-        assert_eq!(added, 0, "all were there");
+        let present = mean_nanoseconds(|index| added += u64::from(insert_unique(index)));
+        assert_eq!(added, 0, "all items were present");
         let bits = 8.0 * plain.size_in_bytes() as f64 / ITEMS as f64;
         table.push(vec![
-            "one copy each".into(),
+            "one copy per item".into(),
             format!("insert_unique, {layout:?}"),
-            format!("+0 ({bits:.2})"),
+            format!("0 (of {bits:.2})"),
             format!(
-                "{once:.0} ns each for new items and {again:.0} ns for those that are there, insert {insert:.0} ns"
+                "{new:.0} ns per new item, {present:.0} ns per present item; insert: {insert:.0} ns"
             ),
         ]);
-        let share = 100.0 * asked as f64 / ITEMS as f64;
+        let share = 100.0 * queries as f64 / ITEMS as f64;
         table.push(vec![
-            "asking the exact store".into(),
-            format!("insert_unique's false, {layout:?}"),
-            "+0".into(),
-            format!("the store is asked for {share:.4} % of new items"),
+            "querying the exact store".into(),
+            format!("insert_unique returns false, {layout:?}"),
+            "0".into(),
+            format!("a query for {share:.4} % of new items"),
         ]);
         let rate = 100.0 * mean_rate(layout, ITEMS as f64 / plain.slots() as f64);
         rows.push(Row {
-            place: format!("Section 3.1, asking the store, guira {layout:?}"),
-            what: "new items that seem to be there while the filter fills".into(),
+            location: format!("Section 3.1, querying the store, guira {layout:?}"),
+            quantity: "false positives among new items while the filter fills".into(),
             paper: Some(rate),
-            here: share,
+            measured: share,
             unit: "%",
-            verdict: if (share - rate).abs() < 0.1 * rate + 0.002 {
-                Verdict::Reproduced
-            } else {
-                Verdict::Differs
-            },
-            why: "the paper's is section 5.1's rate, averaged over the filling; within a tenth"
+            verdict: Verdict::reproduced_if((share - rate).abs() < 0.1 * rate + 0.002),
+            note: "the paper's value is the rate of section 5.1, averaged over the loads; \
+                   tolerance a tenth"
                 .into(),
         });
     }
     table.push(vec![
         "counters beside the buckets".into(),
-        "not offered; count() tells up to 2b copies".into(),
-        "+4 × slots/items, for counters of 4 bits".into(),
-        "a second read-modify-write where a counter does not lie in the bucket's word".into(),
+        "not offered; count() returns up to 2b copies".into(),
+        "4 × slots/items, for 4-bit counters".into(),
+        "a second read-modify-write operation if the counter is outside the bucket's word".into(),
     ]);
     (table, rows)
 }
 
-/// The false-positive rate averaged over loads from zero up.
+/// Returns the mean false-positive rate over loads from zero to `load`.
 fn mean_rate(layout: Layout, load: f64) -> f64 {
-    (0..100).map(|step| layout.rate_at(load * (f64::from(step) + 0.5) / 100.0)).sum::<f64>() / 100.0
+    (0..100)
+        .map(|step| layout.false_positive_rate_at(load * (f64::from(step) + 0.5) / 100.0))
+        .sum::<f64>()
+        / 100.0
 }
 
 #[cfg(test)]
@@ -158,9 +163,9 @@ mod tests {
     use guira::Layout;
 
     #[test]
-    fn the_mean_rate_is_about_half_of_the_last() {
+    fn the_mean_rate_is_about_half_of_the_final_rate() {
         for &layout in Layout::ALL {
-            let ratio = mean_rate(layout, 0.9) / layout.rate_at(0.9);
+            let ratio = mean_rate(layout, 0.9) / layout.false_positive_rate_at(0.9);
             assert!((0.5..0.52).contains(&ratio), "{layout:?} {ratio}");
         }
     }

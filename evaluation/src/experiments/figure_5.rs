@@ -1,20 +1,22 @@
-//! Figure 5: look-ups of full filters by the share of keys that are present.
-
-use guira_report::plot::{Chart, Series};
+//! Figure 5: lookups in full filters by the share of keys that are present.
 
 use super::{
     Outcome, Progress, Row,
-    lives::{
-        FALLS, FASTER, Life, SLOWER, STABLE, Which, at, chart, claim, find, layouts, least_ratio,
-        lives, table,
+    profiles::{
+        CurveOf, FALLS, FASTER, Profile, SLOWER, STABLE, at, chart, claim, find, layout_chart,
+        min_ratio, profiles, table,
     },
 };
-use crate::Options;
+use crate::{
+    Options,
+    report::{Chart, Series},
+};
 
-const PLACE: &str = "Figure 5";
+const LOCATION: &str = "Figure 5";
+/// Shares of present keys in per cent.
 const SHARES: [f64; 5] = [0.0, 25.0, 50.0, 75.0, 100.0];
 
-/// What the authors' program in its later form did on an i7-4790, at 192 MB.
+/// Name, colour and speeds of a later version of the authors' program, on an i7-4790, at 192 MB.
 const LATER: [(&str, usize, [f64; 5]); 2] = [
     ("CF", 1, [26.10, 25.92, 26.00, 25.95, 25.89]),
     ("ss-CF", 2, [10.07, 10.65, 10.65, 10.79, 10.64]),
@@ -22,134 +24,134 @@ const LATER: [(&str, usize, [f64; 5]); 2] = [
 
 /// Reproduces the figure.
 pub fn run(options: &Options, progress: &Progress) -> Outcome {
-    let lives = lives(options, progress);
-    let curve: Which = |life| &life.by_share;
-    let axes = |chart: Chart| chart.x("keys that are present, %").y("million look-ups a second");
-    let drawn = chart(
-        axes(Chart::new("figure-5", "Look-ups by share of present keys (Figure 5)")),
-        lives,
+    let profiles = profiles(options, progress);
+    let curve: CurveOf = |profile| &profile.by_share;
+    let axes = |chart: Chart| chart.x("present keys, %").y("million lookups per second");
+    let papers = chart(
+        axes(Chart::new("figure-5", "Lookups by share of present keys (Figure 5)")),
+        profiles,
         curve,
     );
-    let later = LATER.into_iter().fold(drawn, |chart, (name, nth, speeds)| {
+    let papers = LATER.into_iter().fold(papers, |chart, (name, colour, speeds)| {
         let points = SHARES.into_iter().zip(speeds).collect();
-        chart.with(Series::points(nth, format!("{name}, its authors', i7-4790"), points))
+        chart.with(Series::points(colour, format!("{name}, the authors', i7-4790"), points))
     });
-    let title = "Look-ups by share of present keys: guira's layouts";
-    let guira = layouts(axes(Chart::new("figure-5-guira", title)), lives, curve);
+    let title = "Lookups by share of present keys: guira's layouts";
+    let guira = layout_chart(axes(Chart::new("figure-5-guira", title)), profiles, curve);
     let notes = vec![
-        "Each filter is as full as in Table 3. Of the paper's figure the text's orders and trends \
-         are checked (section 7.2), for it gives no numbers; squares are those that its authors \
-         give with their program (efficient/cuckoofilter, benchmarks/conext-figure5.cc)."
+        "Each filter is as full as in Table 3. The paper plots this figure without numbers, so the \
+         rows check the orders and trends that its text states (section 7.2). Squares show the \
+         results that the authors publish with their program (efficient/cuckoofilter, \
+         benchmarks/conext-figure5.cc)."
             .into(),
     ];
     Outcome {
-        rows: rows(lives),
-        tables: vec![table("figure-5-speeds", lives, &SHARES, curve)],
-        charts: vec![later, guira],
+        rows: rows(profiles),
+        tables: vec![table("figure-5-speeds", profiles, &SHARES, curve)],
+        charts: vec![papers, guira],
         notes,
     }
 }
 
-fn rows(lives: &'static [Life]) -> Vec<Row> {
-    let speed = |name: &str, share| at(&find(lives, name).by_share, share).expect("a share");
+fn rows(profiles: &'static [Profile]) -> Vec<Row> {
+    let speed = |name: &str, share| at(&find(profiles, name).by_share, share);
     let ends = |name: &str| (None, speed(name, 100.0) / speed(name, 0.0));
-    let least = |name: &str, other: &str| {
-        (None, least_ratio(&find(lives, name).by_share, &find(lives, other).by_share))
+    let worst = |name: &str, other: &str| {
+        (None, min_ratio(&find(profiles, name).by_share, &find(profiles, other).by_share))
     };
     let faster_end = speed("CF", 0.0).max(speed("CF", 100.0));
     let ss_to_bf = |share| speed("ss-CF", share) / speed("BF", share);
     let slowest = ["CF", "ss-CF", "BF", "blocked BF", "dl-CBF"]
         .iter()
-        .map(|other| least("QF", other).1)
+        .map(|other| worst("QF", other).1)
         .fold(f64::INFINITY, f64::min);
     let mut rows = vec![
         claim(
-            PLACE,
-            "CF, all present against none present",
+            LOCATION,
+            "CF: all present / none present",
             (Some(1.0), ends("CF").1),
             STABLE,
-            "both buckets are read, hit or miss",
+            "a lookup always reads both buckets",
         ),
         claim(
-            PLACE,
-            "CF, half present against its faster end",
+            LOCATION,
+            "CF: half present / its faster end",
             (None, speed("CF", 50.0) / faster_end),
             0.0..=1.1,
-            "a little slower in the paper, for branches are foreseen worst there; here none depends on \
-             what the buckets hold",
+            "slightly slower in the paper, because of branch mispredictions; no branch here \
+             depends on the buckets' contents",
         ),
         claim(
-            PLACE,
-            "ss-CF against CF, at its best share",
-            (Some(10.64 / 25.89), best(lives, "ss-CF", "CF")),
+            LOCATION,
+            "ss-CF / CF, maximum over the shares",
+            (Some(10.64 / 25.89), best(profiles, "ss-CF", "CF")),
             SLOWER,
-            "slower, for buckets are decoded; the figure beside it is that of the authors' later run",
+            "slower, because buckets are decoded; the paper's value comes from the authors' later \
+             run",
         ),
         claim(
-            PLACE,
-            "BF, all present against none present",
+            LOCATION,
+            "BF: all present / none present",
             ends("BF"),
             FALLS,
-            "nine bits are read instead of two; where lines come from the caches, as in small tables, \
-             that costs less",
+            "nine reads instead of two, which cost less if the table fits into the caches",
         ),
         claim(
-            PLACE,
-            "blocked BF against BF, all present",
+            LOCATION,
+            "blocked BF / BF, all present",
             (None, speed("blocked BF", 100.0) / speed("BF", 100.0)),
             FASTER,
-            "one line instead of nine",
+            "one cache line instead of nine",
         ),
         claim(
-            PLACE,
-            "QF against the slowest other, at its worst share",
+            LOCATION,
+            "QF / the slowest other filter, minimum over the shares",
             (None, slowest),
             SLOWER,
-            "a cluster at 90 % is long",
+            "clusters are long at a load of 90 %",
         ),
         claim(
-            PLACE,
-            "dl-CBF against ss-CF, at its worst share",
-            least("dl-CBF", "ss-CF"),
+            LOCATION,
+            "dl-CBF / ss-CF, minimum over the shares",
+            worst("dl-CBF", "ss-CF"),
             FASTER,
-            "four buckets, but nothing is decoded",
+            "four buckets, but no decoding",
         ),
         claim(
-            PLACE,
-            "dl-CBF against BF, none present",
+            LOCATION,
+            "dl-CBF / BF, none present",
             (None, speed("dl-CBF", 0.0) / speed("BF", 0.0)),
             SLOWER,
-            "four lines against two; but four whose addresses are known at once, and no branch",
+            "four cache lines instead of two, but their reads are independent and without a branch",
         ),
         claim(
-            PLACE,
-            "dl-CBF, all present against none present",
+            LOCATION,
+            "dl-CBF: all present / none present",
             (Some(1.0), ends("dl-CBF").1),
             STABLE,
-            "always four buckets",
+            "a lookup always reads four buckets",
         ),
         claim(
-            PLACE,
-            "ss-CF against BF, from half present on, at its worst share",
+            LOCATION,
+            "ss-CF / BF, minimum from half present on",
             (None, [50.0, 75.0, 100.0].map(ss_to_bf).into_iter().fold(f64::INFINITY, f64::min)),
             FASTER,
-            "faster in the paper from a quarter present on; a core of today has the reads of several \
-             keys under way at once, and decoding keeps it from that, so the nine lines of a present \
-             key cost less beside it",
+            "faster in the paper from a quarter present on; a modern core overlaps the reads of \
+             several keys, which decoding hinders, so the nine lines of BF cost relatively less",
         ),
     ];
-    for life in lives.iter().filter(|life| life.name.starts_with("guira Plain5x12")) {
-        let ratio = least_ratio(&life.by_share, &find(lives, "CF").by_share);
-        let what = format!("{} against CF, at its worst share", life.name);
-        rows.push(claim(PLACE, what, (None, ratio), 1.0..=1.0, GUIRA));
+    for profile in profiles.iter().filter(|profile| profile.name.starts_with("guira Plain5x12")) {
+        let ratio = min_ratio(&profile.by_share, &find(profiles, "CF").by_share);
+        let quantity = format!("{} / CF, minimum over the shares", profile.name);
+        rows.push(claim(LOCATION, quantity, (None, ratio), 1.0..=1.0, GUIRA));
     }
     rows
 }
 
-const GUIRA: &str = "CF may be used by one thread alone, guira's table by many at once: every look-up \
-                     reads its stripe's epoch before and after. Batches hide the misses";
+const GUIRA: &str = "only guira supports concurrent use: a lookup also validates the version of \
+                     its stripe; batches hide cache misses";
 
-/// The most that a filter's speed is of another's.
-fn best(lives: &[Life], name: &str, other: &str) -> f64 {
-    1.0 / least_ratio(&find(lives, other).by_share, &find(lives, name).by_share)
+/// Returns the maximum over all shares of one filter's speed relative to another's.
+fn best(profiles: &[Profile], name: &str, other: &str) -> f64 {
+    1.0 / min_ratio(&find(profiles, other).by_share, &find(profiles, name).by_share)
 }

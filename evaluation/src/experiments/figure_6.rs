@@ -1,62 +1,77 @@
-//! Figure 6: look-ups by load, of absent and of present keys.
-
-use guira_report::plot::Chart;
+//! Figure 6: lookups of absent and of present keys by load.
 
 use super::{
     Outcome, Progress, Row,
-    lives::{FALLS, Life, STABLE, Which, chart, claim, find, layouts, lives, table, trend},
+    profiles::{
+        CurveOf, FALLS, Profile, STABLE, chart, claim, find, layout_chart, profiles, table, trend,
+    },
 };
-use crate::Options;
+use crate::{Options, report::Chart};
 
 const LOADS: [f64; 6] = [10.0, 25.0, 50.0, 75.0, 90.0, 95.0];
 
 /// Reproduces the figure.
 pub fn run(options: &Options, progress: &Progress) -> Outcome {
-    let lives = lives(options, progress);
-    let (absent, present): (Which, Which) = (|life| &life.absent, |life| &life.present);
-    let axes = |name, title| Chart::new(name, title).x("load, %").y("million look-ups a second");
+    let profiles = profiles(options, progress);
+    let (absent, present): (CurveOf, CurveOf) =
+        (|profile| &profile.absent, |profile| &profile.present);
+    let axes = |name, title| Chart::new(name, title).x("load, %").y("million lookups per second");
     let charts = vec![
-        chart(axes("figure-6-absent", "Look-ups of absent keys by load (Figure 6)"), lives, absent),
         chart(
-            axes("figure-6-present", "Look-ups of present keys by load (Figure 6)"),
-            lives,
+            axes("figure-6-absent", "Lookups of absent keys by load (Figure 6)"),
+            profiles,
+            absent,
+        ),
+        chart(
+            axes("figure-6-present", "Lookups of present keys by load (Figure 6)"),
+            profiles,
             present,
         ),
-        layouts(
-            axes("figure-6-guira", "Look-ups of absent keys by load: guira's layouts"),
-            lives,
+        layout_chart(
+            axes("figure-6-guira", "Lookups of absent keys by load: guira's layouts"),
+            profiles,
             absent,
         ),
     ];
     let tables = vec![
-        table("figure-6-absent-speeds", lives, &LOADS, absent),
-        table("figure-6-present-speeds", lives, &LOADS, present),
+        table("figure-6-absent-speeds", profiles, &LOADS, absent),
+        table("figure-6-present-speeds", profiles, &LOADS, present),
     ];
     let notes = vec![
-        "A load is a part of the slots, and for Bloom filters of the keys that they are meant for. \
-         A trend is the mean speed in the fullest quarter of a filter's loads against that in the \
-         emptiest; stable means not by half as much again, up or down. That is what section 7.2 says of the \
-         curves, which have no numbers."
+        "The load is the share of occupied slots; for Bloom filters, it is the share of their \
+         capacity. The paper plots this figure without numbers, so the rows check the trends that \
+         its text states (section 7.2). A trend is the mean speed in the highest quarter of the \
+         loads divided by that in the lowest; it is stable between 0.67 and 1.5."
             .into(),
     ];
-    Outcome { rows: rows(lives), tables, charts, notes }
+    Outcome { rows: rows(profiles), tables, charts, notes }
 }
 
-fn rows(lives: &[Life]) -> Vec<Row> {
-    let row = |name: &str, keys: &str, curve: Which, holds, why: &str| {
-        let what = format!("{name}, {keys} keys, full against empty");
-        claim("Figure 6", what, (None, trend(curve(find(lives, name)))), holds, why)
+fn rows(profiles: &[Profile]) -> Vec<Row> {
+    let row = |name: &str, keys: &str, curve: CurveOf, holds, note: &str| {
+        let quantity = format!("{name}, {keys} keys: full / empty");
+        claim("Figure 6", quantity, (None, trend(curve(find(profiles, name)))), holds, note)
     };
-    let (absent, present): (Which, Which) = (|life| &life.absent, |life| &life.present);
-    let both = |name: &str, holds: std::ops::RangeInclusive<f64>, why: &str| {
-        [row(name, "absent", absent, holds.clone(), why), row(name, "present", present, holds, why)]
+    let (absent, present): (CurveOf, CurveOf) =
+        (|profile| &profile.absent, |profile| &profile.present);
+    let both = |name: &str, holds: std::ops::RangeInclusive<f64>, note: &str| {
+        [
+            row(name, "absent", absent, holds.clone(), note),
+            row(name, "present", present, holds, note),
+        ]
     };
     let mut rows = Vec::new();
-    rows.extend(both("CF", STABLE, "always two buckets"));
-    rows.extend(both("ss-CF", STABLE, "always two buckets, decoded"));
+    rows.extend(both("CF", STABLE, "a lookup always reads two buckets"));
+    rows.extend(both("ss-CF", STABLE, "a lookup always reads and decodes two buckets"));
     rows.extend(both("QF", FALLS, "clusters grow"));
-    rows.push(row("BF", "absent", absent, FALLS, "the fuller, the later a bit is not set"));
-    rows.push(row("BF", "present", present, STABLE, "always nine bits"));
-    rows.extend(both("dl-CBF", STABLE, "always four buckets"));
+    rows.push(row(
+        "BF",
+        "absent",
+        absent,
+        FALLS,
+        "in a fuller filter, the first zero bit comes later",
+    ));
+    rows.push(row("BF", "present", present, STABLE, "a lookup always reads nine bits"));
+    rows.extend(both("dl-CBF", STABLE, "a lookup always reads four buckets"));
     rows
 }

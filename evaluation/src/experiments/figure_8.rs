@@ -1,74 +1,73 @@
-//! Figure 8: removals from the full filter until it is empty.
-
-use guira_report::plot::Chart;
+//! Figure 8: removals from a full filter until it is empty.
 
 use super::{
     Outcome, Progress, Row,
-    lives::{
-        FASTER, Life, SLOWER, STABLE, Which, at, chart, claim, find, layouts, lives, mean, table,
-        trend,
+    profiles::{
+        CurveOf, FASTER, Profile, SLOWER, STABLE, at, chart, claim, find, layout_chart, mean,
+        profiles, table, trend,
     },
 };
-use crate::Options;
+use crate::{Options, report::Chart};
 
-const PLACE: &str = "Figure 8";
+const LOCATION: &str = "Figure 8";
 const LOADS: [f64; 7] = [95.0, 85.0, 75.0, 50.0, 25.0, 10.0, 2.5];
 
 /// Reproduces the figure.
 pub fn run(options: &Options, progress: &Progress) -> Outcome {
-    let lives = lives(options, progress);
-    let curve: Which = |life| &life.removals;
-    let axes = |name, title| Chart::new(name, title).x("load, %").y("million removals a second");
+    let profiles = profiles(options, progress);
+    let curve: CurveOf = |profile| &profile.removals;
+    let axes = |name, title| Chart::new(name, title).x("load, %").y("million removals per second");
     let title = "Removals until empty: guira's layouts";
     Outcome {
-        rows: rows(lives),
-        tables: vec![table("figure-8-speeds", lives, &LOADS, curve)],
+        rows: rows(profiles),
+        tables: vec![table("figure-8-speeds", profiles, &LOADS, curve)],
         charts: vec![
-            chart(axes("figure-8", "Removals until empty (Figure 8)"), lives, curve),
-            layouts(axes("figure-8-guira", title), lives, curve),
+            chart(axes("figure-8", "Removals until empty (Figure 8)"), profiles, curve),
+            layout_chart(axes("figure-8-guira", title), profiles, curve),
         ],
         notes: vec![
-            "All keys are taken out again, in an order of its own, in bands of 5 % of the slots; what \
-             is said of the filters is in section 7.4. Bloom filters cannot remove; the counting \
-             one can, and is not in the paper's figure."
+            "All keys are removed, in an order that is independent of the inserts. Each point is \
+             the speed over 5 % of the slots. The rows check what section 7.4 states. Bloom \
+             filters do not support removal; the counting Bloom filter does, but the paper's \
+             figure omits it."
                 .into(),
         ],
     }
 }
 
-fn rows(lives: &[Life]) -> Vec<Row> {
-    let whole = |name: &str| mean(&find(lives, name).removals, 0.0..=100.0);
-    let near = |name: &str, load| at(&find(lives, name).removals, load).expect("a load");
-    let trend = |name: &str| (None, trend(&find(lives, name).removals));
+fn rows(profiles: &[Profile]) -> Vec<Row> {
+    let whole = |name: &str| mean(&find(profiles, name).removals, 0.0..=100.0);
+    let near = |name: &str, load| at(&find(profiles, name).removals, load);
+    let trend = |name: &str| (None, trend(&find(profiles, name).removals));
     let against = |name: &str, other: &str| (None, whole(name) / whole(other));
     let full_qf = near("QF", 87.5) / near("CF", 87.5).min(near("ss-CF", 87.5));
     vec![
         claim(
-            PLACE,
-            "CF against dl-CBF, over all loads",
+            LOCATION,
+            "CF / dl-CBF, mean over all loads",
             against("CF", "dl-CBF"),
             FASTER,
-            "the fastest in the paper: two buckets instead of four",
+            "fastest in the paper: two buckets instead of four",
         ),
         claim(
-            PLACE,
-            "dl-CBF against ss-CF, over all loads",
+            LOCATION,
+            "dl-CBF / ss-CF, mean over all loads",
             against("dl-CBF", "ss-CF"),
             FASTER,
-            "the second fastest in the paper: nothing is decoded",
+            "second fastest in the paper: no decoding",
         ),
-        claim(PLACE, "CF, full against empty", trend("CF"), STABLE, "always at most two buckets"),
-        claim(PLACE, "ss-CF, full against empty", trend("ss-CF"), STABLE, "the same, decoded"),
+        claim(LOCATION, "CF: full / empty", trend("CF"), STABLE, "at most two buckets"),
+        claim(LOCATION, "ss-CF: full / empty", trend("ss-CF"), STABLE, "at most two buckets"),
         claim(
-            PLACE,
-            "QF against the slower of CF and ss-CF, nearly full",
+            LOCATION,
+            "QF / the slower of CF and ss-CF, nearly full",
             (None, full_qf),
             SLOWER,
-            "clusters are long, and are shifted back",
+            "clusters are long and are shifted back",
         ),
         claim(
-            PLACE,
-            "QF against ss-CF, nearly empty",
+            LOCATION,
+            "QF / ss-CF, nearly empty",
             (None, near("QF", 2.5) / near("ss-CF", 2.5)),
             FASTER,
             "one slot read and one written",

@@ -1,44 +1,44 @@
-//! This library against the field: bits per item and rates of published filters.
-
-use guira_report::{
-    plot::{Chart, Series},
-    table::Table,
-};
+//! guira compared with published filters by bits per item and false-positive rate.
 
 use super::{Outcome, Progress, Row, Verdict, space};
-use crate::Options;
+use crate::{
+    Options,
+    report::{Chart, Look, Marker, Series, Table},
+};
 
-/// A filter as somebody has measured it or given a formula for it.
+/// Measurements of a published filter, or the values of its formula.
 struct Published {
     name: &'static str,
+    /// Bits per item.
     bits: f64,
     /// False positives in per cent.
     rate: f64,
     source: &'static str,
-    removes: bool,
-    /// Takes items one by one; the static ones need them all beforehand.
-    grows: bool,
+    supports_removal: bool,
+    /// Whether items can be inserted one by one; a static filter needs them all at once.
+    supports_insertion: bool,
 }
 
-/// Measured once for this project with 60 million random keys, on an AMD Zen 4 machine.
-const MEASURED: &str = "measured by this project, 60 million keys, the authors' programs";
-const FORMULA: &str = "formula of the paper, filled in here";
+/// The machine was an AMD Zen 4, and the keys were random.
+const MEASURED: &str = "measured by this project: 60 million keys, the authors' programs";
+const FORMULA: &str = "formula of its paper";
 
 const fn measured(
     name: &'static str,
     bits: f64,
     rate: f64,
-    removes: bool,
-    grows: bool,
+    supports_removal: bool,
+    supports_insertion: bool,
 ) -> Published {
-    Published { name, bits, rate, source: MEASURED, removes, grows }
+    Published { name, bits, rate, source: MEASURED, supports_removal, supports_insertion }
 }
 
-const fn formula(name: &'static str, bits: f64, rate: f64) -> Published {
-    Published { name, bits, rate, source: FORMULA, removes: true, grows: true }
+/// A filter that supports insertion and removal.
+const fn dynamic(name: &'static str, bits: f64, rate: f64, source: &'static str) -> Published {
+    Published { name, bits, rate, source, supports_removal: true, supports_insertion: true }
 }
 
-const FIELD: &[Published] = &[
+const PUBLISHED: &[Published] = &[
     measured("cuckoo filter, 12 bits, power of two", 13.42, 0.172, true, true),
     measured("cuckoo filter, 16 bits, power of two", 17.90, 0.0114, true, true),
     measured("cuckoo filter, semi-sorted, 13 bits", 12.77, 0.093, true, true),
@@ -52,65 +52,39 @@ const FIELD: &[Published] = &[
     measured("blocked Bloom filter, 32 bytes", 10.67, 0.941, false, true),
     measured("Bloom filter, 12 bits", 12.00, 0.312, false, true),
     measured("binary fuse filter, 8 bits", 9.00, 0.389, false, false),
-    // (r + 2.125) / 0.95 bits for a rate of 0.95 / 2^r.
-    formula("rank-select quotient filter, r = 9 (Pandey et al. 2017)", 11.71, 0.185_546_9),
-    // 1.06 (k + 2) bits for a rate of 2^-k.
-    formula(
+    // (r + 2.125) / 0.95 bits per item at a rate of 0.95 / 2^r.
+    dynamic("rank-select quotient filter, r = 9 (Pandey et al. 2017)", 11.71, 0.185_546_9, FORMULA),
+    // 1.06 (k + 2) bits per item at a rate of 2^-k.
+    dynamic(
         "windowed cuckoo filter, k = 8 (Schmitz et al. 2025, arXiv 2505.05847)",
         10.6,
         0.390_625,
+        FORMULA,
     ),
-    formula("windowed cuckoo filter, k = 10", 12.72, 0.097_656_25),
-    formula("windowed cuckoo filter, k = 13", 15.9, 0.012_207_03),
-    Published {
-        name: "cuckoo filter of the paper, Table 3",
-        bits: 12.60,
-        rate: 0.19,
-        source: "the paper",
-        removes: true,
-        grows: true,
-    },
-    Published {
-        name: "semi-sorted cuckoo filter of the paper, Table 3",
-        bits: 12.58,
-        rate: 0.09,
-        source: "the paper",
-        removes: true,
-        grows: true,
-    },
-    Published {
-        name: "quotient filter of the paper, Table 3",
-        bits: 13.33,
-        rate: 0.18,
-        source: "the paper",
-        removes: true,
-        grows: true,
-    },
-    Published {
-        name: "d-left counting Bloom filter of the paper, Table 3",
-        bits: 15.51,
-        rate: 0.76,
-        source: "the paper",
-        removes: true,
-        grows: true,
-    },
+    dynamic("windowed cuckoo filter, k = 10", 12.72, 0.097_656_25, FORMULA),
+    dynamic("windowed cuckoo filter, k = 13", 15.9, 0.012_207_03, FORMULA),
+    dynamic("cuckoo filter of the paper, Table 3", 12.60, 0.19, "the paper"),
+    dynamic("semi-sorted cuckoo filter of the paper, Table 3", 12.58, 0.09, "the paper"),
+    dynamic("quotient filter of the paper, Table 3", 13.33, 0.18, "the paper"),
+    dynamic("d-left counting Bloom filter of the paper, Table 3", 15.51, 0.76, "the paper"),
 ];
 
-/// Bits above the information limit.
-fn above(bits: f64, rate: f64) -> f64 {
+/// Returns the bits per item above the information limit, for a rate in per cent.
+fn above_limit(bits: f64, rate: f64) -> f64 {
     bits + (rate / 100.0).log2()
 }
 
-/// The smallest filter of the field with removal, of those at most so often wrong.
+/// Returns the published filter with insertion and removal that is closest to the limit.
 fn best() -> Option<&'static Published> {
-    let dynamic = FIELD.iter().filter(|filter| filter.removes && filter.grows);
-    dynamic.min_by(|a, b| above(a.bits, a.rate).total_cmp(&above(b.bits, b.rate)))
+    let dynamic =
+        PUBLISHED.iter().filter(|filter| filter.supports_removal && filter.supports_insertion);
+    dynamic.min_by(|a, b| above_limit(a.bits, a.rate).total_cmp(&above_limit(b.bits, b.rate)))
 }
 
-/// Places this library among them.
+/// Compares guira's layouts with the published filters.
 pub fn run(_: &Options, progress: &Progress) -> Outcome {
-    let own = space::all(progress).iter().filter(|space| space.name.starts_with("guira"));
-    let own: Vec<_> = own.collect();
+    let guiras = space::all(progress).iter().filter(|space| space.name.starts_with("guira"));
+    let guiras: Vec<_> = guiras.collect();
     let head = [
         "filter",
         "bits per item",
@@ -122,21 +96,21 @@ pub fn run(_: &Options, progress: &Progress) -> Outcome {
     let mut table = Table::new("literature-filters", &head);
     let mut lines: Vec<(f64, Vec<String>)> = Vec::new();
     let mut line = |name: &str, bits: f64, rate: f64, removal: &str, source: &str| {
-        let above = above(bits, rate);
-        let cells =
-            [name.into(), format!("{bits:.2}"), format!("{rate:.4}"), format!("{above:.2}")];
-        let cells = cells.into_iter().chain([removal.into(), source.into()]).collect();
+        let above = above_limit(bits, rate);
+        let numbers = [format!("{bits:.2}"), format!("{rate:.4}"), format!("{above:.2}")];
+        let [bits, rate, above_cell] = numbers;
+        let cells = vec![name.into(), bits, rate, above_cell, removal.into(), source.into()];
         lines.push((above, cells));
     };
-    for filter in FIELD {
-        let removal = match (filter.removes, filter.grows) {
+    for filter in PUBLISHED {
+        let removal = match (filter.supports_removal, filter.supports_insertion) {
             (true, _) => "yes",
             (false, true) => "no",
             (false, false) => "no, static",
         };
         line(filter.name, filter.bits, filter.rate, removal, filter.source);
     }
-    for space in &own {
+    for space in &guiras {
         line(&space.name, space.bits, 100.0 * space.rate, "yes", "this report, at capacity");
     }
     lines.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -144,57 +118,66 @@ pub fn run(_: &Options, progress: &Progress) -> Outcome {
         table.push(cells);
     }
 
-    let rows = own.iter().map(|space| {
-        let here = space.bits - space.limit();
+    let rows = guiras.iter().map(|space| {
+        let measured = space.bits - space.limit();
         let best = best();
-        let paper = best.map(|best| above(best.bits, best.rate));
+        let paper = best.map(|best| above_limit(best.bits, best.rate));
         Row {
-            place: format!("Literature, {}", space.name),
-            what: "bits per item above the information limit, at capacity".into(),
+            location: format!("Literature, {}", space.name),
+            quantity: "bits per item above the information limit, at capacity".into(),
             paper,
-            here,
+            measured,
             unit: "bits",
             verdict: match paper {
-                Some(paper) if here < paper - 0.02 => Verdict::Better,
-                Some(paper) if here <= paper + 0.05 => Verdict::Reproduced,
+                Some(paper) if measured < paper - 0.02 => Verdict::Better,
+                Some(paper) if measured <= paper + 0.05 => Verdict::Reproduced,
                 _ => Verdict::Differs,
             },
-            why: format!(
-                "against the smallest published filter with removal, the {}{}",
+            note: format!(
+                "compared with the smallest published filter that supports removal, the {}{}",
                 best.map_or("", |best| best.name),
                 match &space.name {
                     name if name.contains("Plain") => "; plain layouts trade space for speed",
                     name if name.contains("4x17") || name.contains("3x22") =>
-                        "; the fewer the lanes, the more of the table stays empty",
+                        "; with fewer slots per bucket, more of the table stays empty",
                     _ => "",
                 }
             ),
         }
     });
     let points = |chosen: fn(&Published) -> bool| {
-        let chosen = FIELD.iter().filter(|filter| chosen(filter));
-        chosen.map(|filter| (filter.rate / 100.0, above(filter.bits, filter.rate))).collect()
+        let chosen = PUBLISHED.iter().filter(|filter| chosen(filter));
+        chosen.map(|filter| (filter.rate / 100.0, above_limit(filter.bits, filter.rate))).collect()
     };
-    let ours = |plain: bool| {
-        let of = own.iter().filter(|space| space.name.contains("Plain") == plain);
-        of.map(|space| (space.rate, space.bits - space.limit())).collect()
+    let layouts = |plain: bool| {
+        let layouts = guiras.iter().filter(|space| space.name.contains("Plain") == plain);
+        layouts.map(|space| (space.rate, space.bits - space.limit())).collect()
     };
     let chart = Chart::new("literature", "Bits per item above the information limit")
         .x("false-positive rate")
         .y("bits per item − log2(1/rate)")
         .log_x()
-        .with(Series::line(0, "guira, plain, at capacity", ours(true)))
-        .with(Series::line(7, "guira, semi-sorted layouts", ours(false)))
-        .with(Series::points(1, "published, with removal", points(|filter| filter.removes)))
+        .with(Series::line(0, "guira, plain layouts", layouts(true)))
+        .with(Series::new(
+            Look::GUIRA.marker(Marker::Square).variant(),
+            "guira, semi-sorted layouts",
+            layouts(false),
+        ))
+        .with(Series::points(
+            1,
+            "published, with removal",
+            points(|filter| filter.supports_removal),
+        ))
         .with(Series::points(
             2,
-            "published, without",
-            points(|filter| !filter.removes && filter.grows),
+            "published, without removal",
+            points(|filter| !filter.supports_removal && filter.supports_insertion),
         ))
-        .with(Series::points(3, "static", points(|filter| !filter.grows)));
+        .with(Series::points(3, "static", points(|filter| !filter.supports_insertion)));
     let notes = vec![
-        "Filters differ in rate and in size at once; their distance from the information limit log2(1/rate) puts \
-         them in one order. The table is in that order."
+        "Filters differ both in rate and in space, so this comparison uses the bits per item above \
+         the information limit log2(1/rate). The table is sorted by them. guira's layouts are \
+         filled to their capacity."
             .into(),
     ];
     Outcome { rows: rows.collect(), tables: vec![table], charts: vec![chart], notes }

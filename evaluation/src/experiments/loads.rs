@@ -1,17 +1,10 @@
-//! Load factors at the first refusal: many runs of one shape, and what they come to.
+//! Load factors at the first refusal, and their statistics over many runs.
 
 use super::Progress;
 use crate::{
+    addressing::{Scheme, Shape, load_at_first_refusal},
     parallel,
-    placement::{Rule, Shape, Zero, load_at_first_refusal},
 };
-
-/// The rules compared, and what they are called.
-pub const RULES: [(Rule, &str); 3] = [
-    (Rule::Papers(Zero::BecomesOne), "paper's placement"),
-    (Rule::Papers(Zero::IsLeftOut), "paper's placement, even fingerprints"),
-    (Rule::Library, "this library's placement"),
-];
 
 /// The loads of some runs, in per cent.
 #[derive(Clone, Debug)]
@@ -30,7 +23,7 @@ impl Loads {
         self.0.iter().copied().fold(f64::INFINITY, f64::min)
     }
 
-    /// The variance of one run, in points squared.
+    /// Returns the sample variance, in squared percentage points.
     pub fn variance(&self) -> f64 {
         let mean = self.mean();
         let squares: f64 = self.0.iter().map(|load| (load - mean).powi(2)).sum();
@@ -38,33 +31,33 @@ impl Loads {
     }
 }
 
-/// Runs of a rule and a shape that are wanted.
+/// A number of runs of one scheme and shape.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted {
-    pub rule: Rule,
+pub struct Spec {
+    pub scheme: Scheme,
     pub shape: Shape,
     pub runs: usize,
 }
 
-/// Makes the runs, on all cores, and returns the loads of each in the order in which they were wanted.
-pub fn measure(wanted: &[Wanted], progress: &Progress) -> Vec<Loads> {
-    let mut jobs: Vec<(usize, u64)> = (0..wanted.len())
-        .flat_map(|index| (0..wanted[index].runs as u64).map(move |run| (index, run)))
+/// Performs the runs on all cores, and returns the loads in the order of `specs`.
+pub fn measure(specs: &[Spec], progress: &Progress) -> Vec<Loads> {
+    let mut jobs: Vec<(usize, u64)> = (0..specs.len())
+        .flat_map(|index| (0..specs[index].runs as u64).map(move |run| (index, run)))
         .collect();
-    // The long ones first, so that no core ends alone.
-    jobs.sort_by_key(|&(index, _)| std::cmp::Reverse(wanted[index].shape.room()));
+    // Long runs come first, so that all cores finish at about the same time.
+    jobs.sort_by_key(|&(index, _)| std::cmp::Reverse(specs[index].shape.total_slots()));
     progress.expect(jobs.len());
     let loads = parallel::map(&jobs, |&(index, run)| {
-        let Wanted { rule, shape, .. } = wanted[index];
-        let load = 100.0 * load_at_first_refusal(rule, shape, run);
+        let Spec { scheme, shape, .. } = specs[index];
+        let load = 100.0 * load_at_first_refusal(scheme, shape, run);
         progress.step();
         load
     });
-    let mut sorted = vec![Loads(Vec::new()); wanted.len()];
+    let mut loads_of_specs = vec![Loads(Vec::new()); specs.len()];
     for (&(index, _), load) in jobs.iter().zip(loads) {
-        sorted[index].0.push(load);
+        loads_of_specs[index].0.push(load);
     }
-    sorted
+    loads_of_specs
 }
 
 #[cfg(test)]
@@ -72,7 +65,7 @@ mod tests {
     use super::Loads;
 
     #[test]
-    fn mean_variance_and_minimum_are_those_of_the_textbook() {
+    fn mean_variance_and_minimum_match_the_textbook() {
         let loads = Loads(vec![2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]);
         assert!((loads.mean() - 5.0).abs() < 1e-12);
         assert!((loads.variance() - 32.0 / 7.0).abs() < 1e-12);

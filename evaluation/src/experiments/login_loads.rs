@@ -1,25 +1,23 @@
-//! Table 2 of the article in ;login: is the load factor that short fingerprints reach in 2^25 buckets of four.
+//! Table 2 of `;login:`, the load factor of short fingerprints in 2^25 buckets of four slots.
 //!
-//! The run at that size takes a while, so its figures are kept in `kept/login-table-2.csv`, which
-//! `--only login-loads --buckets 25 --keep` makes anew.
+//! A run at that size takes long, so `reference/login-table-2.csv` holds the results of an earlier
+//! one. `--only login-loads --log-buckets 25 --save-reference` rewrites the file.
 
 use std::{fs, path::Path};
 
-use guira_report::{
-    plot::{Chart, Series},
-    table::Table,
-};
+use anyhow::{Context, Result};
 
 use super::{
     Outcome, Progress, Row, Verdict,
-    loads::{Loads, RULES, Wanted, measure},
+    loads::{Loads, Spec, measure},
 };
 use crate::{
     Options,
-    placement::{Rule, Shape},
+    addressing::{Scheme, Shape},
+    report::{Chart, Series, Table},
 };
 
-/// Fingerprint bits, mean load and its variance in per cent, as the table has them.
+/// Fingerprint bits, mean load in per cent, and its variance, as printed in the table.
 const PAPER: [(u32, f64, f64); 6] = [
     (2, 17.53, 1.39),
     (4, 67.67, 8.06),
@@ -29,19 +27,23 @@ const PAPER: [(u32, f64, f64); 6] = [
     (16, 95.80, 0.11),
 ];
 
-/// Two to this many buckets in the table, of so many slots.
-const LOG_BUCKETS: u32 = 25;
+/// Binary logarithm of the number of buckets.
+pub const LOG_BUCKETS: u32 = 25;
+/// Slots per bucket.
 const SLOTS: usize = 4;
 
-/// The run that is kept, and the command that made it.
-const KEPT: &str = include_str!("../../kept/login-table-2.csv");
-const COMMAND: &str =
-    "cargo run --release -p guira-evaluation -- --only login-loads --buckets 25 --keep";
+/// The name of the table with the reference results.
+const NAME: &str = "login-table-2";
+/// The results of an earlier full run.
+const REFERENCE: &str = include_str!("../../reference/login-table-2.csv");
+/// The command that rewrites the reference results.
+const COMMAND: &str = "cargo run --release -p guira-evaluation -- --only login-loads --log-buckets \
+                       25 --save-reference";
 
-/// The loads of one rule and fingerprint.
+/// Statistics of the loads of one scheme and fingerprint size.
 #[derive(Clone, Debug)]
-struct Figure {
-    rule: String,
+struct Statistics {
+    scheme: &'static str,
     bits: u32,
     runs: usize,
     mean: f64,
@@ -49,27 +51,28 @@ struct Figure {
     minimum: f64,
 }
 
-impl Figure {
-    fn new(rule: &str, bits: u32, loads: &Loads) -> Self {
+impl Statistics {
+    fn new(scheme: Scheme, bits: u32, loads: &Loads) -> Self {
         let (mean, variance, minimum) = (loads.mean(), loads.variance(), loads.minimum());
-        Self { rule: rule.into(), bits, runs: loads.runs(), mean, variance, minimum }
+        Self { scheme: scheme.name(), bits, runs: loads.runs(), mean, variance, minimum }
     }
 
     fn cells(&self) -> Vec<String> {
         let numbers = [self.mean, self.variance, self.variance.sqrt(), self.minimum];
         let [mean, variance, deviation, minimum] = numbers.map(|number| format!("{number:.3}"));
         let (bits, runs) = (self.bits.to_string(), self.runs.to_string());
-        vec![self.rule.clone(), bits, runs, mean, variance, deviation, minimum]
+        vec![self.scheme.into(), bits, runs, mean, variance, deviation, minimum]
     }
 
-    fn read(record: &csv::StringRecord) -> Option<Self> {
+    fn parse(record: &csv::StringRecord) -> Option<Self> {
         let number = |column: usize| record.get(column)?.parse::<f64>().ok();
+        let mut names = Scheme::ALL.into_iter().map(Scheme::name);
         Some(Self {
-            rule: record.get(0)?.into(),
+            scheme: names.find(|&name| Some(name) == record.get(0))?,
             bits: number(1)? as u32,
             runs: number(2)? as usize,
             mean: number(3)?,
-            // The deviation has more digits than the variance.
+            // The deviation is printed with more significant digits than the variance.
             variance: number(5)?.powi(2),
             minimum: number(6)?,
         })
@@ -77,7 +80,7 @@ impl Figure {
 }
 
 const HEAD: [&str; 7] = [
-    "placement",
+    "addressing",
     "bits",
     "runs",
     "mean load %",
@@ -86,114 +89,119 @@ const HEAD: [&str; 7] = [
     "minimum %",
 ];
 
-/// The figures of so many buckets.
-fn figures(
+/// Measures all schemes and fingerprint sizes with 2^`log_buckets` buckets.
+fn statistics(
     log_buckets: u32,
-    runs: impl Fn(Rule, u32) -> usize,
+    runs: impl Fn(Scheme, u32) -> usize,
     progress: &Progress,
-) -> Vec<Figure> {
-    // Which fingerprints there are matters for the short ones alone.
-    let every = RULES.iter().flat_map(|&rule| PAPER.map(|(bits, ..)| (rule, bits)));
-    let every: Vec<_> =
-        every.filter(|((_, name), bits)| *bits <= 4 || !name.contains("even")).collect();
-    let wanted: Vec<Wanted> = every
-        .iter()
-        .map(|&((rule, _), bits)| {
-            let shape = Shape { buckets: 1 << log_buckets, slots: SLOTS, bits };
-            Wanted { rule, shape, runs: runs(rule, bits) }
+) -> Vec<Statistics> {
+    let buckets = 1 << log_buckets;
+    let specs: Vec<Spec> = Scheme::ALL
+        .into_iter()
+        .flat_map(|scheme| PAPER.map(|(bits, ..)| (scheme, bits)))
+        // The distribution of fingerprints matters only for short ones.
+        .filter(|&(scheme, bits)| bits <= 4 || scheme != Scheme::UNIFORM)
+        .map(|(scheme, bits)| {
+            let shape = Shape { buckets, slots: SLOTS, bits };
+            Spec { scheme, shape, runs: runs(scheme, bits) }
         })
         .collect();
-    let loads = measure(&wanted, progress);
-    every
-        .iter()
-        .zip(&loads)
-        .map(|(&((_, name), bits), loads)| Figure::new(name, bits, loads))
-        .collect()
+    let loads = measure(&specs, progress);
+    let of_spec = |(spec, loads): (&Spec, _)| Statistics::new(spec.scheme, spec.shape.bits, loads);
+    specs.iter().zip(&loads).map(of_spec).collect()
 }
 
-fn kept() -> Vec<Figure> {
-    let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(KEPT.as_bytes());
-    reader.records().map(|record| Figure::read(&record.expect("a row")).expect("figures")).collect()
+/// Parses the reference results; a test checks that they are complete.
+fn reference() -> Vec<Statistics> {
+    let mut reader =
+        csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(REFERENCE.as_bytes());
+    reader.records().filter_map(|record| Statistics::parse(&record.ok()?)).collect()
 }
 
-/// Writes figures where the next build reads them.
-fn keep(table: &Table) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("kept");
-    table.write_csv(&folder).expect("the folder kept/");
-    let path = folder.join(table.name).with_extension("csv");
-    let text = fs::read_to_string(&path).expect("just written");
-    fs::write(&path, format!("# {COMMAND}\n{text}")).expect("just written");
+/// Saves the results for 2^25 buckets as the reference for later builds.
+///
+/// # Errors
+/// If the file cannot be written, or if the results are not among the tables.
+pub fn save_reference<'a>(mut tables: impl Iterator<Item = &'a Table>) -> Result<()> {
+    let table = tables.find(|table| table.name == NAME).context("login-loads did not run")?;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("reference");
+    let path = folder.join(NAME).with_extension("csv");
+    let context = || format!("cannot write {}", path.display());
+    table.write_csv(&folder).with_context(context)?;
+    let text = fs::read_to_string(&path).with_context(context)?;
+    fs::write(&path, format!("# {COMMAND}\n{text}")).with_context(context)
 }
 
 /// Reproduces the table.
 pub fn run(options: &Options, progress: &Progress) -> Outcome {
-    let full = options.log_buckets().contains(&LOG_BUCKETS);
-    // Long fingerprints differ little from run to run by the library's placement, and not in theirs.
-    let runs = |rule, bits| {
-        let few = rule == Rule::Library && bits > 4 && !options.full;
+    let is_measured = options.log_buckets().contains(&LOG_BUCKETS);
+    // Long fingerprints vary little between runs with guira's scheme, unlike the paper's.
+    let runs = |scheme, bits| {
+        let few = scheme == Scheme::Guira && bits > 4 && !options.full;
         options.runs.unwrap_or(if few { 3 } else { 10 })
     };
-    let large = if full { figures(LOG_BUCKETS, runs, progress) } else { kept() };
-    let mut table = Table::new("login-table-2", &HEAD);
-    for figure in &large {
-        table.push(figure.cells());
-    }
-    if full && options.keep {
-        keep(&table);
-    }
-
-    let mut small_table = Table::new("login-table-2-small", &HEAD);
-    let small = figures(20, |_, _| options.runs.unwrap_or(3), progress);
-    for figure in &small {
-        small_table.push(figure.cells());
-    }
+    let large = if is_measured { statistics(LOG_BUCKETS, runs, progress) } else { reference() };
+    let small = statistics(20, |_, _| options.runs.unwrap_or(3), progress);
+    let table = |name, statistics: &[Statistics]| {
+        let mut table = Table::new(name, &HEAD);
+        for statistics in statistics {
+            table.push(statistics.cells());
+        }
+        table
+    };
+    let tables = vec![table(NAME, &large), table("login-table-2-small", &small)];
 
     let mut rows = Vec::new();
     for (bits, mean, variance) in PAPER {
-        let of_bits = large.iter().filter(|figure| figure.bits == bits);
-        for figure in of_bits.filter(|figure| !figure.rule.contains("even")) {
-            rows.extend(compared(figure, mean, variance));
+        for statistics in large.iter().filter(|statistics| statistics.bits == bits) {
+            if statistics.scheme != Scheme::UNIFORM.name() {
+                rows.extend(compare(statistics, mean, variance));
+            }
         }
     }
-    let of = |figures: &[Figure], name: &str| {
-        let figures = figures.iter().filter(|figure| figure.rule == name);
-        figures.map(|figure| (f64::from(figure.bits), figure.mean)).collect::<Vec<_>>()
-    };
     let mut chart =
         Chart::new("login-table-2-loads", "Mean load at the first refusal, 2^25 buckets of 4")
-            .x("bits of a fingerprint")
+            .x("fingerprint bits")
             .y("load, %")
             .whole_x()
             .with(Series::points(
-                0,
+                1,
                 ";login:, Table 2",
                 PAPER.map(|(bits, mean, _)| (bits.into(), mean)).into(),
             ));
-    for (nth, (_, name)) in RULES.iter().enumerate() {
-        chart.push(Series::line(nth, *name, of(&large, name)));
+    for (index, name) in Scheme::ALL.into_iter().map(Scheme::name).enumerate() {
+        let of_scheme = large.iter().filter(|statistics| statistics.scheme == name);
+        let points = of_scheme.map(|statistics| (statistics.bits.into(), statistics.mean));
+        // guira has the first look.
+        let look = (index + 1) % Scheme::ALL.len();
+        chart.push(Series::line(look, name, points.collect()));
     }
-    let source = if full { "made in this run" } else { "kept from a full run" };
+    let source = if is_measured { "measured in this run" } else { "from an earlier full run" };
     let notes = vec![
-        format!("The figures of 2^25 buckets are {source}: {COMMAND}. Beside them the same with 2^20 buckets."),
-        "A zero marks an empty slot, so there is one fingerprint less than bits allow. The authors' program turns \
-         a zero into a one, which is then twice as frequent as any other; with fingerprints of 2 and 4 bits that \
-         decides where nine copies first meet in one pair of buckets, and so the load. Even fingerprints fill further."
+        format!(
+            "The results for 2^25 buckets are {source}: {COMMAND}. The smaller table has the \
+             results for 2^20 buckets."
+        ),
+        "A zero fingerprint marks an empty slot. The authors' program replaces zero with one, so \
+         one is twice as frequent as any other fingerprint. With 2 and 4 bits, this determines \
+         when nine copies first share a pair of buckets, and therefore the load. Uniform \
+         fingerprints reach a higher load."
             .into(),
-        "What the table calls the variance of the load comes out as the standard deviation here. With six bits and \
-         more the loads here are 0.1 to 0.5 points lower than the table's; with 2^20 buckets a walk of 600 \
-         relocations instead of 500 brings 0.4 points."
+        "The table's variance of the load agrees with the standard deviation measured here. From \
+         six bits on, the loads measured here are 0.1 to 0.5 points lower than the table's. With \
+         2^20 buckets, 600 relocations instead of 500 raise the load by 0.4 points."
             .into(),
     ];
-    Outcome { rows, tables: vec![table, small_table], charts: vec![chart], notes }
+    Outcome { rows, tables, charts: vec![chart], notes }
 }
 
-/// The rows of one figure: the mean, and for the paper's own placement the spread.
-fn compared(figure: &Figure, mean: f64, spread: f64) -> Vec<Row> {
-    let Figure { rule, bits, runs, .. } = figure;
+/// Compares the mean load with the paper's, and for the paper's own scheme also its spread.
+fn compare(statistics: &Statistics, mean: f64, spread: f64) -> Vec<Row> {
+    let Statistics { scheme, bits, runs, .. } = statistics;
     // Two standard errors of the difference, or half a point.
-    let error = (figure.variance / *runs as f64 + spread.powi(2) / 10.0).sqrt();
+    let error = (statistics.variance / *runs as f64 + spread.powi(2) / 10.0).sqrt();
     let tolerance = (2.0 * error).max(0.5);
-    let difference = figure.mean - mean;
+    let difference = statistics.mean - mean;
     let verdict = if difference.abs() <= tolerance {
         Verdict::Reproduced
     } else if difference > 0.0 {
@@ -201,33 +209,30 @@ fn compared(figure: &Figure, mean: f64, spread: f64) -> Vec<Row> {
     } else {
         Verdict::Differs
     };
-    let place = |what: &str| format!(";login: Table 2, f = {bits}, {what}");
+    let location = format!(";login: Table 2, f = {bits}, {scheme}");
     let mut rows = vec![Row {
-        place: place(rule),
-        what: "mean load at the first refusal, 2^25 buckets of 4".into(),
+        location: location.clone(),
+        quantity: "mean load at the first refusal, 2^25 buckets of 4".into(),
         paper: Some(mean),
-        here: figure.mean,
+        measured: statistics.mean,
         unit: "%",
         verdict,
-        why: format!("{runs} runs; within {tolerance:.2} points is the same"),
+        note: format!("{runs} runs; tolerance {tolerance:.2} points"),
     }];
-    if rule == RULES[0].1 {
-        let deviation = figure.variance.sqrt();
+    if *scheme == Scheme::PAPER.name() {
+        let deviation = statistics.variance.sqrt();
         rows.push(Row {
-            place: place(rule),
-            what: "spread of the load".into(),
+            location,
+            quantity: "standard deviation of the load".into(),
             paper: Some(spread),
-            here: deviation,
+            measured: deviation,
             unit: "points",
-            // The deviation of ten runs is itself uncertain by a quarter, in both.
-            verdict: if (deviation / spread).ln().abs() < 2.2_f64.ln() {
-                Verdict::Reproduced
-            } else {
-                Verdict::Differs
-            },
-            why: "standard deviation, which is what the table's variance must be; each from ten runs, so \
-                  within a factor of two"
-                .into(),
+            // A standard deviation from ten runs is uncertain by a quarter, here and in the paper.
+            verdict: Verdict::reproduced_if((deviation / spread).ln().abs() < 2.2_f64.ln()),
+            note: format!(
+                "the table calls it the variance; from {runs} runs here and ten in the paper; \
+                 tolerance a factor of 2.2"
+            ),
         });
     }
     rows
@@ -235,14 +240,16 @@ fn compared(figure: &Figure, mean: f64, spread: f64) -> Vec<Row> {
 
 #[cfg(test)]
 mod tests {
-    use super::{PAPER, RULES, kept};
+    use super::{PAPER, REFERENCE, Scheme, reference};
 
     #[test]
-    fn a_full_run_is_kept() {
-        let kept = kept();
+    fn the_reference_results_are_complete() {
+        let reference = reference();
+        let rows = REFERENCE.lines().filter(|line| !line.starts_with('#')).count() - 1;
+        assert_eq!(reference.len(), rows, "a row is not valid");
         for (bits, ..) in PAPER {
-            for (_, name) in [RULES[0], RULES[2]] {
-                assert!(kept.iter().any(|figure| figure.bits == bits && figure.rule == name));
+            for name in [Scheme::PAPER, Scheme::Guira].map(Scheme::name) {
+                assert!(reference.iter().any(|row| row.bits == bits && row.scheme == name));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The experiments: one file for each table or figure of the papers.
+//! The experiments, one file for each table or figure of the papers.
 
 mod copies;
 mod curves;
@@ -10,111 +10,125 @@ mod figure_6;
 mod figure_7;
 mod figure_8;
 mod literature;
-mod lives;
 mod loads;
 mod login_loads;
+mod profiles;
 mod space;
 mod table_1;
 mod table_2;
 mod table_3;
 mod theory;
 
-use guira_report::{plot::Chart, table::Table};
+use anyhow::{Result, ensure};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::Options;
+use crate::{
+    Options,
+    report::{Chart, Table},
+};
 
-/// How a figure of this report stands to the paper's.
+/// How a measured value compares with the paper's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The same, within what the row says.
+    /// The values agree, within the tolerance that the row states.
     Reproduced,
-    /// Another, on the side that one wants.
+    /// The measured value deviates in the desirable direction.
     Better,
-    /// Another, for the reason that the row gives.
+    /// The measured value deviates in the other direction.
     Differs,
 }
 
-/// One figure of the papers, and what came out here.
-#[derive(Clone, Debug)]
-pub struct Row {
-    /// Where the paper has it: "Table 3, CF".
-    pub place: String,
-    /// What it is: "bits per item".
-    pub what: String,
-    /// The paper's figure; `None` where it gives none, or only a plot.
-    pub paper: Option<f64>,
-    /// The figure of this report.
-    pub here: f64,
-    /// The unit of both.
-    pub unit: &'static str,
-    pub verdict: Verdict,
-    /// What the verdict rests on, or why it is what it is.
-    pub why: String,
+impl Verdict {
+    /// `Reproduced` if the condition holds, otherwise `Differs`.
+    pub fn reproduced_if(condition: bool) -> Self {
+        if condition { Self::Reproduced } else { Self::Differs }
+    }
+
+    /// Returns the verdict's name in the report.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reproduced => "reproduced",
+            Self::Better => "better",
+            Self::Differs => "differs",
+        }
+    }
 }
 
-/// What an experiment brought.
+/// A value of the papers beside the measured one.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Where the paper states the value, for example "Table 3, CF".
+    pub location: String,
+    /// The meaning of the value, for example "bits per item".
+    pub quantity: String,
+    /// The paper's value; `None` if it gives only a plot or a claim.
+    pub paper: Option<f64>,
+    pub measured: f64,
+    /// The unit of both values.
+    pub unit: &'static str,
+    pub verdict: Verdict,
+    /// The tolerance of the verdict, or the reason for a deviation.
+    pub note: String,
+}
+
+/// The result of an experiment.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     pub rows: Vec<Row>,
     pub tables: Vec<Table>,
     pub charts: Vec<Chart>,
-    /// Paragraphs of plain text: how it was made, what it shows, what the paper claims.
+    /// Paragraphs of plain text: the method, and the paper's claims.
     pub notes: Vec<String>,
 }
 
-/// A progress bar that experiments count their steps on.
+/// A progress bar for the steps of all experiments.
 #[derive(Clone, Debug)]
 pub struct Progress(ProgressBar);
 
 impl Progress {
-    /// A bar without steps.
+    /// Creates a bar without steps.
     pub fn new() -> Self {
         let style = "{elapsed_precise} {bar:40} {pos}/{len} {msg}";
-        let style = ProgressStyle::with_template(style).expect("a template");
+        let style = ProgressStyle::with_template(style).expect("the template is valid");
         Self(ProgressBar::new(0).with_style(style))
     }
 
-    /// So many steps more are to come.
+    /// Adds steps to the total.
     pub fn expect(&self, steps: usize) {
         self.0.inc_length(steps as u64);
     }
 
-    /// One step is done.
+    /// Completes one step.
     pub fn step(&self) {
         self.0.inc(1);
     }
 
-    /// All is done.
+    /// Removes the bar.
     pub fn finish(&self) {
         self.0.finish_and_clear();
     }
 
-    /// What is being done now.
-    pub fn say(&self, what: impl Into<String>) {
-        self.0.set_message(what.into());
+    /// Shows a message beside the bar.
+    pub fn set_message(&self, message: impl Into<String>) {
+        self.0.set_message(message.into());
     }
 }
 
-/// One experiment.
+/// An experiment.
 pub struct Experiment {
-    /// What `--only` looks in.
+    /// The name that `--only` matches.
     pub name: &'static str,
-    /// The heading of its section.
+    /// The heading of the experiment's section.
     pub title: &'static str,
     pub run: fn(&Options, &Progress) -> Outcome,
 }
 
-/// Every experiment, in the order of the report.
+/// All experiments, in the order of the report.
 pub const ALL: &[Experiment] = &[
-    Experiment {
-        name: "table-1",
-        title: "Space and cache misses of filters (Table 1)",
-        run: table_1::run,
-    },
+    Experiment { name: "table-1", title: "Space and cache lines (Table 1)", run: table_1::run },
     Experiment {
         name: "figure-2",
-        title: "Load factor by fingerprint, bucket and table size (Figure 2)",
+        title: "Load factor by size of fingerprint, bucket and table (Figure 2)",
         run: figure_2::run,
     },
     Experiment {
@@ -123,7 +137,7 @@ pub const ALL: &[Experiment] = &[
         run: login_loads::run,
     },
     Experiment { name: "copies", title: "Copies of one item (section 3.1)", run: copies::run },
-    Experiment { name: "theory", title: "The shortest fingerprint (section 4)", run: theory::run },
+    Experiment { name: "theory", title: "Minimum fingerprint size (section 4)", run: theory::run },
     Experiment {
         name: "figure-3",
         title: "Bits per item by bucket size (section 5.1, Figure 3)",
@@ -131,12 +145,12 @@ pub const ALL: &[Experiment] = &[
     },
     Experiment {
         name: "figure-4",
-        title: "Bits per item against Bloom and the information limit (Figure 4)",
+        title: "Bits per item, Bloom filters and the information limit (Figure 4)",
         run: figure_4::run,
     },
     Experiment {
         name: "table-2",
-        title: "Space and memory references (Table 2, and the figures of ;login:)",
+        title: "Space and memory references (Table 2 and ;login:)",
         run: table_2::run,
     },
     Experiment {
@@ -146,30 +160,50 @@ pub const ALL: &[Experiment] = &[
     },
     Experiment {
         name: "figure-5",
-        title: "Look-ups by share of present keys (Figure 5)",
+        title: "Lookups by share of present keys (Figure 5)",
         run: figure_5::run,
     },
-    Experiment { name: "figure-6", title: "Look-ups by load (Figure 6)", run: figure_6::run },
+    Experiment { name: "figure-6", title: "Lookups by load (Figure 6)", run: figure_6::run },
     Experiment { name: "figure-7", title: "Inserts by load (Figure 7)", run: figure_7::run },
     Experiment { name: "figure-8", title: "Removals until empty (Figure 8)", run: figure_8::run },
     Experiment {
         name: "literature",
-        title: "Against the field: published filters",
+        title: "Comparison with published filters",
         run: literature::run,
     },
 ];
 
-/// Runs the experiments that the options ask for.
-pub fn all(options: &Options) -> Vec<(&'static Experiment, Outcome)> {
-    let wanted = |experiment: &&Experiment| {
+/// Runs the experiments that the options select.
+///
+/// # Errors
+/// If an option selects nothing, or if the reference results cannot be saved.
+pub fn run_selected(options: &Options) -> Result<Vec<(&'static Experiment, Outcome)>> {
+    for only in &options.only {
+        let known = ALL.iter().any(|experiment| experiment.name.contains(only));
+        ensure!(known, "no experiment's name contains {only:?}");
+    }
+    let is_selected = |experiment: &&Experiment| {
         options.only.is_empty() || options.only.iter().any(|only| experiment.name.contains(only))
     };
+    if options.save_reference {
+        let is_run =
+            ALL.iter().filter(is_selected).any(|experiment| experiment.name == "login-loads");
+        ensure!(
+            is_run && options.log_buckets().contains(&login_loads::LOG_BUCKETS),
+            "--save-reference needs login-loads and --log-buckets {}",
+            login_loads::LOG_BUCKETS
+        );
+    }
     let progress = Progress::new();
     let run = |experiment: &'static Experiment| {
-        progress.say(experiment.title);
+        progress.set_message(experiment.title);
         (experiment, (experiment.run)(options, &progress))
     };
-    let done = ALL.iter().filter(wanted).map(run).collect();
+    let completed: Vec<_> = ALL.iter().filter(is_selected).map(run).collect();
     progress.finish();
-    done
+    if options.save_reference {
+        let tables = completed.iter().flat_map(|(_, outcome)| &outcome.tables);
+        login_loads::save_reference(tables)?;
+    }
+    Ok(completed)
 }

@@ -1,51 +1,55 @@
-//! What filters take and how often they are wrong, once full: measured once for several tables.
+//! Space, false-positive rate and cache lines of full filters, shared by several experiments.
 
 use std::sync::OnceLock;
 
-use super::Progress;
-use crate::{common::Keys, filters, parallel};
+use guira_bench::Keys;
 
-/// Bytes of each filter: what the paper's cuckoo filter takes with 2^20 buckets of four slots of 12 bits.
+use super::Progress;
+use crate::{filters, parallel};
+
+/// Size of each filter in bytes: the paper's cuckoo filter with 2^20 buckets of four 12-bit slots.
 const BYTES: usize = 6 << 20;
-/// Absent keys looked up at a time, until there are so many false positives, or so many keys.
+/// Absent keys per round of lookups.
 const QUERIES: u64 = 8_000_000;
-const ENOUGH: usize = 200;
-const MOST: u64 = 20 * QUERIES;
-/// Keys of either kind whose cache lines are counted.
+/// False positives after which no further round follows.
+const ENOUGH_FALSE_POSITIVES: usize = 200;
+/// Maximum number of absent keys in all rounds.
+const MAX_QUERIES: u64 = 20 * QUERIES;
+/// Present keys, and absent keys, whose cache lines are counted.
 const COUNTED: u64 = 100_000;
 
-/// A full filter.
+/// Measurements of a full filter.
 #[derive(Clone, Debug)]
 pub struct Space {
     pub name: String,
     pub source: &'static str,
-    pub removes: bool,
-    /// Bits of the table per item in it.
+    pub supports_removal: bool,
+    /// Bits per item.
     pub bits: f64,
-    /// False positives among absent keys.
+    /// False-positive rate, from 0 to 1.
     pub rate: f64,
-    /// Cache lines read for a present and for an absent key.
+    /// Mean cache lines per lookup of a present and of an absent key.
     pub lines: Option<[f64; 2]>,
 }
 
 impl Space {
-    /// The fewest bits per item that any filter of this rate can have.
+    /// Returns the information limit: the bits per item that a filter of this rate needs.
     pub fn limit(&self) -> f64 {
         -self.rate.log2()
     }
 
-    /// Times the space of a Bloom filter of this rate, were its hash functions any number.
+    /// Returns the space relative to the best Bloom filter of this rate.
     pub fn relative(&self) -> f64 {
         self.bits / bloom(self.rate)
     }
 }
 
-/// Bits per item of the best Bloom filter of a rate: 1.44 log2(1/rate).
+/// Returns the bits per item of the best Bloom filter of a rate: 1.44 log2(1/rate).
 pub fn bloom(rate: f64) -> f64 {
     -rate.log2() * std::f64::consts::LOG2_E
 }
 
-/// Every kind of filter, full.
+/// Measures every kind of filter on the first call, and returns the same measurements on each call.
 pub fn all(progress: &Progress) -> &'static [Space] {
     static ALL: OnceLock<Vec<Space>> = OnceLock::new();
     ALL.get_or_init(|| {
@@ -60,7 +64,7 @@ pub fn all(progress: &Progress) -> &'static [Space] {
     })
 }
 
-/// The filter of a name.
+/// Returns the measurements of the filter with a name.
 pub fn named(name: &str, progress: &Progress) -> Option<&'static Space> {
     all(progress).iter().find(|space| space.name == name)
 }
@@ -68,27 +72,27 @@ pub fn named(name: &str, progress: &Progress) -> Option<&'static Space> {
 fn measure(kind: &filters::Kind) -> Space {
     let (mut filter, capacity) = (kind.build)(BYTES);
     let keys = Keys::new(0x5_ace);
-    let most = if kind.until_full { u64::MAX } else { capacity as u64 };
-    let items = (0..most).take_while(|&index| filter.insert(keys.key(index))).count();
+    let max_items = if kind.until_full { u64::MAX } else { capacity as u64 };
+    let items = (0..max_items).take_while(|&index| filter.insert(keys.key(index))).count();
     // Indices from the upper half are never inserted.
     let absent = |index: u64| keys.key(index | 1 << 63);
-    let (mut found, mut asked) = (0, 0);
-    while found < ENOUGH && asked < MOST {
-        let more = asked..asked + QUERIES;
-        found += more.filter(|&index| filter.contains(absent(index))).count();
-        asked += QUERIES;
+    let (mut found, mut queries) = (0, 0);
+    while found < ENOUGH_FALSE_POSITIVES && queries < MAX_QUERIES {
+        let round = queries..queries + QUERIES;
+        found += round.filter(|&index| filter.contains(absent(index))).count();
+        queries += QUERIES;
     }
     let mean = |key: &dyn Fn(u64) -> u64| {
-        let lines = (0..COUNTED).map(|index| filter.lines(key(index))).sum::<Option<usize>>();
+        let lines = (0..COUNTED).map(|index| filter.cache_lines(key(index))).sum::<Option<usize>>();
         lines.map(|lines| lines as f64 / COUNTED as f64)
     };
     let present = mean(&|index| keys.key(index * items as u64 / COUNTED));
     Space {
         name: kind.name.clone(),
         source: kind.source,
-        removes: kind.removes,
+        supports_removal: kind.supports_removal,
         bits: 8.0 * filter.bytes() as f64 / items as f64,
-        rate: found as f64 / asked as f64,
+        rate: found as f64 / queries as f64,
         lines: present.zip(mean(&absent)).map(<[f64; 2]>::from),
     }
 }

@@ -1,14 +1,15 @@
-//! Table 1: what filters cost in space and in cache misses, and which allow removal.
-
-use guira_report::table::{Table, cell};
+//! Table 1: space, cache misses and support for removal.
 
 use super::{
     Outcome, Progress, Row, Verdict,
     space::{Space, all},
 };
-use crate::Options;
+use crate::{
+    Options,
+    report::{Table, cell},
+};
 
-/// Name here; space as a multiple of a Bloom filter's, from and to; cache misses of a look-up; removal.
+/// Name; range of the space relative to a Bloom filter; cache misses per lookup; removal.
 const PAPER: [(&str, f64, f64, &str, bool); 6] = [
     ("BF", 1.0, 1.0, "k", false),
     ("blocked BF", 1.0, 1.0, "1", false),
@@ -22,21 +23,21 @@ const PAPER: [(&str, f64, f64, &str, bool); 6] = [
 pub fn run(_: &Options, progress: &Progress) -> Outcome {
     let head = [
         "filter",
-        "from",
+        "source",
         "bits per item",
         "false positives %",
-        "× Bloom of that rate",
-        "in the paper",
+        "space / Bloom",
+        "space / Bloom, paper",
         "lines, present",
         "lines, absent",
-        "in the paper",
+        "cache misses, paper",
         "removal",
     ];
     let mut table = Table::new("table-1", &head);
     let mut rows = Vec::new();
     for space in all(progress) {
         let paper = PAPER.iter().find(|paper| paper.0 == space.name);
-        let range = paper.map_or("–".into(), |&(_, from, to, ..)| said(from, to));
+        let range = paper.map_or("–".into(), |&(_, from, to, ..)| range(from, to));
         table.push(vec![
             space.name.clone(),
             space.source.into(),
@@ -47,28 +48,30 @@ pub fn run(_: &Options, progress: &Progress) -> Outcome {
             cell(space.lines.map(|lines| lines[0]), 2),
             cell(space.lines.map(|lines| lines[1]), 2),
             paper.map_or("–".into(), |paper| paper.3.into()),
-            if space.removes { "yes" } else { "no" }.into(),
+            if space.supports_removal { "yes" } else { "no" }.into(),
         ]);
-        if let Some(&(name, from, to, misses, removes)) = paper {
+        if let Some(&(name, from, to, misses, supports_removal)) = paper {
             rows.push(row(space, from, to));
             rows.extend(lines(space, misses));
-            assert_eq!(space.removes, removes, "{name} allows removal, or not");
+            assert_eq!(space.supports_removal, supports_removal, "support for removal: {name}");
         }
     }
     let notes = vec![
-        "The paper's table gives the space of each filter as a multiple of a Bloom filter's of the same rate, and \
-         the cache misses of a look-up. Here both are counted on full filters: the lines of 64 bytes that a look-up \
-         reads, not the misses of a machine. For the multiple the Bloom filter is the best of the measured rate, \
-         1.44 log2(1/rate) bits; a filter whose number of hash functions is a whole one is a little larger."
+        "The paper's table gives the space of each filter relative to a Bloom filter of the same \
+         rate, and the cache misses per lookup. Here, both are measured on full filters. Instead \
+         of cache misses, the table counts the 64-byte cache lines that a lookup reads. The \
+         reference is the best Bloom filter of the measured rate, with 1.44 log2(1/rate) bits per \
+         item; a Bloom filter with a whole number of hash functions is slightly larger."
             .into(),
-        "A Bloom filter stops at the first zero bit, so an absent key costs it about two lines, and a present one k."
+        "A Bloom filter stops at the first zero bit: a lookup reads about two lines for an absent \
+         key and k lines for a present one."
             .into(),
     ];
     Outcome { rows, tables: vec![table], charts: Vec::new(), notes }
 }
 
-/// The range of the paper's table, in words.
-fn said(from: f64, to: f64) -> String {
+/// Formats a range of the paper's table.
+fn range(from: f64, to: f64) -> String {
     if from == 0.0 {
         format!("at most {to}")
     } else if from < to {
@@ -79,31 +82,31 @@ fn said(from: f64, to: f64) -> String {
 }
 
 fn row(space: &Space, from: f64, to: f64) -> Row {
-    let here = space.relative();
-    // One digit is what the table has.
-    let verdict = if here > to + 0.1 {
+    let measured = space.relative();
+    // The table has one decimal place.
+    let verdict = if measured > to + 0.1 {
         Verdict::Differs
-    } else if here < from - 0.1 {
+    } else if measured < from - 0.1 {
         Verdict::Better
     } else {
         Verdict::Reproduced
     };
-    let why = match verdict {
+    let note = match verdict {
         Verdict::Differs if space.name == "blocked BF" => {
-            "the table leaves out what one line for all bits of a key costs in rate; the bits and rates of the \
-             paper's own Table 3 come to 1.15, too"
+            "the table omits that blocking raises the rate; the bits and rates of the paper's own \
+             Table 3 also give 1.15"
         }
-        _ => "a tenth of rounding allowed",
+        _ => "tolerance 0.1 for rounding",
     };
     Row {
-        place: format!("Table 1, {}", space.name),
-        what: "space at equal rate, as a multiple of a Bloom filter's".into(),
-        // The end of the range that is nearest.
-        paper: Some(if here < f64::midpoint(from, to) && from > 0.0 { from } else { to }),
-        here,
+        location: format!("Table 1, {}", space.name),
+        quantity: "space relative to a Bloom filter of the same rate".into(),
+        // The nearer end of the range.
+        paper: Some(if measured < f64::midpoint(from, to) && from > 0.0 { from } else { to }),
+        measured,
         unit: "×",
         verdict,
-        why: format!("the paper: {}; {why}", said(from, to)),
+        note: format!("the paper: {}; {note}", range(from, to)),
     }
 }
 
@@ -117,14 +120,15 @@ fn lines(space: &Space, misses: &str) -> Option<Row> {
         _ => (Some(1.0), present >= 1.0),
     };
     Some(Row {
-        place: format!("Table 1, {}", space.name),
-        what: "cache lines of a look-up of a present key".into(),
+        location: format!("Table 1, {}", space.name),
+        quantity: "cache lines per lookup of a present key".into(),
         paper,
-        here: present,
+        measured: present,
         unit: "lines",
-        verdict: if holds { Verdict::Reproduced } else { Verdict::Differs },
-        why: format!(
-            "the paper: {misses}{}; {absent:.2} for an absent key; what straddles two lines counts twice",
+        verdict: Verdict::reproduced_if(holds),
+        note: format!(
+            "the paper: {misses}{}; {absent:.2} for an absent key; a bucket that straddles two \
+             lines counts twice",
             if misses == "k" { ", which is log2(1/rate)" } else { "" }
         ),
     })

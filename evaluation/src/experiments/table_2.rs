@@ -1,18 +1,19 @@
-//! Table 2, and the figures that ;login: gives for the same filters: bits per item by formula and as
-//! measured, and memory references of a look-up.
-
-use guira_report::table::{Table, cell};
+//! Table 2, and what `;login:` prints for the same filters: bits per item by formula and as
+//! measured, and memory references per lookup.
 
 use super::{
     Outcome, Progress, Row, Verdict,
     space::{Space, bloom, named},
 };
-use crate::Options;
+use crate::{
+    Options,
+    report::{Table, cell},
+};
 
-/// The load that the paper's formulas are filled in with.
+/// The load α in the paper's formulas.
 const LOAD: f64 = 0.955;
 
-/// Bits per item of a rate, by the paper's formulas.
+/// Returns the bits per item at a rate by the paper's formulas.
 fn formula(name: &str, rate: f64) -> f64 {
     match name {
         "BF" => bloom(rate),
@@ -21,10 +22,11 @@ fn formula(name: &str, rate: f64) -> f64 {
     }
 }
 
+/// The paper's formulas as text.
 const FORMULAS: [(&str, &str); 3] =
     [("BF", "1.44 log2(1/ε)"), ("CF", "(log2(1/ε) + 3) / α"), ("ss-CF", "(log2(1/ε) + 2) / α")];
 
-/// Bits per item and rate in per cent, as ;login: has them.
+/// Bits per item and rate in per cent, as printed in ;login:.
 const LOGIN: [(&str, f64, f64); 3] =
     [("CF", 12.53, 0.19), ("ss-CF", 12.57, 0.09), ("BF", 13.0, 0.20)];
 
@@ -35,7 +37,7 @@ pub fn run(_: &Options, progress: &Progress) -> Outcome {
         "formula",
         "rate %",
         "bits, formula",
-        "bits, here",
+        "bits, measured",
         "references, present",
         "references, absent",
     ];
@@ -54,66 +56,75 @@ pub fn run(_: &Options, progress: &Progress) -> Outcome {
         ]);
         rows.push(row(
             format!("Table 2, {name}"),
-            "bits per item at the rate measured here",
+            "bits per item at the measured rate",
             formula(name, space.rate),
             space.bits,
             "bits",
             0.25,
-            format!("the paper's figure is its formula {text}, with α = 95.5 % where it has one"),
+            format!("the paper's formula {}; tolerance 0.25 bits", text.replace('α', "0.955")),
         ));
         rows.extend(references(name, space));
     }
     for (name, bits, rate) in LOGIN {
         let Some(space) = named(name, progress) else { continue };
-        let place = format!(";login:, {name}");
-        let why = "2^20 buckets here";
-        rows.push(row(place.clone(), "bits per item", bits, space.bits, "bits", 0.15, why.into()));
+        let location = format!(";login:, {name}");
+        let note = "measured with 2^20 buckets";
         rows.push(row(
-            place,
+            location.clone(),
+            "bits per item",
+            bits,
+            space.bits,
+            "bits",
+            0.15,
+            note.into(),
+        ));
+        rows.push(row(
+            location,
             "false positives",
             rate,
             100.0 * space.rate,
             "%",
             0.015,
-            format!("{why}; the paper rounds to two digits"),
+            format!("{note}; the paper rounds to two digits"),
         ));
     }
     let notes = vec![
-        "Full filters of 6 MiB, filled until one item is refused; the Bloom filter with 13 bits per item. The paper \
-         counts two references of a cuckoo filter for every look-up, log2(1/ε) of a Bloom filter for a present key \
-         and two for an absent one. Counted here are the distinct cache lines of a look-up that reads both buckets. \
-         A bucket of 48 or 52 bits that straddles two lines counts for both."
+        "The filters take 6 MiB and are filled until an item does not fit; the Bloom filter has 13 \
+         bits per item. The paper counts two references per lookup of a cuckoo filter, and for a \
+         Bloom filter log2(1/ε) for a present key and two for an absent one. Here, a reference is \
+         a distinct cache line of a lookup that reads both buckets. A bucket that straddles two \
+         lines counts twice."
             .into(),
     ];
     Outcome { rows, tables: vec![table], charts: Vec::new(), notes }
 }
 
-/// Memory references of a present and of an absent key.
+/// Compares the memory references for a present and for an absent key.
 fn references(name: &str, space: &Space) -> Vec<Row> {
     let papers = if name == "BF" { [-space.rate.log2(), 2.0] } else { [2.0, 2.0] };
     let Some(lines) = space.lines else { return Vec::new() };
     let kinds = ["memory references, present key", "memory references, absent key"];
-    let compare = |((paper, here), kind)| {
-        let why = "cache lines counted; within a quarter is the same";
-        row(format!("Table 2, {name}"), kind, paper, here, "lines", 0.25 * paper, why.into())
+    let compare = |((paper, measured), kind)| {
+        let note = "cache lines; tolerance a quarter";
+        row(format!("Table 2, {name}"), kind, paper, measured, "lines", 0.25 * paper, note.into())
     };
     papers.into_iter().zip(lines).zip(kinds).map(compare).collect()
 }
 
-/// A row where less is better.
+/// Builds a row whose value is better if it is smaller.
 fn row(
-    place: String,
-    what: &str,
+    location: String,
+    quantity: &str,
     paper: f64,
-    here: f64,
+    measured: f64,
     unit: &'static str,
     tolerance: f64,
-    why: String,
+    note: String,
 ) -> Row {
-    let verdict = match here - paper {
+    let verdict = match measured - paper {
         difference if difference.abs() <= tolerance => Verdict::Reproduced,
         ..0.0 => Verdict::Better,
         _ => Verdict::Differs,
     };
-    Row { place, what: what.into(), paper: Some(paper), here, unit, verdict, why }
+    Row { location, quantity: quantity.into(), paper: Some(paper), measured, unit, verdict, note }
 }

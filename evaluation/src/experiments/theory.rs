@@ -1,76 +1,76 @@
-//! Section 4: how often 2b + 1 items share both buckets and the fingerprint, by the formula and in
-//! experiment, and what that says about the shortest fingerprint.
+//! Section 4: how often 2b + 1 items share both buckets and the fingerprint, by formula and by
+//! experiment, and the minimum fingerprint size that follows.
 
 use std::collections::HashMap;
 
-use guira_report::table::Table;
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
 use super::{Outcome, Progress, Row, Verdict};
-use crate::report::number;
 use crate::{
-    Options, parallel,
-    placement::{Rule, Shape, Zero, load_at_first_refusal},
+    Options,
+    addressing::{Scheme, Shape, load_at_first_refusal},
+    parallel,
+    report::{Table, number},
 };
 
-/// A table in which groups of 2b + 1 items are neither rare nor common: slots, bits, two to so many
-/// buckets, and the load.
+/// Slots per bucket, fingerprint bits, binary logarithm of buckets, and load of tables in which
+/// groups of 2b + 1 items are neither rare nor common.
 const CASES: [(usize, u32, u32, f64); 5] =
     [(1, 4, 10, 0.5), (1, 8, 12, 0.5), (2, 3, 10, 0.84), (2, 5, 10, 0.84), (4, 2, 10, 0.95)];
-/// Tables of each case.
+/// Random tables per case.
 const TRIALS: u64 = 4000;
 
-/// The logarithm of the number of ways to choose.
+/// Returns the natural logarithm of the binomial coefficient.
 fn ln_choose(n: f64, k: u32) -> f64 {
     (0..k).map(|i| (n - f64::from(i)).ln() - f64::from(i + 1).ln()).sum()
 }
 
-/// Items that are too many for two buckets.
-fn too_many(slots: usize) -> u32 {
+/// Returns the size of the smallest group that does not fit into two buckets.
+fn group_size(slots: usize) -> u32 {
     2 * slots as u32 + 1
 }
 
-/// The expected number of groups of 2b + 1 items that share both buckets and the fingerprint, among
-/// `n` items in `m` buckets, by section 4: C(n, 2b+1) (2 / (2^f m))^(2b).
+/// Returns the expected number of groups of 2b + 1 items that share both buckets and the
+/// fingerprint, among `n` items in `m` buckets, by section 4: C(n, 2b+1) (2 / (2^f m))^(2b).
 fn expected(slots: usize, bits: u32, m: f64, n: f64) -> f64 {
-    let q = too_many(slots);
-    let alike = (2.0 / (f64::from(bits).exp2() * m)).ln();
-    (ln_choose(n, q) + f64::from(q - 1) * alike).exp()
+    let q = group_size(slots);
+    let ln_collision = (2.0 / (f64::from(bits).exp2() * m)).ln();
+    (ln_choose(n, q) + f64::from(q - 1) * ln_collision).exp()
 }
 
-/// The same, counted in one table of random items.
+/// Counts such groups in one table of random items.
 fn count(slots: usize, bits: u32, log_buckets: u32, items: usize, seed: u64) -> f64 {
     let mut rng = SmallRng::seed_from_u64(seed);
-    // As in the formula every value is a fingerprint and each has its own partner of a bucket.
-    let partner: Vec<u32> = (0..1 << bits).map(|_| rng.random_range(1..1 << log_buckets)).collect();
+    // As in the formula, all values are fingerprints, and their hashes are independent.
+    let hashes: Vec<u32> = (0..1 << bits).map(|_| rng.random_range(1..1 << log_buckets)).collect();
     let mut groups: HashMap<(u32, u32), u32> = HashMap::new();
     for _ in 0..items {
         let fingerprint: u32 = rng.random_range(0..1 << bits);
         let first: u32 = rng.random_range(0..1 << log_buckets);
-        let pair = first.min(first ^ partner[fingerprint as usize]);
+        let pair = first.min(first ^ hashes[fingerprint as usize]);
         *groups.entry((fingerprint, pair)).or_default() += 1;
     }
-    let q = too_many(slots);
+    let q = group_size(slots);
     groups.values().filter(|&&items| items >= q).map(|&n| ln_choose(n.into(), q).exp()).sum()
 }
 
-/// The shortest fingerprint, a real number, with which fewer than one group is expected.
-fn shortest(slots: usize, log_buckets: u32, load: f64) -> f64 {
+/// Returns the fingerprint size, a real number, at which exactly one group is expected.
+fn min_bits(slots: usize, log_buckets: u32, load: f64) -> f64 {
     let m = f64::from(log_buckets).exp2();
     let n = m * slots as f64 * load;
-    let q = too_many(slots);
+    let q = group_size(slots);
     (ln_choose(n, q) / f64::from(q - 1) / std::f64::consts::LN_2) + 1.0 - f64::from(log_buckets)
 }
 
-/// The load at which one group is expected where one fingerprint, of a share of the items, is the
-/// most frequent, by the same formula.
-fn load_of_a_group(slots: usize, log_buckets: u32, shares: &[f64]) -> f64 {
+/// Returns the load at which one group is expected by the same formula, if the fingerprints have
+/// the given relative frequencies.
+fn load_of_first_group(slots: usize, log_buckets: u32, frequencies: &[f64]) -> f64 {
     let m = f64::from(log_buckets).exp2();
-    let q = too_many(slots);
+    let q = group_size(slots);
     let groups = |load: f64| -> f64 {
         let n = load * slots as f64 * m;
         let of = |share: &f64| (ln_choose(n * share, q) + f64::from(q - 1) * (2.0 / m).ln()).exp();
-        shares.iter().map(of).sum()
+        frequencies.iter().map(of).sum()
     };
     let (mut low, mut high) = (0.0, 20.0);
     for _ in 0..60 {
@@ -83,21 +83,22 @@ fn load_of_a_group(slots: usize, log_buckets: u32, shares: &[f64]) -> f64 {
 /// Reproduces the section.
 pub fn run(options: &Options, progress: &Progress) -> Outcome {
     let mut rows = groups(progress);
-    let (more, tables) = (short_fingerprints(options, progress), vec![lengths()]);
-    rows.extend(more);
+    rows.extend(short_fingerprints(options, progress));
     let notes = vec![
-        "More than 2b items that share both buckets and the fingerprint fit nowhere, whatever moves. Section 4 puts \
-         the probability that q items do at (2 / (m 2^f))^(q-1), so that about C(n, 2b+1) (2 / (2^f m))^(2b) such groups \
-         are to be expected: fingerprints must grow with the logarithm of the table's size over b."
+        "More than 2b items that share both buckets and the fingerprint never fit, whatever is \
+         relocated. By section 4, q items share them with probability (2 / (m 2^f))^(q-1), so a \
+         table of n items holds about C(n, 2b+1) (2 / (2^f m))^(2b) such groups. Fingerprints must \
+         therefore grow with the logarithm of the table size divided by b."
             .into(),
-        "The length from which on less than one group is expected stands in the table. It is a lower bound: what \
-         fills a table in practice is the search that ends, not such groups, unless fingerprints are shorter than that."
+        "The table shows the fingerprint size at which one such group is expected. It is a lower \
+         bound. With longer fingerprints, an insertion fails because the search gives up, not \
+         because of such a group."
             .into(),
     ];
-    Outcome { rows, tables, charts: Vec::new(), notes }
+    Outcome { rows, tables: vec![sizes()], charts: Vec::new(), notes }
 }
 
-/// Groups counted against groups expected.
+/// Compares the numbers of groups counted and expected.
 fn groups(progress: &Progress) -> Vec<Row> {
     progress.expect(CASES.len());
     parallel::map(&CASES, |&(slots, bits, log_buckets, load)| {
@@ -106,85 +107,77 @@ fn groups(progress: &Progress) -> Vec<Row> {
         let paper = expected(slots, bits, m, n as f64);
         let counts: Vec<f64> =
             (0..TRIALS).map(|seed| count(slots, bits, log_buckets, n, seed)).collect();
-        let here = counts.iter().sum::<f64>() / TRIALS as f64;
+        let measured = counts.iter().sum::<f64>() / TRIALS as f64;
         let variance =
-            counts.iter().map(|count| (count - here).powi(2)).sum::<f64>() / TRIALS as f64;
+            counts.iter().map(|count| (count - measured).powi(2)).sum::<f64>() / TRIALS as f64;
         let error = 3.0 * (variance / TRIALS as f64).sqrt() + 0.02 * paper;
         progress.step();
         Row {
-            place: format!("Section 4, b = {slots}, f = {bits}, 2^{log_buckets} buckets"),
-            what: format!("groups of {} alike items in one table", 2 * slots + 1),
+            location: format!("Section 4, b = {slots}, f = {bits}, 2^{log_buckets} buckets"),
+            quantity: format!("groups of {} indistinguishable items per table", 2 * slots + 1),
             paper: Some(paper),
-            here,
+            measured,
             unit: "groups",
-            verdict: if (here - paper).abs() <= error {
-                Verdict::Reproduced
-            } else {
-                Verdict::Differs
-            },
-            why: format!(
-                "the paper's is its formula; {TRIALS} random tables, within {} is the same",
+            verdict: Verdict::reproduced_if((measured - paper).abs() <= error),
+            note: format!(
+                "the paper's value is its formula; mean of {TRIALS} random tables; tolerance {}",
                 number(error)
             ),
         }
     })
 }
 
-/// Where the first group is expected, and where the first item is refused.
+/// Compares the load at which the first group is expected with the load at the first refusal.
 fn short_fingerprints(options: &Options, progress: &Progress) -> Vec<Row> {
     const LOG_BUCKETS: u32 = 16;
     let runs = options.runs.unwrap_or(20) as u64;
-    let cases: Vec<(u32, Zero)> = [2, 3]
-        .into_iter()
-        .flat_map(|bits| [(bits, Zero::BecomesOne), (bits, Zero::IsLeftOut)])
-        .collect();
+    let schemes = [Scheme::PAPER, Scheme::UNIFORM];
+    let cases = [2, 3].map(|bits| schemes.map(|scheme| (bits, scheme))).concat();
     progress.expect(cases.len());
-    parallel::map(&cases, |&(bits, zero)| {
+    parallel::map(&cases, |&(bits, scheme)| {
         let values = f64::from(bits).exp2();
-        let (first, name) = match zero {
-            Zero::BecomesOne => (2.0 / values, "zero becomes one"),
-            Zero::IsLeftOut => (1.0 / (values - 1.0), "even fingerprints"),
-        };
+        // The fingerprint one is twice as frequent if it also replaces zero.
+        let first = if scheme == Scheme::PAPER { 2.0 / values } else { 1.0 / (values - 1.0) };
         let others = values as usize - 2;
         let rest = (1.0 - first) / others as f64;
-        let shares: Vec<f64> = std::iter::once(first).chain(vec![rest; others]).collect();
-        let paper = 100.0 * load_of_a_group(4, LOG_BUCKETS, &shares);
+        let frequencies: Vec<f64> = std::iter::once(first).chain(vec![rest; others]).collect();
+        let paper = 100.0 * load_of_first_group(4, LOG_BUCKETS, &frequencies);
         let shape = Shape { buckets: 1 << LOG_BUCKETS, slots: 4, bits };
-        let load = |run| 100.0 * load_at_first_refusal(Rule::Papers(zero), shape, run);
-        let here = (0..runs).map(load).sum::<f64>() / runs as f64;
+        let load = |run| 100.0 * load_at_first_refusal(scheme, shape, run);
+        let measured = (0..runs).map(load).sum::<f64>() / runs as f64;
         progress.step();
         Row {
-            place: format!("Section 4, f = {bits}, 2^{LOG_BUCKETS} buckets of 4, {name}"),
-            what: "load at which nine alike items meet, and at the first refusal".into(),
+            location: format!(
+                "Section 4, f = {bits}, 2^{LOG_BUCKETS} buckets of 4, {}",
+                scheme.name()
+            ),
+            quantity: "load at which the formula expects one group of nine, and at the first \
+                       refusal"
+                .into(),
             paper: Some(paper),
-            here,
+            measured,
             unit: "%",
-            verdict: if (here / paper - 1.0).abs() < 0.1 {
-                Verdict::Reproduced
+            verdict: Verdict::reproduced_if((measured / paper - 1.0).abs() < 0.1),
+            note: if measured < 0.9 * paper {
+                "tolerance a tenth; an insertion fails earlier, because few fingerprints connect \
+                 few buckets by XOR, and other sets of items exceed their slots"
             } else {
-                Verdict::Differs
-            },
-            why: if here < 0.9 * paper {
-                "the paper's is where its formula expects one group; other sets of items too large for their \
-                 buckets come first, as so few fingerprints lead to few buckets by XOR"
-            } else {
-                "the paper's is where its formula expects one group: such groups are what ends short \
-                 fingerprints; within a tenth"
+                "tolerance a tenth; with such short fingerprints, groups cause the first refusal"
             }
             .into(),
         }
     })
 }
 
-/// The shortest fingerprints by the formula.
-fn lengths() -> Table {
+/// The minimum fingerprint sizes by the formula.
+fn sizes() -> Table {
     let logs = [15, 20, 25, 30];
     let mut head = vec!["slots per bucket".to_string()];
     head.extend(logs.iter().map(|log| format!("bits for 2^{log} buckets")));
     let head: Vec<&str> = head.iter().map(String::as_str).collect();
-    let mut table = Table::new("section-4-lengths", &head);
+    let mut table = Table::new("section-4-sizes", &head);
     for (slots, load) in [(1, 0.5), (2, 0.84), (4, 0.95), (8, 0.98)] {
-        let bits = logs.map(|log| format!("{:.1}", shortest(slots, log, load)));
+        let bits = logs.map(|log| format!("{:.1}", min_bits(slots, log, load)));
         table.push(std::iter::once(slots.to_string()).chain(bits).collect());
     }
     table
@@ -192,31 +185,31 @@ fn lengths() -> Table {
 
 #[cfg(test)]
 mod tests {
-    use super::{count, expected, ln_choose, shortest};
+    use super::{count, expected, ln_choose, min_bits};
 
     #[test]
-    fn binomials_are_pascals() {
+    fn binomial_coefficients_are_correct() {
         assert!((ln_choose(10.0, 3).exp() - 120.0).abs() < 1e-9);
         assert!((ln_choose(5.0, 5).exp() - 1.0).abs() < 1e-9);
     }
 
     #[test]
-    fn the_formula_is_the_papers() {
-        // C(128, 3) = 341 376 groups of three, each alike with probability (2 / 2^12)^2.
+    fn the_formula_matches_a_computation_by_hand() {
+        // C(128, 3) = 341,376 groups of three, each with probability (2 / 2^12)^2.
         let groups = 341_376.0 * (2.0 / 4096.0_f64).powi(2);
         assert!((expected(1, 4, 256.0, 128.0) / groups - 1.0).abs() < 1e-9);
     }
 
     #[test]
-    fn the_formula_counts_what_is_there() {
+    fn the_formula_matches_counted_groups() {
         let expected = expected(1, 4, 256.0, 128.0);
         let counted = (0..400).map(|seed| count(1, 4, 8, 128, seed)).sum::<f64>() / 400.0;
         assert!((counted / expected - 1.0).abs() < 0.2, "{counted} not {expected}");
     }
 
     #[test]
-    fn one_group_is_expected_at_the_shortest_fingerprint() {
-        let bits = shortest(2, 20, 0.84);
+    fn one_group_is_expected_at_the_minimum_fingerprint_size() {
+        let bits = min_bits(2, 20, 0.84);
         let m = 1_048_576.0;
         let above = expected(2, bits.floor() as u32, m, m * 1.68);
         let below = expected(2, bits.ceil() as u32, m, m * 1.68);

@@ -1,5 +1,5 @@
-//! Blocked Bloom filters: the paper's, with all nine bits of an item in one cache line, which no crate
-//! offers at 512 bits; and a split one of today in half a line, by `sbbf-rs`.
+//! Blocked Bloom filters: the paper's, with blocks of 512 bits, and the split-block filter of
+//! `sbbf-rs-safe`, with blocks of 256 bits.
 
 use super::{
     Filter,
@@ -7,19 +7,20 @@ use super::{
     hash,
 };
 
-/// Bits of a block: a cache line.
+/// Bits per block: one cache line.
 const BLOCK: usize = 512;
 
-/// Blocks one behind another; the memory may begin anywhere in a line, so the first is found by address.
+/// The paper's blocked Bloom filter.
 pub struct BlockedBloom {
     memory: Vec<u64>,
     blocks: usize,
+    /// Index of the first word that starts a cache line.
     first: usize,
 }
 
 pub fn build(bytes: usize) -> (BlockedBloom, usize) {
     let blocks = (bytes * 8 / BLOCK).max(1);
-    // A line more, to begin at the start of one.
+    // One spare block makes room for the alignment.
     let mut memory = vec![0; (blocks + 1) * 8];
     std::hint::black_box(&mut memory[..]).fill(0);
     let first = memory.as_ptr().align_offset(64);
@@ -27,17 +28,19 @@ pub fn build(bytes: usize) -> (BlockedBloom, usize) {
 }
 
 impl BlockedBloom {
-    /// The block of a key, and its bits in there: `h1 + i × h2`, by the halves of the low half.
+    /// Returns the first word of a key's block, and the key's bits in the block.
     ///
-    /// That there are so few such rows in a block costs half as much again: bits independent of one
-    /// another would give 0.28 % false positives, an odd `h2` gives the paper's 0.43 %, any `h2`
-    /// 0.55 %.
+    /// The bits are `h1 + i × h2`. Their dependence costs accuracy: independent bits would give
+    /// 0.28 % false positives, an odd `h2` gives the paper's 0.43 %, and an arbitrary `h2` 0.55 %.
     #[inline]
     fn bits(&self, key: u64) -> (usize, impl Iterator<Item = u32> + use<>) {
         let hash = hash(key);
         let block = (((hash >> 32) * self.blocks as u64) >> 32) as usize;
         let (start, step) = (hash as u32 & 0xffff, hash as u32 >> 16 | 1);
-        (self.first + 8 * block, (0..HASHES).map(move |nth| (start + nth * step) % BLOCK as u32))
+        (
+            self.first + 8 * block,
+            (0..HASHES).map(move |index| (start + index * step) % BLOCK as u32),
+        )
     }
 }
 
@@ -65,7 +68,7 @@ impl Filter for BlockedBloom {
         self.blocks * BLOCK / BITS_PER_ITEM
     }
 
-    fn lines(&self, _: u64) -> Option<usize> {
+    fn cache_lines(&self, _: u64) -> Option<usize> {
         Some(1)
     }
 }
@@ -104,7 +107,7 @@ impl Filter for Split {
         self.bytes * 8 / BITS_PER_ITEM
     }
 
-    fn lines(&self, _: u64) -> Option<usize> {
+    fn cache_lines(&self, _: u64) -> Option<usize> {
         Some(1)
     }
 }
@@ -114,7 +117,7 @@ mod tests {
     use super::{Filter, build};
 
     #[test]
-    fn all_bits_of_a_key_lie_in_one_line() {
+    fn all_bits_of_a_key_lie_in_one_cache_line() {
         let (mut filter, _) = build(1 << 12);
         assert_eq!(filter.memory[filter.first..].as_ptr().addr() % 64, 0);
         for key in 0..1000 {

@@ -1,16 +1,16 @@
-//! The counting Bloom filter: a counter of four bits for each bit of a Bloom filter (Fan, Cao, Almeida,
-//! Broder 2000), so four times its space, and removal.
+//! The counting Bloom filter (Fan, Cao, Almeida and Broder 2000): a 4-bit counter replaces each bit
+//! of a Bloom filter, which allows removal.
 
 use super::{
     Filter,
     bloom::{BITS_PER_ITEM, HASHES},
-    distinct_lines, hash, zeroed,
+    count_cache_lines, hash, zeroed,
 };
 
-/// What a counter that overflowed keeps for ever: from there on it says nothing, and hides nothing.
-const STUCK: u8 = 15;
+/// A counter at this value stays there: decrementing it could lose other keys.
+const SATURATED: u8 = 15;
 
-/// Counters, two to a byte.
+/// The filter, with two counters per byte.
 pub struct CountingBloom {
     memory: Vec<u8>,
 }
@@ -22,13 +22,13 @@ pub fn build(bytes: usize) -> (CountingBloom, usize) {
 }
 
 impl CountingBloom {
-    /// The counters of a key: `h1 + i × h2`, spread over the table.
+    /// Returns the counters of a key: `h1 + i × h2`, scaled to the table.
     #[inline]
     fn counters(&self, key: u64) -> impl Iterator<Item = usize> + use<> {
         let (start, counters) = (hash(key), 2 * self.memory.len() as u64);
         let step = start.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-        (0..HASHES).map(move |nth| {
-            let hash = start.wrapping_add(u64::from(nth).wrapping_mul(step));
+        (0..HASHES).map(move |index| {
+            let hash = start.wrapping_add(u64::from(index).wrapping_mul(step));
             ((u128::from(hash) * u128::from(counters)) >> 64) as usize
         })
     }
@@ -51,7 +51,7 @@ impl Filter for CountingBloom {
     fn insert(&mut self, key: u64) -> bool {
         for counter in self.counters(key) {
             let count = self.count(counter);
-            self.set(counter, if count == STUCK { STUCK } else { count + 1 });
+            self.set(counter, if count == SATURATED { SATURATED } else { count + 1 });
         }
         true
     }
@@ -68,7 +68,7 @@ impl Filter for CountingBloom {
         }
         for counter in self.counters(key) {
             match self.count(counter) {
-                0 | STUCK => {}
+                0 | SATURATED => {}
                 count => self.set(counter, count - 1),
             }
         }
@@ -83,45 +83,45 @@ impl Filter for CountingBloom {
         2 * self.memory.len() / BITS_PER_ITEM
     }
 
-    fn lines(&self, key: u64) -> Option<usize> {
+    fn cache_lines(&self, key: u64) -> Option<usize> {
         let counted = self.counters(key).take_while(|&counter| self.count(counter) > 0).count();
-        // The one that was zero was read, too.
-        Some(distinct_lines(self.counters(key).take(counted + 1).map(|counter| counter / 2)))
+        // A lookup also reads the first counter that is zero.
+        Some(count_cache_lines(self.counters(key).take(counted + 1).map(|counter| counter / 2)))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Filter, STUCK, build};
+    use super::{Filter, SATURATED, build};
 
     #[test]
-    fn a_counter_that_overflowed_stays() {
+    fn a_saturated_counter_stays() {
         let (mut filter, _) = build(1 << 10);
         for _ in 0..20 {
             filter.insert(7);
         }
-        assert!(filter.counters(7).all(|counter| filter.count(counter) == STUCK));
+        assert!(filter.counters(7).all(|counter| filter.count(counter) == SATURATED));
         for _ in 0..20 {
             filter.remove(7);
         }
-        assert!(filter.contains(7), "else another key might be lost");
+        assert!(filter.contains(7), "a removal decremented a saturated counter");
     }
 
     #[test]
-    fn what_was_taken_out_leaves_no_count() {
+    fn removing_all_keys_clears_all_counters() {
         let (mut filter, items) = build(1 << 10);
         let keys: Vec<u64> = (0..items as u64 / 2).collect();
-        filter.inserts(&keys);
+        filter.insert_all(&keys);
         assert!(filter.memory.iter().any(|&byte| byte != 0));
-        assert_eq!(filter.removes(&keys), Some(keys.len()));
+        assert_eq!(filter.remove_all(&keys), Some(keys.len()));
         assert!(filter.memory.iter().all(|&byte| byte == 0));
     }
 
     #[test]
-    fn lines_end_at_the_first_empty_counter() {
+    fn a_lookup_stops_at_the_first_zero_counter() {
         let (mut filter, _) = build(1 << 20);
-        assert_eq!(filter.lines(7), Some(1));
+        assert_eq!(filter.cache_lines(7), Some(1));
         filter.insert(7);
-        assert!(filter.lines(7) >= Some(8));
+        assert!(filter.cache_lines(7) >= Some(8));
     }
 }

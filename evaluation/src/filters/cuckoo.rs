@@ -1,85 +1,85 @@
-//! The paper's own cuckoo filter (section 3): buckets of four, partial-key cuckoo hashing by XOR, a
-//! power of two of buckets, a random walk of 500 relocations, and, as in its authors' program, room
-//! for one victim that found no place.
+//! The paper's cuckoo filter (section 3): four slots per bucket, a power of two of buckets, the
+//! alternate bucket by XOR, and a random walk of at most 500 relocations. As in the authors'
+//! program, one victim that found no slot is kept beside the table.
 
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
 use super::{
     Filter,
-    buckets::{Buckets, lanes},
-    distinct_lines, hash, power_of_two,
+    buckets::{Buckets, fields},
+    count_cache_lines, hash, power_of_two,
     semi_sorted::SemiSorted,
 };
 
-/// Relocations before the table counts as full (section 4.2 and 7).
-const MOST_KICKS: usize = 500;
-/// Slots of a bucket.
-pub const LANES: usize = 4;
-/// The load that the paper's filters are sized for (section 5.1).
+/// Relocations after which the table counts as full (sections 4.2 and 7).
+const MAX_RELOCATIONS: usize = 500;
+/// Slots per bucket.
+pub const SLOTS_PER_BUCKET: usize = 4;
+/// The load that the paper sizes its filters for (section 5.1).
 const LOAD: f64 = 0.95;
 
-/// How a bucket of 48 bits holds four fingerprints, of which zero means none.
-pub trait Code {
-    /// Bits of a fingerprint.
+/// The encoding of four fingerprints in 48 bits; a zero fingerprint marks an empty slot.
+pub trait BucketLayout {
+    /// Bits per fingerprint.
     const BITS: u32;
 
-    /// Whether either bucket holds the fingerprint.
-    fn either_holds(words: [u64; 2], tag: u32) -> bool;
+    /// Returns `true` if either bucket holds the fingerprint.
+    fn either_holds(words: [u64; 2], fingerprint: u32) -> bool;
 
-    /// The bucket with one fingerprint more; `None` when it is full.
-    fn with(word: u64, tag: u32) -> Option<u64>;
+    /// Adds a fingerprint to a bucket; `None` if the bucket is full.
+    fn with(word: u64, fingerprint: u32) -> Option<u64>;
 
-    /// The bucket with one copy less; `None` when it holds none.
-    fn without(word: u64, tag: u32) -> Option<u64>;
+    /// Removes one copy of a fingerprint from a bucket; `None` if it holds none.
+    fn without(word: u64, fingerprint: u32) -> Option<u64>;
 
-    /// The bucket with the fingerprint of a lane replaced, and that fingerprint.
-    fn replace(word: u64, lane: usize, tag: u32) -> (u64, u32);
+    /// Replaces the fingerprint in a slot, and also returns the old one.
+    fn replace(word: u64, slot: usize, fingerprint: u32) -> (u64, u32);
 }
 
 /// Four fingerprints of 12 bits side by side.
 pub struct Plain;
 
-impl Code for Plain {
+impl BucketLayout for Plain {
     const BITS: u32 = 12;
 
     #[inline]
-    fn either_holds([first, second]: [u64; 2], tag: u32) -> bool {
-        let pattern = lanes::spread(tag.into());
-        lanes::zero(first ^ pattern) | lanes::zero(second ^ pattern) != 0
+    fn either_holds([first, second]: [u64; 2], fingerprint: u32) -> bool {
+        let pattern = fields::spread(fingerprint.into());
+        fields::zero(first ^ pattern) | fields::zero(second ^ pattern) != 0
     }
 
     #[inline]
-    fn with(word: u64, tag: u32) -> Option<u64> {
-        let free = lanes::zero(word);
-        (free != 0).then(|| word | u64::from(tag) << lanes::lowest(free))
+    fn with(word: u64, fingerprint: u32) -> Option<u64> {
+        let free = fields::zero(word);
+        (free != 0).then(|| word | u64::from(fingerprint) << fields::lowest(free))
     }
 
     #[inline]
-    fn without(word: u64, tag: u32) -> Option<u64> {
-        let found = lanes::zero(word ^ lanes::spread(tag.into()));
-        (found != 0).then(|| word & !(0xfff << lanes::lowest(found)))
+    fn without(word: u64, fingerprint: u32) -> Option<u64> {
+        let found = fields::zero(word ^ fields::spread(fingerprint.into()));
+        (found != 0).then(|| word & !(0xfff << fields::lowest(found)))
     }
 
     #[inline]
-    fn replace(word: u64, lane: usize, tag: u32) -> (u64, u32) {
-        let old = (word >> (12 * lane)) as u32 & 0xfff;
-        (word ^ u64::from(old ^ tag) << (12 * lane), old)
+    fn replace(word: u64, slot: usize, fingerprint: u32) -> (u64, u32) {
+        let old = (word >> (12 * slot)) as u32 & 0xfff;
+        (word ^ u64::from(old ^ fingerprint) << (12 * slot), old)
     }
 }
 
-/// A fingerprint on its way, and the bucket that it would go into next.
+/// An evicted fingerprint, and the bucket that it would go into next.
 #[derive(Clone, Copy, Debug)]
 struct Victim {
     bucket: usize,
-    tag: u32,
+    fingerprint: u32,
 }
 
 /// The filter.
-pub struct Cuckoo<C> {
+pub struct Cuckoo<L> {
     buckets: Buckets,
     victim: Option<Victim>,
     rng: SmallRng,
-    code: std::marker::PhantomData<C>,
+    layout: std::marker::PhantomData<L>,
 }
 
 pub fn plain(bytes: usize) -> (Cuckoo<Plain>, usize) {
@@ -90,97 +90,99 @@ pub fn semi_sorted(bytes: usize) -> (Cuckoo<SemiSorted>, usize) {
     Cuckoo::build(bytes)
 }
 
-impl<C: Code> Cuckoo<C> {
+impl<L: BucketLayout> Cuckoo<L> {
     fn build(bytes: usize) -> (Self, usize) {
         let buckets = Buckets::new(power_of_two(bytes, 48));
-        let items = (LOAD * (buckets.count() * LANES) as f64) as usize;
+        let items = (LOAD * (buckets.count() * SLOTS_PER_BUCKET) as f64) as usize;
         let rng = SmallRng::seed_from_u64(1);
-        (Self { buckets, victim: None, rng, code: std::marker::PhantomData }, items)
+        (Self { buckets, victim: None, rng, layout: std::marker::PhantomData }, items)
     }
 
-    /// The fingerprint, never zero, from the low half of the hash; the bucket from the high half.
+    /// Returns the fingerprint of a key, which is never zero, and its first bucket.
     #[inline]
-    fn place(&self, key: u64) -> (u32, usize) {
+    fn address(&self, key: u64) -> (u32, usize) {
         let hash = hash(key);
-        let tag = hash as u32 & (u32::MAX >> (32 - C::BITS));
-        (tag + u32::from(tag == 0), self.buckets.reduce((hash >> 32) as u32))
+        let fingerprint = hash as u32 & (u32::MAX >> (32 - L::BITS));
+        (fingerprint + u32::from(fingerprint == 0), self.buckets.reduce((hash >> 32) as u32))
     }
 
-    /// The other bucket of a fingerprint.
+    /// Returns the alternate bucket of a fingerprint.
     #[inline]
-    fn other(&self, bucket: usize, tag: u32) -> usize {
-        // As cheap a hash of the fingerprint as the authors', one multiplication.
-        bucket ^ self.buckets.reduce(tag.wrapping_mul(0x5bd1_e995))
+    fn alt_bucket(&self, bucket: usize, fingerprint: u32) -> usize {
+        // Hashes the fingerprint by one multiplication, as the authors' program does.
+        bucket ^ self.buckets.reduce(fingerprint.wrapping_mul(0x5bd1_e995))
     }
 
-    /// Adds to the bucket if there is room.
+    /// Adds a fingerprint to a bucket; `false` if the bucket is full.
     #[inline]
-    fn add(&mut self, bucket: usize, tag: u32) -> bool {
-        let with = C::with(self.buckets.read(bucket), tag);
+    fn add(&mut self, bucket: usize, fingerprint: u32) -> bool {
+        let with = L::with(self.buckets.read(bucket), fingerprint);
         if let Some(word) = with {
             self.buckets.write(bucket, word);
         }
         with.is_some()
     }
 
-    /// Adds, by relocations if need be; what is left over becomes the victim.
-    fn add_somewhere(&mut self, first: usize, tag: u32) {
-        if self.add(first, tag) {
+    /// Adds a fingerprint, if necessary by relocations; one without a slot becomes the victim.
+    fn add_or_relocate(&mut self, first: usize, fingerprint: u32) {
+        if self.add(first, fingerprint) {
             return;
         }
-        let (mut bucket, mut tag) = (self.other(first, tag), tag);
-        for _ in 1..MOST_KICKS {
-            if self.add(bucket, tag) {
+        let (mut bucket, mut fingerprint) = (self.alt_bucket(first, fingerprint), fingerprint);
+        for _ in 1..MAX_RELOCATIONS {
+            if self.add(bucket, fingerprint) {
                 return;
             }
-            let lane = self.rng.random_range(0..LANES);
-            let (word, old) = C::replace(self.buckets.read(bucket), lane, tag);
+            let slot = self.rng.random_range(0..SLOTS_PER_BUCKET);
+            let (word, old) = L::replace(self.buckets.read(bucket), slot, fingerprint);
             self.buckets.write(bucket, word);
-            tag = old;
-            bucket = self.other(bucket, tag);
+            fingerprint = old;
+            bucket = self.alt_bucket(bucket, fingerprint);
         }
-        self.victim = Some(Victim { bucket, tag });
+        self.victim = Some(Victim { bucket, fingerprint });
     }
 
-    fn is_victim(&self, tag: u32, buckets: [usize; 2]) -> bool {
-        self.victim.is_some_and(|victim| victim.tag == tag && buckets.contains(&victim.bucket))
+    fn is_victim(&self, fingerprint: u32, buckets: [usize; 2]) -> bool {
+        self.victim.is_some_and(|victim| {
+            victim.fingerprint == fingerprint && buckets.contains(&victim.bucket)
+        })
     }
 }
 
-impl<C: Code> Filter for Cuckoo<C> {
+impl<L: BucketLayout> Filter for Cuckoo<L> {
     #[inline]
     fn insert(&mut self, key: u64) -> bool {
         if self.victim.is_some() {
             return false;
         }
-        let (tag, first) = self.place(key);
-        self.add_somewhere(first, tag);
+        let (fingerprint, first) = self.address(key);
+        self.add_or_relocate(first, fingerprint);
         true
     }
 
     #[inline]
     fn contains(&self, key: u64) -> bool {
-        let (tag, first) = self.place(key);
-        let second = self.other(first, tag);
+        let (fingerprint, first) = self.address(key);
+        let second = self.alt_bucket(first, fingerprint);
         let words = [first, second].map(|bucket| self.buckets.read(bucket));
-        // The victim first, as it hardly ever is: so no branch depends on what the buckets hold.
-        self.is_victim(tag, [first, second]) || C::either_holds(words, tag)
+        // The branch on the victim is predictable; the buckets' contents cause no branch.
+        self.is_victim(fingerprint, [first, second]) || L::either_holds(words, fingerprint)
     }
 
     #[inline]
     fn remove(&mut self, key: u64) -> Option<bool> {
-        let (tag, first) = self.place(key);
-        let second = self.other(first, tag);
+        let (fingerprint, first) = self.address(key);
+        let second = self.alt_bucket(first, fingerprint);
         for bucket in [first, second] {
-            if let Some(word) = C::without(self.buckets.read(bucket), tag) {
+            if let Some(word) = L::without(self.buckets.read(bucket), fingerprint) {
                 self.buckets.write(bucket, word);
                 if let Some(victim) = self.victim.take() {
-                    self.add_somewhere(victim.bucket, victim.tag);
+                    self.add_or_relocate(victim.bucket, victim.fingerprint);
                 }
                 return Some(true);
             }
         }
-        let was_victim = self.is_victim(tag, [first, second]);
+        let was_victim = self.is_victim(fingerprint, [first, second]);
         if was_victim {
             self.victim = None;
         }
@@ -192,12 +194,14 @@ impl<C: Code> Filter for Cuckoo<C> {
     }
 
     fn slots(&self) -> usize {
-        self.buckets.count() * LANES
+        self.buckets.count() * SLOTS_PER_BUCKET
     }
 
-    fn lines(&self, key: u64) -> Option<usize> {
-        let (tag, first) = self.place(key);
-        Some(distinct_lines([first, self.other(first, tag)].into_iter().flat_map(Buckets::places)))
+    fn cache_lines(&self, key: u64) -> Option<usize> {
+        let (fingerprint, first) = self.address(key);
+        Some(count_cache_lines(
+            [first, self.alt_bucket(first, fingerprint)].into_iter().flat_map(Buckets::byte_span),
+        ))
     }
 }
 
@@ -206,25 +210,25 @@ mod tests {
     use super::{Cuckoo, Filter, plain, semi_sorted};
 
     #[test]
-    fn the_other_bucket_of_the_other_is_the_first() {
+    fn the_alternate_of_the_alternate_bucket_is_the_first() {
         let (filter, _) = plain(6 << 10);
-        for tag in 1..4096 {
+        for fingerprint in 1..4096 {
             for bucket in [0, 1, 500, 1023] {
-                let other = filter.other(bucket, tag);
-                assert!(other < 1024);
-                assert_eq!(filter.other(other, tag), bucket);
+                let alt_bucket = filter.alt_bucket(bucket, fingerprint);
+                assert!(alt_bucket < 1024);
+                assert_eq!(filter.alt_bucket(alt_bucket, fingerprint), bucket);
             }
         }
     }
 
-    /// Filled until it refuses, then emptied: the victim is found, and finds a place once there is one.
-    fn the_victim_is_an_item<C: super::Code>(mut filter: Cuckoo<C>) {
+    /// Fills and empties a filter: lookups find the victim, and removals make room for it.
+    fn the_victim_is_an_item<L: super::BucketLayout>(mut filter: Cuckoo<L>) {
         let keys: Vec<u64> = (0..filter.slots() as u64).map(|key| key * key).collect();
-        let inserted = filter.inserts(&keys);
+        let inserted = filter.insert_all(&keys);
         assert!(inserted < keys.len() && filter.victim.is_some());
         assert!(keys[..inserted].iter().all(|&key| filter.contains(key)));
-        for (nth, &key) in keys[..inserted].iter().enumerate() {
-            assert_eq!(filter.remove(key), Some(true), "the {nth}th of {inserted}");
+        for (index, &key) in keys[..inserted].iter().enumerate() {
+            assert_eq!(filter.remove(key), Some(true), "key {index} of {inserted}");
         }
         assert!(filter.victim.is_none());
         assert!((0..filter.buckets.count()).all(|bucket| filter.buckets.read(bucket) == 0));

@@ -1,7 +1,7 @@
-//! The filters that the papers compare, and guira's layouts, behind one small trait.
+//! The filters that the papers compare, and guira's layouts, behind one trait.
 //!
-//! All run on one thread and take 64-bit keys, which they hash once by [`hash`]; guira does the same
-//! inside. Crates are used where one has the paper's parameters, and the rest is written here.
+//! All filters take 64-bit keys, hash each once with [`hash`], and run on one thread. A filter
+//! comes from a crate if one offers the paper's parameters, and is implemented here otherwise.
 
 mod blocked_bloom;
 mod bloom;
@@ -19,67 +19,67 @@ mod tests;
 
 use std::hint::black_box;
 
-/// A filter as the papers' experiments use it: 64-bit keys, one thread.
+/// A filter of 64-bit keys for one thread, as the papers' experiments use it.
 pub trait Filter {
-    /// Adds a key; `false` when it does not fit.
+    /// Inserts a key; `false` if it does not fit.
     fn insert(&mut self, key: u64) -> bool;
 
-    /// Whether the key seems to be there.
+    /// Returns `true` if the filter contains the key, or by a false positive.
     fn contains(&self, key: u64) -> bool;
 
-    /// Takes a key out; `None` where the filter cannot.
+    /// Removes a key, and returns whether it was present; `None` if the filter does not support
+    /// removal.
     fn remove(&mut self, key: u64) -> Option<bool> {
         let _ = key;
         None
     }
 
-    /// Bytes of the table that holds the items.
+    /// Returns the size of the table in bytes.
     fn bytes(&self) -> usize;
 
-    /// What a load factor of one means, in keys.
+    /// Returns the number of keys at a load factor of one.
     fn slots(&self) -> usize;
 
-    /// Counts the distinct cache lines of the table that `contains(key)` reads, each of 64 bytes;
-    /// `None` where that is unknown.
-    fn lines(&self, key: u64) -> Option<usize> {
+    /// Returns the number of distinct 64-byte cache lines of the table that `contains(key)` reads;
+    /// `None` if unknown.
+    fn cache_lines(&self, key: u64) -> Option<usize> {
         let _ = key;
         None
     }
 
-    /// Adds keys until one does not fit; returns how many did.
-    fn inserts(&mut self, keys: &[u64]) -> usize {
+    /// Inserts keys until one does not fit, and returns how many fitted.
+    fn insert_all(&mut self, keys: &[u64]) -> usize {
         keys.iter().position(|&key| !self.insert(key)).unwrap_or(keys.len())
     }
 
-    /// How many of the keys seem to be there.
-    fn lookups(&self, keys: &[u64]) -> usize {
+    /// Returns how many of the keys `contains` finds.
+    fn lookup_all(&self, keys: &[u64]) -> usize {
         keys.iter().filter(|&&key| self.contains(key)).count()
     }
 
-    /// Takes keys out; returns how many were there, or `None` where the filter cannot.
-    fn removes(&mut self, keys: &[u64]) -> Option<usize> {
+    /// Removes keys, and returns how many were present; `None` if the filter does not support
+    /// removal.
+    fn remove_all(&mut self, keys: &[u64]) -> Option<usize> {
         keys.iter().try_fold(0, |removed, &key| Some(removed + usize::from(self.remove(key)?)))
     }
 }
 
-/// A kind of filter before it is built.
+/// A kind of filter, and how to build one.
 pub struct Kind {
-    /// The paper's name for it: CF, ss-CF, BF, blocked BF, QF, CBF, dl-CBF; or guira and a layout.
+    /// The paper's name (CF, ss-CF, BF, blocked BF, QF, CBF, dl-CBF), or guira and a layout.
     pub name: String,
-    /// The crate that it comes from, or "here".
+    /// The crate that implements it, or "here".
     pub source: &'static str,
-    /// Whether keys can be taken out.
-    pub removes: bool,
-    /// Filled until it refuses a key, and not to a number of keys.
+    pub supports_removal: bool,
+    /// Whether experiments fill the filter until it refuses a key, instead of up to its capacity.
     pub until_full: bool,
-    /// Builds one that takes about so many bytes, and says how many keys it is meant for.
     pub build: Build,
 }
 
-/// Makes an empty filter of about so many bytes, and says how many keys it is meant for.
+/// Builds an empty filter of about the given number of bytes, and returns it with its capacity.
 pub type Build = Box<dyn Fn(usize) -> (Box<dyn Filter>, usize) + Send + Sync>;
 
-/// Every kind, the paper's first.
+/// Returns all kinds, the paper's first.
 pub fn all() -> Vec<Kind> {
     let mut kinds = vec![
         kind("CF", "here", true, true, cuckoo::plain),
@@ -99,7 +99,7 @@ pub fn all() -> Vec<Kind> {
 fn kind<F: Filter + 'static>(
     name: &str,
     source: &'static str,
-    removes: bool,
+    supports_removal: bool,
     until_full: bool,
     build: fn(usize) -> (F, usize),
 ) -> Kind {
@@ -107,33 +107,34 @@ fn kind<F: Filter + 'static>(
         let (filter, items) = build(bytes);
         (Box::new(filter) as Box<dyn Filter>, items)
     };
-    Kind { name: name.into(), source, removes, until_full, build: Box::new(build) }
+    Kind { name: name.into(), source, supports_removal, until_full, build: Box::new(build) }
 }
 
-/// One folded multiply: enough for random keys, in all bits.
+/// Hashes a key by one folded multiplication, which suffices for random keys.
 #[inline]
 fn hash(key: u64) -> u64 {
     let product = u128::from(key ^ 0x243f_6a88_85a3_08d3) * 0x9e37_79b9_7f4a_7c15;
     product as u64 ^ (product >> 64) as u64
 }
 
-/// Zeroed memory whose pages the system has handed over already, so that no first insert waits for it.
+/// Allocates zeroed memory and touches all pages, so that no insert waits for the system to map
+/// one.
 fn zeroed(bytes: usize) -> Vec<u8> {
     let mut memory = vec![0; bytes];
     black_box(&mut memory[..]).fill(0);
     memory
 }
 
-/// How many different cache lines these bytes of a table lie in.
-fn distinct_lines(bytes: impl IntoIterator<Item = usize>) -> usize {
+/// Counts the distinct cache lines that the given bytes of a table lie in.
+fn count_cache_lines(bytes: impl IntoIterator<Item = usize>) -> usize {
     let mut lines: Vec<usize> = bytes.into_iter().map(|byte| byte / 64).collect();
     lines.sort_unstable();
     lines.dedup();
     lines.len()
 }
 
-/// The largest power of two of things of so many bits that fits into so many bytes, at least one.
-fn power_of_two(bytes: usize, bits: usize) -> usize {
-    let things = (bytes * 8 / bits).max(1);
-    1 << things.ilog2()
+/// Returns the largest power of two of elements that fits into `bytes` bytes, but at least one.
+fn power_of_two(bytes: usize, bits_per_element: usize) -> usize {
+    let elements = (bytes * 8 / bits_per_element).max(1);
+    1 << elements.ilog2()
 }

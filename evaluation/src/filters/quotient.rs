@@ -1,32 +1,33 @@
-//! The paper's quotient filter (Bender et al. 2012), for which there is no crate: slots of a 9-bit
-//! remainder and three bits about it, filled to 90 %.
+//! The paper's quotient filter (Bender et al. 2012): slots of a 9-bit remainder and three flags,
+//! filled to 90 %.
 //!
-//! A fingerprint's upper part, its quotient, is the slot that it would like. Fingerprints with one
-//! quotient stand together, sorted, in a run; runs stand in the order of their quotients, shifted to
-//! the right where others are in the way. A cluster begins with a slot that holds what belongs there.
+//! A fingerprint consists of a quotient, which is its home slot, and a remainder, which is stored.
+//! Remainders with the same quotient form a sorted run. Runs follow one another in the order of
+//! their quotients, and a run shifts to the right if its home slot is taken. A cluster is a
+//! sequence of runs that starts with an unshifted remainder.
 
-use super::{Filter, distinct_lines, hash, power_of_two, slots::Slots};
+use super::{Filter, count_cache_lines, hash, power_of_two, slots::Slots};
 
-/// Bits of a remainder.
+/// Bits per remainder.
 pub const REMAINDER: u32 = 9;
-/// The load that the paper fills to, as that is as far as the filter's own paper went.
+/// The maximum load in the cuckoo filter paper.
 pub const LOAD: f64 = 0.9;
 
-/// Some fingerprint has this slot as its quotient; the bit stays with the slot.
+/// A run has this slot as its home; the flag belongs to the slot, not to the remainder in it.
 const OCCUPIED: u16 = 1;
-/// This is not the first of its run.
+/// The remainder is not the first of its run.
 const CONTINUES: u16 = 2;
-/// This is not where its quotient is.
+/// The remainder is not in its home slot.
 const SHIFTED: u16 = 4;
-/// Bits below the remainder; all zero where the slot is empty.
-const ABOUT: u32 = 3;
+/// Number of flags, which are the lowest bits of a slot and all clear if the slot is empty.
+const FLAG_BITS: u32 = 3;
 
 fn is_empty(slot: u16) -> bool {
     slot & (OCCUPIED | CONTINUES | SHIFTED) == 0
 }
 
 fn remainder(slot: u16) -> u16 {
-    slot >> ABOUT
+    slot >> FLAG_BITS
 }
 
 /// The filter.
@@ -36,51 +37,52 @@ pub struct Quotient {
 }
 
 pub fn build(bytes: usize) -> (Quotient, usize) {
-    let slots = Slots::new(power_of_two(bytes, (REMAINDER + ABOUT) as usize).max(8));
+    let slots = Slots::new(power_of_two(bytes, (REMAINDER + FLAG_BITS) as usize).max(8));
     let filter = Quotient { slots, items: 0 };
-    let items = filter.most();
+    let items = filter.max_items();
     (filter, items)
 }
 
 impl Quotient {
-    fn most(&self) -> usize {
+    fn max_items(&self) -> usize {
         (LOAD * self.slots.count() as f64) as usize
     }
 
-    /// Quotient and remainder.
+    /// Returns the quotient and the remainder of a key.
     #[inline]
-    fn place(&self, key: u64) -> (usize, u16) {
+    fn split(&self, key: u64) -> (usize, u16) {
         let hash = hash(key);
         let quotient = (hash >> 32) as usize & (self.slots.count() - 1);
         (quotient, hash as u16 & ((1 << REMAINDER) - 1))
     }
 
-    fn has(&self, slot: usize, bits: u16) -> bool {
+    fn has_flag(&self, slot: usize, bits: u16) -> bool {
         self.slots.get(slot) & bits != 0
     }
 
-    /// Where the run of a quotient begins, or would: from the start of its cluster, one run for each
-    /// occupied slot. Tells every slot that it reads.
+    /// Returns the first slot of a quotient's run, or the slot where it would start.
+    ///
+    /// Calls `on_read` with each slot that it reads.
     #[inline]
-    fn run(&self, quotient: usize, mut reads: impl FnMut(usize)) -> usize {
+    fn run_start(&self, quotient: usize, mut on_read: impl FnMut(usize)) -> usize {
         let mut owner = quotient;
-        reads(owner);
-        while self.has(owner, SHIFTED) {
+        on_read(owner);
+        while self.has_flag(owner, SHIFTED) {
             owner = self.slots.previous(owner);
-            reads(owner);
+            on_read(owner);
         }
         let mut start = owner;
         while owner != quotient {
             loop {
                 start = self.slots.next(start);
-                reads(start);
-                if !self.has(start, CONTINUES) {
+                on_read(start);
+                if !self.has_flag(start, CONTINUES) {
                     break;
                 }
             }
             loop {
                 owner = self.slots.next(owner);
-                if self.has(owner, OCCUPIED) {
+                if self.has_flag(owner, OCCUPIED) {
                     break;
                 }
             }
@@ -88,30 +90,32 @@ impl Quotient {
         start
     }
 
-    /// The slot of a fingerprint, with the start of its run. Tells every slot that it reads.
+    /// Returns the slot of a key's remainder and the first slot of its run.
+    ///
+    /// Calls `on_read` with each slot that it reads.
     #[inline]
-    fn find(&self, key: u64, mut reads: impl FnMut(usize)) -> Option<(usize, usize)> {
-        let (quotient, wanted) = self.place(key);
-        reads(quotient);
-        if !self.has(quotient, OCCUPIED) {
+    fn find(&self, key: u64, mut on_read: impl FnMut(usize)) -> Option<(usize, usize)> {
+        let (quotient, specs) = self.split(key);
+        on_read(quotient);
+        if !self.has_flag(quotient, OCCUPIED) {
             return None;
         }
-        let start = self.run(quotient, &mut reads);
+        let start = self.run_start(quotient, &mut on_read);
         let mut slot = start;
         loop {
-            reads(slot);
-            match remainder(self.slots.get(slot)).cmp(&wanted) {
+            on_read(slot);
+            match remainder(self.slots.get(slot)).cmp(&specs) {
                 std::cmp::Ordering::Equal => return Some((slot, start)),
                 std::cmp::Ordering::Greater => return None,
                 std::cmp::Ordering::Less => slot = self.slots.next(slot),
             }
-            if !self.has(slot, CONTINUES) {
+            if !self.has_flag(slot, CONTINUES) {
                 return None;
             }
         }
     }
 
-    /// Puts an entry into a slot, and shifts what stood there and behind, as far as an empty slot.
+    /// Writes an entry to a slot, and shifts the entries from there up to the next empty slot.
     fn shift_in(&mut self, mut slot: usize, mut entry: u16) {
         loop {
             let old = self.slots.get(slot);
@@ -124,25 +128,26 @@ impl Quotient {
         }
     }
 
-    /// Takes the entry out of a slot of a quotient's run, and shifts back what follows in its cluster.
-    /// If it was the first of its run and not the last, the next is its heir.
-    fn shift_out(&mut self, mut slot: usize, mut quotient: usize, mut has_heir: bool) {
+    /// Removes the entry in a slot of a quotient's run, and shifts the rest of the cluster back.
+    ///
+    /// `next_starts_run` is set if the entry was the first of several in its run.
+    fn shift_out(&mut self, mut slot: usize, mut quotient: usize, mut next_starts_run: bool) {
         loop {
             let next = self.slots.next(slot);
             let mut entry = self.slots.get(next);
             if entry & SHIFTED == 0 {
-                // Empty, or the start of another cluster.
+                // The next slot is empty or starts another cluster.
                 self.slots.set(slot, 0);
                 return;
             }
-            if has_heir {
+            if next_starts_run {
                 entry &= !CONTINUES;
-                has_heir = false;
+                next_starts_run = false;
             } else if entry & CONTINUES == 0 {
-                // Another run, that of the next quotient that has one.
+                // The next entry starts the run of the next occupied quotient.
                 loop {
                     quotient = self.slots.next(quotient);
-                    if self.has(quotient, OCCUPIED) {
+                    if self.has_flag(quotient, OCCUPIED) {
                         break;
                     }
                 }
@@ -159,24 +164,24 @@ impl Quotient {
 impl Filter for Quotient {
     #[inline]
     fn insert(&mut self, key: u64) -> bool {
-        if self.items >= self.most() {
+        if self.items >= self.max_items() {
             return false;
         }
         self.items += 1;
-        let (quotient, new) = self.place(key);
-        let (home, entry) = (self.slots.get(quotient), new << ABOUT);
+        let (quotient, new) = self.split(key);
+        let (home, entry) = (self.slots.get(quotient), new << FLAG_BITS);
         self.slots.set(quotient, home | OCCUPIED);
         if is_empty(home) {
             self.slots.set(quotient, entry | OCCUPIED);
             return true;
         }
-        let start = self.run(quotient, |_| ());
+        let start = self.run_start(quotient, |_| ());
         let (mut slot, mut flags) = (start, 0);
         if home & OCCUPIED != 0 {
-            // There is a run: go on to the first that is no smaller, or to its end.
+            // Find the first remainder of the run that is not smaller, or the end of the run.
             while remainder(self.slots.get(slot)) < new {
                 slot = self.slots.next(slot);
-                if !self.has(slot, CONTINUES) {
+                if !self.has_flag(slot, CONTINUES) {
                     break;
                 }
             }
@@ -199,8 +204,8 @@ impl Filter for Quotient {
     fn remove(&mut self, key: u64) -> Option<bool> {
         let Some((slot, start)) = self.find(key, |_| ()) else { return Some(false) };
         self.items -= 1;
-        let (quotient, _) = self.place(key);
-        let is_last = !self.has(self.slots.next(slot), CONTINUES);
+        let (quotient, _) = self.split(key);
+        let is_last = !self.has_flag(self.slots.next(slot), CONTINUES);
         if slot == start && is_last {
             self.slots.set(quotient, self.slots.get(quotient) & !OCCUPIED);
         }
@@ -216,10 +221,10 @@ impl Filter for Quotient {
         self.slots.count()
     }
 
-    fn lines(&self, key: u64) -> Option<usize> {
+    fn cache_lines(&self, key: u64) -> Option<usize> {
         let mut read = Vec::new();
         self.find(key, |slot| read.push(slot));
-        Some(distinct_lines(read.into_iter().flat_map(Slots::places)))
+        Some(count_cache_lines(read.into_iter().flat_map(Slots::byte_span)))
     }
 }
 
@@ -231,16 +236,16 @@ mod tests {
 
     use super::{CONTINUES, Filter, OCCUPIED, Quotient, SHIFTED, build, is_empty, remainder};
 
-    /// All fingerprints, read off as the definition has it.
+    /// Decodes all fingerprints by the definition of runs and clusters.
     fn fingerprints(filter: &Quotient) -> Vec<(usize, u16)> {
         let slots = filter.slots.count();
-        let Some(first) = (0..slots).find(|&slot| !filter.has(slot, SHIFTED)) else {
+        let Some(first) = (0..slots).find(|&slot| !filter.has_flag(slot, SHIFTED)) else {
             panic!("a cluster has a start")
         };
         let (mut owners, mut found) = (std::collections::VecDeque::new(), Vec::new());
         let mut owner = first;
         for slot in (first..first + slots).map(|slot| slot % slots) {
-            if filter.has(slot, OCCUPIED) {
+            if filter.has_flag(slot, OCCUPIED) {
                 owners.push_back(slot);
             }
             let entry = filter.slots.get(slot);
@@ -259,38 +264,38 @@ mod tests {
     }
 
     #[test]
-    fn a_small_ring_holds_the_multiset_of_its_fingerprints() {
-        let (mut filter, most) = build(48);
-        assert_eq!((filter.slots(), most), (32, 28));
+    fn a_small_filter_agrees_with_a_multiset_of_fingerprints() {
+        let (mut filter, max_items) = build(48);
+        assert_eq!((filter.slots(), max_items), (32, 28));
         let mut rng = SmallRng::seed_from_u64(5);
-        // Few keys, so that there are long runs, copies, and clusters across the end of the ring.
+        // With few keys, runs are long, copies are frequent, and clusters wrap around.
         let mut oracle: BTreeMap<(usize, u16), usize> = BTreeMap::new();
         for step in 0..60_000 {
             let key = rng.random_range(0..60_u64);
-            let place = filter.place(key);
-            let copies = oracle.get(&place).copied().unwrap_or(0);
+            let split = filter.split(key);
+            let copies = oracle.get(&split).copied().unwrap_or(0);
             assert_eq!(filter.contains(key), copies > 0);
-            // Up and down between empty and full.
+            // Alternate between growing and shrinking.
             if rng.random_range(0..100) < if step / 100 % 2 == 0 { 70 } else { 30 } {
-                let fits = filter.items < most;
+                let fits = filter.items < max_items;
                 assert_eq!(filter.insert(key), fits);
                 if fits {
-                    *oracle.entry(place).or_default() += 1;
+                    *oracle.entry(split).or_default() += 1;
                 }
             } else {
                 assert_eq!(filter.remove(key), Some(copies > 0));
                 if copies > 0 {
-                    oracle.insert(place, copies - 1);
+                    oracle.insert(split, copies - 1);
                 }
             }
-            let copies = oracle.iter().flat_map(|(&place, &n)| std::iter::repeat_n(place, n));
+            let copies = oracle.iter().flat_map(|(&split, &n)| std::iter::repeat_n(split, n));
             assert_eq!(fingerprints(&filter), copies.collect::<Vec<_>>());
         }
     }
 
     #[test]
-    fn an_absent_quotient_costs_one_slot() {
+    fn a_lookup_in_an_empty_filter_reads_one_slot() {
         let (filter, _) = build(1 << 12);
-        assert!((0..100).all(|key| filter.lines(key) <= Some(2) && filter.lines(key) >= Some(1)));
+        assert!((0..100).all(|key| matches!(filter.cache_lines(key), Some(1..=2))));
     }
 }

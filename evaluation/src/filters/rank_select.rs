@@ -1,17 +1,16 @@
-//! The quotient filter of today, by rank and select (Pandey et al. 2017), by `qfilter`: what the crates
-//! have instead of the paper's.
+//! The rank-and-select quotient filter (Pandey et al. 2017), from the crate `qfilter`.
 
 use super::{
     Filter, hash, power_of_two,
     quotient::{LOAD, REMAINDER},
 };
 
-/// As many slots as the paper's filter has, with remainders as long, and 2.125 bits about each.
+/// The filter, with as many slots and the same remainders as the paper's, and 2.125 bits of
+/// metadata per slot.
 pub struct RankSelect(qfilter::Filter);
 
 pub fn build(bytes: usize) -> (RankSelect, usize) {
-    // It takes 89 bits for eight slots; of bytes that are exactly enough for the paper's filter, it
-    // leaves some over.
+    // Eight slots take 89 bits, so this filter is smaller than the paper's with as many slots.
     let slots = power_of_two(bytes, 11).max(64);
     let items = (LOAD * slots as f64) as usize;
     let rate = 0.5_f64.powi(REMAINDER as i32);
@@ -41,7 +40,7 @@ impl Filter for RankSelect {
     }
 
     fn slots(&self) -> usize {
-        // The crate's own limit is 95 % of them.
+        // The crate limits the load to 95 %.
         (self.0.capacity() as f64 / 0.95).round() as usize
     }
 }

@@ -1,44 +1,49 @@
-//! Slots of 12 bits, one behind another, in a ring.
+//! A packed ring of 12-bit slots.
 
 use super::zeroed;
 
-/// A power of two of slots.
+/// A ring of slots; their number is a power of two.
 pub struct Slots {
     memory: Vec<u8>,
-    /// Slots less one.
+    /// Number of slots minus one.
     mask: usize,
 }
 
 impl Slots {
-    /// Empty slots, a power of two above one.
+    /// Creates empty slots.
+    ///
+    /// # Panics
+    /// If `slots` is not a power of two above one.
     pub fn new(slots: usize) -> Self {
         assert!(slots.is_power_of_two() && slots > 1);
         Self { memory: zeroed(slots / 2 * 3), mask: slots - 1 }
     }
 
+    /// Returns the number of slots.
     pub fn count(&self) -> usize {
         self.mask + 1
     }
 
+    /// Returns the size in bytes.
     pub fn bytes(&self) -> usize {
         self.memory.len()
     }
 
-    /// The slot behind.
+    /// Returns the next slot.
     #[inline]
     pub fn next(&self, slot: usize) -> usize {
         (slot + 1) & self.mask
     }
 
-    /// The slot before.
+    /// Returns the previous slot.
     #[inline]
     pub fn previous(&self, slot: usize) -> usize {
         slot.wrapping_sub(1) & self.mask
     }
 
-    /// The first byte of a slot, and where in it the slot begins.
+    /// Returns the first byte of a slot, and the slot's offset in it in bits.
     #[inline]
-    fn place(slot: usize) -> (usize, usize) {
+    fn locate(slot: usize) -> (usize, usize) {
         (slot * 3 / 2, slot % 2 * 4)
     }
 
@@ -49,20 +54,20 @@ impl Slots {
 
     #[inline]
     pub fn get(&self, slot: usize) -> u16 {
-        let (byte, shift) = Self::place(slot);
+        let (byte, shift) = Self::locate(slot);
         self.pair(byte) >> shift & 0xfff
     }
 
     #[inline]
     pub fn set(&mut self, slot: usize, value: u16) {
-        let (byte, shift) = Self::place(slot);
+        let (byte, shift) = Self::locate(slot);
         let pair = self.pair(byte) & !(0xfff << shift) | value << shift;
         self.memory[byte..byte + 2].copy_from_slice(&pair.to_le_bytes());
     }
 
-    /// The first and the last byte of a slot.
-    pub fn places(slot: usize) -> [usize; 2] {
-        let (byte, _) = Self::place(slot);
+    /// Returns the first and the last byte of a slot.
+    pub fn byte_span(slot: usize) -> [usize; 2] {
+        let (byte, _) = Self::locate(slot);
         [byte, byte + 1]
     }
 }

@@ -1,4 +1,4 @@
-//! Writes `evaluation/report/`: one page with everything in it, and a CSV file for each table and plot.
+//! Writes `evaluation/report/`: the page, and a CSV file for each table and plot.
 
 mod page;
 
@@ -9,52 +9,62 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-use guira_report::table::Table;
+pub use guira_bench::{
+    machine,
+    plot::{Chart, Look, Marker, Series},
+    table::{Table, cell},
+};
 
 use crate::experiments::{Experiment, Outcome, Row};
 
-/// What an experiment brought.
-pub type Done = (&'static Experiment, Outcome);
+/// An experiment and its outcome.
+pub type Completed = (&'static Experiment, Outcome);
 
-/// Where the report goes: beside the sources.
+/// The folder of the report.
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("report")
 }
 
-/// Every row of every experiment as a table.
-fn summary(done: &[Done]) -> Table {
-    let head =
-        ["section", "place", "what", "paper", "here", "difference", "unit", "verdict", "why"];
+/// Headings of the summary's columns; the CSV file has the experiment before them.
+const SUMMARY_HEAD: [&str; 8] =
+    ["location", "quantity", "paper", "measured", "difference", "unit", "verdict", "note"];
+
+/// All rows of all experiments as one table.
+fn summary(completed: &[Completed]) -> Table {
+    let head: Vec<&str> = std::iter::once("experiment").chain(SUMMARY_HEAD).collect();
     let mut table = Table::new("summary", &head);
-    for (experiment, outcome) in done {
+    for (experiment, outcome) in completed {
         for row in &outcome.rows {
             table.push(vec![
                 experiment.title.into(),
-                row.place.clone(),
-                row.what.clone(),
+                row.location.clone(),
+                row.quantity.clone(),
                 row.paper.map_or(String::new(), number),
-                number(row.here),
+                number(row.measured),
                 difference(row),
                 row.unit.into(),
-                format!("{:?}", row.verdict).to_lowercase(),
-                row.why.clone(),
+                row.verdict.name().into(),
+                row.note.clone(),
             ]);
         }
     }
     table
 }
 
-/// Writes everything; returns the page's path.
-pub fn write(done: &[Done], seconds: f64) -> Result<PathBuf> {
+/// Writes the report, and returns the path of its page.
+///
+/// # Errors
+/// If a file cannot be written, or if two tables or plots share a name.
+pub fn write(completed: &[Completed], seconds: f64) -> Result<PathBuf> {
     let folder = folder();
     if folder.exists() {
-        // What an earlier run wrote and this one does not would be taken for this one's.
+        // Files of an earlier run must not look like results of this one.
         fs::remove_dir_all(&folder)
             .with_context(|| format!("cannot empty {}", folder.display()))?;
     }
-    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    summary(done).write_csv(&folder)?;
-    for (_, outcome) in done {
+    fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    summary(completed).write_csv(&folder)?;
+    for (_, outcome) in completed {
         for table in &outcome.tables {
             table.write_csv(&folder)?;
         }
@@ -64,30 +74,31 @@ pub fn write(done: &[Done], seconds: f64) -> Result<PathBuf> {
         }
     }
     let path = folder.join("index.html");
-    fs::write(&path, page::page(done, seconds)?.into_string())?;
-    let written = path.display();
-    let twice = name_given_twice(done);
-    ensure!(twice.is_none(), "{written} is written, but two tables or plots are {twice:?}");
+    fs::write(&path, page::page(completed, seconds)?.into_string())?;
+    // Last, so that an error in the program does not lose the results.
+    let (duplicate, written) = (duplicate_name(completed), path.display());
+    ensure!(duplicate.is_none(), "{written}: two tables or plots share the name {duplicate:?}");
     Ok(path)
 }
 
-/// A name of two tables or plots, one of which has overwritten the other's CSV file.
-fn name_given_twice(done: &[Done]) -> Option<&'static str> {
-    let tables = done.iter().flat_map(|(_, outcome)| outcome.tables.iter().map(|table| table.name));
-    let charts = done.iter().flat_map(|(_, outcome)| outcome.charts.iter().map(|chart| chart.name));
+/// Returns a name that two tables or plots share: one CSV file would overwrite the other.
+fn duplicate_name(completed: &[Completed]) -> Option<&'static str> {
+    let outcomes = || completed.iter().map(|(_, outcome)| outcome);
+    let tables = outcomes().flat_map(|outcome| outcome.tables.iter().map(|table| table.name));
+    let charts = outcomes().flat_map(|outcome| outcome.charts.iter().map(|chart| chart.name));
     let mut names: Vec<&str> = tables.chain(charts).collect();
     names.sort_unstable();
     names.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
 }
 
-/// A figure for people: about four digits.
+/// Formats a value with three to four significant digits.
 pub fn number(value: f64) -> String {
     rounded(value, value)
 }
 
-/// A figure with the digits that another of this size would have.
-fn rounded(value: f64, size: f64) -> String {
-    let digits = match size.abs() {
+/// Formats a value with the decimal places that `magnitude` needs.
+fn rounded(value: f64, magnitude: f64) -> String {
+    let digits = match magnitude.abs() {
         0.0 => 0,
         ..0.001 => return format!("{value:.2e}"),
         ..0.1 => 4,
@@ -101,20 +112,21 @@ fn rounded(value: f64, size: f64) -> String {
     text.into()
 }
 
-/// By how much the figure here is more than the paper's, in its digits.
+/// Formats the measured value minus the paper's.
 fn difference(row: &Row) -> String {
     let Some(paper) = row.paper else { return String::new() };
-    let difference = row.here - paper;
-    let text = rounded(difference.abs(), if row.here == 0.0 { paper } else { row.here });
+    let difference = row.measured - paper;
+    let text = rounded(difference.abs(), if row.measured == 0.0 { paper } else { row.measured });
     if text == "0" {
         return text;
     }
     let sign = |negative| if negative { "−" } else { "+" };
     let mut text = format!("{}{text}", sign(difference < 0.0));
     let share = (100.0 * difference / paper).round();
-    // Per cent differ by points.
+    // A difference of percentages is in points; a percentage of it would confuse.
     if row.unit != "%" && share != 0.0 && share.is_finite() {
-        write!(text, " ({}{:.0} %)", sign(share < 0.0), share.abs()).expect("a string takes all");
+        let written = write!(text, " ({}{:.0} %)", sign(share < 0.0), share.abs());
+        written.expect("writing to a String succeeds");
     }
     text
 }
@@ -125,25 +137,25 @@ mod tests {
     use crate::experiments::{Row, Verdict};
 
     #[test]
-    fn numbers_have_the_digits_that_matter() {
+    fn numbers_have_three_to_four_significant_digits() {
         let written = [0.0, 95.5, 12.6, 0.19, 0.000_24, 5.0, 123_456.7].map(number);
         assert_eq!(written, ["0", "95.5", "12.6", "0.19", "2.40e-4", "5", "123457"]);
     }
 
     #[test]
-    fn differences_are_the_figure_here_less_the_papers() {
+    fn a_difference_is_the_measured_value_minus_the_papers() {
         let row = Row {
-            place: String::new(),
-            what: String::new(),
+            location: String::new(),
+            quantity: String::new(),
             paper: Some(4.0),
-            here: 3.0,
+            measured: 3.0,
             unit: "bits",
             verdict: Verdict::Differs,
-            why: String::new(),
+            note: String::new(),
         };
         assert_eq!(difference(&row), "−1 (−25 %)");
-        assert_eq!(difference(&Row { unit: "%", here: 4.5, ..row.clone() }), "+0.5");
-        assert_eq!(difference(&Row { here: 4.001, ..row.clone() }), "0");
+        assert_eq!(difference(&Row { unit: "%", measured: 4.5, ..row.clone() }), "+0.5");
+        assert_eq!(difference(&Row { measured: 4.001, ..row.clone() }), "0");
         assert_eq!(difference(&Row { paper: None, ..row }), "");
     }
 }

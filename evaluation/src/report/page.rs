@@ -1,17 +1,19 @@
-//! The page itself: no file beside it is needed to read it.
+//! The page of the report: self-contained HTML.
 
 use anyhow::Result;
-use guira_report::{machine, plot::Chart, table::Table};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::{Done, difference, number};
+use super::{Chart, Completed, SUMMARY_HEAD, Table, difference, machine, number};
 use crate::experiments::{Row, Verdict};
 
 const STYLE: &str = include_str!("style.css");
 
-/// The whole page.
-pub fn page(done: &[Done], seconds: f64) -> Result<Markup> {
-    let sections = done.iter().map(section).collect::<Result<Vec<_>>>()?;
+/// Renders the page.
+///
+/// # Errors
+/// If a chart cannot be drawn.
+pub fn page(completed: &[Completed], seconds: f64) -> Result<Markup> {
+    let sections = completed.iter().map(section).collect::<Result<Vec<_>>>()?;
     Ok(html! {
         (DOCTYPE)
         html lang="en" {
@@ -24,12 +26,12 @@ pub fn page(done: &[Done], seconds: f64) -> Result<Markup> {
             body {
                 h1 { "The cuckoo filter papers, reproduced" }
                 (introduction())
-                (contents(done))
-                h2 id="summary" { "Paper, here, difference" }
-                (counts(done))
-                (summary(done))
+                (contents(completed))
+                h2 id="summary" { "Summary" }
+                (counts(completed))
+                (summary(completed))
                 @for section in sections { (section) }
-                h2 { "Where and how" }
+                h2 { "Environment" }
                 (facts(seconds))
             }
         }
@@ -45,27 +47,27 @@ fn introduction() -> Markup {
             }
             " (Fan, Andersen, Kaminsky, Mitzenmacher, CoNEXT 2014; “the paper”) and of "
             i { "Cuckoo Filter: Better Than Bloom" }
-            " (the same without Mitzenmacher, ;login: August 2013; “;login:”), measured again, with the \
+            " (Fan, Andersen, Kaminsky, ;login: August 2013; “;login:”), measured again. The \
              concurrent cuckoo filter "
             b { "guira" }
-            " beside the filters of the papers."
+            " is measured alongside the papers' filters."
         }
         p {
-            "Figures in the column “paper” are printed in the papers, with these exceptions. What the paper says in \
-             words of its plots (Figures 5 to 8), the parameters of the filters that it compares with, and the \
-             ranges of its Table 1 were set down without its text at hand: if it says otherwise, this page is \
-             wrong. The last section has figures of other papers, and some measured on another machine, each \
-             with its source."
+            "Values in the column “paper” are printed in the papers, with three exceptions that \
+             were written down without the text at hand and may contain errors: what the paper's \
+             text says about its plots (Figures 5 to 8), the parameters of the filters that it \
+             compares with, and the ranges of its Table 1. The last section has values from other \
+             papers, and some measured on another machine, each with its source."
         }
     }
 }
 
-fn contents(done: &[Done]) -> Markup {
+fn contents(completed: &[Completed]) -> Markup {
     html! {
         nav {
             ul {
-                li { a href="#summary" { "Paper, here, difference" } }
-                @for (experiment, _) in done {
+                li { a href="#summary" { "Summary" } }
+                @for (experiment, _) in completed {
                     li { a href={ "#" (experiment.name) } { (experiment.title) } }
                 }
             }
@@ -79,51 +81,44 @@ fn facts(seconds: f64) -> Markup {
             @for (name, fact) in machine::facts(env!("CARGO_PKG_NAME")) {
                 tr { th { (name) } td { (fact) } }
             }
-            tr { th { "took" } td { (format!("{seconds:.0} s")) } }
+            tr { th { "duration" } td { (format!("{seconds:.0} s")) } }
         }
     }
 }
 
-fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Reproduced => "reproduced",
-        Verdict::Better => "better",
-        Verdict::Differs => "differs",
-    }
+fn badge(verdict: Verdict) -> Markup {
+    html! { span class=(verdict.name()) { (verdict.name()) } }
 }
 
-fn counts(done: &[Done]) -> Markup {
-    let rows = || done.iter().flat_map(|(_, outcome)| &outcome.rows);
+fn counts(completed: &[Completed]) -> Markup {
+    let rows = || completed.iter().flat_map(|(_, outcome)| &outcome.rows);
     let verdicts = [Verdict::Reproduced, Verdict::Better, Verdict::Differs];
     html! {
         p {
-            (rows().count()) " figures: "
-            @for (nth, verdict) in verdicts.into_iter().enumerate() {
-                @if nth > 0 { ", " }
-                (rows().filter(|row| row.verdict == verdict).count()) " "
-                span class=(word(verdict)) { (word(verdict)) }
+            (rows().count()) " values: "
+            @for (index, verdict) in verdicts.into_iter().enumerate() {
+                @if index > 0 { ", " }
+                (rows().filter(|row| row.verdict == verdict).count()) " " (badge(verdict))
             }
-            ". A figure is “better” where it lies on the side that one wants of the paper's; why one differs \
-             stands beside it. A dash stands where the papers give no number, only a plot or a claim."
+            ". A value is “better” if it deviates from the paper's in the desirable direction. The \
+             column “note” explains the verdict. A dash means that the papers give no number, only \
+             a plot or a claim."
         }
     }
 }
 
-fn summary(done: &[Done]) -> Markup {
+fn summary(completed: &[Completed]) -> Markup {
     html! {
         div.wide {
             table.summary {
-                thead {
-                    tr {
-                        th { "place" } th { "what" } th { "paper" } th { "here" } th { "difference" }
-                        th { "unit" } th { "verdict" } th { "why" }
-                    }
-                }
-                @for (experiment, outcome) in done {
+                thead { tr { @for name in SUMMARY_HEAD { th { (name) } } } }
+                @for (experiment, outcome) in completed {
                     @if !outcome.rows.is_empty() {
                         tbody {
                             tr.group {
-                                th colspan="8" { a href={ "#" (experiment.name) } { (experiment.title) } }
+                                th colspan=(SUMMARY_HEAD.len()) {
+                                    a href={ "#" (experiment.name) } { (experiment.title) }
+                                }
                             }
                             @for row in &outcome.rows { (summary_row(row)) }
                         }
@@ -138,27 +133,28 @@ fn summary(done: &[Done]) -> Markup {
 fn summary_row(row: &Row) -> Markup {
     html! {
         tr {
-            td.place { (row.place) }
-            td.what { (row.what) }
+            td.location { (row.location) }
+            td.quantity { (row.quantity) }
             td.number { (row.paper.map_or("–".into(), number)) }
-            td.number { (number(row.here)) }
+            td.number { (number(row.measured)) }
             td.number { (difference(row)) }
             td { (row.unit) }
-            td { span class=(word(row.verdict)) { (word(row.verdict)) } }
-            td.why { (row.why.replace(" 000", "\u{a0}000")) }
+            td { (badge(row.verdict)) }
+            td.note { (row.note) }
         }
     }
 }
 
-fn section((experiment, outcome): &Done) -> Result<Markup> {
-    let drawn = outcome.charts.iter().filter(|chart| !chart.is_empty());
-    let charts = drawn.map(figure).collect::<Result<Vec<_>>>()?;
+fn section((experiment, outcome): &Completed) -> Result<Markup> {
+    let charts = outcome.charts.iter().filter(|chart| !chart.is_empty());
+    let charts = charts.map(figure).collect::<Result<Vec<_>>>()?;
+    let tables = outcome.tables.iter().filter(|table| !table.rows.is_empty());
     Ok(html! {
         section id=(experiment.name) {
             h2 { (experiment.title) }
-            @for note in &outcome.notes { p { (note.replace(" 000", "\u{a0}000")) } }
+            @for note in &outcome.notes { p { (note) } }
             @for chart in charts { (chart) }
-            @for table in outcome.tables.iter().filter(|table| !table.rows.is_empty()) { (cells(table)) }
+            @for table in tables { (cells(table)) }
         }
     })
 }
@@ -176,8 +172,8 @@ fn csv_link(name: &str) -> Markup {
     html! { a.csv href={ (name) ".csv" } { (name) ".csv" } }
 }
 
-/// The rows of a table that are shown without being asked for, at most.
-const SHOWN: usize = 24;
+/// Rows above which a table starts out collapsed.
+const MAX_EXPANDED_ROWS: usize = 24;
 
 fn cells(table: &Table) -> Markup {
     let rows = html! {
@@ -189,7 +185,7 @@ fn cells(table: &Table) -> Markup {
         }
     };
     html! {
-        @if table.rows.len() > SHOWN {
+        @if table.rows.len() > MAX_EXPANDED_ROWS {
             details { summary { (table.name) ": " (table.rows.len()) " rows" } (rows) }
         } @else {
             (rows)

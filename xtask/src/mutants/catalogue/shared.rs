@@ -46,7 +46,7 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "spin-refused-opens",
         "a thread that does not get the spin lock opens it",
-        Instead("taken.then_some(SpinGuard(self))"),
+        Instead("{ let guard = $; guard.or_else(|| { drop(SpinGuard(self)); None }) }"),
     ),
     // The number of items.
     fault("insert-uncounted", "`insert` does not count the item", Delete),

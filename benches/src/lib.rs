@@ -1,0 +1,52 @@
+//! The parts of the measuring program that other packages of the workspace use: keys, pinned cores,
+//! the memory floor, and the tables and plots of a report.
+
+mod cores;
+mod floor;
+mod keys;
+pub mod machine;
+pub mod memory;
+pub mod plot;
+pub mod table;
+
+use std::ops::Range;
+
+use guira::{CuckooFilter, Layout};
+
+pub use cores::Cores;
+pub use floor::Floor;
+pub use keys::{Keys, Pick};
+
+/// Number of keys in one call of a batch method.
+pub const BATCH: usize = 1024;
+
+/// Returns the capacity of a filter that takes about `bytes` bytes.
+#[must_use]
+pub fn capacity_for(bytes: usize, layout: Layout) -> usize {
+    // Bits per item hardly depend on the size, so one guess is enough. It touches no page.
+    let guess = bytes / 8 * layout.slots_per_bucket() as usize;
+    (guess as f64 * bytes as f64 / filter(guess, layout).size_in_bytes() as f64) as usize
+}
+
+/// Builds an empty filter with a capacity of `capacity` items.
+///
+/// # Panics
+/// If there is not enough memory.
+#[must_use]
+pub fn filter(capacity: usize, layout: Layout) -> CuckooFilter {
+    CuckooFilter::builder().capacity(capacity).layout(layout).seed(1).build().expect("memory")
+}
+
+/// Builds an empty filter that takes about `bytes` bytes.
+#[must_use]
+pub fn filter_of(layout: Layout, bytes: usize) -> CuckooFilter {
+    filter(capacity_for(bytes, layout), layout)
+}
+
+/// Inserts the keys at a range of indices, in batches.
+///
+/// # Panics
+/// If the filter has no room for them.
+pub fn fill(filter: &CuckooFilter, keys: Keys, indices: Range<u64>) {
+    keys.blocks(indices, |block| filter.by_hash().insert_batch(block).expect("room"));
+}

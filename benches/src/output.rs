@@ -1,0 +1,122 @@
+//! Writes the report: `report.md`, a CSV file for each table and plot, and the plots as SVG.
+
+use std::{fmt::Write, fs, path::PathBuf};
+
+use anyhow::{Context, Result};
+use guira_bench::{machine, table::Table};
+
+use crate::{Options, run::Results};
+
+/// Meaning of the figures, for readers who have only the report.
+const TERMS: &str = "\
+F is two random cache lines per key, prefetched in windows of 32, from memory of the same size on \
+the same kind of pages, measured right before and after each figure. R is one locked instruction \
+on one random line per key, without prefetching. Figures are medians of several rounds. Threads \
+are pinned. All filters get the same random 64-bit keys, and memory on huge pages; in the large \
+tables an exact set gets a sixteenth of the keys. A write removes the oldest of the thread's own \
+keys or inserts a new one, alternately. Latencies include the cost of reading the clock and, with \
+more threads than cores, the wait for a core.";
+
+/// Returns the heading of a table.
+fn heading(name: &str) -> &str {
+    match name {
+        "bars" => "Bars",
+        "comparison" => "Comparison with other crates",
+        "one-thread" => "One thread, in memory",
+        "semi-sorted" => "Semi-sorted layouts against plain ones",
+        "space" => "Bits per item and false-positive rate at capacity",
+        "in-l2" => "In the L2 cache",
+        "in-l3" => "In the L3 cache",
+        "against-atomic-cuckoo-filter" => "Against atomic-cuckoo-filter",
+        "peers" => "Other crates, one thread, in memory",
+        "peers-small" => "Other crates, one thread, a million items",
+        "peers-throughput" => "Other crates, by threads",
+        "peers-latency" => "Other crates, one reader beside writers",
+        "scaling" => "By threads, over mixes and loads",
+        "growing" => "A filter that has grown, against one built for the same items",
+        "snapshot" => "Snapshots",
+        "first-refusal" => "Load at the first refused insert",
+        "capacity" => "Filters that refuse an item below their capacity",
+        "quantile" => "Items that fit into small tables",
+        other => other,
+    }
+}
+
+/// Where the report goes, and what every copy of it says.
+pub struct Output {
+    folder: PathBuf,
+    facts: Vec<(&'static str, String)>,
+}
+
+impl Output {
+    /// Creates the folder.
+    pub fn new(options: &Options) -> Result<Self> {
+        let target = std::env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
+        let folder = options.output.clone().unwrap_or_else(|| target.join("bench"));
+        fs::create_dir_all(&folder)
+            .with_context(|| format!("cannot create the folder {}", folder.display()))?;
+        Ok(Self { folder, facts: machine::facts(env!("CARGO_PKG_NAME")) })
+    }
+
+    /// Prints machine, compiler, commit and command.
+    pub fn print_facts(&self) {
+        for (name, fact) in &self.facts {
+            println!("{name}: {fact}");
+        }
+    }
+
+    /// Writes everything measured so far. Files of an earlier run stay where this run has none.
+    pub fn write(&self, results: &Results) -> Result<()> {
+        let mut text = String::from("# guira, measured\n\n");
+        for (name, fact) in &self.facts {
+            writeln!(text, "- {name}: {fact}")?;
+        }
+        write!(text, "- duration: {:.0} s\n\n{TERMS}\n", results.seconds)?;
+        if !results.missing.is_empty() {
+            text += "\n**This report is incomplete.**\n\n";
+            results.missing.iter().try_for_each(|what| writeln!(text, "- {what}"))?;
+        }
+        let bars = bars(results);
+        for table in std::iter::once(&bars).chain(&results.tables) {
+            if !table.rows.is_empty() {
+                write!(text, "\n## {}\n\n{}", heading(table.name), table.markdown())?;
+                table.write_csv(&self.folder)?;
+            }
+        }
+        let charts = || results.charts.iter().filter(|chart| !chart.is_empty());
+        if charts().next().is_some() {
+            text += "\n## Plots\n";
+        }
+        for chart in charts() {
+            chart.write_svg(&self.folder)?;
+            chart.write_csv(&self.folder)?;
+            write!(text, "\n![{}]({}.svg)\n", chart.title, chart.name)?;
+        }
+        Ok(fs::write(self.folder.join("report.md"), &text)?)
+    }
+
+    /// Prints the tables that a reader wants first, what is missing, and where the report is.
+    pub fn finish(&self, results: &Results) {
+        let first = results.tables.iter().filter(|table| table.name == "comparison");
+        for table in std::iter::once(&bars(results)).chain(first) {
+            if !table.rows.is_empty() {
+                print!("\n{}:\n\n{}", heading(table.name), table.markdown());
+            }
+        }
+        if !results.missing.is_empty() {
+            println!("\nThe run was stopped or a section crashed. The report has everything else:");
+            results.missing.iter().for_each(|what| println!("- {what}"));
+        }
+        println!("\n{:.0} s; the report is {}", results.seconds, self.path().display());
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.join("report.md")
+    }
+}
+
+fn bars(results: &Results) -> Table {
+    let mut bars = Table::new("bars", &["bar", "target", "measured", "verdict", "how"]);
+    results.bars.iter().for_each(|bar| bars.push(bar.row()));
+    bars
+}

@@ -1,0 +1,200 @@
+//! Against `atomic-cuckoo-filter`: every workload that it supports, by one and two threads.
+
+use std::{sync::Barrier, thread};
+
+use guira_bench::{
+    BATCH, Keys,
+    table::{Table, cell},
+};
+
+use crate::{
+    bar::Bar,
+    peers::{self, Candidate, Size},
+    run::{Bench, Results, Section},
+    stop,
+    threads::{Population, Shared, Work, throughput},
+    timing::{Clock, median, over_range},
+};
+
+/// Per cent of its slots that the other filter can be filled to.
+const FULL: usize = 94;
+
+/// Per cent of the slots in use in the mixes with room.
+const LESS: usize = 80;
+
+/// Numbers of threads, and their names.
+const THREADS: [(usize, &str); 2] = [(1, "one thread"), (2, "two threads")];
+
+/// Size of the small table in bytes: 131 072 slots, which fit an L2 cache.
+const SMALL: usize = 256 << 10;
+
+/// What both filters do at one size.
+#[derive(Default)]
+struct Pair {
+    theirs: Speeds,
+    single: Speeds,
+    batch: Speeds,
+}
+
+#[derive(Default)]
+pub struct AgainstAtomic(Vec<Pair>);
+
+impl Section for AgainstAtomic {
+    fn measure(&mut self, bench: &Bench) {
+        let guira = peers::find("guira Plain4x16");
+        let atomic = peers::find("atomic-cuckoo-filter");
+        for bytes in [bench.bytes, SMALL] {
+            self.0.push(Pair::default());
+            let pair = self.0.last_mut().expect("just pushed");
+            workloads(bench, atomic, bytes, false, &mut pair.theirs);
+            workloads(bench, guira, bytes, false, &mut pair.single);
+            workloads(bench, guira, bytes, true, &mut pair.batch);
+        }
+    }
+
+    fn report(&self, results: &mut Results) {
+        let head =
+            ["workload", "guira, M/s", "in batches", "atomic-cuckoo-filter, M/s", "times", "batch"];
+        let mut table = Table::new("against-atomic-cuckoo-filter", &head);
+        let mut worst = [(f64::NAN, ""), (f64::NAN, "")];
+        for pair in &self.0 {
+            for ((name, single), (_, theirs)) in pair.single.iter().zip(&pair.theirs) {
+                let batch = pair.batch.iter().find(|(known, _)| known == name);
+                let batch = batch.map(|&(_, speed)| speed);
+                let times = [single / theirs, batch.unwrap_or(*single) / theirs];
+                for (worst, times) in worst.iter_mut().zip(times) {
+                    if worst.0.is_nan() || times < worst.0 {
+                        *worst = (times, name);
+                    }
+                }
+                table.push(vec![
+                    name.clone(),
+                    format!("{single:.1}"),
+                    cell(batch, 1),
+                    format!("{theirs:.1}"),
+                    format!("{:.1}", times[0]),
+                    cell(batch.map(|batch| batch / theirs), 1),
+                ]);
+            }
+        }
+        let [(single, single_at), (batch, batch_at)] = worst;
+        for (name, measured, at) in [
+            ("against `atomic-cuckoo-filter`, every workload, single", single, single_at),
+            ("against `atomic-cuckoo-filter`, every workload, batch if any", batch, batch_at),
+        ] {
+            let bar = Bar::at_least(name, 4.0, measured, "times its speed");
+            results.bars.push(bar.note(format!("smallest: {at}")));
+        }
+        results.tables.push(table);
+    }
+}
+
+/// Names and speeds of workloads, in million operations per second.
+type Speeds = Vec<(String, f64)>;
+
+/// Measures each workload of one filter; with `batches`, only those that have batches.
+fn workloads(bench: &Bench, peer: &Candidate, bytes: usize, batches: bool, speeds: &mut Speeds) {
+    let size = Size { items: bytes / 2 * FULL / 100, bytes };
+    let place = if bytes >> 20 > 0 { format!("{} MiB", bytes >> 20) } else { "256 KiB".into() };
+    for (threads, by) in THREADS {
+        bench.say(format!("{}, {place}: filled by {threads}", peer.name));
+        let rounds: Vec<[f64; 3]> = (0..if bytes == SMALL { 15 } else { 1 })
+            .map(|_| {
+                let speeds = fill_and_empty(bench, peer, size, threads, batches);
+                // A stop ends the threads' loops early: their speeds mean nothing then.
+                stop::point();
+                speeds
+            })
+            .collect();
+        for (at, what) in ["insert, to 94 % of the slots", "insert, the last 5 % of that", "remove"]
+            .into_iter()
+            .enumerate()
+        {
+            let speed = median(rounds.iter().map(|round| round[at]));
+            speeds.push((format!("{what}, {place}, {by}"), speed));
+        }
+    }
+    let filter = (peer.build)(size);
+    let filter = filter.shared().expect("a shared filter");
+    let slots = bytes / 2;
+    let population = Population::new(Keys::new(5), (slots * LESS / 100) as u64, 2);
+    population.fill(filter);
+    for load in [LESS, FULL] {
+        bench.say(format!("{}, {place}: mixes at {load} %", peer.name));
+        if load == FULL {
+            let more = (slots * (FULL - LESS) / 100) as u64;
+            Keys::new(6).blocks(0..more, |block| insert(filter, block, batches));
+        }
+        let lookups = [0, 50, 100].map(|present| {
+            (format!("lookup, {present} % present"), Work { reads: 100, present, batches })
+        });
+        let mixes = [95, 90, 50, 0]
+            .map(|reads| (format!("reads/writes {reads}/{}", 100 - reads), Work::mix(reads)));
+        for (what, work) in lookups.into_iter().chain(mixes) {
+            if batches && !work.batches {
+                continue;
+            }
+            for (threads, by) in THREADS {
+                let run = || {
+                    throughput(filter, &bench.cores, &population, threads, work, bench.time / 3)
+                        .total()
+                };
+                let speed = median((0..bench.rounds).map(|_| run()));
+                speeds.push((format!("{what}, {load} % load, {place}, {by}"), speed));
+            }
+        }
+    }
+}
+
+/// Threads fill a new filter and remove a tenth. Returns millions of inserts per second in all, of
+/// inserts near the end, and of removals.
+fn fill_and_empty(
+    bench: &Bench,
+    peer: &Candidate,
+    size: Size,
+    threads: usize,
+    batches: bool,
+) -> [f64; 3] {
+    let peer = (peer.build)(size);
+    let filter = peer.shared().expect("a shared filter");
+    let population = Population::new(Keys::new(3), size.items as u64, threads);
+    let barrier = Barrier::new(threads);
+    let work = |thread: usize| {
+        bench.cores.pin(thread);
+        let all = population.indices(thread);
+        let end = all.start + (all.end - all.start) * 95 / 100;
+        let insert =
+            |indices| over_range(Keys::new(3), indices, |block| insert(filter, block, batches));
+        barrier.wait();
+        let start = insert(all.start..end);
+        // The last band begins together, even if threads share a core.
+        barrier.wait();
+        let last = insert(end..all.end);
+        let tenth = all.start + (all.end - all.start) / 10;
+        barrier.wait();
+        let gone = over_range(Keys::new(3), all.start..tenth, |block| {
+            let mut removed = [false; BATCH];
+            if batches {
+                filter.remove_batch(block, &mut removed[..block.len()]);
+            } else {
+                filter.removes(block);
+            }
+        });
+        [start.and(last), last, gone].map(|clock: Clock| 1e3 / clock.per_key())
+    };
+    thread::scope(|scope| {
+        let work = &work;
+        let threads: Vec<_> =
+            (0..threads).map(|thread| scope.spawn(move || work(thread))).collect();
+        let speeds = threads.into_iter().map(|thread| thread.join().expect("a thread of a run"));
+        speeds.fold([0.0; 3], |sum, speeds| std::array::from_fn(|i| sum[i] + speeds[i]))
+    })
+}
+
+fn insert(filter: &dyn Shared, block: &[u64], batches: bool) {
+    if batches {
+        filter.insert_batch(block);
+    } else {
+        filter.inserts(block);
+    }
+}

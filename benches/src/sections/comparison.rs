@@ -1,0 +1,60 @@
+//! The table that compares guira with other crates.
+
+use guira_bench::table::{Table, cell};
+
+use super::{peers::Row, shared::SharedFigures};
+use crate::peers::Shares;
+
+/// Builds the table of the rows with a million items and of those in memory.
+pub fn table(small: &[Row], memory: &[Row], shared: &SharedFigures) -> Table {
+    let head = [
+        "crate",
+        "concurrent writes",
+        "bits per item",
+        "false positives, %",
+        "1 M items: insert, ns",
+        "1 M: lookup, present",
+        "1 M: lookup, absent",
+        "1 M: remove",
+        "in memory: insert, ns",
+        "memory: lookup, present",
+        "memory: lookup, absent",
+        "memory: remove",
+        "2 threads : 1, reads",
+        "2 threads : 1, half writes",
+    ];
+    let mut table = Table::new("comparison", &head);
+    for row in small {
+        let large = memory.iter().find(|large| large.name() == row.name());
+        let by_threads = |reads| {
+            let ratio = shared.two_against_one(row.peer, reads).filter(|_| !row.batches);
+            cell(ratio, 2)
+        };
+        let mut cells = vec![
+            row.name(),
+            concurrent_writes(row.peer.shares).into(),
+            format!("{:.1}", large.unwrap_or(row).bits_per_item),
+            format!("{:.4}", large.unwrap_or(row).false_positive_rate * 100.0),
+        ];
+        for row in [Some(row), large] {
+            cells.extend([
+                cell(row.and_then(|row| row.insert), 1),
+                cell(row.map(|row| row.lookups[4]), 1),
+                cell(row.map(|row| row.lookups[0]), 1),
+                cell(row.and_then(|row| row.remove), 1),
+            ]);
+        }
+        cells.extend([by_threads(100), by_threads(50)]);
+        table.push(cells);
+    }
+    table
+}
+
+fn concurrent_writes(shares: Shares) -> &'static str {
+    match shares {
+        Shares::Nothing => "no",
+        Shares::Inserts => "inserts only",
+        Shares::Lock => "behind a lock",
+        Shares::Everything => "yes",
+    }
+}

@@ -1,0 +1,155 @@
+//! The experiments behind `src/table/sizing.rs`: how many items fit into small tables, and how many
+//! filters refuse an item below their capacity.
+
+use std::{
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+    thread,
+};
+
+use guira::{CuckooFilter, Layout};
+use guira_bench::table::Table;
+use rand::{RngExt, SeedableRng, rngs::SmallRng};
+
+use super::loads::sample;
+use crate::{
+    run::{Bench, Results, Section},
+    stop,
+};
+
+/// Largest capacity of the filters.
+const LARGEST: usize = 3_000;
+
+/// Tables per size at most.
+const TABLES: u64 = 400_000;
+
+/// Filters of one capacity.
+struct Refusals {
+    layout: Layout,
+    capacity: usize,
+    tables: usize,
+    refused: usize,
+}
+
+/// Filters that refuse an item below their capacity.
+#[derive(Default)]
+pub struct Capacity(Vec<Refusals>);
+
+impl Section for Capacity {
+    fn measure(&mut self, bench: &Bench) {
+        let tables = bench.mode.pick(20, 100, 100_000);
+        let mut capacities: Vec<usize> = (5..40).collect();
+        let larger = (0..).map(|i| (40.0 * f64::exp2(f64::from(i) / 3.0)) as usize);
+        capacities.extend(larger.take_while(|&capacity| capacity <= LARGEST));
+        for &layout in &bench.layouts {
+            bench.say(format!("filters that refuse an item below their capacity, {layout:?}"));
+            for &capacity in &capacities {
+                let refused = refusals(layout, capacity, tables);
+                stop::point();
+                self.0.push(Refusals { layout, capacity, tables, refused });
+            }
+        }
+    }
+
+    fn report(&self, results: &mut Results) {
+        let head = ["layout", "capacity", "tables", "refused an item", "per 10 000"];
+        let mut table = Table::new("capacity", &head);
+        for row in &self.0 {
+            table.push(vec![
+                format!("{:?}", row.layout),
+                row.capacity.to_string(),
+                row.tables.to_string(),
+                row.refused.to_string(),
+                format!("{:.2}", 1e4 * row.refused as f64 / row.tables as f64),
+            ]);
+        }
+        results.tables.push(table);
+    }
+}
+
+/// Builds filters for a capacity, and counts those that refuse one of as many random items.
+fn refusals(layout: Layout, capacity: usize, tables: usize) -> usize {
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let refused = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for thread in 0..threads {
+            let refused = &refused;
+            scope.spawn(move || {
+                let mut rng = SmallRng::seed_from_u64((capacity << 8 | thread) as u64);
+                let share = tables / threads + usize::from(thread < tables % threads);
+                for _ in (0..share).take_while(|_| !stop::point()) {
+                    let filter = CuckooFilter::builder().capacity(capacity).layout(layout);
+                    let filter = filter.seed(rng.random()).build().expect("memory");
+                    let fits = (0..capacity).all(|_| filter.by_hash().insert(rng.random()).is_ok());
+                    refused.fetch_add(usize::from(!fits), Relaxed);
+                }
+            });
+        }
+    });
+    refused.into_inner()
+}
+
+/// Tables of one size.
+struct Fit {
+    layout: Layout,
+    buckets: u64,
+    /// Items that fitted, ascending.
+    items: Vec<u64>,
+}
+
+/// Items that fit into small tables; `src/table/sizing.rs` is fitted to them.
+#[derive(Default)]
+pub struct Quantile(Vec<Fit>);
+
+impl Section for Quantile {
+    fn measure(&mut self, bench: &Bench) {
+        // Slots that are filled for each size, in all tables together.
+        let budget = bench.mode.pick(500_000, 20_000_000, 2_000_000_000);
+        let fewest = bench.mode.pick(10, 200, 2_000);
+        for &layout in &bench.layouts {
+            // Half octaves: 1, 2, 3, 4, 6, 8, …
+            for half_octave in [0].into_iter().chain(2..) {
+                let buckets = f64::exp2(f64::from(half_octave) / 2.0).round() as u64;
+                let tables =
+                    (budget / (buckets * u64::from(layout.slots_per_bucket()))).min(TABLES);
+                if tables < fewest {
+                    break;
+                }
+                bench.say(format!("items that fit into {buckets} buckets, {layout:?}"));
+                self.0.push(Fit {
+                    layout,
+                    buckets,
+                    items: sample(layout, buckets, tables as usize),
+                });
+            }
+        }
+    }
+
+    fn report(&self, results: &mut Results) {
+        let head = [
+            "layout",
+            "buckets",
+            "slots",
+            "tables",
+            "least",
+            "1e-4",
+            "1e-3",
+            "1e-2",
+            "median",
+            "load at 1e-4, %",
+            "load at the median, %",
+        ];
+        let mut table = Table::new("quantile", &head);
+        for Fit { layout, buckets, items } in &self.0 {
+            let slots = buckets * u64::from(layout.slots_per_bucket());
+            let at = |share: f64| items[(share * items.len() as f64) as usize];
+            let load = |items: u64| format!("{:.2}", 100.0 * items as f64 / slots as f64);
+            let mut cells = vec![format!("{layout:?}")];
+            let counts = [*buckets, slots, items.len() as u64, items[0]];
+            let quantiles = [1e-4, 1e-3, 1e-2, 0.5].map(at);
+            cells.extend(counts.iter().chain(&quantiles).map(ToString::to_string));
+            cells.extend([load(at(1e-4)), load(at(0.5))]);
+            table.push(cells);
+        }
+        results.tables.push(table);
+    }
+}

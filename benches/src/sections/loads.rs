@@ -1,0 +1,117 @@
+//! How full tables get: the load at the first refused insert.
+
+use std::{sync::Mutex, thread};
+
+use guira::{
+    Layout,
+    raw::{Addressing, BucketLayout, Plain, SemiSorted, Table as Buckets},
+};
+use guira_bench::table::Table;
+use rand::{RngExt, SeedableRng, rngs::SmallRng};
+
+use crate::{
+    run::{Bench, Results, Section},
+    stop,
+};
+
+/// Inserts random items into a new table until it refuses one. Returns how many it holds.
+fn items_until_full<L: BucketLayout>(buckets: u64, rng: &mut SmallRng) -> u64 {
+    let table = Buckets::new(Addressing::new(buckets), true).expect("memory");
+    let mut items = 0;
+    while table.insert::<L>(table.addressing().pair::<L>(rng.random())).is_ok() {
+        items += 1;
+    }
+    items
+}
+
+/// Fills many tables, on all cores. Returns their numbers of items, ascending.
+fn sample_of<L: BucketLayout>(buckets: u64, tables: usize) -> Vec<u64> {
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(tables);
+    let all = Mutex::new(Vec::with_capacity(tables));
+    thread::scope(|scope| {
+        for thread in 0..threads {
+            let all = &all;
+            scope.spawn(move || {
+                let mut rng = SmallRng::seed_from_u64(buckets << 8 | thread as u64);
+                let share = tables / threads + usize::from(thread < tables % threads);
+                let mine: Vec<u64> = (0..share)
+                    .take_while(|_| !stop::point())
+                    .map(|_| items_until_full::<L>(buckets, &mut rng))
+                    .collect();
+                all.lock().expect("no panic").extend(mine);
+            });
+        }
+    });
+    // A stop leaves too few tables.
+    stop::point();
+    let mut all = all.into_inner().expect("no panic");
+    all.sort_unstable();
+    all
+}
+
+/// Fills many tables of a layout. Returns their numbers of items, ascending.
+pub fn sample(layout: Layout, buckets: u64, tables: usize) -> Vec<u64> {
+    match layout {
+        Layout::Plain8x8 => sample_of::<Plain<8, 8>>(buckets, tables),
+        Layout::Plain6x10 => sample_of::<Plain<6, 10>>(buckets, tables),
+        Layout::Plain5x12 => sample_of::<Plain<5, 12>>(buckets, tables),
+        Layout::Plain4x16 => sample_of::<Plain<4, 16>>(buckets, tables),
+        Layout::SemiSorted6x12 => sample_of::<SemiSorted<6, 12>>(buckets, tables),
+        Layout::SemiSorted5x14 => sample_of::<SemiSorted<5, 14>>(buckets, tables),
+        Layout::SemiSorted4x17 => sample_of::<SemiSorted<4, 17>>(buckets, tables),
+        Layout::SemiSorted3x22 => sample_of::<SemiSorted<3, 22>>(buckets, tables),
+        other => panic!("{other:?} is not measured yet"),
+    }
+}
+
+/// Loads in per cent of the slots, ascending.
+struct Row {
+    layout: Layout,
+    buckets: u64,
+    loads: Vec<f64>,
+}
+
+#[derive(Default)]
+pub struct Loads(Vec<Row>);
+
+impl Section for Loads {
+    fn measure(&mut self, bench: &Bench) {
+        let buckets = bench.mode.pick(1 << 16, 1 << 20, 1 << 20);
+        let tables = bench.mode.pick(2, 2, 10);
+        for &layout in &bench.layouts {
+            bench.say(format!("load at the first refused insert, {layout:?}"));
+            let slots = (buckets * u64::from(layout.slots_per_bucket())) as f64;
+            let items = sample(layout, buckets, tables);
+            let loads = items.iter().map(|&items| 100.0 * items as f64 / slots).collect();
+            self.0.push(Row { layout, buckets, loads });
+        }
+    }
+
+    fn report(&self, results: &mut Results) {
+        let head = [
+            "layout",
+            "buckets",
+            "tables",
+            "mean load, %",
+            "standard deviation",
+            "least",
+            "greatest",
+        ];
+        let mut table = Table::new("first-refusal", &head);
+        for Row { layout, buckets, loads } in &self.0 {
+            let mean = loads.iter().sum::<f64>() / loads.len() as f64;
+            let squares = loads.iter().map(|load| (load - mean).powi(2)).sum::<f64>();
+            let deviation = (squares / (loads.len() - 1).max(1) as f64).sqrt();
+            table.push(vec![
+                format!("{layout:?}"),
+                buckets.to_string(),
+                loads.len().to_string(),
+                format!("{mean:.2}"),
+                format!("{deviation:.3}"),
+                format!("{:.2}", loads.first().copied().unwrap_or(f64::NAN)),
+                format!("{:.2}", loads.last().copied().unwrap_or(f64::NAN)),
+            ]);
+        }
+        results.tables.push(table);
+    }
+}

@@ -1,0 +1,112 @@
+//! Semi-sorted layouts against plain ones with the same slots per bucket: tables of the same size,
+//! the same number of keys, one pinned thread, alternately.
+
+use guira::{CuckooFilter, Layout};
+use guira_bench::{BATCH, Keys, Pick, filter_of, table::Table};
+
+use crate::{
+    bar::Bar,
+    run::{Bench, Results, Section},
+    timing::{Beside, Clock, Rounds, STEP, over_keys, over_range},
+};
+
+/// Each semi-sorted layout and the plain one that it is compared with.
+const PAIRS: [(Layout, Layout); 3] = [
+    (Layout::SemiSorted6x12, Layout::Plain6x10),
+    (Layout::SemiSorted5x14, Layout::Plain5x12),
+    (Layout::SemiSorted4x17, Layout::Plain4x16),
+];
+
+/// What is compared, and the largest multiple of the plain layout's time that reaches the target.
+const BARS: [(&str, f64); 4] = [
+    ("lookup, 0 % present, batch", 1.05),
+    ("lookup, 100 % present, batch", 1.3),
+    ("insert, empty to capacity, batch", 1.5),
+    ("remove, batch", 1.5),
+];
+
+#[derive(Default)]
+pub struct SemiSorted {
+    rounds: Rounds,
+}
+
+impl Section for SemiSorted {
+    fn measure(&mut self, bench: &Bench) {
+        bench.cores.pin(1);
+        for round in 0..bench.rounds {
+            bench.say(format!("semi-sorted layouts, round {} of {}", round + 1, bench.rounds));
+            for (semi_sorted, plain) in PAIRS {
+                compare(bench, semi_sorted, plain, round as u64, &mut self.rounds);
+            }
+        }
+    }
+
+    fn report(&self, results: &mut Results) {
+        for (what, most) in BARS {
+            let times = |layout: Layout| self.rounds.times(&format!("{layout:?}: {what}"));
+            let measured = PAIRS.into_iter().filter(|pair| times(pair.0).is_finite());
+            let worst = measured.max_by(|a, b| times(a.0).total_cmp(&times(b.0)));
+            let (semi_sorted, plain) = worst.unwrap_or(PAIRS[0]);
+            let name = format!("semi-sorted: {what}");
+            results.bars.push(
+                Bar::at_most(name, most, times(semi_sorted), "of plain")
+                    .note(format!("worst of {}: {semi_sorted:?} against {plain:?}", PAIRS.len())),
+            );
+        }
+        let mut table =
+            Table::new("semi-sorted", &["semi-sorted, one thread", "ns", "plain, ns", "of plain"]);
+        for (name, nanoseconds, plain, times) in self.rounds.medians() {
+            let figures = [format!("{nanoseconds:.1}"), format!("{plain:.1}")];
+            let [nanoseconds, plain] = figures;
+            table.push(vec![name.into(), nanoseconds, plain, format!("{times:.2}")]);
+        }
+        results.tables.push(table);
+    }
+}
+
+/// Fills, looks up and removes, in both layouts alternately.
+fn compare(bench: &Bench, semi_sorted: Layout, plain: Layout, round: u64, rounds: &mut Rounds) {
+    let filters = [semi_sorted, plain].map(|layout| filter_of(layout, bench.bytes));
+    let items = filters[0].capacity().min(filters[1].capacity()) as u64;
+    let keys = Keys::new(round);
+    let mut note = |what: &str, work: &mut dyn FnMut(&CuckooFilter) -> Clock| {
+        let [nanoseconds, floor] = filters.each_ref().map(|filter| work(filter).per_key());
+        rounds.note(format!("{semi_sorted:?}: {what}"), Beside { nanoseconds, floor });
+    };
+    note("insert, empty to capacity, batch", &mut |filter| {
+        over_range(keys, 0..items, |block| filter.by_hash().insert_batch(block).expect("room"))
+    });
+    let mut found = [false; BATCH];
+    for present in [0, 50, 100] {
+        for pass in 0..3 {
+            let targets = keys.pick(STEP as usize, Pick { present, inserted: (0, items) }, pass);
+            note(&format!("lookup, {present} % present, batch"), &mut |filter| {
+                over_keys(&targets, |block| {
+                    filter.by_hash().contains_batch(block, &mut found[..block.len()])
+                })
+            });
+            note(&format!("lookup, {present} % present, single"), &mut |filter| {
+                over_keys(&targets, |block| {
+                    block.iter().filter(|&&key| filter.by_hash().contains(key)).count()
+                })
+            });
+        }
+    }
+    let step = STEP.min(items / 20);
+    note("remove, batch", &mut |filter| {
+        over_range(keys, 0..step, |block| {
+            let removed = filter.by_hash().remove_batch(block, &mut found[..block.len()]);
+            assert_eq!(removed, block.len(), "every inserted key can be removed");
+        })
+    });
+    note("remove, single", &mut |filter| {
+        over_range(keys, step..2 * step, |block| {
+            assert!(block.iter().all(|&key| filter.by_hash().remove(key)), "every key is present");
+        })
+    });
+    note("insert, one key for one removed, batch", &mut |filter| {
+        over_range(keys, items..items + 2 * step, |block| {
+            filter.by_hash().insert_batch(block).expect("room");
+        })
+    });
+}

@@ -1,0 +1,124 @@
+//! Saving and loading against reading and writing as many bytes, alternately.
+//!
+//! The file is in the folder for temporary files and stays in the system's page cache. Every
+//! operation runs twice and is timed the second time: memory that has been free for some seconds
+//! may have gone back to a virtual machine's host, and is expensive to touch again.
+
+use std::{
+    fs::{self, File},
+    hint::black_box,
+    io::Read,
+    path::PathBuf,
+    time::Instant,
+};
+
+use guira::{CuckooFilter, Layout};
+use guira_bench::{Keys, fill, filter_of, memory::with_small_pages, table::Table};
+
+use crate::{
+    bar::Bar,
+    run::{Bench, Results, Section},
+    stop,
+    timing::median,
+};
+
+/// Names of the operations; the first is the floor.
+const NAMES: [&str; 7] =
+    ["read", "read, 64 KiB at a time", "load", "from_bytes", "to_bytes", "write", "save"];
+
+/// Milliseconds of one layout, by operation and round.
+struct Row {
+    layout: Layout,
+    bytes: usize,
+    times: [Vec<f64>; NAMES.len()],
+}
+
+#[derive(Default)]
+pub struct Snapshot(Vec<Row>);
+
+/// A file that is removed in the end, even after a stop.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn new(name: &str) -> Self {
+        let name = format!("guira-bench-{}-{name}", std::process::id());
+        Self(std::env::temp_dir().join(name))
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+impl Section for Snapshot {
+    fn measure(&mut self, bench: &Bench) {
+        let usual = [Layout::Plain4x16, Layout::SemiSorted6x12];
+        let all = bench.layouts.len() == Layout::ALL.len();
+        for &layout in bench.layouts.iter().filter(|layout| !all || usual.contains(layout)) {
+            bench.say(format!("snapshots of {layout:?}"));
+            measure(layout, bench.bytes, bench.mode.pick(1, 5, 15), &mut self.0);
+        }
+    }
+
+    fn report(&self, results: &mut Results) {
+        let head =
+            ["layout", "MiB", "operation", "best, ms", "of reading", "median, ms", "of reading "];
+        let mut table = Table::new("snapshot", &head);
+        for Row { layout, bytes, times } in &self.0 {
+            let best = |nth: usize| times[nth].iter().copied().fold(f64::INFINITY, f64::min);
+            let middle = |nth: usize| median(times[nth].iter().copied());
+            for (nth, name) in NAMES.iter().enumerate() {
+                table.push(vec![
+                    format!("{layout:?}"),
+                    format!("{:.0}", *bytes as f64 / f64::from(1 << 20)),
+                    (*name).into(),
+                    format!("{:.1}", best(nth)),
+                    format!("{:.2}", best(nth) / best(0)),
+                    format!("{:.1}", middle(nth)),
+                    format!("{:.2}", middle(nth) / middle(0)),
+                ]);
+            }
+            let name = format!("load, {layout:?}");
+            let bar = Bar::at_most(name, 1.5, best(2) / best(0), "of reading the file");
+            results.bars.push(bar.note("best rounds"));
+        }
+        results.tables.push(table);
+    }
+}
+
+fn measure(layout: Layout, bytes: usize, rounds: usize, rows: &mut Vec<Row>) {
+    let filter = filter_of(layout, bytes);
+    fill(&filter, Keys::new(1), 0..filter.capacity() as u64);
+    let (source, target) = (Temporary::new("source"), Temporary::new("target"));
+    let snapshot = with_small_pages(|| filter.to_bytes());
+    fs::write(&source.0, &snapshot).expect("a file");
+    let open = || File::open(&source.0).expect("the file");
+    let create = || File::create(&target.0).expect("a file");
+    let mut buffer = vec![0; 64 << 10];
+    let mut works: [Box<dyn FnMut() + '_>; NAMES.len()] = [
+        Box::new(|| drop(black_box(fs::read(&source.0).expect("the file")))),
+        Box::new(|| {
+            let mut file = open();
+            while file.read(&mut buffer).expect("the file") > 0 {}
+        }),
+        Box::new(|| drop(CuckooFilter::load(open()).expect("a snapshot"))),
+        Box::new(|| drop(CuckooFilter::from_bytes(&snapshot).expect("a snapshot"))),
+        Box::new(|| drop(black_box(filter.to_bytes()))),
+        Box::new(|| fs::write(&target.0, &snapshot).expect("a file")),
+        Box::new(|| filter.save(create()).expect("space on the disk")),
+    ];
+    rows.push(Row { layout, bytes: snapshot.len(), times: Default::default() });
+    let row = rows.last_mut().expect("just pushed");
+    for _ in 0..rounds {
+        for (work, times) in works.iter_mut().zip(&mut row.times) {
+            stop::point();
+            // A caller's buffers are not on huge pages; the filter asks for its own.
+            with_small_pages(&mut *work);
+            let start = Instant::now();
+            with_small_pages(work);
+            times.push(1e3 * start.elapsed().as_secs_f64());
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Bits per item and the false-positive rate at capacity, measured, of every layout.
+
+use guira::Layout;
+use guira_bench::{BATCH, Keys, filter_of, table::Table};
+
+use crate::{
+    bar::Bar,
+    run::{Bench, Results, Section},
+    timing::over_range,
+};
+
+/// Lookups of absent keys behind one rate: about thirty false positives of the rarest kind.
+const LOOKUPS: u64 = 20_000_000;
+
+/// One layout at capacity.
+struct Row {
+    layout: Layout,
+    bits_per_item: f64,
+    /// Share of absent keys that seem present.
+    rate: f64,
+}
+
+#[derive(Default)]
+pub struct Space(Vec<Row>);
+
+impl Section for Space {
+    fn measure(&mut self, bench: &Bench) {
+        bench.cores.pin(1);
+        let lookups = bench.mode.pick(LOOKUPS / 10, LOOKUPS, LOOKUPS);
+        for &layout in &bench.layouts {
+            bench.say(format!("bits per item and rate of {layout:?}"));
+            let filter = filter_of(layout, bench.bytes);
+            let items = filter.capacity() as u64;
+            let keys = Keys::new(3);
+            over_range(keys, 0..items, |block| filter.by_hash().insert_batch(block).expect("room"));
+            let (mut found, mut positives) = ([false; BATCH], 0);
+            over_range(keys, items..items + lookups, |block| {
+                positives += filter.by_hash().contains_batch(block, &mut found[..block.len()]);
+            });
+            let bits_per_item = 8.0 * filter.size_in_bytes() as f64 / items as f64;
+            self.0.push(Row { layout, bits_per_item, rate: positives as f64 / lookups as f64 });
+        }
+    }
+
+    fn report(&self, results: &mut Results) {
+        let head = ["layout", "bits per item", "rate", "bits above log2(1/rate)"];
+        let mut table = Table::new("space", &head);
+        for &Row { layout, bits_per_item: bits, rate } in &self.0 {
+            let above = bits + rate.log2();
+            if matches!(layout, Layout::SemiSorted6x12 | Layout::SemiSorted5x14) {
+                let name = format!("{layout:?} at capacity, bits per item above log2(1/rate)");
+                let note = format!("{bits:.2} bits at {:.4} %", 100.0 * rate);
+                results.bars.push(Bar::at_most(name, 2.5, above, "bits").note(note));
+            }
+            table.push(vec![
+                format!("{layout:?}"),
+                format!("{bits:.2}"),
+                format!("{:.5} %", 100.0 * rate),
+                format!("{above:.2}"),
+            ]);
+        }
+        results.tables.push(table);
+    }
+}

@@ -1,0 +1,198 @@
+//! Nanoseconds per key of blocks of keys, with the memory floor measured beside them.
+
+use std::{hint::black_box, ops::Range, time::Instant};
+
+use guira_bench::{BATCH, Floor, Keys};
+
+use crate::stop;
+
+/// Keys of one measured step: enough to outlast noise, few beside the table.
+pub const STEP: u64 = 1 << 20;
+
+/// Per cent of present keys that lookups are measured at.
+pub const PRESENT: [u32; 5] = [0, 25, 50, 75, 100];
+
+/// Sums the time of calls with blocks of keys, without the making of the keys.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Clock {
+    nanoseconds: f64,
+    keys: usize,
+}
+
+impl Clock {
+    /// Times one call.
+    pub fn time<T>(&mut self, keys: &[u64], work: impl FnOnce(&[u64]) -> T) -> T {
+        let start = Instant::now();
+        let result = black_box(work(black_box(keys)));
+        self.nanoseconds += start.elapsed().as_nanos() as f64;
+        self.keys += keys.len();
+        result
+    }
+
+    /// Returns nanoseconds per key.
+    pub fn per_key(&self) -> f64 {
+        self.nanoseconds / self.keys as f64
+    }
+
+    /// Returns the sum of both.
+    pub fn and(self, other: Self) -> Self {
+        Self { nanoseconds: self.nanoseconds + other.nanoseconds, keys: self.keys + other.keys }
+    }
+}
+
+/// Times calls with the keys at a range of indices.
+pub fn over_range<T>(
+    keys: Keys,
+    mut indices: Range<u64>,
+    mut work: impl FnMut(&[u64]) -> T,
+) -> Clock {
+    let mut clock = Clock::default();
+    // A stop ends at a block: the whole range may take seconds.
+    while !indices.is_empty() && !stop::point() {
+        let until = indices.end.min(indices.start + 64 * BATCH as u64);
+        keys.blocks(indices.start..until, |block| {
+            clock.time(block, &mut work);
+        });
+        indices.start = until;
+    }
+    clock
+}
+
+/// Times calls with blocks of these keys.
+pub fn over_keys<T>(keys: &[u64], mut work: impl FnMut(&[u64]) -> T) -> Clock {
+    let mut clock = Clock::default();
+    stop::point();
+    for block in keys.chunks(BATCH) {
+        clock.time(block, &mut work);
+    }
+    clock
+}
+
+/// Measures F: nanoseconds per key of two random lines, prefetched in windows of 32.
+pub fn two_lines(floor: &Floor) -> f64 {
+    over_range(Keys::new(77), 0..STEP, |block| floor.read::<2>(block)).per_key()
+}
+
+/// Measures R: nanoseconds per key of one locked instruction on a random line, not prefetched.
+pub fn locked_line(floor: &Floor) -> f64 {
+    over_range(Keys::new(78), 0..STEP / 4, |block| floor.write_locked(block)).per_key()
+}
+
+/// A figure in nanoseconds beside its floor.
+#[derive(Clone, Copy, Debug)]
+pub struct Beside {
+    pub nanoseconds: f64,
+    /// Mean of the floor before and after.
+    pub floor: f64,
+}
+
+impl Beside {
+    /// Measures something between two measurements of a floor.
+    pub fn measure(floor: impl Fn() -> f64, work: impl FnOnce() -> Clock) -> (Self, Clock) {
+        let before = floor();
+        let clock = work();
+        let floor = f64::midpoint(before, floor());
+        (Self { nanoseconds: clock.per_key(), floor }, clock)
+    }
+
+    /// Returns the multiple of the floor.
+    pub fn times(&self) -> f64 {
+        self.nanoseconds / self.floor
+    }
+}
+
+/// Returns the median; of an even number of figures, the greater one in the middle.
+pub fn median(figures: impl IntoIterator<Item = f64>) -> f64 {
+    let mut figures: Vec<f64> = figures.into_iter().collect();
+    if figures.is_empty() {
+        return f64::NAN;
+    }
+    let middle = figures.len() / 2;
+    *figures.select_nth_unstable_by(middle, f64::total_cmp).1
+}
+
+/// Figures of several rounds by name, in order of first appearance.
+#[derive(Default)]
+pub struct Rounds(Vec<(String, Vec<Beside>)>);
+
+impl Rounds {
+    /// Adds the figure of one round.
+    pub fn note(&mut self, name: impl Into<String>, figure: Beside) {
+        let name = name.into();
+        match self.0.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, figures)) => figures.push(figure),
+            None => self.0.push((name, vec![figure])),
+        }
+    }
+
+    /// Returns each name with the medians of nanoseconds, of the floor, and of the multiple of it.
+    pub fn medians(&self) -> impl Iterator<Item = (&str, f64, f64, f64)> {
+        self.0.iter().map(|(name, figures)| {
+            let nanoseconds = median(figures.iter().map(|figure| figure.nanoseconds));
+            let floor = median(figures.iter().map(|figure| figure.floor));
+            (name.as_str(), nanoseconds, floor, median(figures.iter().map(Beside::times)))
+        })
+    }
+
+    /// Returns the median multiple of the floor by name, or NaN.
+    pub fn times(&self, name: &str) -> f64 {
+        self.medians().find(|(known, ..)| *known == name).map_or(f64::NAN, |(.., times)| times)
+    }
+
+    /// Returns the median nanoseconds by name, or NaN.
+    pub fn nanoseconds(&self, name: &str) -> f64 {
+        self.medians().find(|(known, ..)| *known == name).map_or(f64::NAN, |(_, it, ..)| it)
+    }
+}
+
+/// Returns names and ranges of the bands of load, as shares of all inserted items.
+pub fn bands(items: u64) -> impl Iterator<Item = (&'static str, Range<u64>)> {
+    const ENDS: [(u64, &str); 6] = [
+        (0, ""),
+        (50, "0–50 %"),
+        (80, "50–80 %"),
+        (90, "80–90 %"),
+        (95, "90–95 %"),
+        (100, "95–100 %"),
+    ];
+    ENDS.windows(2).map(move |ends| (ends[1].1, items * ends[0].0 / 100..items * ends[1].0 / 100))
+}
+
+/// Middle of each band in per cent, for plots.
+pub const BAND_MIDDLES: [f64; 5] = [25.0, 65.0, 85.0, 92.5, 97.5];
+
+#[cfg(test)]
+mod tests {
+    use super::{BAND_MIDDLES, Beside, Rounds, bands, median};
+
+    #[test]
+    fn bands_are_adjacent_and_end_at_the_last_item() {
+        for items in [5, 99, 1_000_003] {
+            let mut until = 0;
+            for ((_, band), middle) in bands(items).zip(BAND_MIDDLES) {
+                assert_eq!(band.start, until);
+                let found = f64::midpoint(band.start as f64, band.end as f64) / items as f64;
+                assert!((found * 100.0 - middle).abs() <= 100.0 / items as f64);
+                until = band.end;
+            }
+            assert_eq!(until, items);
+        }
+    }
+
+    #[test]
+    fn the_median_is_the_middle_figure() {
+        assert!((median([3.0, 1.0, 2.0]) - 2.0).abs() < 1e-9);
+        assert!(median([]).is_nan());
+    }
+
+    #[test]
+    fn rounds_divide_each_figure_by_its_own_floor() {
+        let mut rounds = Rounds::default();
+        for (nanoseconds, floor) in [(10.0, 5.0), (30.0, 10.0), (40.0, 10.0)] {
+            rounds.note("x", Beside { nanoseconds, floor });
+        }
+        assert!((rounds.times("x") - 3.0).abs() < 1e-9);
+        assert!((rounds.nanoseconds("x") - 30.0).abs() < 1e-9);
+        assert!(rounds.times("y").is_nan());
+    }
+}

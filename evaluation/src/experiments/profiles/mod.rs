@@ -1,0 +1,153 @@
+//! Throughput profiles, the basis of Table 3 and Figures 5 to 8: each filter is filled and emptied
+//! on one core, in several rounds.
+
+mod round;
+mod views;
+
+use std::sync::OnceLock;
+
+use guira_bench::Cores;
+
+use self::round::Round;
+pub use self::views::{
+    FALLS, FASTER, SLOWER, STABLE, at, chart, claim, find, layout_chart, mean, min_ratio, table,
+    trend,
+};
+use super::Progress;
+use crate::{
+    Options,
+    filters::{Kind, all},
+};
+
+/// Million operations per second by load or by share of present keys.
+pub type Curve = Vec<(f64, f64)>;
+
+/// Selects one of a profile's curves.
+pub type CurveOf = fn(&Profile) -> &Curve;
+
+/// Measurements of one kind of filter; speeds are medians over the rounds.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    pub name: String,
+    pub source: &'static str,
+    /// Keys in the full filter.
+    pub items: usize,
+    pub bits_per_item: f64,
+    /// False-positive rate of the full filter in per cent.
+    pub rate: f64,
+    /// Million inserts per second until the filter is full.
+    pub construction: f64,
+    /// Lookups in the full filter, by share of present keys in per cent.
+    pub by_share: Curve,
+    /// Lookups of absent keys, by load in per cent.
+    pub absent: Curve,
+    /// Lookups of present keys, by load in per cent.
+    pub present: Curve,
+    /// Inserts, by load in per cent at the middle of each band.
+    pub inserts: Curve,
+    /// Removals until the filter is empty, by load in per cent; empty without support for removal.
+    pub removals: Curve,
+}
+
+/// Returns the size of each filter in bytes: the requested size, rounded down to one that the
+/// paper's cuckoo filter with a power of two of buckets takes exactly.
+pub fn bytes(options: &Options) -> usize {
+    6 << (options.bytes() / 6).max(1).ilog2()
+}
+
+/// Measures all filters on the first call, and returns the same profiles on each call.
+pub fn profiles(options: &Options, progress: &Progress) -> &'static [Profile] {
+    static PROFILES: OnceLock<Vec<Profile>> = OnceLock::new();
+    PROFILES.get_or_init(|| {
+        let (kinds, cores) = (all(), Cores::list());
+        // A separate thread, because it gets pinned.
+        std::thread::scope(|scope| {
+            let measured = scope.spawn(|| {
+                cores.pin(cores.count() - 1);
+                measure(&kinds, bytes(options), if options.full { 7 } else { 3 }, progress)
+            });
+            measured.join().expect("the measuring thread does not panic")
+        })
+    })
+}
+
+/// Measures all filters in rounds; a disturbance of the machine then affects one round of a filter.
+fn measure(kinds: &[Kind], bytes: usize, rounds: usize, progress: &Progress) -> Vec<Profile> {
+    progress.expect(rounds * kinds.len());
+    let mut all: Vec<Vec<Round>> = kinds.iter().map(|_| Vec::new()).collect();
+    for round in 1..=rounds {
+        for (kind, rounds_of_kind) in kinds.iter().zip(&mut all) {
+            progress.set_message(format!("{}, round {round}", kind.name));
+            rounds_of_kind.push(Round::measure(kind, bytes));
+            progress.step();
+        }
+    }
+    kinds.iter().zip(&all).map(|(kind, rounds)| profile(kind, rounds)).collect()
+}
+
+/// Combines the rounds of one kind by medians.
+fn profile(kind: &Kind, rounds: &[Round]) -> Profile {
+    let first = &rounds[0];
+    let medians = |curve: fn(&Round) -> &Curve| -> Curve {
+        let point = |index: usize| {
+            let (x, _) = curve(first)[index];
+            (x, median(rounds.iter().map(|round| curve(round)[index].1)))
+        };
+        (0..curve(first).len()).map(point).collect()
+    };
+    Profile {
+        name: kind.name.clone(),
+        source: kind.source,
+        items: first.items,
+        bits_per_item: 8.0 * first.bytes as f64 / first.items as f64,
+        rate: first.rate,
+        construction: median(rounds.iter().map(|round| round.construction)),
+        by_share: medians(|round| &round.by_share),
+        absent: medians(|round| &round.absent),
+        present: medians(|round| &round.present),
+        inserts: medians(|round| &round.inserts),
+        removals: medians(|round| &round.removals),
+    }
+}
+
+/// Returns the median; of an even number of values, the upper of the two in the middle.
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Progress, all, measure, median};
+
+    #[test]
+    fn a_profile_covers_all_loads_from_empty_to_full_and_back() {
+        let kinds: Vec<_> = all()
+            .into_iter()
+            .filter(|kind| ["CF", "BF", "QF"].contains(&kind.name.as_str()))
+            .collect();
+        let profiles = measure(&kinds, 6 << 10, 3, &Progress::new());
+        for (profile, full) in profiles.iter().zip([95.0, 100.0, 90.0]) {
+            let last = |curve: &super::Curve| curve.last().expect("points").0;
+            assert!((last(&profile.absent) - full).abs() < 4.0, "{profile:?}");
+            assert!(profile.inserts.iter().all(|&(load, speed)| load < full + 4.0 && speed > 0.0));
+            assert_eq!(profile.by_share.len(), 5);
+            assert_eq!(profile.absent.len(), profile.inserts.len());
+            if profile.name == "BF" {
+                assert!(profile.removals.is_empty());
+            } else {
+                assert_eq!(profile.removals.len(), profile.inserts.len());
+                assert!(
+                    profile.removals[0].0 > last(&profile.removals)
+                        && last(&profile.removals) < 5.0
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_median_is_the_middle() {
+        assert!((median([3.0, 1.0, 2.0].into_iter()) - 2.0).abs() < 1e-9);
+    }
+}

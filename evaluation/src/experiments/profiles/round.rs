@@ -1,0 +1,210 @@
+//! One round: measures a filter while it is filled and emptied.
+
+use std::{hint::black_box, ops::Range};
+
+use cpu_time::ThreadTime;
+use guira_bench::{Keys, Pick};
+
+use super::Curve;
+use crate::filters::{Filter, Kind};
+
+/// Shares of present keys, in per cent.
+const SHARES: [u32; 5] = [0, 25, 50, 75, 100];
+/// Number of bands that the slots are divided into; each band gives one point of a curve.
+const BANDS: usize = 20;
+/// Maximum number of lookups per share of present keys; a band has a quarter of them.
+const MAX_LOOKUPS: usize = 1 << 20;
+/// Lookups for the false-positive rate, as a multiple of those for a share.
+const RATE_FACTOR: u64 = 4;
+
+const KEYS: Keys = Keys::new(2014);
+
+/// The results of one round; see [`Profile`](super::Profile).
+pub struct Round {
+    pub items: usize,
+    pub bytes: usize,
+    pub rate: f64,
+    pub construction: f64,
+    pub by_share: Curve,
+    pub absent: Curve,
+    pub present: Curve,
+    pub inserts: Curve,
+    pub removals: Curve,
+}
+
+impl Round {
+    /// Builds a filter, fills it band by band, measures lookups after each band, and empties it.
+    pub fn measure(kind: &Kind, bytes: usize) -> Self {
+        let (mut filter, capacity) = (kind.build)(bytes);
+        let filter = &mut *filter;
+        let max_items = if kind.until_full { filter.slots() } else { capacity };
+        let mut round = Self {
+            items: 0,
+            bytes: filter.bytes(),
+            rate: 0.0,
+            construction: 0.0,
+            by_share: Vec::new(),
+            absent: Vec::new(),
+            present: Vec::new(),
+            inserts: Vec::new(),
+            removals: Vec::new(),
+        };
+        let bands = round.fill(filter, max_items);
+        let speed = |share| lookup_speed(filter, round.items, share, lookups(filter));
+        round.by_share = SHARES.map(|share| (share.into(), speed(share))).into();
+        round.rate = rate(filter);
+        if kind.supports_removal {
+            round.empty(filter, &bands);
+        }
+        round
+    }
+
+    /// Inserts until the filter is full, and returns the indices of the keys in each band.
+    fn fill(&mut self, filter: &mut dyn Filter, max_items: usize) -> Vec<Range<u64>> {
+        let (mut bands, mut whole) = (Vec::new(), Clock::default());
+        let band = filter.slots().div_ceil(BANDS);
+        let mut is_full = false;
+        while !is_full && self.items < max_items {
+            let (from, mut clock) = (self.items, Clock::default());
+            blocks(from as u64..(from + band).min(max_items) as u64, |block| {
+                if !is_full {
+                    let inserted = clock.time(block, |keys| filter.insert_all(keys));
+                    self.items += inserted;
+                    is_full = inserted < block.len();
+                }
+            });
+            whole.add(clock);
+            // A band with very few keys joins the previous one.
+            if self.items - from < band / 50 {
+                if let Some(Range { end, .. }) = bands.last_mut() {
+                    *end = self.items as u64;
+                }
+                break;
+            }
+            bands.push(from as u64..self.items as u64);
+            let middle = load(filter, (from + self.items) as f64 / 2.0);
+            self.inserts.push((middle, clock.speed()));
+            let at = load(filter, self.items as f64);
+            for (share, points) in [(0, &mut self.absent), (100, &mut self.present)] {
+                let count = lookups(filter) / 4;
+                points.push((at, lookup_speed(filter, self.items, share, count)));
+            }
+        }
+        self.construction = whole.speed();
+        bands
+    }
+
+    /// Removes all keys, in an order that is independent of the inserts: the keys of
+    /// early inserts are cheaper to find.
+    fn empty(&mut self, filter: &mut dyn Filter, bands: &[Range<u64>]) {
+        let items = self.items as u64;
+        let (stride, mut removed) = (stride(items), 0);
+        for band in bands.iter().rev() {
+            let (mut clock, until) = (Clock::default(), items - band.start);
+            while removed < until {
+                let next = until.min(removed + BLOCK);
+                let key = |index| KEYS.key(index * stride % items);
+                let keys: Vec<u64> = (removed..next).map(key).collect();
+                let found = clock.time(&keys, |keys| filter.remove_all(keys));
+                assert_eq!(found, Some(keys.len()), "a key is missing");
+                removed = next;
+            }
+            let at = load(filter, (band.start + band.end) as f64 / 2.0);
+            self.removals.push((at, clock.speed()));
+        }
+    }
+}
+
+/// Returns the load in per cent of a filter with so many items.
+fn load(filter: &dyn Filter, items: f64) -> f64 {
+    100.0 * items / filter.slots() as f64
+}
+
+/// Returns the number of lookups per share of present keys; the small filters of tests have fewer.
+fn lookups(filter: &dyn Filter) -> usize {
+    filter.slots().clamp(1 << 10, MAX_LOOKUPS)
+}
+
+/// Returns million lookups per second, with a share of present keys in per cent.
+fn lookup_speed(filter: &dyn Filter, items: usize, share: u32, count: usize) -> f64 {
+    let pick = Pick { present: share, inserted: (0, items as u64) };
+    let keys = KEYS.pick(count, pick, share.into());
+    let mut clock = Clock::default();
+    let found = clock.time(&keys, |keys| filter.lookup_all(keys));
+    assert!(share < 100 || found == keys.len(), "{} keys are missing", keys.len() - found);
+    clock.speed()
+}
+
+/// Returns the false-positive rate in per cent.
+fn rate(filter: &dyn Filter) -> f64 {
+    let queries = RATE_FACTOR * lookups(filter) as u64;
+    let mut found = 0;
+    // Indices from the upper half are never inserted.
+    blocks(1 << 63..(1 << 63) + queries, |block| found += filter.lookup_all(block));
+    100.0 * found as f64 / queries as f64
+}
+
+/// Returns a stride that is coprime to the number of indices, so that its multiples visit them all.
+fn stride(indices: u64) -> u64 {
+    fn common_divisor(a: u64, b: u64) -> u64 {
+        if b == 0 { a } else { common_divisor(b, a % b) }
+    }
+    let golden = (indices as f64 * 0.618) as u64 + 1;
+    (golden..=indices + 1)
+        .find(|&stride| common_divisor(stride, indices) == 1)
+        .expect("the last candidate is coprime")
+}
+
+/// Keys that are timed together: they fit into the L2 cache, and take longer than the clock's tick.
+const BLOCK: u64 = 1 << 14;
+
+/// Calls `call` with the keys of a range of indices, block by block.
+fn blocks(indices: Range<u64>, mut call: impl FnMut(&[u64])) {
+    for from in indices.clone().step_by(BLOCK as usize) {
+        call(&KEYS.range(from..indices.end.min(from + BLOCK)));
+    }
+}
+
+/// Sums the processor time of operations on blocks of keys, without the generation of the keys.
+///
+/// Processor time excludes the time slices of other programs.
+#[derive(Clone, Copy, Debug, Default)]
+struct Clock {
+    seconds: f64,
+    keys: usize,
+}
+
+impl Clock {
+    fn time<T>(&mut self, keys: &[u64], work: impl FnOnce(&[u64]) -> T) -> T {
+        let start = ThreadTime::now();
+        let result = black_box(work(black_box(keys)));
+        self.seconds += start.elapsed().as_secs_f64();
+        self.keys += keys.len();
+        result
+    }
+
+    fn add(&mut self, other: Self) {
+        self.seconds += other.seconds;
+        self.keys += other.keys;
+    }
+
+    /// Returns million keys per second.
+    fn speed(self) -> f64 {
+        self.keys as f64 / self.seconds / 1e6
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stride;
+
+    #[test]
+    fn a_stride_visits_every_index() {
+        for indices in [1, 2, 3, 10, 97, 1000] {
+            let stride = stride(indices);
+            let mut visited: Vec<u64> = (0..indices).map(|i| i * stride % indices).collect();
+            visited.sort_unstable();
+            assert_eq!(visited, (0..indices).collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Operations on the whole filter, `clear` and `try_clone`, while other threads use it.
+
+use std::{
+    collections::HashSet,
+    hash::BuildHasher,
+    sync::atomic::{
+        AtomicBool, AtomicU64, AtomicUsize,
+        Ordering::{Acquire, Relaxed, Release},
+    },
+    thread,
+};
+
+use guira::{Filter, Layout};
+use rand::{RngExt, rngs::SmallRng};
+
+use crate::common::{
+    Maker, Subject, build_on, capacity_of, churn::StopOnPanic, races::Gate, rng, scaled,
+};
+
+/// Inserts random keys until a share of the slots is occupied. Returns those that were accepted.
+fn fill<E: Subject, S: BuildHasher>(
+    filter: &Filter<E, S>,
+    percent: usize,
+    rng: &mut SmallRng,
+) -> Vec<u64> {
+    let most = filter.slots() * percent / 100;
+    let keys: Vec<u64> = (0..4 * most).map(|_| rng.random()).collect();
+    keys.into_iter().filter(|key| filter.len() < most && filter.insert(key).is_ok()).collect()
+}
+
+/// Evicts other items: inserts keys of its own, and removes them, until told to stop. Everything
+/// that it inserted is removed at the end.
+fn evict<E: Subject, S: BuildHasher>(
+    filter: &Filter<E, S>,
+    most: usize,
+    stop: &AtomicBool,
+    rng: &mut SmallRng,
+) {
+    let _stop = StopOnPanic(stop);
+    let mut own = Vec::new();
+    while !stop.load(Acquire) {
+        let key: u64 = rng.random();
+        if filter.len() < most && filter.insert(&key).is_ok() {
+            own.push(key);
+        } else if !own.is_empty() {
+            let key = own.swap_remove(rng.random_range(0..own.len()));
+            assert!(filter.remove(&key), "an own item is missing");
+        }
+    }
+    assert!(own.iter().all(|key| filter.remove(key)), "an own item is missing");
+}
+
+/// Several threads clear a filter at the same time, while readers look items up and another thread
+/// inserts. Items that are inserted after all clears returned are never missed, also beside
+/// evictions. The number of items is exact at every quiet moment.
+pub fn clear_beside_readers<E: Subject, S>(make: Maker<S, E>, layout: Layout)
+where
+    S: BuildHasher + Clone + Send + Sync,
+{
+    let filter = build_on(make, capacity_of(layout, 64), layout, 41);
+    let (slots, rounds) = (filter.slots(), scaled(10, 60));
+    let mut seeds = rng(41);
+    for round in 0..rounds {
+        // Before: anything, inserted beside the clears. Nobody removes it.
+        let gate = Gate::new(3);
+        let failed = AtomicBool::new(false);
+        thread::scope(|scope| {
+            for seed in 0..3 {
+                let (filter, gate, failed) = (&filter, &gate, &failed);
+                scope.spawn(move || {
+                    let _stop = StopOnPanic(failed);
+                    let mut rng = rng(round * 3 + seed);
+                    if !gate.pass(failed) {
+                        return;
+                    }
+                    if seed < 2 {
+                        filter.clear();
+                    } else {
+                        for _ in 0..slots / 2 {
+                            let _ = filter.insert(&rng.random::<u64>());
+                        }
+                    }
+                });
+            }
+        });
+        assert_eq!(filter.try_clone().expect("a small filter").len(), filter.len(), "{layout:?}");
+
+        // After a further clear: items that must be found, beside evictions.
+        filter.clear();
+        assert!(filter.is_empty(), "{layout:?}: {} items after a clear", filter.len());
+        let keys: Vec<u64> = (0..slots * 6 / 10).map(|_| seeds.random()).collect();
+        let (present, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let accepted: Vec<AtomicU64> = keys.iter().map(|_| AtomicU64::new(0)).collect();
+        thread::scope(|scope| {
+            let reader = scope.spawn(|| {
+                let _stop = StopOnPanic(&stop);
+                let mut passes = 0;
+                while passes < 20 && !stop.load(Acquire) {
+                    let present = present.load(Acquire);
+                    for key in &accepted[..present] {
+                        let key = key.load(Relaxed);
+                        assert!(filter.contains(&key), "{layout:?}: missed after a clear");
+                    }
+                    passes += usize::from(present > 0);
+                }
+            });
+            scope.spawn(|| evict(&filter, slots * 9 / 10, &stop, &mut rng(round)));
+            for key in &keys {
+                if filter.insert(key).is_ok() {
+                    let number = present.load(Relaxed);
+                    accepted[number].store(*key, Relaxed);
+                    present.store(number + 1, Release);
+                }
+            }
+            let outcome = reader.join();
+            stop.store(true, Release);
+            outcome.expect("a reader missed an item");
+        });
+        assert_eq!(filter.len(), present.into_inner(), "{layout:?}");
+    }
+    filter.clear();
+    assert!(filter.is_empty() && (0..1_000_u64).all(|key| !filter.contains(&key)));
+}
+
+/// Clones that are made while items move at a high load contain every item that is present
+/// throughout, and count exactly what they contain.
+pub fn clone_beside_movers<E: Subject, S>(make: Maker<S, E>, layout: Layout)
+where
+    S: BuildHasher + Clone + Send + Sync,
+{
+    let filter = build_on(make, capacity_of(layout, 2_000), layout, 42);
+    let slots = filter.slots();
+    let mut random = rng(42);
+    let always = fill(&filter, 85, &mut random);
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let (filter, stop) = (&filter, &stop);
+        scope.spawn(move || evict(filter, slots * 95 / 100, stop, &mut rng(43)));
+        let _stop = StopOnPanic(stop);
+        for round in 0..scaled(20, 100) {
+            let copy = filter.try_clone().expect("a small filter");
+            let missing = always.iter().filter(|key| !copy.contains(key)).count();
+            assert_eq!(missing, 0, "{layout:?}, round {round}: missing in the copy");
+            assert!(copy.len() >= always.len() && copy.len() <= copy.slots());
+            assert!(copy.segments().len() <= filter.segments().len());
+            copy.clear();
+            assert!(copy.is_empty(), "{layout:?}: {} items after a clear", copy.len());
+        }
+        stop.store(true, Release);
+    });
+    assert_eq!(filter.len(), always.len(), "{layout:?}");
+    let copy = filter.try_clone().expect("a small filter");
+    assert_eq!((copy.len(), copy.slots()), (filter.len(), filter.slots()));
+    let strangers = (0..2_000).map(|_| random.random::<u64>());
+    for key in always.iter().copied().chain(strangers).collect::<HashSet<_>>() {
+        assert_eq!(copy.count(&key), filter.count(&key), "{layout:?}: the copy differs");
+    }
+    assert!(always.iter().all(|key| copy.remove(key)), "{layout:?}: the copy lacks a copy");
+    assert!(copy.is_empty() && filter.len() == always.len());
+}

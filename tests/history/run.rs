@@ -1,0 +1,130 @@
+//! One execution of a program, and the checks of its history.
+
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+use guira::InsertError;
+
+use super::{
+    Action, Answer, CLASSES, Counts, Event, Program, Sights, Target, is_linearizable,
+    program::Step, show, target::Placement,
+};
+
+/// A program with its filter, filled and ready.
+pub struct Run<'a, T: Target> {
+    pub program: &'a Program<T>,
+    target: T,
+    filled: Counts,
+    /// How many copies each thread owns at the start: no other thread removes these.
+    owned: Vec<Counts>,
+    pub placement: Placement,
+    segments: usize,
+    /// Orders starts and ends of calls. It orders more than an ordinary program would: loom checks
+    /// the orderings of the filter itself.
+    clock: AtomicUsize,
+}
+
+impl<'a, T: Target> Run<'a, T> {
+    /// Fills a new filter, and deals out most of its items to the threads.
+    pub fn new(program: &'a Program<T>) -> Self {
+        let world = &program.world;
+        let target = T::new(world);
+        let mut filled = [0; CLASSES];
+        let mut owned = vec![[0; CLASSES]; program.threads.len() + 1];
+        for (deal, &class) in program.filling.iter().enumerate() {
+            // The last inserts of a filter that grows are left to the threads.
+            let full = T::GROWS && target.segments() > 1;
+            let answer = target.call(world, class, deal % 2, Action::Insert);
+            if answer == Answer::Insert(Ok(())) {
+                filled[class] += 1;
+                let owner = deal % owned.len();
+                owned[owner][class] += 1;
+            }
+            if full {
+                break;
+            }
+        }
+        let (placement, segments) = (target.placement(world), target.segments());
+        Self { program, target, filled, owned, placement, segments, clock: AtomicUsize::new(0) }
+    }
+
+    /// Performs the steps of one thread. A removal of what the thread does not own becomes a
+    /// lookup.
+    pub fn perform(&self, thread: usize) -> Vec<Event> {
+        let world = &self.program.world;
+        let mut owned = self.owned[thread];
+        let mut events = Vec::with_capacity(self.program.threads[thread].len());
+        for &Step { mut action, class, way } in &self.program.threads[thread] {
+            if matches!(action, Action::Remove) && owned[class] == 0 {
+                action = Action::Contains;
+            }
+            let start = self.clock.fetch_add(1, SeqCst);
+            let answer = self.target.call(world, class, way, action);
+            let end = self.clock.fetch_add(1, SeqCst);
+            match answer {
+                Answer::Insert(Ok(())) | Answer::InsertUnique(Ok(true)) => owned[class] += 1,
+                Answer::Remove(true) => owned[class] -= 1,
+                _ => {}
+            }
+            events.push(Event { thread, start, end, class: T::class(world, class), answer });
+        }
+        events
+    }
+
+    /// Checks the history, then the filter that it left. Returns what there was to see.
+    pub fn check(&self, events: &[Event]) -> Sights {
+        let (number, filled) = (self.program.number, self.filled);
+        let fail = |what: &str| -> ! {
+            panic!(
+                "{what}: program {number} (GUIRA_PROGRAM={number} runs it alone)\n{}{:?}",
+                show(filled, events),
+                self.program.world,
+            )
+        };
+        if !is_linearizable(filled, events) {
+            fail("not linearizable");
+        }
+        let placement = self.target.placement(&self.program.world);
+        let left = left(filled, events);
+        if placement.map(|[here, there]| (here + there) as u8) != left {
+            fail("the filter does not hold what is left");
+        }
+        let grown = self.target.segments() > self.segments;
+        if !self.empties(left) {
+            fail("the filter cannot be emptied and filled again");
+        }
+        Sights::of(self, &placement, grown, events)
+    }
+
+    /// Whether everything that is left can be removed, and one class then fills both of its
+    /// buckets.
+    fn empties(&self, left: Counts) -> bool {
+        let world = &self.program.world;
+        let call = |class: usize, way, action| self.target.call(world, class, way, action);
+        let removed = (0..CLASSES).all(|class| {
+            (0..left[class]).all(|copy| {
+                call(class, usize::from(copy) % 2, Action::Remove) == Answer::Remove(true)
+            }) && call(class, 0, Action::Contains) == Answer::Contains(false)
+        });
+        let class = T::class(world, self.program.number as usize % CLASSES);
+        let fits = |_| call(class.index, 0, Action::Insert) == Answer::Insert(Ok(()));
+        let fills = class.most.is_none_or(|most| {
+            (0..most).all(fits)
+                && call(class.index, 0, Action::Insert)
+                    == Answer::Insert(Err(InsertError::TooManyCopies))
+        });
+        removed && fills
+    }
+}
+
+/// What must be in the filter after these calls, in whatever order they took effect.
+fn left(filled: Counts, events: &[Event]) -> Counts {
+    let mut counts = filled;
+    for Event { class, answer, .. } in events {
+        match answer {
+            Answer::Insert(Ok(())) | Answer::InsertUnique(Ok(true)) => counts[class.index] += 1,
+            Answer::Remove(true) => counts[class.index] -= 1,
+            _ => {}
+        }
+    }
+    counts
+}
