@@ -37,7 +37,7 @@ fn clear_is_one_moment_to_lookups() {
 /// Catches a `clear` that leaves out a segment, or loses an insert that appends one.
 #[test]
 fn clear_beside_an_append() {
-    check("growth_clear_append", 72, &["cleared", "left"], |seen| {
+    check("growth_clear_append", 54, &["cleared", "left"], |seen| {
         let chain = chain(2);
         fill(&chain, 0);
         let [new, _] = two_places(0, 0);
