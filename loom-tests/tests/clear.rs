@@ -201,7 +201,7 @@ fn beside_another_clear() {
         let table = Arc::new(table(2));
         let items = [0, 1].map(|stripe| fingerprint(&table, 0, 1, stripe, 0));
         put(&table, items[0], 0);
-        let other = spawn(&table, move |table| table.clear::<L>());
+        let other = spawn(&table, Table::clear::<L>);
         put(&table, items[1], 1);
         let cleared = table.clear::<L>();
         assert_eq!(cleared + other.join().unwrap(), 2, "lost, or counted twice");
