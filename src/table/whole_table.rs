@@ -84,7 +84,6 @@ impl<N: Nesting> Table<N> {
             // Release: pairs with the Acquire loads of `words`: a lookup that sees the slots
             // cleared sees the versions bumped. Acquire: the caller of `clear` happens after the
             // inserts whose copies it removes, as the caller of `remove` does.
-            // mutant-ok: to Acquire: every clear happens before an item's insert or after its lookup
             block.extend(words.iter().map(|word| word.swap(0, AcqRel)));
             count += L::census(&block).occupied;
         }

@@ -80,7 +80,7 @@ fn grouped(number: u64) -> String {
 
 /// The table of models.
 fn table_of_models(models: &[Declared], recorded: &Recorded) -> Result<String> {
-    let mut table = "| model | what it explores | executions |\n|---|---|---|\n".to_owned();
+    let mut table = "| model | what it is for | executions |\n|---|---|---|\n".to_owned();
     for Declared { target, name, what, .. } in models {
         let [plain, semi_sorted] = recorded.executions.get(name).with_context(|| {
             format!("the model {name} has no recorded run: `cargo xtask ordering-mutants --record`")
@@ -101,11 +101,13 @@ fn table_of_mutants(
     recorded: &Recorded,
 ) -> Result<String> {
     let orderings = mutants.iter().filter(|mutant| mutant.is_of_an_ordering()).count();
+    let noticed = mutants.iter().filter(|mutant| recorded.killers.contains_key(&mutant.name));
     let mut table = format!(
-        "{} mutants: {orderings} weakened orderings, and {} steps left out or misplaced.\n\n\
-         | mutant | fault | killed by |\n|---|---|---|\n",
+        "{} mutants: {orderings} weakened orderings, and {} steps left out or misplaced. The models \
+         kill {}.\n\n| mutant | fault | killed by |\n|---|---|---|\n",
         mutants.len(),
         mutants.len() - orderings,
+        noticed.count(),
     );
     for Mutant { name, what, explanation, .. } in mutants {
         let killer = match (recorded.killers.get(name), explanation) {

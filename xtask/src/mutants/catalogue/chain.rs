@@ -8,8 +8,6 @@ use super::super::change::{
     fault,
 };
 
-use super::CLEAR_ORDERED;
-
 pub(super) const FAULTS: &[Fault] = &[
     // Lookups.
     fault("chain-lookup-no-validation", "the version is not read again", Condition("true")),
@@ -114,10 +112,8 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     // Whole chains.
     fault("chain-clear-no-locks", "`clear` takes no locks", During("lock-skipped")),
-    fault("chain-clear-no-bump", "`clear` does not bump the versions", Delete)
-        .may_survive(CLEAR_ORDERED),
-    fault("chain-clear-bump-relaxed", "`clear` bumps the versions by Relaxed", Weaken(Release))
-        .may_survive(CLEAR_ORDERED),
+    fault("chain-clear-no-bump", "`clear` does not bump the versions", Delete),
+    fault("chain-clear-bump-relaxed", "`clear` bumps the versions by Relaxed", Weaken(Release)),
     fault(
         "chain-clear-late-bump",
         "`clear` bumps the versions after the clearing",
@@ -126,8 +122,7 @@ pub(super) const FAULTS: &[Fault] = &[
              stripes.bump();
              return count;",
         ),
-    )
-    .may_survive(CLEAR_ORDERED),
+    ),
     fault(
         "chain-clear-last-only",
         "`clear` clears the last segment only",

@@ -10,10 +10,6 @@ mod table;
 
 use super::change::Fault;
 
-/// Why lookups do not need the bump of a `clear`.
-const CLEAR_ORDERED: &str =
-    "an item is in the table only if every clear happens before its insert or after the lookup";
-
 /// All structural mutants.
 pub(super) fn faults() -> impl Iterator<Item = Fault> {
     [table::FAULTS, chain::FAULTS, shared::FAULTS].into_iter().flatten().copied()

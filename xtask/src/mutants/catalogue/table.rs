@@ -7,8 +7,6 @@ use super::super::change::{
     fault,
 };
 
-use super::CLEAR_ORDERED;
-
 pub(super) const FAULTS: &[Fault] = &[
     // Lookups.
     fault("lookup-no-validation", "the version is not read again", Instead("(words, true)")),
@@ -151,7 +149,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "`clear` takes the locks in no fixed order",
         During("locks-in-no-order"),
     ),
-    fault("clear-no-bump", "`clear` does not bump the versions", Delete).may_survive(CLEAR_ORDERED),
+    fault("clear-no-bump", "`clear` does not bump the versions", Delete),
     fault(
         "clear-late-bump",
         "`clear` bumps the versions after the clearing",
@@ -160,8 +158,6 @@ pub(super) const FAULTS: &[Fault] = &[
              stripes.bump();
              return count;",
         ),
-    )
-    .may_survive(CLEAR_ORDERED),
-    fault("clear-bump-relaxed", "`clear` bumps the versions by Relaxed", Weaken(Release))
-        .may_survive(CLEAR_ORDERED),
+    ),
+    fault("clear-bump-relaxed", "`clear` bumps the versions by Relaxed", Weaken(Release)),
 ];
