@@ -128,7 +128,7 @@ pub fn clone_beside_movers<E: Subject, S>(make: Maker<S, E>, layout: Layout)
 where
     S: BuildHasher + Clone + Send + Sync,
 {
-    let filter = build_on(make, capacity_of(layout, 2_000), layout, 42);
+    let filter = build_on(make, capacity_of(layout, 20_000), layout, 42);
     let slots = filter.slots();
     let mut random = rng(42);
     let always = fill(&filter, 85, &mut random);
@@ -137,7 +137,7 @@ where
         let (filter, stop) = (&filter, &stop);
         scope.spawn(move || evict(filter, slots * 95 / 100, stop, &mut rng(43)));
         let _stop = StopOnPanic(stop);
-        for round in 0..scaled(20, 100) {
+        for round in 0..scaled(10, 50) {
             let copy = filter.try_clone().expect("a small filter");
             let missing = always.iter().filter(|key| !copy.contains(key)).count();
             assert_eq!(missing, 0, "{layout:?}, round {round}: missing in the copy");
