@@ -70,7 +70,7 @@ impl Chain {
     /// Adds a copy if there is none. Returns whether it was added.
     ///
     /// # Errors
-    /// `Full` if there is none, no room for one, and no segment can be added.
+    /// `Full` if the item is absent, there is no room for it, and no segment can be added.
     pub fn insert_unique(&self, mixed: u64) -> Result<bool, InsertError> {
         let (mut made_room, mut relocations) = (Ok(()), RelocationCount::zero());
         loop {
@@ -91,7 +91,7 @@ impl Chain {
                 return Ok(added);
             }
             drop(guard);
-            // As in a table: not earlier, and room is made without the lock.
+            // As in a table: the error is returned only now, and room is made without the lock.
             made_room?;
             made_room =
                 last.make_room(mixed, &mut relocations).or_else(|_| self.append(number + 1));
