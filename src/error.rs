@@ -1,4 +1,5 @@
-//! Errors of building a filter and of inserting. An operation that fails changes nothing.
+//! Errors of building a filter and of inserting. An insert that fails leaves the same items in the
+//! filter.
 
 use alloc::vec::Vec;
 use core::{error::Error, fmt};
@@ -18,14 +19,16 @@ use crate::Layout;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum InsertError {
-    /// A search from the item's two buckets, through up to 500 buckets and their alternate buckets,
-    /// found no empty slot. Up to its [`capacity`](crate::Filter::capacity) this happens to at most
-    /// one filter in 10 000. An item that another thread is moving occupies two slots. (In a
-    /// [`GrowingFilter`](crate::GrowingFilter): and no further segment can be appended.)
+    /// A search from the item's two buckets, through up to 500 buckets and the alternate buckets of
+    /// their fingerprints, found no empty slot. Up to its [`capacity`](crate::Filter::capacity)
+    /// this happens to at most one filter in 10 000. An item that another thread is moving occupies
+    /// two slots. (A [`GrowingFilter`](crate::GrowingFilter) returns this only if it also cannot
+    /// append a segment.)
     Full,
     /// Both buckets hold only copies of the item or its aliases, `2 × slots per bucket` of them
-    /// (half as many if both buckets are the same one). In the last segment of a
-    /// [`GrowingFilter`](crate::GrowingFilter), half of that is too many.
+    /// (half as many if both buckets are the same one). In a
+    /// [`GrowingFilter`](crate::GrowingFilter): copies take half of these slots in the last
+    /// segment.
     TooManyCopies,
 }
 
@@ -161,7 +164,7 @@ pub enum BuildError {
     /// The false-positive rate is not a number above 0 and below 1.
     InvalidRate(f64),
     /// The target is lower than the false-positive rate of every layout at this capacity. For a
-    /// growing filter: lower than the rate of all segments together, however many there will be.
+    /// growing filter: lower than the least sum of the rates of all segments that there can be.
     #[non_exhaustive]
     RateTooLow {
         /// The target rate.
@@ -169,8 +172,8 @@ pub enum BuildError {
         /// The lowest possible target.
         lowest: f64,
     },
-    /// The layout does not meet the target false-positive rate. As the first layout of a growing
-    /// filter: not together with what later segments need.
+    /// The layout does not meet the target false-positive rate. For a growing filter: a chain that
+    /// begins with this layout cannot meet it.
     #[non_exhaustive]
     LayoutMissesRate {
         /// The layout.

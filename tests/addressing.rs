@@ -3,7 +3,7 @@
 
 mod common;
 
-use std::{collections::HashSet, fmt::Debug};
+use std::collections::HashSet;
 
 use common::{for_every_layout, rng, runner, scaled};
 use guira::raw::{
@@ -29,7 +29,7 @@ const LARGE: [u64; 12] = [
 ];
 
 /// Checks that the alternate bucket is in the table, and that its alternate bucket is `bucket`.
-fn check_involution(addressing: &Addressing<impl Nesting + Debug>, value: u32, bucket: u32) {
+fn check_involution(addressing: &Addressing<impl Nesting>, value: u32, bucket: u32) {
     let fingerprint = Fingerprint::new(value);
     let alternate = addressing.alt_bucket(fingerprint, bucket);
     let back = addressing.alt_bucket(fingerprint, alternate);

@@ -213,9 +213,9 @@ fn clear_keeps_the_segments() {
 /// Clones that are made while a chain grows contain every item that was inserted before.
 #[test]
 fn clones_beside_growth_miss_nothing() {
-    for seed in 0..scaled(5, 30) {
+    for seed in 0..scaled(20, 200) {
         let filter = GrowingFilter::builder().capacity(10).seed(seed).build().unwrap();
-        let (inserted, most) = (AtomicU64::new(0), scaled(2_000, 20_000));
+        let (inserted, most) = (AtomicU64::new(0), 2_000);
         thread::scope(|scope| {
             scope.spawn(|| {
                 for key in 0..most {
@@ -226,7 +226,9 @@ fn clones_beside_growth_miss_nothing() {
             while inserted.load(Acquire) < most {
                 let before = inserted.load(Acquire);
                 let copy = filter.clone();
-                assert!((0..before).all(|key| copy.contains(&key)), "missing in the clone");
+                // The latest ones only, so that many clones overlap an append.
+                let latest = before.saturating_sub(50)..before;
+                assert!(latest.into_iter().all(|key| copy.contains(&key)), "missing in the clone");
                 assert!(copy.len() as u64 >= before);
             }
         });

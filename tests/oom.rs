@@ -25,12 +25,11 @@ unsafe impl GlobalAlloc for Limited {
     }
 
     unsafe fn alloc_zeroed(&self, memory: Memory) -> *mut u8 {
-        // SAFETY: as above.
         if memory.size() > MAX_BYTES.get() {
-            null_mut()
-        } else {
-            unsafe { System.alloc_zeroed(memory) }
+            return null_mut();
         }
+        // SAFETY: the caller's contract is the system allocator's.
+        unsafe { System.alloc_zeroed(memory) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, memory: Memory) {

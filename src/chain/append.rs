@@ -1,5 +1,5 @@
-//! Appending a segment, and the two other ways in which a chain comes to have segments:
-//! construction and cloning.
+//! Appending a segment, and the two other ways in which a chain gets segments: construction and
+//! cloning.
 
 use alloc::vec::Vec;
 

@@ -10,7 +10,7 @@
 //!              12 bits          12 bits                  14 bits
 //!
 //! item x:      bucket 5         bucket 10 or 11          bucket 20 .. 23
-//!              fingerprint p    fingerprint p            fingerprint p'00 .. p'11, where p' = p
+//!              fingerprint p    fingerprint p            fingerprint p00 .. p11 (2 bits longer)
 //!
 //!              all segments use the stripe that x's fingerprint in segment 0 selects
 //! ```
@@ -29,7 +29,7 @@
 //!
 //! 1. **Add**, by `insert`: one compare-and-swap in any segment that has room, the last one first.
 //!    Otherwise make room within the last segment, by moves as in a table. If a search finds no
-//!    empty slot, append another segment. No stripe is held meanwhile. (If copies of the item take
+//!    empty slot, append another segment, without holding a stripe. (If copies of the item take
 //!    half of its slots in the last segment, the insert fails: see *Growth*.)
 //! 2. **Remove**: acquire the item's stripe, go through the segments *from the finest to the
 //!    first*, and clear the first copy of the item's fingerprint that is found, after bumping the
@@ -48,17 +48,17 @@
 //! if each item can be assigned a copy of its own that matches it in that copy's segment. At first,
 //! each item is assigned the copy that its insert added, wherever it was moved since.
 //!
-//! `remove(x)` takes a copy k in segment s. If k was assigned to x, the others still cover their
-//! items. The same is true if k was assigned to no item, such as a copy of a move that was never
-//! finished. Otherwise k was assigned to some y, which is an alias of x in s; and x has a copy k'
-//! of its own, in a segment s'. **s' is not finer than s**, because removal takes the finest copy
-//! that matches. So by nesting y is an alias of x in s' as well, and can be assigned k', which x no
+//! `remove(x)` takes a copy u, in segment s. If u was assigned to x, the others still cover their
+//! items. The same is true if u was assigned to no item, such as a copy of a move that was never
+//! finished. Otherwise u was assigned to some y, which is an alias of x in s; and x has a copy v of
+//! its own, in a segment t. **t is not finer than s**, because removal takes the finest copy that
+//! matches x. So by nesting y is an alias of x in t as well, and can be assigned v, which x no
 //! longer needs. The copies cover the items that are left. (If removal started with the first
-//! segment, s' could be finer, and y not an alias of x in s'. Then y is lost, although as many
+//! segment, t could be finer, and y no alias of x in t. Then y would be lost, although as many
 //! copies are left as items. `tests/growing.rs` removes in that order to show the failure.)
 //!
-//! By this rule the copy assigned to an item changes only to one in the same segment or an earlier
-//! one.
+//! So the copy assigned to an item changes only to one in the same segment, by a move, or to one in
+//! the same or an earlier segment, by a removal.
 //!
 //! # Why a miss is correct
 //!
@@ -67,44 +67,46 @@
 //! one. (Aliases cannot pay for one another: aliases in one segment need not be aliases in the
 //! next.)
 //!
-//! Suppose that a lookup misses x although x is in the table. The last round read the version e,
-//! then words without a match, then e again. As in a table, no word showed a clearing with a number
-//! above e, and the last `clear` with a number up to e, call it k, happened before the insert of x.
-//! What happened before the bump to e happened before the loads: all clearings before that one, and
-//! the addition that the clearing with number e made itself, if it is half of a move. Call the
-//! clearings after k, in the order in which they held the stripe's lock, c1, c2, ... ce. (The loads
-//! need not show the clearing of ce; that leaves one more copy. Without a bump there are no
-//! clearings to consider.)
+//! Suppose that a lookup misses x although x is in the table (here: in the chain). The last round
+//! read the version e, then words without a match, then e again. As in a table:
+//! - No word showed a clearing with a number above e.
+//! - The last `clear` with a number up to e, call it k, happened before the insert of x.
+//! - What happened before the bump to e, or to a lower version, happened before the loads.
 //!
-//! Go through c1 to ce, and maintain the cover for the items that were inserted after k and whose
-//! additions the loads showed. (Copies of one fingerprint in one bucket are alike: say that a
-//! clearing takes one whose addition happened before it.) We claim: *if an item's insert happened
-//! before a clearing c, then so did the addition of the copy that it is assigned before c.* For its
-//! own copy that is the insert itself. A move assigns it a copy that was added under the lock,
-//! before all later clearings. And if c, a removal of x, assigns to y the copy k' of x: the insert
-//! that pays for c happened before c, so by the claim the addition of k' did too, and before all
-//! later clearings. The converse follows by the same steps: if the addition of a copy happened
-//! before c, then so did the insert of the item that it is assigned to.
+//! Let c1, c2, ..., cn be the clearings of the stripe after k with numbers up to e, in the order in
+//! which they held the lock. All but the last one happened before the loads. So did the addition of
+//! cn, if cn is the second half of a move. (The loads need not show cn itself; that leaves one more
+//! copy.)
 //!
-//! So when c removes x, the addition of k' happened before c's loads of that word, which showed it.
-//! c took the finest copy that it was shown, and the argument above applies. It also applies if
-//! finer copies had been added that c was not shown: these are assigned to items whose inserts did
-//! not happen before c, so not to x.
+//! Go through c1 to cn, and maintain a cover of the items that were inserted after k. By the
+//! contract of `clear`, the removals among c1 to cn remove only such items. (Copies of one
+//! fingerprint in one bucket are alike: say that a clearing takes one whose addition happened
+//! before it.) We claim: *if an item's insert happened before a clearing c, then so did the
+//! addition of the copy that is assigned to the item just before c.* An item gets its copy in one
+//! of three ways:
+//! 1. Its own insert adds it.
+//! 2. A move assigns it a copy that was added under the lock, before all later clearings.
+//! 3. A removal of some x assigns it the copy v of x. The insert that pays for the removal happened
+//!    before it. So, by the claim for x, the addition of v did too, and hence before all later
+//!    clearings.
 //!
-//! After ce every item of the cover that has not been removed has a copy of its own. x is one of
-//! these items, because its removal comes after the lookup. The addition of its copy happened
-//! before the loads: it is x's own copy, or it happened before one of the clearings. The copy is in
-//! the segment of x's insert, which happened before the lookup, or in an earlier one. So the lookup
-//! read its word, and there was a match: a contradiction. An item that is in the table is always
-//! found.
+//! So when c removes x, the addition of v happened before c's loads, which showed v. Among the
+//! copies that c was shown, it took the finest: t is not finer than s, and the argument of the
+//! previous section applies. (Copies that c was not shown play no part.)
+//!
+//! After cn, x has a copy in the cover, because its removal comes after the lookup. The addition of
+//! this copy happened before the loads, whether it was made by the insert of x or before or by one
+//! of c1 to cn. No clearing that the loads showed has taken it. It is in the segment of x's insert,
+//! which happened before the lookup, or in an earlier one. So the lookup read its word, and there
+//! was a match: a contradiction. An item that is in the table is always found.
 //!
 //! # Copies of the chain
 //!
 //! A clone copies all segments while it holds all stripes. It knows every segment that held an item
 //! before the call, since it reads the chain after it has acquired the stripes. All clearings
 //! before it are seen. So the argument above, with the copied words in place of the loads and all
-//! earlier clearings as c1 to ce, shows that the copy covers every item that is in the table
-//! throughout.
+//! clearings since the last `clear` as c1 to cn, shows that the copy covers every item that is in
+//! the table throughout.
 //!
 //! # Growth
 //!
@@ -115,12 +117,12 @@
 //! stripe, so it finds it. So of two calls with the same item exactly one adds it, in whatever
 //! segments. (Lookups and removals need only the segments of inserts that happened before them.)
 //!
-//! Copies of one item never take more than half of the slots of its buckets in the last segment,
-//! apart from inserts of it at the same moment. So, apart from such a race, they fill no pair of
-//! buckets, and a search gets from every bucket to others: a segment is appended because the last
-//! one is full, and not because a few buckets are. (Without this limit, 2 000 items in a hundred
-//! copies each among a million others caused appends to segments that were 3 % full, in a
-//! simulation.)
+//! An `insert` fails if copies of its item take half of the slots of its buckets in the last
+//! segment. Only inserts and moves of the same item at the same moment can defeat this limit. Apart
+//! from such races, copies of one item fill no pair of buckets, and a search gets from every bucket
+//! to others: a segment is appended because the last one is full, and not because a few buckets
+//! are. (In a simulation without this limit, 2 000 items with a hundred copies each, among a
+//! million others, caused segments to be appended while the last one was 3 % full.)
 
 mod append;
 mod plan;

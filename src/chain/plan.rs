@@ -18,12 +18,13 @@ pub(crate) fn rate_of((layout, addressing): &(Layout, Addressing<Nested>)) -> f6
 }
 
 /// Plans a chain: the rates of its first segments, all full, add up to at most `target`, however
-/// many there are.
+/// many segments there are.
 ///
-/// Each segment takes the first layout, in the order of preference, that leaves half of the rate
-/// that is left, not counting what all later segments need at least. Shares that shrink by a
-/// constant factor could not be met after some doublings, and equal shares would make the first
-/// segments, which may be all there ever are, as expensive as the last.
+/// Each segment takes the first layout, in the order of preference, whose rate is at most half of
+/// what earlier segments have left of the target. What all later segments need at least is set
+/// aside first. Shares that shrink by a constant factor could not be met after some doublings.
+/// Equal shares would make the first segments, which may be all there ever are, as expensive as the
+/// last.
 ///
 /// # Errors
 /// `CapacityTooLarge`, `LayoutMissesRate` if `first` is given, `RateTooLow` otherwise.
@@ -73,8 +74,8 @@ impl Start {
         let last = at_least_as_long(self.first).min_by(|a, b| rate(a).total_cmp(&rate(b)));
         let last = last.unwrap_or(self.first);
         let others = f64::from(levels - 1) * rate(&last);
-        // The first segment must leave as much as it takes, unless no other layout could use it.
-        // Rounded up, because sums are rounded.
+        // The first segment must leave as much as it takes, unless it has the lowest rate of all.
+        // Rounded up, because the sums of rates are rounded.
         let least = others + if self.first == last { 1.0 } else { 2.0 } * rate(&self.first);
         let least = least * (1.0 + 1e-9);
         if target < least {
@@ -99,8 +100,8 @@ impl Start {
     /// The addressing of a segment.
     fn addressing(&self, layout: Layout, level: u32) -> Addressing<Nested> {
         let first_bits = self.first.fingerprint_bits();
-        // Semi-sorted words have no fingerprints below 16, and fingerprints of 12 bits and more.
-        // The first segment must use only fingerprints that remain valid when bits are appended.
+        // Semi-sorted layouts have at least 12 bits, and no fingerprints below 16. The first
+        // segment must use only fingerprints that remain valid when bits are appended.
         let min = if first_bits < 12 { 16 >> (12 - first_bits) } else { 16 };
         let first_fingerprints = (min, (1 << first_bits) - min);
         let extra_bits = layout.fingerprint_bits() - first_bits;

@@ -79,7 +79,7 @@ impl Chain {
     /// Adds a copy if there is none. Returns whether it was added.
     ///
     /// # Errors
-    /// `Full` if there is none, no room for one, and no segment can be added.
+    /// `Full` if the item is absent, there is no room for it, and no segment can be added.
     pub fn insert_unique(&self, mixed: u64) -> Result<bool, InsertError> {
         let (mut made_room, mut relocations) = (Ok(()), RelocationCount::zero());
         loop {
@@ -104,7 +104,7 @@ impl Chain {
             }
             // mutant: chain-unique-lock-kept
             drop(guard);
-            // As in a table: not earlier, and room is made without the lock.
+            // As in a table: the error is returned only now, and room is made without the lock.
             made_room?;
             // mutant: chain-unique-no-second-scan, chain-unique-no-last-scan
             // mutant: chain-unique-no-append

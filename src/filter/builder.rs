@@ -163,8 +163,8 @@ impl<E, S> FilterBuilder<E, S> {
 
     /// Sets the layout of the buckets, in place of one that is chosen by the target rate.
     ///
-    /// In a [`GrowingFilter`](crate::GrowingFilter) it is the layout of the first segment. It must
-    /// leave about half of the target to the later ones, so set a target with it.
+    /// In a [`GrowingFilter`](crate::GrowingFilter) it is the layout of the first segment. Its rate
+    /// must leave about half of the target to the later ones, so set a target with it.
     ///
     /// ```
     /// use guira::{CuckooFilter, Layout};
@@ -200,8 +200,8 @@ impl<E, S> FilterBuilder<E, S> {
     }
 
     /// Sets the seed, which makes the filter reproducible: with the default hasher and the same
-    /// seed, the same operations in the same order have the same outcome. With another hasher this
-    /// seeds only the mixing of hashes.
+    /// seed, the same operations in the same order on one thread have the same outcome. With
+    /// another hasher this seeds only the mixing of hashes.
     ///
     /// Without a seed, every filter draws its own at random. A seed that others know gives up the
     /// protection against chosen keys.

@@ -1,4 +1,4 @@
-//! Engines: where a filter keeps its items. The front end is one, whatever the engine.
+//! Engines: where a filter keeps its items. The front end is the same for all of them.
 
 use crate::{BuildError, InsertError, Layout};
 
@@ -66,7 +66,7 @@ impl Segment {
     }
 }
 
-/// What the user told the builder.
+/// The settings of the builder that concern engines, validated.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub(super) capacity: usize,
@@ -117,8 +117,8 @@ pub(crate) trait Storage: Sized {
     fn stats(&self) -> crate::Stats;
 }
 
-/// The operations of sets of items, on [mixed](crate::table::mix) hashes. None of them counts
-/// items.
+/// The operations of sets of items, on [mixed](crate::table::mix) hashes. None of them updates the
+/// number of items, which the front end keeps.
 ///
 /// Each operation on many items calls `mix` to hash an item, and `done` with its position and the
 /// outcome.

@@ -11,11 +11,11 @@ use std::hash::RandomState;
 
 /// The default hasher of filters, with a random seed for each filter.
 ///
-/// It is [foldhash](https://docs.rs/foldhash) in its `fast` form: the cheapest well-kept hasher for
-/// integers and short strings (one folded multiplication for a `u64`). Its `quality` form would
-/// only add a final mix, and the filter mixes every hash anyway, with a seed of its own. It is
-/// minimally resistant to collisions chosen by somebody who cannot see the answers of lookups.
-/// Against somebody who can, use a keyed cryptographic hash such as std's `RandomState`.
+/// It is [foldhash](https://docs.rs/foldhash) in its `fast` form: the cheapest well-maintained
+/// hasher for integers and short strings (one folded multiplication for a `u64`). Its `quality`
+/// form would only add a final mix, and the filter mixes every hash anyway, with a seed of its own.
+/// It is minimally resistant to collisions chosen by somebody who cannot see the answers of
+/// lookups. Against somebody who can, use a keyed cryptographic hash such as std's `RandomState`.
 ///
 /// Its results may change from release to release and from platform to platform.
 ///

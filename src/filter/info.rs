@@ -8,8 +8,8 @@ use crate::Layout;
 impl<E: Engine, S> Filter<E, S> {
     /// Returns the number of items in the filter, duplicates counted.
     ///
-    /// Exact if no writer runs. Beside writers it may miss what they are doing. Reads one
-    /// cache line for each of up to 64 shards, and no bucket.
+    /// Exact if no writer runs. Beside writers it may miss what they are doing. Reads one cache
+    /// line for each of up to 64 shards of the counter, and no bucket.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(10);
@@ -89,10 +89,10 @@ impl<E: Engine, S> Filter<E, S> {
     /// Returns an upper bound on the false-positive rate of the present segments.
     ///
     /// In a [`CuckooFilter`](crate::CuckooFilter) it holds up to [`capacity`](Self::capacity)
-    /// items. Fewer items have a lower rate, in proportion; more items, which the slots may allow,
-    /// at most [`Layout::false_positive_rate`]. In a [`GrowingFilter`](crate::GrowingFilter) it is
-    /// the sum over all segments, each of them full, and never exceeds
-    /// [`target_false_positive_rate`](Filter::target_false_positive_rate).
+    /// items. With fewer items the rate is lower, in proportion. With more items, which the slots
+    /// may allow, it is at most [`Layout::false_positive_rate`]. In a
+    /// [`GrowingFilter`](crate::GrowingFilter) the bound is the sum over all segments, each of them
+    /// full, and never exceeds [`target_false_positive_rate`](Filter::target_false_positive_rate).
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(1_000_000);

@@ -11,14 +11,15 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
     /// Acquires no lock if one of the item's two buckets has an empty slot. Otherwise it relocates
     /// other items, which concurrent lookups do not notice. Reads two cache lines and writes one if
     /// there is room; near the capacity, a search reads some dozens more. A
-    /// [`GrowingFilter`](crate::GrowingFilter) appends a segment instead of being full.
+    /// [`GrowingFilter`](crate::GrowingFilter) appends a segment instead of being full. It also
+    /// acquires a lock if the item seems to have too many copies.
     ///
     /// # Errors
     /// - [`InsertError::Full`] if no empty slot is within reach (and no segment can be appended);
-    /// - [`InsertError::TooManyCopies`] if the item's two buckets hold only copies of this item, `2
-    ///   × slots per bucket` of them. (In a `GrowingFilter`: if copies take half of these slots in
-    ///   the last segment. If both buckets are the same one, there are half as many slots.) To add
-    ///   an item at most once, use [`insert_unique`](Self::insert_unique).
+    /// - [`InsertError::TooManyCopies`] if the item's two buckets hold only copies of it,
+    ///   `2 × slots per bucket` of them. (In a `GrowingFilter`: if copies take half of these slots
+    ///   in the last segment. If both buckets are the same one, there are half as many slots.) To
+    ///   add an item at most once, use [`insert_unique`](Self::insert_unique).
     ///
     /// On an error the filter holds the same items as before.
     ///
@@ -43,7 +44,7 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
     /// as the copy that was found remains.
     ///
     /// Acquires the lock of the item's stripe. Reads two cache lines (in a
-    /// [`GrowingFilter`](crate::GrowingFilter): of each segment) and writes one.
+    /// [`GrowingFilter`](crate::GrowingFilter): of each segment), and writes one and the stripe.
     ///
     /// # Errors
     /// [`InsertError::Full`] if the item is absent and no empty slot is within reach. In a full
@@ -65,10 +66,11 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
     /// Returns whether the item is in the filter: never `false` for an item that is in it, rarely
     /// `true` for another one.
     ///
-    /// Acquires no lock and writes nothing. Reads three cache lines: two buckets, which are
-    /// requested together, and the stripe, of which there are few. (A
-    /// [`GrowingFilter`](crate::GrowingFilter) reads two buckets of each segment.) It retries only
-    /// if another thread cleared a slot of the same stripe meanwhile. A `true` happens after the
+    /// Acquires no lock and writes nothing. Reads three cache lines: two buckets, whose loads
+    /// overlap, and the stripe, of which there are few. (A [`GrowingFilter`](crate::GrowingFilter)
+    /// reads two buckets of each segment.) It retries if it found no match and another thread
+    /// cleared a slot of the same stripe meanwhile. (A `CuckooFilter` with a semi-sorted layout
+    /// also retries once if a part of a fingerprint matches by chance.) A `true` happens after the
     /// insert that it found.
     ///
     /// ```
@@ -93,7 +95,8 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
     /// [contract](Self#the-contract-of-removal).
     ///
     /// If removals of one copy overlap, exactly one of them returns `true`. Acquires the lock of
-    /// the item's stripe. Reads two cache lines, and writes one and the stripe.
+    /// the item's stripe. Reads two cache lines (in a [`GrowingFilter`](crate::GrowingFilter): of
+    /// each segment), and writes one and the stripe.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(100);
@@ -128,9 +131,9 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
 
     /// Inserts many items. Duplicates count. Every item is tried.
     ///
-    /// The items are added in no particular order: those whose buckets are full are set aside, and
-    /// several of them search for room together. If the hashing of an item panics, some of the
-    /// items before it may be missing.
+    /// In a [`CuckooFilter`](crate::CuckooFilter) the items are added in no particular order: those
+    /// whose buckets are full are set aside, and several of them search for room together. If the
+    /// hashing of an item panics, some of the items before it may be missing.
     ///
     /// # Errors
     /// [`InsertBatchError`] if some items could not be inserted. It lists their positions; all
@@ -222,8 +225,9 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
 
     /// Inserts those of up to 64 items that are absent, and returns the outcomes as masks.
     ///
-    /// The items are processed in their order, each as by [`insert_unique`](Self::insert_unique),
-    /// and without any allocation. An item that occurs twice is added once.
+    /// The items are processed in their order, each as by [`insert_unique`](Self::insert_unique).
+    /// Nothing is allocated unless an item's buckets are full. An item that occurs twice is added
+    /// once.
     ///
     /// # Panics
     /// If there are more than 64 items.

@@ -51,15 +51,15 @@ pub type CuckooFilter<S = DefaultHashBuilder> = Filter<Fixed, S>;
 /// A filter that grows: the [`Filter`] of a chain of segments.
 ///
 /// Where a [`CuckooFilter`] would be full, it appends a segment with twice the buckets of the last
-/// one, while other threads use it. Nothing is copied, and no thread waits. The target
+/// one, while other threads use it. Nothing is copied, and no thread waits for it. The target
 /// false-positive rate holds for all segments together, so later ones have longer fingerprints.
 ///
 /// It promises what a `CuckooFilter` promises about false negatives, removal, ordering and
 /// atomicity. Its costs: a lookup of an absent item reads two buckets of every segment, so give it
-/// the capacity that you expect. It takes half as many copies of one item as a `CuckooFilter`, it
-/// cannot be saved, and it never shrinks. `insert` fails with [`Full`](crate::InsertError::Full)
-/// only if the system refuses the memory for another segment, or if the last segment is full and
-/// the next one would have more than 2^32 buckets.
+/// the capacity that you expect. It refuses further copies of an item when copies take half of the
+/// item's slots in the last segment. It cannot be saved, and it never shrinks. `insert` fails with
+/// [`Full`](crate::InsertError::Full) only if the last segment is full and either the system
+/// refuses the memory for another one, or it would have more than 2^32 buckets.
 ///
 /// ```
 /// use guira::GrowingFilter;
@@ -88,11 +88,11 @@ pub type GrowingFilter<S = DefaultHashBuilder> = Filter<Growing, S>;
 /// **Remove only what you inserted, once, and after it was inserted.** In full: every call of
 /// [`remove`](Self::remove) must be paid for by a call of [`insert`](Self::insert) with an equal
 /// item that returned `Ok(())`, or of [`insert_unique`](Self::insert_unique) that returned
-/// `Ok(true)`. That call happened before the removal, pays for no other removal, and no
-/// [`clear`](Self::clear) came between the two.
+/// `Ok(true)`. That call happened before the removal, and pays for no other removal. No call of
+/// [`clear`](Self::clear) came between the two, or overlapped one of them.
 ///
 /// The filter knows items by their fingerprints alone. Two items with the same fingerprint and the
-/// same buckets are *aliases*. To remove an item that was never inserted can take a copy that
+/// same buckets are *aliases*. Removing an item that was never inserted can take a copy that
 /// belongs to an alias, whose lookups then miss it. The caller's own records (the cache, the table
 /// of flows, the store behind the filter) tell what was inserted; the filter cannot.
 ///
@@ -109,13 +109,15 @@ pub type GrowingFilter<S = DefaultHashBuilder> = Filter<Growing, S>;
 ///   order of all calls. If two threads each insert one item and then look up the other's, both may
 ///   miss on processors with weak ordering (not on x86-64).
 /// - A `contains` that returns `true` *happens after* the insert that it found: what the inserting
-///   thread wrote before is visible. The same holds for a `remove` that returns
-///   `true`, an `insert_unique` that returns `Ok(false)`, and the copies that `count` counts.
+///   thread wrote before is visible. The same holds for a `remove` that returns `true`, an
+///   `insert_unique` that returns `Ok(false)`, and the copies that `count` counts. It does not hold
+///   in a copy of the filter, for inserts that overlapped the copying.
 /// - A thread that stops in the middle of an operation never delays a lookup, nor an insert into a
-///   bucket with an empty slot. It can delay removals and relocations of one stripe: 1/1024 of the
-///   fingerprints in tables of more than 2 MiB, more in smaller ones, an eighth in the smallest.
-///   Operations on the whole filter (`clear`, `clone`, `save`) that wait for it delay all removals
-///   and relocations.
+///   bucket with an empty slot. (In a [`GrowingFilter`], it can delay an insert whose item already
+///   seems to have half of the copies that fit.) It can delay the operations that lock its stripe:
+///   1/1024 of the fingerprints in tables of more than 2 MiB, more in smaller ones, an eighth in
+///   the smallest. Operations on the whole filter (`clear`, `clone`, `save`) that wait for it can
+///   delay all operations that take a lock.
 ///
 /// # Memory ordering and panics
 ///
@@ -226,9 +228,9 @@ impl<E: Engine, S> Filter<E, S> {
     ///
     /// Items that were inserted before the call are gone when it returns. The call is not one
     /// moment: lookups that overlap it may find some of them and not others, and **an item whose
-    /// insert overlaps the call may remain or not**. So no removal may be paid for by an insert
-    /// that did not happen after the call returned: after a `clear`, remove only what was inserted
-    /// after it. A removal of anything inserted earlier must happen before the call.
+    /// insert overlaps the call may remain or not**. So after a `clear`, remove only items whose
+    /// insert happened after the call returned. A removal of anything inserted earlier must happen
+    /// before the call.
     ///
     /// Acquires all stripes: removals, relocations, `insert_unique` and `count` wait for the call,
     /// which writes every bucket once. Lookups and inserts into buckets with an empty slot do not
@@ -250,9 +252,9 @@ impl<E: Engine, S> Filter<E, S> {
     /// Returns a copy of the filter, made while other threads use it.
     ///
     /// **Every item that is in the filter from before the call until it returns is in the copy.**
-    /// Items that are inserted or removed meanwhile may be in it or not, each on its own. So of the
-    /// items in the copy remove only those whose insert happened before the call: another one may
-    /// be missing, and an alias of it present.
+    /// Items that are inserted or removed meanwhile may be in it or not, each on its own. So from
+    /// the copy remove only items that were in the filter from before the call until it returned:
+    /// another one may be missing, and an alias of it present.
     ///
     /// Acquires all stripes while the buckets are copied: removals, relocations, `count` and
     /// `insert_unique` wait. Lookups and inserts into buckets with an empty slot do not. The copy
@@ -280,7 +282,7 @@ impl<E: Engine, S> Filter<E, S> {
     }
 }
 
-/// The filter, or a panic with the message of the error.
+/// Returns the filter, or panics with the message of the error.
 #[track_caller]
 fn built<E, S>(built: Result<Filter<E, S>, BuildError>) -> Filter<E, S> {
     match built {

@@ -20,9 +20,9 @@
 //!
 //! The XOR on the low bits is the scheme of the paper (Fan et al. 2014, section 3.1). A reflection
 //! of the whole number (`t' = 2t + 1`) nests as well, but it connects a bucket only to buckets
-//! whose low bits are equal or complementary. A segment then falls apart into small tables, each
-//! with its own luck: grown from 100 items to 300 000, segments of four slots are 84 to 89 % full
-//! when the next one is appended, and 98 to 99 % with the XOR.
+//! whose low bits are equal or complementary. A segment then falls apart into small tables, which
+//! fill unevenly: in chains grown from 100 to 300 000 items, segments with four slots per bucket
+//! were 84 to 89 % full when the next one was appended. With the XOR they were 98 to 99 % full.
 
 use crate::bucket::{BucketLayout, Fingerprint};
 
@@ -35,8 +35,8 @@ const MIXER: [(u32, u64); 2] = [(30, 0xbf58_476d_1ce4_e5b9), (27, 0x94d0_49bb_13
 
 /// A fingerprint and the two buckets that may hold it.
 ///
-/// [`Addressing::alt_bucket`] leads from each of the two buckets to the other. Both are the same
-/// bucket for about one item in as many as there are buckets.
+/// [`Addressing::alt_bucket`] leads from each of the two buckets to the other. In a table of n
+/// buckets, both are the same bucket for about one item in n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {
     /// The stored fingerprint.
@@ -80,8 +80,8 @@ pub struct Nested {
 }
 
 impl Nested {
-    /// The nesting of the segment at a level, whose fingerprints have `extra_bits` more bits than
-    /// the `count` fingerprints of the first segment, which begin at `min`.
+    /// The nesting of the segment at a level. The first segment has `count` fingerprints, which
+    /// begin at `min`; those of this segment have `extra_bits` more bits.
     #[must_use]
     pub fn new(level: u32, (min, count): (u32, u32), extra_bits: u32) -> Self {
         Self { level, extra_bits, first_fingerprints: (min, count) }

@@ -5,7 +5,8 @@
 //! | in a table | all slots of the item's two buckets, `2 × slots per bucket` | `TooManyCopies` |
 //! | in the last segment of a growing filter | half of them, `slots per bucket` | `TooManyCopies` |
 //!
-//! If both buckets are the same one, it has half as many slots. Copies of aliases count too.
+//! If an item's two buckets are the same one, it has half as many slots. Copies of aliases count
+//! too.
 
 use super::{Nesting, Pair, StripeGuard, Table};
 use crate::{
@@ -54,16 +55,18 @@ impl<N: Nesting> Table<N> {
         copies::<L>(pair, |bucket| self.buckets.bucket(bucket).load(Acquire))
     }
 
-    /// Counts the copies without the lock: an estimate, since half of a move counts twice.
+    /// Counts the copies without the lock: an estimate, since a copy that is being moved can count
+    /// twice or not at all.
     #[inline]
     fn estimate_copies<L: BucketLayout>(&self, pair: Pair) -> usize {
-        // Relaxed: the caller decides nothing by the estimate but whether to take the lock.
+        // Relaxed: it is an estimate in any case. See `has_reached`.
         copies::<L>(pair, |bucket| self.buckets.bucket(bucket).load_to_change(Relaxed))
     }
 
     /// Returns whether the number of copies has reached `limit`.
     ///
-    /// An unlocked pre-check comes first, so that only likely failures take the lock.
+    /// An unlocked pre-check comes first, so that only likely failures take the lock. If a copy is
+    /// being moved meanwhile, the pre-check can miss it, and the item may get a copy too many.
     #[inline]
     fn has_reached<L: BucketLayout>(&self, pair: Pair, limit: usize) -> bool {
         self.estimate_copies::<L>(pair) >= limit && {
@@ -72,7 +75,7 @@ impl<N: Nesting> Table<N> {
         }
     }
 
-    /// Returns whether both buckets hold only copies of the pair's fingerprint, at one moment.
+    /// Returns whether both buckets held only copies of the pair's fingerprint, at one moment.
     pub(super) fn holds_only_copies<L: BucketLayout>(&self, pair: Pair) -> bool {
         // mutant: only-copies-no-lock, only-copies-estimate
         self.has_reached::<L>(pair, slots_of::<L>(pair))

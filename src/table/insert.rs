@@ -177,7 +177,7 @@ impl<N: Nesting> Table<N> {
         Ok(())
     }
 
-    /// Advances an insert that has started to search by one step.
+    /// Advances the search of an insert by one step, and completes the insert if the search ends.
     #[inline]
     pub(super) fn step_search<L: BucketLayout>(
         &self,
@@ -195,8 +195,8 @@ impl<N: Nesting> Table<N> {
                 }
                 Ok(())
             }
-            // A slot, or more copies of this fingerprint, may have come since its buckets were
-            // read.
+            // Since its buckets were read, a slot may have become empty, or more copies of this
+            // fingerprint may have been added.
             Progress::Exhausted if self.add::<L>(pair) => Ok(()),
             Progress::Exhausted if self.holds_only_copies::<L>(pair) => {
                 Err(InsertError::TooManyCopies)

@@ -6,11 +6,12 @@ use alloc::vec::Vec;
 
 use crate::Layout;
 
-/// All layouts in order of preference: a filter takes the first one that meets its target.
+/// All layouts in order of preference: a filter takes the first one that meets its target. `choose`
+/// in `filter/fixed.rs` applies this to a single table, and `plan` in `chain/plan.rs` to segments.
 ///
-/// More slots per bucket come first, since they need fewer bits per item. Of two layouts with
-/// equally many, the plain one comes first, since it is faster. If `fastest` is set, all plain ones
-/// come before the semi-sorted ones.
+/// Layouts with more slots per bucket come first, since they need fewer bits per item. Of two
+/// layouts with equally many, the plain one comes first, since it is faster. If `fastest` is set,
+/// all plain ones come before the semi-sorted ones.
 pub(crate) fn by_preference(fastest: bool) -> Vec<Layout> {
     let mut layouts = Layout::ALL.to_vec();
     layouts.sort_by_key(|layout| {

@@ -38,9 +38,9 @@
 //!    (`insert_unique` only makes room, and then looks again.)
 //! 4. **Look up**: read the version, both words, and the version again. A match is a hit, whatever
 //!    the versions are. Without a match, the item is absent if the version is unchanged; if it
-//!    changed, retry. (In semi-sorted layouts the first comparison is a quick probe, which can
-//!    leave the answer open. If the full probe of the same words then finds no match, the lookup
-//!    retries in any case.)
+//!    (In semi-sorted layouts the first comparison is a quick probe, which can leave the answer
+//!    open. Then a full probe compares the same words. If it finds no match, the lookup retries,
+//!    even if the version is unchanged.)
 //! 5. **Clear the table**: acquire all stripes in order, bump all versions, swap every word with 0,
 //!    release the locks.
 //!
@@ -60,58 +60,68 @@
 //!                the bump publishes the copy that preceded it: a hit
 //! ```
 //!
-//! No thread holds two stripe locks, so there is no lock order and no deadlock. No lock is held
-//! over user code or over a search for room. (A clear and a copy of the whole table are the
-//! exception: they take all stripes, in order.)
+//! No thread holds two stripe locks, so there is no lock order and no deadlock. (A clear and a copy
+//! of the whole table are the exception: they take all stripes, in order.) No lock is held over
+//! user code or over a search for room.
 //!
 //! # Why a miss is correct
 //!
 //! The contract of `remove`: each removal that succeeds is *paid for* by an insert of an item of
 //! the same pair (an `insert` that returned `Ok`, or an `insert_unique` that added), which happened
-//! before the removal and pays for no other one. Fix one such assignment. The contract of `clear`:
-//! for every clear and every removal, either the removal happened before the clear, or the clear
-//! happened before the insert that pays for the removal. In short, what was inserted before a clear
-//! is not removed after it.
+//! before the removal and pays for no other one. Fix one such assignment.
 //!
-//! An item is *in the table* during a lookup if its insert happened before the lookup; the lookup
-//! happened before the removal that the insert pays for, if there is one; and every clear happened
-//! before the insert or happens after the lookup. (Loading pays in advance for each copy in the
-//! snapshot.)
+//! The contract of `clear`: for every clear and every removal, either the removal happened before
+//! the clear, or the clear happened before the insert that pays for the removal. In short, no clear
+//! overlaps an insert that pays, a removal, or the time between them.
+//!
+//! An item is *in the table* during a lookup if
+//! - its insert happened before the lookup;
+//! - the lookup happened before the removal that the insert pays for, if there is one; and
+//! - every clear happened before the insert or happens after the lookup.
+//!
+//! (A table that is loaded or cloned starts with one insert for each copy in it.)
+//!
+//! A *clearing* takes a fingerprint out of a word: a removal, the second half of a move, or a swap
+//! of `clear`. The clearings of a stripe are ordered by its lock. The *number* of a clearing is the
+//! version that was bumped to for it. (The clearings of one `clear` share a number.) A load of a
+//! word returns the result of a prefix of that word's modification order: the changes in this
+//! prefix are *seen*.
 //!
 //! Consider the last round of a lookup that misses: it read the version e, then both words without
-//! a match, then the version e again. The clearings of a stripe are ordered by its lock. Each has
-//! as its number the version that it bumped to. (The clearings of one `clear` share a number.) A
-//! load of a word returns the result of a prefix of that word's modification order: the changes in
-//! this prefix are *seen*.
+//! a match, then the version e again.
 //!
 //! 1. *A clearing with a number above e was seen.* All changes are read-modify-writes. So the load,
 //!    an Acquire, synchronizes with that clearing, a Release, even if it returned a later change.
 //!    So the bump before that clearing happened before the second read of the version. Stores of
 //!    the version are ordered by the lock and increase, so by coherence that read returned more
 //!    than e, a contradiction.
-//! 2. *No such clearing was seen.* Let k be the last `clear` with a number up to e, if there is
-//!    one. It did not happen after the lookup, since its bump happened before the lookup's loads;
-//!    so, for an item that is in the table, it happened before the item's insert, and all its swaps
-//!    happened before the loads. (Clears before k are no different: k comes after them.) From here
-//!    on, consider what comes after k. Among the clearings after k, up to e, that took this
-//!    fingerprint out of these two words, let R be removals and M second halves of moves. At most R
-//!    + M copies were seen to go. What happened before one of these clearings bumped the version
-//!    also happened before the loads of the words: the first read of the version, an Acquire,
-//!    synchronizes with the bump to e, a Release, and the lock orders the earlier ones before it.
-//!    So these copies were seen to come:
-//!    - M copies, one made by each of the moves before its bump;
-//!    - the copies of the I inserts of this pair that happened after k and before the loads of the
-//!      words; among them all inserts after k that happened before the lookup.
+//! 2. *No such clearing was seen.* Suppose that an item of this pair is in the table during the
+//!    lookup. What happened before a bump to e, or to a lower version, also happened before the
+//!    loads of the words: the first read of the version, an Acquire, synchronizes with the bump to
+//!    e, a Release, and the lock orders the earlier bumps before it.
+//!    - *The last clear.* Let k be the last `clear` with a number up to e, if there is one. Its
+//!      bump happened before the loads, so k did not happen after the lookup. So it happened before
+//!      the item's insert, and all its swaps happened before the loads. Earlier clears happened
+//!      before k. From here on, consider only what comes after k.
+//!    - *Copies that were seen to go.* Among the clearings after k with numbers up to e that took
+//!      this fingerprint out of these two words, let R be the number of removals, and M the number
+//!      of second halves of moves. No other clearing was seen. So at most R + M copies were seen to
+//!      go.
+//!    - *Copies that were seen to come.* Each of the M moves added a copy before its bump, hence
+//!      before the loads. Let I be the number of inserts of this pair that happened after k and
+//!      before the loads. So at least M + I copies were seen to come. There was no match, so M + I
+//!      is at most R + M, and I is at most R.
+//!    - *Payment.* Each of the R removals is paid for by an insert of its own. The removal did not
+//!      happen before k, so by the contract of `clear` the insert happened after k. It happened
+//!      before the removal, hence before the removal's bump and before the loads. So these R
+//!      inserts are among the I, and I is at most R: there are no others.
+//!    - *The item.* Its insert happened after k and before the lookup, so it is one of the I, and
+//!      pays for one of the R removals. That removal bumped before the loads. But the item's
+//!      removal happens after the lookup: a contradiction. So no item of this pair is in the table,
+//!      and the miss is correct.
 //!
-//!    There was no match, so I is at most R. Each of the R removals is paid for by an insert of its
-//!    own. The removal did not happen before k, so by the contract of `clear` the insert happened
-//!    after k. It happened before the removal, hence before its bump and before the loads: these
-//!    inserts are among the I, and use them up. The insert of an item in the table would have to be
-//!    one of them. But its removal happens after the lookup, and the R removals bumped before the
-//!    lookup's loads. So no item of this pair is in the table, and the miss is correct.
-//!
-//! An insert that overlaps k may leave a copy behind, or not. No removal is paid for by it. The
-//! copy is one more than counted above, and the argument holds.
+//! An insert that overlaps k may leave a copy behind, or not. It pays for no removal. A copy that
+//! it leaves is one more than was counted above, and the argument holds.
 //!
 //! Where both buckets are the same one, the argument holds for its word alone. Copies of other
 //! pairs play no part: from a given bucket a fingerprint has only one alternate bucket.
@@ -130,17 +140,17 @@
 //! an empty slot. (Lookups are lock-free while writers make progress. They are not wait-free.)
 //!
 //! Operations that take a lock do wait for it: `remove`, `count`, `insert_unique`, inserts that
-//! must move a fingerprint or that return `TooManyCopies`, and operations on the whole table, which
-//! need all locks. (While such an operation waits for one lock it holds others. A thread that is
-//! suspended with one lock held blocks it, and with it every operation that needs any lock.)
+//! must move a fingerprint or that seem to find too many copies (see `copies.rs`), and operations
+//! on the whole table, which need all locks. (While such an operation waits for one lock, it holds
+//! others. So a thread that is suspended with a lock held can delay every operation that needs a
+//! lock.)
 //!
 //! Two inserts whose eviction paths cross at the last empty slot can invalidate each other's plans.
-//! Each time, one of them has moved something, and nothing is lost, but no number of retries is
-//! certain to be the last. Only threads that run in lockstep continue like this. (The pending
-//! inserts of one batch do run in lockstep, so an insert among them whose plan went stale is
-//! completed by itself.) The copy of a move that is half done, or whose thread stopped, takes a
-//! slot, and a search beside it may return `Full` because of that slot.
-//!
+//! Each time, one of them has moved something, and nothing is lost, but there is no bound on the
+//! number of retries. Only threads that run in lockstep keep retrying. (The pending inserts of one
+//! batch do run in lockstep, so an insert among them whose plan went stale is completed by itself.)
+//! A half-done move occupies two slots, also if its thread has stopped. A search beside it may
+//! return `Full` because of the second one.
 //! # Hits publish
 //!
 //! A lookup that finds a fingerprint happens after the insert of one of its copies. Adding is a
@@ -150,17 +160,15 @@
 //! continue the release sequence. `remove`, `insert_unique` and `count` promise the same for what
 //! they find.
 //!
-//! # What else needs the lock
-//!
 //! Between the two halves of a move both copies exist, and the version does not show it, because
-//! the bump comes somewhere in between. So every operation that counts copies holds the lock:
-//! `remove` (of two racing removals of one copy exactly one succeeds), `insert_unique`, `count`,
-//! and the decision `TooManyCopies`. Under the lock, apart from the holder's own changes, the
-//! copies of a pair only grow, one by one, by inserts of other threads. So `count`, which reads one
-//! word after the other, returns a number that was right at some moment in between. `remove` and
-//! `insert_unique` that found nothing were right when they read the first word, and `TooManyCopies`
-//! when it read the second. An insert between the check of `insert_unique` and its own addition is
-//! ordered after it.
+//! the bump comes somewhere in between. So every operation that depends on the number of copies
+//! holds the lock: `remove` (of two racing removals of one copy exactly one succeeds),
+//! `insert_unique`, `count`, and the decision `TooManyCopies`. Under the lock, apart from the
+//! holder's own changes, the copies of a pair only grow, one by one, by inserts of other threads.
+//! So `count`, which reads one word after the other, returns a number that was right at some moment
+//! in between. A `remove` or an `insert_unique` that found nothing was right when it read the first
+//! word, and `TooManyCopies` was right when the second word was read. An insert between the check
+//! of `insert_unique` and its own addition is ordered after the `insert_unique`.
 //!
 //! # Copies of the table
 //!
@@ -169,23 +177,25 @@
 //! same order. So no cycle of waiting threads forms, and if holders proceed and the locks are fair
 //! enough, all locks are acquired eventually.
 //!
-//! While all locks are held no slot is cleared and no move is half done: words only gain
+//! While all locks are held no slot is cleared and no move is in progress: words only gain
 //! fingerprints. The loads return at least all changes that happened before them: those of earlier
 //! moves, removals and clears, which held one of the stripes, and those of inserts that happened
-//! before the call. So of each pair the copy holds as many fingerprints as inserts of it were seen,
-//! minus the removals before (both since the last clear). Each of these removals is paid for by an
-//! insert of its own, which happened before it and was seen. The insert of an item that is in the
-//! table throughout was seen too, and pays for none of them. So at least one copy is left.
+//! before the call. So the copy holds at least as many fingerprints of each pair as inserts of it
+//! were seen, minus the removals before (both counted since the last clear). Each of these removals
+//! is paid for by an insert of its own, which happened before it and was seen. The insert of an
+//! item that is in the table throughout was seen too, and pays for none of them. So at least one
+//! copy is left.
 //!
 //! Lookups continue, because they take no lock, and so do inserts into buckets with an empty slot.
-//! Each insert that overlaps the copying is in the copy or not.
+//! An insert that overlaps the copying is in the copy or not. If it is, a hit in the copy need not
+//! happen after it: the words are copied by Relaxed loads.
 //!
 //! # Order across pairs
 //!
 //! The calls on one pair take effect in one order. Across pairs there is happens-before, and no
 //! single order of all calls: if two threads each insert one item and then look up the other's, the
-//! memory model lets both lookups miss. (On x86-64 one of them hits, because locked instructions
-//! are fences.)
+//! memory model lets both lookups miss. (On x86-64 at least one of them hits, because locked
+//! instructions are fences.)
 
 mod addressing;
 mod batch;

@@ -11,8 +11,8 @@ use crate::{InsertError, bucket::BucketLayout};
 
 /// Number of interleaved searches. 12 to 24 are equally good; 8 and 32 are worse.
 const INTERLEAVED: usize = 16;
-/// Prefetch distance of each search, in buckets. With one, the next bucket can be expanded,
-/// whatever it holds. With 4 or 8, more prefetches are wasted than waits saved.
+/// Prefetch distance of each search, in buckets. One is enough, because the other searches use the
+/// time until it arrives. With 4 or 8, more prefetches are wasted than waits saved.
 const PREFETCH_DISTANCE: usize = 1;
 
 /// Inserts that search for room.

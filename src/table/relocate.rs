@@ -49,8 +49,8 @@ impl<N: Nesting> Table<N> {
         prefetch_distance: usize,
     ) -> Progress {
         // Relaxed: this is a plan, and every move validates its own step of it. `Exhausted` is not
-        // validated: empty slots that existed at different moments, or that the copy of a move
-        // takes, can be overlooked.
+        // validated: the search misses a slot that is emptied after its bucket was read, and a slot
+        // that only the second copy of a half-done move occupies.
         let read = |bucket| self.buckets.bucket(bucket).load_to_change(Relaxed);
         let prefetch = |bucket| self.buckets.prefetch(bucket);
         let progress = search.step::<L>(&self.addressing, prefetch_distance, read, prefetch);
@@ -62,8 +62,8 @@ impl<N: Nesting> Table<N> {
         progress
     }
 
-    /// Makes the moves of an eviction path as far as they are still valid. Returns `true` if the
-    /// last one stored `incoming` in the slot that it left.
+    /// Makes the moves of an eviction path as far as they are still valid. Returns `true` if one of
+    /// them left one of the pair's buckets and stored `incoming` there.
     pub(super) fn follow_path<L: BucketLayout>(
         &self,
         pair: Pair,
@@ -87,8 +87,8 @@ impl<N: Nesting> Table<N> {
     /// Makes one move, and stores `incoming` in the slot that it leaves. `step.to` must be the
     /// fingerprint's alternate bucket, and not `step.from`.
     ///
-    /// Returns `false` if the plan is stale: the fingerprint is no longer there, or the destination
-    /// has no empty slot.
+    /// Returns `false` and changes nothing if the plan is stale: the fingerprint is no longer
+    /// there, or the destination has no empty slot.
     #[must_use]
     pub fn relocate<L: BucketLayout>(&self, step: Move, incoming: Option<Fingerprint>) -> bool {
         let pattern = L::pattern(step.fingerprint);

@@ -13,8 +13,9 @@ impl<N: Nesting> Table<N> {
     #[inline]
     #[must_use]
     pub fn remove<L: BucketLayout>(&self, pair: Pair) -> bool {
-        // The caller has prefetched the words. To wait for them before taking the lock takes a
-        // tenth longer, and with so many stripes there is hardly any contention for this one.
+        // The caller has prefetched the words. If the removal waited for them before it took the
+        // lock, it would take a tenth longer, and there is hardly any contention for one of so many
+        // stripes.
         // mutant: remove-no-lock
         let guard = self.stripe(pair.fingerprint).lock();
         self.remove_locked::<L>(&guard, pair)
@@ -33,8 +34,9 @@ impl<N: Nesting> Table<N> {
         if !(in_first | L::contains(second_word, pattern)) {
             return false;
         }
-        // No branch: a misprediction would be discovered only when the word arrives from memory,
-        // and the operations after this one would be delayed by as much.
+        // No branch: the words may still be on their way from memory. A misprediction would be
+        // discovered only when they arrive, and would discard the work begun meanwhile on later
+        // operations.
         let bucket = select_unpredictable(in_first, first, second);
         let word = select_unpredictable(in_first, first_word, second_word);
         // mutant: remove-no-bump, remove-late-bump, remove-bump-relaxed

@@ -16,7 +16,8 @@ const MAX_EXPANDED: usize = if cfg!(loom) { 4 } else { 500 };
 /// searches visit more, and up to that number deduplication costs more than the few repeated
 /// visits.
 const DEDUPLICATE_AFTER: usize = 256;
-/// Number of buckets from which on a table is large.
+/// Number of buckets from which on a table is large. In smaller tables, searches that visit 256
+/// buckets often visit some of them twice.
 const LARGE_TABLE: u64 = 1 << 16;
 /// Number of visited buckets for which memory is reserved when a search starts.
 const RESERVED: usize = 64;
@@ -26,7 +27,7 @@ const NO_PARENT: u16 = u16::MAX;
 /// Prefetch distance of a lone search, in buckets. Larger values waste prefetches.
 pub(super) const LONE_PREFETCH_DISTANCE: usize = 12;
 
-/// A visited bucket. The fingerprint in the parent's slot `slot` leads to it.
+/// A visited bucket. The fingerprint in slot `slot` of the parent leads to it.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     bucket: u32,

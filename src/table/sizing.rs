@@ -1,4 +1,4 @@
-//! Sizing: from a capacity to a number of buckets, and back. Fitted to experiments, which the
+//! Sizing: from a capacity to a number of buckets, and back. It is fitted to experiments, which the
 //! sections `quantile` and `capacity` of `guira-bench` repeat.
 
 use crate::Layout;
@@ -6,12 +6,14 @@ use crate::Layout;
 /// The slots that a table of `s` slots holds back, `share * s + root * sqrt(s) + constant`, so that
 /// at most one table in 10 000 refuses an item before the remaining slots are occupied.
 ///
-/// Up to 10^5 items this is fitted to the smallest load of up to 400 000 tables per size, rounded
-/// up, and then measured as it stands. Above, only `share` matters. There the first refusal is the
-/// first of many nearly independent searches that fails. So one in 10 000 tables of N slots refuses
-/// at the load at which the median table of 10 000 N slots does, and that load falls by the same
-/// step for every factor in N: per factor of 181, by 0.09, 0.14, 0.27, 0.37 and 0.40 percentage
-/// points, for 8, 6, 5, 4 and 3 slots per bucket. `share` allows for this up to 2^32 buckets.
+/// Up to 10^5 items this is fitted to experiments: to the smallest load at which any of up to
+/// 400 000 tables of a size refused an item. The fit is rounded up, and the result was measured
+/// again. Above 10^5 items, only `share` matters, and it is extrapolated. In a large table, the
+/// first refusal is the first failure among many nearly independent searches. So the load at which
+/// one in 10 000 tables of N slots refuses is the load at which the median table of 10 000 N slots
+/// does. That load falls by the same step whenever N grows by the same factor: for each factor of
+/// 181, by 0.09, 0.14, 0.27, 0.37 and 0.40 percentage points, for 8, 6, 5, 4 and 3 slots per
+/// bucket. `share` allows for this up to 2^32 buckets.
 struct Slack {
     share: f64,
     root: f64,

@@ -21,7 +21,7 @@ mod on {
     use super::super::ShardedCounter;
     use crate::sync::{Lock, LockGuard, Tally};
 
-    /// Last place of the histograms: it counts this many and more.
+    /// Number of the last place of a histogram, which counts this many relocations and more.
     const MAX: usize = 15;
 
     /// Statistics of a filter since it was built, loaded or cloned, as
@@ -128,9 +128,9 @@ mod on {
             self.0.inserts.add(1);
         }
 
-        /// An insert that searched for room has added its fingerprint, or is about to.
+        /// An insert that searched for room has added its fingerprint.
         pub(crate) fn insert_relocated(&self, relocations: &RelocationCount) {
-            // Inserts without relocations are computed from the others.
+            // Inserts without relocations are computed by subtraction: see `read`.
             if relocations.0.get() > 0 {
                 self.0.rare.relocating[relocations.0.get().min(MAX)].add(1);
             }

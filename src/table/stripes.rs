@@ -1,8 +1,12 @@
 //! Stripes: locks that serialize the clearing of slots, each with a version that readers validate.
 //!
 //! The fingerprint alone selects the stripe, so both buckets of a pair lead to the same one. Only a
-//! [`StripeGuard`] can bump a version or clear a slot: both operations take one. The types do not
-//! check that it is the guard of the right stripe.
+//! holder of a [`StripeGuard`] or of [`AllStripes`] can bump a version or clear a slot: these
+//! operations take one of them. The types do not check that it is the guard of the right stripe.
+//!
+//! A table has about one stripe for every 256 to 512 buckets, within limits: see [`Stripes::new`].
+//! A chain, whose segments share their stripes, has those of a table 32 times the size of its first
+//! segment: see `chain/append.rs`.
 
 use alloc::{sync::Arc, vec::Vec};
 
@@ -76,9 +80,8 @@ impl Stripes {
 
     /// Acquires all locks, in the order of the stripes.
     ///
-    /// This is the one exception to the rule that a thread holds at most one stripe. A thread that
-    /// holds a single stripe never waits for another, and threads that take all of them do so in
-    /// the same order, so no cycle of waiting threads can form.
+    /// This is the one exception to the rule that a thread holds at most one stripe: see "Copies of
+    /// the table" in `table/mod.rs`.
     #[must_use]
     pub fn lock_all(&self) -> AllStripes<'_> {
         // mutant: all-but-one-lock, locks-in-no-order
@@ -108,9 +111,9 @@ impl Stripe {
     #[inline]
     #[must_use]
     pub fn version(&self) -> Version {
-        // Acquire: pairs with the Release in `StripeGuard::bump`. The copy that a move made before
-        // it bumped to this version is visible to the lookup's loads of the words. So are the
-        // inserts that paid for the removals that bumped up to this version.
+        // Acquire: pairs with the Release in `StripeGuard::bump`. If a move bumped to this version,
+        // the lookup's loads of the words see the copy that it made before. They also see the
+        // inserts that pay for all removals that have bumped.
         Version(self.version.load(Acquire))
     }
 

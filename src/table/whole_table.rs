@@ -8,7 +8,7 @@ use crate::{
     sync::{AcqRel, Relaxed},
 };
 
-/// Words whose occupied slots are counted together: they stay in a first-level cache.
+/// Number of words whose occupied slots are counted together. They stay in a first-level cache.
 const CENSUS_BLOCK: usize = 512;
 
 /// Counts the occupied slots of words.
@@ -25,11 +25,12 @@ impl<N: Nesting> Table<N> {
         let words = self.buckets.as_slice();
         let mut copy = Vec::new();
         copy.try_reserve_exact(words.len()).ok()?;
-        // The page faults of the copy occur under the locks: the fewer, the better.
+        // The page faults of the copy occur under the locks. Huge pages make them fewer.
         advise_huge_pages(copy.spare_capacity_mut());
         // mutant: copy-no-locks, copy-early-unlock, copy-one-lock-fewer, copy-any-order
         let _stripes = self.stripes.lock_all();
         // Relaxed: what must be seen happened before the locks were acquired, or before the call.
+        // An insert that overlaps the call may be in the copy without having happened before it.
         copy.extend(words.iter().map(|word| word.load(Relaxed)));
         Some(copy)
     }

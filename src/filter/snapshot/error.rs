@@ -87,7 +87,7 @@ impl fmt::Display for LoadError {
                 write!(f, "the snapshot's header is invalid: {name} {value}")
             }
             Self::OtherHasher => f.write_str(
-                "the items of the snapshot were hashed by another hasher, or another seed",
+                "the items of the snapshot were hashed by another hasher, or with another seed",
             ),
             Self::OutOfMemory { bytes } => write!(f, "the system refused {bytes} bytes of memory"),
             Self::Truncated { received } => {

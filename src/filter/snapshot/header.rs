@@ -31,7 +31,8 @@ pub(super) struct Header {
 /// Identifies a hasher and its release by its hashes of integers of every width and of texts of
 /// many lengths, since hashers treat each of these in a way of its own.
 ///
-/// Each hash is combined by XOR with the previous result, rotated left by one bit.
+/// For each hash in turn, the result so far is rotated left by one bit and combined with the hash
+/// by XOR.
 pub(super) fn hasher_check(hasher: &impl BuildHasher) -> u64 {
     const NUMBER: u64 = 0x0123_4567_89ab_cdef;
     // 1 026 bytes.
@@ -53,7 +54,7 @@ pub(super) fn hasher_check(hasher: &impl BuildHasher) -> u64 {
 }
 
 impl Header {
-    /// Validates the length of a snapshot of which all bytes are at hand, before its buckets are
+    /// Validates the length of a snapshot that is in memory as a whole, before its buckets are
     /// read.
     pub(super) fn check_length(&self, received: usize) -> Result<(), LoadError> {
         let (received, expected) = (received as u64, OVERHEAD as u64 + 8 * self.buckets);

@@ -100,15 +100,16 @@ impl<S: BuildHasher> CuckooFilter<S> {
     /// snapshot**, whatever is relocated meanwhile. Items that are inserted or removed meanwhile
     /// may be in it or not, each on its own: of two inserts, one after the other, the second may be
     /// in the snapshot and the first not. So the [contract](crate::Filter#the-contract-of-removal)
-    /// has an addition for a loaded filter: **of the items in the snapshot, remove only those whose
-    /// insert happened before the call.** Another item may be missing, and an alias of it present.
+    /// has an addition for a loaded filter: **remove only items that were in the saved filter from
+    /// before the call until it returned.** Another item may be missing, and an alias of it
+    /// present.
     ///
     /// The buckets are copied first, with all stripes locked. Removals, relocations, `count`,
     /// `insert_unique`, the error `TooManyCopies` and other operations on the whole filter wait for
     /// the copy (some 35 ms for 128 MiB). Lookups and inserts into buckets with an empty slot do
     /// not. No lock is held while the snapshot is written. The copy takes as much memory as the
     /// buckets until the call returns. (A thread that is suspended while it holds a stripe delays
-    /// the save, and with it every operation that needs a stripe.)
+    /// the save, and with it possibly every operation that needs a stripe.)
     ///
     /// The [format](crate::docs::snapshots) is the same on every platform. The hasher itself is not
     /// saved.

@@ -49,7 +49,7 @@ fn read_words<L: BucketLayout>(
     let mut all = Census { occupied: 0, valid: true };
     let mut block = [0; BLOCK];
     while loader.is_incomplete() {
-        // The bytes are read twice more while they are in a cache.
+        // The checksum and the census read the bytes again while they are in a cache.
         loader.next(|chunk| {
             fill(reader, chunk, received)?;
             checksum.write(chunk);
@@ -68,7 +68,7 @@ fn read_words<L: BucketLayout>(
     Ok((checksum.finish(), all))
 }
 
-/// Fills a buffer, or returns an error that tells how many bytes of the snapshot there were.
+/// Fills a buffer, or returns an error. If the bytes end, it tells how many there were.
 pub(super) fn fill(
     reader: &mut impl Read,
     buffer: &mut [u8],

@@ -9,8 +9,8 @@ pub(crate) struct TableLoader {
     table: Storage,
     /// Number of buckets that have arrived.
     arrived: usize,
-    /// Where the first bytes of a huge page are staged until enough have arrived to take it. `None`
-    /// if bytes go straight to the table.
+    /// Staging memory for the first bytes of a huge page, until enough of them have arrived to take
+    /// the page. `None` if bytes go straight to the table.
     staging: Option<Storage>,
 }
 
@@ -57,7 +57,7 @@ impl TableLoader {
             Some(staging)
                 if used < Self::STAGED && start + HUGE_PAGE <= self.table.size_in_bytes() =>
             {
-                // This costs less than a page fault every 4 KiB.
+                // Populating costs less than a page fault every 4 KiB.
                 staging.populate(used..used + Self::CHUNK);
                 let result = staging.with_bytes(used..used + Self::CHUNK, fill);
                 if used + Self::CHUNK == Self::STAGED {

@@ -5,7 +5,7 @@ use core::{alloc::Layout, ops::Range, ptr::NonNull, slice};
 
 use super::{HUGE_PAGE, Word};
 
-/// Alignment of small tables: a cache line, so that eight buckets share one and none straddles two.
+/// Alignment of small tables, in bytes: a cache line, so that eight buckets share one.
 const CACHE_LINE: usize = 64;
 /// Bytes from which on a table that is loaded incrementally gets a mapping of its own.
 #[cfg(all(target_os = "linux", not(miri)))]
@@ -13,10 +13,10 @@ const MIN_MAPPING: usize = 512 << 10;
 
 /// Zeroed words, aligned within memory from the allocator or from a mapping.
 ///
-/// The allocator does not know the alignment. If it is asked for a larger alignment than its own,
-/// std's system allocator on Unix takes memory and clears it, which touches every page. So this
-/// requests plain zeroed memory, which comes fresh from the system untouched, and as much more as
-/// the alignment may need.
+/// The allocator is not told the alignment. If it were asked for a larger alignment than its own,
+/// std's system allocator on Unix would take memory and clear it, which touches every page. So this
+/// requests zeroed memory without alignment, which comes fresh from the system untouched, and takes
+/// as much more as the alignment may need.
 #[derive(Debug)]
 pub(super) struct Storage {
     words: NonNull<Word>,
@@ -59,8 +59,8 @@ impl Storage {
     /// Returns `len` zeroed words on memory fresh from the system: no page is taken before it is
     /// touched.
     ///
-    /// The allocator promises this for no size, and provides it for more than 32 MiB (glibc's).
-    /// Smaller blocks it takes from memory that was used before, and clears.
+    /// An allocator does not promise this for any size. glibc's provides it for more than 32 MiB.
+    /// Smaller blocks may come from memory that was used before, which it clears.
     pub(super) fn mapped(len: usize) -> Option<Self> {
         #[cfg(all(target_os = "linux", not(miri)))]
         if len >= MIN_MAPPING / size_of::<Word>() {

@@ -34,6 +34,7 @@ fn evict<E: Subject, S: BuildHasher>(
     filter: &Filter<E, S>,
     most: usize,
     stop: &AtomicBool,
+    changes: &AtomicU64,
     rng: &mut SmallRng,
 ) {
     let _stop = StopOnPanic(stop);
@@ -46,6 +47,7 @@ fn evict<E: Subject, S: BuildHasher>(
             let key = own.swap_remove(rng.random_range(0..own.len()));
             assert!(filter.remove(&key), "an own item is missing");
         }
+        changes.fetch_add(1, Relaxed);
     }
     assert!(own.iter().all(|key| filter.remove(key)), "an own item is missing");
 }
@@ -90,6 +92,7 @@ where
         assert!(filter.is_empty(), "{layout:?}: {} items after a clear", filter.len());
         let keys: Vec<u64> = (0..slots * 6 / 10).map(|_| seeds.random()).collect();
         let (present, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let changes = AtomicU64::new(0);
         let accepted: Vec<AtomicU64> = keys.iter().map(|_| AtomicU64::new(0)).collect();
         thread::scope(|scope| {
             let reader = scope.spawn(|| {
@@ -104,7 +107,7 @@ where
                     passes += usize::from(present > 0);
                 }
             });
-            scope.spawn(|| evict(&filter, slots * 9 / 10, &stop, &mut rng(round)));
+            scope.spawn(|| evict(&filter, slots * 9 / 10, &stop, &changes, &mut rng(round)));
             for key in &keys {
                 if filter.insert(key).is_ok() {
                     let number = present.load(Relaxed);
@@ -128,16 +131,21 @@ pub fn clone_beside_movers<E: Subject, S>(make: Maker<S, E>, layout: Layout)
 where
     S: BuildHasher + Clone + Send + Sync,
 {
-    let filter = build_on(make, capacity_of(layout, 2_000), layout, 42);
+    let filter = build_on(make, capacity_of(layout, 20_000), layout, 42);
     let slots = filter.slots();
     let mut random = rng(42);
     let always = fill(&filter, 85, &mut random);
-    let stop = AtomicBool::new(false);
+    let (stop, changes) = (AtomicBool::new(false), AtomicU64::new(0));
     thread::scope(|scope| {
-        let (filter, stop) = (&filter, &stop);
-        scope.spawn(move || evict(filter, slots * 95 / 100, stop, &mut rng(43)));
+        let (filter, stop, changes) = (&filter, &stop, &changes);
+        scope.spawn(move || evict(filter, slots * 95 / 100, stop, changes, &mut rng(43)));
         let _stop = StopOnPanic(stop);
-        for round in 0..scaled(20, 100) {
+        for round in 0..scaled(10, 50) {
+            // The other thread is running at this moment, so the clone overlaps its changes.
+            let before = changes.load(Relaxed);
+            while changes.load(Relaxed) < before + 2_000 && !stop.load(Relaxed) {
+                std::hint::spin_loop();
+            }
             let copy = filter.try_clone().expect("a small filter");
             let missing = always.iter().filter(|key| !copy.contains(key)).count();
             assert_eq!(missing, 0, "{layout:?}, round {round}: missing in the copy");
