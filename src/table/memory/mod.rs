@@ -6,7 +6,7 @@ mod loader;
 #[cfg(any(loom, shuttle))]
 mod model;
 #[cfg(not(any(loom, shuttle)))]
-mod storage;
+mod system;
 
 use core::{mem::MaybeUninit, ops::Range};
 
@@ -14,9 +14,9 @@ use crate::sync::Word;
 #[cfg(feature = "std")]
 pub(crate) use loader::TableLoader;
 #[cfg(any(loom, shuttle))]
-use model::Storage;
+use model::Memory;
 #[cfg(not(any(loom, shuttle)))]
-use storage::Storage;
+use system::Memory;
 
 /// Size of a huge page on x86-64 and aarch64. Tables of this size and larger are aligned to it.
 const HUGE_PAGE: usize = 2 << 20;
@@ -24,7 +24,7 @@ const HUGE_PAGE: usize = 2 << 20;
 /// The buckets of a table. All are empty at first.
 #[derive(Debug)]
 pub(super) struct Buckets {
-    words: Storage,
+    words: Memory,
 }
 
 impl Buckets {
@@ -33,7 +33,7 @@ impl Buckets {
     /// This touches no page, nor does the allocator if its memory is fresh from the system (glibc's
     /// always is for more than 32 MiB). Memory is then taken only as buckets come into use.
     pub(super) fn new(buckets: u64, huge_pages: bool) -> Option<Self> {
-        Some(Self { words: Storage::zeroed(usize::try_from(buckets).ok()?, huge_pages)? })
+        Some(Self { words: Memory::zeroed(usize::try_from(buckets).ok()?, huge_pages)? })
     }
 
     /// Returns a bucket.
