@@ -203,7 +203,7 @@ impl fmt::Display for BuildError {
             Self::RateTooLow { target, lowest } => {
                 write!(
                     f,
-                    "a false-positive rate of {target} cannot be met; the lowest possible is {lowest:.3e}"
+                    "a false-positive rate of {target} cannot be met; the lowest possible is {lowest:e}"
                 )
             }
             Self::LayoutMissesRate { layout, target, reached } => write!(

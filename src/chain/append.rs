@@ -66,25 +66,17 @@ impl Chain {
     #[must_use]
     pub fn try_clone(&self) -> Option<(Self, u64)> {
         let copy = Self::without_segments(self.plan.clone(), self.huge_pages);
-        let mut copies = Vec::new();
-        loop {
-            // No memory is allocated for segments under the locks.
-            while copies.len() < self.segments().len() {
-                copies.push(copy.allocate(copies.len())?);
-            }
-            // mutant: chain-clone-no-locks
-            let stripes = self.stripes.lock_all();
-            // Not earlier: a segment that was appended before the locks were acquired may hold
-            // items.
-            // mutant: chain-clone-early-segments
-            if self.segments().len() > copies.len() {
-                continue;
-            }
-            let segments = self.segments().zip(&mut copies);
-            let occupied = segments.map(|(from, to)| from.copy_into(&stripes, to)).sum();
-            drop(stripes);
-            copy.places.iter().zip(copies).for_each(|(place, segment)| place.set(segment));
-            return Some((copy, occupied));
-        }
+        // The segments that exist now are enough: see "Copies of the chain". Their memory is
+        // allocated before the locks are acquired.
+        let segments = 0..self.segments().len();
+        let mut copies =
+            segments.map(|number| copy.allocate(number)).collect::<Option<Vec<_>>>()?;
+        // mutant: chain-clone-no-locks
+        let stripes = self.stripes.lock_all();
+        let segments = self.segments().zip(&mut copies);
+        let occupied = segments.map(|(from, to)| from.copy_into(&stripes, to)).sum();
+        drop(stripes);
+        copy.places.iter().zip(copies).for_each(|(place, segment)| place.set(segment));
+        Some((copy, occupied))
     }
 }

@@ -102,11 +102,12 @@
 //!
 //! # Copies of the chain
 //!
-//! A clone copies all segments while it holds all stripes. It knows every segment that held an item
-//! before the call, since it reads the chain after it has acquired the stripes. All clearings
-//! before it are seen. So the argument above, with the copied words in place of the loads and all
-//! clearings since the last `clear` as c1 to cn, shows that the copy covers every item that is in
-//! the table throughout.
+//! A clone lists the segments, and then copies them while it holds all stripes. An item that is in
+//! the table throughout the call was inserted before it, and the copy assigned to it only changes to
+//! one in the same segment or in an earlier one. So that copy is in a segment that the clone
+//! listed. All clearings before the locks were acquired are seen, and there are none while they are
+//! held. So the argument above, with the copied words in place of the loads, and with all clearings
+//! since the last `clear` as c1 to cn, shows that the copy covers every such item.
 //!
 //! # Growth
 //!

@@ -5,7 +5,7 @@ use core::fmt;
 
 use super::{
     Core, Engine, Membership,
-    outcome::{Additions, InsertMask, Tally, check_burst, check_lengths},
+    outcome::{Additions, CountChange, InsertMask, check_burst, check_lengths},
 };
 use crate::{InsertBatchError, InsertError, table::mix};
 
@@ -244,14 +244,14 @@ impl<E: Membership> ByHash<'_, E> {
         hash: impl Fn(&T) -> u64,
     ) -> usize {
         check_lengths(items.len(), removed.len());
-        let mut tally = Tally::new(&self.core.items);
+        let mut change = CountChange::new(&self.core.items);
         let seed = self.core.mixing_seed;
         let mix = |item: &T| mix(hash(item), seed);
         self.core.engine.remove_each(items, mix, |position, is_removed| {
             removed[position] = is_removed;
-            tally.change -= i64::from(is_removed);
+            change.items -= i64::from(is_removed);
         });
-        tally.change.unsigned_abs() as usize
+        change.items.unsigned_abs() as usize
     }
 
     #[track_caller]
@@ -262,12 +262,12 @@ impl<E: Membership> ByHash<'_, E> {
     ) -> InsertMask {
         check_burst(items.len());
         let mut masks = InsertMask::default();
-        let mut tally = Tally::new(&self.core.items);
+        let mut change = CountChange::new(&self.core.items);
         let seed = self.core.mixing_seed;
         let mix = |item: &T| mix(hash(item), seed);
         self.core.engine.insert_unique_each(items, mix, |position, outcome| {
             let added = outcome == Ok(true);
-            tally.change += i64::from(added);
+            change.items += i64::from(added);
             masks.added |= u64::from(added) << position;
             masks.refused |= u64::from(outcome.is_err()) << position;
         });
@@ -290,12 +290,12 @@ impl<E: Membership> ByHash<'_, E> {
     pub(super) fn remove_mask_by<T>(self, items: &[T], hash: impl Fn(&T) -> u64) -> u64 {
         check_burst(items.len());
         let mut mask = 0_u64;
-        let mut tally = Tally::new(&self.core.items);
+        let mut change = CountChange::new(&self.core.items);
         let seed = self.core.mixing_seed;
         let mix = |item: &T| mix(hash(item), seed);
         self.core.engine.remove_each(items, mix, |position, removed| {
             mask |= u64::from(removed) << position;
-            tally.change -= i64::from(removed);
+            change.items -= i64::from(removed);
         });
         mask
     }

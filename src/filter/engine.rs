@@ -18,7 +18,7 @@ use crate::{BuildError, InsertError, Layout};
 /// assert_eq!(describe(&GrowingFilter::with_capacity(4)), "0 of 4 slots occupied");
 /// ```
 #[expect(private_bounds, reason = "sealed")]
-pub trait Engine: Storage {}
+pub trait Engine: Storage + Send + Sync + 'static {}
 
 /// An engine of filters that are sets of items: with `insert`, `contains` and `remove`.
 ///

@@ -100,16 +100,13 @@ fn choose(options: &Options) -> Result<(Layout, u64), BuildError> {
             reached => Err(BuildError::LayoutMissesRate { layout, target, reached }),
         };
     }
-    let choices: Vec<_> = by_preference(options.fastest).into_iter().map(sized).collect();
-    let meets: Vec<_> = choices.iter().filter(|choice| rate(choice) <= target).collect();
-    match (meets.iter().find(|choice| fits(choice)), meets.first()) {
-        (Some(&&choice), _) => Ok(choice),
-        (None, Some(&&choice)) => checked(choice),
-        (None, None) => {
-            let lowest = choices.iter().map(rate).fold(f64::INFINITY, f64::min);
-            Err(BuildError::RateTooLow { target, lowest })
-        }
-    }
+    let choices = by_preference(options.fastest).into_iter().map(sized);
+    let choices: Vec<_> = choices.filter(fits).collect();
+    let meets = choices.iter().copied().find(|choice| rate(choice) <= target);
+    meets.ok_or_else(|| match choices.iter().map(rate).reduce(f64::min) {
+        Some(lowest) => BuildError::RateTooLow { target, lowest },
+        None => BuildError::CapacityTooLarge { capacity, layout: Layout::DEFAULT },
+    })
 }
 
 impl Fixed {

@@ -227,10 +227,14 @@ impl<E: Engine, S> Filter<E, S> {
     /// Removes every item, while other threads use the filter.
     ///
     /// Items that were inserted before the call are gone when it returns. The call is not one
-    /// moment: lookups that overlap it may find some of them and not others, and **an item whose
-    /// insert overlaps the call may remain or not**. So after a `clear`, remove only items whose
-    /// insert happened after the call returned. A removal of anything inserted earlier must happen
-    /// before the call.
+    /// moment: lookups that overlap it may find some items and not others. For a single item it is
+    /// one, if no insert of the item or its aliases overlaps the call: once a lookup has missed the
+    /// item, later ones miss it too.
+    ///
+    /// **An item whose insert overlaps the call may remain or not.** So after a `clear`, remove only
+    /// items whose insert happened after the call returned. A removal of anything inserted earlier
+    /// must happen before the call. What remains of an insert that overlaps the call cannot be
+    /// removed, except by another `clear`.
     ///
     /// Acquires all stripes: removals, relocations, `insert_unique` and `count` wait for the call,
     /// which writes every bucket once. Lookups and inserts into buckets with an empty slot do not

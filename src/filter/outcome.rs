@@ -28,39 +28,39 @@ pub struct InsertMask {
 
 /// A change of the number of items. It reaches the counter when it is dropped, so also if the
 /// hashing of a later item panics.
-pub(super) struct Tally<'a> {
-    items: &'a ShardedCounter,
-    pub(super) change: i64,
+pub(super) struct CountChange<'a> {
+    counter: &'a ShardedCounter,
+    pub(super) items: i64,
 }
 
-impl<'a> Tally<'a> {
-    pub(super) fn new(items: &'a ShardedCounter) -> Self {
-        Self { items, change: 0 }
+impl<'a> CountChange<'a> {
+    pub(super) fn new(counter: &'a ShardedCounter) -> Self {
+        Self { counter, items: 0 }
     }
 }
 
-impl Drop for Tally<'_> {
+impl Drop for CountChange<'_> {
     fn drop(&mut self) {
-        self.items.add(self.change);
+        self.counter.add(self.items);
     }
 }
 
 /// The outcomes of a batch of inserts.
 pub(super) struct Additions<'a> {
-    added: Tally<'a>,
+    added: CountChange<'a>,
     failures: Vec<(usize, InsertError)>,
 }
 
 impl<'a> Additions<'a> {
-    pub(super) fn new(items: &'a ShardedCounter) -> Self {
-        Self { added: Tally::new(items), failures: Vec::new() }
+    pub(super) fn new(counter: &'a ShardedCounter) -> Self {
+        Self { added: CountChange::new(counter), failures: Vec::new() }
     }
 
     /// Records the outcome of one item, and returns whether it was added.
     pub(super) fn record(&mut self, position: usize, outcome: Result<bool, InsertError>) -> bool {
         match outcome {
             Ok(added) => {
-                self.added.change += i64::from(added);
+                self.added.items += i64::from(added);
                 added
             }
             Err(reason) => {
@@ -72,7 +72,7 @@ impl<'a> Additions<'a> {
 
     /// Returns the number of items added, or the error if any failed.
     pub(super) fn finish(self) -> Result<usize, InsertBatchError> {
-        InsertBatchError::check(self.added.change.unsigned_abs() as usize, self.failures)
+        InsertBatchError::check(self.added.items.unsigned_abs() as usize, self.failures)
     }
 }
 

@@ -132,6 +132,16 @@
 //! removed again, but the removal takes the copy in j; the reader loads j. The first item was in
 //! the table throughout.
 //!
+//! # Why `clear` is one moment for a pair
+//!
+//! Suppose that no insert of a pair overlaps a `clear`, whose number is k. Once a lookup of the pair
+//! has missed, later lookups miss until the pair is inserted again. The lookup that missed either
+//! read a version below k, and then saw none of k's swaps (case 1 above): its miss is right for the
+//! moment before k. Or it read its words after the bump to k. From the bump to k's last swap the
+//! copies of the pair only go, because moves wait for the lock. So a word without a copy has none
+//! until k ends, and then there is none at all. (Without the bump, a lookup could miss one word that
+//! is swapped, while another lookup later finds a copy in the word that is not yet swapped.)
+//!
 //! # Why a lookup never waits
 //!
 //! Every retry of a lookup, apart from one after a quick probe, requires that another thread bumped
@@ -187,8 +197,8 @@
 //! copy is left.
 //!
 //! Lookups continue, because they take no lock, and so do inserts into buckets with an empty slot.
-//! An insert that overlaps the copying is in the copy or not. If it is, a hit in the copy need not
-//! happen after it: the words are copied by Relaxed loads.
+//! An insert that overlaps the copying is in the copy or not. If it is, a hit in a clone happens
+//! after it, because a clone reads the words by Acquire loads.
 //!
 //! # Order across pairs
 //!

@@ -84,8 +84,11 @@ impl Stripes {
     /// the table" in `table/mod.rs`.
     #[must_use]
     pub fn lock_all(&self) -> AllStripes<'_> {
+        // The allocator may be user code, so it is called before the first lock is held.
+        let mut guards = Vec::with_capacity(self.stripes.len());
         // mutant: all-but-one-lock, locks-in-no-order
-        AllStripes(self.stripes.iter().map(Stripe::lock).collect())
+        guards.extend(self.stripes.iter().map(Stripe::lock));
+        AllStripes(guards)
     }
 
     /// How often a thread waited for one of the locks.

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::{AllStripes, Nesting, Table, memory::advise_huge_pages};
 use crate::{
     bucket::BucketLayout,
-    sync::{AcqRel, Relaxed},
+    sync::{AcqRel, Acquire, Relaxed},
 };
 
 /// Number of words whose occupied slots are counted together. They stay in a first-level cache.
@@ -51,15 +51,17 @@ impl<N: Nesting> Table<N> {
     ///
     /// The caller holds all stripes of this table.
     pub(crate) fn copy_into<L: BucketLayout>(&self, _stripes: &AllStripes, copy: &mut Self) -> u64 {
-        let mut block = Vec::with_capacity(CENSUS_BLOCK);
+        let mut block = [0; CENSUS_BLOCK];
         let mut count = 0;
         let (from, to) = (self.buckets.as_slice(), copy.buckets.as_mut_slice());
         for (from, to) in from.chunks(CENSUS_BLOCK).zip(to.chunks_mut(CENSUS_BLOCK)) {
-            block.clear();
-            // Relaxed: as in `copy_words`.
-            block.extend(from.iter().map(|word| word.load(Relaxed)));
-            count += L::census(&block).occupied;
-            to.iter_mut().zip(&block).for_each(|(to, &word)| to.set(word));
+            let block = &mut block[..from.len()];
+            for ((copied, from), to) in block.iter_mut().zip(from).zip(to) {
+                // Acquire: as in `words`. A hit in the copy happens after the insert that it found.
+                *copied = from.load(Acquire);
+                to.set(*copied);
+            }
+            count += L::census(block).occupied;
         }
         count
     }
@@ -78,15 +80,17 @@ impl<N: Nesting> Table<N> {
     ///
     /// The caller holds all stripes, and has bumped their versions.
     pub(crate) fn clear_locked<L: BucketLayout>(&self, _stripes: &AllStripes) -> u64 {
-        let mut block = Vec::with_capacity(CENSUS_BLOCK);
+        let mut block = [0; CENSUS_BLOCK];
         let mut count = 0;
         for words in self.buckets.as_slice().chunks(CENSUS_BLOCK) {
-            block.clear();
-            // Release: pairs with the Acquire loads of `words`: a lookup that sees the slots
-            // cleared sees the versions bumped. Acquire: the caller of `clear` happens after the
-            // inserts whose copies it removes, as the caller of `remove` does.
-            block.extend(words.iter().map(|word| word.swap(0, AcqRel)));
-            count += L::census(&block).occupied;
+            let block = &mut block[..words.len()];
+            for (cleared, word) in block.iter_mut().zip(words) {
+                // Release: pairs with the Acquire loads of `words`: a lookup that sees the slots
+                // cleared sees the versions bumped. Acquire: pairs with the Release of `try_add`,
+                // so that the caller happens after the inserts whose copies are in the count.
+                *cleared = word.swap(0, AcqRel);
+            }
+            count += L::census(block).occupied;
         }
         count
     }

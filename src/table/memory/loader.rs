@@ -1,17 +1,17 @@
 //! The table loader: buckets that arrive in order, in memory that is taken as they arrive.
 
-use super::{Buckets, HUGE_PAGE, Storage};
+use super::{Buckets, HUGE_PAGE, Words};
 use crate::sync::Word;
 
 /// A table whose buckets arrive one chunk after the other.
 #[derive(Debug)]
 pub(crate) struct TableLoader {
-    table: Storage,
+    table: Words,
     /// Number of buckets that have arrived.
     arrived: usize,
     /// Staging memory for the first bytes of a huge page, until enough of them have arrived to take
     /// the page. `None` if bytes go straight to the table.
-    staging: Option<Storage>,
+    staging: Option<Words>,
 }
 
 impl TableLoader {
@@ -24,11 +24,11 @@ impl TableLoader {
     /// Returns a loader that takes memory as bytes arrive, at most a megabyte in advance, as far as
     /// the system allows it (Linux). `None` if the system refuses the memory.
     pub(crate) fn incremental(buckets: u64) -> Option<Self> {
-        let mut table = Storage::mapped(usize::try_from(buckets).ok()?)?;
+        let mut table = Words::mapped(usize::try_from(buckets).ok()?)?;
         let whole = table.size_in_bytes() / HUGE_PAGE * HUGE_PAGE;
         let mut staging = None;
         if whole > 0 && table.is_mapped() {
-            staging = Some(Storage::mapped(Self::STAGED / size_of::<Word>())?);
+            staging = Some(Words::mapped(Self::STAGED / size_of::<Word>())?);
             table.use_huge_pages(0..whole);
         }
         Some(Self { table, arrived: 0, staging })
@@ -36,7 +36,7 @@ impl TableLoader {
 
     /// Returns a loader for buckets that are all known to arrive.
     pub(crate) fn at_once(buckets: u64) -> Option<Self> {
-        let table = Storage::zeroed(usize::try_from(buckets).ok()?, true)?;
+        let table = Words::zeroed(usize::try_from(buckets).ok()?, true)?;
         Some(Self { table, arrived: 0, staging: None })
     }
 

@@ -6,7 +6,7 @@ mod loader;
 #[cfg(any(loom, shuttle))]
 mod model;
 #[cfg(not(any(loom, shuttle)))]
-mod storage;
+mod system;
 
 use core::{mem::MaybeUninit, ops::Range};
 
@@ -14,9 +14,9 @@ use crate::sync::Word;
 #[cfg(feature = "std")]
 pub(crate) use loader::TableLoader;
 #[cfg(any(loom, shuttle))]
-use model::Storage;
+use model::Words;
 #[cfg(not(any(loom, shuttle)))]
-use storage::Storage;
+use system::Words;
 
 /// Size of a huge page on x86-64 and aarch64. Tables of this size and larger are aligned to it.
 const HUGE_PAGE: usize = 2 << 20;
@@ -24,16 +24,16 @@ const HUGE_PAGE: usize = 2 << 20;
 /// The buckets of a table. All are empty at first.
 #[derive(Debug)]
 pub(super) struct Buckets {
-    words: Storage,
+    words: Words,
 }
 
 impl Buckets {
     /// Returns empty buckets, or `None` if the system refuses the memory.
     ///
     /// This touches no page, nor does the allocator if its memory is fresh from the system (glibc's
-    /// always is for more than 32 MiB). Memory is then taken only as buckets come into use.
+    /// always is for more than 32 MiB). Words is then taken only as buckets come into use.
     pub(super) fn new(buckets: u64, huge_pages: bool) -> Option<Self> {
-        Some(Self { words: Storage::zeroed(usize::try_from(buckets).ok()?, huge_pages)? })
+        Some(Self { words: Words::zeroed(usize::try_from(buckets).ok()?, huge_pages)? })
     }
 
     /// Returns a bucket.

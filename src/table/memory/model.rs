@@ -8,9 +8,9 @@ use crate::sync::Relaxed;
 
 /// A handful of words: the tables of models are small.
 #[derive(Debug)]
-pub(super) struct Storage(Box<[Word]>);
+pub(super) struct Words(Box<[Word]>);
 
-impl Storage {
+impl Words {
     pub(super) fn zeroed(len: usize, _huge_pages: bool) -> Option<Self> {
         Some(Self((0..len).map(|_| Word::new(0)).collect()))
     }

@@ -131,7 +131,7 @@ pub fn clone_beside_movers<E: Subject, S>(make: Maker<S, E>, layout: Layout)
 where
     S: BuildHasher + Clone + Send + Sync,
 {
-    let filter = build_on(make, capacity_of(layout, 20_000), layout, 42);
+    let filter = build_on(make, capacity_of(layout, 6_000), layout, 42);
     let slots = filter.slots();
     let mut random = rng(42);
     let always = fill(&filter, 85, &mut random);
@@ -140,10 +140,10 @@ where
         let (filter, stop, changes) = (&filter, &stop, &changes);
         scope.spawn(move || evict(filter, slots * 95 / 100, stop, changes, &mut rng(43)));
         let _stop = StopOnPanic(stop);
-        for round in 0..scaled(10, 50) {
+        for round in 0..scaled(10, 20) {
             // The other thread is running at this moment, so the clone overlaps its changes.
             let before = changes.load(Relaxed);
-            while changes.load(Relaxed) < before + 2_000 && !stop.load(Relaxed) {
+            while changes.load(Relaxed) < before + 200 && !stop.load(Relaxed) {
                 std::hint::spin_loop();
             }
             let copy = filter.try_clone().expect("a small filter");

@@ -131,12 +131,6 @@ pub(super) const FAULTS: &[Fault] = &[
         ),
     ),
     fault("chain-clone-no-locks", "a clone takes no locks", During("lock-skipped")),
-    fault(
-        "chain-clone-early-segments",
-        "a clone lacks a segment that is appended before it has the locks",
-        Delete,
-    )
-    .may_survive("what is inserted during the call may be missing from the clone"),
     // Segments.
     fault(
         "segment-own-stripes",

@@ -18,7 +18,7 @@ const MIN_MAPPING: usize = 512 << 10;
 /// requests zeroed memory without alignment, which comes fresh from the system untouched, and takes
 /// as much more as the alignment may need.
 #[derive(Debug)]
-pub(super) struct Storage {
+pub(super) struct Words {
     words: NonNull<Word>,
     len: usize,
     memory: NonNull<u8>,
@@ -35,12 +35,12 @@ enum Source {
     Mapping(usize),
 }
 
-// SAFETY: `Storage` owns its memory as a `Box<[Word]>` would, and `Word` is `Send` and `Sync`.
-unsafe impl Send for Storage {}
-// SAFETY: as above; `&Storage` gives access to `&[Word]` only.
-unsafe impl Sync for Storage {}
+// SAFETY: `Words` owns its memory as a `Box<[Word]>` would, and `Word` is `Send` and `Sync`.
+unsafe impl Send for Words {}
+// SAFETY: as above; `&Words` gives access to `&[Word]` only.
+unsafe impl Sync for Words {}
 
-impl Storage {
+impl Words {
     /// Returns `len` zeroed words, at least one, or `None` if the system refuses the memory.
     pub(super) fn zeroed(len: usize, huge_pages: bool) -> Option<Self> {
         let (bytes, align, padded) = sizes(len)?;
@@ -181,7 +181,7 @@ impl Storage {
     }
 }
 
-impl Drop for Storage {
+impl Drop for Words {
     fn drop(&mut self) {
         match self.source {
             // SAFETY: allocated in `zeroed` with this very layout. Words need no drop.
