@@ -71,6 +71,7 @@ impl Chain {
         let segments = 0..self.segments().len();
         let mut copies =
             segments.map(|number| copy.allocate(number)).collect::<Option<Vec<_>>>()?;
+        // mutant: chain-clone-no-locks
         let stripes = self.stripes.lock_all();
         let segments = self.segments().zip(&mut copies);
         let occupied = segments.map(|(from, to)| from.copy_into(&stripes, to)).sum();

@@ -22,11 +22,14 @@ impl Chain {
     pub fn contains(&self, mixed: u64) -> bool {
         let stripe = self.stripes.of(self.first().fingerprint(mixed));
         loop {
+            // mutant: chain-lookup-late-version, chain-lookup-version-relaxed
             let version = stripe.version();
             // The finest first: it holds most of the items.
+            // mutant: chain-lookup-last-only
             if self.segments().rev().any(|segment| segment.contains_unvalidated(mixed)) {
                 return true;
             }
+            // mutant: chain-lookup-no-validation
             if stripe.validate(version) {
                 return false;
             }
@@ -37,7 +40,9 @@ impl Chain {
     /// Counts the copies that match the hash, in all segments together.
     #[must_use]
     pub fn count(&self, mixed: u64) -> usize {
+        // mutant: chain-count-no-lock
         let guard = self.lock(mixed);
+        // mutant: chain-count-relaxed
         self.segments().map(|segment| segment.count(&guard, mixed)).sum()
     }
 
@@ -49,6 +54,7 @@ impl Chain {
     #[inline]
     pub fn insert(&self, mixed: u64) -> Result<(), InsertError> {
         let (_, last, _) = self.last_and_rest();
+        // mutant: chain-insert-relaxed
         if last.add_up_to_half(mixed)? { Ok(()) } else { self.insert_into_full(mixed) }
     }
 
@@ -57,9 +63,12 @@ impl Chain {
     fn insert_into_full(&self, mixed: u64) -> Result<(), InsertError> {
         loop {
             let (number, last, mut rest) = self.last_and_rest();
+            // mutant: chain-append-relaxed
             if last.add_up_to_half(mixed)? || rest.any(|segment| segment.add(mixed)) {
                 return Ok(());
             }
+            // mutant: chain-relocate-no-lock, chain-relocate-no-bump, chain-relocate-early-bump
+            // mutant: chain-relocate-late-bump
             match last.insert_by_relocating(mixed) {
                 Err(InsertError::Full) => self.append(number + 1)?,
                 outcome => return outcome,
@@ -74,13 +83,16 @@ impl Chain {
     pub fn insert_unique(&self, mixed: u64) -> Result<bool, InsertError> {
         let (mut made_room, mut relocations) = (Ok(()), RelocationCount::zero());
         loop {
+            // mutant: chain-unique-no-lock, chain-unique-early-segments
             let guard = self.lock(mixed);
             // Not earlier: a previous holder of the stripe may have added the item to a new
             // segment.
             let (number, last, mut rest) = self.last_and_rest();
+            // mutant: chain-unique-last-only, chain-unique-scan-relaxed
             if rest.clone().any(|segment| segment.contains_unvalidated(mixed)) {
                 return Ok(false);
             }
+            // mutant: chain-unique-relaxed, chain-unique-two-reads, chain-unique-lock-gap
             let added = last.add_if_absent(&guard, mixed);
             let added =
                 added.or_else(|| rest.find_map(|segment| segment.add_if_absent(&guard, mixed)));
@@ -90,9 +102,12 @@ impl Chain {
                 }
                 return Ok(added);
             }
+            // mutant: chain-unique-lock-kept
             drop(guard);
             // As in a table: the error is returned only now, and room is made without the lock.
             made_room?;
+            // mutant: chain-unique-no-second-scan, chain-unique-no-last-scan
+            // mutant: chain-unique-no-append
             made_room =
                 last.make_room(mixed, &mut relocations).or_else(|_| self.append(number + 1));
         }
@@ -101,16 +116,22 @@ impl Chain {
     /// Removes one copy that matches the hash. Returns whether there was one.
     #[must_use]
     pub fn remove(&self, mixed: u64) -> bool {
+        // mutant: chain-remove-no-lock
         let guard = self.lock(mixed);
         // From the finest: see "Why removal starts with the finest segment".
+        // mutant: chain-remove-first-segment, chain-remove-no-bump, chain-remove-late-bump
+        // mutant: chain-remove-relaxed, chain-remove-not-cleared
         self.segments().rev().any(|segment| segment.remove(&guard, mixed))
     }
 
     /// Removes every copy. Returns the number of slots that were cleared. The segments stay.
     #[must_use]
     pub fn clear(&self) -> u64 {
+        // mutant: chain-clear-no-locks
         let stripes = self.stripes.lock_all();
+        // mutant: chain-clear-no-bump, chain-clear-late-bump, chain-clear-bump-relaxed
         stripes.bump();
+        // mutant: chain-clear-last-only
         self.segments().map(|segment: &Segment| segment.clear_locked(&stripes)).sum()
     }
 }

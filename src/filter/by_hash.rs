@@ -66,6 +66,7 @@ impl<E: Membership> ByHash<'_, E> {
     #[inline]
     pub fn insert(self, hash: u64) -> Result<(), InsertError> {
         self.core.engine.insert(self.mix(hash))?;
+        // mutant: insert-uncounted
         self.core.items.add(1);
         Ok(())
     }
@@ -74,6 +75,7 @@ impl<E: Membership> ByHash<'_, E> {
     #[inline]
     pub fn insert_unique(self, hash: u64) -> Result<bool, InsertError> {
         let added = self.core.engine.insert_unique(self.mix(hash))?;
+        // mutant: unique-counts-always
         if added {
             self.core.items.add(1);
         }
@@ -91,6 +93,7 @@ impl<E: Membership> ByHash<'_, E> {
     #[inline]
     pub fn remove(self, hash: u64) -> bool {
         let removed = self.core.engine.remove(self.mix(hash));
+        // mutant: remove-counts-always
         if removed {
             self.core.items.add(-1);
         }

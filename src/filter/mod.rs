@@ -249,6 +249,7 @@ impl<E: Engine, S> Filter<E, S> {
     #[doc(alias = "reset")]
     pub fn clear(&self) {
         let cleared = self.core.engine.clear();
+        // mutant: clear-uncounted
         self.core.items.add(-(cleared as i64));
     }
 

@@ -57,6 +57,7 @@ impl<T: Send + Sync> SetOnce<T> {
         }
         // Release: pairs with the Acquire in `get`. Relaxed: after a failure this thread does not
         // read the other value.
+        // mutant: set-once-second-wins
         if self.0.compare_exchange(ptr::null_mut(), inner, Release, Relaxed).is_err() {
             // SAFETY: the box was created above and has not been published.
             drop(unsafe { Box::from_raw(inner) });

@@ -26,6 +26,7 @@ impl SpinLock {
         // nothing is read that the lock orders.
         let acquired = self.0.compare_exchange(false, true, Acquire, Relaxed).is_ok();
         // Not `then_some`, which would make a guard in any case, and unlock when it drops it.
+        // mutant: spin-refused-opens
         acquired.then(|| SpinGuard(self))
     }
 

@@ -193,6 +193,7 @@ impl<N: Nesting> Addressing<N> {
     #[inline]
     #[must_use]
     pub fn stripe_fingerprint(&self, fingerprint: Fingerprint) -> Fingerprint {
+        // mutant: segment-own-stripe-choice
         Fingerprint::new(fingerprint.get() >> self.nesting.extra_bits())
     }
 }

@@ -21,6 +21,7 @@ fn copies<L: BucketLayout>(pair: Pair, word: impl Fn(u32) -> u64) -> usize {
     let pattern = L::pattern(pair.fingerprint);
     let count = |bucket| L::count(word(bucket), pattern) as usize;
     let [first, second] = pair.buckets;
+    // mutant: copies-one-bucket-twice, copies-first-bucket
     if first == second { count(first) } else { count(first) + count(second) }
 }
 
@@ -42,7 +43,9 @@ impl<N: Nesting> Table<N> {
     /// Counts the copies of the pair's fingerprint.
     #[must_use]
     pub fn count<L: BucketLayout>(&self, pair: Pair) -> usize {
+        // mutant: count-no-lock
         let guard = self.stripe(pair.fingerprint).lock();
+        // mutant: count-relaxed
         self.count_locked::<L>(&guard, pair)
     }
 
@@ -74,6 +77,7 @@ impl<N: Nesting> Table<N> {
 
     /// Returns whether both buckets held only copies of the pair's fingerprint, at one moment.
     pub(super) fn holds_only_copies<L: BucketLayout>(&self, pair: Pair) -> bool {
+        // mutant: only-copies-no-lock, only-copies-estimate
         self.has_reached::<L>(pair, slots_of::<L>(pair))
     }
 
@@ -84,6 +88,7 @@ impl<N: Nesting> Table<N> {
     /// `TooManyCopies`.
     #[inline]
     pub(crate) fn add_up_to_half<L: BucketLayout>(&self, pair: Pair) -> Result<bool, InsertError> {
+        // mutant: half-no-lock, half-estimate
         if self.has_reached::<L>(pair, half_of_slots::<L>(pair)) {
             return Err(InsertError::TooManyCopies);
         }

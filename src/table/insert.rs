@@ -32,6 +32,7 @@ impl<N: Nesting> Table<N> {
     /// empty slot. In both cases the table holds the same multiset as without the call.
     #[inline]
     pub fn insert<L: BucketLayout>(&self, pair: Pair) -> Result<(), InsertError> {
+        // mutant: insert-relaxed
         if self.add::<L>(pair) {
             return Ok(());
         }
@@ -46,18 +47,22 @@ impl<N: Nesting> Table<N> {
     pub fn insert_unique<L: BucketLayout>(&self, pair: Pair) -> Result<bool, InsertError> {
         let (mut made_room, mut relocations) = (Ok(()), RelocationCount::zero());
         loop {
+            // mutant: unique-no-lock
             let guard = self.stripe(pair.fingerprint).lock();
+            // mutant: unique-lock-gap
             if let Some(added) = self.add_if_absent::<L>(&guard, pair) {
                 if added {
                     self.counters.insert_relocated(&relocations);
                 }
                 return Ok(added);
             }
+            // mutant: unique-lock-kept
             drop(guard);
             // Not earlier: another call may have added the item during the failed search.
             made_room?;
             // The lock is released while making room: the fingerprints to be moved may belong to
             // the same stripe, and the thread would wait for itself.
+            // mutant: unique-no-second-scan, unique-no-last-scan
             made_room = self.make_room::<L>(pair, &mut relocations);
         }
     }
@@ -98,6 +103,7 @@ impl<N: Nesting> Table<N> {
             if words.into_iter().any(|word| L::contains(word, pattern)) {
                 return Some(false);
             }
+            // mutant: unique-two-reads, unique-relaxed
             if self.try_add::<L>(pair, words)? {
                 return Some(true);
             }
@@ -118,6 +124,7 @@ impl<N: Nesting> Table<N> {
         // Release: pairs with the Acquire loads of `words`, `remove_locked`, `add_if_absent`,
         // `count_locked` and `relocate`: whoever finds the fingerprint happens after its insert.
         // Relaxed on failure: the word is read again.
+        // mutant: add-plain-store
         let added = word.compare_exchange(seen, new, Release, Relaxed).is_ok();
         if added {
             self.counters.inserted();
@@ -182,6 +189,7 @@ impl<N: Nesting> Table<N> {
             Progress::Prefetched => return SearchStep::Prefetched,
             Progress::Room => {
                 let stored = self.follow_path::<L>(pair, Some(pair.fingerprint), search);
+                // mutant: search-add-relaxed
                 if !stored && !self.add::<L>(pair) {
                     return SearchStep::Stale;
                 }

@@ -23,6 +23,7 @@ impl<N: Nesting> Table<N> {
     #[must_use]
     pub fn contains<L: BucketLayout>(&self, pair: Pair) -> bool {
         let Pair { fingerprint, buckets: [first, second] } = pair;
+        // mutant: lookup-first-unvalidated
         let (words, unchanged) = self.read(pair);
         let (found, certain) = L::quick_probe(words, L::pattern(fingerprint));
         // In plain layouts this branch is almost always taken, for hits and misses alike. In
@@ -57,6 +58,7 @@ impl<N: Nesting> Table<N> {
             self.counters.lookup_retried();
             let (words, unchanged) = self.read(Pair { fingerprint, buckets: [first, second] });
             let found = L::either_contains(words, pattern);
+            // mutant: lookup-one-retry
             if found | unchanged {
                 return found;
             }
@@ -69,8 +71,11 @@ impl<N: Nesting> Table<N> {
     fn read(&self, pair: Pair) -> ([u64; 2], bool) {
         let stripe = self.stripe(pair.fingerprint);
         let buckets = self.both(pair);
+        // mutant: lookup-late-version, lookup-version-relaxed
         let version = stripe.version();
+        // mutant: lookup-words-relaxed
         let words = words(buckets);
+        // mutant: lookup-no-validation, lookup-words-twice
         (words, stripe.validate(version))
     }
 
@@ -82,6 +87,7 @@ impl<N: Nesting> Table<N> {
     /// reads the version after that, so no further round is needed.
     #[inline]
     pub(crate) fn contains_unvalidated<L: BucketLayout>(&self, pair: Pair) -> bool {
+        // mutant: chain-lookup-words-relaxed
         let (words, pattern) = (words(self.both(pair)), L::pattern(pair.fingerprint));
         let (found, certain) = L::quick_probe(words, pattern);
         if certain { found } else { L::either_contains(words, pattern) }

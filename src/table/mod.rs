@@ -277,6 +277,7 @@ impl<N: Nesting> Table<N> {
         counters: &Counters,
     ) -> Option<Self> {
         let buckets = Buckets::new(addressing.buckets(), huge_pages)?;
+        // mutant: segment-own-stripes
         Some(Self { addressing, buckets, stripes: stripes.clone(), counters: counters.clone() })
     }
 

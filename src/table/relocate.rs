@@ -73,6 +73,7 @@ impl<N: Nesting> Table<N> {
         for step in search.moves::<L>() {
             let incoming = incoming.filter(|_| pair.buckets.contains(&step.from));
             if !self.relocate::<L>(step, incoming) {
+                // mutant: path-failed-move
                 return false;
             }
             search.relocations.increment();
@@ -92,23 +93,30 @@ impl<N: Nesting> Table<N> {
     pub fn relocate<L: BucketLayout>(&self, step: Move, incoming: Option<Fingerprint>) -> bool {
         let pattern = L::pattern(step.fingerprint);
         let [from, to] = [step.from, step.to].map(|bucket| self.buckets.bucket(bucket));
+        // mutant: relocate-no-lock, relocate-unlocked-validation
         let guard = self.stripe(step.fingerprint).lock();
         // Acquire: pairs with the Release of `try_add`. The copy passes on what its original
         // published.
         let seen = from.load_to_change(Acquire);
+        // mutant: relocate-stale-plan
         if !L::contains(seen, pattern) {
             return false;
         }
+        // mutant: relocate-early-bump
         loop {
             // Relaxed: as in `add`.
             let word = to.load_to_change(Relaxed);
             let Some(new) = L::with(word, step.fingerprint) else { return false };
             // Release: pairs with the Acquire loads of `words` and the others, as in `try_add`.
+            // mutant: relocate-no-copy, relocate-plain-store
             if to.compare_exchange(word, new, Release, Relaxed).is_ok() {
                 break;
             }
         }
+        // mutant: relocate-no-bump, relocate-late-bump, relocate-bump-relaxed
+        // mutant: relocate-no-bump-incoming, relocate-lock-gap
         guard.bump();
+        // mutant: relocate-clear-relaxed, relocate-not-cleared
         self.clear_slot::<L>(&guard, step.from, seen, pattern, incoming);
         self.counters.relocated();
         if incoming.is_some() {

@@ -16,6 +16,7 @@ impl<N: Nesting> Table<N> {
         // The caller has prefetched the words. If the removal waited for them before it took the
         // lock, it would take a tenth longer, and there is hardly any contention for one of so many
         // stripes.
+        // mutant: remove-no-lock
         let guard = self.stripe(pair.fingerprint).lock();
         self.remove_locked::<L>(&guard, pair)
     }
@@ -38,7 +39,9 @@ impl<N: Nesting> Table<N> {
         // operations.
         let bucket = select_unpredictable(in_first, first, second);
         let word = select_unpredictable(in_first, first_word, second_word);
+        // mutant: remove-no-bump, remove-late-bump, remove-bump-relaxed
         guard.bump();
+        // mutant: remove-clear-relaxed, remove-not-cleared
         self.clear_slot::<L>(guard, bucket, word, pattern, None);
         true
     }
@@ -59,12 +62,14 @@ impl<N: Nesting> Table<N> {
         loop {
             let new = match incoming {
                 None => L::without(word, pattern),
+                // mutant: clear-slot-drops-incoming
                 Some(fingerprint) => L::replace(word, pattern, fingerprint),
             }
             .expect("only the holder of its stripe clears a fingerprint");
             // Release: pairs with the Acquire loads of `words`: a lookup that sees the slot cleared
             // sees the version bumped. It also publishes an incoming fingerprint, as in `try_add`.
             // Relaxed on failure, as there.
+            // mutant: clear-slot-plain-store
             match self.buckets.bucket(bucket).compare_exchange(word, new, Release, Relaxed) {
                 Ok(()) => return,
                 Err(now) => word = now,

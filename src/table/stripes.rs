@@ -86,6 +86,7 @@ impl Stripes {
     pub fn lock_all(&self) -> AllStripes<'_> {
         // The allocator may be user code, so it is called before the first lock is held.
         let mut guards = Vec::with_capacity(self.stripes.len());
+        // mutant: all-but-one-lock, locks-in-no-order
         guards.extend(self.stripes.iter().map(Stripe::lock));
         AllStripes(guards)
     }
@@ -147,6 +148,7 @@ impl StripeGuard<'_> {
         let version = self.stripe.version.load_to_change(Relaxed);
         // Release: pairs with the Acquire in `Stripe::version`. A plain store is enough, for the
         // same reason, and needs no locked instruction.
+        // mutant: bump-same-version
         self.stripe.version.store(version + 1, Release);
     }
 }

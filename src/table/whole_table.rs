@@ -27,6 +27,7 @@ impl<N: Nesting> Table<N> {
         copy.try_reserve_exact(words.len()).ok()?;
         // The page faults of the copy occur under the locks. Huge pages make them fewer.
         advise_huge_pages(copy.spare_capacity_mut());
+        // mutant: copy-no-locks, copy-early-unlock, copy-one-lock-fewer, copy-any-order
         let _stripes = self.stripes.lock_all();
         // Relaxed: what must be seen happened before the locks were acquired, or before the call.
         // An insert that overlaps the call may be in the copy without having happened before it.
@@ -40,6 +41,7 @@ impl<N: Nesting> Table<N> {
     #[must_use]
     pub fn try_clone<L: BucketLayout>(&self, huge_pages: bool) -> Option<(Self, u64)> {
         let mut copy = Self::new(self.addressing, huge_pages)?;
+        // mutant: clone-no-locks, clone-one-lock-fewer, clone-any-order
         let stripes = self.stripes.lock_all();
         let occupied = self.copy_into::<L>(&stripes, &mut copy);
         Some((copy, occupied))
@@ -67,7 +69,9 @@ impl<N: Nesting> Table<N> {
     /// Removes every fingerprint. Returns the number of slots that were cleared.
     #[must_use]
     pub fn clear<L: BucketLayout>(&self) -> u64 {
+        // mutant: clear-no-locks, clear-one-lock-fewer, clear-any-order
         let stripes = self.stripes.lock_all();
+        // mutant: clear-no-bump, clear-late-bump, clear-bump-relaxed
         stripes.bump();
         self.clear_locked::<L>(&stripes)
     }

@@ -1,7 +1,11 @@
 //! The project's own commands: `cargo xtask`.
 
+mod docs;
 mod fuzz;
+mod models;
 mod mutants;
+mod recorded;
+mod source;
 mod tokens;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -16,11 +20,13 @@ struct Cli {
     command: Command,
 }
 
-/// What can be asked for.
+/// The commands.
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Weakens orderings and breaks the protocol, one at a time, and demands that a loom model fails.
     OrderingMutants(mutants::Options),
+    /// Generates the tables of models and of mutants in the documentation.
+    Docs(docs::Options),
     /// Fuzzes the library with every target of `fuzz/`; skipped where a tool for it is missing.
     Fuzz(fuzz::Options),
 }
@@ -28,6 +34,7 @@ enum Command {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::OrderingMutants(options) => mutants::run(&options),
+        Command::Docs(options) => docs::run(&options),
         Command::Fuzz(options) => fuzz::run(options),
     };
     match outcome {

@@ -1,9 +1,9 @@
-//! Source text as a flat list of tokens with their places, so that code can be searched and
-//! replaced without regard to comments, strings and white space.
+//! Source text as a flat list of tokens with their places, so that code can be searched without
+//! regard to comments, strings and white space.
 
 use std::{ops::Range, str::FromStr};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Result, anyhow};
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 
 /// A word, a literal, a delimiter, or one character of punctuation.
@@ -14,16 +14,12 @@ pub(crate) struct Token {
     pub(crate) range: Range<usize>,
     /// The line that it starts on, counted from 1.
     pub(crate) line: usize,
-    /// The column that it starts in, counted from 1.
-    pub(crate) column: usize,
 }
 
 impl Token {
     /// A token at the place of a span.
     fn new(text: impl Into<String>, span: Span) -> Self {
-        let start = span.start();
-        let (line, column) = (start.line, start.column + 1);
-        Self { text: text.into(), range: span.byte_range(), line, column }
+        Self { text: text.into(), range: span.byte_range(), line: span.start().line }
     }
 }
 
@@ -84,25 +80,6 @@ pub(crate) fn function_around(tokens: &[Token], place: usize) -> Option<&str> {
     Some(&tokens[before + 1].text)
 }
 
-/// The tokens of the one function of this name, from `fn` to its closing brace.
-pub(crate) fn function(tokens: &[Token], name: &str) -> Result<Range<usize>> {
-    let start = the_only(tokens, &["fn", name])
-        .with_context(|| format!("looking for the function `{name}`"))?
-        .start;
-    let body = (start..tokens.len())
-        .find(|&index| tokens[index].text == "{")
-        .with_context(|| format!("the function `{name}` has no body"))?;
-    Ok(start..end_of_group(tokens, body) + 1)
-}
-
-/// Where these tokens stand, if they do so exactly once.
-pub(crate) fn the_only(tokens: &[Token], wanted: &[&str]) -> Result<Range<usize>> {
-    let mut places = (0..tokens.len()).filter(|&place| stands_at(tokens, place, wanted));
-    let place = places.next().context("not there")?;
-    anyhow::ensure!(places.next().is_none(), "there more than once");
-    Ok(place..place + wanted.len())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,22 +91,5 @@ mod tests {
         assert_eq!(texts, ["a", ".", "b", "(", "c", ",", "\"d ( //\"", ")"]);
         assert_eq!(tokens[4].line, 2);
         assert_eq!(end_of_group(&tokens, 3), 7);
-    }
-
-    #[test]
-    fn a_function_ends_where_its_body_does() {
-        let tokens = flatten("fn a(b: [u8; 2]) { { } } fn c() {}").unwrap();
-        let range = function(&tokens, "a").unwrap();
-        assert_eq!(tokens[range.end].text, "fn");
-        assert_eq!(function_around(&tokens, range.end - 1), Some("a"));
-        assert!(function(&tokens, "b").is_err());
-    }
-
-    #[test]
-    fn twice_is_not_once() {
-        let tokens = flatten("x.y(); x.y();").unwrap();
-        assert!(the_only(&tokens, &["x", "."]).is_err());
-        assert!(the_only(&tokens, &["z"]).is_err());
-        assert_eq!(the_only(&tokens, &[";", "x"]).unwrap(), 5..7);
     }
 }

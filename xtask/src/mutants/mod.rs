@@ -1,92 +1,59 @@
 //! `cargo xtask ordering-mutants`: is there a model for every ordering and every step of the protocol?
 //!
-//! Each mutant is the library with one fault planted: an ordering weakened ([`sites`]) or a step of
-//! the protocol left out or misplaced ([`structural`]). The loom models of `loom-tests/` run against
-//! each, in copies of the repository under `target/mutants` ([`work`], [`models`]); one of them must
-//! fail, by an assertion of its own: how much it explored and what it saw does not count here. A mutant
-//! that survives fails the command, unless it is a weakened ordering on a line that ends in
-//! `// mutant-ok:` and a reason.
+//! Each mutant is the library with one fault planted: an ordering weakened ([`orderings`]), or a
+//! statement changed that follows a comment `// mutant: NAME` ([`catalogue`]). One copy of the
+//! library has all of them ([`library`], [`instrument`]), and a variable of the environment selects
+//! one at run time ([`switch`]). The models of `loom-tests/` are built with that copy once for each
+//! layout ([`copy`]) and run against each mutant ([`models`]). One of them must fail, by an
+//! assertion of its own or of loom; how much it explored and what it saw does not count here. A
+//! mutant that survives fails the command, unless there is a reason: in the catalogue, or for a
+//! weakened ordering at the end of its line, after `// mutant-ok:`. The command prints these reasons.
 
+mod catalogue;
+mod change;
+mod copy;
+mod instrument;
+mod library;
 mod models;
+mod orderings;
 mod report;
-mod sites;
-mod structural;
-mod work;
+mod switch;
+mod syntax;
 
 use std::{
     fs::{self, File},
-    iter,
-    ops::Range,
-    path::Path,
+    path::{Path, PathBuf},
     sync::Mutex,
     thread,
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 
-use models::Suite;
-use work::Worker;
+use crate::recorded::Recorded;
+use copy::Build;
+pub(crate) use library::{Library, Mutant};
+use models::Model;
+
+/// Time within which a quick model ends.
+const QUICK: Duration = Duration::from_secs(1);
 
 /// What can be asked of the command.
 #[derive(Args, Debug)]
 pub(crate) struct Options {
-    /// Only the mutants whose place or name contains this; may be given several times.
+    /// Only the mutants whose name or place contains this; may be given several times.
     #[arg(long, value_name = "SUBSTRING")]
     only: Vec<String>,
-    /// List the mutants, and check that the structural ones fit the source, but run none.
+    /// List the mutants, and check that they fit the source, but run none.
     #[arg(long)]
     list: bool,
     /// How many to run at once; as many as there are processors without this.
     #[arg(long)]
     jobs: Option<usize>,
-}
-
-/// A file of the library.
-#[derive(Debug)]
-struct Source {
-    /// From the root of the repository, with slashes.
-    path: String,
-    text: String,
-}
-
-/// Text to be put in the place of some other in a file.
-#[derive(Clone, Debug)]
-struct Edit {
-    path: String,
-    range: Range<usize>,
-    new: String,
-}
-
-impl Edit {
-    /// The text with this edit made.
-    fn applied_to(&self, text: &str) -> String {
-        [&text[..self.range.start], &self.new, &text[self.range.end..]].concat()
-    }
-}
-
-/// The library with a fault.
-#[derive(Clone, Debug)]
-struct Mutant {
-    /// Where the fault is.
-    place: String,
-    /// What it is.
-    name: String,
-    /// No two of one file overlap.
-    edits: Vec<Edit>,
-    /// Whether running out of time counts as noticing it.
-    may_hang: bool,
-    /// Why it may survive.
-    explanation: Option<String>,
-}
-
-impl Mutant {
-    /// Whether its place or name contains one of these, or there are none.
-    fn is_among(&self, only: &[String]) -> bool {
-        let fits = |part: &String| self.place.contains(part) || self.name.contains(part);
-        only.is_empty() || only.iter().any(fits)
-    }
+    /// Record the executions of the models and the killers of the mutants for `cargo xtask docs`.
+    #[arg(long)]
+    record: bool,
 }
 
 /// What became of a mutant.
@@ -102,62 +69,63 @@ enum Outcome {
         model: String,
         message: String,
     },
-    DoesNotCompile {
-        errors: String,
-    },
-}
-
-impl Outcome {
-    /// Of two outcomes of one mutant the one that says more.
-    fn or(self, other: Self) -> Self {
-        if other.weight() > self.weight() { other } else { self }
-    }
-
-    /// Whether no other model could say more.
-    fn is_final(&self) -> bool {
-        self.weight() >= 2
-    }
-
-    /// How much it says.
-    fn weight(&self) -> u8 {
-        match self {
-            Self::Survived => 0,
-            Self::TimedOut { .. } => 1,
-            Self::Killed { .. } => 2,
-            Self::DoesNotCompile { .. } => 3,
-        }
-    }
 }
 
 /// A mutant that has been run.
 #[derive(Debug)]
 struct Run {
     mutant: Mutant,
+    number: usize,
     outcome: Outcome,
     took: Duration,
 }
 
-/// Runs the command; `false` when a mutant survived or did not compile.
+/// Runs the command; `false` when a mutant survived.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let started = Instant::now();
     let root = crate::root();
+    let library = Library::read(&root)?;
+    let chosen: Vec<(usize, &Mutant)> =
+        (1..).zip(&library.mutants).filter(|(_, mutant)| is_among(mutant, &options.only)).collect();
+    ensure!(!chosen.is_empty(), "no mutant's name or place contains {:?}", options.only);
     if options.list {
-        report::list(&mutants(&root, &options.only)?);
+        report::list(&chosen);
         return Ok(true);
     }
     let folder = root.join("target/mutants");
     let _alone = lock(&folder)?;
-    let workers = workers(&root, &folder, options.jobs)?;
-    // Of the copy, since the original may be under someone's hands.
-    let mutants = mutants(workers[0].tree(), &options.only)?;
-    let suites = baseline(&workers)?;
-    report::baseline(&suites, started.elapsed());
-    let runs = run_all(mutants, &workers, &suites)?;
-    Ok(report::verdict(&runs, started.elapsed()))
+    let mut recorded = Recorded::read(&root)?;
+    let runner = Runner { jobs: jobs(options.jobs), folder };
+    let mut models = runner.build(&root, &library)?;
+    report::built(&models, started.elapsed());
+    let recorded_length =
+        |model: &Model| recorded.executions.get(&model.name).map_or(0, |executions| executions[0]);
+    models.sort_by_key(|model| (recorded_length(model), model.build()));
+    if options.only.is_empty() {
+        runner.check_all(&mut models)?;
+        report::baseline(&models, started.elapsed());
+    }
+    let runs = runner.run_all(&chosen, &models, &recorded)?;
+    let is_clean = report::verdict(&runs, started.elapsed());
+    if options.record {
+        record(&mut recorded, &library, &models, &runs);
+        recorded.write(&root)?;
+    }
+    Ok(is_clean)
 }
 
-/// Keeps the folder to this run until the file is closed: two would plant their mutants in the same
-/// copies.
+/// Whether the name or the place contains one of these, or there are none.
+fn is_among(mutant: &Mutant, only: &[String]) -> bool {
+    let fits = |part: &String| mutant.place.contains(part) || mutant.name.contains(part);
+    only.is_empty() || only.iter().any(fits)
+}
+
+/// As many jobs as asked for, or as there are processors.
+fn jobs(wanted: Option<usize>) -> usize {
+    wanted.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from)).max(1)
+}
+
+/// Keeps the folder to this run until the file is closed.
 fn lock(folder: &Path) -> Result<File> {
     fs::create_dir_all(folder)?;
     let path = folder.join("lock");
@@ -166,103 +134,143 @@ fn lock(folder: &Path) -> Result<File> {
     Ok(file)
 }
 
-/// As many workers as asked for, each with a copy of the repository.
-fn workers(root: &Path, folder: &Path, jobs: Option<usize>) -> Result<Vec<Worker>> {
-    let processors = thread::available_parallelism().map_or(1, usize::from);
-    let first = Worker::new(root, folder, 0)?;
-    let others = (1..jobs.unwrap_or(processors))
-        .map(|number| Worker::new(first.tree(), folder, number))
-        .collect::<Result<Vec<_>>>()?;
-    Ok([first].into_iter().chain(others).collect())
-}
-
-/// All mutants of the source as it is that the user asked for.
-fn mutants(root: &Path, only: &[String]) -> Result<Vec<Mutant>> {
-    let sources = sources(root)?;
-    let mut mutants = Vec::new();
-    for source in &sources {
-        mutants.append(&mut sites::mutants(source).context(source.path.clone())?);
-    }
-    mutants.append(&mut structural::mutants(&sources)?);
-    mutants.retain(|mutant| mutant.is_among(only));
-    ensure!(!mutants.is_empty(), "no mutant's place or name contains {only:?}");
-    Ok(mutants)
-}
-
-/// The files of the library, in the order of their paths.
-fn sources(root: &Path) -> Result<Vec<Source>> {
-    let mut folders = vec!["src".to_owned()];
-    let mut sources = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(root.join(&folder)).with_context(|| folder.clone())? {
-            let entry = entry?;
-            let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
-            if entry.file_type()?.is_dir() {
-                folders.push(path);
-            } else if Path::new(&path).extension().is_some_and(|extension| extension == "rs") {
-                sources.push(Source { text: fs::read_to_string(entry.path())?, path });
+/// Puts the results in the place of what was recorded, and drops what there is no longer.
+fn record(recorded: &mut Recorded, library: &Library, models: &[Model], runs: &[Run]) {
+    let executions = |name: &str, build| {
+        let model = models.iter().find(|model| model.name == name && model.build() == build);
+        model.and_then(Model::baseline).map_or(0, |baseline| baseline.executions)
+    };
+    let names = models.iter().map(|model| &model.name);
+    recorded.executions =
+        names.map(|name| (name.clone(), Build::ALL.map(|build| executions(name, build)))).collect();
+    recorded.killers.retain(|name, _| library.mutants.iter().any(|mutant| mutant.name == *name));
+    for run in runs {
+        match &run.outcome {
+            Outcome::Killed { model, .. } => {
+                recorded.killers.insert(run.mutant.name.clone(), model.clone());
             }
+            _ => drop(recorded.killers.remove(&run.mutant.name)),
         }
     }
-    sources.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok(sources)
 }
 
-/// Runs every model on the library as it is: all must pass. Returns them by binary, the quickest first.
-fn baseline(workers: &[Worker]) -> Result<Vec<Suite>> {
-    eprintln!("building the models of the library as it is, and running them");
-    let builds = on_all(workers, |worker| -> Result<_> {
-        worker.build(None)?.map_err(|errors| anyhow!("the models do not compile:\n{errors}"))
-    });
-    let builds = builds.into_iter().collect::<Result<Vec<_>>>()?;
-    let queue = Mutex::new(models::list(&builds[0])?.into_iter());
-    let timed = on_all(workers, |worker| {
-        let next = || queue.lock().expect("no panics under this lock").next();
-        iter::from_fn(next).map(|model| model.timed(&builds[worker.number()])).collect()
-    });
-    let timed = timed.into_iter().collect::<Result<Vec<Vec<_>>>>()?;
-    let suites = models::suites(timed.into_iter().flatten().flatten().collect());
-    ensure!(!suites.is_empty(), "there are no models in loom-tests");
-    Ok(suites)
+/// Runs things side by side, and keeps their files in a folder.
+struct Runner {
+    jobs: usize,
+    folder: PathBuf,
 }
 
-/// Runs every mutant, on whichever worker is free.
-fn run_all(mutants: Vec<Mutant>, workers: &[Worker], suites: &[Suite]) -> Result<Vec<Run>> {
-    let number = mutants.len();
-    let queue = Mutex::new(mutants.into_iter().enumerate());
-    let runs = on_all(workers, |worker| {
-        let next = || queue.lock().expect("no panics under this lock").next();
-        let run = |(index, mutant)| -> Result<(usize, Run)> {
+impl Runner {
+    /// Writes the instrumented copy, and builds the models for all layouts.
+    fn build(&self, root: &Path, library: &Library) -> Result<Vec<Model>> {
+        eprintln!("building the models with {} mutants in the library", library.mutants.len());
+        let declared = crate::models::declared(root)?;
+        let tree = self.folder.join("tree");
+        copy::write(root, library, &tree)?;
+        let mut all = Vec::new();
+        for build in Build::ALL {
+            all.append(&mut models::list(&copy::build(&tree, build)?, &declared)?);
+        }
+        ensure!(!all.is_empty(), "there are no models in loom-tests");
+        Ok(all)
+    }
+
+    /// Runs every model with no mutant selected: all must pass. Sorts them, the quickest first.
+    fn check_all(&self, models: &mut [Model]) -> Result<()> {
+        // The longest first, so that no processor is idle at the end.
+        self.on_all(models.iter().rev().collect(), Model::check)?;
+        // Of those that take about as long, the ones with the plain layout first.
+        let took = |model: &Model| model.baseline().map(|baseline| baseline.took.as_millis());
+        models
+            .sort_by_key(|model| (took(model).map(|took| took / 100), model.build(), took(model)));
+        Ok(())
+    }
+
+    /// Runs these mutants.
+    fn run_all(
+        &self,
+        chosen: &[(usize, &Mutant)],
+        models: &[Model],
+        recorded: &Recorded,
+    ) -> Result<Vec<Run>> {
+        self.on_all(chosen.to_vec(), |(number, mutant), log| {
             let started = Instant::now();
-            let outcome = worker.run(&mutant, suites)?;
-            let run = Run { mutant, outcome, took: started.elapsed() };
-            report::progress(index + 1, number, &run);
-            Ok((index, run))
-        };
-        iter::from_fn(next).map(run).collect()
-    });
-    let runs = runs.into_iter().collect::<Result<Vec<Vec<_>>>>()?;
-    let mut runs: Vec<_> = runs.into_iter().flatten().collect();
-    runs.sort_by_key(|(index, _)| *index);
-    Ok(runs.into_iter().map(|(_, run)| run).collect())
+            let killer = recorded.killers.get(&mutant.name);
+            let outcome = examine(number, mutant, models, killer, log)?;
+            let mutant = mutant.clone();
+            let run = Run { mutant, number, outcome, took: started.elapsed() };
+            report::progress(chosen.len(), &run);
+            Ok(run)
+        })
+    }
+
+    /// Does something with each of these, as many at once as there are jobs, each with a log file.
+    /// The results have the order of the items.
+    fn on_all<T: Send, R: Send>(
+        &self,
+        items: Vec<T>,
+        work: impl Fn(T, &Path) -> Result<R> + Sync,
+    ) -> Result<Vec<R>> {
+        let results: Vec<_> = items.iter().map(|_| Mutex::new(None)).collect();
+        let queue = Mutex::new(items.into_iter().zip(&results));
+        thread::scope(|scope| {
+            for job in 0..self.jobs {
+                let (work, queue) = (&work, &queue);
+                let log = self.folder.join(format!("{job}.log"));
+                scope.spawn(move || {
+                    loop {
+                        let next = queue.lock().expect("no panics under this lock").next();
+                        let Some((item, result)) = next else { break };
+                        let done = work(item, &log);
+                        *result.lock().expect("no panics under this lock") = Some(done);
+                    }
+                });
+            }
+        });
+        let results = results.into_iter().map(|result| {
+            let result = result.into_inner().expect("no panics under this lock");
+            result.expect("all items have been worked on")
+        });
+        results.collect()
+    }
 }
 
-/// Does something with every worker at once.
-fn on_all<R: Send>(workers: &[Worker], work: impl Fn(&Worker) -> R + Sync) -> Vec<R> {
-    thread::scope(|scope| {
-        let work = &work;
-        let threads: Vec<_> =
-            workers.iter().map(|worker| scope.spawn(move || work(worker))).collect();
-        threads.into_iter().map(|thread| thread.join().expect("a worker panicked")).collect()
-    })
+/// Runs the models on a mutant until one fails, the one that killed it last time first.
+fn examine(
+    number: usize,
+    mutant: &Mutant,
+    models: &[Model],
+    killer: Option<&String>,
+    log: &Path,
+) -> Result<Outcome> {
+    let is_killer = |model: &&Model| Some(&model.full_name()) == killer;
+    // A mutant that may survive all models is not worth the time of the long ones.
+    let is_worthwhile = |model: &&Model| {
+        let is_quick = model.baseline().is_none_or(|baseline| baseline.took < QUICK);
+        mutant.explanation.is_none() || is_quick
+    };
+    let (first, others): (Vec<&Model>, Vec<&Model>) =
+        models.iter().filter(is_worthwhile).partition(is_killer);
+    let mut worst = Outcome::Survived;
+    for model in first.into_iter().chain(others) {
+        match model.examine(number, log)? {
+            Outcome::Survived => {}
+            noticed @ Outcome::Killed { .. } => return Ok(noticed),
+            Outcome::TimedOut { model } if mutant.may_hang => {
+                return Ok(Outcome::Killed { model, message: "did not come to an end".to_owned() });
+            }
+            timed_out @ Outcome::TimedOut { .. } => worst = timed_out,
+        }
+    }
+    Ok(worst)
 }
 
 #[cfg(test)]
 mod tests {
-    /// The list of structural mutants has kept up with the source.
+    /// Every marker of the library has a mutant, and every mutant a marker.
     #[test]
     fn every_mutant_fits_the_source() {
-        let mutants = super::mutants(&crate::root(), &[]).unwrap();
-        assert!(mutants.len() > 20);
+        let library = super::Library::read(&crate::root()).unwrap();
+        assert!(library.mutants.len() > 90);
     }
 }

@@ -1,175 +1,132 @@
-//! The models: listed from the test binaries of `loom-tests/`, and run one at a time, each in a
+//! The models: listed from the test binaries, and run one at a time, each in a
 //! process of its own, so that one that aborts or hangs is known by its name.
 
 use std::{
-    fs::File,
-    path::PathBuf,
+    fs::{self, File},
+    path::Path,
     process::{Command, ExitStatus, Stdio},
+    sync::OnceLock,
     thread,
     time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::Outcome;
+use super::{
+    Outcome,
+    copy::{Binary, Build},
+    switch::VARIABLE,
+};
+use crate::models::Declared;
 
-/// How long a model may take beyond ten times its usual.
+/// Time that a model may take beyond ten times its usual.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long the first run of a model may take.
+/// Time that the first run of a model may take.
 const FIRST_PATIENCE: Duration = Duration::from_mins(10);
-/// How often a running model is looked at.
-const POLL: Duration = Duration::from_millis(10);
-/// A test binary of `loom-tests/`, as cargo knows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Target {
-    pub(super) name: String,
-    pub(super) is_lib: bool,
-}
+/// Pause between two looks at a running model, at first; most end within a few.
+const FIRST_POLL: Duration = Duration::from_millis(1);
+/// The longest pause between two looks.
+const LAST_POLL: Duration = Duration::from_millis(20);
 
-/// A test binary as it was built.
-#[derive(Debug)]
-pub(super) struct Binary {
-    pub(super) target: Target,
-    pub(super) path: PathBuf,
-}
-
-/// A test of a test binary.
+/// A model of a test binary.
 #[derive(Debug)]
 pub(super) struct Model {
-    target: Target,
+    binary: Binary,
     test: String,
-    usual: Duration,
+    /// The name that it prints.
+    pub(super) name: String,
+    baseline: OnceLock<Baseline>,
 }
 
-/// The models of one test binary, the quickest first.
-#[derive(Debug)]
-pub(super) struct Suite {
-    pub(super) target: Target,
-    models: Vec<Model>,
+/// What a model does on the library as it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Baseline {
+    pub(super) executions: u64,
+    pub(super) took: Duration,
 }
 
-/// How the run of a model ended.
+/// How the run of a test ended.
 enum Ending {
-    Passed,
-    /// It is marked `#[ignore]`.
-    Ignored,
+    /// With what it printed.
+    Passed(String),
     Failed(String),
     TimedOut,
 }
 
-/// All tests of these binaries.
-pub(super) fn list(binaries: &[Binary]) -> Result<Vec<Model>> {
+/// All models of a binary.
+pub(super) fn list(binary: &Binary, declared: &[Declared]) -> Result<Vec<Model>> {
+    let output = Command::new(&binary.path).args(["--list", "--format=terse"]).output()?;
+    ensure!(output.status.success(), "{} --list failed", binary.path.display());
     let mut models = Vec::new();
-    for Binary { target, path } in binaries {
-        let output = Command::new(path).args(["--list", "--format=terse"]).output()?;
-        ensure!(output.status.success(), "{} --list failed", path.display());
-        for line in String::from_utf8_lossy(&output.stdout).lines() {
-            if let Some(test) = line.strip_suffix(": test") {
-                let (target, test) = (target.clone(), test.to_owned());
-                models.push(Model { target, test, usual: Duration::ZERO });
-            }
-        }
+    for line in String::from_utf8_lossy(&output.stdout).lines() {
+        let Some(test) = line.strip_suffix(": test") else { continue };
+        let is_it = |model: &&Declared| format!("{}::{}", model.target, model.test) == test;
+        let name = declared.iter().find(is_it).map(|model| model.name.clone());
+        let name = name.with_context(|| format!("the source of {test} is gone"))?;
+        let (binary, test) = (binary.clone(), test.to_owned());
+        models.push(Model { binary, test, name, baseline: OnceLock::new() });
     }
     Ok(models)
 }
 
-/// Sorts models by their binaries, the quickest binary first.
-pub(super) fn suites(models: Vec<Model>) -> Vec<Suite> {
-    let mut suites: Vec<Suite> = Vec::new();
-    for model in models {
-        match suites.iter_mut().find(|suite| suite.target == model.target) {
-            Some(suite) => suite.models.push(model),
-            None => suites.push(Suite { target: model.target.clone(), models: vec![model] }),
-        }
-    }
-    for suite in &mut suites {
-        suite.models.sort_by_key(|model| model.usual);
-    }
-    suites.sort_by_key(Suite::usual);
-    suites
-}
-
-impl Target {
-    /// What tells cargo to build this binary and no other.
-    pub(super) fn selection(&self) -> Vec<&str> {
-        if self.is_lib { vec!["--lib"] } else { vec!["--test", &self.name] }
-    }
-}
-
-impl Suite {
-    /// How many models there are.
-    pub(super) fn len(&self) -> usize {
-        self.models.len()
-    }
-
-    /// How long all of them take on the library as it is.
-    pub(super) fn usual(&self) -> Duration {
-        self.models.iter().map(|model| model.usual).sum()
-    }
-
-    /// Runs the models on a mutant until one fails for a reason that points at the fault.
-    ///
-    /// Where the mutant `may_hang`, not ending is such a reason.
-    pub(super) fn run(&self, binaries: &[Binary], may_hang: bool) -> Result<Outcome> {
-        let mut worst = Outcome::Survived;
-        for model in &self.models {
-            let ending = model.run(binaries, PATIENCE + 10 * model.usual)?;
-            worst = worst.or(outcome(model.name(), ending, may_hang));
-            if worst.is_final() {
-                break;
-            }
-        }
-        Ok(worst)
-    }
-}
-
-/// What the ending of a model says of a mutant.
-fn outcome(model: String, ending: Ending, may_hang: bool) -> Outcome {
-    match ending {
-        Ending::Passed | Ending::Ignored => Outcome::Survived,
-        Ending::Failed(message) => Outcome::Killed { model, message },
-        Ending::TimedOut if may_hang => {
-            Outcome::Killed { model, message: "did not come to an end".to_owned() }
-        }
-        Ending::TimedOut => Outcome::TimedOut { model },
-    }
-}
-
 impl Model {
-    /// The binary's and the test's name.
-    pub(super) fn name(&self) -> String {
-        format!("{}::{}", self.target.name, self.test)
+    /// The name with the build.
+    pub(super) fn full_name(&self) -> String {
+        format!("{}{}", self.name, self.build().suffix())
     }
 
-    /// Runs the model on the library as it is and takes its time; `None` if it is not for running.
-    pub(super) fn timed(self, binaries: &[Binary]) -> Result<Option<Self>> {
-        let started = Instant::now();
-        match self.run(binaries, FIRST_PATIENCE)? {
-            Ending::Passed => Ok(Some(Self { usual: started.elapsed(), ..self })),
-            Ending::Ignored => Ok(None),
-            Ending::Failed(message) => {
-                bail!("{} fails on the library as it is: {message}", self.name())
-            }
-            Ending::TimedOut => bail!("{} takes more than ten minutes", self.name()),
+    pub(super) fn build(&self) -> Build {
+        self.binary.build
+    }
+
+    /// What was found out by [`check`](Self::check), if it has been called.
+    pub(super) fn baseline(&self) -> Option<Baseline> {
+        self.baseline.get().copied()
+    }
+
+    /// Runs the model on the library as it is, once; it must pass.
+    pub(super) fn check(&self, log: &Path) -> Result<Baseline> {
+        if let Some(baseline) = self.baseline() {
+            return Ok(baseline);
         }
+        let name = self.full_name();
+        let started = Instant::now();
+        let printed = match self.run(0, FIRST_PATIENCE, log)? {
+            Ending::Passed(printed) => printed,
+            Ending::Failed(message) => bail!("{name} fails on the library as it is: {message}"),
+            Ending::TimedOut => bail!("{name} takes more than ten minutes"),
+        };
+        let took = started.elapsed();
+        let (printed_name, executions) =
+            summary(&printed).with_context(|| format!("{name} prints no line about a model"))?;
+        ensure!(printed_name == self.name, "{name} calls itself {printed_name}");
+        Ok(*self.baseline.get_or_init(|| Baseline { executions, took }))
     }
 
-    /// Runs the model for as long as the limit allows.
-    fn run(&self, binaries: &[Binary], limit: Duration) -> Result<Ending> {
-        let binary = binaries
-            .iter()
-            .find(|binary| binary.target == self.target)
-            .with_context(|| format!("the binary of {} is gone", self.name()))?;
-        let log = binary.path.with_extension("log");
-        let file = File::create(&log)?;
-        let mut child = Command::new(&binary.path)
-            .args([&self.test, "--exact", "--test-threads=1", "--nocapture"])
+    /// Runs the model on a mutant.
+    pub(super) fn examine(&self, mutant: usize, log: &Path) -> Result<Outcome> {
+        let limit = PATIENCE + 10 * self.check(log)?.took;
+        let model = self.full_name();
+        Ok(match self.run(mutant, limit, log)? {
+            Ending::Passed(_) => Outcome::Survived,
+            Ending::Failed(message) => Outcome::Killed { model, message },
+            Ending::TimedOut => Outcome::TimedOut { model },
+        })
+    }
+
+    /// Runs the test with a mutant selected for as long as the limit allows.
+    fn run(&self, mutant: usize, limit: Duration, log: &Path) -> Result<Ending> {
+        let file = File::create(log)?;
+        let mut child = Command::new(&self.binary.path)
+            .args([&self.test, "--exact", "--include-ignored", "--test-threads=1", "--nocapture"])
             .env("GUIRA_LOOM_ASSERTIONS_ONLY", "1")
+            .env(VARIABLE, mutant.to_string())
             .stdin(Stdio::null())
             .stdout(file.try_clone()?)
             .stderr(file)
             .spawn()?;
         let started = Instant::now();
+        let mut pause = FIRST_POLL;
         let status = loop {
             if let Some(status) = child.try_wait()? {
                 break status;
@@ -179,18 +136,19 @@ impl Model {
                 child.wait()?;
                 return Ok(Ending::TimedOut);
             }
-            thread::sleep(POLL);
+            thread::sleep(pause);
+            pause = (2 * pause).min(LAST_POLL);
         };
-        Ok(ending(status, &String::from_utf8_lossy(&std::fs::read(&log)?)))
+        Ok(ending(status, String::from_utf8_lossy(&fs::read(log)?).into_owned()))
     }
 }
 
 /// What a process that ran one test has to say.
-fn ending(status: ExitStatus, log: &str) -> Ending {
+fn ending(status: ExitStatus, log: String) -> Ending {
     if !status.success() {
-        return Ending::Failed(panic_message(log).unwrap_or_else(|| status.to_string()));
+        return Ending::Failed(panic_message(&log).unwrap_or_else(|| status.to_string()));
     }
-    if log.contains("test result: ok. 1 passed") { Ending::Passed } else { Ending::Ignored }
+    Ending::Passed(log)
 }
 
 /// The first line of the first panic's message.
@@ -200,9 +158,20 @@ fn panic_message(log: &str) -> Option<String> {
     Some(line.to_owned())
 }
 
+/// The name and the number of executions in the line that a model prints.
+fn summary(log: &str) -> Option<(String, u64)> {
+    let line = log.lines().find_map(|line| {
+        let (_, model) = line.split_once("model ")?;
+        model.contains(" executions, bound ").then_some(model)
+    })?;
+    let (name, rest) = line.split_once(": ")?;
+    let (executions, _) = rest.split_once(' ')?;
+    Some((name.to_owned(), executions.parse().ok()?))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::panic_message;
+    use super::*;
 
     #[test]
     fn the_first_panic_speaks() {
@@ -210,5 +179,13 @@ mod tests {
                    thread 'a' panicked at src/lib.rs:1:2:\nagain\n";
         assert_eq!(panic_message(log).as_deref(), Some("missed"));
         assert_eq!(panic_message("test a ... ok"), None);
+    }
+
+    #[test]
+    fn a_model_says_what_it_explored() {
+        let log = "running 1 test\ntest a ... model lookup_move: 1042 executions, bound 2; 0.2 s; \
+                   seen: after, before\nok\n";
+        assert_eq!(summary(log), Some(("lookup_move".to_owned(), 1042)));
+        assert_eq!(summary("a model passes\n"), None);
     }
 }

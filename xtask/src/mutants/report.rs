@@ -2,54 +2,62 @@
 
 use std::time::Duration;
 
-use super::{Mutant, Outcome, Run, Suite};
+use super::{Model, Mutant, Outcome, Run, switch::VARIABLE};
 
 /// Prints the mutants.
-pub(super) fn list(mutants: &[Mutant]) {
-    let width = mutants.iter().map(|mutant| mutant.place.len()).max().unwrap_or(0);
-    for mutant in mutants {
-        println!("{:width$}  {}", mutant.place, mutant.name);
+pub(super) fn list(mutants: &[(usize, &Mutant)]) {
+    let width = |of: fn(&Mutant) -> &str| mutants.iter().map(|(_, m)| of(m).len()).max();
+    let place = width(|mutant| &mutant.place).unwrap_or(0);
+    let name = width(|mutant| &mutant.name).unwrap_or(0);
+    for (number, mutant) in mutants {
+        println!("{number:4}  {:place$}  {:name$}  {}", mutant.place, mutant.name, mutant.what);
         if let Some(reason) = &mutant.explanation {
-            println!("{:width$}    may survive: {reason}", "");
+            println!("{:1$}may survive: {reason}", "", place + 8);
         }
     }
     println!("{} mutants", mutants.len());
 }
 
+/// Says how many models there are, and how long the builds took.
+pub(super) fn built(models: &[Model], took: Duration) {
+    eprintln!("{} models built after {:.0} s", models.len(), took.as_secs_f64());
+}
+
 /// Says that the models pass, and how long that took.
-pub(super) fn baseline(suites: &[Suite], took: Duration) {
-    let running: Duration = suites.iter().map(Suite::usual).sum();
+pub(super) fn baseline(models: &[Model], took: Duration) {
+    let running: Duration =
+        models.iter().filter_map(Model::baseline).map(|baseline| baseline.took).sum();
     eprintln!(
         "{} models pass: {:.0} s of running, ready after {:.0} s",
-        suites.iter().map(Suite::len).sum::<usize>(),
+        models.len(),
         running.as_secs_f64(),
         took.as_secs_f64()
     );
 }
 
 /// Says that one more mutant has been run.
-pub(super) fn progress(number: usize, of: usize, Run { mutant, outcome, took }: &Run) {
-    let (seconds, sentence) = (took.as_secs_f64(), sentence(mutant, outcome));
-    eprintln!("[{number}/{of}] {} {}: {sentence} ({seconds:.0} s)", mutant.place, mutant.name);
+pub(super) fn progress(of: usize, run: &Run) {
+    let Run { mutant, number, took, .. } = run;
+    let seconds = took.as_secs_f64();
+    eprintln!("[{number}; {of} in all] {}: {} ({seconds:.1} s)", mutant.name, sentence(run));
 }
 
 /// Prints the table of all mutants and the summary; `false` when one of them is a failure.
 pub(super) fn verdict(runs: &[Run], took: Duration) -> bool {
-    let place = runs.iter().map(|run| run.mutant.place.len()).max().unwrap_or(0);
     let name = runs.iter().map(|run| run.mutant.name.len()).max().unwrap_or(0);
-    for Run { mutant, outcome, took } in runs {
-        let seconds = took.as_secs_f64();
-        println!(
-            "{:place$}  {:name$}  {seconds:4.0} s  {}",
-            mutant.place,
-            mutant.name,
-            sentence(mutant, outcome)
-        );
+    for run in runs {
+        let seconds = run.took.as_secs_f64();
+        println!("{:name$}  {seconds:5.1} s  {}", run.mutant.name, sentence(run));
     }
     let of = |wanted: fn(&Run) -> bool| runs.iter().filter(|run| wanted(run)).count();
     let failures = of(is_failure);
+    for run in runs.iter().filter(|run| is_failure(run)) {
+        let Run { mutant, number, .. } = run;
+        println!("\n{} at {}: {}", mutant.name, mutant.place, mutant.what);
+        println!("  Run a model of target/mutants/tree with {VARIABLE}={number} to see it.");
+    }
     println!(
-        "{} mutants: {} killed, {} explained, {failures} not noticed or not to be run; {:.0} s",
+        "{} mutants: {} killed, {} explained, {failures} not noticed; {:.0} s",
         runs.len(),
         of(|run| matches!(run.outcome, Outcome::Killed { .. })),
         of(is_explained),
@@ -59,11 +67,11 @@ pub(super) fn verdict(runs: &[Run], took: Duration) -> bool {
 }
 
 /// An outcome, told in full.
-fn sentence(mutant: &Mutant, outcome: &Outcome) -> String {
-    match (outcome, &mutant.explanation) {
-        (Outcome::Killed { model, message }, explanation) => {
-            let needless = explanation.as_ref().map_or("", |_| " (its explanation is needless)");
-            format!("killed by {model}: {message}{needless}")
+fn sentence(run: &Run) -> String {
+    match (&run.outcome, &run.mutant.explanation) {
+        (Outcome::Killed { model, message }, None) => format!("killed by {model}: {message}"),
+        (Outcome::Killed { model, message }, Some(_)) => {
+            format!("killed by {model}: {message} (`mutant-ok` is needless)")
         }
         (Outcome::Survived, Some(reason)) => format!("survived, explained: {reason}"),
         (Outcome::TimedOut { model }, Some(reason)) => {
@@ -73,20 +81,15 @@ fn sentence(mutant: &Mutant, outcome: &Outcome) -> String {
         (Outcome::TimedOut { model }, None) => {
             format!("SURVIVED, though {model} did not come to an end")
         }
-        (Outcome::DoesNotCompile { errors }, _) => format!("DOES NOT COMPILE:\n{errors}"),
     }
 }
 
-/// Whether nobody noticed the mutant, and nobody explained why.
+/// Whether no model noticed the mutant, and the source does not say why.
 fn is_failure(run: &Run) -> bool {
-    match run.outcome {
-        Outcome::Killed { .. } => false,
-        Outcome::DoesNotCompile { .. } => true,
-        Outcome::Survived | Outcome::TimedOut { .. } => run.mutant.explanation.is_none(),
-    }
+    !matches!(run.outcome, Outcome::Killed { .. }) && run.mutant.explanation.is_none()
 }
 
-/// Whether nobody noticed the mutant, and the source says why.
+/// Whether no model noticed the mutant, and the source says why.
 fn is_explained(run: &Run) -> bool {
     !matches!(run.outcome, Outcome::Killed { .. }) && !is_failure(run)
 }

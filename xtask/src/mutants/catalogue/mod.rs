@@ -1,0 +1,32 @@
+//! The structural mutants: a step of the protocol left out or misplaced, each at the marker of its
+//! name in the library.
+//!
+//! A marker `// mutant: NAME` stands above the statement, match arm or struct field that the mutant
+//! changes. The code given here is compiled in that place, and may use what is in scope there.
+
+mod chain;
+mod shared;
+mod table;
+
+use super::change::Fault;
+
+/// All structural mutants.
+pub(super) fn faults() -> impl Iterator<Item = Fault> {
+    [table::FAULTS, chain::FAULTS, shared::FAULTS].into_iter().flatten().copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_are_unique_and_short() {
+        let mut names = BTreeSet::new();
+        for fault in super::faults() {
+            let is_allowed = |letter: char| letter.is_ascii_lowercase() || letter == '-';
+            assert!(fault.name.chars().all(is_allowed) && fault.name.len() < 40, "{}", fault.name);
+            assert!(names.insert(fault.name), "{} twice", fault.name);
+            assert!(!fault.what.contains(['|', '\n']), "{}: not for a table", fault.name);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Mutants of what several operations share: probes, stripes, locks, and the number of items.
+
+use super::super::change::{
+    Change::{Before, Condition, Delete, Instead},
+    Fault, fault,
+};
+
+pub(super) const FAULTS: &[Fault] = &[
+    fault(
+        "probe-first-only",
+        "the second word is not probed",
+        Instead("Self::contains(words[0], pattern)"),
+    ),
+    fault(
+        "probe-second-only",
+        "the first word is not probed",
+        Instead("Self::contains(words[1], pattern)"),
+    ),
+    fault(
+        "bump-same-version",
+        "a bump stores the version that it read",
+        Instead("self.stripe.version.store(version, Release)"),
+    ),
+    fault(
+        "lock-skipped",
+        "no stripe's lock is taken",
+        // A lock that no other thread knows.
+        Instead("LockGuard(imp::lock(Box::leak(Box::new(imp::new()))))"),
+    ),
+    fault(
+        "all-but-one-lock",
+        "whoever takes all locks takes all but one",
+        Instead("guards.extend(self.stripes.iter().skip(1).map(Stripe::lock));"),
+    ),
+    fault(
+        "locks-in-no-order",
+        "whoever takes all locks takes them in no fixed order",
+        Before(
+            "use std::sync::atomic::{AtomicBool, Ordering};
+             static TURN: AtomicBool = AtomicBool::new(false);
+             if TURN.fetch_xor(true, Ordering::Relaxed) {
+                 return AllStripes(self.stripes.iter().rev().map(Stripe::lock).collect());
+             }",
+        ),
+    ),
+    fault(
+        "spin-refused-opens",
+        "a thread that does not get the spin lock opens it",
+        Instead("{ let guard = $; guard.or_else(|| { drop(SpinGuard(self)); None }) }"),
+    ),
+    // The number of items.
+    fault("insert-uncounted", "`insert` does not count the item", Delete),
+    fault(
+        "unique-counts-always",
+        "`insert_unique` counts an item that it did not add",
+        Condition("true"),
+    ),
+    fault(
+        "remove-counts-always",
+        "`remove` counts an item that it did not remove",
+        Condition("true"),
+    ),
+    fault("clear-uncounted", "`clear` does not count what it removes", Delete),
+    fault(
+        "tally-load-store",
+        "the number of items changes by a load and a store",
+        // The load is a read-modify-write for the sake of loom, as in `load_to_change`.
+        Instead(
+            "{ let old = self.0.fetch_add(0, Relaxed); self.0.store(old + change, Relaxed); old }",
+        ),
+    ),
+];

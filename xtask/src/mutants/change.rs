@@ -1,0 +1,62 @@
+//! What a structural mutant changes: the statement that follows its marker.
+
+/// A structural mutant: the fault planted at the marker of its name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fault {
+    /// The name in the marker.
+    pub(super) name: &'static str,
+    /// The fault in a few words, for the documentation.
+    pub(super) what: &'static str,
+    pub(super) change: Change,
+    /// Whether a model that runs out of time counts as having noticed the fault.
+    pub(super) may_hang: bool,
+    /// Why the fault may survive all models.
+    pub(super) explanation: Option<&'static str>,
+}
+
+impl Fault {
+    /// The same fault, which may survive for this reason.
+    pub(super) const fn may_survive(self, reason: &'static str) -> Self {
+        Self { explanation: Some(reason), ..self }
+    }
+}
+
+/// A change of a statement, a match arm, or a field of a struct expression.
+///
+/// Replacement code is Rust; `$` in it stands for the original code. A statement's *value* is the
+/// initializer of a `let`, the operand of a `return`, the right side of an assignment, the body of
+/// an arm, or the expression itself.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Change {
+    /// The statement does not run.
+    Delete,
+    /// The value is replaced.
+    Instead(&'static str),
+    /// The condition of an `if` or `while`, or the guard of an arm, is replaced.
+    Condition(&'static str),
+    /// This code runs first.
+    Before(&'static str),
+    /// This code runs next.
+    After(&'static str),
+    /// Before the statement a local variable takes the value of some code.
+    Rebind { name: &'static str, value: &'static str },
+    /// The statement runs only after as many of the following statements.
+    Delay(usize),
+    /// While the value is computed, the mutant of this name is on: a shared helper's fault for one
+    /// of its callers.
+    During(&'static str),
+    /// While the value is computed, all orderings lack this half: for one caller of shared helpers.
+    Weaken(Half),
+}
+
+/// What an ordering stronger than Relaxed is made of.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Half {
+    Acquire,
+    Release,
+}
+
+/// Declares a fault.
+pub(super) const fn fault(name: &'static str, what: &'static str, change: Change) -> Fault {
+    Fault { name, what, change, may_hang: false, explanation: None }
+}

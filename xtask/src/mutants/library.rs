@@ -1,0 +1,280 @@
+//! The library's mutants, found by the markers and the orderings in its source, and its text with
+//! all of them in it.
+
+use std::{collections::BTreeMap, path::Path};
+
+use anyhow::{Context, Result, ensure};
+
+use super::{
+    change::{Change, Fault},
+    instrument::{Edits, delays_within},
+    orderings, switch,
+    syntax::{Syntax, markers},
+};
+use crate::source::{self, Source};
+
+/// The library with a fault.
+#[derive(Clone, Debug)]
+pub(crate) struct Mutant {
+    /// Unique, and independent of line numbers.
+    pub(crate) name: String,
+    /// The fault in a few words.
+    pub(crate) what: String,
+    /// File and line of the fault.
+    pub(crate) place: String,
+    /// What it does to the marked statement; `None` for a weakened ordering.
+    pub(super) change: Option<Change>,
+    /// Whether a model that runs out of time counts as having noticed it.
+    pub(super) may_hang: bool,
+    /// Why it may survive.
+    pub(crate) explanation: Option<String>,
+}
+
+impl Mutant {
+    /// Whether it is a weakened ordering.
+    pub(crate) fn is_of_an_ordering(&self) -> bool {
+        self.change.is_none()
+    }
+}
+
+/// The library with all mutants in it.
+#[derive(Debug)]
+pub(crate) struct Library {
+    /// In the order of their numbers, from 1: the orderings, then the structural ones.
+    pub(crate) mutants: Vec<Mutant>,
+    /// The files, in which the selected mutant comes to life.
+    pub(super) sources: Vec<Source>,
+}
+
+impl Library {
+    /// Finds the mutants of the library in a folder, which are those of the catalogue.
+    pub(crate) fn read(root: &Path) -> Result<Self> {
+        let faults: Vec<Fault> = super::catalogue::faults().collect();
+        Self::instrument(&source::read(root, "src")?, &faults)
+    }
+
+    /// Finds the mutants of these files, and rewrites them.
+    ///
+    /// # Errors
+    /// When a marker has no fault of its name, a fault has no marker or several, or the marked
+    /// statement cannot be changed in the way of the fault. All of these are reported together.
+    fn instrument(sources: &[Source], faults: &[Fault]) -> Result<Self> {
+        let mut problems = Vec::new();
+        let mut files = Vec::new();
+        let mut mutants = Vec::new();
+        for source in sources {
+            let syntax = Syntax::parse(&source.text).context(source.path.clone())?;
+            let mut edits = Edits::default();
+            for site in orderings::sites(&source.text, &syntax.tokens) {
+                let first = mutants.len() + 1;
+                for weaker in site.weaker {
+                    mutants.push(ordering_mutant(source, &site, weaker, &mutants));
+                }
+                let numbers: Vec<usize> = (first..=mutants.len()).collect();
+                edits.weaken(&site, &numbers);
+            }
+            files.push((source, syntax, edits));
+        }
+        let mut places: BTreeMap<&str, String> = BTreeMap::new();
+        for (source, syntax, edits) in &mut files {
+            let mark = mark(source, syntax, edits, faults, mutants.len(), &mut places);
+            problems.extend(mark.into_iter().map(|problem| format!("{}:{problem}", source.path)));
+        }
+        for Fault { name, what, change, may_hang, explanation } in faults {
+            let place = places.remove(name).unwrap_or_default();
+            if place.is_empty() {
+                problems.push(format!("no comment `// mutant: {name}` in the source"));
+            }
+            mutants.push(Mutant {
+                name: (*name).to_owned(),
+                what: (*what).to_owned(),
+                place,
+                change: Some(*change),
+                may_hang: *may_hang,
+                explanation: explanation.map(str::to_owned),
+            });
+        }
+        ensure!(problems.is_empty(), "markers and mutants do not match:\n{}", problems.join("\n"));
+        let mut sources: Vec<Source> = files
+            .into_iter()
+            .map(|(source, _, edits)| {
+                let mut text = edits.applied_to(&source.text);
+                if source.path == "src/lib.rs" {
+                    text = format!("#![allow(warnings)]\n{text}\nmod mutants;\n");
+                }
+                Source { path: source.path.clone(), text }
+            })
+            .collect();
+        sources.push(Source { path: "src/mutants.rs".to_owned(), text: switch::module(&mutants)? });
+        Ok(Self { mutants, sources })
+    }
+}
+
+/// A mutant of an ordering. `earlier` are those before it, with which it must not share its name.
+fn ordering_mutant(
+    source: &Source,
+    site: &orderings::Site,
+    weaker: &str,
+    earlier: &[Mutant],
+) -> Mutant {
+    let file = source.path.trim_start_matches("src/").trim_end_matches(".rs");
+    let orderings::Site { function, ordering, line, .. } = site;
+    let named = |number: &str| format!("{file}: {function}: {ordering}{number} to {weaker}");
+    let is_free = |name: &String| earlier.iter().all(|mutant| mutant.name != *name);
+    let mut name = named("");
+    for number in 2..=earlier.len() + 1 {
+        if is_free(&name) {
+            break;
+        }
+        name = named(&format!(" {number}"));
+    }
+    Mutant {
+        name,
+        what: "weakened".to_owned(),
+        place: format!("{}:{line}", source.path),
+        change: None,
+        may_hang: false,
+        explanation: site.explanation(weaker),
+    }
+}
+
+/// Adds the edits of a file's markers, and notes their places; returns what is wrong with them.
+fn mark<'a>(
+    source: &Source,
+    syntax: &Syntax,
+    edits: &mut Edits,
+    faults: &'a [Fault],
+    orderings: usize,
+    places: &mut BTreeMap<&'a str, String>,
+) -> Vec<String> {
+    let mut problems = Vec::new();
+    // By the first byte of what they stand above.
+    let mut marked = BTreeMap::new();
+    for marker in markers(&source.text) {
+        let line = marker.line;
+        let Some(index) = faults.iter().position(|fault| fault.name == marker.name) else {
+            problems.push(format!("{line}: no mutant is named `{}`", marker.name));
+            continue;
+        };
+        let fault = &faults[index];
+        if let Some(first) = places.insert(fault.name, format!("{}:{line}", source.path)) {
+            problems.push(format!("{line}: `{}` stands at {first} as well", fault.name));
+        }
+        match syntax.node_below(line) {
+            Ok(node) => {
+                let (_, mutants) =
+                    marked.entry(node.range.start).or_insert_with(|| (node, Vec::new()));
+                mutants.push((orderings + 1 + index, fault.change));
+            }
+            Err(error) => problems.push(format!("{line}: `{}`: {error:#}", fault.name)),
+        }
+    }
+    let mut delays: BTreeMap<usize, Vec<_>> = BTreeMap::new();
+    for (node, mutants) in marked.into_values() {
+        let result = edits.mark(syntax, node, &mutants).and_then(|()| {
+            if let Some((block, _)) = node.position {
+                let within = delays_within(&syntax.blocks[block], node, &mutants)?;
+                delays.entry(block).or_default().extend(within);
+            }
+            Ok(())
+        });
+        if let Err(error) = result {
+            let names: Vec<_> =
+                mutants.iter().map(|(number, _)| faults[number - orderings - 1].name).collect();
+            problems.push(format!(" `{}`: {error:#}", names.join(", ")));
+        }
+    }
+    for (block, delays) in delays {
+        edits.delay(&syntax.blocks[block], &delays);
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mutants::change::{Half, fault};
+
+    /// The library of one file and these faults, or the message of the error.
+    fn library(text: &str, faults: &[Fault]) -> Result<Library, String> {
+        let source = Source { path: "src/a.rs".to_owned(), text: text.to_owned() };
+        Library::instrument(&[source], faults).map_err(|error| format!("{error:#}"))
+    }
+
+    /// The text of the file with the mutants in it, on one line.
+    fn instrumented(text: &str, changes: &[Change]) -> String {
+        let names = ["a", "b", "c"];
+        let faults: Vec<Fault> =
+            names.iter().zip(changes).map(|(name, change)| fault(name, "", *change)).collect();
+        let text = library(text, &faults).unwrap().sources[0].text.clone();
+        let text = text.replace("crate::mutants::", "");
+        let code = text.lines().filter(|line| !line.contains("// mutant"));
+        code.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn markers_and_mutants_must_match() {
+        let marked = "fn f() {\n    // mutant: a\n    g();\n}";
+        let [a, b] = ["a", "b"].map(|name| fault(name, "", Change::Delete));
+        assert!(library(marked, &[a]).is_ok());
+        let unknown = library(marked, &[]).unwrap_err();
+        assert!(unknown.contains("src/a.rs:2: no mutant is named `a`"), "{unknown}");
+        let missing = library(marked, &[a, b]).unwrap_err();
+        assert!(missing.contains("no comment `// mutant: b` in the source"), "{missing}");
+        let twice = library(&format!("{marked} {}", marked.replace("f()", "h()")), &[a]);
+        assert!(twice.unwrap_err().contains("`a` stands at src/a.rs:2 as well"));
+        let nothing = library("// mutant: a\nfn f() {}", &[a]).unwrap_err();
+        assert!(nothing.contains("`a`: `fn` begins no statement"), "{nothing}");
+        let binding = library("fn f() {\n// mutant: a\nlet x = 1;\n}", &[a]).unwrap_err();
+        assert!(binding.contains("`a`: a `let` cannot be deleted"), "{binding}");
+        let condition = fault("a", "", Change::Condition("true"));
+        let unconditional = library(marked, &[condition]).unwrap_err();
+        assert!(unconditional.contains("there is no condition to change"), "{unconditional}");
+        let last = library(marked, &[fault("a", "", Change::Delay(1))]).unwrap_err();
+        assert!(last.contains("fewer than 1 statements follow"), "{last}");
+    }
+
+    #[test]
+    fn statements_are_changed() {
+        use Change::{After, Before, Condition, Delay, Delete, During, Instead, Rebind, Weaken};
+        let body = |statement: &str| format!("fn f() {{\n// mutant: a\n{statement}\n}}");
+        for (statement, change, expected) in [
+            ("g();", Delete, "if !(on(1)) { g(); }"),
+            ("g();", Before("x"), "if on(1) { x } g();"),
+            ("g();", After("x"), "g(); if on(1) { x }"),
+            ("let x = y;", Instead("$ + 1"), "let x = (if on(1) { y + 1 } else { y });"),
+            ("return x;", Instead("z"), "return if on(1) { z } else { x };"),
+            ("if x { y }", Condition("z"), "if (if on(1) { z } else { x }) { y }"),
+            ("let g = h();", During("a"), "let g = ({ let _extent1 = extent(1); h() });"),
+            ("h()", Weaken(Half::Acquire), "{ let _extent1 = extent(1); h() }"),
+            (
+                "g.x();",
+                Rebind { name: "g", value: "z" },
+                "let g = if on(1) { z } else { g }; g.x();",
+            ),
+            ("g(); h();", Delay(1), "if on(1) { h(); g(); } else { g(); h(); }"),
+            (
+                "let x = g(); let mut y = h(); z",
+                Delay(1),
+                "let (x, mut y,) = if on(1) { let mut y = h(); let x = g(); (x, y,) } \
+                 else { let x = g(); let mut y = h(); (x, y,) }; z",
+            ),
+        ] {
+            let expected = format!("fn f() {{ {expected} }}");
+            assert_eq!(instrumented(&body(statement), &[change]), expected);
+        }
+    }
+
+    #[test]
+    fn changes_nest_and_overlap() {
+        let text = "fn f() {\n// mutant: a\ng();\n// mutant: b, c\nh(Acquire);\ni();\n}";
+        let changes = [Change::Delay(1), Change::Delay(1), Change::Instead("z")];
+        // The ordering is mutant 1.
+        let h = "(if on(4) { z } else { h(order(Acquire, &[(1, ::core::sync::atomic::Ordering::Relaxed)])) });";
+        let expected = format!(
+            "fn f() {{ if on(2) {{ {h} g(); i(); }} else if on(3) {{ g(); i(); {h} }} \
+             else {{ g(); {h} i(); }} }}"
+        );
+        assert_eq!(instrumented(text, &changes), expected);
+    }
+}
