@@ -56,7 +56,9 @@ pub(crate) fn capacity_of(layout: Layout, buckets: u64) -> u64 {
     let Slack { share, root, constant } = slack(layout);
     let usable = (1.0 - share) * slots - root * libm::sqrt(slots) - constant;
     // A single bucket can be filled to its last slot, and no table holds fewer items than it.
-    (libm::floor(usable).max(0.0) as u64).max(slots_per_bucket)
+    let capacity = (libm::floor(usable).max(0.0) as u64).max(slots_per_bucket);
+    // Rounding can make the result one too large.
+    if buckets_for(layout, capacity) > buckets { capacity - 1 } else { capacity }
 }
 
 #[cfg(test)]

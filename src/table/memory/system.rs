@@ -19,7 +19,7 @@ const MIN_MAPPING: usize = 512 << 10;
 /// as much more as the alignment may need.
 #[derive(Debug)]
 pub(super) struct Words {
-    words: NonNull<Word>,
+    first: NonNull<Word>,
     len: usize,
     memory: NonNull<u8>,
     source: Source,
@@ -93,8 +93,8 @@ impl Words {
     unsafe fn within(memory: NonNull<u8>, len: usize, align: usize, source: Source) -> Self {
         let padding = memory.as_ptr().addr().next_multiple_of(align) - memory.as_ptr().addr();
         // SAFETY: `padding < align`, and the memory is `align` bytes longer than the words.
-        let words = unsafe { memory.add(padding) }.cast::<Word>();
-        Self { words, len, memory, source }
+        let first = unsafe { memory.add(padding) }.cast::<Word>();
+        Self { first, len, memory, source }
     }
 
     /// Returns whether the memory is a mapping, of which no page is taken before it is touched.
@@ -130,7 +130,7 @@ impl Words {
                 Advice::Populate => libc::MADV_POPULATE_WRITE,
                 Advice::Unused => libc::MADV_DONTNEED,
             };
-            let start = self.words.as_ptr().cast::<u8>().wrapping_add(bytes.start);
+            let start = self.first.as_ptr().cast::<u8>().wrapping_add(bytes.start);
             // SAFETY: the range is part of our own memory. Only the last advice changes its
             // content, to zeros. Only `release` gives it, with exclusive access and for whole
             // pages.
@@ -143,16 +143,16 @@ impl Words {
     /// The words.
     #[inline]
     pub(super) fn as_slice(&self) -> &[Word] {
-        // SAFETY: `words` points to `len` words of our own memory, aligned by `within`, at most
+        // SAFETY: `first` points to `len` words of our own memory, aligned by `within`, at most
         // `isize::MAX` bytes by `sizes`. All-zero bytes are a valid `Word`. They live as long as
         // `self`.
-        unsafe { slice::from_raw_parts(self.words.as_ptr(), self.len) }
+        unsafe { slice::from_raw_parts(self.first.as_ptr(), self.len) }
     }
 
     /// The words, through an exclusive reference.
     pub(super) fn as_mut_slice(&mut self) -> &mut [Word] {
         // SAFETY: as in `as_slice`, and `&mut self` makes the access exclusive.
-        unsafe { slice::from_raw_parts_mut(self.words.as_ptr(), self.len) }
+        unsafe { slice::from_raw_parts_mut(self.first.as_ptr(), self.len) }
     }
 
     /// Calls a function with some bytes, which it may change. Every word is little-endian.
