@@ -7,8 +7,7 @@ use guira::{
 use guira_loom_tests::{
     L,
     chain::{
-        self, LAYOUT, chain, crowd_second_segment, fill, filler, of_stripe, two_places,
-        with_second_segment,
+        self, LAYOUT, chain, crowd_second_segment, fill, of_stripe, two_places, with_second_segment,
     },
     check, check_deep, fingerprint, pair, put, spawn, table,
 };
@@ -72,20 +71,20 @@ fn insert_after_a_search_happens_before_a_hit() {
                 table.insert::<L>(pair(table, item, 0))
             })
         };
-        let remover =
-            spawn(&table, move |table| assert!(table.remove::<L>(pair(table, leaving, 0))));
-        if table.contains::<L>(pair(&table, item, 0)) {
-            // SAFETY: written before the insert, and not since.
-            written.with(|written| assert_eq!(unsafe { *written }, 1));
-            seen.note("found");
-        }
+        let remover = {
+            let seen = seen.clone();
+            spawn(&table, move |table| {
+                assert!(table.remove::<L>(pair(table, leaving, 0)));
+                if seen.note_if(table.contains::<L>(pair(table, item, 0)), "found", "not yet") {
+                    // SAFETY: written before the insert, and not since.
+                    written.with(|written| assert_eq!(unsafe { *written }, 1));
+                }
+            })
+        };
         remover.join().unwrap();
-        match inserter.join().unwrap() {
-            Ok(()) => seen.note("not yet"),
-            Err(error) => {
-                assert_eq!(error, InsertError::Full);
-                seen.note("full");
-            }
+        if let Err(error) = inserter.join().unwrap() {
+            assert_eq!(error, InsertError::Full);
+            seen.note("full");
         }
     });
 }
@@ -97,11 +96,19 @@ fn new() -> u64 {
 
 /// A chain in whose second segment both buckets are full, with two empty slots in the first one.
 fn chain_with_room_in_the_first_segment() -> Arc<Chain> {
-    let chain = with_second_segment();
+    let chain = chain(2);
+    fill(&chain, 2);
+    // They have no alias in the second segment, where a removal would take it.
+    let leaving = [1, 2].map(|nth| two_places(0, nth)[0]);
+    let passing = two_places(1, 2)[0];
+    for item in leaving.into_iter().chain([passing]) {
+        chain.insert(item).expect("room, or another segment");
+    }
+    assert!(chain.remove(passing));
     crowd_second_segment(&chain, two_places(1, 0)[0]);
     let [_, last] = of_stripe(0, false, LAYOUT.slots_per_bucket() as usize);
     chain.insert(last).expect("the last slot");
-    assert!(chain.remove(filler(0)) && chain.remove(filler(1)));
+    assert!(leaving.into_iter().all(|item| chain.remove(item)));
     chain
 }
 
