@@ -2,7 +2,7 @@
 
 use guira::raw::{Fingerprint, Table};
 use guira_loom_tests::{L, check, fingerprint, pair, put, put_each, relocate, spawn, table};
-use loom::sync::Arc;
+use loom::{cell::UnsafeCell, sync::Arc};
 
 /// The copies of an item in a copy of the table.
 fn cloned(table: &Table, item: Fingerprint) -> usize {
@@ -43,5 +43,29 @@ fn beside_another() {
             cloner.join().unwrap();
         }
         seen.note("done");
+    });
+}
+
+/// Catches a copy of a table by Relaxed loads: a hit in it happens after the insert that it found.
+#[test]
+fn happens_after_the_inserts_it_copies() {
+    check("clone_acquires", 18, &["copied", "not yet"], |seen| {
+        let table = Arc::new(table(2));
+        let item = fingerprint(&table, 0, 1, 0, 0);
+        let written = Arc::new(UnsafeCell::new(0));
+        let inserter = {
+            let written = written.clone();
+            spawn(&table, move |table| {
+                // SAFETY: no thread reads it before it has found the item.
+                written.with_mut(|written| unsafe { *written = 1 });
+                table.insert::<L>(pair(table, item, 0)).expect("an empty slot");
+            })
+        };
+        let (copy, _) = table.try_clone::<L>(false).expect("memory for a few words");
+        if seen.note_if(copy.contains::<L>(pair(&copy, item, 0)), "copied", "not yet") {
+            // SAFETY: written before the insert, and not since.
+            written.with(|written| assert_eq!(unsafe { *written }, 1));
+        }
+        inserter.join().unwrap();
     });
 }

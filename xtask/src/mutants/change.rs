@@ -10,15 +10,6 @@ pub(super) struct Fault {
     pub(super) change: Change,
     /// Whether a model that runs out of time counts as having noticed the fault.
     pub(super) may_hang: bool,
-    /// Why the fault may survive all models.
-    pub(super) explanation: Option<&'static str>,
-}
-
-impl Fault {
-    /// The same fault, which may survive for this reason.
-    pub(super) const fn may_survive(self, reason: &'static str) -> Self {
-        Self { explanation: Some(reason), ..self }
-    }
 }
 
 /// A change of a statement, a match arm, or a field of a struct expression.
@@ -58,5 +49,5 @@ pub(super) enum Half {
 
 /// Declares a fault.
 pub(super) const fn fault(name: &'static str, what: &'static str, change: Change) -> Fault {
-    Fault { name, what, change, may_hang: false, explanation: None }
+    Fault { name, what, change, may_hang: false }
 }

@@ -80,7 +80,7 @@ impl Library {
             let mark = mark(source, syntax, edits, faults, mutants.len(), &mut places);
             problems.extend(mark.into_iter().map(|problem| format!("{}:{problem}", source.path)));
         }
-        for Fault { name, what, change, may_hang, explanation } in faults {
+        for Fault { name, what, change, may_hang } in faults {
             let place = places.remove(name).unwrap_or_default();
             if place.is_empty() {
                 problems.push(format!("no comment `// mutant: {name}` in the source"));
@@ -91,7 +91,7 @@ impl Library {
                 place,
                 change: Some(*change),
                 may_hang: *may_hang,
-                explanation: explanation.map(str::to_owned),
+                explanation: None,
             });
         }
         ensure!(problems.is_empty(), "markers and mutants do not match:\n{}", problems.join("\n"));

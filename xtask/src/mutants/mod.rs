@@ -6,8 +6,8 @@
 //! one at run time ([`switch`]). The models of `loom-tests/` are built with that copy once for each
 //! layout ([`copy`]) and run against each mutant ([`models`]). One of them must fail, by an
 //! assertion of its own or of loom; how much it explored and what it saw does not count here. A
-//! mutant that survives fails the command, unless there is a reason: in the catalogue, or for a
-//! weakened ordering at the end of its line, after `// mutant-ok:`. The command prints these reasons.
+//! mutant that survives fails the command, unless it is a weakened ordering and its line ends in
+//! `// mutant-ok:` and a reason, or follows such a comment. The command prints these reasons.
 
 mod catalogue;
 mod change;
@@ -244,7 +244,7 @@ fn examine(
     log: &Path,
 ) -> Result<Outcome> {
     let is_killer = |model: &&Model| Some(&model.full_name()) == killer;
-    // A mutant that may survive all models is not worth the time of the long ones.
+    // A mutant that may survive is not worth the time of the long models.
     let is_worthwhile = |model: &&Model| {
         let is_quick = model.baseline().is_none_or(|baseline| baseline.took < QUICK);
         mutant.explanation.is_none() || is_quick

@@ -30,7 +30,7 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "all-but-one-lock",
         "whoever takes all locks takes all but one",
-        Instead("guards.extend(self.stripes.iter().skip(1).map(Stripe::lock));"),
+        Instead("guards.extend(self.stripes.iter().skip(1).map(Stripe::lock))"),
     ),
     fault(
         "locks-in-no-order",
@@ -39,7 +39,8 @@ pub(super) const FAULTS: &[Fault] = &[
             "use std::sync::atomic::{AtomicBool, Ordering};
              static TURN: AtomicBool = AtomicBool::new(false);
              if TURN.fetch_xor(true, Ordering::Relaxed) {
-                 return AllStripes(self.stripes.iter().rev().map(Stripe::lock).collect());
+                 guards.extend(self.stripes.iter().rev().map(Stripe::lock));
+                 return AllStripes(guards);
              }",
         ),
     ),
