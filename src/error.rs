@@ -122,7 +122,8 @@ impl fmt::Display for InsertBatchError {
         let noun = if items == 1 { "item" } else { "items" };
         write!(
             f,
-            "{items} {noun} of the batch could not be inserted (filter full: {full}, too many copies: {copies})"
+            "{items} {noun} of the batch could not be inserted (filter full: {full}, \
+             too many copies: {copies})"
         )
     }
 }
@@ -203,12 +204,14 @@ impl fmt::Display for BuildError {
             Self::RateTooLow { target, lowest } => {
                 write!(
                     f,
-                    "a false-positive rate of {target} cannot be met; the lowest possible is {lowest:e}"
+                    "a false-positive rate of {target} cannot be met; the lowest possible is \
+                     {lowest:e}"
                 )
             }
             Self::LayoutMissesRate { layout, target, reached } => write!(
                 f,
-                "{layout:?} reaches a false-positive rate of {reached:.3e}, not the target of {target}"
+                "{layout:?} reaches a false-positive rate of {reached:.3e}, not the target of \
+                 {target}"
             ),
         }
     }

@@ -4,7 +4,7 @@ mod common;
 
 use common::suite::suite;
 
-suite!(default);
+suite!(good);
 suite!(identity);
 suite!(bad);
 suite!(bad_high);

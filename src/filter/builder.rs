@@ -152,7 +152,8 @@ impl<E, S> FilterBuilder<E, S> {
     /// `CuckooFilter` gets [`Layout::Plain4x16`] and a `GrowingFilter` a target of 0.1 %.
     ///
     /// ```
-    /// let filter = guira::CuckooFilter::builder().capacity(50_000).false_positive_rate(0.01).build()?;
+    /// let builder = guira::CuckooFilter::builder().capacity(50_000);
+    /// let filter = builder.false_positive_rate(0.01).build()?;
     /// assert!(filter.false_positive_rate() <= 0.01);
     /// # Ok::<(), guira::BuildError>(())
     /// ```
@@ -169,7 +170,8 @@ impl<E, S> FilterBuilder<E, S> {
     /// ```
     /// use guira::{CuckooFilter, Layout};
     ///
-    /// let filter = CuckooFilter::builder().capacity(50_000).layout(Layout::SemiSorted3x22).build()?;
+    /// let builder = CuckooFilter::builder().capacity(50_000);
+    /// let filter = builder.layout(Layout::SemiSorted3x22).build()?;
     /// assert!(filter.false_positive_rate() < 0.000_002);
     /// # Ok::<(), guira::BuildError>(())
     /// ```
@@ -236,7 +238,8 @@ impl<E, S> FilterBuilder<E, S> {
     /// ```
     /// use std::hash::RandomState;
     ///
-    /// let filter = guira::CuckooFilter::builder().capacity(10).hasher(RandomState::new()).build()?;
+    /// let builder = guira::CuckooFilter::builder().capacity(10);
+    /// let filter = builder.hasher(RandomState::new()).build()?;
     /// filter.insert("keyed by SipHash").unwrap();
     /// # Ok::<(), guira::BuildError>(())
     /// ```
@@ -255,7 +258,8 @@ impl<E, S> FilterBuilder<E, S> {
     ///
     /// let builder = CuckooFilter::builder().capacity(1_000);
     /// assert_eq!(builder.clone().build()?.slots(), builder.build()?.slots());
-    /// let error = CuckooFilter::builder().capacity(1_000).false_positive_rate(1.5).build().unwrap_err();
+    /// let builder = CuckooFilter::builder().capacity(1_000);
+    /// let error = builder.false_positive_rate(1.5).build().unwrap_err();
     /// assert_eq!(error, BuildError::InvalidRate(1.5));
     /// # Ok::<(), BuildError>(())
     /// ```

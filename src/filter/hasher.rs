@@ -143,7 +143,8 @@ forward! {
 /// filter.insert("tyto alba").unwrap();
 /// let bytes = filter.to_bytes();
 ///
-/// let elsewhere = CuckooFilter::from_bytes_with_hasher(&bytes, StableHashBuilder::default()).unwrap();
+/// let hasher = StableHashBuilder::default();
+/// let elsewhere = CuckooFilter::from_bytes_with_hasher(&bytes, hasher).unwrap();
 /// assert!(elsewhere.contains("tyto alba"));
 /// # }
 /// # Ok::<(), guira::BuildError>(())
@@ -174,7 +175,8 @@ impl StableHashBuilder {
     /// use guira::StableHashBuilder;
     ///
     /// assert_eq!(StableHashBuilder::with_seed(0), StableHashBuilder::default());
-    /// assert_ne!(StableHashBuilder::with_seed(1).hash_one(7), StableHashBuilder::with_seed(2).hash_one(7));
+    /// let hash = |seed| StableHashBuilder::with_seed(seed).hash_one(7);
+    /// assert_ne!(hash(1), hash(2));
     /// ```
     #[must_use]
     pub const fn with_seed(seed: u64) -> Self {
@@ -221,7 +223,8 @@ macro_rules! little_endian {
 little_endian! {
     write_u8: u8 as u8, write_u16: u16 as u16, write_u32: u32 as u32, write_u64: u64 as u64,
     write_u128: u128 as u128, write_usize: usize as u64, write_i8: i8 as i8, write_i16: i16 as i16,
-    write_i32: i32 as i32, write_i64: i64 as i64, write_i128: i128 as i128, write_isize: isize as i64
+    write_i32: i32 as i32, write_i64: i64 as i64, write_i128: i128 as i128,
+    write_isize: isize as i64
 }
 
 /// Returns a seed from the system's randomness, by way of std's hasher keys. Without std it comes

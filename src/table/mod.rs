@@ -134,13 +134,14 @@
 //!
 //! # Why `clear` is one moment for a pair
 //!
-//! Suppose that no insert of a pair overlaps a `clear`, whose number is k. Once a lookup of the pair
-//! has missed, later lookups miss until the pair is inserted again. The lookup that missed either
-//! read a version below k, and then saw none of k's swaps (case 1 above): its miss is right for the
-//! moment before k. Or it read its words after the bump to k. From the bump to k's last swap the
-//! copies of the pair only go, because moves wait for the lock. So a word without a copy has none
-//! until k ends, and then there is none at all. (Without the bump, a lookup could miss one word that
-//! is swapped, while another lookup later finds a copy in the word that is not yet swapped.)
+//! Suppose that no insert of a pair overlaps a `clear`, whose number is k. Once a lookup of the
+//! pair has missed, later lookups miss until the pair is inserted again. The lookup that missed
+//! either read a version below k, and then saw none of k's swaps (case 1 above): its miss is right
+//! for the moment before k. Or it read its words after the bump to k. From the bump to k's last
+//! swap the copies of the pair only go, because moves wait for the lock. So a word without a copy
+//! has none until k ends, and then there is none at all. (Without the bump, a lookup could miss one
+//! word that is swapped, while another lookup later finds a copy in the word that is not yet
+//! swapped.)
 //!
 //! # Why a lookup never waits
 //!

@@ -1,110 +1,107 @@
 //! Hashers from good to hopeless, each as a function that completes a builder of any engine.
+//!
+//! All are of one type, so that the suite is compiled once per engine and not once per hasher.
 
 use std::hash::{BuildHasher, Hasher};
 
-use guira::{DefaultHashBuilder, FilterBuilder};
+use guira::{DefaultHashBuilder, DefaultHasher, FilterBuilder};
 
-/// Builds hashers whose hash is the last 64-bit integer written, masked and shifted.
-#[derive(Clone, Copy, Debug)]
-pub struct Raw {
+/// Builds hashers that keep some bits of a hash, at a given position.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Without it, the hash is the last 64-bit integer written.
+    good: Option<DefaultHashBuilder>,
+    right: u32,
     mask: u64,
-    shift: u32,
+    left: u32,
 }
 
-/// The hasher of [`Raw`].
-pub struct RawHasher {
-    how: Raw,
-    value: u64,
+/// The hasher of [`Part`].
+pub struct PartHasher {
+    good: Option<DefaultHasher>,
+    last: u64,
+    part: Part,
 }
 
-impl BuildHasher for Raw {
-    type Hasher = RawHasher;
+impl BuildHasher for Part {
+    type Hasher = PartHasher;
 
-    fn build_hasher(&self) -> RawHasher {
-        RawHasher { how: *self, value: 0 }
+    fn build_hasher(&self) -> PartHasher {
+        let good = self.good.as_ref().map(BuildHasher::build_hasher);
+        PartHasher { good, last: 0, part: self.clone() }
     }
 }
 
-impl Hasher for RawHasher {
+impl Hasher for PartHasher {
     fn finish(&self) -> u64 {
-        (self.value & self.how.mask) << self.how.shift
+        let Part { right, mask, left, .. } = self.part;
+        (self.good.as_ref().map_or(self.last, Hasher::finish) >> right & mask) << left
     }
 
     fn write(&mut self, bytes: &[u8]) {
+        if let Some(good) = &mut self.good {
+            good.write(bytes);
+        }
         for &byte in bytes {
-            self.value = self.value.rotate_left(8) ^ u64::from(byte);
+            self.last = self.last.rotate_left(8) ^ u64::from(byte);
         }
     }
 
     fn write_u64(&mut self, value: u64) {
-        self.value = value;
+        if let Some(good) = &mut self.good {
+            good.write_u64(value);
+        }
+        self.last = value;
     }
 }
 
-/// Builds hashers that keep some bits of the default hasher's hash, at a given position.
-#[derive(Clone, Debug)]
-pub struct Truncated {
-    good: DefaultHashBuilder,
-    bits: u32,
-    shift: u32,
+/// The item itself, masked and shifted.
+fn raw<E>(builder: FilterBuilder<E>, mask: u64, left: u32) -> FilterBuilder<E, Part> {
+    builder.hasher(Part { good: None, right: 0, mask, left })
 }
 
-/// The hasher of [`Truncated`].
-pub struct TruncatedHasher<H> {
-    good: H,
-    bits: u32,
-    shift: u32,
-}
-
-impl BuildHasher for Truncated {
-    type Hasher = TruncatedHasher<<DefaultHashBuilder as BuildHasher>::Hasher>;
-
-    fn build_hasher(&self) -> Self::Hasher {
-        TruncatedHasher { good: self.good.build_hasher(), bits: self.bits, shift: self.shift }
-    }
-}
-
-impl<H: Hasher> Hasher for TruncatedHasher<H> {
-    fn finish(&self) -> u64 {
-        (self.good.finish() >> (64 - self.bits)) << self.shift
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        self.good.write(bytes);
-    }
+/// The highest bits of a good hash, shifted.
+fn truncated<E>(builder: FilterBuilder<E>, bits: u32, left: u32) -> FilterBuilder<E, Part> {
+    let good = Some(DefaultHashBuilder::with_seed(u64::from(bits + left)));
+    builder.hasher(Part { good, right: 64 - bits, mask: u64::MAX, left })
 }
 
 /// The default hasher.
-pub fn default<E>(builder: FilterBuilder<E>) -> FilterBuilder<E> {
-    builder
+pub fn good<E>(builder: FilterBuilder<E>) -> FilterBuilder<E, Part> {
+    truncated(builder, 64, 0)
 }
 
 /// The item itself.
-pub fn identity<E>(builder: FilterBuilder<E>) -> FilterBuilder<E, Raw> {
-    builder.hasher(Raw { mask: u64::MAX, shift: 0 })
+pub fn identity<E>(builder: FilterBuilder<E>) -> FilterBuilder<E, Part> {
+    raw(builder, u64::MAX, 0)
 }
 
 /// 256 different hashes.
-pub fn bad<E>(builder: FilterBuilder<E>) -> FilterBuilder<E, Raw> {
-    builder.hasher(Raw { mask: 0xff, shift: 0 })
+pub fn bad<E>(builder: FilterBuilder<E>) -> FilterBuilder<E, Part> {
+    raw(builder, 0xff, 0)
 }
 
 /// 4 096 different hashes, in the highest bits.
-pub fn bad_high<E>(builder: FilterBuilder<E>) -> FilterBuilder<E, Raw> {
-    builder.hasher(Raw { mask: 0xfff, shift: 52 })
+pub fn bad_high<E>(builder: FilterBuilder<E>) -> FilterBuilder<E, Part> {
+    raw(builder, 0xfff, 52)
 }
 
 /// A good hash truncated to 32 bits.
-pub fn truncated_32<E>(builder: FilterBuilder<E>) -> FilterBuilder<E, Truncated> {
-    builder.hasher(Truncated { good: DefaultHashBuilder::with_seed(32), bits: 32, shift: 0 })
+pub fn truncated_32<E>(builder: FilterBuilder<E>) -> FilterBuilder<E, Part> {
+    truncated(builder, 32, 0)
 }
 
 /// A good hash truncated to 32 bits, in the high half.
-pub fn truncated_high<E>(builder: FilterBuilder<E>) -> FilterBuilder<E, Truncated> {
-    builder.hasher(Truncated { good: DefaultHashBuilder::with_seed(33), bits: 32, shift: 32 })
+pub fn truncated_high<E>(builder: FilterBuilder<E>) -> FilterBuilder<E, Part> {
+    truncated(builder, 32, 32)
 }
 
 /// A good hash truncated to 16 bits.
-pub fn truncated_16<E>(builder: FilterBuilder<E>) -> FilterBuilder<E, Truncated> {
-    builder.hasher(Truncated { good: DefaultHashBuilder::with_seed(16), bits: 16, shift: 0 })
+pub fn truncated_16<E>(builder: FilterBuilder<E>) -> FilterBuilder<E, Part> {
+    truncated(builder, 16, 0)
+}
+
+/// The builder as it is.
+pub fn default<E>(builder: FilterBuilder<E>) -> FilterBuilder<E> {
+    builder
 }
