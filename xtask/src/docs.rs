@@ -81,7 +81,7 @@ fn grouped(number: u64) -> String {
 /// The table of models.
 fn table_of_models(models: &[Declared], recorded: &Recorded) -> Result<String> {
     let mut table = "| model | what it is for | executions |\n|---|---|---|\n".to_owned();
-    for Declared { target, name, what, .. } in models {
+    for Declared { name, what, .. } in models {
         let [plain, semi_sorted] = recorded.executions.get(name).with_context(|| {
             format!("the model {name} has no recorded run: `cargo xtask ordering-mutants --record`")
         })?;
@@ -89,7 +89,7 @@ fn table_of_models(models: &[Declared], recorded: &Recorded) -> Result<String> {
         if semi_sorted != plain {
             write!(executions, ", semi-sorted {}", grouped(*semi_sorted))?;
         }
-        writeln!(table, "| `{name}` | {target}: {what} | {executions} |")?;
+        writeln!(table, "| `{name}` | {what} | {executions} |")?;
     }
     Ok(table)
 }
