@@ -21,7 +21,7 @@ use crate::Layout;
 pub enum InsertError {
     /// A search from the item's two buckets, through up to 500 buckets and the alternate buckets of
     /// their fingerprints, found no empty slot. Up to its [`capacity`](crate::Filter::capacity)
-    /// this happens to at most one filter in 10 000. An item that another thread is moving occupies
+    /// this happens to at most one filter in 10,000. An item that another thread is moving occupies
     /// two slots. (A [`GrowingFilter`](crate::GrowingFilter) returns this only if it also cannot
     /// append a segment.)
     Full,

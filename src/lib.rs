@@ -164,7 +164,8 @@
 //!
 //! - A thread that waits for a stripe spins. If a thread can be interrupted by a thread that then
 //!   waits for it (an interrupt handler, or a scheduler with strict priorities), it may spin
-//!   forever. Only lookups, and an `insert` into a bucket with room, take no lock.
+//!   forever. Only lookups take no lock, and an `insert` into a [`CuckooFilter`] if one of the
+//!   item's buckets has room.
 //! - The default seed comes from addresses and similar values, which can be guessed. If an attacker
 //!   can choose keys, pass a [`seed`](FilterBuilder::seed) from a random source of the platform.
 //! - All threads share one counter, so writers slow each other down.

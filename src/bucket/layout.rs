@@ -137,8 +137,10 @@ impl Layout {
         self as u8 >= Layout::SemiSorted6x12 as u8
     }
 
-    /// Returns the false-positive rate with every slot occupied. No table of this layout has a
-    /// higher one.
+    /// Returns the false-positive rate with every slot occupied. No
+    /// [`CuckooFilter`](crate::CuckooFilter) of this layout has a higher one. (The segments of a
+    /// [`GrowingFilter`](crate::GrowingFilter) use slightly fewer fingerprints, so their rates can
+    /// be up to 1.004 times as high.)
     ///
     /// A lookup of an absent item compares its fingerprint with those in `2 × slots per bucket`
     /// slots. Each of these is equal to it with probability 1/n, where n is the number of

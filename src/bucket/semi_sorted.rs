@@ -10,7 +10,7 @@
 //! The paper decodes a bucket before it compares fingerprints. Here the rest of each fingerprint,
 //! its *high part*, is in a SWAR lane as in a plain word, and is compared first. Only if a high
 //! part matches is the code decoded. In a full table this happens in one lookup of an absent item
-//! out of 21 (6 slots of 12 bits), 102 (5 of 14), 1 024 (4 of 17) or 43 690 (3 of 22).
+//! out of 21 (6 slots of 12 bits), 102 (5 of 14), 1,024 (4 of 17) or 43,690 (3 of 22).
 
 use core::hint::select_unpredictable;
 

@@ -95,16 +95,17 @@
 //! previous section applies. (Copies that c was not shown play no part.)
 //!
 //! After cn, x has a copy in the cover, because its removal comes after the lookup. The addition of
-//! this copy happened before the loads, whether it was made by the insert of x or before or by one
-//! of c1 to cn. No clearing that the loads showed has taken it. It is in the segment of x's insert,
-//! which happened before the lookup, or in an earlier one. So the lookup read its word, and there
-//! was a match: a contradiction. An item that is in the table is always found.
+//! this copy happened before the loads: it was made by the insert of x, or by a move among c1 to
+//! cn, or, if a removal among them assigned the copy to x, before that removal. No clearing that
+//! the loads showed has taken it. It is in the segment of x's insert, which happened before the
+//! lookup, or in an earlier one. So the lookup read its word, and there was a match: a
+//! contradiction. An item that is in the table is always found.
 //!
 //! # Copies of the chain
 //!
 //! A clone lists the segments, and then copies them while it holds all stripes. An item that is in
-//! the table throughout the call was inserted before it, and the copy assigned to it only changes to
-//! one in the same segment or in an earlier one. So that copy is in a segment that the clone
+//! the table throughout the call was inserted before it, and the copy assigned to it only changes
+//! to one in the same segment or in an earlier one. So that copy is in a segment that the clone
 //! listed. All clearings before the locks were acquired are seen, and there are none while they are
 //! held. So the argument above, with the copied words in place of the loads, and with all clearings
 //! since the last `clear` as c1 to cn, shows that the copy covers every such item.
@@ -112,18 +113,20 @@
 //! # Growth
 //!
 //! No thread waits for another one to append a segment. Threads that find the last one full at the
-//! same time each allocate one; the first sets the place, and the others drop theirs. An
-//! `insert_unique` that added to a segment which another thread does not know yet published that
-//! segment before it released the stripe. The other thread looks for segments after it acquires the
-//! stripe, so it finds it. So of two calls with the same item exactly one adds it, in whatever
-//! segments. (Lookups and removals need only the segments of inserts that happened before them.)
+//! same time each allocate one; the first sets the place, and the others drop theirs. If an
+//! `insert_unique` added to a segment that another thread does not know yet, the segment was
+//! published before the stripe was released. The other thread looks for segments after it acquires
+//! the stripe, so it finds this one. So of two calls with the same item exactly one adds it, in
+//! whatever segments. (Lookups and removals need only the segments of inserts that happened before
+//! them.)
 //!
 //! An `insert` fails if copies of its item take half of the slots of its buckets in the last
 //! segment. Only inserts and moves of the same item at the same moment can defeat this limit. Apart
-//! from such races, copies of one item fill no pair of buckets, and a search gets from every bucket
-//! to others: a segment is appended because the last one is full, and not because a few buckets
-//! are. (In a simulation without this limit, 2 000 items with a hundred copies each, among a
-//! million others, caused segments to be appended while the last one was 3 % full.)
+//! from such races, copies of one item fill no pair of buckets of the last segment, and a search in
+//! it gets from every bucket to others: a segment is appended because the last one is full, and not
+//! because a few buckets are. (In a simulation without this limit, 2,000 items with a hundred
+//! copies each, among a million others, caused segments to be appended while the last one was 3 %
+//! full.)
 
 mod append;
 mod plan;

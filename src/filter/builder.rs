@@ -130,7 +130,7 @@ impl<E, S> fmt::Debug for FilterBuilder<E, S> {
 }
 
 impl<E, S> FilterBuilder<E, S> {
-    /// Sets the number of distinct items that must fit, from 1 up. At most one filter in 10 000
+    /// Sets the number of distinct items that must fit, from 1 up. At most one filter in 10,000
     /// refuses one of them. A [`GrowingFilter`](crate::GrowingFilter) starts with this capacity.
     ///
     /// ```

@@ -14,12 +14,11 @@ const CHUNK: usize = 1024;
 
 /// A view of a filter by 64-bit hashes: [`Filter::by_hash`](crate::Filter::by_hash) returns it.
 ///
-/// Each method is the one of the same name of [`Filter`](crate::Filter), with the same contract,
 /// Each method does what the method of the same name of [`Filter`](crate::Filter) does, with the
 /// same contract, errors, panics and cost, but takes hashes in place of items, which saves the
 /// hashing. All 64-bit values are equally good, also integer keys as they are: the filter mixes
-/// each of them with its own seed.
-/// An item and `filter.hasher().hash_one(item)` are the same to the filter.
+/// each of them with its own seed. An item and `filter.hasher().hash_one(item)` are the same to the
+/// filter.
 ///
 /// ```
 /// use std::hash::BuildHasher;

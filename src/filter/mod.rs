@@ -111,13 +111,13 @@ pub type GrowingFilter<S = DefaultHashBuilder> = Filter<Growing, S>;
 /// - A `contains` that returns `true` *happens after* the insert that it found: what the inserting
 ///   thread wrote before is visible. The same holds for a `remove` that returns `true`, an
 ///   `insert_unique` that returns `Ok(false)`, and the copies that `count` counts. It does not hold
-///   in a copy of the filter, for inserts that overlapped the copying.
+///   in a filter that was loaded from a snapshot, for inserts that overlapped the saving.
 /// - A thread that stops in the middle of an operation never delays a lookup, nor an insert into a
 ///   bucket with an empty slot. (In a [`GrowingFilter`], it can delay an insert whose item already
 ///   seems to have half of the copies that fit.) It can delay the operations that lock its stripe:
-///   1/1024 of the fingerprints in tables of more than 2 MiB, more in smaller ones, an eighth in
-///   the smallest. Operations on the whole filter (`clear`, `clone`, `save`) that wait for it can
-///   delay all operations that take a lock.
+///   1/1024 of the fingerprints in tables of more than 2 MiB (1/255 if they have 8 bits), more in
+///   smaller ones, an eighth in the smallest. Operations on the whole filter (`clear`, `clone`,
+///   `save`) that wait for it can delay all operations that take a lock.
 ///
 /// # Memory ordering and panics
 ///
@@ -231,10 +231,10 @@ impl<E: Engine, S> Filter<E, S> {
     /// one, if no insert of the item or its aliases overlaps the call: once a lookup has missed the
     /// item, later ones miss it too.
     ///
-    /// **An item whose insert overlaps the call may remain or not.** So after a `clear`, remove only
-    /// items whose insert happened after the call returned. A removal of anything inserted earlier
-    /// must happen before the call. What remains of an insert that overlaps the call cannot be
-    /// removed, except by another `clear`.
+    /// **An item whose insert overlaps the call may remain or not.** So after a `clear`, remove
+    /// only items whose insert happened after the call returned. A removal of anything inserted
+    /// earlier must happen before the call. What remains of an insert that overlaps the call cannot
+    /// be removed, except by another `clear`.
     ///
     /// Acquires all stripes: removals, relocations, `insert_unique` and `count` wait for the call,
     /// which writes every bucket once. Lookups and inserts into buckets with an empty slot do not

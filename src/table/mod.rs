@@ -38,9 +38,9 @@
 //!    (`insert_unique` only makes room, and then looks again.)
 //! 4. **Look up**: read the version, both words, and the version again. A match is a hit, whatever
 //!    the versions are. Without a match, the item is absent if the version is unchanged; if it
-//!    (In semi-sorted layouts the first comparison is a quick probe, which can leave the answer
-//!    open. Then a full probe compares the same words. If it finds no match, the lookup retries,
-//!    even if the version is unchanged.)
+//!    changed, retry. (In semi-sorted layouts the first comparison is a quick probe, which can
+//!    leave the answer open. Then a full probe compares the same words. If it finds no match, the
+//!    lookup retries, even if the version is unchanged.)
 //! 5. **Clear the table**: acquire all stripes in order, bump all versions, swap every word with 0,
 //!    release the locks.
 //!
@@ -83,9 +83,9 @@
 //!
 //! A *clearing* takes a fingerprint out of a word: a removal, the second half of a move, or a swap
 //! of `clear`. The clearings of a stripe are ordered by its lock. The *number* of a clearing is the
-//! version that was bumped to for it. (The clearings of one `clear` share a number.) A load of a
-//! word returns the result of a prefix of that word's modification order: the changes in this
-//! prefix are *seen*.
+//! version to which its thread bumped the stripe for it. (The clearings of one `clear` share a
+//! number.) A load of a word returns the result of a prefix of that word's modification order: the
+//! changes in this prefix are *seen*.
 //!
 //! Consider the last round of a lookup that misses: it read the version e, then both words without
 //! a match, then the version e again.
@@ -162,6 +162,7 @@
 //! batch do run in lockstep, so an insert among them whose plan went stale is completed by itself.)
 //! A half-done move occupies two slots, also if its thread has stopped. A search beside it may
 //! return `Full` because of the second one.
+//!
 //! # Hits publish
 //!
 //! A lookup that finds a fingerprint happens after the insert of one of its copies. Adding is a
@@ -194,8 +195,8 @@
 //! before the call. So the copy holds at least as many fingerprints of each pair as inserts of it
 //! were seen, minus the removals before (both counted since the last clear). Each of these removals
 //! is paid for by an insert of its own, which happened before it and was seen. The insert of an
-//! item that is in the table throughout was seen too, and pays for none of them. So at least one
-//! copy is left.
+//! item that is in the table throughout was seen too, and pays for none of them. So at least as
+//! many copies are left as there are such items of the pair.
 //!
 //! Lookups continue, because they take no lock, and so do inserts into buckets with an empty slot.
 //! An insert that overlaps the copying is in the copy or not. If it is, a hit in a clone happens

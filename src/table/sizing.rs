@@ -4,13 +4,13 @@
 use crate::Layout;
 
 /// The slots that a table of `s` slots holds back, `share * s + root * sqrt(s) + constant`, so that
-/// at most one table in 10 000 refuses an item before the remaining slots are occupied.
+/// at most one table in 10,000 refuses an item before the remaining slots are occupied.
 ///
 /// Up to 10^5 items this is fitted to experiments: to the smallest load at which any of up to
-/// 400 000 tables of a size refused an item. The fit is rounded up, and the result was measured
+/// 400,000 tables of a size refused an item. The fit is rounded up, and the result was measured
 /// again. Above 10^5 items, only `share` matters, and it is extrapolated. In a large table, the
 /// first refusal is the first failure among many nearly independent searches. So the load at which
-/// one in 10 000 tables of N slots refuses is the load at which the median table of 10 000 N slots
+/// one in 10,000 tables of N slots refuses is the load at which the median table of 10,000 N slots
 /// does. That load falls by the same step whenever N grows by the same factor: for each factor of
 /// 181, by 0.09, 0.14, 0.27, 0.37 and 0.40 percentage points, for 8, 6, 5, 4 and 3 slots per
 /// bucket. `share` allows for this up to 2^32 buckets.
@@ -32,7 +32,7 @@ const fn slack(layout: Layout) -> Slack {
     }
 }
 
-/// The number of buckets for `capacity` distinct items: at most one table in 10 000 refuses one.
+/// The number of buckets for `capacity` distinct items: at most one table in 10,000 refuses one.
 ///
 /// The result can exceed the largest number of buckets of a table.
 pub(crate) fn buckets_for(layout: Layout, capacity: u64) -> u64 {

@@ -71,7 +71,7 @@ fn grouped(number: u64) -> String {
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(' ');
+            text.push(',');
         }
         text.push(digit);
     }
@@ -145,6 +145,6 @@ mod tests {
 
     #[test]
     fn digits_in_groups() {
-        assert_eq!([7, 1_000, 276_241].map(grouped), ["7", "1 000", "276 241"]);
+        assert_eq!([7, 1_000, 276_241].map(grouped), ["7", "1,000", "276,241"]);
     }
 }

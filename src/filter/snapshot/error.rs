@@ -80,8 +80,8 @@ impl fmt::Display for LoadError {
             Self::DamagedHeader => f.write_str("the snapshot's header is damaged"),
             Self::UnknownLayout { family, slots, bits } => write!(
                 f,
-                "the snapshot has a layout that this release does not know: family {family}, {slots} slots \
-                 of {bits} bits"
+                "the snapshot has a layout that this release does not know: family {family}, \
+                 {slots} slots of {bits} bits"
             ),
             Self::InvalidField { name, value } => {
                 write!(f, "the snapshot's header is invalid: {name} {value}")
