@@ -73,7 +73,7 @@ fn clear_beside_insert_unique() {
 /// Catches a copy of a chain that misses an item of an earlier segment, or a new segment.
 #[test]
 fn clone_beside_an_append() {
-    check("growth_clone_append", 650, &["one segment", "two segments"], |seen| {
+    check("growth_clone_append", 355, &["one segment", "two segments"], |seen| {
         let chain = chain(2);
         fill(&chain, 0);
         let [new, _] = two_places(0, 0);
