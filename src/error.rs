@@ -62,7 +62,8 @@ pub struct InsertBatchError {
 }
 
 impl InsertBatchError {
-    /// Returns the number of items added, or the error if any failed, in whatever order.
+    /// Returns the number of items added, or the error if any failed. The failures may come in any
+    /// order.
     pub(crate) fn check(
         added: usize,
         mut failures: Vec<(usize, InsertError)>,
@@ -165,7 +166,8 @@ pub enum BuildError {
     /// The false-positive rate is not a number above 0 and below 1.
     InvalidRate(f64),
     /// The target is lower than the false-positive rate of every layout at this capacity. For a
-    /// growing filter: lower than the least sum of the rates of all segments that there can be.
+    /// growing filter: lower than the sum of the rates of all segments that it may ever have, even
+    /// with the lowest possible rates.
     #[non_exhaustive]
     RateTooLow {
         /// The target rate.

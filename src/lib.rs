@@ -162,10 +162,10 @@
 //! Features only add; they change no signature. Without `std` the crate is `no_std` and needs an
 //! allocator and 64-bit atomics. It has everything but snapshots, with three differences:
 //!
-//! - A thread that waits for a stripe spins. If a thread can be interrupted by a thread that then
-//!   waits for it (an interrupt handler, or a scheduler with strict priorities), it may spin
-//!   forever. Only lookups take no lock, and an `insert` into a [`CuckooFilter`] if one of the
-//!   item's buckets has room.
+//! - A thread that waits for a stripe spins. If a thread that holds a stripe can be interrupted by
+//!   another one that then waits for that stripe (an interrupt handler, or a scheduler with strict
+//!   priorities), the other one may spin forever. Two operations take no lock: a lookup, and an
+//!   `insert` into a [`CuckooFilter`] if one of the item's buckets has room.
 //! - The default seed comes from addresses and similar values, which can be guessed. If an attacker
 //!   can choose keys, pass a [`seed`](FilterBuilder::seed) from a random source of the platform.
 //! - All threads share one counter, so writers slow each other down.

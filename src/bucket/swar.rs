@@ -9,7 +9,7 @@ use super::Census;
 ///
 /// There are two zero-lane tests (Warren, Hacker's Delight, section 6-1). Both mark zero lanes by
 /// their highest bits:
-/// - the *short* test, `(x - 1) & !x & high` in every lane. It is not zero exactly if there is a
+/// - the *short* test, `(x - 1) & !x & high` in every lane. It is nonzero if and only if there is a
 ///   zero lane, and its lowest set bit marks the lowest zero lane. Bits above that one can be
 ///   wrong, because the subtraction borrows from the next lane.
 /// - the *exact* test, which adds within each lane, so no lane carries into the next one. Every bit

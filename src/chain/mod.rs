@@ -80,15 +80,15 @@
 //!
 //! Go through c1 to cn, and maintain a cover of the items that were inserted after k. By the
 //! contract of `clear`, the removals among c1 to cn remove only such items. (Copies of one
-//! fingerprint in one bucket are alike: say that a clearing takes one whose addition happened
-//! before it.) We claim: *if an item's insert happened before a clearing c, then so did the
-//! addition of the copy that is assigned to the item just before c.* An item gets its copy in one
-//! of three ways:
+//! fingerprint in one bucket are alike, so we may choose which of them a clearing takes: let it be
+//! one whose addition happened before the clearing.) We claim: *if an item's insert happened before
+//! a clearing c, then so did the addition of the copy that is assigned to the item just before c.*
+//! An item gets its copy in one of three ways:
 //! 1. Its own insert adds it.
 //! 2. A move assigns it a copy that was added under the lock, before all later clearings.
 //! 3. A removal of some x assigns it the copy v of x. The insert that pays for the removal happened
-//!    before it. So, by the claim for x, the addition of v did too, and hence before all later
-//!    clearings.
+//!    before it. So, by the claim for x, the addition of v happened before the removal too, and
+//!    hence before all later clearings.
 //!
 //! So when c removes x, the addition of v happened before c's loads, which showed v. Among the
 //! copies that c was shown, it took the finest: t is not finer than s, and the argument of the
@@ -122,11 +122,11 @@
 //!
 //! An `insert` fails if copies of its item take half of the slots of its buckets in the last
 //! segment. Only inserts and moves of the same item at the same moment can defeat this limit. Apart
-//! from such races, copies of one item fill no pair of buckets of the last segment, and a search in
-//! it gets from every bucket to others: a segment is appended because the last one is full, and not
-//! because a few buckets are. (In a simulation without this limit, 2,000 items with a hundred
-//! copies each, among a million others, caused segments to be appended while the last one was 3 %
-//! full.)
+//! from such races, copies of one item never fill both of its buckets in the last segment, so a
+//! search there can always go on to other buckets. So a segment is appended because the last one is
+//! full, and not because a few buckets are. (In a simulation without this limit, 2,000 items with a
+//! hundred copies each, among a million others, caused segments to be appended while the last one
+//! was 3 % full.)
 
 mod append;
 mod plan;

@@ -21,10 +21,10 @@ pub(crate) fn rate_of((layout, addressing): &(Layout, Addressing<Nested>)) -> f6
 /// many segments there are.
 ///
 /// Each segment takes the first layout, in the order of preference, whose rate is at most half of
-/// what earlier segments have left of the target. What all later segments need at least is set
-/// aside first. Shares that shrink by a constant factor could not be met after some doublings.
-/// Equal shares would make the first segments, which may be all there ever are, as expensive as the
-/// last.
+/// what earlier segments have left of the target. Before the halving, the least that all later
+/// segments need is set aside. (Otherwise the shares would shrink by a constant factor, and after
+/// some doublings no layout could meet them.) Equal shares would make the first segments, which may
+/// be all there ever are, as expensive as the last.
 ///
 /// # Errors
 /// `CapacityTooLarge`, `LayoutMissesRate` if `first` is given, `RateTooLow` otherwise.

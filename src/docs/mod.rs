@@ -1,4 +1,5 @@
-//! Guides: how the filter works, how to use it beside a cache or a store, and what has been checked.
+//! Guides: how the filter works, how to use it beside a cache or a store, and what has been
+//! checked.
 
 #[doc = include_str!("caches.md")]
 pub mod caches {}

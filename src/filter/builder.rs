@@ -183,10 +183,10 @@ impl<E, S> FilterBuilder<E, S> {
     /// Prefers speed to size: takes a plain layout, with the fewest bits per item, if one meets the
     /// target. For a target of 1 % that is 13.2 bits per item in place of 11.
     ///
-    /// In tables beyond the caches this saves a tenth of the time of most operations in batches, up
-    /// to a third of single lookups that find their item and of single removals, and almost nothing
-    /// for lookups that find nothing. Without a target, or with a [`layout`](Self::layout), it has
-    /// no effect on the first segment.
+    /// In tables beyond the caches, most operations in batches take a tenth less time. Single
+    /// removals, and single lookups that find their item, take up to a third less. Lookups that
+    /// find nothing gain almost nothing. Without a target, or with a [`layout`](Self::layout), this
+    /// setting has no effect on the first segment.
     ///
     /// ```
     /// use guira::{CuckooFilter, Layout};

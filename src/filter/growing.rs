@@ -76,8 +76,8 @@ impl Storage for Growing {
 }
 
 impl Growing {
-    /// Calls `operation` with each item's position and mixed hash, in order, a batch window after
-    /// all that a lookup of it reads was prefetched.
+    /// Calls `operation` with each item's position and mixed hash, in order. All that a lookup of
+    /// the item reads is prefetched a batch window earlier.
     fn for_each<T>(&self, items: &[T], mix: impl Fn(&T) -> u64, operation: impl FnMut(usize, u64)) {
         let prefetch = |item: &T| {
             let mixed = mix(item);

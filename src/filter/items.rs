@@ -152,8 +152,8 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
         self.by_hash().insert_batch_by(items, |item| self.hasher.hash_one(item))
     }
 
-    /// Inserts those of many items that are absent: `added[i]` tells whether `items[i]` was added.
-    /// Returns the number of items added.
+    /// Inserts many items, each only if it is absent: `added[i]` tells whether `items[i]` was
+    /// added. Returns the number of items added.
     ///
     /// Each `false` means what `Ok(false)` of [`insert_unique`](Self::insert_unique) means. An item
     /// that occurs twice in the batch is added once.

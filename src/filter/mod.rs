@@ -114,10 +114,11 @@ pub type GrowingFilter<S = DefaultHashBuilder> = Filter<Growing, S>;
 ///   in a filter that was loaded from a snapshot, for inserts that overlapped the saving.
 /// - A thread that stops in the middle of an operation never delays a lookup, nor an insert into a
 ///   bucket with an empty slot. (In a [`GrowingFilter`], it can delay an insert whose item already
-///   seems to have half of the copies that fit.) It can delay the operations that lock its stripe:
-///   1/1024 of the fingerprints in tables of more than 2 MiB (1/255 if they have 8 bits), more in
-///   smaller ones, an eighth in the smallest. Operations on the whole filter (`clear`, `clone`,
-///   `save`) that wait for it can delay all operations that take a lock.
+///   seems to have half of the copies that fit.) It can delay the operations that lock the stripe
+///   that it holds. To one stripe belong 1/1024 of the fingerprints in tables of more than 2 MiB
+///   (1/255 if they have 8 bits), more in smaller tables, and an eighth in the smallest. Operations
+///   on the whole filter (`clear`, `clone`, `save`) that wait for it can delay all operations that
+///   take a lock.
 ///
 /// # Memory ordering and panics
 ///
@@ -227,9 +228,9 @@ impl<E: Engine, S> Filter<E, S> {
     /// Removes every item, while other threads use the filter.
     ///
     /// Items that were inserted before the call are gone when it returns. The call is not one
-    /// moment: lookups that overlap it may find some items and not others. For a single item it is
-    /// one, if no insert of the item or its aliases overlaps the call: once a lookup has missed the
-    /// item, later ones miss it too.
+    /// moment: lookups that overlap it may find some items and not others. For a single item the
+    /// call is one moment, if no insert of the item or its aliases overlaps it: once a lookup has
+    /// missed the item, later ones miss it too.
     ///
     /// **An item whose insert overlaps the call may remain or not.** So after a `clear`, remove
     /// only items whose insert happened after the call returned. A removal of anything inserted

@@ -15,8 +15,8 @@ pub(crate) struct SetOnce<T>(AtomicPtr<Inner<T>>);
 /// A value, and a cell that stands for it under loom.
 struct Inner<T> {
     value: T,
-    /// Written when the value is created, and read with the value. Loom, which does not observe the
-    /// value itself, reports a read that the write does not happen before.
+    /// Written when the value is created, and read with the value. Loom does not observe the value
+    /// itself, but it reports every read of this cell that is not ordered after the write.
     #[cfg(loom)]
     created: loom::cell::UnsafeCell<()>,
 }
@@ -42,7 +42,7 @@ impl<T: Send + Sync> SetOnce<T> {
         Some(&inner.value)
     }
 
-    /// Sets the value if there is none, and drops it otherwise.
+    /// Sets the value if the cell is empty. Otherwise drops the value that was passed.
     pub(crate) fn set(&self, value: T) {
         step!(Change);
         let inner = Box::into_raw(Box::new(Inner {

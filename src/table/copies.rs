@@ -51,7 +51,7 @@ impl<N: Nesting> Table<N> {
 
     /// Counts the copies of the pair's fingerprint under its lock, so that no move is half done.
     pub(crate) fn count_locked<L: BucketLayout>(&self, _guard: &StripeGuard, pair: Pair) -> usize {
-        // Acquire: as in `words`. A copy that is counted happened before.
+        // Acquire: as in `words`. The insert of a copy that is counted happened before the count.
         copies::<L>(pair, |bucket| self.buckets.bucket(bucket).load(Acquire))
     }
 

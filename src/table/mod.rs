@@ -137,11 +137,11 @@
 //! Suppose that no insert of a pair overlaps a `clear`, whose number is k. Once a lookup of the
 //! pair has missed, later lookups miss until the pair is inserted again. The lookup that missed
 //! either read a version below k, and then saw none of k's swaps (case 1 above): its miss is right
-//! for the moment before k. Or it read its words after the bump to k. From the bump to k's last
-//! swap the copies of the pair only go, because moves wait for the lock. So a word without a copy
-//! has none until k ends, and then there is none at all. (Without the bump, a lookup could miss one
-//! word that is swapped, while another lookup later finds a copy in the word that is not yet
-//! swapped.)
+//! for the moment before k. Or it read its words after the bump to k. From that bump until the
+//! clear has made its last swap, the copies of the pair only go, because moves wait for the lock.
+//! So a word without a copy has none until k ends, and then there is none at all. (Without the
+//! bump, a lookup could miss one word that is swapped, while another lookup later finds a copy in
+//! the word that is not yet swapped.)
 //!
 //! # Why a lookup never waits
 //!
@@ -192,11 +192,12 @@
 //! While all locks are held no slot is cleared and no move is in progress: words only gain
 //! fingerprints. The loads return at least all changes that happened before them: those of earlier
 //! moves, removals and clears, which held one of the stripes, and those of inserts that happened
-//! before the call. So the copy holds at least as many fingerprints of each pair as inserts of it
-//! were seen, minus the removals before (both counted since the last clear). Each of these removals
-//! is paid for by an insert of its own, which happened before it and was seen. The insert of an
-//! item that is in the table throughout was seen too, and pays for none of them. So at least as
-//! many copies are left as there are such items of the pair.
+//! before the call. So for each pair, the copy holds at least as many fingerprints as the number of
+//! its inserts that were seen, minus the number of its removals before the copying (both counted
+//! since the last clear). Each of these removals is paid for by an insert of its own, which
+//! happened before it and was seen. The insert of an item that is in the table throughout was seen
+//! too, and pays for none of them. So at least as many copies are left as there are such items of
+//! the pair.
 //!
 //! Lookups continue, because they take no lock, and so do inserts into buckets with an empty slot.
 //! An insert that overlaps the copying is in the copy or not. If it is, a hit in a clone happens

@@ -13,9 +13,9 @@ impl<N: Nesting> Table<N> {
     #[inline]
     #[must_use]
     pub fn remove<L: BucketLayout>(&self, pair: Pair) -> bool {
-        // The caller has prefetched the words. If the removal waited for them before it took the
-        // lock, it would take a tenth longer, and there is hardly any contention for one of so many
-        // stripes.
+        // The caller has prefetched the words. They may still be on their way while the lock is
+        // held: to wait for them first would make a removal take a tenth longer, and there are so
+        // many stripes that hardly any other thread wants this one.
         // mutant: remove-no-lock
         let guard = self.stripe(pair.fingerprint).lock();
         self.remove_locked::<L>(&guard, pair)

@@ -9,11 +9,12 @@ use crate::Layout;
 /// Up to 10^5 items this is fitted to experiments: to the smallest load at which any of up to
 /// 400,000 tables of a size refused an item. The fit is rounded up, and the result was measured
 /// again. Above 10^5 items, only `share` matters, and it is extrapolated. In a large table, the
-/// first refusal is the first failure among many nearly independent searches. So the load at which
-/// one in 10,000 tables of N slots refuses is the load at which the median table of 10,000 N slots
-/// does. That load falls by the same step whenever N grows by the same factor: for each factor of
-/// 181, by 0.09, 0.14, 0.27, 0.37 and 0.40 percentage points, for 8, 6, 5, 4 and 3 slots per
-/// bucket. `share` allows for this up to 2^32 buckets.
+/// first refusal is the first failure among many nearly independent searches. So a table of 10,000
+/// N slots refuses an item at about the same load as the first of 10,000 tables of N slots. The
+/// load at which one in 10,000 tables of N slots refuses is therefore the load at which half of the
+/// tables of 10,000 N slots have refused. That load falls by the same step whenever N grows by the
+/// same factor: for each factor of 181, by 0.09, 0.14, 0.27, 0.37 and 0.40 percentage points, for
+/// 8, 6, 5, 4 and 3 slots per bucket. `share` allows for this up to 2^32 buckets.
 struct Slack {
     share: f64,
     root: f64,
@@ -38,7 +39,7 @@ const fn slack(layout: Layout) -> Slack {
 pub(crate) fn buckets_for(layout: Layout, capacity: u64) -> u64 {
     let slots = u64::from(layout.slots_per_bucket());
     if capacity <= slots {
-        // Both buckets of every item are the only one.
+        // There is only one bucket, which is both buckets of every item.
         return 1;
     }
     let Slack { share, root, constant } = slack(layout);

@@ -5,8 +5,8 @@
 //! operations take one of them. The types do not check that it is the guard of the right stripe.
 //!
 //! A table has about one stripe for every 256 to 512 buckets, within limits: see [`Stripes::new`].
-//! A chain, whose segments share their stripes, has those of a table 32 times the size of its first
-//! segment: see `chain/append.rs`.
+//! The segments of a chain share their stripes: as many as a table 32 times the size of the first
+//! segment would have. See `chain/append.rs`.
 
 use alloc::{sync::Arc, vec::Vec};
 
@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Whether a model checker runs the code. Models have two stripes, so that a model can choose
-/// between fingerprints of one stripe and of two.
+/// fingerprints that share a stripe, or fingerprints that do not.
 const MODEL: bool = cfg!(any(loom, shuttle));
 /// Largest number of stripes: 64 KiB of them, which stay in a second-level cache.
 const MAX_STRIPES: u64 = if MODEL { 2 } else { 1024 };

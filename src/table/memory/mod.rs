@@ -31,7 +31,7 @@ impl Buckets {
     /// Returns empty buckets, or `None` if the system refuses the memory.
     ///
     /// This touches no page, nor does the allocator if its memory is fresh from the system (glibc's
-    /// always is for more than 32 MiB). Words is then taken only as buckets come into use.
+    /// always is for more than 32 MiB). Memory is then taken only as buckets come into use.
     pub(super) fn new(buckets: u64, huge_pages: bool) -> Option<Self> {
         Some(Self { words: Words::zeroed(usize::try_from(buckets).ok()?, huge_pages)? })
     }
