@@ -150,7 +150,7 @@ mod tests {
         }
     }
 
-    /// The lowest rate that an error names can be met.
+    /// If an error names a lowest target, a plan can meet that target.
     #[test]
     fn the_lowest_rate_is_met() {
         for capacity in [1, 3, 10, 500, 70_000, 1_000_000_000] {

@@ -65,7 +65,7 @@ impl Storage for Growing {
     }
 
     fn max_shards(&self) -> usize {
-        // As for a single table that is four times as large: the chain is expected to grow.
+        // As many as for a single table of four times the size: the chain is expected to grow.
         self.chain.size_in_bytes() / 256
     }
 

@@ -103,8 +103,8 @@ impl<E: Engine, S> Filter<E, S> {
         self.core.engine.false_positive_rate()
     }
 
-    /// Returns the layout of the buckets. In a [`GrowingFilter`](crate::GrowingFilter), of those of
-    /// the last segment.
+    /// Returns the layout of the buckets. In a [`GrowingFilter`](crate::GrowingFilter), this is the
+    /// layout of the last segment.
     ///
     /// ```
     /// use guira::{CuckooFilter, Layout};

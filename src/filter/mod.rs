@@ -115,10 +115,10 @@ pub type GrowingFilter<S = DefaultHashBuilder> = Filter<Growing, S>;
 /// - A thread that stops in the middle of an operation never delays a lookup, nor an insert into a
 ///   bucket with an empty slot. (In a [`GrowingFilter`], it can delay an insert whose item already
 ///   seems to have half of the copies that fit.) It can delay the operations that lock the stripe
-///   that it holds. To one stripe belong 1/1024 of the fingerprints in tables of more than 2 MiB
-///   (1/255 if they have 8 bits), more in smaller tables, and an eighth in the smallest. Operations
-///   on the whole filter (`clear`, `clone`, `save`) that wait for it can delay all operations that
-///   take a lock.
+///   that it holds. A stripe serves 1/1024 of the fingerprints in tables of more than 2 MiB (1/255
+///   if fingerprints have 8 bits), more in smaller tables, and an eighth in the smallest.
+///   Operations on the whole filter (`clear`, `clone`, `save`) that wait for it can delay all
+///   operations that take a lock.
 ///
 /// # Memory ordering and panics
 ///

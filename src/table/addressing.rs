@@ -174,9 +174,9 @@ impl<N: Nesting> Addressing<N> {
     ///
     /// In a table that stands alone it is the reflection `t - bucket` modulo the number of buckets,
     /// where `t` depends on the fingerprint alone. A reflection is its own inverse in every
-    /// modulus; the XOR of the paper is one only for powers of two. In a segment the reflection
-    /// applies to what remains of the bucket's number after `level` halvings, and XOR to the bits
-    /// below.
+    /// modulus; the XOR of the paper is its own inverse only for powers of two. In a segment the
+    /// reflection applies to what remains of the bucket's number after `level` halvings, and XOR to
+    /// the bits below.
     #[inline]
     #[must_use]
     pub fn alt_bucket(&self, fingerprint: Fingerprint, bucket: u32) -> u32 {

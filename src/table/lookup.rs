@@ -36,9 +36,10 @@ impl<N: Nesting> Table<N> {
 
     /// The rest of `contains`: probes the same words fully, and retries if there is no match.
     ///
-    /// Each argument is passed in a register. The pair or the words as a whole would be written to
-    /// memory before every quick probe. No register is left for `unchanged`, so a quick probe that
-    /// left the answer open costs one more round if the full probe finds no match.
+    /// Each argument is passed in a register. If the pair or the words were passed as a whole, they
+    /// would be written to memory before every quick probe. No register is left for `unchanged`, so
+    /// a quick probe that left the answer open costs one more round if the full probe finds no
+    /// match.
     #[cold]
     #[inline(never)]
     fn full_probe<L: BucketLayout>(

@@ -152,9 +152,9 @@
 //!
 //! Operations that take a lock do wait for it: `remove`, `count`, `insert_unique`, inserts that
 //! must move a fingerprint or that seem to find too many copies (see `copies.rs`), and operations
-//! on the whole table, which need all locks. (While such an operation waits for one lock, it holds
-//! others. So a thread that is suspended with a lock held can delay every operation that needs a
-//! lock.)
+//! on the whole table, which need all locks. (While an operation on the whole table waits for one
+//! lock, it holds others. So a thread that is suspended with a lock held can delay every operation
+//! that needs a lock.)
 //!
 //! Two inserts whose eviction paths cross at the last empty slot can invalidate each other's plans.
 //! Each time, one of them has moved something, and nothing is lost, but there is no bound on the

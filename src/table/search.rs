@@ -16,8 +16,8 @@ const MAX_EXPANDED: usize = if cfg!(loom) { 4 } else { 500 };
 /// searches visit more, and up to that number deduplication costs more than the few repeated
 /// visits.
 const DEDUPLICATE_AFTER: usize = 256;
-/// Number of buckets from which on a table is large. In smaller tables, searches that visit 256
-/// buckets often visit some of them twice.
+/// Smallest number of buckets of a large table. In smaller tables, searches that visit 256 buckets
+/// often visit some of them twice.
 const LARGE_TABLE: u64 = 1 << 16;
 /// Number of visited buckets for which memory is reserved when a search starts.
 const RESERVED: usize = 64;

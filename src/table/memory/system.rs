@@ -7,7 +7,7 @@ use super::{HUGE_PAGE, Word};
 
 /// Alignment of small tables, in bytes: a cache line, so that eight buckets share one.
 const CACHE_LINE: usize = 64;
-/// Bytes from which on a table that is loaded incrementally gets a mapping of its own.
+/// Smallest table, in bytes, that gets a mapping of its own when it is loaded incrementally.
 #[cfg(all(target_os = "linux", not(miri)))]
 const MIN_MAPPING: usize = 512 << 10;
 
@@ -131,9 +131,9 @@ impl Words {
                 Advice::Unused => libc::MADV_DONTNEED,
             };
             let start = self.first.as_ptr().cast::<u8>().wrapping_add(bytes.start);
-            // SAFETY: the range is part of our own memory. Only the last advice changes its
-            // content, to zeros. Only `release` gives it, with exclusive access and for whole
-            // pages.
+            // SAFETY: the range is part of our own memory. Only `Advice::Unused` changes its
+            // content, to zeros. Only `release` gives this advice, with exclusive access and for
+            // whole pages.
             unsafe { libc::madvise(start.cast(), bytes.len(), advice) };
         }
         #[cfg(not(all(target_os = "linux", not(miri))))]
