@@ -27,7 +27,8 @@ pub(crate) fn rate_of((layout, addressing): &(Layout, Addressing<Nested>)) -> f6
 /// be all there ever are, as expensive as the last.
 ///
 /// # Errors
-/// `CapacityTooLarge`, `LayoutMissesRate` if `first` is given, `RateTooLow` otherwise.
+/// `CapacityTooLarge`. If the target cannot be met: `LayoutMissesRate` if `first` is given,
+/// `RateTooLow` otherwise.
 pub(crate) fn plan(
     capacity: usize,
     first: Option<Layout>,

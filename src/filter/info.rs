@@ -34,9 +34,9 @@ impl<E: Engine, S> Filter<E, S> {
 
     /// Returns the number of distinct items for which the present segments were built.
     ///
-    /// A [`CuckooFilter`](crate::CuckooFilter) holds as many before it refuses one, in all but at
-    /// most one of 10,000 filters; most hold a few more. A [`GrowingFilter`](crate::GrowingFilter)
-    /// holds about as many before it appends the next segment. Each copy of an item counts as one.
+    /// At most one [`CuckooFilter`](crate::CuckooFilter) in 10,000 refuses an item before it holds
+    /// that many; most hold a few more. A [`GrowingFilter`](crate::GrowingFilter) holds about as
+    /// many before it appends the next segment. Each copy of an item counts as one.
     ///
     /// ```
     /// assert_eq!(guira::CuckooFilter::with_capacity(1_000).capacity(), 1_000);

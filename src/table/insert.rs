@@ -148,8 +148,8 @@ impl<N: Nesting> Table<N> {
         self.insert_alone::<L>(pair, &mut Search::default())
     }
 
-    /// Completes an insert whose buckets were full, with the memory of a search that may have been
-    /// used before.
+    /// Completes one insert whose buckets were full. `search` may come from an earlier insert: its
+    /// memory is reused, and nothing else of it.
     pub(super) fn insert_alone<L: BucketLayout>(
         &self,
         pair: Pair,

@@ -126,11 +126,11 @@
 //! Where both buckets are the same one, the argument holds for its word alone. Copies of other
 //! pairs play no part: from a given bucket a fingerprint has only one alternate bucket.
 //!
-//! Weaker rules fail. Without a version, an item moves from j to i between a reader's load of i and
-//! its load of j. Reading the words twice fails when the item moves from j to i and back. Bumping
-//! for moves alone fails: an item is stored in j; a reader loads i; an alias is inserted into i and
-//! removed again, but the removal takes the copy in j; the reader loads j. The first item was in
-//! the table throughout.
+//! Weaker rules fail. Without a version, a reader misses an item that moves from j to i between its
+//! load of i and its load of j. Reading the words twice fails when the item moves from j to i and
+//! back. Bumping for moves alone fails: an item is stored in j; a reader loads i; an alias is
+//! inserted into i and removed again, but the removal takes the copy in j; the reader loads j. The
+//! first item was in the table throughout.
 //!
 //! # Why `clear` is one moment for a pair
 //!
@@ -159,9 +159,10 @@
 //! Two inserts whose eviction paths cross at the last empty slot can invalidate each other's plans.
 //! Each time, one of them has moved something, and nothing is lost, but there is no bound on the
 //! number of retries. Only threads that run in lockstep keep retrying. (The pending inserts of one
-//! batch do run in lockstep, so an insert among them whose plan went stale is completed by itself.)
-//! A half-done move occupies two slots, also if its thread has stopped. A search beside it may
-//! return `Full` because of the second one.
+//! batch do run in lockstep, so an insert among them whose plan went stale is completed alone,
+//! while the others pause.) A half-done move occupies two slots, also if its thread has stopped. A
+//! search beside it may return `Full` because the second of these slots would have been the only
+//! empty one within reach.
 //!
 //! # Hits publish
 //!
@@ -179,8 +180,9 @@
 //! holder's own changes, the copies of a pair only grow, one by one, by inserts of other threads.
 //! So `count`, which reads one word after the other, returns a number that was right at some moment
 //! in between. A `remove` or an `insert_unique` that found nothing was right when it read the first
-//! word, and `TooManyCopies` was right when the second word was read. An insert between the check
-//! of `insert_unique` and its own addition is ordered after the `insert_unique`.
+//! word, and `TooManyCopies` was right when the second word was read. If another thread's insert
+//! comes between the check and the addition of an `insert_unique`, it is ordered after the
+//! `insert_unique`.
 //!
 //! # Copies of the table
 //!

@@ -104,7 +104,7 @@ mod tests {
                 let capacity = capacity_of(layout, buckets);
                 let needed = buckets_for(layout, capacity);
                 assert!(needed <= buckets, "{layout:?} {buckets} {capacity} {needed}");
-                // Up to the rounding of large numbers one item more needs another bucket.
+                // One item more needs another bucket, except where large numbers are rounded.
                 let more = capacity + 1 + capacity / (1 << 40);
                 assert!(buckets_for(layout, more) > buckets, "{layout:?} {buckets} {capacity}");
             }

@@ -21,7 +21,8 @@ mod on {
     use super::super::ShardedCounter;
     use crate::sync::{Lock, LockGuard, Tally};
 
-    /// Number of the last place of a histogram, which counts this many relocations and more.
+    /// Index of the last place of a histogram. It counts inserts with this many relocations or
+    /// more.
     const MAX: usize = 15;
 
     /// Statistics of a filter since it was built, loaded or cloned, as
@@ -46,7 +47,8 @@ mod on {
         pub inserts: u64,
         /// Fingerprints that moved to their alternate bucket to make room.
         pub relocations: u64,
-        /// Inserts by the number of relocations that each made. The last place counts 15 and more.
+        /// Inserts by the number of relocations that each made. The last place counts inserts with
+        /// 15 relocations or more.
         pub relocations_per_insert: [u64; MAX + 1],
         /// Eviction paths that searches found, by their length in relocations. The length is zero
         /// if a slot had become empty meanwhile. Not every path is followed to its end, since it

@@ -76,7 +76,7 @@ impl<S: BuildHasher> CuckooFilter<S> {
     /// Returns a snapshot of the filter as bytes: see [`save`](Self::save).
     ///
     /// # Panics
-    /// If the system refuses the memory, twice as much as the buckets take.
+    /// If the system refuses the memory that the call needs, which is twice that of the buckets.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(1_000);
