@@ -72,9 +72,9 @@
 //! The bits per item are those of the buckets in a filter for a million items or more. Smaller
 //! filters take more. [`docs::speed`] compares the speed of plain and semi-sorted layouts.
 //!
-//! `capacity(n)` holds n distinct items, except in at most one table of 10,000; most tables hold a
-//! few more. After that, `insert` returns [`InsertError::Full`] and changes nothing. Copies of an
-//! item count against the capacity.
+//! A filter built with `capacity(n)` holds n distinct items. At most one such filter in 10,000 is
+//! full earlier; most hold a few more. After that, `insert` returns [`InsertError::Full`] and
+//! changes nothing. Copies of an item count against the capacity.
 //!
 //! # Growth
 //!

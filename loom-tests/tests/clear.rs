@@ -179,7 +179,7 @@ fn beside_an_insert_that_relocates() {
     });
 }
 
-/// Catches a `clear` without locks beside `insert_unique`: it takes what was added after it.
+/// Catches a `clear` without locks beside `insert_unique`: it takes an item twice.
 #[test]
 fn beside_insert_unique() {
     check("clear_unique", 4, &["added", "was present"], |seen| {
@@ -231,7 +231,7 @@ fn beside_a_copy() {
     });
 }
 
-/// Catches a swap without Acquire: a caller that clears a copy happens after its insert.
+/// Catches a swap without Acquire: a `clear` must happen after the inserts it takes.
 #[test]
 fn happens_after_the_inserts_it_clears() {
     check("clear_acquires", 7, &["cleared", "left"], |seen| {

@@ -46,7 +46,7 @@ fn beside_another() {
     });
 }
 
-/// Catches a copy of a table by Relaxed loads: a hit in it happens after the insert that it found.
+/// Catches a copy of a table by Relaxed loads: a hit must happen after the insert.
 #[test]
 fn happens_after_the_inserts_it_copies() {
     check("clone_acquires", 18, &["copied", "not yet"], |seen| {

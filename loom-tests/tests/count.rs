@@ -57,7 +57,7 @@ fn too_many_copies_beside_a_move() {
     });
 }
 
-/// Catches a wrong `TooManyCopies` beside a removal: it is right before it and wrong after it.
+/// Catches a wrong `TooManyCopies` beside a removal: it is right only before the removal.
 #[test]
 fn too_many_copies_beside_a_removal() {
     check("too_many_copies_remove", 60, &["inserted", "too many"], |seen| {

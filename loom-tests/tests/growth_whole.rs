@@ -55,7 +55,7 @@ fn clear_beside_an_append() {
     });
 }
 
-/// Catches a `clear` without locks beside `insert_unique`: it takes what was added after it.
+/// Catches a `clear` without locks beside `insert_unique`: it takes an item twice.
 #[test]
 fn clear_beside_insert_unique() {
     check("growth_clear_unique", 4, &["added", "was present"], |seen| {

@@ -40,7 +40,7 @@ impl Fingerprint {
     }
 }
 
-/// What all words of a slice hold together, as words of one layout.
+/// A summary of all words of a slice, taken as words of one layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Census {
     /// The number of occupied slots.

@@ -24,7 +24,8 @@ use super::{
 /// high parts, one lane per slot.
 ///
 /// **A high part is never zero**, because the smallest fingerprint is 16. So a slot is empty if its
-/// high part is zero, whatever the code is. This costs one of `2^(BITS - 4)` fingerprints.
+/// high part is zero, whatever the code is. This costs 16 of the `2^BITS` values of a fingerprint,
+/// or one in `2^(BITS - 4)`.
 ///
 /// **Slots are in descending order** of low nibbles, and slots with equal nibbles in descending
 /// order of high parts. Empty slots count as zero, so they come last. So a word is full if its last

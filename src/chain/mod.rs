@@ -46,7 +46,8 @@
 //!
 //! A removal takes a copy, and cannot know whose copy it is. Say that the copies *cover* the items
 //! if each item can be assigned a copy of its own that matches it in that copy's segment. At first,
-//! each item is assigned the copy that its insert added, wherever it was moved since.
+//! each item is assigned the copy that its insert added. If that copy is moved, the item is
+//! assigned the moved one.
 //!
 //! `remove(x)` takes a copy u, in segment s. If u was assigned to x, the others still cover their
 //! items. The same is true if u was assigned to no item, such as a copy of a move that was never
@@ -75,8 +76,8 @@
 //!
 //! Let c1, c2, ..., cn be the clearings of the stripe after k with numbers up to e, in the order in
 //! which they held the lock. All but the last one happened before the loads. So did the addition of
-//! cn, if cn is the second half of a move. (The loads need not show cn itself; that leaves one more
-//! copy.)
+//! cn, if cn is the second half of a move. (The loads need not show cn itself. If they do not, they
+//! show one copy more, which does no harm.)
 //!
 //! Go through c1 to cn, and maintain a cover of the items that were inserted after k. By the
 //! contract of `clear`, the removals among c1 to cn remove only such items. (Copies of one
@@ -86,13 +87,14 @@
 //! An item gets its copy in one of three ways:
 //! 1. Its own insert adds it.
 //! 2. A move assigns it a copy that was added under the lock, before all later clearings.
-//! 3. A removal of some x assigns it the copy v of x. The insert that pays for the removal happened
-//!    before it. So, by the claim for x, the addition of v happened before the removal too, and
-//!    hence before all later clearings.
+//! 3. A removal of some item z assigns it the copy v of z. The insert that pays for the removal
+//!    happened before it. So, by the claim for z, the addition of v happened before the removal
+//!    too, and hence before all later clearings.
 //!
-//! So when c removes x, the addition of v happened before c's loads, which showed v. Among the
-//! copies that c was shown, it took the finest: t is not finer than s, and the argument of the
-//! previous section applies. (Copies that c was not shown play no part.)
+//! So when a clearing c removes an item z, the addition of z's copy v happened before c's loads,
+//! which showed v. Among the copies that c was shown, it took the finest: t is not finer than s,
+//! and the argument of the previous section applies, with z in place of its x. (Copies that c was
+//! not shown play no part.)
 //!
 //! After cn, x has a copy in the cover, because its removal comes after the lookup. The addition of
 //! this copy happened before the loads: it was made by the insert of x, or by a move among c1 to

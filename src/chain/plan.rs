@@ -17,8 +17,8 @@ pub(crate) fn rate_of((layout, addressing): &(Layout, Addressing<Nested>)) -> f6
     layout.false_positive_rate_among(count, 1.0)
 }
 
-/// Plans a chain: the rates of its first segments, all full, add up to at most `target`, however
-/// many segments there are.
+/// Plans a chain: however many of the planned segments exist, their rates, with all of them full,
+/// add up to at most `target`.
 ///
 /// Each segment takes the first layout, in the order of preference, whose rate is at most half of
 /// what earlier segments have left of the target. Before the halving, the least that all later

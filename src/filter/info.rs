@@ -88,9 +88,9 @@ impl<E: Engine, S> Filter<E, S> {
 
     /// Returns an upper bound on the false-positive rate of the present segments.
     ///
-    /// In a [`CuckooFilter`](crate::CuckooFilter) it holds up to [`capacity`](Self::capacity)
-    /// items. With fewer items the rate is lower, in proportion. With more items, which the slots
-    /// may allow, it is at most [`Layout::false_positive_rate`]. In a
+    /// In a [`CuckooFilter`](crate::CuckooFilter) the bound is valid while the filter has at most
+    /// [`capacity`](Self::capacity) items. With fewer items the rate is lower, in proportion. With
+    /// more items, which the slots may allow, it is at most [`Layout::false_positive_rate`]. In a
     /// [`GrowingFilter`](crate::GrowingFilter) the bound is the sum over all segments, each of them
     /// full, and never exceeds [`target_false_positive_rate`](Filter::target_false_positive_rate).
     ///

@@ -67,11 +67,11 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
     /// `true` for another one.
     ///
     /// Acquires no lock and writes nothing. Reads three cache lines: two buckets, whose loads
-    /// overlap, and the stripe, of which there are few. (A [`GrowingFilter`](crate::GrowingFilter)
-    /// reads two buckets of each segment.) It retries if it found no match and another thread
-    /// cleared a slot of the same stripe meanwhile. (A `CuckooFilter` with a semi-sorted layout
-    /// also retries once if a part of a fingerprint matches by chance.) A `true` happens after the
-    /// insert that it found.
+    /// overlap, and the stripe. (There are few stripes, so they tend to stay in a cache. A
+    /// [`GrowingFilter`](crate::GrowingFilter) reads two buckets of each segment.) It retries if it
+    /// found no match and another thread cleared a slot of the same stripe meanwhile. (A
+    /// `CuckooFilter` with a semi-sorted layout also retries once if a part of a fingerprint
+    /// matches by chance.) A `true` happens after the insert that it found.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(100);

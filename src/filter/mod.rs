@@ -105,9 +105,9 @@ pub type GrowingFilter<S = DefaultHashBuilder> = Filter<Growing, S>;
 /// - Every operation on an item takes effect at one moment between its call and its return. For one
 ///   item (and its aliases) the filter behaves like a multiset behind a lock. Exceptions: `len` and
 ///   the other statistics may miss changes that overlap them, and `clear` is not one moment.
-/// - Between different items there is happens-before, as for acquire and release, and no single
-///   order of all calls. If two threads each insert one item and then look up the other's, both may
-///   miss on processors with weak ordering (not on x86-64).
+/// - Calls on different items are ordered only by happens-before, as acquire and release establish
+///   it: there is no single order of all calls. If two threads each insert one item and then look
+///   up the other's, both may miss on processors with weak ordering (not on x86-64).
 /// - A `contains` that returns `true` *happens after* the insert that it found: what the inserting
 ///   thread wrote before is visible. The same holds for a `remove` that returns `true`, an
 ///   `insert_unique` that returns `Ok(false)`, and the copies that `count` counts. It does not hold
@@ -258,8 +258,9 @@ impl<E: Engine, S> Filter<E, S> {
     ///
     /// **Every item that is in the filter from before the call until it returns is in the copy.**
     /// Items that are inserted or removed meanwhile may be in it or not, each on its own. So from
-    /// the copy remove only items that were in the filter from before the call until it returned:
-    /// another one may be missing, and an alias of it present.
+    /// the copy remove only items that were in the filter from before the call until it returned.
+    /// Any other item may be missing from the copy while an alias of it is present, and its removal
+    /// would then take the alias's copy.
     ///
     /// Acquires all stripes while the buckets are copied: removals, relocations, `count` and
     /// `insert_unique` wait. Lookups and inserts into buckets with an empty slot do not. The copy

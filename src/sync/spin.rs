@@ -25,7 +25,8 @@ impl SpinLock {
         // Acquire: pairs with the Release of the previous holder's drop. Relaxed: after a failure
         // nothing is read that the lock orders.
         let acquired = self.0.compare_exchange(false, true, Acquire, Relaxed).is_ok();
-        // Not `then_some`, which would make a guard in any case, and unlock when it drops it.
+        // Not `then_some`: it would make a guard even after a failure, and dropping that guard
+        // would unlock the lock that another thread holds.
         // mutant: spin-refused-opens
         acquired.then(|| SpinGuard(self))
     }

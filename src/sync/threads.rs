@@ -25,7 +25,8 @@ mod imp {
     #[cold]
     fn assign_number() -> usize {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
-        // Relaxed: the number publishes nothing. Read-modify-writes alone make numbers distinct.
+        // Relaxed: the number publishes nothing. Numbers are distinct because a read-modify-write
+        // is atomic, whatever its ordering.
         let number = NEXT.fetch_add(1, Relaxed) & (usize::MAX >> 1);
         NUMBER.set(number);
         number

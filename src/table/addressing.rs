@@ -18,11 +18,13 @@
 //! So items that are aliases in one segment (same fingerprint, same pair of buckets) are aliases in
 //! every earlier segment. Removal from a chain relies on this.
 //!
-//! The XOR on the low bits is the scheme of the paper (Fan et al. 2014, section 3.1). A reflection
-//! of the whole number (`t' = 2t + 1`) nests as well, but it connects a bucket only to buckets
-//! whose low bits are equal or complementary. A segment then falls apart into small tables, which
-//! fill unevenly: in chains grown from 100 to 300,000 items, segments with four slots per bucket
-//! were 84 to 89 % full when the next one was appended. With the XOR they were 98 to 99 % full.
+//! The XOR on the low bits is the scheme of the paper (Fan et al. 2014, section 3.1). One could
+//! also reflect the whole number of the bucket, as `t - bucket` at every level, where each level's
+//! `t` is `2t + 1` for the `t` of the level before. This nests as well, but it connects a bucket
+//! only to buckets whose low bits are equal or complementary. A segment then falls apart into small
+//! tables, which fill unevenly: in chains grown from 100 to 300,000 items, segments with four slots
+//! per bucket were 84 to 89 % full when the next one was appended. With the XOR they were 98 to 99
+//! % full.
 
 use crate::bucket::{BucketLayout, Fingerprint};
 

@@ -32,7 +32,7 @@ impl ShardedCounter {
         self.shards[number_of_this_thread() & (self.shards.len() - 1)].add(change);
     }
 
-    /// Returns the sum. It is exact if everything that was added happened before.
+    /// Returns the sum. It is exact if every call of `add` happened before this one.
     ///
     /// Beside running threads it can miss any of their changes, so it can even be negative.
     #[must_use]

@@ -74,8 +74,9 @@ impl<N: Nesting> Table<N> {
             // Relaxed: the compare-and-swap validates what was read, and nothing else depends on
             // it.
             let [first, second] = pair.buckets;
-            // By index, like the compare-and-swap: with references to both buckets at hand, the
-            // choice between them becomes a branch, and an insert in cache takes half as long again.
+            // The buckets are found by index here, and again for the compare-and-swap. If
+            // references to both were kept, the compiler would make the choice between them a
+            // branch, and an insert in cache would take half as long again.
             let words = [
                 self.buckets.bucket(first).load_to_change(Relaxed),
                 self.buckets.bucket(second).load_to_change(Relaxed),

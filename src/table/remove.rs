@@ -1,4 +1,4 @@
-//! Removal, and the clearing of a slot that it shares with moves.
+//! Removal, and the step that clears a slot, which moves use too.
 
 use core::hint::select_unpredictable;
 

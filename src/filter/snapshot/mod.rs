@@ -105,11 +105,12 @@ impl<S: BuildHasher> CuckooFilter<S> {
     /// present.
     ///
     /// The buckets are copied first, with all stripes locked. Removals, relocations, `count`,
-    /// `insert_unique`, the error `TooManyCopies` and other operations on the whole filter wait for
-    /// the copy (some 35 ms for 128 MiB). Lookups and inserts into buckets with an empty slot do
-    /// not. No lock is held while the snapshot is written. The copy takes as much memory as the
-    /// buckets until the call returns. (A thread that is suspended while it holds a stripe delays
-    /// the save, and with it possibly every operation that needs a stripe.)
+    /// `insert_unique`, inserts that are about to fail with `TooManyCopies`, and other operations
+    /// on the whole filter wait for the copy (some 35 ms for 128 MiB). Lookups and inserts into
+    /// buckets with an empty slot do not. No lock is held while the snapshot is written. The copy
+    /// takes as much memory as the buckets until the call returns. (A thread that is suspended
+    /// while it holds a stripe delays the save, and with it possibly every operation that needs a
+    /// stripe.)
     ///
     /// The [format](crate::docs::snapshots) is the same on every platform. The hasher itself is not
     /// saved.

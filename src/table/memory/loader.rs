@@ -45,8 +45,8 @@ impl TableLoader {
         self.arrived < self.table.as_slice().len()
     }
 
-    /// Receives the next chunk, or what is missing of the last one: the little-endian bytes that
-    /// `fill` writes.
+    /// Receives the next chunk, as the little-endian bytes that `fill` writes. The final chunk is
+    /// only as long as the missing buckets.
     pub(crate) fn next<R>(&mut self, fill: impl FnOnce(&mut [u8]) -> R) -> R {
         const WORD: usize = size_of::<u64>();
         let from = self.arrived * WORD;

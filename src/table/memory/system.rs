@@ -224,6 +224,6 @@ enum Advice {
     HugePages,
     /// With memory for all of it, now.
     Populate,
-    /// Not any more.
+    /// With nothing: the content is no longer needed.
     Unused,
 }
