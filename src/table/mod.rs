@@ -232,7 +232,7 @@ mod stripes;
 mod whole_table;
 
 pub use addressing::{Addressing, MAX_BUCKETS, Nested, Nesting, Pair, Single, mix};
-pub(crate) use batch::for_each_prefetched;
+pub(crate) use batch::{Hashes, WINDOW, for_each_prefetched};
 pub use counter::ShardedCounter;
 pub(crate) use layout_choice::by_preference;
 #[cfg(feature = "std")]
