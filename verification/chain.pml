@@ -36,7 +36,6 @@ bool lock[2];
 
 byte paid[2];
 bool clearing;
-byte removing;
 byte loose;
 bool watching;
 byte held, fresh;
@@ -45,7 +44,7 @@ byte held, fresh;
     if :: clearing -> loose++ \
        :: else -> paid[item]++; if :: (item) == X && watching -> fresh++ :: else fi fi
 #define TAKEN(item) \
-    paid[item]--; removing++; \
+    paid[item]--; \
     if :: (item) != X || !watching \
        :: (item) == X && watching && fresh > 0 -> fresh-- \
        :: (item) == X && watching && fresh == 0 -> if :: held > 0 -> held-- :: else fi fi
@@ -142,7 +141,7 @@ idle:
 #endif
         :: ops & UNIQUE && UNIQUE_MAY_LOCK -> UNIQUE_SET(true); goto unique
         :: ops & COUNT && COUNT_MAY_LOCK -> COUNT_SET(true); then = paid[f]; b = b & 1; goto count
-        :: ops & CLEAR && removing == 0 && !lock[0] ->
+        :: ops & CLEAR && !lock[0] ->
             lock[0] = true; clearing = true; paid[X] = 0; paid[Y] = 0; held = 0; fresh = 0;
             goto clear
         :: goto done
@@ -175,11 +174,11 @@ remove:
         assert(IN(b, f) > 0);
         word[b] = word[b] - ONE(b, f);
 #ifndef REMOVAL_LATE_BUMP
-        REMOVAL_SET(false); removing--; goto idle
+        REMOVAL_SET(false); goto idle
 #endif
     }
 #ifdef REMOVAL_LATE_BUMP
-    atomic { version[0]++; REMOVAL_SET(false); removing--; goto idle }
+    atomic { version[0]++; REMOVAL_SET(false); goto idle }
 #endif
 
 move:
@@ -352,15 +351,18 @@ init {
         b = 0;
 #if defined(P_LOOKUP)
         run Reader();
-        run Client(INSERT | REMOVE | MOVE | APPEND, BOTH, 2);
-        run Client(INSERT | REMOVE | MOVE | APPEND, BOTH, 2);
+        run Client(INSERT | REMOVE | MOVE | APPEND, BOTH, 1);
+        run Client(INSERT | REMOVE | MOVE | APPEND, BOTH, 1);
+#elif defined(P_ALIAS)
+        run Reader();
+        run Client(INSERT | REMOVE | MOVE | APPEND, BOTH, 3);
 #elif defined(P_UNIQUE)
         run Client(UNIQUE | REMOVE | APPEND, ONLY_X, 2);
         run Client(UNIQUE | REMOVE | APPEND, ONLY_X, 2);
         run Client(MOVE | APPEND, ONLY_X, 2);
 #elif defined(P_COUNT)
         run Client(COUNT, ONLY_X, 1);
-        run Client(INSERT | REMOVE | MOVE | APPEND, BOTH, 2);
+        run Client(INSERT | REMOVE | MOVE | APPEND, BOTH, 1);
         run Client(INSERT | REMOVE | MOVE | APPEND, BOTH, 1);
 #elif defined(P_CLEAR)
         run Reader();

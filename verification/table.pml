@@ -52,10 +52,10 @@ bool lock[STRIPES];
 byte paid[3];      /* items that are in the table, by fingerprint: inserts that pay for no removal */
 byte loose[3];     /* inserts that overlapped a clear: each may have left a copy, or not */
 byte clears;       /* starts and ends of clears: odd while one is in progress */
-byte removing;     /* removals in progress */
+byte added[3];     /* successful calls of `insert_unique` */
 bool watching;     /* a lookup of X or a snapshot is in progress */
 byte held, fresh;  /* copies of X that were there when it started and are; that came since and are */
-bool touched;      /* X was inserted by a process */
+bool touched;      /* X was inserted since the start of the last clear */
 
 /* An insert succeeds, with the step that adds the fingerprint. It pays unless a clear overlaps. */
 #define INSERTED(f, since) \
@@ -65,7 +65,7 @@ bool touched;      /* X was inserted by a process */
     if :: (f) == X -> touched = true :: else fi
 /* A removal starts. Of several assignments, the one that keeps the most old items in the table. */
 #define TAKEN(f) \
-    paid[f]--; removing++; \
+    paid[f]--; \
     if :: (f) != X || !watching \
        :: (f) == X && watching && fresh > 0 -> fresh-- \
        :: (f) == X && watching && fresh == 0 -> if :: held > 0 -> held-- :: else fi fi
@@ -76,11 +76,6 @@ bool touched;      /* X was inserted by a process */
 #define MAY_REMOVE(f) true
 #else
 #define MAY_REMOVE(f) (paid[f] > 0)
-#endif
-#ifdef CLEAR_BESIDE_REMOVAL
-#define MAY_CLEAR true
-#else
-#define MAY_CLEAR (removing == 0)
 #endif
 
 /* ---- Locks, for each caller: on the right stripe, on the wrong one, or none ---- */
@@ -206,11 +201,12 @@ bool touched;      /* X was inserted by a process */
 proctype Client(byte ops; byte fps; byte left) {
     byte f, b;         /* a fingerprint and one of its buckets */
     byte seen, seen2;  /* words as they were read */
-    byte since, then;  /* GHOST: `clears` and `paid` as the call started */
+    byte since;        /* GHOST: `clears` as the call started */
+    byte then, others; /* GHOST: `paid` and `added` as the first word was read */
     bool incoming;
 idle:
     atomic {
-        f = 0; b = 0; seen = 0; seen2 = 0; since = 0; then = 0; incoming = false;
+        f = 0; b = 0; seen = 0; seen2 = 0; since = 0; then = 0; others = 0; incoming = false;
         if
         :: left == 0 -> goto done
         :: else -> left--
@@ -236,13 +232,14 @@ idle:
         :: ops & PUSH && b != 2 && MOVE_MAY_START ->
             MOVE_START; seen = word[b]; incoming = true; goto move
         :: ops & UNIQUE && UNIQUE_MAY_LOCK(f) ->
-            UNIQUE_SET(f, true); then = paid[f]; seen = word[b]; goto unique
+            UNIQUE_SET(f, true);
+            then = paid[f]; others = added[f]; seen = word[b]; goto unique
         :: ops & COUNT && COUNT_MAY_LOCK(f) ->
             COUNT_SET(f, true); then = paid[f]; seen = word[b]; goto count
-        :: ops & CLEAR && MAY_CLEAR && CLEAR_MAY_LOCK(0) ->
+        :: ops & CLEAR && CLEAR_MAY_LOCK(0) ->
             CLEAR_SET(0, true);
             clears++; paid[X] = 0; paid[Z] = 0; paid[Y] = 0; held = 0; fresh = 0;
-            goto clear
+            touched = false; goto clear
         :: ops & COPY && COPY_MAY_LOCK(COPY_FIRST) ->
             COPY_SET(COPY_FIRST, true); WATCH; goto copy
         :: goto done
@@ -267,9 +264,9 @@ remove:
 #endif
 #ifdef REMOVAL_LATE_BUMP
     atomic { CLEAR_SLOT(f, b, seen) }
-    atomic { version[STRIPE(f)]++; REMOVAL_SET(f, false); removing--; goto idle }
+    atomic { version[STRIPE(f)]++; REMOVAL_SET(f, false); goto idle }
 #else
-    atomic { CLEAR_SLOT(f, b, seen); REMOVAL_SET(f, false); removing--; goto idle }
+    atomic { CLEAR_SLOT(f, b, seen); REMOVAL_SET(f, false); goto idle }
 #endif
 
 move:
@@ -344,10 +341,11 @@ unique:
     atomic {
         if
         :: word[b] == seen ->
-            assert(then == 0); /* the item was absent when the first word was read */
-            word[b] = word[b] + ONE(f); INSERTED(f, since);
+            /* The item was absent when the first word was read, and no other call added it. */
+            assert(then == 0 && others == added[f]);
+            word[b] = word[b] + ONE(f); INSERTED(f, since); added[f]++;
             UNIQUE_SET(f, false); goto idle
-        :: else -> then = paid[f]; seen = word[b]; goto unique
+        :: else -> then = paid[f]; others = added[f]; seen = word[b]; goto unique
         fi
     }
 
@@ -472,11 +470,15 @@ init {
         run Reader(1);
         run Client(INSERT | REMOVE | MOVE | PUSH, ALL, 2);
         run Client(INSERT | REMOVE | MOVE | PUSH, ALL, 1);
+#elif defined(P_PAIR)
+        START(1, 0, 0);
+        run Reader(1);
+        run Client(INSERT | REMOVE | MOVE, ONLY(X), 3);
+        run Client(INSERT | REMOVE | MOVE, ONLY(X), 2);
 #elif defined(P_WRITERS)
         START(1, 1, 1);
-        run Client(INSERT | REMOVE | MOVE | PUSH, ALL, 2);
-        run Client(INSERT | REMOVE | MOVE | PUSH, ALL, 1);
-        run Client(INSERT | REMOVE | MOVE | PUSH, ALL, 1);
+        run Client(INSERT | REMOVE | MOVE | PUSH | UNIQUE | COUNT, ALL, 2);
+        run Client(INSERT | REMOVE | MOVE | PUSH | UNIQUE | COUNT, ALL, 2);
 #elif defined(P_UNIQUE)
         START(0, 1, 1);
         run Client(UNIQUE | REMOVE, ONLY(X), 2);
@@ -494,10 +496,11 @@ init {
         run Client(INSERT | REMOVE | MOVE, ONLY(X), 2);
         run Client(INSERT | MOVE | PUSH | UNIQUE, ONLY(X) | ONLY(Y), 1);
 #elif defined(P_MOMENT)
-        START(2, 0, 0);
+        /* Nothing removes X before the clear, so a lookup that misses ends after its start. */
+        START(1, 0, 0);
         run Reader(2);
         run Client(CLEAR, ONLY(X), 1);
-        run Client(MOVE | REMOVE, ONLY(X), 2);
+        run Client(INSERT | MOVE, ONLY(X), 2);
 #elif defined(P_COPY)
         START(1, 1, 1);
         run Client(COPY, ONLY(X), 1);
