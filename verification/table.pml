@@ -16,7 +16,9 @@
  * - A loop that loads a word and then replaces it by compare-and-swap, where the new word depends
  *   on the loaded one alone: one step, because it succeeds only if the word is as it was loaded.
  *   (`insert_unique` depends on two words, so its load and its swap are two steps.)
- * - Names in capitals below, `GHOST`, are the bookkeeping of the specification.
+ *
+ * What is under GHOST below is the bookkeeping of the specification. It changes together with the
+ * step that it describes.
  *
  * What is chosen freely, so that more is allowed here than in the code: the order of a pair's
  * buckets, the bucket that an insert takes, whether it relocates, and the moves of its eviction
