@@ -1,5 +1,5 @@
-//! Keys chosen by somebody who sees neither the seed nor an answer: no structure of the hashers, and
-//! no constant that they publish, makes keys collide.
+//! Keys chosen by somebody who sees neither the seed nor an answer: no structure of the hashers,
+//! and no constant that they publish, makes keys collide.
 
 use std::{
     collections::HashSet,

@@ -59,8 +59,8 @@ pub struct DefaultHashBuilder {
 pub struct DefaultHasher(Fold<SharedSeed>);
 
 impl DefaultHashBuilder {
-    /// Returns the builder with this seed, from which it derives its secrets. Equal seeds give equal
-    /// hashes.
+    /// Returns the builder with this seed, from which it derives its secrets. Equal seeds give
+    /// equal hashes.
     ///
     /// ```
     /// use std::hash::BuildHasher;
@@ -215,8 +215,8 @@ pub struct StableHashBuilder(RapidSecrets);
 pub struct StableHasher(RapidSecrets);
 
 impl StableHashBuilder {
-    /// Returns the builder with this seed, from which it derives its secrets. Equal seeds give equal
-    /// hashes. A seed that others know gives up the protection against chosen keys.
+    /// Returns the builder with this seed, from which it derives its secrets. Equal seeds give
+    /// equal hashes. A seed that others know gives up the protection against chosen keys.
     ///
     /// ```
     /// use std::hash::BuildHasher;
@@ -311,7 +311,8 @@ macro_rules! hashers {
 hashers! {
     write_u8: u8 as u8, write_u16: u16 as u16, write_u32: u32 as u32, write_u64: u64 as u64,
     write_u128: u128 as u128, write_usize: usize as u64, write_i8: i8 as u8, write_i16: i16 as u16,
-    write_i32: i32 as u32, write_i64: i64 as u64, write_i128: i128 as u128, write_isize: isize as u64
+    write_i32: i32 as u32, write_i64: i64 as u64, write_i128: i128 as u128,
+    write_isize: isize as u64
 }
 
 /// Streams of [`derive_seed`], where a hasher's state starts and where its secrets begin. Streams 0
