@@ -149,7 +149,7 @@
 //!
 //! The [snapshot format](docs::snapshots) is the same on every platform. The results of the default
 //! hasher are not: for filters that move to another platform or release, use [`StableHashBuilder`]
-//! and [`load_with_hasher`](CuckooFilter::load_with_hasher).
+//! with [`hasher_with`](FilterBuilder::hasher_with) and [`load_with`](CuckooFilter::load_with).
 //!
 //! # Features
 //!

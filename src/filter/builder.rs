@@ -202,8 +202,8 @@ impl<E, S> FilterBuilder<E, S> {
     }
 
     /// Sets the seed, which makes the filter reproducible: with the default hasher and the same
-    /// seed, the same operations in the same order on one thread have the same outcome. With
-    /// another hasher this seeds only the mixing of hashes.
+    /// seed, the same operations in the same order on one thread have the same outcome. With a
+    /// given [`hasher`](Self::hasher) this seeds only the mixing of hashes.
     ///
     /// Without a seed, every filter draws its own at random. A seed that others know gives up the
     /// protection against chosen keys.
@@ -233,7 +233,7 @@ impl<E, S> FilterBuilder<E, S> {
     }
 
     /// Sets the hasher of the items. A weak one does no harm as long as items have distinct hashes:
-    /// the filter mixes every hash once more.
+    /// the filter mixes every hash once more. See also [`hasher_with`](Self::hasher_with).
     ///
     /// ```
     /// use std::hash::RandomState;
@@ -246,6 +246,26 @@ impl<E, S> FilterBuilder<E, S> {
     pub fn hasher<S2: BuildHasher>(self, hasher: S2) -> FilterBuilder<E, S2> {
         let Self { settings, engine, .. } = self;
         FilterBuilder { settings, hasher: HasherChoice::Given(hasher), engine }
+    }
+
+    /// Sets the hasher of the items to one that is made from a seed. The filter derives that seed
+    /// from its own, which snapshots contain: [`from_bytes_with`] and [`load_with`] make the same
+    /// hasher again.
+    ///
+    /// [`from_bytes_with`]: crate::CuckooFilter::from_bytes_with
+    /// [`load_with`]: crate::CuckooFilter::load_with
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, StableHashBuilder};
+    ///
+    /// let builder = CuckooFilter::builder().capacity(10);
+    /// let filter = builder.hasher_with(StableHashBuilder::with_seed).build()?;
+    /// filter.insert("the same hash everywhere").unwrap();
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn hasher_with<S2: BuildHasher>(self, hasher: fn(u64) -> S2) -> FilterBuilder<E, S2> {
+        let Self { settings, engine, .. } = self;
+        FilterBuilder { settings, hasher: HasherChoice::Seeded(hasher), engine }
     }
 
     /// Builds the filter.

@@ -191,9 +191,11 @@ impl<E: Engine, S> Filter<E, S> {
     /// As [`with_capacity`](Filter::with_capacity).
     ///
     /// ```
-    /// use guira::{CuckooFilter, StableHashBuilder};
+    /// use std::hash::RandomState;
     ///
-    /// let filter = CuckooFilter::with_capacity_and_hasher(1_000, StableHashBuilder::default());
+    /// use guira::CuckooFilter;
+    ///
+    /// let filter = CuckooFilter::with_capacity_and_hasher(1_000, RandomState::new());
     /// filter.insert("tyto alba").unwrap();
     /// assert!(filter.contains("tyto alba"));
     /// ```

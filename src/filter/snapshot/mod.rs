@@ -42,7 +42,7 @@ impl CuckooFilter {
     /// # Ok::<(), guira::LoadError>(())
     /// ```
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, LoadError> {
-        Self::from_slice(bytes, default_hasher)
+        Self::from_bytes_with(bytes, DefaultHashBuilder::with_seed)
     }
 
     /// Loads a filter from a reader, which is read up to the last byte of the snapshot and no
@@ -63,13 +63,8 @@ impl CuckooFilter {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn load(reader: impl Read) -> Result<Self, LoadError> {
-        Self::from_reader(reader, default_hasher)
+        Self::load_with(reader, DefaultHashBuilder::with_seed)
     }
-}
-
-/// The default hasher of a filter with this seed.
-fn default_hasher(seed: u64) -> DefaultHashBuilder {
-    DefaultHashBuilder::with_seed(hasher_seed(seed))
 }
 
 impl<S: BuildHasher> CuckooFilter<S> {
@@ -159,7 +154,7 @@ impl<S: BuildHasher> CuckooFilter<S> {
     /// # Ok::<(), LoadError>(())
     /// ```
     pub fn from_bytes_with_hasher(bytes: &[u8], hasher: S) -> Result<Self, LoadError> {
-        Self::from_slice(bytes, |_| hasher)
+        Self::from_bytes_with(bytes, |_| hasher)
     }
 
     /// Loads a filter with this hasher from a reader, as [`load`](CuckooFilter::load) does.
@@ -170,22 +165,53 @@ impl<S: BuildHasher> CuckooFilter<S> {
     /// ```no_run
     /// use guira::{CuckooFilter, StableHashBuilder};
     ///
-    /// let file = std::fs::File::open("seen.guira")?;
-    /// let filter = CuckooFilter::load_with_hasher(file, StableHashBuilder::default())?;
+    /// let (file, seed) = (std::fs::File::open("seen.guira")?, 7);
+    /// let filter = CuckooFilter::load_with_hasher(file, StableHashBuilder::with_seed(seed))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn load_with_hasher(reader: impl Read, hasher: S) -> Result<Self, LoadError> {
-        Self::from_reader(reader, |_| hasher)
+        Self::load_with(reader, |_| hasher)
     }
 
-    fn from_slice(bytes: &[u8], hasher: impl FnOnce(u64) -> S) -> Result<Self, LoadError> {
+    /// Loads a filter from all the bytes of a snapshot, with the hasher that `hasher` makes from the
+    /// seed that [`hasher_with`](crate::FilterBuilder::hasher_with) gave to it.
+    ///
+    /// # Errors
+    /// As [`from_bytes_with_hasher`](Self::from_bytes_with_hasher).
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, StableHashBuilder};
+    ///
+    /// let builder = CuckooFilter::builder().capacity(1_000);
+    /// let filter = builder.hasher_with(StableHashBuilder::with_seed).build().unwrap();
+    /// filter.insert("tyto alba").unwrap();
+    /// let bytes = filter.to_bytes();
+    ///
+    /// let copy = CuckooFilter::from_bytes_with(&bytes, StableHashBuilder::with_seed)?;
+    /// assert!(copy.contains("tyto alba"));
+    /// # Ok::<(), guira::LoadError>(())
+    /// ```
+    pub fn from_bytes_with(bytes: &[u8], hasher: impl FnOnce(u64) -> S) -> Result<Self, LoadError> {
         let mut rest = bytes;
         let header = Header::read(&mut rest)?;
         header.check_length(bytes.len())?;
         Self::from_header(&header, &mut rest, hasher, TableLoader::at_once)
     }
 
-    fn from_reader(
+    /// Loads a filter from a reader, as [`load`](CuckooFilter::load) does, with the hasher that
+    /// `hasher` makes from a seed: see [`from_bytes_with`](Self::from_bytes_with).
+    ///
+    /// # Errors
+    /// As [`from_bytes_with`](Self::from_bytes_with).
+    ///
+    /// ```no_run
+    /// use guira::{CuckooFilter, StableHashBuilder};
+    ///
+    /// let file = std::fs::File::open("seen.guira")?;
+    /// let filter = CuckooFilter::load_with(file, StableHashBuilder::with_seed)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn load_with(
         mut reader: impl Read,
         hasher: impl FnOnce(u64) -> S,
     ) -> Result<Self, LoadError> {
@@ -193,14 +219,14 @@ impl<S: BuildHasher> CuckooFilter<S> {
         Self::from_header(&header, &mut reader, hasher, TableLoader::incremental)
     }
 
-    /// Reads what follows the header. `hasher` makes the hasher from the filter's seed.
+    /// Reads what follows the header. `hasher` makes the hasher from the seed of the hasher.
     fn from_header(
         header: &Header,
         reader: &mut impl Read,
         hasher: impl FnOnce(u64) -> S,
         loader: impl FnOnce(u64) -> Option<TableLoader>,
     ) -> Result<Self, LoadError> {
-        let hasher = hasher(header.seed);
+        let hasher = hasher(hasher_seed(header.seed));
         if hasher_check(&hasher) != header.hasher_check {
             return Err(LoadError::OtherHasher);
         }

@@ -1,0 +1,265 @@
+//! Keys chosen by somebody who sees neither the seed nor an answer: no structure of the hashers,
+//! and no constant that they publish, makes keys collide.
+
+use std::{
+    collections::HashSet,
+    fmt::Debug,
+    hash::{BuildHasher, Hash, Hasher},
+    net::Ipv6Addr,
+};
+
+use guira::{
+    CuckooFilter, DefaultHashBuilder, Filter, FilterBuilder, GrowingFilter, Layout, Membership,
+    StableHashBuilder,
+};
+
+/// Seeds, of filters and of hashers.
+const SEEDS: [u64; 3] = [0, 1, 0xdead_beef_0123_4567];
+
+/// The constants of foldhash's and rapidhash's source.
+const PUBLISHED: [u64; 20] = [
+    0x243f_6a88_85a3_08d3,
+    0x1319_8a2e_0370_7344,
+    0xa409_3822_299f_31d0,
+    0x082e_fa98_ec4e_6c89,
+    0x4528_21e6_38d0_1377,
+    0xbe54_66cf_34e9_0c6c,
+    0xc0ac_29b7_c97c_50dd,
+    0x3f84_d5b5_b547_0917,
+    0x9216_d5d9_8979_fb1b,
+    0xd131_0ba6_98df_b5ac,
+    0x2ffd_72db_d01a_dfb7,
+    0xb8e1_afed_6a26_7e96,
+    0x2d35_8dcc_aa6c_78a5,
+    0x8bb8_4b93_962e_acc9,
+    0x4b33_a62e_d433_d4a3,
+    0x4d5a_2da5_1de1_aa47,
+    0xa076_1d64_78bd_642f,
+    0xe703_7ed1_a0b4_28db,
+    0x90ed_1765_281c_388c,
+    0xaaaa_aaaa_aaaa_aaaa,
+];
+
+/// The published constants in both byte orders, and words that are special to multiplications.
+fn constants() -> impl Iterator<Item = u64> {
+    let both = PUBLISHED.into_iter().flat_map(|constant| [constant, constant.swap_bytes()]);
+    both.chain([0, 1, 1 << 32, 1 << 63, u64::MAX])
+}
+
+/// A word without structure.
+fn arbitrary(number: usize) -> u64 {
+    let x = (number as u64 + 1).wrapping_mul(0x9e6c_63d0_676a_9a99);
+    (x ^ (x >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93)
+}
+
+/// The numbers with a constant in one word. The others are zero, or arbitrary, or equal to it up to
+/// a counter.
+fn words<const N: usize>(variants: usize) -> HashSet<[u64; N]> {
+    let mut all = HashSet::new();
+    for constant in constants() {
+        for (position, variant) in
+            (0..N).flat_map(|position| (0..variants).map(move |v| (position, v)))
+        {
+            let mut zeros = [0; N];
+            zeros[(position + 1) % N] = variant as u64;
+            let mut arbitrary = std::array::from_fn(|word| arbitrary(word + N * variant));
+            let mut equal = [constant; N];
+            equal[(position + 1) % N] ^= variant as u64;
+            for words in [&mut zeros, &mut arbitrary, &mut equal] {
+                words[position] = constant;
+                all.insert(*words);
+            }
+            // Two words exchanged, and two that change together.
+            let mut exchanged = arbitrary;
+            exchanged.swap(position, N / 2);
+            let mut together = arbitrary;
+            together[position] ^= 1 << variant;
+            together[N / 2] ^= 1 << variant;
+            all.extend([exchanged, together]);
+        }
+    }
+    all
+}
+
+/// The bytes of the words, and shorter parts of them that begin or end at a word.
+fn texts<const N: usize>() -> Vec<Vec<u8>> {
+    let bytes = words::<N>(1).into_iter().map(|words| words.map(u64::to_le_bytes).concat());
+    let parts = bytes.flat_map(|bytes| {
+        let end = bytes.len();
+        [&bytes[..], &bytes[3..], &bytes[..end - 3]].map(<[u8]>::to_vec)
+    });
+    parts.collect::<HashSet<_>>().into_iter().collect()
+}
+
+/// Makes the same writes as `str`, for bytes that are not UTF-8.
+struct Text(Vec<u8>);
+
+impl Hash for Text {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        hasher.write(&self.0);
+        hasher.write_u8(0xff);
+    }
+}
+
+/// Makes one write.
+struct Bytes(Vec<u8>);
+
+impl Hash for Bytes {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        hasher.write(&self.0);
+    }
+}
+
+/// Hashes the keys, which are distinct, with a hasher. The two ways to hash agree.
+fn check(shape: &str, keys: &[impl Hash], hasher: &(impl BuildHasher + Debug), seed: u64) {
+    let hash = |key| {
+        let hash = hasher.hash_one(key);
+        let mut owned = hasher.build_hasher();
+        Hash::hash(key, &mut owned);
+        assert_eq!(hash, owned.finish(), "{shape}, {hasher:?}, seed {seed}");
+        hash
+    };
+    let collisions = keys.len() - keys.iter().map(hash).collect::<HashSet<_>>().len();
+    assert_eq!(collisions, 0, "{shape}, {} keys, {hasher:?}, seed {seed}", keys.len());
+}
+
+/// No two of the keys, which are distinct, have equal hashes.
+fn distinct<K: Hash>(shape: &str, keys: impl IntoIterator<Item = K>) {
+    let keys: Vec<K> = keys.into_iter().collect();
+    for seed in SEEDS {
+        check(shape, &keys, &DefaultHashBuilder::with_seed(seed), seed);
+        check(shape, &keys, &StableHashBuilder::with_seed(seed), seed);
+    }
+}
+
+fn wide([low, high]: [u64; 2]) -> u128 {
+    u128::from(high) << 64 | u128::from(low)
+}
+
+fn octets(words: [u64; 2]) -> [u8; 16] {
+    wide(words).to_le_bytes()
+}
+
+#[test]
+fn integers_with_published_constants_do_not_collide() {
+    distinct("u64", words::<1>(64).into_iter().map(|[word]| word));
+    distinct("u128", words(8).into_iter().map(wide));
+    distinct("pairs", words(8).into_iter().map(|[a, b]: [u64; 2]| (a, b)));
+    distinct("triples", words(4).into_iter().map(|[a, b, c]: [u64; 3]| (a, b, c)));
+    distinct("mixed", words(4).into_iter().map(|[a, b, c]| (a, wide([b, c]), c as u8)));
+    let quarters = |[a, b]: [u64; 2]| (a as u32, (a >> 32) as u32, b as i32, (b >> 32) as i32);
+    distinct("quarters", words(8).into_iter().map(quarters));
+    distinct("options", words(8).into_iter().map(|[a, b]| (Some(a), b)).map(Some).chain([None]));
+}
+
+#[test]
+fn arrays_and_addresses_with_published_constants_do_not_collide() {
+    distinct("[u64; 2]", words::<2>(8));
+    distinct("[u64; 5]", words::<5>(3));
+    distinct("[u8; 16]", words(8).into_iter().map(octets));
+    distinct("Ipv6Addr", words(8).into_iter().map(|words| Ipv6Addr::from(octets(words))));
+    let text = |[a, b]: [u64; 2]| Text(a.to_le_bytes().to_vec()).0.into_iter().chain([b as u8]);
+    distinct(
+        "slices and integers",
+        words(8).into_iter().map(|words| (text(words).collect::<Vec<_>>(), words[1])),
+    );
+}
+
+#[test]
+fn texts_with_published_constants_do_not_collide() {
+    for texts in [texts::<1>(), texts::<2>(), texts::<3>(), texts::<5>(), texts::<9>()] {
+        distinct("slices", &texts);
+        distinct("strings", texts.into_iter().map(Text));
+    }
+    // More than 128 and than 256 bytes, where hashers change to wider blocks.
+    distinct("18 words", texts::<18>().into_iter().map(Bytes));
+    distinct("34 words", texts::<34>().into_iter().map(Bytes));
+}
+
+#[test]
+fn texts_of_equal_bytes_do_not_collide() {
+    for byte in [0, 1, 0xaa, 0xff] {
+        distinct("equal bytes", (0..700).map(|length| Bytes(vec![byte; length])));
+    }
+    let short = (0..=255).flat_map(|a| (0..=255).map(move |b| [a, b]));
+    let short = short.flat_map(|[a, b]| [vec![a, b], vec![a, b, b], vec![a, b, a]]);
+    let short: HashSet<Vec<u8>> = short.chain((0..=255).map(|a| vec![a])).chain([vec![]]).collect();
+    distinct("short", short.into_iter().map(Bytes));
+}
+
+/// A key of a flood. Its hash is that of the item.
+enum Key {
+    Wide(u128),
+    Pair(u64, u64),
+    Triple(u64, u64, u64),
+    Address(Ipv6Addr),
+    Array([u8; 16]),
+    Slice(Vec<u8>),
+    Text(Text),
+}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        match self {
+            Self::Wide(key) => key.hash(hasher),
+            Self::Pair(a, b) => (a, b).hash(hasher),
+            Self::Triple(a, b, c) => (a, b, c).hash(hasher),
+            Self::Address(key) => key.hash(hasher),
+            Self::Array(key) => key.hash(hasher),
+            Self::Slice(key) => key.hash(hasher),
+            Self::Text(key) => key.hash(hasher),
+        }
+    }
+}
+
+/// Two sets of keys: of every shape and for every constant in every position, 12 in each set.
+fn floods() -> [Vec<Key>; 2] {
+    let shapes: [fn(u64, u64) -> Key; 7] = [
+        |a, b| Key::Wide(wide([a, b])),
+        |a, b| Key::Pair(a, b),
+        |a, b| Key::Triple(7, a, b),
+        |a, b| Key::Address(Ipv6Addr::from(octets([a, b]))),
+        |a, b| Key::Array(octets([a, b])),
+        |a, b| Key::Slice([a, b, a, b, a].map(u64::to_le_bytes).concat()),
+        |a, b| Key::Text(Text(octets([a, b]).to_vec())),
+    ];
+    let (mut sets, mut number) = ([vec![], vec![]], 0);
+    for (constant, shape) in constants().flat_map(|c| shapes.map(|shape| (c, shape))) {
+        for set in &mut sets {
+            for _ in 0..12 {
+                // Distinct, since a pair and an address may hash as the `u128` with these halves.
+                let other = arbitrary(number);
+                number += 1;
+                set.extend([shape(constant, other), shape(other, constant)]);
+            }
+        }
+    }
+    sets
+}
+
+/// A flood of chosen keys leaves a filter at its rate and its load.
+fn withstands<E: Membership, S: BuildHasher>(builder: FilterBuilder<E, S>, seed: u64, name: &str) {
+    let [inserted, absent] = floods();
+    let builder = builder.capacity(if name.starts_with("fixed") { inserted.len() } else { 1_000 });
+    let filter: Filter<E, S> = builder.seed(seed).build().expect("a small filter");
+    let refused = inserted.iter().filter(|key| filter.insert(*key).is_err()).count();
+    assert_eq!(refused, 0, "{name}, seed {seed}: refused of {}", inserted.len());
+    let positives = absent.iter().filter(|key| filter.contains(*key)).count();
+    // The mean is below the expected number. No more than its square root times six above it.
+    let expected = filter.false_positive_rate() * absent.len() as f64;
+    let most = expected + 6.0 * expected.sqrt();
+    assert!(positives as f64 <= most, "{name}, seed {seed}: {positives} for {expected} expected");
+    assert!(inserted.iter().all(|key| filter.contains(key)), "{name}, seed {seed}");
+}
+
+#[test]
+fn a_flood_of_chosen_keys_does_no_harm() {
+    for seed in SEEDS {
+        let fixed = || CuckooFilter::builder().layout(Layout::Plain4x16);
+        withstands(fixed(), seed, "fixed, default");
+        withstands(fixed().hasher(StableHashBuilder::with_seed(seed)), seed, "fixed, stable");
+        let growing = || GrowingFilter::builder().false_positive_rate(0.001);
+        withstands(growing(), seed, "growing, default");
+        withstands(growing().hasher(StableHashBuilder::with_seed(seed)), seed, "growing, stable");
+    }
+}
