@@ -163,6 +163,14 @@ pub enum BuildError {
         /// The bytes of buckets that were requested.
         bytes: usize,
     },
+    /// The first segment of a growing filter does not fit into its cap on memory.
+    #[non_exhaustive]
+    MemoryCapTooLow {
+        /// The cap, in bytes.
+        max_bytes: usize,
+        /// The lowest cap into which the first segment fits.
+        needed: usize,
+    },
     /// The false-positive rate is not a number above 0 and below 1.
     InvalidRate(f64),
     /// The target is lower than the false-positive rate of every layout at this capacity. For a
@@ -200,6 +208,10 @@ impl fmt::Display for BuildError {
                 )
             }
             Self::OutOfMemory { bytes } => write!(f, "the system refused {bytes} bytes of memory"),
+            Self::MemoryCapTooLow { max_bytes, needed } => write!(
+                f,
+                "the first segment needs {needed} bytes, more than the cap of {max_bytes} bytes"
+            ),
             Self::InvalidRate(rate) => {
                 write!(f, "a false-positive rate must be above 0 and below 1, not {rate}")
             }

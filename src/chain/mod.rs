@@ -133,9 +133,10 @@
 mod append;
 mod plan;
 mod segment;
+mod size;
 mod steps;
 
-use alloc::boxed::Box;
+use alloc::{boxed::Box, sync::Arc};
 
 #[cfg(feature = "stats")]
 use crate::table::Stats;
@@ -147,6 +148,7 @@ use crate::{
 use plan::rate_of;
 pub(crate) use plan::{Plan, plan};
 use segment::Segment;
+pub(crate) use size::{first_bytes, within};
 
 /// Segments that are filled one after the other and looked up together.
 ///
@@ -156,8 +158,8 @@ pub struct Chain {
     /// A place for every segment that the plan allows. They are set from the front, the first one
     /// always.
     places: Box<[SetOnce<Segment>]>,
-    plan: Plan,
-    stripes: Stripes,
+    plan: Box<[(Layout, Addressing<Nested>)]>,
+    stripes: Arc<Stripes>,
     counters: Counters,
     huge_pages: bool,
 }
@@ -208,13 +210,5 @@ impl Chain {
     #[must_use]
     pub fn false_positive_rate(&self) -> f64 {
         self.plan[..self.segments().len()].iter().map(rate_of).sum()
-    }
-
-    /// Bytes of buckets, stripes, statistics and places.
-    #[must_use]
-    pub fn size_in_bytes(&self) -> usize {
-        let segments: usize = self.segments().map(Segment::size_in_bytes).sum();
-        let places = size_of_val(&*self.places) + size_of_val(&*self.plan);
-        segments + places + self.stripes.size_in_bytes() + self.counters.size_in_bytes()
     }
 }

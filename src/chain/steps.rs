@@ -125,10 +125,13 @@ impl Chain {
     }
 
     /// Removes every copy. Returns the number of slots that were cleared. The segments stay.
+    ///
+    /// # Panics
+    /// If the system refuses the memory to hold the locks. Nothing is cleared then.
     #[must_use]
     pub fn clear(&self) -> u64 {
         // mutant: chain-clear-no-locks
-        let stripes = self.stripes.lock_all();
+        let stripes = self.stripes.lock_all().expect("memory to hold the locks");
         // mutant: chain-clear-no-bump, chain-clear-late-bump, chain-clear-bump-relaxed
         stripes.bump();
         // mutant: chain-clear-last-only

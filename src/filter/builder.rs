@@ -3,7 +3,7 @@
 use core::{fmt, hash::BuildHasher, marker::PhantomData};
 
 use super::{
-    DefaultHashBuilder, Engine, Filter, Fixed,
+    DefaultHashBuilder, Engine, Filter, Fixed, Growing,
     engine::Options,
     hasher::{hasher_seed, random_seed},
 };
@@ -41,6 +41,7 @@ struct Settings {
     fastest: bool,
     seed: Option<u64>,
     huge_pages: bool,
+    max_bytes: Option<usize>,
 }
 
 /// Where the hasher comes from.
@@ -63,17 +64,19 @@ impl<S> HasherChoice<S> {
 }
 
 impl Settings {
-    /// The settings that engines use, if they are valid.
-    fn options(&self) -> Result<Options, BuildError> {
+    /// The settings that engines use, if they are valid, given the bytes of the filter itself.
+    fn options(&self, own_bytes: usize) -> Result<Options, BuildError> {
         let capacity = match self.capacity {
             None => return Err(BuildError::NoCapacity),
             Some(0) => return Err(BuildError::ZeroCapacity),
             Some(capacity) => capacity,
         };
-        let Self { target, layout, fastest, huge_pages, .. } = *self;
+        let Self { target, layout, fastest, huge_pages, max_bytes, .. } = *self;
         match target {
             Some(rate) if !(rate > 0.0 && rate < 1.0) => Err(BuildError::InvalidRate(rate)),
-            _ => Ok(Options { capacity, target, layout, fastest, huge_pages }),
+            _ => {
+                Ok(Options { capacity, target, layout, fastest, huge_pages, max_bytes, own_bytes })
+            }
         }
     }
 }
@@ -96,6 +99,7 @@ impl<E: Engine> FilterBuilder<E> {
                 fastest: false,
                 seed: None,
                 huge_pages: true,
+                max_bytes: None,
             },
             hasher: HasherChoice::Seeded(DefaultHashBuilder::with_seed),
             engine: PhantomData,
@@ -125,6 +129,7 @@ impl<E, S> fmt::Debug for FilterBuilder<E, S> {
             .field("layout", &self.settings.layout)
             .field("fastest", &self.settings.fastest)
             .field("huge_pages", &self.settings.huge_pages)
+            .field("max_bytes", &self.settings.max_bytes)
             .finish_non_exhaustive()
     }
 }
@@ -267,8 +272,37 @@ impl<E, S> FilterBuilder<E, S> {
     where
         E: Engine,
     {
-        let engine = E::build(&self.settings.options()?)?;
+        let engine = E::build(&self.settings.options(size_of::<Filter<E, S>>())?)?;
         let seed = self.settings.seed.unwrap_or_else(random_seed);
-        Ok(Filter::from_parts(engine, seed, 0, self.hasher.make(seed)))
+        let error = engine.out_of_memory();
+        Filter::from_parts(engine, seed, 0, self.hasher.make(seed)).ok_or(error)
+    }
+}
+
+impl<S> FilterBuilder<Growing, S> {
+    /// Sets a cap on the memory of the filter, in bytes. Without one, it grows until the system
+    /// refuses memory.
+    ///
+    /// [`size_in_bytes`](Filter::size_in_bytes) never exceeds the cap, in clones neither. If another
+    /// segment would exceed it, an insert without room fails with
+    /// [`Full`](crate::InsertError::Full), and all items stay. Each segment has twice the buckets of
+    /// the one before it, so a filter may be full long before it takes this many bytes.
+    ///
+    /// The cap does not cover what operations allocate while they run: searches, batches, clones,
+    /// and, if several threads append a segment at the same moment, the segments of those that come
+    /// too late.
+    ///
+    /// ```
+    /// use guira::{GrowingFilter, InsertError};
+    ///
+    /// let seen = GrowingFilter::builder().capacity(1_000).max_bytes(100_000).build()?;
+    /// let refused = (0..).find_map(|key: u64| seen.insert(&key).err());
+    /// assert_eq!(refused, Some(InsertError::Full));
+    /// assert!(seen.size_in_bytes() <= 100_000 && seen.len() > 10_000);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn max_bytes(mut self, bytes: usize) -> Self {
+        self.settings.max_bytes = Some(bytes);
+        self
     }
 }

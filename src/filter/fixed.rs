@@ -38,8 +38,7 @@ impl Storage for Fixed {
     fn try_clone(&self) -> Result<(Self, u64), BuildError> {
         let Self { layout, capacity, huge_pages, .. } = *self;
         let copied = with_layout!(layout, L => self.table.try_clone::<L>(huge_pages));
-        let (table, occupied) =
-            copied.ok_or_else(|| Options::out_of_memory(self.table.addressing().buckets()))?;
+        let (table, occupied) = copied.ok_or_else(|| self.out_of_memory())?;
         Ok((Self { table, layout, capacity, huge_pages }, occupied))
     }
 

@@ -3,8 +3,8 @@
 use super::engine::{Engine, Membership, Options, Segment, Steps, Storage};
 use crate::{
     BuildError, InsertError,
-    chain::{Chain, plan},
-    table::{capacity_of, for_each_prefetched},
+    chain::{Chain, Plan, first_bytes, plan, within},
+    table::{ShardedCounter, capacity_of, for_each_prefetched},
 };
 
 /// Target false-positive rate of growing filters for which the user named none.
@@ -28,6 +28,7 @@ impl Storage for Growing {
     fn build(options: &Options) -> Result<Self, BuildError> {
         let target = options.target.unwrap_or(DEFAULT_TARGET);
         let plan = plan(options.capacity, options.layout, target, options.fastest)?;
+        let plan = capped(plan, options)?;
         let (_, first) = plan[0];
         let chain = Chain::new(plan, options.huge_pages);
         let chain = chain.ok_or_else(|| Options::out_of_memory(first.buckets()))?;
@@ -36,9 +37,8 @@ impl Storage for Growing {
 
     fn try_clone(&self) -> Result<(Self, u64), BuildError> {
         let Self { target, first_capacity, .. } = *self;
-        let (chain, occupied) = self.chain.try_clone().ok_or_else(|| {
-            Options::out_of_memory(self.chain.layouts().map(|(_, buckets)| buckets).sum())
-        })?;
+        let copied = self.chain.try_clone();
+        let (chain, occupied) = copied.ok_or_else(|| self.out_of_memory())?;
         Ok((Self { chain, target, first_capacity }, occupied))
     }
 
@@ -65,14 +65,35 @@ impl Storage for Growing {
     }
 
     fn max_shards(&self) -> usize {
-        // As many as for a single table of four times the size: the chain is expected to grow.
-        self.chain.size_in_bytes() / 256
+        max_shards(self.chain.first_bytes())
     }
 
     #[cfg(feature = "stats")]
     fn stats(&self) -> crate::Stats {
         self.chain.stats()
     }
+}
+
+/// Largest useful number of shards, given the bytes of the first segment and of the stripes.
+fn max_shards(first_bytes: usize) -> usize {
+    // As many as for a single table of four times the size: the chain is expected to grow.
+    first_bytes / 256
+}
+
+/// Shortens a plan to the segments for which the memory is allowed.
+///
+/// # Errors
+/// `MemoryCapTooLow`.
+fn capped(plan: Plan, options: &Options) -> Result<Plan, BuildError> {
+    let Some(max_bytes) = options.max_bytes else { return Ok(plan) };
+    let huge_pages = options.huge_pages;
+    let first = first_bytes(&plan, huge_pages).unwrap_or(usize::MAX);
+    let beside = options.own_bytes + ShardedCounter::bytes_for(max_shards(first));
+    let error = |chain: usize| BuildError::MemoryCapTooLow {
+        max_bytes,
+        needed: chain.saturating_add(beside),
+    };
+    within(plan, huge_pages, max_bytes.saturating_sub(beside)).map_err(error)
 }
 
 impl Growing {

@@ -139,11 +139,12 @@ struct Core<E> {
 }
 
 impl<E: Engine> Core<E> {
-    /// The core of an engine that holds this many items.
-    fn new(engine: E, seed: u64, items: u64) -> Self {
-        let counter = ShardedCounter::new(engine.max_shards());
+    /// The core of an engine that holds this many items, or `None` if the system refuses the
+    /// memory.
+    fn new(engine: E, seed: u64, items: u64) -> Option<Self> {
+        let counter = ShardedCounter::new(engine.max_shards())?;
         counter.add(items as i64);
-        Self { engine, seed, mixing_seed: mixing_seed(seed), items: counter }
+        Some(Self { engine, seed, mixing_seed: mixing_seed(seed), items: counter })
     }
 }
 
@@ -206,9 +207,10 @@ impl<E: Engine, S> Filter<E, S> {
         built(Filter::builder().capacity(capacity).hasher(hasher).build())
     }
 
-    /// A filter of this engine, which holds this many items.
-    fn from_parts(engine: E, seed: u64, items: u64, hasher: S) -> Self {
-        Self { core: Core::new(engine, seed, items), hasher }
+    /// A filter of this engine, which holds this many items, or `None` if the system refuses the
+    /// memory.
+    fn from_parts(engine: E, seed: u64, items: u64, hasher: S) -> Option<Self> {
+        Some(Self { core: Core::new(engine, seed, items)?, hasher })
     }
 
     /// Returns a view of the filter whose operations take 64-bit hashes in place of items.
@@ -284,7 +286,8 @@ impl<E: Engine, S> Filter<E, S> {
         // First, since it is the user's code: nothing is locked yet.
         let hasher = self.hasher.clone();
         let (engine, items) = self.core.engine.try_clone()?;
-        Ok(Self::from_parts(engine, self.core.seed, items, hasher))
+        let error = engine.out_of_memory();
+        Self::from_parts(engine, self.core.seed, items, hasher).ok_or(error)
     }
 }
 

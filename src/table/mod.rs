@@ -231,12 +231,18 @@ mod stats;
 mod stripes;
 mod whole_table;
 
+use alloc::sync::Arc;
+use core::borrow::Borrow;
+
+use crate::{bucket::Fingerprint, sync::Word};
 pub use addressing::{Addressing, MAX_BUCKETS, Nested, Nesting, Pair, Single, mix};
 pub(crate) use batch::for_each_prefetched;
 pub use counter::ShardedCounter;
 pub(crate) use layout_choice::by_preference;
+use memory::Buckets;
 #[cfg(feature = "std")]
 pub(crate) use memory::{TableLoader, advise_huge_pages};
+pub(crate) use memory::{arc_bytes, bucket_bytes, try_boxed};
 pub(crate) use pending::PendingInserts;
 use prefetch::prefetch;
 pub use search::{Move, Progress, Search};
@@ -250,49 +256,62 @@ pub use stripes::{AllStripes, Stripe, StripeGuard, Stripes};
 #[cfg(feature = "std")]
 pub(crate) use whole_table::occupied;
 
-use crate::{bucket::Fingerprint, sync::Word};
-use memory::Buckets;
-
 /// Buckets, stripes, and the protocol's steps on them.
 ///
 /// A table knows pairs, but no items, no hashers, and no layout: every step takes the
 /// [`BucketLayout`](crate::bucket::BucketLayout) as a type parameter.
 #[derive(Debug)]
-pub struct Table<N = Single> {
+pub struct Table<N: Nesting = Single> {
     addressing: Addressing<N>,
     buckets: Buckets,
-    stripes: Stripes,
+    stripes: N::Stripes,
     counters: Counters,
 }
 
-impl<N: Nesting> Table<N> {
+impl Table {
     /// Returns an empty table, or `None` if the system refuses the memory.
     #[must_use]
-    pub fn new(addressing: Addressing<N>, huge_pages: bool) -> Option<Self> {
-        let stripes = Stripes::new(addressing.buckets());
-        Self::sharing(addressing, huge_pages, &stripes, &Counters::new())
+    pub fn new(addressing: Addressing, huge_pages: bool) -> Option<Self> {
+        let buckets = Buckets::new(addressing.buckets(), huge_pages)?;
+        Self::with_buckets(addressing, buckets)
     }
 
+    /// Returns a table with the buckets of a loader that is complete, or `None` if the system
+    /// refuses the memory for the rest.
+    #[cfg(feature = "std")]
+    pub(crate) fn loaded(addressing: Addressing, loader: TableLoader) -> Option<Self> {
+        Self::with_buckets(addressing, loader.finish())
+    }
+
+    /// Returns a table with these buckets.
+    fn with_buckets(addressing: Addressing, buckets: Buckets) -> Option<Self> {
+        let stripes = Stripes::new(addressing.buckets())?;
+        Some(Self { addressing, buckets, stripes, counters: Counters::new()? })
+    }
+
+    /// Bytes of buckets, stripes and statistics, alignment included.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> usize {
+        self.buckets.allocated_bytes() + self.stripes.size_in_bytes() + Counters::bytes()
+    }
+}
+
+impl Table<Nested> {
     /// Returns an empty table that shares stripes and counters with others, or `None` if the system
     /// refuses the memory.
     pub(crate) fn sharing(
-        addressing: Addressing<N>,
+        addressing: Addressing<Nested>,
         huge_pages: bool,
-        stripes: &Stripes,
+        stripes: &Arc<Stripes>,
         counters: &Counters,
     ) -> Option<Self> {
         let buckets = Buckets::new(addressing.buckets(), huge_pages)?;
         // mutant: segment-own-stripes
         Some(Self { addressing, buckets, stripes: stripes.clone(), counters: counters.clone() })
     }
+}
 
-    /// Returns a table with the buckets of a loader that is complete.
-    #[cfg(feature = "std")]
-    pub(crate) fn loaded(addressing: Addressing<N>, loader: TableLoader) -> Self {
-        let stripes = Stripes::new(addressing.buckets());
-        Self { addressing, buckets: loader.finish(), stripes, counters: Counters::new() }
-    }
-
+impl<N: Nesting> Table<N> {
     /// The mapping from mixed hashes to pairs.
     #[inline]
     #[must_use]
@@ -300,21 +319,10 @@ impl<N: Nesting> Table<N> {
         &self.addressing
     }
 
-    /// Bytes of the buckets alone.
-    pub(crate) fn buckets_in_bytes(&self) -> usize {
-        self.buckets.size_in_bytes()
-    }
-
-    /// Bytes of buckets, stripes and statistics.
-    #[must_use]
-    pub fn size_in_bytes(&self) -> usize {
-        self.buckets_in_bytes() + self.stripes.size_in_bytes() + self.counters.size_in_bytes()
-    }
-
     /// The statistics of this table and of all that share its counters.
     #[cfg(feature = "stats")]
     pub(crate) fn stats(&self) -> Stats {
-        self.counters.read(self.stripes.waits())
+        self.counters.read(self.stripes.borrow().waits())
     }
 
     /// Prefetches both buckets of a pair: enough for operations that take no lock.
@@ -334,7 +342,7 @@ impl<N: Nesting> Table<N> {
     /// The stripe of every pair with this fingerprint.
     #[inline]
     fn stripe(&self, fingerprint: Fingerprint) -> &Stripe {
-        self.stripes.of(self.addressing.stripe_fingerprint(fingerprint))
+        self.stripes.borrow().of(self.addressing.stripe_fingerprint(fingerprint))
     }
 
     /// Both buckets of a pair.

@@ -207,6 +207,7 @@ impl<S: BuildHasher> CuckooFilter<S> {
         let capacity = usize::try_from(header.capacity).map_err(|_| header.out_of_memory())?;
         let table = validate::read_table(header, loader(header.buckets), reader)?;
         let engine = Fixed { table, layout: header.layout, capacity, huge_pages: true };
-        Ok(Self::from_parts(engine, header.seed, header.items, hasher))
+        let filter = Self::from_parts(engine, header.seed, header.items, hasher);
+        filter.ok_or_else(|| header.out_of_memory())
     }
 }

@@ -139,7 +139,7 @@ pub(super) const FAULTS: &[Fault] = &[
             "Some(Self {
                 addressing,
                 buckets,
-                stripes: Stripes::new(1),
+                stripes: Arc::new(Stripes::new(1)?),
                 counters: counters.clone(),
             })",
         ),
