@@ -71,6 +71,11 @@ impl Segment {
         with_layout!(self.layout, L => self.table.contains_unvalidated::<L>(pair))
     }
 
+    pub(super) fn count_unvalidated(&self, mixed: u64) -> usize {
+        let pair = self.pair(mixed);
+        with_layout!(self.layout, L => self.table.count_unvalidated::<L>(pair))
+    }
+
     #[inline]
     pub(super) fn add(&self, mixed: u64) -> bool {
         let pair = self.pair(mixed);

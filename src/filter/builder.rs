@@ -1,6 +1,6 @@
 //! The builder: from settings to a filter.
 
-use core::{fmt, hash::BuildHasher, marker::PhantomData};
+use core::{fmt, hash::BuildHasher, marker::PhantomData, num::NonZero};
 
 use super::{
     DefaultHashBuilder, Engine, Filter, Fixed, Growing,
@@ -41,6 +41,7 @@ struct Settings {
     fastest: bool,
     seed: Option<u64>,
     huge_pages: bool,
+    max_copies: Option<usize>,
     max_bytes: Option<usize>,
 }
 
@@ -71,12 +72,23 @@ impl Settings {
             Some(0) => return Err(BuildError::ZeroCapacity),
             Some(capacity) => capacity,
         };
+        let max_copies = match self.max_copies {
+            None => None,
+            Some(copies) => Some(NonZero::new(copies).ok_or(BuildError::ZeroMaxCopies)?),
+        };
         let Self { target, layout, fastest, huge_pages, max_bytes, .. } = *self;
         match target {
             Some(rate) if !(rate > 0.0 && rate < 1.0) => Err(BuildError::InvalidRate(rate)),
-            _ => {
-                Ok(Options { capacity, target, layout, fastest, huge_pages, max_bytes, own_bytes })
-            }
+            _ => Ok(Options {
+                capacity,
+                target,
+                layout,
+                fastest,
+                huge_pages,
+                max_copies,
+                max_bytes,
+                own_bytes,
+            }),
         }
     }
 }
@@ -99,6 +111,7 @@ impl<E: Engine> FilterBuilder<E> {
                 fastest: false,
                 seed: None,
                 huge_pages: true,
+                max_copies: None,
                 max_bytes: None,
             },
             hasher: HasherChoice::Seeded(DefaultHashBuilder::with_seed),
@@ -129,6 +142,7 @@ impl<E, S> fmt::Debug for FilterBuilder<E, S> {
             .field("layout", &self.settings.layout)
             .field("fastest", &self.settings.fastest)
             .field("huge_pages", &self.settings.huge_pages)
+            .field("max_copies", &self.settings.max_copies)
             .field("max_bytes", &self.settings.max_bytes)
             .finish_non_exhaustive()
     }
@@ -234,6 +248,34 @@ impl<E, S> FilterBuilder<E, S> {
     /// ```
     pub fn huge_pages(mut self, enabled: bool) -> Self {
         self.settings.huge_pages = enabled;
+        self
+    }
+
+    /// Sets a limit on the copies of an item, from 1 up. Without one, copies may fill both buckets
+    /// of an item, and then no other item finds room there: see [`docs::limits`](crate::docs::limits).
+    ///
+    /// [`insert`](Filter::insert) fails with [`TooManyCopies`](crate::InsertError::TooManyCopies)
+    /// if, at one moment of the call, at least this many copies of the item (or its aliases) were
+    /// in the filter. It adds a copy only if, at one moment of the call, there were fewer. So
+    /// inserts that do not overlap never exceed the limit. If up to k threads insert an item (or
+    /// its aliases) at the same time, there are at most `limit + k - 1` copies.
+    ///
+    /// An insert also reads the item's stripe, and acquires its lock only if it finds that many
+    /// copies. Batches do not interleave their searches for room. In a
+    /// [`GrowingFilter`](crate::GrowingFilter) the limit is on all segments together, so an insert
+    /// reads all of them. A snapshot contains the limit.
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, InsertError};
+    ///
+    /// let filter = CuckooFilter::builder().capacity(100).max_copies(2).build()?;
+    /// assert_eq!(filter.insert("ani"), Ok(()));
+    /// assert_eq!(filter.insert("ani"), Ok(()));
+    /// assert_eq!(filter.insert("ani"), Err(InsertError::TooManyCopies));
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn max_copies(mut self, limit: usize) -> Self {
+        self.settings.max_copies = Some(limit);
         self
     }
 

@@ -1,5 +1,7 @@
 //! Engines: where a filter keeps its items. The front end is the same for all of them.
 
+use core::num::NonZero;
+
 use crate::{BuildError, InsertError, Layout};
 
 /// The engine of a filter: how it stores its items, and how much room there is for them.
@@ -74,6 +76,8 @@ pub(crate) struct Options {
     pub(super) layout: Option<Layout>,
     pub(super) fastest: bool,
     pub(super) huge_pages: bool,
+    /// Largest number of copies of an item.
+    pub(super) max_copies: Option<NonZero<usize>>,
     /// Largest number of bytes of the filter, `own_bytes` of which it takes itself.
     pub(super) max_bytes: Option<usize>,
     pub(super) own_bytes: usize,

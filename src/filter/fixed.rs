@@ -1,6 +1,7 @@
 //! The engine of one table, whose size is fixed.
 
 use alloc::vec::Vec;
+use core::num::NonZero;
 
 use super::engine::{Engine, Membership, Options, Segment, Steps, Storage};
 use crate::{
@@ -19,6 +20,8 @@ pub struct Fixed {
     pub(super) layout: Layout,
     pub(super) capacity: usize,
     pub(super) huge_pages: bool,
+    /// Largest number of copies of an item, if it is lower than the slots of two buckets.
+    pub(super) max_copies: Option<NonZero<u8>>,
 }
 
 impl Engine for Fixed {}
@@ -31,15 +34,16 @@ impl Storage for Fixed {
         let (layout, buckets) = choose(options)?;
         let table = Table::new(Addressing::new(buckets), options.huge_pages);
         let table = table.ok_or_else(|| Options::out_of_memory(buckets))?;
-        let Options { capacity, huge_pages, .. } = *options;
-        Ok(Self { table, layout, capacity, huge_pages })
+        let Options { capacity, huge_pages, max_copies, .. } = *options;
+        let max_copies = effective_limit(layout, max_copies);
+        Ok(Self { table, layout, capacity, huge_pages, max_copies })
     }
 
     fn try_clone(&self) -> Result<(Self, u64), BuildError> {
-        let Self { layout, capacity, huge_pages, .. } = *self;
+        let Self { layout, capacity, huge_pages, max_copies, .. } = *self;
         let copied = with_layout!(layout, L => self.table.try_clone::<L>(huge_pages));
         let (table, occupied) = copied.ok_or_else(|| self.out_of_memory())?;
-        Ok((Self { table, layout, capacity, huge_pages }, occupied))
+        Ok((Self { table, layout, capacity, huge_pages, max_copies }, occupied))
     }
 
     fn clear(&self) -> u64 {
@@ -71,6 +75,15 @@ impl Storage for Fixed {
     fn stats(&self) -> crate::Stats {
         self.table.stats()
     }
+}
+
+/// The limit on copies of an item, if it is lower than the number of slots of two buckets.
+pub(super) fn effective_limit(
+    layout: Layout,
+    max_copies: Option<NonZero<usize>>,
+) -> Option<NonZero<u8>> {
+    let limit = u8::try_from(max_copies?.get()).ok()?;
+    NonZero::new(limit).filter(|_| u32::from(limit) < 2 * layout.slots_per_bucket())
 }
 
 /// The false-positive rate of a table that holds its capacity.
@@ -109,6 +122,16 @@ fn choose(options: &Options) -> Result<(Layout, u64), BuildError> {
 }
 
 impl Fixed {
+    /// `insert` with a limit on copies.
+    #[inline(never)]
+    fn insert_up_to(&self, limit: NonZero<u8>, mixed: u64) -> Result<(), InsertError> {
+        with_layout!(self.layout, L => {
+            let pair = self.table.addressing().pair::<L>(mixed);
+            self.table.prefetch_with_stripe(pair);
+            self.table.insert_up_to::<L>(limit.get().into(), pair)
+        })
+    }
+
     /// Calls `operation` with each item's position and pair, in order, a batch window after the
     /// item's buckets and stripe were prefetched.
     #[inline]
@@ -131,6 +154,9 @@ impl Fixed {
 impl Steps for Fixed {
     #[inline]
     fn insert(&self, mixed: u64) -> Result<(), InsertError> {
+        if let Some(limit) = self.max_copies {
+            return self.insert_up_to(limit, mixed);
+        }
         with_layout!(self.layout, L => {
             let pair = self.table.addressing().pair::<L>(mixed);
             self.table.prefetch(pair);
@@ -180,6 +206,13 @@ impl Steps for Fixed {
     ) {
         let mut pending = PendingInserts::default();
         with_layout!(self.layout, L => {
+            if let Some(limit) = self.max_copies {
+                // One by one: interleaved inserts of one item would not count one another.
+                let limit = limit.get().into();
+                return self.for_each_pair::<L, T>(items, mix, |position, pair| {
+                    done(position, self.table.insert_up_to::<L>(limit, pair));
+                });
+            }
             self.for_each_pair::<L, T>(items, mix, |position, pair| {
                 if self.table.add::<L>(pair) {
                     done(position, Ok(()));

@@ -1,5 +1,7 @@
 //! The engine of a segment chain, which grows.
 
+use core::num::NonZero;
+
 use super::engine::{Engine, Membership, Options, Segment, Steps, Storage};
 use crate::{
     BuildError, InsertError,
@@ -17,6 +19,7 @@ pub struct Growing {
     pub(super) target: f64,
     /// The capacity of the first segment.
     first_capacity: usize,
+    max_copies: Option<NonZero<usize>>,
 }
 
 impl Engine for Growing {}
@@ -32,14 +35,15 @@ impl Storage for Growing {
         let (_, first) = plan[0];
         let chain = Chain::new(plan, options.huge_pages);
         let chain = chain.ok_or_else(|| Options::out_of_memory(first.buckets()))?;
-        Ok(Self { chain, target, first_capacity: options.capacity })
+        let Options { capacity: first_capacity, max_copies, .. } = *options;
+        Ok(Self { chain, target, first_capacity, max_copies })
     }
 
     fn try_clone(&self) -> Result<(Self, u64), BuildError> {
-        let Self { target, first_capacity, .. } = *self;
+        let Self { target, first_capacity, max_copies, .. } = *self;
         let copied = self.chain.try_clone();
         let (chain, occupied) = copied.ok_or_else(|| self.out_of_memory())?;
-        Ok((Self { chain, target, first_capacity }, occupied))
+        Ok((Self { chain, target, first_capacity, max_copies }, occupied))
     }
 
     fn clear(&self) -> u64 {
@@ -112,7 +116,10 @@ impl Growing {
 impl Steps for Growing {
     #[inline]
     fn insert(&self, mixed: u64) -> Result<(), InsertError> {
-        self.chain.insert(mixed)
+        match self.max_copies {
+            None => self.chain.insert(mixed),
+            Some(limit) => self.chain.insert_up_to(limit.get(), mixed),
+        }
     }
 
     #[inline]
@@ -146,7 +153,7 @@ impl Steps for Growing {
             mixed
         };
         for_each_prefetched(items, 0, prefetch, |position, mixed| {
-            done(position, self.chain.insert(mixed));
+            done(position, self.insert(mixed));
         });
     }
 

@@ -134,6 +134,7 @@ impl<S: BuildHasher> CuckooFilter<S> {
         let items = with_layout!(layout, L => occupied::<L>(&words));
         let header = Header {
             layout,
+            max_copies: self.core.engine.max_copies,
             buckets: words.len() as u64,
             seed: self.core.seed,
             capacity: self.core.engine.capacity as u64,
@@ -206,7 +207,8 @@ impl<S: BuildHasher> CuckooFilter<S> {
         }
         let capacity = usize::try_from(header.capacity).map_err(|_| header.out_of_memory())?;
         let table = validate::read_table(header, loader(header.buckets), reader)?;
-        let engine = Fixed { table, layout: header.layout, capacity, huge_pages: true };
+        let Header { layout, max_copies, .. } = *header;
+        let engine = Fixed { table, layout, capacity, huge_pages: true, max_copies };
         let filter = Self::from_parts(engine, header.seed, header.items, hasher);
         filter.ok_or_else(|| header.out_of_memory())
     }
