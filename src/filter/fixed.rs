@@ -22,6 +22,9 @@ pub struct Fixed {
     pub(super) huge_pages: bool,
     /// Largest number of copies of an item, if it is lower than the slots of two buckets.
     pub(super) max_copies: Option<NonZero<u8>>,
+    /// The layout, unless copies are limited. So `insert` learns by one comparison whether they are,
+    /// and which layout it is.
+    unlimited: Option<Layout>,
 }
 
 impl Engine for Fixed {}
@@ -36,14 +39,14 @@ impl Storage for Fixed {
         let table = table.ok_or_else(|| Options::out_of_memory(buckets))?;
         let Options { capacity, huge_pages, max_copies, .. } = *options;
         let max_copies = effective_limit(layout, max_copies);
-        Ok(Self { table, layout, capacity, huge_pages, max_copies })
+        Ok(Self::new(table, layout, capacity, huge_pages, max_copies))
     }
 
     fn try_clone(&self) -> Result<(Self, u64), BuildError> {
         let Self { layout, capacity, huge_pages, max_copies, .. } = *self;
         let copied = with_layout!(layout, L => self.table.try_clone::<L>(huge_pages));
         let (table, occupied) = copied.ok_or_else(|| self.out_of_memory())?;
-        Ok((Self { table, layout, capacity, huge_pages, max_copies }, occupied))
+        Ok((Self::new(table, layout, capacity, huge_pages, max_copies), occupied))
     }
 
     fn clear(&self) -> u64 {
@@ -78,10 +81,7 @@ impl Storage for Fixed {
 }
 
 /// The limit on copies of an item, if it is lower than the number of slots of two buckets.
-pub(super) fn effective_limit(
-    layout: Layout,
-    max_copies: Option<NonZero<usize>>,
-) -> Option<NonZero<u8>> {
+fn effective_limit(layout: Layout, max_copies: Option<NonZero<usize>>) -> Option<NonZero<u8>> {
     let limit = u8::try_from(max_copies?.get()).ok()?;
     NonZero::new(limit).filter(|_| u32::from(limit) < 2 * layout.slots_per_bucket())
 }
@@ -122,13 +122,30 @@ fn choose(options: &Options) -> Result<(Layout, u64), BuildError> {
 }
 
 impl Fixed {
-    /// `insert` with a limit on copies.
+    /// The engine of this table.
+    pub(super) fn new(
+        table: Table,
+        layout: Layout,
+        capacity: usize,
+        huge_pages: bool,
+        max_copies: Option<NonZero<u8>>,
+    ) -> Self {
+        let unlimited = max_copies.is_none().then_some(layout);
+        Self { table, layout, capacity, huge_pages, max_copies, unlimited }
+    }
+
+    /// The limit on copies, or one that has no effect.
+    fn limit(&self) -> usize {
+        self.max_copies.map_or(usize::MAX, |limit| limit.get().into())
+    }
+
+    /// The rest of `insert`, if copies are limited.
     #[inline(never)]
-    fn insert_up_to(&self, limit: NonZero<u8>, mixed: u64) -> Result<(), InsertError> {
+    fn insert_limited(&self, mixed: u64) -> Result<(), InsertError> {
         with_layout!(self.layout, L => {
             let pair = self.table.addressing().pair::<L>(mixed);
             self.table.prefetch_with_stripe(pair);
-            self.table.insert_up_to::<L>(limit.get().into(), pair)
+            self.table.insert_up_to::<L>(self.limit(), pair)
         })
     }
 
@@ -154,10 +171,8 @@ impl Fixed {
 impl Steps for Fixed {
     #[inline]
     fn insert(&self, mixed: u64) -> Result<(), InsertError> {
-        if let Some(limit) = self.max_copies {
-            return self.insert_up_to(limit, mixed);
-        }
-        with_layout!(self.layout, L => {
+        let Some(layout) = self.unlimited else { return self.insert_limited(mixed) };
+        with_layout!(layout, L => {
             let pair = self.table.addressing().pair::<L>(mixed);
             self.table.prefetch(pair);
             self.table.insert::<L>(pair)
@@ -206,9 +221,9 @@ impl Steps for Fixed {
     ) {
         let mut pending = PendingInserts::default();
         with_layout!(self.layout, L => {
-            if let Some(limit) = self.max_copies {
+            if self.unlimited.is_none() {
                 // One by one: interleaved inserts of one item would not count one another.
-                let limit = limit.get().into();
+                let limit = self.limit();
                 return self.for_each_pair::<L, T>(items, mix, |position, pair| {
                     done(position, self.table.insert_up_to::<L>(limit, pair));
                 });

@@ -101,6 +101,14 @@ fn capped(plan: Plan, options: &Options) -> Result<Plan, BuildError> {
 }
 
 impl Growing {
+    /// The rest of `insert`, if copies are limited.
+    #[cold]
+    #[inline(never)]
+    fn insert_limited(&self, mixed: u64) -> Result<(), InsertError> {
+        let limit = self.max_copies.map_or(usize::MAX, NonZero::get);
+        self.chain.insert_up_to(limit, mixed)
+    }
+
     /// Calls `operation` with each item's position and mixed hash, in order. All that a lookup of
     /// the item reads is prefetched a batch window earlier.
     fn for_each<T>(&self, items: &[T], mix: impl Fn(&T) -> u64, operation: impl FnMut(usize, u64)) {
@@ -116,10 +124,10 @@ impl Growing {
 impl Steps for Growing {
     #[inline]
     fn insert(&self, mixed: u64) -> Result<(), InsertError> {
-        match self.max_copies {
-            None => self.chain.insert(mixed),
-            Some(limit) => self.chain.insert_up_to(limit.get(), mixed),
+        if self.max_copies.is_some() {
+            return self.insert_limited(mixed);
         }
+        self.chain.insert(mixed)
     }
 
     #[inline]

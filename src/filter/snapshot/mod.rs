@@ -208,7 +208,7 @@ impl<S: BuildHasher> CuckooFilter<S> {
         let capacity = usize::try_from(header.capacity).map_err(|_| header.out_of_memory())?;
         let table = validate::read_table(header, loader(header.buckets), reader)?;
         let Header { layout, max_copies, .. } = *header;
-        let engine = Fixed { table, layout, capacity, huge_pages: true, max_copies };
+        let engine = Fixed::new(table, layout, capacity, true, max_copies);
         let filter = Self::from_parts(engine, header.seed, header.items, hasher);
         filter.ok_or_else(|| header.out_of_memory())
     }
