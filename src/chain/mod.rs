@@ -103,6 +103,13 @@
 //! lookup, or in an earlier one. So the lookup read its word, and there was a match: a
 //! contradiction. An item that is in the table is always found.
 //!
+//! # Limits on copies
+//!
+//! An insert with a limit counts the copies in all segments between two reads of the version, and
+//! then decides as in a table. A copy that is removed or moved meanwhile changes the version,
+//! because all segments share the stripe. A copy in a segment that the count did not list was added
+//! by an insert that overlaps it.
+//!
 //! # Copies of the chain
 //!
 //! A clone lists the segments, and then copies them while it holds all stripes. An item that is in

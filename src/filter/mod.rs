@@ -58,8 +58,9 @@ pub type CuckooFilter<S = DefaultHashBuilder> = Filter<Fixed, S>;
 /// atomicity. Its costs: a lookup of an absent item reads two buckets of every segment, so give it
 /// the capacity that you expect. It refuses further copies of an item when copies take half of the
 /// item's slots in the last segment. It cannot be saved, and it never shrinks. `insert` fails with
-/// [`Full`](crate::InsertError::Full) only if the last segment is full and either the system
-/// refuses the memory for another one, or it would have more than 2^32 buckets.
+/// [`Full`](crate::InsertError::Full) only if the last segment is full and another one cannot be
+/// appended: the system refuses the memory, it would exceed the cap
+/// ([`max_bytes`](FilterBuilder::max_bytes)), or it would have more than 2^32 buckets.
 ///
 /// ```
 /// use guira::GrowingFilter;
@@ -242,6 +243,9 @@ impl<E: Engine, S> Filter<E, S> {
     /// Acquires all stripes: removals, relocations, `insert_unique` and `count` wait for the call,
     /// which writes every bucket once. Lookups and inserts into buckets with an empty slot do not
     /// wait. No memory is released, and a [`GrowingFilter`] keeps its segments.
+    ///
+    /// # Panics
+    /// If the system refuses the memory to hold the locks, at most 32 KiB. Nothing is removed then.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(10);

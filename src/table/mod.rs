@@ -184,6 +184,32 @@
 //! comes between the check and the addition of an `insert_unique`, it is ordered after the
 //! `insert_unique`.
 //!
+//! # Limits on copies
+//!
+//! With a limit n, an insert first counts the copies without the lock, in words that it reads as a
+//! lookup does. Let s be the number that it sees.
+//!
+//! 1. *s is at least n.* A half-done move may count twice, so the insert counts again under the
+//!    lock. It is refused only if there are n copies then. Otherwise it goes on.
+//! 2. *s is less than n, and the version changed.* Copies may have moved away from under the reads,
+//!    so the insert counts again. As for a lookup, another thread has made progress.
+//! 3. *s is less than n, and the version is unchanged.* In the terms of "Why a miss is correct", at
+//!    least M + I copies were seen to come and at most R + M to go, so s is at least I - R. Each of
+//!    the R removals pays for one of the I inserts. So at most s items of the pair are in the table
+//!    throughout the count, fewer than n, and the insert adds a copy.
+//!
+//! The addition comes later, so inserts that overlap may all see fewer than n copies. Suppose that
+//! the number of copies grows beyond n, and let T be the last moment at which it was below n. Each
+//! insert that added a copy after T counted before T. So all of them were in progress at T. With at
+//! most k threads that insert the item at T, there are at most k additions after T, the first of
+//! which reaches n: there are never more than n + k - 1 copies. (This argument is about moments. It
+//! holds where a load returns a value that the word had during the call, as with coherent caches.
+//! From happens-before alone follows only that an insert is refused if n inserts of copies that stay
+//! happened before it.)
+//!
+//! The inserts of a batch with a limit are made one after the other. Interleaved ones would all
+//! count before the first of them adds.
+//!
 //! # Copies of the table
 //!
 //! A snapshot or a clone copies all words while it holds all stripes. A thread that holds one
