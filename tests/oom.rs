@@ -222,7 +222,7 @@ fn every_allocation_can_be_refused() {
 fn a_cap_on_memory_is_kept() {
     for huge_pages in [false, true] {
         for (capacity, max_bytes) in
-            [(1, 6_000), (1_000, 100_000), (10_000, 1_000_000), (200_000, 9_000_000)]
+            [(1, 6_000), (1_000, 100_000), (10_000, 1_000_000), (100_000, 3_000_000)]
         {
             let builder = GrowingFilter::builder().capacity(capacity).huge_pages(huge_pages);
             let builder = builder.max_bytes(max_bytes);
