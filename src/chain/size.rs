@@ -10,6 +10,7 @@ use crate::{
 impl Chain {
     /// Bytes of buckets, stripes, statistics and places, alignment included.
     #[must_use]
+    #[expect(clippy::missing_panics_doc, reason = "the size of what was allocated fits")]
     pub fn size_in_bytes(&self) -> usize {
         let size = bytes(&self.plan, self.segments().len(), self.huge_pages);
         size.expect("these segments were allocated")
