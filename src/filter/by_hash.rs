@@ -5,12 +5,12 @@ use core::fmt;
 
 use super::{
     Core, Engine, Membership,
-    outcome::{Additions, CountChange, InsertMask, check_burst, check_lengths},
+    outcome::{CountChange, InsertMask, burst, check_burst, check_lengths, mask},
 };
-use crate::{InsertBatchError, InsertError, table::mix};
-
-/// Number of hashes that are taken from an iterator before they are inserted together.
-const CHUNK: usize = 1024;
+use crate::{
+    InsertBatchError, InsertError,
+    table::{WINDOW, mix},
+};
 
 /// A view of a filter by 64-bit hashes: [`Filter::by_hash`](crate::Filter::by_hash) returns it.
 ///
@@ -49,13 +49,6 @@ impl<E: Engine> fmt::Debug for ByHash<'_, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("ByHash").field(self.core).finish()
     }
-}
-
-/// The hash of a hash: itself.
-#[inline]
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as hashes of items")]
-fn as_is(&hash: &u64) -> u64 {
-    hash
 }
 
 #[expect(clippy::missing_errors_doc, reason = "`Filter` has the documentation")]
@@ -107,7 +100,7 @@ impl<E: Membership> ByHash<'_, E> {
 
     /// [`Filter::insert_batch`](crate::Filter::insert_batch) by hash.
     pub fn insert_batch(self, hashes: &[u64]) -> Result<(), InsertBatchError> {
-        self.insert_batch_by(hashes, as_is)
+        self.insert_all(hashes.iter().copied())
     }
 
     /// [`Filter::insert_unique_batch`](crate::Filter::insert_unique_batch) by hash.
@@ -117,185 +110,144 @@ impl<E: Membership> ByHash<'_, E> {
         hashes: &[u64],
         added: &mut [bool],
     ) -> Result<usize, InsertBatchError> {
-        self.insert_unique_batch_by(hashes, added, as_is)
+        self.insert_unique_all(hashes.iter().copied(), added)
     }
 
     /// [`Filter::contains_batch`](crate::Filter::contains_batch) by hash.
     #[track_caller]
     pub fn contains_batch(self, hashes: &[u64], found: &mut [bool]) -> usize {
-        self.contains_batch_by(hashes, found, as_is)
+        self.contains_all(hashes.iter().copied(), found)
     }
 
     /// [`Filter::remove_batch`](crate::Filter::remove_batch) by hash.
     #[track_caller]
     pub fn remove_batch(self, hashes: &[u64], removed: &mut [bool]) -> usize {
-        self.remove_batch_by(hashes, removed, as_is)
+        self.remove_all(hashes.iter().copied(), removed)
     }
 
     /// [`Filter::insert_unique_mask`](crate::Filter::insert_unique_mask) by hash.
     #[track_caller]
     pub fn insert_unique_mask(self, hashes: &[u64]) -> InsertMask {
-        self.insert_unique_mask_by(hashes, as_is)
+        self.insert_unique_burst(hashes.iter().copied())
     }
 
     /// [`Filter::contains_mask`](crate::Filter::contains_mask) by hash.
     #[must_use]
     #[track_caller]
     pub fn contains_mask(self, hashes: &[u64]) -> u64 {
-        self.contains_mask_by(hashes, as_is)
+        self.contains_burst(hashes.iter().copied())
     }
 
     /// [`Filter::remove_mask`](crate::Filter::remove_mask) by hash.
     #[track_caller]
     pub fn remove_mask(self, hashes: &[u64]) -> u64 {
-        self.remove_mask_by(hashes, as_is)
+        self.remove_burst(hashes.iter().copied())
     }
 
     /// [`Filter::try_extend`](crate::Filter::try_extend) by hash.
     pub fn try_extend(self, hashes: impl IntoIterator<Item = u64>) -> Result<(), InsertBatchError> {
-        let mut hashes = hashes.into_iter();
-        let mut additions = Additions::new(&self.core.items);
-        let mut chunk = Vec::with_capacity(CHUNK);
-        for first in (0..).step_by(CHUNK) {
-            chunk.clear();
-            chunk.extend(hashes.by_ref().take(CHUNK));
-            self.insert_all(&chunk, as_is, first, &mut additions);
-            if chunk.len() < CHUNK {
-                break;
-            }
-        }
-        additions.finish().map(drop)
+        self.insert_all(hashes.into_iter().fuse())
     }
 }
 
-/// The operations on many items, which `hash` hashes one by one as they are prefetched.
+/// The operations on many items, by an iterator that hashes each of them.
 impl<E: Membership> ByHash<'_, E> {
     #[inline]
     fn mix(self, hash: u64) -> u64 {
         mix(hash, self.core.mixing_seed)
     }
 
-    /// Inserts items, of which the first one has position `first` in the batch.
-    fn insert_all<T>(
+    /// Returns the mixed hashes, for an operation on a batch.
+    #[inline]
+    fn mixed(
         self,
-        items: &[T],
-        hash: impl Fn(&T) -> u64,
-        first: usize,
-        additions: &mut Additions,
-    ) {
+        mut hashes: impl Iterator<Item = u64>,
+    ) -> impl FnMut(&mut [u64; WINDOW]) -> usize {
         let seed = self.core.mixing_seed;
-        let mix = |item: &T| mix(hash(item), seed);
-        self.core.engine.insert_each(items, mix, |position, outcome| {
-            additions.record(first + position, outcome.map(|()| true));
-        });
+        move |block| {
+            let places = block.iter_mut().zip(hashes.by_ref());
+            places.map(|(place, hash)| *place = mix(hash, seed)).count()
+        }
     }
 
-    pub(super) fn insert_batch_by<T>(
+    pub(super) fn insert_all(
         self,
-        items: &[T],
-        hash: impl Fn(&T) -> u64,
+        hashes: impl Iterator<Item = u64>,
     ) -> Result<(), InsertBatchError> {
-        let mut additions = Additions::new(&self.core.items);
-        self.insert_all(items, hash, 0, &mut additions);
-        additions.finish().map(drop)
+        let mut change = CountChange::additions(&self.core.items);
+        let mut failures = Vec::new();
+        let mut failed = |position, error| failures.push((position, error));
+        let mut hashes = self.mixed(hashes);
+        self.core.engine.insert_each(&mut hashes, &mut change.items, &mut failed);
+        InsertBatchError::check(change.items, failures).map(drop)
     }
 
     #[track_caller]
-    pub(super) fn insert_unique_batch_by<T>(
+    pub(super) fn insert_unique_all(
         self,
-        items: &[T],
+        hashes: impl ExactSizeIterator<Item = u64>,
         added: &mut [bool],
-        hash: impl Fn(&T) -> u64,
     ) -> Result<usize, InsertBatchError> {
-        check_lengths(items.len(), added.len());
-        let mut additions = Additions::new(&self.core.items);
-        let seed = self.core.mixing_seed;
-        let mix = |item: &T| mix(hash(item), seed);
-        self.core.engine.insert_unique_each(items, mix, |position, outcome| {
-            added[position] = additions.record(position, outcome);
-        });
-        additions.finish()
+        check_lengths(hashes.len(), added.len());
+        let mut change = CountChange::additions(&self.core.items);
+        let mut failures = Vec::new();
+        let mut failed = |position, error| failures.push((position, error));
+        let mut hashes = self.mixed(hashes);
+        let count = &mut change.items;
+        self.core.engine.insert_unique_each(&mut hashes, added, count, &mut failed);
+        InsertBatchError::check(change.items, failures)
     }
 
     #[track_caller]
-    pub(super) fn contains_batch_by<T>(
+    pub(super) fn contains_all(
         self,
-        items: &[T],
+        hashes: impl ExactSizeIterator<Item = u64>,
         found: &mut [bool],
-        hash: impl Fn(&T) -> u64,
     ) -> usize {
-        check_lengths(items.len(), found.len());
-        let mut hits = 0;
-        let seed = self.core.mixing_seed;
-        let mix = |item: &T| mix(hash(item), seed);
-        self.core.engine.contains_each(items, mix, |position, is_found| {
-            found[position] = is_found;
-            hits += usize::from(is_found);
-        });
-        hits
+        check_lengths(hashes.len(), found.len());
+        self.core.engine.contains_each(&mut self.mixed(hashes), found);
+        found.iter().filter(|&&is_found| is_found).count()
     }
 
     #[track_caller]
-    pub(super) fn remove_batch_by<T>(
+    pub(super) fn remove_all(
         self,
-        items: &[T],
+        hashes: impl ExactSizeIterator<Item = u64>,
         removed: &mut [bool],
-        hash: impl Fn(&T) -> u64,
     ) -> usize {
-        check_lengths(items.len(), removed.len());
-        let mut change = CountChange::new(&self.core.items);
-        let seed = self.core.mixing_seed;
-        let mix = |item: &T| mix(hash(item), seed);
-        self.core.engine.remove_each(items, mix, |position, is_removed| {
-            removed[position] = is_removed;
-            change.items -= i64::from(is_removed);
-        });
-        change.items.unsigned_abs() as usize
+        check_lengths(hashes.len(), removed.len());
+        let mut change = CountChange::removals(&self.core.items);
+        self.core.engine.remove_each(&mut self.mixed(hashes), removed, &mut change.items);
+        change.items
     }
 
     #[track_caller]
-    pub(super) fn insert_unique_mask_by<T>(
+    pub(super) fn insert_unique_burst(
         self,
-        items: &[T],
-        hash: impl Fn(&T) -> u64,
+        hashes: impl ExactSizeIterator<Item = u64>,
     ) -> InsertMask {
-        check_burst(items.len());
-        let mut masks = InsertMask::default();
-        let mut change = CountChange::new(&self.core.items);
-        let seed = self.core.mixing_seed;
-        let mix = |item: &T| mix(hash(item), seed);
-        self.core.engine.insert_unique_each(items, mix, |position, outcome| {
-            let added = outcome == Ok(true);
-            change.items += i64::from(added);
-            masks.added |= u64::from(added) << position;
-            masks.refused |= u64::from(outcome.is_err()) << position;
-        });
-        masks
+        let (mut added, mut refused) = ([false; 64], 0_u64);
+        let added = burst(&mut added, hashes.len());
+        let mut change = CountChange::additions(&self.core.items);
+        let mut failed = |position, _| refused |= 1_u64 << position;
+        let mut hashes = self.mixed(hashes);
+        let count = &mut change.items;
+        self.core.engine.insert_unique_each(&mut hashes, added, count, &mut failed);
+        InsertMask { added: mask(added), refused }
     }
 
     #[track_caller]
-    pub(super) fn contains_mask_by<T>(self, items: &[T], hash: impl Fn(&T) -> u64) -> u64 {
-        check_burst(items.len());
-        let mut mask = 0;
-        let seed = self.core.mixing_seed;
-        let mix = |item: &T| mix(hash(item), seed);
-        self.core.engine.contains_each(items, mix, |position, found| {
-            mask |= u64::from(found) << position;
-        });
-        mask
+    pub(super) fn contains_burst(self, hashes: impl ExactSizeIterator<Item = u64>) -> u64 {
+        check_burst(hashes.len());
+        self.core.engine.contains_burst(&mut self.mixed(hashes))
     }
 
     #[track_caller]
-    pub(super) fn remove_mask_by<T>(self, items: &[T], hash: impl Fn(&T) -> u64) -> u64 {
-        check_burst(items.len());
-        let mut mask = 0_u64;
-        let mut change = CountChange::new(&self.core.items);
-        let seed = self.core.mixing_seed;
-        let mix = |item: &T| mix(hash(item), seed);
-        self.core.engine.remove_each(items, mix, |position, removed| {
-            mask |= u64::from(removed) << position;
-            change.items -= i64::from(removed);
-        });
-        mask
+    pub(super) fn remove_burst(self, hashes: impl ExactSizeIterator<Item = u64>) -> u64 {
+        let mut removed = [false; 64];
+        let removed = burst(&mut removed, hashes.len());
+        let mut change = CountChange::removals(&self.core.items);
+        self.core.engine.remove_each(&mut self.mixed(hashes), removed, &mut change.items);
+        mask(removed)
     }
 }

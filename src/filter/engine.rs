@@ -2,7 +2,7 @@
 
 use core::num::NonZero;
 
-use crate::{BuildError, InsertError, Layout};
+use crate::{BuildError, InsertError, Layout, table::Hashes};
 
 /// The engine of a filter: how it stores its items, and how much room there is for them.
 ///
@@ -135,8 +135,9 @@ pub(crate) trait Storage: Sized {
 /// The operations of sets of items, on [mixed](crate::table::mix) hashes. None of them updates the
 /// number of items, which the front end keeps.
 ///
-/// Each operation on many items calls `mix` to hash an item, and `done` with its position and the
-/// outcome.
+/// Lookups and inserts into empty slots are inline. The other operations are compiled once, and not
+/// in every place that uses a filter: they contain the code of eight layouts, and a call costs little
+/// beside them.
 pub(crate) trait Steps: Storage {
     fn insert(&self, mixed: u64) -> Result<(), InsertError>;
 
@@ -148,21 +149,29 @@ pub(crate) trait Steps: Storage {
 
     fn count(&self, mixed: u64) -> usize;
 
-    fn insert_each<T>(
+    /// Adds 1 to `count` for each item that was added, and calls `failed` with the positions of the
+    /// others.
+    fn insert_each(&self, hashes: &mut Hashes<'_>, count: &mut usize, failed: &mut Failed<'_>);
+
+    /// Writes which items were added, adds 1 to `count` for each of them, and calls `failed` with
+    /// the positions of those that failed.
+    fn insert_unique_each(
         &self,
-        items: &[T],
-        mix: impl Fn(&T) -> u64,
-        done: impl FnMut(usize, Result<(), InsertError>),
+        hashes: &mut Hashes<'_>,
+        added: &mut [bool],
+        count: &mut usize,
+        failed: &mut Failed<'_>,
     );
 
-    fn insert_unique_each<T>(
-        &self,
-        items: &[T],
-        mix: impl Fn(&T) -> u64,
-        done: impl FnMut(usize, Result<bool, InsertError>),
-    );
+    /// Returns which of at most 64 items were found, as a mask.
+    fn contains_burst(&self, hashes: &mut Hashes<'_>) -> u64;
 
-    fn contains_each<T>(&self, items: &[T], mix: impl Fn(&T) -> u64, done: impl FnMut(usize, bool));
+    /// Writes which items were found.
+    fn contains_each(&self, hashes: &mut Hashes<'_>, found: &mut [bool]);
 
-    fn remove_each<T>(&self, items: &[T], mix: impl Fn(&T) -> u64, done: impl FnMut(usize, bool));
+    /// Writes which items were removed, and adds 1 to `count` for each of them.
+    fn remove_each(&self, hashes: &mut Hashes<'_>, removed: &mut [bool], count: &mut usize);
 }
+
+/// Receives the position of an insert that failed, and its error.
+pub(crate) type Failed<'a> = dyn FnMut(usize, InsertError) + 'a;

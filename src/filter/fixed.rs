@@ -3,12 +3,12 @@
 use alloc::vec::Vec;
 use core::num::NonZero;
 
-use super::engine::{Engine, Membership, Options, Segment, Steps, Storage};
+use super::engine::{Engine, Failed, Membership, Options, Segment, Steps, Storage};
 use crate::{
     BuildError, InsertError, Layout,
     bucket::{BucketLayout, Fingerprint, with_layout},
     table::{
-        Addressing, MAX_BUCKETS, Pair, PendingInserts, Table, buckets_for, by_preference,
+        Addressing, Hashes, MAX_BUCKETS, Pair, PendingInserts, Table, buckets_for, by_preference,
         for_each_prefetched,
     },
 };
@@ -149,22 +149,31 @@ impl Fixed {
         })
     }
 
+    /// The rest of `insert`, once both buckets were full.
+    #[cold]
+    #[inline(never)]
+    fn insert_by_relocating(&self, mixed: u64) -> Result<(), InsertError> {
+        with_layout!(self.layout, L => {
+            let pair = self.table.addressing().pair::<L>(mixed);
+            self.table.insert_by_relocating::<L>(pair)
+        })
+    }
+
     /// Calls `operation` with each item's position and pair, in order, a batch window after the
     /// item's buckets and stripe were prefetched.
     #[inline]
-    fn for_each_pair<L: BucketLayout, T>(
+    fn for_each_pair<L: BucketLayout>(
         &self,
-        items: &[T],
-        mix: impl Fn(&T) -> u64,
+        hashes: &mut Hashes<'_>,
         operation: impl FnMut(usize, Pair),
     ) {
-        let prefetch = |item: &T| {
-            let pair = self.table.addressing().pair::<L>(mix(item));
+        let prefetch = |mixed| {
+            let pair = self.table.addressing().pair::<L>(mixed);
             self.table.prefetch_with_stripe(pair);
             pair
         };
         let unset = Pair { fingerprint: Fingerprint::new(1), buckets: [0; 2] };
-        for_each_prefetched(items, unset, prefetch, operation);
+        for_each_prefetched(hashes, unset, prefetch, operation);
     }
 }
 
@@ -172,14 +181,14 @@ impl Steps for Fixed {
     #[inline]
     fn insert(&self, mixed: u64) -> Result<(), InsertError> {
         let Some(layout) = self.unlimited else { return self.insert_limited(mixed) };
-        with_layout!(layout, L => {
+        let added = with_layout!(layout, L => {
             let pair = self.table.addressing().pair::<L>(mixed);
             self.table.prefetch(pair);
-            self.table.insert::<L>(pair)
-        })
+            self.table.add::<L>(pair)
+        });
+        if added { Ok(()) } else { self.insert_by_relocating(mixed) }
     }
 
-    #[inline]
     fn insert_unique(&self, mixed: u64) -> Result<bool, InsertError> {
         with_layout!(self.layout, L => {
             let pair = self.table.addressing().pair::<L>(mixed);
@@ -195,7 +204,6 @@ impl Steps for Fixed {
         })
     }
 
-    #[inline]
     fn remove(&self, mixed: u64) -> bool {
         with_layout!(self.layout, L => {
             let pair = self.table.addressing().pair::<L>(mixed);
@@ -212,23 +220,21 @@ impl Steps for Fixed {
         })
     }
 
-    #[inline]
-    fn insert_each<T>(
-        &self,
-        items: &[T],
-        mix: impl Fn(&T) -> u64,
-        mut done: impl FnMut(usize, Result<(), InsertError>),
-    ) {
+    fn insert_each(&self, hashes: &mut Hashes<'_>, count: &mut usize, failed: &mut Failed<'_>) {
         let mut pending = PendingInserts::default();
+        let mut done = |position, outcome| match outcome {
+            Ok(()) => *count += 1,
+            Err(error) => failed(position, error),
+        };
         with_layout!(self.layout, L => {
             if self.unlimited.is_none() {
                 // One by one: interleaved inserts of one item would not count one another.
                 let limit = self.limit();
-                return self.for_each_pair::<L, T>(items, mix, |position, pair| {
+                return self.for_each_pair::<L>(hashes, |position, pair| {
                     done(position, self.table.insert_up_to::<L>(limit, pair));
                 });
             }
-            self.for_each_pair::<L, T>(items, mix, |position, pair| {
+            self.for_each_pair::<L>(hashes, |position, pair| {
                 if self.table.add::<L>(pair) {
                     done(position, Ok(()));
                 } else {
@@ -239,44 +245,48 @@ impl Steps for Fixed {
         });
     }
 
-    #[inline]
-    fn insert_unique_each<T>(
+    fn insert_unique_each(
         &self,
-        items: &[T],
-        mix: impl Fn(&T) -> u64,
-        mut done: impl FnMut(usize, Result<bool, InsertError>),
+        hashes: &mut Hashes<'_>,
+        added: &mut [bool],
+        count: &mut usize,
+        failed: &mut Failed<'_>,
     ) {
         with_layout!(self.layout, L => {
-            self.for_each_pair::<L, T>(items, mix, |position, pair| {
-                done(position, self.table.insert_unique::<L>(pair));
+            self.for_each_pair::<L>(hashes, |position, pair| {
+                let outcome = self.table.insert_unique::<L>(pair);
+                added[position] = outcome.unwrap_or_else(|error| {
+                    failed(position, error);
+                    false
+                });
+                *count += usize::from(added[position]);
             });
         });
     }
 
-    #[inline]
-    fn contains_each<T>(
-        &self,
-        items: &[T],
-        mix: impl Fn(&T) -> u64,
-        mut done: impl FnMut(usize, bool),
-    ) {
+    fn contains_burst(&self, hashes: &mut Hashes<'_>) -> u64 {
+        let mut mask = 0;
         with_layout!(self.layout, L => {
-            self.for_each_pair::<L, T>(items, mix, |position, pair| {
-                done(position, self.table.contains::<L>(pair));
+            self.for_each_pair::<L>(hashes, |position, pair| {
+                mask |= u64::from(self.table.contains::<L>(pair)) << position;
+            });
+        });
+        mask
+    }
+
+    fn contains_each(&self, hashes: &mut Hashes<'_>, found: &mut [bool]) {
+        with_layout!(self.layout, L => {
+            self.for_each_pair::<L>(hashes, |position, pair| {
+                found[position] = self.table.contains::<L>(pair);
             });
         });
     }
 
-    #[inline]
-    fn remove_each<T>(
-        &self,
-        items: &[T],
-        mix: impl Fn(&T) -> u64,
-        mut done: impl FnMut(usize, bool),
-    ) {
+    fn remove_each(&self, hashes: &mut Hashes<'_>, removed: &mut [bool], count: &mut usize) {
         with_layout!(self.layout, L => {
-            self.for_each_pair::<L, T>(items, mix, |position, pair| {
-                done(position, self.table.remove::<L>(pair));
+            self.for_each_pair::<L>(hashes, |position, pair| {
+                removed[position] = self.table.remove::<L>(pair);
+                *count += usize::from(removed[position]);
             });
         });
     }

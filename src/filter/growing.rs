@@ -2,11 +2,11 @@
 
 use core::num::NonZero;
 
-use super::engine::{Engine, Membership, Options, Segment, Steps, Storage};
+use super::engine::{Engine, Failed, Membership, Options, Segment, Steps, Storage};
 use crate::{
     BuildError, InsertError,
     chain::{Chain, Plan, first_bytes, plan, within},
-    table::{ShardedCounter, capacity_of, for_each_prefetched},
+    table::{Hashes, ShardedCounter, capacity_of, for_each_prefetched},
 };
 
 /// Target false-positive rate of growing filters for which the user named none.
@@ -109,20 +109,18 @@ impl Growing {
         self.chain.insert_up_to(limit, mixed)
     }
 
-    /// Calls `operation` with each item's position and mixed hash, in order. All that a lookup of
-    /// the item reads is prefetched a batch window earlier.
-    fn for_each<T>(&self, items: &[T], mix: impl Fn(&T) -> u64, operation: impl FnMut(usize, u64)) {
-        let prefetch = |item: &T| {
-            let mixed = mix(item);
+    /// Calls `operation` with each item's position and mixed hash, in order, a batch window after
+    /// the item's buckets in all segments were prefetched.
+    fn for_each(&self, hashes: &mut Hashes<'_>, operation: impl FnMut(usize, u64)) {
+        let prefetch = |mixed| {
             self.chain.prefetch_all(mixed);
             mixed
         };
-        for_each_prefetched(items, 0, prefetch, operation);
+        for_each_prefetched(hashes, 0, prefetch, operation);
     }
 }
 
 impl Steps for Growing {
-    #[inline]
     fn insert(&self, mixed: u64) -> Result<(), InsertError> {
         if self.max_copies.is_some() {
             return self.insert_limited(mixed);
@@ -130,7 +128,6 @@ impl Steps for Growing {
         self.chain.insert(mixed)
     }
 
-    #[inline]
     fn insert_unique(&self, mixed: u64) -> Result<bool, InsertError> {
         self.chain.insert_unique(mixed)
     }
@@ -140,7 +137,6 @@ impl Steps for Growing {
         self.chain.contains(mixed)
     }
 
-    #[inline]
     fn remove(&self, mixed: u64) -> bool {
         self.chain.remove(mixed)
     }
@@ -149,48 +145,49 @@ impl Steps for Growing {
         self.chain.count(mixed)
     }
 
-    fn insert_each<T>(
-        &self,
-        items: &[T],
-        mix: impl Fn(&T) -> u64,
-        mut done: impl FnMut(usize, Result<(), InsertError>),
-    ) {
-        let prefetch = |item: &T| {
-            let mixed = mix(item);
+    fn insert_each(&self, hashes: &mut Hashes<'_>, count: &mut usize, failed: &mut Failed<'_>) {
+        let prefetch = |mixed| {
             self.chain.prefetch_last(mixed);
             mixed
         };
-        for_each_prefetched(items, 0, prefetch, |position, mixed| {
-            done(position, self.insert(mixed));
+        for_each_prefetched(hashes, 0, prefetch, |position, mixed| match self.insert(mixed) {
+            Ok(()) => *count += 1,
+            Err(error) => failed(position, error),
         });
     }
 
-    fn insert_unique_each<T>(
+    fn insert_unique_each(
         &self,
-        items: &[T],
-        mix: impl Fn(&T) -> u64,
-        mut done: impl FnMut(usize, Result<bool, InsertError>),
+        hashes: &mut Hashes<'_>,
+        added: &mut [bool],
+        count: &mut usize,
+        failed: &mut Failed<'_>,
     ) {
-        self.for_each(items, mix, |position, mixed| {
-            done(position, self.chain.insert_unique(mixed));
+        self.for_each(hashes, |position, mixed| {
+            added[position] = self.chain.insert_unique(mixed).unwrap_or_else(|error| {
+                failed(position, error);
+                false
+            });
+            *count += usize::from(added[position]);
         });
     }
 
-    fn contains_each<T>(
-        &self,
-        items: &[T],
-        mix: impl Fn(&T) -> u64,
-        mut done: impl FnMut(usize, bool),
-    ) {
-        self.for_each(items, mix, |position, mixed| done(position, self.chain.contains(mixed)));
+    fn contains_burst(&self, hashes: &mut Hashes<'_>) -> u64 {
+        let mut mask = 0;
+        self.for_each(hashes, |position, mixed| {
+            mask |= u64::from(self.chain.contains(mixed)) << position;
+        });
+        mask
     }
 
-    fn remove_each<T>(
-        &self,
-        items: &[T],
-        mix: impl Fn(&T) -> u64,
-        mut done: impl FnMut(usize, bool),
-    ) {
-        self.for_each(items, mix, |position, mixed| done(position, self.chain.remove(mixed)));
+    fn contains_each(&self, hashes: &mut Hashes<'_>, found: &mut [bool]) {
+        self.for_each(hashes, |position, mixed| found[position] = self.chain.contains(mixed));
+    }
+
+    fn remove_each(&self, hashes: &mut Hashes<'_>, removed: &mut [bool], count: &mut usize) {
+        self.for_each(hashes, |position, mixed| {
+            removed[position] = self.chain.remove(mixed);
+            *count += usize::from(removed[position]);
+        });
     }
 }

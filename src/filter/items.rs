@@ -150,7 +150,7 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
     /// }
     /// ```
     pub fn insert_batch<T: Hash>(&self, items: &[T]) -> Result<(), InsertBatchError> {
-        self.by_hash().insert_batch_by(items, |item| self.hasher.hash_one(item))
+        self.by_hash().insert_all(self.hashes(items))
     }
 
     /// Inserts many items, each only if it is absent: `added[i]` tells whether `items[i]` was
@@ -178,7 +178,7 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
         items: &[T],
         added: &mut [bool],
     ) -> Result<usize, InsertBatchError> {
-        self.by_hash().insert_unique_batch_by(items, added, |item| self.hasher.hash_one(item))
+        self.by_hash().insert_unique_all(self.hashes(items), added)
     }
 
     /// Looks up many items: `found[i]` tells whether `items[i]` is in the filter. Returns the
@@ -200,7 +200,7 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
     /// ```
     #[track_caller]
     pub fn contains_batch<T: Hash>(&self, items: &[T], found: &mut [bool]) -> usize {
-        self.by_hash().contains_batch_by(items, found, |item| self.hasher.hash_one(item))
+        self.by_hash().contains_all(self.hashes(items), found)
     }
 
     /// Removes one copy of each of many items: `removed[i]` tells whether there was one of
@@ -221,7 +221,7 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
     /// ```
     #[track_caller]
     pub fn remove_batch<T: Hash>(&self, items: &[T], removed: &mut [bool]) -> usize {
-        self.by_hash().remove_batch_by(items, removed, |item| self.hasher.hash_one(item))
+        self.by_hash().remove_all(self.hashes(items), removed)
     }
 
     /// Inserts those of up to 64 items that are absent, and returns the outcomes as masks.
@@ -240,7 +240,7 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
     /// ```
     #[track_caller]
     pub fn insert_unique_mask<T: Hash>(&self, items: &[T]) -> InsertMask {
-        self.by_hash().insert_unique_mask_by(items, |item| self.hasher.hash_one(item))
+        self.by_hash().insert_unique_burst(self.hashes(items))
     }
 
     /// Looks up a burst of up to 64 items: bit `i` tells whether `items[i]` is in the filter.
@@ -260,7 +260,7 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
     #[must_use]
     #[track_caller]
     pub fn contains_mask<T: Hash>(&self, items: &[T]) -> u64 {
-        self.by_hash().contains_mask_by(items, |item| self.hasher.hash_one(item))
+        self.by_hash().contains_burst(self.hashes(items))
     }
 
     /// Removes one copy of each of up to 64 items: bit `i` tells whether there was one of
@@ -281,7 +281,7 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
     /// ```
     #[track_caller]
     pub fn remove_mask<T: Hash>(&self, items: &[T]) -> u64 {
-        self.by_hash().remove_mask_by(items, |item| self.hasher.hash_one(item))
+        self.by_hash().remove_burst(self.hashes(items))
     }
 
     /// Inserts all items of an iterator, in batches. Duplicates count. Every item is tried.
@@ -308,5 +308,10 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
     ) -> Result<(), InsertBatchError> {
         let hashes = items.into_iter().map(|item| self.hasher.hash_one(item));
         self.by_hash().try_extend(hashes)
+    }
+
+    #[inline]
+    fn hashes<T: Hash>(&self, items: &[T]) -> impl ExactSizeIterator<Item = u64> {
+        items.iter().map(|item| self.hasher.hash_one(item))
     }
 }

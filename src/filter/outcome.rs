@@ -1,8 +1,6 @@
 //! The outcomes of operations on many items: counts, errors and masks.
 
-use alloc::vec::Vec;
-
-use crate::{InsertBatchError, InsertError, table::ShardedCounter};
+use crate::table::ShardedCounter;
 
 /// The outcomes of [`insert_unique_mask`](crate::Filter::insert_unique_mask): bit `i` is for the
 /// `i`-th item.
@@ -30,49 +28,24 @@ pub struct InsertMask {
 /// hashing of a later item panics.
 pub(super) struct CountChange<'a> {
     counter: &'a ShardedCounter,
-    pub(super) items: i64,
+    /// 1 or -1.
+    sign: i64,
+    pub(super) items: usize,
 }
 
 impl<'a> CountChange<'a> {
-    pub(super) fn new(counter: &'a ShardedCounter) -> Self {
-        Self { counter, items: 0 }
+    pub(super) fn additions(counter: &'a ShardedCounter) -> Self {
+        Self { counter, sign: 1, items: 0 }
+    }
+
+    pub(super) fn removals(counter: &'a ShardedCounter) -> Self {
+        Self { counter, sign: -1, items: 0 }
     }
 }
 
 impl Drop for CountChange<'_> {
     fn drop(&mut self) {
-        self.counter.add(self.items);
-    }
-}
-
-/// The outcomes of a batch of inserts.
-pub(super) struct Additions<'a> {
-    added: CountChange<'a>,
-    failures: Vec<(usize, InsertError)>,
-}
-
-impl<'a> Additions<'a> {
-    pub(super) fn new(counter: &'a ShardedCounter) -> Self {
-        Self { added: CountChange::new(counter), failures: Vec::new() }
-    }
-
-    /// Records the outcome of one item, and returns whether it was added.
-    pub(super) fn record(&mut self, position: usize, outcome: Result<bool, InsertError>) -> bool {
-        match outcome {
-            Ok(added) => {
-                self.added.items += i64::from(added);
-                added
-            }
-            Err(reason) => {
-                self.failures.push((position, reason));
-                false
-            }
-        }
-    }
-
-    /// Returns the number of items added, or the error if any failed.
-    pub(super) fn finish(self) -> Result<usize, InsertBatchError> {
-        InsertBatchError::check(self.added.items.unsigned_abs() as usize, self.failures)
+        self.counter.add(self.sign * self.items as i64);
     }
 }
 
@@ -89,4 +62,16 @@ pub(super) fn check_lengths(items: usize, answers: usize) {
 #[track_caller]
 pub(super) fn check_burst(items: usize) {
     assert!(items <= 64, "a burst has at most 64 items, not {items}");
+}
+
+/// Returns the places for the answers of a burst.
+#[track_caller]
+pub(super) fn burst(answers: &mut [bool; 64], items: usize) -> &mut [bool] {
+    check_burst(items);
+    &mut answers[..items]
+}
+
+/// Returns the answers of a burst as a mask: bit `i` is the `i`-th answer.
+pub(super) fn mask(answers: &[bool]) -> u64 {
+    answers.iter().rev().fold(0, |mask, &answer| mask << 1 | u64::from(answer))
 }

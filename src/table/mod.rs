@@ -262,7 +262,7 @@ use core::borrow::Borrow;
 
 use crate::{bucket::Fingerprint, sync::Word};
 pub use addressing::{Addressing, MAX_BUCKETS, Nested, Nesting, Pair, Single, mix};
-pub(crate) use batch::for_each_prefetched;
+pub(crate) use batch::{Hashes, WINDOW, for_each_prefetched};
 pub use counter::ShardedCounter;
 pub(crate) use layout_choice::by_preference;
 use memory::Buckets;

@@ -9,14 +9,6 @@ use moka::sync::Cache;
 ///
 /// Every put inserts a copy of its key into the filter first. The cache notifies its listener once
 /// for every entry that it withdraws, and the listener removes one copy.
-///
-/// ```
-/// let cached = cache::cached::Cached::new(100);
-/// cached.put(7, "seven".into())?;
-/// assert_eq!(cached.get(7).as_deref(), Some("seven"));
-/// assert!(!cached.may_hold(8) || cached.get(8).is_none());
-/// # Ok::<(), guira::InsertError>(())
-/// ```
 pub struct Cached {
     entries: Cache<u64, String>,
     keys: Arc<CuckooFilter>,

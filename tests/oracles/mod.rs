@@ -1,0 +1,114 @@
+//! A second, straightforward implementation of each family of layouts.
+
+use std::{cmp::Reverse, sync::OnceLock};
+
+use guira::raw::{BucketLayout, Plain, SemiSorted};
+
+/// A layout with a second, straightforward implementation.
+pub trait Oracle: BucketLayout {
+    /// Number of bits in use.
+    const WIDTH: u32;
+
+    /// Returns the word that holds these fingerprints.
+    fn write(fingerprints: &[u32]) -> u64;
+
+    /// Returns the fingerprints in a word, sorted, or `None` if the word is invalid.
+    fn read(word: u64) -> Option<Vec<u32>>;
+
+    /// Returns whether a census must accept the word: it is valid apart from the order of slots
+    /// that the layout's functions do not depend on.
+    fn is_accepted(word: u64) -> bool {
+        Self::read(word).is_some()
+    }
+}
+
+/// Splits a word into fields of `bits` bits, up to the last one that is not zero.
+fn fields(word: u64, count: u32, bits: u32) -> Vec<u32> {
+    let field = |index: u32| (word >> (index * bits)) as u32 & (u32::MAX >> (32 - bits));
+    let mut fields: Vec<u32> = (0..count).map(field).collect();
+    fields.truncate(fields.iter().rposition(|&field| field != 0).map_or(0, |last| last + 1));
+    fields
+}
+
+impl<const SLOTS: u32, const BITS: u32> Oracle for Plain<SLOTS, BITS> {
+    const WIDTH: u32 = SLOTS * BITS;
+
+    fn write(fingerprints: &[u32]) -> u64 {
+        let slots = fingerprints.iter().zip(0..);
+        slots.fold(0, |word, (&value, slot)| word | u64::from(value) << (slot * BITS))
+    }
+
+    fn read(word: u64) -> Option<Vec<u32>> {
+        let mut slots = fields(word, SLOTS, BITS);
+        let above = word.checked_shr(Self::WIDTH).unwrap_or(0);
+        // No empty slot precedes an occupied one.
+        let valid = above == 0 && slots.iter().all(|&value| value != 0);
+        slots.sort_unstable();
+        valid.then_some(slots)
+    }
+}
+
+/// Returns all descending sequences of `count` nibbles, ordered by the last nibble, then by the one
+/// before it, and so on.
+pub fn sequences(count: u32) -> &'static [Vec<u32>] {
+    static SEQUENCES: [OnceLock<Vec<Vec<u32>>>; 7] = [const { OnceLock::new() }; 7];
+    SEQUENCES[count as usize].get_or_init(|| {
+        if count == 0 {
+            return vec![vec![]];
+        }
+        let shorter = sequences(count - 1).iter();
+        let longer = shorter.flat_map(|sequence| {
+            let next = 0..=sequence.last().copied().unwrap_or(15);
+            next.map(|nibble| [&sequence[..], &[nibble]].concat())
+        });
+        let mut longer: Vec<_> = longer.collect();
+        longer.sort_unstable_by(|one, other| one.iter().rev().cmp(other.iter().rev()));
+        longer
+    })
+}
+
+/// Returns the number of bits of a code for `count` nibbles.
+pub fn code_bits(count: u32) -> u32 {
+    sequences(count).len().next_power_of_two().ilog2()
+}
+
+impl<const SLOTS: u32, const BITS: u32> Oracle for SemiSorted<SLOTS, BITS> {
+    const WIDTH: u32 = [0, 4, 8, 10, 12, 14, 16][SLOTS as usize] + SLOTS * (BITS - 4);
+
+    fn write(fingerprints: &[u32]) -> u64 {
+        let mut sorted = fingerprints.to_vec();
+        sorted.sort_unstable_by_key(|&value| Reverse((value % 16, value / 16)));
+        let mut nibbles: Vec<u32> = sorted.iter().map(|value| value % 16).collect();
+        nibbles.resize(SLOTS as usize, 0);
+        let code = sequences(SLOTS)
+            .binary_search_by(|other| other.iter().rev().cmp(nibbles.iter().rev()))
+            .expect("a descending sequence");
+        let highs = sorted
+            .iter()
+            .zip(0..)
+            .fold(0, |highs, (&value, slot)| highs | u64::from(value / 16) << (slot * (BITS - 4)));
+        code as u64 | highs << code_bits(SLOTS)
+    }
+
+    fn read(word: u64) -> Option<Vec<u32>> {
+        let (code, highs) = (word & ((1 << code_bits(SLOTS)) - 1), word >> code_bits(SLOTS));
+        let nibbles = sequences(SLOTS).get(code as usize)?;
+        let highs = fields(highs, SLOTS, BITS - 4);
+        let mut fingerprints: Vec<u32> =
+            highs.iter().zip(nibbles).map(|(high, nibble)| high * 16 + nibble).collect();
+        fingerprints.sort_unstable();
+        let valid = highs.iter().all(|&high| high != 0) && Self::write(&fingerprints) == word;
+        valid.then_some(fingerprints)
+    }
+
+    fn is_accepted(word: u64) -> bool {
+        let (code, highs) = (word & ((1 << code_bits(SLOTS)) - 1), word >> code_bits(SLOTS));
+        let Some(nibbles) = sequences(SLOTS).get(code as usize) else { return false };
+        let above = highs.checked_shr(SLOTS * (BITS - 4)).unwrap_or(0);
+        // The order of slots with equal nibbles does not matter.
+        let highs = fields(highs, SLOTS, BITS - 4);
+        above == 0
+            && highs.iter().all(|&high| high != 0)
+            && nibbles[highs.len()..].iter().all(|&nibble| nibble == 0)
+    }
+}
