@@ -253,7 +253,8 @@ impl<E, S> FilterBuilder<E, S> {
     }
 
     /// Sets a limit on the copies of an item, from 1 up. Without one, copies may fill both buckets
-    /// of an item, and then no other item finds room there: see [`docs::limits`](crate::docs::limits).
+    /// of an item, and then no other item finds room there: see
+    /// [`docs::limits`](crate::docs::limits).
     ///
     /// [`insert`](Filter::insert) fails with [`TooManyCopies`](crate::InsertError::TooManyCopies)
     /// if, at one moment of the call, at least this many copies of the item (or its aliases) were
@@ -328,12 +329,12 @@ impl<S> FilterBuilder<Growing, S> {
     ///
     /// [`size_in_bytes`](Filter::size_in_bytes) never exceeds the cap, in clones neither. If another
     /// segment would exceed it, an insert without room fails with
-    /// [`Full`](crate::InsertError::Full), and all items stay. Each segment has twice the buckets of
-    /// the one before it, so a filter may be full long before it takes this many bytes.
+    /// [`Full`](crate::InsertError::Full), and all items stay. Each segment has twice the buckets
+    /// of the one before it, so a filter may be full long before it takes this many bytes.
     ///
     /// The cap does not cover what operations allocate while they run: searches, batches, clones,
-    /// and, if several threads append a segment at the same moment, the segments of those that come
-    /// too late.
+    /// and, if several threads append a segment at the same moment, the segments of those that
+    /// come too late.
     ///
     /// ```
     /// use guira::{GrowingFilter, InsertError};

@@ -22,7 +22,7 @@ pub struct Fixed {
     pub(super) huge_pages: bool,
     /// Largest number of copies of an item, if it is lower than the slots of two buckets.
     pub(super) max_copies: Option<NonZero<u8>>,
-    /// The layout, unless copies are limited. So `insert` learns by one comparison whether they are,
+    /// The layout, unless copies are limited. So one jump of `insert` tells both whether they are
     /// and which layout it is.
     unlimited: Option<Layout>,
 }

@@ -204,8 +204,8 @@
 //! most k threads that insert the item at T, there are at most k additions after T, the first of
 //! which reaches n: there are never more than n + k - 1 copies. (This argument is about moments. It
 //! holds where a load returns a value that the word had during the call, as with coherent caches.
-//! From happens-before alone follows only that an insert is refused if n inserts of copies that stay
-//! happened before it.)
+//! From happens-before alone follows only that an insert is refused if n inserts of copies that
+//! stay happened before it.)
 //!
 //! The inserts of a batch with a limit are made one after the other. Interleaved ones would all
 //! count before the first of them adds.
