@@ -28,7 +28,7 @@ pub enum InsertError {
     /// Both buckets hold only copies of the item or its aliases, `2 × slots per bucket` of them
     /// (half as many if both buckets are the same one). In a
     /// [`GrowingFilter`](crate::GrowingFilter): copies take half of these slots in the last
-    /// segment.
+    /// segment. With [`max_copies`](crate::FilterBuilder::max_copies): there are that many copies.
     TooManyCopies,
 }
 
@@ -163,6 +163,16 @@ pub enum BuildError {
         /// The bytes of buckets that were requested.
         bytes: usize,
     },
+    /// The limit on copies of an item is zero.
+    ZeroMaxCopies,
+    /// The first segment of a growing filter does not fit into its cap on memory.
+    #[non_exhaustive]
+    MemoryCapTooLow {
+        /// The cap, in bytes.
+        max_bytes: usize,
+        /// The lowest cap into which the first segment fits.
+        needed: usize,
+    },
     /// The false-positive rate is not a number above 0 and below 1.
     InvalidRate(f64),
     /// The target is lower than the false-positive rate of every layout at this capacity. For a
@@ -200,6 +210,13 @@ impl fmt::Display for BuildError {
                 )
             }
             Self::OutOfMemory { bytes } => write!(f, "the system refused {bytes} bytes of memory"),
+            Self::ZeroMaxCopies => {
+                f.write_str("the limit on copies is zero; it must be at least one")
+            }
+            Self::MemoryCapTooLow { max_bytes, needed } => write!(
+                f,
+                "the first segment needs {needed} bytes, more than the cap of {max_bytes} bytes"
+            ),
             Self::InvalidRate(rate) => {
                 write!(f, "a false-positive rate must be above 0 and below 1, not {rate}")
             }

@@ -1,5 +1,6 @@
-//! Memory that the system refuses is an error, not a panic. The global allocator of this test
-//! refuses more than a gigabyte at once.
+//! Memory that the system refuses is an error, not a panic, and a filter's size is what it
+//! allocated. The global allocator of this test counts bytes, and refuses more than a gigabyte at
+//! once, or one allocation that a test chooses.
 
 use std::{
     alloc::{GlobalAlloc, Layout as Memory, System},
@@ -7,11 +8,39 @@ use std::{
     ptr::null_mut,
 };
 
-use guira::{BuildError, CuckooFilter, GrowingFilter, InsertError, Layout};
+#[cfg(feature = "std")]
+use guira::LoadError;
+use guira::{BuildError, CuckooFilter, Engine, Filter, GrowingFilter, InsertError, Layout};
 
 thread_local! {
     /// Largest allocation of this thread, in bytes.
     static MAX_BYTES: Cell<usize> = const { Cell::new(1 << 30) };
+    /// Bytes that this thread has allocated and not freed.
+    static LIVE_BYTES: Cell<isize> = const { Cell::new(0) };
+    /// Smallest size that counts as large, and the number of large allocations before the one that
+    /// is refused.
+    static REFUSED_SIZE: Cell<usize> = const { Cell::new(LARGE) };
+    static UNTIL_REFUSAL: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+/// Smallest allocation, in bytes, that a test can have refused. Smaller ones do not depend on the
+/// capacity, and abort.
+const LARGE: usize = 1_000;
+/// The same for loading, where the hasher is checked with a text of this many bytes.
+const LARGE_IN_LOADING: usize = 1_027;
+
+/// Decides on an allocation, and counts it if it is allowed.
+fn allow(memory: Memory) -> bool {
+    let left = UNTIL_REFUSAL.get();
+    let is_large = memory.size() >= REFUSED_SIZE.get();
+    if memory.size() > MAX_BYTES.get() || (is_large && left == 0) {
+        return false;
+    }
+    if is_large && left < usize::MAX {
+        UNTIL_REFUSAL.set(left - 1);
+    }
+    LIVE_BYTES.set(LIVE_BYTES.get() + memory.size() as isize);
+    true
 }
 
 /// The system's allocator with a limit per allocation.
@@ -21,11 +50,11 @@ struct Limited;
 unsafe impl GlobalAlloc for Limited {
     unsafe fn alloc(&self, memory: Memory) -> *mut u8 {
         // SAFETY: the caller's contract is the system allocator's.
-        if memory.size() > MAX_BYTES.get() { null_mut() } else { unsafe { System.alloc(memory) } }
+        if allow(memory) { unsafe { System.alloc(memory) } } else { null_mut() }
     }
 
     unsafe fn alloc_zeroed(&self, memory: Memory) -> *mut u8 {
-        if memory.size() > MAX_BYTES.get() {
+        if !allow(memory) {
             return null_mut();
         }
         // SAFETY: the caller's contract is the system allocator's.
@@ -33,6 +62,7 @@ unsafe impl GlobalAlloc for Limited {
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, memory: Memory) {
+        LIVE_BYTES.set(LIVE_BYTES.get() - memory.size() as isize);
         // SAFETY: the pointer came from `System`, because `alloc` returns no others.
         unsafe { System.dealloc(pointer, memory) }
     }
@@ -93,4 +123,148 @@ fn a_filter_that_cannot_grow_is_full() {
     assert!(filter.remove(&0));
     filter.try_extend(keys.clone()).expect("memory");
     assert!((1..inserted).chain(keys).all(|key| filter.contains(&key)));
+}
+
+/// Returns what an operation returns, and the bytes that it allocated and did not free.
+fn allocated<T>(operation: impl FnOnce() -> T) -> (T, usize) {
+    let before = LIVE_BYTES.get();
+    let value = operation();
+    (value, usize::try_from(LIVE_BYTES.get() - before).expect("nothing older was freed"))
+}
+
+/// Checks that a filter has as many bytes on the heap as it says.
+fn assert_size<E: Engine>(filter: &Filter<E>, on_heap: usize) {
+    assert_eq!(filter.size_in_bytes(), on_heap + size_of_val(filter), "{filter:?}");
+}
+
+/// The size counts all that was allocated: alignment, stripes, counters, and segments too.
+#[test]
+fn the_size_is_what_was_allocated() {
+    // Values that are computed once per process.
+    drop(CuckooFilter::with_capacity(1));
+    for huge_pages in [false, true] {
+        for capacity in [1, 100, 10_000, 1_500_000, 3_000_000] {
+            let builder = CuckooFilter::builder().capacity(capacity).huge_pages(huge_pages);
+            let (filter, on_heap) = allocated(|| builder.build().expect("memory"));
+            assert_size(&filter, on_heap);
+            // Without huge pages, hardly more than the buckets and the stripes.
+            let buckets = filter.slots() / filter.layout().slots_per_bucket() as usize * 8;
+            assert_eq!(on_heap > buckets + 200_000, huge_pages && buckets >= 2 << 20);
+            let (copy, on_heap) = allocated(|| filter.clone());
+            assert_size(&copy, on_heap);
+            #[cfg(feature = "std")]
+            {
+                let bytes = filter.to_bytes();
+                let load = || CuckooFilter::from_bytes(&bytes).expect("its own bytes");
+                let (copy, on_heap) = allocated(load);
+                assert_size(&copy, on_heap);
+            }
+        }
+        for capacity in [1, 100, 10_000, 400_000] {
+            let builder = GrowingFilter::builder().capacity(capacity).huge_pages(huge_pages);
+            let (filter, on_heap) = allocated(|| {
+                let filter = builder.build().expect("memory");
+                filter.try_extend(0..4 * capacity + 40).expect("memory");
+                filter
+            });
+            assert!(filter.segments().len() > 1);
+            assert_size(&filter, on_heap);
+            let (copy, on_heap) = allocated(|| filter.clone());
+            assert_size(&copy, on_heap);
+        }
+    }
+}
+
+/// Calls an operation again and again, and refuses another one of its large allocations each time,
+/// until it succeeds. Returns the number of refusals.
+fn refuse_each<T, E>(operation: impl Fn() -> Result<T, E>, is_expected: fn(&E) -> bool) -> usize {
+    for refused in 0.. {
+        UNTIL_REFUSAL.set(refused);
+        let outcome = operation();
+        UNTIL_REFUSAL.set(usize::MAX);
+        match outcome {
+            Ok(_) => return refused,
+            Err(error) => assert!(is_expected(&error), "another error"),
+        }
+    }
+    unreachable!("it never succeeded")
+}
+
+/// Buckets, stripes, counters, and the memory to hold all locks: each of them can be refused.
+#[test]
+fn every_allocation_can_be_refused() {
+    let is_expected = |error: &BuildError| matches!(error, BuildError::OutOfMemory { .. });
+    let fixed = || CuckooFilter::builder().capacity(100_000).build();
+    assert!(refuse_each(fixed, is_expected) >= 3);
+    let growing = || GrowingFilter::builder().capacity(100_000).max_bytes(usize::MAX).build();
+    assert!(refuse_each(growing, is_expected) >= 3);
+
+    let filter = fixed().expect("memory");
+    filter.insert(&1).expect("room");
+    assert!(refuse_each(|| filter.try_clone(), is_expected) >= 4);
+    let grown = growing().expect("memory");
+    grown.try_extend(0..200_000).expect("memory");
+    assert!(refuse_each(|| grown.try_clone(), is_expected) >= 5);
+    assert!(filter.contains(&1) && (0..200_000).all(|key| grown.contains(&key)));
+
+    #[cfg(feature = "std")]
+    {
+        let bytes = filter.to_bytes();
+        REFUSED_SIZE.set(LARGE_IN_LOADING);
+        let is_expected = |error: &LoadError| matches!(error, LoadError::OutOfMemory { .. });
+        assert!(refuse_each(|| CuckooFilter::from_bytes(&bytes), is_expected) >= 2);
+        assert!(refuse_each(|| CuckooFilter::load(&bytes[..]), is_expected) >= 2);
+    }
+}
+
+/// A growing filter never takes more than its cap, in clones neither. At the cap it is full.
+#[test]
+fn a_cap_on_memory_is_kept() {
+    for huge_pages in [false, true] {
+        for (capacity, max_bytes) in
+            [(1, 6_000), (1_000, 100_000), (10_000, 1_000_000), (100_000, 3_000_000)]
+        {
+            let builder = GrowingFilter::builder().capacity(capacity).huge_pages(huge_pages);
+            let builder = builder.max_bytes(max_bytes);
+            let (filter, _) = allocated(|| builder.build().expect("the first segment fits"));
+            let mut keys = 0..10_000_000_u64;
+            let refused = keys.by_ref().find_map(|key| filter.insert(&key).err());
+            assert_eq!(refused, Some(InsertError::Full));
+            let inserted = keys.start - 1;
+            assert!(filter.size_in_bytes() <= max_bytes, "{filter:?}");
+            // The next segment would have twice the buckets of the last one.
+            let last = filter.segments().last().expect("a segment");
+            let next = 2 * last.slots / last.layout.slots_per_bucket() as usize * 8;
+            assert!(filter.size_in_bytes() + next + (3 << 20) > max_bytes);
+            assert!((0..inserted).all(|key| filter.contains(&key)), "nothing is lost");
+            assert!(filter.insert_batch(&[u64::MAX; 50]).is_err());
+            let copy = filter.clone();
+            assert!(copy.size_in_bytes() <= max_bytes);
+            let refused = keys.find_map(|key| copy.insert(&key).err());
+            assert_eq!(refused, Some(InsertError::Full));
+            assert!(copy.size_in_bytes() <= max_bytes);
+            assert_eq!(copy.segments().len(), filter.segments().len());
+        }
+    }
+}
+
+/// The error names the lowest cap that is enough.
+#[test]
+fn a_cap_below_the_first_segment_is_an_error() {
+    for capacity in [1, 1_000, 1_000_000, 1 << 30] {
+        let build = |cap| GrowingFilter::builder().capacity(capacity).max_bytes(cap).build();
+        for cap in [0, 1, 4_000] {
+            let error = build(cap).expect_err("too little");
+            let BuildError::MemoryCapTooLow { max_bytes, needed, .. } = error else {
+                panic!("{error:?}")
+            };
+            assert!(max_bytes == cap && needed > cap);
+            assert!(error.to_string().contains(&needed.to_string()));
+            if capacity < 1 << 30 {
+                let filter = build(needed).expect("the lowest cap");
+                assert_eq!(filter.size_in_bytes(), needed);
+            }
+            assert!(build(needed - 1).is_err());
+        }
+    }
 }

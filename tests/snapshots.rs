@@ -237,7 +237,9 @@ fn invalid_fields_are_detected() {
     for items in [1 << 40, u64::MAX] {
         assert_eq!(field(with(40, items)), ("items", items));
     }
-    assert_eq!(field(forged(|bytes| bytes[15] = 3)), ("reserved byte", 3));
+    for copies in [8, 9, 255] {
+        assert_eq!(field(forged(|bytes| bytes[15] = copies)), ("copies", copies.into()));
+    }
     for (at, value) in [(12, 1), (12, 2), (13, 5), (14, 15)] {
         let error = forged(|bytes| bytes[at] = value);
         assert!(matches!(error, LoadError::UnknownLayout { .. }), "{error:?}");

@@ -20,12 +20,12 @@ pub use keys::{Keys, Pick};
 /// Number of keys in one call of a batch method.
 pub const BATCH: usize = 1024;
 
-/// Returns the capacity of a filter that takes about `bytes` bytes.
+/// Returns the capacity of a filter with about `bytes` bytes of buckets.
 #[must_use]
 pub fn capacity_for(bytes: usize, layout: Layout) -> usize {
     // Bits per item hardly depend on the size, so one guess is enough. It touches no page.
-    let guess = bytes / 8 * layout.slots_per_bucket() as usize;
-    (guess as f64 * bytes as f64 / filter(guess, layout).size_in_bytes() as f64) as usize
+    let slots = bytes / 8 * layout.slots_per_bucket() as usize;
+    (slots as f64 * slots as f64 / filter(slots, layout).slots() as f64) as usize
 }
 
 /// Builds an empty filter with a capacity of `capacity` items.
@@ -37,7 +37,7 @@ pub fn filter(capacity: usize, layout: Layout) -> CuckooFilter {
     CuckooFilter::builder().capacity(capacity).layout(layout).seed(1).build().expect("memory")
 }
 
-/// Builds an empty filter that takes about `bytes` bytes.
+/// Builds an empty filter with about `bytes` bytes of buckets.
 #[must_use]
 pub fn filter_of(layout: Layout, bytes: usize) -> CuckooFilter {
     filter(capacity_for(bytes, layout), layout)

@@ -77,7 +77,7 @@ fn too_many_copies_beside_a_removal() {
 /// Reads the counter behind `len` beside two writers, and after they are joined.
 fn counter_beside_writers(name: &str, floor: usize, shards: usize) {
     check(name, floor, &["-1", "0", "1"], move |seen| {
-        let counter = Arc::new(ShardedCounter::new(shards));
+        let counter = Arc::new(ShardedCounter::new(shards).expect("memory"));
         let writers = [1, -1].map(|change| {
             let counter = counter.clone();
             loom::thread::spawn(move || counter.add(change))

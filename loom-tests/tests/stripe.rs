@@ -17,7 +17,10 @@ unsafe impl Sync for Protected {}
 #[test]
 fn lock_excludes() {
     check("stripe_lock", 24, &["done"], |seen| {
-        let shared = Arc::new(Protected { stripes: Stripes::new(2), entries: UnsafeCell::new(0) });
+        let shared = Arc::new(Protected {
+            stripes: Stripes::new(2).expect("memory"),
+            entries: UnsafeCell::new(0),
+        });
         let fingerprint = Fingerprint::new(1);
         let enter = move |shared: &Protected| {
             let stripe = shared.stripes.of(fingerprint);
@@ -45,7 +48,7 @@ fn lock_excludes() {
 #[test]
 fn version_only_grows() {
     check("stripe_version", 284, &["unchanged", "bumped"], |seen| {
-        let stripes = Arc::new(Stripes::new(2));
+        let stripes = Arc::new(Stripes::new(2).expect("memory"));
         let fingerprint = Fingerprint::new(1);
         let writers = [0, 1].map(|_| {
             let stripes = stripes.clone();

@@ -1,13 +1,13 @@
 //! Appending a segment, and the two other ways in which a chain gets segments: construction and
 //! cloning.
 
-use alloc::vec::Vec;
+use alloc::{sync::Arc, vec::Vec};
 
-use super::{Chain, Plan, Segment};
+use super::{Chain, Segment};
 use crate::{
     InsertError, Layout,
     sync::SetOnce,
-    table::{Addressing, Counters, Nested, Stripes},
+    table::{Addressing, Counters, Nested, Stripes, try_boxed},
 };
 
 /// Growth for which the stripes are dimensioned, as a multiple of the first segment's buckets: no
@@ -24,17 +24,20 @@ impl Chain {
     /// If the plan is empty.
     #[must_use]
     pub fn new(plan: Vec<(Layout, Addressing<Nested>)>, huge_pages: bool) -> Option<Self> {
-        let chain = Self::without_segments(plan, huge_pages);
+        let chain = Self::without_segments(plan.into_iter(), huge_pages)?;
         chain.append(0).ok()?;
         Some(chain)
     }
 
-    /// A chain in which no place is set yet.
-    fn without_segments(plan: Plan, huge_pages: bool) -> Self {
-        let buckets = plan[0].1.buckets();
-        let stripes = Stripes::new((EXPECTED_GROWTH * buckets).max(MIN_EXPECTED_BUCKETS));
-        let places = plan.iter().map(|_| SetOnce::new()).collect();
-        Self { places, plan, stripes, counters: Counters::new(), huge_pages }
+    /// A chain in which no place is set yet, or `None` if the system refuses the memory.
+    fn without_segments(
+        plan: impl ExactSizeIterator<Item = (Layout, Addressing<Nested>)>,
+        huge_pages: bool,
+    ) -> Option<Self> {
+        let plan = try_boxed(plan)?;
+        let stripes = Arc::new(Stripes::new(buckets_for_stripes(&plan))?);
+        let places = try_boxed(plan.iter().map(|_| SetOnce::new()))?;
+        Some(Self { places, plan, stripes, counters: Counters::new()?, huge_pages })
     }
 
     /// Allocates a segment as planned, or returns `None` if the system refuses the memory.
@@ -65,18 +68,23 @@ impl Chain {
     /// the number of occupied slots; or `None` if the system refuses the memory.
     #[must_use]
     pub fn try_clone(&self) -> Option<(Self, u64)> {
-        let copy = Self::without_segments(self.plan.clone(), self.huge_pages);
+        let copy = Self::without_segments(self.plan.iter().copied(), self.huge_pages)?;
         // The segments that exist now are enough: see "Copies of the chain". Their memory is
         // allocated before the locks are acquired.
         let segments = 0..self.segments().len();
         let mut copies =
             segments.map(|number| copy.allocate(number)).collect::<Option<Vec<_>>>()?;
         // mutant: chain-clone-no-locks
-        let stripes = self.stripes.lock_all();
+        let stripes = self.stripes.lock_all()?;
         let segments = self.segments().zip(&mut copies);
         let occupied = segments.map(|(from, to)| from.copy_into(&stripes, to)).sum();
         drop(stripes);
         copy.places.iter().zip(copies).for_each(|(place, segment)| place.set(segment));
         Some((copy, occupied))
     }
+}
+
+/// The number of buckets for which the stripes of a chain are dimensioned.
+pub(super) fn buckets_for_stripes(plan: &[(Layout, Addressing<Nested>)]) -> u64 {
+    (EXPECTED_GROWTH * plan[0].1.buckets()).max(MIN_EXPECTED_BUCKETS)
 }

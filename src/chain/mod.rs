@@ -103,6 +103,13 @@
 //! lookup, or in an earlier one. So the lookup read its word, and there was a match: a
 //! contradiction. An item that is in the table is always found.
 //!
+//! # Limits on copies
+//!
+//! An insert with a limit counts the copies in all segments between two reads of the version, and
+//! then decides as in a table. A copy that is removed or moved meanwhile changes the version,
+//! because all segments share the stripe. A copy in a segment that the count did not list was added
+//! by an insert that overlaps it.
+//!
 //! # Copies of the chain
 //!
 //! A clone lists the segments, and then copies them while it holds all stripes. An item that is in
@@ -133,9 +140,10 @@
 mod append;
 mod plan;
 mod segment;
+mod size;
 mod steps;
 
-use alloc::boxed::Box;
+use alloc::{boxed::Box, sync::Arc};
 
 #[cfg(feature = "stats")]
 use crate::table::Stats;
@@ -147,6 +155,7 @@ use crate::{
 use plan::rate_of;
 pub(crate) use plan::{Plan, plan};
 use segment::Segment;
+pub(crate) use size::{first_bytes, within};
 
 /// Segments that are filled one after the other and looked up together.
 ///
@@ -156,8 +165,8 @@ pub struct Chain {
     /// A place for every segment that the plan allows. They are set from the front, the first one
     /// always.
     places: Box<[SetOnce<Segment>]>,
-    plan: Plan,
-    stripes: Stripes,
+    plan: Box<[(Layout, Addressing<Nested>)]>,
+    stripes: Arc<Stripes>,
     counters: Counters,
     huge_pages: bool,
 }
@@ -208,13 +217,5 @@ impl Chain {
     #[must_use]
     pub fn false_positive_rate(&self) -> f64 {
         self.plan[..self.segments().len()].iter().map(rate_of).sum()
-    }
-
-    /// Bytes of buckets, stripes, statistics and places.
-    #[must_use]
-    pub fn size_in_bytes(&self) -> usize {
-        let segments: usize = self.segments().map(Segment::size_in_bytes).sum();
-        let places = size_of_val(&*self.places) + size_of_val(&*self.plan);
-        segments + places + self.stripes.size_in_bytes() + self.counters.size_in_bytes()
     }
 }

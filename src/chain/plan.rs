@@ -83,7 +83,7 @@ impl Start {
             return Err(least);
         }
         let mut left = target;
-        let mut plan = Plan::new();
+        let mut plan = Plan::with_capacity(levels as usize);
         for level in 0..levels {
             let needed = f64::from(levels - 1 - level) * rate(&last);
             let leaves_half = |layout: &Layout| 2.0 * rate(layout) + needed <= left;

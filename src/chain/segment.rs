@@ -1,5 +1,7 @@
 //! One table of a chain, and the table protocol's steps on it by mixed hash.
 
+use alloc::sync::Arc;
+
 use crate::{
     InsertError, Layout,
     bucket::with_layout,
@@ -22,7 +24,7 @@ impl Segment {
         layout: Layout,
         addressing: Addressing<Nested>,
         huge_pages: bool,
-        stripes: &Stripes,
+        stripes: &Arc<Stripes>,
         counters: &Counters,
     ) -> Option<Self> {
         Some(Self { layout, table: Table::sharing(addressing, huge_pages, stripes, counters)? })
@@ -36,11 +38,6 @@ impl Segment {
     /// The number of the segment's buckets.
     pub(super) fn buckets(&self) -> u64 {
         self.table.addressing().buckets()
-    }
-
-    /// Bytes of this segment alone.
-    pub(super) fn size_in_bytes(&self) -> usize {
-        size_of_val(self) + self.table.buckets_in_bytes()
     }
 
     /// Copies the segment into an empty one of the same layout and size. Returns the number of
@@ -72,6 +69,11 @@ impl Segment {
     pub(super) fn contains_unvalidated(&self, mixed: u64) -> bool {
         let pair = self.pair(mixed);
         with_layout!(self.layout, L => self.table.contains_unvalidated::<L>(pair))
+    }
+
+    pub(super) fn count_unvalidated(&self, mixed: u64) -> usize {
+        let pair = self.pair(mixed);
+        with_layout!(self.layout, L => self.table.count_unvalidated::<L>(pair))
     }
 
     #[inline]

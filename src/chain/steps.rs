@@ -58,6 +58,38 @@ impl Chain {
         if last.add_up_to_half(mixed)? { Ok(()) } else { self.insert_into_full(mixed) }
     }
 
+    /// As [`insert`](Self::insert), unless there are `limit` copies in all segments together.
+    ///
+    /// # Errors
+    /// As `insert`, and `TooManyCopies` if there were `limit` copies.
+    pub fn insert_up_to(&self, limit: usize, mixed: u64) -> Result<(), InsertError> {
+        if self.holds(limit, mixed) {
+            return Err(InsertError::TooManyCopies);
+        }
+        self.insert(mixed)
+    }
+
+    /// Returns whether there were at least `limit` copies at one moment of the call, as the step of
+    /// the same name in [`table`](crate::table) does.
+    fn holds(&self, limit: usize, mixed: u64) -> bool {
+        let stripe = self.stripes.of(self.first().fingerprint(mixed));
+        loop {
+            // mutant: chain-limit-version-relaxed
+            let version = stripe.version();
+            // mutant: chain-limit-last-only
+            let seen: usize = self.segments().map(|segment| segment.count_unvalidated(mixed)).sum();
+            if seen >= limit {
+                // mutant: chain-limit-no-lock, chain-limit-estimate
+                return self.count(mixed) >= limit;
+            }
+            // mutant: chain-limit-no-validation
+            if stripe.validate(version) {
+                return false;
+            }
+            self.counters.lookup_retried();
+        }
+    }
+
     /// The rest of `insert`, once both buckets in the last segment were full.
     #[cold]
     fn insert_into_full(&self, mixed: u64) -> Result<(), InsertError> {
@@ -125,10 +157,13 @@ impl Chain {
     }
 
     /// Removes every copy. Returns the number of slots that were cleared. The segments stay.
+    ///
+    /// # Panics
+    /// If the system refuses the memory to hold the locks. Nothing is cleared then.
     #[must_use]
     pub fn clear(&self) -> u64 {
         // mutant: chain-clear-no-locks
-        let stripes = self.stripes.lock_all();
+        let stripes = self.stripes.lock_all().expect("memory to hold the locks");
         // mutant: chain-clear-no-bump, chain-clear-late-bump, chain-clear-bump-relaxed
         stripes.bump();
         // mutant: chain-clear-last-only

@@ -1,9 +1,9 @@
 //! The builder: from settings to a filter.
 
-use core::{fmt, hash::BuildHasher, marker::PhantomData};
+use core::{fmt, hash::BuildHasher, marker::PhantomData, num::NonZero};
 
 use super::{
-    DefaultHashBuilder, Engine, Filter, Fixed,
+    DefaultHashBuilder, Engine, Filter, Fixed, Growing,
     engine::Options,
     hasher::{hasher_seed, random_seed},
 };
@@ -41,6 +41,8 @@ struct Settings {
     fastest: bool,
     seed: Option<u64>,
     huge_pages: bool,
+    max_copies: Option<usize>,
+    max_bytes: Option<usize>,
 }
 
 /// Where the hasher comes from.
@@ -63,17 +65,30 @@ impl<S> HasherChoice<S> {
 }
 
 impl Settings {
-    /// The settings that engines use, if they are valid.
-    fn options(&self) -> Result<Options, BuildError> {
+    /// The settings that engines use, if they are valid, given the bytes of the filter itself.
+    fn options(&self, own_bytes: usize) -> Result<Options, BuildError> {
         let capacity = match self.capacity {
             None => return Err(BuildError::NoCapacity),
             Some(0) => return Err(BuildError::ZeroCapacity),
             Some(capacity) => capacity,
         };
-        let Self { target, layout, fastest, huge_pages, .. } = *self;
+        let max_copies = match self.max_copies {
+            None => None,
+            Some(copies) => Some(NonZero::new(copies).ok_or(BuildError::ZeroMaxCopies)?),
+        };
+        let Self { target, layout, fastest, huge_pages, max_bytes, .. } = *self;
         match target {
             Some(rate) if !(rate > 0.0 && rate < 1.0) => Err(BuildError::InvalidRate(rate)),
-            _ => Ok(Options { capacity, target, layout, fastest, huge_pages }),
+            _ => Ok(Options {
+                capacity,
+                target,
+                layout,
+                fastest,
+                huge_pages,
+                max_copies,
+                max_bytes,
+                own_bytes,
+            }),
         }
     }
 }
@@ -96,6 +111,8 @@ impl<E: Engine> FilterBuilder<E> {
                 fastest: false,
                 seed: None,
                 huge_pages: true,
+                max_copies: None,
+                max_bytes: None,
             },
             hasher: HasherChoice::Seeded(DefaultHashBuilder::with_seed),
             engine: PhantomData,
@@ -125,6 +142,8 @@ impl<E, S> fmt::Debug for FilterBuilder<E, S> {
             .field("layout", &self.settings.layout)
             .field("fastest", &self.settings.fastest)
             .field("huge_pages", &self.settings.huge_pages)
+            .field("max_copies", &self.settings.max_copies)
+            .field("max_bytes", &self.settings.max_bytes)
             .finish_non_exhaustive()
     }
 }
@@ -222,6 +241,7 @@ impl<E, S> FilterBuilder<E, S> {
 
     /// Sets whether a table of 2 MiB and more requests huge pages from the system (on Linux, by
     /// `madvise`). On by default: random reads of a large table are 1.4 times as fast with them.
+    /// Such a table is aligned to 2 MiB, for which up to 2 MiB more are allocated.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::builder().capacity(10_000_000).huge_pages(false).build()?;
@@ -229,6 +249,35 @@ impl<E, S> FilterBuilder<E, S> {
     /// ```
     pub fn huge_pages(mut self, enabled: bool) -> Self {
         self.settings.huge_pages = enabled;
+        self
+    }
+
+    /// Sets a limit on the copies of an item, from 1 up. Without one, copies may fill both buckets
+    /// of an item, and then no other item finds room there: see
+    /// [`docs::limits`](crate::docs::limits).
+    ///
+    /// [`insert`](Filter::insert) fails with [`TooManyCopies`](crate::InsertError::TooManyCopies)
+    /// if, at one moment of the call, at least this many copies of the item (or its aliases) were
+    /// in the filter. It adds a copy only if, at one moment of the call, there were fewer. So
+    /// inserts that do not overlap never exceed the limit. If up to k threads insert an item (or
+    /// its aliases) at the same time, there are at most `limit + k - 1` copies.
+    ///
+    /// An insert also reads the item's stripe, and acquires its lock only if it finds that many
+    /// copies. Batches do not interleave their searches for room. In a
+    /// [`GrowingFilter`](crate::GrowingFilter) the limit is on all segments together, so an insert
+    /// reads all of them. A snapshot contains the limit.
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, InsertError};
+    ///
+    /// let filter = CuckooFilter::builder().capacity(100).max_copies(2).build()?;
+    /// assert_eq!(filter.insert("ani"), Ok(()));
+    /// assert_eq!(filter.insert("ani"), Ok(()));
+    /// assert_eq!(filter.insert("ani"), Err(InsertError::TooManyCopies));
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn max_copies(mut self, limit: usize) -> Self {
+        self.settings.max_copies = Some(limit);
         self
     }
 
@@ -287,8 +336,37 @@ impl<E, S> FilterBuilder<E, S> {
     where
         E: Engine,
     {
-        let engine = E::build(&self.settings.options()?)?;
+        let engine = E::build(&self.settings.options(size_of::<Filter<E, S>>())?)?;
         let seed = self.settings.seed.unwrap_or_else(random_seed);
-        Ok(Filter::from_parts(engine, seed, 0, self.hasher.make(seed)))
+        let error = engine.out_of_memory();
+        Filter::from_parts(engine, seed, 0, self.hasher.make(seed)).ok_or(error)
+    }
+}
+
+impl<S> FilterBuilder<Growing, S> {
+    /// Sets a cap on the memory of the filter, in bytes. Without one, it grows until the system
+    /// refuses memory.
+    ///
+    /// [`size_in_bytes`](Filter::size_in_bytes) never exceeds the cap, in clones neither. If another
+    /// segment would exceed it, an insert without room fails with
+    /// [`Full`](crate::InsertError::Full), and all items stay. Each segment has twice the buckets
+    /// of the one before it, so a filter may be full long before it takes this many bytes.
+    ///
+    /// The cap does not cover what operations allocate while they run: searches, batches, clones,
+    /// and, if several threads append a segment at the same moment, the segments of those that
+    /// come too late.
+    ///
+    /// ```
+    /// use guira::{GrowingFilter, InsertError};
+    ///
+    /// let seen = GrowingFilter::builder().capacity(1_000).max_bytes(100_000).build()?;
+    /// let refused = (0..).find_map(|key: u64| seen.insert(&key).err());
+    /// assert_eq!(refused, Some(InsertError::Full));
+    /// assert!(seen.size_in_bytes() <= 100_000 && seen.len() > 10_000);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn max_bytes(mut self, bytes: usize) -> Self {
+        self.settings.max_bytes = Some(bytes);
+        self
     }
 }

@@ -1,5 +1,7 @@
 //! Engines: where a filter keeps its items. The front end is the same for all of them.
 
+use core::num::NonZero;
+
 use crate::{BuildError, InsertError, Layout, table::Hashes};
 
 /// The engine of a filter: how it stores its items, and how much room there is for them.
@@ -74,6 +76,11 @@ pub(crate) struct Options {
     pub(super) layout: Option<Layout>,
     pub(super) fastest: bool,
     pub(super) huge_pages: bool,
+    /// Largest number of copies of an item.
+    pub(super) max_copies: Option<NonZero<usize>>,
+    /// Largest number of bytes of the filter, `own_bytes` of which it takes itself.
+    pub(super) max_bytes: Option<usize>,
+    pub(super) own_bytes: usize,
 }
 
 impl Options {
@@ -96,6 +103,14 @@ pub(crate) trait Storage: Sized {
     /// # Errors
     /// `OutOfMemory`.
     fn try_clone(&self) -> Result<(Self, u64), BuildError>;
+
+    /// The error of a system that refuses the memory of this engine.
+    fn out_of_memory(&self) -> BuildError {
+        let buckets = self
+            .segments()
+            .map(|Segment { layout, slots }| slots as u64 / u64::from(layout.slots_per_bucket()));
+        Options::out_of_memory(buckets.sum())
+    }
 
     /// Removes every item. Returns the number of slots that were cleared.
     fn clear(&self) -> u64;

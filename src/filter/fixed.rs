@@ -1,6 +1,7 @@
 //! The engine of one table, whose size is fixed.
 
 use alloc::vec::Vec;
+use core::num::NonZero;
 
 use super::engine::{Engine, Failed, Membership, Options, Segment, Steps, Storage};
 use crate::{
@@ -19,6 +20,11 @@ pub struct Fixed {
     pub(super) layout: Layout,
     pub(super) capacity: usize,
     pub(super) huge_pages: bool,
+    /// Largest number of copies of an item, if it is lower than the slots of two buckets.
+    pub(super) max_copies: Option<NonZero<u8>>,
+    /// The layout, unless copies are limited. So one jump of `insert` tells both whether they are
+    /// and which layout it is.
+    unlimited: Option<Layout>,
 }
 
 impl Engine for Fixed {}
@@ -31,16 +37,16 @@ impl Storage for Fixed {
         let (layout, buckets) = choose(options)?;
         let table = Table::new(Addressing::new(buckets), options.huge_pages);
         let table = table.ok_or_else(|| Options::out_of_memory(buckets))?;
-        let Options { capacity, huge_pages, .. } = *options;
-        Ok(Self { table, layout, capacity, huge_pages })
+        let Options { capacity, huge_pages, max_copies, .. } = *options;
+        let max_copies = effective_limit(layout, max_copies);
+        Ok(Self::new(table, layout, capacity, huge_pages, max_copies))
     }
 
     fn try_clone(&self) -> Result<(Self, u64), BuildError> {
-        let Self { layout, capacity, huge_pages, .. } = *self;
+        let Self { layout, capacity, huge_pages, max_copies, .. } = *self;
         let copied = with_layout!(layout, L => self.table.try_clone::<L>(huge_pages));
-        let (table, occupied) =
-            copied.ok_or_else(|| Options::out_of_memory(self.table.addressing().buckets()))?;
-        Ok((Self { table, layout, capacity, huge_pages }, occupied))
+        let (table, occupied) = copied.ok_or_else(|| self.out_of_memory())?;
+        Ok((Self::new(table, layout, capacity, huge_pages, max_copies), occupied))
     }
 
     fn clear(&self) -> u64 {
@@ -72,6 +78,12 @@ impl Storage for Fixed {
     fn stats(&self) -> crate::Stats {
         self.table.stats()
     }
+}
+
+/// The limit on copies of an item, if it is lower than the number of slots of two buckets.
+fn effective_limit(layout: Layout, max_copies: Option<NonZero<usize>>) -> Option<NonZero<u8>> {
+    let limit = u8::try_from(max_copies?.get()).ok()?;
+    NonZero::new(limit).filter(|_| u32::from(limit) < 2 * layout.slots_per_bucket())
 }
 
 /// The false-positive rate of a table that holds its capacity.
@@ -110,6 +122,33 @@ fn choose(options: &Options) -> Result<(Layout, u64), BuildError> {
 }
 
 impl Fixed {
+    /// The engine of this table.
+    pub(super) fn new(
+        table: Table,
+        layout: Layout,
+        capacity: usize,
+        huge_pages: bool,
+        max_copies: Option<NonZero<u8>>,
+    ) -> Self {
+        let unlimited = max_copies.is_none().then_some(layout);
+        Self { table, layout, capacity, huge_pages, max_copies, unlimited }
+    }
+
+    /// The limit on copies, or one that has no effect.
+    fn limit(&self) -> usize {
+        self.max_copies.map_or(usize::MAX, |limit| limit.get().into())
+    }
+
+    /// The rest of `insert`, if copies are limited.
+    #[inline(never)]
+    fn insert_limited(&self, mixed: u64) -> Result<(), InsertError> {
+        with_layout!(self.layout, L => {
+            let pair = self.table.addressing().pair::<L>(mixed);
+            self.table.prefetch_with_stripe(pair);
+            self.table.insert_up_to::<L>(self.limit(), pair)
+        })
+    }
+
     /// The rest of `insert`, once both buckets were full.
     #[cold]
     #[inline(never)]
@@ -141,7 +180,8 @@ impl Fixed {
 impl Steps for Fixed {
     #[inline]
     fn insert(&self, mixed: u64) -> Result<(), InsertError> {
-        let added = with_layout!(self.layout, L => {
+        let Some(layout) = self.unlimited else { return self.insert_limited(mixed) };
+        let added = with_layout!(layout, L => {
             let pair = self.table.addressing().pair::<L>(mixed);
             self.table.prefetch(pair);
             self.table.add::<L>(pair)
@@ -187,6 +227,13 @@ impl Steps for Fixed {
             Err(error) => failed(position, error),
         };
         with_layout!(self.layout, L => {
+            if self.unlimited.is_none() {
+                // One by one: interleaved inserts of one item would not count one another.
+                let limit = self.limit();
+                return self.for_each_pair::<L>(hashes, |position, pair| {
+                    done(position, self.table.insert_up_to::<L>(limit, pair));
+                });
+            }
             self.for_each_pair::<L>(hashes, |position, pair| {
                 if self.table.add::<L>(pair) {
                     done(position, Ok(()));

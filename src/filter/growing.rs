@@ -1,10 +1,12 @@
 //! The engine of a segment chain, which grows.
 
+use core::num::NonZero;
+
 use super::engine::{Engine, Failed, Membership, Options, Segment, Steps, Storage};
 use crate::{
     BuildError, InsertError,
-    chain::{Chain, plan},
-    table::{Hashes, capacity_of, for_each_prefetched},
+    chain::{Chain, Plan, first_bytes, plan, within},
+    table::{Hashes, ShardedCounter, capacity_of, for_each_prefetched},
 };
 
 /// Target false-positive rate of growing filters for which the user named none.
@@ -17,6 +19,7 @@ pub struct Growing {
     pub(super) target: f64,
     /// The capacity of the first segment.
     first_capacity: usize,
+    max_copies: Option<NonZero<usize>>,
 }
 
 impl Engine for Growing {}
@@ -28,18 +31,19 @@ impl Storage for Growing {
     fn build(options: &Options) -> Result<Self, BuildError> {
         let target = options.target.unwrap_or(DEFAULT_TARGET);
         let plan = plan(options.capacity, options.layout, target, options.fastest)?;
+        let plan = capped(plan, options)?;
         let (_, first) = plan[0];
         let chain = Chain::new(plan, options.huge_pages);
         let chain = chain.ok_or_else(|| Options::out_of_memory(first.buckets()))?;
-        Ok(Self { chain, target, first_capacity: options.capacity })
+        let Options { capacity: first_capacity, max_copies, .. } = *options;
+        Ok(Self { chain, target, first_capacity, max_copies })
     }
 
     fn try_clone(&self) -> Result<(Self, u64), BuildError> {
-        let Self { target, first_capacity, .. } = *self;
-        let (chain, occupied) = self.chain.try_clone().ok_or_else(|| {
-            Options::out_of_memory(self.chain.layouts().map(|(_, buckets)| buckets).sum())
-        })?;
-        Ok((Self { chain, target, first_capacity }, occupied))
+        let Self { target, first_capacity, max_copies, .. } = *self;
+        let copied = self.chain.try_clone();
+        let (chain, occupied) = copied.ok_or_else(|| self.out_of_memory())?;
+        Ok((Self { chain, target, first_capacity, max_copies }, occupied))
     }
 
     fn clear(&self) -> u64 {
@@ -65,8 +69,7 @@ impl Storage for Growing {
     }
 
     fn max_shards(&self) -> usize {
-        // As many as for a single table of four times the size: the chain is expected to grow.
-        self.chain.size_in_bytes() / 256
+        max_shards(self.chain.first_bytes())
     }
 
     #[cfg(feature = "stats")]
@@ -75,7 +78,37 @@ impl Storage for Growing {
     }
 }
 
+/// Largest useful number of shards, given the bytes of the first segment and of the stripes.
+fn max_shards(first_bytes: usize) -> usize {
+    // As many as for a single table of four times the size: the chain is expected to grow.
+    first_bytes / 256
+}
+
+/// Shortens a plan to the segments for which the memory is allowed.
+///
+/// # Errors
+/// `MemoryCapTooLow`.
+fn capped(plan: Plan, options: &Options) -> Result<Plan, BuildError> {
+    let Some(max_bytes) = options.max_bytes else { return Ok(plan) };
+    let huge_pages = options.huge_pages;
+    let first = first_bytes(&plan, huge_pages).unwrap_or(usize::MAX);
+    let beside = options.own_bytes + ShardedCounter::bytes_for(max_shards(first));
+    let error = |chain: usize| BuildError::MemoryCapTooLow {
+        max_bytes,
+        needed: chain.saturating_add(beside),
+    };
+    within(plan, huge_pages, max_bytes.saturating_sub(beside)).map_err(error)
+}
+
 impl Growing {
+    /// The rest of `insert`, if copies are limited.
+    #[cold]
+    #[inline(never)]
+    fn insert_limited(&self, mixed: u64) -> Result<(), InsertError> {
+        let limit = self.max_copies.map_or(usize::MAX, NonZero::get);
+        self.chain.insert_up_to(limit, mixed)
+    }
+
     /// Calls `operation` with each item's position and mixed hash, in order, a batch window after
     /// the item's buckets in all segments were prefetched.
     fn for_each(&self, hashes: &mut Hashes<'_>, operation: impl FnMut(usize, u64)) {
@@ -89,6 +122,9 @@ impl Growing {
 
 impl Steps for Growing {
     fn insert(&self, mixed: u64) -> Result<(), InsertError> {
+        if self.max_copies.is_some() {
+            return self.insert_limited(mixed);
+        }
         self.chain.insert(mixed)
     }
 
@@ -114,11 +150,9 @@ impl Steps for Growing {
             self.chain.prefetch_last(mixed);
             mixed
         };
-        for_each_prefetched(hashes, 0, prefetch, |position, mixed| {
-            match self.chain.insert(mixed) {
-                Ok(()) => *count += 1,
-                Err(error) => failed(position, error),
-            }
+        for_each_prefetched(hashes, 0, prefetch, |position, mixed| match self.insert(mixed) {
+            Ok(()) => *count += 1,
+            Err(error) => failed(position, error),
         });
     }
 

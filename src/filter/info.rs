@@ -73,7 +73,8 @@ impl<E: Engine, S> Filter<E, S> {
         self.len() as f64 / self.slots() as f64
     }
 
-    /// Returns the memory of the filter in bytes: buckets, stripes, counters and the filter itself.
+    /// Returns the memory of the filter in bytes: all that it has allocated (buckets, with what
+    /// their alignment takes, stripes, and counters), and the filter itself.
     ///
     /// The system provides pages for the buckets only as they come into use.
     ///

@@ -18,7 +18,8 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
     /// - [`InsertError::Full`] if no empty slot is within reach (and no segment can be appended);
     /// - [`InsertError::TooManyCopies`] if the item's two buckets hold only copies of it,
     ///   `2 × slots per bucket` of them. (In a `GrowingFilter`: if copies take half of these slots
-    ///   in the last segment. If both buckets are the same one, there are half as many slots.) To
+    ///   in the last segment. If both buckets are the same one, there are half as many slots.) With
+    ///   [`max_copies`](crate::FilterBuilder::max_copies), also if there are that many copies. To
     ///   add an item at most once, use [`insert_unique`](Self::insert_unique).
     ///
     /// On an error the filter holds the same items as before.

@@ -58,8 +58,9 @@ pub type CuckooFilter<S = DefaultHashBuilder> = Filter<Fixed, S>;
 /// atomicity. Its costs: a lookup of an absent item reads two buckets of every segment, so give it
 /// the capacity that you expect. It refuses further copies of an item when copies take half of the
 /// item's slots in the last segment. It cannot be saved, and it never shrinks. `insert` fails with
-/// [`Full`](crate::InsertError::Full) only if the last segment is full and either the system
-/// refuses the memory for another one, or it would have more than 2^32 buckets.
+/// [`Full`](crate::InsertError::Full) only if the last segment is full and another one cannot be
+/// appended: the system refuses the memory, it would exceed the cap
+/// ([`max_bytes`](FilterBuilder::max_bytes)), or it would have more than 2^32 buckets.
 ///
 /// ```
 /// use guira::GrowingFilter;
@@ -139,11 +140,12 @@ struct Core<E> {
 }
 
 impl<E: Engine> Core<E> {
-    /// The core of an engine that holds this many items.
-    fn new(engine: E, seed: u64, items: u64) -> Self {
-        let counter = ShardedCounter::new(engine.max_shards());
+    /// The core of an engine that holds this many items, or `None` if the system refuses the
+    /// memory.
+    fn new(engine: E, seed: u64, items: u64) -> Option<Self> {
+        let counter = ShardedCounter::new(engine.max_shards())?;
         counter.add(items as i64);
-        Self { engine, seed, mixing_seed: mixing_seed(seed), items: counter }
+        Some(Self { engine, seed, mixing_seed: mixing_seed(seed), items: counter })
     }
 }
 
@@ -208,9 +210,10 @@ impl<E: Engine, S> Filter<E, S> {
         built(Filter::builder().capacity(capacity).hasher(hasher).build())
     }
 
-    /// A filter of this engine, which holds this many items.
-    fn from_parts(engine: E, seed: u64, items: u64, hasher: S) -> Self {
-        Self { core: Core::new(engine, seed, items), hasher }
+    /// A filter of this engine, which holds this many items, or `None` if the system refuses the
+    /// memory.
+    fn from_parts(engine: E, seed: u64, items: u64, hasher: S) -> Option<Self> {
+        Some(Self { core: Core::new(engine, seed, items)?, hasher })
     }
 
     /// Returns a view of the filter whose operations take 64-bit hashes in place of items.
@@ -242,6 +245,9 @@ impl<E: Engine, S> Filter<E, S> {
     /// Acquires all stripes: removals, relocations, `insert_unique` and `count` wait for the call,
     /// which writes every bucket once. Lookups and inserts into buckets with an empty slot do not
     /// wait. No memory is released, and a [`GrowingFilter`] keeps its segments.
+    ///
+    /// # Panics
+    /// If the system refuses the memory to hold the locks, at most 32 KiB. Nothing is removed then.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(10);
@@ -286,7 +292,8 @@ impl<E: Engine, S> Filter<E, S> {
         // First, since it is the user's code: nothing is locked yet.
         let hasher = self.hasher.clone();
         let (engine, items) = self.core.engine.try_clone()?;
-        Ok(Self::from_parts(engine, self.core.seed, items, hasher))
+        let error = engine.out_of_memory();
+        Self::from_parts(engine, self.core.seed, items, hasher).ok_or(error)
     }
 }
 

@@ -23,6 +23,9 @@ struct Inner<T> {
 
 // `Send + Sync`, because any thread may read, set and drop the value.
 impl<T: Send + Sync> SetOnce<T> {
+    /// Bytes that [`set`](Self::set) allocates.
+    pub(crate) const VALUE_BYTES: usize = size_of::<Inner<T>>();
+
     /// Returns an empty cell.
     pub(crate) fn new() -> Self {
         Self(AtomicPtr::new(ptr::null_mut()))

@@ -26,6 +26,10 @@
 //! per bucket were 84 to 89 % full when the next one was appended. With the XOR they were 98 to 99
 //! % full.
 
+use alloc::sync::Arc;
+use core::borrow::Borrow;
+
+use super::Stripes;
 use crate::bucket::{BucketLayout, Fingerprint};
 
 /// Largest number of buckets of a table: 2^32, which take 32 GiB.
@@ -49,6 +53,9 @@ pub struct Pair {
 
 /// Where a table stands in a chain of segments.
 pub trait Nesting: Copy + core::fmt::Debug {
+    /// How a table holds its stripes. A segment shares them with its chain.
+    type Stripes: Borrow<Stripes> + core::fmt::Debug;
+
     /// Doublings of the number of buckets since the first segment.
     fn level(&self) -> u32;
 
@@ -61,6 +68,8 @@ pub trait Nesting: Copy + core::fmt::Debug {
 pub struct Single;
 
 impl Nesting for Single {
+    type Stripes = Stripes;
+
     #[inline]
     fn level(&self) -> u32 {
         0
@@ -99,6 +108,8 @@ impl Nested {
 }
 
 impl Nesting for Nested {
+    type Stripes = Arc<Stripes>;
+
     #[inline]
     fn level(&self) -> u32 {
         self.level

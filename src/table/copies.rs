@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | in a table | all slots of the item's two buckets, `2 × slots per bucket` | `TooManyCopies` |
 //! | in the last segment of a growing filter | half of them, `slots per bucket` | `TooManyCopies` |
+//! | with [`max_copies`](crate::FilterBuilder::max_copies), in all segments together | that many | `TooManyCopies` |
 //!
 //! If an item's two buckets are the same one, it has half as many slots. Copies of aliases count
 //! too.
@@ -18,11 +19,16 @@ use crate::{
 /// Counts the copies of a pair's fingerprint. `word` reads a bucket.
 #[inline]
 fn copies<L: BucketLayout>(pair: Pair, word: impl Fn(u32) -> u64) -> usize {
+    copies_in::<L>(pair, pair.buckets.map(word))
+}
+
+/// Counts the copies of a pair's fingerprint in the words of its buckets.
+#[inline]
+pub(super) fn copies_in<L: BucketLayout>(pair: Pair, words: [u64; 2]) -> usize {
     let pattern = L::pattern(pair.fingerprint);
-    let count = |bucket| L::count(word(bucket), pattern) as usize;
-    let [first, second] = pair.buckets;
+    let [first, second] = words.map(|word| L::count(word, pattern) as usize);
     // mutant: copies-one-bucket-twice, copies-first-bucket
-    if first == second { count(first) } else { count(first) + count(second) }
+    if pair.buckets[0] == pair.buckets[1] { first } else { first + second }
 }
 
 /// The number of slots in a pair's buckets: the limit on copies in a table.
@@ -79,6 +85,41 @@ impl<N: Nesting> Table<N> {
     pub(super) fn holds_only_copies<L: BucketLayout>(&self, pair: Pair) -> bool {
         // mutant: only-copies-no-lock, only-copies-estimate
         self.has_reached::<L>(pair, slots_of::<L>(pair))
+    }
+
+    /// As [`insert`](Self::insert), unless there are `limit` copies: see "Limits on copies" in
+    /// `table/mod.rs`.
+    ///
+    /// # Errors
+    /// As `insert`, and `TooManyCopies` if there were `limit` copies.
+    #[inline]
+    pub fn insert_up_to<L: BucketLayout>(
+        &self,
+        limit: usize,
+        pair: Pair,
+    ) -> Result<(), InsertError> {
+        if self.holds::<L>(limit, pair) {
+            return Err(InsertError::TooManyCopies);
+        }
+        self.insert::<L>(pair)
+    }
+
+    /// Returns whether there were at least `limit` copies at one moment of the call. `false` means
+    /// that there were fewer at one moment of the call.
+    #[inline]
+    fn holds<L: BucketLayout>(&self, limit: usize, pair: Pair) -> bool {
+        loop {
+            // mutant: limit-no-validation, limit-relaxed
+            let (words, unchanged) = self.read(pair);
+            if copies_in::<L>(pair, words) >= limit {
+                // mutant: limit-no-lock, limit-estimate
+                return self.count::<L>(pair) >= limit;
+            }
+            if unchanged {
+                return false;
+            }
+            self.counters.lookup_retried();
+        }
     }
 
     /// Adds the fingerprint to the bucket with more empty slots, unless copies of it take half of

@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 
 use crossbeam_utils::CachePadded;
 
+use super::try_boxed;
 use crate::sync::{Tally, number_of_this_thread, processors};
 
 /// Largest number of shards, reached on machines with enough processors.
@@ -17,13 +18,17 @@ pub struct ShardedCounter {
 }
 
 impl ShardedCounter {
-    /// Returns a counter at zero with at most `limit` shards, rounded up to a power of two.
+    /// Returns a counter at zero with at most `limit` shards, rounded up to a power of two, or
+    /// `None` if the system refuses the memory.
     #[must_use]
-    pub fn new(limit: usize) -> Self {
-        // More shards than processors, so that threads that run at once seldom share one.
-        let shards = (4 * processors()).next_power_of_two().min(MAX_SHARDS);
-        let shards = shards.min(limit.max(1).next_power_of_two());
-        Self { shards: (0..shards).map(|_| CachePadded::new(Tally::new())).collect() }
+    pub fn new(limit: usize) -> Option<Self> {
+        let shards = (0..shards_for(limit)).map(|_| CachePadded::new(Tally::new()));
+        Some(Self { shards: try_boxed(shards)? })
+    }
+
+    /// Bytes of the shards of a counter with this `limit`.
+    pub(crate) fn bytes_for(limit: usize) -> usize {
+        shards_for(limit) * size_of::<CachePadded<Tally>>()
     }
 
     /// Adds to the counter.
@@ -45,4 +50,11 @@ impl ShardedCounter {
     pub fn size_in_bytes(&self) -> usize {
         size_of_val(&*self.shards)
     }
+}
+
+/// The number of shards, given the largest useful one.
+fn shards_for(limit: usize) -> usize {
+    // More shards than processors, so that threads that run at once seldom share one.
+    let shards = (4 * processors()).next_power_of_two().min(MAX_SHARDS);
+    shards.min(limit.max(1).next_power_of_two())
 }

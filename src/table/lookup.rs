@@ -1,6 +1,6 @@
 //! Lookups: read the version, both words, and the version again.
 
-use super::{Nesting, Pair, Table};
+use super::{Nesting, Pair, Table, copies::copies_in};
 use crate::{
     bucket::{BucketLayout, Fingerprint},
     sync::{Acquire, Word},
@@ -69,7 +69,7 @@ impl<N: Nesting> Table<N> {
     /// Reads a pair's words, and returns whether the version was unchanged meanwhile. If it was, a
     /// fingerprint that is not in these words is absent.
     #[inline]
-    fn read(&self, pair: Pair) -> ([u64; 2], bool) {
+    pub(super) fn read(&self, pair: Pair) -> ([u64; 2], bool) {
         let stripe = self.stripe(pair.fingerprint);
         let buckets = self.both(pair);
         // mutant: lookup-late-version, lookup-version-relaxed
@@ -92,5 +92,13 @@ impl<N: Nesting> Table<N> {
         let (words, pattern) = (words(self.both(pair)), L::pattern(pair.fingerprint));
         let (found, certain) = L::quick_probe(words, pattern);
         if certain { found } else { L::either_contains(words, pattern) }
+    }
+
+    /// Counts the copies of the pair's fingerprint in its words as they are read one after the
+    /// other, without reading the version: see [`contains_unvalidated`](Self::contains_unvalidated).
+    pub(crate) fn count_unvalidated<L: BucketLayout>(&self, pair: Pair) -> usize {
+        // mutant: chain-limit-words-relaxed
+        let words = words(self.both(pair));
+        copies_in::<L>(pair, words)
     }
 }

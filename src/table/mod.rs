@@ -184,6 +184,32 @@
 //! comes between the check and the addition of an `insert_unique`, it is ordered after the
 //! `insert_unique`.
 //!
+//! # Limits on copies
+//!
+//! With a limit n, an insert first counts the copies without the lock, in words that it reads as a
+//! lookup does. Let s be the number that it sees.
+//!
+//! 1. *s is at least n.* A half-done move may count twice, so the insert counts again under the
+//!    lock. It is refused only if there are n copies then. Otherwise it goes on.
+//! 2. *s is less than n, and the version changed.* Copies may have moved away from under the reads,
+//!    so the insert counts again. As for a lookup, another thread has made progress.
+//! 3. *s is less than n, and the version is unchanged.* In the terms of "Why a miss is correct", at
+//!    least M + I copies were seen to come and at most R + M to go, so s is at least I - R. Each of
+//!    the R removals pays for one of the I inserts. So at most s items of the pair are in the table
+//!    throughout the count, fewer than n, and the insert adds a copy.
+//!
+//! The addition comes later, so inserts that overlap may all see fewer than n copies. Suppose that
+//! the number of copies grows beyond n, and let T be the last moment at which it was below n. Each
+//! insert that added a copy after T counted before T. So all of them were in progress at T. With at
+//! most k threads that insert the item at T, there are at most k additions after T, the first of
+//! which reaches n: there are never more than n + k - 1 copies. (This argument is about moments. It
+//! holds where a load returns a value that the word had during the call, as with coherent caches.
+//! From happens-before alone follows only that an insert is refused if n inserts of copies that
+//! stay happened before it.)
+//!
+//! The inserts of a batch with a limit are made one after the other. Interleaved ones would all
+//! count before the first of them adds.
+//!
 //! # Copies of the table
 //!
 //! A snapshot or a clone copies all words while it holds all stripes. A thread that holds one
@@ -231,12 +257,18 @@ mod stats;
 mod stripes;
 mod whole_table;
 
+use alloc::sync::Arc;
+use core::borrow::Borrow;
+
+use crate::{bucket::Fingerprint, sync::Word};
 pub use addressing::{Addressing, MAX_BUCKETS, Nested, Nesting, Pair, Single, mix};
 pub(crate) use batch::{Hashes, WINDOW, for_each_prefetched};
 pub use counter::ShardedCounter;
 pub(crate) use layout_choice::by_preference;
+use memory::Buckets;
 #[cfg(feature = "std")]
 pub(crate) use memory::{TableLoader, advise_huge_pages};
+pub(crate) use memory::{arc_bytes, bucket_bytes, try_boxed};
 pub(crate) use pending::PendingInserts;
 use prefetch::prefetch;
 pub use search::{Move, Progress, Search};
@@ -250,49 +282,62 @@ pub use stripes::{AllStripes, Stripe, StripeGuard, Stripes};
 #[cfg(feature = "std")]
 pub(crate) use whole_table::occupied;
 
-use crate::{bucket::Fingerprint, sync::Word};
-use memory::Buckets;
-
 /// Buckets, stripes, and the protocol's steps on them.
 ///
 /// A table knows pairs, but no items, no hashers, and no layout: every step takes the
 /// [`BucketLayout`](crate::bucket::BucketLayout) as a type parameter.
 #[derive(Debug)]
-pub struct Table<N = Single> {
+pub struct Table<N: Nesting = Single> {
     addressing: Addressing<N>,
     buckets: Buckets,
-    stripes: Stripes,
+    stripes: N::Stripes,
     counters: Counters,
 }
 
-impl<N: Nesting> Table<N> {
+impl Table {
     /// Returns an empty table, or `None` if the system refuses the memory.
     #[must_use]
-    pub fn new(addressing: Addressing<N>, huge_pages: bool) -> Option<Self> {
-        let stripes = Stripes::new(addressing.buckets());
-        Self::sharing(addressing, huge_pages, &stripes, &Counters::new())
+    pub fn new(addressing: Addressing, huge_pages: bool) -> Option<Self> {
+        let buckets = Buckets::new(addressing.buckets(), huge_pages)?;
+        Self::with_buckets(addressing, buckets)
     }
 
+    /// Returns a table with the buckets of a loader that is complete, or `None` if the system
+    /// refuses the memory for the rest.
+    #[cfg(feature = "std")]
+    pub(crate) fn loaded(addressing: Addressing, loader: TableLoader) -> Option<Self> {
+        Self::with_buckets(addressing, loader.finish())
+    }
+
+    /// Returns a table with these buckets.
+    fn with_buckets(addressing: Addressing, buckets: Buckets) -> Option<Self> {
+        let stripes = Stripes::new(addressing.buckets())?;
+        Some(Self { addressing, buckets, stripes, counters: Counters::new()? })
+    }
+
+    /// Bytes of buckets, stripes and statistics, alignment included.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> usize {
+        self.buckets.allocated_bytes() + self.stripes.size_in_bytes() + Counters::bytes()
+    }
+}
+
+impl Table<Nested> {
     /// Returns an empty table that shares stripes and counters with others, or `None` if the system
     /// refuses the memory.
     pub(crate) fn sharing(
-        addressing: Addressing<N>,
+        addressing: Addressing<Nested>,
         huge_pages: bool,
-        stripes: &Stripes,
+        stripes: &Arc<Stripes>,
         counters: &Counters,
     ) -> Option<Self> {
         let buckets = Buckets::new(addressing.buckets(), huge_pages)?;
         // mutant: segment-own-stripes
         Some(Self { addressing, buckets, stripes: stripes.clone(), counters: counters.clone() })
     }
+}
 
-    /// Returns a table with the buckets of a loader that is complete.
-    #[cfg(feature = "std")]
-    pub(crate) fn loaded(addressing: Addressing<N>, loader: TableLoader) -> Self {
-        let stripes = Stripes::new(addressing.buckets());
-        Self { addressing, buckets: loader.finish(), stripes, counters: Counters::new() }
-    }
-
+impl<N: Nesting> Table<N> {
     /// The mapping from mixed hashes to pairs.
     #[inline]
     #[must_use]
@@ -300,21 +345,10 @@ impl<N: Nesting> Table<N> {
         &self.addressing
     }
 
-    /// Bytes of the buckets alone.
-    pub(crate) fn buckets_in_bytes(&self) -> usize {
-        self.buckets.size_in_bytes()
-    }
-
-    /// Bytes of buckets, stripes and statistics.
-    #[must_use]
-    pub fn size_in_bytes(&self) -> usize {
-        self.buckets_in_bytes() + self.stripes.size_in_bytes() + self.counters.size_in_bytes()
-    }
-
     /// The statistics of this table and of all that share its counters.
     #[cfg(feature = "stats")]
     pub(crate) fn stats(&self) -> Stats {
-        self.counters.read(self.stripes.waits())
+        self.counters.read(self.stripes.borrow().waits())
     }
 
     /// Prefetches both buckets of a pair: enough for operations that take no lock.
@@ -334,7 +368,7 @@ impl<N: Nesting> Table<N> {
     /// The stripe of every pair with this fingerprint.
     #[inline]
     fn stripe(&self, fingerprint: Fingerprint) -> &Stripe {
-        self.stripes.of(self.addressing.stripe_fingerprint(fingerprint))
+        self.stripes.borrow().of(self.addressing.stripe_fingerprint(fingerprint))
     }
 
     /// Both buckets of a pair.

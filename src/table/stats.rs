@@ -18,12 +18,15 @@ mod on {
 
     use crossbeam_utils::CachePadded;
 
-    use super::super::ShardedCounter;
+    use super::super::{ShardedCounter, memory::arc_bytes};
     use crate::sync::{Lock, LockGuard, Tally};
 
     /// Index of the last place of a histogram. It counts inserts with this many relocations or
     /// more.
     const MAX: usize = 15;
+
+    /// Largest number of shards of the counter of inserts: as many as are useful.
+    const MAX_SHARDS: usize = usize::MAX >> 1;
 
     /// Statistics of a filter since it was built, loaded or cloned, as
     /// [`stats`](crate::Filter::stats) returns them.
@@ -108,7 +111,7 @@ mod on {
     }
 
     impl Counters {
-        pub(crate) fn new() -> Self {
+        pub(crate) fn new() -> Option<Self> {
             let histogram = || [(); MAX + 1].map(|()| Tally::new());
             let rare = Rare {
                 relocations: Tally::new(),
@@ -117,12 +120,13 @@ mod on {
                 failed: Tally::new(),
                 retries: Tally::new(),
             };
-            let inserts = ShardedCounter::new(usize::MAX >> 1);
-            Self(Arc::new(All { inserts, rare: CachePadded::new(rare) }))
+            let inserts = ShardedCounter::new(MAX_SHARDS)?;
+            Some(Self(Arc::new(All { inserts, rare: CachePadded::new(rare) })))
         }
 
-        pub(crate) fn size_in_bytes(&self) -> usize {
-            size_of::<All>() + self.0.inserts.size_in_bytes()
+        /// Bytes of the counters.
+        pub(crate) fn bytes() -> usize {
+            arc_bytes::<All>() + ShardedCounter::bytes_for(MAX_SHARDS)
         }
 
         /// A fingerprint was added.
@@ -223,12 +227,13 @@ mod off {
     pub(crate) struct Counters;
 
     impl Counters {
-        pub(crate) fn new() -> Self {
-            Self
+        #[expect(clippy::unnecessary_wraps, reason = "as above")]
+        pub(crate) fn new() -> Option<Self> {
+            Some(Self)
         }
 
         #[inline]
-        pub(crate) fn size_in_bytes(&self) -> usize {
+        pub(crate) fn bytes() -> usize {
             0
         }
 

@@ -8,9 +8,9 @@
 //! The segments of a chain share their stripes: as many as a table 32 times the size of the first
 //! segment would have. See `chain/append.rs`.
 
-use alloc::{sync::Arc, vec::Vec};
+use alloc::{boxed::Box, vec::Vec};
 
-use super::stats::Waits;
+use super::{stats::Waits, try_boxed};
 use crate::{
     bucket::Fingerprint,
     sync::{Acquire, Lock, LockGuard, Relaxed, Release, Word},
@@ -27,11 +27,11 @@ const MIN_STRIPES: u64 = if MODEL { 2 } else { 8 };
 /// so stripes take a 64th to a 32nd of the table's memory.
 const BUCKETS_PER_STRIPE: u64 = 512;
 
-/// The stripes of a filter. Clones share the same stripes.
-#[derive(Clone, Debug)]
+/// The stripes of a filter.
+#[derive(Debug)]
 pub struct Stripes {
     /// A power of two.
-    stripes: Arc<[Stripe]>,
+    stripes: Box<[Stripe]>,
 }
 
 /// A lock and a version, on a cache line of their own.
@@ -60,13 +60,23 @@ pub struct AllStripes<'a>(Vec<StripeGuard<'a>>);
 pub struct Version(u64);
 
 impl Stripes {
-    /// Returns as many stripes as a table with this number of buckets needs.
+    /// Returns as many stripes as a table with this number of buckets needs, or `None` if the
+    /// system refuses the memory.
     #[must_use]
-    pub fn new(buckets: u64) -> Self {
-        let count =
-            (buckets / BUCKETS_PER_STRIPE).next_power_of_two().clamp(MIN_STRIPES, MAX_STRIPES);
+    pub fn new(buckets: u64) -> Option<Self> {
         let stripe = || Stripe { version: Word::new(0), lock: Lock::new(), waits: Waits::new() };
-        Self { stripes: (0..count).map(|_| stripe()).collect() }
+        Some(Self { stripes: try_boxed((0..Self::count_for(buckets)).map(|_| stripe()))? })
+    }
+
+    /// The number of stripes of a table with this number of buckets.
+    fn count_for(buckets: u64) -> usize {
+        let wanted = (buckets / BUCKETS_PER_STRIPE).next_power_of_two();
+        wanted.clamp(MIN_STRIPES, MAX_STRIPES) as usize
+    }
+
+    /// Bytes of the stripes of a table with this number of buckets.
+    pub(crate) fn bytes_for(buckets: u64) -> usize {
+        Self::count_for(buckets) * size_of::<Stripe>()
     }
 
     /// The stripe of every pair with this fingerprint.
@@ -78,17 +88,19 @@ impl Stripes {
         unsafe { self.stripes.get_unchecked(fingerprint.get() as usize & (self.stripes.len() - 1)) }
     }
 
-    /// Acquires all locks, in the order of the stripes.
+    /// Acquires all locks, in the order of the stripes, or returns `None` if the system refuses the
+    /// memory to keep them. It is at most 32 KiB.
     ///
     /// This is the one exception to the rule that a thread holds at most one stripe: see "Copies of
     /// the table" in `table/mod.rs`.
     #[must_use]
-    pub fn lock_all(&self) -> AllStripes<'_> {
+    pub fn lock_all(&self) -> Option<AllStripes<'_>> {
         // The allocator may be user code, so it is called before the first lock is held.
-        let mut guards = Vec::with_capacity(self.stripes.len());
+        let mut guards = Vec::new();
+        guards.try_reserve_exact(self.stripes.len()).ok()?;
         // mutant: all-but-one-lock, locks-in-no-order
         guards.extend(self.stripes.iter().map(Stripe::lock));
-        AllStripes(guards)
+        Some(AllStripes(guards))
     }
 
     /// How often a thread waited for one of the locks.

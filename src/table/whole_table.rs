@@ -17,7 +17,7 @@ pub(crate) fn occupied<L: BucketLayout>(words: &[u64]) -> u64 {
     words.chunks(CENSUS_BLOCK).map(|block| L::census(block).occupied).sum()
 }
 
-impl<N: Nesting> Table<N> {
+impl Table {
     /// Returns a copy of all words that contains every item that is in the table throughout the
     /// call, or `None` if the system refuses the memory.
     #[must_use]
@@ -28,7 +28,7 @@ impl<N: Nesting> Table<N> {
         // The page faults of the copy occur under the locks. Huge pages make them fewer.
         advise_huge_pages(copy.spare_capacity_mut());
         // mutant: copy-no-locks, copy-early-unlock, copy-one-lock-fewer, copy-any-order
-        let _stripes = self.stripes.lock_all();
+        let _stripes = self.stripes.lock_all()?;
         // Relaxed: what must be seen happened before the locks were acquired, or before the call.
         // An insert that overlaps the call may be in the copy without having happened before it.
         copy.extend(words.iter().map(|word| word.load(Relaxed)));
@@ -42,11 +42,26 @@ impl<N: Nesting> Table<N> {
     pub fn try_clone<L: BucketLayout>(&self, huge_pages: bool) -> Option<(Self, u64)> {
         let mut copy = Self::new(self.addressing, huge_pages)?;
         // mutant: clone-no-locks, clone-one-lock-fewer, clone-any-order
-        let stripes = self.stripes.lock_all();
+        let stripes = self.stripes.lock_all()?;
         let occupied = self.copy_into::<L>(&stripes, &mut copy);
         Some((copy, occupied))
     }
 
+    /// Removes every fingerprint. Returns the number of slots that were cleared.
+    ///
+    /// # Panics
+    /// If the system refuses the memory to hold the locks. Nothing is cleared then.
+    #[must_use]
+    pub fn clear<L: BucketLayout>(&self) -> u64 {
+        // mutant: clear-no-locks, clear-one-lock-fewer, clear-any-order
+        let stripes = self.stripes.lock_all().expect("memory to hold the locks");
+        // mutant: clear-no-bump, clear-late-bump, clear-bump-relaxed
+        stripes.bump();
+        self.clear_locked::<L>(&stripes)
+    }
+}
+
+impl<N: Nesting> Table<N> {
     /// Copies all words into an empty table of the same size. Returns the number of occupied slots.
     ///
     /// The caller holds all stripes of this table.
@@ -64,16 +79,6 @@ impl<N: Nesting> Table<N> {
             count += L::census(block).occupied;
         }
         count
-    }
-
-    /// Removes every fingerprint. Returns the number of slots that were cleared.
-    #[must_use]
-    pub fn clear<L: BucketLayout>(&self) -> u64 {
-        // mutant: clear-no-locks, clear-one-lock-fewer, clear-any-order
-        let stripes = self.stripes.lock_all();
-        // mutant: clear-no-bump, clear-late-bump, clear-bump-relaxed
-        stripes.bump();
-        self.clear_locked::<L>(&stripes)
     }
 
     /// Removes every fingerprint. Returns the number of slots that were cleared.

@@ -1,6 +1,6 @@
 //! The header of a snapshot: its fields, their encoding, and their validation.
 
-use core::hash::BuildHasher;
+use core::{hash::BuildHasher, num::NonZero};
 use std::io::Read;
 
 use rapidhash::v3::rapidhash_v3;
@@ -21,6 +21,8 @@ pub(super) const OVERHEAD: usize = HEADER + 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) layout: Layout,
+    /// The limit on copies of an item, if it is lower than the slots of two buckets.
+    pub(super) max_copies: Option<NonZero<u8>>,
     pub(super) buckets: u64,
     pub(super) seed: u64,
     pub(super) capacity: u64,
@@ -88,7 +90,7 @@ impl Header {
                 family,
                 self.layout.slots_per_bucket() as u8,
                 self.layout.fingerprint_bits() as u8,
-                0,
+                self.max_copies.map_or(0, NonZero::get),
             ],
             &self.buckets.to_le_bytes(),
             &self.seed.to_le_bytes(),
@@ -119,7 +121,7 @@ impl Header {
         if number(CHECKED) != rapidhash_v3(&bytes[..CHECKED]) {
             return Err(LoadError::DamagedHeader);
         }
-        let [family, slots, bits, zero] = bytes[12..16] else { unreachable!("4 bytes") };
+        let [family, slots, bits, max_copies] = bytes[12..16] else { unreachable!("4 bytes") };
         let layout = Layout::ALL.iter().copied().find(|layout| {
             (
                 u8::from(layout.is_semi_sorted()),
@@ -130,6 +132,7 @@ impl Header {
         let layout = layout.ok_or(LoadError::UnknownLayout { family, slots, bits })?;
         let header = Self {
             layout,
+            max_copies: NonZero::new(max_copies),
             buckets: number(16),
             seed: number(24),
             capacity: number(32),
@@ -139,7 +142,9 @@ impl Header {
         let field = |name, value| Err(LoadError::InvalidField { name, value });
         let slots = header.buckets.checked_mul(layout.slots_per_bucket().into());
         match header {
-            _ if zero != 0 => field("reserved byte", zero.into()),
+            _ if u32::from(max_copies) >= 2 * layout.slots_per_bucket() => {
+                field("copies", max_copies.into())
+            }
             Self { buckets, .. } if !(1..=MAX_BUCKETS).contains(&buckets) => {
                 field("buckets", buckets)
             }

@@ -129,6 +129,7 @@ impl<S: BuildHasher> CuckooFilter<S> {
         let items = with_layout!(layout, L => occupied::<L>(&words));
         let header = Header {
             layout,
+            max_copies: self.core.engine.max_copies,
             buckets: words.len() as u64,
             seed: self.core.seed,
             capacity: self.core.engine.capacity as u64,
@@ -232,7 +233,9 @@ impl<S: BuildHasher> CuckooFilter<S> {
         }
         let capacity = usize::try_from(header.capacity).map_err(|_| header.out_of_memory())?;
         let table = validate::read_table(header, loader(header.buckets), reader)?;
-        let engine = Fixed { table, layout: header.layout, capacity, huge_pages: true };
-        Ok(Self::from_parts(engine, header.seed, header.items, hasher))
+        let Header { layout, max_copies, .. } = *header;
+        let engine = Fixed::new(table, layout, capacity, true, max_copies);
+        let filter = Self::from_parts(engine, header.seed, header.items, hasher);
+        filter.ok_or_else(|| header.out_of_memory())
     }
 }

@@ -35,7 +35,8 @@ pub(super) fn read_table(
     if census != (Census { occupied: header.items, valid: true }) {
         return Err(LoadError::InvalidBuckets);
     }
-    Ok(Table::loaded(Addressing::new(header.buckets), loader))
+    let table = Table::loaded(Addressing::new(header.buckets), loader);
+    table.ok_or_else(|| header.out_of_memory())
 }
 
 /// Reads the buckets. Returns their checksum and their census.

@@ -8,6 +8,7 @@ mod model;
 #[cfg(not(any(loom, shuttle)))]
 mod system;
 
+use alloc::{boxed::Box, vec::Vec};
 use core::{mem::MaybeUninit, ops::Range};
 
 use crate::sync::Word;
@@ -18,7 +19,8 @@ use model::Words;
 #[cfg(not(any(loom, shuttle)))]
 use system::Words;
 
-/// Size of a huge page on x86-64 and aarch64. Tables of this size and larger are aligned to it.
+/// Size of a huge page on x86-64 and aarch64. Tables of this size and larger that request huge pages
+/// are aligned to it.
 const HUGE_PAGE: usize = 2 << 20;
 
 /// The buckets of a table. All are empty at first.
@@ -61,10 +63,31 @@ impl Buckets {
         self.words.as_mut_slice()
     }
 
-    /// Bytes of the buckets.
-    pub(super) fn size_in_bytes(&self) -> usize {
-        self.words.size_in_bytes()
+    /// Bytes allocated for the buckets, alignment included.
+    pub(super) fn allocated_bytes(&self) -> usize {
+        self.words.allocated_bytes()
     }
+}
+
+/// Bytes that [`Buckets::new`] allocates, alignment included. `None` if that is more than an object
+/// can have.
+pub(crate) fn bucket_bytes(buckets: u64, huge_pages: bool) -> Option<usize> {
+    Words::bytes_for(usize::try_from(buckets).ok()?, huge_pages)
+}
+
+/// Collects values into one allocation, or returns `None` if the system refuses the memory.
+pub(crate) fn try_boxed<T>(values: impl ExactSizeIterator<Item = T>) -> Option<Box<[T]>> {
+    let mut collected = Vec::new();
+    collected.try_reserve_exact(values.len()).ok()?;
+    collected.extend(values);
+    Some(collected.into_boxed_slice())
+}
+
+/// Bytes that an `Arc` of this type allocates: the value, and two counts before it.
+pub(crate) const fn arc_bytes<T>() -> usize {
+    #[repr(C)]
+    struct Counted<T>([usize; 2], T);
+    size_of::<Counted<T>>()
 }
 
 /// The words that a range of bytes covers.

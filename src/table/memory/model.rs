@@ -48,6 +48,14 @@ impl Words {
         self.0.len() * size_of::<u64>()
     }
 
+    pub(super) fn allocated_bytes(&self) -> usize {
+        size_of_val(&*self.0)
+    }
+
+    pub(super) fn bytes_for(len: usize, _huge_pages: bool) -> Option<usize> {
+        len.checked_mul(size_of::<Word>())
+    }
+
     pub(super) fn as_slice(&self) -> &[Word] {
         &self.0
     }

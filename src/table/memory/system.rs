@@ -5,7 +5,7 @@ use core::{alloc::Layout, ops::Range, ptr::NonNull, slice};
 
 use super::{HUGE_PAGE, Word};
 
-/// Alignment of small tables, in bytes: a cache line, so that eight buckets share one.
+/// Alignment of tables without huge pages, in bytes: a cache line, so that eight buckets share one.
 const CACHE_LINE: usize = 64;
 /// Smallest table, in bytes, that gets a mapping of its own when it is loaded incrementally.
 #[cfg(all(target_os = "linux", not(miri)))]
@@ -43,7 +43,7 @@ unsafe impl Sync for Words {}
 impl Words {
     /// Returns `len` zeroed words, at least one, or `None` if the system refuses the memory.
     pub(super) fn zeroed(len: usize, huge_pages: bool) -> Option<Self> {
-        let (bytes, align, padded) = sizes(len)?;
+        let (bytes, align, padded) = sizes(len, huge_pages)?;
         let layout = Layout::array::<u8>(padded).ok()?;
         let layout = layout.align_to(align_of::<Word>()).ok()?;
         // SAFETY: the layout's size is not zero.
@@ -64,7 +64,7 @@ impl Words {
     pub(super) fn mapped(len: usize) -> Option<Self> {
         #[cfg(all(target_os = "linux", not(miri)))]
         if len >= MIN_MAPPING / size_of::<Word>() {
-            let (_, align, padded) = sizes(len)?;
+            let (_, align, padded) = sizes(len, true)?;
             let (protection, flags) = (
                 libc::PROT_READ | libc::PROT_WRITE,
                 libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
@@ -179,6 +179,21 @@ impl Words {
     pub(super) fn size_in_bytes(&self) -> usize {
         self.len * size_of::<Word>()
     }
+
+    /// Bytes of the memory, of which the words are a part.
+    pub(super) fn allocated_bytes(&self) -> usize {
+        match self.source {
+            Source::Allocator(layout) => layout.size(),
+            #[cfg(all(target_os = "linux", not(miri)))]
+            Source::Mapping(bytes) => bytes,
+        }
+    }
+
+    /// Bytes that [`zeroed`](Self::zeroed) allocates for this many words. `None` if that is more
+    /// than an object can have.
+    pub(super) fn bytes_for(len: usize, huge_pages: bool) -> Option<usize> {
+        sizes(len, huge_pages).map(|(_, _, padded)| padded)
+    }
 }
 
 impl Drop for Words {
@@ -197,10 +212,10 @@ impl Drop for Words {
 
 /// The bytes of `len` words, their alignment, and the bytes that allow for the alignment. `None` if
 /// that is more than an object can have.
-fn sizes(len: usize) -> Option<(usize, usize, usize)> {
+fn sizes(len: usize, huge_pages: bool) -> Option<(usize, usize, usize)> {
     assert!(len > 0, "a table has at least one bucket");
     let bytes = len.checked_mul(size_of::<Word>())?;
-    let align = if bytes >= HUGE_PAGE { HUGE_PAGE } else { CACHE_LINE };
+    let align = if huge_pages && bytes >= HUGE_PAGE { HUGE_PAGE } else { CACHE_LINE };
     let padded = bytes.checked_add(align)?;
     isize::try_from(padded).ok()?;
     Some((bytes, align, padded))

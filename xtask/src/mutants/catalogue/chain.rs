@@ -59,6 +59,30 @@ pub(super) const FAULTS: &[Fault] = &[
         "an unlocked estimate decides that copies take half of the slots",
         Condition("self.estimate_copies::<L>(pair) >= half_of_slots::<L>(pair)"),
     ),
+    fault("chain-limit-no-lock", "no lock for the decision on the limit", During("lock-skipped")),
+    fault("chain-limit-estimate", "an unlocked estimate decides on the limit", Instead("true")),
+    fault(
+        "chain-limit-no-validation",
+        "the unlocked count for the limit is not validated",
+        Condition("true"),
+    ),
+    fault(
+        "chain-limit-version-relaxed",
+        "the unlocked count for the limit reads the version by Relaxed",
+        Weaken(Acquire),
+    ),
+    fault(
+        "chain-limit-words-relaxed",
+        "the unlocked count for the limit reads the words by Relaxed",
+        Weaken(Acquire),
+    ),
+    fault(
+        "chain-limit-last-only",
+        "the limit is on the copies in the last segment",
+        Instead(
+            "self.segments().rev().take(1).map(|segment| segment.count_unvalidated(mixed)).sum()",
+        ),
+    ),
     fault("chain-relocate-no-lock", "a move takes no lock", During("relocate-no-lock")),
     fault("chain-relocate-no-bump", "a move does not bump the version", During("relocate-no-bump")),
     fault(
@@ -139,7 +163,7 @@ pub(super) const FAULTS: &[Fault] = &[
             "Some(Self {
                 addressing,
                 buckets,
-                stripes: Stripes::new(1),
+                stripes: Arc::new(Stripes::new(1)?),
                 counters: counters.clone(),
             })",
         ),

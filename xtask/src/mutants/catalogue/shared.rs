@@ -40,7 +40,7 @@ pub(super) const FAULTS: &[Fault] = &[
              static TURN: AtomicBool = AtomicBool::new(false);
              if TURN.fetch_xor(true, Ordering::Relaxed) {
                  guards.extend(self.stripes.iter().rev().map(Stripe::lock));
-                 return AllStripes(guards);
+                 return Some(AllStripes(guards));
              }",
         ),
     ),

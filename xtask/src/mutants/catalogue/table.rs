@@ -108,7 +108,7 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "copies-first-bucket",
         "copies in the second bucket are not counted",
-        Instead("{ let _ = second; count(first) }"),
+        Instead("{ let _ = second; first }"),
     ),
     fault("count-no-lock", "`count` takes no lock", During("lock-skipped")),
     fault("count-relaxed", "`count` reads by Relaxed", Weaken(Acquire)),
@@ -122,6 +122,14 @@ pub(super) const FAULTS: &[Fault] = &[
         "an unlocked estimate decides that buckets hold only copies",
         Instead("self.estimate_copies::<L>(pair) >= slots_of::<L>(pair)"),
     ),
+    fault("limit-no-lock", "no lock for the decision on the limit", During("lock-skipped")),
+    fault("limit-estimate", "an unlocked estimate decides on the limit", Instead("true")),
+    fault(
+        "limit-no-validation",
+        "the unlocked count for the limit is not validated",
+        Instead("(self.read(pair).0, true)"),
+    ),
+    fault("limit-relaxed", "the unlocked count for the limit reads by Relaxed", Weaken(Acquire)),
     // Whole tables.
     fault("copy-no-locks", "a snapshot takes no locks", During("lock-skipped")),
     fault(

@@ -1,0 +1,140 @@
+//! Inserts with a limit on copies: what they decide beside moves, removals, and other inserts.
+
+use guira::{
+    InsertError,
+    raw::{Chain, Table},
+};
+use guira_loom_tests::{
+    L,
+    chain::{self, LAYOUT, crowd_second_segment, of_stripe, two_places, with_second_segment},
+    check, fingerprint, pair, put_each, relocate, spawn, table,
+};
+use loom::sync::Arc;
+
+/// Inserts an item, of which there is a copy in bucket 1, while this copy moves to bucket 0.
+fn insert_beside_a_move(name: &str, limit: usize, expected: Result<(), InsertError>) {
+    check(name, 890, &["done"], move |seen| {
+        let table = Arc::new(table(2));
+        let item = fingerprint(&table, 0, 1, 0, 0);
+        put_each(&table, item, &[1]);
+        let inserter =
+            spawn(&table, move |table| table.insert_up_to::<L>(limit, pair(table, item, 0)));
+        let mover = spawn(&table, move |table| assert!(relocate(table, item, 1, 0)));
+        assert_eq!(inserter.join().unwrap(), expected, "there was one copy throughout");
+        mover.join().unwrap();
+        let copies = table.count::<L>(pair(&table, item, 0));
+        assert_eq!(copies, 1 + usize::from(expected.is_ok()));
+        seen.note("done");
+    });
+}
+
+/// Catches an insert that exceeds the limit because it misses a copy that is being moved.
+#[test]
+fn limit_reached_beside_a_move() {
+    insert_beside_a_move("limit_reached_move", 1, Err(InsertError::TooManyCopies));
+}
+
+/// Catches an insert that is refused below the limit because a half-done move counts twice.
+#[test]
+fn limit_not_reached_beside_a_move() {
+    insert_beside_a_move("limit_not_reached_move", 2, Ok(()));
+}
+
+/// Catches an insert that is refused although a copy had been removed before it began.
+#[test]
+fn limit_beside_a_removal() {
+    check("limit_removal", 630, &["inserted", "too many"], |seen| {
+        let table = Arc::new(table(2));
+        let item = fingerprint(&table, 0, 1, 0, 0);
+        put_each(&table, item, &[0, 1]);
+        let inserter = spawn(&table, move |table| table.insert_up_to::<L>(2, pair(table, item, 0)));
+        let remover = spawn(&table, move |table| assert!(table.remove::<L>(pair(table, item, 0))));
+        let outcome = inserter.join().unwrap();
+        remover.join().unwrap();
+        let is_in = seen.note_if(outcome.is_ok(), "inserted", "too many");
+        assert!(is_in || outcome == Err(InsertError::TooManyCopies), "{outcome:?}");
+        assert_eq!(table.count::<L>(pair(&table, item, 0)), 1 + usize::from(is_in));
+    });
+}
+
+/// Catches two inserts that are both refused, or that exceed the limit by more than one copy.
+#[test]
+fn limit_of_two_inserts() {
+    check("limit_two_inserts", 145, &["one", "both"], |seen| {
+        let table = Arc::new(table(2));
+        let item = fingerprint(&table, 0, 1, 0, 0);
+        put_each(&table, item, &[1]);
+        let insert =
+            move |table: &Table, from| table.insert_up_to::<L>(2, pair(table, item, from)).is_ok();
+        let inserters = [0, 1].map(|from| spawn(&table, move |table| insert(table, from)));
+        let outcomes = inserters.map(|inserter| inserter.join().unwrap());
+        let accepted = outcomes.into_iter().filter(|&is_in| is_in).count();
+        assert!(accepted > 0, "both were refused below the limit");
+        seen.note_if(accepted == 1, "one", "both");
+        assert_eq!(table.count::<L>(pair(&table, item, 0)), 1 + accepted);
+        assert!(!insert(&table, 0), "the limit has been reached");
+    });
+}
+
+/// Inserts an item of which one copy is in the second segment, where it is moved meanwhile.
+fn chain_insert_beside_a_move(name: &str, limit: usize, expected: Result<(), InsertError>) {
+    check(name, 44_000, &["done"], move |seen| {
+        let chain = with_second_segment();
+        let [item, reversed] = two_places(1, 0);
+        let slots = LAYOUT.slots_per_bucket() as usize;
+        crowd_second_segment(&chain, item);
+        let mover = chain::spawn(&chain, move |chain| chain.insert(of_stripe(0, false, slots)[0]));
+        let insert = move |chain: &Chain| chain.insert_up_to(limit, reversed);
+        let inserter = chain::spawn(&chain, insert);
+        assert_eq!(inserter.join().unwrap(), expected, "there was one copy throughout");
+        mover.join().unwrap().expect("the slot of the item, or the one beside it");
+        assert_eq!(chain.count(item), 1 + usize::from(expected.is_ok()));
+        seen.note("done");
+    });
+}
+
+/// Catches an insert into a chain that exceeds the limit because it misses a copy that moves.
+#[test]
+fn chain_limit_reached_beside_a_move() {
+    chain_insert_beside_a_move("growth_limit_reached", 1, Err(InsertError::TooManyCopies));
+}
+
+/// Catches an insert into a chain that is refused because a half-done move counts twice.
+#[test]
+fn chain_limit_not_reached_beside_a_move() {
+    let limit = 2;
+    check("growth_limit_not_reached", 50_000, &["inserted"], move |seen| {
+        let chain = with_second_segment();
+        let [item, _] = two_places(1, 0);
+        let slots = LAYOUT.slots_per_bucket() as usize;
+        crowd_second_segment(&chain, item);
+        for nth in 0..slots - 1 {
+            assert!(chain.remove(of_stripe(0, false, nth)[1]));
+        }
+        let mover = chain::spawn(&chain, move |chain| chain.insert(of_stripe(0, false, slots)[0]));
+        let inserter = chain::spawn(&chain, move |chain| chain.insert_up_to(limit, item));
+        assert_eq!(inserter.join().unwrap(), Ok(()), "there was one copy throughout");
+        mover.join().unwrap().expect("room");
+        assert_eq!(chain.count(item), 2);
+        seen.note("inserted");
+    });
+}
+
+/// Catches a limit that counts the copies in the last segment only.
+#[test]
+fn chain_limit_covers_all_segments() {
+    check("growth_limit_segments", 47_000, &["done"], |seen| {
+        let chain = chain::chain(2);
+        chain::fill(&chain, 1);
+        let [item, _] = two_places(0, 0);
+        chain.insert(item).expect("the last slot");
+        let other = two_places(1, 0)[0];
+        let grower = chain::spawn(&chain, move |chain| chain.insert(other).expect("a segment"));
+        let inserter = chain::spawn(&chain, move |chain| chain.insert_up_to(1, item));
+        assert_eq!(inserter.join().unwrap(), Err(InsertError::TooManyCopies));
+        grower.join().unwrap();
+        assert_eq!(chain.insert_up_to(1, item), Err(InsertError::TooManyCopies));
+        assert_eq!((chain.count(item), chain.layouts().len()), (1, 2));
+        seen.note("done");
+    });
+}

@@ -1,0 +1,180 @@
+//! Copies of items: what they cost others, and the limit of `max_copies`.
+
+mod common;
+
+use std::{
+    sync::{
+        Barrier,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    thread,
+};
+
+use common::{Subject, Watchdog, rng, scaled, suite::on_both_engines};
+use guira::{BuildError, CuckooFilter, Filter, Fixed, InsertError, Layout};
+use rand::RngExt;
+
+on_both_engines! {
+    the_limit_is_kept,
+    a_batch_in_full_buckets_keeps_the_limit,
+    overlapping_inserts_exceed_the_limit_by_one_per_thread,
+    a_limit_of_zero_is_an_error,
+}
+
+fn limited<E: Subject>(layout: Layout, capacity: usize, limit: usize) -> Filter<E> {
+    let target = (layout.false_positive_rate() * 4.0).max(0.001);
+    let builder = Filter::<E>::builder().capacity(capacity).layout(layout).seed(7);
+    builder.false_positive_rate(target).max_copies(limit).build().expect("a small filter")
+}
+
+/// Each way to insert stops at the limit, and goes on after a removal.
+fn the_limit_is_kept<E: Subject>() {
+    for &layout in Layout::ALL {
+        let slots = layout.slots_per_bucket() as usize;
+        // In a growing filter, copies take at most half of the slots in any case.
+        let least = E::copy_limits(layout)[0];
+        for limit in (1..=least).chain([2 * slots, 1_000]) {
+            let filter = limited::<E>(layout, 1_000, limit);
+            let copies = limit.min(if E::GROWS { slots } else { 2 * slots });
+            let accepted = (0..50).filter(|_| filter.insert(&1).is_ok()).count();
+            assert_eq!((accepted, filter.count(&1), filter.len()), (copies, copies, copies));
+            assert_eq!(filter.insert(&1), Err(InsertError::TooManyCopies));
+            assert_eq!(filter.insert_unique(&1), Ok(false));
+            assert!(filter.remove(&1));
+            assert_eq!(filter.insert_batch(&[1, 1, 1]).map_err(|error| error.added()), Err(1));
+            let by_hash = filter.by_hash();
+            // Copies that fill their buckets may be in the way of others.
+            filter.clear();
+            assert_eq!(filter.insert_batch(&[2; 50]).map_err(|error| error.added()), Err(copies));
+            filter.clear();
+            assert_eq!(by_hash.try_extend([3; 50]).map_err(|error| error.added()), Err(copies));
+            assert_eq!(by_hash.insert(3), Err(InsertError::TooManyCopies));
+            let copy = filter.clone();
+            assert_eq!(copy.by_hash().insert(3), Err(InsertError::TooManyCopies));
+            filter.clear();
+            assert_eq!(filter.insert(&1), Ok(()));
+        }
+    }
+}
+
+/// Near the capacity, most inserts of a batch search for room, those of one item too.
+fn a_batch_in_full_buckets_keeps_the_limit<E: Subject>() {
+    for (layout, limit) in [(Layout::Plain4x16, 1), (Layout::SemiSorted6x12, 2)] {
+        let filter = limited::<E>(layout, 20_000, limit);
+        let others: Vec<u64> = (0..19_500).collect();
+        // With the lowest limit, aliases are refused.
+        let _ = filter.insert_batch(&others);
+        let keys: Vec<u64> = (0..400).flat_map(|key| [100_000 + key; 10]).collect();
+        let rejected =
+            filter.insert_batch(&keys).map_or_else(|error| error.rejected().len(), |()| 0);
+        // A few items are aliases of others.
+        assert!(rejected >= 400 * (10 - limit), "{rejected} copies were rejected");
+        assert!(rejected <= 400 * (10 - limit) + 150, "{rejected} copies were rejected");
+        assert!(keys.iter().all(|key| filter.count(key) <= limit));
+    }
+}
+
+/// The copies of an item never exceed the limit by as many as there are threads, whatever else is
+/// relocated meanwhile. No insert is refused below the limit.
+fn overlapping_inserts_exceed_the_limit_by_one_per_thread<E: Subject>() {
+    const THREADS: usize = 4;
+    let _watchdog = Watchdog::new("overlapping_inserts");
+    let mut beyond = 0;
+    for round in 0..scaled(20, 200) {
+        let limit = 1 + round % 3;
+        // Nearly full, so that other inserts relocate.
+        let filter = limited::<E>(Layout::Plain8x8, 400, limit);
+        let (start, accepted) = (Barrier::new(THREADS + 1), AtomicUsize::new(0));
+        thread::scope(|scope| {
+            let others = scope.spawn(|| {
+                let mut rng = rng(round as u64);
+                start.wait();
+                (0..360).for_each(|_| _ = filter.by_hash().insert(rng.random()));
+            });
+            for _ in 0..THREADS {
+                scope.spawn(|| {
+                    start.wait();
+                    let inserted = (0..20).filter(|_| filter.by_hash().insert(5).is_ok()).count();
+                    accepted.fetch_add(inserted, Relaxed);
+                });
+            }
+            others.join().expect("no panic");
+        });
+        let (copies, accepted) = (filter.by_hash().count(5), accepted.into_inner());
+        // Aliases among the others count too.
+        assert!((limit..limit + THREADS + 1).contains(&copies), "{copies} copies, limit {limit}");
+        assert!(copies >= accepted);
+        assert_eq!(filter.by_hash().insert(5), Err(InsertError::TooManyCopies));
+        beyond += usize::from(copies > limit);
+    }
+    println!("{beyond} of the rounds exceeded the limit");
+}
+
+fn a_limit_of_zero_is_an_error<E: Subject>() {
+    let builder = Filter::<E>::builder().capacity(10).max_copies(0);
+    assert_eq!(builder.build().err(), Some(BuildError::ZeroMaxCopies));
+}
+
+/// The same operations give the same bytes, and a loaded filter has the limit of the saved one.
+#[cfg(feature = "std")]
+#[test]
+fn a_snapshot_contains_the_limit() {
+    for &layout in Layout::ALL {
+        let slots = layout.slots_per_bucket() as usize;
+        for limit in [1, 2, 2 * slots - 1, 2 * slots, usize::MAX] {
+            let filter = limited::<Fixed>(layout, 1_000, limit);
+            filter.insert_batch(&[1; 50]).expect_err("copies");
+            let copies = filter.count(&1);
+            let bytes = filter.to_bytes();
+            assert_eq!(usize::from(bytes[15]), if limit < 2 * slots { limit } else { 0 });
+            for loaded in [CuckooFilter::from_bytes(&bytes), CuckooFilter::load(&bytes[..])] {
+                let loaded = loaded.expect("its own bytes");
+                assert_eq!(loaded.insert(&1), Err(InsertError::TooManyCopies));
+                assert!(loaded.remove(&1) && loaded.insert(&1).is_ok());
+                assert_eq!(loaded.insert_batch(&[1; 2]).map_err(|error| error.added()), Err(0));
+                assert_eq!(loaded.count(&1), copies);
+                assert_eq!(loaded.to_bytes()[..64], bytes[..64]);
+            }
+        }
+    }
+}
+
+/// The share of fresh items that are refused once copies fill a share of all buckets, with and
+/// without a limit on copies.
+fn refused(layout: Layout, share: f64, limit: usize) -> f64 {
+    let filter = CuckooFilter::builder().capacity(400_000).layout(layout).seed(3);
+    let filter = filter.max_copies(limit).build().expect("some megabytes");
+    let slots = filter.slots() as f64;
+    let mut rng = rng(4);
+    while filter.load_factor() < share {
+        let hot: u64 = rng.random();
+        while filter.by_hash().insert(hot).is_ok() {}
+    }
+    let fresh = (slots * 0.02) as usize;
+    // Aliases of items at the limit are refused as well, rightly.
+    let mut insert = || filter.by_hash().insert(rng.random());
+    let refused = (0..fresh).filter(|_| insert() == Err(InsertError::Full)).count();
+    refused as f64 / fresh as f64
+}
+
+/// Copies fill both buckets of an item, and cannot move: an item whose two buckets are filled with
+/// copies is refused. If copies fill a share of the buckets, the square of this share is refused.
+#[test]
+fn copies_refuse_the_square_of_their_share() {
+    for layout in [Layout::Plain4x16, Layout::Plain6x10] {
+        for share in [0.1, 0.2, 0.3, 0.5] {
+            let without = refused(layout, share, usize::MAX);
+            let with = refused(layout, share, layout.slots_per_bucket() as usize / 2);
+            println!(
+                "{layout:?}, {:.0} % of the slots hold copies: {:.2} % of fresh items refused, \
+                 {:.2} % with a limit",
+                100.0 * share,
+                100.0 * without,
+                100.0 * with,
+            );
+            let expected = share * share;
+            assert!((0.75..1.25).contains(&(without / expected)), "{without}, not {expected}");
+            assert!(with == 0.0, "{with} with a limit");
+        }
+    }
+}
