@@ -135,11 +135,8 @@ pub fn save_reference<'a>(mut tables: impl Iterator<Item = &'a Table>) -> Result
 /// Reproduces the table.
 pub fn run(options: &Options, progress: &Progress) -> Outcome {
     let is_measured = options.log_buckets().contains(&LOG_BUCKETS);
-    // Long fingerprints vary little between runs with guira's scheme, unlike the paper's.
-    let runs = |scheme, bits| {
-        let few = scheme == Scheme::Guira && bits > 4 && !options.full;
-        options.runs.unwrap_or(if few { 3 } else { 10 })
-    };
+    // Loads of long fingerprints vary little between runs.
+    let runs = |_, bits| options.runs.unwrap_or(if bits > 4 && !options.full { 3 } else { 10 });
     let large = if is_measured { statistics(LOG_BUCKETS, runs, progress) } else { reference() };
     let small = statistics(20, |_, _| options.runs.unwrap_or(3), progress);
     let table = |name, statistics: &[Statistics]| {

@@ -83,8 +83,8 @@ pub type Build = Box<dyn Fn(usize) -> (Box<dyn Filter>, usize) + Send + Sync>;
 pub fn all() -> Vec<Kind> {
     let mut kinds = vec![
         kind("CF", "here", true, true, cuckoo::plain),
-        kind("ss-CF", "here", true, true, cuckoo::semi_sorted),
-        kind("BF", "fastbloom", false, false, bloom::build),
+        kind("ss-CF", "here", true, true, cuckoo::semi_sorted::<9, 6>),
+        kind("BF", "here", false, false, bloom::build),
         kind("blocked BF", "here", false, false, blocked_bloom::build),
         kind("split BF", "sbbf-rs-safe", false, false, blocked_bloom::split),
         kind("QF", "here", true, false, quotient::build),
@@ -94,6 +94,18 @@ pub fn all() -> Vec<Kind> {
     ];
     kinds.extend(guira::kinds());
     kinds
+}
+
+/// Returns the paper's semi-sorted filter with fingerprints of several sizes, from short to long.
+pub fn semi_sorted() -> [Kind; 6] {
+    [
+        kind("ss-CF, 5 bits", "here", true, true, cuckoo::semi_sorted::<1, 2>),
+        kind("ss-CF, 7 bits", "here", true, true, cuckoo::semi_sorted::<3, 3>),
+        kind("ss-CF, 9 bits", "here", true, true, cuckoo::semi_sorted::<5, 4>),
+        kind("ss-CF, 11 bits", "here", true, true, cuckoo::semi_sorted::<7, 5>),
+        kind("ss-CF, 13 bits", "here", true, true, cuckoo::semi_sorted::<9, 6>),
+        kind("ss-CF, 15 bits", "here", true, true, cuckoo::semi_sorted::<11, 7>),
+    ]
 }
 
 fn kind<F: Filter + 'static>(
