@@ -54,6 +54,8 @@ impl Source {
 pub enum Subject {
     /// A filter of the papers: any deviation from its value is a difference.
     Papers,
+    /// guira, where no direction is desirable.
+    Guira,
     /// guira, whose value is better if it is smaller.
     GuiraLess,
     /// guira, whose value is better if it is larger.
@@ -92,15 +94,20 @@ impl Row {
         Self { location, quantity, paper: None, measured, unit, subject, holds: None, note, reason }
     }
 
-    /// Creates a row about guira, without a check.
-    pub fn guira(
+    /// Creates a row about a subject, without a check.
+    pub fn of(
         location: impl Into<String>,
         quantity: impl Into<String>,
         measured: f64,
         unit: &'static str,
         subject: Subject,
     ) -> Self {
-        Self { subject, ..Self::papers(location, quantity, measured, unit) }
+        Self::papers(location, quantity, measured, unit).about(subject)
+    }
+
+    /// Sets what the row is about.
+    pub fn about(self, subject: Subject) -> Self {
+        Self { subject, ..self }
     }
 
     /// Sets the paper's value to one that it prints.
@@ -182,7 +189,7 @@ impl Row {
         };
         let (fails_below, fails_above) = (*holds.start() > low, *holds.end() < high);
         match self.subject {
-            Subject::Papers => fails_below || fails_above,
+            Subject::Papers | Subject::Guira => fails_below || fails_above,
             Subject::GuiraLess => fails_above,
             Subject::GuiraMore => fails_below,
         }
@@ -212,7 +219,7 @@ mod tests {
     use super::{Row, Subject, Verdict};
 
     fn row(subject: Subject, measured: f64) -> Row {
-        Row::guira("Table 3", "bits", measured, "bits", subject).printed(10.0).within(1.0)
+        Row::of("Table 3", "bits", measured, "bits", subject).printed(10.0).within(1.0)
     }
 
     #[test]
@@ -258,7 +265,7 @@ mod tests {
         assert!(!row("%", 0.0..=100.0).can_fail());
         assert!(!row("×", 0.0..=f64::INFINITY).can_fail());
         assert!(row("×", 0.0..=1.0).can_fail());
-        let guira = |holds| Row::guira("", "", 1.0, "×", Subject::GuiraMore).holds(holds);
+        let guira = |holds| Row::of("", "", 1.0, "×", Subject::GuiraMore).holds(holds);
         assert!(!guira(0.0..=1.0).can_fail());
         assert!(guira(1.0..=1.0).can_fail());
     }

@@ -19,6 +19,8 @@ mod tests;
 
 use std::hint::black_box;
 
+use crate::report::{Look, Marker};
+
 /// A filter of 64-bit keys for one thread, as the papers' experiments use it.
 pub trait Filter {
     /// Inserts a key; `false` if it does not fit.
@@ -74,6 +76,28 @@ pub struct Kind {
     /// Whether experiments fill the filter until it refuses a key, instead of up to its capacity.
     pub until_full: bool,
     pub build: Build,
+}
+
+/// The filters of the paper's section 7, in the order of its Table 3.
+pub const PAPERS: [&str; 6] = ["CF", "ss-CF", "BF", "blocked BF", "QF", "dl-CBF"];
+
+/// Returns the look of a filter, which is the same in every plot of the report. All layouts of
+/// guira share the colour and differ by the marker.
+pub fn look(name: &str) -> Look {
+    // Filters that other papers describe, or that Table 3 lacks.
+    const OTHERS: [&str; 3] = ["CBF", "split BF", "RSQF"];
+    let Some(layout) = name.strip_prefix("guira ") else {
+        let index = PAPERS.iter().chain(&OTHERS).position(|&known| known == name);
+        return Look::nth(1 + index.unwrap_or(PAPERS.len() + OTHERS.len()));
+    };
+    let (layout, in_batches) =
+        layout.strip_suffix(", batches").map_or((layout, false), |layout| (layout, true));
+    // The markers of the 12-bit layouts, circle and square, have hollow forms for batches.
+    let order = ["Plain5x12", "SemiSorted6x12", "Plain8x8", "Plain6x10", "Plain4x16"];
+    let order = order.iter().chain(&["SemiSorted5x14", "SemiSorted4x17", "SemiSorted3x22"]);
+    let marker = order.clone().position(|&known| known == layout).unwrap_or(order.count());
+    let look = Look::GUIRA.marker(Marker::nth(marker));
+    if in_batches { look.variant() } else { look }
 }
 
 /// Builds an empty filter of about the given number of bytes, and returns it with its capacity.
