@@ -70,6 +70,6 @@ mod tests {
     #[test]
     fn each_row_can_change() {
         let inputs = [95.4, 90.0].map(|load| Loads::of(&[load]));
-        assert_each_row_can_change(&inputs, |loads| rows(loads));
+        assert_each_row_can_change(&inputs, rows);
     }
 }

@@ -199,8 +199,7 @@ fn claims(curves: &[Curve]) -> Vec<Row> {
         };
         let half_slots =
             of_scheme_and(&|other| other.log_buckets == log && other.slots == slots / 2);
-        let smaller_table =
-            of_scheme_and(&|other| other.log_buckets < log && other.slots == slots);
+        let smaller_table = of_scheme_and(&|other| other.log_buckets < log && other.slots == slots);
         let location = format!("Section 4, b = {slots}, 2^{log} buckets, {}", scheme.name());
         let quantity = "shortest fingerprint within 2 points of the plateau";
         let subject = if scheme == Scheme::Guira { Subject::Guira } else { Subject::Papers };

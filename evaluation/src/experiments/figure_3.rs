@@ -186,9 +186,9 @@ mod tests {
         };
         let slots = [2, 4, 8].into_iter().zip(loads);
         let shapes = SCHEMES.into_iter().flat_map(|scheme| {
-            slots.clone().flat_map(move |(slots, load)| {
-                BITS.map(move |bits| (scheme, slots, load, bits))
-            })
+            slots
+                .clone()
+                .flat_map(move |(slots, load)| BITS.map(move |bits| (scheme, slots, load, bits)))
         });
         shapes.map(|(scheme, slots, load, bits)| point(scheme, slots, load, bits)).collect()
     }
@@ -196,15 +196,16 @@ mod tests {
     #[test]
     fn each_row_can_change() {
         // Loads at which two slots take as much space as four at 0.2 %: 0.87 and 0.95.
-        let mut inputs = [[0.87, 0.955, 0.98], [0.84, 0.955, 0.98], [0.94, 0.955, 0.98]]
-            .map(points)
-            .to_vec();
+        let mut inputs =
+            [[0.87, 0.955, 0.98], [0.84, 0.955, 0.98], [0.94, 0.955, 0.98]].map(points).to_vec();
         inputs.push(points([0.87, 0.8, 0.98]));
         let mut wrong = points([0.87, 0.955, 0.98]);
-        wrong.iter_mut().for_each(|point| point.rate *= 2.0);
-        inputs.push(wrong.clone());
-        wrong.iter_mut().for_each(|point| point.rate /= 4.0);
-        inputs.push(wrong);
+        for factor in [2.0, 0.25] {
+            for point in &mut wrong {
+                point.rate *= factor;
+            }
+            inputs.push(wrong.clone());
+        }
         assert_each_row_can_change(&inputs, |points| rows(points));
     }
 }

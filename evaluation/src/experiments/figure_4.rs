@@ -86,8 +86,7 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
             spaces
                 .iter()
                 .filter(|space| {
-                    !space.name.contains("guira")
-                        && !["CF", "ss-CF", "CBF"].contains(&&*space.name)
+                    !space.name.contains("guira") && !["CF", "ss-CF", "CBF"].contains(&&*space.name)
                 })
                 .map(|space| {
                     let point = vec![(space.rate, space.bits)];
@@ -109,8 +108,7 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
 }
 
 fn rows(plain: &Curve, sorted: &Curve, spaces: &[Space]) -> Vec<Row> {
-    let below_bloom =
-        |curve: &Curve| curve.below(|rate| Some(bloom(rate))).unwrap_or(f64::NAN);
+    let below_bloom = |curve: &Curve| curve.below(|rate| Some(bloom(rate))).unwrap_or(f64::NAN);
     let crossing = |filter: &str, curve: &Curve| {
         let quantity = "rate below which it takes less space than the best Bloom filter";
         Row::papers(format!("Figure 4, {filter}"), quantity, 100.0 * below_bloom(curve), "%")

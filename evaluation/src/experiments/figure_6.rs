@@ -3,7 +3,7 @@
 use super::{
     Outcome, Progress, Row,
     profiles::{
-        CurveOf, FALLS, Profile, STABLE, chart, find, layout_chart, profiles, table, trend,
+        CurveOf, FALLS, Profile, STABLE, chart, find, layout_chart, method, profiles, table, trend,
     },
 };
 use crate::{Options, report::Chart};
@@ -38,12 +38,12 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
         table("figure-6-present-speeds", profiles, &LOADS, present),
     ];
     let notes = vec![
-        "The load is the share of occupied slots; for Bloom filters, it is the share of their \
+        method(options)
+            + "The load is the share of occupied slots; for Bloom filters, it is the share of their \
          capacity. The paper plots this figure without numbers, so the rows check the trends that \
          its text states (section 7.2). A trend is the mean speed in the highest quarter of the \
          loads divided by that in the lowest; it is stable between 0.8 and 1.25, and falls below \
-         0.8."
-            .into(),
+         0.8.",
     ];
     Outcome { rows: rows(profiles), tables, charts, notes }
 }

@@ -3,8 +3,8 @@
 use super::{
     Outcome, Progress, Row, Subject,
     profiles::{
-        CurveOf, FALLS, Profile, STABLE, at, chart, find, layout_chart, profiles, ratio, table,
-        trend,
+        CurveOf, FALLS, Profile, STABLE, at, chart, find, layout_chart, method, profiles, ratio,
+        table, trend,
     },
 };
 use crate::{Options, report::Chart};
@@ -26,10 +26,10 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
             layout_chart(axes("guira-figure-7", title), profiles, curve),
         ],
         notes: vec![
-            "Each point is the speed of the inserts that fill 5 % of the slots, plotted at the \
+            method(options)
+                + "Each point is the speed of the inserts that fill 5 % of the slots, plotted at the \
              middle of that range. The rows check the trends that section 7.3 states; trends are \
-             defined as in Figure 6."
-                .into(),
+             defined as in Figure 6.",
         ],
     }
 }
@@ -65,12 +65,10 @@ fn rows(profiles: &[Profile]) -> Vec<Row> {
         let near_full = |profile: &Profile| at(&profile.inserts, 92.5);
         let measured = ratio(profiles, &profile.name, "CF", near_full);
         rows.push(
-            Row::of(LOCATION, quantity, measured, "×", Subject::GuiraMore)
-                .holds(0.95..=1.05)
-                .note(
-                    "the emptier bucket first, breadth-first search, and interleaved inserts in \
+            Row::of(LOCATION, quantity, measured, "×", Subject::GuiraMore).holds(0.95..=1.05).note(
+                "the emptier bucket first, breadth-first search, and interleaved inserts in \
                      batches",
-                ),
+            ),
         );
     }
     rows

@@ -3,8 +3,8 @@
 use super::{
     Outcome, Progress, Row,
     profiles::{
-        CurveOf, FASTER, Profile, SLOWER, STABLE, at, chart, find, layout_chart, mean, profiles,
-        ratio, table, trend,
+        CurveOf, FASTER, Profile, SLOWER, STABLE, at, chart, find, layout_chart, mean, method,
+        profiles, ratio, table, trend,
     },
 };
 use crate::{Options, report::Chart};
@@ -26,11 +26,11 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
             layout_chart(axes("guira-figure-8", title), profiles, curve),
         ],
         notes: vec![
-            "All keys are removed, in an order that is independent of the inserts. Each point is \
+            method(options)
+                + "All keys are removed, in an order that is independent of the inserts. Each point is \
              the speed over 5 % of the slots. The rows check what section 7.4 states. Bloom \
              filters do not support removal; the counting Bloom filter does, but the paper's \
-             figure omits it."
-                .into(),
+             figure omits it.",
         ],
     }
 }

@@ -135,8 +135,12 @@ pub fn save_reference<'a>(mut tables: impl Iterator<Item = &'a Table>) -> Result
 /// Reproduces the table.
 pub fn run(options: &Options, progress: &Progress) -> Outcome {
     let is_measured = options.log_buckets().contains(&LOG_BUCKETS);
-    // Loads of long fingerprints vary little between runs.
-    let runs = |_, bits| options.runs.unwrap_or(if bits > 4 && !options.full { 3 } else { 10 });
+    // Loads of long fingerprints vary little between runs. The longest show the spread that the
+    // paper prints.
+    let runs = |scheme, bits| {
+        let few = matches!((scheme, bits), (Scheme::Guira, 6..) | (_, 6..12));
+        options.runs.unwrap_or(if few && !options.full { 3 } else { 10 })
+    };
     let large = if is_measured { statistics(LOG_BUCKETS, runs, progress) } else { reference() };
     let small = statistics(options.log(20), |_, _| options.runs_or(3), progress);
     let table = |name, statistics: &[Statistics]| {

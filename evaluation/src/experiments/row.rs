@@ -245,9 +245,8 @@ mod tests {
 
     #[test]
     fn a_factor_is_applied_in_both_directions() {
-        let verdict = |measured| {
-            Row::papers("", "", measured, "×").printed(2.0).within_factor(2.0).verdict()
-        };
+        let verdict =
+            |measured| Row::papers("", "", measured, "×").printed(2.0).within_factor(2.0).verdict();
         assert_eq!([1.0, 4.0].map(verdict), [Verdict::Reproduced; 2]);
         assert_eq!([0.9, 4.1].map(verdict), [Verdict::Differs; 2]);
     }

@@ -110,9 +110,8 @@ pub fn variants() -> Vec<Vec<Space>> {
         let rate = layout.false_positive_rate();
         (format!("guira {layout:?}"), true, (3.0 - rate.log2()) / 0.95, rate, 2.0)
     });
-    let named = papers.map(|(name, removal, bits, rate, lines)| {
-        (name.to_string(), removal, bits, rate, lines)
-    });
+    let named = papers
+        .map(|(name, removal, bits, rate, lines)| (name.to_string(), removal, bits, rate, lines));
     let base: Vec<Space> = named
         .into_iter()
         .chain(guiras)

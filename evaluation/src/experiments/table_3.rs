@@ -4,9 +4,7 @@ use guira::Layout;
 
 use super::{
     Outcome, Progress, Row, Subject,
-    profiles::{
-        FASTER, Profile, SLOWER, find, large_profiles, profiles, ratio, rounded, rounds,
-    },
+    profiles::{FASTER, Profile, SLOWER, find, large_profiles, profiles, ratio, rounded, rounds},
 };
 use crate::{
     Options,
@@ -90,16 +88,11 @@ fn bits(paper: &Paper, profile: &Profile) -> Row {
 }
 
 fn rate(paper: &Paper, profile: &Profile) -> Row {
-    let row = Row::papers(
-        format!("Table 3, {}", paper.name),
-        "false positives",
-        profile.rate,
-        "%",
-    )
-    .printed(paper.rate)
-    // The paper rounds to two digits.
-    .within(0.03 * paper.rate + 0.005)
-    .note("tolerance 3 % and the rounding");
+    let row = Row::papers(format!("Table 3, {}", paper.name), "false positives", profile.rate, "%")
+        .printed(paper.rate)
+        // The paper rounds to two digits.
+        .within(0.03 * paper.rate + 0.005)
+        .note("tolerance 3 % and the rounding");
     match paper.name {
         "dl-CBF" => row.reason(
             "the paper's rate lies between those of remainders of 10 and 11 bits, 1.2 and 0.60 %, \
@@ -244,10 +237,9 @@ fn above_limit(bits: f64, rate: f64) -> f64 {
 fn guira(profile: &Profile, cf: f64) -> Vec<Row> {
     let location = format!("Table 3, {}", profile.name);
     let quantity = "construction relative to CF";
-    let speed =
-        Row::of(&location, quantity, profile.construction / cf, "×", Subject::GuiraMore)
-            .holds(0.95..=1.05)
-            .note("filled to its capacity");
+    let speed = Row::of(&location, quantity, profile.construction / cf, "×", Subject::GuiraMore)
+        .holds(0.95..=1.05)
+        .note("filled to its capacity");
     if profile.name.ends_with("batches") {
         return vec![speed];
     }

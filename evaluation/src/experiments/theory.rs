@@ -120,10 +120,10 @@ fn group_row((slots, bits, log_buckets): (usize, u32, u32), paper: f64, counts: 
     let error = 3.0 * (variance / trials).sqrt() + 0.02 * paper;
     let location = format!("Section 4, b = {slots}, f = {bits}, 2^{log_buckets} buckets");
     let quantity = format!("groups of {} indistinguishable items per table", 2 * slots + 1);
-    Row::papers(location, quantity, measured, "groups").formula(paper).within(error).note(format!(
-        "equation 3; mean of {trials} random tables; tolerance {}",
-        number(error)
-    ))
+    Row::papers(location, quantity, measured, "groups")
+        .formula(paper)
+        .within(error)
+        .note(format!("equation 3; mean of {trials} random tables; tolerance {}", number(error)))
 }
 
 /// Compares the load at which the first group is expected with the load at the first refusal.
@@ -154,8 +154,7 @@ const LOG_BUCKETS: u32 = 16;
 fn short_row(bits: u32, scheme: Scheme, paper: f64, measured: f64) -> Row {
     let location =
         format!("Section 4, f = {bits}, 2^{LOG_BUCKETS} buckets of 4, {}", scheme.name());
-    let quantity =
-        "load at which the formula expects one group of nine, and at the first refusal";
+    let quantity = "load at which the formula expects one group of nine, and at the first refusal";
     Row::papers(location, quantity, measured, "%")
         .formula(paper)
         .within(0.1 * paper)
@@ -190,9 +189,7 @@ mod tests {
         let inputs = [[2.0, 1.0, 3.0, 2.0], [4.0, 5.0, 4.0, 5.0], [0.0, 0.0, 0.0, 0.5]];
         assert_each_row_can_change(&inputs, |counts| vec![group_row((1, 4, 10), 2.0, counts)]);
         let inputs = [30.0, 26.0, 34.0];
-        assert_each_row_can_change(&inputs, |&load| {
-            vec![short_row(2, Scheme::PAPER, 30.0, load)]
-        });
+        assert_each_row_can_change(&inputs, |&load| vec![short_row(2, Scheme::PAPER, 30.0, load)]);
     }
 
     #[test]

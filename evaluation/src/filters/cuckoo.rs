@@ -205,7 +205,9 @@ impl<L: BucketLayout, const BYTES: usize> Filter for Cuckoo<L, BYTES> {
     fn cache_lines(&self, key: u64) -> Option<usize> {
         let (fingerprint, first) = self.address(key);
         Some(count_cache_lines(
-            [first, self.alt_bucket(first, fingerprint)].into_iter().flat_map(Buckets::<BYTES>::byte_span),
+            [first, self.alt_bucket(first, fingerprint)]
+                .into_iter()
+                .flat_map(Buckets::<BYTES>::byte_span),
         ))
     }
 }

@@ -89,8 +89,8 @@ impl<const HIGH: u32> SemiSorted<HIGH> {
     #[inline]
     fn matches(word: u64, fingerprint: u32) -> u64 {
         let nibbles = u64::from(TABLES.nibbles[word as usize & CODE_MASK]);
-        let nibbles = zero(nibbles ^ u64::from(fingerprint & 15) * 0x1111, 0x1111, 0x8888);
-        let high = (word >> CODE_BITS) ^ u64::from(fingerprint >> 4) * Self::LOW;
+        let nibbles = zero(nibbles ^ (u64::from(fingerprint & 15) * 0x1111), 0x1111, 0x8888);
+        let high = (word >> CODE_BITS) ^ (u64::from(fingerprint >> 4) * Self::LOW);
         (nibbles * Self::SPREAD) & (zero(high, Self::LOW, Self::TOP) << Self::UP)
     }
 
@@ -125,7 +125,7 @@ impl<const HIGH: u32> SemiSorted<HIGH> {
 const fn zero(word: u64, low: u64, top: u64) -> u64 {
     // The sum sets the highest bit of a field if another bit of it is set, and carries no further.
     let others = top - low;
-    !((word & others) + others | word) & top
+    !(((word & others) + others) | word) & top
 }
 
 impl<const HIGH: u32> BucketLayout for SemiSorted<HIGH> {

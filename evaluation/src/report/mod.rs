@@ -33,7 +33,8 @@ const CSV_HEAD: [&str; 2] = ["source of the paper's value", "about"];
 
 /// All rows of all experiments as one table.
 fn summary(completed: &[Completed]) -> Table {
-    let head: Vec<&str> = std::iter::once("experiment").chain(SUMMARY_HEAD).chain(CSV_HEAD).collect();
+    let head: Vec<&str> =
+        std::iter::once("experiment").chain(SUMMARY_HEAD).chain(CSV_HEAD).collect();
     let mut table = Table::new("summary", &head);
     for (experiment, outcome) in completed {
         for row in &outcome.rows {
@@ -157,9 +158,7 @@ mod tests {
 
     #[test]
     fn a_difference_is_the_measured_value_minus_the_papers() {
-        let of = |unit, measured| {
-            difference(&Row::papers("", "", measured, unit).printed(4.0))
-        };
+        let of = |unit, measured| difference(&Row::papers("", "", measured, unit).printed(4.0));
         assert_eq!(of("bits", 3.0), "−1 (−25 %)");
         assert_eq!(of("%", 4.5), "+0.5");
         assert_eq!(of("bits", 4.001), "0");

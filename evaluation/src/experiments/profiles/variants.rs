@@ -37,7 +37,7 @@ fn paperlike(name: &str) -> Profile {
         loads.map(|load| (load, falling(load))).into()
     };
     let by_share = |share: f64| match name {
-        "CF" if share == 50.0 => 0.9 * lookups,
+        "CF" if (share - 50.0).abs() < 1.0 => 0.9 * lookups,
         _ if is_bloom => lookups * (1.0 - 0.5 * (share / 25.0).min(1.0)),
         _ => lookups,
     };

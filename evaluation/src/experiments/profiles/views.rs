@@ -39,9 +39,8 @@ pub fn trend(curve: &Curve) -> f64 {
 /// Returns the ratios of two curves over the same points, and their minimum and maximum.
 pub fn ratios(curve: &Curve, other: &Curve) -> (Curve, f64, f64) {
     let ratios: Curve = curve.iter().zip(other).map(|(one, two)| (one.0, one.1 / two.1)).collect();
-    let fold = |start, choose: fn(f64, f64) -> f64| {
-        ratios.iter().map(|point| point.1).fold(start, choose)
-    };
+    let fold =
+        |start, choose: fn(f64, f64) -> f64| ratios.iter().map(|point| point.1).fold(start, choose);
     let (min, max) = (fold(f64::INFINITY, f64::min), fold(f64::NEG_INFINITY, f64::max));
     (ratios, min, max)
 }
