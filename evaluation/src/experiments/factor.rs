@@ -31,11 +31,11 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
     let lowest = lowest.fold(f64::INFINITY, f64::min);
     let notes = vec![
         format!(
-            "The vocabulary cuckoo-filters of the language Factor (blog post “Cuckoo Filters”, 8 \
-             August 2016) takes SHA-1 or another checksum of a byte string, with its first 32 bits as the fingerprint and the next 32 bits as the bucket. \
-             It has four slots per bucket, 500 relocations, and doubles the table if the capacity \
-             would exceed 96 % of the slots. By section 5.1 of the paper, 32 bits give {} % false \
-             positives.",
+            "The vocabulary cuckoo-filters of the language Factor (blog post “Cuckoo Filters”, \
+             8 August 2016) takes SHA-1 or another checksum of a byte string, with its first 32 \
+             bits as the fingerprint and the next 32 bits as the bucket. It has four slots per \
+             bucket and 500 relocations, and doubles the table if the capacity would exceed 96 % \
+             of the slots. By section 5.1 of the paper, 32 bits give {} % false positives.",
             number(100.0 * rate)
         ),
         format!(

@@ -39,11 +39,11 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
     ];
     let notes = vec![
         method(options)
-            + "The load is the share of occupied slots; for Bloom filters, it is the share of their \
-         capacity. The paper plots this figure without numbers, so the rows check the trends that \
-         its text states (section 7.2). A trend is the mean speed in the highest quarter of the \
-         loads divided by that in the lowest; it is stable between 0.8 and 1.25, and falls below \
-         0.8.",
+            + "The load is the share of occupied slots; for Bloom filters, it is the share of \
+               their capacity. The paper plots this figure without numbers, so the rows check the \
+               trends that its text states (section 7.2). A trend is the mean speed in the highest \
+               quarter of the loads divided by that in the lowest; it is stable between 0.8 and \
+               1.25, and falls below 0.8.",
     ];
     Outcome { rows: rows(profiles), tables, charts, notes }
 }

@@ -27,9 +27,9 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
         ],
         notes: vec![
             method(options)
-                + "Each point is the speed of the inserts that fill 5 % of the slots, plotted at the \
-             middle of that range. The rows check the trends that section 7.3 states; trends are \
-             defined as in Figure 6.",
+                + "Each point is the speed of the inserts that fill 5 % of the slots, plotted at \
+                   the middle of that range. The rows check the trends that section 7.3 states; \
+                   trends are defined as in Figure 6.",
         ],
     }
 }

@@ -27,10 +27,10 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
         ],
         notes: vec![
             method(options)
-                + "All keys are removed, in an order that is independent of the inserts. Each point is \
-             the speed over 5 % of the slots. The rows check what section 7.4 states. Bloom \
-             filters do not support removal; the counting Bloom filter does, but the paper's \
-             figure omits it.",
+                + "All keys are removed, in an order that is independent of the inserts. Each \
+                   point is the speed over 5 % of the slots. The rows check what section 7.4 \
+                   states. Bloom filters do not support removal; the counting Bloom filter does, \
+                   but the paper's figure omits it.",
         ],
     }
 }

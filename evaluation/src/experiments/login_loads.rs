@@ -1,7 +1,8 @@
 //! Table 2 of `;login:`, the load factor of short fingerprints in 2^25 buckets of four slots.
 //!
 //! A run at that size takes long, so `reference/login-table-2.csv` holds the results of an earlier
-//! one, which is the same on every machine: each run is seeded by its number. `--only login-loads --log-buckets 25 --save-reference` rewrites the file.
+//! one, which is the same on every machine: each run is seeded by its number.
+//! `--only login-loads --log-buckets 25 --save-reference` rewrites the file.
 
 use std::{fs, path::Path};
 
