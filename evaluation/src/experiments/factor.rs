@@ -57,8 +57,8 @@ fn rows(loads: &Loads) -> Vec<Row> {
             "%",
         )
         .printed(LOAD)
-        .within(1.0)
-        .note("up to 95 %; by the paper's addressing; tolerance a point"),
+        .holds(LOAD..=100.0)
+        .note("loads of up to 95 % are supported; by the paper's addressing"),
     ]
 }
 

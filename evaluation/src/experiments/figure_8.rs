@@ -59,7 +59,8 @@ fn rows(profiles: &[Profile]) -> Vec<Row> {
             min(to_each("dl-CBF", &["ss-CF", "QF"], &whole)),
             FASTER,
             "the second fastest: no decoding",
-        ),
+        )
+        .reason("QF is faster as soon as it is no longer nearly full"),
         claim("CF: full / empty", trend("CF"), STABLE, "at most two buckets"),
         claim("ss-CF: full / empty", trend("ss-CF"), STABLE, "at most two buckets"),
         claim(

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     Options,
     filters::PAPERS,
-    report::{Table, cell},
+    report::{Table, cell, number},
 };
 
 /// A column of the paper's table.
@@ -255,9 +255,11 @@ fn guira(profile: &Profile, cf: f64) -> Vec<Row> {
         .printed(above_limit(paper.bits, paper.rate))
         .within(0.1)
         .note(format!(
-            "{:.2} bits per item at {:.2e} %; the paper's value is that of its {}; tolerance 0.1 \
+            "{:.2} bits per item at {} %; the paper's value is that of its {}; tolerance 0.1 \
              bits",
-            profile.bits_per_item, profile.rate, paper.name
+            profile.bits_per_item,
+            number(profile.rate),
+            paper.name
         ))
         .reason(format!(
             "a bucket of guira is one aligned word{unused}, a lookup compares {} fingerprints, and \
