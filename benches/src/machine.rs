@@ -32,7 +32,8 @@ fn processor() -> String {
 }
 
 /// Returns the sizes of the first core's caches, by level.
-fn caches() -> String {
+#[must_use]
+pub fn caches() -> String {
     let sizes = (0..8).filter_map(|index| {
         let read = |name: &str| {
             let path = format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{name}");

@@ -10,21 +10,24 @@
 //! cargo run --release -p guira-evaluation
 //! ```
 //!
-//! A run takes about five minutes on two idle cores, and a quarter of an hour on busy ones. Counts
-//! (loads, rates, bits, cache lines) use all cores. Throughput (Table 3 and Figures 5 to 8) is
-//! measured on one pinned thread, so leave the machine idle during a run.
+//! A run takes about ten minutes on two idle cores, and more on busy ones. Counts (loads, rates,
+//! bits, cache lines) use all cores. Throughput (Table 3 and Figures 5 to 8) is measured on one
+//! pinned thread, so leave the machine idle during a run. `--smoke` takes seconds and shows only
+//! that everything works.
 //!
 //! - `--only NAME` runs the experiments whose names contain NAME: `table-1` to `table-3`,
-//!   `figure-2` to `figure-8`, `login-loads`, `copies`, `theory`, `literature`. You can repeat the
-//!   option. Each run replaces `evaluation/report/`, so copy a report that you want to keep.
-//! - `--megabytes N` sets the table size of the throughput experiments. `--runs N` sets the number
-//!   of runs behind each load factor. `--log-buckets 25` adds tables of 2^25 buckets to `figure-2`
-//!   and `login-loads`; `--log-buckets 30` adds tables of 2^30 buckets, which take 8 to 32 GiB.
+//!   `figure-2` to `figure-8`, `login-loads`, `section-3`, `copies`, `theory`, `literature`,
+//!   `factor`. You can repeat the option. Each run replaces `evaluation/report/`, so copy a report
+//!   that you want to keep.
+//! - `--large-megabytes N` sets the table size of Table 3 and Figure 5, 192 MiB as in the paper.
+//!   `--megabytes N` sets that of Figures 6 to 8. `--runs N` sets the number of runs behind each
+//!   load factor. `--log-buckets 25` adds tables of 2^25 buckets to `figure-2` and `login-loads`;
+//!   `--log-buckets 30` adds tables of 2^30 buckets, which take 8 to 32 GiB.
 //! - `--full` uses the papers' sizes except 2^30 buckets: 192 MiB, 10 runs, 2^25 buckets. It takes
 //!   hours.
 //! - `--only login-loads --log-buckets 25 --save-reference` rewrites `reference/`, the results of
-//!   an earlier full run. A report without 2^25 buckets uses them to judge Table 2 of `;login:`,
-//!   whose loads depend on the table size.
+//!   an earlier run. A report without 2^25 buckets uses them to judge Table 2 of `;login:`, whose
+//!   loads depend on the table size. The run takes about half an hour.
 //!
 //! Each file of `experiments` is one experiment. It returns rows, tables and plots, and its notes
 //! describe the method. `filters` holds the filters that the papers compare, and `addressing`
@@ -48,9 +51,15 @@ struct Options {
     /// Uses the papers' table sizes and numbers of runs; takes hours.
     #[arg(long)]
     full: bool,
-    /// Table size of the throughput experiments in MiB [default: 24, or 192 with --full].
+    /// Table size of Figures 6 to 8 in MiB [default: 24, or 192 with --full].
     #[arg(long, value_name = "N", value_parser = at_most(1 << 20))]
     megabytes: Option<usize>,
+    /// Table size of Table 3 and Figure 5 in MiB [default: 192, as in the paper].
+    #[arg(long, value_name = "N", value_parser = at_most(1 << 20))]
+    large_megabytes: Option<usize>,
+    /// Runs everything with tiny tables, to see that it works; the figures mean nothing.
+    #[arg(long, conflicts_with = "full")]
+    smoke: bool,
     /// Runs behind each load factor [default: depends on the experiment, 10 with --full].
     #[arg(long, value_name = "N", value_parser = at_most(1 << 20))]
     runs: Option<usize>,
@@ -76,9 +85,26 @@ impl Options {
         if self.full && self.log_buckets.is_empty() { &[25] } else { &self.log_buckets }
     }
 
-    /// Table size of the throughput experiments in bytes.
+    /// Table size of Figures 6 to 8 in bytes.
     fn bytes(&self) -> usize {
-        self.megabytes.unwrap_or(if self.full { 192 } else { 24 }) << 20
+        let default = if self.full { 192 } else { 24 };
+        self.megabytes.unwrap_or(if self.smoke { 1 } else { default }) << 20
+    }
+
+    /// Table size of Table 3 and Figure 5 in bytes.
+    fn large_bytes(&self) -> usize {
+        self.large_megabytes.unwrap_or(if self.smoke { 1 } else { 192 }) << 20
+    }
+
+    /// Returns a number of runs: the one that was asked for, or the papers' with `--full`.
+    fn runs_or(&self, default: usize) -> usize {
+        let default = if self.full { 10 } else { default };
+        self.runs.unwrap_or(if self.smoke { 1 } else { default })
+    }
+
+    /// Returns a number of buckets as a binary logarithm, or a small one with `--smoke`.
+    fn log(&self, log_buckets: u32) -> u32 {
+        if self.smoke { log_buckets.min(12) } else { log_buckets }
     }
 }
 

@@ -102,6 +102,12 @@ impl Look {
         Self { marker: Some(marker), ..self }
     }
 
+    /// Returns the look of single points: hollow squares without a line.
+    #[must_use]
+    pub const fn without_line(self) -> Self {
+        Self { line: Line::None, marker: Some(Marker::Frame), ..self }
+    }
+
     /// Returns the look of the same filter in another form: a dashed line and a hollow marker.
     #[must_use]
     pub const fn variant(self) -> Self {
@@ -139,8 +145,7 @@ impl Series {
     /// Returns hollow squares without a line, in the colour of the `nth` look: figures of others.
     #[must_use]
     pub fn points(nth: usize, name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
-        let look = Look { line: Line::None, ..Look::nth(nth).marker(Marker::Frame) };
-        Self::new(look, name, points)
+        Self::new(Look::nth(nth).without_line(), name, points)
     }
 
     /// Returns a thin line without markers: a floor or a limit.

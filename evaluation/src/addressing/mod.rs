@@ -60,6 +60,8 @@ pub trait Simulation {
 pub enum Scheme {
     /// Section 3 of the paper: a power of two of buckets, XOR, a random walk.
     Papers(Zero),
+    /// The same without hashing the fingerprint before the XOR, which section 3.1 advises against.
+    Unhashed,
     /// guira's: any number of buckets, a reflection, the emptier bucket first, breadth-first
     /// search.
     Guira,
@@ -70,14 +72,15 @@ impl Scheme {
     pub const PAPER: Self = Self::Papers(Zero::BecomesOne);
     /// The paper's scheme with uniform fingerprints.
     pub const UNIFORM: Self = Self::Papers(Zero::IsLeftOut);
-    /// All schemes.
+    /// The schemes of the loads of short fingerprints.
     pub const ALL: [Self; 3] = [Self::PAPER, Self::UNIFORM, Self::Guira];
 
     /// Returns the scheme's name in the report.
     pub fn name(self) -> &'static str {
         match self {
             Self::PAPER => "paper's addressing",
-            Self::UNIFORM => "paper's addressing, uniform fingerprints",
+            Self::Papers(_) => "paper's addressing, uniform fingerprints",
+            Self::Unhashed => "paper's addressing, fingerprints not hashed",
             Self::Guira => "guira's addressing",
         }
     }
@@ -92,7 +95,12 @@ macro_rules! with_simulation {
             ($slot:ty) => {
                 match $scheme {
                     Scheme::Papers(zero) => {
-                        let mut $simulation = Papers::<$slot>::new(shape, zero, seed);
+                        let mut $simulation = Papers::<$slot>::new(shape, zero, true, seed);
+                        $body
+                    }
+                    Scheme::Unhashed => {
+                        let zero = Zero::BecomesOne;
+                        let mut $simulation = Papers::<$slot>::new(shape, zero, false, seed);
                         $body
                     }
                     Scheme::Guira => {

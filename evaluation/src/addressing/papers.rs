@@ -23,14 +23,16 @@ pub struct Papers<T> {
     table: Table<T>,
     shape: Shape,
     zero: Zero,
+    /// Whether the fingerprint is hashed before the XOR.
+    hashes: bool,
     rng: SmallRng,
 }
 
 impl<T: Slot> Papers<T> {
-    pub fn new(shape: Shape, zero: Zero, seed: u64) -> Self {
+    pub fn new(shape: Shape, zero: Zero, hashes: bool, seed: u64) -> Self {
         assert!(shape.buckets.is_power_of_two(), "XOR needs a power of two");
         let table = Table::new(shape.buckets, shape.slots);
-        Self { table, shape, zero, rng: SmallRng::seed_from_u64(seed) }
+        Self { table, shape, zero, hashes, rng: SmallRng::seed_from_u64(seed) }
     }
 
     fn fingerprint(&self, hash: u64) -> u32 {
@@ -46,6 +48,9 @@ impl<T: Slot> Papers<T> {
     }
 
     fn alt_bucket(&self, fingerprint: u32, bucket: u32) -> u32 {
+        if !self.hashes {
+            return bucket ^ (fingerprint & (self.shape.buckets - 1));
+        }
         // The finalizer of MurmurHash3.
         let x = (fingerprint ^ (fingerprint >> 16)).wrapping_mul(0x85eb_ca6b);
         let x = (x ^ (x >> 13)).wrapping_mul(0xc2b2_ae35);

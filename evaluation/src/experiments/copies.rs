@@ -5,7 +5,7 @@ use std::time::Instant;
 use guira::{InsertError, Layout};
 use guira_bench::{Keys, filter};
 
-use super::{Outcome, Progress, Row, Verdict};
+use super::{Outcome, Progress, Row, Subject};
 use crate::{
     Options,
     addressing::{Scheme, Shape, max_copies},
@@ -36,25 +36,18 @@ pub fn run(_: &Options, _: &Progress) -> Outcome {
     Outcome { rows, tables: vec![table], charts: Vec::new(), notes }
 }
 
-fn row(location: String, paper: usize, measured: usize, note: &str) -> Row {
-    Row {
-        location,
-        quantity: "copies of one item".into(),
-        paper: Some(paper as f64),
-        measured: measured as f64,
-        unit: "copies",
-        verdict: if paper == measured { Verdict::Reproduced } else { Verdict::Differs },
-        note: note.into(),
-    }
+fn row(location: String, paper: usize, measured: usize) -> Row {
+    Row::papers(location, "copies of one item", measured as f64, "copies")
+        .formula(paper as f64)
+        .within(0.0)
 }
 
 /// Counts the copies that fit with the paper's scheme.
 fn papers(slots: usize) -> Row {
     let shape = Shape { buckets: 1 << 10, slots, bits: 12 };
     let measured = max_copies(Scheme::PAPER, shape, Keys::new(1).key(0));
-    let note = "2b; 500 relocations make no room for another copy";
     let location = format!("Section 3.1, b = {slots}, {}", Scheme::PAPER.name());
-    row(location, 2 * slots, measured, note)
+    row(location, 2 * slots, measured).note("2b; 500 relocations make no room for another copy")
 }
 
 /// Counts the copies that fit into guira besides other items.
@@ -71,13 +64,10 @@ fn guira(layout: Layout) -> Row {
     };
     assert_eq!(refusal, InsertError::TooManyCopies);
     assert!(others.iter().all(|&other| filter.by_hash().contains(other)));
-    let note = "another copy returns TooManyCopies; 5,000 other items stay present";
-    row(
-        format!("Section 3.1, guira {layout:?}"),
-        2 * layout.slots_per_bucket() as usize,
-        copies,
-        note,
-    )
+    let location = format!("Section 3.1, guira {layout:?}");
+    row(location, 2 * layout.slots_per_bucket() as usize, copies)
+        .note("another copy returns TooManyCopies; 5,000 other items stay present")
+        .about(Subject::Guira)
 }
 
 /// Returns the mean duration of `ITEMS` steps in nanoseconds.
@@ -128,17 +118,7 @@ fn remedies() -> (Table, Vec<Row>) {
             format!("a query for {share:.4} % of new items"),
         ]);
         let rate = 100.0 * mean_rate(layout, ITEMS as f64 / plain.slots() as f64);
-        rows.push(Row {
-            location: format!("Section 3.1, querying the store, guira {layout:?}"),
-            quantity: "false positives among new items while the filter fills".into(),
-            paper: Some(rate),
-            measured: share,
-            unit: "%",
-            verdict: Verdict::reproduced_if((share - rate).abs() < 0.1 * rate + 0.002),
-            note: "the paper's value is the rate of section 5.1, averaged over the loads; \
-                   tolerance a tenth"
-                .into(),
-        });
+        rows.push(queries_row(layout, rate, share));
     }
     table.push(vec![
         "counters beside the buckets".into(),
@@ -147,6 +127,17 @@ fn remedies() -> (Table, Vec<Row>) {
         "a second read-modify-write operation if the counter is outside the bucket's word".into(),
     ]);
     (table, rows)
+}
+
+/// Compares the share of new items that need a query with the mean rate, both in per cent.
+fn queries_row(layout: Layout, rate: f64, share: f64) -> Row {
+    let location = format!("Section 3.1, querying the store, guira {layout:?}");
+    let quantity = "false positives among new items while the filter fills";
+    Row::of(location, quantity, share, "%", Subject::Guira)
+        .formula(rate)
+        // Four standard deviations of the count, and a tenth for the approximation.
+        .within(0.1 * rate + 4.0 * (100.0 * rate / ITEMS as f64).sqrt())
+        .note("section 5.1's rate, averaged over the loads; tolerance a tenth and the noise")
 }
 
 /// Returns the mean false-positive rate over loads from zero to `load`.
@@ -159,8 +150,21 @@ fn mean_rate(layout: Layout, load: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::mean_rate;
+    use super::{mean_rate, queries_row, row};
+    use crate::experiments::row::assert_each_row_can_change;
     use guira::Layout;
+
+    #[test]
+    fn each_row_can_change() {
+        assert_each_row_can_change(&[8, 7, 9], |&copies| vec![row(String::new(), 8, copies)]);
+        for &layout in Layout::ALL {
+            let rate = 100.0 * mean_rate(layout, 0.9);
+            // Twenty items at most are few in a million, but more than the rate of any layout
+            // explains.
+            let inputs = [rate, 2.0 * rate + 0.002];
+            assert_each_row_can_change(&inputs, |&share| vec![queries_row(layout, rate, share)]);
+        }
+    }
 
     #[test]
     fn the_mean_rate_is_about_half_of_the_final_rate() {

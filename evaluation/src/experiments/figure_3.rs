@@ -1,11 +1,11 @@
 //! Figure 3: bits per item by false-positive rate, for 2, 4 and 8 slots per bucket.
 
-use super::{Outcome, Progress, Row, Verdict, curves::Curve};
+use super::{Outcome, Progress, Row, Subject, curves::Curve, loads::slot_look};
 use crate::{
     Options,
     addressing::{Scheme, Shape, false_positives, load_at_first_refusal},
     parallel,
-    report::{Chart, Look, Marker, Series, Table},
+    report::{Chart, Marker, Series, Table},
 };
 
 /// The paper's scheme, and guira's.
@@ -45,13 +45,18 @@ impl Point {
 
 /// Measures all points.
 fn measure(options: &Options, progress: &Progress) -> Vec<Point> {
-    let runs = options.runs.unwrap_or(if options.full { 10 } else { 2 }) as u64;
-    let queries = if options.full { 10 * QUERIES } else { QUERIES };
+    let runs = options.runs_or(2) as u64;
+    let queries = match options {
+        _ if options.smoke => QUERIES / 20,
+        _ if options.full => 10 * QUERIES,
+        _ => QUERIES,
+    };
     let jobs: Vec<(Scheme, Shape)> = SCHEMES
         .into_iter()
         .flat_map(|scheme| SLOTS.map(|slots| (scheme, slots)))
         .flat_map(|(scheme, slots)| {
-            BITS.map(move |bits| (scheme, Shape { buckets: 1 << LOG_BUCKETS, slots, bits }))
+            let buckets = 1 << options.log(LOG_BUCKETS);
+            BITS.map(move |bits| (scheme, Shape { buckets, slots, bits }))
         })
         .collect();
     progress.expect(jobs.len());
@@ -90,19 +95,15 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
             format!("{:.3}", point.formula()),
         ]);
     }
-    let curve = |scheme: Scheme, slots: usize| {
-        let of = points.iter().filter(|point| point.scheme == scheme && point.shape.slots == slots);
-        Curve(of.map(|point| (point.rate, point.bits())).collect())
-    };
     let mut chart = Chart::new("figure-3", "Figure 3: bits per item by false-positive rate")
         .x("false-positive rate, measured")
         .y("bits per item")
         .log_x();
-    for (index, slots) in SLOTS.into_iter().enumerate() {
+    for slots in SLOTS {
         for (marker, scheme) in SCHEMES.into_iter().enumerate() {
             let name = format!("b = {slots}, {}", scheme.name());
-            let look = Look::nth(index + 1).marker(Marker::nth(marker + 1));
-            chart.push(Series::new(look, name, curve(scheme, slots).0));
+            let look = slot_look(slots).marker(Marker::nth(marker + 1));
+            chart.push(Series::new(look, name, curve(&points, scheme, slots).0));
         }
     }
     let rates: Vec<f64> = (4..=17).map(|x| 0.5_f64.powi(x)).collect();
@@ -115,56 +116,96 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
          and that four take the least from there down to 0.001 %."
             .into(),
     ];
-    let rows = rows(&points, &curve);
+    let rows = rows(&points);
     Outcome { rows, tables: vec![table], charts: vec![chart], notes }
 }
 
-fn rows(points: &[Point], curve: &impl Fn(Scheme, usize) -> Curve) -> Vec<Row> {
+/// Returns the points of one bucket size as a curve.
+fn curve(points: &[Point], scheme: Scheme, slots: usize) -> Curve {
+    let of = points.iter().filter(|point| point.scheme == scheme && point.shape.slots == slots);
+    Curve(of.map(|point| (point.rate, point.bits())).collect())
+}
+
+fn rows(points: &[Point]) -> Vec<Row> {
     let mut rows = Vec::new();
     for scheme in SCHEMES {
-        let name = scheme.name();
-        let two = curve(scheme, 2);
-        let crossing = curve(scheme, 4).below(|rate| two.at(rate)).unwrap_or(f64::NAN);
-        rows.push(Row {
-            location: format!("Figure 3, {name}"),
-            quantity: "rate below which four slots take less space than two".into(),
-            paper: Some(0.2),
-            measured: 100.0 * crossing,
-            unit: "%",
-            verdict: Verdict::reproduced_if((0.001..0.004).contains(&crossing)),
-            note: "section 5.1; tolerance a factor of two, for the curves are nearly parallel and \
-                   the fingerprint sizes coarse"
-                .into(),
-        });
-        let four = curve(scheme, 4);
-        let eight = curve(scheme, 8);
-        let saved =
-            eight.at(1e-3).zip(four.at(1e-3)).map_or(f64::NAN, |(eight, four)| eight - four);
-        rows.push(Row {
-            location: format!("Figure 3, {name}"),
-            quantity: "bits per item of eight slots minus those of four, at 0.1 %".into(),
-            paper: None,
-            measured: saved,
-            unit: "bits",
-            verdict: Verdict::reproduced_if(saved > 0.0),
-            note: "claim: four slots take the least space".into(),
-        });
+        let (name, is_guira) = (scheme.name(), scheme == Scheme::Guira);
+        let subject = if is_guira { Subject::Guira } else { Subject::Papers };
+        let curve = |slots| curve(points, scheme, slots);
+        let (two, four, eight) = (curve(2), curve(4), curve(8));
+        let crossing = four.below(|rate| two.at(rate)).unwrap_or(f64::NAN);
+        let quantity = "rate below which four slots take less space than two";
+        let row = |location: &str, quantity: &str, measured, unit| {
+            Row::of(format!("{location}, {name}"), quantity, measured, unit, subject)
+        };
+        rows.push(
+            row("Section 5.1", quantity, 100.0 * crossing, "%")
+                .printed(0.2)
+                .within_factor(2.0)
+                .note(
+                    "tolerance a factor of two, for the curves are nearly parallel and the \
+                     fingerprint sizes coarse",
+                ),
+        );
+        for rate in [1e-3, 2e-5] {
+            let saved = eight.at(rate).zip(four.at(rate)).map_or(f64::NAN, |(b8, b4)| b4 - b8);
+            let quantity =
+                format!("bits per item of four slots minus those of eight, at {} %", 100.0 * rate);
+            rows.push(
+                row("Section 5.1", &quantity, saved, "bits")
+                    .holds(-2.0..=0.0)
+                    .note("four slots take the least space from 0.2 % down to 0.001 %"),
+            );
+        }
         let worst = points
             .iter()
             .filter(|point| point.scheme == scheme && point.is_accurate())
             .map(|point| point.bits() - point.formula())
             .fold(0.0, |worst: f64, error| if error.abs() > worst.abs() { error } else { worst });
-        rows.push(Row {
-            location: format!("Section 5.1, {name}"),
-            quantity: "maximum deviation of measured bits from log2(2b/ε)/α".into(),
-            paper: Some(0.0),
-            measured: worst,
-            unit: "bits",
-            verdict: Verdict::reproduced_if(worst.abs() < 0.3),
-            note: "fingerprints from 8 bits on; tolerance 0.3 bits; the formula assumes a full \
-                   table, which overstates the rate, most for two slots"
-                .into(),
-        });
+        let quantity = "maximum deviation of measured bits from log2(2b/ε)/α";
+        rows.push(row("Section 5.1", quantity, worst, "bits").formula(0.0).within(0.3).note(
+            "fingerprints from 8 bits on; tolerance 0.3 bits; the formula assumes a full table, \
+             which overstates the rate, most for two slots",
+        ));
     }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BITS, Point, SCHEMES, Scheme, Shape, rows};
+    use crate::experiments::row::assert_each_row_can_change;
+
+    /// Points of tables with the loads given for two, four and eight slots.
+    fn points(loads: [f64; 3]) -> Vec<Point> {
+        let point = |scheme: Scheme, slots: usize, load: f64, bits: u32| Point {
+            scheme,
+            shape: Shape { buckets: 1 << 16, slots, bits },
+            load,
+            rate: 2.0 * slots as f64 / f64::from(bits).exp2(),
+        };
+        let slots = [2, 4, 8].into_iter().zip(loads);
+        let shapes = SCHEMES.into_iter().flat_map(|scheme| {
+            slots
+                .clone()
+                .flat_map(move |(slots, load)| BITS.map(move |bits| (scheme, slots, load, bits)))
+        });
+        shapes.map(|(scheme, slots, load, bits)| point(scheme, slots, load, bits)).collect()
+    }
+
+    #[test]
+    fn each_row_can_change() {
+        // Loads at which two slots take as much space as four at 0.2 %: 0.87 and 0.95.
+        let mut inputs =
+            [[0.87, 0.955, 0.98], [0.84, 0.955, 0.98], [0.94, 0.955, 0.98]].map(points).to_vec();
+        inputs.push(points([0.87, 0.8, 0.98]));
+        let mut wrong = points([0.87, 0.955, 0.98]);
+        for factor in [2.0, 0.25] {
+            for point in &mut wrong {
+                point.rate *= factor;
+            }
+            inputs.push(wrong.clone());
+        }
+        assert_each_row_can_change(&inputs, |points| rows(points));
+    }
 }

@@ -3,42 +3,54 @@
 use std::f64::consts::LOG2_E;
 
 use super::{
-    Outcome, Progress, Row, Verdict,
+    Outcome, Progress, Row, Subject,
     curves::Curve,
-    space::{Space, all, bloom},
+    space::{self, Space, all, bloom},
 };
 use crate::{
     Options,
     addressing::{Scheme, Shape, false_positives, load_at_first_refusal},
+    filters::{look, semi_sorted},
     parallel,
     report::{Chart, Look, Marker, Series, Table},
 };
 
 const BITS: std::ops::RangeInclusive<u32> = 4..=18;
 const LOG_BUCKETS: u32 = 18;
-/// Bits per slot that semi-sorting saves.
-const SAVED: f64 = 1.0;
+/// Size of the semi-sorted filters in bytes, which gives each 2^17 or 2^18 buckets and more.
+const BYTES: usize = 2 << 20;
 
-/// Measures fingerprint bits, load and rate of the paper's filter with four slots per bucket.
-fn measure(progress: &Progress) -> Vec<(u32, f64, f64)> {
+/// Measures bits per item and rate of the paper's filter with four slots per bucket.
+fn plain(options: &Options, progress: &Progress) -> Curve {
     let bits: Vec<u32> = BITS.collect();
     progress.expect(bits.len());
-    parallel::map(&bits, |&bits| {
-        let shape = Shape { buckets: 1 << LOG_BUCKETS, slots: 4, bits };
+    let points = parallel::map(&bits, |&bits| {
+        let shape = Shape { buckets: 1 << options.log(LOG_BUCKETS), slots: 4, bits };
         let load = load_at_first_refusal(Scheme::PAPER, shape, 1);
         let (_, rate) = false_positives(Scheme::PAPER, shape, load - 0.005, 8_000_000, 2);
         progress.step();
-        (bits, load, rate)
-    })
+        (rate, f64::from(bits) / load)
+    });
+    Curve(points)
+}
+
+/// Measures semi-sorted filters with fingerprints of several sizes: their packed tables, and the
+/// rates of full ones.
+fn sorted(progress: &Progress) -> Curve {
+    let kinds = semi_sorted();
+    progress.expect(kinds.len());
+    let points = parallel::map(&kinds, |kind| {
+        let space = space::measure(kind, BYTES);
+        progress.step();
+        (space.rate, space.bits)
+    });
+    Curve(points)
 }
 
 /// Reproduces the figure.
-pub fn run(_: &Options, progress: &Progress) -> Outcome {
-    let points = measure(progress);
+pub fn run(options: &Options, progress: &Progress) -> Outcome {
+    let (plain, sorted) = (plain(options, progress), sorted(progress));
     let spaces = all(progress);
-    let plain = Curve(points.iter().map(|&(f, load, rate)| (rate, f64::from(f) / load)).collect());
-    let sorted = |&(f, load, rate): &(u32, f64, f64)| (rate, (f64::from(f) - SAVED) / load);
-    let sorted = Curve(points.iter().map(sorted).collect());
 
     let head = ["filter", "bits per item", "false positives %", "limit", "bits above the limit"];
     let mut table = Table::new("figure-4-filters", &head);
@@ -67,17 +79,28 @@ pub fn run(_: &Options, progress: &Progress) -> Outcome {
             "guira, semi-sorted layouts",
             measured(|name| name.starts_with("guira S")),
         ))
-        .with(Series::line(1, "cuckoo filter, b = 4", plain.0.clone()))
-        .with(Series::line(2, "semi-sorted cuckoo filter", sorted.0.clone()))
-        .with(Series::line(3, "Bloom, 1.44 log2(1/ε)", over(bloom)))
-        .with(Series::points(4, "other filters", measured(|name| !name.starts_with("guira"))))
+        .with(Series::new(look("CF"), "cuckoo filter, b = 4", plain.0.clone()))
+        .with(Series::new(look("ss-CF"), "semi-sorted cuckoo filter", sorted.0.clone()))
+        .with(Series::new(look("BF"), "Bloom, 1.44 log2(1/ε)", over(bloom)))
+        .with_all(
+            spaces
+                .iter()
+                .filter(|space| {
+                    !space.name.contains("guira") && !["CF", "ss-CF", "CBF"].contains(&&*space.name)
+                })
+                .map(|space| {
+                    let point = vec![(space.rate, space.bits)];
+                    Series::new(look(&space.name), &*space.name, point)
+                }),
+        )
         .with(Series::guide("information limit", over(|rate| -rate.log2())));
     let notes = vec![
-        "The loads and rates of the cuckoo filters are measured with 2^18 buckets of four slots; \
-         semi-sorting saves one bit per slot. guira's layouts are filled to their capacity, and \
-         the other filters take 6 MiB. The paper plots this figure without numbers. Its text says \
-         that cuckoo filters take less space than the best Bloom filter at rates below 3 %, which \
-         holds for semi-sorted ones; by its formulas, plain ones do so below 0.4 %."
+        "The loads and rates of the plain cuckoo filters are measured with 2^18 buckets of four \
+         slots; the semi-sorted ones are packed tables of 2 MiB with fingerprints of 5 to 15 bits. \
+         guira's layouts are filled to their capacity, and the other filters take 6 MiB. The paper \
+         prints one number in this figure: the curves of the semi-sorted filter and of the Bloom \
+         filter cross at 7.2 bits per item and a rate of 3 %. Plain cuckoo filters take less space \
+         than Bloom filters below 0.4 %, by the formulas of Table 2."
             .into(),
     ];
     let rows = rows(&plain, &sorted, spaces);
@@ -85,60 +108,76 @@ pub fn run(_: &Options, progress: &Progress) -> Outcome {
 }
 
 fn rows(plain: &Curve, sorted: &Curve, spaces: &[Space]) -> Vec<Row> {
-    let against_bloom =
-        |curve: &Curve| 100.0 * curve.below(|rate| Some(bloom(rate))).unwrap_or(f64::NAN);
-    let crossing = |filter: &str, paper, measured: f64, note: &str| Row {
-        location: format!("Figure 4, {filter}"),
-        quantity: "rate below which it takes less space than the best Bloom filter".into(),
-        paper: Some(paper),
-        measured,
-        unit: "%",
-        verdict: Verdict::reproduced_if((measured / paper).ln().abs() < 1.5_f64.ln()),
-        note: format!("{note}; tolerance a factor of 1.5"),
+    let below_bloom = |curve: &Curve| curve.below(|rate| Some(bloom(rate))).unwrap_or(f64::NAN);
+    let crossing = |filter: &str, curve: &Curve| {
+        let quantity = "rate below which it takes less space than the best Bloom filter";
+        Row::papers(format!("Figure 4, {filter}"), quantity, 100.0 * below_bloom(curve), "%")
+            .note("tolerance a factor of 1.5")
     };
+    let bits = sorted.at(below_bloom(sorted)).unwrap_or(f64::NAN);
+    // Solves (log2(1/ε) + 3) / α = 1.44 log2(1/ε).
+    let formulas = 100.0 * (-3.0 / (LOG2_E * 0.955 - 1.0)).exp2();
     let mut rows = vec![
-        crossing(
-            "semi-sorted",
-            3.0,
-            against_bloom(sorted),
-            "the paper's rounded value for its best cuckoo filter",
-        ),
-        crossing(
-            "cuckoo filter",
-            // Solves (log2(1/ε) + 3) / α = 1.44 log2(1/ε).
-            100.0 * (-3.0 / (LOG2_E * 0.955 - 1.0)).exp2(),
-            against_bloom(plain),
-            "the paper's value is where its formulas of Table 2 cross",
-        ),
+        crossing("semi-sorted", sorted).printed(3.0).within_factor(1.5),
+        Row::papers("Figure 4, semi-sorted", "bits per item where it does", bits, "bits")
+            .printed(7.2)
+            .within(0.5)
+            .note("tolerance 0.5 bits, for the fingerprint sizes are coarse"),
+        crossing("cuckoo filter", plain).formula(formulas).within_factor(1.5),
     ];
     for space in spaces.iter().filter(|space| space.name.starts_with("guira")) {
         let Some(paper) = plain.at(space.rate) else { continue };
-        let saved = space.bits - paper;
-        rows.push(Row {
-            location: format!("Figure 4, {}", space.name),
-            quantity: "bits per item at capacity, and of the paper's plain filter at that \
-                       rate"
-                .into(),
-            paper: Some(paper),
-            measured: space.bits,
-            unit: "bits",
-            verdict: if saved.abs() <= 0.1 {
-                Verdict::Reproduced
-            } else if saved < 0.0 {
-                Verdict::Better
-            } else {
-                Verdict::Differs
-            },
-            note: if space.name.contains("Plain") {
-                "the paper's value is interpolated from its filter's curve, measured here at the \
-                 first refusal; a plain layout spends bits on word alignment, on more than four \
-                 slots per bucket, and on slack"
-            } else {
-                "the paper's value is interpolated from its filter's curve, measured here at the \
-                 first refusal"
-            }
-            .into(),
-        });
+        let quantity = "bits per item at capacity, and of the paper's plain filter at that rate";
+        let location = format!("Figure 4, {}", space.name);
+        rows.push(
+            Row::of(location, quantity, space.bits, "bits", Subject::GuiraLess)
+                .measured_here(paper)
+                .within(0.1)
+                .note(
+                    "the paper's value is interpolated from its filter's curve, at the first \
+                     refusal; tolerance 0.1 bits",
+                )
+                .reason(if space.name.contains("Plain") {
+                    "a plain layout spends bits on word alignment, on more than four slots per \
+                     bucket, and on slack"
+                } else {
+                    "with three slots per bucket, more of the table stays empty"
+                }),
+        );
     }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Curve, rows};
+    use crate::experiments::{row::assert_each_row_can_change, space::variants};
+
+    #[test]
+    fn each_row_can_change() {
+        let curve = |extra: f64, bits: f64| -> Curve {
+            let point = |f: u32| {
+                let rate = 8.0 / f64::from(f).exp2();
+                (rate, (extra - rate.log2()) / 0.955 * bits)
+            };
+            Curve((4..=22).map(point).collect())
+        };
+        let mut inputs = Vec::new();
+        for spaces in variants() {
+            inputs.push((1.0, spaces));
+        }
+        for bits in [0.8, 0.9, 1.05] {
+            inputs.push((bits, variants().swap_remove(0)));
+        }
+        assert_each_row_can_change(&inputs, |(bits, spaces)| {
+            // The rates stay, so that each input gives the same rows.
+            let known: Vec<_> = variants().swap_remove(0);
+            let spaces: Vec<_> = spaces
+                .iter()
+                .zip(known)
+                .map(|(space, known)| super::Space { rate: known.rate, ..space.clone() })
+                .collect();
+            rows(&curve(3.0, *bits), &curve(2.0, *bits), &spaces)
+        });
+    }
 }

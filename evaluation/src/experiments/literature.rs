@@ -1,6 +1,9 @@
 //! guira compared with published filters by bits per item and false-positive rate.
 
-use super::{Outcome, Progress, Row, Verdict, space};
+use super::{
+    Outcome, Progress, Row, Subject,
+    space::{self, Space},
+};
 use crate::{
     Options,
     report::{Chart, Look, Marker, Series, Table},
@@ -118,33 +121,6 @@ pub fn run(_: &Options, progress: &Progress) -> Outcome {
         table.push(cells);
     }
 
-    let rows = guiras.iter().map(|space| {
-        let measured = space.bits - space.limit();
-        let best = best();
-        let paper = best.map(|best| above_limit(best.bits, best.rate));
-        Row {
-            location: format!("Literature, {}", space.name),
-            quantity: "bits per item above the information limit, at capacity".into(),
-            paper,
-            measured,
-            unit: "bits",
-            verdict: match paper {
-                Some(paper) if measured < paper - 0.02 => Verdict::Better,
-                Some(paper) if measured <= paper + 0.05 => Verdict::Reproduced,
-                _ => Verdict::Differs,
-            },
-            note: format!(
-                "compared with the smallest published filter that supports removal, the {}{}",
-                best.map_or("", |best| best.name),
-                match &space.name {
-                    name if name.contains("Plain") => "; plain layouts trade space for speed",
-                    name if name.contains("4x17") || name.contains("3x22") =>
-                        "; with fewer slots per bucket, more of the table stays empty",
-                    _ => "",
-                }
-            ),
-        }
-    });
     let points = |chosen: fn(&Published) -> bool| {
         let chosen = PUBLISHED.iter().filter(|filter| chosen(filter));
         chosen.map(|filter| (filter.rate / 100.0, above_limit(filter.bits, filter.rate))).collect()
@@ -164,21 +140,67 @@ pub fn run(_: &Options, progress: &Progress) -> Outcome {
             layouts(false),
         ))
         .with(Series::points(
-            1,
+            11,
             "published, with removal",
             points(|filter| filter.supports_removal),
         ))
         .with(Series::points(
-            2,
+            12,
             "published, without removal",
             points(|filter| !filter.supports_removal && filter.supports_insertion),
         ))
-        .with(Series::points(3, "static", points(|filter| !filter.supports_insertion)));
+        .with(Series::points(13, "static", points(|filter| !filter.supports_insertion)));
     let notes = vec![
         "Filters differ both in rate and in space, so this comparison uses the bits per item above \
          the information limit log2(1/rate). The table is sorted by them. guira's layouts are \
          filled to their capacity."
             .into(),
     ];
-    Outcome { rows: rows.collect(), tables: vec![table], charts: vec![chart], notes }
+    let rows = guiras.iter().map(|space| row(space)).collect();
+    Outcome { rows, tables: vec![table], charts: vec![chart], notes }
+}
+
+fn row(space: &Space) -> Row {
+    let best = best();
+    let paper = best.map_or(f64::NAN, |best| above_limit(best.bits, best.rate));
+    let quantity = "bits per item above the information limit, at capacity";
+    let measured = space.bits - space.limit();
+    let row = Row::of(
+        format!("Literature, {}", space.name),
+        quantity,
+        measured,
+        "bits",
+        Subject::GuiraLess,
+    );
+    let row = match best {
+        Some(best) if best.source == FORMULA => row.formula(paper),
+        Some(best) if best.source == MEASURED => row.measured_here(paper),
+        _ => row.printed(paper),
+    };
+    row.within(0.05)
+        .note(format!(
+            "compared with the smallest published filter that supports removal, the {}; tolerance \
+             0.05 bits",
+            best.map_or("", |best| best.name)
+        ))
+        .reason(match &space.name {
+            name if name.contains("Plain") => "plain layouts trade space for speed",
+            name if name.contains("4x17") || name.contains("3x22") => {
+                "with fewer slots per bucket, more of the table stays empty"
+            }
+            _ => "",
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::row;
+    use crate::experiments::{row::assert_each_row_can_change, space::variants};
+
+    #[test]
+    fn each_row_can_change() {
+        assert_each_row_can_change(&variants(), |spaces| {
+            spaces.iter().filter(|space| space.name.starts_with("guira")).map(row).collect()
+        });
+    }
 }

@@ -3,14 +3,41 @@
 use super::Progress;
 use crate::{
     addressing::{Scheme, Shape, load_at_first_refusal},
+    filters::look,
     parallel,
+    report::Look,
 };
+
+/// Returns the look of tables with so many slots per bucket: with four they are the paper's filter.
+pub fn slot_look(slots: usize) -> Look {
+    match slots {
+        1 => Look::nth(10),
+        2 => Look::nth(11),
+        4 => look("CF"),
+        _ => Look::nth(12),
+    }
+}
+
+/// Returns the look of tables with four slots per bucket by their addressing.
+pub fn scheme_look(scheme: Scheme) -> Look {
+    match scheme {
+        Scheme::Guira => Look::GUIRA,
+        Scheme::PAPER => look("CF"),
+        _ => Look::nth(13),
+    }
+}
 
 /// The loads of some runs, in per cent.
 #[derive(Clone, Debug)]
 pub struct Loads(Vec<f64>);
 
 impl Loads {
+    /// Loads that a test invents.
+    #[cfg(test)]
+    pub fn of(loads: &[f64]) -> Self {
+        Self(loads.into())
+    }
+
     pub fn runs(&self) -> usize {
         self.0.len()
     }

@@ -2,6 +2,7 @@
 
 mod copies;
 mod curves;
+mod factor;
 mod figure_2;
 mod figure_3;
 mod figure_4;
@@ -13,6 +14,8 @@ mod literature;
 mod loads;
 mod login_loads;
 mod profiles;
+mod row;
+mod section_3;
 mod space;
 mod table_1;
 mod table_2;
@@ -22,54 +25,12 @@ mod theory;
 use anyhow::{Result, ensure};
 use indicatif::{ProgressBar, ProgressStyle};
 
+pub use row::{Row, Subject, Verdict};
+
 use crate::{
     Options,
     report::{Chart, Table},
 };
-
-/// How a measured value compares with the paper's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// The values agree, within the tolerance that the row states.
-    Reproduced,
-    /// The measured value deviates in the desirable direction.
-    Better,
-    /// The measured value deviates in the other direction.
-    Differs,
-}
-
-impl Verdict {
-    /// `Reproduced` if the condition holds, otherwise `Differs`.
-    pub fn reproduced_if(condition: bool) -> Self {
-        if condition { Self::Reproduced } else { Self::Differs }
-    }
-
-    /// Returns the verdict's name in the report.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Reproduced => "reproduced",
-            Self::Better => "better",
-            Self::Differs => "differs",
-        }
-    }
-}
-
-/// A value of the papers beside the measured one.
-#[derive(Clone, Debug)]
-pub struct Row {
-    /// Where the paper states the value, for example "Table 3, CF".
-    pub location: String,
-    /// The meaning of the value, for example "bits per item".
-    pub quantity: String,
-    /// The paper's value; `None` if it gives only a plot or a claim.
-    pub paper: Option<f64>,
-    pub measured: f64,
-    /// The unit of both values.
-    pub unit: &'static str,
-    pub verdict: Verdict,
-    /// The tolerance of the verdict, or the reason for a deviation.
-    pub note: String,
-}
 
 /// The result of an experiment.
 #[derive(Clone, Debug, Default)]
@@ -136,6 +97,11 @@ pub const ALL: &[Experiment] = &[
         title: "Load factor of short fingerprints (;login:, Table 2)",
         run: login_loads::run,
     },
+    Experiment {
+        name: "section-3",
+        title: "Hashed fingerprints and removal (sections 3.1 and 3.3)",
+        run: section_3::run,
+    },
     Experiment { name: "copies", title: "Copies of one item (section 3.1)", run: copies::run },
     Experiment { name: "theory", title: "Minimum fingerprint size (section 4)", run: theory::run },
     Experiment {
@@ -171,6 +137,7 @@ pub const ALL: &[Experiment] = &[
         title: "Comparison with published filters",
         run: literature::run,
     },
+    Experiment { name: "factor", title: "An implementation in Factor", run: factor::run },
 ];
 
 /// Runs the experiments that the options select.

@@ -12,9 +12,9 @@ const BYTES: usize = 6 << 20;
 /// Absent keys per round of lookups.
 const QUERIES: u64 = 8_000_000;
 /// False positives after which no further round follows.
-const ENOUGH_FALSE_POSITIVES: usize = 200;
+pub const ENOUGH_FALSE_POSITIVES: usize = 200;
 /// Maximum number of absent keys in all rounds.
-const MAX_QUERIES: u64 = 20 * QUERIES;
+pub const MAX_QUERIES: u64 = 20 * QUERIES;
 /// Present keys, and absent keys, whose cache lines are counted.
 const COUNTED: u64 = 100_000;
 
@@ -57,20 +57,16 @@ pub fn all(progress: &Progress) -> &'static [Space] {
         kinds.retain(|kind| !kind.name.ends_with("batches"));
         progress.expect(kinds.len());
         parallel::map(&kinds, |kind| {
-            let space = measure(kind);
+            let space = measure(kind, BYTES);
             progress.step();
             space
         })
     })
 }
 
-/// Returns the measurements of the filter with a name.
-pub fn named(name: &str, progress: &Progress) -> Option<&'static Space> {
-    all(progress).iter().find(|space| space.name == name)
-}
-
-fn measure(kind: &filters::Kind) -> Space {
-    let (mut filter, capacity) = (kind.build)(BYTES);
+/// Fills a filter of about `bytes` bytes and measures it.
+pub fn measure(kind: &filters::Kind, bytes: usize) -> Space {
+    let (mut filter, capacity) = (kind.build)(bytes);
     let keys = Keys::new(0x5_ace);
     let max_items = if kind.until_full { u64::MAX } else { capacity as u64 };
     let items = (0..max_items).take_while(|&index| filter.insert(keys.key(index))).count();
@@ -95,4 +91,54 @@ fn measure(kind: &filters::Kind) -> Space {
         rate: found as f64 / queries as f64,
         lines: present.zip(mean(&absent)).map(<[f64; 2]>::from),
     }
+}
+
+/// Invented measurements for tests: one set with the paper's values, and sets in which one number
+/// deviates.
+#[cfg(test)]
+pub fn variants() -> Vec<Vec<Space>> {
+    let papers = [
+        ("CF", true, 12.6, 0.0019, 2.0),
+        ("ss-CF", true, 12.58, 0.0009, 2.0),
+        ("BF", false, 13.0, 0.0019, 9.0),
+        ("blocked BF", false, 13.0, 0.0020, 1.0),
+        ("QF", true, 13.33, 0.0018, 1.5),
+        ("CBF", true, 52.0, 0.0019, 9.0),
+        ("dl-CBF", true, 15.51, 0.0076, 4.0),
+    ];
+    let guiras = guira::Layout::ALL.iter().map(|layout| {
+        let rate = layout.false_positive_rate();
+        (format!("guira {layout:?}"), true, (3.0 - rate.log2()) / 0.95, rate, 2.0)
+    });
+    let named = papers
+        .map(|(name, removal, bits, rate, lines)| (name.to_string(), removal, bits, rate, lines));
+    let base: Vec<Space> = named
+        .into_iter()
+        .chain(guiras)
+        .map(|(name, supports_removal, bits, rate, lines)| Space {
+            lines: Some([lines, lines.min(2.0)]),
+            source: "test",
+            name,
+            supports_removal,
+            bits,
+            rate,
+        })
+        .collect();
+    let mut variants = vec![base.clone()];
+    for index in 0..base.len() {
+        for factor in [0.5, 0.9, 1.1, 2.0] {
+            let changes: [fn(&mut Space, f64); 4] = [
+                |space, factor| space.bits *= factor,
+                |space, factor| space.rate *= factor,
+                |space, factor| space.lines = space.lines.map(|[a, b]| [a * factor, b]),
+                |space, factor| space.lines = space.lines.map(|[a, b]| [a, b * factor]),
+            ];
+            for change in changes {
+                let mut variant = base.clone();
+                change(&mut variant[index], factor);
+                variants.push(variant);
+            }
+        }
+    }
+    variants
 }

@@ -2,8 +2,8 @@
 //! measured, and memory references per lookup.
 
 use super::{
-    Outcome, Progress, Row, Verdict,
-    space::{Space, bloom, named},
+    Outcome, Progress, Row,
+    space::{Space, all, bloom},
 };
 use crate::{
     Options,
@@ -42,9 +42,9 @@ pub fn run(_: &Options, progress: &Progress) -> Outcome {
         "references, absent",
     ];
     let mut table = Table::new("table-2", &head);
-    let mut rows = Vec::new();
+    let spaces = all(progress);
     for (name, text) in FORMULAS {
-        let Some(space) = named(name, progress) else { continue };
+        let Some(space) = named(spaces, name) else { continue };
         table.push(vec![
             name.into(),
             text.into(),
@@ -54,39 +54,6 @@ pub fn run(_: &Options, progress: &Progress) -> Outcome {
             cell(space.lines.map(|lines| lines[0]), 2),
             cell(space.lines.map(|lines| lines[1]), 2),
         ]);
-        rows.push(row(
-            format!("Table 2, {name}"),
-            "bits per item at the measured rate",
-            formula(name, space.rate),
-            space.bits,
-            "bits",
-            0.25,
-            format!("the paper's formula {}; tolerance 0.25 bits", text.replace('α', "0.955")),
-        ));
-        rows.extend(references(name, space));
-    }
-    for (name, bits, rate) in LOGIN {
-        let Some(space) = named(name, progress) else { continue };
-        let location = format!(";login:, {name}");
-        let note = "measured with 2^20 buckets";
-        rows.push(row(
-            location.clone(),
-            "bits per item",
-            bits,
-            space.bits,
-            "bits",
-            0.15,
-            note.into(),
-        ));
-        rows.push(row(
-            location,
-            "false positives",
-            rate,
-            100.0 * space.rate,
-            "%",
-            0.015,
-            format!("{note}; the paper rounds to two digits"),
-        ));
     }
     let notes = vec![
         "The filters take 6 MiB and are filled until an item does not fit; the Bloom filter has 13 \
@@ -96,35 +63,69 @@ pub fn run(_: &Options, progress: &Progress) -> Outcome {
          lines counts twice."
             .into(),
     ];
-    Outcome { rows, tables: vec![table], charts: Vec::new(), notes }
+    Outcome { rows: rows(spaces), tables: vec![table], charts: Vec::new(), notes }
+}
+
+fn named<'a>(spaces: &'a [Space], name: &str) -> Option<&'a Space> {
+    spaces.iter().find(|space| space.name == name)
+}
+
+fn rows(spaces: &[Space]) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (name, text) in FORMULAS {
+        let Some(space) = named(spaces, name) else { continue };
+        let quantity = "bits per item at the measured rate";
+        rows.push(
+            Row::papers(format!("Table 2, {name}"), quantity, space.bits, "bits")
+                .formula(formula(name, space.rate))
+                .within(0.25)
+                .note(format!("{}; tolerance 0.25 bits", text.replace('α', "0.955"))),
+        );
+        rows.extend(references(name, space));
+    }
+    for (name, bits, rate) in LOGIN {
+        let Some(space) = named(spaces, name) else { continue };
+        let location = format!(";login:, {name}");
+        let row = Row::papers(&location, "bits per item", space.bits, "bits").printed(bits);
+        rows.push(if name == "BF" {
+            row.note("given: 13 bits per key")
+        } else {
+            row.within(0.15).note("measured with 2^20 buckets; tolerance 0.15 bits")
+        });
+        rows.push(
+            Row::papers(location, "false positives", 100.0 * space.rate, "%")
+                .printed(rate)
+                .within(0.015)
+                .note("measured with 2^20 buckets; tolerance 0.015 points"),
+        );
+    }
+    rows
 }
 
 /// Compares the memory references for a present and for an absent key.
 fn references(name: &str, space: &Space) -> Vec<Row> {
-    let papers = if name == "BF" { [-space.rate.log2(), 2.0] } else { [2.0, 2.0] };
     let Some(lines) = space.lines else { return Vec::new() };
-    let kinds = ["memory references, present key", "memory references, absent key"];
-    let compare = |((paper, measured), kind)| {
-        let note = "cache lines; tolerance a quarter";
-        row(format!("Table 2, {name}"), kind, paper, measured, "lines", 0.25 * paper, note.into())
+    let compare = |index: usize| {
+        let kind = ["present", "absent"][index];
+        let quantity = format!("memory references, {kind} key");
+        let row = Row::papers(format!("Table 2, {name}"), quantity, lines[index], "lines");
+        let row = if name == "BF" && index == 0 {
+            row.formula(-space.rate.log2())
+        } else {
+            row.printed(2.0)
+        };
+        row.within_factor(1.25).note("cache lines; tolerance a quarter")
     };
-    papers.into_iter().zip(lines).zip(kinds).map(compare).collect()
+    [0, 1].map(compare).into()
 }
 
-/// Builds a row whose value is better if it is smaller.
-fn row(
-    location: String,
-    quantity: &str,
-    paper: f64,
-    measured: f64,
-    unit: &'static str,
-    tolerance: f64,
-    note: String,
-) -> Row {
-    let verdict = match measured - paper {
-        difference if difference.abs() <= tolerance => Verdict::Reproduced,
-        ..0.0 => Verdict::Better,
-        _ => Verdict::Differs,
-    };
-    Row { location, quantity: quantity.into(), paper: Some(paper), measured, unit, verdict, note }
+#[cfg(test)]
+mod tests {
+    use super::rows;
+    use crate::experiments::{row::assert_each_row_can_change, space::variants};
+
+    #[test]
+    fn each_row_can_change() {
+        assert_each_row_can_change(&variants(), |spaces| rows(spaces));
+    }
 }

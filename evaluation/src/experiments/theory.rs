@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
-use super::{Outcome, Progress, Row, Verdict};
+use super::{Outcome, Progress, Row};
 use crate::{
     Options,
     addressing::{Scheme, Shape, load_at_first_refusal},
@@ -107,29 +107,27 @@ fn groups(progress: &Progress) -> Vec<Row> {
         let paper = expected(slots, bits, m, n as f64);
         let counts: Vec<f64> =
             (0..TRIALS).map(|seed| count(slots, bits, log_buckets, n, seed)).collect();
-        let measured = counts.iter().sum::<f64>() / TRIALS as f64;
-        let variance =
-            counts.iter().map(|count| (count - measured).powi(2)).sum::<f64>() / TRIALS as f64;
-        let error = 3.0 * (variance / TRIALS as f64).sqrt() + 0.02 * paper;
         progress.step();
-        Row {
-            location: format!("Section 4, b = {slots}, f = {bits}, 2^{log_buckets} buckets"),
-            quantity: format!("groups of {} indistinguishable items per table", 2 * slots + 1),
-            paper: Some(paper),
-            measured,
-            unit: "groups",
-            verdict: Verdict::reproduced_if((measured - paper).abs() <= error),
-            note: format!(
-                "the paper's value is its formula; mean of {TRIALS} random tables; tolerance {}",
-                number(error)
-            ),
-        }
+        group_row((slots, bits, log_buckets), paper, &counts)
     })
+}
+
+/// Compares the mean of the counted groups with the formula.
+fn group_row((slots, bits, log_buckets): (usize, u32, u32), paper: f64, counts: &[f64]) -> Row {
+    let trials = counts.len() as f64;
+    let measured = counts.iter().sum::<f64>() / trials;
+    let variance = counts.iter().map(|count| (count - measured).powi(2)).sum::<f64>() / trials;
+    let error = 3.0 * (variance / trials).sqrt() + 0.02 * paper;
+    let location = format!("Section 4, b = {slots}, f = {bits}, 2^{log_buckets} buckets");
+    let quantity = format!("groups of {} indistinguishable items per table", 2 * slots + 1);
+    Row::papers(location, quantity, measured, "groups")
+        .formula(paper)
+        .within(error)
+        .note(format!("equation 3; mean of {trials} random tables; tolerance {}", number(error)))
 }
 
 /// Compares the load at which the first group is expected with the load at the first refusal.
 fn short_fingerprints(options: &Options, progress: &Progress) -> Vec<Row> {
-    const LOG_BUCKETS: u32 = 16;
     let runs = options.runs.unwrap_or(20) as u64;
     let schemes = [Scheme::PAPER, Scheme::UNIFORM];
     let cases = [2, 3].map(|bits| schemes.map(|scheme| (bits, scheme))).concat();
@@ -146,27 +144,25 @@ fn short_fingerprints(options: &Options, progress: &Progress) -> Vec<Row> {
         let load = |run| 100.0 * load_at_first_refusal(scheme, shape, run);
         let measured = (0..runs).map(load).sum::<f64>() / runs as f64;
         progress.step();
-        Row {
-            location: format!(
-                "Section 4, f = {bits}, 2^{LOG_BUCKETS} buckets of 4, {}",
-                scheme.name()
-            ),
-            quantity: "load at which the formula expects one group of nine, and at the first \
-                       refusal"
-                .into(),
-            paper: Some(paper),
-            measured,
-            unit: "%",
-            verdict: Verdict::reproduced_if((measured / paper - 1.0).abs() < 0.1),
-            note: if measured < 0.9 * paper {
-                "tolerance a tenth; an insertion fails earlier, because few fingerprints connect \
-                 few buckets by XOR, and other sets of items exceed their slots"
-            } else {
-                "tolerance a tenth; with such short fingerprints, groups cause the first refusal"
-            }
-            .into(),
-        }
+        short_row(bits, scheme, paper, measured)
     })
+}
+
+/// Binary logarithm of the number of buckets in the tables with short fingerprints.
+const LOG_BUCKETS: u32 = 16;
+
+fn short_row(bits: u32, scheme: Scheme, paper: f64, measured: f64) -> Row {
+    let location =
+        format!("Section 4, f = {bits}, 2^{LOG_BUCKETS} buckets of 4, {}", scheme.name());
+    let quantity = "load at which the formula expects one group of nine, and at the first refusal";
+    Row::papers(location, quantity, measured, "%")
+        .formula(paper)
+        .within(0.1 * paper)
+        .note("tolerance a tenth; with such short fingerprints, groups cause the first refusal")
+        .reason(
+            "an insertion fails earlier, because few fingerprints connect few buckets by XOR, and \
+             other sets of items exceed their slots",
+        )
 }
 
 /// The minimum fingerprint sizes by the formula.
@@ -185,7 +181,16 @@ fn sizes() -> Table {
 
 #[cfg(test)]
 mod tests {
-    use super::{count, expected, ln_choose, min_bits};
+    use super::{Scheme, count, expected, group_row, ln_choose, min_bits, short_row};
+    use crate::experiments::row::assert_each_row_can_change;
+
+    #[test]
+    fn each_row_can_change() {
+        let inputs = [[2.0, 1.0, 3.0, 2.0], [4.0, 5.0, 4.0, 5.0], [0.0, 0.0, 0.0, 0.5]];
+        assert_each_row_can_change(&inputs, |counts| vec![group_row((1, 4, 10), 2.0, counts)]);
+        let inputs = [30.0, 26.0, 34.0];
+        assert_each_row_can_change(&inputs, |&load| vec![short_row(2, Scheme::PAPER, 30.0, load)]);
+    }
 
     #[test]
     fn binomial_coefficients_are_correct() {

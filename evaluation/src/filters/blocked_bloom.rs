@@ -4,7 +4,7 @@
 use super::{
     Filter,
     bloom::{BITS_PER_ITEM, HASHES},
-    hash,
+    count_cache_lines, hash,
 };
 
 /// Bits per block: one cache line.
@@ -68,8 +68,10 @@ impl Filter for BlockedBloom {
         self.blocks * BLOCK / BITS_PER_ITEM
     }
 
-    fn cache_lines(&self, _: u64) -> Option<usize> {
-        Some(1)
+    fn cache_lines(&self, key: u64) -> Option<usize> {
+        let (block, bits) = self.bits(key);
+        let start = self.memory.as_ptr().addr() + 8 * block;
+        Some(count_cache_lines(bits.map(|bit| start + bit as usize / 8)))
     }
 }
 
@@ -105,10 +107,6 @@ impl Filter for Split {
 
     fn slots(&self) -> usize {
         self.bytes * 8 / BITS_PER_ITEM
-    }
-
-    fn cache_lines(&self, _: u64) -> Option<usize> {
-        Some(1)
     }
 }
 

@@ -1,28 +1,26 @@
-//! A packed array of 48-bit buckets, each of four 12-bit fields.
+//! A packed array of buckets of up to seven bytes, and the fields of a bucket of four 12-bit ones.
 
 use super::zeroed;
 
-/// Bytes per bucket.
-const BYTES: usize = 6;
-/// Selects a bucket's bits in the word that holds it.
-const MASK: u64 = (1 << (8 * BYTES)) - 1;
-
-/// An array of buckets; their number is a power of two.
-pub struct Buckets {
+/// An array of buckets of `BYTES` bytes; their number is a power of two.
+pub struct Buckets<const BYTES: usize = 6> {
     memory: Vec<u8>,
     /// Number of buckets minus one.
     mask: usize,
 }
 
-impl Buckets {
+impl<const BYTES: usize> Buckets<BYTES> {
+    /// Selects a bucket's bits in the word that holds it.
+    const MASK: u64 = (1 << (8 * BYTES)) - 1;
+
     /// Creates empty buckets.
     ///
     /// # Panics
     /// If `buckets` is not a power of two.
     pub fn new(buckets: usize) -> Self {
         assert!(buckets.is_power_of_two());
-        // Reading the last bucket as eight bytes needs two bytes of padding.
-        Self { memory: zeroed(buckets * BYTES + 2), mask: buckets - 1 }
+        // Reading the last bucket as eight bytes needs padding.
+        Self { memory: zeroed(buckets * BYTES + 8 - BYTES), mask: buckets - 1 }
     }
 
     /// Maps the bits of a hash to a bucket.
@@ -41,17 +39,17 @@ impl Buckets {
         self.count() * BYTES
     }
 
-    /// Reads a bucket into the low 48 bits; the upper 16 bits belong to the next bucket.
+    /// Reads a bucket into the low bits; the bits above belong to the next bucket.
     #[inline]
     pub fn read(&self, bucket: usize) -> u64 {
         let from = bucket * BYTES;
         u64::from_le_bytes(self.memory[from..from + 8].try_into().expect("eight bytes"))
     }
 
-    /// Writes the low 48 bits to a bucket.
+    /// Writes the low bits of a word to a bucket.
     #[inline]
     pub fn write(&mut self, bucket: usize, bits: u64) {
-        let word = self.read(bucket) & !MASK | bits & MASK;
+        let word = self.read(bucket) & !Self::MASK | bits & Self::MASK;
         self.memory[bucket * BYTES..][..8].copy_from_slice(&word.to_le_bytes());
     }
 
@@ -99,11 +97,13 @@ pub mod fields {
 
 #[cfg(test)]
 mod tests {
-    use super::{Buckets, MASK, fields};
+    use super::{Buckets, fields};
+
+    const MASK: u64 = Buckets::<6>::MASK;
 
     #[test]
     fn a_bucket_holds_48_bits_and_leaves_its_neighbours_alone() {
-        let mut buckets = Buckets::new(4);
+        let mut buckets: Buckets = Buckets::new(4);
         for (bucket, bits) in [(1, !0), (3, 0x1234_5678_9abc), (2, 0x0fed_cba9_8765), (1, 7)] {
             buckets.write(bucket, bits);
             assert_eq!(buckets.read(bucket) & MASK, bits & MASK);

@@ -3,8 +3,8 @@
 
 use super::{
     Filter,
-    bloom::{BITS_PER_ITEM, HASHES},
-    count_cache_lines, hash, zeroed,
+    bloom::{BITS_PER_ITEM, positions},
+    count_cache_lines, zeroed,
 };
 
 /// A counter at this value stays there: decrementing it could lose other keys.
@@ -22,15 +22,9 @@ pub fn build(bytes: usize) -> (CountingBloom, usize) {
 }
 
 impl CountingBloom {
-    /// Returns the counters of a key: `h1 + i × h2`, scaled to the table.
     #[inline]
     fn counters(&self, key: u64) -> impl Iterator<Item = usize> + use<> {
-        let (start, counters) = (hash(key), 2 * self.memory.len() as u64);
-        let step = start.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-        (0..HASHES).map(move |index| {
-            let hash = start.wrapping_add(u64::from(index).wrapping_mul(step));
-            ((u128::from(hash) * u128::from(counters)) >> 64) as usize
-        })
+        positions(key, 2 * self.memory.len() as u64)
     }
 
     #[inline]

@@ -11,14 +11,14 @@ use super::{
     semi_sorted::SemiSorted,
 };
 
-/// Relocations after which the table counts as full (sections 4.2 and 7).
+/// Relocations after which the table counts as full (sections 2.2 and 4).
 const MAX_RELOCATIONS: usize = 500;
 /// Slots per bucket.
 pub const SLOTS_PER_BUCKET: usize = 4;
-/// The load that the paper sizes its filters for (section 5.1).
+/// The load up to which the paper's tables fill (sections 2.2 and 5.1).
 const LOAD: f64 = 0.95;
 
-/// The encoding of four fingerprints in 48 bits; a zero fingerprint marks an empty slot.
+/// The encoding of four fingerprints in a bucket; a zero fingerprint marks an empty slot.
 pub trait BucketLayout {
     /// Bits per fingerprint.
     const BITS: u32;
@@ -74,9 +74,9 @@ struct Victim {
     fingerprint: u32,
 }
 
-/// The filter.
-pub struct Cuckoo<L> {
-    buckets: Buckets,
+/// The filter, with buckets of `BYTES` bytes.
+pub struct Cuckoo<L, const BYTES: usize = 6> {
+    buckets: Buckets<BYTES>,
     victim: Option<Victim>,
     rng: SmallRng,
     layout: std::marker::PhantomData<L>,
@@ -86,13 +86,18 @@ pub fn plain(bytes: usize) -> (Cuckoo<Plain>, usize) {
     Cuckoo::build(bytes)
 }
 
-pub fn semi_sorted(bytes: usize) -> (Cuckoo<SemiSorted>, usize) {
+/// Builds a filter of semi-sorted buckets of `BYTES` bytes, with `HIGH` bits per fingerprint above
+/// the low nibble: four times `HIGH`, and 12 bits of code, fill a bucket.
+pub fn semi_sorted<const HIGH: u32, const BYTES: usize>(
+    bytes: usize,
+) -> (Cuckoo<SemiSorted<HIGH>, BYTES>, usize) {
+    const { assert!(4 * HIGH as usize + 12 == 8 * BYTES) };
     Cuckoo::build(bytes)
 }
 
-impl<L: BucketLayout> Cuckoo<L> {
+impl<L: BucketLayout, const BYTES: usize> Cuckoo<L, BYTES> {
     fn build(bytes: usize) -> (Self, usize) {
-        let buckets = Buckets::new(power_of_two(bytes, 48));
+        let buckets = Buckets::new(power_of_two(bytes, 8 * BYTES));
         let items = (LOAD * (buckets.count() * SLOTS_PER_BUCKET) as f64) as usize;
         let rng = SmallRng::seed_from_u64(1);
         (Self { buckets, victim: None, rng, layout: std::marker::PhantomData }, items)
@@ -149,7 +154,7 @@ impl<L: BucketLayout> Cuckoo<L> {
     }
 }
 
-impl<L: BucketLayout> Filter for Cuckoo<L> {
+impl<L: BucketLayout, const BYTES: usize> Filter for Cuckoo<L, BYTES> {
     #[inline]
     fn insert(&mut self, key: u64) -> bool {
         if self.victim.is_some() {
@@ -200,7 +205,9 @@ impl<L: BucketLayout> Filter for Cuckoo<L> {
     fn cache_lines(&self, key: u64) -> Option<usize> {
         let (fingerprint, first) = self.address(key);
         Some(count_cache_lines(
-            [first, self.alt_bucket(first, fingerprint)].into_iter().flat_map(Buckets::byte_span),
+            [first, self.alt_bucket(first, fingerprint)]
+                .into_iter()
+                .flat_map(Buckets::<BYTES>::byte_span),
         ))
     }
 }
@@ -222,7 +229,9 @@ mod tests {
     }
 
     /// Fills and empties a filter: lookups find the victim, and removals make room for it.
-    fn the_victim_is_an_item<L: super::BucketLayout>(mut filter: Cuckoo<L>) {
+    fn the_victim_is_an_item<L: super::BucketLayout, const BYTES: usize>(
+        mut filter: Cuckoo<L, BYTES>,
+    ) {
         let keys: Vec<u64> = (0..filter.slots() as u64).map(|key| key * key).collect();
         let inserted = filter.insert_all(&keys);
         assert!(inserted < keys.len() && filter.victim.is_some());
@@ -237,6 +246,7 @@ mod tests {
     #[test]
     fn the_victim_of_a_full_table_is_an_item() {
         the_victim_is_an_item(plain(6 << 8).0);
-        the_victim_is_an_item(semi_sorted(6 << 8).0);
+        the_victim_is_an_item(semi_sorted::<9, 6>(6 << 8).0);
+        the_victim_is_an_item(semi_sorted::<3, 3>(3 << 8).0);
     }
 }

@@ -35,7 +35,7 @@ pub struct DLeft {
 }
 
 pub fn build(bytes: usize) -> (DLeft, usize) {
-    let buckets = Buckets::new(power_of_two(bytes, 48).max(TABLES));
+    let buckets: Buckets = Buckets::new(power_of_two(bytes, 48).max(TABLES));
     let items = (LOAD * (buckets.count() * CELLS) as f64) as usize;
     (DLeft { buckets }, items)
 }
@@ -135,7 +135,7 @@ impl Filter for DLeft {
 
     fn cache_lines(&self, key: u64) -> Option<usize> {
         let buckets = self.positions(key).into_iter().map(|position| position.bucket);
-        Some(count_cache_lines(buckets.flat_map(Buckets::byte_span)))
+        Some(count_cache_lines(buckets.flat_map(<Buckets>::byte_span)))
     }
 }
 

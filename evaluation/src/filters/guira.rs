@@ -54,11 +54,6 @@ impl Filter for Single {
     fn slots(&self) -> usize {
         self.0.slots()
     }
-
-    fn cache_lines(&self, _: u64) -> Option<usize> {
-        // A lookup always reads both buckets, and no bucket straddles two lines.
-        Some(2)
-    }
 }
 
 /// Up to `BATCH` operations per call.
@@ -83,10 +78,6 @@ impl Filter for Batches {
 
     fn slots(&self) -> usize {
         self.0.slots()
-    }
-
-    fn cache_lines(&self, key: u64) -> Option<usize> {
-        self.0.cache_lines(key)
     }
 
     fn insert_all(&mut self, keys: &[u64]) -> usize {

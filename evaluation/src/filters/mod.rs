@@ -19,6 +19,8 @@ mod tests;
 
 use std::hint::black_box;
 
+use crate::report::{Look, Marker};
+
 /// A filter of 64-bit keys for one thread, as the papers' experiments use it.
 pub trait Filter {
     /// Inserts a key; `false` if it does not fit.
@@ -76,6 +78,28 @@ pub struct Kind {
     pub build: Build,
 }
 
+/// The filters of the paper's section 7, in the order of its Table 3.
+pub const PAPERS: [&str; 6] = ["CF", "ss-CF", "BF", "blocked BF", "QF", "dl-CBF"];
+
+/// Returns the look of a filter, which is the same in every plot of the report. All layouts of
+/// guira share the colour and differ by the marker.
+pub fn look(name: &str) -> Look {
+    // Filters that other papers describe, or that Table 3 lacks.
+    const OTHERS: [&str; 3] = ["CBF", "split BF", "RSQF"];
+    let Some(layout) = name.strip_prefix("guira ") else {
+        let index = PAPERS.iter().chain(&OTHERS).position(|&known| known == name);
+        return Look::nth(1 + index.unwrap_or(PAPERS.len() + OTHERS.len()));
+    };
+    let (layout, in_batches) =
+        layout.strip_suffix(", batches").map_or((layout, false), |layout| (layout, true));
+    // The markers of the 12-bit layouts, circle and square, have hollow forms for batches.
+    let order = ["Plain5x12", "SemiSorted6x12", "Plain8x8", "Plain6x10", "Plain4x16"];
+    let order = order.iter().chain(&["SemiSorted5x14", "SemiSorted4x17", "SemiSorted3x22"]);
+    let marker = order.clone().position(|&known| known == layout).unwrap_or(order.count());
+    let look = Look::GUIRA.marker(Marker::nth(marker));
+    if in_batches { look.variant() } else { look }
+}
+
 /// Builds an empty filter of about the given number of bytes, and returns it with its capacity.
 pub type Build = Box<dyn Fn(usize) -> (Box<dyn Filter>, usize) + Send + Sync>;
 
@@ -83,8 +107,8 @@ pub type Build = Box<dyn Fn(usize) -> (Box<dyn Filter>, usize) + Send + Sync>;
 pub fn all() -> Vec<Kind> {
     let mut kinds = vec![
         kind("CF", "here", true, true, cuckoo::plain),
-        kind("ss-CF", "here", true, true, cuckoo::semi_sorted),
-        kind("BF", "fastbloom", false, false, bloom::build),
+        kind("ss-CF", "here", true, true, cuckoo::semi_sorted::<9, 6>),
+        kind("BF", "here", false, false, bloom::build),
         kind("blocked BF", "here", false, false, blocked_bloom::build),
         kind("split BF", "sbbf-rs-safe", false, false, blocked_bloom::split),
         kind("QF", "here", true, false, quotient::build),
@@ -94,6 +118,18 @@ pub fn all() -> Vec<Kind> {
     ];
     kinds.extend(guira::kinds());
     kinds
+}
+
+/// Returns the paper's semi-sorted filter with fingerprints of several sizes, from short to long.
+pub fn semi_sorted() -> [Kind; 6] {
+    [
+        kind("ss-CF, 5 bits", "here", true, true, cuckoo::semi_sorted::<1, 2>),
+        kind("ss-CF, 7 bits", "here", true, true, cuckoo::semi_sorted::<3, 3>),
+        kind("ss-CF, 9 bits", "here", true, true, cuckoo::semi_sorted::<5, 4>),
+        kind("ss-CF, 11 bits", "here", true, true, cuckoo::semi_sorted::<7, 5>),
+        kind("ss-CF, 13 bits", "here", true, true, cuckoo::semi_sorted::<9, 6>),
+        kind("ss-CF, 15 bits", "here", true, true, cuckoo::semi_sorted::<11, 7>),
+    ]
 }
 
 fn kind<F: Filter + 'static>(

@@ -1,167 +1,226 @@
-//! Semi-sorted buckets (section 5.2 of the paper): four 13-bit fingerprints in 48 bits.
+//! Semi-sorted buckets (section 5.2 of the paper): four fingerprints of `HIGH + 4` bits in
+//! `4 × HIGH + 12` bits, which saves one bit per fingerprint.
 //!
 //! The fingerprints are sorted by their low nibbles. A 12-bit code replaces the 16 bits of the four
-//! nibbles, because only 3876 sorted combinations exist. The nine high bits of each fingerprint
-//! follow in the same order.
-
-use std::sync::LazyLock;
+//! nibbles, because only 3876 sorted combinations exist. The high bits of each fingerprint follow
+//! in the same order. As in the paper, one precomputed table turns a code into its nibbles, and
+//! another one turns nibbles into their code. A lookup decodes by the first table and compares the
+//! four slots of a bucket at once.
 
 use super::cuckoo::{BucketLayout, SLOTS_PER_BUCKET};
 
-/// Number of multisets of four nibbles.
-const CODES: usize = 3876;
-/// Bits per code.
+/// Bits per code: there are 3876 multisets of four nibbles.
 const CODE_BITS: u32 = 12;
-/// Bits of a fingerprint above its low nibble.
-const HIGH_BITS: u32 = 9;
+/// Selects the code of a bucket.
+const CODE_MASK: usize = (1 << CODE_BITS) - 1;
 
 /// The mapping between codes and sorted nibbles.
 struct Tables {
-    /// The nibbles of each code, with the smallest in the low bits.
-    nibbles: [u16; CODES],
+    /// The nibbles of each code, with the smallest in the low bits: 8 KiB, which fit into the L1
+    /// cache. Each value of 12 bits has an entry, so that no lookup checks bounds.
+    nibbles: [u16; CODE_MASK + 1],
     /// The code of each sorted combination of nibbles.
-    codes: Vec<u16>,
+    codes: [u16; 1 << 16],
 }
 
-static TABLES: LazyLock<Tables> = LazyLock::new(|| {
-    let mut tables = Tables { nibbles: [0; CODES], codes: vec![0; 1 << 16] };
-    let sorted = (0..=u16::MAX).filter(|&nibbles| {
-        let nibble = |slot: u32| nibbles >> (4 * slot) & 15;
-        (0..3).all(|slot| nibble(slot) <= nibble(slot + 1))
-    });
-    for (code, nibbles) in sorted.enumerate() {
+/// Computed at compile time, so that no lookup checks whether the tables exist.
+static TABLES: Tables = {
+    let mut tables = Tables { nibbles: [0; CODE_MASK + 1], codes: [0; 1 << 16] };
+    let (mut code, mut slots) = (0, [0_u16; SLOTS_PER_BUCKET]);
+    loop {
+        let nibbles = slots[0] | slots[1] << 4 | slots[2] << 8 | slots[3] << 12;
         tables.nibbles[code] = nibbles;
-        tables.codes[usize::from(nibbles)] = code as u16;
+        tables.codes[nibbles as usize] = code as u16;
+        if slots[0] == 15 {
+            break tables;
+        }
+        // The next combination: the highest slot that is not 15 grows, and those above follow it.
+        let mut slot = SLOTS_PER_BUCKET - 1;
+        while slots[slot] == 15 {
+            slot -= 1;
+        }
+        let grown = slots[slot] + 1;
+        while slot < SLOTS_PER_BUCKET {
+            slots[slot] = grown;
+            slot += 1;
+        }
+        code += 1;
     }
-    tables
-});
+};
 
 /// A bucket's fingerprints, each rotated so that its low nibble is on top: their numeric order is
 /// the order of the slots.
 type Rotated = [u16; SLOTS_PER_BUCKET];
 
-#[inline]
-fn rotate(fingerprint: u32) -> u16 {
-    ((fingerprint & 15) << HIGH_BITS | fingerprint >> 4) as u16
-}
+/// Buckets whose lookups decode them and whose changes also encode them again.
+pub struct SemiSorted<const HIGH: u32>;
 
-#[inline]
-fn unrotate(slot: u16) -> u32 {
-    u32::from(slot) >> HIGH_BITS | u32::from(slot & 0x1ff) << 4
-}
-
-#[inline]
-fn decode(word: u64, tables: &Tables) -> Rotated {
-    let nibbles = tables.nibbles[word as usize & ((1 << CODE_BITS) - 1)];
-    let high = word >> CODE_BITS;
-    std::array::from_fn(|slot| {
-        let high = (high >> (HIGH_BITS * slot as u32)) as u16 & 0x1ff;
-        (nibbles >> (4 * slot) & 15) << HIGH_BITS | high
-    })
-}
-
-#[inline]
-fn encode(mut slots: Rotated) -> u64 {
-    // A sorting network.
-    for (a, b) in [(0, 1), (2, 3), (0, 2), (1, 3), (1, 2)] {
-        (slots[a], slots[b]) = (slots[a].min(slots[b]), slots[a].max(slots[b]));
-    }
-    let (mut nibbles, mut high) = (0, 0);
-    for (slot, &fingerprint) in slots.iter().enumerate() {
-        nibbles |= usize::from(fingerprint >> HIGH_BITS) << (4 * slot);
-        high |= u64::from(fingerprint & 0x1ff) << (HIGH_BITS * slot as u32);
-    }
-    u64::from(TABLES.codes[nibbles]) | high << CODE_BITS
-}
-
-/// A bucket that each lookup decodes and each change encodes again.
-pub struct SemiSorted;
-
-impl BucketLayout for SemiSorted {
-    const BITS: u32 = 13;
+impl<const HIGH: u32> SemiSorted<HIGH> {
+    /// Selects the high part of a fingerprint.
+    const PART: u16 = (1 << HIGH) - 1;
+    /// The lowest bit of each high part, without the code.
+    const LOW: u64 = 1 | 1 << HIGH | 1 << (2 * HIGH) | 1 << (3 * HIGH);
+    /// The highest bit of each high part.
+    const TOP: u64 = Self::LOW << (HIGH - 1);
+    /// Distance by which marks of high parts move up, so that no mark of a nibble moves down.
+    const UP: u32 = 4 * 4_u32.saturating_sub(HIGH);
+    /// A product with this number has the mark of nibble `s`, bit `4 s + 3`, at the top of high
+    /// part `s`, moved up. No two bits of the product meet.
+    const SPREAD: u64 = {
+        let (mut factor, mut slot) = (0, 1);
+        while slot <= SLOTS_PER_BUCKET as u32 {
+            factor |= 1 << (Self::UP + HIGH * slot - 4 * slot);
+            slot += 1;
+        }
+        factor
+    };
 
     #[inline]
-    fn either_holds(words: [u64; 2], fingerprint: u32) -> bool {
-        let (tables, fingerprint) = (&*TABLES, rotate(fingerprint));
-        let [first, second] = words.map(|word| decode(word, tables));
-        let slots = first.into_iter().chain(second);
-        slots.fold(u16::MAX, |least, slot| least.min(slot ^ fingerprint)) == 0
+    fn rotate(fingerprint: u32) -> u16 {
+        ((fingerprint & 15) << HIGH | fingerprint >> 4) as u16
+    }
+
+    #[inline]
+    fn unrotate(slot: u16) -> u32 {
+        u32::from(slot) >> HIGH | u32::from(slot & Self::PART) << 4
+    }
+
+    /// Marks the slots of a bucket that hold the fingerprint.
+    #[inline]
+    fn matches(word: u64, fingerprint: u32) -> u64 {
+        let nibbles = u64::from(TABLES.nibbles[word as usize & CODE_MASK]);
+        let nibbles = zero(nibbles ^ (u64::from(fingerprint & 15) * 0x1111), 0x1111, 0x8888);
+        let high = (word >> CODE_BITS) ^ (u64::from(fingerprint >> 4) * Self::LOW);
+        (nibbles * Self::SPREAD) & (zero(high, Self::LOW, Self::TOP) << Self::UP)
+    }
+
+    #[inline]
+    fn decode(word: u64) -> Rotated {
+        let nibbles = TABLES.nibbles[word as usize & CODE_MASK];
+        let high = word >> CODE_BITS;
+        std::array::from_fn(|slot| {
+            let high = (high >> (HIGH * slot as u32)) as u16 & Self::PART;
+            (nibbles >> (4 * slot) & 15) << HIGH | high
+        })
+    }
+
+    #[inline]
+    fn encode(mut slots: Rotated) -> u64 {
+        // A sorting network.
+        for (a, b) in [(0, 1), (2, 3), (0, 2), (1, 3), (1, 2)] {
+            (slots[a], slots[b]) = (slots[a].min(slots[b]), slots[a].max(slots[b]));
+        }
+        let (mut nibbles, mut high) = (0, 0);
+        for (slot, &fingerprint) in slots.iter().enumerate() {
+            nibbles |= usize::from(fingerprint >> HIGH) << (4 * slot);
+            high |= u64::from(fingerprint & Self::PART) << (HIGH * slot as u32);
+        }
+        u64::from(TABLES.codes[nibbles]) | high << CODE_BITS
+    }
+}
+
+/// Marks the fields of a word that are zero by their highest bits, exactly; `low` and `top` are the
+/// lowest and the highest bits of all fields.
+#[inline]
+const fn zero(word: u64, low: u64, top: u64) -> u64 {
+    // The sum sets the highest bit of a field if another bit of it is set, and carries no further.
+    let others = top - low;
+    !(((word & others) + others) | word) & top
+}
+
+impl<const HIGH: u32> BucketLayout for SemiSorted<HIGH> {
+    const BITS: u32 = HIGH + 4;
+
+    #[inline]
+    fn either_holds([first, second]: [u64; 2], fingerprint: u32) -> bool {
+        Self::matches(first, fingerprint) | Self::matches(second, fingerprint) != 0
     }
 
     #[inline]
     fn with(word: u64, fingerprint: u32) -> Option<u64> {
-        let mut slots = decode(word, &TABLES);
+        let mut slots = Self::decode(word);
         // Empty slots are zero, so they sort first.
         (slots[0] == 0).then(|| {
-            slots[0] = rotate(fingerprint);
-            encode(slots)
+            slots[0] = Self::rotate(fingerprint);
+            Self::encode(slots)
         })
     }
 
     #[inline]
     fn without(word: u64, fingerprint: u32) -> Option<u64> {
-        let mut slots = decode(word, &TABLES);
-        let slot = slots.iter().position(|&slot| slot == rotate(fingerprint))?;
+        let mut slots = Self::decode(word);
+        let slot = slots.iter().position(|&slot| slot == Self::rotate(fingerprint))?;
         slots[slot] = 0;
-        Some(encode(slots))
+        Some(Self::encode(slots))
     }
 
     #[inline]
     fn replace(word: u64, slot: usize, fingerprint: u32) -> (u64, u32) {
-        let mut slots = decode(word, &TABLES);
-        let old = std::mem::replace(&mut slots[slot], rotate(fingerprint));
-        (encode(slots), unrotate(old))
+        let mut slots = Self::decode(word);
+        let old = std::mem::replace(&mut slots[slot], Self::rotate(fingerprint));
+        (Self::encode(slots), Self::unrotate(old))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{BucketLayout, CODES, SemiSorted, TABLES, decode, encode, rotate, unrotate};
+    use super::{BucketLayout, SemiSorted, TABLES};
 
     #[test]
     fn each_multiset_of_nibbles_has_a_code() {
-        let tables = &*TABLES;
-        for code in 0..CODES {
-            assert_eq!(usize::from(tables.codes[usize::from(tables.nibbles[code])]), code);
+        let is_sorted = |nibbles: &u16| {
+            (0..3).all(|slot| nibbles >> (4 * slot) & 15 <= nibbles >> (4 * slot + 4) & 15)
+        };
+        let sorted: Vec<u16> = (0..=u16::MAX).filter(is_sorted).collect();
+        assert_eq!(sorted.len(), 3876);
+        for nibbles in sorted {
+            let code = TABLES.codes[usize::from(nibbles)];
+            assert_eq!(TABLES.nibbles[usize::from(code)], nibbles);
         }
-        assert_eq!(tables.nibbles[CODES - 1], 0xffff);
-        assert!((0..8192).all(|fingerprint| unrotate(rotate(fingerprint)) == fingerprint));
+        assert_eq!(TABLES.nibbles[3875], 0xffff);
+    }
+
+    /// Checks all operations on buckets of four fingerprints, some of which are equal in part.
+    fn a_bucket_holds_four<const HIGH: u32>() {
+        let top = (1 << HIGH) - 1;
+        let parts = [(0, 1), (1, 0), (1, 1), (top, 0), (top, 15), (top / 2 + 1, 0), (0, 3)];
+        let fingerprints = parts.map(|(high, low)| high << 4 | low);
+        for code in 0..7_usize.pow(4) {
+            let four: [u32; 4] =
+                std::array::from_fn(|slot| fingerprints[code / 7_usize.pow(slot as u32) % 7]);
+            let mut word = 0;
+            for fingerprint in four {
+                word = SemiSorted::<HIGH>::with(word, fingerprint).expect("room for four");
+                assert!(u128::from(word) >> (4 * HIGH + 12) == 0);
+                assert_eq!(SemiSorted::<HIGH>::encode(SemiSorted::<HIGH>::decode(word)), word);
+            }
+            assert_eq!(SemiSorted::<HIGH>::with(word, 5), None);
+            for fingerprint in 1..1 << (HIGH + 4).min(7) {
+                let holds = four.contains(&fingerprint);
+                for words in [[word, 0], [0, word]] {
+                    assert_eq!(SemiSorted::<HIGH>::either_holds(words, fingerprint), holds);
+                }
+                assert_eq!(SemiSorted::<HIGH>::without(word, fingerprint).is_some(), holds);
+            }
+            for slot in 0..4 {
+                let (replaced, old) = SemiSorted::<HIGH>::replace(word, slot, 5);
+                let back = SemiSorted::<HIGH>::without(replaced, 5).expect("just put in");
+                assert_eq!(SemiSorted::<HIGH>::with(back, old), Some(word));
+            }
+            let emptied = four.iter().fold(word, |word, &fingerprint| {
+                assert!(SemiSorted::<HIGH>::either_holds([word, 0], fingerprint));
+                SemiSorted::<HIGH>::without(word, fingerprint).expect("each of the four")
+            });
+            assert_eq!(emptied, 0);
+        }
     }
 
     #[test]
     fn a_bucket_holds_a_multiset_of_four_fingerprints() {
-        let fingerprints = [1_u32, 16, 17, 0x1ff0, 0x1fff, 0x1000, 0x10, 3];
-        for code in 0..8_usize.pow(4) {
-            let four: [u32; 4] = std::array::from_fn(|slot| fingerprints[code >> (3 * slot) & 7]);
-            let mut word = 0;
-            for fingerprint in four {
-                word = SemiSorted::with(word, fingerprint).expect("room for four");
-                assert!(word >> 48 == 0 && encode(decode(word, &TABLES)) == word);
-            }
-            assert_eq!(SemiSorted::with(word, 5), None);
-            for fingerprint in fingerprints {
-                assert_eq!(
-                    SemiSorted::either_holds([word, 0], fingerprint),
-                    four.contains(&fingerprint)
-                );
-                assert_eq!(
-                    SemiSorted::either_holds([0, word], fingerprint),
-                    four.contains(&fingerprint)
-                );
-                assert_eq!(
-                    SemiSorted::without(word, fingerprint).is_some(),
-                    four.contains(&fingerprint)
-                );
-            }
-            for slot in 0..4 {
-                let (replaced, old) = SemiSorted::replace(word, slot, 5);
-                let back = SemiSorted::without(replaced, 5).expect("just put in");
-                assert_eq!(SemiSorted::with(back, old), Some(word));
-            }
-            let emptied = four.iter().fold(word, |word, &fingerprint| {
-                SemiSorted::without(word, fingerprint).expect("each of the four")
-            });
-            assert_eq!(emptied, 0);
-        }
+        a_bucket_holds_four::<1>();
+        a_bucket_holds_four::<3>();
+        a_bucket_holds_four::<5>();
+        a_bucket_holds_four::<9>();
+        a_bucket_holds_four::<11>();
     }
 }

@@ -134,8 +134,6 @@ fn lookups_read_as_many_cache_lines_as_defined() {
         ("BF", 2.0, 9.0),
         ("CBF", 2.0, 9.0),
         ("blocked BF", 1.0, 1.0),
-        ("split BF", 1.0, 1.0),
-        ("guira Plain5x12", 2.0, 2.0),
     ] {
         let found = lines(name);
         let near = |found: f64, expected: f64| (found - expected).abs() < 0.06;

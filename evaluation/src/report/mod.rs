@@ -28,10 +28,13 @@ fn folder() -> PathBuf {
 /// Headings of the summary's columns; the CSV file has the experiment before them.
 const SUMMARY_HEAD: [&str; 8] =
     ["location", "quantity", "paper", "measured", "difference", "unit", "verdict", "note"];
+/// Headings of the columns that only the CSV file has, after the others.
+const CSV_HEAD: [&str; 2] = ["source of the paper's value", "about"];
 
 /// All rows of all experiments as one table.
 fn summary(completed: &[Completed]) -> Table {
-    let head: Vec<&str> = std::iter::once("experiment").chain(SUMMARY_HEAD).collect();
+    let head: Vec<&str> =
+        std::iter::once("experiment").chain(SUMMARY_HEAD).chain(CSV_HEAD).collect();
     let mut table = Table::new("summary", &head);
     for (experiment, outcome) in completed {
         for row in &outcome.rows {
@@ -39,12 +42,14 @@ fn summary(completed: &[Completed]) -> Table {
                 experiment.title.into(),
                 row.location.clone(),
                 row.quantity.clone(),
-                row.paper.map_or(String::new(), number),
+                row.paper.map_or(String::new(), |(value, _)| number(value)),
                 number(row.measured),
                 difference(row),
                 row.unit.into(),
-                row.verdict.name().into(),
-                row.note.clone(),
+                row.verdict().name().into(),
+                row.text(),
+                row.paper.map_or("", |(_, source)| source.name()).into(),
+                if row.is_guira() { "guira" } else { "papers" }.into(),
             ]);
         }
     }
@@ -54,7 +59,7 @@ fn summary(completed: &[Completed]) -> Table {
 /// Writes the report, and returns the path of its page.
 ///
 /// # Errors
-/// If a file cannot be written, or if two tables or plots share a name.
+/// If a file cannot be written, if two tables or plots share a name, or if a verdict cannot fail.
 pub fn write(completed: &[Completed], seconds: f64) -> Result<PathBuf> {
     let folder = folder();
     if folder.exists() {
@@ -78,6 +83,9 @@ pub fn write(completed: &[Completed], seconds: f64) -> Result<PathBuf> {
     // Last, so that an error in the program does not lose the results.
     let (duplicate, written) = (duplicate_name(completed), path.display());
     ensure!(duplicate.is_none(), "{written}: two tables or plots share the name {duplicate:?}");
+    let rows = || completed.iter().flat_map(|(_, outcome)| &outcome.rows);
+    let certain = rows().find(|row| !row.can_fail());
+    ensure!(certain.is_none(), "{written}: no value of a row's quantity differs: {certain:?}");
     Ok(path)
 }
 
@@ -93,6 +101,9 @@ fn duplicate_name(completed: &[Completed]) -> Option<&'static str> {
 
 /// Formats a value with three to four significant digits.
 pub fn number(value: f64) -> String {
+    if value.is_nan() {
+        return "none".into();
+    }
     rounded(value, value)
 }
 
@@ -114,8 +125,11 @@ fn rounded(value: f64, magnitude: f64) -> String {
 
 /// Formats the measured value minus the paper's.
 fn difference(row: &Row) -> String {
-    let Some(paper) = row.paper else { return String::new() };
+    let Some((paper, _)) = row.paper else { return String::new() };
     let difference = row.measured - paper;
+    if difference.is_nan() {
+        return String::new();
+    }
     let text = rounded(difference.abs(), if row.measured == 0.0 { paper } else { row.measured });
     if text == "0" {
         return text;
@@ -134,7 +148,7 @@ fn difference(row: &Row) -> String {
 #[cfg(test)]
 mod tests {
     use super::{difference, number};
-    use crate::experiments::{Row, Verdict};
+    use crate::experiments::Row;
 
     #[test]
     fn numbers_have_three_to_four_significant_digits() {
@@ -144,18 +158,11 @@ mod tests {
 
     #[test]
     fn a_difference_is_the_measured_value_minus_the_papers() {
-        let row = Row {
-            location: String::new(),
-            quantity: String::new(),
-            paper: Some(4.0),
-            measured: 3.0,
-            unit: "bits",
-            verdict: Verdict::Differs,
-            note: String::new(),
-        };
-        assert_eq!(difference(&row), "−1 (−25 %)");
-        assert_eq!(difference(&Row { unit: "%", measured: 4.5, ..row.clone() }), "+0.5");
-        assert_eq!(difference(&Row { measured: 4.001, ..row.clone() }), "0");
-        assert_eq!(difference(&Row { paper: None, ..row }), "");
+        let of = |unit, measured| difference(&Row::papers("", "", measured, unit).printed(4.0));
+        assert_eq!(of("bits", 3.0), "−1 (−25 %)");
+        assert_eq!(of("%", 4.5), "+0.5");
+        assert_eq!(of("bits", 4.001), "0");
+        assert_eq!(of("bits", f64::NAN), "");
+        assert_eq!(difference(&Row::papers("", "", 3.0, "bits")), "");
     }
 }

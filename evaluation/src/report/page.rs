@@ -26,12 +26,12 @@ pub fn page(completed: &[Completed], seconds: f64) -> Result<Markup> {
             body {
                 h1 { "The cuckoo filter papers, reproduced" }
                 (introduction())
-                (contents(completed))
-                h2 id="summary" { "Summary" }
                 (counts(completed))
-                (summary(completed))
+                (gallery(completed)?)
+                (contents(completed))
+                (differences(completed))
                 @for section in sections { (section) }
-                h2 { "Environment" }
+                h2 id="environment" { "Environment" }
                 (facts(seconds))
             }
         }
@@ -50,28 +50,112 @@ fn introduction() -> Markup {
             " (Fan, Andersen, Kaminsky, ;login: August 2013; “;login:”), measured again. The \
              concurrent cuckoo filter "
             b { "guira" }
-            " is measured alongside the papers' filters."
-        }
-        p {
-            "Values in the column “paper” are printed in the papers, with three exceptions that \
-             were written down without the text at hand and may contain errors: what the paper's \
-             text says about its plots (Figures 5 to 8), the parameters of the filters that it \
-             compares with, and the ranges of its Table 1. The last section has values from other \
-             papers, and some measured on another machine, each with its source."
+            " is measured alongside the papers' filters. "
+            a href="#environment" { "Machine, caches, command" }
+            "."
         }
     }
 }
 
+fn rows(completed: &[Completed]) -> impl Iterator<Item = &Row> {
+    completed.iter().flat_map(|(_, outcome)| &outcome.rows)
+}
+
+/// The numbers of verdicts, of the papers' filters and of guira apart.
+fn counts(completed: &[Completed]) -> Markup {
+    const VERDICTS: [Verdict; 4] =
+        [Verdict::Reproduced, Verdict::Better, Verdict::Differs, Verdict::None];
+    let of = |is_guira: bool| rows(completed).filter(move |row| row.is_guira() == is_guira);
+    html! {
+        table.counts {
+            thead {
+                tr {
+                    th { "rows about" }
+                    @for verdict in VERDICTS { th { (badge(verdict)) } }
+                    th { "all" }
+                }
+            }
+            tbody {
+                @for (name, is_guira) in [("the papers' filters", false), ("guira", true)] {
+                    tr {
+                        th { (name) }
+                        @for verdict in VERDICTS {
+                            td.number {
+                                @if !is_guira && verdict == Verdict::Better {
+                                    "–"
+                                } @else {
+                                    (of(is_guira).filter(|row| row.verdict() == verdict).count())
+                                }
+                            }
+                        }
+                        td.number { (of(is_guira).count()) }
+                    }
+                }
+            }
+        }
+        p {
+            "A row compares a value of the papers, or a claim of their text, with the value \
+             measured here; its note states the tolerance. Only rows about guira can be “better”: \
+             a filter of the papers that deviates from them differs, in whichever direction. Rows \
+             without a verdict are given by construction, or are absolute speeds of another \
+             machine. The column “paper” says where its value comes from: printed in the paper, \
+             computed by its formula, or measured here with the paper's filter. A dash means that \
+             the papers give no number, only a plot or a claim."
+        }
+    }
+}
+
+/// Whether a chart shows one of the papers' figures, not only guira's layouts.
+fn is_papers(chart: &Chart) -> bool {
+    chart.name.starts_with("figure-")
+}
+
+/// The plots of the papers' figures.
+fn gallery(completed: &[Completed]) -> Result<Markup> {
+    let charts = completed.iter().flat_map(|(experiment, outcome)| {
+        outcome.charts.iter().map(move |chart| (experiment.name, chart))
+    });
+    let charts: Vec<_> =
+        charts.filter(|(_, chart)| is_papers(chart) && !chart.is_empty()).collect();
+    let figures = charts
+        .into_iter()
+        .map(|(name, chart)| Ok((name, figure(chart)?)))
+        .collect::<Result<Vec<_>>>()?;
+    Ok(html! {
+        h2 { "Plots" }
+        div.gallery {
+            @for (name, figure) in figures {
+                div { (figure) a.csv href={ "#" (name) } { "method, rows and tables" } }
+            }
+        }
+    })
+}
+
 fn contents(completed: &[Completed]) -> Markup {
     html! {
+        h2 { "Contents" }
         nav {
             ul {
-                li { a href="#summary" { "Summary" } }
+                li { a href="#differences" { "What differs" } }
                 @for (experiment, _) in completed {
                     li { a href={ "#" (experiment.name) } { (experiment.title) } }
                 }
             }
         }
+    }
+}
+
+/// All rows that differ, with their reasons.
+fn differences(completed: &[Completed]) -> Markup {
+    html! {
+        h2 id="differences" { "What differs" }
+        @for (title, is_guira) in [("The papers' filters", false), ("guira", true)] {
+            h3 { (title) }
+            (row_table(rows(completed).filter(|row| {
+                row.is_guira() == is_guira && row.verdict() == Verdict::Differs
+            })))
+        }
+        "All rows: " (csv_link("summary"))
     }
 }
 
@@ -81,52 +165,36 @@ fn facts(seconds: f64) -> Markup {
             @for (name, fact) in machine::facts(env!("CARGO_PKG_NAME")) {
                 tr { th { (name) } td { (fact) } }
             }
+            tr {
+                th { "hash" }
+                td {
+                    "one folded multiplication of a random 64-bit key, for all filters of the \
+                     papers; guira mixes the key itself. The paper used CityHash."
+                }
+            }
             tr { th { "duration" } td { (format!("{seconds:.0} s")) } }
         }
     }
 }
 
 fn badge(verdict: Verdict) -> Markup {
-    html! { span class=(verdict.name()) { (verdict.name()) } }
+    let class = if verdict == Verdict::None { "none" } else { verdict.name() };
+    html! { span class=(class) { (verdict.name()) } }
 }
 
-fn counts(completed: &[Completed]) -> Markup {
-    let rows = || completed.iter().flat_map(|(_, outcome)| &outcome.rows);
-    let verdicts = [Verdict::Reproduced, Verdict::Better, Verdict::Differs];
+fn row_table<'a>(rows: impl Iterator<Item = &'a Row>) -> Markup {
+    let rows: Vec<Markup> = rows.map(summary_row).collect();
     html! {
-        p {
-            (rows().count()) " values: "
-            @for (index, verdict) in verdicts.into_iter().enumerate() {
-                @if index > 0 { ", " }
-                (rows().filter(|row| row.verdict == verdict).count()) " " (badge(verdict))
-            }
-            ". A value is “better” if it deviates from the paper's in the desirable direction. The \
-             column “note” explains the verdict. A dash means that the papers give no number, only \
-             a plot or a claim."
-        }
-    }
-}
-
-fn summary(completed: &[Completed]) -> Markup {
-    html! {
-        div.wide {
-            table.summary {
-                thead { tr { @for name in SUMMARY_HEAD { th { (name) } } } }
-                @for (experiment, outcome) in completed {
-                    @if !outcome.rows.is_empty() {
-                        tbody {
-                            tr.group {
-                                th colspan=(SUMMARY_HEAD.len()) {
-                                    a href={ "#" (experiment.name) } { (experiment.title) }
-                                }
-                            }
-                            @for row in &outcome.rows { (summary_row(row)) }
-                        }
-                    }
+        @if rows.is_empty() {
+            p { "None." }
+        } @else {
+            div.wide {
+                table.summary {
+                    thead { tr { @for name in SUMMARY_HEAD { th { (name) } } } }
+                    tbody { @for row in rows { (row) } }
                 }
             }
         }
-        (csv_link("summary"))
     }
 }
 
@@ -135,25 +203,34 @@ fn summary_row(row: &Row) -> Markup {
         tr {
             td.location { (row.location) }
             td.quantity { (row.quantity) }
-            td.number { (row.paper.map_or("–".into(), number)) }
+            td.number {
+                @if let Some((value, source)) = row.paper {
+                    (number(value)) br; span.source { (source.name()) }
+                } @else {
+                    "–"
+                }
+            }
             td.number { (number(row.measured)) }
             td.number { (difference(row)) }
             td { (row.unit) }
-            td { (badge(row.verdict)) }
-            td.note { (row.note) }
+            td { (badge(row.verdict())) }
+            td.note { (row.text()) }
         }
     }
 }
 
 fn section((experiment, outcome): &Completed) -> Result<Markup> {
-    let charts = outcome.charts.iter().filter(|chart| !chart.is_empty());
+    let charts = outcome.charts.iter().filter(|chart| !chart.is_empty() && !is_papers(chart));
     let charts = charts.map(figure).collect::<Result<Vec<_>>>()?;
     let tables = outcome.tables.iter().filter(|table| !table.rows.is_empty());
     Ok(html! {
         section id=(experiment.name) {
             h2 { (experiment.title) }
             @for note in &outcome.notes { p { (note) } }
-            @for chart in charts { (chart) }
+            @if !charts.is_empty() {
+                div.gallery { @for chart in charts { (chart) } }
+            }
+            @if !outcome.rows.is_empty() { (row_table(outcome.rows.iter())) }
             @for table in tables { (cells(table)) }
         }
     })
@@ -173,7 +250,7 @@ fn csv_link(name: &str) -> Markup {
 }
 
 /// Rows above which a table starts out collapsed.
-const MAX_EXPANDED_ROWS: usize = 24;
+const MAX_EXPANDED_ROWS: usize = 12;
 
 fn cells(table: &Table) -> Markup {
     let rows = html! {

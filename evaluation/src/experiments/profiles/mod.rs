@@ -2,6 +2,8 @@
 //! on one core, in several rounds.
 
 mod round;
+#[cfg(test)]
+mod variants;
 mod views;
 
 use std::sync::OnceLock;
@@ -9,15 +11,22 @@ use std::sync::OnceLock;
 use guira_bench::Cores;
 
 use self::round::Round;
+#[cfg(test)]
+pub use self::variants::variants;
 pub use self::views::{
-    FALLS, FASTER, SLOWER, STABLE, at, chart, claim, find, layout_chart, mean, min_ratio, table,
-    trend,
+    FALLS, FASTER, SLOWER, STABLE, at, chart, crossing, find, layout_chart, mean, ratio, ratios,
+    table, trend,
 };
 use super::Progress;
 use crate::{
     Options,
-    filters::{Kind, all},
+    filters::{Kind, PAPERS, all},
 };
+
+/// guira's plain layout of 12 bits, the fingerprint size of the paper's cuckoo filter.
+pub const GUIRA: &str = "guira Plain5x12";
+/// The same layout in batches.
+pub const GUIRA_BATCHES: &str = "guira Plain5x12, batches";
 
 /// Million operations per second by load or by share of present keys.
 pub type Curve = Vec<(f64, f64)>;
@@ -49,36 +58,81 @@ pub struct Profile {
     pub removals: Curve,
 }
 
-/// Returns the size of each filter in bytes: the requested size, rounded down to one that the
-/// paper's cuckoo filter with a power of two of buckets takes exactly.
-pub fn bytes(options: &Options) -> usize {
-    6 << (options.bytes() / 6).max(1).ilog2()
+/// Rounds behind each point of the profiles by load.
+pub fn rounds(options: &Options) -> usize {
+    match options {
+        _ if options.smoke => 1,
+        _ if options.full => 7,
+        _ => 3,
+    }
 }
 
-/// Measures all filters on the first call, and returns the same profiles on each call.
+/// Says how the figures by load were measured.
+pub fn method(options: &Options) -> String {
+    format!(
+        "Each filter takes about {} MiB. Speeds are medians of {} rounds on one core, in processor \
+         time. ",
+        rounded(options.bytes()) >> 20,
+        rounds(options)
+    )
+}
+
+/// Rounds a size down to one that the paper's cuckoo filter with a power of two of buckets takes
+/// exactly.
+pub fn rounded(bytes: usize) -> usize {
+    6 << (bytes / 6).max(1).ilog2()
+}
+
+/// Measures all filters by load on the first call, and returns the same profiles on each call.
 pub fn profiles(options: &Options, progress: &Progress) -> &'static [Profile] {
     static PROFILES: OnceLock<Vec<Profile>> = OnceLock::new();
     PROFILES.get_or_init(|| {
-        let (kinds, cores) = (all(), Cores::list());
-        // A separate thread, because it gets pinned.
-        std::thread::scope(|scope| {
-            let measured = scope.spawn(|| {
-                cores.pin(cores.count() - 1);
-                measure(&kinds, bytes(options), if options.full { 7 } else { 3 }, progress)
-            });
-            measured.join().expect("the measuring thread does not panic")
-        })
+        let spec = Spec { bytes: rounded(options.bytes()), rounds: rounds(options), by_load: true };
+        pinned(&all(), spec, progress)
+    })
+}
+
+/// Measures the paper's filters, and guira's layout of 12 bits, at the size of Table 3 on the first
+/// call, and returns the same profiles on each call. They have no curves by load.
+pub fn large_profiles(options: &Options, progress: &Progress) -> &'static [Profile] {
+    static PROFILES: OnceLock<Vec<Profile>> = OnceLock::new();
+    PROFILES.get_or_init(|| {
+        let mut kinds = all();
+        let names = PAPERS.into_iter().chain([GUIRA, GUIRA_BATCHES]);
+        kinds.retain(|kind| names.clone().any(|name| name == kind.name));
+        let bytes = rounded(options.large_bytes());
+        pinned(&kinds, Spec { bytes, rounds: 1, by_load: false }, progress)
+    })
+}
+
+/// What to measure of each kind of filter.
+#[derive(Clone, Copy, Debug)]
+struct Spec {
+    bytes: usize,
+    rounds: usize,
+    by_load: bool,
+}
+
+/// Measures on a separate thread, because it gets pinned.
+fn pinned(kinds: &[Kind], spec: Spec, progress: &Progress) -> Vec<Profile> {
+    let cores = Cores::list();
+    std::thread::scope(|scope| {
+        let measured = scope.spawn(|| {
+            cores.pin(cores.count() - 1);
+            measure(kinds, spec, progress)
+        });
+        measured.join().expect("the measuring thread does not panic")
     })
 }
 
 /// Measures all filters in rounds; a disturbance of the machine then affects one round of a filter.
-fn measure(kinds: &[Kind], bytes: usize, rounds: usize, progress: &Progress) -> Vec<Profile> {
-    progress.expect(rounds * kinds.len());
+fn measure(kinds: &[Kind], spec: Spec, progress: &Progress) -> Vec<Profile> {
+    progress.expect(spec.rounds * kinds.len());
     let mut all: Vec<Vec<Round>> = kinds.iter().map(|_| Vec::new()).collect();
-    for round in 1..=rounds {
+    for round in 1..=spec.rounds {
         for (kind, rounds_of_kind) in kinds.iter().zip(&mut all) {
             progress.set_message(format!("{}, round {round}", kind.name));
-            rounds_of_kind.push(Round::measure(kind, bytes));
+            rounds_of_kind.push(Round::measure(kind, spec.bytes, spec.by_load, round == 1));
             progress.step();
         }
     }
@@ -119,7 +173,7 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Progress, all, measure, median};
+    use super::{Progress, Spec, all, measure, median};
 
     #[test]
     fn a_profile_covers_all_loads_from_empty_to_full_and_back() {
@@ -127,7 +181,8 @@ mod tests {
             .into_iter()
             .filter(|kind| ["CF", "BF", "QF"].contains(&kind.name.as_str()))
             .collect();
-        let profiles = measure(&kinds, 6 << 10, 3, &Progress::new());
+        let spec = Spec { bytes: 6 << 10, rounds: 3, by_load: true };
+        let profiles = measure(&kinds, spec, &Progress::new());
         for (profile, full) in profiles.iter().zip([95.0, 100.0, 90.0]) {
             let last = |curve: &super::Curve| curve.last().expect("points").0;
             assert!((last(&profile.absent) - full).abs() < 4.0, "{profile:?}");

@@ -6,7 +6,10 @@ use cpu_time::ThreadTime;
 use guira_bench::{Keys, Pick};
 
 use super::Curve;
-use crate::filters::{Filter, Kind};
+use crate::{
+    experiments::space::{ENOUGH_FALSE_POSITIVES, MAX_QUERIES},
+    filters::{Filter, Kind},
+};
 
 /// Shares of present keys, in per cent.
 const SHARES: [u32; 5] = [0, 25, 50, 75, 100];
@@ -14,7 +17,7 @@ const SHARES: [u32; 5] = [0, 25, 50, 75, 100];
 const BANDS: usize = 20;
 /// Maximum number of lookups per share of present keys; a band has a quarter of them.
 const MAX_LOOKUPS: usize = 1 << 20;
-/// Lookups for the false-positive rate, as a multiple of those for a share.
+/// Minimum number of lookups for the false-positive rate, as a multiple of those for a share.
 const RATE_FACTOR: u64 = 4;
 
 const KEYS: Keys = Keys::new(2014);
@@ -33,8 +36,10 @@ pub struct Round {
 }
 
 impl Round {
-    /// Builds a filter, fills it band by band, measures lookups after each band, and empties it.
-    pub fn measure(kind: &Kind, bytes: usize) -> Self {
+    /// Builds a filter, fills it, and measures lookups; `by_load` also measures lookups after each
+    /// band of inserts, and removals until the filter is empty. `with_rate` also counts false
+    /// positives.
+    pub fn measure(kind: &Kind, bytes: usize, by_load: bool, with_rate: bool) -> Self {
         let (mut filter, capacity) = (kind.build)(bytes);
         let filter = &mut *filter;
         let max_items = if kind.until_full { filter.slots() } else { capacity };
@@ -49,18 +54,23 @@ impl Round {
             inserts: Vec::new(),
             removals: Vec::new(),
         };
-        let bands = round.fill(filter, max_items);
+        let bands = round.fill(filter, max_items, by_load);
         let speed = |share| lookup_speed(filter, round.items, share, lookups(filter));
         round.by_share = SHARES.map(|share| (share.into(), speed(share))).into();
-        round.rate = rate(filter);
-        if kind.supports_removal {
+        round.rate = if with_rate { rate(filter) } else { f64::NAN };
+        if by_load && kind.supports_removal {
             round.empty(filter, &bands);
         }
         round
     }
 
     /// Inserts until the filter is full, and returns the indices of the keys in each band.
-    fn fill(&mut self, filter: &mut dyn Filter, max_items: usize) -> Vec<Range<u64>> {
+    fn fill(
+        &mut self,
+        filter: &mut dyn Filter,
+        max_items: usize,
+        by_load: bool,
+    ) -> Vec<Range<u64>> {
         let (mut bands, mut whole) = (Vec::new(), Clock::default());
         let band = filter.slots().div_ceil(BANDS);
         let mut is_full = false;
@@ -85,6 +95,9 @@ impl Round {
             let middle = load(filter, (from + self.items) as f64 / 2.0);
             self.inserts.push((middle, clock.speed()));
             let at = load(filter, self.items as f64);
+            if !by_load {
+                continue;
+            }
             for (share, points) in [(0, &mut self.absent), (100, &mut self.present)] {
                 let count = lookups(filter) / 4;
                 points.push((at, lookup_speed(filter, self.items, share, count)));
@@ -135,12 +148,17 @@ fn lookup_speed(filter: &dyn Filter, items: usize, share: u32, count: usize) -> 
     clock.speed()
 }
 
-/// Returns the false-positive rate in per cent.
+/// Returns the false-positive rate in per cent, from at least `ENOUGH_FALSE_POSITIVES` where
+/// `MAX_QUERIES` lookups find that many.
 fn rate(filter: &dyn Filter) -> f64 {
-    let queries = RATE_FACTOR * lookups(filter) as u64;
-    let mut found = 0;
-    // Indices from the upper half are never inserted.
-    blocks(1 << 63..(1 << 63) + queries, |block| found += filter.lookup_all(block));
+    let round = RATE_FACTOR * lookups(filter) as u64;
+    let (mut found, mut queries) = (0, 0);
+    while found < ENOUGH_FALSE_POSITIVES && queries < MAX_QUERIES {
+        // Indices from the upper half are never inserted.
+        let absent = (1 << 63) + queries..(1 << 63) + queries + round;
+        blocks(absent, |block| found += filter.lookup_all(block));
+        queries += round;
+    }
     100.0 * found as f64 / queries as f64
 }
 

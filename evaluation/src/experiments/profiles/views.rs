@@ -1,11 +1,11 @@
-//! Views of profiles: points, means and ratios, as rows, tables and charts.
+//! Views of profiles: points, means, ratios and crossings, as numbers, tables and charts.
 
 use std::ops::RangeInclusive;
 
 use super::{Curve, CurveOf, Profile};
 use crate::{
-    experiments::{Row, Verdict},
-    report::{Chart, Look, Marker, Series, Table, cell},
+    filters::{PAPERS, look},
+    report::{Chart, Series, Table, cell},
 };
 
 /// Returns the profile of the filter with a name.
@@ -36,70 +36,62 @@ pub fn trend(curve: &Curve) -> f64 {
     mean(curve, 0.75 * full..=full) / mean(curve, 0.0..=0.25 * full)
 }
 
-/// Returns the minimum ratio of two curves over the same points.
-pub fn min_ratio(curve: &Curve, other: &Curve) -> f64 {
-    let ratios = curve.iter().zip(other).map(|(one, other)| one.1 / other.1);
-    ratios.fold(f64::INFINITY, f64::min)
+/// Returns the ratios of two curves over the same points, and their minimum and maximum.
+pub fn ratios(curve: &Curve, other: &Curve) -> (Curve, f64, f64) {
+    let ratios: Curve = curve.iter().zip(other).map(|(one, two)| (one.0, one.1 / two.1)).collect();
+    let fold =
+        |start, choose: fn(f64, f64) -> f64| ratios.iter().map(|point| point.1).fold(start, choose);
+    let (min, max) = (fold(f64::INFINITY, f64::min), fold(f64::NEG_INFINITY, f64::max));
+    (ratios, min, max)
 }
 
-/// Checks a claim of the paper's text on a ratio of speeds; a ratio above the range is better.
-///
-/// Speeds depend on the machine, so the claims are about orders and trends only.
-pub fn claim(
-    location: &str,
-    quantity: impl Into<String>,
-    (paper, measured): (Option<f64>, f64),
-    holds: RangeInclusive<f64>,
-    note: &str,
-) -> Row {
-    let verdict = match measured {
-        _ if holds.contains(&measured) => Verdict::Reproduced,
-        _ if measured > *holds.end() => Verdict::Better,
-        _ => Verdict::Differs,
-    };
-    let (location, quantity, note) = (location.into(), quantity.into(), note.into());
-    Row { location, quantity, paper, measured, unit: "×", verdict, note }
+/// Returns the speed of one filter relative to another's, by a number of each.
+pub fn ratio(profiles: &[Profile], name: &str, other: &str, of: impl Fn(&Profile) -> f64) -> f64 {
+    of(find(profiles, name)) / of(find(profiles, other))
+}
+
+/// Returns the smallest x from which the ratios stay above one, interpolated between the points;
+/// not a number if the last one does not.
+pub fn crossing(ratios: &Curve) -> f64 {
+    match ratios.iter().rposition(|&(_, ratio)| ratio <= 1.0) {
+        None => ratios.first().map_or(f64::NAN, |first| first.0),
+        Some(last) => ratios.get(last + 1).map_or(f64::NAN, |&(x, ratio)| {
+            let (below, low) = ratios[last];
+            below + (x - below) * (1.0 - low) / (ratio - low)
+        }),
+    }
 }
 
 /// A speed that the paper calls stable; the range allows for the noise of a shared machine.
-pub const STABLE: RangeInclusive<f64> = 0.67..=1.5;
-/// A speed that falls.
-pub const FALLS: RangeInclusive<f64> = 0.0..=0.67;
+pub const STABLE: RangeInclusive<f64> = 0.8..=1.25;
+/// A speed that falls by more than the noise.
+pub const FALLS: RangeInclusive<f64> = 0.0..=0.8;
 /// A lower speed than that of the other filter.
 pub const SLOWER: RangeInclusive<f64> = 0.0..=1.0;
 /// A higher speed than that of the other filter.
 pub const FASTER: RangeInclusive<f64> = 1.0..=f64::INFINITY;
 
-/// Returns the colour and marker of the paper's filters and of guira's 12-bit layouts; `None` for
-/// filters that the charts omit.
-fn style(name: &str) -> Option<Look> {
-    const PAPERS: [&str; 6] = ["CF", "ss-CF", "BF", "blocked BF", "QF", "dl-CBF"];
-    let papers = PAPERS.iter().position(|&papers| papers == name).map(|index| index + 1);
-    let semi_sorted = Look::GUIRA.marker(Marker::Square);
-    papers.map(Look::nth).or_else(|| match name.strip_prefix("guira ")? {
-        "Plain5x12" => Some(Look::GUIRA),
-        "Plain5x12, batches" => Some(Look::GUIRA_BATCH),
-        "SemiSorted6x12" => Some(semi_sorted),
-        "SemiSorted6x12, batches" => Some(semi_sorted.variant()),
-        _ => None,
-    })
-}
-
 /// Adds the paper's filters and guira's 12-bit layouts to a chart.
 pub fn chart(chart: Chart, profiles: &[Profile], curve: CurveOf) -> Chart {
-    let shown = profiles.iter().filter_map(|profile| Some((style(&profile.name)?, profile)));
-    shown.fold(chart, |chart, (style, profile)| {
-        chart.with(Series::new(style, &*profile.name, curve(profile).clone()))
+    let is_shown = |profile: &&Profile| {
+        PAPERS.contains(&profile.name.as_str())
+            || profile.name.contains("Plain5x12")
+            || profile.name.contains("SemiSorted6x12")
+    };
+    profiles.iter().filter(is_shown).fold(chart, |chart, profile| {
+        chart.with(Series::new(look(&profile.name), &*profile.name, curve(profile).clone()))
     })
 }
 
 /// Adds the batches of all layouts to a chart, and the paper's cuckoo filter for comparison.
 pub fn layout_chart(chart: Chart, profiles: &[Profile], curve: CurveOf) -> Chart {
     let layouts = profiles.iter().filter(|profile| profile.name.ends_with(", batches"));
-    let chart = layouts.enumerate().fold(chart, |chart, (style, profile)| {
-        chart.with(Series::line(style, &*profile.name, curve(profile).clone()))
-    });
-    chart.with(Series::guide("CF", curve(find(profiles, "CF")).clone()))
+    let cf = std::iter::once(find(profiles, "CF"));
+    layouts.chain(cf).fold(chart, |chart, profile| {
+        // All layouts are in batches here, so their names and solid markers suffice.
+        let name = profile.name.trim_end_matches(", batches");
+        chart.with(Series::new(look(name), name, curve(profile).clone()))
+    })
 }
 
 /// Builds a table of the speeds of all filters near some loads or shares in per cent.
@@ -120,7 +112,7 @@ pub fn table(name: &'static str, profiles: &[Profile], points: &[f64], curve: Cu
 
 #[cfg(test)]
 mod tests {
-    use super::{FALLS, STABLE, Verdict, at, claim, mean, min_ratio, trend};
+    use super::{at, crossing, mean, ratios, trend};
 
     #[test]
     fn speeds_means_and_ratios_are_read_from_a_curve() {
@@ -130,17 +122,21 @@ mod tests {
         assert!((mean(&curve, 80.0..=100.0) - 3.0).abs() < 1e-9);
         assert!((trend(&curve) - 3.0 / 8.0).abs() < 1e-9);
         let other = curve.iter().map(|&(x, y)| (x, if y > 6.0 { 4.0 } else { y })).collect();
-        assert!((min_ratio(&curve, &other) - 1.0).abs() < 1e-9);
-        assert!((min_ratio(&other, &curve) - 0.5).abs() < 1e-9);
+        let (_, min, max) = ratios(&curve, &other);
+        assert!((min - 1.0).abs() < 1e-9 && (max - 2.0).abs() < 1e-9);
+        let (_, min, max) = ratios(&other, &curve);
+        assert!((min - 0.5).abs() < 1e-9 && (max - 1.0).abs() < 1e-9);
     }
 
     #[test]
-    fn a_ratio_above_the_claimed_range_is_better_and_one_below_differs() {
-        let verdict = |measured, holds| claim("", "", (None, measured), holds, "").verdict;
-        assert_eq!(verdict(1.0, STABLE), Verdict::Reproduced);
-        assert_eq!(verdict(0.5, STABLE), Verdict::Differs);
-        assert_eq!(verdict(0.5, FALLS), Verdict::Reproduced);
-        assert_eq!(verdict(0.9, FALLS), Verdict::Better);
-        assert_eq!(verdict(f64::NAN, FALLS), Verdict::Differs);
+    fn curves_cross_where_the_ratio_passes_one_for_the_last_time() {
+        let crosses = |ratios: [f64; 3], x: f64| {
+            let found = crossing(&vec![(0.0, ratios[0]), (50.0, ratios[1]), (100.0, ratios[2])]);
+            assert!((found - x).abs() < 1e-9 || (found.is_nan() && x.is_nan()), "{found}");
+        };
+        crosses([0.5, 1.5, 2.0], 25.0);
+        crosses([1.5, 0.9, 1.1], 75.0);
+        crosses([1.1, 1.2, 1.3], 0.0);
+        crosses([1.1, 1.2, 0.9], f64::NAN);
     }
 }

@@ -1,0 +1,63 @@
+//! Any checksum as the hash of a filter, here SHA-1: through a `BuildHasher`, and by hash.
+//!
+//! ```text
+//! cargo run --release -p guira-evaluation --example checksum
+//! ```
+//!
+//! A checksum without a secret protects against nobody who chooses keys, so use it only where the
+//! hash must be the same everywhere.
+
+use std::hash::{BuildHasherDefault, Hasher};
+
+use guira::CuckooFilter;
+use sha1::{Digest, Sha1};
+
+/// A hasher that returns the first 64 bits of a SHA-1 checksum.
+#[derive(Clone, Default)]
+struct Sha1Hasher(Sha1);
+
+impl Hasher for Sha1Hasher {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        first_bits(self.0.clone())
+    }
+}
+
+/// Returns the first 64 bits of a checksum. The filter takes the fingerprint and the bucket from
+/// them.
+fn first_bits(checksum: Sha1) -> u64 {
+    let bytes = checksum.finalize();
+    u64::from_be_bytes(bytes[..8].try_into().expect("a checksum has 20 bytes"))
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // With a hasher: all methods take keys.
+    let by_key = CuckooFilter::builder()
+        .capacity(10_000)
+        .hasher(BuildHasherDefault::<Sha1Hasher>::default())
+        .build()?;
+    by_key.insert("tyto alba")?;
+    assert!(by_key.contains("tyto alba"));
+    assert!(by_key.remove("tyto alba"));
+
+    // By hash: for checksums that exist already, for example as the names of stored objects.
+    let by_hash = CuckooFilter::with_capacity(10_000);
+    let checksum = Sha1::new().chain_update(b"tyto alba");
+    by_hash.by_hash().insert(first_bits(checksum.clone()))?;
+    assert!(by_hash.by_hash().contains(first_bits(checksum)));
+
+    let keys: Vec<String> = (0..10_000).map(|key| format!("key {key}")).collect();
+    for key in &keys {
+        by_key.insert(key)?;
+    }
+    assert!(keys.iter().all(|key| by_key.contains(key)));
+    let absent = (0..1_000_000).filter(|key| by_key.contains(&format!("absent {key}"))).count();
+    println!(
+        "{} keys hashed by SHA-1: all are present, and {absent} of a million others seem to be",
+        by_key.len()
+    );
+    Ok(())
+}
