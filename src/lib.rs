@@ -110,7 +110,7 @@
 //!
 //! All methods take `&self`: share a filter by reference or in an [`Arc`](alloc::sync::Arc).
 //! Lookups take no lock and write nothing. [`insert`](Filter::insert) takes no lock while one of
-//! the item's two buckets has room. (In a growing filter it may take one for an item with many
+//! the item's two buckets has room. (Its documentation names the exception: items with many
 //! copies.)
 //!
 //! - What overlapping calls may observe: [`Filter`](Filter#what-overlapping-calls-may-observe).
@@ -165,7 +165,8 @@
 //! - A thread that waits for a stripe spins. If a thread that holds a stripe can be interrupted by
 //!   another one that then waits for that stripe (an interrupt handler, or a scheduler with strict
 //!   priorities), the other one may spin forever. Two operations take no lock: a lookup, and an
-//!   `insert` into a [`CuckooFilter`] if one of the item's buckets has room.
+//!   `insert` into a [`CuckooFilter`] without [`max_copies`](FilterBuilder::max_copies) if one of
+//!   the item's buckets has room.
 //! - The default seed comes from addresses and similar values, which can be guessed. If an attacker
 //!   can choose keys, pass a [`seed`](FilterBuilder::seed) from a random source of the platform.
 //! - All threads share one counter, so writers slow each other down.

@@ -76,6 +76,26 @@ fn limit_of_two_inserts() {
     });
 }
 
+/// Catches threads that add more than one copy each because none sees what the others have added.
+/// Their items are aliases, which begin with different buckets.
+#[test]
+fn limit_of_two_threads() {
+    check("limit_two_threads", 730, &["reached", "exceeded"], |seen| {
+        let table = Arc::new(table(2));
+        let item = fingerprint(&table, 0, 1, 0, 0);
+        let inserters = [0, 1].map(|from| {
+            let insert = move |table: &Table| table.insert_up_to::<L>(2, pair(table, item, from));
+            spawn(&table, move |table| [insert(table).is_ok(), insert(table).is_ok()])
+        });
+        for inserter in inserters {
+            inserter.join().unwrap();
+        }
+        let copies = table.count::<L>(pair(&table, item, 0));
+        assert!(copies == 2 || copies == 3, "{copies} copies by two threads, for a limit of 2");
+        seen.note_if(copies == 2, "reached", "exceeded");
+    });
+}
+
 /// Inserts an item of which one copy is in the second segment, where it is moved meanwhile.
 fn chain_insert_beside_a_move(name: &str, limit: usize, expected: Result<(), InsertError>) {
     check(name, 44_000, &["done"], move |seen| {

@@ -56,7 +56,7 @@
 //! matches x. So by nesting y is an alias of x in t as well, and can be assigned v, which x no
 //! longer needs. The copies cover the items that are left. (If removal started with the first
 //! segment, t could be finer, and y no alias of x in t. Then y would be lost, although as many
-//! copies are left as items. `tests/growing.rs` removes in that order to show the failure.)
+//! copies are left as items. `tests/chain/` removes in that order to show the failure.)
 //!
 //! So the copy assigned to an item changes only to one in the same segment, by a move, or to one in
 //! the same or an earlier segment, by a removal.
@@ -97,18 +97,19 @@
 //! not shown play no part.)
 //!
 //! After cn, x has a copy in the cover, because its removal comes after the lookup. The addition of
-//! this copy happened before the loads: it was made by the insert of x, or by a move among c1 to
-//! cn, or, if a removal among them assigned the copy to x, before that removal. No clearing that
-//! the loads showed has taken it. It is in the segment of x's insert, which happened before the
-//! lookup, or in an earlier one. So the lookup read its word, and there was a match: a
-//! contradiction. An item that is in the table is always found.
+//! this copy happened before the loads: the copy was added by the insert of x, or by a move among
+//! c1 to cn; or a removal among them assigned it to x, and then its addition happened before that
+//! removal. No clearing that the loads showed has taken it. It is in the segment of x's insert,
+//! which happened before the lookup, or in an earlier one. So the lookup read its word, and there
+//! was a match: a contradiction. An item that is in the table is always found.
 //!
 //! # Limits on copies
 //!
-//! An insert with a limit counts the copies in all segments between two reads of the version, and
-//! then decides as in a table. A copy that is removed or moved meanwhile changes the version,
-//! because all segments share the stripe. A copy in a segment that the count did not list was added
-//! by an insert that overlaps it.
+//! An insert with a limit executes a full fence, counts the copies in all segments between two
+//! reads of the version, and then decides as in a table. A copy that is removed or moved meanwhile
+//! changes the version, because all segments share the stripe. The count lists all segments that
+//! existed before the fences of the argument, since a segment is set before anything is added to
+//! it.
 //!
 //! # Copies of the chain
 //!
@@ -117,7 +118,7 @@
 //! to one in the same segment or in an earlier one. So that copy is in a segment that the clone
 //! listed. All clearings before the locks were acquired are seen, and there are none while they are
 //! held. So the argument above, with the copied words in place of the loads, and with all clearings
-//! since the last `clear` as c1 to cn, shows that the copy covers every such item.
+//! since the last `clear` as c1 to cn, shows that the copies in the clone cover every such item.
 //!
 //! # Growth
 //!

@@ -1,7 +1,7 @@
 //! The steps of the chain's protocol: each operation over all segments.
 
 use super::{Chain, Segment};
-use crate::{InsertError, table::RelocationCount};
+use crate::{InsertError, sync::full_fence, table::RelocationCount};
 
 impl Chain {
     /// Prefetches what an insert reads first.
@@ -69,9 +69,10 @@ impl Chain {
         self.insert(mixed)
     }
 
-    /// Returns whether there were at least `limit` copies at one moment of the call, as the step of
-    /// the same name in [`table`](crate::table) does.
+    /// Returns whether an insert must be refused, as the step of the same name in
+    /// [`table`](crate::table) does.
     fn holds(&self, limit: usize, mixed: u64) -> bool {
+        full_fence();
         let stripe = self.stripes.of(self.first().fingerprint(mixed));
         loop {
             // mutant: chain-limit-version-relaxed

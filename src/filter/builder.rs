@@ -241,7 +241,7 @@ impl<E, S> FilterBuilder<E, S> {
 
     /// Sets whether a table of 2 MiB and more requests huge pages from the system (on Linux, by
     /// `madvise`). On by default: random reads of a large table are 1.4 times as fast with them.
-    /// Such a table is aligned to 2 MiB, for which up to 2 MiB more are allocated.
+    /// Such a table is aligned to 2 MiB, for which 2 MiB more are allocated.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::builder().capacity(10_000_000).huge_pages(false).build()?;
@@ -257,13 +257,13 @@ impl<E, S> FilterBuilder<E, S> {
     /// [`docs::limits`](crate::docs::limits).
     ///
     /// [`insert`](Filter::insert) fails with [`TooManyCopies`](crate::InsertError::TooManyCopies)
-    /// if, at one moment of the call, at least this many copies of the item (or its aliases) were
-    /// in the filter. It adds a copy only if, at one moment of the call, there were fewer. So
-    /// inserts that do not overlap never exceed the limit. If up to k threads insert an item (or
-    /// its aliases) at the same time, there are at most `limit + k - 1` copies.
+    /// only if, at one moment of the call, at least this many copies of the item (or its aliases)
+    /// were in the filter. Inserts of which each one happens before the next never exceed the
+    /// limit. If k threads insert an item (or its aliases) concurrently, there are at most `limit +
+    /// k - 1` copies.
     ///
-    /// An insert also reads the item's stripe, and acquires its lock only if it finds that many
-    /// copies. Batches do not interleave their searches for room. In a
+    /// An insert also executes a full fence and reads the item's stripe. It acquires the lock only
+    /// if it finds that many copies. Batches do not interleave their searches for room. In a
     /// [`GrowingFilter`](crate::GrowingFilter) the limit is on all segments together, so an insert
     /// reads all of them. A snapshot contains the limit.
     ///
@@ -347,8 +347,8 @@ impl<S> FilterBuilder<Growing, S> {
     /// Sets a cap on the memory of the filter, in bytes. Without one, it grows until the system
     /// refuses memory.
     ///
-    /// [`size_in_bytes`](Filter::size_in_bytes) never exceeds the cap, in clones neither. If another
-    /// segment would exceed it, an insert without room fails with
+    /// [`size_in_bytes`](Filter::size_in_bytes) never exceeds the cap, neither in this filter nor
+    /// in its clones. If another segment would exceed it, an insert without room fails with
     /// [`Full`](crate::InsertError::Full), and all items stay. Each segment has twice the buckets
     /// of the one before it, so a filter may be full long before it takes this many bytes.
     ///

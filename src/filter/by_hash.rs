@@ -189,6 +189,8 @@ impl<E: Membership> ByHash<'_, E> {
         added: &mut [bool],
     ) -> Result<usize, InsertBatchError> {
         check_lengths(hashes.len(), added.len());
+        // In case the hashing of an item panics.
+        added.fill(false);
         let mut change = CountChange::additions(&self.core.items);
         let mut failures = Vec::new();
         let mut failed = |position, error| failures.push((position, error));
@@ -216,6 +218,8 @@ impl<E: Membership> ByHash<'_, E> {
         removed: &mut [bool],
     ) -> usize {
         check_lengths(hashes.len(), removed.len());
+        // In case the hashing of an item panics.
+        removed.fill(false);
         let mut change = CountChange::removals(&self.core.items);
         self.core.engine.remove_each(&mut self.mixed(hashes), removed, &mut change.items);
         change.items

@@ -135,9 +135,9 @@ pub(crate) trait Storage: Sized {
 /// The operations of sets of items, on [mixed](crate::table::mix) hashes. None of them updates the
 /// number of items, which the front end keeps.
 ///
-/// Lookups and inserts into empty slots are inline. The other operations are compiled once, and not
-/// in every place that uses a filter: they contain the code of eight layouts, and a call costs little
-/// beside them.
+/// The lookup, and in one table the insert into an empty slot, are inline. The other operations are
+/// compiled once, and not in every place that uses a filter: they contain the code of eight
+/// layouts, and a call costs little beside them.
 pub(crate) trait Steps: Storage {
     fn insert(&self, mixed: u64) -> Result<(), InsertError>;
 

@@ -22,8 +22,8 @@ pub struct Fixed {
     pub(super) huge_pages: bool,
     /// Largest number of copies of an item, if it is lower than the slots of two buckets.
     pub(super) max_copies: Option<NonZero<u8>>,
-    /// The layout, unless copies are limited. So one jump of `insert` tells both whether they are
-    /// and which layout it is.
+    /// The layout, or `None` if copies are limited. So a single jump in `insert` distinguishes all
+    /// cases: limited copies, and each layout without a limit.
     unlimited: Option<Layout>,
 }
 
@@ -159,8 +159,8 @@ impl Fixed {
         })
     }
 
-    /// Calls `operation` with each item's position and pair, in order, a batch window after the
-    /// item's buckets and stripe were prefetched.
+    /// Calls `operation` with each item's position and pair, in order. The item's buckets and
+    /// stripe were prefetched one batch window earlier.
     #[inline]
     fn for_each_pair<L: BucketLayout>(
         &self,

@@ -109,8 +109,8 @@ impl Growing {
         self.chain.insert_up_to(limit, mixed)
     }
 
-    /// Calls `operation` with each item's position and mixed hash, in order, a batch window after
-    /// the item's buckets in all segments were prefetched.
+    /// Calls `operation` with each item's position and mixed hash, in order. The item's buckets in
+    /// all segments were prefetched one batch window earlier.
     fn for_each(&self, hashes: &mut Hashes<'_>, operation: impl FnMut(usize, u64)) {
         let prefetch = |mixed| {
             self.chain.prefetch_all(mixed);

@@ -73,8 +73,8 @@ impl<E: Engine, S> Filter<E, S> {
         self.len() as f64 / self.slots() as f64
     }
 
-    /// Returns the memory of the filter in bytes: all that it has allocated (buckets, with what
-    /// their alignment takes, stripes, and counters), and the filter itself.
+    /// Returns the memory of the filter in bytes: the filter itself and all that it has allocated.
+    /// Most of that are the buckets, with what their alignment takes, the stripes and the counters.
     ///
     /// The system provides pages for the buckets only as they come into use.
     ///

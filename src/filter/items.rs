@@ -8,11 +8,13 @@ use crate::{InsertBatchError, InsertError};
 impl<E: Membership, S: BuildHasher> Filter<E, S> {
     /// Inserts an item. Duplicates count: the filter is a multiset.
     ///
-    /// Acquires no lock if one of the item's two buckets has an empty slot. Otherwise it relocates
-    /// other items, which concurrent lookups do not notice. Reads two cache lines and writes one if
-    /// there is room; near the capacity, a search reads some dozens more. A
-    /// [`GrowingFilter`](crate::GrowingFilter) appends a segment instead of being full. It also
-    /// acquires a lock if the item seems to have too many copies.
+    /// Acquires no lock if one of the item's two buckets has an empty slot, with one exception: in
+    /// a filter with [`max_copies`](crate::FilterBuilder::max_copies), and in a
+    /// [`GrowingFilter`](crate::GrowingFilter), it acquires one if the item seems to have as many
+    /// copies as it may have. If both buckets are full, it relocates other items, which concurrent
+    /// lookups do not notice. Reads two cache lines and writes one if there is room; near the
+    /// capacity, a search reads some dozens more. A `GrowingFilter` appends a segment instead of
+    /// being full.
     ///
     /// # Errors
     /// - [`InsertError::Full`] if no empty slot is within reach (and no segment can be appended);
@@ -159,6 +161,9 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
     /// Each `false` means what `Ok(false)` of [`insert_unique`](Self::insert_unique) means. An item
     /// that occurs twice in the batch is added once.
     ///
+    /// If the hashing of an item panics, some of the items before it may not have been tried.
+    /// `added` tells which items were added.
+    ///
     /// # Errors
     /// [`InsertBatchError`] if some items were absent and could not be added. It lists their
     /// positions, where `added` is `false`. All others were tried.
@@ -207,7 +212,7 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
     /// `items[i]`. Returns the number of copies removed.
     ///
     /// The [contract](Self#the-contract-of-removal) of [`remove`](Self::remove) holds for each
-    /// item.
+    /// item. If the hashing of an item panics, `removed` tells which copies were removed.
     ///
     /// # Panics
     /// If the slices differ in length.
@@ -286,9 +291,10 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
 
     /// Inserts all items of an iterator, in batches. Duplicates count. Every item is tried.
     ///
-    /// Items are hashed a thousand at a time and then inserted. If the iterator panics, the items
-    /// of the last thousand are missing. The call consumes the iterator even after the filter is
-    /// full, so it does not return for an endless one.
+    /// The items are added in the order that [`insert_batch`](Self::insert_batch) describes. If the
+    /// iterator or the hashing of an item panics, some of the items before it may be missing. The
+    /// call consumes the iterator even after the filter is full, so it does not return for an
+    /// endless one.
     ///
     /// (There is no [`Extend`] or [`FromIterator`], because these cannot report failed inserts.)
     ///

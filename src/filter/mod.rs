@@ -114,14 +114,13 @@ pub type GrowingFilter<S = DefaultHashBuilder> = Filter<Growing, S>;
 ///   `insert_unique` that returns `Ok(false)`, and the copies that `count` counts. It does not hold
 ///   in a filter that was loaded from a snapshot, for inserts that overlapped the saving.
 /// - A thread that stops in the middle of an operation never delays a lookup, nor an insert into a
-///   bucket with an empty slot. (In a [`GrowingFilter`], it can delay an insert whose item already
-///   seems to have half of the copies that fit.) It can delay the operations that lock the stripe
-///   that it holds. A stripe serves 1/1024 of the fingerprints in tables of more than 2 MiB (1/255
-///   if fingerprints have 8 bits), more in smaller tables, and an eighth in the smallest.
-///   Operations on the whole filter (`clear`, `clone`, `save`) that wait for it can delay all
-///   operations that take a lock.
+///   bucket with an empty slot, apart from the exception that [`insert`](Self::insert) names. It
+///   can delay the operations that lock the stripe that it holds. A stripe serves 1/1024 of the
+///   fingerprints in tables of more than 2 MiB (1/255 if fingerprints have 8 bits), more in smaller
+///   tables, and an eighth in the smallest. Operations on the whole filter (`clear`, `clone`,
+///   `save`) that wait for it can delay all operations that take a lock.
 ///
-/// # Memory ordering and panics
+/// # Panics
 ///
 /// No operation panics unless its documentation says so. A filter remains usable after a panic in
 /// user code (such as an item's `Hash`): no user code runs while a lock is held.
@@ -243,8 +242,8 @@ impl<E: Engine, S> Filter<E, S> {
     /// be removed, except by another `clear`.
     ///
     /// Acquires all stripes: removals, relocations, `insert_unique` and `count` wait for the call,
-    /// which writes every bucket once. Lookups and inserts into buckets with an empty slot do not
-    /// wait. No memory is released, and a [`GrowingFilter`] keeps its segments.
+    /// which writes every bucket once. Lookups do not wait, nor do those inserts that acquire no
+    /// lock. No memory is released, and a [`GrowingFilter`] keeps its segments.
     ///
     /// # Panics
     /// If the system refuses the memory to hold the locks, at most 32 KiB. Nothing is removed then.
@@ -271,8 +270,8 @@ impl<E: Engine, S> Filter<E, S> {
     /// would then take the alias's copy.
     ///
     /// Acquires all stripes while the buckets are copied: removals, relocations, `count` and
-    /// `insert_unique` wait. Lookups and inserts into buckets with an empty slot do not. The copy
-    /// has the same hasher and seed, and statistics of its own.
+    /// `insert_unique` wait. Lookups do not wait, nor do those inserts that acquire no lock. The
+    /// copy has the same hasher and seed, and statistics of its own.
     ///
     /// # Errors
     /// [`BuildError::OutOfMemory`] if the system refuses the memory.

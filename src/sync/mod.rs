@@ -41,6 +41,14 @@ mod threads;
 pub(crate) use lock::{Lock, LockGuard};
 pub(crate) use set_once::SetOnce;
 
+/// Orders every access before it before every access after it, with regard to other threads that
+/// call it too. (Shuttle is sequentially consistent, and has no fence.)
+#[inline]
+pub(crate) fn full_fence() {
+    #[cfg(not(all(shuttle, not(loom))))]
+    atomic::fence(Ordering::SeqCst);
+}
+
 /// An atomic `u64`: a bucket, or a version.
 #[derive(Debug)]
 #[repr(transparent)]

@@ -13,7 +13,7 @@ use super::{Nesting, Pair, StripeGuard, Table};
 use crate::{
     InsertError,
     bucket::BucketLayout,
-    sync::{Acquire, Relaxed},
+    sync::{Acquire, Relaxed, full_fence},
 };
 
 /// Counts the copies of a pair's fingerprint. `word` reads a bucket.
@@ -104,10 +104,14 @@ impl<N: Nesting> Table<N> {
         self.insert::<L>(pair)
     }
 
-    /// Returns whether there were at least `limit` copies at one moment of the call. `false` means
-    /// that there were fewer at one moment of the call.
+    /// Returns whether an insert must be refused: `true` means that there were at least `limit`
+    /// copies at one moment of the call.
     #[inline]
     fn holds<L: BucketLayout>(&self, limit: usize, pair: Pair) -> bool {
+        // Of the inserts that add copies, one executes this fence last, and sees what the threads
+        // of the others added before their last fences.
+        // mutant: limit-no-fence
+        full_fence();
         loop {
             // mutant: limit-no-validation, limit-relaxed
             let (words, unchanged) = self.read(pair);

@@ -139,9 +139,11 @@
 //! either read a version below k, and then saw none of k's swaps (case 1 above): its miss is right
 //! for the moment before k. Or it read its words after the bump to k. From that bump until the
 //! clear has made its last swap, the copies of the pair only go, because moves wait for the lock.
-//! So a word without a copy has none until k ends, and then there is none at all. (Without the
-//! bump, a lookup could miss one word that is swapped, while another lookup later finds a copy in
-//! the word that is not yet swapped.)
+//! So a word without a copy has none until k ends, and then there is none at all. (The bump is
+//! needed. Say that one word holds a copy, and that another copy is inserted into the other word
+//! after a lookup has read that word and before the clear. If the lookup reads the first copy's
+//! word only after its swap, then without the bump it misses, while a later lookup finds the other
+//! copy, whose word is not yet swapped.)
 //!
 //! # Why a lookup never waits
 //!
@@ -186,26 +188,28 @@
 //!
 //! # Limits on copies
 //!
-//! With a limit n, an insert first counts the copies without the lock, in words that it reads as a
-//! lookup does. Let s be the number that it sees.
+//! With a limit n, an insert first executes a full fence. Then it counts the copies without the
+//! lock, in words that it reads as a lookup does. Let s be the number that it sees.
 //!
 //! 1. *s is at least n.* A half-done move may count twice, so the insert counts again under the
 //!    lock. It is refused only if there are n copies then. Otherwise it goes on.
 //! 2. *s is less than n, and the version changed.* Copies may have moved away from under the reads,
 //!    so the insert counts again. As for a lookup, another thread has made progress.
-//! 3. *s is less than n, and the version is unchanged.* In the terms of "Why a miss is correct", at
-//!    least M + I copies were seen to come and at most R + M to go, so s is at least I - R. Each of
-//!    the R removals pays for one of the I inserts. So at most s items of the pair are in the table
-//!    throughout the count, fewer than n, and the insert adds a copy.
+//! 3. *s is less than n, and the version is unchanged.* The insert adds a copy.
 //!
-//! The addition comes later, so inserts that overlap may all see fewer than n copies. Suppose that
-//! the number of copies grows beyond n, and let T be the last moment at which it was below n. Each
-//! insert that added a copy after T counted before T. So all of them were in progress at T. With at
-//! most k threads that insert the item at T, there are at most k additions after T, the first of
-//! which reaches n: there are never more than n + k - 1 copies. (This argument is about moments. It
-//! holds where a load returns a value that the word had during the call, as with coherent caches.
-//! From happens-before alone follows only that an insert is refused if n inserts of copies that
-//! stay happened before it.)
+//! Suppose that k threads insert the item or its aliases. Then there are never more than n + k - 1
+//! copies. Assume that n + k copies are in the words, and consider the inserts that added them. (A
+//! move takes its copy along. A clearing takes one of several alike copies: let it be one that is
+//! not among these.) One of these inserts, x, executes its fence last. Every other thread added
+//! each of its copies except the last one before its next fence, so before the fence of x. So at
+//! least n of the copies, all but that of x and the last ones of k - 1 other threads, were added
+//! before x reads the words, and x sees them. It misses none that is moved meanwhile, for the
+//! reason that makes a lookup's miss correct: the clearing of the original would have changed the
+//! version. So s is at least n, and so is the count under the lock: x is refused, a contradiction.
+//!
+//! The same holds with sequences of inserts in place of threads, if in each sequence every insert
+//! happens before the next one. A single sequence never exceeds n. Without the fence, two threads
+//! may each add two copies to different buckets and see only their own.
 //!
 //! The inserts of a batch with a limit are made one after the other. Interleaved ones would all
 //! count before the first of them adds.

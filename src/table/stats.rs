@@ -59,9 +59,10 @@ mod on {
         pub path_lengths: [u64; MAX + 1],
         /// Searches that found no empty slot.
         pub failed_searches: u64,
-        /// Retries of lookups, because another thread moved or removed an item of the same stripe
-        /// meanwhile. (In semi-sorted layouts also because the full probe found no match where the
-        /// quick probe left the answer open.)
+        /// Retries of lookups, and of the counts of inserts with a limit on copies, because another
+        /// thread moved or removed an item of the same stripe meanwhile, or cleared the filter. (In
+        /// semi-sorted layouts also because the full probe found no match where the quick probe
+        /// left the answer open.)
         pub lookup_retries: u64,
         /// How often a thread waited for the lock of a stripe.
         pub lock_waits: u64,

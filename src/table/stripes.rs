@@ -6,7 +6,7 @@
 //!
 //! A table has about one stripe for every 256 to 512 buckets, within limits: see [`Stripes::new`].
 //! The segments of a chain share their stripes: as many as a table 32 times the size of the first
-//! segment would have. See `chain/append.rs`.
+//! segment would have, and at least 64. See `chain/append.rs`.
 
 use alloc::{boxed::Box, vec::Vec};
 

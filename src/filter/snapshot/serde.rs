@@ -29,8 +29,8 @@ impl<'de> Deserialize<'de> for CuckooFilter {
 }
 
 impl<'de> Deserialize<'de> for CuckooFilter<StableHashBuilder> {
-    /// Loads a filter whose hasher was made by
-    /// [`hasher_with`](crate::FilterBuilder::hasher_with). One with another seed is loaded by
+    /// Loads a filter whose hasher was made by [`hasher_with`](crate::FilterBuilder::hasher_with).
+    /// A filter whose hasher has any other seed is loaded by
     /// [`from_bytes_with_hasher`](CuckooFilter::from_bytes_with_hasher).
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let load = |bytes: &[u8]| Self::from_bytes_with(bytes, StableHashBuilder::with_seed);

@@ -56,8 +56,9 @@ impl Words {
         Some(storage)
     }
 
-    /// Returns `len` zeroed words on memory fresh from the system: no page is taken before it is
-    /// touched.
+    /// Returns `len` zeroed words on memory fresh from the system, if there are enough of them and
+    /// the system is Linux: no page is taken before it is touched. Otherwise as
+    /// [`zeroed`](Self::zeroed).
     ///
     /// An allocator does not promise this for any size. glibc's provides it for more than 32 MiB.
     /// Smaller blocks may come from memory that was used before, which it clears.
@@ -210,8 +211,9 @@ impl Drop for Words {
     }
 }
 
-/// The bytes of `len` words, their alignment, and the bytes that allow for the alignment. `None` if
-/// that is more than an object can have.
+/// Returns the bytes of `len` words, their alignment, and the bytes to allocate: those of the
+/// words, and as many more as their alignment may need. `None` if that is more than an object can
+/// have.
 fn sizes(len: usize, huge_pages: bool) -> Option<(usize, usize, usize)> {
     assert!(len > 0, "a table has at least one bucket");
     let bytes = len.checked_mul(size_of::<Word>())?;

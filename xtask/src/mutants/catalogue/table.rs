@@ -122,6 +122,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "an unlocked estimate decides that buckets hold only copies",
         Instead("self.estimate_copies::<L>(pair) >= slots_of::<L>(pair)"),
     ),
+    fault("limit-no-fence", "no fence before the unlocked count for the limit", Delete),
     fault("limit-no-lock", "no lock for the decision on the limit", During("lock-skipped")),
     fault("limit-estimate", "an unlocked estimate decides on the limit", Instead("true")),
     fault(
