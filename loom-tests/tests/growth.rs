@@ -251,7 +251,7 @@ fn with_coarse_aliases() -> (Arc<Chain>, u64, u64) {
     (chain, item, coarse_alias)
 }
 
-/// Catches a removal that starts with the first segment: it takes the copy of a coarse alias.
+/// Catches a removal that starts with the first segment: it takes the only copy of an alias.
 ///
 /// The two items are aliases in the first segment, which holds one of them, and not in the second,
 /// which holds the other.
@@ -271,7 +271,7 @@ fn removal_beside_a_lookup_of_a_coarse_alias() {
     });
 }
 
-/// Catches two removals of coarse aliases of which one finds nothing.
+/// Catches two removals, of aliases in the first segment only, of which one finds nothing.
 #[test]
 fn removals_of_coarse_aliases() {
     check("growth_two_removals", 25, &["done"], |seen| {

@@ -108,7 +108,7 @@ fn clone_beside_a_move() {
     });
 }
 
-/// Catches a copy of a chain without locks: a removal takes the copy that it has yet to read.
+/// Catches a clone of a chain without locks: it misses what a removal takes before it is read.
 #[test]
 fn clone_beside_a_removal() {
     check("growth_clone_removal", 61, &["1", "2"], |seen| {
