@@ -5,7 +5,7 @@ mod common;
 use std::{
     hash::{BuildHasher, Hash, Hasher},
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Mutex, Once},
+    sync::{Mutex, Once, PoisonError},
     thread::{self, ThreadId},
 };
 
@@ -307,13 +307,22 @@ fn survives<E: Subject, S: BuildHasher, T: Hash>(
     let inserted = filter.len();
     assert!(inserted < good.len());
     check(inserted);
-    panics(&|| drop(filter.insert_unique_batch(mixed, &mut vec![false; mixed.len()])));
+    // The answers say what was done, also if they are those of an earlier batch.
+    let answers = |attempt: &dyn Fn(&mut [bool])| {
+        let answers = Mutex::new(vec![true; mixed.len()]);
+        panics(&|| attempt(&mut answers.lock().unwrap_or_else(PoisonError::into_inner)));
+        let answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
+        answers.into_iter().filter(|&answer| answer).count()
+    };
+    let added = answers(&|added| drop(filter.insert_unique_batch(mixed, added)));
+    assert_eq!(filter.len(), inserted + added);
     let inserted = filter.len();
     check(inserted);
     panics(&|| _ = filter.contains_batch(mixed, &mut vec![false; mixed.len()]));
     panics(&|| _ = filter.contains_mask(&mixed[120..180]));
     check(inserted);
-    panics(&|| _ = filter.remove_batch(mixed, &mut vec![false; mixed.len()]));
+    let removed = answers(&|removed| _ = filter.remove_batch(mixed, removed));
+    assert_eq!(filter.len(), inserted - removed);
     let inserted = filter.len();
     check(inserted);
     panics(&|| _ = filter.insert_unique_mask(&mixed[120..180]));
