@@ -164,16 +164,16 @@
 //!
 //! - A thread that waits for a stripe spins. If a thread that holds a stripe can be interrupted by
 //!   another one that then waits for that stripe (an interrupt handler, or a scheduler with strict
-//!   priorities), the other one may spin forever. Two operations take no lock: a lookup, and an
-//!   `insert` into a [`CuckooFilter`] without [`max_copies`](FilterBuilder::max_copies) if one of
-//!   the item's buckets has room.
+//!   priorities), the other one may spin forever. Apart from the getters, two operations take no
+//!   lock: a lookup, and an `insert` into a [`CuckooFilter`] without
+//!   [`max_copies`](FilterBuilder::max_copies) if one of the item's buckets has room.
 //! - The default seed comes from addresses and similar values, which can be guessed. If an attacker
 //!   can choose keys, pass a [`seed`](FilterBuilder::seed) from a random source of the platform.
 //! - All threads share one counter, so writers slow each other down.
 //!
 //! Without the feature `stats` the counts take no memory and no instruction. With it, each insert
-//! counts once more, a thread tries a lock before it waits for it, and a filter takes one to nine
-//! KiB more, depending on the number of processors.
+//! updates one more counter, a thread tries a lock before it waits for it, and a filter takes one
+//! to nine KiB more, depending on the number of processors.
 //!
 //! # Compatibility
 //!

@@ -45,8 +45,8 @@ impl Fingerprint {
 pub struct Census {
     /// The number of occupied slots.
     pub occupied: u64,
-    /// Whether the layout's functions could have made every word, apart from differences on which
-    /// no function depends.
+    /// Whether every word is one that the layout's functions could have made, or differs from such
+    /// a word only in ways on which no function depends.
     pub valid: bool,
 }
 

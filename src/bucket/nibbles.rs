@@ -41,7 +41,8 @@ const fn binomial(n: u32, k: u32) -> u32 {
     product
 }
 
-/// What two neighbouring nibbles, as one byte, add to a code: one list of 256 terms per byte.
+/// What two neighbouring nibbles, as one byte, add to a code: for each byte of a sequence, a list
+/// of 256 terms, one for each value of the byte.
 ///
 /// The p-th nibble x, counted from one, adds C(14 + p, p) - C(14 + p - x, p). Derivation: let y be
 /// the next nibble, or zero after the last one. A sequence precedes this one if, for some p, both

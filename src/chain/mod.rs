@@ -75,9 +75,9 @@
 //! - What happened before the bump to e, or to a lower version, happened before the loads.
 //!
 //! Let c1, c2, ..., cn be the clearings of the stripe after k with numbers up to e, in the order in
-//! which they held the lock. All but the last one happened before the loads. So did the addition of
-//! cn, if cn is the second half of a move. (The loads need not show cn itself. If they do not, they
-//! show one copy more, which does no harm.)
+//! which they held the lock. All but the last one happened before the loads. If cn is the second
+//! half of a move, the first half, which added the copy, happened before the loads too. (The loads
+//! need not show cn itself. If they do not, they show one copy more, which does no harm.)
 //!
 //! Go through c1 to cn, and maintain a cover of the items that were inserted after k. By the
 //! contract of `clear`, the removals among c1 to cn remove only such items. (Copies of one
@@ -107,9 +107,9 @@
 //!
 //! An insert with a limit executes a full fence, counts the copies in all segments between two
 //! reads of the version, and then decides as in a table. A copy that is removed or moved meanwhile
-//! changes the version, because all segments share the stripe. The count lists all segments that
-//! existed before the fences of the argument, since a segment is set before anything is added to
-//! it.
+//! changes the version, because all segments share the stripe. The count reads the segment of every
+//! copy that the argument requires it to see: such a copy was added before a fence that is, or
+//! precedes, the fence of this insert, and a segment is set before anything is added to it.
 //!
 //! # Copies of the chain
 //!

@@ -24,7 +24,7 @@ impl Chain {
         loop {
             // mutant: chain-lookup-late-version, chain-lookup-version-relaxed
             let version = stripe.version();
-            // The finest first: it holds most of the items.
+            // The finest first: it holds about half of the items.
             // mutant: chain-lookup-last-only
             if self.segments().rev().any(|segment| segment.contains_unvalidated(mixed)) {
                 return true;

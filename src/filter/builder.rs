@@ -256,11 +256,12 @@ impl<E, S> FilterBuilder<E, S> {
     /// of an item, and then no other item finds room there: see
     /// [`docs::limits`](crate::docs::limits).
     ///
-    /// [`insert`](Filter::insert) fails with [`TooManyCopies`](crate::InsertError::TooManyCopies)
-    /// only if, at one moment of the call, at least this many copies of the item (or its aliases)
-    /// were in the filter. Inserts of which each one happens before the next never exceed the
-    /// limit. If k threads insert an item (or its aliases) concurrently, there are at most `limit +
-    /// k - 1` copies.
+    /// Because of the limit, [`insert`](Filter::insert) fails with
+    /// [`TooManyCopies`](crate::InsertError::TooManyCopies) only if, at one moment of the call, at
+    /// least this many copies of the item (or its aliases) were in the filter. The limits that
+    /// exist without this setting remain. Inserts of which each one happens before the next never
+    /// exceed the limit. If k threads insert an item (or its aliases) concurrently, there are at
+    /// most `limit + k - 1` copies.
     ///
     /// An insert also executes a full fence and reads the item's stripe. It acquires the lock only
     /// if it finds that many copies. Batches do not interleave their searches for room. In a

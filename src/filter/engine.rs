@@ -78,7 +78,7 @@ pub(crate) struct Options {
     pub(super) huge_pages: bool,
     /// Largest number of copies of an item.
     pub(super) max_copies: Option<NonZero<usize>>,
-    /// Largest number of bytes of the filter, `own_bytes` of which it takes itself.
+    /// Largest number of bytes of the filter, of which the `Filter` value itself takes `own_bytes`.
     pub(super) max_bytes: Option<usize>,
     pub(super) own_bytes: usize,
 }

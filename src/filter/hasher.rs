@@ -315,8 +315,8 @@ hashers! {
     write_isize: isize as u64
 }
 
-/// Streams of [`derive_seed`], where a hasher's state starts and where its secrets begin. Streams 0
-/// and 1 are the filter's.
+/// The streams of [`derive_seed`] that a hasher uses: one for the start of its state, and those
+/// from `SECRETS` on for its secrets. Streams 0 and 1 are the filter's.
 const START: u64 = 2;
 const SECRETS: u64 = 3;
 

@@ -74,7 +74,7 @@ impl<E: Engine, S> Filter<E, S> {
     }
 
     /// Returns the memory of the filter in bytes: the filter itself and all that it has allocated.
-    /// Most of that are the buckets, with what their alignment takes, the stripes and the counters.
+    /// Most of it is taken by the buckets and their alignment, by the stripes, and by the counters.
     ///
     /// The system provides pages for the buckets only as they come into use.
     ///

@@ -166,7 +166,8 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
     ///
     /// # Errors
     /// [`InsertBatchError`] if some items were absent and could not be added. It lists their
-    /// positions, where `added` is `false`. All others were tried.
+    /// positions, where `added` is `false`. Such a failure does not keep the other items from being
+    /// tried.
     ///
     /// # Panics
     /// If the slices differ in length.

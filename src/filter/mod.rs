@@ -79,8 +79,9 @@ pub type GrowingFilter<S = DefaultHashBuilder> = Filter<Growing, S>;
 ///
 /// [`contains`](Self::contains) never returns `false` for an item that is in the filter, whatever
 /// other threads insert, relocate and remove meanwhile. For an item that is not in the filter, it
-/// returns `true` with a probability of at most [`false_positive_rate`](Self::false_positive_rate).
-/// Items can be removed. Lookups acquire no lock and write nothing.
+/// returns `true` with a probability of at most [`false_positive_rate`](Self::false_positive_rate),
+/// as long as the filter holds no more than its [`capacity`](Self::capacity). Items can be removed.
+/// Lookups acquire no lock and write nothing.
 ///
 /// All operations take `&self`: share the filter by reference or in an [`Arc`](alloc::sync::Arc).
 ///

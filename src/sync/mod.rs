@@ -5,7 +5,7 @@
 //! feature, selects the implementation, so that no dependent can switch it by accident: `loom` for
 //! the models of `loom-tests/`, `shuttle` for the linearizability tests. A third cfg,
 //! `guira_steps`, keeps std's types and adds a hook before every step: see [`steps`]. (The feature
-//! `std` selects only between locks that park and locks that spin.)
+//! `std` selects between locks that park and locks that spin, and how threads are numbered.)
 
 #[cfg(guira_steps)]
 pub mod steps;
@@ -41,8 +41,8 @@ mod threads;
 pub(crate) use lock::{Lock, LockGuard};
 pub(crate) use set_once::SetOnce;
 
-/// Orders every access before it before every access after it, with regard to other threads that
-/// call it too. (Shuttle is sequentially consistent, and has no fence.)
+/// A full fence: for other threads that call it too, this thread's accesses before the call come
+/// before its accesses after the call. (Shuttle is sequentially consistent, and has no fence.)
 #[inline]
 pub(crate) fn full_fence() {
     #[cfg(not(all(shuttle, not(loom))))]

@@ -95,7 +95,8 @@ impl<N: Nesting> Table<N> {
     }
 
     /// Counts the copies of the pair's fingerprint in its words as they are read one after the
-    /// other, without reading the version: see [`contains_unvalidated`](Self::contains_unvalidated).
+    /// other, without reading the version, as [`contains_unvalidated`](Self::contains_unvalidated)
+    /// does.
     pub(crate) fn count_unvalidated<L: BucketLayout>(&self, pair: Pair) -> usize {
         // mutant: chain-limit-words-relaxed
         let words = words(self.both(pair));

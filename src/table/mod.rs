@@ -140,10 +140,10 @@
 //! for the moment before k. Or it read its words after the bump to k. From that bump until the
 //! clear has made its last swap, the copies of the pair only go, because moves wait for the lock.
 //! So a word without a copy has none until k ends, and then there is none at all. (The bump is
-//! needed. Say that one word holds a copy, and that another copy is inserted into the other word
-//! after a lookup has read that word and before the clear. If the lookup reads the first copy's
-//! word only after its swap, then without the bump it misses, while a later lookup finds the other
-//! copy, whose word is not yet swapped.)
+//! needed. Say that the word of bucket i holds a copy. A lookup reads the word of bucket j, a
+//! second copy is inserted there, and the clear begins and swaps the word of i. If the lookup reads
+//! the word of i only now, then without the bump it misses, while a later lookup finds the second
+//! copy in j, which is not yet swapped.)
 //!
 //! # Why a lookup never waits
 //!
@@ -192,20 +192,21 @@
 //! lock, in words that it reads as a lookup does. Let s be the number that it sees.
 //!
 //! 1. *s is at least n.* A half-done move may count twice, so the insert counts again under the
-//!    lock. It is refused only if there are n copies then. Otherwise it goes on.
+//!    lock. It is refused only if there are n copies then. Otherwise it adds a copy.
 //! 2. *s is less than n, and the version changed.* Copies may have moved away from under the reads,
 //!    so the insert counts again. As for a lookup, another thread has made progress.
 //! 3. *s is less than n, and the version is unchanged.* The insert adds a copy.
 //!
 //! Suppose that k threads insert the item or its aliases. Then there are never more than n + k - 1
 //! copies. Assume that n + k copies are in the words, and consider the inserts that added them. (A
-//! move takes its copy along. A clearing takes one of several alike copies: let it be one that is
-//! not among these.) One of these inserts, x, executes its fence last. Every other thread added
-//! each of its copies except the last one before its next fence, so before the fence of x. So at
-//! least n of the copies, all but that of x and the last ones of k - 1 other threads, were added
-//! before x reads the words, and x sees them. It misses none that is moved meanwhile, for the
-//! reason that makes a lookup's miss correct: the clearing of the original would have changed the
-//! version. So s is at least n, and so is the count under the lock: x is refused, a contradiction.
+//! copy that is moved remains the same copy. Any other clearing takes one of several copies that
+//! are alike: let it be one that is not among the n + k.) One of these inserts, x, executes its
+//! fence last. After each of its copies but the last, every other thread executed the fence of its
+//! next insert, which precedes the fence of x. So at least n of the copies, all but that of x and
+//! the last ones of k - 1 other threads, were added before x reads the words, and x sees them. It
+//! misses none that is moved meanwhile, for the reason that makes a lookup's miss correct: the
+//! clearing of the original would have changed the version. So s is at least n, and so is the count
+//! under the lock: x is refused, a contradiction.
 //!
 //! The same holds with sequences of inserts in place of threads, if in each sequence every insert
 //! happens before the next one. A single sequence never exceeds n. Without the fence, two threads

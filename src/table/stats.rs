@@ -25,7 +25,7 @@ mod on {
     /// more.
     const MAX: usize = 15;
 
-    /// Largest number of shards of the counter of inserts: as many as are useful.
+    /// Largest number of shards of the counter of inserts: no limit but that of every counter.
     const MAX_SHARDS: usize = usize::MAX >> 1;
 
     /// Statistics of a filter since it was built, loaded or cloned, as
