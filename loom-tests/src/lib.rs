@@ -103,7 +103,22 @@ pub fn check_deep(
     check_within(bound, name, floor, outcomes, model);
 }
 
-/// Implements [`check`] and [`check_deep`].
+/// As [`check`], with at most one preemption by default, for models of three threads or of long
+/// operations. `GUIRA_LOOM_BOUND` rules as ever.
+///
+/// # Panics
+/// If the model fails, or explored too little.
+pub fn check_shallow(
+    name: &str,
+    floor: usize,
+    outcomes: &[&'static str],
+    model: impl Fn(&Arc<Seen>) + Send + Sync + 'static,
+) {
+    let is_chosen = std::env::var_os("GUIRA_LOOM_BOUND").is_some();
+    check_within(if is_chosen { bound() } else { Some(1) }, name, floor, outcomes, model);
+}
+
+/// Implements [`check`], [`check_deep`] and [`check_shallow`].
 fn check_within(
     bound: Option<usize>,
     name: &str,

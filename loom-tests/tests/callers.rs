@@ -5,9 +5,10 @@ use guira::{
     raw::{Chain, Table},
 };
 use guira_loom_tests::{
-    L,
+    EVERY_WAY, L, Mark,
     chain::{
-        self, LAYOUT, chain, crowd_second_segment, fill, of_stripe, two_places, with_second_segment,
+        self, LAYOUT, chain, crowd_second_segment, fill, filler, of_stripe, two_places,
+        with_second_segment,
     },
     check, check_deep, fingerprint, pair, put, spawn, table,
 };
@@ -165,6 +166,53 @@ fn chain_count_beside_an_alias_inserted_and_a_copy_removed() {
         writer.join().unwrap();
         assert!((1..=2).contains(&copies), "{copies} copies");
         seen.note_if(copies == 1, "1", "2");
+    });
+}
+
+/// Catches a lookup that validates each segment by itself, from the first to the finest.
+///
+/// An alias goes into the first segment, and its removal takes the item's copy in the second one.
+#[test]
+fn chain_lookup_beside_an_alias_that_goes_to_the_first_segment() {
+    check("growth_alias_to_first", 1_000, EVERY_WAY, |seen| {
+        let chain = chain_with_room_in_the_first_segment();
+        let [item, alias] = two_places(1, 0);
+        let done = Mark::default();
+        let reader = chain::spawn_reader(&chain, seen, &done, item);
+        let writer = chain::spawn(&chain, move |chain| {
+            chain.insert(alias).expect("room in the first segment");
+            assert!(chain.remove(alias));
+            done.set();
+        });
+        reader.join().unwrap();
+        writer.join().unwrap();
+        assert_eq!(chain.count(item), 1);
+    });
+}
+
+/// Catches a lookup in a chain that takes an uncertain quick probe for a hit.
+///
+/// In a semi-sorted word the item and its neighbour have the same high part.
+#[test]
+fn chain_lookup_of_an_absent_item_whose_high_part_is_there() {
+    check("growth_open_probe", 8, EVERY_WAY, |seen| {
+        let chain = chain(1);
+        fill(&chain, 0);
+        let neighbour = filler(0);
+        let absent = (0..16).map(|low| neighbour >> 30 << 30 | low << 26);
+        let absent = absent.filter(|&item| !chain.contains(item)).next().expect("one of 16");
+        let done = Mark::default();
+        let reader = {
+            let (seen, done) = (seen.clone(), done.clone());
+            chain::spawn(&chain, move |chain| {
+                let was_done = done.is_set();
+                assert!(!chain.contains(absent), "found what is not there");
+                seen.note(done.relative_to(was_done));
+            })
+        };
+        assert!(chain.remove(filler(1)));
+        done.set();
+        reader.join().unwrap();
     });
 }
 

@@ -40,7 +40,7 @@ pub(crate) enum Build {
 }
 
 impl Build {
-    pub(super) const ALL: [Self; 2] = [Self::Plain, Self::SemiSorted];
+    pub(crate) const ALL: [Self; 2] = [Self::Plain, Self::SemiSorted];
 
     /// What follows the name of a model of this build.
     pub(crate) fn suffix(self) -> &'static str {

@@ -4,6 +4,7 @@
 //! A marker `// mutant: NAME` stands above the statement, match arm or struct field that the mutant
 //! changes. The code given here is compiled in that place, and may use what is in scope there.
 
+mod callers;
 mod chain;
 mod shared;
 mod table;
@@ -12,7 +13,7 @@ use super::change::Fault;
 
 /// All structural mutants.
 pub(super) fn faults() -> impl Iterator<Item = Fault> {
-    [table::FAULTS, chain::FAULTS, shared::FAULTS].into_iter().flatten().copied()
+    [table::FAULTS, chain::FAULTS, callers::FAULTS, shared::FAULTS].into_iter().flatten().copied()
 }
 
 #[cfg(test)]

@@ -19,7 +19,22 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "bump-same-version",
         "a bump stores the version that it read",
-        Instead("self.stripe.version.store(version, Release)"),
+        Instead(
+            "{
+                 // For the mutants that take another stripe's lock.
+                 impl Stripes {
+                     pub(crate) fn under_another_lock(&self, of: Fingerprint) -> StripeGuard<'_> {
+                         let stripe = |number| &self.stripes[number & (self.stripes.len() - 1)];
+                         let number = of.get() as usize;
+                         StripeGuard {
+                             stripe: stripe(number),
+                             _guard: stripe(number + 1).lock()._guard,
+                         }
+                     }
+                 }
+                 self.stripe.version.store(version, Release)
+             }",
+        ),
     ),
     fault(
         "lock-skipped",

@@ -1,0 +1,409 @@
+//! Mutants of steps that several operations share, each for one of its callers.
+
+use super::super::change::{
+    Change::{self, Condition, During, Instead, Rebind, Weaken},
+    Fault,
+    Half::{Acquire, Release},
+    fault,
+};
+
+/// A table's operation takes the lock of another stripe. The version is that of the right one.
+const OTHER_LOCK_OF_A_PAIR: Change =
+    Instead("self.stripes.under_another_lock(self.addressing.stripe_fingerprint(pair.fingerprint))");
+/// A chain's operation takes the lock of another stripe.
+const OTHER_LOCK_OF_A_HASH: Change =
+    Instead("self.stripes.under_another_lock(self.first().fingerprint(mixed))");
+/// All locks are released, and a guard of other stripes is kept.
+const RELEASED: Change = Rebind {
+    name: "stripes",
+    value: "{
+        drop(stripes);
+        Box::leak(Box::new(crate::table::Stripes::new(1))).lock_all()
+    }",
+};
+const READ_SEGMENTS_RELAXED: Change = During("sync/set_once: get: Acquire to Relaxed");
+const SET_SEGMENT_RELAXED: Change = During("sync/set_once: set: Release to Relaxed");
+const READ_SOURCE_RELAXED: Change = During("table/relocate: relocate: Acquire to Relaxed");
+const COPY_RELAXED: Change = During("table/relocate: relocate: Release to Relaxed");
+
+/// Why two mutants of chains survive.
+const OBSERVED_BY_A_THIRD_THREAD: &str =
+    "only a third thread could see it, and that model has too many schedules. The same step in a \
+     table is covered by `room_insert_acquires`";
+
+pub(super) const FAULTS: &[Fault] = &[
+    // The lock of another stripe.
+    fault("unique-wrong-lock", "`insert_unique` takes another stripe's lock", OTHER_LOCK_OF_A_PAIR),
+    fault("remove-wrong-lock", "`remove` takes another stripe's lock", OTHER_LOCK_OF_A_PAIR),
+    fault("count-wrong-lock", "`count` takes another stripe's lock", OTHER_LOCK_OF_A_PAIR),
+    fault(
+        "reached-wrong-lock",
+        "another stripe's lock for all decisions about a limit on copies",
+        OTHER_LOCK_OF_A_PAIR,
+    ),
+    fault(
+        "only-copies-wrong-lock",
+        "another stripe's lock for the decision that buckets hold only copies",
+        During("reached-wrong-lock"),
+    ),
+    fault(
+        "first-copies-wrong-lock",
+        "another stripe's lock for this decision before a search",
+        During("reached-wrong-lock"),
+    ),
+    fault(
+        "last-copies-wrong-lock",
+        "another stripe's lock for this decision after a search",
+        During("reached-wrong-lock"),
+    ),
+    fault(
+        "batch-copies-wrong-lock",
+        "another stripe's lock for this decision in a batch",
+        During("reached-wrong-lock"),
+    ),
+    fault(
+        "half-wrong-lock",
+        "another stripe's lock for the decision that copies take half of the slots",
+        During("reached-wrong-lock"),
+    ),
+    fault(
+        "relocate-wrong-lock",
+        "a move takes another stripe's lock",
+        Instead(
+            "self.stripes.under_another_lock(self.addressing.stripe_fingerprint(step.fingerprint))",
+        ),
+    ),
+    fault(
+        "chain-unique-wrong-lock",
+        "`insert_unique` takes another stripe's lock",
+        OTHER_LOCK_OF_A_HASH,
+    ),
+    fault("chain-remove-wrong-lock", "`remove` takes another stripe's lock", OTHER_LOCK_OF_A_HASH),
+    fault("chain-count-wrong-lock", "`count` takes another stripe's lock", OTHER_LOCK_OF_A_HASH),
+    // The version of another stripe.
+    fault(
+        "lookup-wrong-version",
+        "a lookup reads another stripe's version",
+        Instead("self.stripes.of(Fingerprint::new(pair.fingerprint.get() + 1))"),
+    ),
+    fault(
+        "chain-lookup-wrong-version",
+        "a lookup reads another stripe's version",
+        Instead(
+            "self.stripes.of(crate::bucket::Fingerprint::new(
+                 self.first().fingerprint(mixed).get() + 1,
+             ))",
+        ),
+    ),
+    // The rounds of a lookup.
+    fault(
+        "lookup-first-late-version",
+        "the first round reads the version after the words",
+        During("lookup-late-version"),
+    ),
+    fault("lookup-first-relaxed", "the first round reads everything by Relaxed", Weaken(Acquire)),
+    fault(
+        "lookup-retry-late-version",
+        "a retry reads the version after the words",
+        During("lookup-late-version"),
+    ),
+    fault("lookup-retry-relaxed", "a retry reads everything by Relaxed", Weaken(Acquire)),
+    fault(
+        "chain-lookup-first-word-relaxed",
+        "a lookup reads each first word by Relaxed",
+        During("table/lookup: words: Acquire to Relaxed"),
+    ),
+    fault(
+        "chain-lookup-second-word-relaxed",
+        "a lookup reads each second word by Relaxed",
+        During("table/lookup: words: Acquire 2 to Relaxed"),
+    ),
+    // The end of a search.
+    fault(
+        "last-add-missing",
+        "an exhausted search returns `Full` without a last attempt",
+        Condition("false"),
+    )
+    .survives(
+        "`Full` is a right answer: the search may miss a slot that becomes empty. \
+         `tests/progress.rs` kills it",
+    ),
+    fault("last-add-relaxed", "the last attempt adds by Relaxed", Weaken(Release)),
+    fault(
+        "last-copies-ignored",
+        "an exhausted search returns `Full` where only copies fill the buckets",
+        Instead("false"),
+    )
+    .survives("`Full` is a right answer: both buckets are full"),
+    fault(
+        "last-full-is-too-many",
+        "an exhausted search returns `TooManyCopies` where others fill the buckets",
+        Instead("true"),
+    ),
+    fault(
+        "reached-relaxed",
+        "the copies are counted by Relaxed for a decision about a limit",
+        During("table/copies: count_locked: Acquire to Relaxed"),
+    )
+    .survives("the lock orders all clearings before the count, and an error publishes nothing"),
+    // The moves of `insert`.
+    fault(
+        "insert-relocate-wrong-lock",
+        "a move of `insert` takes another stripe's lock",
+        During("relocate-wrong-lock"),
+    ),
+    fault(
+        "insert-relocate-no-bump",
+        "a move of `insert` does not bump the version",
+        During("relocate-no-bump"),
+    ),
+    fault(
+        "insert-relocate-early-bump",
+        "a move of `insert` bumps the version before the copy",
+        During("relocate-early-bump"),
+    ),
+    fault(
+        "insert-relocate-late-bump",
+        "a move of `insert` bumps the version after the clearing",
+        During("relocate-late-bump"),
+    ),
+    fault(
+        "insert-relocate-bump-relaxed",
+        "a move of `insert` bumps the version by Relaxed",
+        During("relocate-bump-relaxed"),
+    ),
+    fault(
+        "insert-relocate-clear-relaxed",
+        "a move of `insert` clears by Relaxed",
+        During("relocate-clear-relaxed"),
+    ),
+    fault(
+        "insert-relocate-read-relaxed",
+        "a move of `insert` reads the source by Relaxed",
+        READ_SOURCE_RELAXED,
+    ),
+    fault("insert-relocate-copy-relaxed", "a move of `insert` copies by Relaxed", COPY_RELAXED),
+    // The moves of `insert_unique`.
+    fault(
+        "unique-relocate-wrong-lock",
+        "a move of `insert_unique` takes another stripe's lock",
+        During("relocate-wrong-lock"),
+    ),
+    fault(
+        "unique-relocate-no-bump",
+        "a move of `insert_unique` does not bump the version",
+        During("relocate-no-bump"),
+    ),
+    fault(
+        "unique-relocate-early-bump",
+        "a move of `insert_unique` bumps the version before the copy",
+        During("relocate-early-bump"),
+    ),
+    fault(
+        "unique-relocate-late-bump",
+        "a move of `insert_unique` bumps the version after the clearing",
+        During("relocate-late-bump"),
+    ),
+    fault(
+        "unique-relocate-bump-relaxed",
+        "a move of `insert_unique` bumps the version by Relaxed",
+        During("relocate-bump-relaxed"),
+    ),
+    fault(
+        "unique-relocate-clear-relaxed",
+        "a move of `insert_unique` clears by Relaxed",
+        During("relocate-clear-relaxed"),
+    ),
+    fault(
+        "unique-relocate-read-relaxed",
+        "a move of `insert_unique` reads the source by Relaxed",
+        READ_SOURCE_RELAXED,
+    ),
+    fault(
+        "unique-relocate-copy-relaxed",
+        "a move of `insert_unique` copies by Relaxed",
+        COPY_RELAXED,
+    ),
+    // The moves of `insert` into a chain.
+    fault(
+        "chain-relocate-wrong-lock",
+        "a move of `insert` takes another stripe's lock",
+        During("relocate-wrong-lock"),
+    ),
+    fault(
+        "chain-relocate-bump-relaxed",
+        "a move of `insert` bumps the version by Relaxed",
+        During("relocate-bump-relaxed"),
+    ),
+    fault(
+        "chain-relocate-clear-relaxed",
+        "a move of `insert` clears by Relaxed",
+        During("relocate-clear-relaxed"),
+    ),
+    fault(
+        "chain-relocate-read-relaxed",
+        "a move of `insert` reads the source by Relaxed",
+        READ_SOURCE_RELAXED,
+    )
+    .survives(OBSERVED_BY_A_THIRD_THREAD),
+    fault("chain-relocate-copy-relaxed", "a move of `insert` copies by Relaxed", COPY_RELAXED),
+    // The moves of `insert_unique` into a chain.
+    fault(
+        "chain-unique-relocate-wrong-lock",
+        "a move of `insert_unique` takes another stripe's lock",
+        During("relocate-wrong-lock"),
+    ),
+    fault(
+        "chain-unique-relocate-no-bump",
+        "a move of `insert_unique` does not bump the version",
+        During("relocate-no-bump"),
+    ),
+    fault(
+        "chain-unique-relocate-early-bump",
+        "a move of `insert_unique` bumps the version before the copy",
+        During("relocate-early-bump"),
+    ),
+    fault(
+        "chain-unique-relocate-late-bump",
+        "a move of `insert_unique` bumps the version after the clearing",
+        During("relocate-late-bump"),
+    ),
+    fault(
+        "chain-unique-relocate-bump-relaxed",
+        "a move of `insert_unique` bumps the version by Relaxed",
+        During("relocate-bump-relaxed"),
+    ),
+    fault(
+        "chain-unique-relocate-clear-relaxed",
+        "a move of `insert_unique` clears by Relaxed",
+        During("relocate-clear-relaxed"),
+    ),
+    fault(
+        "chain-unique-relocate-read-relaxed",
+        "a move of `insert_unique` reads the source by Relaxed",
+        READ_SOURCE_RELAXED,
+    )
+    .survives(OBSERVED_BY_A_THIRD_THREAD),
+    fault(
+        "chain-unique-relocate-copy-relaxed",
+        "a move of `insert_unique` copies by Relaxed",
+        COPY_RELAXED,
+    ),
+    // Batches.
+    fault("batch-add-relaxed", "a batch adds by Relaxed", Weaken(Release)),
+    fault("batch-stale-dropped", "a pending insert with a stale plan is dropped", Instead("Ok(())")),
+    fault(
+        "batch-relocate-wrong-lock",
+        "a move of a batch takes another stripe's lock",
+        During("relocate-wrong-lock"),
+    ),
+    fault(
+        "batch-relocate-no-bump",
+        "a move of a batch does not bump the version",
+        During("relocate-no-bump"),
+    ),
+    fault(
+        "batch-relocate-bump-relaxed",
+        "a move of a batch bumps the version by Relaxed",
+        During("relocate-bump-relaxed"),
+    ),
+    // The other steps of a chain.
+    fault(
+        "chain-remove-bump-relaxed",
+        "a removal bumps the version by Relaxed",
+        During("remove-bump-relaxed"),
+    ),
+    fault(
+        "chain-remove-clear-relaxed",
+        "a removal clears by Relaxed",
+        During("remove-clear-relaxed"),
+    ),
+    fault(
+        "chain-remove-read-relaxed",
+        "a removal reads the words by Relaxed",
+        During("table/remove: remove_locked: Acquire to Relaxed"),
+    ),
+    fault(
+        "chain-unique-read-relaxed",
+        "`insert_unique` reads the last segment by Relaxed",
+        During("table/insert: add_if_absent: Acquire to Relaxed"),
+    ),
+    fault(
+        "chain-unique-rest-relaxed",
+        "`insert_unique` adds to an earlier segment by Relaxed",
+        Weaken(Release),
+    ),
+    fault(
+        "chain-unique-rest-read-relaxed",
+        "`insert_unique` reads an earlier segment by Relaxed before it adds there",
+        During("table/insert: add_if_absent: Acquire to Relaxed"),
+    ),
+    fault(
+        "chain-unique-rest-two-reads",
+        "presence and room are decided by two reads in an earlier segment",
+        During("unique-two-reads"),
+    ),
+    // The places of segments.
+    fault("chain-lookup-segments-relaxed", "a lookup acquires no segment", READ_SEGMENTS_RELAXED),
+    fault("chain-count-segments-relaxed", "`count` acquires no segment", READ_SEGMENTS_RELAXED),
+    fault("chain-insert-segments-relaxed", "`insert` acquires no segment", READ_SEGMENTS_RELAXED),
+    fault(
+        "chain-append-segments-relaxed",
+        "`insert` acquires no segment once the last one was full",
+        READ_SEGMENTS_RELAXED,
+    ),
+    fault(
+        "chain-unique-segments-relaxed",
+        "`insert_unique` acquires no segment",
+        READ_SEGMENTS_RELAXED,
+    ),
+    fault("chain-remove-segments-relaxed", "a removal acquires no segment", READ_SEGMENTS_RELAXED),
+    fault("chain-clear-segments-relaxed", "`clear` acquires no segment", READ_SEGMENTS_RELAXED),
+    fault("chain-clone-segments-relaxed", "a clone acquires no segment", READ_SEGMENTS_RELAXED),
+    fault("chain-append-set-relaxed", "`insert` does not publish a segment", SET_SEGMENT_RELAXED),
+    fault(
+        "chain-unique-set-relaxed",
+        "`insert_unique` does not publish a segment",
+        SET_SEGMENT_RELAXED,
+    ),
+    // What holds all stripes.
+    fault("clear-early-unlock", "`clear` swaps after releasing the locks", RELEASED),
+    fault("clone-early-unlock", "a clone reads after releasing the locks", RELEASED),
+    fault("chain-clear-early-unlock", "`clear` swaps after releasing the locks", RELEASED),
+    fault("chain-clone-early-unlock", "a clone reads after releasing the locks", RELEASED),
+    fault(
+        "chain-clear-one-lock-fewer",
+        "`clear` takes all locks but one",
+        During("all-but-one-lock"),
+    ),
+    fault(
+        "chain-clear-any-order",
+        "`clear` takes the locks in no fixed order",
+        During("locks-in-no-order"),
+    ),
+    fault(
+        "chain-clone-one-lock-fewer",
+        "a clone takes all locks but one",
+        During("all-but-one-lock"),
+    ),
+    fault(
+        "chain-clone-any-order",
+        "clones take the locks in no fixed order",
+        During("locks-in-no-order"),
+    ),
+    fault(
+        "chain-clear-swap-acquire",
+        "`clear` swaps without Release",
+        During("table/whole_table: clear_locked: AcqRel to Acquire"),
+    ),
+    fault(
+        "chain-clear-swap-release",
+        "`clear` swaps without Acquire",
+        During("table/whole_table: clear_locked: AcqRel to Release"),
+    ),
+    fault(
+        "chain-clone-read-relaxed",
+        "a clone reads the words by Relaxed",
+        During("table/whole_table: copy_into: Acquire to Relaxed"),
+    ),
+];
