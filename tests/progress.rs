@@ -110,8 +110,8 @@ fn calls_without_interference_take_few_steps_and_no_lock() {
     assert_eq!(steps(|| scene.table.contains::<L>(pair)), [Step::Load; LOOKUP]);
 }
 
-/// The last attempt of an insert whose search found no empty slot. Without it `Full` would be a right
-/// answer too, so no model can demand it.
+/// The last attempt of an insert whose search found no empty slot. Without it, `Full` would be a
+/// right answer too, so no model can demand it.
 #[test]
 fn an_insert_takes_a_slot_that_becomes_empty_during_its_search() {
     let full_scene = || {

@@ -5,7 +5,8 @@ use guira::{
     raw::{Fingerprint, PendingInserts, Table},
 };
 use guira_loom_tests::{
-    EVERY_WAY, L, Mark, check, check_shallow, fingerprint, pair, put, put_each, spawn, spawn_reader, table,
+    EVERY_WAY, L, Mark, check, check_shallow, fingerprint, pair, put, put_each, spawn,
+    spawn_reader, table,
 };
 use loom::sync::Arc;
 
@@ -54,7 +55,7 @@ impl Scene {
 /// stale.
 #[test]
 fn beside_a_reader() {
-    check_shallow("batch_reader", 500, EVERY_WAY, |seen| {
+    check_shallow("batch_reader", 18_700, EVERY_WAY, |seen| {
         let table = Arc::new(table(3));
         let scene = Scene::new(&table);
         let incoming = scene.incoming;
@@ -76,7 +77,7 @@ fn beside_a_reader() {
 /// Catches a batch whose moves take the wrong lock: a removal misses an item that moves.
 #[test]
 fn beside_a_removal() {
-    check("batch_remove", 100, &["done"], |seen| {
+    check("batch_remove", 149, &["done"], |seen| {
         let table = Arc::new(table(3));
         let scene = Scene::new(&table);
         let (incoming, leaving) = (scene.incoming, scene.moving[0]);
@@ -99,15 +100,15 @@ fn beside_a_removal() {
 /// Each one has two inserts for the two slots that can be made empty.
 #[test]
 fn beside_another() {
-    check("batch_batch", 100, &["1 and 1", "2 and 0", "0 and 2"], |seen| {
+    check("batch_batch", 1_430, &["1 and 1", "2 and 0", "0 and 2"], |seen| {
         let table = Arc::new(table(3));
         let scene = Scene::new(&table);
         let others = [2, 3].map(|nth| (fingerprint(&table, 0, 1, 1, nth), 1));
         let batches = [scene.incoming, others];
-        let writers =
-            batches.map(|items| spawn(&table, move |table| insert_batch(table, &items)));
+        let writers = batches.map(|items| spawn(&table, move |table| insert_batch(table, &items)));
         let outcomes = writers.map(|writer| writer.join().unwrap());
-        let added = |outcomes: &[Result<(), _>]| outcomes.iter().filter(|outcome| outcome.is_ok()).count();
+        let added =
+            |outcomes: &[Result<(), _>]| outcomes.iter().filter(|outcome| outcome.is_ok()).count();
         let counts = [added(&outcomes[0]), added(&outcomes[1])];
         seen.note(match counts {
             [1, 1] => "1 and 1",

@@ -249,7 +249,7 @@ fn of_an_item_with_one_bucket() {
 /// In a semi-sorted word the item and its neighbour have the same high part.
 #[test]
 fn of_an_absent_item_whose_high_part_is_there() {
-    check("lookup_open_probe", 1_000, EVERY_WAY, |seen| {
+    check("lookup_open_probe", 6_000, EVERY_WAY, |seen| {
         let table = Arc::new(table(1));
         let neighbour = fingerprint(&table, 0, 0, 0, 0);
         let other = fingerprint(&table, 0, 0, 0, 3);

@@ -33,8 +33,8 @@ struct Insert {
 }
 
 impl PendingInserts {
-    /// Adds the item at this position of a batch, or a pending insert if both buckets are full. Calls
-    /// `done` for each insert that is completed by now.
+    /// Adds the item at this position of a batch, or a pending insert if both buckets are full.
+    /// Calls `done` for each insert that is completed by now.
     #[inline]
     pub fn insert<L: BucketLayout>(
         &mut self,

@@ -53,7 +53,11 @@ pub struct Class {
 impl Class {
     /// The copies that may be taken for copies of this class.
     pub fn copies_of_aliases(&self, counts: Counts) -> u8 {
-        self.aliases.iter().zip(counts).map(|(&is_alias, count)| if is_alias { count } else { 0 }).sum()
+        self.aliases
+            .iter()
+            .zip(counts)
+            .map(|(&is_alias, count)| if is_alias { count } else { 0 })
+            .sum()
     }
 
     /// Whether one of the two buckets can be full, by the number of copies that may be there.
@@ -101,9 +105,9 @@ pub enum Operation {
 /// segments. Which copies do depends on their segments. So a hit requires a copy of the class or of
 /// such an alias, and a miss that there is no copy of the class.
 ///
-/// In one other place it is weaker than the filter: `Full` depends on the bucket that holds each item,
-/// and on a search that reads one bucket after another. So it requires only that the multiset is
-/// unchanged, and that enough copies are present to fill one of the two buckets. That is true at
+/// In one other place it is weaker than the filter: `Full` depends on the bucket that holds each
+/// item, and on a search that reads one bucket after another. So it requires only that the multiset
+/// is unchanged, and that enough copies are present to fill one of the two buckets. That is true at
 /// the moment at which this bucket was read. (The buckets need not be full at the same moment.)
 pub struct Multiset;
 

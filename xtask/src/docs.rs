@@ -120,7 +120,9 @@ fn table_of_mutants(
         let mut by = Vec::new();
         for (build, killer) in Build::ALL.into_iter().zip(killers) {
             by.push(match mutant.explanation(build) {
-                _ if models.iter().any(|declared| declared.name == *killer) => format!("`{killer}`"),
+                _ if models.iter().any(|declared| declared.name == *killer) => {
+                    format!("`{killer}`")
+                }
                 Some(reason) if killer.is_empty() => format!("none: {reason}"),
                 _ => bail!(
                     "the killer of {name}, {killer:?}, is gone: \

@@ -90,8 +90,7 @@ fn sentence(run: &Run) -> String {
 
 /// Whether no model noticed the mutant, and the source does not say why.
 fn is_failure(run: &Run) -> bool {
-    !matches!(run.outcome, Outcome::Killed { .. })
-        && run.mutant.explanation(run.build).is_none()
+    !matches!(run.outcome, Outcome::Killed { .. }) && run.mutant.explanation(run.build).is_none()
 }
 
 /// Whether no model noticed the mutant, and the source says why.

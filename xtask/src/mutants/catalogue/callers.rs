@@ -8,8 +8,9 @@ use super::super::change::{
 };
 
 /// A table's operation takes the lock of another stripe. The version is that of the right one.
-const OTHER_LOCK_OF_A_PAIR: Change =
-    Instead("self.stripes.under_another_lock(self.addressing.stripe_fingerprint(pair.fingerprint))");
+const OTHER_LOCK_OF_A_PAIR: Change = Instead(
+    "self.stripes.under_another_lock(self.addressing.stripe_fingerprint(pair.fingerprint))",
+);
 /// A chain's operation takes the lock of another stripe.
 const OTHER_LOCK_OF_A_HASH: Change =
     Instead("self.stripes.under_another_lock(self.first().fingerprint(mixed))");
@@ -23,13 +24,6 @@ const RELEASED: Change = Rebind {
 };
 const READ_SEGMENTS_RELAXED: Change = During("sync/set_once: get: Acquire to Relaxed");
 const SET_SEGMENT_RELAXED: Change = During("sync/set_once: set: Release to Relaxed");
-const READ_SOURCE_RELAXED: Change = During("table/relocate: relocate: Acquire to Relaxed");
-const COPY_RELAXED: Change = During("table/relocate: relocate: Release to Relaxed");
-
-/// Why two mutants of chains survive.
-const OBSERVED_BY_A_THIRD_THREAD: &str =
-    "only a third thread could see it, and that model has too many schedules. The same step in a \
-     table is covered by `room_insert_acquires`";
 
 pub(super) const FAULTS: &[Fault] = &[
     // The lock of another stripe.
@@ -146,152 +140,13 @@ pub(super) const FAULTS: &[Fault] = &[
         During("table/copies: count_locked: Acquire to Relaxed"),
     )
     .survives("the lock orders all clearings before the count, and an error publishes nothing"),
-    // The moves of `insert`.
-    fault(
-        "insert-relocate-wrong-lock",
-        "a move of `insert` takes another stripe's lock",
-        During("relocate-wrong-lock"),
-    ),
-    fault(
-        "insert-relocate-no-bump",
-        "a move of `insert` does not bump the version",
-        During("relocate-no-bump"),
-    ),
-    fault(
-        "insert-relocate-early-bump",
-        "a move of `insert` bumps the version before the copy",
-        During("relocate-early-bump"),
-    ),
-    fault(
-        "insert-relocate-late-bump",
-        "a move of `insert` bumps the version after the clearing",
-        During("relocate-late-bump"),
-    ),
-    fault(
-        "insert-relocate-bump-relaxed",
-        "a move of `insert` bumps the version by Relaxed",
-        During("relocate-bump-relaxed"),
-    ),
-    fault(
-        "insert-relocate-clear-relaxed",
-        "a move of `insert` clears by Relaxed",
-        During("relocate-clear-relaxed"),
-    ),
-    fault(
-        "insert-relocate-read-relaxed",
-        "a move of `insert` reads the source by Relaxed",
-        READ_SOURCE_RELAXED,
-    ),
-    fault("insert-relocate-copy-relaxed", "a move of `insert` copies by Relaxed", COPY_RELAXED),
-    // The moves of `insert_unique`.
-    fault(
-        "unique-relocate-wrong-lock",
-        "a move of `insert_unique` takes another stripe's lock",
-        During("relocate-wrong-lock"),
-    ),
-    fault(
-        "unique-relocate-no-bump",
-        "a move of `insert_unique` does not bump the version",
-        During("relocate-no-bump"),
-    ),
-    fault(
-        "unique-relocate-early-bump",
-        "a move of `insert_unique` bumps the version before the copy",
-        During("relocate-early-bump"),
-    ),
-    fault(
-        "unique-relocate-late-bump",
-        "a move of `insert_unique` bumps the version after the clearing",
-        During("relocate-late-bump"),
-    ),
-    fault(
-        "unique-relocate-bump-relaxed",
-        "a move of `insert_unique` bumps the version by Relaxed",
-        During("relocate-bump-relaxed"),
-    ),
-    fault(
-        "unique-relocate-clear-relaxed",
-        "a move of `insert_unique` clears by Relaxed",
-        During("relocate-clear-relaxed"),
-    ),
-    fault(
-        "unique-relocate-read-relaxed",
-        "a move of `insert_unique` reads the source by Relaxed",
-        READ_SOURCE_RELAXED,
-    ),
-    fault(
-        "unique-relocate-copy-relaxed",
-        "a move of `insert_unique` copies by Relaxed",
-        COPY_RELAXED,
-    ),
-    // The moves of `insert` into a chain.
-    fault(
-        "chain-relocate-wrong-lock",
-        "a move of `insert` takes another stripe's lock",
-        During("relocate-wrong-lock"),
-    ),
-    fault(
-        "chain-relocate-bump-relaxed",
-        "a move of `insert` bumps the version by Relaxed",
-        During("relocate-bump-relaxed"),
-    ),
-    fault(
-        "chain-relocate-clear-relaxed",
-        "a move of `insert` clears by Relaxed",
-        During("relocate-clear-relaxed"),
-    ),
-    fault(
-        "chain-relocate-read-relaxed",
-        "a move of `insert` reads the source by Relaxed",
-        READ_SOURCE_RELAXED,
-    )
-    .survives(OBSERVED_BY_A_THIRD_THREAD),
-    fault("chain-relocate-copy-relaxed", "a move of `insert` copies by Relaxed", COPY_RELAXED),
-    // The moves of `insert_unique` into a chain.
-    fault(
-        "chain-unique-relocate-wrong-lock",
-        "a move of `insert_unique` takes another stripe's lock",
-        During("relocate-wrong-lock"),
-    ),
-    fault(
-        "chain-unique-relocate-no-bump",
-        "a move of `insert_unique` does not bump the version",
-        During("relocate-no-bump"),
-    ),
-    fault(
-        "chain-unique-relocate-early-bump",
-        "a move of `insert_unique` bumps the version before the copy",
-        During("relocate-early-bump"),
-    ),
-    fault(
-        "chain-unique-relocate-late-bump",
-        "a move of `insert_unique` bumps the version after the clearing",
-        During("relocate-late-bump"),
-    ),
-    fault(
-        "chain-unique-relocate-bump-relaxed",
-        "a move of `insert_unique` bumps the version by Relaxed",
-        During("relocate-bump-relaxed"),
-    ),
-    fault(
-        "chain-unique-relocate-clear-relaxed",
-        "a move of `insert_unique` clears by Relaxed",
-        During("relocate-clear-relaxed"),
-    ),
-    fault(
-        "chain-unique-relocate-read-relaxed",
-        "a move of `insert_unique` reads the source by Relaxed",
-        READ_SOURCE_RELAXED,
-    )
-    .survives(OBSERVED_BY_A_THIRD_THREAD),
-    fault(
-        "chain-unique-relocate-copy-relaxed",
-        "a move of `insert_unique` copies by Relaxed",
-        COPY_RELAXED,
-    ),
     // Batches.
     fault("batch-add-relaxed", "a batch adds by Relaxed", Weaken(Release)),
-    fault("batch-stale-dropped", "a pending insert with a stale plan is dropped", Instead("Ok(())")),
+    fault(
+        "batch-stale-dropped",
+        "a pending insert with a stale plan is dropped",
+        Instead("Ok(())"),
+    ),
     fault(
         "batch-relocate-wrong-lock",
         "a move of a batch takes another stripe's lock",

@@ -6,6 +6,7 @@
 
 mod callers;
 mod chain;
+mod moves;
 mod shared;
 mod table;
 
@@ -13,7 +14,10 @@ use super::change::Fault;
 
 /// All structural mutants.
 pub(super) fn faults() -> impl Iterator<Item = Fault> {
-    [table::FAULTS, chain::FAULTS, callers::FAULTS, shared::FAULTS].into_iter().flatten().copied()
+    [table::FAULTS, chain::FAULTS, callers::FAULTS, moves::FAULTS, shared::FAULTS]
+        .into_iter()
+        .flatten()
+        .copied()
 }
 
 #[cfg(test)]
