@@ -8,7 +8,10 @@ use guira_loom_tests::{
     EVERY_WAY, L, Mark, check, check_shallow, fingerprint, pair, put, put_each, spawn,
     spawn_reader, table,
 };
-use loom::sync::Arc;
+use loom::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::Relaxed},
+};
 
 /// Inserts items, each with its first bucket, as a batch does.
 fn insert_batch(table: &Table, items: &[(Fingerprint, u32)]) -> Vec<Result<(), InsertError>> {
@@ -36,10 +39,17 @@ impl Scene {
         let moving = [0, 1].map(|nth| fingerprint(table, 0, 2, 0, nth));
         put_each(table, moving[0], &[0]);
         put_each(table, moving[1], &[0]);
+        // Their high parts differ from that of the item that is looked up. Otherwise a quick probe
+        // of semi-sorted words would leave the answer open, and the lookup would read all again.
+        let apart = |bucket, alternate, nth| {
+            let all = (0..).map(|nth| fingerprint(table, bucket, alternate, 1, nth));
+            let mut apart = all.filter(|item| item.get() >> 4 != moving[0].get() >> 4);
+            apart.nth(nth).expect("one of many")
+        };
         for nth in 0..2 {
-            put(table, fingerprint(table, 1, 1, 1, nth), 1);
+            put(table, apart(1, 1, nth), 1);
         }
-        let incoming = [0, 1].map(|nth| (fingerprint(table, 0, 1, 1, nth), 0));
+        let incoming = [0, 1].map(|nth| (apart(0, 1, nth), 0));
         Self { moving, incoming }
     }
 
@@ -71,6 +81,27 @@ fn beside_a_reader() {
         for item in scene.moving {
             assert_eq!(table.count::<L>(pair(&table, item, 0)), 1, "lost or doubled");
         }
+    });
+}
+
+/// Catches a batch that does not publish what it adds.
+#[test]
+fn publishes_what_it_adds() {
+    check("batch_publishes", 18, &["hit", "miss"], |seen| {
+        let table = Arc::new(table(2));
+        let item = fingerprint(&table, 0, 1, 0, 0);
+        let data = Arc::new(AtomicUsize::new(0));
+        let writer = {
+            let data = data.clone();
+            spawn(&table, move |table| {
+                data.store(1, Relaxed);
+                assert_eq!(insert_batch(table, &[(item, 0)]), [Ok(())]);
+            })
+        };
+        let hit = table.contains::<L>(pair(&table, item, 0));
+        assert!(!hit || data.load(Relaxed) == 1, "a hit does not happen after its insert");
+        seen.note_if(hit, "hit", "miss");
+        writer.join().unwrap();
     });
 }
 
