@@ -103,8 +103,7 @@ pub fn check_deep(
     check_within(bound, name, floor, outcomes, model);
 }
 
-/// As [`check`], with at most one preemption by default, for models of three threads or of long
-/// operations. `GUIRA_LOOM_BOUND` rules as ever.
+/// As [`check`], with one preemption fewer, for models of long operations.
 ///
 /// # Panics
 /// If the model fails, or explored too little.
@@ -114,8 +113,7 @@ pub fn check_shallow(
     outcomes: &[&'static str],
     model: impl Fn(&Arc<Seen>) + Send + Sync + 'static,
 ) {
-    let is_chosen = std::env::var_os("GUIRA_LOOM_BOUND").is_some();
-    check_within(if is_chosen { bound() } else { Some(1) }, name, floor, outcomes, model);
+    check_within(bound().map(|bound| bound - 1), name, floor, outcomes, model);
 }
 
 /// Implements [`check`], [`check_deep`] and [`check_shallow`].
