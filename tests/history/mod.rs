@@ -39,11 +39,12 @@ pub type Counts = [u8; CLASSES];
 pub struct Class {
     /// Its place among the classes.
     pub index: usize,
-    /// Copies that fill both of its buckets. `None`: the filter grows, so it is never full, and the
-    /// limit on copies depends on the segments.
+    /// Copies that fill both of its buckets. `None`: the filter grows, so the limit on copies
+    /// depends on the segments.
     pub most: Option<u8>,
     pub slots_per_bucket: u8,
-    /// For each of its buckets: the classes that may be there.
+    /// For each of its buckets, in the last segment that can be appended: the classes that may be
+    /// there.
     pub beside: [[bool; CLASSES]; 2],
     /// The classes whose copies may be taken for copies of this one: itself, and in a filter that
     /// grows those that are aliases of it in the first segment.
@@ -62,11 +63,10 @@ impl Class {
 
     /// Whether one of the two buckets can be full, by the number of copies that may be there.
     fn can_be_full(&self, counts: Counts) -> bool {
-        self.most.is_some()
-            && self.beside.iter().any(|beside| {
-                let copies = |(&here, count)| if here { count } else { 0 };
-                beside.iter().zip(counts).map(copies).sum::<u8>() >= self.slots_per_bucket
-            })
+        self.beside.iter().any(|beside| {
+            let copies = |(&here, count)| if here { count } else { 0 };
+            beside.iter().zip(counts).map(copies).sum::<u8>() >= self.slots_per_bucket
+        })
     }
 }
 

@@ -210,7 +210,12 @@ impl Target for Chain {
             (pair.fingerprint, one.min(other), one.max(other))
         };
         let aliases = std::array::from_fn(|other| kept(other) == kept(index));
-        Class { index, most: None, slots_per_bucket: 0, beside: [[true; CLASSES]; 2], aliases }
+        let last = ChainWorld::addressing(world.first_buckets, SEGMENTS - 1);
+        let buckets = |class: usize| last.pair(world.items[class][0]).buckets;
+        let beside = buckets(index)
+            .map(|bucket| std::array::from_fn(|other| buckets(other).contains(&bucket)));
+        let slots_per_bucket = world.layout.slots_per_bucket() as u8;
+        Class { index, most: None, slots_per_bucket, beside, aliases }
     }
 
     fn new(world: &ChainWorld) -> Self {

@@ -9,7 +9,8 @@ use super::super::change::{
 
 /// A table's operation takes the lock of another stripe. The version is that of the right one.
 const OTHER_LOCK_OF_A_PAIR: Change = Instead(
-    "self.stripes.under_another_lock(self.addressing.stripe_fingerprint(pair.fingerprint))",
+    "core::borrow::Borrow::<crate::table::Stripes>::borrow(&self.stripes)
+         .under_another_lock(self.addressing.stripe_fingerprint(pair.fingerprint))",
 );
 /// A chain's operation takes the lock of another stripe.
 const OTHER_LOCK_OF_A_HASH: Change =
@@ -19,8 +20,8 @@ const RELEASED: Change = Rebind {
     name: "stripes",
     value: "{
         drop(stripes);
-        let others = crate::table::Stripes::new(1).expect("memory");
-        Box::leak(Box::new(others)).lock_all().expect("memory")
+        let others = crate::table::Stripes::new(1).unwrap();
+        Box::leak(Box::new(others)).lock_all().unwrap()
     }",
 };
 const READ_SEGMENTS_RELAXED: Change = During("sync/set_once: get: Acquire to Relaxed");
@@ -65,7 +66,8 @@ pub(super) const FAULTS: &[Fault] = &[
         "relocate-wrong-lock",
         "a move takes another stripe's lock",
         Instead(
-            "self.stripes.under_another_lock(self.addressing.stripe_fingerprint(step.fingerprint))",
+            "core::borrow::Borrow::<crate::table::Stripes>::borrow(&self.stripes)
+                 .under_another_lock(self.addressing.stripe_fingerprint(step.fingerprint))",
         ),
     ),
     fault(
@@ -79,7 +81,7 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "lookup-wrong-version",
         "a lookup reads another stripe's version",
-        Instead("self.stripes.of(Fingerprint::new(pair.fingerprint.get() + 1))"),
+        Instead("self.stripe(Fingerprint::new(pair.fingerprint.get() + 1))"),
     ),
     fault(
         "chain-lookup-wrong-version",
