@@ -7,8 +7,7 @@ use guira::{
 use guira_loom_tests::{
     EVERY_WAY, L, Mark,
     chain::{
-        self, LAYOUT, chain, crowd_second_segment, fill, filler, of_stripe, two_places,
-        with_second_segment,
+        self, LAYOUT, chain, crowd_second_segment, fill, of_stripe, two_places, with_second_segment,
     },
     check, check_deep, fingerprint, pair, put, spawn, table,
 };
@@ -122,6 +121,22 @@ fn chain_insert_happens_before_a_count() {
     });
 }
 
+/// Catches a `remove` from a chain by Relaxed loads.
+#[test]
+fn chain_insert_happens_before_a_removal() {
+    let insert = |chain: &Chain| chain.insert(new()).expect("room");
+    publish("growth_publish_remove", 9, with_second_segment, insert, |chain| chain.remove(new()));
+}
+
+/// Catches an `insert_unique` into a chain that reads the last segment by Relaxed loads.
+#[test]
+fn chain_insert_happens_before_an_insert_unique_that_finds_it() {
+    let insert = |chain: &Chain| chain.insert(new()).expect("room");
+    publish("growth_publish_present", 16, with_second_segment, insert, |chain| {
+        !chain.insert_unique(new()).expect("room")
+    });
+}
+
 /// Catches an `insert_unique` into a chain that does not publish what it adds.
 #[test]
 fn chain_unique_happens_before_a_hit() {
@@ -138,6 +153,14 @@ fn chain_insert_into_an_earlier_segment_happens_before_a_hit() {
     publish("growth_publish_earlier", 820, chain_with_room_in_the_first_segment, insert, |chain| {
         chain.contains(new())
     });
+}
+
+/// Catches an `insert_unique` into an earlier segment that does not publish what it adds.
+#[test]
+fn chain_unique_into_an_earlier_segment_happens_before_a_hit() {
+    let insert = |chain: &Chain| assert_eq!(chain.insert_unique(new()), Ok(true));
+    let scene = chain_with_room_in_the_first_segment;
+    publish("growth_publish_earlier_unique", 100, scene, insert, |chain| chain.contains(new()));
 }
 
 /// Catches an `insert_unique` that scans earlier segments by Relaxed loads.
@@ -187,32 +210,6 @@ fn chain_lookup_beside_an_alias_that_goes_to_the_first_segment() {
         reader.join().unwrap();
         writer.join().unwrap();
         assert_eq!(chain.count(item), 1);
-    });
-}
-
-/// Catches a lookup in a chain that takes an uncertain quick probe for a hit.
-///
-/// In a semi-sorted word the item and its neighbour have the same high part.
-#[test]
-fn chain_lookup_of_an_absent_item_whose_high_part_is_there() {
-    check("growth_open_probe", 820, EVERY_WAY, |seen| {
-        let chain = chain(1);
-        fill(&chain, 0);
-        let neighbour = filler(0);
-        let absent = (0..16).map(|low| neighbour >> 30 << 30 | low << 26);
-        let absent = absent.filter(|&item| !chain.contains(item)).next().expect("one of 16");
-        let done = Mark::default();
-        let reader = {
-            let (seen, done) = (seen.clone(), done.clone());
-            chain::spawn(&chain, move |chain| {
-                let was_done = done.is_set();
-                assert!(!chain.contains(absent), "found what is not there");
-                seen.note(done.relative_to(was_done));
-            })
-        };
-        assert!(chain.remove(filler(1)));
-        done.set();
-        reader.join().unwrap();
     });
 }
 

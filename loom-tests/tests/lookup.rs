@@ -1,7 +1,6 @@
 //! Lookups beside every change to an item and to its neighbours. The item is in the table
 //! throughout, so the reader must find it.
 
-use guira::raw::Fingerprint;
 use guira_loom_tests::{
     EVERY_WAY, L, Mark, check, copies, fingerprint, pair, put, relocate, spawn, spawn_reader, table,
 };
@@ -241,36 +240,6 @@ fn of_an_item_with_one_bucket() {
         reader.join().unwrap();
         writer.join().unwrap();
         assert_eq!(table.count::<L>(pair(&table, item, 0)), 1);
-    });
-}
-
-/// Catches a lookup that takes an uncertain quick probe for a hit.
-///
-/// In a semi-sorted word the item and its neighbour have the same high part.
-#[test]
-fn of_an_absent_item_whose_high_part_is_there() {
-    check("lookup_open_probe", 1_500, EVERY_WAY, |seen| {
-        let table = Arc::new(table(1));
-        let neighbour = fingerprint(&table, 0, 0, 0, 0);
-        let other = fingerprint(&table, 0, 0, 0, 3);
-        put(&table, other, 0);
-        let absent = Fingerprint::new(neighbour.get() + 2);
-        put(&table, neighbour, 0);
-        let done = Mark::default();
-        let reader = {
-            let (seen, done) = (seen.clone(), done.clone());
-            spawn(&table, move |table| {
-                let was_done = done.is_set();
-                assert!(!table.contains::<L>(pair(table, absent, 0)), "found what is not there");
-                seen.note(done.relative_to(was_done));
-            })
-        };
-        let writer = spawn(&table, move |table| {
-            assert!(table.remove::<L>(pair(table, other, 0)));
-            done.set();
-        });
-        reader.join().unwrap();
-        writer.join().unwrap();
     });
 }
 

@@ -144,7 +144,6 @@ impl Chain {
             // mutant: chain-unique-read-relaxed
             let added = last.add_if_absent(&guard, mixed);
             // mutant: chain-unique-rest-relaxed, chain-unique-rest-read-relaxed
-            // mutant: chain-unique-rest-two-reads
             let added =
                 added.or_else(|| rest.find_map(|segment| segment.add_if_absent(&guard, mixed)));
             if let Some(added) = added {

@@ -196,11 +196,6 @@ pub(super) const FAULTS: &[Fault] = &[
         "`insert_unique` reads an earlier segment by Relaxed before it adds there",
         During("table/insert: add_if_absent: Acquire to Relaxed"),
     ),
-    fault(
-        "chain-unique-rest-two-reads",
-        "presence and room are decided by two reads in an earlier segment",
-        During("unique-two-reads"),
-    ),
     // The places of segments.
     fault("chain-lookup-segments-relaxed", "a lookup acquires no segment", READ_SEGMENTS_RELAXED),
     fault("chain-count-segments-relaxed", "`count` acquires no segment", READ_SEGMENTS_RELAXED),
