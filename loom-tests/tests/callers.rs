@@ -160,7 +160,7 @@ fn chain_insert_into_an_earlier_segment_happens_before_a_hit() {
 fn chain_unique_into_an_earlier_segment_happens_before_a_hit() {
     let insert = |chain: &Chain| assert_eq!(chain.insert_unique(new()), Ok(true));
     let scene = chain_with_room_in_the_first_segment;
-    publish("growth_publish_earlier_unique", 100, scene, insert, |chain| chain.contains(new()));
+    publish("growth_publish_earlier_unique", 148, scene, insert, |chain| chain.contains(new()));
 }
 
 /// Catches an `insert_unique` that scans earlier segments by Relaxed loads.
