@@ -128,6 +128,26 @@ fn chain_insert_happens_before_a_removal() {
     publish("growth_publish_remove", 9, with_second_segment, insert, |chain| chain.remove(new()));
 }
 
+/// Catches a `clear` of a chain that does not acquire what it clears.
+#[test]
+fn chain_insert_happens_before_a_clear() {
+    let insert = |chain: &Chain| chain.insert(new()).expect("room");
+    publish("growth_publish_clear", 6, || chain(2), insert, |chain| chain.clear() == 1);
+}
+
+/// Catches a clone of a chain that does not acquire what it copies.
+#[test]
+fn chain_insert_happens_before_a_clone() {
+    let insert = |chain: &Chain| chain.insert(new()).expect("room");
+    publish(
+        "growth_publish_clone",
+        9,
+        || chain(2),
+        insert,
+        |chain| chain.try_clone().expect("memory").0.contains(new()),
+    );
+}
+
 /// Catches an `insert_unique` into a chain that reads the last segment by Relaxed loads.
 #[test]
 fn chain_insert_happens_before_an_insert_unique_that_finds_it() {

@@ -24,6 +24,11 @@ impl Fault {
     pub(super) const fn survives_in_plain_words(self, reason: &'static str) -> Self {
         Self { reasons: [Some(reason), self.reasons[1]], ..self }
     }
+
+    /// Allows the fault to survive with semi-sorted words, for this reason.
+    pub(super) const fn survives_in_semi_sorted_words(self, reason: &'static str) -> Self {
+        Self { reasons: [self.reasons[0], Some(reason)], ..self }
+    }
 }
 
 /// A change of a statement, a match arm, or a field of a struct expression.
