@@ -26,10 +26,10 @@ impl Chain {
             // mutant: chain-lookup-late-version, chain-lookup-version-relaxed
             // mutant: chain-lookup-per-segment, chain-lookup-per-segment-from-finest
             let version = stripe.version();
-            // The finest first, for speed: it holds most of the items. A miss is right in any order,
-            // because one version covers all segments. If each segment were validated by itself,
-            // only this order would be right: the copy assigned to an item can go from a finer
-            // segment to an earlier one, and never back.
+            // The finest first, for speed: it holds most of the items. A miss is right in any
+            // order, because one version covers all segments. If each segment were validated by
+            // itself, only this order would be right: the copy assigned to an item can go from a
+            // finer segment to an earlier one, and never back.
             // mutant: chain-lookup-last-only
             // mutant: chain-lookup-from-first, chain-lookup-segments-relaxed
             if self.segments().rev().any(|segment| segment.contains_unvalidated(mixed)) {

@@ -8,8 +8,8 @@ use super::super::change::{
 const READ_SOURCE_RELAXED: Change = During("table/relocate: relocate: Acquire to Relaxed");
 const COPY_RELAXED: Change = During("table/relocate: relocate: Release to Relaxed");
 /// Why two mutants of chains survive.
-const OBSERVED_BY_A_THIRD_THREAD: &str = "only a third thread could see it, and that model has too many schedules. The same step in a \
-     table is covered by `room_insert_acquires`";
+const OBSERVED_BY_A_THIRD_THREAD: &str =
+    "only a third thread could see it. `room_insert_acquires` covers the same step in a table";
 
 /// Why one mutant of chains survives.
 const COVERED_IN_A_TABLE: &str =
