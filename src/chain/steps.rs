@@ -26,7 +26,7 @@ impl Chain {
             // mutant: chain-lookup-late-version, chain-lookup-version-relaxed
             // mutant: chain-lookup-per-segment, chain-lookup-per-segment-from-finest
             let version = stripe.version();
-            // The finest first, for speed: it holds most of the items. A miss is right in any
+            // The finest first, for speed: it holds about half of the items. A miss is right in any
             // order, because one version covers all segments. If each segment were validated by
             // itself, only this order would be right: the copy assigned to an item can go from a
             // finer segment to an earlier one, and never back.
