@@ -220,7 +220,7 @@ pub mod raw {
     #[cfg(loom)]
     pub use crate::{
         sync::spin::{SpinGuard, SpinLock},
-        table::{AllStripes, Stripe, StripeGuard, Stripes, Version},
+        table::{AllStripes, PendingInserts, Stripe, StripeGuard, Stripes, Version},
     };
 }
 

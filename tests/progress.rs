@@ -17,7 +17,10 @@ mod steps;
 use std::{panic::resume_unwind, sync::mpsc::channel, thread};
 
 use common::Watchdog;
-use guira::raw::steps::{Step, with_hook};
+use guira::{
+    InsertError,
+    raw::steps::{Step, with_hook},
+};
 use steps::{
     Planted, before_step,
     scene::{Call, INSERT, L, LOOKUP, Scene},
@@ -105,4 +108,32 @@ fn calls_without_interference_take_few_steps_and_no_lock() {
     assert_eq!(insert, [Step::Load, Step::Load, Step::Change]);
     assert_eq!(insert.len(), INSERT);
     assert_eq!(steps(|| scene.table.contains::<L>(pair)), [Step::Load; LOOKUP]);
+}
+
+/// The last attempt of an insert whose search found no empty slot. Without it, `Full` would be a
+/// right answer too, so no model can demand it.
+#[test]
+fn an_insert_takes_a_slot_that_becomes_empty_during_its_search() {
+    let full_scene = || {
+        // Nothing can move: both buckets hold only each other's fingerprints.
+        let mut scene = Scene::new(Call::Insert, 0, 0, None);
+        scene.crowd([0, 1]);
+        scene.crowd([1, 0]);
+        let pair = scene.unused([0, 1]);
+        (scene, pair)
+    };
+    let (scene, pair) = full_scene();
+    let all = steps(|| assert_eq!(scene.table.insert::<L>(pair), Err(InsertError::Full)));
+    // Both words are read five times: for the first attempt, the limit on copies, the search, the
+    // last attempt, and the limit again.
+    assert_eq!(all, [Step::Load; 10]);
+    let last_attempt = 6;
+    for number in 0..=last_attempt {
+        let (scene, pair) = full_scene();
+        let (table, leaving) = (scene.table.clone(), scene.known[0].pair);
+        let remove = move || assert!(table.remove::<L>(leaving));
+        let outcome = with_hook(before_step(number, remove), || scene.table.insert::<L>(pair));
+        assert_eq!(outcome, Ok(()), "the slot was empty before step {number}");
+        assert!(scene.table.contains::<L>(pair));
+    }
 }

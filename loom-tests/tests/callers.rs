@@ -5,7 +5,7 @@ use guira::{
     raw::{Chain, Table},
 };
 use guira_loom_tests::{
-    L,
+    EVERY_WAY, L, Mark,
     chain::{
         self, LAYOUT, chain, crowd_second_segment, fill, of_stripe, two_places, with_second_segment,
     },
@@ -121,6 +121,42 @@ fn chain_insert_happens_before_a_count() {
     });
 }
 
+/// Catches a `remove` from a chain by Relaxed loads.
+#[test]
+fn chain_insert_happens_before_a_removal() {
+    let insert = |chain: &Chain| chain.insert(new()).expect("room");
+    publish("growth_publish_remove", 9, with_second_segment, insert, |chain| chain.remove(new()));
+}
+
+/// Catches a `clear` of a chain that does not acquire what it clears.
+#[test]
+fn chain_insert_happens_before_a_clear() {
+    let insert = |chain: &Chain| chain.insert(new()).expect("room");
+    publish("growth_publish_clear", 6, || chain(2), insert, |chain| chain.clear() == 1);
+}
+
+/// Catches a clone of a chain that does not acquire what it copies.
+#[test]
+fn chain_insert_happens_before_a_clone() {
+    let insert = |chain: &Chain| chain.insert(new()).expect("room");
+    publish(
+        "growth_publish_clone",
+        9,
+        || chain(2),
+        insert,
+        |chain| chain.try_clone().expect("memory").0.contains(new()),
+    );
+}
+
+/// Catches an `insert_unique` into a chain that reads the last segment by Relaxed loads.
+#[test]
+fn chain_insert_happens_before_an_insert_unique_that_finds_it() {
+    let insert = |chain: &Chain| chain.insert(new()).expect("room");
+    publish("growth_publish_present", 16, with_second_segment, insert, |chain| {
+        !chain.insert_unique(new()).expect("room")
+    });
+}
+
 /// Catches an `insert_unique` into a chain that does not publish what it adds.
 #[test]
 fn chain_unique_happens_before_a_hit() {
@@ -137,6 +173,14 @@ fn chain_insert_into_an_earlier_segment_happens_before_a_hit() {
     publish("growth_publish_earlier", 820, chain_with_room_in_the_first_segment, insert, |chain| {
         chain.contains(new())
     });
+}
+
+/// Catches an `insert_unique` into an earlier segment that does not publish what it adds.
+#[test]
+fn chain_unique_into_an_earlier_segment_happens_before_a_hit() {
+    let insert = |chain: &Chain| assert_eq!(chain.insert_unique(new()), Ok(true));
+    let scene = chain_with_room_in_the_first_segment;
+    publish("growth_publish_earlier_unique", 148, scene, insert, |chain| chain.contains(new()));
 }
 
 /// Catches an `insert_unique` that scans earlier segments by Relaxed loads.
@@ -168,8 +212,29 @@ fn chain_count_beside_an_alias_inserted_and_a_copy_removed() {
     });
 }
 
-/// Catches an `insert_unique` into a chain that keeps the lock while it makes room, which deadlocks,
-/// or does not scan again before it returns `Full`.
+/// Catches a lookup that validates each segment by itself, from the first to the finest.
+///
+/// An alias goes into the first segment, and its removal takes the item's copy in the second one.
+#[test]
+fn chain_lookup_beside_an_alias_that_goes_to_the_first_segment() {
+    check("growth_alias_to_first", 3_070, EVERY_WAY, |seen| {
+        let chain = chain_with_room_in_the_first_segment();
+        let [item, alias] = two_places(1, 0);
+        let done = Mark::default();
+        let reader = chain::spawn_reader(&chain, seen, &done, item);
+        let writer = chain::spawn(&chain, move |chain| {
+            chain.insert(alias).expect("room in the first segment");
+            assert!(chain.remove(alias));
+            done.set();
+        });
+        reader.join().unwrap();
+        writer.join().unwrap();
+        assert_eq!(chain.count(item), 1);
+    });
+}
+
+/// Catches an `insert_unique` into a chain that keeps the lock while it makes room, which
+/// deadlocks, or does not scan again before it returns `Full`.
 #[test]
 fn chain_unique_beside_itself_making_room() {
     check("growth_unique_making_room", 115, &["first", "second"], |seen| {

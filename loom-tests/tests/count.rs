@@ -1,7 +1,7 @@
 //! Operations that count copies: between the two halves of a move there is one too many.
 
 use guira::{CuckooFilter, InsertError, raw::ShardedCounter};
-use guira_loom_tests::{L, Mark, check, fingerprint, pair, put_each, relocate, spawn, table};
+use guira_loom_tests::{L, Mark, check, fingerprint, pair, put, put_each, relocate, spawn, table};
 use loom::sync::Arc;
 
 /// Counts an item's copies, which are in these buckets, while one of them moves from bucket 1 to 0.
@@ -54,6 +54,31 @@ fn too_many_copies_beside_a_move() {
         seen.note_if(mover.join().unwrap(), "moved", "no room");
         assert_eq!(table.count::<L>(pair(&table, item, 0)), 4);
         assert_eq!(table.insert::<L>(pair(&table, item, 0)), Err(InsertError::TooManyCopies));
+    });
+}
+
+/// Catches a wrong `TooManyCopies` after a search that found no room.
+///
+/// Three copies and a neighbour fill all slots. When the search is over, the neighbour is removed,
+/// and a half-done move into its slot makes three copies look like four.
+#[test]
+fn too_many_copies_after_a_search() {
+    check("too_many_copies_search", 135, &["added", "full"], |seen| {
+        let table = Arc::new(table(2));
+        let item = fingerprint(&table, 0, 1, 0, 0);
+        let neighbour = fingerprint(&table, 0, 0, 1, 0);
+        put(&table, neighbour, 0);
+        put_each(&table, item, &[0, 1, 1]);
+        let inserter = spawn(&table, move |table| table.insert::<L>(pair(table, item, 0)));
+        let mover = spawn(&table, move |table| {
+            assert!(table.remove::<L>(pair(table, neighbour, 0)));
+            let _ = relocate(table, item, 1, 0);
+        });
+        let outcome = inserter.join().unwrap();
+        mover.join().unwrap();
+        let is_in = seen.note_if(outcome.is_ok(), "added", "full");
+        assert!(is_in || outcome == Err(InsertError::Full), "there were three copies");
+        assert_eq!(table.count::<L>(pair(&table, item, 0)), 3 + usize::from(is_in));
     });
 }
 

@@ -59,6 +59,28 @@ fn beside_a_move() {
     });
 }
 
+/// Catches an `insert_unique` under the wrong lock: it adds an item that moves.
+///
+/// A neighbour is in the destination. So an `insert_unique` that read the destination before the
+/// move, and the source after it, would add to the source, which is emptier, by a compare-and-swap
+/// that succeeds.
+#[test]
+fn of_an_item_that_moves_to_the_fuller_bucket() {
+    check("unique_move_fuller", 23, &["present"], |seen| {
+        let table = Arc::new(table(2));
+        let item = fingerprint(&table, 0, 1, 0, 0);
+        put(&table, fingerprint(&table, 0, 0, 1, 0), 0);
+        put(&table, item, 1);
+        let mover = spawn(&table, move |table| assert!(relocate(table, item, 1, 0)));
+        let inserter =
+            spawn(&table, move |table| table.insert_unique::<L>(pair(table, item, 0)).unwrap());
+        mover.join().unwrap();
+        assert!(!inserter.join().unwrap(), "added an item that was present all the time");
+        seen.note("present");
+        assert_eq!(table.count::<L>(pair(&table, item, 0)), 1);
+    });
+}
+
 /// Catches an `insert_unique` that overwrites a plain insert of the same item, or is lost.
 #[test]
 fn beside_a_plain_insert() {

@@ -71,12 +71,15 @@ impl Chain {
         let copy = Self::without_segments(self.plan.iter().copied(), self.huge_pages)?;
         // The segments that exist now are enough: see "Copies of the chain". Their memory is
         // allocated before the locks are acquired.
+        // mutant: chain-clone-segments-relaxed
         let segments = 0..self.segments().len();
         let mut copies =
             segments.map(|number| copy.allocate(number)).collect::<Option<Vec<_>>>()?;
         // mutant: chain-clone-no-locks
+        // mutant: chain-clone-one-lock-fewer, chain-clone-any-order
         let stripes = self.stripes.lock_all()?;
         let segments = self.segments().zip(&mut copies);
+        // mutant: chain-clone-early-unlock, chain-clone-read-relaxed
         let occupied = segments.map(|(from, to)| from.copy_into(&stripes, to)).sum();
         drop(stripes);
         copy.places.iter().zip(copies).for_each(|(place, segment)| place.set(segment));

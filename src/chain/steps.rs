@@ -20,12 +20,18 @@ impl Chain {
     #[inline]
     #[must_use]
     pub fn contains(&self, mixed: u64) -> bool {
+        // mutant: chain-lookup-wrong-version
         let stripe = self.stripes.of(self.first().fingerprint(mixed));
         loop {
             // mutant: chain-lookup-late-version, chain-lookup-version-relaxed
+            // mutant: chain-lookup-per-segment, chain-lookup-per-segment-from-finest
             let version = stripe.version();
-            // The finest first: it holds about half of the items.
+            // The finest first, for speed: it holds about half of the items. A miss is right in any
+            // order, because one version covers all segments. If each segment were validated by
+            // itself, only this order would be right: the copy assigned to an item can go from a
+            // finer segment to an earlier one, and never back.
             // mutant: chain-lookup-last-only
+            // mutant: chain-lookup-from-first, chain-lookup-segments-relaxed
             if self.segments().rev().any(|segment| segment.contains_unvalidated(mixed)) {
                 return true;
             }
@@ -41,8 +47,10 @@ impl Chain {
     #[must_use]
     pub fn count(&self, mixed: u64) -> usize {
         // mutant: chain-count-no-lock
+        // mutant: chain-count-wrong-lock
         let guard = self.lock(mixed);
         // mutant: chain-count-relaxed
+        // mutant: chain-count-segments-relaxed
         self.segments().map(|segment| segment.count(&guard, mixed)).sum()
     }
 
@@ -53,6 +61,7 @@ impl Chain {
     /// segment; `Full` if no segment can be added.
     #[inline]
     pub fn insert(&self, mixed: u64) -> Result<(), InsertError> {
+        // mutant: chain-insert-segments-relaxed
         let (_, last, _) = self.last_and_rest();
         // mutant: chain-insert-relaxed
         if last.add_up_to_half(mixed)? { Ok(()) } else { self.insert_into_full(mixed) }
@@ -95,6 +104,7 @@ impl Chain {
     #[cold]
     fn insert_into_full(&self, mixed: u64) -> Result<(), InsertError> {
         loop {
+            // mutant: chain-append-segments-relaxed
             let (number, last, mut rest) = self.last_and_rest();
             // mutant: chain-append-relaxed
             if last.add_up_to_half(mixed)? || rest.any(|segment| segment.add(mixed)) {
@@ -102,6 +112,9 @@ impl Chain {
             }
             // mutant: chain-relocate-no-lock, chain-relocate-no-bump, chain-relocate-early-bump
             // mutant: chain-relocate-late-bump
+            // mutant: chain-relocate-wrong-lock, chain-relocate-bump-relaxed
+            // mutant: chain-relocate-clear-relaxed, chain-relocate-read-relaxed
+            // mutant: chain-relocate-copy-relaxed, chain-append-set-relaxed
             match last.insert_by_relocating(mixed) {
                 Err(InsertError::Full) => self.append(number + 1)?,
                 outcome => return outcome,
@@ -117,16 +130,20 @@ impl Chain {
         let (mut made_room, mut relocations) = (Ok(()), RelocationCount::zero());
         loop {
             // mutant: chain-unique-no-lock, chain-unique-early-segments
+            // mutant: chain-unique-wrong-lock
             let guard = self.lock(mixed);
             // Not earlier: a previous holder of the stripe may have added the item to a new
             // segment.
+            // mutant: chain-unique-segments-relaxed
             let (number, last, mut rest) = self.last_and_rest();
             // mutant: chain-unique-last-only, chain-unique-scan-relaxed
             if rest.clone().any(|segment| segment.contains_unvalidated(mixed)) {
                 return Ok(false);
             }
             // mutant: chain-unique-relaxed, chain-unique-two-reads, chain-unique-lock-gap
+            // mutant: chain-unique-read-relaxed
             let added = last.add_if_absent(&guard, mixed);
+            // mutant: chain-unique-rest-relaxed, chain-unique-rest-read-relaxed
             let added =
                 added.or_else(|| rest.find_map(|segment| segment.add_if_absent(&guard, mixed)));
             if let Some(added) = added {
@@ -141,6 +158,11 @@ impl Chain {
             made_room?;
             // mutant: chain-unique-no-second-scan, chain-unique-no-last-scan
             // mutant: chain-unique-no-append
+            // mutant: chain-unique-relocate-wrong-lock, chain-unique-relocate-no-bump
+            // mutant: chain-unique-relocate-early-bump, chain-unique-relocate-late-bump
+            // mutant: chain-unique-relocate-bump-relaxed, chain-unique-relocate-clear-relaxed
+            // mutant: chain-unique-relocate-read-relaxed, chain-unique-relocate-copy-relaxed
+            // mutant: chain-unique-set-relaxed
             made_room =
                 last.make_room(mixed, &mut relocations).or_else(|_| self.append(number + 1));
         }
@@ -150,10 +172,12 @@ impl Chain {
     #[must_use]
     pub fn remove(&self, mixed: u64) -> bool {
         // mutant: chain-remove-no-lock
+        // mutant: chain-remove-wrong-lock
         let guard = self.lock(mixed);
         // From the finest: see "Why removal starts with the finest segment".
         // mutant: chain-remove-first-segment, chain-remove-no-bump, chain-remove-late-bump
-        // mutant: chain-remove-relaxed, chain-remove-not-cleared
+        // mutant: chain-remove-bump-relaxed, chain-remove-clear-relaxed, chain-remove-not-cleared
+        // mutant: chain-remove-read-relaxed, chain-remove-segments-relaxed
         self.segments().rev().any(|segment| segment.remove(&guard, mixed))
     }
 
@@ -164,10 +188,13 @@ impl Chain {
     #[must_use]
     pub fn clear(&self) -> u64 {
         // mutant: chain-clear-no-locks
+        // mutant: chain-clear-one-lock-fewer
         let stripes = self.stripes.lock_all().expect("memory to hold the locks");
         // mutant: chain-clear-no-bump, chain-clear-late-bump, chain-clear-bump-relaxed
         stripes.bump();
         // mutant: chain-clear-last-only
+        // mutant: chain-clear-early-unlock, chain-clear-segments-relaxed, chain-clear-swap-acquire
+        // mutant: chain-clear-swap-release
         self.segments().map(|segment: &Segment| segment.clear_locked(&stripes)).sum()
     }
 }

@@ -235,11 +235,7 @@ impl Steps for Fixed {
                 });
             }
             self.for_each_pair::<L>(hashes, |position, pair| {
-                if self.table.add::<L>(pair) {
-                    done(position, Ok(()));
-                } else {
-                    pending.push::<L>(&self.table, position, pair, &mut done);
-                }
+                pending.insert::<L>(&self.table, position, pair, &mut done);
             });
             pending.finish::<L>(&self.table, &mut done);
         });

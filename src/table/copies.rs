@@ -50,6 +50,7 @@ impl<N: Nesting> Table<N> {
     #[must_use]
     pub fn count<L: BucketLayout>(&self, pair: Pair) -> usize {
         // mutant: count-no-lock
+        // mutant: count-wrong-lock
         let guard = self.stripe(pair.fingerprint).lock();
         // mutant: count-relaxed
         self.count_locked::<L>(&guard, pair)
@@ -76,7 +77,9 @@ impl<N: Nesting> Table<N> {
     #[inline]
     fn has_reached<L: BucketLayout>(&self, pair: Pair, limit: usize) -> bool {
         self.estimate_copies::<L>(pair) >= limit && {
+            // mutant: reached-wrong-lock
             let guard = self.stripe(pair.fingerprint).lock();
+            // mutant: reached-relaxed
             self.count_locked::<L>(&guard, pair) >= limit
         }
     }
@@ -84,6 +87,7 @@ impl<N: Nesting> Table<N> {
     /// Returns whether both buckets held only copies of the pair's fingerprint, at one moment.
     pub(super) fn holds_only_copies<L: BucketLayout>(&self, pair: Pair) -> bool {
         // mutant: only-copies-no-lock, only-copies-estimate
+        // mutant: only-copies-wrong-lock
         self.has_reached::<L>(pair, slots_of::<L>(pair))
     }
 
@@ -134,6 +138,7 @@ impl<N: Nesting> Table<N> {
     #[inline]
     pub(crate) fn add_up_to_half<L: BucketLayout>(&self, pair: Pair) -> Result<bool, InsertError> {
         // mutant: half-no-lock, half-estimate
+        // mutant: half-wrong-lock
         if self.has_reached::<L>(pair, half_of_slots::<L>(pair)) {
             return Err(InsertError::TooManyCopies);
         }

@@ -52,6 +52,7 @@ impl<N: Nesting> Table<N> {
         let (mut made_room, mut relocations) = (Ok(()), RelocationCount::zero());
         loop {
             // mutant: unique-no-lock
+            // mutant: unique-wrong-lock
             let guard = self.stripe(pair.fingerprint).lock();
             // mutant: unique-lock-gap
             if let Some(added) = self.add_if_absent::<L>(&guard, pair) {
@@ -67,6 +68,10 @@ impl<N: Nesting> Table<N> {
             // The lock is released while making room: the fingerprints to be moved may belong to
             // the same stripe, and the thread would wait for itself.
             // mutant: unique-no-second-scan, unique-no-last-scan
+            // mutant: unique-relocate-wrong-lock, unique-relocate-no-bump
+            // mutant: unique-relocate-early-bump, unique-relocate-late-bump
+            // mutant: unique-relocate-bump-relaxed, unique-relocate-clear-relaxed
+            // mutant: unique-relocate-read-relaxed, unique-relocate-copy-relaxed
             made_room = self.make_room::<L>(pair, &mut relocations);
         }
     }
@@ -181,6 +186,7 @@ impl<N: Nesting> Table<N> {
         pair: Pair,
         search: &mut Search,
     ) -> Result<(), InsertError> {
+        // mutant: first-copies-wrong-lock
         if self.holds_only_copies::<L>(pair) {
             return Err(InsertError::TooManyCopies);
         }
@@ -199,6 +205,10 @@ impl<N: Nesting> Table<N> {
         let done = match self.search_on::<L>(search, prefetch_distance) {
             Progress::Prefetched => return SearchStep::Prefetched,
             Progress::Room => {
+                // mutant: insert-relocate-wrong-lock, insert-relocate-no-bump
+                // mutant: insert-relocate-early-bump, insert-relocate-late-bump
+                // mutant: insert-relocate-bump-relaxed, insert-relocate-clear-relaxed
+                // mutant: insert-relocate-read-relaxed, insert-relocate-copy-relaxed
                 let stored = self.follow_path::<L>(pair, Some(pair.fingerprint), search);
                 // mutant: search-add-relaxed
                 if !stored && !self.add::<L>(pair) {
@@ -206,17 +216,24 @@ impl<N: Nesting> Table<N> {
                 }
                 Ok(())
             }
-            // Since its buckets were read, a slot may have become empty, or more copies of this
-            // fingerprint may have been added.
-            Progress::Exhausted if self.add::<L>(pair) => Ok(()),
-            Progress::Exhausted if self.holds_only_copies::<L>(pair) => {
-                Err(InsertError::TooManyCopies)
-            }
-            Progress::Exhausted => Err(InsertError::Full),
+            Progress::Exhausted => self.add_at_last::<L>(pair),
         };
         if done.is_ok() {
             self.counters.insert_relocated(&search.relocations);
         }
         SearchStep::Done(done)
+    }
+
+    /// The last attempt of an insert whose search found no empty slot. Since its buckets were read,
+    /// a slot may have become empty, or more copies of its fingerprint may have been added.
+    #[cold]
+    fn add_at_last<L: BucketLayout>(&self, pair: Pair) -> Result<(), InsertError> {
+        // mutant: last-add-missing, last-add-relaxed
+        if self.add::<L>(pair) {
+            return Ok(());
+        }
+        // mutant: last-copies-ignored, last-copies-wrong-lock, last-full-is-too-many
+        let only_copies = self.holds_only_copies::<L>(pair);
+        Err(if only_copies { InsertError::TooManyCopies } else { InsertError::Full })
     }
 }

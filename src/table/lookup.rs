@@ -24,10 +24,12 @@ impl<N: Nesting> Table<N> {
     pub fn contains<L: BucketLayout>(&self, pair: Pair) -> bool {
         let Pair { fingerprint, buckets: [first, second] } = pair;
         // mutant: lookup-first-unvalidated
+        // mutant: lookup-first-late-version, lookup-first-relaxed
         let (words, unchanged) = self.read(pair);
         let (found, certain) = L::quick_probe(words, L::pattern(fingerprint));
         // In plain layouts this branch is almost always taken, for hits and misses alike. In
         // semi-sorted ones it is taken for most misses.
+        // mutant: lookup-open-probe
         if (found | unchanged) & certain {
             return found;
         }
@@ -57,6 +59,7 @@ impl<N: Nesting> Table<N> {
         }
         loop {
             self.counters.lookup_retried();
+            // mutant: lookup-retry-late-version, lookup-retry-relaxed
             let (words, unchanged) = self.read(Pair { fingerprint, buckets: [first, second] });
             let found = L::either_contains(words, pattern);
             // mutant: lookup-one-retry
@@ -70,6 +73,7 @@ impl<N: Nesting> Table<N> {
     /// fingerprint that is not in these words is absent.
     #[inline]
     pub(super) fn read(&self, pair: Pair) -> ([u64; 2], bool) {
+        // mutant: lookup-wrong-version
         let stripe = self.stripe(pair.fingerprint);
         let buckets = self.both(pair);
         // mutant: lookup-late-version, lookup-version-relaxed
@@ -89,8 +93,10 @@ impl<N: Nesting> Table<N> {
     #[inline]
     pub(crate) fn contains_unvalidated<L: BucketLayout>(&self, pair: Pair) -> bool {
         // mutant: chain-lookup-words-relaxed
+        // mutant: chain-lookup-first-word-relaxed, chain-lookup-second-word-relaxed
         let (words, pattern) = (words(self.both(pair)), L::pattern(pair.fingerprint));
         let (found, certain) = L::quick_probe(words, pattern);
+        // mutant: chain-lookup-open-probe
         if certain { found } else { L::either_contains(words, pattern) }
     }
 

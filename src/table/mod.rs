@@ -274,7 +274,7 @@ use memory::Buckets;
 #[cfg(feature = "std")]
 pub(crate) use memory::{TableLoader, advise_huge_pages};
 pub(crate) use memory::{arc_bytes, bucket_bytes, try_boxed};
-pub(crate) use pending::PendingInserts;
+pub use pending::PendingInserts;
 use prefetch::prefetch;
 pub use search::{Move, Progress, Search};
 pub(crate) use sizing::{buckets_for, capacity_of};

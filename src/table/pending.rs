@@ -10,14 +10,15 @@ use super::{Pair, Search, Table, insert::SearchStep, stats::RelocationCount};
 use crate::{InsertError, bucket::BucketLayout};
 
 /// Number of interleaved searches. 12 to 24 are equally good; 8 and 32 are worse.
-const INTERLEAVED: usize = 16;
+/// Two under loom and shuttle, so that small batches have more.
+const INTERLEAVED: usize = if cfg!(any(loom, shuttle)) { 2 } else { 16 };
 /// Prefetch distance of each search, in buckets. One is enough, because the other searches use the
 /// time until it arrives. With 4 or 8, more prefetches are wasted than waits saved.
 const PREFETCH_DISTANCE: usize = 1;
 
 /// Inserts that search for room.
 #[derive(Debug, Default)]
-pub(crate) struct PendingInserts {
+pub struct PendingInserts {
     /// The pending inserts, followed by completed ones, which are kept for their memory.
     inserts: Vec<Insert>,
     pending: usize,
@@ -32,9 +33,27 @@ struct Insert {
 }
 
 impl PendingInserts {
+    /// Adds the item at this position of a batch, or a pending insert if both buckets are full.
+    /// Calls `done` for each insert that is completed by now.
+    #[inline]
+    pub fn insert<L: BucketLayout>(
+        &mut self,
+        table: &Table,
+        position: usize,
+        pair: Pair,
+        done: &mut impl FnMut(usize, Result<(), InsertError>),
+    ) {
+        // mutant: batch-add-relaxed
+        if table.add::<L>(pair) {
+            done(position, Ok(()));
+        } else {
+            self.push::<L>(table, position, pair, done);
+        }
+    }
+
     /// Adds an insert whose buckets were both full. Calls `done` for each insert that is completed
     /// by now, which may include the new one.
-    pub(crate) fn push<L: BucketLayout>(
+    fn push<L: BucketLayout>(
         &mut self,
         table: &Table,
         position: usize,
@@ -48,6 +67,7 @@ impl PendingInserts {
             self.inserts.push(Insert { position, pair, search: Search::default() });
         }
         let insert = &mut self.inserts[self.pending];
+        // mutant: batch-copies-wrong-lock
         match table.start_search::<L>(pair, &mut insert.search) {
             Ok(()) => {
                 (insert.position, insert.pair) = (position, pair);
@@ -59,7 +79,7 @@ impl PendingInserts {
     }
 
     /// Completes all pending inserts.
-    pub(crate) fn finish<L: BucketLayout>(
+    pub fn finish<L: BucketLayout>(
         mut self,
         table: &Table,
         done: &mut impl FnMut(usize, Result<(), InsertError>),
@@ -78,6 +98,8 @@ impl PendingInserts {
         let mut turn = 0;
         while turn < self.pending {
             let Insert { position, pair, search } = &mut self.inserts[turn];
+            // mutant: batch-relocate-wrong-lock, batch-relocate-no-bump
+            // mutant: batch-relocate-bump-relaxed
             let outcome = match table.step_search::<L>(*pair, search, PREFETCH_DISTANCE) {
                 SearchStep::Prefetched => {
                     turn += 1;
@@ -85,6 +107,7 @@ impl PendingInserts {
                 }
                 // Alone, because two interleaved inserts could invalidate each other's plans
                 // forever.
+                // mutant: batch-stale-dropped
                 SearchStep::Stale => table.insert_alone::<L>(*pair, search),
                 SearchStep::Done(outcome) => outcome,
             };

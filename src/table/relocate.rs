@@ -94,6 +94,7 @@ impl<N: Nesting> Table<N> {
         let pattern = L::pattern(step.fingerprint);
         let [from, to] = [step.from, step.to].map(|bucket| self.buckets.bucket(bucket));
         // mutant: relocate-no-lock, relocate-unlocked-validation
+        // mutant: relocate-wrong-lock
         let guard = self.stripe(step.fingerprint).lock();
         // Acquire: pairs with the Release of `try_add`. The copy passes on what its original
         // published.

@@ -17,6 +17,7 @@ impl<N: Nesting> Table<N> {
         // held: to wait for them first would make a removal take a tenth longer, and there are so
         // many stripes that hardly any other thread wants this one.
         // mutant: remove-no-lock
+        // mutant: remove-wrong-lock
         let guard = self.stripe(pair.fingerprint).lock();
         self.remove_locked::<L>(&guard, pair)
     }
@@ -72,6 +73,7 @@ impl<N: Nesting> Table<N> {
             // mutant: clear-slot-plain-store
             match self.buckets.bucket(bucket).compare_exchange(word, new, Release, Relaxed) {
                 Ok(()) => return,
+                // mutant: clear-slot-retry-drops-incoming
                 Err(now) => word = now,
             }
         }

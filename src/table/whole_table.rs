@@ -43,6 +43,7 @@ impl Table {
         let mut copy = Self::new(self.addressing, huge_pages)?;
         // mutant: clone-no-locks, clone-one-lock-fewer, clone-any-order
         let stripes = self.stripes.lock_all()?;
+        // mutant: clone-early-unlock
         let occupied = self.copy_into::<L>(&stripes, &mut copy);
         Some((copy, occupied))
     }
@@ -57,6 +58,7 @@ impl Table {
         let stripes = self.stripes.lock_all().expect("memory to hold the locks");
         // mutant: clear-no-bump, clear-late-bump, clear-bump-relaxed
         stripes.bump();
+        // mutant: clear-early-unlock
         self.clear_locked::<L>(&stripes)
     }
 }

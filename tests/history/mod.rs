@@ -39,22 +39,34 @@ pub type Counts = [u8; CLASSES];
 pub struct Class {
     /// Its place among the classes.
     pub index: usize,
-    /// Copies that fill both of its buckets. `None`: the filter grows, so it is never full, and the
-    /// limit on copies depends on the segments.
+    /// Copies that fill both of its buckets. `None`: the filter grows, so the limit on copies
+    /// depends on the segments.
     pub most: Option<u8>,
     pub slots_per_bucket: u8,
-    /// For each of its buckets: the classes that may be there.
+    /// For each of its buckets, in the last segment that can be appended: the classes that may be
+    /// there.
     pub beside: [[bool; CLASSES]; 2],
+    /// The classes whose copies may be taken for copies of this one: itself, and in a filter that
+    /// grows those that are aliases of it in the first segment.
+    pub aliases: [bool; CLASSES],
 }
 
 impl Class {
+    /// The copies that may be taken for copies of this class.
+    pub fn copies_of_aliases(&self, counts: Counts) -> u8 {
+        self.aliases
+            .iter()
+            .zip(counts)
+            .map(|(&is_alias, count)| if is_alias { count } else { 0 })
+            .sum()
+    }
+
     /// Whether one of the two buckets can be full, by the number of copies that may be there.
     fn can_be_full(&self, counts: Counts) -> bool {
-        self.most.is_some()
-            && self.beside.iter().any(|beside| {
-                let copies = |(&here, count)| if here { count } else { 0 };
-                beside.iter().zip(counts).map(copies).sum::<u8>() >= self.slots_per_bucket
-            })
+        self.beside.iter().any(|beside| {
+            let copies = |(&here, count)| if here { count } else { 0 };
+            beside.iter().zip(counts).map(copies).sum::<u8>() >= self.slots_per_bucket
+        })
     }
 }
 
@@ -89,9 +101,13 @@ pub enum Operation {
 
 /// The filter as a multiset of classes.
 ///
-/// In one place it is weaker than the filter: `Full` depends on the bucket that holds each item,
-/// and on a search that reads one bucket after another. So it requires only that the multiset is
-/// unchanged, and that enough copies are present to fill one of the two buckets. That is true at
+/// In a filter that grows, a copy can match another class too, which is an alias only in the first
+/// segments. Which copies do depends on their segments. So a hit requires a copy of the class or of
+/// such an alias, and a miss that there is no copy of the class.
+///
+/// In one other place it is weaker than the filter: `Full` depends on the bucket that holds each
+/// item, and on a search that reads one bucket after another. So it requires only that the multiset
+/// is unchanged, and that enough copies are present to fill one of the two buckets. That is true at
 /// the moment at which this bucket was read. (The buckets need not be full at the same moment.)
 pub struct Multiset;
 
@@ -109,16 +125,19 @@ impl Specification for Multiset {
             Operation::Called(class, answer) => (class, *answer),
         };
         let count = counts[class.index];
+        let most = class.copies_of_aliases(*counts);
         let (right, count_after) = match answer {
-            Answer::Contains(present) => (present == (count > 0), count),
-            Answer::Count(copies) => (copies == usize::from(count), count),
+            Answer::Contains(present) => (if present { most > 0 } else { count == 0 }, count),
+            Answer::Count(copies) => {
+                ((usize::from(count)..=usize::from(most)).contains(&copies), count)
+            }
             Answer::Insert(Ok(())) => (class.most.is_none_or(|most| count < most), count + 1),
             Answer::Insert(Err(InsertError::TooManyCopies)) => {
                 (class.most.is_none_or(|most| count == most), count)
             }
             Answer::Insert(Err(_)) => (class.can_be_full(*counts), count),
             Answer::InsertUnique(Ok(true)) => (count == 0, 1),
-            Answer::InsertUnique(Ok(false)) => (count > 0, count),
+            Answer::InsertUnique(Ok(false)) => (most > 0, count),
             Answer::InsertUnique(Err(InsertError::Full)) => {
                 (count == 0 && class.can_be_full(*counts), count)
             }

@@ -92,7 +92,9 @@ impl Sights {
         assert!(self.too_many > often, "no limit on copies was reached");
         assert!(self.unique_present > often, "insert_unique found no copy");
         if grows {
-            assert!(self.grown > often && self.full == 0, "the chains did not grow");
+            // A chain is full only if all classes share a bucket of its last segment.
+            let is_rarely_full = self.full < self.executions / 1000;
+            assert!(self.grown > often && is_rarely_full, "the chains did not grow");
         } else {
             assert!(self.full > often, "the tables were not full");
             assert!(self.moved > often, "nothing was relocated");

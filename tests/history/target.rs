@@ -88,7 +88,8 @@ impl TableWorld {
             let [here, there] = pairs[index][0].buckets;
             let beside = |bucket| std::array::from_fn(|c| pairs[c][0].buckets.contains(&bucket));
             let most = Some(if here == there { slots_per_bucket } else { 2 * slots_per_bucket });
-            Class { index, most, slots_per_bucket, beside: [beside(here), beside(there)] }
+            let aliases = std::array::from_fn(|other| other == index);
+            Class { index, most, slots_per_bucket, beside: [beside(here), beside(there)], aliases }
         };
         let classes = std::array::from_fn(class);
         let pairs = std::array::from_fn(|index| pairs[index]);
@@ -144,14 +145,26 @@ impl Target for OneTable {
     }
 }
 
-/// A layout and a number of buckets of the first segment, and an item of each class.
-///
-/// All segments distinguish the items: `growing` tests what aliases do.
+/// The segments of a chain.
+const SEGMENTS: u32 = 3;
+/// The low bits of a hash of which the first segment keeps nothing: the next bit above them is the
+/// last one of its fingerprint.
+const BELOW_FIRST: u32 = 32 - 13;
+
+/// A layout and a number of buckets of the first segment, and two items of each class, which are
+/// aliases in all segments and start from different buckets.
 #[derive(Clone, Debug)]
 pub struct ChainWorld {
     layout: Layout,
     first_buckets: u64,
-    items: [u64; CLASSES],
+    items: [[u64; 2]; CLASSES],
+}
+
+impl ChainWorld {
+    /// The addressing of a segment.
+    fn addressing(first_buckets: u64, level: u32) -> Addressing<Nested> {
+        Addressing::nested(first_buckets, Nested::new(level, (16, 1 << 13), level))
+    }
 }
 
 impl Target for Chain {
@@ -163,9 +176,24 @@ impl Target for Chain {
         let layout = [Layout::Plain4x16, Layout::SemiSorted3x22][rng.random_range(0..2)];
         let first_buckets = rng.random_range(1..=2);
         // The fingerprint comes from the low half. Its highest bits differ.
-        let items = std::array::from_fn(|item| {
+        let mut first: [u64; CLASSES] = std::array::from_fn(|item| {
             let (high, low) = (rng.random::<u32>(), rng.random::<u32>() >> 3);
             u64::from(high) << 32 | (item as u64) << 29 | u64::from(low)
+        });
+        // Often some are aliases in the first segment, or in the first two, and not in the last.
+        for (item, of, segments) in [(1, 0, 1), (3, 2, 2), (4, 2, 1)] {
+            if rng.random_bool(0.5) {
+                first[item] = first[of] ^ 1 << (BELOW_FIRST - segments);
+            }
+        }
+        let last = ChainWorld::addressing(first_buckets, SEGMENTS - 1);
+        let items = first.map(|item| {
+            let [_, alternate] = last.pair(item).buckets;
+            // The lowest high half from which this bucket follows.
+            let high = (u64::from(alternate) << 32).div_ceil(last.buckets());
+            let alias = high << 32 | item & u64::from(u32::MAX);
+            assert_eq!(last.pair(alias).buckets[0], alternate);
+            [item, alias]
         });
         ChainWorld { layout, first_buckets, items }
     }
@@ -174,19 +202,30 @@ impl Target for Chain {
         world.first_buckets as u32 * world.layout.slots_per_bucket()
     }
 
-    fn class(_: &ChainWorld, index: usize) -> Class {
-        Class { index, most: None, slots_per_bucket: 0, beside: [[true; CLASSES]; 2] }
+    fn class(world: &ChainWorld, index: usize) -> Class {
+        let first = ChainWorld::addressing(world.first_buckets, 0);
+        let kept = |class: usize| {
+            let pair = first.pair(world.items[class][0]);
+            let [one, other] = pair.buckets;
+            (pair.fingerprint, one.min(other), one.max(other))
+        };
+        let aliases = std::array::from_fn(|other| kept(other) == kept(index));
+        let last = ChainWorld::addressing(world.first_buckets, SEGMENTS - 1);
+        let buckets = |class: usize| last.pair(world.items[class][0]).buckets;
+        let beside = buckets(index)
+            .map(|bucket| std::array::from_fn(|other| buckets(other).contains(&bucket)));
+        let slots_per_bucket = world.layout.slots_per_bucket() as u8;
+        Class { index, most: None, slots_per_bucket, beside, aliases }
     }
 
     fn new(world: &ChainWorld) -> Self {
-        let nested = |level| Nested::new(level, (16, 1 << 13), level);
-        let segment = |level| Addressing::nested(world.first_buckets, nested(level));
-        let plan = (0..3).map(|level| (world.layout, segment(level))).collect();
+        let segment = |level| ChainWorld::addressing(world.first_buckets, level);
+        let plan = (0..SEGMENTS).map(|level| (world.layout, segment(level))).collect();
         Chain::new(plan, false).expect("a tiny table")
     }
 
-    fn call(&self, world: &ChainWorld, class: usize, _: usize, action: Action) -> Answer {
-        let item = world.items[class];
+    fn call(&self, world: &ChainWorld, class: usize, way: usize, action: Action) -> Answer {
+        let item = world.items[class][way];
         match action {
             Action::Contains => Answer::Contains(self.contains(item)),
             Action::Count => Answer::Count(self.count(item)),
@@ -197,7 +236,7 @@ impl Target for Chain {
     }
 
     fn placement(&self, world: &ChainWorld) -> Placement {
-        world.items.map(|item| [self.count(item), 0])
+        world.items.map(|[item, _]| [self.count(item), 0])
     }
 
     fn segments(&self) -> usize {

@@ -5,12 +5,12 @@
 
 use std::{fmt::Write, fs, path::Path};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use crate::{
     models::{self, Declared},
-    mutants::{Library, Mutant},
+    mutants::{Build, Library, Mutant},
     recorded::Recorded,
 };
 
@@ -101,7 +101,10 @@ fn table_of_mutants(
     recorded: &Recorded,
 ) -> Result<String> {
     let orderings = mutants.iter().filter(|mutant| mutant.is_of_an_ordering()).count();
-    let noticed = mutants.iter().filter(|mutant| recorded.killers.contains_key(&mutant.name));
+    let is_killed = |mutant: &&Mutant| {
+        recorded.killers.get(&mutant.name).is_some_and(|by| by.iter().any(|by| !by.is_empty()))
+    };
+    let noticed = mutants.iter().filter(is_killed);
     let mut table = format!(
         "{} mutants: {orderings} weakened orderings, and {} steps left out or misplaced. The models \
          kill {}.\n\n| mutant | fault | killed by |\n|---|---|---|\n",
@@ -109,22 +112,30 @@ fn table_of_mutants(
         mutants.len() - orderings,
         noticed.count(),
     );
-    for Mutant { name, what, explanation, .. } in mutants {
-        let killer = match (recorded.killers.get(name), explanation) {
-            (Some(killer), _) => {
-                let model = killer.split(',').next().unwrap_or(killer);
-                ensure!(
-                    models.iter().any(|declared| declared.name == model),
-                    "the killer of {name}, {model}, is gone: `cargo xtask ordering-mutants --record`"
-                );
-                killer.replacen(model, &format!("`{model}`"), 1)
-            }
-            (None, Some(reason)) => format!("none: {reason}"),
-            (None, None) => bail!(
-                "the mutant {name} has no recorded run: `cargo xtask ordering-mutants --record`"
-            ),
+    for mutant in mutants {
+        let Mutant { name, what, .. } = mutant;
+        let Some(killers) = recorded.killers.get(name) else {
+            bail!("the mutant {name} has no recorded run: `cargo xtask ordering-mutants --record`");
         };
-        writeln!(table, "| `{name}` | {what} | {killer} |")?;
+        let mut by = Vec::new();
+        for (build, killer) in Build::ALL.into_iter().zip(killers) {
+            by.push(match mutant.explanation(build) {
+                _ if models.iter().any(|declared| declared.name == *killer) => {
+                    format!("`{killer}`")
+                }
+                Some(reason) if killer.is_empty() => format!("none: {reason}"),
+                _ => bail!(
+                    "the killer of {name}, {killer:?}, is gone: \
+                     `cargo xtask ordering-mutants --record`"
+                ),
+            });
+        }
+        let [plain, semi_sorted] = [&by[0], &by[1]];
+        write!(table, "| `{name}` | {what} | {plain}")?;
+        if plain != semi_sorted {
+            write!(table, "; {semi_sorted}")?;
+        }
+        writeln!(table, " |")?;
     }
     Ok(table)
 }

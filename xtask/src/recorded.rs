@@ -14,8 +14,8 @@ const PATH: &str = "xtask/recorded.tsv";
 pub(crate) struct Recorded {
     /// By model: executions with the plain and with the semi-sorted layout.
     pub(crate) executions: BTreeMap<String, [u64; 2]>,
-    /// By mutant: the model that killed it.
-    pub(crate) killers: BTreeMap<String, String>,
+    /// By mutant: the models that killed it, one with each layout. Empty where none did.
+    pub(crate) killers: BTreeMap<String, [String; 2]>,
 }
 
 impl Recorded {
@@ -41,8 +41,9 @@ impl Recorded {
                     let executions = [plain.parse()?, semi_sorted.parse()?];
                     recorded.executions.insert(name.to_owned(), executions);
                 }
-                ["mutant", name, killer] => {
-                    recorded.killers.insert(name.to_owned(), killer.to_owned());
+                ["mutant", name, plain, semi_sorted] => {
+                    let killers = [plain, semi_sorted].map(str::to_owned);
+                    recorded.killers.insert(name.to_owned(), killers);
                 }
                 _ => bail!("line {number} is neither of a model nor of a mutant"),
             }
@@ -55,8 +56,8 @@ impl Recorded {
         for (name, [plain, semi_sorted]) in &self.executions {
             writeln!(text, "model\t{name}\t{plain}\t{semi_sorted}").expect("a string takes all");
         }
-        for (name, killer) in &self.killers {
-            writeln!(text, "mutant\t{name}\t{killer}").expect("a string takes all");
+        for (name, [plain, semi_sorted]) in &self.killers {
+            writeln!(text, "mutant\t{name}\t{plain}\t{semi_sorted}").expect("a string takes all");
         }
         text
     }
@@ -68,10 +69,10 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let text = "model\ta\t1\t2\nmodel\tb\t3\t4\nmutant\tc: d to e\ta, semi-sorted\n";
+        let text = "model\ta\t1\t2\nmodel\tb\t3\t4\nmutant\tc: d to e\ta\t\n";
         let recorded = Recorded::parse(text).unwrap();
         assert_eq!(recorded.executions["b"], [3, 4]);
-        assert_eq!(recorded.killers["c: d to e"], "a, semi-sorted");
+        assert_eq!(recorded.killers["c: d to e"], ["a", ""]);
         assert_eq!(recorded.to_text(), text);
         assert!(Recorded::parse("model\ta\t1").is_err());
     }

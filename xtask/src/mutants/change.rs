@@ -10,6 +10,25 @@ pub(super) struct Fault {
     pub(super) change: Change,
     /// Whether a model that runs out of time counts as having noticed the fault.
     pub(super) may_hang: bool,
+    /// Why it may survive, by the layout of the models.
+    pub(super) reasons: [Option<&'static str>; 2],
+}
+
+impl Fault {
+    /// Allows the fault to survive, for this reason.
+    pub(super) const fn survives(self, reason: &'static str) -> Self {
+        Self { reasons: [Some(reason); 2], ..self }
+    }
+
+    /// Allows the fault to survive with plain words, for this reason.
+    pub(super) const fn survives_in_plain_words(self, reason: &'static str) -> Self {
+        Self { reasons: [Some(reason), self.reasons[1]], ..self }
+    }
+
+    /// Allows the fault to survive with semi-sorted words, for this reason.
+    pub(super) const fn survives_in_semi_sorted_words(self, reason: &'static str) -> Self {
+        Self { reasons: [self.reasons[0], Some(reason)], ..self }
+    }
 }
 
 /// A change of a statement, a match arm, or a field of a struct expression.
@@ -49,5 +68,5 @@ pub(super) enum Half {
 
 /// Declares a fault.
 pub(super) const fn fault(name: &'static str, what: &'static str, change: Change) -> Fault {
-    Fault { name, what, change, may_hang: false }
+    Fault { name, what, change, may_hang: false, reasons: [None; 2] }
 }

@@ -40,7 +40,7 @@ pub(crate) enum Build {
 }
 
 impl Build {
-    pub(super) const ALL: [Self; 2] = [Self::Plain, Self::SemiSorted];
+    pub(crate) const ALL: [Self; 2] = [Self::Plain, Self::SemiSorted];
 
     /// What follows the name of a model of this build.
     pub(crate) fn suffix(self) -> &'static str {
@@ -66,8 +66,8 @@ pub(super) struct Binary {
     pub(super) path: PathBuf,
 }
 
-/// Writes the copy into a folder. Files that have not changed keep their times, so that cargo builds
-/// only what is new. The models become one test target: it is built several times as fast.
+/// Writes the copy into a folder. Files that have not changed keep their times, so that cargo
+/// builds only what is new. The models become one test target: it is built several times as fast.
 pub(super) fn write(root: &Path, library: &Library, folder: &Path) -> Result<()> {
     let mut kept = BTreeSet::new();
     for source in &library.sources {

@@ -7,6 +7,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::{
     change::{Change, Fault},
+    copy::Build,
     instrument::{Edits, delays_within},
     orderings, switch,
     syntax::{Syntax, markers},
@@ -26,14 +27,19 @@ pub(crate) struct Mutant {
     pub(super) change: Option<Change>,
     /// Whether a model that runs out of time counts as having noticed it.
     pub(super) may_hang: bool,
-    /// Why it may survive.
-    pub(crate) explanation: Option<String>,
+    /// Why it may survive, by the layout of the models.
+    reasons: [Option<String>; 2],
 }
 
 impl Mutant {
     /// Whether it is a weakened ordering.
     pub(crate) fn is_of_an_ordering(&self) -> bool {
         self.change.is_none()
+    }
+
+    /// Why it may survive the models of a build.
+    pub(crate) fn explanation(&self, build: Build) -> Option<&str> {
+        self.reasons[build as usize].as_deref()
     }
 }
 
@@ -80,7 +86,7 @@ impl Library {
             let mark = mark(source, syntax, edits, faults, mutants.len(), &mut places);
             problems.extend(mark.into_iter().map(|problem| format!("{}:{problem}", source.path)));
         }
-        for Fault { name, what, change, may_hang } in faults {
+        for Fault { name, what, change, may_hang, reasons } in faults {
             let place = places.remove(name).unwrap_or_default();
             if place.is_empty() {
                 problems.push(format!("no comment `// mutant: {name}` in the source"));
@@ -91,7 +97,7 @@ impl Library {
                 place,
                 change: Some(*change),
                 may_hang: *may_hang,
-                explanation: None,
+                reasons: reasons.map(|reason| reason.map(str::to_owned)),
             });
         }
         ensure!(problems.is_empty(), "markers and mutants do not match:\n{}", problems.join("\n"));
@@ -134,7 +140,7 @@ fn ordering_mutant(
         place: format!("{}:{line}", source.path),
         change: None,
         may_hang: false,
-        explanation: site.explanation(weaker),
+        reasons: [(); 2].map(|()| site.explanation(weaker)),
     }
 }
 

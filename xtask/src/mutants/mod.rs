@@ -4,10 +4,11 @@
 //! statement changed that follows a comment `// mutant: NAME` ([`catalogue`]). One copy of the
 //! library has all of them ([`library`], [`instrument`]), and a variable of the environment selects
 //! one at run time ([`switch`]). The models of `loom-tests/` are built with that copy once for each
-//! layout ([`copy`]) and run against each mutant ([`models`]). One of them must fail, by an
-//! assertion of its own or of loom; how much it explored and what it saw does not count here. A
-//! mutant that survives fails the command, unless it is a weakened ordering and its line ends in
-//! `// mutant-ok:` and a reason, or follows such a comment. The command prints these reasons.
+//! layout ([`copy`]) and run against each mutant ([`models`]). With each layout one of them must
+//! fail, by an assertion of its own or of loom; how much it explored and what it saw does not count
+//! here. A mutant that survives fails the command, unless a reason is given: in the catalogue, or
+//! for a weakened ordering at the end of its line, or in a comment above it, after `// mutant-ok:`.
+//! The command prints these reasons.
 
 mod catalogue;
 mod change;
@@ -32,7 +33,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 
 use crate::recorded::Recorded;
-use copy::Build;
+pub(crate) use copy::Build;
 pub(crate) use library::{Library, Mutant};
 use models::Model;
 
@@ -71,10 +72,11 @@ enum Outcome {
     },
 }
 
-/// A mutant that has been run.
+/// A mutant that has been run with the models of one layout.
 #[derive(Debug)]
 struct Run {
     mutant: Mutant,
+    build: Build,
     number: usize,
     outcome: Outcome,
     took: Duration,
@@ -136,21 +138,22 @@ fn lock(folder: &Path) -> Result<File> {
 
 /// Puts the results in the place of what was recorded, and drops what there is no longer.
 fn record(recorded: &mut Recorded, library: &Library, models: &[Model], runs: &[Run]) {
+    let old = std::mem::take(&mut recorded.executions);
     let executions = |name: &str, build| {
         let model = models.iter().find(|model| model.name == name && model.build() == build);
-        model.and_then(Model::baseline).map_or(0, |baseline| baseline.executions)
+        let earlier = || old.get(name).map_or(0, |executions| executions[build as usize]);
+        model.and_then(Model::baseline).map_or_else(earlier, |baseline| baseline.executions)
     };
     let names = models.iter().map(|model| &model.name);
     recorded.executions =
         names.map(|name| (name.clone(), Build::ALL.map(|build| executions(name, build)))).collect();
     recorded.killers.retain(|name, _| library.mutants.iter().any(|mutant| mutant.name == *name));
     for run in runs {
-        match &run.outcome {
-            Outcome::Killed { model, .. } => {
-                recorded.killers.insert(run.mutant.name.clone(), model.clone());
-            }
-            _ => drop(recorded.killers.remove(&run.mutant.name)),
-        }
+        let killer = match &run.outcome {
+            Outcome::Killed { model, .. } => model.clone(),
+            Outcome::Survived | Outcome::TimedOut { .. } => String::new(),
+        };
+        recorded.killers.entry(run.mutant.name.clone()).or_default()[run.build as usize] = killer;
     }
 }
 
@@ -193,13 +196,18 @@ impl Runner {
         models: &[Model],
         recorded: &Recorded,
     ) -> Result<Vec<Run>> {
-        self.on_all(chosen.to_vec(), |(number, mutant), log| {
+        let of_builds = |&(number, mutant)| Build::ALL.map(|build| (number, mutant, build));
+        let all: Vec<(usize, &Mutant, Build)> = chosen.iter().flat_map(of_builds).collect();
+        let count = all.len();
+        self.on_all(all, |(number, mutant, build), log| {
             let started = Instant::now();
-            let killer = recorded.killers.get(&mutant.name);
-            let outcome = examine(number, mutant, models, killer, log)?;
+            let killer = recorded.killers.get(&mutant.name).map(|killers| &killers[build as usize]);
+            let models: Vec<&Model> =
+                models.iter().filter(|model| model.build() == build).collect();
+            let outcome = examine(number, (mutant, build), &models, killer, log)?;
             let mutant = mutant.clone();
-            let run = Run { mutant, number, outcome, took: started.elapsed() };
-            report::progress(chosen.len(), &run);
+            let run = Run { mutant, build, number, outcome, took: started.elapsed() };
+            report::progress(count, &run);
             Ok(run)
         })
     }
@@ -238,19 +246,19 @@ impl Runner {
 /// Runs the models on a mutant until one fails, the one that killed it last time first.
 fn examine(
     number: usize,
-    mutant: &Mutant,
-    models: &[Model],
+    (mutant, build): (&Mutant, Build),
+    models: &[&Model],
     killer: Option<&String>,
     log: &Path,
 ) -> Result<Outcome> {
-    let is_killer = |model: &&Model| Some(&model.full_name()) == killer;
+    let is_killer = |model: &&Model| Some(&model.name) == killer;
     // A mutant that may survive is not worth the time of the long models.
     let is_worthwhile = |model: &&Model| {
         let is_quick = model.baseline().is_none_or(|baseline| baseline.took < QUICK);
-        mutant.explanation.is_none() || is_quick
+        mutant.explanation(build).is_none() || is_quick
     };
     let (first, others): (Vec<&Model>, Vec<&Model>) =
-        models.iter().filter(is_worthwhile).partition(is_killer);
+        models.iter().copied().filter(is_worthwhile).partition(is_killer);
     let mut worst = Outcome::Survived;
     for model in first.into_iter().chain(others) {
         match model.examine(number, log)? {

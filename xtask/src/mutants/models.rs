@@ -106,7 +106,7 @@ impl Model {
     /// Runs the model on a mutant.
     pub(super) fn examine(&self, mutant: usize, log: &Path) -> Result<Outcome> {
         let limit = PATIENCE + 10 * self.check(log)?.took;
-        let model = self.full_name();
+        let model = self.name.clone();
         Ok(match self.run(mutant, limit, log)? {
             Ending::Passed(_) => Outcome::Survived,
             Ending::Failed(message) => Outcome::Killed { model, message },

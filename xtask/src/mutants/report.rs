@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Model, Mutant, Outcome, Run, switch::VARIABLE};
+use super::{Build, Model, Mutant, Outcome, Run, switch::VARIABLE};
 
 /// Prints the mutants.
 pub(super) fn list(mutants: &[(usize, &Mutant)]) {
@@ -11,8 +11,10 @@ pub(super) fn list(mutants: &[(usize, &Mutant)]) {
     let name = width(|mutant| &mutant.name).unwrap_or(0);
     for (number, mutant) in mutants {
         println!("{number:4}  {:place$}  {:name$}  {}", mutant.place, mutant.name, mutant.what);
-        if let Some(reason) = &mutant.explanation {
-            println!("{:1$}may survive: {reason}", "", place + 8);
+        for build in Build::ALL {
+            if let Some(reason) = mutant.explanation(build) {
+                println!("{:1$}may survive{2}: {reason}", "", place + 8, build.suffix());
+            }
         }
     }
     println!("{} mutants", mutants.len());
@@ -37,28 +39,30 @@ pub(super) fn baseline(models: &[Model], took: Duration) {
 
 /// Says that one more mutant has been run.
 pub(super) fn progress(of: usize, run: &Run) {
-    let Run { mutant, number, took, .. } = run;
-    let seconds = took.as_secs_f64();
-    eprintln!("[{number}; {of} in all] {}: {} ({seconds:.1} s)", mutant.name, sentence(run));
+    let Run { mutant, build, number, took, .. } = run;
+    let (name, seconds) = (format!("{}{}", mutant.name, build.suffix()), took.as_secs_f64());
+    eprintln!("[{number}; {of} in all] {name}: {} ({seconds:.1} s)", sentence(run));
 }
 
 /// Prints the table of all mutants and the summary; `false` when one of them is a failure.
 pub(super) fn verdict(runs: &[Run], took: Duration) -> bool {
-    let name = runs.iter().map(|run| run.mutant.name.len()).max().unwrap_or(0);
+    let name = |run: &Run| format!("{}{}", run.mutant.name, run.build.suffix());
+    let width = runs.iter().map(|run| name(run).len()).max().unwrap_or(0);
     for run in runs {
         let seconds = run.took.as_secs_f64();
-        println!("{:name$}  {seconds:5.1} s  {}", run.mutant.name, sentence(run));
+        println!("{:width$}  {seconds:5.1} s  {}", name(run), sentence(run));
     }
     let of = |wanted: fn(&Run) -> bool| runs.iter().filter(|run| wanted(run)).count();
     let failures = of(is_failure);
     for run in runs.iter().filter(|run| is_failure(run)) {
         let Run { mutant, number, .. } = run;
-        println!("\n{} at {}: {}", mutant.name, mutant.place, mutant.what);
+        println!("\n{} at {}: {}", name(run), mutant.place, mutant.what);
         println!("  Run a model of target/mutants/tree with {VARIABLE}={number} to see it.");
     }
     println!(
-        "{} mutants: {} killed, {} explained, {failures} not noticed; {:.0} s",
-        runs.len(),
+        "{} mutants in {} layouts: {} killed, {} explained, {failures} not noticed; {:.0} s",
+        runs.len() / Build::ALL.len(),
+        Build::ALL.len(),
         of(|run| matches!(run.outcome, Outcome::Killed { .. })),
         of(is_explained),
         took.as_secs_f64()
@@ -68,10 +72,10 @@ pub(super) fn verdict(runs: &[Run], took: Duration) -> bool {
 
 /// An outcome, told in full.
 fn sentence(run: &Run) -> String {
-    match (&run.outcome, &run.mutant.explanation) {
+    match (&run.outcome, run.mutant.explanation(run.build)) {
         (Outcome::Killed { model, message }, None) => format!("killed by {model}: {message}"),
         (Outcome::Killed { model, message }, Some(_)) => {
-            format!("killed by {model}: {message} (`mutant-ok` is needless)")
+            format!("killed by {model}: {message} (the reason is needless)")
         }
         (Outcome::Survived, Some(reason)) => format!("survived, explained: {reason}"),
         (Outcome::TimedOut { model }, Some(reason)) => {
@@ -86,7 +90,7 @@ fn sentence(run: &Run) -> String {
 
 /// Whether no model noticed the mutant, and the source does not say why.
 fn is_failure(run: &Run) -> bool {
-    !matches!(run.outcome, Outcome::Killed { .. }) && run.mutant.explanation.is_none()
+    !matches!(run.outcome, Outcome::Killed { .. }) && run.mutant.explanation(run.build).is_none()
 }
 
 /// Whether no model noticed the mutant, and the source says why.

@@ -11,6 +11,50 @@ use super::super::change::{
 pub(super) const FAULTS: &[Fault] = &[
     // Lookups.
     fault("chain-lookup-no-validation", "the version is not read again", Condition("true")),
+    fault(
+        "chain-lookup-per-segment",
+        "a lookup validates each segment by itself, the first one first",
+        Before(
+            "for segment in self.segments() {
+                 loop {
+                     let version = stripe.version();
+                     if segment.contains_unvalidated(mixed) { return true; }
+                     if stripe.validate(version) { break; }
+                 }
+             }
+             return false;",
+        ),
+    ),
+    fault(
+        "chain-lookup-per-segment-from-finest",
+        "a lookup validates each segment by itself, the finest one first",
+        Before(
+            "for segment in self.segments().rev() {
+                 loop {
+                     let version = stripe.version();
+                     if segment.contains_unvalidated(mixed) { return true; }
+                     if stripe.validate(version) { break; }
+                 }
+             }
+             return false;",
+        ),
+    )
+    .survives(
+        "it is correct: the copy assigned to an item only goes to earlier segments, which are read \
+         later",
+    ),
+    fault(
+        "chain-lookup-from-first",
+        "a lookup reads the first segment first",
+        Condition("self.segments().any(|segment| segment.contains_unvalidated(mixed))"),
+    )
+    .survives("it is correct: one version covers all segments, in whatever order they are read"),
+    fault(
+        "chain-lookup-open-probe",
+        "a lookup takes a quick probe that is not certain for a hit",
+        Instead("{ let _ = certain; found }"),
+    )
+    .survives_in_plain_words("a quick probe of plain words is always certain"),
     fault("chain-lookup-late-version", "the version is first read after the words", Delay(1)),
     fault(
         "chain-lookup-last-only",
@@ -34,14 +78,17 @@ pub(super) const FAULTS: &[Fault] = &[
         "a removal bumps the version after the clearing",
         During("remove-late-bump"),
     ),
-    fault("chain-remove-relaxed", "a removal bumps and clears by Relaxed", Weaken(Release)),
     fault(
         "chain-remove-not-cleared",
         "`remove` returns `true` and clears nothing",
         During("remove-not-cleared"),
     ),
     fault("chain-count-no-lock", "`count` takes no lock", During("lock-skipped")),
-    fault("chain-count-relaxed", "`count` reads by Relaxed", Weaken(Acquire)),
+    fault(
+        "chain-count-relaxed",
+        "`count` reads by Relaxed",
+        During("table/copies: count_locked: Acquire to Relaxed"),
+    ),
     // Inserts.
     fault("chain-insert-relaxed", "`insert` adds by Relaxed", Weaken(Release)),
     fault(

@@ -4,7 +4,9 @@
 //! A marker `// mutant: NAME` stands above the statement, match arm or struct field that the mutant
 //! changes. The code given here is compiled in that place, and may use what is in scope there.
 
+mod callers;
 mod chain;
+mod moves;
 mod shared;
 mod table;
 
@@ -12,7 +14,10 @@ use super::change::Fault;
 
 /// All structural mutants.
 pub(super) fn faults() -> impl Iterator<Item = Fault> {
-    [table::FAULTS, chain::FAULTS, shared::FAULTS].into_iter().flatten().copied()
+    [table::FAULTS, chain::FAULTS, callers::FAULTS, moves::FAULTS, shared::FAULTS]
+        .into_iter()
+        .flatten()
+        .copied()
 }
 
 #[cfg(test)]

@@ -20,6 +20,12 @@ pub(super) const FAULTS: &[Fault] = &[
         "the words are read again instead of the version",
         Instead("(words, words == buckets.map(|bucket| bucket.load(Acquire)))"),
     ),
+    fault(
+        "lookup-open-probe",
+        "a lookup takes a quick probe that is not certain for a hit",
+        Condition("{ let _ = certain; found | unchanged }"),
+    )
+    .survives_in_plain_words("a quick probe of plain words is always certain"),
     fault("lookup-late-version", "the version is first read after the words", Delay(1)),
     fault("lookup-version-relaxed", "a lookup reads the version by Relaxed", Weaken(Acquire)),
     fault("lookup-words-relaxed", "a lookup reads both words by Relaxed", Weaken(Acquire)),
@@ -66,6 +72,11 @@ pub(super) const FAULTS: &[Fault] = &[
         "clear-slot-drops-incoming",
         "the incoming fingerprint is not stored",
         Instead("L::without(word, pattern)"),
+    ),
+    fault(
+        "clear-slot-retry-drops-incoming",
+        "the incoming fingerprint is not stored if the compare-and-swap is retried",
+        Instead("{ return self.clear_slot::<L>(_guard, bucket, now, pattern, None); }"),
     ),
     fault(
         "clear-slot-plain-store",

@@ -1,0 +1,357 @@
+//! The moves by which `insert` and `insert_unique` make room, beside the other operations on what
+//! they move.
+
+use guira::raw::{Chain, Fingerprint, Pair, Table};
+use guira_loom_tests::{
+    EVERY_WAY, L, Mark,
+    chain::{self, LAYOUT, crowd_second_segment, of_stripe, two_places, with_second_segment},
+    check, fingerprint, pair, put, spawn, spawn_reader, table,
+};
+use loom::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
+/// Three buckets, where an insert into 0 needs two moves: first `far` from 1 to 2, then `near` from
+/// 0 to 1. The other items in 0 and 1 have only that bucket.
+struct Path {
+    incoming: Fingerprint,
+    near: Fingerprint,
+    far: Fingerprint,
+}
+
+impl Path {
+    /// Fills the table, apart from `far` if it is left out.
+    fn new(table: &Table, with_far: bool) -> Self {
+        let near = fingerprint(table, 0, 1, 1, 0);
+        // Their high parts differ from that of `near`. Otherwise a quick probe of semi-sorted words
+        // would leave the answer open, and the lookup would read everything again.
+        let apart = |bucket, alternate, stripe| {
+            let mut all = (0..).map(|nth| fingerprint(table, bucket, alternate, stripe, nth));
+            all.find(|item| item.get() >> 4 != near.get() >> 4).expect("one of many")
+        };
+        let (far, incoming) = (apart(1, 2, 1), apart(0, 0, 1));
+        put(table, near, 0);
+        put(table, apart(0, 0, 0), 0);
+        put(table, apart(1, 1, 0), 1);
+        if with_far {
+            put(table, far, 1);
+        }
+        Self { incoming, near, far }
+    }
+}
+
+/// The insertion of an item that is absent.
+type Insert = fn(&Table, Pair);
+
+/// `insert`.
+fn plain(table: &Table, pair: Pair) {
+    table.insert::<L>(pair).expect("room");
+}
+
+/// `insert_unique`.
+fn unique(table: &Table, pair: Pair) {
+    assert_eq!(table.insert_unique::<L>(pair), Ok(true));
+}
+
+/// Looks up `near` beside the insert that moves it.
+fn beside_a_reader(name: &str, floor: usize, insert: Insert) {
+    check(name, floor, EVERY_WAY, move |seen| {
+        let table = Arc::new(table(3));
+        let Path { incoming, near, far } = Path::new(&table, true);
+        let done = Mark::default();
+        let reader = spawn_reader(&table, seen, &done, pair(&table, near, 1));
+        let inserter = spawn(&table, move |table| {
+            insert(table, pair(table, incoming, 0));
+            done.set();
+        });
+        reader.join().unwrap();
+        inserter.join().unwrap();
+        for (item, bucket) in [(incoming, 0), (near, 1), (far, 2)] {
+            assert_eq!(table.count::<L>(pair(&table, item, bucket)), 1);
+        }
+    });
+}
+
+/// Catches an `insert` whose moves hide an item from lookups.
+#[test]
+fn insert_beside_a_reader() {
+    beside_a_reader("room_insert_reader", 12_700, plain);
+}
+
+/// Catches an `insert_unique` whose moves hide an item from lookups.
+#[test]
+fn unique_beside_a_reader() {
+    beside_a_reader("room_unique_reader", 17_100, unique);
+}
+
+/// Removes `near` beside the insert that moves it.
+fn beside_a_removal(name: &str, floor: usize, insert: Insert) {
+    check(name, floor, &["done"], move |seen| {
+        let table = Arc::new(table(3));
+        let Path { incoming, near, far } = Path::new(&table, true);
+        let inserter = spawn(&table, move |table| insert(table, pair(table, incoming, 0)));
+        let remover = spawn(&table, move |table| table.remove::<L>(pair(table, near, 1)));
+        assert!(remover.join().unwrap(), "an item that is there throughout was not removed");
+        inserter.join().unwrap();
+        assert_eq!(table.count::<L>(pair(&table, near, 1)), 0, "one half of a move was removed");
+        assert_eq!(table.count::<L>(pair(&table, incoming, 0)), 1);
+        assert_eq!(table.count::<L>(pair(&table, far, 1)), 1);
+        seen.note("done");
+    });
+}
+
+/// Catches an `insert` that moves an item under the wrong lock: a removal misses it.
+#[test]
+fn insert_beside_a_removal() {
+    beside_a_removal("room_insert_remove", 86, plain);
+}
+
+/// Catches an `insert_unique` that moves an item under the wrong lock: a removal misses it.
+#[test]
+fn unique_beside_a_removal() {
+    beside_a_removal("room_unique_remove", 63, unique);
+}
+
+/// Inserts `far` after a relaxed write. The other thread inserts an item, which may move `far`, and
+/// looks `far` up in its destination alone.
+fn acquires(name: &str, floor: usize, insert: Insert) {
+    check(name, floor, &["hit", "miss"], move |seen| {
+        let table = Arc::new(table(3));
+        let Path { incoming, far, .. } = Path::new(&table, false);
+        let data = Arc::new(AtomicUsize::new(0));
+        let inserter = {
+            let data = data.clone();
+            spawn(&table, move |table| {
+                data.store(1, Relaxed);
+                // Into this very bucket, which has no room if the other insert comes first.
+                let _ = table.insert::<L>(Pair { fingerprint: far, buckets: [1; 2] });
+            })
+        };
+        let mover = spawn(&table, move |table| {
+            insert(table, pair(table, incoming, 0));
+            let hit = table.contains::<L>(Pair { fingerprint: far, buckets: [2; 2] });
+            assert!(!hit || data.load(Relaxed) == 1, "a move does not acquire what it moves");
+            hit
+        });
+        inserter.join().unwrap();
+        seen.note_if(mover.join().unwrap(), "hit", "miss");
+    });
+}
+
+/// Catches an `insert` whose moves do not acquire what was published.
+#[test]
+fn insert_acquires_what_it_moves() {
+    acquires("room_insert_acquires", 50, plain);
+}
+
+/// Catches an `insert_unique` whose moves do not acquire what was published.
+#[test]
+fn unique_acquires_what_it_moves() {
+    acquires("room_unique_acquires", 50, unique);
+}
+
+/// Moves `far` after a relaxed write, and looks it up.
+fn publishes(name: &str, floor: usize, insert: Insert) {
+    check(name, floor, &["hit", "miss"], move |seen| {
+        let table = Arc::new(table(3));
+        let Path { incoming, far, .. } = Path::new(&table, true);
+        let data = Arc::new(AtomicUsize::new(0));
+        let mover = {
+            let data = data.clone();
+            spawn(&table, move |table| {
+                data.store(1, Relaxed);
+                insert(table, pair(table, incoming, 0));
+            })
+        };
+        let hit = table.contains::<L>(Pair { fingerprint: far, buckets: [2; 2] });
+        assert!(!hit || data.load(Relaxed) == 1, "a move does not publish");
+        seen.note_if(hit, "hit", "miss");
+        mover.join().unwrap();
+    });
+}
+
+/// Catches an `insert` whose moves do not publish.
+#[test]
+fn insert_publishes_what_it_moves() {
+    publishes("room_insert_publishes", 50, plain);
+}
+
+/// Catches an `insert_unique` whose moves do not publish.
+#[test]
+fn unique_publishes_what_it_moves() {
+    publishes("room_unique_publishes", 50, unique);
+}
+
+/// Catches an `insert` that forgets its item when another thread changes the word that its move
+/// leaves.
+#[test]
+fn insert_beside_a_removal_of_a_neighbour() {
+    check("room_insert_neighbour", 60, &["done"], |seen| {
+        let table = Arc::new(table(2));
+        let moved = fingerprint(&table, 0, 1, 0, 0);
+        let neighbour = fingerprint(&table, 0, 0, 1, 0);
+        let incoming = fingerprint(&table, 0, 0, 0, 0);
+        put(&table, moved, 0);
+        put(&table, neighbour, 0);
+        let inserter = spawn(&table, move |table| plain(table, pair(table, incoming, 0)));
+        let remover =
+            spawn(&table, move |table| assert!(table.remove::<L>(pair(table, neighbour, 0))));
+        inserter.join().unwrap();
+        remover.join().unwrap();
+        assert_eq!(table.count::<L>(pair(&table, incoming, 0)), 1, "the new item is gone");
+        assert_eq!(table.count::<L>(pair(&table, moved, 0)), 1);
+        seen.note("done");
+    });
+}
+
+/// The item that moves in the models of chains, from its first bucket to the other one. The second
+/// hash is an alias that starts from the destination.
+fn moving() -> [u64; 2] {
+    two_places(1, 0)
+}
+
+/// The item that makes it move.
+fn incoming() -> u64 {
+    of_stripe(0, false, LAYOUT.slots_per_bucket() as usize)[0]
+}
+
+/// The insertion of an item into a chain that does not have it.
+type ChainInsert = fn(&Chain, u64);
+
+/// `insert`.
+fn chain_plain(chain: &Chain, item: u64) {
+    chain.insert(item).expect("room");
+}
+
+/// `insert_unique`.
+fn chain_unique(chain: &Chain, item: u64) {
+    assert_eq!(chain.insert_unique(item), Ok(true));
+}
+
+/// Looks up the item that moves in the second segment.
+fn chain_beside_a_reader(name: &str, floor: usize, insert: ChainInsert) {
+    check(name, floor, EVERY_WAY, move |seen| {
+        let chain = with_second_segment();
+        let [item, reversed] = moving();
+        crowd_second_segment(&chain, item);
+        let done = Mark::default();
+        let reader = chain::spawn_reader(&chain, seen, &done, reversed);
+        let writer = chain::spawn(&chain, move |chain| {
+            insert(chain, incoming());
+            done.set();
+        });
+        reader.join().unwrap();
+        writer.join().unwrap();
+        assert_eq!((chain.count(item), chain.count(incoming())), (1, 1));
+    });
+}
+
+/// Catches an `insert_unique` into a chain whose moves hide an item from lookups.
+#[test]
+fn chain_unique_beside_a_reader() {
+    chain_beside_a_reader("growth_room_unique_reader", 3_400, chain_unique);
+}
+
+/// Runs an operation on the item that moves in the second segment.
+fn chain_beside(
+    name: &str,
+    floor: usize,
+    insert: ChainInsert,
+    operation: fn(&Chain, u64) -> bool,
+    copies_left: usize,
+) {
+    check(name, floor, &["done"], move |seen| {
+        let chain = with_second_segment();
+        let [item, reversed] = moving();
+        crowd_second_segment(&chain, item);
+        let other = chain::spawn(&chain, move |chain| operation(chain, reversed));
+        let writer = chain::spawn(&chain, move |chain| insert(chain, incoming()));
+        assert!(other.join().unwrap(), "one copy was there, no more and no less");
+        writer.join().unwrap();
+        assert_eq!((chain.count(item), chain.count(incoming())), (copies_left, 1));
+        seen.note("done");
+    });
+}
+
+/// Catches a `remove` from a chain under the wrong lock: it misses an item that moves.
+#[test]
+fn chain_insert_beside_a_removal() {
+    chain_beside("growth_room_insert_remove", 104, chain_plain, Chain::remove, 0);
+}
+
+/// Catches an `insert_unique` into a chain that moves an item under the wrong lock.
+#[test]
+fn chain_unique_beside_a_removal() {
+    chain_beside("growth_room_unique_remove", 77, chain_unique, Chain::remove, 0);
+}
+
+/// Catches a `count` of a chain under the wrong lock: it miscounts an item that moves.
+#[test]
+fn chain_insert_beside_a_count() {
+    let is_one = |chain: &Chain, item| chain.count(item) == 1;
+    chain_beside("growth_room_insert_count", 1_360, chain_plain, is_one, 1);
+}
+
+/// Catches an `insert_unique` into a chain under the wrong lock: it adds an item that moves.
+///
+/// The item moves into a bucket, and then the other one loses two items. So an `insert_unique` that
+/// read the destination before the move, and the source at the end, would add to the source, by a
+/// compare-and-swap that succeeds.
+#[test]
+fn chain_unique_of_an_item_that_moves_to_the_fuller_bucket() {
+    check("growth_unique_move", 350, &["done"], |seen| {
+        let chain = with_second_segment();
+        let [item, reversed] = moving();
+        crowd_second_segment(&chain, item);
+        // All that is removed has the item's stripe: the removals do not wait for the wrong lock.
+        let [neighbour, incoming] = [0, 1].map(|nth| of_stripe(1, false, nth)[0]);
+        assert!(chain.remove(of_stripe(0, false, 0)[0]));
+        chain.insert(neighbour).expect("room");
+        let unique = chain::spawn(&chain, move |chain| chain.insert_unique(reversed));
+        let writer = chain::spawn(&chain, move |chain| {
+            chain_plain(chain, incoming);
+            assert!(chain.remove(incoming) && chain.remove(neighbour));
+        });
+        assert_eq!(unique.join().unwrap(), Ok(false), "the item was there throughout");
+        writer.join().unwrap();
+        assert_eq!(chain.count(item), 1);
+        seen.note("done");
+    });
+}
+
+/// Inserts an item after a relaxed write, and then makes it move. The other thread looks it up.
+fn chain_publishes(name: &str, floor: usize, insert: ChainInsert) {
+    check(name, floor, &["hit", "miss"], move |seen| {
+        let chain = with_second_segment();
+        let [item, reversed] = moving();
+        let leaving = two_places(1, 1)[0];
+        crowd_second_segment(&chain, leaving);
+        assert!(chain.remove(leaving));
+        let data = Arc::new(AtomicUsize::new(0));
+        let mover = {
+            let data = data.clone();
+            chain::spawn(&chain, move |chain| {
+                data.store(1, Relaxed);
+                chain.insert(item).expect("room");
+                insert(chain, incoming());
+            })
+        };
+        let hit = chain.contains(reversed);
+        assert!(!hit || data.load(Relaxed) == 1, "a move does not publish");
+        seen.note_if(hit, "hit", "miss");
+        mover.join().unwrap();
+    });
+}
+
+/// Catches an `insert` into a chain whose moves do not publish.
+#[test]
+fn chain_insert_publishes_what_it_moves() {
+    chain_publishes("growth_room_insert_publishes", 500, chain_plain);
+}
+
+/// Catches an `insert_unique` into a chain whose moves do not publish.
+#[test]
+fn chain_unique_publishes_what_it_moves() {
+    chain_publishes("growth_room_unique_publishes", 500, chain_unique);
+}
