@@ -1,4 +1,5 @@
-//! `cargo xtask ordering-mutants`: is there a model for every ordering and every step of the protocol?
+//! `cargo xtask ordering-mutants`: is there a model for every ordering and every step of the
+//! protocol?
 //!
 //! Each mutant is the library with one fault planted: an ordering weakened ([`orderings`]), or a
 //! statement changed that follows a comment `// mutant: NAME` ([`catalogue`]). One copy of the
