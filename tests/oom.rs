@@ -193,18 +193,20 @@ fn refuse_each<T, E>(operation: impl Fn() -> Result<T, E>, is_expected: fn(&E) -
 /// Buckets, stripes, counters, and the memory to hold all locks: each of them can be refused.
 #[test]
 fn every_allocation_can_be_refused() {
+    // Without std a single counter, which needs no allocation, serves all threads.
+    let counter = usize::from(cfg!(feature = "std"));
     let is_expected = |error: &BuildError| matches!(error, BuildError::OutOfMemory { .. });
     let fixed = || CuckooFilter::builder().capacity(100_000).build();
-    assert!(refuse_each(fixed, is_expected) >= 3);
+    assert!(refuse_each(fixed, is_expected) >= 2 + counter);
     let growing = || GrowingFilter::builder().capacity(100_000).max_bytes(usize::MAX).build();
-    assert!(refuse_each(growing, is_expected) >= 3);
+    assert!(refuse_each(growing, is_expected) >= 2 + counter);
 
     let filter = fixed().expect("memory");
     filter.insert(&1).expect("room");
-    assert!(refuse_each(|| filter.try_clone(), is_expected) >= 4);
+    assert!(refuse_each(|| filter.try_clone(), is_expected) >= 3 + counter);
     let grown = growing().expect("memory");
     grown.try_extend(0..200_000).expect("memory");
-    assert!(refuse_each(|| grown.try_clone(), is_expected) >= 5);
+    assert!(refuse_each(|| grown.try_clone(), is_expected) >= 4 + counter);
     assert!(filter.contains(&1) && (0..200_000).all(|key| grown.contains(&key)));
 
     #[cfg(feature = "std")]
