@@ -99,10 +99,12 @@ impl Sights {
             assert!(self.full > often, "the tables were not full");
             assert!(self.moved > often, "nothing was relocated");
         }
-        // Real threads overlap by chance, and hardly ever on a single processor.
+        // Real threads overlap by chance, and hardly ever if other programs keep the processors busy.
         let overlaps = if cfg!(shuttle) { self.executions / 200 } else { 0 };
         if cfg!(shuttle) || (processors() > 1 && self.executions > 5_000) {
             assert!(self.overlaps > 10 * overlaps, "the threads did not overlap");
+        }
+        if cfg!(shuttle) || self.overlaps > self.executions {
             assert!(grows || self.beside_moves > overlaps, "no lookup beside a move");
             assert!(
                 grows || self.locked_beside_moves > overlaps / 4,
