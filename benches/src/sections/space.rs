@@ -37,7 +37,9 @@ impl Section for Space {
             over_range(keys, items..items + lookups, |block| {
                 positives += filter.by_hash().contains_batch(block, &mut found[..block.len()]);
             });
-            let bits_per_item = 8.0 * filter.size_in_bytes() as f64 / items as f64;
+            // The buckets alone: without the address space for their alignment.
+            let buckets = filter.slots() / layout.slots_per_bucket() as usize;
+            let bits_per_item = 64.0 * buckets as f64 / items as f64;
             self.0.push(Row { layout, bits_per_item, rate: positives as f64 / lookups as f64 });
         }
     }
