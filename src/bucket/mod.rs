@@ -14,6 +14,7 @@ pub use layout::Layout;
 pub(crate) use layout::with_layout;
 pub use plain::Plain;
 pub use semi_sorted::SemiSorted;
+pub use swar::Lanes;
 
 /// A fingerprint: in a layout of f bits, from the layout's smallest one to `2^f - 1`. It is never
 /// zero, which marks an empty slot.
@@ -67,6 +68,12 @@ pub trait BucketLayout: 'static {
     const MAX_FINGERPRINT: u32 = u32::MAX >> (32 - Self::BITS);
     /// The number of fingerprints.
     const FINGERPRINTS: u32 = Self::MAX_FINGERPRINT - Self::MIN_FINGERPRINT + 1;
+
+    /// The lanes of a word that a [quick probe](Self::quick_probe) compares.
+    const LANES: Lanes;
+    /// Number of the lowest bits of a fingerprint that are not in its lane. If there are any, a
+    /// lane that is equal leaves open whether the fingerprint is.
+    const BITS_BELOW: u32;
 
     /// A fingerprint in the form that comparisons use.
     type Pattern: Copy;

@@ -11,8 +11,6 @@ use super::{BucketLayout, Census, Fingerprint, swar::Lanes};
 pub struct Plain<const SLOTS: u32, const BITS: u32>;
 
 impl<const SLOTS: u32, const BITS: u32> Plain<SLOTS, BITS> {
-    /// The slots as lanes.
-    const LANES: Lanes = Lanes::new(SLOTS, BITS, 0);
     /// The bits of the first slot.
     const FIRST: u64 = (1 << BITS) - 1;
 }
@@ -21,6 +19,9 @@ impl<const SLOTS: u32, const BITS: u32> BucketLayout for Plain<SLOTS, BITS> {
     const SLOTS: u32 = SLOTS;
     const BITS: u32 = BITS;
     const MIN_FINGERPRINT: u32 = 1;
+    /// The slots.
+    const LANES: Lanes = Lanes::new(SLOTS, BITS, 0);
+    const BITS_BELOW: u32 = 0;
 
     /// The fingerprint in every slot.
     type Pattern = u64;

@@ -55,8 +55,6 @@ impl<const SLOTS: u32, const BITS: u32> SemiSorted<SLOTS, BITS> {
     const HIGH: u32 = BITS - nibbles::BITS;
     /// Number of bits of the code, which is below the lanes.
     const CODE: u32 = code_bits(SLOTS);
-    /// The lanes of the high parts.
-    const HIGHS: Lanes = Lanes::new(SLOTS, Self::HIGH, Self::CODE);
     /// The bits of the first high part of an unpacked word.
     const FIRST: u64 = (1 << Self::HIGH) - 1;
 
@@ -90,13 +88,13 @@ impl<const SLOTS: u32, const BITS: u32> SemiSorted<SLOTS, BITS> {
     /// Returns the lowest slot whose high part `mask` marks.
     #[inline]
     fn slot(mask: u64) -> u32 {
-        (Self::HIGHS.lowest(mask) - Self::CODE) / Self::HIGH
+        (Self::LANES.lowest(mask) - Self::CODE) / Self::HIGH
     }
 
     /// Returns the first slot that holds the fingerprint.
     #[inline]
     fn find(word: u64, pattern: Pattern) -> Option<u32> {
-        let mut candidates = Self::HIGHS.zeros(word ^ pattern.highs);
+        let mut candidates = Self::LANES.zeros(word ^ pattern.highs);
         if candidates == 0 {
             return None;
         }
@@ -175,6 +173,9 @@ impl<const SLOTS: u32, const BITS: u32> BucketLayout for SemiSorted<SLOTS, BITS>
     const SLOTS: u32 = SLOTS;
     const BITS: u32 = BITS;
     const MIN_FINGERPRINT: u32 = 1 << nibbles::BITS;
+    /// The high parts.
+    const LANES: Lanes = Lanes::new(SLOTS, Self::HIGH, Self::CODE);
+    const BITS_BELOW: u32 = nibbles::BITS;
 
     type Pattern = Pattern;
 
@@ -186,7 +187,7 @@ impl<const SLOTS: u32, const BITS: u32> BucketLayout for SemiSorted<SLOTS, BITS>
         );
         debug_assert!(fingerprint.get() <= Self::MAX_FINGERPRINT);
         let (nibble, high) = Self::split(fingerprint);
-        Pattern { highs: Self::HIGHS.broadcast(high), nibble }
+        Pattern { highs: Self::LANES.broadcast(high), nibble }
     }
 
     #[inline]
@@ -196,7 +197,7 @@ impl<const SLOTS: u32, const BITS: u32> BucketLayout for SemiSorted<SLOTS, BITS>
 
     #[inline]
     fn either_contains([first, second]: [u64; 2], pattern: Pattern) -> bool {
-        let in_first = Self::HIGHS.zeros_short(first ^ pattern.highs) != 0;
+        let in_first = Self::LANES.zeros_short(first ^ pattern.highs) != 0;
         // Usually at most one word has the high part, and no branch could predict which one.
         let likely = select_unpredictable(in_first, first, second);
         Self::contains(likely, pattern) || (in_first && Self::contains(second, pattern))
@@ -206,14 +207,14 @@ impl<const SLOTS: u32, const BITS: u32> BucketLayout for SemiSorted<SLOTS, BITS>
     /// more registers, and lookups without a match would pay for saving them.
     #[inline]
     fn quick_probe(words: [u64; 2], pattern: Pattern) -> (bool, bool) {
-        let [first, second] = words.map(|word| Self::HIGHS.zeros_short(word ^ pattern.highs));
+        let [first, second] = words.map(|word| Self::LANES.zeros_short(word ^ pattern.highs));
         let may = first | second != 0;
         (may, !may)
     }
 
     #[inline]
     fn count(word: u64, pattern: Pattern) -> u32 {
-        let mut candidates = Self::HIGHS.zeros(word ^ pattern.highs);
+        let mut candidates = Self::LANES.zeros(word ^ pattern.highs);
         let nibbles = Self::nibbles(word);
         let mut count = 0;
         while candidates != 0 {
@@ -231,7 +232,7 @@ impl<const SLOTS: u32, const BITS: u32> BucketLayout for SemiSorted<SLOTS, BITS>
 
     #[inline]
     fn is_full(word: u64) -> bool {
-        word >> Self::HIGHS.highest() != 0
+        word >> Self::LANES.highest() != 0
     }
 
     #[inline]
@@ -257,7 +258,7 @@ impl<const SLOTS: u32, const BITS: u32> BucketLayout for SemiSorted<SLOTS, BITS>
     /// it.
     #[inline]
     fn census(words: &[u64]) -> Census {
-        let Census { occupied, valid } = Self::HIGHS.census(words);
+        let Census { occupied, valid } = Self::LANES.census(words);
         // The nibbles of empty slots are zero, and codes of such sequences are the smallest ones.
         let is_invalid = |word: u64| {
             let highest = (word | 1).ilog2();

@@ -15,7 +15,7 @@ use super::Census;
 /// - the *exact* test, which adds within each lane, so no lane carries into the next one. Every bit
 ///   is right.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Lanes {
+pub struct Lanes {
     count: u32,
     bits: u32,
     /// The position of the lowest bit of the first lane.
@@ -50,6 +50,25 @@ impl Lanes {
         // overflows.
         let above = u64::MAX << (shift + count * bits - 1) << 1;
         Self { count, bits, shift, ones, highs, lows, above }
+    }
+
+    /// Returns the number of lanes and the bits of a lane, if the lanes fill a word. Otherwise the
+    /// number is 0.
+    #[inline]
+    pub(crate) const fn width(self) -> (u32, u32) {
+        (if self.count * self.bits == u64::BITS { self.count } else { 0 }, self.bits)
+    }
+
+    /// Returns the lowest bit of every lane.
+    #[inline]
+    pub(crate) const fn ones(self) -> u64 {
+        self.ones
+    }
+
+    /// Returns the highest bit of every lane.
+    #[inline]
+    pub(crate) const fn highs(self) -> u64 {
+        self.highs
     }
 
     /// Returns a word with the value in every lane.

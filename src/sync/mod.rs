@@ -37,6 +37,8 @@ mod set_once;
 #[cfg(any(loom, not(any(feature = "std", shuttle))))]
 pub(crate) mod spin;
 mod threads;
+#[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri, guira_steps, guira_portable))))]
+pub(crate) mod vector;
 
 pub(crate) use lock::{Lock, LockGuard};
 pub(crate) use set_once::SetOnce;

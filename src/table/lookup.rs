@@ -1,39 +1,41 @@
 //! Lookups: read the version, both words, and the version again.
 
-use super::{Nesting, Pair, Table, copies::copies_in};
-use crate::{
-    bucket::{BucketLayout, Fingerprint},
-    sync::{Acquire, Word},
+use super::{
+    Nesting, Pair, Table,
+    copies::copies_in,
+    words::{BothWords, Fastest},
 };
-
-/// Reads both words of a pair. A fingerprint found in them is present. One that is not found may
-/// have moved between the two loads, unless the version is validated or the stripe is held.
-#[inline]
-fn words([first, second]: [&Word; 2]) -> [u64; 2] {
-    // Acquire, twice: pairs with the Release of `try_add` (and of `relocate` and `clear_slot`,
-    // which also add), so that a hit happens after the insert that it found; and with that of
-    // `clear_slot` and `clear`, so that a lookup that sees a cleared slot also sees the version
-    // bumped.
-    [first.load(Acquire), second.load(Acquire)]
-}
+use crate::bucket::{BucketLayout, Fingerprint};
 
 impl<N: Nesting> Table<N> {
     /// Returns whether the pair's fingerprint is in one of its buckets.
     #[inline]
     #[must_use]
     pub fn contains<L: BucketLayout>(&self, pair: Pair) -> bool {
+        // Semi-sorted words that match are probed fully, in general registers.
+        if L::BITS_BELOW == 0 {
+            self.contains_as::<L, Fastest>(pair)
+        } else {
+            self.contains_as::<L, [u64; 2]>(pair)
+        }
+    }
+
+    /// [`contains`](Self::contains), given the form in which the words are compared.
+    #[inline]
+    fn contains_as<L: BucketLayout, W: BothWords>(&self, pair: Pair) -> bool {
         let Pair { fingerprint, buckets: [first, second] } = pair;
         // mutant: lookup-first-unvalidated
         // mutant: lookup-first-late-version, lookup-first-relaxed
-        let (words, unchanged) = self.read(pair);
-        let (found, certain) = L::quick_probe(words, L::pattern(fingerprint));
+        let (words, unchanged) = self.read::<W>(pair);
+        let (found, certain) = words.quick_probe::<L>(fingerprint);
         // In plain layouts this branch is almost always taken, for hits and misses alike. In
         // semi-sorted ones it is taken for most misses.
         // mutant: lookup-open-probe
         if (found | unchanged) & certain {
             return found;
         }
-        self.full_probe::<L>(fingerprint, first, second, words[0], words[1])
+        let [first_word, second_word] = words.values();
+        self.full_probe::<L>(fingerprint, first, second, first_word, second_word)
     }
 
     /// The rest of `contains`: probes the same words fully, and retries if there is no match.
@@ -60,7 +62,8 @@ impl<N: Nesting> Table<N> {
         loop {
             self.counters.lookup_retried();
             // mutant: lookup-retry-late-version, lookup-retry-relaxed
-            let (words, unchanged) = self.read(Pair { fingerprint, buckets: [first, second] });
+            let (words, unchanged) =
+                self.read::<[u64; 2]>(Pair { fingerprint, buckets: [first, second] });
             let found = L::either_contains(words, pattern);
             // mutant: lookup-one-retry
             if found | unchanged {
@@ -72,14 +75,14 @@ impl<N: Nesting> Table<N> {
     /// Reads a pair's words, and returns whether the version was unchanged meanwhile. If it was, a
     /// fingerprint that is not in these words is absent.
     #[inline]
-    pub(super) fn read(&self, pair: Pair) -> ([u64; 2], bool) {
+    pub(super) fn read<W: BothWords>(&self, pair: Pair) -> (W, bool) {
         // mutant: lookup-wrong-version
         let stripe = self.stripe(pair.fingerprint);
         let buckets = self.both(pair);
         // mutant: lookup-late-version, lookup-version-relaxed
         let version = stripe.version();
         // mutant: lookup-words-relaxed
-        let words = words(buckets);
+        let words = W::load(buckets);
         // mutant: lookup-no-validation, lookup-words-twice
         (words, stripe.validate(version))
     }
@@ -94,10 +97,13 @@ impl<N: Nesting> Table<N> {
     pub(crate) fn contains_unvalidated<L: BucketLayout>(&self, pair: Pair) -> bool {
         // mutant: chain-lookup-words-relaxed
         // mutant: chain-lookup-first-word-relaxed, chain-lookup-second-word-relaxed
-        let (words, pattern) = (words(self.both(pair)), L::pattern(pair.fingerprint));
-        let (found, certain) = L::quick_probe(words, pattern);
+        if L::BITS_BELOW == 0 {
+            return Fastest::load(self.both(pair)).quick_probe::<L>(pair.fingerprint).0;
+        }
+        let words = <[u64; 2]>::load(self.both(pair));
+        let (found, certain) = words.quick_probe::<L>(pair.fingerprint);
         // mutant: chain-lookup-open-probe
-        if certain { found } else { L::either_contains(words, pattern) }
+        if certain { found } else { L::either_contains(words, L::pattern(pair.fingerprint)) }
     }
 
     /// Counts the copies of the pair's fingerprint in its words as they are read one after the
@@ -105,7 +111,7 @@ impl<N: Nesting> Table<N> {
     /// does.
     pub(crate) fn count_unvalidated<L: BucketLayout>(&self, pair: Pair) -> usize {
         // mutant: chain-limit-words-relaxed
-        let words = words(self.both(pair));
+        let words = <[u64; 2]>::load(self.both(pair));
         copies_in::<L>(pair, words)
     }
 }

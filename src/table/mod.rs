@@ -261,6 +261,7 @@ mod sizing;
 mod stats;
 mod stripes;
 mod whole_table;
+mod words;
 
 use alloc::sync::Arc;
 use core::borrow::Borrow;

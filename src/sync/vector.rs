@@ -1,0 +1,42 @@
+//! Loads of shared words straight into vector registers, on x86-64.
+//!
+//! A word that other threads change may only be read by an atomic load, and Rust has no atomic load
+//! into a vector register. So these loads are inline assembly. Why they are sound:
+//!
+//! - *Each word is loaded whole.* A load of an aligned quadword is atomic, whichever register it
+//!   goes to (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 3A, section
+//!   9.1.1; AMD64 Architecture Programmer's Manual, volume 2, section 7.3.2). The manuals do not
+//!   say that a gather reads each of its elements by one access. All known processors do so: an
+//!   aligned element lies within one cache line.
+//! - *Each load is an Acquire.* x86-64 reorders no load with an earlier load, and no store with an
+//!   earlier load (volume 3A, section 9.2.2). A gather follows the same rule with respect to other
+//!   instructions. It may read its own elements in any order, as the two loads of a pair may.
+//! - *The compiler keeps the order.* The assembly does not say that it leaves memory alone or only
+//!   reads it, so no access to shared memory moves across it. (With the option `readonly`, the
+//!   compiler could move the second load of the version before it.)
+
+use core::{
+    arch::{asm, x86_64::__m128i},
+    ptr::from_ref,
+};
+
+use super::Word;
+
+/// Loads two words, the first one into the low half of the register.
+#[inline]
+pub(crate) fn load_both([first, second]: [&Word; 2]) -> __m128i {
+    let both;
+    // SAFETY: both words are valid for reads, and x86-64 has SSE2. The module's documentation says
+    // why no atomic type is needed.
+    unsafe {
+        asm!(
+            "movq {both}, qword ptr [{first}]",
+            "movhps {both}, qword ptr [{second}]",
+            both = out(xmm_reg) both,
+            first = in(reg) from_ref(first),
+            second = in(reg) from_ref(second),
+            options(nostack, preserves_flags)
+        );
+    }
+    both
+}

@@ -1,0 +1,113 @@
+//! Both words of a pair: how a lookup loads them, and how it compares them.
+
+use crate::{
+    bucket::{BucketLayout, Fingerprint},
+    sync::{Acquire, Word},
+};
+
+/// The form of both words in which lookups are fastest.
+#[cfg(not(all(
+    target_arch = "x86_64",
+    not(any(loom, shuttle, miri, guira_steps, guira_portable))
+)))]
+pub(super) type Fastest = [u64; 2];
+#[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri, guira_steps, guira_portable))))]
+pub(super) type Fastest = core::arch::x86_64::__m128i;
+
+/// Both words of a pair, as they were read.
+pub(super) trait BothWords: Copy {
+    /// Reads both words. A fingerprint found in them is present. One that is not found may have
+    /// moved between the two loads, unless the version is validated or the stripe is held.
+    fn load(buckets: [&Word; 2]) -> Self;
+
+    /// Compares them with a fingerprint: see [`BucketLayout::quick_probe`].
+    fn quick_probe<L: BucketLayout>(self, fingerprint: Fingerprint) -> (bool, bool);
+
+    /// Returns the words.
+    fn values(self) -> [u64; 2];
+}
+
+impl BothWords for [u64; 2] {
+    #[inline]
+    fn load([first, second]: [&Word; 2]) -> Self {
+        // Acquire, twice: pairs with the Release of `try_add` (and of `relocate` and `clear_slot`,
+        // which also add), so that a hit happens after the insert that it found; and with that of
+        // `clear_slot` and `clear`, so that a lookup that sees a cleared slot also sees the version
+        // bumped.
+        [first.load(Acquire), second.load(Acquire)]
+    }
+
+    #[inline]
+    fn quick_probe<L: BucketLayout>(self, fingerprint: Fingerprint) -> (bool, bool) {
+        L::quick_probe(self, L::pattern(fingerprint))
+    }
+
+    #[inline]
+    fn values(self) -> [u64; 2] {
+        self
+    }
+}
+
+/// Both words in one register of SSE2, which is part of x86-64. A comparison in general registers
+/// takes twice as many instructions after the words have arrived from memory. While they are on
+/// their way, these wait in the scheduler, and fewer of the next lookups fit beside them.
+#[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri, guira_steps, guira_portable))))]
+mod sse2 {
+    use core::arch::x86_64::{
+        __m128i, _mm_and_si128, _mm_andnot_si128, _mm_cmpeq_epi8, _mm_cmpeq_epi16,
+        _mm_cvtsi128_si64, _mm_movemask_epi8, _mm_set1_epi8, _mm_set1_epi16, _mm_set1_epi64x,
+        _mm_setzero_si128, _mm_sub_epi64, _mm_unpackhi_epi64, _mm_xor_si128,
+    };
+
+    use super::BothWords;
+    use crate::{
+        bucket::{BucketLayout, Fingerprint},
+        sync::{Word, vector::load_both},
+    };
+
+    impl BothWords for __m128i {
+        #[inline]
+        fn load(buckets: [&Word; 2]) -> Self {
+            // An Acquire load of each word, which pairs as those of `[u64; 2]` do.
+            load_both(buckets)
+        }
+
+        #[inline]
+        fn quick_probe<L: BucketLayout>(self, fingerprint: Fingerprint) -> (bool, bool) {
+            let lane = fingerprint.get() >> L::BITS_BELOW;
+            // SAFETY: x86-64 has SSE2.
+            let found = unsafe {
+                match L::LANES.width() {
+                    (8, 8) => {
+                        let equal = _mm_cmpeq_epi8(self, _mm_set1_epi8(lane as i8));
+                        _mm_movemask_epi8(equal) != 0
+                    }
+                    (4, 16) => {
+                        let equal = _mm_cmpeq_epi16(self, _mm_set1_epi16(lane as i16));
+                        _mm_movemask_epi8(equal) != 0
+                    }
+                    // The short zero-lane test on both words.
+                    _ => {
+                        let splat = |word: u64| _mm_set1_epi64x(word as i64);
+                        let x = _mm_xor_si128(self, splat(L::LANES.broadcast(lane)));
+                        let lower = _mm_sub_epi64(x, splat(L::LANES.ones()));
+                        let zeros =
+                            _mm_and_si128(_mm_andnot_si128(x, lower), splat(L::LANES.highs()));
+                        let none = _mm_cmpeq_epi8(zeros, _mm_setzero_si128());
+                        _mm_movemask_epi8(none) != 0xffff
+                    }
+                }
+            };
+            (found, L::BITS_BELOW == 0 || !found)
+        }
+
+        #[inline]
+        fn values(self) -> [u64; 2] {
+            // SAFETY: x86-64 has SSE2.
+            unsafe {
+                let second = _mm_unpackhi_epi64(self, self);
+                [_mm_cvtsi128_si64(self) as u64, _mm_cvtsi128_si64(second) as u64]
+            }
+        }
+    }
+}
