@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 use core::{error::Error, fmt};
 
-use crate::Layout;
+use crate::{Kernel, Layout};
 
 /// Why an item was not inserted. The filter holds the same multiset of items as before.
 ///
@@ -165,6 +165,8 @@ pub enum BuildError {
     },
     /// The limit on copies of an item is zero.
     ZeroMaxCopies,
+    /// The kernel is not available: the processor does not have its instructions.
+    KernelUnavailable(Kernel),
     /// The first segment of a growing filter does not fit into its cap on memory.
     #[non_exhaustive]
     MemoryCapTooLow {
@@ -212,6 +214,9 @@ impl fmt::Display for BuildError {
             Self::OutOfMemory { bytes } => write!(f, "the system refused {bytes} bytes of memory"),
             Self::ZeroMaxCopies => {
                 f.write_str("the limit on copies is zero; it must be at least one")
+            }
+            Self::KernelUnavailable(kernel) => {
+                write!(f, "the kernel {kernel:?} is not available on this processor")
             }
             Self::MemoryCapTooLow { max_bytes, needed } => write!(
                 f,

@@ -232,6 +232,7 @@ pub use filter::{
     ByHash, CuckooFilter, DefaultHashBuilder, DefaultHasher, Engine, Filter, FilterBuilder, Fixed,
     Growing, GrowingFilter, InsertMask, Membership, Segment, StableHashBuilder, StableHasher,
 };
+pub use table::Kernel;
 #[cfg(feature = "stats")]
 pub use table::Stats;
 

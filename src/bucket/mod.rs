@@ -5,7 +5,7 @@
 //! emptier, and the word with one fingerprint more, less, or replaced.
 
 mod layout;
-mod nibbles;
+pub(crate) mod nibbles;
 mod plain;
 mod semi_sorted;
 mod swar;

@@ -59,6 +59,19 @@ impl Lanes {
         (if self.count * self.bits == u64::BITS { self.count } else { 0 }, self.bits)
     }
 
+    /// Returns the number of lanes.
+    pub(crate) const fn count(self) -> u32 {
+        self.count
+    }
+    /// Bits
+    pub(crate) const fn bits(self) -> u32 {
+        self.bits
+    }
+    /// Shift
+    pub(crate) const fn shift(self) -> u32 {
+        self.shift
+    }
+
     /// Returns the lowest bit of every lane.
     #[inline]
     pub(crate) const fn ones(self) -> u64 {

@@ -7,7 +7,7 @@ use super::{
     engine::Options,
     hasher::{hasher_seed, random_seed},
 };
-use crate::{BuildError, Layout};
+use crate::{BuildError, Kernel, Layout};
 
 /// Builds a [`CuckooFilter`](crate::CuckooFilter) or a [`GrowingFilter`](crate::GrowingFilter).
 /// Only the capacity is required.
@@ -43,6 +43,7 @@ struct Settings {
     huge_pages: bool,
     max_copies: Option<usize>,
     max_bytes: Option<usize>,
+    kernel: Option<Kernel>,
 }
 
 /// Where the hasher comes from.
@@ -76,6 +77,10 @@ impl Settings {
             None => None,
             Some(copies) => Some(NonZero::new(copies).ok_or(BuildError::ZeroMaxCopies)?),
         };
+        let kernel = self.kernel.unwrap_or_else(Kernel::best);
+        if !kernel.is_available() {
+            return Err(BuildError::KernelUnavailable(kernel));
+        }
         let Self { target, layout, fastest, huge_pages, max_bytes, .. } = *self;
         match target {
             Some(rate) if !(rate > 0.0 && rate < 1.0) => Err(BuildError::InvalidRate(rate)),
@@ -88,6 +93,7 @@ impl Settings {
                 max_copies,
                 max_bytes,
                 own_bytes,
+                kernel,
             }),
         }
     }
@@ -113,6 +119,7 @@ impl<E: Engine> FilterBuilder<E> {
                 huge_pages: true,
                 max_copies: None,
                 max_bytes: None,
+                kernel: None,
             },
             hasher: HasherChoice::Seeded(DefaultHashBuilder::with_seed),
             engine: PhantomData,
@@ -144,6 +151,7 @@ impl<E, S> fmt::Debug for FilterBuilder<E, S> {
             .field("huge_pages", &self.settings.huge_pages)
             .field("max_copies", &self.settings.max_copies)
             .field("max_bytes", &self.settings.max_bytes)
+            .field("kernel", &self.settings.kernel)
             .finish_non_exhaustive()
     }
 }
@@ -316,6 +324,27 @@ impl<E, S> FilterBuilder<E, S> {
     pub fn hasher_with<S2: BuildHasher>(self, hasher: fn(u64) -> S2) -> FilterBuilder<E, S2> {
         let Self { settings, engine, .. } = self;
         FilterBuilder { settings, hasher: HasherChoice::Seeded(hasher), engine }
+    }
+
+    /// Sets the instructions by which batches are looked up, in place of the
+    /// [best](Kernel::best) ones of the processor: for comparisons, or to turn vectors off with
+    /// [`Kernel::Scalar`]. If the kernel is not available, [`build`](Self::build) fails.
+    ///
+    /// It applies to [`contains_batch`](Filter::contains_batch) and to
+    /// [`contains_mask`](Filter::contains_mask) of a [`CuckooFilter`](crate::CuckooFilter), not to
+    /// a [`GrowingFilter`](crate::GrowingFilter). Clones use the same kernel. A snapshot does not
+    /// contain it: a filter that is loaded uses the best one.
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, Kernel};
+    ///
+    /// let filter = CuckooFilter::builder().capacity(1_000).kernel(Kernel::Scalar).build()?;
+    /// assert_eq!(filter.kernel(), Kernel::Scalar);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn kernel(mut self, kernel: Kernel) -> Self {
+        self.settings.kernel = Some(kernel);
+        self
     }
 
     /// Builds the filter.

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     InsertBatchError, InsertError,
-    table::{WINDOW, mix},
+    table::{Hashes, MAX_BURST, MIN_BATCH, Source, mix},
 };
 
 /// A view of a filter by 64-bit hashes: [`Filter::by_hash`](crate::Filter::by_hash) returns it.
@@ -114,9 +114,14 @@ impl<E: Membership> ByHash<'_, E> {
     }
 
     /// [`Filter::contains_batch`](crate::Filter::contains_batch) by hash.
+    #[inline]
     #[track_caller]
     pub fn contains_batch(self, hashes: &[u64], found: &mut [bool]) -> usize {
-        self.contains_all(hashes.iter().copied(), found)
+        if hashes.len() < MIN_BATCH {
+            return self.contains_all(hashes.iter().copied(), found);
+        }
+        check_lengths(hashes.len(), found.len());
+        self.core.engine.contains_each(&mut self.hashes(Source::Slice(hashes)), found)
     }
 
     /// [`Filter::remove_batch`](crate::Filter::remove_batch) by hash.
@@ -132,10 +137,16 @@ impl<E: Membership> ByHash<'_, E> {
     }
 
     /// [`Filter::contains_mask`](crate::Filter::contains_mask) by hash.
+    #[inline]
     #[must_use]
     #[track_caller]
     pub fn contains_mask(self, hashes: &[u64]) -> u64 {
-        self.contains_burst(hashes.iter().copied())
+        if hashes.len() < MIN_BATCH {
+            return self.contains_burst(hashes.iter().copied());
+        }
+        check_burst(hashes.len());
+        let engine = &self.core.engine;
+        engine.contains_burst(hashes.len(), &mut self.hashes(Source::Slice(hashes)))
     }
 
     /// [`Filter::remove_mask`](crate::Filter::remove_mask) by hash.
@@ -157,28 +168,32 @@ impl<E: Membership> ByHash<'_, E> {
         mix(hash, self.core.mixing_seed)
     }
 
-    /// Returns the mixed hashes, for an operation on a batch.
+    /// The hashes of a batch, for an operation of the engine.
     #[inline]
-    fn mixed(
-        self,
-        mut hashes: impl Iterator<Item = u64>,
-    ) -> impl FnMut(&mut [u64; WINDOW]) -> usize {
-        let seed = self.core.mixing_seed;
-        move |block| {
-            let places = block.iter_mut().zip(hashes.by_ref());
-            places.map(|(place, hash)| *place = mix(hash, seed)).count()
-        }
+    fn hashes(self, source: Source<'_>) -> Hashes<'_> {
+        Hashes::new(source, self.core.mixing_seed)
     }
 
     pub(super) fn insert_all(
         self,
         hashes: impl Iterator<Item = u64>,
     ) -> Result<(), InsertBatchError> {
+        let engine = &self.core.engine;
         let mut change = CountChange::additions(&self.core.items);
         let mut failures = Vec::new();
-        let mut failed = |position, error| failures.push((position, error));
-        let mut hashes = self.mixed(hashes);
-        self.core.engine.insert_each(&mut hashes, &mut change.items, &mut failed);
+        if hashes.size_hint().1.is_some_and(|most| most < MIN_BATCH) {
+            for (position, hash) in hashes.enumerate() {
+                match engine.insert(self.mix(hash)) {
+                    Ok(()) => change.items += 1,
+                    Err(error) => failures.push((position, error)),
+                }
+            }
+        } else {
+            let mut failed = |position, error| failures.push((position, error));
+            let mut next = blocks(hashes);
+            let mut hashes = self.hashes(Source::Blocks(&mut next));
+            engine.insert_each(&mut hashes, &mut change.items, &mut failed);
+        }
         InsertBatchError::check(change.items, failures).map(drop)
     }
 
@@ -191,13 +206,47 @@ impl<E: Membership> ByHash<'_, E> {
         check_lengths(hashes.len(), added.len());
         // In case the hashing of an item panics.
         added.fill(false);
-        let mut change = CountChange::additions(&self.core.items);
         let mut failures = Vec::new();
-        let mut failed = |position, error| failures.push((position, error));
-        let mut hashes = self.mixed(hashes);
-        let count = &mut change.items;
-        self.core.engine.insert_unique_each(&mut hashes, added, count, &mut failed);
-        InsertBatchError::check(change.items, failures)
+        let failed = |position, error| failures.push((position, error));
+        let count = self.insert_unique_each(hashes, added, failed);
+        InsertBatchError::check(count, failures)
+    }
+
+    #[track_caller]
+    pub(super) fn insert_unique_burst(
+        self,
+        hashes: impl ExactSizeIterator<Item = u64>,
+    ) -> InsertMask {
+        let (mut added, mut refused) = ([false; MAX_BURST], 0_u64);
+        let added = burst(&mut added, hashes.len());
+        self.insert_unique_each(hashes, added, |position, _| refused |= 1_u64 << position);
+        InsertMask { added: mask(added), refused }
+    }
+
+    /// Writes which items were added, and returns their number. Calls `failed` with the positions
+    /// of those that failed.
+    fn insert_unique_each(
+        self,
+        hashes: impl ExactSizeIterator<Item = u64>,
+        added: &mut [bool],
+        mut failed: impl FnMut(usize, InsertError),
+    ) -> usize {
+        let engine = &self.core.engine;
+        let mut change = CountChange::additions(&self.core.items);
+        if hashes.len() < MIN_BATCH {
+            for (position, hash) in hashes.enumerate() {
+                match engine.insert_unique(self.mix(hash)) {
+                    Ok(was_absent) => added[position] = was_absent,
+                    Err(error) => failed(position, error),
+                }
+                change.items += usize::from(added[position]);
+            }
+        } else {
+            let mut next = blocks(hashes);
+            let mut hashes = self.hashes(Source::Blocks(&mut next));
+            engine.insert_unique_each(&mut hashes, added, &mut change.items, &mut failed);
+        }
+        change.items
     }
 
     #[track_caller]
@@ -207,8 +256,40 @@ impl<E: Membership> ByHash<'_, E> {
         found: &mut [bool],
     ) -> usize {
         check_lengths(hashes.len(), found.len());
-        self.core.engine.contains_each(&mut self.mixed(hashes), found);
-        found.iter().filter(|&&is_found| is_found).count()
+        if hashes.len() < MIN_BATCH {
+            return self.contains_few(hashes, |position, is_found| found[position] = is_found);
+        }
+        let mut next = blocks(hashes);
+        self.core.engine.contains_each(&mut self.hashes(Source::Blocks(&mut next)), found)
+    }
+
+    #[track_caller]
+    pub(super) fn contains_burst(self, hashes: impl ExactSizeIterator<Item = u64>) -> u64 {
+        check_burst(hashes.len());
+        let (mut mask, len) = (0, hashes.len());
+        if len < MIN_BATCH {
+            self.contains_few(hashes, |position, found| mask |= u64::from(found) << position);
+            return mask;
+        }
+        let mut next = blocks(hashes);
+        self.core.engine.contains_burst(len, &mut self.hashes(Source::Blocks(&mut next)))
+    }
+
+    /// Calls `answer` with the position of each item and whether it was found. Returns the number
+    /// of items that were found.
+    #[inline]
+    fn contains_few(
+        self,
+        hashes: impl Iterator<Item = u64>,
+        mut answer: impl FnMut(usize, bool),
+    ) -> usize {
+        let mut count = 0;
+        for (position, hash) in hashes.enumerate() {
+            let found = self.contains(hash);
+            answer(position, found);
+            count += usize::from(found);
+        }
+        count
     }
 
     #[track_caller]
@@ -220,38 +301,42 @@ impl<E: Membership> ByHash<'_, E> {
         check_lengths(hashes.len(), removed.len());
         // In case the hashing of an item panics.
         removed.fill(false);
-        let mut change = CountChange::removals(&self.core.items);
-        self.core.engine.remove_each(&mut self.mixed(hashes), removed, &mut change.items);
-        change.items
-    }
-
-    #[track_caller]
-    pub(super) fn insert_unique_burst(
-        self,
-        hashes: impl ExactSizeIterator<Item = u64>,
-    ) -> InsertMask {
-        let (mut added, mut refused) = ([false; 64], 0_u64);
-        let added = burst(&mut added, hashes.len());
-        let mut change = CountChange::additions(&self.core.items);
-        let mut failed = |position, _| refused |= 1_u64 << position;
-        let mut hashes = self.mixed(hashes);
-        let count = &mut change.items;
-        self.core.engine.insert_unique_each(&mut hashes, added, count, &mut failed);
-        InsertMask { added: mask(added), refused }
-    }
-
-    #[track_caller]
-    pub(super) fn contains_burst(self, hashes: impl ExactSizeIterator<Item = u64>) -> u64 {
-        check_burst(hashes.len());
-        self.core.engine.contains_burst(&mut self.mixed(hashes))
+        self.remove_each(hashes, removed)
     }
 
     #[track_caller]
     pub(super) fn remove_burst(self, hashes: impl ExactSizeIterator<Item = u64>) -> u64 {
-        let mut removed = [false; 64];
+        let mut removed = [false; MAX_BURST];
         let removed = burst(&mut removed, hashes.len());
-        let mut change = CountChange::removals(&self.core.items);
-        self.core.engine.remove_each(&mut self.mixed(hashes), removed, &mut change.items);
+        self.remove_each(hashes, removed);
         mask(removed)
     }
+
+    /// Writes which items were removed, and returns their number.
+    fn remove_each(
+        self,
+        hashes: impl ExactSizeIterator<Item = u64>,
+        removed: &mut [bool],
+    ) -> usize {
+        let engine = &self.core.engine;
+        let mut change = CountChange::removals(&self.core.items);
+        if hashes.len() < MIN_BATCH {
+            for (removed, hash) in removed.iter_mut().zip(hashes) {
+                *removed = engine.remove(self.mix(hash));
+                change.items += usize::from(*removed);
+            }
+        } else {
+            let mut next = blocks(hashes);
+            let mut hashes = self.hashes(Source::Blocks(&mut next));
+            engine.remove_each(&mut hashes, removed, &mut change.items);
+        }
+        change.items
+    }
+}
+
+/// Returns a function that writes the next hashes to the start of a block, and returns their
+/// number.
+#[inline]
+fn blocks(mut hashes: impl Iterator<Item = u64>) -> impl FnMut(&mut [u64]) -> usize {
+    move |block| block.iter_mut().zip(hashes.by_ref()).map(|(place, hash)| *place = hash).count()
 }

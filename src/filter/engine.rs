@@ -2,7 +2,10 @@
 
 use core::num::NonZero;
 
-use crate::{BuildError, InsertError, Layout, table::Hashes};
+use crate::{
+    BuildError, InsertError, Layout,
+    table::{Hashes, Kernel},
+};
 
 /// The engine of a filter: how it stores its items, and how much room there is for them.
 ///
@@ -81,6 +84,8 @@ pub(crate) struct Options {
     /// Largest number of bytes of the filter, of which the `Filter` value itself takes `own_bytes`.
     pub(super) max_bytes: Option<usize>,
     pub(super) own_bytes: usize,
+    /// How batches are looked up in one table. It is available.
+    pub(super) kernel: Kernel,
 }
 
 impl Options {
@@ -163,11 +168,11 @@ pub(crate) trait Steps: Storage {
         failed: &mut Failed<'_>,
     );
 
-    /// Returns which of at most 64 items were found, as a mask.
-    fn contains_burst(&self, hashes: &mut Hashes<'_>) -> u64;
+    /// Returns which of `len` items, at most 64, were found, as a mask.
+    fn contains_burst(&self, len: usize, hashes: &mut Hashes<'_>) -> u64;
 
-    /// Writes which items were found.
-    fn contains_each(&self, hashes: &mut Hashes<'_>, found: &mut [bool]);
+    /// Writes which items were found, and returns their number.
+    fn contains_each(&self, hashes: &mut Hashes<'_>, found: &mut [bool]) -> usize;
 
     /// Writes which items were removed, and adds 1 to `count` for each of them.
     fn remove_each(&self, hashes: &mut Hashes<'_>, removed: &mut [bool], count: &mut usize);

@@ -6,10 +6,10 @@ use core::num::NonZero;
 use super::engine::{Engine, Failed, Membership, Options, Segment, Steps, Storage};
 use crate::{
     BuildError, InsertError, Layout,
-    bucket::{BucketLayout, Fingerprint, with_layout},
+    bucket::with_layout,
     table::{
-        Addressing, Hashes, MAX_BUCKETS, Pair, PendingInserts, Table, buckets_for, by_preference,
-        for_each_prefetched,
+        Addressing, Answers, Hashes, Kernel, MAX_BUCKETS, PendingInserts, Table, buckets_for,
+        by_preference,
     },
 };
 
@@ -25,6 +25,8 @@ pub struct Fixed {
     /// The layout, or `None` if copies are limited. So a single jump in `insert` distinguishes all
     /// cases: limited copies, and each layout without a limit.
     unlimited: Option<Layout>,
+    /// How batches are looked up. It is available.
+    kernel: Kernel,
 }
 
 impl Engine for Fixed {}
@@ -37,16 +39,17 @@ impl Storage for Fixed {
         let (layout, buckets) = choose(options)?;
         let table = Table::new(Addressing::new(buckets), options.huge_pages);
         let table = table.ok_or_else(|| Options::out_of_memory(buckets))?;
-        let Options { capacity, huge_pages, max_copies, .. } = *options;
+        let Options { capacity, huge_pages, max_copies, kernel, .. } = *options;
         let max_copies = effective_limit(layout, max_copies);
-        Ok(Self::new(table, layout, capacity, huge_pages, max_copies))
+        Ok(Self { kernel, ..Self::new(table, layout, capacity, huge_pages, max_copies) })
     }
 
     fn try_clone(&self) -> Result<(Self, u64), BuildError> {
-        let Self { layout, capacity, huge_pages, max_copies, .. } = *self;
+        let Self { layout, capacity, huge_pages, max_copies, kernel, .. } = *self;
         let copied = with_layout!(layout, L => self.table.try_clone::<L>(huge_pages));
         let (table, occupied) = copied.ok_or_else(|| self.out_of_memory())?;
-        Ok((Self::new(table, layout, capacity, huge_pages, max_copies), occupied))
+        let engine = Self::new(table, layout, capacity, huge_pages, max_copies);
+        Ok((Self { kernel, ..engine }, occupied))
     }
 
     fn clear(&self) -> u64 {
@@ -131,7 +134,13 @@ impl Fixed {
         max_copies: Option<NonZero<u8>>,
     ) -> Self {
         let unlimited = max_copies.is_none().then_some(layout);
-        Self { table, layout, capacity, huge_pages, max_copies, unlimited }
+        let kernel = Kernel::best();
+        Self { table, layout, capacity, huge_pages, max_copies, unlimited, kernel }
+    }
+
+    /// How batches are looked up.
+    pub(super) fn kernel(&self) -> Kernel {
+        self.kernel
     }
 
     /// The limit on copies, or one that has no effect.
@@ -157,23 +166,6 @@ impl Fixed {
             let pair = self.table.addressing().pair::<L>(mixed);
             self.table.insert_by_relocating::<L>(pair)
         })
-    }
-
-    /// Calls `operation` with each item's position and pair, in order. The item's buckets and
-    /// stripe were prefetched one batch window earlier.
-    #[inline]
-    fn for_each_pair<L: BucketLayout>(
-        &self,
-        hashes: &mut Hashes<'_>,
-        operation: impl FnMut(usize, Pair),
-    ) {
-        let prefetch = |mixed| {
-            let pair = self.table.addressing().pair::<L>(mixed);
-            self.table.prefetch_with_stripe(pair);
-            pair
-        };
-        let unset = Pair { fingerprint: Fingerprint::new(1), buckets: [0; 2] };
-        for_each_prefetched(hashes, unset, prefetch, operation);
     }
 }
 
@@ -230,11 +222,11 @@ impl Steps for Fixed {
             if self.unlimited.is_none() {
                 // One by one: interleaved inserts of one item would not count one another.
                 let limit = self.limit();
-                return self.for_each_pair::<L>(hashes, |position, pair| {
+                return self.table.for_each_pair::<L>(hashes, |position, pair| {
                     done(position, self.table.insert_up_to::<L>(limit, pair));
                 });
             }
-            self.for_each_pair::<L>(hashes, |position, pair| {
+            self.table.for_each_pair::<L>(hashes, |position, pair| {
                 pending.insert::<L>(&self.table, position, pair, &mut done);
             });
             pending.finish::<L>(&self.table, &mut done);
@@ -249,7 +241,7 @@ impl Steps for Fixed {
         failed: &mut Failed<'_>,
     ) {
         with_layout!(self.layout, L => {
-            self.for_each_pair::<L>(hashes, |position, pair| {
+            self.table.for_each_pair::<L>(hashes, |position, pair| {
                 let outcome = self.table.insert_unique::<L>(pair);
                 added[position] = outcome.unwrap_or_else(|error| {
                     failed(position, error);
@@ -260,27 +252,23 @@ impl Steps for Fixed {
         });
     }
 
-    fn contains_burst(&self, hashes: &mut Hashes<'_>) -> u64 {
+    fn contains_burst(&self, len: usize, hashes: &mut Hashes<'_>) -> u64 {
         let mut mask = 0;
         with_layout!(self.layout, L => {
-            self.for_each_pair::<L>(hashes, |position, pair| {
-                mask |= u64::from(self.table.contains::<L>(pair)) << position;
-            });
+            self.table.contains_each::<L>(self.kernel, len, hashes, Answers::Mask(&mut mask));
         });
         mask
     }
 
-    fn contains_each(&self, hashes: &mut Hashes<'_>, found: &mut [bool]) {
+    fn contains_each(&self, hashes: &mut Hashes<'_>, found: &mut [bool]) -> usize {
         with_layout!(self.layout, L => {
-            self.for_each_pair::<L>(hashes, |position, pair| {
-                found[position] = self.table.contains::<L>(pair);
-            });
-        });
+            self.table.contains_each::<L>(self.kernel, found.len(), hashes, Answers::Each(found))
+        })
     }
 
     fn remove_each(&self, hashes: &mut Hashes<'_>, removed: &mut [bool], count: &mut usize) {
         with_layout!(self.layout, L => {
-            self.for_each_pair::<L>(hashes, |position, pair| {
+            self.table.for_each_pair::<L>(hashes, |position, pair| {
                 removed[position] = self.table.remove::<L>(pair);
                 *count += usize::from(removed[position]);
             });

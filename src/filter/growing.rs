@@ -172,7 +172,7 @@ impl Steps for Growing {
         });
     }
 
-    fn contains_burst(&self, hashes: &mut Hashes<'_>) -> u64 {
+    fn contains_burst(&self, _len: usize, hashes: &mut Hashes<'_>) -> u64 {
         let mut mask = 0;
         self.for_each(hashes, |position, mixed| {
             mask |= u64::from(self.chain.contains(mixed)) << position;
@@ -180,8 +180,13 @@ impl Steps for Growing {
         mask
     }
 
-    fn contains_each(&self, hashes: &mut Hashes<'_>, found: &mut [bool]) {
-        self.for_each(hashes, |position, mixed| found[position] = self.chain.contains(mixed));
+    fn contains_each(&self, hashes: &mut Hashes<'_>, found: &mut [bool]) -> usize {
+        let mut count = 0;
+        self.for_each(hashes, |position, mixed| {
+            found[position] = self.chain.contains(mixed);
+            count += usize::from(found[position]);
+        });
+        count
     }
 
     fn remove_each(&self, hashes: &mut Hashes<'_>, removed: &mut [bool], count: &mut usize) {

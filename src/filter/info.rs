@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-use super::{Core, Engine, Filter, Growing, Segment};
-use crate::Layout;
+use super::{Core, Engine, Filter, Fixed, Growing, Segment};
+use crate::{Kernel, Layout};
 
 impl<E: Engine, S> Filter<E, S> {
     /// Returns the number of items in the filter, duplicates counted.
@@ -179,6 +179,20 @@ impl<E: Engine> Core<E> {
     fn len(&self) -> usize {
         // Beside writers the sum can be negative, or more than there ever was at once.
         usize::try_from(self.items.sum()).unwrap_or(0).min(self.slots())
+    }
+}
+
+impl<S> Filter<Fixed, S> {
+    /// Returns the instructions by which the filter looks up batches.
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, Kernel};
+    ///
+    /// assert_eq!(CuckooFilter::with_capacity(10).kernel(), Kernel::best());
+    /// ```
+    #[must_use]
+    pub fn kernel(&self) -> Kernel {
+        self.core.engine.kernel()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The outcomes of operations on many items: counts, errors and masks.
 
-use crate::table::ShardedCounter;
+use crate::table::{MAX_BURST, ShardedCounter};
 
 /// The outcomes of [`insert_unique_mask`](crate::Filter::insert_unique_mask): bit `i` is for the
 /// `i`-th item.
@@ -61,12 +61,12 @@ pub(super) fn check_lengths(items: usize, answers: usize) {
 /// Panics if a burst has more items than a mask has bits.
 #[track_caller]
 pub(super) fn check_burst(items: usize) {
-    assert!(items <= 64, "a burst has at most 64 items, not {items}");
+    assert!(items <= MAX_BURST, "a burst has at most 64 items, not {items}");
 }
 
 /// Returns the places for the answers of a burst.
 #[track_caller]
-pub(super) fn burst(answers: &mut [bool; 64], items: usize) -> &mut [bool] {
+pub(super) fn burst(answers: &mut [bool; MAX_BURST], items: usize) -> &mut [bool] {
     check_burst(items);
     &mut answers[..items]
 }

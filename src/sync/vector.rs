@@ -16,7 +16,10 @@
 //!   compiler could move the second load of the version before it.)
 
 use core::{
-    arch::{asm, x86_64::__m128i},
+    arch::{
+        asm,
+        x86_64::{__m128i, __m256i, __m512i, _mm512_setzero_si512},
+    },
     ptr::from_ref,
 };
 
@@ -39,4 +42,53 @@ pub(crate) fn load_both([first, second]: [&Word; 2]) -> __m128i {
         );
     }
     both
+}
+
+/// Loads eight words. The addresses are `first` plus the indices times 8 bytes.
+///
+/// # Safety
+/// At each of these addresses is a [`Word`], valid for reads.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(crate) unsafe fn gather8(first: *const Word, indices: __m512i) -> __m512i {
+    let mut words = _mm512_setzero_si512();
+    // SAFETY: the caller promises that the addresses are valid, and the module's documentation says
+    // why no atomic type is needed. The mask selects all eight.
+    unsafe {
+        asm!(
+            "kmovw {all:e}, {mask}",
+            "vpgatherqq ({first}, {indices}, 8), {words}{{{mask}}}",
+            all = in(reg) 0xff,
+            first = in(reg) first,
+            indices = in(zmm_reg) indices,
+            words = inout(zmm_reg) words,
+            mask = out(kreg) _,
+            options(att_syntax, nostack, preserves_flags)
+        );
+    }
+    words
+}
+
+/// Loads four words. The addresses are `first` plus the indices times 8 bytes.
+///
+/// # Safety
+/// At each of these addresses is a [`Word`], valid for reads.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(crate) unsafe fn gather4(first: *const Word, indices: __m256i) -> __m256i {
+    let words;
+    // SAFETY: as in `gather8`.
+    unsafe {
+        asm!(
+            "vpcmpeqd {all}, {all}, {all}",
+            "vpxor {words}, {words}, {words}",
+            "vpgatherqq {all}, ({first}, {indices}, 8), {words}",
+            first = in(reg) first,
+            indices = in(ymm_reg) indices,
+            words = out(ymm_reg) words,
+            all = out(ymm_reg) _,
+            options(att_syntax, nostack, preserves_flags)
+        );
+    }
+    words
 }

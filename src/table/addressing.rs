@@ -37,7 +37,11 @@ pub const MAX_BUCKETS: u64 = 1 << 32;
 
 /// Shifts and multipliers of the hash mixer: Stafford's variant 13, the finalizer of `SplitMix64`
 /// (Steele et al. 2014).
-const MIXER: [(u32, u64); 2] = [(30, 0xbf58_476d_1ce4_e5b9), (27, 0x94d0_49bb_1331_11eb)];
+pub(super) const MIXER: [(u32, u64); 2] =
+    [(30, 0xbf58_476d_1ce4_e5b9), (27, 0x94d0_49bb_1331_11eb)];
+
+/// Multipliers of [`scatter`].
+pub(super) const SCATTER: [u32; 2] = [0x9e37_79b1, 0x85eb_ca6b];
 
 /// A fingerprint and the two buckets that may hold it.
 ///
@@ -263,6 +267,6 @@ fn reflect(bucket: u32, t: u32, n: u64) -> u32 {
 /// badly.
 #[inline]
 fn scatter(fingerprint: Fingerprint) -> u32 {
-    let x = fingerprint.get().wrapping_mul(0x9e37_79b1);
-    (x ^ (x >> 15)).wrapping_mul(0x85eb_ca6b)
+    let x = fingerprint.get().wrapping_mul(SCATTER[0]);
+    (x ^ (x >> 15)).wrapping_mul(SCATTER[1])
 }

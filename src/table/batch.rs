@@ -5,16 +5,95 @@
 //! next one. (A window that is filled and then drained leaves the memory idle at each turn: it
 //! takes 1.2 times as long as the bare memory accesses, the rolling window 1.0 times.)
 
+use super::{Kernel, Pair, Table, mix};
+use crate::bucket::{BucketLayout, Fingerprint};
+
 /// The batch window, in items. 12, 16, 24, 48 and 64 measured the same.
 /// Two under loom and shuttle, so that small batches have more.
 pub(crate) const WINDOW: usize = if cfg!(any(loom, shuttle)) { 2 } else { 32 };
 
-/// The mixed hashes of a batch, in order. Each call writes the next ones to the start of the block
-/// and returns their number, which is 0 after the last one.
+/// The hashes of a batch, in order.
 ///
 /// Operations on batches take their hashes in this form, so that they are compiled once, and not
 /// once per type of item. A call costs little, shared by a block.
-pub(crate) type Hashes<'a> = dyn FnMut(&mut [u64; WINDOW]) -> usize + 'a;
+pub(crate) struct Hashes<'a> {
+    source: Source<'a>,
+    /// The seed with which the filter mixes them.
+    seed: u64,
+}
+
+/// Where hashes come from.
+pub(crate) enum Source<'a> {
+    /// A slice.
+    Slice(&'a [u64]),
+    /// A function that writes the next hashes to the start of a block, and returns their number. It
+    /// is less than the length of the block only if there are no more.
+    Blocks(&'a mut dyn FnMut(&mut [u64]) -> usize),
+}
+
+impl<'a> Hashes<'a> {
+    pub(crate) fn new(source: Source<'a>, seed: u64) -> Self {
+        Self { source, seed }
+    }
+
+    /// The seed with which the filter mixes the hashes.
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Returns the hashes of a burst. They are in the block, which is made if it is needed, or in
+    /// the slice from which they come.
+    #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri, guira_steps, guira_portable))))]
+    #[inline]
+    pub(super) fn burst<'b>(&mut self, block: &'b mut Option<[u64; MAX_BURST]>) -> &'b [u64]
+    where
+        'a: 'b,
+    {
+        match &mut self.source {
+            Source::Slice(burst) => core::mem::take(burst),
+            Source::Blocks(write) => {
+                let block = block.insert([0; MAX_BURST]);
+                let arrived = write(block);
+                &block[..arrived]
+            }
+        }
+    }
+
+    /// Writes the next hashes to the start of a block, and returns their number. It is less than
+    /// the length of the block only if there are no more.
+    #[inline]
+    pub(super) fn fill(&mut self, block: &mut [u64]) -> usize {
+        match &mut self.source {
+            Source::Slice(rest) => {
+                let (next, later) = rest.split_at(rest.len().min(block.len()));
+                block[..next.len()].copy_from_slice(next);
+                *rest = later;
+                next.len()
+            }
+            Source::Blocks(write) => write(block),
+        }
+    }
+
+    /// As [`fill`](Self::fill), but returns the hashes themselves. If they come from a slice, they
+    /// stay there.
+    #[inline]
+    pub(super) fn next<'b>(&mut self, block: &'b mut [u64]) -> &'b [u64]
+    where
+        'a: 'b,
+    {
+        match &mut self.source {
+            Source::Slice(rest) => {
+                let (next, later) = rest.split_at(rest.len().min(block.len()));
+                *rest = later;
+                next
+            }
+            Source::Blocks(write) => {
+                let arrived = write(block);
+                &block[..arrived]
+            }
+        }
+    }
+}
 
 /// Calls `operation` with each item's position and the value that `prefetch` made of its hash a
 /// window earlier, in order. `unset` fills the window at first.
@@ -27,15 +106,16 @@ pub(crate) fn for_each_prefetched<P: Copy>(
 ) {
     let (mut block, mut window) = ([0; WINDOW], [unset; WINDOW]);
     let (mut first, mut waiting) = (0, 0);
+    let seed = hashes.seed;
     loop {
-        let arrived = hashes(&mut block);
+        let arrived = hashes.fill(&mut block);
         for (place, &hash) in block[..arrived].iter().enumerate().skip(waiting) {
-            window[place] = prefetch(hash);
+            window[place] = prefetch(mix(hash, seed));
         }
         for place in 0..waiting {
             let prefetched = window[place];
             if place < arrived {
-                window[place] = prefetch(block[place]);
+                window[place] = prefetch(mix(block[place], seed));
             }
             operation(first + place, prefetched);
         }
@@ -44,5 +124,122 @@ pub(crate) fn for_each_prefetched<P: Copy>(
         if arrived == 0 {
             return;
         }
+    }
+}
+
+/// Largest number of items of a burst: a mask has a bit for each of them.
+pub(crate) const MAX_BURST: usize = 64;
+/// A batch of fewer items is processed one by one. The processor looks far enough ahead to overlap
+/// their cache misses, and to set up a window would take longer.
+pub(crate) const MIN_BATCH: usize = if cfg!(any(loom, shuttle)) { 0 } else { 6 };
+
+/// Where the answers of a batch of lookups go.
+pub(crate) enum Answers<'a> {
+    /// One for each item.
+    Each(&'a mut [bool]),
+    /// A bit for each item, at most [`MAX_BURST`].
+    Mask(&'a mut u64),
+}
+
+impl Answers<'_> {
+    /// Writes up to 64 answers, given as bits. Bits beyond their number are zero. Returns the
+    /// number of those that are set.
+    #[inline]
+    pub(super) fn put(&mut self, position: usize, found: u64, count: usize) -> usize {
+        match self {
+            Self::Each(answers) => {
+                let mut rest = found;
+                for answers in answers[position..position + count].chunks_mut(8) {
+                    let bits = BITS[(rest & 0xff) as usize];
+                    answers.copy_from_slice(&bits[..answers.len()]);
+                    rest >>= 8;
+                }
+            }
+            Self::Mask(mask) => **mask = found,
+        }
+        found.count_ones() as usize
+    }
+}
+
+/// The bits of every byte, the lowest one first.
+static BITS: [[bool; 8]; 256] = {
+    let mut bits = [[false; 8]; 256];
+    let mut place = 0;
+    while place < 8 * 256 {
+        bits[place / 8][place % 8] = (place / 8) >> (place % 8) & 1 != 0;
+        place += 1;
+    }
+    bits
+};
+
+/// Largest table, in bytes, of which batches prefetch nothing: it stays in a second-level cache.
+const MAX_CACHED: usize = if cfg!(any(loom, shuttle)) { 0 } else { 512 << 10 };
+
+impl Table {
+    /// Returns whether the table is so small that it stays in a second-level cache.
+    #[inline]
+    pub(super) fn is_cached(&self) -> bool {
+        size_of_val(self.buckets.as_slice()) <= MAX_CACHED
+    }
+
+    /// Calls `operation` with each item's position and pair, in order. The item's buckets and
+    /// stripe were prefetched one batch window earlier.
+    #[inline]
+    pub(crate) fn for_each_pair<L: BucketLayout>(
+        &self,
+        hashes: &mut Hashes<'_>,
+        operation: impl FnMut(usize, Pair),
+    ) {
+        if self.is_cached() {
+            let mut operation = operation;
+            let (mut block, mut first) = ([0; WINDOW], 0);
+            loop {
+                let seed = hashes.seed;
+                let next = hashes.next(&mut block);
+                if next.is_empty() {
+                    return;
+                }
+                for (place, &hash) in next.iter().enumerate() {
+                    operation(first + place, self.addressing.pair::<L>(mix(hash, seed)));
+                }
+                first += next.len();
+            }
+        }
+        let prefetch = |mixed| {
+            let pair = self.addressing.pair::<L>(mixed);
+            self.prefetch_with_stripe(pair);
+            pair
+        };
+        let unset = Pair { fingerprint: Fingerprint::new(1), buckets: [0; 2] };
+        for_each_prefetched(hashes, unset, prefetch, operation);
+    }
+
+    /// Looks up the hashes of a batch, of which there are `len`. Returns the number of items that
+    /// were found.
+    pub(crate) fn contains_each<L: BucketLayout>(
+        &self,
+        kernel: Kernel,
+        len: usize,
+        hashes: &mut Hashes<'_>,
+        mut answers: Answers<'_>,
+    ) -> usize {
+        #[cfg(all(
+            target_arch = "x86_64",
+            not(any(loom, shuttle, miri, guira_steps, guira_portable))
+        ))]
+        if let Some(count) = self.contains_by_kernel::<L>(kernel, len, hashes, &mut answers) {
+            return count;
+        }
+        let _ = (kernel, len);
+        let mut count = 0;
+        self.for_each_pair::<L>(hashes, |position, pair| {
+            let found = self.contains::<L>(pair);
+            match &mut answers {
+                Answers::Each(answers) => answers[position] = found,
+                Answers::Mask(mask) => **mask |= u64::from(found) << position,
+            }
+            count += usize::from(found);
+        });
+        count
     }
 }

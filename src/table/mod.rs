@@ -248,6 +248,9 @@ mod batch;
 mod copies;
 mod counter;
 mod insert;
+mod kernel;
+#[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri, guira_steps, guira_portable))))]
+mod kernels;
 mod layout_choice;
 mod lookup;
 #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "parts of it serve loading"))]
@@ -268,8 +271,11 @@ use core::borrow::Borrow;
 
 use crate::{bucket::Fingerprint, sync::Word};
 pub use addressing::{Addressing, MAX_BUCKETS, Nested, Nesting, Pair, Single, mix};
-pub(crate) use batch::{Hashes, WINDOW, for_each_prefetched};
+pub(crate) use batch::{
+    Answers, Hashes, MAX_BURST, MIN_BATCH, Source, WINDOW, for_each_prefetched,
+};
 pub use counter::ShardedCounter;
+pub use kernel::Kernel;
 pub(crate) use layout_choice::by_preference;
 use memory::Buckets;
 #[cfg(feature = "std")]

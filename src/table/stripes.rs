@@ -56,7 +56,7 @@ pub struct StripeGuard<'a> {
 pub struct AllStripes<'a>(Vec<StripeGuard<'a>>);
 
 /// A version as a lookup read it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Version(u64);
 
 impl Stripes {
@@ -77,6 +77,12 @@ impl Stripes {
     /// Bytes of the stripes of a table with this number of buckets.
     pub(crate) fn bytes_for(buckets: u64) -> usize {
         Self::count_for(buckets) * size_of::<Stripe>()
+    }
+
+    /// All stripes.
+    #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri, guira_steps, guira_portable))))]
+    pub(super) fn as_slice(&self) -> &[Stripe] {
+        &self.stripes
     }
 
     /// The stripe of every pair with this fingerprint.
@@ -116,6 +122,17 @@ impl Stripes {
 }
 
 impl Stripe {
+    /// Words from the version of one stripe to that of the next one, a power of two.
+    #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri, guira_steps, guira_portable))))]
+    pub(super) const WORDS: usize = size_of::<Self>() / size_of::<Word>();
+
+    /// Returns a pointer to the version of the first stripe.
+    #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri, guira_steps, guira_portable))))]
+    pub(super) fn versions(stripes: &[Self]) -> *const Word {
+        // A pointer into the slice, and not to one version, so that all versions can be reached.
+        stripes.as_ptr().wrapping_byte_add(core::mem::offset_of!(Self, version)).cast()
+    }
+
     /// Prefetches the stripe's cache line.
     #[inline]
     pub(crate) fn prefetch(&self) {

@@ -1,0 +1,125 @@
+//! Which instructions batch lookups use.
+
+/// The instructions by which a [`CuckooFilter`](crate::CuckooFilter) looks up batches.
+///
+/// By default, a filter uses the [best](Self::best) ones of the processor.
+/// [`FilterBuilder::kernel`](crate::FilterBuilder::kernel) sets another choice. All kernels give
+/// the same answers, bit for bit, also beside writers.
+///
+/// ```
+/// use guira::{CuckooFilter, Kernel};
+///
+/// let builder = CuckooFilter::builder().capacity(1_000).seed(1);
+/// let scalar = builder.clone().kernel(Kernel::Scalar).build()?;
+/// let best = builder.build()?;
+/// assert_eq!(best.kernel(), Kernel::best());
+/// let keys: Vec<u64> = (0..1_000).collect();
+/// scalar.insert_batch(&keys).unwrap();
+/// best.insert_batch(&keys).unwrap();
+/// assert_eq!(scalar.contains_mask(&[17, 7_017]), best.contains_mask(&[17, 7_017]));
+/// # Ok::<(), guira::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Kernel {
+    /// One item after another, by the instructions that every processor of the target has.
+    Scalar,
+    /// Four items per step, by AVX2.
+    Avx2,
+    /// Eight items per step, by AVX-512 (F and DQ).
+    Avx512,
+}
+
+impl Kernel {
+    /// All kernels, the slowest first.
+    pub const ALL: &'static [Self] = &[Self::Scalar, Self::Avx2, Self::Avx512];
+
+    /// Returns whether this program can use the kernel: it was compiled for x86-64, and the
+    /// processor has the instructions.
+    ///
+    /// Without the feature `std` the processor is not asked. Then the target features decide for
+    /// which the crate was compiled.
+    ///
+    /// ```
+    /// assert!(guira::Kernel::Scalar.is_available());
+    /// ```
+    #[must_use]
+    pub fn is_available(self) -> bool {
+        match self {
+            Self::Scalar => true,
+            Self::Avx2 => has_avx2(),
+            Self::Avx512 => has_avx512(),
+        }
+    }
+
+    /// Returns the fastest kernel that is available.
+    ///
+    /// With the feature `std` the environment variable `GUIRA_KERNEL` can name a slower one, for
+    /// all filters of the process: `scalar`, `avx2` or `avx512`. It is read once. A name that is
+    /// unknown or not available has no effect.
+    ///
+    /// ```
+    /// assert!(guira::Kernel::best().is_available());
+    /// ```
+    #[must_use]
+    pub fn best() -> Self {
+        #[cfg(feature = "std")]
+        {
+            use std::sync::OnceLock;
+            static BEST: OnceLock<Kernel> = OnceLock::new();
+            *BEST.get_or_init(|| named().unwrap_or_else(Kernel::fastest))
+        }
+        #[cfg(not(feature = "std"))]
+        Self::fastest()
+    }
+
+    fn fastest() -> Self {
+        let available = Self::ALL.iter().rev().copied().find(|kernel| kernel.is_available());
+        available.unwrap_or(Self::Scalar)
+    }
+}
+
+/// The kernel that the environment names, if it is available.
+#[cfg(feature = "std")]
+fn named() -> Option<Kernel> {
+    let kernel = match std::env::var("GUIRA_KERNEL").ok()?.as_str() {
+        "scalar" => Kernel::Scalar,
+        "avx2" => Kernel::Avx2,
+        "avx512" => Kernel::Avx512,
+        _ => return None,
+    };
+    kernel.is_available().then_some(kernel)
+}
+
+/// Returns whether vectors are compiled in and the processor, or the target, has the features.
+macro_rules! has {
+    ($($feature:tt),*) => {{
+        #[cfg(all(
+            target_arch = "x86_64",
+            not(any(loom, shuttle, miri, guira_steps, guira_portable))
+        ))]
+        {
+            #[cfg(feature = "std")]
+            {
+                $(std::arch::is_x86_feature_detected!($feature))&&*
+            }
+            #[cfg(not(feature = "std"))]
+            {
+                cfg!(all($(target_feature = $feature),*))
+            }
+        }
+        #[cfg(not(all(
+            target_arch = "x86_64",
+            not(any(loom, shuttle, miri, guira_steps, guira_portable))
+        )))]
+        false
+    }};
+}
+
+fn has_avx2() -> bool {
+    has!("avx2")
+}
+
+fn has_avx512() -> bool {
+    has!("avx512f", "avx512dq")
+}

@@ -1,0 +1,69 @@
+//! Eight items per step, by AVX-512 (F and DQ).
+
+use core::arch::x86_64::*;
+
+use super::{
+    Answers, Hashes, MAX_BURST, MAX_COPIED, MIXER, ROUND, SCATTER, Stripe, Version, View, WINDOW,
+    mask,
+    steps::{operations, steps},
+};
+use crate::{bucket::nibbles, sync::vector::gather8 as gather};
+
+type Vector = __m512i;
+const LANES: usize = 8;
+const ALL: u32 = 0xff;
+
+steps!("avx512f,avx512dq");
+
+/// A factor in every lane.
+#[derive(Clone, Copy)]
+struct Multiplier(Vector);
+
+impl Multiplier {
+    fn factor(self) -> Vector {
+        self.0
+    }
+}
+
+operations! {
+    "avx512f,avx512dq"
+
+    fn splat(value: u64) -> Vector { _mm512_set1_epi64(value as i64) }
+    fn multiplier(factor: u64) -> Multiplier { Multiplier(splat(factor)) }
+    fn multiply(x: Vector, by: Multiplier) -> Vector { _mm512_mullo_epi64(x, by.0) }
+    fn multiply_low(x: Vector, y: Vector) -> Vector { _mm512_mul_epu32(x, y) }
+    fn xor(x: Vector, y: Vector) -> Vector { _mm512_xor_si512(x, y) }
+    fn and(x: Vector, y: Vector) -> Vector { _mm512_and_si512(x, y) }
+    fn and_not(x: Vector, y: Vector) -> Vector { _mm512_andnot_si512(x, y) }
+    fn or(x: Vector, y: Vector) -> Vector { _mm512_or_si512(x, y) }
+    fn add(x: Vector, y: Vector) -> Vector { _mm512_add_epi64(x, y) }
+    fn subtract(x: Vector, y: Vector) -> Vector { _mm512_sub_epi64(x, y) }
+    fn shift_right<const N: u32>(x: Vector) -> Vector { _mm512_srli_epi64::<N>(x) }
+    fn shift_left<const N: u32>(x: Vector) -> Vector { _mm512_slli_epi64::<N>(x) }
+    fn shift_right_low<const N: u32>(x: Vector) -> Vector { _mm512_srli_epi32::<N>(x) }
+    fn shift_right_by(x: Vector, bits: u32) -> Vector { _mm512_srl_epi64(x, _mm_cvtsi32_si128(bits as i32)) }
+    fn nonzero(x: Vector) -> u32 { _mm512_test_epi64_mask(x, x).into() }
+    fn different(x: Vector, y: Vector) -> u32 { _mm512_cmpneq_epi64_mask(x, y).into() }
+    fn reflect(bucket: Vector, t: Vector, n: Vector) -> Vector {
+        let d = subtract(t, bucket);
+        _mm512_min_epu64(d, add(d, n))
+    }
+    fn load(hashes: &[u64]) -> Vector {
+        if let Some(hashes) = hashes.first_chunk::<LANES>() {
+            // SAFETY: reads the chunk.
+            return unsafe { _mm512_loadu_si512(hashes.as_ptr().cast()) };
+        }
+        let lanes = mask(LANES.min(hashes.len())) as u8;
+        // SAFETY: reads the lanes that the slice has.
+        unsafe { _mm512_maskz_loadu_epi64(lanes, hashes.as_ptr().cast()) }
+    }
+    fn store(x: Vector) -> [u64; LANES] {
+        let mut values = [0; LANES];
+        unsafe { _mm512_storeu_si512(values.as_mut_ptr().cast(), x) };
+        values
+    }
+    fn gather_nibbles(codes: Vector) -> Vector {
+        let nibbles = unsafe { _mm512_i64gather_epi32::<4>(codes, nibbles::SEQUENCES.as_ptr().cast()) };
+        _mm512_cvtepu32_epi64(nibbles)
+    }
+}
