@@ -83,11 +83,7 @@ impl<const SLOTS: u32, const BITS: u32> BucketLayout for Plain<SLOTS, BITS> {
 
     #[inline]
     fn fingerprints(word: u64) -> impl Iterator<Item = Fingerprint> {
-        let mut rest = word;
-        core::iter::from_fn(move || {
-            let slot = (rest & Self::FIRST) as u32;
-            rest >>= BITS;
-            (slot != 0).then(|| Fingerprint::new(slot))
-        })
+        let slots = (0..SLOTS).map(move |slot| (word >> (slot * BITS) & Self::FIRST) as u32);
+        slots.take_while(|&slot| slot != 0).map(Fingerprint::new)
     }
 }

@@ -28,11 +28,32 @@ const NO_PARENT: u16 = u16::MAX;
 pub(super) const LONE_PREFETCH_DISTANCE: usize = 12;
 
 /// A visited bucket. The fingerprint in slot `slot` of the parent leads to it.
+///
+/// Packed into one integer: the compiler assembles a struct of these fields on the stack and loads
+/// it in one piece, and that load waits until the stores have left the processor's store buffer.
 #[derive(Clone, Copy, Debug)]
-struct Node {
-    bucket: u32,
-    parent: u16,
-    slot: u16,
+struct Node(u64);
+
+impl Node {
+    #[inline]
+    fn new(bucket: u32, parent: u16, slot: u16) -> Self {
+        Self(u64::from(bucket) | u64::from(parent) << 32 | u64::from(slot) << 48)
+    }
+
+    #[inline]
+    fn bucket(self) -> u32 {
+        self.0 as u32
+    }
+
+    #[inline]
+    fn parent(self) -> usize {
+        usize::from((self.0 >> 32) as u16)
+    }
+
+    #[inline]
+    fn slot(self) -> usize {
+        (self.0 >> 48) as usize
+    }
 }
 
 /// One relocation: a fingerprint to be moved from one of its buckets to the other.
@@ -89,7 +110,7 @@ impl Search {
         self.nodes.reserve(RESERVED);
         self.words.reserve(RESERVED);
         let roots = if roots[0] == roots[1] { &roots[..1] } else { &roots };
-        self.nodes.extend(roots.iter().map(|&bucket| Node { bucket, parent: NO_PARENT, slot: 0 }));
+        self.nodes.extend(roots.iter().map(|&bucket| Node::new(bucket, NO_PARENT, 0)));
         self.deduplicate_if_due();
     }
 
@@ -112,30 +133,28 @@ impl Search {
         read: impl Fn(u32) -> u64,
         prefetch: impl Fn(u32),
     ) -> Progress {
-        while let Some(node) = self.nodes.get(self.words.len()) {
-            let word = read(node.bucket);
+        for node in &self.nodes[self.words.len()..] {
+            let word = read(node.bucket());
             self.words.push(word);
             if !L::is_full(word) {
                 return Progress::Room;
             }
         }
         while self.nodes.len() < self.words.len() + prefetch_distance
-            && self.expanded < MAX_EXPANDED
+            && self.expanded < self.words.len().min(MAX_EXPANDED)
         {
-            let Some(&word) = self.words.get(self.expanded) else { break };
-            let (bucket, parent) = (self.nodes[self.expanded].bucket, self.expanded as u16);
+            let (bucket, word) = (self.nodes[self.expanded].bucket(), self.words[self.expanded]);
+            let parent = self.expanded as u16;
             self.expanded += 1;
-            let children = L::fingerprints(word).zip(0..).map(|(fingerprint, slot)| {
-                let bucket = addressing.alt_bucket(fingerprint, bucket);
-                prefetch(bucket);
-                Node { bucket, parent, slot }
-            });
-            let children = children.filter(|child| child.bucket != bucket);
+            for (fingerprint, slot) in L::fingerprints(word).zip(0..) {
+                let child = addressing.alt_bucket(fingerprint, bucket);
+                prefetch(child);
+                if child != bucket {
+                    self.visit(Node::new(child, parent, slot));
+                }
+            }
             if self.visited.is_empty() {
-                self.nodes.extend(children);
                 self.deduplicate_if_due();
-            } else {
-                children.for_each(|child| self.visit(child));
             }
         }
         if self.nodes.len() > self.words.len() { Progress::Prefetched } else { Progress::Exhausted }
@@ -149,20 +168,30 @@ impl Search {
         let mut node = self.words.len().checked_sub(1).map(|last| self.nodes[last]);
         core::iter::from_fn(move || {
             let child = node?;
-            let parent = *self.nodes.get(usize::from(child.parent))?;
-            let word = self.words[usize::from(child.parent)];
-            let fingerprint = L::fingerprints(word).nth(child.slot.into())?;
+            let parent = *self.nodes.get(child.parent())?;
+            let word = self.words[child.parent()];
+            let fingerprint = L::fingerprints(word).nth(child.slot())?;
             node = Some(parent);
-            Some(Move { fingerprint, from: parent.bucket, to: child.bucket })
+            Some(Move { fingerprint, from: parent.bucket(), to: child.bucket() })
         })
     }
 
-    /// Appends a node unless its bucket has been visited.
+    /// Appends a node. Once the search deduplicates, not if its bucket has been visited.
+    #[inline]
     fn visit(&mut self, node: Node) {
+        if self.visited.is_empty() {
+            self.nodes.push(node);
+        } else {
+            self.visit_once(node);
+        }
+    }
+
+    /// Appends a node unless its bucket has been visited.
+    fn visit_once(&mut self, node: Node) {
         let mask = self.visited.len() - 1;
-        let mut place = first_place(node.bucket, mask);
+        let mut place = first_place(node.bucket(), mask);
         while let Some(index) = usize::from(self.visited[place]).checked_sub(1) {
-            if self.nodes[index].bucket == node.bucket {
+            if self.nodes[index].bucket() == node.bucket() {
                 return;
             }
             place = (place + 1) & mask;
@@ -187,7 +216,7 @@ impl Search {
         self.visited.clear();
         self.visited.resize(places, 0);
         for (index, node) in self.nodes.iter().enumerate() {
-            let mut place = first_place(node.bucket, places - 1);
+            let mut place = first_place(node.bucket(), places - 1);
             while self.visited[place] != 0 {
                 place = (place + 1) & (places - 1);
             }
