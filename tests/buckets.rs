@@ -69,8 +69,8 @@ impl Subject {
         assert_eq!(found, expected.map(Ok), "{what} of {}x{}", self.slots, self.bits);
     }
 
-    /// Checks the functions that take a word alone.
-    fn check_word(self, word: u64) {
+    /// Checks the functions that take a word alone. Returns its fingerprints.
+    fn check_word(self, word: u64) -> Vec<u32> {
         let held = self.decode(word);
         let full = held.len() == self.slots as usize;
         assert_eq!((self.is_full)(word), full, "is_full({word:#x})");
@@ -79,28 +79,28 @@ impl Subject {
         assert_eq!(listed, held, "fingerprints({word:#x})");
         let census = Census { occupied: held.len() as u64, valid: true };
         assert_eq!((self.census)(&[word]), census, "census({word:#x})");
+        held
     }
 
-    /// Checks the functions that take a word and a fingerprint.
-    fn check_fingerprint(self, word: u64, value: u32) {
-        let held = self.decode(word);
+    /// Checks the functions that take a word, which holds `held`, and a fingerprint.
+    fn check_fingerprint(self, word: u64, held: &[u32], value: u32) {
         let count = held.iter().filter(|&&other| other == value).count();
         assert_eq!((self.count)(word, value) as usize, count, "count({word:#x}, {value})");
         assert_eq!((self.contains)(word, value), count > 0, "contains({word:#x}, {value})");
 
-        let more = (held.len() < self.slots as usize).then(|| [&held[..], &[value]].concat());
+        let more = (held.len() < self.slots as usize).then(|| [held, &[value]].concat());
         let with = (self.with)(word, value);
         if let Some(with) = with {
             let emptier = self.is_emptier;
             assert!(emptier(word, with) && !emptier(with, word), "{word:#x}, {with:#x}");
         }
         self.expect("with", with, more);
-        self.expect("without", (self.without)(word, value), without(&held, value));
+        self.expect("without", (self.without)(word, value), without(held, value));
     }
 
     /// Checks `replace`.
-    fn check_replace(self, word: u64, old: u32, new: u32) {
-        let expected = without(&self.decode(word), old).map(|rest| [&rest[..], &[new]].concat());
+    fn check_replace(self, word: u64, held: &[u32], old: u32, new: u32) {
+        let expected = without(held, old).map(|rest| [&rest[..], &[new]].concat());
         self.expect("replace", (self.replace)(word, old, new), expected);
     }
 
@@ -114,11 +114,11 @@ impl Subject {
             assert_eq!(valid, self.oracle.is_accepted(number), "census({number:#x})");
         }
         for word in (0..1 << self.oracle.width).filter(|&word| self.oracle.read(word).is_some()) {
-            self.check_word(word);
+            let held = self.check_word(word);
             for value in self.min..=self.max {
-                self.check_fingerprint(word, value);
+                self.check_fingerprint(word, &held, value);
                 for new in (self.min..=self.max).step_by(common::scaled(3, 1)) {
-                    self.check_replace(word, value, new);
+                    self.check_replace(word, &held, value, new);
                 }
             }
         }
@@ -129,10 +129,10 @@ impl Subject {
         let cases = common::scaled(1_000, 10_000);
         let outcome = runner(cases, u64::from(self.bits)).run(&self.confusing(), |drawn| {
             let (word, value, new) = drawn;
-            self.check_word(word);
-            self.check_fingerprint(word, value);
-            self.check_replace(word, value, new);
-            self.check_replace(word, value, value);
+            let held = self.check_word(word);
+            self.check_fingerprint(word, &held, value);
+            self.check_replace(word, &held, value, new);
+            self.check_replace(word, &held, value, value);
             Ok(())
         });
         outcome.unwrap_or_else(|failure| panic!("{failure}"));

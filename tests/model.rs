@@ -2,11 +2,8 @@
 
 mod common;
 
-use common::{Checked, Watchdog, oracle::Oracle, rng, runner, scaled};
-use guira::{
-    InsertError,
-    raw::{Addressing, BucketLayout, Pair, Plain, SemiSorted, Table},
-};
+use common::{Checked, Watchdog, operations::Operations, oracle::Oracle, rng, runner, scaled};
+use guira::raw::{Addressing, Pair, Plain, SemiSorted, Table};
 use proptest::prelude::*;
 use rand::RngExt;
 
@@ -38,37 +35,6 @@ fn op() -> impl Strategy<Value = Op> {
         2 => run().prop_map(|(pair, length)| Op::Drain(pair, length / 2)),
         1 => Just(Op::Clear),
     ]
-}
-
-/// The operations of a table in one layout, as values: so the checks are compiled once and not once
-/// per layout.
-#[derive(Clone, Copy)]
-struct Operations {
-    slots: u32,
-    bits: u32,
-    pair: fn(&Addressing, u64) -> Pair,
-    insert: fn(&Table, Pair) -> Result<(), InsertError>,
-    insert_unique: fn(&Table, Pair) -> Result<bool, InsertError>,
-    remove: fn(&Table, Pair) -> bool,
-    count: fn(&Table, Pair) -> usize,
-    contains: fn(&Table, Pair) -> bool,
-    clear: fn(&Table) -> u64,
-}
-
-impl Operations {
-    fn of<L: BucketLayout>() -> Self {
-        Self {
-            slots: L::SLOTS,
-            bits: L::BITS,
-            pair: |addressing, hash| addressing.pair::<L>(hash),
-            insert: |table, pair| table.insert::<L>(pair),
-            insert_unique: |table, pair| table.insert_unique::<L>(pair),
-            remove: |table, pair| table.remove::<L>(pair),
-            count: |table, pair| table.count::<L>(pair),
-            contains: |table, pair| table.contains::<L>(pair),
-            clear: |table| table.clear::<L>(),
-        }
-    }
 }
 
 /// A table beside the oracle.
