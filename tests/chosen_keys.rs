@@ -111,6 +111,7 @@ impl Hash for Bytes {
 }
 
 /// Hashes the keys with a hasher. The two ways to hash agree.
+#[expect(clippy::manual_hash_one, reason = "this is the second way")]
 fn hashes<K: Hash>(keys: &[K], hasher: &impl BuildHasher) -> Vec<u64> {
     let mut hashes = Vec::with_capacity(keys.len());
     for key in keys {
