@@ -6,22 +6,19 @@ mod oracles;
 
 use common::runner;
 use guira::raw::{BucketLayout, Census, Fingerprint, Plain, SemiSorted};
-use oracles::{Oracle, code_bits, sequences};
+use oracles::{Checkable, Oracle, code_bits, sequences};
 use proptest::prelude::*;
 use rand::RngExt;
 
-/// The functions of a layout and of its second implementation, as values: so the checks and their
-/// generators are compiled once and not once per layout.
+/// The functions of a layout as values, beside its oracle: so the checks and their generators are
+/// compiled once and not once per layout.
 #[derive(Clone, Copy)]
 struct Subject {
     slots: u32,
     bits: u32,
-    width: u32,
     min: u32,
     max: u32,
-    write: fn(&[u32]) -> u64,
-    read: fn(u64) -> Option<Vec<u32>>,
-    is_accepted: fn(u64) -> bool,
+    oracle: Oracle,
     is_full: fn(u64) -> bool,
     is_emptier: fn(u64, u64) -> bool,
     fingerprints: fn(u64) -> Vec<u32>,
@@ -34,19 +31,16 @@ struct Subject {
 }
 
 impl Subject {
-    fn of<L: Oracle>() -> Self {
-        fn pattern<L: Oracle>(value: u32) -> L::Pattern {
+    fn of<L: Checkable>() -> Self {
+        fn pattern<L: Checkable>(value: u32) -> L::Pattern {
             L::pattern(Fingerprint::new(value))
         }
         Self {
             slots: L::SLOTS,
             bits: L::BITS,
-            width: L::WIDTH,
             min: L::MIN_FINGERPRINT,
             max: L::MAX_FINGERPRINT,
-            write: L::write,
-            read: L::read,
-            is_accepted: L::is_accepted,
+            oracle: L::oracle(),
             is_full: L::is_full,
             is_emptier: L::is_emptier,
             fingerprints: |word| L::fingerprints(word).map(Fingerprint::get).collect(),
@@ -61,7 +55,8 @@ impl Subject {
 
     /// Returns the fingerprints in a valid word.
     fn decode(self, word: u64) -> Vec<u32> {
-        (self.read)(word)
+        self.oracle
+            .read(word)
             .unwrap_or_else(|| panic!("{word:#x} is invalid in {}x{}", self.slots, self.bits))
     }
 
@@ -70,12 +65,12 @@ impl Subject {
         if let Some(expected) = &mut expected {
             expected.sort_unstable();
         }
-        let found = word.map(|word| (self.read)(word).ok_or(word));
+        let found = word.map(|word| self.oracle.read(word).ok_or(word));
         assert_eq!(found, expected.map(Ok), "{what} of {}x{}", self.slots, self.bits);
     }
 
-    /// Checks the functions that take a word alone.
-    fn check_word(self, word: u64) {
+    /// Checks the functions that take a word alone. Returns its fingerprints.
+    fn check_word(self, word: u64) -> Vec<u32> {
         let held = self.decode(word);
         let full = held.len() == self.slots as usize;
         assert_eq!((self.is_full)(word), full, "is_full({word:#x})");
@@ -84,28 +79,28 @@ impl Subject {
         assert_eq!(listed, held, "fingerprints({word:#x})");
         let census = Census { occupied: held.len() as u64, valid: true };
         assert_eq!((self.census)(&[word]), census, "census({word:#x})");
+        held
     }
 
-    /// Checks the functions that take a word and a fingerprint.
-    fn check_fingerprint(self, word: u64, value: u32) {
-        let held = self.decode(word);
+    /// Checks the functions that take a word, which holds `held`, and a fingerprint.
+    fn check_fingerprint(self, word: u64, held: &[u32], value: u32) {
         let count = held.iter().filter(|&&other| other == value).count();
         assert_eq!((self.count)(word, value) as usize, count, "count({word:#x}, {value})");
         assert_eq!((self.contains)(word, value), count > 0, "contains({word:#x}, {value})");
 
-        let more = (held.len() < self.slots as usize).then(|| [&held[..], &[value]].concat());
+        let more = (held.len() < self.slots as usize).then(|| [held, &[value]].concat());
         let with = (self.with)(word, value);
         if let Some(with) = with {
             let emptier = self.is_emptier;
             assert!(emptier(word, with) && !emptier(with, word), "{word:#x}, {with:#x}");
         }
         self.expect("with", with, more);
-        self.expect("without", (self.without)(word, value), without(&held, value));
+        self.expect("without", (self.without)(word, value), without(held, value));
     }
 
     /// Checks `replace`.
-    fn check_replace(self, word: u64, old: u32, new: u32) {
-        let expected = without(&self.decode(word), old).map(|rest| [&rest[..], &[new]].concat());
+    fn check_replace(self, word: u64, held: &[u32], old: u32, new: u32) {
+        let expected = without(held, old).map(|rest| [&rest[..], &[new]].concat());
         self.expect("replace", (self.replace)(word, old, new), expected);
     }
 
@@ -114,16 +109,16 @@ impl Subject {
     fn check_every_word(self) {
         assert_eq!(self.max, (1 << self.bits) - 1);
         // Two bits more than are in use, if the word has them.
-        for number in 0..1 << (self.width + 2).min(64) {
+        for number in 0..1 << (self.oracle.width + 2).min(64) {
             let valid = (self.census)(&[number]).valid;
-            assert_eq!(valid, (self.is_accepted)(number), "census({number:#x})");
+            assert_eq!(valid, self.oracle.is_accepted(number), "census({number:#x})");
         }
-        for word in (0..1 << self.width).filter(|&word| (self.read)(word).is_some()) {
-            self.check_word(word);
+        for word in (0..1 << self.oracle.width).filter(|&word| self.oracle.read(word).is_some()) {
+            let held = self.check_word(word);
             for value in self.min..=self.max {
-                self.check_fingerprint(word, value);
+                self.check_fingerprint(word, &held, value);
                 for new in (self.min..=self.max).step_by(common::scaled(3, 1)) {
-                    self.check_replace(word, value, new);
+                    self.check_replace(word, &held, value, new);
                 }
             }
         }
@@ -134,10 +129,10 @@ impl Subject {
         let cases = common::scaled(1_000, 10_000);
         let outcome = runner(cases, u64::from(self.bits)).run(&self.confusing(), |drawn| {
             let (word, value, new) = drawn;
-            self.check_word(word);
-            self.check_fingerprint(word, value);
-            self.check_replace(word, value, new);
-            self.check_replace(word, value, value);
+            let held = self.check_word(word);
+            self.check_fingerprint(word, &held, value);
+            self.check_replace(word, &held, value, new);
+            self.check_replace(word, &held, value, value);
             Ok(())
         });
         outcome.unwrap_or_else(|failure| panic!("{failure}"));
@@ -148,7 +143,7 @@ impl Subject {
     /// SWAR tests: empty, equal to the fingerprint, one bit or one step away from it (where the
     /// subtraction of the short test borrows), the largest value, or random.
     fn confusing(self) -> impl Strategy<Value = (u64, u32, u32)> {
-        let Self { slots, bits, min, max, write, .. } = self;
+        let Self { slots, bits, min, max, oracle, .. } = self;
         let value = prop_oneof![min..=max, Just(min), Just(max)];
         (value, min..=max).prop_flat_map(move |(value, new)| {
             let slot = prop_oneof![
@@ -162,7 +157,7 @@ impl Subject {
             ];
             let word = prop::collection::vec(slot, slots as usize).prop_map(move |mut slots| {
                 slots.retain(|&value| value >= min);
-                write(&slots)
+                oracle.write(&slots)
             });
             (word, Just(value), Just(new))
         })
@@ -181,7 +176,7 @@ impl Subject {
                             let slots = rng.random_range(min..=max);
                             occupied += u64::from(slots);
                             let mut value = || rng.random_range(self.min..=self.max);
-                            (self.write)(&(0..slots).map(|_| value()).collect::<Vec<_>>())
+                            self.oracle.write(&(0..slots).map(|_| value()).collect::<Vec<_>>())
                         })
                         .collect();
                     assert_eq!((self.census)(&words), Census { occupied, valid: true });
@@ -192,7 +187,7 @@ impl Subject {
                         }
                         let index = rng.random_range(0..words.len());
                         let before = std::mem::replace(&mut words[index], number);
-                        let accepted = (self.is_accepted)(number);
+                        let accepted = self.oracle.is_accepted(number);
                         let valid = (self.census)(&words).valid;
                         assert_eq!(valid, accepted, "{number:#x} at {index}");
                         words[index] = before;
@@ -204,8 +199,8 @@ impl Subject {
 
     /// Checks that of any two words the one with fewer fingerprints is the emptier one.
     fn check_emptier(self) {
-        let words: Vec<(u64, usize)> = (0..1_u64 << self.width)
-            .filter_map(|word| Some((word, (self.read)(word)?.len())))
+        let words: Vec<(u64, usize)> = (0..1_u64 << self.oracle.width)
+            .filter_map(|word| Some((word, self.oracle.read(word)?.len())))
             .collect();
         for &(word, held) in &words {
             for &(other, others) in words.iter().filter(|(_, others)| *others != held) {
@@ -304,7 +299,9 @@ fn the_emptier_word_has_fewer_fingerprints() {
 #[test]
 fn probes_of_two_words() {
     type L = SemiSorted<2, 6>;
-    let words: Vec<u64> = (0..1_u64 << L::WIDTH).filter(|&word| L::read(word).is_some()).collect();
+    let oracle = L::oracle();
+    let words: Vec<u64> =
+        (0..1_u64 << oracle.width).filter(|&word| oracle.read(word).is_some()).collect();
     for value in [L::MIN_FINGERPRINT, 17, 35, L::MAX_FINGERPRINT] {
         let pattern = L::pattern(Fingerprint::new(value));
         for &first in &words {

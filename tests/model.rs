@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{Checked, Watchdog, oracle::Oracle, rng, runner, scaled};
-use guira::raw::{Addressing, BucketLayout, Pair, Plain, SemiSorted, Table};
+use common::{Checked, Watchdog, operations::Operations, oracle::Oracle, rng, runner, scaled};
+use guira::raw::{Addressing, Pair, Plain, SemiSorted, Table};
 use proptest::prelude::*;
 use rand::RngExt;
 
@@ -38,54 +38,62 @@ fn op() -> impl Strategy<Value = Op> {
 }
 
 /// A table beside the oracle.
-struct Checker<L> {
+struct Checker {
+    operations: Operations,
     table: Table,
     oracle: Oracle,
     pairs: Vec<Pair>,
-    layout: std::marker::PhantomData<L>,
 }
 
-impl<L: BucketLayout> Checker<L> {
-    fn new(buckets: u64, seed: u64) -> Self {
+impl Checker {
+    fn new(operations: Operations, buckets: u64, seed: u64) -> Self {
         let table = Table::new(Addressing::new(buckets), false).expect("a small table");
         let mut rng = rng(seed);
-        let count = buckets * u64::from(L::SLOTS) * 3 / 2 + 4;
-        let pairs = (0..count).map(|_| table.addressing().pair::<L>(rng.random())).collect();
-        let oracle = Oracle::new(buckets, L::SLOTS);
-        Self { table, oracle, pairs, layout: std::marker::PhantomData }
+        let count = buckets * u64::from(operations.slots) * 3 / 2 + 4;
+        let pair = |_| (operations.pair)(table.addressing(), rng.random());
+        let pairs = (0..count).map(pair).collect();
+        let oracle = Oracle::new(buckets, operations.slots);
+        Self { operations, table, oracle, pairs }
     }
 
     fn insert(&mut self, pair: Pair) -> Checked {
         let expected = self.oracle.insert(pair);
-        prop_assert_eq!(self.table.insert::<L>(pair), expected, "insert of {:?}", pair);
-        self.check(pair)
-    }
-
-    fn insert_unique(&mut self, pair: Pair) -> Checked {
-        let expected = self.oracle.insert_unique(pair);
         prop_assert_eq!(
-            self.table.insert_unique::<L>(pair),
+            (self.operations.insert)(&self.table, pair),
             expected,
-            "insert_unique of {:?}",
+            "insert of {:?}",
             pair
         );
         self.check(pair)
     }
 
+    fn insert_unique(&mut self, pair: Pair) -> Checked {
+        let expected = self.oracle.insert_unique(pair);
+        let outcome = (self.operations.insert_unique)(&self.table, pair);
+        prop_assert_eq!(outcome, expected, "insert_unique of {:?}", pair);
+        self.check(pair)
+    }
+
     fn remove(&mut self, pair: Pair) -> Checked {
         let expected = self.oracle.remove(pair);
-        prop_assert_eq!(self.table.remove::<L>(pair), expected, "removal of {:?}", pair);
+        prop_assert_eq!(
+            (self.operations.remove)(&self.table, pair),
+            expected,
+            "removal of {:?}",
+            pair
+        );
         self.check(pair)
     }
 
     /// Compares the copies of a pair, with its buckets in both orders.
     fn check(&self, pair: Pair) -> Checked {
+        let Operations { count, contains, .. } = self.operations;
         let [first, second] = pair.buckets;
         let reversed = Pair { buckets: [second, first], ..pair };
         for pair in [pair, reversed] {
-            let count = self.oracle.count(pair);
-            prop_assert_eq!(self.table.count::<L>(pair), count, "count of {:?}", pair);
-            prop_assert_eq!(self.table.contains::<L>(pair), count > 0, "contains of {:?}", pair);
+            let copies = self.oracle.count(pair);
+            prop_assert_eq!(count(&self.table, pair), copies, "count of {:?}", pair);
+            prop_assert_eq!(contains(&self.table, pair), copies > 0, "contains of {:?}", pair);
         }
         Ok(())
     }
@@ -117,7 +125,7 @@ impl<L: BucketLayout> Checker<L> {
             }
             Op::Clear => {
                 let occupied = self.oracle.len() as u64;
-                prop_assert_eq!(self.table.clear::<L>(), occupied, "clear");
+                prop_assert_eq!((self.operations.clear)(&self.table), occupied, "clear");
                 self.oracle.clear();
                 Ok(())
             }
@@ -126,13 +134,13 @@ impl<L: BucketLayout> Checker<L> {
 }
 
 /// Runs random sequences of operations in tables of every size.
-fn check_random<L: BucketLayout>() {
+fn check_random(operations: Operations) {
     let _watchdog = Watchdog::new("model");
     let ops = prop::collection::vec(op(), 0..60);
     let strategy = (prop::sample::select(&SIZES[..]), any::<u64>(), ops);
     let cases = scaled(40, 1_000);
-    let outcome = runner(cases, L::BITS.into()).run(&strategy, |(buckets, seed, ops)| {
-        let mut checker = Checker::<L>::new(buckets, seed);
+    let outcome = runner(cases, operations.bits.into()).run(&strategy, |(buckets, seed, ops)| {
+        let mut checker = Checker::new(operations, buckets, seed);
         for op in &ops {
             checker.apply(op)?;
         }
@@ -147,7 +155,7 @@ macro_rules! models {
             use super::*;
             $(#[test]
             fn $name() {
-                check_random::<$layout<$slots, $bits>>();
+                check_random(Operations::of::<$layout<$slots, $bits>>());
             })*
         }
     };
@@ -172,7 +180,7 @@ fn full_means_that_nothing_fits() {
     let _watchdog = Watchdog::new("full_means_that_nothing_fits");
     for seed in 0..scaled(3, 20) {
         for buckets in [1, 2, 3, 8, 50, 400] {
-            let mut checker = Checker::<Plain<4, 16>>::new(buckets, seed);
+            let mut checker = Checker::new(Operations::of::<Plain<4, 16>>(), buckets, seed);
             for index in 0..checker.pairs.len() {
                 checker.insert(checker.pairs[index]).unwrap_or_else(|failure| panic!("{failure}"));
             }

@@ -18,6 +18,7 @@ use common::{
     Watchdog, build, capacity_of,
     churn::{Plan, StopOnPanic, churn},
     find_pair, for_every_layout, hashers,
+    operations::Operations,
     ping_pong::{FAR, PingPong},
     races::{self, Gate},
     rng, scaled,
@@ -62,96 +63,98 @@ fn run(
     });
 }
 
+/// Returns the operations in every layout on offer, and in one with a single slot per bucket.
+fn every_layout() -> Vec<Operations> {
+    fn add<L: BucketLayout>(all: &mut Vec<Operations>) {
+        all.push(Operations::of::<L>());
+    }
+    let mut all = vec![Operations::of::<Plain<1, 16>>()];
+    for_every_layout!(add(&mut all));
+    all
+}
+
 /// An item that is relocated back and forth is always found, from either bucket, and is counted
 /// once.
-fn relocated_back_and_forth<L: BucketLayout>() {
+fn relocated_back_and_forth(layout: Operations) {
     let _watchdog = Watchdog::new("relocated_back_and_forth");
     let (reads, writes) = (scaled(20_000, 100_000), scaled(10_000, 50_000));
-    let scene = PingPong::new::<L>();
-    scene.core.insert::<L>(scene.item).expect("the last empty slot");
+    let scene = PingPong::new(layout);
+    scene.insert(scene.item);
     let read = || {
         for pair in [scene.item, scene.alias] {
-            assert!(scene.core.contains::<L>(pair), "false negative at {}x{}", L::SLOTS, L::BITS);
-            assert_eq!(scene.core.count::<L>(pair), 1, "{}x{}", L::SLOTS, L::BITS);
+            assert!(scene.contains(pair), "false negative at {layout:?}");
+            assert_eq!(scene.count(pair), 1, "{layout:?}");
         }
         // A lookup right after a locked count tends to run in step with the writers. These do not.
         for _ in 0..8 {
-            assert!(scene.core.contains::<L>(scene.item) & scene.core.contains::<L>(scene.alias));
+            assert!(scene.contains(scene.item) & scene.contains(scene.alias));
         }
     };
     let both = || {
         let [left, right] = scene.drivers;
-        scene.drive::<L>(left) & scene.drive::<L>(right)
+        scene.drive(left) & scene.drive(right)
     };
     run(reads, writes, &[&both], &[&read, &read]);
-    let left = || scene.drive::<L>(scene.drivers[0]);
-    let right = || scene.drive::<L>(scene.drivers[1]);
+    let left = || scene.drive(scene.drivers[0]);
+    let right = || scene.drive(scene.drivers[1]);
     run(reads, writes, &[&left, &right], &[&read, &read]);
-    assert_eq!(scene.core.count::<L>(scene.item), 1);
+    assert_eq!(scene.count(scene.item), 1);
 }
 
 #[test]
 fn a_relocated_item_is_always_found() {
-    relocated_back_and_forth::<Plain<1, 16>>();
-    for_every_layout!(relocated_back_and_forth());
+    every_layout().into_iter().for_each(relocated_back_and_forth);
 }
 
 /// An alias is inserted into one bucket, then a copy is removed from the other one. There is always
 /// at least one copy.
-fn replaced_by_an_alias<L: BucketLayout>() {
+fn replaced_by_an_alias(layout: Operations) {
     let _watchdog = Watchdog::new("replaced_by_an_alias");
-    let scene = PingPong::new::<L>();
-    let insert = |pair| scene.core.insert::<L>(pair).expect("a slot is left for this copy");
+    let scene = PingPong::new(layout);
     // A removal tries the pair's first bucket first, and an insert takes the emptier bucket. So the
     // copy changes buckets with every step.
     let write = || {
-        insert(scene.item);
-        let first = scene.core.remove::<L>(scene.item);
-        insert(scene.item);
-        first & scene.core.remove::<L>(scene.alias)
+        scene.insert(scene.item);
+        let first = scene.remove(scene.item);
+        scene.insert(scene.item);
+        first & scene.remove(scene.alias)
     };
     let read = || {
         for _ in 0..16 {
             for pair in [scene.item, scene.alias] {
-                assert!(
-                    scene.core.contains::<L>(pair),
-                    "false negative at {}x{}",
-                    L::SLOTS,
-                    L::BITS
-                );
+                assert!(scene.contains(pair), "false negative at {layout:?}");
             }
         }
     };
     let count = || {
-        let count = scene.core.count::<L>(scene.item);
+        let count = scene.count(scene.item);
         assert!((1..=2).contains(&count), "{count} copies");
     };
-    insert(scene.item);
+    scene.insert(scene.item);
     // More readers than processors, so that some are suspended in the middle of a lookup.
     let readers: [&(dyn Fn() + Sync); 5] = [&read, &read, &read, &read, &count];
     run(scaled(10_000, 50_000), scaled(10_000, 50_000), &[&write], &readers);
-    assert_eq!(scene.core.count::<L>(scene.item), 1);
+    assert_eq!(scene.count(scene.item), 1);
 }
 
 #[test]
 fn an_item_replaced_by_an_alias_is_always_found() {
-    replaced_by_an_alias::<Plain<1, 16>>();
-    for_every_layout!(replaced_by_an_alias());
+    every_layout().into_iter().for_each(replaced_by_an_alias);
 }
 
 /// Two threads call `insert_unique` with the same item, one with its buckets exchanged. Both
 /// buckets are full, and both searches find an item that can be relocated. Exactly one thread adds
 /// the item.
-fn two_unique_inserts<L: BucketLayout>() {
+fn two_unique_inserts(layout: Operations) {
     let _watchdog = Watchdog::new("two_unique_inserts");
-    let scene = PingPong::new::<L>();
+    let scene = PingPong::new(layout);
     let mut rng = rng(9);
     // For each bucket an item that can be relocated to a bucket of its own. If both moved to the
     // same bucket, the copies of a move that is half done could make the other thread return
     // `Full`.
     let mut taken = FAR.to_vec();
     let movable = FAR.map(|bucket| {
-        let item = find_pair::<L>(&scene.core, &mut rng, |pair| {
+        let item = find_pair(layout, &scene.core, &mut rng, &|pair| {
             pair.buckets[0] == bucket && !taken.contains(&pair.buckets[1])
         });
         taken.push(item.buckets[1]);
@@ -159,7 +162,7 @@ fn two_unique_inserts<L: BucketLayout>() {
     });
     let rounds = 2_000;
     let (gate, failed, added) = (Gate::new(2), AtomicBool::new(false), AtomicUsize::new(0));
-    let tables: Vec<Table> = (0..rounds).map(|_| full_buckets::<L>(&scene, movable)).collect();
+    let tables: Vec<Table> = (0..rounds).map(|_| full_buckets(layout, &scene, movable)).collect();
     thread::scope(|scope| {
         for (thread, pair) in [scene.item, scene.alias].into_iter().enumerate() {
             let (gate, failed, added, tables) = (&gate, &failed, &added, &tables);
@@ -169,14 +172,15 @@ fn two_unique_inserts<L: BucketLayout>() {
                     if !gate.pass(failed) {
                         return;
                     }
-                    let won = table.insert_unique::<L>(pair).expect("an item can be relocated");
+                    let won = (layout.insert_unique)(table, pair);
+                    let won = won.expect("an item can be relocated");
                     added.fetch_add(won.into(), Relaxed);
                     if !gate.pass(failed) {
                         return;
                     }
                     if thread == 0 {
-                        let copies = (added.swap(0, Relaxed), table.count::<L>(pair));
-                        assert_eq!(copies, (1, 1), "{}x{}, round {round}", L::SLOTS, L::BITS);
+                        let copies = (added.swap(0, Relaxed), (layout.count)(table, pair));
+                        assert_eq!(copies, (1, 1), "{layout:?}, round {round}");
                     }
                 }
             });
@@ -185,20 +189,19 @@ fn two_unique_inserts<L: BucketLayout>() {
 }
 
 /// Returns a table in which both buckets are full, and one item of each can be relocated.
-fn full_buckets<L: BucketLayout>(scene: &PingPong, movable: [Pair; 2]) -> Table {
+fn full_buckets(layout: Operations, scene: &PingPong, movable: [Pair; 2]) -> Table {
     let table = Table::new(*scene.core.addressing(), false).expect("a small table");
     for (item, driver) in movable.into_iter().zip(scene.drivers) {
         // Both of its buckets are empty, so it goes to the first one.
-        table.insert::<L>(item).expect("an empty bucket");
-        (1..L::SLOTS).for_each(|_| table.insert::<L>(driver).expect("a slot is left"));
+        (layout.insert)(&table, item).expect("an empty bucket");
+        (1..layout.slots).for_each(|_| (layout.insert)(&table, driver).expect("a slot is left"));
     }
     table
 }
 
 #[test]
 fn two_unique_inserts_add_an_item_once() {
-    two_unique_inserts::<Plain<1, 16>>();
-    for_every_layout!(two_unique_inserts());
+    every_layout().into_iter().for_each(two_unique_inserts);
 }
 
 /// Returns a plan with two readers and two writers.

@@ -10,6 +10,7 @@
 pub mod churn;
 pub mod forge;
 pub mod hashers;
+pub mod operations;
 pub mod oracle;
 pub mod ping_pong;
 pub mod races;
@@ -17,15 +18,22 @@ pub mod suite;
 
 use std::{
     io::Write,
-    sync::mpsc::{RecvTimeoutError, Sender, channel},
-    thread,
-    time::Duration,
+    sync::{
+        Arc,
+        atomic::{
+            AtomicBool,
+            Ordering::{Acquire, Release},
+        },
+    },
+    thread::{self, Thread},
+    time::{Duration, Instant},
 };
 
 use guira::{
     CuckooFilter, Engine, Filter, FilterBuilder, Fixed, Growing, Layout, Membership,
-    raw::{Addressing, BucketLayout, Pair, Table},
+    raw::{Addressing, Pair, Table},
 };
+use operations::Operations;
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestRunner};
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
@@ -128,20 +136,22 @@ pub fn table(buckets: u64, _seed: u64) -> Table {
 }
 
 /// A pair that satisfies `wanted`, found by trying hashes.
-pub fn find_pair<L: BucketLayout>(
+pub fn find_pair(
+    operations: Operations,
     table: &Table,
     rng: &mut SmallRng,
-    wanted: impl Fn(Pair) -> bool,
+    wanted: &dyn Fn(Pair) -> bool,
 ) -> Pair {
     (0..10_000_000)
-        .map(|_| table.addressing().pair::<L>(rng.random()))
+        .map(|_| (operations.pair)(table.addressing(), rng.random()))
         .find(|&pair| wanted(pair))
         .expect("such a pair exists")
 }
 
 /// Ends the process if it is not dropped in time: a deadlock fails instead of hanging.
 pub struct Watchdog {
-    _alive: Sender<()>,
+    thread: Thread,
+    ended: Arc<AtomicBool>,
 }
 
 impl Watchdog {
@@ -152,15 +162,28 @@ impl Watchdog {
 
     /// A watchdog for a long test.
     pub fn patient(test: &'static str, patience: Duration) -> Self {
-        let (alive, ended) = channel();
-        thread::spawn(move || {
-            if ended.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
-                // Straight to the stream: what goes through `eprintln!` is captured, and lost.
-                let _ = writeln!(std::io::stderr(), "{test}: no end after {patience:?}; deadlock?");
-                std::process::abort();
+        let ended = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&ended);
+        let watch = move || {
+            let start = Instant::now();
+            while !seen.load(Acquire) {
+                let Some(left) = patience.checked_sub(start.elapsed()) else {
+                    // Straight to the stream: what goes through `eprintln!` is captured, and lost.
+                    let _ =
+                        writeln!(std::io::stderr(), "{test}: no end after {patience:?}; deadlock?");
+                    std::process::abort();
+                };
+                thread::park_timeout(left);
             }
-        });
-        Self { _alive: alive }
+        };
+        Self { thread: thread::spawn(watch).thread().clone(), ended }
+    }
+}
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        self.ended.store(true, Release);
+        self.thread.unpark();
     }
 }
 

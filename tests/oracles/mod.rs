@@ -4,22 +4,41 @@ use std::{cmp::Reverse, sync::OnceLock};
 
 use guira::raw::{BucketLayout, Plain, SemiSorted};
 
-/// A layout with a second, straightforward implementation.
-pub trait Oracle: BucketLayout {
+/// A second implementation of a layout, as values: its functions are compiled once per family and
+/// not once per layout.
+#[derive(Clone, Copy)]
+pub struct Oracle {
+    slots: u32,
+    bits: u32,
     /// Number of bits in use.
-    const WIDTH: u32;
+    pub width: u32,
+    write: fn(Self, &[u32]) -> u64,
+    read: fn(Self, u64) -> Option<Vec<u32>>,
+    is_accepted: fn(Self, u64) -> bool,
+}
 
+impl Oracle {
     /// Returns the word that holds these fingerprints.
-    fn write(fingerprints: &[u32]) -> u64;
+    pub fn write(self, fingerprints: &[u32]) -> u64 {
+        (self.write)(self, fingerprints)
+    }
 
     /// Returns the fingerprints in a word, sorted, or `None` if the word is invalid.
-    fn read(word: u64) -> Option<Vec<u32>>;
+    pub fn read(self, word: u64) -> Option<Vec<u32>> {
+        (self.read)(self, word)
+    }
 
     /// Returns whether a census must accept the word: it is valid apart from the order of slots
     /// that the layout's functions do not depend on.
-    fn is_accepted(word: u64) -> bool {
-        Self::read(word).is_some()
+    pub fn is_accepted(self, word: u64) -> bool {
+        (self.is_accepted)(self, word)
     }
+}
+
+/// A layout that has an oracle.
+pub trait Checkable: BucketLayout {
+    /// Returns the layout's oracle.
+    fn oracle() -> Oracle;
 }
 
 /// Splits a word into fields of `bits` bits, up to the last one that is not zero.
@@ -30,22 +49,31 @@ fn fields(word: u64, count: u32, bits: u32) -> Vec<u32> {
     fields
 }
 
-impl<const SLOTS: u32, const BITS: u32> Oracle for Plain<SLOTS, BITS> {
-    const WIDTH: u32 = SLOTS * BITS;
-
-    fn write(fingerprints: &[u32]) -> u64 {
-        let slots = fingerprints.iter().zip(0..);
-        slots.fold(0, |word, (&value, slot)| word | u64::from(value) << (slot * BITS))
+impl<const SLOTS: u32, const BITS: u32> Checkable for Plain<SLOTS, BITS> {
+    fn oracle() -> Oracle {
+        Oracle {
+            slots: SLOTS,
+            bits: BITS,
+            width: SLOTS * BITS,
+            write: write_plain,
+            read: read_plain,
+            is_accepted: |layout, word| layout.read(word).is_some(),
+        }
     }
+}
 
-    fn read(word: u64) -> Option<Vec<u32>> {
-        let mut slots = fields(word, SLOTS, BITS);
-        let above = word.checked_shr(Self::WIDTH).unwrap_or(0);
-        // No empty slot precedes an occupied one.
-        let valid = above == 0 && slots.iter().all(|&value| value != 0);
-        slots.sort_unstable();
-        valid.then_some(slots)
-    }
+fn write_plain(layout: Oracle, fingerprints: &[u32]) -> u64 {
+    let slots = fingerprints.iter().zip(0..);
+    slots.fold(0, |word, (&value, slot)| word | u64::from(value) << (slot * layout.bits))
+}
+
+fn read_plain(layout: Oracle, word: u64) -> Option<Vec<u32>> {
+    let mut slots = fields(word, layout.slots, layout.bits);
+    let above = word.checked_shr(layout.width).unwrap_or(0);
+    // No empty slot precedes an occupied one.
+    let valid = above == 0 && slots.iter().all(|&value| value != 0);
+    slots.sort_unstable();
+    valid.then_some(slots)
 }
 
 /// Returns all descending sequences of `count` nibbles, ordered by the last nibble, then by the one
@@ -72,43 +100,60 @@ pub fn code_bits(count: u32) -> u32 {
     sequences(count).len().next_power_of_two().ilog2()
 }
 
-impl<const SLOTS: u32, const BITS: u32> Oracle for SemiSorted<SLOTS, BITS> {
-    const WIDTH: u32 = [0, 4, 8, 10, 12, 14, 16][SLOTS as usize] + SLOTS * (BITS - 4);
-
-    fn write(fingerprints: &[u32]) -> u64 {
-        let mut sorted = fingerprints.to_vec();
-        sorted.sort_unstable_by_key(|&value| Reverse((value % 16, value / 16)));
-        let mut nibbles: Vec<u32> = sorted.iter().map(|value| value % 16).collect();
-        nibbles.resize(SLOTS as usize, 0);
-        let code = sequences(SLOTS)
-            .binary_search_by(|other| other.iter().rev().cmp(nibbles.iter().rev()))
-            .expect("a descending sequence");
-        let highs = sorted
-            .iter()
-            .zip(0..)
-            .fold(0, |highs, (&value, slot)| highs | u64::from(value / 16) << (slot * (BITS - 4)));
-        code as u64 | highs << code_bits(SLOTS)
+impl<const SLOTS: u32, const BITS: u32> Checkable for SemiSorted<SLOTS, BITS> {
+    fn oracle() -> Oracle {
+        Oracle {
+            slots: SLOTS,
+            bits: BITS,
+            width: [0, 4, 8, 10, 12, 14, 16][SLOTS as usize] + SLOTS * (BITS - 4),
+            write: write_semi_sorted,
+            read: read_semi_sorted,
+            is_accepted: is_accepted_semi_sorted,
+        }
     }
+}
 
-    fn read(word: u64) -> Option<Vec<u32>> {
-        let (code, highs) = (word & ((1 << code_bits(SLOTS)) - 1), word >> code_bits(SLOTS));
-        let nibbles = sequences(SLOTS).get(code as usize)?;
-        let highs = fields(highs, SLOTS, BITS - 4);
-        let mut fingerprints: Vec<u32> =
-            highs.iter().zip(nibbles).map(|(high, nibble)| high * 16 + nibble).collect();
-        fingerprints.sort_unstable();
-        let valid = highs.iter().all(|&high| high != 0) && Self::write(&fingerprints) == word;
-        valid.then_some(fingerprints)
-    }
+fn write_semi_sorted(layout: Oracle, fingerprints: &[u32]) -> u64 {
+    let Oracle { slots, bits, .. } = layout;
+    let mut sorted = fingerprints.to_vec();
+    sorted.sort_unstable_by_key(|&value| Reverse((value % 16, value / 16)));
+    let mut nibbles: Vec<u32> = sorted.iter().map(|value| value % 16).collect();
+    nibbles.resize(slots as usize, 0);
+    let code = sequences(slots)
+        .binary_search_by(|other| other.iter().rev().cmp(nibbles.iter().rev()))
+        .expect("a descending sequence");
+    let highs = sorted
+        .iter()
+        .zip(0..)
+        .fold(0, |highs, (&value, slot)| highs | u64::from(value / 16) << (slot * (bits - 4)));
+    code as u64 | highs << code_bits(slots)
+}
 
-    fn is_accepted(word: u64) -> bool {
-        let (code, highs) = (word & ((1 << code_bits(SLOTS)) - 1), word >> code_bits(SLOTS));
-        let Some(nibbles) = sequences(SLOTS).get(code as usize) else { return false };
-        let above = highs.checked_shr(SLOTS * (BITS - 4)).unwrap_or(0);
-        // The order of slots with equal nibbles does not matter.
-        let highs = fields(highs, SLOTS, BITS - 4);
-        above == 0
-            && highs.iter().all(|&high| high != 0)
-            && nibbles[highs.len()..].iter().all(|&nibble| nibble == 0)
-    }
+/// Splits a word into its code and the rest.
+fn split(layout: Oracle, word: u64) -> (usize, u64) {
+    let code_bits = code_bits(layout.slots);
+    ((word & ((1 << code_bits) - 1)) as usize, word >> code_bits)
+}
+
+fn read_semi_sorted(layout: Oracle, word: u64) -> Option<Vec<u32>> {
+    let (code, highs) = split(layout, word);
+    let nibbles = sequences(layout.slots).get(code)?;
+    let highs = fields(highs, layout.slots, layout.bits - 4);
+    let mut fingerprints: Vec<u32> =
+        highs.iter().zip(nibbles).map(|(high, nibble)| high * 16 + nibble).collect();
+    fingerprints.sort_unstable();
+    let valid = highs.iter().all(|&high| high != 0) && layout.write(&fingerprints) == word;
+    valid.then_some(fingerprints)
+}
+
+fn is_accepted_semi_sorted(layout: Oracle, word: u64) -> bool {
+    let Oracle { slots, bits, .. } = layout;
+    let (code, highs) = split(layout, word);
+    let Some(nibbles) = sequences(slots).get(code) else { return false };
+    let above = highs.checked_shr(slots * (bits - 4)).unwrap_or(0);
+    // The order of slots with equal nibbles does not matter.
+    let highs = fields(highs, slots, bits - 4);
+    above == 0
+        && highs.iter().all(|&high| high != 0)
+        && nibbles[highs.len()..].iter().all(|&nibble| nibble == 0)
 }
