@@ -163,11 +163,12 @@ impl Subject {
         })
     }
 
-    /// Checks the census of many words: empty, full and mixed ones, and with one random number
-    /// among them.
+    /// Checks the census of many words: empty, full and mixed ones, and with one damaged word among
+    /// them.
     fn check_many(self) {
         let mut rng = common::rng(u64::from(self.bits));
-        for length in [0, 1, 2, 63, 127, 128, 129, 255, 256, 257, 1000] {
+        // Vectors have four words, and blocks have up to 512.
+        for length in [0, 1, 2, 3, 4, 5, 63, 128, 129, 255, 511, 512, 513, 1027] {
             for min in [0, 0, self.slots] {
                 for max in [0, self.slots] {
                     let (min, mut occupied) = (min.min(max), 0);
@@ -181,11 +182,11 @@ impl Subject {
                         .collect();
                     assert_eq!((self.census)(&words), Census { occupied, valid: true });
                     for _ in 0..common::scaled(20, 100) {
-                        let number = rng.random::<u64>() >> rng.random_range(0..64);
                         if words.is_empty() {
                             break;
                         }
                         let index = rng.random_range(0..words.len());
+                        let number = self.damage(words[index], &mut rng);
                         let before = std::mem::replace(&mut words[index], number);
                         let accepted = self.oracle.is_accepted(number);
                         let valid = (self.census)(&words).valid;
@@ -193,6 +194,47 @@ impl Subject {
                         words[index] = before;
                     }
                 }
+            }
+        }
+    }
+
+    /// Returns the number of bits of a SWAR lane, and the number of bits below the first lane.
+    fn lanes(self) -> (u32, u32) {
+        let lane = self.bits - self.min.ilog2();
+        (lane, self.width - self.slots * lane)
+    }
+
+    /// Returns the word with one slot emptied, one bit flipped, or another code; or a random number.
+    fn damage(self, word: u64, rng: &mut impl RngExt) -> u64 {
+        let (lane, code) = self.lanes();
+        match rng.random_range(0..4) {
+            0 => word & !(((1 << lane) - 1) << (code + lane * rng.random_range(0..self.slots))),
+            1 => word ^ 1 << rng.random_range(0..64),
+            2 => word ^ rng.random::<u64>() & ((1 << code) - 1),
+            _ => rng.random::<u64>() >> rng.random_range(0..64),
+        }
+    }
+
+    /// Checks the census of one word: with every set of occupied slots, with each bit of a slot
+    /// alone, and with every code for every number of occupied slots.
+    fn check_lanes(self) {
+        let (lane, code) = self.lanes();
+        let check = |word: u64| {
+            let Census { occupied, valid } = (self.census)(&[0, word, 0]);
+            assert_eq!(valid, (self.is_accepted)(word), "census({word:#x})");
+            if valid {
+                assert_eq!(occupied, (self.fingerprints)(word).len() as u64, "census({word:#x})");
+            }
+        };
+        for set in 0..1_u32 << self.slots {
+            for bit in 0..lane {
+                let slots = (0..self.slots).filter(|slot| set >> slot & 1 == 1);
+                check(slots.map(|slot| 1 << (code + slot * lane + bit)).sum());
+            }
+        }
+        for number in 0..1 << code {
+            for occupied in 0..=self.slots {
+                check(number | ((1 << (occupied * lane)) - 1) << code);
             }
         }
     }
@@ -286,6 +328,17 @@ for_layouts! {
     check_random_words in wide_semi_sorted_words of SemiSorted:
     of_6x12: 6 x 12, of_5x14: 5 x 14, of_4x17: 4 x 17, of_3x22: 3 x 22,
     of_6x5: 6 x 5, of_6x8: 6 x 8, of_5x10: 5 x 10, of_4x6: 4 x 6, of_2x31: 2 x 31, of_1x31: 1 x 31,
+}
+
+for_layouts! {
+    check_lanes in lanes_of_plain_words of Plain:
+    of_8x8: 8 x 8, of_6x10: 6 x 10, of_5x12: 5 x 12, of_4x16: 4 x 16, of_1x8: 1 x 8, of_3x16: 3 x 16,
+}
+
+for_layouts! {
+    check_lanes in lanes_of_semi_sorted_words of SemiSorted:
+    of_6x12: 6 x 12, of_5x14: 5 x 14, of_4x17: 4 x 17, of_3x22: 3 x 22,
+    of_2x20: 2 x 20, of_5x12: 5 x 12, of_6x5: 6 x 5,
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! operation that the filter needs: is this fingerprint there, how often, which of two words is
 //! emptier, and the word with one fingerprint more, less, or replaced.
 
+mod census;
 mod layout;
 pub(crate) mod nibbles;
 mod plain;

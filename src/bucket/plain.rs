@@ -1,6 +1,6 @@
 //! Plain layouts: each slot is a SWAR lane that holds one fingerprint.
 
-use super::{BucketLayout, Census, Fingerprint, swar::Lanes};
+use super::{BucketLayout, Census, Fingerprint, census::census, swar::Lanes};
 
 /// `SLOTS` slots of `BITS` bits, the first slot in the lowest bits. Bits above the last slot are
 /// zero.
@@ -78,7 +78,7 @@ impl<const SLOTS: u32, const BITS: u32> BucketLayout for Plain<SLOTS, BITS> {
 
     #[inline]
     fn census(words: &[u64]) -> Census {
-        Self::LANES.census(words)
+        census(Self::LANES, words, |_| false)
     }
 
     #[inline]

@@ -16,6 +16,7 @@ use core::hint::select_unpredictable;
 
 use super::{
     BucketLayout, Census, Fingerprint,
+    census::census,
     nibbles::{self, code_bits},
     swar::Lanes,
 };
@@ -258,14 +259,11 @@ impl<const SLOTS: u32, const BITS: u32> BucketLayout for SemiSorted<SLOTS, BITS>
     /// it.
     #[inline]
     fn census(words: &[u64]) -> Census {
-        let Census { occupied, valid } = Self::LANES.census(words);
         // The nibbles of empty slots are zero, and codes of such sequences are the smallest ones.
-        let is_invalid = |word: u64| {
+        census(Self::LANES, words, |word| {
             let highest = (word | 1).ilog2();
             Self::code(word) >= usize::from(Self::CODES[highest as usize])
-        };
-        let invalid: u32 = words.iter().map(|&word| u32::from(is_invalid(word))).sum();
-        Census { occupied, valid: valid && invalid == 0 }
+        })
     }
 
     #[inline]

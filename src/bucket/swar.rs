@@ -1,7 +1,5 @@
 //! SWAR: operations on all lanes of a word in a handful of instructions.
 
-use super::Census;
-
 /// Adjacent lanes of equal width in a word, the first lane in the lowest bits. Bits below the first
 /// lane and above the last one may have any value.
 ///
@@ -16,18 +14,18 @@ use super::Census;
 ///   is right.
 #[derive(Clone, Copy, Debug)]
 pub struct Lanes {
-    count: u32,
-    bits: u32,
+    pub(super) count: u32,
+    pub(super) bits: u32,
     /// The position of the lowest bit of the first lane.
-    shift: u32,
+    pub(super) shift: u32,
     /// The lowest bit of every lane. A multiplication by it broadcasts a value to all lanes.
-    ones: u64,
+    pub(super) ones: u64,
     /// The highest bit of every lane, where the zero-lane tests leave their result.
-    highs: u64,
+    pub(super) highs: u64,
     /// All bits of every lane except the highest.
-    lows: u64,
+    pub(super) lows: u64,
     /// All bits above the lanes.
-    above: u64,
+    pub(super) above: u64,
 }
 
 impl Lanes {
@@ -120,37 +118,6 @@ impl Lanes {
     #[inline]
     pub(crate) const fn lowest(self, mask: u64) -> u32 {
         mask.trailing_zeros() - (self.bits - 1)
-    }
-
-    /// Counts the nonzero lanes of all words. The words are valid if in each of them all lanes
-    /// after a zero lane are zero, and so are all bits above the lanes.
-    ///
-    /// There is no branch on a word, so that compilers vectorize the loop.
-    #[inline]
-    pub(crate) fn census(self, words: &[u64]) -> Census {
-        let mut zero_lanes = 0;
-        let mut wrong = 0;
-        // A block has at most as many words as every lane can count. Blocks of more than 128 words
-        // gain nothing.
-        for block in words.chunks(1 << (self.bits - 1).min(7)) {
-            let mut counts = 0;
-            for &word in block {
-                let zeros = self.zeros(word);
-                counts += zeros >> (self.bits - 1);
-                let above_zeros = (zeros << self.bits) & self.highs;
-                wrong |= above_zeros & !zeros | word & self.above;
-            }
-            zero_lanes += self.sum(counts);
-        }
-        let lanes = words.len() as u64 * u64::from(self.count);
-        Census { occupied: lanes - zero_lanes, valid: wrong == 0 }
-    }
-
-    /// Returns the sum of all lanes.
-    #[inline]
-    fn sum(self, lanes: u64) -> u64 {
-        let shifts = (0..self.count).map(|lane| self.shift + lane * self.bits);
-        shifts.map(|shift| lanes >> shift & (u64::MAX >> (64 - self.bits))).sum()
     }
 
     /// Returns the shift of the last lane.
