@@ -155,21 +155,22 @@
 //!
 //! | feature | default | adds |
 //! |---|---|---|
-//! | `std` | yes | snapshots; locks that park; a random seed from the system; counters for each processor |
+//! | `std` | yes | snapshots; locks whose waiters yield and sleep; a random seed from the system; a counter for each thread |
 //! | `serde` | no | `Serialize` and `Deserialize` for [`CuckooFilter`]; enables `std` |
 //! | `stats` | no | `stats()` and `Stats`: counts of relocations, search paths, retries, and waits |
 //!
 //! Features only add; they change no signature. Without `std` the crate is `no_std` and needs an
 //! allocator and 64-bit atomics. It has everything but snapshots, with three differences:
 //!
-//! - A thread that waits for a stripe spins. If a thread that holds a stripe can be interrupted by
+//! - A thread that waits for a stripe only spins. If a thread that holds a stripe can be interrupted by
 //!   another one that then waits for that stripe (an interrupt handler, or a scheduler with strict
 //!   priorities), the other one may spin forever. Apart from the getters, two operations take no
 //!   lock: a lookup, and an `insert` into a [`CuckooFilter`] without
 //!   [`max_copies`](FilterBuilder::max_copies) if one of the item's buckets has room.
 //! - The default seed comes from addresses and similar values, which can be guessed. If an attacker
 //!   can choose keys, pass a [`seed`](FilterBuilder::seed) from a random source of the platform.
-//! - All threads share one counter, so writers slow each other down.
+//! - All threads share one counter, so writers slow each other down, and each count costs one more
+//!   locked instruction.
 //!
 //! Without the feature `stats` the counts take no memory and no instruction. With it, each insert
 //! updates one more counter, a thread tries a lock before it waits for it, and a filter takes one
@@ -219,7 +220,10 @@ pub mod raw {
     };
     #[cfg(loom)]
     pub use crate::{
-        sync::spin::{SpinGuard, SpinLock},
+        sync::{
+            leases::Leases,
+            lock::{Lock, LockGuard},
+        },
         table::{AllStripes, PendingInserts, Stripe, StripeGuard, Stripes, Version},
     };
 }

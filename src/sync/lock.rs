@@ -1,109 +1,151 @@
-//! The lock: std's, which parks, or without the feature `std` one that spins.
+//! The lock: a compare-and-swap acquires it, and a plain store releases it. A thread that waits
+//! spins, then yields, and then sleeps.
+//!
+//! A lock that parks its waiters needs a second locked instruction: its release must find out
+//! whether a thread waits. Stripes are held for a few instructions and there are many of them, so
+//! a wait is rare, and the second instruction would cost every removal more than waits cost:
+//! `docs/speed.md` has the measurements.
 
 #[cfg(guira_steps)]
 use super::steps;
-use imp::{Guard, Mutex};
+use super::{Acquire, Relaxed, Release, atomic::AtomicBool};
 
-/// A lock that parks after a short spin. Without the feature `std` it only spins. It protects no
-/// data, so it ignores poisoning.
+/// A lock that protects no data. It is not fair: a thread that waits can be overtaken.
 #[derive(Debug)]
-pub(crate) struct Lock(Mutex);
+pub struct Lock(AtomicBool);
 
 /// Unlocks a [`Lock`] when it is dropped, also while the thread panics.
+///
+/// A lock whose holder panicked is still usable. Between any two steps under the lock no item is
+/// missing from the table, so such a holder leaves at most one copy too many.
 #[derive(Debug)]
-pub(crate) struct LockGuard<'a>(#[expect(dead_code, reason = "held for its drop")] Guard<'a>);
+pub struct LockGuard<'a>(&'a Lock);
 
 impl Lock {
     /// Returns an unlocked lock.
-    pub(crate) fn new() -> Self {
-        Self(imp::new())
+    #[must_use]
+    pub fn new() -> Self {
+        Self(AtomicBool::new(false))
     }
 
     /// Acquires the lock if no thread holds it. Never waits.
-    #[cfg(feature = "stats")]
+    #[cfg(any(loom, feature = "stats", test))]
     #[inline]
-    pub(crate) fn try_lock(&self) -> Option<LockGuard<'_>> {
+    pub fn try_lock(&self) -> Option<LockGuard<'_>> {
         step!(Lock);
-        imp::try_lock(&self.0).map(LockGuard)
+        self.acquire()
     }
 
     /// Waits for the lock and acquires it.
     #[inline]
-    pub(crate) fn lock(&self) -> LockGuard<'_> {
+    pub fn lock(&self) -> LockGuard<'_> {
         step!(Lock);
-        // mutant: lock-skipped
-        LockGuard(imp::lock(&self.0))
-    }
-}
-
-#[cfg(any(feature = "std", loom, shuttle))]
-mod imp {
-    #[cfg(not(any(loom, shuttle)))]
-    use std::sync;
-
-    #[cfg(loom)]
-    use loom::sync;
-
-    #[cfg(all(shuttle, not(loom)))]
-    use shuttle::sync;
-
-    use std::sync::PoisonError;
-
-    pub(super) type Mutex = sync::Mutex<()>;
-    pub(super) type Guard<'a> = sync::MutexGuard<'a, ()>;
-
-    pub(super) fn new() -> Mutex {
-        Mutex::new(())
+        self.acquire().unwrap_or_else(|| self.wait())
     }
 
-    #[cfg(feature = "stats")]
+    /// Acquires the lock if no thread holds it.
     #[inline]
-    pub(super) fn try_lock(mutex: &Mutex) -> Option<Guard<'_>> {
-        match mutex.try_lock() {
-            Ok(guard) => Some(guard),
-            Err(std::sync::TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-            Err(std::sync::TryLockError::WouldBlock) => None,
+    fn acquire(&self) -> Option<LockGuard<'_>> {
+        // Acquire: pairs with the Release of the previous holder's drop. Relaxed: after a failure
+        // nothing is read that the lock orders.
+        let acquired = self.0.compare_exchange(false, true, Acquire, Relaxed).is_ok();
+        // Not `then_some`: it would make a guard even after a failure, and dropping that guard
+        // would unlock the lock that another thread holds.
+        // mutant: lock-refused-opens
+        acquired.then(|| LockGuard(self))
+    }
+
+    /// The rest of `lock`, while another thread holds the lock.
+    #[cold]
+    fn wait(&self) -> LockGuard<'_> {
+        let mut waiter = Waiter::default();
+        loop {
+            // Relaxed: only a hint when to try again. `acquire` acquires.
+            while self.0.load(Relaxed) {
+                waiter.pause();
+            }
+            if let Some(guard) = self.acquire() {
+                return guard;
+            }
         }
     }
+}
 
+impl Drop for LockGuard<'_> {
     #[inline]
-    pub(super) fn lock(mutex: &Mutex) -> Guard<'_> {
-        // A poisoned lock is still usable. Between any two steps under the lock no item is missing
-        // from the table, so a holder that panicked leaves at most one copy too many.
-        mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    fn drop(&mut self) {
+        // Release: pairs with the Acquire of the next holder's `acquire`.
+        self.0.0.store(false, Release);
     }
 }
 
-#[cfg(not(any(feature = "std", loom, shuttle)))]
-mod imp {
-    pub(super) use crate::sync::spin::{SpinGuard as Guard, SpinLock as Mutex};
+/// A thread that waits for a lock: it makes pauses.
+#[derive(Debug, Default)]
+struct Waiter {
+    pauses: u32,
+}
 
-    pub(super) fn new() -> Mutex {
-        Mutex::new()
+impl Waiter {
+    /// Number of pauses in which the thread spins, each twice as long as the one before: a few
+    /// microseconds in all, longer than a running thread holds a stripe.
+    const SPINS: u32 = if cfg!(loom) { 0 } else { 6 };
+
+    /// Lets some time pass.
+    fn pause(&mut self) {
+        if self.pauses < Self::SPINS {
+            (0..1 << self.pauses).for_each(|_| core::hint::spin_loop());
+        } else {
+            Self::give_way(self.pauses - Self::SPINS);
+        }
+        self.pauses = self.pauses.saturating_add(1);
     }
 
-    #[cfg(feature = "stats")]
-    #[inline]
-    pub(super) fn try_lock(mutex: &Mutex) -> Option<Guard<'_>> {
-        mutex.try_lock()
+    /// Lets other threads run. The holder may have been preempted, or hold all locks for
+    /// milliseconds.
+    #[cfg(all(feature = "std", not(loom)))]
+    fn give_way(pauses: u32) {
+        use core::time::Duration;
+        use std::thread;
+
+        /// Number of pauses in which the thread yields.
+        const YIELDS: u32 = 4;
+        /// The first sleep, in microseconds. Shorter ones are hardly shorter: Linux adds 50.
+        const FIRST_SLEEP: u64 = 50;
+        /// The longest sleep, in microseconds. A lock that is released is acquired this much later
+        /// at most, and a waiter takes little of the processor.
+        const LONGEST_SLEEP: u64 = 1_000;
+
+        if pauses < YIELDS {
+            return thread::yield_now();
+        }
+        // Each sleep is twice as long as the one before.
+        let sleep = FIRST_SLEEP << (pauses - YIELDS).min(10);
+        thread::sleep(Duration::from_micros(sleep.min(LONGEST_SLEEP)));
     }
 
-    #[inline]
-    pub(super) fn lock(mutex: &Mutex) -> Guard<'_> {
-        mutex.lock()
+    /// Spins: there is no system that could run another thread.
+    #[cfg(not(any(feature = "std", loom)))]
+    fn give_way(_pauses: u32) {
+        (0..1 << Self::SPINS).for_each(|_| core::hint::spin_loop());
+    }
+
+    /// Has loom run another thread.
+    #[cfg(loom)]
+    fn give_way(_pauses: u32) {
+        loom::thread::yield_now();
     }
 }
 
-#[cfg(all(test, feature = "stats", not(any(loom, shuttle))))]
+#[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{Lock, imp};
+    use super::Lock;
 
     #[test]
     fn a_failed_try_lock_leaves_the_lock_locked() {
         let lock = Lock::new();
         let guard = lock.lock();
-        assert!((0..3).all(|_| imp::try_lock(&lock.0).is_none()));
+        assert!((0..3).all(|_| lock.try_lock().is_none()));
         drop(guard);
-        assert!((0..3).all(|_| imp::try_lock(&lock.0).is_some()));
+        assert!((0..3).all(|_| lock.try_lock().is_some()));
     }
 }

@@ -1,11 +1,12 @@
-//! The only door to atomics and locks: std's, or those of a model checker.
+//! The only door to atomics and locks: core's atomics, or those of a model checker.
 //!
 //! Everything that threads share is built from [`Word`] (an atomic `u64`), [`Tally`] (an atomic
 //! signed counter), [`Lock`] and [`SetOnce`]. No other module names an atomic type. A cfg, never a
 //! feature, selects the implementation, so that no dependent can switch it by accident: `loom` for
 //! the models of `loom-tests/`, `shuttle` for the linearizability tests. A third cfg,
 //! `guira_steps`, keeps std's types and adds a hook before every step: see [`steps`]. (The feature
-//! `std` selects between locks that park and locks that spin, and how threads are numbered.)
+//! `std` selects whether a thread that waits for a lock gives way to others, and whether threads
+//! have numbers.)
 
 #[cfg(guira_steps)]
 pub mod steps;
@@ -32,14 +33,20 @@ macro_rules! step {
     };
 }
 
-mod lock;
+#[cfg(any(loom, shuttle))]
+mod checker_lock;
+#[cfg(any(loom, all(feature = "std", not(shuttle))))]
+pub(crate) mod leases;
+#[cfg(any(loom, not(shuttle)))]
+pub(crate) mod lock;
 mod set_once;
-#[cfg(any(loom, not(any(feature = "std", shuttle))))]
-pub(crate) mod spin;
 mod threads;
 #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri, guira_steps, guira_portable))))]
 pub(crate) mod vector;
 
+#[cfg(any(loom, shuttle))]
+pub(crate) use checker_lock::{Lock, LockGuard};
+#[cfg(not(any(loom, shuttle)))]
 pub(crate) use lock::{Lock, LockGuard};
 pub(crate) use set_once::SetOnce;
 
@@ -131,6 +138,15 @@ impl Tally {
     /// Returns a counter at zero.
     pub(crate) fn new() -> Self {
         Self(atomic::AtomicI64::new(0))
+    }
+
+    /// Adds to the counter. Only one thread at a time may call this, and no thread may call
+    /// [`add`](Self::add). What the last such thread did here happened before.
+    #[inline]
+    pub(crate) fn add_alone(&self, change: i64) {
+        // Relaxed: see `add`. Nothing comes between the load and the store, and the load returns
+        // the last value: the earlier changes are this thread's own, or happened before.
+        self.0.store(self.0.load(Relaxed) + change, Relaxed);
     }
 
     /// Adds to the counter.

@@ -8,26 +8,51 @@ mod imp {
     };
     use std::{sync::OnceLock, thread};
 
+    use crate::sync::leases::{Leases, MAX_LEASES};
+
+    /// The number of a thread that has none yet.
+    const NONE: usize = usize::MAX;
+
+    static LEASES: Leases = Leases::new();
+
     thread_local! {
-        /// The thread's number, or `usize::MAX` before it has one.
-        static NUMBER: Cell<usize> = const { Cell::new(usize::MAX) };
+        /// The thread's number, or [`NONE`]. It has no destructor, so it is quick to read, and can
+        /// be read in the destructors of other thread-locals.
+        static NUMBER: Cell<usize> = const { Cell::new(NONE) };
+        static LEASE: Lease = Lease(LEASES.take());
     }
 
-    /// Returns a number that only this thread has. Threads are numbered in the order of their first
-    /// calls.
+    /// The number that this thread leases, if there was one.
+    struct Lease(Option<usize>);
+
+    impl Drop for Lease {
+        /// The thread ends, but other thread-locals may still have to be dropped.
+        fn drop(&mut self) {
+            // An error means that `NUMBER` has gone, and will be `NONE` if it comes back.
+            let _ = NUMBER.try_with(|number| number.set(MAX_LEASES));
+            if let Some(number) = self.0 {
+                LEASES.give_back(number);
+            }
+        }
+    }
+
+    /// Returns a number that no other thread has while this one has it, or one that is at least
+    /// [`MAX_LEASES`]: after the first so many threads, and in the destructors of thread-locals.
     #[inline]
     pub(crate) fn number_of_this_thread() -> usize {
         let number = NUMBER.get();
-        if number == usize::MAX { assign_number() } else { number }
+        if number == NONE { assign_number() } else { number }
     }
 
-    /// Assigns the next number to this thread.
+    /// Assigns a number to this thread.
     #[cold]
     fn assign_number() -> usize {
-        static NEXT: AtomicUsize = AtomicUsize::new(0);
-        // Relaxed: the number publishes nothing. Numbers are distinct because a read-modify-write
-        // is atomic, whatever its ordering.
-        let number = NEXT.fetch_add(1, Relaxed) & (usize::MAX >> 1);
+        static UNLEASED: AtomicUsize = AtomicUsize::new(0);
+        // The lease has gone if the thread ends.
+        let leased = LEASE.try_with(|lease| lease.0).ok().flatten();
+        // Relaxed: the number publishes nothing, and need not be unique.
+        let other = || MAX_LEASES + UNLEASED.fetch_add(1, Relaxed) % MAX_LEASES;
+        let number = leased.unwrap_or_else(other);
         NUMBER.set(number);
         number
     }
@@ -43,7 +68,7 @@ mod imp {
 #[cfg(not(any(feature = "std", loom, shuttle)))]
 mod imp {
     pub(crate) fn number_of_this_thread() -> usize {
-        0
+        usize::MAX
     }
 
     pub(crate) fn processors() -> usize {
@@ -52,7 +77,7 @@ mod imp {
 }
 
 /// Model checkers run all threads of a model on one thread of the system, with identifiers of their
-/// own.
+/// own, which are not used twice.
 #[cfg(any(loom, shuttle))]
 mod imp {
     #[cfg(loom)]
@@ -78,3 +103,82 @@ mod imp {
 }
 
 pub(crate) use imp::{number_of_this_thread, processors};
+
+#[cfg(all(test, feature = "std", not(any(loom, shuttle))))]
+mod tests {
+    use alloc::collections::BTreeSet;
+    use core::{cell::RefCell, iter::repeat_with};
+    use std::{
+        sync::{Barrier, mpsc},
+        thread,
+    };
+
+    use super::number_of_this_thread;
+    use crate::sync::leases::MAX_LEASES;
+
+    /// The number of a thread that has begun and ended.
+    fn number_of_another_thread() -> usize {
+        thread::spawn(number_of_this_thread).join().unwrap()
+    }
+
+    #[test]
+    fn threads_that_live_at_once_have_numbers_of_their_own() {
+        const THREADS: usize = 2 * MAX_LEASES;
+        let all_live = Barrier::new(THREADS);
+        let numbers = thread::scope(|scope| {
+            let number = || {
+                let number = number_of_this_thread();
+                all_live.wait();
+                assert_eq!(number_of_this_thread(), number);
+                number
+            };
+            let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(number)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+        });
+        let is_leased = |&number: &usize| number < MAX_LEASES;
+        let leased: Vec<_> = numbers.into_iter().filter(is_leased).collect();
+        assert_eq!(leased.iter().collect::<BTreeSet<_>>().len(), leased.len());
+    }
+
+    #[test]
+    fn threads_that_ended_have_given_their_numbers_back() {
+        // Threads of other tests may hold all numbers for a while.
+        let numbers = (0..100_000).map(|_| number_of_another_thread());
+        let leased = numbers.filter(|&number| number < MAX_LEASES).take(2 * MAX_LEASES);
+        assert_eq!(leased.count(), 2 * MAX_LEASES);
+    }
+
+    /// Asks for its thread's number when it is dropped.
+    struct Last(mpsc::Sender<usize>);
+
+    impl Drop for Last {
+        fn drop(&mut self) {
+            self.0.send(number_of_this_thread()).unwrap();
+        }
+    }
+
+    thread_local! {
+        static BEFORE: RefCell<Option<Last>> = const { RefCell::new(None) };
+        static AFTER: RefCell<Option<Last>> = const { RefCell::new(None) };
+    }
+
+    /// Thread-locals are dropped before and after the lease, in either order of their first uses.
+    #[test]
+    fn no_number_is_used_once_it_was_given_back() {
+        let run = || {
+            let (give, numbers) = mpsc::channel();
+            let leased = thread::spawn(move || {
+                BEFORE.set(Some(Last(give.clone())));
+                let leased = number_of_this_thread();
+                AFTER.set(Some(Last(give)));
+                leased
+            });
+            (leased.join().unwrap(), numbers.iter().collect::<Vec<_>>())
+        };
+        // As above.
+        let (leased, mut last) =
+            repeat_with(run).take(100_000).find(|run| run.0 < MAX_LEASES).unwrap();
+        last.sort_unstable();
+        assert_eq!(last, [leased, MAX_LEASES]);
+    }
+}

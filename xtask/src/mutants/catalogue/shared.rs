@@ -46,7 +46,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "lock-skipped",
         "no stripe's lock is taken",
         // A lock that no other thread knows.
-        Instead("LockGuard(imp::lock(Box::leak(Box::new(imp::new()))))"),
+        Instead("LockGuard(Box::leak(Box::new(sync::Mutex::new(()))).lock().unwrap())"),
     ),
     fault(
         "all-but-one-lock",
@@ -66,9 +66,9 @@ pub(super) const FAULTS: &[Fault] = &[
         ),
     ),
     fault(
-        "spin-refused-opens",
-        "a thread that does not get the spin lock opens it",
-        Instead("{ let guard = $; guard.or_else(|| { drop(SpinGuard(self)); None }) }"),
+        "lock-refused-opens",
+        "a thread that does not get the lock opens it",
+        Instead("{ let guard = $; guard.or_else(|| { drop(LockGuard(self)); None }) }"),
     ),
     // The number of items.
     fault("insert-uncounted", "`insert` does not count the item", Delete),
@@ -89,6 +89,23 @@ pub(super) const FAULTS: &[Fault] = &[
         // The load is a read-modify-write for the sake of loom, as in `load_to_change`.
         Instead(
             "{ let old = self.0.fetch_add(0, Relaxed); self.0.store(old + change, Relaxed); old }",
+        ),
+    ),
+    fault(
+        "tally-owned-by-two",
+        "a thread that owns no shard changes one as its owner does",
+        Instead("self.shards[number & (self.shards.len() - 1)].owned.add_alone(change)"),
+    ),
+    fault(
+        "lease-twice",
+        "a number is leased by a load and a store",
+        // The load is a read-modify-write, as above.
+        Instead(
+            "{
+                 let leased = self.leased.fetch_or(0, Acquire);
+                 self.leased.store(leased | 1 << number, Release);
+                 leased
+             }",
         ),
     ),
 ];
