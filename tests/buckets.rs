@@ -201,7 +201,7 @@ impl Subject {
     /// Returns the number of bits of a SWAR lane, and the number of bits below the first lane.
     fn lanes(self) -> (u32, u32) {
         let lane = self.bits - self.min.ilog2();
-        (lane, self.width - self.slots * lane)
+        (lane, self.oracle.width - self.slots * lane)
     }
 
     /// Returns the word with one slot emptied, one bit flipped, or another code; or a random number.
@@ -221,7 +221,7 @@ impl Subject {
         let (lane, code) = self.lanes();
         let check = |word: u64| {
             let Census { occupied, valid } = (self.census)(&[0, word, 0]);
-            assert_eq!(valid, (self.is_accepted)(word), "census({word:#x})");
+            assert_eq!(valid, self.oracle.is_accepted(word), "census({word:#x})");
             if valid {
                 assert_eq!(occupied, (self.fingerprints)(word).len() as u64, "census({word:#x})");
             }

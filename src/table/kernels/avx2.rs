@@ -1,5 +1,6 @@
 //! Four items per step, by AVX2.
 
+#[allow(clippy::wildcard_imports, reason = "two dozen intrinsics, each used once")]
 use core::arch::x86_64::*;
 
 use super::{
@@ -67,11 +68,15 @@ operations! {
     }
     fn store(x: Vector) -> [u64; LANES] {
         let mut values = [0; LANES];
+        // SAFETY: writes the whole array.
         unsafe { _mm256_storeu_si256(values.as_mut_ptr().cast(), x) };
         values
     }
     fn gather_nibbles(codes: Vector) -> Vector {
-        let nibbles = unsafe { _mm256_i64gather_epi32::<4>(nibbles::SEQUENCES.as_ptr().cast(), codes) };
+        // SAFETY: `full_probe` masks the codes, and the table has an entry for each code.
+        let nibbles = unsafe {
+            _mm256_i64gather_epi32::<4>(nibbles::SEQUENCES.as_ptr().cast(), codes)
+        };
         _mm256_cvtepu32_epi64(nibbles)
     }
 }

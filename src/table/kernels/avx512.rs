@@ -1,5 +1,6 @@
 //! Eight items per step, by AVX-512 (F and DQ).
 
+#[allow(clippy::wildcard_imports, reason = "two dozen intrinsics, each used once")]
 use core::arch::x86_64::*;
 
 use super::{
@@ -59,11 +60,15 @@ operations! {
     }
     fn store(x: Vector) -> [u64; LANES] {
         let mut values = [0; LANES];
+        // SAFETY: writes the whole array.
         unsafe { _mm512_storeu_si512(values.as_mut_ptr().cast(), x) };
         values
     }
     fn gather_nibbles(codes: Vector) -> Vector {
-        let nibbles = unsafe { _mm512_i64gather_epi32::<4>(codes, nibbles::SEQUENCES.as_ptr().cast()) };
+        // SAFETY: `full_probe` masks the codes, and the table has an entry for each code.
+        let nibbles = unsafe {
+            _mm512_i64gather_epi32::<4>(codes, nibbles::SEQUENCES.as_ptr().cast())
+        };
         _mm512_cvtepu32_epi64(nibbles)
     }
 }
