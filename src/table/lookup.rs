@@ -12,7 +12,7 @@ impl<N: Nesting> Table<N> {
     #[inline]
     #[must_use]
     pub fn contains<L: BucketLayout>(&self, pair: Pair) -> bool {
-        // Semi-sorted words that match are probed fully, in general registers.
+        // A semi-sorted word whose high part matches is probed fully, in general registers.
         if L::BITS_BELOW == 0 {
             self.contains_as::<L, Fastest>(pair)
         } else {
@@ -95,15 +95,28 @@ impl<N: Nesting> Table<N> {
     /// reads the version after that, so no further round is needed.
     #[inline]
     pub(crate) fn contains_unvalidated<L: BucketLayout>(&self, pair: Pair) -> bool {
+        // As in `contains`.
+        if L::BITS_BELOW == 0 {
+            self.contains_unvalidated_as::<L, Fastest>(pair)
+        } else {
+            self.contains_unvalidated_as::<L, [u64; 2]>(pair)
+        }
+    }
+
+    /// [`contains_unvalidated`](Self::contains_unvalidated), given the form in which the words are
+    /// compared.
+    #[inline]
+    fn contains_unvalidated_as<L: BucketLayout, W: BothWords>(&self, pair: Pair) -> bool {
         // mutant: chain-lookup-words-relaxed
         // mutant: chain-lookup-first-word-relaxed, chain-lookup-second-word-relaxed
-        if L::BITS_BELOW == 0 {
-            return Fastest::load(self.both(pair)).quick_probe::<L>(pair.fingerprint).0;
-        }
-        let words = <[u64; 2]>::load(self.both(pair));
+        let words = W::load(self.both(pair));
         let (found, certain) = words.quick_probe::<L>(pair.fingerprint);
         // mutant: chain-lookup-open-probe
-        if certain { found } else { L::either_contains(words, L::pattern(pair.fingerprint)) }
+        if certain {
+            found
+        } else {
+            L::either_contains(words.values(), L::pattern(pair.fingerprint))
+        }
     }
 
     /// Counts the copies of the pair's fingerprint in its words as they are read one after the

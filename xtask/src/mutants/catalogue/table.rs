@@ -13,12 +13,12 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "lookup-first-unvalidated",
         "a first miss is not validated",
-        Instead("(self.read(pair).0, true)"),
+        Instead("(self.read::<W>(pair).0, true)"),
     ),
     fault(
         "lookup-words-twice",
         "the words are read again instead of the version",
-        Instead("(words, words == buckets.map(|bucket| bucket.load(Acquire)))"),
+        Instead("(words, words.values() == <[u64; 2]>::load(buckets))"),
     ),
     fault(
         "lookup-open-probe",
