@@ -179,9 +179,10 @@
 //! # Compatibility
 //!
 //! The crate follows semantic versioning for everything that is documented. The hidden module `raw`
-//! and everything under a `--cfg` are exempt. Enums, [`Segment`], and `Stats` may gain members;
-//! they are marked `#[non_exhaustive]`. Two things may change in any release: the results of the
-//! default hasher, and which absent items a filter with a given seed reports as present.
+//! and everything under a `--cfg` are exempt. Enums, [`InsertMask`], [`Segment`], and `Stats` may
+//! gain members; they are marked `#[non_exhaustive]`. Two things may change in any release: the
+//! results of the default hasher, and which absent items a filter with a given seed reports as
+//! present.
 //!
 //! The minimum Rust version is 1.89. It may rise in a minor release, never in a patch release.
 

@@ -72,8 +72,8 @@ pub trait BucketLayout: 'static {
 
     /// The lanes of a word that a [quick probe](Self::quick_probe) compares.
     const LANES: Lanes;
-    /// Number of the lowest bits of a fingerprint that are not in its lane. If there are any, a
-    /// lane that is equal leaves open whether the fingerprint is.
+    /// Number of the lowest bits of a fingerprint that are not in its lane. If it is not zero, two
+    /// different fingerprints can have equal lanes.
     const BITS_BELOW: u32;
 
     /// A fingerprint in the form that comparisons use.

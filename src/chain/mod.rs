@@ -108,8 +108,9 @@
 //! An insert with a limit executes a full fence, counts the copies in all segments between two
 //! reads of the version, and then decides as in a table. A copy that is removed or moved meanwhile
 //! changes the version, because all segments share the stripe. The count reads the segment of every
-//! copy that the argument requires it to see: such a copy was added before a fence that is, or
-//! precedes, the fence of this insert, and a segment is set before anything is added to it.
+//! copy that the argument requires it to see. Such a copy was added before the fence of this
+//! insert, or before another fence that precedes it. Its segment was set even earlier, so the count
+//! finds the segment.
 //!
 //! # Copies of the chain
 //!

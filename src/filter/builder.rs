@@ -264,12 +264,12 @@ impl<E, S> FilterBuilder<E, S> {
     /// of an item, and then no other item finds room there: see
     /// [`docs::limits`](crate::docs::limits).
     ///
-    /// Because of the limit, [`insert`](Filter::insert) fails with
-    /// [`TooManyCopies`](crate::InsertError::TooManyCopies) only if, at one moment of the call, at
-    /// least this many copies of the item (or its aliases) were in the filter. The limits that
-    /// exist without this setting remain. Inserts of which each one happens before the next never
-    /// exceed the limit. If k threads insert an item (or its aliases) concurrently, there are at
-    /// most `limit + k - 1` copies.
+    /// With a limit, [`insert`](Filter::insert) also fails with
+    /// [`TooManyCopies`](crate::InsertError::TooManyCopies) if it finds that at least this many
+    /// copies of the item (or its aliases) were in the filter at one moment of the call. The limits
+    /// that exist without this setting remain. A sequence of inserts, each of which happens before
+    /// the next, never exceeds the limit. If k threads insert an item (or its aliases)
+    /// concurrently, there are at most `limit + k - 1` copies.
     ///
     /// An insert also executes a full fence and reads the item's stripe. It acquires the lock only
     /// if it finds that many copies. Batches do not interleave their searches for room. In a

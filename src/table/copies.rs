@@ -58,7 +58,8 @@ impl<N: Nesting> Table<N> {
 
     /// Counts the copies of the pair's fingerprint under its lock, so that no move is half done.
     pub(crate) fn count_locked<L: BucketLayout>(&self, _guard: &StripeGuard, pair: Pair) -> usize {
-        // Acquire: as in `words`. The insert of a copy that is counted happened before the count.
+        // Acquire: as in `BothWords::load`. The insert of a copy that is counted happened before
+        // the count.
         copies::<L>(pair, |bucket| self.buckets.bucket(bucket).load(Acquire))
     }
 
@@ -112,8 +113,8 @@ impl<N: Nesting> Table<N> {
     /// copies at one moment of the call.
     #[inline]
     fn holds<L: BucketLayout>(&self, limit: usize, pair: Pair) -> bool {
-        // Of the inserts that add copies, one executes this fence last, and sees what the threads
-        // of the others added before their last fences.
+        // Of the inserts that add copies, one executes this fence last. It sees every copy that
+        // another thread added before the last fence of that thread.
         // mutant: limit-no-fence
         full_fence();
         loop {

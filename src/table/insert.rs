@@ -112,8 +112,8 @@ impl<N: Nesting> Table<N> {
     ) -> Option<bool> {
         let pattern = L::pattern(pair.fingerprint);
         loop {
-            // Acquire: as in `words`. No other thread clears this fingerprint meanwhile, so one
-            // read of each word is enough.
+            // Acquire: as in `BothWords::load`. No other thread clears this fingerprint meanwhile,
+            // so one read of each word is enough.
             let words =
                 pair.buckets.map(|bucket| self.buckets.bucket(bucket).load_to_change(Acquire));
             if words.into_iter().any(|word| L::contains(word, pattern)) {
@@ -137,9 +137,9 @@ impl<N: Nesting> Table<N> {
         let bucket = select_unpredictable(second_is_emptier, second, first);
         let new = L::with(seen, pair.fingerprint)?;
         let word = self.buckets.bucket(bucket);
-        // Release: pairs with the Acquire loads of `words`, `remove_locked`, `add_if_absent`,
-        // `count_locked` and `relocate`: whoever finds the fingerprint happens after its insert.
-        // Relaxed on failure: the word is read again.
+        // Release: pairs with the Acquire loads of `BothWords::load`, `remove_locked`,
+        // `add_if_absent`, `count_locked` and `relocate`: whoever finds the fingerprint happens
+        // after its insert. Relaxed on failure: the word is read again.
         // mutant: add-plain-store
         let added = word.compare_exchange(seen, new, Release, Relaxed).is_ok();
         if added {

@@ -201,10 +201,10 @@
 //! copies. Assume that n + k copies are in the words, and consider the inserts that added them. (A
 //! copy that is moved remains the same copy. Any other clearing takes one of several copies that
 //! are alike: let it be one that is not among the n + k.) One of these inserts, x, executes its
-//! fence last. After each of its copies but the last, every other thread executed the fence of its
-//! next insert, which precedes the fence of x. So at least n of the copies, all but that of x and
-//! the last ones of k - 1 other threads, were added before x reads the words, and x sees them. It
-//! misses none that is moved meanwhile, for the reason that makes a lookup's miss correct: the
+//! fence last. Each other thread executed, after each of its copies but the last, the fence of its
+//! next insert. That fence precedes the fence of x. So at least n of the copies, all but that of x
+//! and the last ones of k - 1 other threads, were added before x reads the words, and x sees them.
+//! It misses none that is moved meanwhile, for the reason that makes a lookup's miss correct: the
 //! clearing of the original would have changed the version. So s is at least n, and so is the count
 //! under the lock: x is refused, a contradiction.
 //!

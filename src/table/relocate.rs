@@ -108,7 +108,8 @@ impl<N: Nesting> Table<N> {
             // Relaxed: as in `add`.
             let word = to.load_to_change(Relaxed);
             let Some(new) = L::with(word, step.fingerprint) else { return false };
-            // Release: pairs with the Acquire loads of `words` and the others, as in `try_add`.
+            // Release: pairs with the Acquire loads of `BothWords::load` and the others, as in
+            // `try_add`.
             // mutant: relocate-no-copy, relocate-plain-store
             if to.compare_exchange(word, new, Release, Relaxed).is_ok() {
                 break;

@@ -67,9 +67,9 @@ impl<N: Nesting> Table<N> {
                 Some(fingerprint) => L::replace(word, pattern, fingerprint),
             }
             .expect("only the holder of its stripe clears a fingerprint");
-            // Release: pairs with the Acquire loads of `words`: a lookup that sees the slot cleared
-            // sees the version bumped. It also publishes an incoming fingerprint, as in `try_add`.
-            // Relaxed on failure, as there.
+            // Release: pairs with the Acquire loads of `BothWords::load`: a lookup that sees the
+            // slot cleared sees the version bumped. It also publishes an incoming fingerprint, as
+            // in `try_add`. Relaxed on failure, as there.
             // mutant: clear-slot-plain-store
             match self.buckets.bucket(bucket).compare_exchange(word, new, Release, Relaxed) {
                 Ok(()) => return,

@@ -59,10 +59,10 @@ mod on {
         pub path_lengths: [u64; MAX + 1],
         /// Searches that found no empty slot.
         pub failed_searches: u64,
-        /// Retries of lookups, and of the counts of inserts with a limit on copies, because another
-        /// thread moved or removed an item of the same stripe meanwhile, or cleared the filter. (In
-        /// semi-sorted layouts also because the full probe found no match where the quick probe
-        /// left the answer open.)
+        /// How often a lookup retried, because another thread moved or removed an item of the same
+        /// stripe meanwhile, or cleared the filter. Includes retries of inserts that count copies
+        /// because of a limit on them. (In a `CuckooFilter` with a semi-sorted layout, a lookup
+        /// also retries if the quick probe left the answer open and the full probe found no match.)
         pub lookup_retries: u64,
         /// How often a thread waited for the lock of a stripe.
         pub lock_waits: u64,

@@ -74,7 +74,8 @@ impl<N: Nesting> Table<N> {
         for (from, to) in from.chunks(CENSUS_BLOCK).zip(to.chunks_mut(CENSUS_BLOCK)) {
             let block = &mut block[..from.len()];
             for ((copied, from), to) in block.iter_mut().zip(from).zip(to) {
-                // Acquire: as in `words`. A hit in the copy happens after the insert that it found.
+                // Acquire: as in `BothWords::load`. A hit in the copy happens after the insert that
+                // it found.
                 *copied = from.load(Acquire);
                 to.set(*copied);
             }
@@ -92,9 +93,10 @@ impl<N: Nesting> Table<N> {
         for words in self.buckets.as_slice().chunks(CENSUS_BLOCK) {
             let block = &mut block[..words.len()];
             for (cleared, word) in block.iter_mut().zip(words) {
-                // Release: pairs with the Acquire loads of `words`: a lookup that sees the slots
-                // cleared sees the versions bumped. Acquire: pairs with the Release of `try_add`,
-                // so that the caller happens after the inserts whose copies are in the count.
+                // Release: pairs with the Acquire loads of `BothWords::load`: a lookup that sees
+                // the slots cleared sees the versions bumped. Acquire: pairs with the Release of
+                // `try_add`, so that the caller happens after the inserts whose copies are in the
+                // count.
                 *cleared = word.swap(0, AcqRel);
             }
             count += L::census(block).occupied;

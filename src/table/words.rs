@@ -49,8 +49,8 @@ impl BothWords for [u64; 2] {
 }
 
 /// Both words in one register of SSE2, which is part of x86-64. A comparison in general registers
-/// takes twice as many instructions after the words have arrived from memory. While they are on
-/// their way, these wait in the scheduler, and fewer of the next lookups fit beside them.
+/// takes twice as many instructions. Until the words have arrived from memory, these instructions
+/// wait in the scheduler and leave less room for the next lookups.
 #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri, guira_steps, guira_portable))))]
 mod sse2 {
     use core::arch::x86_64::{

@@ -41,7 +41,10 @@ unsafe impl Send for Words {}
 unsafe impl Sync for Words {}
 
 impl Words {
-    /// Returns `len` zeroed words, at least one, or `None` if the system refuses the memory.
+    /// Returns `len` zeroed words, or `None` if the system refuses the memory.
+    ///
+    /// # Panics
+    /// If `len` is zero.
     pub(super) fn zeroed(len: usize, huge_pages: bool) -> Option<Self> {
         let (bytes, align, padded) = sizes(len, huge_pages)?;
         let layout = Layout::array::<u8>(padded).ok()?;
