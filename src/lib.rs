@@ -99,8 +99,9 @@
 //! - [`insert_unique`](Filter::insert_unique) adds an item only if it is absent. If it returns
 //!   `Ok(false)`, you own no copy and must not call `remove`.
 //! - The `*_batch` methods, the `*_mask` methods (for bursts of up to 64 items), and
-//!   [`try_extend`](Filter::try_extend) handle many items with overlapping cache misses. In tables
-//!   larger than the caches this is faster than one call after another.
+//!   [`try_extend`](Filter::try_extend) handle many items with overlapping cache misses. From 8
+//!   items on this is faster than one call after another. Batches of lookups use AVX-512 or AVX2
+//!   where the processor has them: see [`Kernel`].
 //! - [`by_hash`](Filter::by_hash) gives the same methods for 64-bit hashes or integer keys.
 //!
 //! There is no [`FromIterator`] and no [`Extend`], because an insert can fail and these traits

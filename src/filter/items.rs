@@ -191,8 +191,14 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
     /// number of items found.
     ///
     /// Each lookup takes effect on its own, as [`contains`](Self::contains) does: the batch is no
-    /// snapshot. The cache lines of dozens of items are in flight at once. In a table beyond the
-    /// caches, a batch costs half as much as single lookups, or less.
+    /// snapshot. The lookups may take effect in any order. (If another thread inserts first `a` and
+    /// then `b`, a batch may find `b` and not `a`, whichever comes first in the slice. Two calls of
+    /// `contains`, the one for `b` first, cannot.)
+    ///
+    /// The cache lines of dozens of items are in flight at once, and a [kernel](crate::Kernel)
+    /// compares several items per step. Fewer than 6 items are looked up one by one. From 8 items
+    /// on, a batch costs less than single lookups. In a table beyond the caches, large batches cost
+    /// less than half as much.
     ///
     /// # Panics
     /// If the slices differ in length.

@@ -12,7 +12,7 @@ const MAX_SHARDS: usize = if cfg!(loom) { 2 } else { 64 };
 
 /// A counter in shards, each on cache lines of its own. A thread always adds to the same shard.
 ///
-/// A thread whose [number](number_of_this_thread) is that of a shard owns the shard, and adds to it
+/// A thread whose number is that of a shard owns the shard, and adds to it
 /// by a load and a store. Other threads share the shards, and add by a locked instruction.
 #[derive(Debug)]
 pub struct ShardedCounter {

@@ -40,7 +40,8 @@
 //!    the versions are. Without a match, the item is absent if the version is unchanged; if it
 //!    changed, retry. (In semi-sorted layouts the first comparison is a quick probe, which can
 //!    leave the answer open. Then a full probe compares the same words. If it finds no match, the
-//!    lookup retries, even if the version is unchanged.)
+//!    lookup retries, even if the version is unchanged. A batch of lookups may read the versions of
+//!    many items, then their words, and then the versions again: see `kernels/`.)
 //! 5. **Clear the table**: acquire all stripes in order, bump all versions, swap every word with 0,
 //!    release the locks.
 //!
@@ -88,7 +89,9 @@
 //! changes in this prefix are *seen*.
 //!
 //! Consider the last round of a lookup that misses: it read the version e, then both words without
-//! a match, then the version e again.
+//! a match, then the version e again. (Nothing limits the time between these reads, nor what the
+//! thread reads meanwhile. So the argument holds for each item of a batch whose rounds are made
+//! side by side.)
 //!
 //! 1. *A clearing with a number above e was seen.* All changes are read-modify-writes. So the load,
 //!    an Acquire, synchronizes with that clearing, a Release, even if it returned a later change.
