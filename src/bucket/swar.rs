@@ -50,38 +50,6 @@ impl Lanes {
         Self { count, bits, shift, ones, highs, lows, above }
     }
 
-    /// Returns the number of lanes and the bits of a lane, if the lanes fill a word. Otherwise the
-    /// number is 0.
-    #[inline]
-    pub(crate) const fn width(self) -> (u32, u32) {
-        (if self.count * self.bits == u64::BITS { self.count } else { 0 }, self.bits)
-    }
-
-    /// Returns the number of lanes.
-    pub(crate) const fn count(self) -> u32 {
-        self.count
-    }
-    /// Bits
-    pub(crate) const fn bits(self) -> u32 {
-        self.bits
-    }
-    /// Shift
-    pub(crate) const fn shift(self) -> u32 {
-        self.shift
-    }
-
-    /// Returns the lowest bit of every lane.
-    #[inline]
-    pub(crate) const fn ones(self) -> u64 {
-        self.ones
-    }
-
-    /// Returns the highest bit of every lane.
-    #[inline]
-    pub(crate) const fn highs(self) -> u64 {
-        self.highs
-    }
-
     /// Returns a word with the value in every lane.
     #[inline]
     pub(crate) const fn broadcast(self, value: u32) -> u64 {
@@ -124,5 +92,46 @@ impl Lanes {
     #[inline]
     pub(crate) const fn highest(self) -> u32 {
         self.shift + (self.count - 1) * self.bits
+    }
+}
+
+/// What vector code needs of the lanes.
+#[cfg(guira_vectors)]
+impl Lanes {
+    /// Returns the number of lanes and the bits of a lane, if the lanes fill a word. Otherwise the
+    /// number is 0.
+    #[inline]
+    pub(crate) const fn width(self) -> (u32, u32) {
+        (if self.count * self.bits == u64::BITS { self.count } else { 0 }, self.bits)
+    }
+
+    /// Returns the number of lanes.
+    #[inline]
+    pub(crate) const fn count(self) -> u32 {
+        self.count
+    }
+
+    /// Returns the number of bits of a lane.
+    #[inline]
+    pub(crate) const fn bits(self) -> u32 {
+        self.bits
+    }
+
+    /// Returns the position of the lowest bit of the first lane.
+    #[inline]
+    pub(crate) const fn shift(self) -> u32 {
+        self.shift
+    }
+
+    /// Returns the lowest bit of every lane.
+    #[inline]
+    pub(crate) const fn ones(self) -> u64 {
+        self.ones
+    }
+
+    /// Returns the highest bit of every lane.
+    #[inline]
+    pub(crate) const fn highs(self) -> u64 {
+        self.highs
     }
 }

@@ -4,7 +4,7 @@
 //! A lock that parks its waiters needs a second locked instruction: its release must find out
 //! whether a thread waits. Stripes are held for a few instructions and there are many of them, so
 //! a wait is rare, and the second instruction would cost every removal more than waits cost:
-//! `docs/speed.md` has the measurements.
+//! `src/docs/speed.md` has the measurements.
 
 #[cfg(guira_steps)]
 use super::steps;

@@ -41,7 +41,7 @@ pub(crate) mod leases;
 pub(crate) mod lock;
 mod set_once;
 mod threads;
-#[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri, guira_steps, guira_portable))))]
+#[cfg(guira_vectors)]
 pub(crate) mod vector;
 
 #[cfg(any(loom, shuttle))]

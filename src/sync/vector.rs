@@ -29,7 +29,7 @@ use super::Word;
 #[inline]
 pub(crate) fn load_both([first, second]: [&Word; 2]) -> __m128i {
     let both;
-    // SAFETY: both words are valid for reads, and x86-64 has SSE2. The module's documentation says
+    // SAFETY: both words are valid for reads, and the target has SSE2. The module's documentation says
     // why no atomic type is needed.
     unsafe {
         asm!(

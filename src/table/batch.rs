@@ -44,7 +44,7 @@ impl<'a> Hashes<'a> {
 
     /// Returns the hashes of a burst. They are in the block, which is made if it is needed, or in
     /// the slice from which they come.
-    #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri, guira_steps, guira_portable))))]
+    #[cfg(guira_vectors)]
     #[inline]
     pub(super) fn burst<'b>(&mut self, block: &'b mut Option<[u64; MAX_BURST]>) -> &'b [u64]
     where
@@ -223,10 +223,7 @@ impl Table {
         hashes: &mut Hashes<'_>,
         mut answers: Answers<'_>,
     ) -> usize {
-        #[cfg(all(
-            target_arch = "x86_64",
-            not(any(loom, shuttle, miri, guira_steps, guira_portable))
-        ))]
+        #[cfg(guira_vectors)]
         if let Some(count) = self.contains_by_kernel::<L>(kernel, len, hashes, &mut answers) {
             return count;
         }

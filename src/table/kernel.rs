@@ -94,10 +94,7 @@ fn named() -> Option<Kernel> {
 /// Returns whether vectors are compiled in and the processor, or the target, has the features.
 macro_rules! has {
     ($($feature:tt),*) => {{
-        #[cfg(all(
-            target_arch = "x86_64",
-            not(any(loom, shuttle, miri, guira_steps, guira_portable))
-        ))]
+        #[cfg(guira_vectors)]
         {
             #[cfg(feature = "std")]
             {
@@ -108,10 +105,7 @@ macro_rules! has {
                 cfg!(all($(target_feature = $feature),*))
             }
         }
-        #[cfg(not(all(
-            target_arch = "x86_64",
-            not(any(loom, shuttle, miri, guira_steps, guira_portable))
-        )))]
+        #[cfg(not(guira_vectors))]
         false
     }};
 }

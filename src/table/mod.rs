@@ -252,7 +252,7 @@ mod copies;
 mod counter;
 mod insert;
 mod kernel;
-#[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri, guira_steps, guira_portable))))]
+#[cfg(guira_vectors)]
 mod kernels;
 mod layout_choice;
 mod lookup;
@@ -274,9 +274,7 @@ use core::borrow::Borrow;
 
 use crate::{bucket::Fingerprint, sync::Word};
 pub use addressing::{Addressing, MAX_BUCKETS, Nested, Nesting, Pair, Single, mix};
-pub(crate) use batch::{
-    Answers, Hashes, MAX_BURST, MIN_BATCH, Source, WINDOW, for_each_prefetched,
-};
+pub(crate) use batch::{Answers, Hashes, MAX_BURST, MIN_BATCH, Source, for_each_prefetched};
 pub use counter::ShardedCounter;
 pub use kernel::Kernel;
 pub(crate) use layout_choice::by_preference;

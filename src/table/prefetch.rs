@@ -3,10 +3,14 @@
 /// Prefetches a cache line for reading. Every address is valid: a prefetch never faults.
 #[inline]
 pub(crate) fn prefetch(line: *const u8) {
-    #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri, guira_portable))))]
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "sse",
+        not(any(loom, shuttle, miri, guira_portable))
+    ))]
     {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch reads nothing and never faults, and SSE is part of x86-64.
+        // SAFETY: a prefetch reads nothing and never faults, and the target has SSE.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(line.cast()) };
     }
     #[cfg(all(target_arch = "aarch64", not(any(loom, shuttle, miri, guira_portable))))]
@@ -20,7 +24,7 @@ pub(crate) fn prefetch(line: *const u8) {
     }
     // On other targets the loads themselves overlap, since they do not depend on one another.
     #[cfg(not(all(
-        any(target_arch = "x86_64", target_arch = "aarch64"),
+        any(all(target_arch = "x86_64", target_feature = "sse"), target_arch = "aarch64"),
         not(any(loom, shuttle, miri, guira_portable))
     )))]
     let _ = line;

@@ -80,7 +80,7 @@ impl Stripes {
     }
 
     /// All stripes.
-    #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri, guira_steps, guira_portable))))]
+    #[cfg(guira_vectors)]
     pub(super) fn as_slice(&self) -> &[Stripe] {
         &self.stripes
     }
@@ -123,11 +123,15 @@ impl Stripes {
 
 impl Stripe {
     /// Words from the version of one stripe to that of the next one, a power of two.
-    #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri, guira_steps, guira_portable))))]
-    pub(super) const WORDS: usize = size_of::<Self>() / size_of::<Word>();
+    #[cfg(guira_vectors)]
+    pub(super) const WORDS: usize = {
+        let words = size_of::<Self>() / size_of::<Word>();
+        assert!(words.is_power_of_two(), "kernels shift the index of a stripe");
+        words
+    };
 
     /// Returns a pointer to the version of the first stripe.
-    #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri, guira_steps, guira_portable))))]
+    #[cfg(guira_vectors)]
     pub(super) fn versions(stripes: &[Self]) -> *const Word {
         // A pointer into the slice, and not to one version, so that all versions can be reached.
         stripes.as_ptr().wrapping_byte_add(core::mem::offset_of!(Self, version)).cast()

@@ -6,12 +6,9 @@ use crate::{
 };
 
 /// The form of both words in which lookups are fastest.
-#[cfg(not(all(
-    target_arch = "x86_64",
-    not(any(loom, shuttle, miri, guira_steps, guira_portable))
-)))]
+#[cfg(not(guira_vectors))]
 pub(super) type Fastest = [u64; 2];
-#[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri, guira_steps, guira_portable))))]
+#[cfg(guira_vectors)]
 pub(super) type Fastest = core::arch::x86_64::__m128i;
 
 /// Both words of a pair, as they were read.
@@ -48,10 +45,10 @@ impl BothWords for [u64; 2] {
     }
 }
 
-/// Both words in one register of SSE2, which is part of x86-64. A comparison in general registers
+/// Both words in one register of SSE2. A comparison in general registers
 /// takes twice as many instructions. Until the words have arrived from memory, these instructions
 /// wait in the scheduler and leave less room for the next lookups.
-#[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri, guira_steps, guira_portable))))]
+#[cfg(guira_vectors)]
 mod sse2 {
     use core::arch::x86_64::{
         __m128i, _mm_and_si128, _mm_andnot_si128, _mm_cmpeq_epi8, _mm_cmpeq_epi16,
@@ -75,7 +72,7 @@ mod sse2 {
         #[inline]
         fn quick_probe<L: BucketLayout>(self, fingerprint: Fingerprint) -> (bool, bool) {
             let lane = fingerprint.get() >> L::BITS_BELOW;
-            // SAFETY: x86-64 has SSE2.
+            // SAFETY: the target has SSE2.
             let found = unsafe {
                 match L::LANES.width() {
                     (8, 8) => {
@@ -103,7 +100,7 @@ mod sse2 {
 
         #[inline]
         fn values(self) -> [u64; 2] {
-            // SAFETY: x86-64 has SSE2.
+            // SAFETY: the target has SSE2.
             unsafe {
                 let second = _mm_unpackhi_epi64(self, self);
                 [_mm_cvtsi128_si64(self) as u64, _mm_cvtsi128_si64(second) as u64]

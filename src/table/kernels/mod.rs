@@ -21,8 +21,9 @@ mod avx512;
 mod steps;
 
 use super::{
-    Answers, Hashes, Kernel, MAX_BURST, Table, WINDOW,
+    Answers, Hashes, Kernel, MAX_BURST, Table,
     addressing::{MIXER, SCATTER},
+    batch::WINDOW,
     mix,
     stripes::{Stripe, Version},
 };
@@ -105,7 +106,7 @@ impl Table {
     ) -> Option<usize> {
         let words = self.buckets.as_slice();
         // The kernels multiply by the number of buckets as a number of 32 bits.
-        if kernel == Kernel::Scalar || words.len() > u32::MAX as usize {
+        if words.len() > u32::MAX as usize {
             return None;
         }
         let seed = hashes.seed();
@@ -123,6 +124,7 @@ impl Table {
         };
         let stripes = view.stripes.len();
         let copied = stripes <= MAX_COPIED && len >= ITEMS_PER_COPY * stripes;
+        debug_assert!(kernel.is_available());
         // SAFETY: the builder has checked that the processor has the features of the kernel.
         Some(unsafe {
             if len <= MAX_BURST {
@@ -130,15 +132,17 @@ impl Table {
                 let burst = hashes.burst(&mut block);
                 let found = match kernel {
                     Kernel::Avx512 => avx512::contains_burst(&view, burst),
-                    _ => avx2::contains_burst(&view, burst),
+                    Kernel::Avx2 => avx2::contains_burst(&view, burst),
+                    Kernel::Scalar => return None,
                 };
                 return Some(answers.put(0, found, len));
             }
             match (kernel, copied) {
                 (Kernel::Avx512, true) => avx512::contains_by_copies(&view, hashes, answers),
                 (Kernel::Avx512, false) => avx512::contains(&view, hashes, 0, answers),
-                (_, true) => avx2::contains_by_copies(&view, hashes, answers),
-                (_, false) => avx2::contains(&view, hashes, 0, answers),
+                (Kernel::Avx2, true) => avx2::contains_by_copies(&view, hashes, answers),
+                (Kernel::Avx2, false) => avx2::contains(&view, hashes, 0, answers),
+                (Kernel::Scalar, _) => return None,
             }
         })
     }
