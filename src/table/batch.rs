@@ -38,7 +38,8 @@ impl<'a> Hashes<'a> {
     }
 
     /// The seed with which the filter mixes the hashes.
-    pub(crate) fn seed(&self) -> u64 {
+    #[cfg(guira_vectors)]
+    pub(super) fn seed(&self) -> u64 {
         self.seed
     }
 
@@ -142,6 +143,7 @@ pub(crate) enum Answers<'a> {
     Mask(&'a mut u64),
 }
 
+#[cfg(guira_vectors)]
 impl Answers<'_> {
     /// Writes up to 64 answers, given as bits. Bits beyond their number are zero. Returns the
     /// number of those that are set.
@@ -163,6 +165,7 @@ impl Answers<'_> {
 }
 
 /// The bits of every byte, the lowest one first.
+#[cfg(guira_vectors)]
 static BITS: [[bool; 8]; 256] = {
     let mut bits = [[false; 8]; 256];
     let mut place = 0;
