@@ -33,7 +33,7 @@ pub struct FilterBuilder<E = Fixed, S = DefaultHashBuilder> {
 }
 
 /// Everything but the hasher.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Settings {
     capacity: Option<usize>,
     target: Option<f64>,
@@ -110,17 +110,7 @@ impl<E: Engine> FilterBuilder<E> {
     /// ```
     pub fn new() -> Self {
         Self {
-            settings: Settings {
-                capacity: None,
-                target: None,
-                layout: None,
-                fastest: false,
-                seed: None,
-                huge_pages: true,
-                max_copies: None,
-                max_bytes: None,
-                kernel: None,
-            },
+            settings: Settings { huge_pages: true, ..Settings::default() },
             hasher: HasherChoice::Seeded(DefaultHashBuilder::with_seed),
             engine: PhantomData,
         }
@@ -326,27 +316,6 @@ impl<E, S> FilterBuilder<E, S> {
         FilterBuilder { settings, hasher: HasherChoice::Seeded(hasher), engine }
     }
 
-    /// Sets the instructions by which batches are looked up, in place of the
-    /// [best](Kernel::best) ones of the processor: for comparisons, or to turn vectors off with
-    /// [`Kernel::Scalar`]. If the kernel is not available, [`build`](Self::build) fails.
-    ///
-    /// It applies to [`contains_batch`](Filter::contains_batch) and to
-    /// [`contains_mask`](Filter::contains_mask) of a [`CuckooFilter`](crate::CuckooFilter), not to
-    /// a [`GrowingFilter`](crate::GrowingFilter). Clones use the same kernel. A snapshot does not
-    /// contain it: a filter that is loaded uses the best one.
-    ///
-    /// ```
-    /// use guira::{CuckooFilter, Kernel};
-    ///
-    /// let filter = CuckooFilter::builder().capacity(1_000).kernel(Kernel::Scalar).build()?;
-    /// assert_eq!(filter.kernel(), Kernel::Scalar);
-    /// # Ok::<(), guira::BuildError>(())
-    /// ```
-    pub fn kernel(mut self, kernel: Kernel) -> Self {
-        self.settings.kernel = Some(kernel);
-        self
-    }
-
     /// Builds the filter.
     ///
     /// # Errors
@@ -397,6 +366,28 @@ impl<S> FilterBuilder<Growing, S> {
     /// ```
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.settings.max_bytes = Some(bytes);
+        self
+    }
+}
+
+impl<S> FilterBuilder<Fixed, S> {
+    /// Sets the instructions by which batches are looked up, in place of the
+    /// [best](Kernel::best) ones of the processor: for comparisons, or to turn vectors off with
+    /// [`Kernel::Scalar`]. If the kernel is not available, [`build`](Self::build) fails.
+    ///
+    /// It applies to [`contains_batch`](Filter::contains_batch) and to
+    /// [`contains_mask`](Filter::contains_mask). Clones use the same kernel. A snapshot does not
+    /// contain it: a filter that is loaded uses the best one.
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, Kernel};
+    ///
+    /// let filter = CuckooFilter::builder().capacity(1_000).kernel(Kernel::Scalar).build()?;
+    /// assert_eq!(filter.kernel(), Kernel::Scalar);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn kernel(mut self, kernel: Kernel) -> Self {
+        self.settings.kernel = Some(kernel);
         self
     }
 }
