@@ -46,6 +46,16 @@ impl Bar {
         Self { side: Side::Neither, ..Self::at_most(name, f64::NAN, measured, unit) }
     }
 
+    /// Adds to the note whether the figure reaches a more ambitious target too.
+    pub fn goal(self, goal: f64) -> Self {
+        let verdict = Self { target: goal, ..self.clone() }.verdict();
+        let separator = if self.note.is_empty() { "" } else { "; " };
+        Self {
+            note: format!("goal {goal} {}: {verdict}{separator}{}", self.unit, self.note),
+            ..self
+        }
+    }
+
     pub fn note(self, note: impl Into<String>) -> Self {
         Self { note: note.into(), ..self }
     }
@@ -94,6 +104,14 @@ mod tests {
         assert_eq!(Bar::at_least("", 0.95, 1.0, "").verdict(), "reached");
         assert_eq!(Bar::at_least("", 0.95, f64::NAN, "").verdict(), "not measured");
         assert_eq!(Bar::figure("", 1.0, "F").verdict(), "");
+    }
+
+    #[test]
+    fn a_goal_is_judged_by_itself() {
+        let bar = Bar::at_most("", 8.0, 7.0, "F").note("x").goal(6.0);
+        assert_eq!(bar.row()[1..], ["≤ 8 F", "7.00 F", "reached", "goal 6 F: missed; x"]);
+        let bar = Bar::at_least("", 0.95, 1.2, "F").goal(1.15);
+        assert_eq!(bar.note, "goal 1.15 F: reached");
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub mod table;
 
 use std::ops::Range;
 
-use guira::{CuckooFilter, Layout};
+use guira::{CuckooFilter, Kernel, Layout};
 
 pub use cores::Cores;
 pub use floor::Floor;
@@ -35,6 +35,21 @@ pub fn capacity_for(bytes: usize, layout: Layout) -> usize {
 #[must_use]
 pub fn filter(capacity: usize, layout: Layout) -> CuckooFilter {
     CuckooFilter::builder().capacity(capacity).layout(layout).seed(1).build().expect("memory")
+}
+
+/// Builds an empty filter of `Plain4x16` that looks up batches by this kernel.
+///
+/// # Panics
+/// If the kernel is not available, or there is not enough memory.
+#[must_use]
+pub fn filter_by(kernel: Kernel, capacity: usize) -> CuckooFilter {
+    let builder = CuckooFilter::builder().capacity(capacity).layout(Layout::Plain4x16).seed(1);
+    builder.kernel(kernel).build().expect("memory and the kernel")
+}
+
+/// Returns the kernels that this machine has, the slowest first.
+pub fn kernels() -> impl Iterator<Item = Kernel> {
+    Kernel::ALL.iter().copied().filter(|kernel| kernel.is_available())
 }
 
 /// Builds an empty filter with about `bytes` bytes of buckets.

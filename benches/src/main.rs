@@ -1,7 +1,7 @@
 //! Measures guira beside its memory floor, against its bars, and beside other crates, and writes
 //! the report: tables as Markdown and CSV, and plots as SVG.
 //!
-//! `cargo run --release -p guira-bench` takes about 8 minutes on two idle cores, `-- --quick` at
+//! `cargo run --release -p guira-bench` takes about 10 minutes on two idle cores, `-- --quick` at
 //! most two, `-- --full` hours. After SIGINT or SIGTERM it writes what it has, and exits with
 //! status 130.
 

@@ -26,6 +26,8 @@ fn heading(name: &str) -> &str {
         "semi-sorted" => "Semi-sorted layouts against plain ones",
         "space" => "Bits per item and false-positive rate at capacity",
         "in-l2" => "In the L2 cache",
+        "bursts" => "Bursts against single calls",
+        "shared-stage" => "A stage of a pipeline, by two threads",
         "in-l3" => "In the L3 cache",
         "against-atomic-cuckoo-filter" => "Against atomic-cuckoo-filter",
         "peers" => "Other crates, one thread, in memory",
@@ -116,7 +118,7 @@ impl Output {
 }
 
 fn bars(results: &Results) -> Table {
-    let mut bars = Table::new("bars", &["bar", "target", "measured", "verdict", "how"]);
+    let mut bars = Table::new("bars", &["operation", "bar", "measured", "verdict", "how"]);
     results.bars.iter().for_each(|bar| bars.push(bar.row()));
     bars
 }

@@ -1,6 +1,6 @@
 //! guira itself, in each layout.
 
-use guira::{CuckooFilter, Layout};
+use guira::{CuckooFilter, Kernel, Layout};
 
 use super::{Peer, Size};
 use crate::threads::Shared;
@@ -25,6 +25,18 @@ pub fn plain6x10(size: Size) -> Box<dyn Peer> {
 
 pub fn plain8x8(size: Size) -> Box<dyn Peer> {
     build(Layout::Plain8x8, size)
+}
+
+pub fn scalar(size: Size) -> Box<dyn Peer> {
+    Box::new(Guira(guira_bench::filter_by(Kernel::Scalar, size.items)))
+}
+
+pub fn avx2(size: Size) -> Box<dyn Peer> {
+    Box::new(Guira(guira_bench::filter_by(Kernel::Avx2, size.items)))
+}
+
+pub fn avx512(size: Size) -> Box<dyn Peer> {
+    Box::new(Guira(guira_bench::filter_by(Kernel::Avx512, size.items)))
 }
 
 impl Peer for Guira {

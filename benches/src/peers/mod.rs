@@ -18,6 +18,7 @@ mod scalable_cuckoo_filter;
 mod scc;
 mod xorf;
 
+use ::guira::Kernel;
 use guira_bench::plot::{Look, Marker};
 
 use self::Shares::{Everything, Inserts, Lock};
@@ -96,6 +97,8 @@ pub struct Candidate {
     pub is_set: bool,
     /// A variant with similar speed: measured only by one thread in batches.
     pub is_variant: bool,
+    /// The kernel that it forces.
+    pub kernel: Option<Kernel>,
     pub shares: Shares,
     /// Colour and marker in the plots.
     pub look: Look,
@@ -109,6 +112,9 @@ pub static ALL: &[Candidate] = &[
     variant("guira Plain5x12", Marker::Square, guira::plain5x12),
     variant("guira Plain6x10", Marker::Triangle, guira::plain6x10),
     variant("guira Plain8x8", Marker::Diamond, guira::plain8x8),
+    forced("guira Plain4x16 scalar", Kernel::Scalar, guira::scalar),
+    forced("guira Plain4x16 AVX2", Kernel::Avx2, guira::avx2),
+    forced("guira Plain4x16 AVX-512", Kernel::Avx512, guira::avx512),
     shared("atomic-cuckoo-filter", 1, Everything, atomic_cuckoo_filter::build),
     other("cuckoofilter", 2, cuckoofilter::build),
     shared("RwLock<cuckoofilter>", 3, Lock, cuckoofilter::locked),
@@ -131,6 +137,7 @@ const fn one(name: &'static str, build: Build) -> Candidate {
         name,
         is_set: false,
         is_variant: false,
+        kernel: None,
         shares: Shares::Nothing,
         look: Look::GUIRA,
         build,
@@ -140,6 +147,10 @@ const fn one(name: &'static str, build: Build) -> Candidate {
 const fn variant(name: &'static str, marker: Marker, build: Build) -> Candidate {
     let look = Look::GUIRA.marker(marker);
     Candidate { is_variant: true, shares: Everything, look, ..one(name, build) }
+}
+
+const fn forced(name: &'static str, kernel: Kernel, build: Build) -> Candidate {
+    Candidate { kernel: Some(kernel), ..variant(name, Marker::Circle, build) }
 }
 
 const fn other(name: &'static str, nth: usize, build: Build) -> Candidate {
@@ -152,6 +163,13 @@ const fn shared(name: &'static str, nth: usize, shares: Shares, build: Build) ->
 
 const fn set(name: &'static str, nth: usize, build: Build) -> Candidate {
     Candidate { is_set: true, ..shared(name, nth, Everything, build) }
+}
+
+impl Candidate {
+    /// Returns whether this machine can run it.
+    pub fn is_available(&self) -> bool {
+        self.kernel.is_none_or(Kernel::is_available)
+    }
 }
 
 /// Returns the names of all compared crates.

@@ -1,13 +1,16 @@
-//! Lookups in tables that fit a cache, against `sbbf-rs` with the same memory and the same keys.
+//! One thread in tables that fit a cache: lookups by each kernel, against `sbbf-rs` with the same
+//! memory and the same keys, and single writes.
 
-use guira::Layout;
-use guira_bench::{self as harness, BATCH, Keys, Pick, capacity_for, table::Table};
+use guira::{Kernel, Layout};
+use guira_bench::{
+    self as harness, BATCH, Keys, Pick, capacity_for, filter_by, kernels, table::Table,
+};
 
 use crate::{
     bar::Bar,
     peers::Sbbf,
     run::{Bench, Results, Section},
-    timing::{median, over_keys},
+    timing::{median, over_keys, over_range},
 };
 
 /// Capacity of the table in the L2 cache: 200 KB.
@@ -22,9 +25,13 @@ const TARGETS: usize = 100_000;
 /// Passes of one measurement: together some milliseconds.
 const PASSES: usize = 20;
 
-/// Medians in nanoseconds at one share of present keys.
+/// Keys of one pass of writes.
+const WRITES: u64 = 10_000;
+
+/// Medians in nanoseconds at one share of present keys, by one kernel.
 struct Row {
     present: u32,
+    kernel: Kernel,
     batch: f64,
     single: f64,
     sbbf: f64,
@@ -34,7 +41,11 @@ struct Row {
 
 /// The table in the L2 cache.
 #[derive(Default)]
-pub struct InL2(Vec<Row>);
+pub struct InL2 {
+    lookups: Vec<Row>,
+    /// Nanoseconds of a single insert with room, and of a single removal.
+    writes: Vec<(f64, f64)>,
+}
 
 /// The table in the L3 cache.
 #[derive(Default)]
@@ -42,15 +53,32 @@ pub struct InL3(Vec<Row>);
 
 impl Section for InL2 {
     fn measure(&mut self, bench: &Bench) {
-        measure(bench, ITEMS_IN_L2, &mut self.0);
+        measure(bench, ITEMS_IN_L2, &mut self.lookups);
+        write(bench, &mut self.writes);
     }
 
     fn report(&self, results: &mut Results) {
-        results.tables.push(table("in-l2", "in L2, % present", &self.0));
-        let worst = self.0.iter().min_by(|a, b| a.share.total_cmp(&b.share));
-        let (share, at) = worst.map_or((f64::NAN, 0), |row| (row.share, row.present));
-        let bar = Bar::at_least("in L2, 100 000 keys, batch", 1.0, share, "of sbbf-rs");
-        results.bars.push(bar.note(format!("worst of 0, 50, 100 % present: at {at} %")));
+        results.tables.push(table("in-l2", "in L2, % present", &self.lookups));
+        for kernel in Kernel::ALL.iter().rev().copied() {
+            let rows = self.lookups.iter().filter(|row| row.kernel == kernel);
+            let worst = rows.min_by(|a, b| a.share.total_cmp(&b.share));
+            let (share, at) = worst.map_or((f64::NAN, 0), |row| (row.share, row.present));
+            let name = format!("lookup, batch by {kernel:?}, 100,000 keys in L2");
+            let unit = "of sbbf-rs";
+            let note = format!("worst of 0, 50, 100 % present: at {at} %");
+            results.bars.push(match kernel {
+                Kernel::Avx512 => Bar::at_least(name, 0.95, share, unit).note(note).goal(1.15),
+                Kernel::Avx2 => Bar::at_least(name, 0.6, share, unit).note(note),
+                _ => Bar::figure(name, share, unit).note(note),
+            });
+        }
+        let medians =
+            (median(self.writes.iter().map(|it| it.0)), median(self.writes.iter().map(|it| it.1)));
+        for (name, nanoseconds) in
+            [("insert, single, with room, in L2", medians.0), ("remove, single, in L2", medians.1)]
+        {
+            results.bars.push(Bar::figure(name, nanoseconds, "ns"));
+        }
     }
 }
 
@@ -64,12 +92,15 @@ impl Section for InL3 {
     }
 }
 
+/// Measures lookups by each kernel and by `sbbf-rs`, alternately.
 fn measure(bench: &Bench, items: usize, rows: &mut Vec<Row>) {
     bench.cores.pin(1);
-    let filter = harness::filter(items, Layout::Plain4x16);
-    let mut sbbf = Sbbf::new(filter.size_in_bytes());
+    let filters: Vec<_> = kernels().map(|kernel| (kernel, filter_by(kernel, items))).collect();
+    let mut sbbf = Sbbf::new(filters[0].1.size_in_bytes());
     let keys = Keys::new(1);
-    harness::fill(&filter, keys, 0..items as u64);
+    for (_, filter) in &filters {
+        harness::fill(filter, keys, 0..items as u64);
+    }
     keys.blocks(0..items as u64, |block| block.iter().for_each(|&key| sbbf.insert(key)));
     for present in [0, 50, 100] {
         let targets = keys.pick(TARGETS, Pick { present, inserted: (0, items as u64) }, 1);
@@ -80,25 +111,67 @@ fn measure(bench: &Bench, items: usize, rows: &mut Vec<Row>) {
             });
             median(passes)
         };
-        let (mut batch, mut single, mut other) = (Vec::new(), Vec::new(), Vec::new());
+        let mut batches = vec![Vec::new(); filters.len()];
+        let (mut single, mut other) = (Vec::new(), Vec::new());
         for _ in 0..3 * bench.rounds {
-            batch.push(pass(&mut |keys, found| filter.by_hash().contains_batch(keys, found)));
             other.push(pass(&mut |keys, _| keys.iter().filter(|&&key| sbbf.contains(key)).count()));
+            for ((_, filter), batch) in filters.iter().zip(&mut batches) {
+                batch.push(pass(&mut |keys, found| filter.by_hash().contains_batch(keys, found)));
+            }
+            // A single lookup does not depend on the kernel.
+            let filter = &filters[0].1;
             single.push(pass(&mut |keys, _| {
                 keys.iter().filter(|&&key| filter.by_hash().contains(key)).count()
             }));
         }
-        let share = median(batch.iter().zip(&other).map(|(guira, sbbf)| sbbf / guira));
-        let [batch, single, sbbf] = [batch, single, other].map(median);
-        rows.push(Row { present, batch, single, sbbf, share });
+        let sbbf = median(other.iter().copied());
+        let single = median(single);
+        for (&(kernel, _), batch) in filters.iter().zip(batches) {
+            let share = median(batch.iter().zip(&other).map(|(guira, sbbf)| sbbf / guira));
+            rows.push(Row { present, kernel, batch: median(batch), single, sbbf, share });
+        }
+    }
+}
+
+/// Measures single writes from half of the capacity upwards. Each pass inserts new keys and
+/// removes them.
+fn write(bench: &Bench, figures: &mut Vec<(f64, f64)>) {
+    let filter = harness::filter(ITEMS_IN_L2, Layout::Plain4x16);
+    let keys = Keys::new(2);
+    let mut next = ITEMS_IN_L2 as u64 / 2;
+    harness::fill(&filter, keys, 0..next);
+    for _ in 0..bench.rounds {
+        let (mut inserts, mut removals) = (Vec::new(), Vec::new());
+        for _ in 0..5 * PASSES {
+            let range = next..next + WRITES;
+            next = range.end;
+            let insert = |block: &[u64]| {
+                for &key in block {
+                    filter.by_hash().insert(key).expect("room");
+                }
+            };
+            let remove = |block: &[u64]| {
+                assert!(block.iter().all(|&key| filter.by_hash().remove(key)), "a present key");
+            };
+            inserts.push(over_range(keys, range.clone(), insert).per_key());
+            removals.push(over_range(keys, range, remove).per_key());
+        }
+        figures.push((median(inserts), median(removals)));
     }
 }
 
 fn table(name: &'static str, first: &str, rows: &[Row]) -> Table {
-    let head = [first, "guira batch, ns", "guira single, ns", "sbbf-rs, ns", "of sbbf-rs, batch"];
+    let head = [
+        first,
+        "kernel",
+        "guira batch, ns",
+        "guira single, ns",
+        "sbbf-rs, ns",
+        "of sbbf-rs, batch",
+    ];
     let mut table = Table::new(name, &head);
     for row in rows {
-        let mut cells = vec![row.present.to_string()];
+        let mut cells = vec![row.present.to_string(), format!("{:?}", row.kernel)];
         let figures = [row.batch, row.single, row.sbbf, row.share];
         cells.extend(figures.map(|figure| format!("{figure:.2}")));
         table.push(cells);

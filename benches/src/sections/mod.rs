@@ -2,6 +2,7 @@
 
 mod against_atomic;
 mod beside;
+mod bursts;
 mod comparison;
 mod fits;
 mod growing;
@@ -12,6 +13,7 @@ mod peers;
 mod scaling;
 mod semi_sorted;
 mod shared;
+mod shared_stage;
 mod snapshot;
 mod space;
 mod two_threads;
@@ -53,9 +55,19 @@ pub const SECTIONS: &[Entry] = &[
     entry!("one-thread", one_thread::OneThread, "single and batch operations against the floor"),
     entry!("semi-sorted", semi_sorted::SemiSorted, "semi-sorted layouts against plain ones"),
     entry!("space", space::Space, "bits per item and false-positive rate of every layout"),
-    entry!("in-l2", in_cache::InL2, "lookups in a table of 200 KB, against sbbf-rs"),
-    entry!("in-l3", in_cache::InL3, "lookups in a table of 8 MiB, against sbbf-rs"),
+    entry!(
+        "in-l2",
+        in_cache::InL2,
+        "one thread in a table of 200 KB; lookups by each kernel, against sbbf-rs"
+    ),
+    entry!("in-l3", in_cache::InL3, "lookups by each kernel in a table of 8 MiB, against sbbf-rs"),
+    entry!("bursts", bursts::Bursts, "bursts of 1 to 64 items against single calls"),
     entry!("two-threads", two_threads::TwoThreads, "two threads against one"),
+    entry!(
+        "shared-stage",
+        shared_stage::SharedStage,
+        "a stage of a pipeline: two threads on one table, or one each"
+    ),
     entry!("beside", beside::Beside, "a reader that must not miss, beside a writer"),
     entry!("atomic", against_atomic::AgainstAtomic, "every workload of atomic-cuckoo-filter"),
     entry!("peers", peers::Peers, "every crate: memory, rate, speed, threads, latency"),

@@ -53,7 +53,8 @@ pub struct Peers {
 impl Section for Peers {
     fn measure(&mut self, bench: &Bench) {
         let named = peers::names().any(|name| bench.is_named(name));
-        for peer in peers::ALL.iter().filter(|peer| !named || bench.is_named(peer.name)) {
+        let available = peers::ALL.iter().filter(|peer| peer.is_available());
+        for peer in available.filter(|peer| !named || bench.is_named(peer.name)) {
             bench.say(peer.name);
             for batches in [false, true] {
                 if peer.is_variant && !batches {
@@ -277,7 +278,8 @@ impl Peers {
                     inserts.push(Series::new(look, row.name(), points(bands)));
                 }
             }
-            if (!row.batches || row.peer.is_variant) && row.false_positive_rate > 0.0 {
+            let is_new = !row.batches || row.peer.is_variant && row.peer.kernel.is_none();
+            if is_new && row.false_positive_rate > 0.0 {
                 let point = (row.false_positive_rate * 100.0, row.bits_per_item);
                 space.push(Series::new(row.peer.look, row.peer.name, vec![point]));
             }

@@ -10,7 +10,7 @@ mod writes;
 pub use beside::{Reading, beside};
 pub use population::Population;
 pub use shared::Shared;
-pub use throughput::{Work, throughput};
+pub use throughput::{Work, next_block, pace, throughput};
 pub use writes::{Ring, Steps};
 
 /// Returns a closure that calls `work` with a number.

@@ -54,40 +54,62 @@ pub fn throughput(
     work: Work,
     time: Duration,
 ) -> Throughput {
-    let steps = Steps::new(work.reads);
-    let (barrier, start) = (Barrier::new(threads), OnceLock::new());
-    let run = |thread: usize| {
-        cores.pin(thread);
+    let steps = &Steps::new(work.reads);
+    let failures = || (0..threads).map(|thread| population.ring(thread).failures).sum::<u64>();
+    let before = failures();
+    let per_thread = pace(cores, threads, time, |thread| {
         let reads = population.reads(thread, work.present);
         let mut ring = population.ring(thread);
-        let failures = ring.failures;
-        let mut found = [false; BATCH];
-        barrier.wait();
-        let started = *start.get_or_init(Instant::now);
-        let mut operations = 0;
-        for reads in reads.chunks_exact(BATCH).cycle() {
+        let (mut found, mut at) = ([false; BATCH], 0);
+        move || {
+            let reads = next_block(&reads, &mut at, BATCH);
             black_box(match (work.reads, work.batches) {
                 (100, true) => filter.lookup_batch(reads, &mut found),
                 (100, false) => filter.lookups(reads),
-                _ => filter.mix(reads, &mut ring, &steps),
+                _ => filter.mix(reads, &mut ring, steps),
             });
-            operations += BATCH;
+            BATCH
+        }
+    });
+    Throughput { per_thread, failures: failures() - before }
+}
+
+/// Returns the next keys of a sequence that repeats; its length is a multiple of `size`.
+pub fn next_block<'a>(keys: &'a [u64], at: &mut usize, size: usize) -> &'a [u64] {
+    let block = &keys[*at..*at + size];
+    *at = (*at + size) % keys.len();
+    block
+}
+
+/// Repeats the work of pinned threads over the same span of time. `prepare` runs on each thread and
+/// returns its work, which returns a number of operations. Returns million operations per second of
+/// each thread.
+pub fn pace<W: FnMut() -> usize>(
+    cores: &Cores,
+    threads: usize,
+    time: Duration,
+    prepare: impl Fn(usize) -> W + Sync,
+) -> Vec<f64> {
+    let (barrier, start) = (Barrier::new(threads), OnceLock::new());
+    let run = |thread: usize| {
+        cores.pin(thread);
+        let mut work = prepare(thread);
+        barrier.wait();
+        let started = *start.get_or_init(Instant::now);
+        let mut operations = 0;
+        loop {
+            operations += work();
             if started.elapsed() >= time {
-                break;
+                return (operations, started.elapsed());
             }
         }
-        (operations, started.elapsed(), ring.failures - failures)
     };
-    let results: Vec<(usize, Duration, u64)> = thread::scope(|scope| {
+    let results: Vec<(usize, Duration)> = thread::scope(|scope| {
         let threads: Vec<_> =
             (0..threads).map(|thread| scope.spawn(move_into(&run, thread))).collect();
         threads.into_iter().map(|thread| thread.join().expect("a thread of a run")).collect()
     });
     // Threads that share a core take turns, so the speed follows from the span of all of them.
-    let span = results.iter().map(|(_, span, _)| *span).max().unwrap_or_default().as_secs_f64();
-    let speed = |&(operations, ..): &(usize, _, _)| operations as f64 / span / 1e6;
-    Throughput {
-        per_thread: results.iter().map(speed).collect(),
-        failures: results.iter().map(|&(.., failures)| failures).sum(),
-    }
+    let span = results.iter().map(|(_, span)| *span).max().unwrap_or_default().as_secs_f64();
+    results.iter().map(|&(operations, _)| operations as f64 / span / 1e6).collect()
 }

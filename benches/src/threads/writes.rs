@@ -25,6 +25,20 @@ impl Ring {
         Self { keys, oldest: present.start, next: present.end, removal_is_next: true, failures: 0 }
     }
 
+    /// Takes the oldest keys, which the caller removes.
+    #[inline]
+    pub fn take_oldest<const N: usize>(&mut self) -> [u64; N] {
+        self.oldest += N as u64;
+        std::array::from_fn(|i| self.keys.key(self.oldest - N as u64 + i as u64))
+    }
+
+    /// Takes as many new keys, which the caller inserts.
+    #[inline]
+    pub fn take_next<const N: usize>(&mut self) -> [u64; N] {
+        self.next += N as u64;
+        std::array::from_fn(|i| self.keys.key(self.next - N as u64 + i as u64))
+    }
+
     /// Executes one write.
     #[inline]
     fn write(&mut self, insert: impl Fn(u64) -> bool, remove: impl Fn(u64) -> Option<bool>) {

@@ -1,0 +1,211 @@
+//! Bursts of a few items against as many single calls, by one thread, in a table in the L2 cache
+//! and in memory.
+
+use guira::{CuckooFilter, Layout};
+use guira_bench::{self as harness, BATCH, Keys, Pick, capacity_for, table::Table};
+
+use crate::{
+    bar::Bar,
+    run::{Bench, Results, Section},
+    timing::{median, over_keys},
+};
+
+/// Items per burst.
+const SIZES: [usize; 8] = [1, 2, 4, 6, 8, 16, 32, 64];
+
+/// Capacity of the table in the L2 cache.
+const ITEMS_IN_L2: usize = 100_000;
+
+/// Largest time of a burst as a multiple of that of single calls: no more, but for the noise.
+const MOST: f64 = 1.05;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operation {
+    Lookup,
+    Insert,
+    InsertUnique,
+    Remove,
+}
+
+const OPERATIONS: [Operation; 4] =
+    [Operation::Lookup, Operation::Insert, Operation::InsertUnique, Operation::Remove];
+
+/// Nanoseconds per item of one operation in one table by one size of bursts, of each pass.
+struct Figures {
+    place: &'static str,
+    operation: Operation,
+    size: usize,
+    single: Vec<f64>,
+    burst: Vec<f64>,
+}
+
+#[derive(Default)]
+pub struct Bursts(Vec<Figures>);
+
+impl Operation {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Lookup => "lookup",
+            Self::Insert => "insert",
+            Self::InsertUnique => "insert_unique",
+            Self::Remove => "remove",
+        }
+    }
+
+    /// Executes the items of each burst by single calls, and collects the same answers as a call for
+    /// the burst. Returns how many items, or bursts of inserts, succeed.
+    fn singly(self, filter: &CuckooFilter, keys: &[u64], size: usize) -> usize {
+        let (bursts, filter) = (keys.chunks(size), filter.by_hash());
+        match self {
+            Self::Lookup => count(bursts, |key| filter.contains(key)),
+            Self::Insert => {
+                bursts.filter(|keys| keys.iter().all(|&key| filter.insert(key).is_ok())).count()
+            }
+            Self::InsertUnique => count(bursts, |key| filter.insert_unique(key) == Ok(true)),
+            Self::Remove => count(bursts, |key| filter.remove(key)),
+        }
+    }
+
+    /// Executes a call for each burst. Returns the same as `singly`.
+    fn in_bursts(self, filter: &CuckooFilter, keys: &[u64], size: usize) -> usize {
+        let (bursts, filter) = (keys.chunks(size), filter.by_hash());
+        let ones = |mask: u64| mask.count_ones() as usize;
+        match self {
+            Self::Lookup => bursts.map(|keys| ones(filter.contains_mask(keys))).sum(),
+            Self::Insert => bursts.filter(|keys| filter.insert_batch(keys).is_ok()).count(),
+            Self::InsertUnique => {
+                bursts.map(|keys| ones(filter.insert_unique_mask(keys).added)).sum()
+            }
+            Self::Remove => bursts.map(|keys| ones(filter.remove_mask(keys))).sum(),
+        }
+    }
+}
+
+/// Makes a mask of the answers for each burst. Returns the number of ones in all masks.
+fn count<'a>(bursts: impl Iterator<Item = &'a [u64]>, answer: impl Fn(u64) -> bool) -> usize {
+    let mask = |keys: &[u64]| {
+        let answers = keys.iter().enumerate();
+        answers.fold(0_u64, |mask, (nth, &key)| mask | u64::from(answer(key)) << nth)
+    };
+    bursts.map(|keys| mask(keys).count_ones() as usize).sum()
+}
+
+impl Section for Bursts {
+    fn measure(&mut self, bench: &Bench) {
+        bench.cores.pin(1);
+        let in_memory = capacity_for(bench.bytes, Layout::Plain4x16);
+        for (place, items, step) in
+            [("in L2", ITEMS_IN_L2, 8 * BATCH), ("in memory", in_memory, 128 * BATCH)]
+        {
+            let passes = bench.rounds * if place == "in L2" { 25 } else { 5 };
+            let filter = harness::filter(items, Layout::Plain4x16);
+            // Room for all inserts, and no removal from an empty table.
+            let inserted = items as u64 / 2;
+            harness::fill(&filter, Keys::new(3), 0..inserted);
+            let mut next = inserted;
+            for size in SIZES {
+                bench.say(format!("bursts of {size} {place}"));
+                for pass in 0..passes as u64 {
+                    measure_pass(self, &filter, place, size, pass, &mut next, (inserted, step));
+                }
+            }
+        }
+    }
+
+    fn report(&self, results: &mut Results) {
+        for (place, operation) in ["in L2", "in memory"]
+            .into_iter()
+            .flat_map(|place| OPERATIONS.map(|operation| (place, operation)))
+        {
+            let rows = || {
+                self.0.iter().filter(move |row| (row.place, row.operation) == (place, operation))
+            };
+            let worst = rows().max_by(|a, b| a.ratio().total_cmp(&b.ratio()));
+            let (ratio, at) = worst.map_or((f64::NAN, 0), |row| (row.ratio(), row.size));
+            // The first size from which on no burst costs more than single calls.
+            let dearer = rows().filter(|row| row.ratio() >= 1.005).map(|row| row.size).max();
+            let even = SIZES.into_iter().find(|&size| Some(size) > dearer);
+            let even = even.map_or("none".into(), |size| size.to_string());
+            let name = format!("{}, bursts of any size, {place}", operation.name());
+            results.bars.push(
+                Bar::at_most(name, MOST, ratio, "of single calls")
+                    .note(format!("worst: bursts of {at}; break-even: {even}")),
+            );
+        }
+        let head = ["ns per item", "items per burst", "single calls", "burst", "of single calls"];
+        let mut table = Table::new("bursts", &head);
+        for row in &self.0 {
+            table.push(vec![
+                format!("{}, {}", row.operation.name(), row.place),
+                row.size.to_string(),
+                format!("{:.1}", median(row.single.iter().copied())),
+                format!("{:.1}", median(row.burst.iter().copied())),
+                format!("{:.2}", row.ratio()),
+            ]);
+        }
+        results.tables.push(table);
+    }
+}
+
+impl Figures {
+    /// Returns the median time of bursts as a multiple of that of single calls of the same pass.
+    fn ratio(&self) -> f64 {
+        median(self.single.iter().zip(&self.burst).map(|(single, burst)| burst / single))
+    }
+}
+
+impl Bursts {
+    fn row(&mut self, place: &'static str, operation: Operation, size: usize) -> &mut Figures {
+        let known =
+            |row: &Figures| (row.place, row.operation, row.size) == (place, operation, size);
+        let at = self.0.iter().position(known).unwrap_or_else(|| {
+            let (single, burst) = (Vec::new(), Vec::new());
+            self.0.push(Figures { place, operation, size, single, burst });
+            self.0.len() - 1
+        });
+        &mut self.0[at]
+    }
+}
+
+/// Measures each operation once, by single calls and by bursts with keys of their own. The number
+/// of items is the same afterwards.
+fn measure_pass(
+    figures: &mut Bursts,
+    filter: &CuckooFilter,
+    place: &'static str,
+    size: usize,
+    pass: u64,
+    next: &mut u64,
+    (inserted, step): (u64, usize),
+) {
+    let keys = Keys::new(3);
+    let pick = Pick { present: 50, inserted: (0, inserted) };
+    let mut fresh = || {
+        *next += step as u64;
+        keys.range(*next - step as u64..*next)
+    };
+    let targets = [2 * pass, 2 * pass + 1].map(|seed| keys.pick(step, pick, seed));
+    let (plain, unique) = ([fresh(), fresh()], [fresh(), fresh()]);
+    for (operation, [mine, bursts]) in [
+        (Operation::Lookup, &targets),
+        (Operation::Insert, &plain),
+        (Operation::Remove, &plain),
+        (Operation::InsertUnique, &unique),
+        (Operation::Remove, &unique),
+    ] {
+        let single = || over_keys(mine, |block| operation.singly(filter, block, size)).per_key();
+        let burst =
+            || over_keys(bursts, |block| operation.in_bursts(filter, block, size)).per_key();
+        // Each of the two comes first in every other pass.
+        let (single, burst) = if pass.is_multiple_of(2) {
+            let single = single();
+            (single, burst())
+        } else {
+            let burst = burst();
+            (single(), burst)
+        };
+        let row = figures.row(place, operation, size);
+        row.single.push(single);
+        row.burst.push(burst);
+    }
+}
