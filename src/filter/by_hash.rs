@@ -100,7 +100,7 @@ impl<E: Membership> ByHash<'_, E> {
 
     /// [`Filter::insert_batch`](crate::Filter::insert_batch) by hash.
     pub fn insert_batch(self, hashes: &[u64]) -> Result<(), InsertBatchError> {
-        self.insert_all(hashes.iter().copied())
+        self.insert_all(hashes)
     }
 
     /// [`Filter::insert_unique_batch`](crate::Filter::insert_unique_batch) by hash.
@@ -110,30 +110,26 @@ impl<E: Membership> ByHash<'_, E> {
         hashes: &[u64],
         added: &mut [bool],
     ) -> Result<usize, InsertBatchError> {
-        self.insert_unique_all(hashes.iter().copied(), added)
+        self.insert_unique_all(hashes, added)
     }
 
     /// [`Filter::contains_batch`](crate::Filter::contains_batch) by hash.
     #[inline]
     #[track_caller]
     pub fn contains_batch(self, hashes: &[u64], found: &mut [bool]) -> usize {
-        if hashes.len() < MIN_BATCH {
-            return self.contains_all(hashes.iter().copied(), found);
-        }
-        check_lengths(hashes.len(), found.len());
-        self.core.engine.contains_each(&mut self.hashes(Source::Slice(hashes)), found)
+        self.contains_all(hashes, found)
     }
 
     /// [`Filter::remove_batch`](crate::Filter::remove_batch) by hash.
     #[track_caller]
     pub fn remove_batch(self, hashes: &[u64], removed: &mut [bool]) -> usize {
-        self.remove_all(hashes.iter().copied(), removed)
+        self.remove_all(hashes, removed)
     }
 
     /// [`Filter::insert_unique_mask`](crate::Filter::insert_unique_mask) by hash.
     #[track_caller]
     pub fn insert_unique_mask(self, hashes: &[u64]) -> InsertMask {
-        self.insert_unique_burst(hashes.iter().copied())
+        self.insert_unique_burst(hashes)
     }
 
     /// [`Filter::contains_mask`](crate::Filter::contains_mask) by hash.
@@ -141,23 +137,18 @@ impl<E: Membership> ByHash<'_, E> {
     #[must_use]
     #[track_caller]
     pub fn contains_mask(self, hashes: &[u64]) -> u64 {
-        if hashes.len() < MIN_BATCH {
-            return self.contains_burst(hashes.iter().copied());
-        }
-        check_burst(hashes.len());
-        let engine = &self.core.engine;
-        engine.contains_burst(hashes.len(), &mut self.hashes(Source::Slice(hashes)))
+        self.contains_burst(hashes)
     }
 
     /// [`Filter::remove_mask`](crate::Filter::remove_mask) by hash.
     #[track_caller]
     pub fn remove_mask(self, hashes: &[u64]) -> u64 {
-        self.remove_burst(hashes.iter().copied())
+        self.remove_burst(hashes)
     }
 
     /// [`Filter::try_extend`](crate::Filter::try_extend) by hash.
     pub fn try_extend(self, hashes: impl IntoIterator<Item = u64>) -> Result<(), InsertBatchError> {
-        self.insert_all(hashes.into_iter().fuse())
+        self.insert_all(Each(hashes.into_iter().fuse()))
     }
 }
 
@@ -168,21 +159,18 @@ impl<E: Membership> ByHash<'_, E> {
         mix(hash, self.core.mixing_seed)
     }
 
-    /// The hashes of a batch, for an operation of the engine.
+    /// Calls an operation of the engine with the hashes of a batch.
     #[inline]
-    fn hashes(self, source: Source<'_>) -> Hashes<'_> {
-        Hashes::new(source, self.core.mixing_seed)
+    fn with<R>(self, batch: impl Batch, operation: impl FnOnce(&mut Hashes<'_>) -> R) -> R {
+        batch.with(|source| operation(&mut Hashes::new(source, self.core.mixing_seed)))
     }
 
-    pub(super) fn insert_all(
-        self,
-        hashes: impl Iterator<Item = u64>,
-    ) -> Result<(), InsertBatchError> {
+    pub(super) fn insert_all(self, batch: impl Batch) -> Result<(), InsertBatchError> {
         let engine = &self.core.engine;
         let mut change = CountChange::additions(&self.core.items);
         let mut failures = Vec::new();
-        if hashes.size_hint().1.is_some_and(|most| most < MIN_BATCH) {
-            for (position, hash) in hashes.enumerate() {
+        if batch.at_most() < MIN_BATCH {
+            for (position, hash) in batch.hashes().enumerate() {
                 match engine.insert(self.mix(hash)) {
                     Ok(()) => change.items += 1,
                     Err(error) => failures.push((position, error)),
@@ -190,9 +178,7 @@ impl<E: Membership> ByHash<'_, E> {
             }
         } else {
             let mut failed = |position, error| failures.push((position, error));
-            let mut next = blocks(hashes);
-            let mut hashes = self.hashes(Source::Blocks(&mut next));
-            engine.insert_each(&mut hashes, &mut change.items, &mut failed);
+            self.with(batch, |hashes| engine.insert_each(hashes, &mut change.items, &mut failed));
         }
         InsertBatchError::check(change.items, failures).map(drop)
     }
@@ -200,26 +186,23 @@ impl<E: Membership> ByHash<'_, E> {
     #[track_caller]
     pub(super) fn insert_unique_all(
         self,
-        hashes: impl ExactSizeIterator<Item = u64>,
+        batch: impl Batch,
         added: &mut [bool],
     ) -> Result<usize, InsertBatchError> {
-        check_lengths(hashes.len(), added.len());
+        check_lengths(batch.at_most(), added.len());
         // In case the hashing of an item panics.
         added.fill(false);
         let mut failures = Vec::new();
         let failed = |position, error| failures.push((position, error));
-        let count = self.insert_unique_each(hashes, added, failed);
+        let count = self.insert_unique_each(batch, added, failed);
         InsertBatchError::check(count, failures)
     }
 
     #[track_caller]
-    pub(super) fn insert_unique_burst(
-        self,
-        hashes: impl ExactSizeIterator<Item = u64>,
-    ) -> InsertMask {
+    pub(super) fn insert_unique_burst(self, batch: impl Batch) -> InsertMask {
         let (mut added, mut refused) = ([false; MAX_BURST], 0_u64);
-        let added = burst(&mut added, hashes.len());
-        self.insert_unique_each(hashes, added, |position, _| refused |= 1_u64 << position);
+        let added = burst(&mut added, batch.at_most());
+        self.insert_unique_each(batch, added, |position, _| refused |= 1_u64 << position);
         InsertMask { added: mask(added), refused }
     }
 
@@ -227,64 +210,55 @@ impl<E: Membership> ByHash<'_, E> {
     /// of those that failed.
     fn insert_unique_each(
         self,
-        hashes: impl ExactSizeIterator<Item = u64>,
+        batch: impl Batch,
         added: &mut [bool],
         mut failed: impl FnMut(usize, InsertError),
     ) -> usize {
         let engine = &self.core.engine;
         let mut change = CountChange::additions(&self.core.items);
-        if hashes.len() < MIN_BATCH {
-            for (position, hash) in hashes.enumerate() {
+        let count = &mut change.items;
+        if added.len() < MIN_BATCH {
+            for (position, hash) in batch.hashes().enumerate() {
                 match engine.insert_unique(self.mix(hash)) {
                     Ok(was_absent) => added[position] = was_absent,
                     Err(error) => failed(position, error),
                 }
-                change.items += usize::from(added[position]);
+                *count += usize::from(added[position]);
             }
         } else {
-            let mut next = blocks(hashes);
-            let mut hashes = self.hashes(Source::Blocks(&mut next));
-            engine.insert_unique_each(&mut hashes, added, &mut change.items, &mut failed);
+            self.with(batch, |hashes| engine.insert_unique_each(hashes, added, count, &mut failed));
         }
         change.items
     }
 
+    #[inline]
     #[track_caller]
-    pub(super) fn contains_all(
-        self,
-        hashes: impl ExactSizeIterator<Item = u64>,
-        found: &mut [bool],
-    ) -> usize {
-        check_lengths(hashes.len(), found.len());
-        if hashes.len() < MIN_BATCH {
-            return self.contains_few(hashes, |position, is_found| found[position] = is_found);
+    pub(super) fn contains_all(self, batch: impl Batch, found: &mut [bool]) -> usize {
+        check_lengths(batch.at_most(), found.len());
+        if found.len() < MIN_BATCH {
+            return self.contains_few(batch, |position, is_found| found[position] = is_found);
         }
-        let mut next = blocks(hashes);
-        self.core.engine.contains_each(&mut self.hashes(Source::Blocks(&mut next)), found)
+        self.with(batch, |hashes| self.core.engine.contains_each(hashes, found))
     }
 
+    #[inline]
     #[track_caller]
-    pub(super) fn contains_burst(self, hashes: impl ExactSizeIterator<Item = u64>) -> u64 {
-        check_burst(hashes.len());
-        let (mut mask, len) = (0, hashes.len());
+    pub(super) fn contains_burst(self, batch: impl Batch) -> u64 {
+        let (mut mask, len) = (0, batch.at_most());
+        check_burst(len);
         if len < MIN_BATCH {
-            self.contains_few(hashes, |position, found| mask |= u64::from(found) << position);
+            self.contains_few(batch, |position, found| mask |= u64::from(found) << position);
             return mask;
         }
-        let mut next = blocks(hashes);
-        self.core.engine.contains_burst(len, &mut self.hashes(Source::Blocks(&mut next)))
+        self.with(batch, |hashes| self.core.engine.contains_burst(len, hashes))
     }
 
     /// Calls `answer` with the position of each item and whether it was found. Returns the number
     /// of items that were found.
     #[inline]
-    fn contains_few(
-        self,
-        hashes: impl Iterator<Item = u64>,
-        mut answer: impl FnMut(usize, bool),
-    ) -> usize {
+    fn contains_few(self, batch: impl Batch, mut answer: impl FnMut(usize, bool)) -> usize {
         let mut count = 0;
-        for (position, hash) in hashes.enumerate() {
+        for (position, hash) in batch.hashes().enumerate() {
             let found = self.contains(hash);
             answer(position, found);
             count += usize::from(found);
@@ -293,50 +267,85 @@ impl<E: Membership> ByHash<'_, E> {
     }
 
     #[track_caller]
-    pub(super) fn remove_all(
-        self,
-        hashes: impl ExactSizeIterator<Item = u64>,
-        removed: &mut [bool],
-    ) -> usize {
-        check_lengths(hashes.len(), removed.len());
+    pub(super) fn remove_all(self, batch: impl Batch, removed: &mut [bool]) -> usize {
+        check_lengths(batch.at_most(), removed.len());
         // In case the hashing of an item panics.
         removed.fill(false);
-        self.remove_each(hashes, removed)
+        self.remove_each(batch, removed)
     }
 
     #[track_caller]
-    pub(super) fn remove_burst(self, hashes: impl ExactSizeIterator<Item = u64>) -> u64 {
+    pub(super) fn remove_burst(self, batch: impl Batch) -> u64 {
         let mut removed = [false; MAX_BURST];
-        let removed = burst(&mut removed, hashes.len());
-        self.remove_each(hashes, removed);
+        let removed = burst(&mut removed, batch.at_most());
+        self.remove_each(batch, removed);
         mask(removed)
     }
 
     /// Writes which items were removed, and returns their number.
-    fn remove_each(
-        self,
-        hashes: impl ExactSizeIterator<Item = u64>,
-        removed: &mut [bool],
-    ) -> usize {
+    fn remove_each(self, batch: impl Batch, removed: &mut [bool]) -> usize {
         let engine = &self.core.engine;
         let mut change = CountChange::removals(&self.core.items);
-        if hashes.len() < MIN_BATCH {
-            for (removed, hash) in removed.iter_mut().zip(hashes) {
+        if removed.len() < MIN_BATCH {
+            for (removed, hash) in removed.iter_mut().zip(batch.hashes()) {
                 *removed = engine.remove(self.mix(hash));
                 change.items += usize::from(*removed);
             }
         } else {
-            let mut next = blocks(hashes);
-            let mut hashes = self.hashes(Source::Blocks(&mut next));
-            engine.remove_each(&mut hashes, removed, &mut change.items);
+            self.with(batch, |hashes| engine.remove_each(hashes, removed, &mut change.items));
         }
         change.items
     }
 }
 
-/// Returns a function that writes the next hashes to the start of a block, and returns their
-/// number.
-#[inline]
-fn blocks(mut hashes: impl Iterator<Item = u64>) -> impl FnMut(&mut [u64]) -> usize {
-    move |block| block.iter_mut().zip(hashes.by_ref()).map(|(place, hash)| *place = hash).count()
+/// The hashes of a batch: a slice, or an iterator that computes them.
+pub(super) trait Batch: Sized {
+    /// The number of hashes; of an iterator that does not know it, `usize::MAX`.
+    fn at_most(&self) -> usize;
+
+    /// The hashes, one by one.
+    fn hashes(self) -> impl Iterator<Item = u64>;
+
+    /// Calls a function with the hashes as the engine takes them.
+    fn with<R>(self, operation: impl FnOnce(Source<'_>) -> R) -> R;
+}
+
+impl Batch for &[u64] {
+    #[inline]
+    fn at_most(&self) -> usize {
+        self.len()
+    }
+
+    #[inline]
+    fn hashes(self) -> impl Iterator<Item = u64> {
+        self.iter().copied()
+    }
+
+    #[inline]
+    fn with<R>(self, operation: impl FnOnce(Source<'_>) -> R) -> R {
+        operation(Source::Slice(self))
+    }
+}
+
+/// Hashes that an iterator computes.
+pub(super) struct Each<I>(pub(super) I);
+
+impl<I: Iterator<Item = u64>> Batch for Each<I> {
+    #[inline]
+    fn at_most(&self) -> usize {
+        self.0.size_hint().1.unwrap_or(usize::MAX)
+    }
+
+    #[inline]
+    fn hashes(self) -> impl Iterator<Item = u64> {
+        self.0
+    }
+
+    #[inline]
+    fn with<R>(mut self, operation: impl FnOnce(Source<'_>) -> R) -> R {
+        operation(Source::Blocks(&mut |block| {
+            let hashes = block.iter_mut().zip(self.0.by_ref());
+            hashes.map(|(place, hash)| *place = hash).count()
+        }))
+    }
 }

@@ -2,7 +2,7 @@
 
 use core::hash::{BuildHasher, Hash};
 
-use super::{Filter, InsertMask, Membership};
+use super::{Filter, InsertMask, Membership, by_hash::Each};
 use crate::{InsertBatchError, InsertError};
 
 impl<E: Membership, S: BuildHasher> Filter<E, S> {
@@ -152,7 +152,7 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
     /// }
     /// ```
     pub fn insert_batch<T: Hash>(&self, items: &[T]) -> Result<(), InsertBatchError> {
-        self.by_hash().insert_all(self.hashes(items))
+        self.by_hash().insert_all(Each(self.hashes(items)))
     }
 
     /// Inserts many items, each only if it is absent: `added[i]` tells whether `items[i]` was
@@ -184,7 +184,7 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
         items: &[T],
         added: &mut [bool],
     ) -> Result<usize, InsertBatchError> {
-        self.by_hash().insert_unique_all(self.hashes(items), added)
+        self.by_hash().insert_unique_all(Each(self.hashes(items)), added)
     }
 
     /// Looks up many items: `found[i]` tells whether `items[i]` is in the filter. Returns the
@@ -212,7 +212,7 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
     /// ```
     #[track_caller]
     pub fn contains_batch<T: Hash>(&self, items: &[T], found: &mut [bool]) -> usize {
-        self.by_hash().contains_all(self.hashes(items), found)
+        self.by_hash().contains_all(Each(self.hashes(items)), found)
     }
 
     /// Removes one copy of each of many items: `removed[i]` tells whether there was one of
@@ -233,7 +233,7 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
     /// ```
     #[track_caller]
     pub fn remove_batch<T: Hash>(&self, items: &[T], removed: &mut [bool]) -> usize {
-        self.by_hash().remove_all(self.hashes(items), removed)
+        self.by_hash().remove_all(Each(self.hashes(items)), removed)
     }
 
     /// Inserts those of up to 64 items that are absent, and returns the outcomes as masks.
@@ -252,7 +252,7 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
     /// ```
     #[track_caller]
     pub fn insert_unique_mask<T: Hash>(&self, items: &[T]) -> InsertMask {
-        self.by_hash().insert_unique_burst(self.hashes(items))
+        self.by_hash().insert_unique_burst(Each(self.hashes(items)))
     }
 
     /// Looks up a burst of up to 64 items: bit `i` tells whether `items[i]` is in the filter.
@@ -272,7 +272,7 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
     #[must_use]
     #[track_caller]
     pub fn contains_mask<T: Hash>(&self, items: &[T]) -> u64 {
-        self.by_hash().contains_burst(self.hashes(items))
+        self.by_hash().contains_burst(Each(self.hashes(items)))
     }
 
     /// Removes one copy of each of up to 64 items: bit `i` tells whether there was one of
@@ -293,7 +293,7 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
     /// ```
     #[track_caller]
     pub fn remove_mask<T: Hash>(&self, items: &[T]) -> u64 {
-        self.by_hash().remove_burst(self.hashes(items))
+        self.by_hash().remove_burst(Each(self.hashes(items)))
     }
 
     /// Inserts all items of an iterator, in batches. Duplicates count. Every item is tried.
