@@ -19,6 +19,8 @@
 mod avx2;
 mod avx512;
 mod steps;
+#[cfg(test)]
+mod tests;
 
 use super::{
     Answers, Hashes, Kernel, MAX_BURST, Table,
