@@ -90,6 +90,11 @@ impl View<'_> {
     }
 }
 
+/// Returns whether the versions of so many stripes are copied for a batch of so many items.
+fn are_copied(stripes: usize, len: usize) -> bool {
+    stripes <= MAX_COPIED && len >= ITEMS_PER_COPY * stripes
+}
+
 /// Returns a mask of this many bits, up to 32.
 #[inline]
 fn mask(bits: usize) -> u32 {
@@ -124,8 +129,7 @@ impl Table {
             prefetches: !self.is_cached(),
             lookup: &lookup,
         };
-        let stripes = view.stripes.len();
-        let copied = stripes <= MAX_COPIED && len >= ITEMS_PER_COPY * stripes;
+        let copied = are_copied(view.stripes.len(), len);
         debug_assert!(kernel.is_available());
         // SAFETY: the builder has checked that the processor has the features of the kernel.
         Some(unsafe {

@@ -179,6 +179,15 @@ fn len(way: Way) -> usize {
 }
 
 #[test]
+fn versions_are_copied_if_they_are_few() {
+    let enough = ITEMS_PER_COPY * MAX_COPIED;
+    assert!(are_copied(MAX_COPIED, enough) && are_copied(8, ITEMS_PER_COPY * 8));
+    assert!(!are_copied(MAX_COPIED, enough - 1) && !are_copied(8, ITEMS_PER_COPY * 8 - 1));
+    // Beyond the room for copies, no version would be validated.
+    assert!(!are_copied(2 * MAX_COPIED, usize::MAX));
+}
+
+#[test]
 fn versions_that_stay_lead_to_no_second_lookup() {
     let scene = Scene::new();
     everywhere(|how @ (_, way, _)| {
