@@ -112,8 +112,9 @@ impl Table {
         answers: &mut Answers<'_>,
     ) -> Option<usize> {
         let words = self.buckets.as_slice();
-        // The kernels multiply by the number of buckets as a number of 32 bits.
-        if words.len() > u32::MAX as usize {
+        // First, while the hashes are still in place for the scalar code. The kernels multiply by the
+        // number of buckets as a number of 32 bits.
+        if kernel == Kernel::Scalar || words.len() > u32::MAX as usize {
             return None;
         }
         let seed = hashes.seed();
