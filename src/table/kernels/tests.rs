@@ -1,17 +1,19 @@
 //! Kernels beside a thread that bumps versions without changing a word: a version that changed
 //! leads to a second lookup, and to that of the right item.
 
-use std::{
+use core::{
     cell::{Cell, RefCell},
-    sync::{
-        Mutex, PoisonError,
-        atomic::{
-            AtomicBool,
-            Ordering::{Acquire, Release},
-        },
+    fmt::Debug,
+    sync::atomic::{
+        AtomicBool,
+        Ordering::{Acquire, Release},
     },
+    time::Duration,
+};
+use std::{
+    sync::{Mutex, PoisonError},
     thread,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use super::{
@@ -166,7 +168,7 @@ fn everywhere(test: impl Fn((Kernel, Way, bool))) {
 }
 
 /// Repeats until `done`, which must not take long.
-fn until(what: &dyn std::fmt::Debug, mut done: impl FnMut() -> bool) {
+fn until(what: &dyn Debug, mut done: impl FnMut() -> bool) {
     let start = Instant::now();
     while !done() {
         assert!(start.elapsed() < Duration::from_secs(10), "no change was noticed: {what:?}");

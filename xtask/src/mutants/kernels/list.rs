@@ -234,11 +234,7 @@ const COMMON: &[Replacement] = &[
         "unchanged & stripe.validate(copy)",
         "stripe.validate(copy)",
     ),
-    replace(
-        "the scalar kernel's hashes are taken",
-        "kernel == Kernel::Scalar",
-        "false",
-    ),
+    replace("the scalar kernel's hashes are taken", "kernel == Kernel::Scalar", "false"),
     replace("all lanes are looked up again", "lanes >> lane & 1 != 0", "true"),
     replace("second lookups at the same place", LOOKUP, "u32::from((self.lookup)(hashes[lane]))"),
     replace(
