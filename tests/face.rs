@@ -12,7 +12,7 @@ use std::{
 use guira::{
     BuildError, ByHash, CuckooFilter, DefaultHashBuilder, DefaultHasher, Engine, Filter,
     FilterBuilder, Fixed, Growing, GrowingFilter, InsertBatchError, InsertError, InsertMask,
-    Layout, Membership, Segment, StableHashBuilder, StableHasher,
+    Kernel, Layout, Membership, Segment, StableHashBuilder, StableHasher,
 };
 
 /// Can be sent, shared, and used after a panic was caught. (No panic breaks a filter.)
@@ -42,7 +42,7 @@ fn every_type_is_usable_everywhere() {
     usable_with::<StableHashBuilder>();
     usable_with::<RandomState>();
     usable_everywhere::<(DefaultHasher, StableHasher)>();
-    usable_everywhere::<(Layout, Segment, InsertMask)>();
+    usable_everywhere::<(Kernel, Layout, Segment, InsertMask)>();
     usable_everywhere::<(ByHash<Fixed>, ByHash<Growing>)>();
     usable_everywhere::<(BuildError, InsertError, InsertBatchError)>();
     #[cfg(feature = "stats")]
@@ -66,8 +66,9 @@ fn errors_are_errors_and_values_are_values() {
     #[cfg(feature = "std")]
     an_error::<guira::LoadError>();
 
-    copied::<(BuildError, InsertError, InsertMask, Layout, Segment, StableHashBuilder)>();
+    copied::<(BuildError, InsertError, InsertMask, Kernel, Layout, Segment, StableHashBuilder)>();
     copied::<(ByHash<Fixed>, ByHash<Growing>)>();
+    a_value::<Kernel>();
     a_value::<(InsertError, InsertBatchError, InsertMask, Layout, Segment, StableHashBuilder)>();
     #[cfg(feature = "stats")]
     {

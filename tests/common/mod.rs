@@ -7,6 +7,7 @@
     reason = "every test crate uses a part of these"
 )]
 
+pub mod chosen;
 pub mod churn;
 pub mod forge;
 pub mod hashers;

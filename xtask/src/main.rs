@@ -25,6 +25,9 @@ struct Cli {
 enum Command {
     /// Weakens orderings and breaks the protocol, one at a time, and demands that a loom model fails.
     OrderingMutants(mutants::Options),
+    /// Breaks the batch lookups in vector registers, one step at a time, and demands that a test
+    /// fails.
+    KernelMutants(mutants::kernels::Options),
     /// Generates the tables of models and of mutants in the documentation.
     Docs(docs::Options),
     /// Fuzzes the library with every target of `fuzz/`; skipped where a tool for it is missing.
@@ -34,6 +37,7 @@ enum Command {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::OrderingMutants(options) => mutants::run(&options),
+        Command::KernelMutants(options) => mutants::kernels::run(&options),
         Command::Docs(options) => docs::run(&options),
         Command::Fuzz(options) => fuzz::run(options),
     };

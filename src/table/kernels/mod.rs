@@ -19,6 +19,8 @@
 mod avx2;
 mod avx512;
 mod steps;
+#[cfg(test)]
+mod tests;
 
 use super::{
     Answers, Hashes, Kernel, MAX_BURST, Table,
@@ -88,6 +90,11 @@ impl View<'_> {
     }
 }
 
+/// Returns whether the versions of so many stripes are copied for a batch of so many items.
+fn are_copied(stripes: usize, len: usize) -> bool {
+    stripes <= MAX_COPIED && len >= ITEMS_PER_COPY * stripes
+}
+
 /// Returns a mask of this many bits, up to 32.
 #[inline]
 fn mask(bits: usize) -> u32 {
@@ -105,8 +112,9 @@ impl Table {
         answers: &mut Answers<'_>,
     ) -> Option<usize> {
         let words = self.buckets.as_slice();
-        // The kernels multiply by the number of buckets as a number of 32 bits.
-        if words.len() > u32::MAX as usize {
+        // First, while the hashes are still in place for the scalar code. The kernels multiply by the
+        // number of buckets as a number of 32 bits.
+        if kernel == Kernel::Scalar || words.len() > u32::MAX as usize {
             return None;
         }
         let seed = hashes.seed();
@@ -122,8 +130,7 @@ impl Table {
             prefetches: !self.is_cached(),
             lookup: &lookup,
         };
-        let stripes = view.stripes.len();
-        let copied = stripes <= MAX_COPIED && len >= ITEMS_PER_COPY * stripes;
+        let copied = are_copied(view.stripes.len(), len);
         debug_assert!(kernel.is_available());
         // SAFETY: the builder has checked that the processor has the features of the kernel.
         Some(unsafe {

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 use cargo_metadata::Message;
 
 use super::library::Library;
-use crate::source;
+use crate::source::{self, Source};
 
 /// Folders that the copy does without.
 const LEFT_OUT: [&str; 3] = [".git", "target", "fuzz"];
@@ -81,6 +81,17 @@ pub(super) fn write(root: &Path, library: &Library, folder: &Path) -> Result<()>
     }
     put(&folder.join(MODELS).join("all/main.rs"), modules.as_bytes(), &mut kept)?;
     copy(root, folder, &root.join(MODELS), &mut kept)?;
+    delete_others(folder, &kept)
+}
+
+/// Writes a copy of the repository with these sources into a folder, as [`write`] does, and leaves
+/// out the models.
+pub(super) fn write_sources(root: &Path, sources: &[Source], folder: &Path) -> Result<()> {
+    let mut kept = BTreeSet::new();
+    for source in sources {
+        put(&folder.join(&source.path), source.text.as_bytes(), &mut kept)?;
+    }
+    copy(root, folder, &root.join("loom-tests"), &mut kept)?;
     delete_others(folder, &kept)
 }
 

@@ -15,6 +15,7 @@ mod catalogue;
 mod change;
 mod copy;
 mod instrument;
+pub(crate) mod kernels;
 mod library;
 mod models;
 mod orderings;

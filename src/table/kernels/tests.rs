@@ -1,0 +1,285 @@
+//! Kernels beside a thread that bumps versions without changing a word: a version that changed
+//! leads to a second lookup, and to that of the right item.
+
+use core::{
+    cell::{Cell, RefCell},
+    fmt::Debug,
+    sync::atomic::{
+        AtomicBool,
+        Ordering::{Acquire, Release},
+    },
+    time::Duration,
+};
+use std::{
+    sync::{Mutex, PoisonError},
+    thread,
+    time::Instant,
+};
+
+use super::{
+    super::{Addressing, Pair},
+    *,
+};
+use crate::{
+    bucket::Plain,
+    table::{Stripes, batch::Source},
+};
+
+type L = Plain<4, 16>;
+
+const SEED: u64 = 5;
+/// Enough for more stripes than lanes.
+const BUCKETS: usize = 10_000;
+
+/// How versions are read, and what is done with the answers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    Burst,
+    Gathered,
+    Copied,
+}
+
+const WAYS: [Way; 3] = [Way::Burst, Way::Gathered, Way::Copied];
+
+/// Empty words, and their stripes.
+struct Scene {
+    words: Vec<Word>,
+    stripes: Stripes,
+}
+
+/// The answers of a batch, and their sum.
+#[derive(Debug, PartialEq)]
+struct Found(Vec<bool>, usize);
+
+impl Scene {
+    fn new() -> Self {
+        let words = (0..BUCKETS).map(|_| Word::new(0)).collect();
+        let stripes = Stripes::new(BUCKETS as u64).expect("memory");
+        // No version has its first value, which memory that was not written has as well.
+        stripes.as_slice().iter().for_each(|stripe| stripe.lock().bump());
+        Self { words, stripes }
+    }
+
+    fn pair(&self, hash: u64) -> Pair {
+        Addressing::new(self.words.len() as u64).pair::<L>(mix(hash, SEED))
+    }
+
+    /// The number of the stripe of a hash.
+    fn stripe(&self, hash: u64) -> usize {
+        self.pair(hash).fingerprint.get() as usize % self.stripes.as_slice().len()
+    }
+
+    /// Hashes of so many different items that satisfy `wanted`.
+    fn hashes(&self, count: usize, wanted: impl Fn(usize) -> bool) -> Vec<u64> {
+        (0..).filter(|&hash| wanted(self.stripe(hash))).take(count).collect()
+    }
+
+    /// Looks up a batch. No item is present, so only a second lookup, by `lookup`, can find one.
+    fn look_up(
+        &self,
+        (kernel, way, prefetches): (Kernel, Way, bool),
+        hashes: &[u64],
+        lookup: &dyn Fn(u64) -> bool,
+    ) -> Found {
+        let view = View {
+            seed: SEED,
+            words: &self.words,
+            stripes: self.stripes.as_slice(),
+            min_fingerprint: L::MIN_FINGERPRINT,
+            fingerprints: L::FINGERPRINTS,
+            lanes: L::LANES,
+            bits_below: L::BITS_BELOW,
+            prefetches,
+            lookup,
+        };
+        let mut found = vec![false; hashes.len()];
+        let mut answers = Answers::Each(&mut found);
+        let mut source = Hashes::new(Source::Slice(hashes), SEED);
+        // SAFETY: `everywhere` takes kernels that the processor has.
+        let count = unsafe {
+            match (way, kernel) {
+                (Way::Burst, Kernel::Avx512) => {
+                    answers.put(0, avx512::contains_burst(&view, hashes), hashes.len())
+                }
+                (Way::Burst, _) => {
+                    answers.put(0, avx2::contains_burst(&view, hashes), hashes.len())
+                }
+                (Way::Gathered, Kernel::Avx512) => {
+                    avx512::contains(&view, &mut source, 0, &mut answers)
+                }
+                (Way::Gathered, _) => avx2::contains(&view, &mut source, 0, &mut answers),
+                (Way::Copied, Kernel::Avx512) => {
+                    avx512::contains_by_copies(&view, &mut source, &mut answers)
+                }
+                (Way::Copied, _) => avx2::contains_by_copies(&view, &mut source, &mut answers),
+            }
+        };
+        Found(found, count)
+    }
+
+    /// Calls `test` while a thread bumps the versions of these items' stripes in turn. It also
+    /// writes their words, as they are, so that the loads of a lookup take longer.
+    fn beside_bumps(&self, hashes: &[u64], test: impl Fn()) {
+        // One test at a time: threads without a processor of their own hardly interleave.
+        static ALONE: Mutex<()> = Mutex::new(());
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let stop = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for &hash in hashes.iter().cycle() {
+                    if stop.load(Acquire) {
+                        return;
+                    }
+                    self.stripes.of(self.pair(hash).fingerprint).lock().bump();
+                    for bucket in self.pair(hash).buckets {
+                        self.words[bucket as usize].store(0, Release);
+                    }
+                }
+            });
+            // The thread ends also if the test panics.
+            let _stop = OnDrop(|| stop.store(true, Release));
+            test();
+        });
+    }
+}
+
+/// Calls a function when it is dropped.
+struct OnDrop<F: Fn()>(F);
+
+impl<F: Fn()> Drop for OnDrop<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+/// Calls `test` with every kernel that the processor has, and every way in which it is used.
+fn everywhere(test: impl Fn((Kernel, Way, bool))) {
+    for kernel in [Kernel::Avx2, Kernel::Avx512] {
+        if !kernel.is_available() {
+            println!("not tested, because it is not available: {kernel:?}");
+            continue;
+        }
+        for way in WAYS {
+            for prefetches in [false, true] {
+                test((kernel, way, prefetches));
+            }
+        }
+    }
+}
+
+/// Repeats until `done`, which must not take long.
+fn until(what: &dyn Debug, mut done: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !done() {
+        assert!(start.elapsed() < Duration::from_secs(10), "no change was noticed: {what:?}");
+    }
+}
+
+/// Items of a batch: several groups, the last one of which is not full.
+fn len(way: Way) -> usize {
+    if way == Way::Burst { 59 } else { 1_205 }
+}
+
+#[test]
+fn versions_are_copied_if_they_are_few() {
+    let enough = ITEMS_PER_COPY * MAX_COPIED;
+    assert!(are_copied(MAX_COPIED, enough) && are_copied(8, ITEMS_PER_COPY * 8));
+    assert!(!are_copied(MAX_COPIED, enough - 1) && !are_copied(8, ITEMS_PER_COPY * 8 - 1));
+    // Beyond the room for copies, no version would be validated.
+    assert!(!are_copied(2 * MAX_COPIED, usize::MAX));
+}
+
+#[test]
+fn versions_that_stay_lead_to_no_second_lookup() {
+    let scene = Scene::new();
+    everywhere(|how @ (_, way, _)| {
+        for len in (0..=64).chain((way != Way::Burst).then_some(len(way))) {
+            let hashes = scene.hashes(len, |_| true);
+            let found = scene.look_up(how, &hashes, &|hash| panic!("{hash} again: {how:?}"));
+            assert_eq!(found, Found(vec![false; len], 0));
+        }
+    });
+}
+
+#[test]
+fn a_version_that_changes_is_noticed_in_every_lane() {
+    let scene = Scene::new();
+    everywhere(|how| {
+        for lane in 0..11 {
+            // One item of the stripe, and others that are not.
+            let stripe = (3 * lane + 1) % scene.stripes.as_slice().len();
+            let mut hashes = scene.hashes(11, |other| other != stripe);
+            hashes[lane] = scene.hashes(1, |other| other == stripe)[0];
+            let again = RefCell::new(Vec::new());
+            let lookup = |hash| {
+                again.borrow_mut().push(hash);
+                false
+            };
+            scene.beside_bumps(&hashes[lane..=lane], || {
+                until(&(how, lane), || {
+                    scene.look_up(how, &hashes, &lookup);
+                    !again.borrow().is_empty()
+                });
+            });
+            // If the versions were copied, each one concerns all items.
+            if how.1 == Way::Copied {
+                assert_eq!(again.take(), hashes, "{how:?}");
+            } else {
+                assert_eq!(again.take(), [hashes[lane]], "{how:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn versions_of_other_stripes_do_not_matter_if_versions_are_gathered() {
+    let scene = Scene::new();
+    everywhere(|how @ (_, way, _)| {
+        if way != Way::Copied {
+            let hashes = scene.hashes(len(way), |stripe| stripe == 6);
+            let others = scene.hashes(1_000, |stripe| stripe != 6);
+            scene.beside_bumps(&others, || {
+                for _ in 0..500 {
+                    let found =
+                        scene.look_up(how, &hashes, &|hash| panic!("{hash} again: {how:?}"));
+                    assert_eq!(found.1, 0);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn second_lookups_answer_for_their_own_items() {
+    let scene = Scene::new();
+    everywhere(|how @ (_, way, _)| {
+        let hashes = scene.hashes(len(way), |stripe| stripe < 2);
+        let is_chosen = |hash: u64| hash % 7 < 3;
+        let chosen: Vec<bool> = hashes.iter().map(|&hash| is_chosen(hash)).collect();
+        let again = Cell::new(0);
+        let lookup = |hash| {
+            again.set(again.get() + 1);
+            is_chosen(hash)
+        };
+        // Until several batches have found an item in each part of a batch, and in the last one.
+        let mut found_by_place = vec![0; hashes.len()];
+        let found_by_place = RefCell::new(&mut found_by_place);
+        scene.beside_bumps(&hashes, || {
+            until(&how, || {
+                again.set(0);
+                let Found(found, count) = scene.look_up(how, &hashes, &lookup);
+                assert_eq!(found.iter().filter(|&&is_found| is_found).count(), count, "{how:?}");
+                let is_right = |(&is_found, &is_chosen): (&bool, &bool)| !is_found || is_chosen;
+                assert!(found.iter().zip(&chosen).all(is_right), "{how:?}: {found:?}");
+                // Copied versions concern all items of a round.
+                if way == Way::Copied && again.get() > 0 {
+                    let mut rounds = found.chunks(ROUND).zip(chosen.chunks(ROUND));
+                    assert!(rounds.any(|(found, chosen)| found == chosen), "{how:?}: {found:?}");
+                }
+                let mut by_place = found_by_place.borrow_mut();
+                by_place.iter_mut().zip(found).for_each(|(sum, found)| *sum += u32::from(found));
+                by_place.chunks(13).all(|part| part.iter().any(|&found| found > 1))
+            });
+        });
+    });
+}
