@@ -4,10 +4,7 @@
 use core::{
     cell::{Cell, RefCell},
     fmt::Debug,
-    sync::atomic::{
-        AtomicBool,
-        Ordering::{Acquire, Release},
-    },
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
     time::Duration,
 };
 use std::{
@@ -123,21 +120,22 @@ impl Scene {
         // One test at a time: threads without a processor of their own hardly interleave.
         static ALONE: Mutex<()> = Mutex::new(());
         let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        // Relaxed is enough: the flag publishes nothing, and the words keep their values.
         let stop = AtomicBool::new(false);
         thread::scope(|scope| {
             scope.spawn(|| {
                 for &hash in hashes.iter().cycle() {
-                    if stop.load(Acquire) {
+                    if stop.load(Relaxed) {
                         return;
                     }
                     self.stripes.of(self.pair(hash).fingerprint).lock().bump();
                     for bucket in self.pair(hash).buckets {
-                        self.words[bucket as usize].store(0, Release);
+                        self.words[bucket as usize].store(0, Relaxed);
                     }
                 }
             });
             // The thread ends also if the test panics.
-            let _stop = OnDrop(|| stop.store(true, Release));
+            let _stop = OnDrop(|| stop.store(true, Relaxed));
             test();
         });
     }
