@@ -169,13 +169,17 @@ fn everywhere(test: impl Fn((Kernel, Way, bool))) {
 fn until(what: &dyn Debug, mut done: impl FnMut() -> bool) {
     let start = Instant::now();
     while !done() {
-        assert!(start.elapsed() < Duration::from_secs(10), "no change was noticed: {what:?}");
+        assert!(start.elapsed() < Duration::from_secs(30), "no change was noticed: {what:?}");
     }
 }
 
 /// Items of a batch: several groups, the last one of which is not full.
 fn len(way: Way) -> usize {
-    if way == Way::Burst { 59 } else { 1_205 }
+    match way {
+        Way::Burst => 59,
+        Way::Gathered => 141,
+        Way::Copied => 1_205,
+    }
 }
 
 #[test]
@@ -259,7 +263,7 @@ fn second_lookups_answer_for_their_own_items() {
             again.set(again.get() + 1);
             is_chosen(hash)
         };
-        // Until several batches have found an item in each part of a batch, and in the last one.
+        // Until an item was found in each part of a batch, and in the last one.
         let mut found_by_place = vec![0; hashes.len()];
         let found_by_place = RefCell::new(&mut found_by_place);
         scene.beside_bumps(&hashes, || {
@@ -276,7 +280,7 @@ fn second_lookups_answer_for_their_own_items() {
                 }
                 let mut by_place = found_by_place.borrow_mut();
                 by_place.iter_mut().zip(found).for_each(|(sum, found)| *sum += u32::from(found));
-                by_place.chunks(13).all(|part| part.iter().any(|&found| found > 1))
+                by_place.chunks(47).all(|part| part.iter().any(|&found| found > 0))
             });
         });
     });
