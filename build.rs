@@ -1,5 +1,5 @@
-//! Sets the cfg `guira_vectors`, which compiles the vector code in: on x86-64 with SSE2, and neither
-//! under a model checker nor with `--cfg guira_portable`.
+//! Sets the cfg `guira_vectors`, which compiles the vector code in: on x86-64 with SSE2, but not
+//! under loom, shuttle, or Miri, nor with `--cfg guira_steps` or `--cfg guira_portable`.
 
 use std::env;
 

@@ -100,8 +100,8 @@
 //!   `Ok(false)`, you own no copy and must not call `remove`.
 //! - The `*_batch` methods, the `*_mask` methods (for bursts of up to 64 items), and
 //!   [`try_extend`](Filter::try_extend) handle many items with overlapping cache misses. From 8
-//!   items on this is faster than one call after another. Batches of lookups use AVX-512 or AVX2
-//!   where the processor has them: see [`Kernel`].
+//!   items on this is faster than one call after another. In a [`CuckooFilter`], batches of lookups
+//!   use AVX-512 or AVX2 where the processor has them: see [`Kernel`].
 //! - [`by_hash`](Filter::by_hash) gives the same methods for 64-bit hashes or integer keys.
 //!
 //! There is no [`FromIterator`] and no [`Extend`], because an insert can fail and these traits
@@ -156,7 +156,7 @@
 //!
 //! | feature | default | adds |
 //! |---|---|---|
-//! | `std` | yes | snapshots; locks whose waiters yield and sleep; a random seed from the system; a counter for each thread |
+//! | `std` | yes | snapshots; locks whose waiters yield and sleep; a random seed from the system; a counter in up to 64 shards |
 //! | `serde` | no | `Serialize` and `Deserialize` for [`CuckooFilter`]; enables `std` |
 //! | `stats` | no | `stats()` and `Stats`: counts of relocations, search paths, retries, and waits |
 //!

@@ -152,7 +152,7 @@ impl<E: Membership> ByHash<'_, E> {
     }
 }
 
-/// The operations on many items, by an iterator that hashes each of them.
+/// The operations on many items, whose hashes are a `Batch`.
 impl<E: Membership> ByHash<'_, E> {
     #[inline]
     fn mix(self, hash: u64) -> u64 {
@@ -300,7 +300,7 @@ impl<E: Membership> ByHash<'_, E> {
 
 /// The hashes of a batch: a slice, or an iterator that computes them.
 pub(super) trait Batch: Sized {
-    /// The number of hashes; of an iterator that does not know it, `usize::MAX`.
+    /// The number of hashes; of an iterator, the upper bound that it knows, or else `usize::MAX`.
     fn at_most(&self) -> usize;
 
     /// The hashes, one by one.

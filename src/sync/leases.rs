@@ -40,8 +40,8 @@ impl Leases {
 
     /// Gives a leased number back.
     pub fn give_back(&self, number: usize) {
-        // Release: pairs with the Acquire in `take`, which publishes what this thread did as the
-        // number's owner.
+        // Release: publishes what this thread did as the number's owner. Pairs with the Acquire in
+        // `take`.
         self.leased.fetch_and(!(1 << number), Release);
     }
 }

@@ -111,8 +111,8 @@ impl Waiter {
         const YIELDS: u32 = 4;
         /// The first sleep, in microseconds. Shorter ones are hardly shorter: Linux adds 50.
         const FIRST_SLEEP: u64 = 50;
-        /// The longest sleep, in microseconds. A lock that is released is acquired this much later
-        /// at most, and a waiter takes little of the processor.
+        /// The longest sleep, in microseconds. A waiter notices about this late, at most, that the
+        /// lock was released, and it takes little of the processor.
         const LONGEST_SLEEP: u64 = 1_000;
 
         if pauses < YIELDS {

@@ -1,9 +1,10 @@
 //! The only door to atomics and locks: core's atomics, or those of a model checker.
 //!
-//! Everything that threads share is built from [`Word`] (an atomic `u64`), [`Tally`] (an atomic
-//! signed counter), [`Lock`] and [`SetOnce`]. No other module names an atomic type. A cfg, never a
-//! feature, selects the implementation, so that no dependent can switch it by accident: `loom` for
-//! the models of `loom-tests/`, `shuttle` for the linearizability tests. A third cfg,
+//! Everything that threads share in a filter is built from [`Word`] (an atomic `u64`), [`Tally`]
+//! (an atomic signed counter), [`Lock`] and [`SetOnce`]. Outside `sync`, only tests name atomic
+//! types. A cfg, never a feature, selects the implementation, so that no dependent can switch it by
+//! accident: `loom` for the models of `loom-tests/`, `shuttle` for the linearizability tests. A
+//! third cfg,
 //! `guira_steps`, keeps std's types and adds a hook before every step: see [`steps`]. (The feature
 //! `std` selects whether a thread that waits for a lock gives way to others, and whether threads
 //! have numbers.)
@@ -141,7 +142,7 @@ impl Tally {
     }
 
     /// Adds to the counter. Only one thread at a time may call this, and no thread may call
-    /// [`add`](Self::add). What the last such thread did here happened before.
+    /// [`add`](Self::add). All earlier calls must have happened before this one.
     #[inline]
     pub(crate) fn add_alone(&self, change: i64) {
         // Relaxed: see `add`. Nothing comes between the load and the store, and the load returns

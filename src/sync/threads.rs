@@ -36,8 +36,9 @@ mod imp {
         }
     }
 
-    /// Returns a number that no other thread has while this one has it, or one that is at least
-    /// [`MAX_LEASES`]: after the first so many threads, and in the destructors of thread-locals.
+    /// Returns a number that no other thread has while this one has it. Returns one that is at
+    /// least [`MAX_LEASES`] if all numbers were leased at the thread's first call, or if the thread
+    /// is ending.
     #[inline]
     pub(crate) fn number_of_this_thread() -> usize {
         let number = NUMBER.get();

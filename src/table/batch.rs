@@ -16,7 +16,8 @@ pub(crate) const WINDOW: usize = if cfg!(any(loom, shuttle)) { 2 } else { 32 };
 /// The hashes of a batch, in order.
 ///
 /// Operations on batches take their hashes in this form, so that they are compiled once, and not
-/// once per type of item. A call costs little, shared by a block.
+/// once per type of item. One call of the function in [`Source::Blocks`] writes a whole block of
+/// hashes, so it costs little per item.
 pub(crate) struct Hashes<'a> {
     source: Source<'a>,
     /// The seed with which the filter mixes them.

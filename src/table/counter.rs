@@ -22,8 +22,8 @@ pub struct ShardedCounter {
 
 #[derive(Debug)]
 struct Shard {
-    /// What the owners added. The next owner gets the number of the last one, and with it what
-    /// that one did: see `Leases`.
+    /// What the owners added, one after the other. What the last owner did happened before the next
+    /// one got its number: see `Leases`.
     owned: Tally,
     /// What other threads added.
     shared: Tally,

@@ -37,8 +37,8 @@ impl Kernel {
     /// Returns whether this program can use the kernel: it was compiled for x86-64, and the
     /// processor has the instructions.
     ///
-    /// Without the feature `std` the processor is not asked. Then the target features decide for
-    /// which the crate was compiled.
+    /// Without the feature `std` the processor is not asked. Then a kernel is available if the
+    /// crate was compiled for a target that has its features.
     ///
     /// ```
     /// assert!(guira::Kernel::Scalar.is_available());

@@ -176,7 +176,7 @@ impl Search {
         })
     }
 
-    /// Appends a node. Once the search deduplicates, not if its bucket has been visited.
+    /// Appends a node, unless the search deduplicates and has visited its bucket.
     #[inline]
     fn visit(&mut self, node: Node) {
         if self.visited.is_empty() {

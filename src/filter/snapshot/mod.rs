@@ -174,8 +174,8 @@ impl<S: BuildHasher> CuckooFilter<S> {
         Self::load_with(reader, |_| hasher)
     }
 
-    /// Loads a filter from all the bytes of a snapshot, with the hasher that `hasher` makes from
-    /// the seed that [`hasher_with`](crate::FilterBuilder::hasher_with) gave to it.
+    /// Loads a filter from all the bytes of a snapshot. `hasher` makes the hasher, from the same
+    /// seed as the function that [`hasher_with`](crate::FilterBuilder::hasher_with) was given.
     ///
     /// # Errors
     /// As [`from_bytes_with_hasher`](Self::from_bytes_with_hasher).

@@ -112,8 +112,8 @@ impl Table {
         answers: &mut Answers<'_>,
     ) -> Option<usize> {
         let words = self.buckets.as_slice();
-        // First, while the hashes are still in place for the scalar code. The kernels multiply by the
-        // number of buckets as a number of 32 bits.
+        // This check comes before any hash is taken, because the scalar code needs all of them. The
+        // kernels multiply by the number of buckets as a number of 32 bits.
         if kernel == Kernel::Scalar || words.len() > u32::MAX as usize {
             return None;
         }

@@ -1,7 +1,7 @@
 //! The steps of a batch lookup, written once and compiled for each instruction set.
 
-/// Defines `contains`, in a module that has the vector type `Vector`, the number of its `LANES`,
-/// and the operations on it.
+/// Defines `contains`, `contains_by_copies`, and `contains_burst`, in a module that has the vector
+/// type `Vector`, the number of its `LANES`, and the operations on it.
 ///
 /// A vector has one item in each lane of 64 bits. The formulas are those of `addressing.rs` and of
 /// `bucket/swar.rs`.
@@ -109,7 +109,7 @@ macro_rules! steps {
             }
         }
 
-        /// The semi-sorted words whose high parts match somewhere: compares whole fingerprints.
+        /// Compares whole fingerprints, in semi-sorted layouts, once a high part has matched.
         #[inline(never)]
         #[target_feature(enable = $features)]
         fn full_probe(view: &View<'_>, fingerprints: Vector, words: [Vector; 2]) -> u32 {

@@ -18,11 +18,12 @@ impl TableLoader {
     /// Bytes per chunk. A chunk stays in a second-level cache.
     pub(crate) const CHUNK: usize = 64 << 10;
     /// Bytes of a huge page that must have arrived before the page is taken. The rest, less than a
-    /// megabyte, is all that is taken in advance.
+    /// megabyte, is taken in advance. (While staged bytes are copied they take memory twice, so it
+    /// is two megabytes.)
     const STAGED: usize = 9 * HUGE_PAGE / 16;
 
-    /// Returns a loader that takes memory as bytes arrive, at most a megabyte in advance, as far as
-    /// the system allows it (Linux). `None` if the system refuses the memory.
+    /// Returns a loader that takes memory as bytes arrive, at most two megabytes in advance, as far
+    /// as the system allows it (Linux). `None` if the system refuses the memory.
     pub(crate) fn incremental(buckets: u64) -> Option<Self> {
         let mut table = Words::mapped(usize::try_from(buckets).ok()?)?;
         let whole = table.size_in_bytes() / HUGE_PAGE * HUGE_PAGE;
