@@ -109,10 +109,10 @@ impl Waiter {
 
         /// Number of pauses in which the thread yields.
         const YIELDS: u32 = 4;
-        /// The first sleep, in microseconds. Shorter ones are hardly shorter: Linux adds 50.
+        /// The first sleep, in microseconds. A lower number would hardly shorten it: Linux adds 50.
         const FIRST_SLEEP: u64 = 50;
-        /// The longest sleep, in microseconds. A waiter notices about this late, at most, that the
-        /// lock was released, and it takes little of the processor.
+        /// The longest sleep, in microseconds. A waiter notices the release of the lock at most
+        /// about this late, and takes little of the processor.
         const LONGEST_SLEEP: u64 = 1_000;
 
         if pauses < YIELDS {

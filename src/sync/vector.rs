@@ -11,9 +11,10 @@
 //! - *Each load is an Acquire.* x86-64 reorders no load with an earlier load, and no store with an
 //!   earlier load (volume 3A, section 9.2.2). A gather follows the same rule with respect to other
 //!   instructions. It may read its own elements in any order, as the two loads of a pair may.
-//! - *The compiler keeps the order.* The assembly does not say that it leaves memory alone or only
-//!   reads it, so no access to shared memory moves across it. (With the option `readonly`, the
-//!   compiler could move the second load of the version before it.)
+//! - *The compiler keeps the order.* The assembly has neither of the options `nomem` and
+//!   `readonly`, so the compiler must assume that it writes memory, and moves no access to shared
+//!   memory across it. (With `readonly`, it could move the second load of the version before the
+//!   assembly.)
 
 use core::{
     arch::{

@@ -25,7 +25,8 @@ mod on {
     /// more.
     const MAX: usize = 15;
 
-    /// Largest number of shards of the counter of inserts: no limit but that of every counter.
+    /// Largest useful number of shards of the counter of inserts: so large that only the limit of
+    /// [`ShardedCounter`] itself applies.
     const MAX_SHARDS: usize = usize::MAX >> 1;
 
     /// Statistics of a filter since it was built, loaded or cloned, as

@@ -50,8 +50,8 @@ impl CuckooFilter {
     ///
     /// Reads 64 KiB at a time, so the reader needs no buffer. The header is validated, by a
     /// checksum of its own and field by field, before anything is allocated. Then, on Linux, memory
-    /// is taken as bytes arrive, with at most a megabyte in advance. (Two megabytes while staged
-    /// bytes are copied to a huge page. On other systems the allocator decides.)
+    /// is taken as bytes arrive, at most two megabytes in advance. (On other systems the allocator
+    /// decides.)
     ///
     /// # Errors
     /// As [`from_bytes`](Self::from_bytes).
