@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use super::{Pair, Search, Table, insert::SearchStep, stats::RelocationCount};
 use crate::{InsertError, bucket::BucketLayout};
 
-/// Number of interleaved searches. 12 to 24 are equally good; 8 and 32 are worse.
+/// Number of interleaved searches. 12 are equally good; 8, and 24 or more, are worse.
 /// Two under loom and shuttle, so that small batches have more.
 const INTERLEAVED: usize = if cfg!(any(loom, shuttle)) { 2 } else { 16 };
 /// Prefetch distance of each search, in buckets. One is enough, because the other searches use the
