@@ -28,7 +28,7 @@ mod imp {
     impl Drop for Lease {
         /// The thread ends, but other thread-locals may still have to be dropped.
         fn drop(&mut self) {
-            // An error means that `NUMBER` has gone, and will be `NONE` if it comes back.
+            // This fails if `NUMBER` no longer exists. If it is created again, it is `NONE`.
             let _ = NUMBER.try_with(|number| number.set(MAX_LEASES));
             if let Some(number) = self.0 {
                 LEASES.give_back(number);
@@ -163,7 +163,9 @@ mod tests {
         static AFTER: RefCell<Option<Last>> = const { RefCell::new(None) };
     }
 
-    /// Thread-locals are dropped before and after the lease, in either order of their first uses.
+    /// One thread-local is first used before the lease, the other after it. So one of them is
+    /// dropped before the lease and the other after it, whether drops are in the order of first
+    /// uses or in the reverse order.
     #[test]
     fn no_number_is_used_once_it_was_given_back() {
         let run = || {

@@ -203,13 +203,13 @@
 //! Suppose that k threads insert the item or its aliases. Then there are never more than n + k - 1
 //! copies. Assume that n + k copies are in the words, and consider the inserts that added them. (A
 //! copy that is moved remains the same copy. Copies in one bucket are alike, so we may choose which
-//! of them any other clearing takes: let it be one that is not among the n + k.) One of these
-//! inserts, x, executes its fence last. Each other thread executed, after each of its copies but
-//! the last, the fence of its next insert. That fence precedes the fence of x. So at least n of the
-//! copies, all but that of x and the last ones of k - 1 other threads, were added before x reads
-//! the words, and x sees them. It misses none that is moved meanwhile, for the reason that makes a
-//! lookup's miss correct: the clearing of the original would have changed the version. So s is at
-//! least n, and so is the count under the lock: x is refused, a contradiction.
+//! of them a removal takes: let it be one that is not among the n + k.) One of these inserts, x,
+//! executes its fence last. Each other thread executed, after each of its copies but the last, the
+//! fence of its next insert. That fence precedes the fence of x. So at least n of the copies, all
+//! but that of x and the last ones of k - 1 other threads, were added before x reads the words, and
+//! x sees them. It misses none that is moved meanwhile, for the reason that makes a lookup's miss
+//! correct: the clearing of the original would have changed the version. So s is at least n, and so
+//! is the count under the lock: x is refused, a contradiction.
 //!
 //! The same holds with sequences of inserts in place of threads, if in each sequence every insert
 //! happens before the next one. A single sequence never exceeds n. Without the fence, two threads

@@ -29,8 +29,9 @@ pub(super) const LONE_PREFETCH_DISTANCE: usize = 12;
 
 /// A visited bucket. The fingerprint in slot `slot` of the parent leads to it.
 ///
-/// Packed into one integer: the compiler assembles a struct of these fields on the stack and loads
-/// it in one piece, and that load waits until the stores have left the processor's store buffer.
+/// Packed into one integer. The compiler would assemble a struct of these fields on the stack and
+/// load it in one piece, and that load would wait until the stores have left the processor's store
+/// buffer.
 #[derive(Clone, Copy, Debug)]
 struct Node(u64);
 

@@ -10,11 +10,11 @@ use crate::Layout;
 /// 400,000 tables of a size refused an item. The fit is rounded up, and the result was measured
 /// again. Above 10^5 items, only `share` matters, and it is extrapolated. In a large table, the
 /// first refusal is the first failure among many nearly independent searches. So a table of 10,000
-/// N slots refuses an item at about the same load as the first of 10,000 tables of N slots. So
-/// about half of the tables of 10,000 N slots have refused an item at the load at which one in
-/// 10,000 tables of N slots has. That load falls by the same step whenever N grows by the same
-/// factor: for each factor of 181, by 0.09, 0.14, 0.27, 0.37 and 0.40 percentage points, for 8, 6,
-/// 5, 4 and 3 slots per bucket. `share` allows for this up to 2^32 buckets.
+/// N slots refuses an item at about the same load as the first of 10,000 tables of N slots. Take
+/// the load at which one in 10,000 tables of N slots has refused an item: at this load, about half
+/// of the tables of 10,000 N slots have refused one. This load falls by the same step whenever N
+/// grows by the same factor: for each factor of 181, by 0.09, 0.14, 0.27, 0.37 and 0.40 percentage
+/// points, for 8, 6, 5, 4 and 3 slots per bucket. `share` allows for this up to 2^32 buckets.
 struct Slack {
     share: f64,
     root: f64,

@@ -174,8 +174,8 @@ impl<S: BuildHasher> CuckooFilter<S> {
         Self::load_with(reader, |_| hasher)
     }
 
-    /// Loads a filter from all the bytes of a snapshot. `hasher` makes the hasher, from the same
-    /// seed as the function that [`hasher_with`](crate::FilterBuilder::hasher_with) was given.
+    /// Loads a filter from all the bytes of a snapshot. `hasher` makes the hasher. It gets the same
+    /// seed as the function that was given to [`hasher_with`](crate::FilterBuilder::hasher_with).
     ///
     /// # Errors
     /// As [`from_bytes_with_hasher`](Self::from_bytes_with_hasher).

@@ -52,7 +52,7 @@ impl Scene {
     fn new() -> Self {
         let words = (0..BUCKETS).map(|_| Word::new(0)).collect();
         let stripes = Stripes::new(BUCKETS as u64).expect("memory");
-        // No version has its first value, which memory that was not written has as well.
+        // Now no version is zero, the value that memory which was never written may have.
         stripes.as_slice().iter().for_each(|stripe| stripe.lock().bump());
         Self { words, stripes }
     }
@@ -187,7 +187,7 @@ fn versions_are_copied_if_they_are_few() {
     let enough = ITEMS_PER_COPY * MAX_COPIED;
     assert!(are_copied(MAX_COPIED, enough) && are_copied(8, ITEMS_PER_COPY * 8));
     assert!(!are_copied(MAX_COPIED, enough - 1) && !are_copied(8, ITEMS_PER_COPY * 8 - 1));
-    // Beyond the room for copies, no version would be validated.
+    // Versions beyond the room for copies would not be validated.
     assert!(!are_copied(2 * MAX_COPIED, usize::MAX));
 }
 
@@ -263,7 +263,7 @@ fn second_lookups_answer_for_their_own_items() {
             again.set(again.get() + 1);
             is_chosen(hash)
         };
-        // Until an item was found in each part of a batch, and in the last one.
+        // Repeats until an item was found in each part of the batch, the last one included.
         let mut found_by_place = vec![0; hashes.len()];
         let found_by_place = RefCell::new(&mut found_by_place);
         scene.beside_bumps(&hashes, || {

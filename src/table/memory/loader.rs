@@ -18,8 +18,8 @@ impl TableLoader {
     /// Bytes per chunk. A chunk stays in a second-level cache.
     pub(crate) const CHUNK: usize = 64 << 10;
     /// Bytes of a huge page that must have arrived before the page is taken. The rest, less than a
-    /// megabyte, is taken in advance. (While staged bytes are copied they take memory twice, so it
-    /// is two megabytes.)
+    /// megabyte, is taken in advance. (While staged bytes are copied, they take memory twice. Then
+    /// two megabytes are taken in advance.)
     const STAGED: usize = 9 * HUGE_PAGE / 16;
 
     /// Returns a loader that takes memory as bytes arrive, at most two megabytes in advance, as far
