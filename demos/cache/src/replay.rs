@@ -280,19 +280,23 @@ mod tests {
         [Mirror::Nothing, Mirror::filter(1_000, 0.01).expect("a valid rate"), Mirror::set()]
     }
 
-    /// Checks that `action` fails with `message`. It gets a fresh replay and a present key's index.
+    /// Checks that `action` fails with `message`. It gets a fresh replay, with the mirror of this
+    /// number, and the index of a present key.
+    ///
+    /// A false positive or an eviction can hide a fault, so there are a few attempts.
     fn assert_fails(
-        mirror: &Mirror,
-        action: impl FnOnce(&Replay<'_>, usize) -> Result<(), Failure>,
+        mirror: usize,
+        action: impl Fn(&Replay<'_>, usize) -> Result<(), Failure>,
         message: &str,
     ) {
-        let trace = reads();
-        let index = trace.present.iter().position(|&present| present).expect("half are present");
-        let replay = Replay::new(&trace, mirror, 100).expect("a store");
-        let Err(Failure::WrongAnswer(reason)) = action(&replay, index) else {
-            panic!("{mirror}: the replay did not notice");
-        };
-        assert!(reason.contains(message), "{mirror}: {reason}");
+        let noticed = (0..6).any(|_| {
+            let (trace, mirror) = (reads(), &mirrors()[mirror]);
+            let index = trace.present.iter().position(|&present| present);
+            let replay = Replay::new(&trace, mirror, 100).expect("a store");
+            let outcome = action(&replay, index.expect("half are present"));
+            matches!(outcome, Err(Failure::WrongAnswer(reason)) if reason.contains(message))
+        });
+        assert!(noticed, "mirror {mirror}: the replay did not notice");
     }
 
     #[test]
@@ -318,7 +322,9 @@ mod tests {
             assert!(replay.mirror.remove(replay.trace.keys[index]));
             replay.run(2).map(drop)
         };
-        mirrors()[1..].iter().for_each(|mirror| assert_fails(mirror, lose, "false negative"));
+        for mirror in [1, 2] {
+            assert_fails(mirror, lose, "false negative");
+        }
     }
 
     #[test]
@@ -327,7 +333,9 @@ mod tests {
             assert!(replay.mirror.remove(replay.trace.keys[index]));
             replay.finish().map(drop)
         };
-        mirrors()[1..].iter().for_each(|mirror| assert_fails(mirror, lose, "false negative"));
+        for mirror in [1, 2] {
+            assert_fails(mirror, lose, "false negative");
+        }
     }
 
     #[test]
@@ -336,7 +344,7 @@ mod tests {
             replay.mirror.insert(replay.trace.keys[index]).expect("room");
             replay.finish().map(drop)
         };
-        assert_fails(&mirrors()[1], insert, "keys in the mirror");
+        assert_fails(1, insert, "keys in the mirror");
     }
 
     #[test]
@@ -345,7 +353,9 @@ mod tests {
             assert!(replay.mirror.remove(replay.trace.keys[index]));
             replay.delete(index, &mut Tally::default())
         };
-        mirrors()[1..].iter().for_each(|mirror| assert_fails(mirror, remove, "nothing to remove"));
+        for mirror in [1, 2] {
+            assert_fails(mirror, remove, "nothing to remove");
+        }
     }
 
     #[test]
@@ -354,6 +364,6 @@ mod tests {
             replay.cache.insert(replay.trace.keys[index], Row::new(7));
             replay.run(2).map(drop)
         };
-        assert_fails(&Mirror::Nothing, cache, "stale row");
+        assert_fails(0, cache, "stale row");
     }
 }
