@@ -163,8 +163,8 @@
 //! Features only add; they change no signature. Without `std` the crate is `no_std` and needs an
 //! allocator and 64-bit atomics. It has everything but snapshots, with three differences:
 //!
-//! - A thread that waits for a stripe only spins. If a thread that holds a stripe can be interrupted by
-//!   another one that then waits for that stripe (an interrupt handler, or a scheduler with strict
+//! - A thread that waits for a stripe only spins. If a thread that holds a stripe can be interrupted
+//!   by another one that then waits for that stripe (an interrupt handler, or a scheduler with strict
 //!   priorities), the other one may spin forever. Apart from the getters, two operations take no
 //!   lock: a lookup, and an `insert` into a [`CuckooFilter`] without
 //!   [`max_copies`](FilterBuilder::max_copies) if one of the item's buckets has room.

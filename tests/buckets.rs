@@ -204,7 +204,8 @@ impl Subject {
         (lane, self.oracle.width - self.slots * lane)
     }
 
-    /// Returns the word with one slot emptied, one bit flipped, or another code; or a random number.
+    /// Returns the word with one slot emptied, one bit flipped, or another code; or a random
+    /// number.
     fn damage(self, word: u64, rng: &mut impl RngExt) -> u64 {
         let (lane, code) = self.lanes();
         match rng.random_range(0..4) {

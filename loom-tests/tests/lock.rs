@@ -54,7 +54,7 @@ fn excludes_and_publishes() {
     });
 }
 
-/// Catches a lock for which threads wait in vain, or that more than one of them acquires.
+/// Catches a lock that a waiting thread never acquires, or that two threads hold at once.
 #[test]
 fn is_acquired_by_every_thread_that_waits() {
     check("lock_waited_for", 7, &["all"], |seen| {

@@ -30,8 +30,8 @@ use super::Word;
 #[inline]
 pub(crate) fn load_both([first, second]: [&Word; 2]) -> __m128i {
     let both;
-    // SAFETY: both words are valid for reads, and the target has SSE2. The module's documentation says
-    // why no atomic type is needed.
+    // SAFETY: both words are valid for reads, and the target has SSE2. The module's documentation
+    // says why no atomic type is needed.
     unsafe {
         asm!(
             "movq {both}, qword ptr [{first}]",

@@ -52,8 +52,8 @@ impl Operation {
         }
     }
 
-    /// Executes the items of each burst by single calls, and collects the same answers as a call for
-    /// the burst. Returns how many items, or bursts of inserts, succeed.
+    /// Executes the items of each burst by single calls, and collects the same answers as a call
+    /// for the burst. Returns how many items, or bursts of inserts, succeed.
     fn singly(self, filter: &CuckooFilter, keys: &[u64], size: usize) -> usize {
         let (bursts, filter) = (keys.chunks(size), filter.by_hash());
         match self {

@@ -42,10 +42,16 @@ operations! {
     fn or(x: Vector, y: Vector) -> Vector { _mm256_or_si256(x, y) }
     fn add(x: Vector, y: Vector) -> Vector { _mm256_add_epi64(x, y) }
     fn subtract(x: Vector, y: Vector) -> Vector { _mm256_sub_epi64(x, y) }
-    fn shift_right_by(x: Vector, bits: u32) -> Vector { _mm256_srl_epi64(x, _mm_cvtsi32_si128(bits as i32)) }
+    fn shift_right_by(x: Vector, bits: u32) -> Vector {
+        _mm256_srl_epi64(x, _mm_cvtsi32_si128(bits as i32))
+    }
     fn shift_right<const N: u32>(x: Vector) -> Vector { shift_right_by(x, N) }
-    fn shift_left<const N: u32>(x: Vector) -> Vector { _mm256_sll_epi64(x, _mm_cvtsi32_si128(N as i32)) }
-    fn shift_right_low<const N: u32>(x: Vector) -> Vector { _mm256_srl_epi32(x, _mm_cvtsi32_si128(N as i32)) }
+    fn shift_left<const N: u32>(x: Vector) -> Vector {
+        _mm256_sll_epi64(x, _mm_cvtsi32_si128(N as i32))
+    }
+    fn shift_right_low<const N: u32>(x: Vector) -> Vector {
+        _mm256_srl_epi32(x, _mm_cvtsi32_si128(N as i32))
+    }
     fn nonzero(x: Vector) -> u32 { different(x, splat(0)) }
     fn different(x: Vector, y: Vector) -> u32 {
         !_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(x, y))) as u32 & ALL

@@ -42,7 +42,9 @@ operations! {
     fn shift_right<const N: u32>(x: Vector) -> Vector { _mm512_srli_epi64::<N>(x) }
     fn shift_left<const N: u32>(x: Vector) -> Vector { _mm512_slli_epi64::<N>(x) }
     fn shift_right_low<const N: u32>(x: Vector) -> Vector { _mm512_srli_epi32::<N>(x) }
-    fn shift_right_by(x: Vector, bits: u32) -> Vector { _mm512_srl_epi64(x, _mm_cvtsi32_si128(bits as i32)) }
+    fn shift_right_by(x: Vector, bits: u32) -> Vector {
+        _mm512_srl_epi64(x, _mm_cvtsi32_si128(bits as i32))
+    }
     fn nonzero(x: Vector) -> u32 { _mm512_test_epi64_mask(x, x).into() }
     fn different(x: Vector, y: Vector) -> u32 { _mm512_cmpneq_epi64_mask(x, y).into() }
     fn reflect(bucket: Vector, t: Vector, n: Vector) -> Vector {

@@ -119,7 +119,8 @@ fn can_run(name: &str) -> bool {
     }
 }
 
-/// The names of the mutants, in the order of their numbers from 1, and the sources with all of them.
+/// The names of the mutants, in the order of their numbers from 1, and the sources with all of
+/// them.
 fn instrument(sources: &[Source]) -> Result<(Vec<String>, Vec<Source>)> {
     let mut names = vec![];
     let mut sources = sources.to_vec();
