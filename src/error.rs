@@ -11,7 +11,7 @@ use crate::{Kernel, Layout};
 /// ```
 /// use guira::{CuckooFilter, InsertError};
 ///
-/// let filter = CuckooFilter::with_capacity(100);
+/// let filter = CuckooFilter::with_capacity(100_000);
 /// while filter.insert("again and again").is_ok() {}
 /// assert_eq!(filter.insert("again and again"), Err(InsertError::TooManyCopies));
 /// assert_eq!(filter.insert("another"), Ok(()));
