@@ -6,8 +6,8 @@ use std::{
     collections::HashMap,
     iter,
     sync::atomic::{
-        AtomicBool,
-        Ordering::{Acquire, Release},
+        AtomicBool, AtomicU64,
+        Ordering::{Acquire, Relaxed, Release},
     },
     thread,
 };
@@ -275,27 +275,27 @@ fn relocated(scene: &Scene) {
     // In a large table the item moves less often.
     let is_large = buckets(&scene.filter) > 65_536;
     let rounds = scaled(100, 300) * if is_large { 5 } else { 1 };
-    let stop = AtomicBool::new(false);
+    let (stop, moves) = (AtomicBool::new(false), AtomicU64::new(0));
     thread::scope(|scope| {
         let writer = scope.spawn(|| {
             let _stop = StopOnPanic(&stop);
-            let mut moves = 0_u64;
             while !stop.load(Acquire) {
                 scene.drive();
-                moves += 2;
+                moves.fetch_add(2, Relaxed);
             }
-            moves
         });
         let reader = scope.spawn(|| {
             let _stop = StopOnPanic(&stop);
-            for _ in 0..rounds {
+            // On a busy machine the writer may begin late.
+            let mut done = 0;
+            while !stop.load(Acquire) && (done < rounds || moves.load(Relaxed) < rounds) {
                 scene.find();
+                done += 1;
             }
             stop.store(true, Release);
         });
         reader.join().expect("no false negative");
-        let moves = writer.join().expect("no item is lost");
-        assert!(moves > rounds, "only {moves} moves");
+        writer.join().expect("no item is lost");
     });
     assert_eq!(scene.filter.count(&scene.item[0]), 1);
 }
