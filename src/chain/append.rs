@@ -7,7 +7,7 @@ use super::{Chain, Segment};
 use crate::{
     InsertError, Layout,
     sync::SetOnce,
-    table::{Addressing, Counters, Nested, Stripes, try_boxed},
+    table::{Addressing, AllStripes, Counters, Nested, Stripes, try_boxed},
 };
 
 /// Growth for which the stripes are dimensioned, as a multiple of the first segment's buckets: no
@@ -70,20 +70,28 @@ impl Chain {
     pub fn try_clone(&self) -> Option<(Self, u64)> {
         let copy = Self::without_segments(self.plan.iter().copied(), self.huge_pages)?;
         // The segments that exist now are enough: see "Copies of the chain". Their memory is
-        // allocated before the locks are acquired.
+        // touched before the locks are acquired.
         // mutant: chain-clone-segments-relaxed
         let segments = 0..self.segments().len();
         let mut copies =
             segments.map(|number| copy.allocate(number)).collect::<Option<Vec<_>>>()?;
+        copies.iter_mut().for_each(Segment::touch);
         // mutant: chain-clone-no-locks
         // mutant: chain-clone-one-lock-fewer, chain-clone-any-order
         let stripes = self.stripes.lock_all()?;
-        let segments = self.segments().zip(&mut copies);
-        // mutant: chain-clone-early-unlock, chain-clone-read-relaxed
-        let occupied = segments.map(|(from, to)| from.copy_into(&stripes, to)).sum();
+        // mutant: chain-clone-early-unlock, chain-clone-no-fence
+        self.copy_into(&stripes, &mut copies);
         drop(stripes);
+        let occupied = copies.iter_mut().map(Segment::occupied).sum();
         copy.places.iter().zip(copies).for_each(|(place, segment)| place.set(segment));
         Some((copy, occupied))
+    }
+
+    /// Copies segments from the first on, into as many of the same sizes.
+    fn copy_into(&self, stripes: &AllStripes, copies: &mut [Segment]) {
+        for (from, to) in self.segments().zip(copies) {
+            to.with_words(|words| from.copy_into(stripes, words));
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::{
     bucket::with_layout,
     table::{
         Addressing, AllStripes, Counters, Nested, Pair, RelocationCount, StripeGuard, Stripes,
-        Table,
+        Table, occupied,
     },
 };
 
@@ -40,10 +40,24 @@ impl Segment {
         self.table.addressing().buckets()
     }
 
-    /// Copies the segment into an empty one of the same layout and size. Returns the number of
-    /// occupied slots.
-    pub(super) fn copy_into(&self, stripes: &AllStripes, copy: &mut Self) -> u64 {
-        with_layout!(self.layout, L => self.table.copy_into::<L>(stripes, &mut copy.table))
+    /// Copies all words: [`Table::copy_into`].
+    pub(super) fn copy_into(&self, stripes: &AllStripes, copy: &mut [u64]) {
+        self.table.copy_into(stripes, copy);
+    }
+
+    /// Has the system provide the memory of all words.
+    pub(super) fn touch(&mut self) {
+        self.table.touch();
+    }
+
+    /// Calls a function with the values of all words, which it may change.
+    pub(super) fn with_words<R>(&mut self, change: impl FnOnce(&mut [u64]) -> R) -> R {
+        self.table.with_words(change)
+    }
+
+    /// Counts the occupied slots.
+    pub(super) fn occupied(&mut self) -> u64 {
+        with_layout!(self.layout, L => self.table.with_words(|words| occupied::<L>(words)))
     }
 
     /// Clears all slots. Returns the number of those that were occupied.

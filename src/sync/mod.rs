@@ -59,6 +59,30 @@ pub(crate) fn full_fence() {
     atomic::fence(Ordering::SeqCst);
 }
 
+/// An Acquire fence: if an earlier Relaxed load of this thread returned what a Release stored, or a
+/// later change of the same release sequence, that Release happens before what follows the call.
+/// (Shuttle is sequentially consistent, and has no fence.)
+#[inline]
+pub(crate) fn acquire_fence() {
+    #[cfg(not(all(shuttle, not(loom))))]
+    atomic::fence(Acquire);
+}
+
+/// Loads words by Relaxed, as fast as memory can be copied.
+///
+/// # Panics
+/// If there are not as many values as words.
+pub(crate) fn load_all(words: &[Word], values: &mut [u64]) {
+    assert_eq!(words.len(), values.len(), "a value for each word");
+    #[cfg(guira_vectors)]
+    if size_of_val(words) >= vector::MIN_STREAMED {
+        return vector::load_all(words, values);
+    }
+    for (word, value) in words.iter().zip(values) {
+        *value = word.load(Relaxed);
+    }
+}
+
 /// An atomic `u64`: a bucket, or a version.
 #[derive(Debug)]
 #[repr(transparent)]

@@ -237,7 +237,11 @@
 //!
 //! Lookups continue, because they take no lock, and so do inserts into buckets with an empty slot.
 //! An insert that overlaps the copying is in the copy or not. If it is, a hit in a clone happens
-//! after it, because a clone reads the words by Acquire loads.
+//! after it: an Acquire fence follows the loads of the words, and stands for an Acquire of each of
+//! them.
+//!
+//! Whoever needs a lock waits while the words are copied, so nothing else is done under the locks.
+//! The memory of the copy is allocated and touched before, and the copied items are counted after.
 //!
 //! # Order across pairs
 //!
@@ -292,7 +296,6 @@ pub(crate) use stats::{Counters, RelocationCount};
 #[cfg(loom)]
 pub use stripes::Version;
 pub use stripes::{AllStripes, Stripe, StripeGuard, Stripes};
-#[cfg(feature = "std")]
 pub(crate) use whole_table::occupied;
 
 /// Buckets, stripes, and the protocol's steps on them.

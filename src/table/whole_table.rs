@@ -2,17 +2,16 @@
 
 use alloc::vec::Vec;
 
-use super::{AllStripes, Nesting, Table, memory::advise_huge_pages};
+use super::{AllStripes, Nesting, Table, memory::touched_words};
 use crate::{
     bucket::BucketLayout,
-    sync::{AcqRel, Acquire, Relaxed},
+    sync::{AcqRel, acquire_fence, load_all},
 };
 
 /// Number of words whose occupied slots are counted together. They stay in a first-level cache.
 const CENSUS_BLOCK: usize = 512;
 
 /// Counts the occupied slots of words.
-#[cfg(feature = "std")]
 pub(crate) fn occupied<L: BucketLayout>(words: &[u64]) -> u64 {
     words.chunks(CENSUS_BLOCK).map(|block| L::census(block).occupied).sum()
 }
@@ -22,16 +21,11 @@ impl Table {
     /// call, or `None` if the system refuses the memory.
     #[must_use]
     pub fn copy_words(&self) -> Option<Vec<u64>> {
-        let words = self.buckets.as_slice();
-        let mut copy = Vec::new();
-        copy.try_reserve_exact(words.len()).ok()?;
-        // The page faults of the copy occur under the locks. Huge pages make them fewer.
-        advise_huge_pages(copy.spare_capacity_mut());
-        // mutant: copy-no-locks, copy-early-unlock, copy-one-lock-fewer, copy-any-order
-        let _stripes = self.stripes.lock_all()?;
-        // Relaxed: what must be seen happened before the locks were acquired, or before the call.
-        // An insert that overlaps the call may be in the copy without having happened before it.
-        copy.extend(words.iter().map(|word| word.load(Relaxed)));
+        let mut copy = touched_words(self.buckets.as_slice().len())?;
+        // mutant: copy-no-locks, copy-one-lock-fewer, copy-any-order
+        let stripes = self.stripes.lock_all()?;
+        // mutant: copy-early-unlock
+        self.copy_into(&stripes, &mut copy);
         Some(copy)
     }
 
@@ -41,10 +35,13 @@ impl Table {
     #[must_use]
     pub fn try_clone<L: BucketLayout>(&self, huge_pages: bool) -> Option<(Self, u64)> {
         let mut copy = Self::new(self.addressing, huge_pages)?;
+        copy.touch();
         // mutant: clone-no-locks, clone-one-lock-fewer, clone-any-order
         let stripes = self.stripes.lock_all()?;
         // mutant: clone-early-unlock
-        let occupied = self.copy_into::<L>(&stripes, &mut copy);
+        copy.with_words(|words| self.copy_into(&stripes, words));
+        drop(stripes);
+        let occupied = copy.with_words(|words| occupied::<L>(words));
         Some((copy, occupied))
     }
 
@@ -64,24 +61,30 @@ impl Table {
 }
 
 impl<N: Nesting> Table<N> {
-    /// Copies all words into an empty table of the same size. Returns the number of occupied slots.
+    /// Copies all words, in order. A caller that finds an item in the copy happens after its insert.
     ///
-    /// The caller holds all stripes of this table.
-    pub(crate) fn copy_into<L: BucketLayout>(&self, _stripes: &AllStripes, copy: &mut Self) -> u64 {
-        let mut block = [0; CENSUS_BLOCK];
-        let mut count = 0;
-        let (from, to) = (self.buckets.as_slice(), copy.buckets.as_mut_slice());
-        for (from, to) in from.chunks(CENSUS_BLOCK).zip(to.chunks_mut(CENSUS_BLOCK)) {
-            let block = &mut block[..from.len()];
-            for ((copied, from), to) in block.iter_mut().zip(from).zip(to) {
-                // Acquire: as in `BothWords::load`. A hit in the copy happens after the insert that
-                // it found.
-                *copied = from.load(Acquire);
-                to.set(*copied);
-            }
-            count += L::census(block).occupied;
-        }
-        count
+    /// The caller holds all stripes of this table. Other threads wait for them, so the memory of
+    /// the copy should be [touched](touched_words).
+    ///
+    /// # Panics
+    /// If the copy does not have as many words as the table.
+    pub(crate) fn copy_into(&self, _stripes: &AllStripes, copy: &mut [u64]) {
+        // Relaxed: what must be in the copy happened before the locks were acquired, or before the
+        // call. The fence orders these loads.
+        load_all(self.buckets.as_slice(), copy);
+        // Pairs with the Release of `try_add` and `clear_slot`, for every word that was loaded.
+        // mutant: copy-no-fence
+        acquire_fence();
+    }
+
+    /// Has the system provide the memory of all words, which takes long for a large table.
+    pub(crate) fn touch(&mut self) {
+        self.buckets.touch();
+    }
+
+    /// Calls a function with the values of all words, which it may change.
+    pub(crate) fn with_words<R>(&mut self, change: impl FnOnce(&mut [u64]) -> R) -> R {
+        self.buckets.with_words(change)
     }
 
     /// Removes every fingerprint. Returns the number of slots that were cleared.

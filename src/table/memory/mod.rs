@@ -58,9 +58,14 @@ impl Buckets {
         self.words.as_slice()
     }
 
-    /// All buckets, through an exclusive reference.
-    pub(super) fn as_mut_slice(&mut self) -> &mut [Word] {
-        self.words.as_mut_slice()
+    /// Has the system provide the memory of all buckets.
+    pub(super) fn touch(&mut self) {
+        self.words.touch();
+    }
+
+    /// Calls a function with the values of all buckets, which it may change.
+    pub(super) fn with_words<R>(&mut self, change: impl FnOnce(&mut [u64]) -> R) -> R {
+        self.words.with_values(change)
     }
 
     /// Bytes allocated for the buckets, alignment included.
@@ -98,6 +103,17 @@ fn words(bytes: &Range<usize>) -> Range<usize> {
     const WORD: usize = size_of::<u64>();
     assert!(bytes.start.is_multiple_of(WORD) && bytes.end.is_multiple_of(WORD), "half a word");
     bytes.start / WORD..bytes.end / WORD
+}
+
+/// Returns zeroed words in memory that the system has provided, on huge pages where it has them, or
+/// `None` if it refuses the memory.
+pub(crate) fn touched_words(len: usize) -> Option<Vec<u64>> {
+    let mut words = Vec::new();
+    words.try_reserve_exact(len).ok()?;
+    advise_huge_pages(words.spare_capacity_mut());
+    // This writes every word, so the system provides every page.
+    words.resize(len, 0);
+    Some(words)
 }
 
 /// Advises the system to back untouched memory with huge pages, as far as whole ones fit into it.

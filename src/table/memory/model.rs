@@ -25,6 +25,8 @@ impl Words {
 
     pub(super) fn populate(&mut self, _bytes: Range<usize>) {}
 
+    pub(super) fn touch(&mut self) {}
+
     pub(super) fn use_huge_pages(&mut self, _bytes: Range<usize>) {}
 
     pub(super) fn release(&mut self) {}
@@ -44,6 +46,15 @@ impl Words {
         result
     }
 
+    pub(super) fn with_values<R>(&mut self, change: impl FnOnce(&mut [u64]) -> R) -> R {
+        let mut values: Vec<u64> = self.0.iter().map(|word| word.load(Relaxed)).collect();
+        let result = change(&mut values);
+        for (word, value) in self.0.iter_mut().zip(values) {
+            word.set(value);
+        }
+        result
+    }
+
     pub(super) fn size_in_bytes(&self) -> usize {
         self.0.len() * size_of::<u64>()
     }
@@ -58,9 +69,5 @@ impl Words {
 
     pub(super) fn as_slice(&self) -> &[Word] {
         &self.0
-    }
-
-    pub(super) fn as_mut_slice(&mut self) -> &mut [Word] {
-        &mut self.0
     }
 }

@@ -1,12 +1,14 @@
 //! Zeroed, aligned words, from the allocator or straight from the system.
 
 use alloc::alloc::{alloc_zeroed, dealloc};
-use core::{alloc::Layout, ops::Range, ptr::NonNull, slice};
+use core::{alloc::Layout, hint::black_box, ops::Range, ptr::NonNull, slice};
 
 use super::{HUGE_PAGE, Word};
 
 /// Alignment of tables without huge pages, in bytes: a cache line, so that eight buckets share one.
 const CACHE_LINE: usize = 64;
+/// Size of a page in bytes on most systems. It is larger on some.
+const SMALL_PAGE: usize = 4 << 10;
 /// Smallest table, in bytes, that gets a mapping of its own when it is loaded incrementally.
 #[cfg(all(target_os = "linux", not(miri)))]
 const MIN_MAPPING: usize = 512 << 10;
@@ -111,6 +113,17 @@ impl Words {
         self.advise(bytes, Advice::Populate);
     }
 
+    /// Takes memory for all words, which are zero, apart from at most one page.
+    pub(super) fn touch(&mut self) {
+        self.populate(0..self.size_in_bytes());
+        // Not every system knows this advice, and it is refused if the words do not begin with a
+        // page. Then a page is taken when it is first written.
+        for page in self.as_mut_slice().chunks_mut(SMALL_PAGE / size_of::<Word>()) {
+            // Zeros that the compiler does not know: it could omit the store to new memory.
+            page[0].set(black_box(0));
+        }
+    }
+
     /// Backs some bytes with huge pages, each when it is first touched.
     pub(super) fn use_huge_pages(&mut self, bytes: Range<usize>) {
         self.advise(bytes, Advice::HugePages);
@@ -154,7 +167,7 @@ impl Words {
     }
 
     /// The words, through an exclusive reference.
-    pub(super) fn as_mut_slice(&mut self) -> &mut [Word] {
+    fn as_mut_slice(&mut self) -> &mut [Word] {
         // SAFETY: as in `as_slice`, and `&mut self` makes the access exclusive.
         unsafe { slice::from_raw_parts_mut(self.first.as_ptr(), self.len) }
     }
@@ -177,6 +190,14 @@ impl Words {
         let result = change(bytes);
         swap_bytes_if_big_endian(bytes);
         result
+    }
+
+    /// Calls a function with the values of all words, which it may change.
+    pub(super) fn with_values<R>(&mut self, change: impl FnOnce(&mut [u64]) -> R) -> R {
+        let words = self.as_mut_slice();
+        // SAFETY: the words, borrowed exclusively. A `Word` is an atomic, which has the size, the
+        // alignment and the valid values of its integer.
+        change(unsafe { slice::from_raw_parts_mut(words.as_mut_ptr().cast(), words.len()) })
     }
 
     /// Bytes of the words.

@@ -224,6 +224,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     // What holds all stripes.
     fault("clear-early-unlock", "`clear` swaps after releasing the locks", RELEASED),
+    fault("copy-early-unlock", "a snapshot reads after releasing the locks", RELEASED),
     fault("clone-early-unlock", "a clone reads after releasing the locks", RELEASED),
     fault("chain-clear-early-unlock", "`clear` swaps after releasing the locks", RELEASED),
     fault("chain-clone-early-unlock", "a clone reads after releasing the locks", RELEASED),
@@ -257,8 +258,8 @@ pub(super) const FAULTS: &[Fault] = &[
         During("table/whole_table: clear_locked: AcqRel to Release"),
     ),
     fault(
-        "chain-clone-read-relaxed",
-        "a clone reads the words by Relaxed",
-        During("table/whole_table: copy_into: Acquire to Relaxed"),
+        "chain-clone-no-fence",
+        "a clone has no Acquire fence after reading the words",
+        During("copy-no-fence"),
     ),
 ];

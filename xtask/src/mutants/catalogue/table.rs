@@ -144,11 +144,6 @@ pub(super) const FAULTS: &[Fault] = &[
     fault("limit-relaxed", "the unlocked count for the limit reads by Relaxed", Weaken(Acquire)),
     // Whole tables.
     fault("copy-no-locks", "a snapshot takes no locks", During("lock-skipped")),
-    fault(
-        "copy-early-unlock",
-        "a snapshot reads after releasing the locks",
-        After("drop(_stripes);"),
-    ),
     fault("copy-one-lock-fewer", "a snapshot takes all locks but one", During("all-but-one-lock")),
     fault(
         "copy-any-order",
@@ -162,6 +157,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "clones take the locks in no fixed order",
         During("locks-in-no-order"),
     ),
+    fault("copy-no-fence", "no Acquire fence after a copy has read the words", Delete),
     fault("clear-no-locks", "`clear` takes no locks", During("lock-skipped")),
     fault("clear-one-lock-fewer", "`clear` takes all locks but one", During("all-but-one-lock")),
     fault(
