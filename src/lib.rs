@@ -214,7 +214,7 @@ pub mod raw {
     pub use crate::sync::steps;
     pub use crate::{
         bucket::{BucketLayout, Census, Fingerprint, Plain, SemiSorted},
-        chain::Chain,
+        chain::{Chain, Plan},
         table::{
             Addressing, MAX_BUCKETS, Move, Nested, Nesting, Pair, Progress, Search, ShardedCounter,
             Single, Table, mix,

@@ -94,6 +94,18 @@ fn invalid_rates<E: Subject>() {
 }
 
 #[test]
+fn growth_factors_that_are_no_power_of_two_from_2_to_16() {
+    for factor in [0, 1, 3, 5, 6, 12, 15, 17, 32, usize::MAX] {
+        let builder = GrowingFilter::builder().capacity(10).growth_factor(factor);
+        assert_eq!(error(builder), BuildError::InvalidGrowthFactor(factor));
+    }
+    for factor in [2, 4, 8, 16] {
+        let builder = GrowingFilter::builder().capacity(10).growth_factor(factor);
+        assert_eq!(builder.build().expect("a valid factor").segments().len(), 1);
+    }
+}
+
+#[test]
 fn rates_below_those_of_all_layouts() {
     for capacity in [1, 10, 1_000, 100_000] {
         for rate in [1e-9, 1e-30, f64::MIN_POSITIVE, f64::from_bits(1)] {

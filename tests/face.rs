@@ -187,9 +187,10 @@ fn user_code_can_be_generic_over_engines() {
 }
 
 /// The files with the public methods of filters, with their paths below `src/filter`.
-const SOURCES: [(&str, &str); 7] = [
+const SOURCES: [(&str, &str); 8] = [
     ("builder.rs", include_str!("../src/filter/builder.rs")),
     ("by_hash.rs", include_str!("../src/filter/by_hash.rs")),
+    ("engine_settings.rs", include_str!("../src/filter/engine_settings.rs")),
     ("fixed.rs", include_str!("../src/filter/fixed.rs")),
     ("growing.rs", include_str!("../src/filter/growing.rs")),
     ("info.rs", include_str!("../src/filter/info.rs")),
@@ -263,6 +264,7 @@ fn engines_offer_the_same_operations() {
         ("kernel".into(), "impl<S> FilterBuilder<Fixed, S>".into()),
         ("target_false_positive_rate".into(), "impl<S> Filter<Growing, S>".into()),
         ("max_bytes".into(), "impl<S> FilterBuilder<Growing, S>".into()),
+        ("growth_factor".into(), "impl<S> FilterBuilder<Growing, S>".into()),
     ];
     assert_eq!(single, BTreeSet::from(apart));
     // The public methods of the engines themselves: none.

@@ -262,6 +262,36 @@ fn the_capacity_grows_with_the_segments() {
     }
 }
 
+/// With every growth factor the segments grow by it, the rate holds, and items come and go as with
+/// the default.
+#[test]
+fn segments_grow_by_the_factor() {
+    let buckets =
+        |segment: guira::Segment| segment.slots / segment.layout.slots_per_bucket() as usize;
+    for (factor, expected) in [(2, 7..=8), (4, 5..=5), (8, 4..=4), (16, 3..=3)] {
+        let rate = 0.01;
+        let builder = GrowingFilter::builder().capacity(100).false_positive_rate(rate).seed(11);
+        let filter = builder.growth_factor(factor).build().unwrap();
+        let most = 10_000_u64;
+        for key in 0..2 * most {
+            filter.insert(&key).unwrap();
+            assert!(key < most || filter.remove(&(key - most)), "{factor}");
+        }
+        let segments: Vec<_> = filter.segments().collect();
+        assert!(expected.contains(&segments.len()), "{factor}: {}", segments.len());
+        for pair in segments.windows(2) {
+            assert_eq!(buckets(pair[0]) * factor, buckets(pair[1]));
+        }
+        assert!((most..2 * most).all(|key| filter.contains(&key)));
+        assert!(filter.false_positive_rate() <= rate);
+        let queries = scaled(50_000.0, 1_000_000.0);
+        let positives = (0..queries as u64).filter(|key| filter.contains(&(key, 'x'))).count();
+        let expected = filter.false_positive_rate() * queries;
+        assert!((positives as f64) < expected + 6.0 * expected.sqrt(), "{filter:?} {positives}");
+        assert!((most..2 * most).all(|key| filter.remove(&key)) && filter.is_empty());
+    }
+}
+
 /// A chain can start with every layout.
 #[test]
 fn every_layout_can_be_the_first() {

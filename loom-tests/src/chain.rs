@@ -2,7 +2,7 @@
 
 use guira::{
     Layout,
-    raw::{Addressing, Chain, Nested},
+    raw::{Addressing, Chain, Nested, Plan},
 };
 use loom::{sync::Arc, thread};
 
@@ -27,8 +27,8 @@ fn nested(level: u32) -> Addressing<Nested> {
 /// If there is no memory.
 #[must_use]
 pub fn chain(segments: u32) -> Arc<Chain> {
-    let plan = (0..segments).map(|level| (LAYOUT, nested(level))).collect();
-    Arc::new(Chain::new(plan, false).expect("memory for a few words"))
+    let plan: Vec<_> = (0..segments).map(|level| (LAYOUT, nested(level))).collect();
+    Arc::new(Chain::new(Plan::new(&plan), false).expect("memory for a few words"))
 }
 
 /// The hash with this fingerprint in the first segment, and this first bucket in the second.

@@ -3,11 +3,11 @@
 
 use alloc::{sync::Arc, vec::Vec};
 
-use super::{Chain, Segment};
+use super::{Chain, Plan, Segment};
 use crate::{
-    InsertError, Layout,
+    InsertError,
     sync::SetOnce,
-    table::{Addressing, AllStripes, Counters, Nested, Stripes, try_boxed},
+    table::{AllStripes, Counters, Stripes, try_boxed},
 };
 
 /// Growth for which the stripes are dimensioned, as a multiple of the first segment's buckets: no
@@ -19,30 +19,23 @@ const MIN_EXPECTED_BUCKETS: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 1 << 
 impl Chain {
     /// Returns a chain of one empty segment that can grow as planned, or `None` if the system
     /// refuses the memory.
-    ///
-    /// # Panics
-    /// If the plan is empty.
     #[must_use]
-    pub fn new(plan: Vec<(Layout, Addressing<Nested>)>, huge_pages: bool) -> Option<Self> {
-        let chain = Self::without_segments(plan.into_iter(), huge_pages)?;
+    pub fn new(plan: Plan, huge_pages: bool) -> Option<Self> {
+        let chain = Self::without_segments(plan, huge_pages)?;
         chain.append(0).ok()?;
         Some(chain)
     }
 
     /// A chain in which no place is set yet, or `None` if the system refuses the memory.
-    fn without_segments(
-        plan: impl ExactSizeIterator<Item = (Layout, Addressing<Nested>)>,
-        huge_pages: bool,
-    ) -> Option<Self> {
-        let plan = try_boxed(plan)?;
+    fn without_segments(plan: Plan, huge_pages: bool) -> Option<Self> {
         let stripes = Arc::new(Stripes::new(buckets_for_stripes(&plan))?);
-        let places = try_boxed(plan.iter().map(|_| SetOnce::new()))?;
+        let places = try_boxed((0..plan.len()).map(|_| SetOnce::new()))?;
         Some(Self { places, plan, stripes, counters: Counters::new()?, huge_pages })
     }
 
     /// Allocates a segment as planned, or returns `None` if the system refuses the memory.
     fn allocate(&self, number: usize) -> Option<Segment> {
-        let (layout, addressing) = self.plan[number];
+        let (layout, addressing) = (self.plan.layout(number), self.plan.addressing(number));
         Segment::new(layout, addressing, self.huge_pages, &self.stripes, &self.counters)
     }
 
@@ -68,7 +61,7 @@ impl Chain {
     /// the number of occupied slots; or `None` if the system refuses the memory.
     #[must_use]
     pub fn try_clone(&self) -> Option<(Self, u64)> {
-        let copy = Self::without_segments(self.plan.iter().copied(), self.huge_pages)?;
+        let copy = Self::without_segments(self.plan.clone(), self.huge_pages)?;
         // The segments that exist now are enough: see "Copies of the chain". Their memory is
         // touched before the locks are acquired.
         // mutant: chain-clone-segments-relaxed
@@ -96,6 +89,6 @@ impl Chain {
 }
 
 /// The number of buckets for which the stripes of a chain are dimensioned.
-pub(super) fn buckets_for_stripes(plan: &[(Layout, Addressing<Nested>)]) -> u64 {
-    (EXPECTED_GROWTH * plan[0].1.buckets()).max(MIN_EXPECTED_BUCKETS)
+pub(super) fn buckets_for_stripes(plan: &Plan) -> u64 {
+    (EXPECTED_GROWTH * plan.first_buckets()).max(MIN_EXPECTED_BUCKETS)
 }

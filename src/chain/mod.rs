@@ -15,8 +15,9 @@
 //!              all segments use the stripe that x's fingerprint in segment 0 selects
 //! ```
 //!
-//! - **Segments.** Each is a table with twice the buckets of the one before it. Its place in the
-//!   chain is set once, by a compare-and-swap that publishes the table, and never emptied. So a
+//! - **Segments.** Each is a table with at least twice the buckets of the one before it, a power of
+//!   two times as many. The factor is the same throughout if the builder planned the chain; the
+//!   argument does not need that. Its place in the chain is set once, by a compare-and-swap that publishes the table, and never emptied. So a
 //!   thread that knows a segment knows all earlier ones, for good.
 //! - **Nesting.** What a segment keeps of an item (fingerprint and pair of buckets) determines what
 //!   each earlier segment keeps of it: see [`addressing`](crate::table::Addressing). So items that
@@ -141,6 +142,7 @@
 
 mod append;
 mod plan;
+mod planning;
 mod segment;
 mod size;
 mod steps;
@@ -154,8 +156,8 @@ use crate::{
     sync::SetOnce,
     table::{Addressing, Counters, Nested, StripeGuard, Stripes},
 };
-use plan::rate_of;
-pub(crate) use plan::{Plan, plan};
+pub use plan::Plan;
+pub(crate) use planning::{Wanted, plan};
 use segment::Segment;
 pub(crate) use size::{first_bytes, within};
 
@@ -167,7 +169,7 @@ pub struct Chain {
     /// A place for every segment that the plan allows. They are set from the front, the first one
     /// always.
     places: Box<[SetOnce<Segment>]>,
-    plan: Box<[(Layout, Addressing<Nested>)]>,
+    plan: Plan,
     stripes: Arc<Stripes>,
     counters: Counters,
     huge_pages: bool,
@@ -193,8 +195,8 @@ impl Chain {
 
     /// The addressing of the first segment.
     #[inline]
-    fn first(&self) -> &Addressing<Nested> {
-        &self.plan[0].1
+    fn first(&self) -> Addressing<Nested> {
+        self.plan.first()
     }
 
     /// Locks the stripe of a mixed hash.
@@ -218,6 +220,6 @@ impl Chain {
     /// The sum of the false-positive rates of the segments that exist, each of them full.
     #[must_use]
     pub fn false_positive_rate(&self) -> f64 {
-        self.plan[..self.segments().len()].iter().map(rate_of).sum()
+        self.plan.rate(self.segments().len())
     }
 }

@@ -1,196 +1,194 @@
-//! The plan of a chain: which layouts its segments have, so that their false-positive rates
-//! together never exceed the target.
+//! The plan of a chain: the sizes and layouts of all segments that it may ever have.
 
-use alloc::{vec, vec::Vec};
+use alloc::boxed::Box;
 
 use crate::{
-    BuildError, Layout,
-    table::{Addressing, MAX_BUCKETS, Nested, buckets_for, by_preference},
+    Layout,
+    table::{Addressing, MAX_BUCKETS, Nested, Nesting},
 };
 
 /// The segments of a chain, from the first to the last one possible.
-pub(crate) type Plan = Vec<(Layout, Addressing<Nested>)>;
-
-/// The false-positive rate of a segment that is full.
-pub(crate) fn rate_of((layout, addressing): &(Layout, Addressing<Nested>)) -> f64 {
-    let (_, count) = addressing.nesting().fingerprints();
-    layout.false_positive_rate_among(count, 1.0)
-}
-
-/// Plans a chain: however many of the planned segments exist, their rates, with all of them full,
-/// add up to at most `target`.
-///
-/// Each segment takes the first layout, in the order of preference, whose rate is at most half of
-/// what earlier segments have left of the target. Before the halving, the least that all later
-/// segments need is set aside. (Otherwise the shares would shrink by a constant factor, and after
-/// some doublings no layout could meet them.) Equal shares would make the first segments, which may
-/// be all there ever are, as expensive as the last.
-///
-/// # Errors
-/// `CapacityTooLarge`. If the target cannot be met: `LayoutMissesRate` if `first` is given,
-/// `RateTooLow` otherwise.
-pub(crate) fn plan(
-    capacity: usize,
-    first: Option<Layout>,
-    target: f64,
-    fastest: bool,
-) -> Result<Plan, BuildError> {
-    let layouts = by_preference(fastest);
-    let firsts = first.map_or_else(|| layouts.clone(), |layout| vec![layout]);
-    let mut lowest = f64::INFINITY;
-    let mut fits = false;
-    for &first in &firsts {
-        let first_buckets = buckets_for(first, capacity as u64);
-        if first_buckets > MAX_BUCKETS {
-            continue;
-        }
-        fits = true;
-        match (Start { first, first_buckets }).plan(&layouts, target) {
-            Ok(plan) => return Ok(plan),
-            Err(reached) => lowest = lowest.min(reached),
-        }
-    }
-    match first {
-        _ if !fits => Err(BuildError::CapacityTooLarge { capacity, layout: firsts[0] }),
-        Some(layout) => Err(BuildError::LayoutMissesRate { layout, target, reached: lowest }),
-        None => Err(BuildError::RateTooLow { target, lowest }),
-    }
-}
-
-/// The first segment, which determines the sizes of all others.
-struct Start {
-    first: Layout,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
     first_buckets: u64,
+    /// The smallest fingerprint of the first segment, and the number of its fingerprints.
+    first_fingerprints: (u32, u32),
+    segments: Box<[Planned]>,
 }
 
-impl Start {
-    /// Returns the plan of a chain with this first segment, or the lowest target that it can meet.
-    fn plan(&self, layouts: &[Layout], target: f64) -> Result<Plan, f64> {
-        let levels = (MAX_BUCKETS / self.first_buckets).ilog2() + 1;
-        let rate = |layout: &Layout| rate_of(&(*layout, self.addressing(*layout, 0)));
-        let at_least_as_long = |other: Layout| {
-            let bits = other.fingerprint_bits();
-            layouts.iter().copied().filter(move |layout| layout.fingerprint_bits() >= bits)
+/// What differs between the segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Planned {
+    layout: Layout,
+    /// As in [`Nested::new`].
+    level: u8,
+    /// As in [`Nested::new`].
+    extra_bits: u8,
+}
+
+impl Plan {
+    /// Returns the plan with these segments, for chains whose first segment does not use all the
+    /// fingerprints of its layout, as in models and tests.
+    ///
+    /// # Panics
+    /// If there is no segment, or if their addressings do not belong to one chain.
+    #[must_use]
+    pub fn new(segments: &[(Layout, Addressing<Nested>)]) -> Self {
+        let planned = |&(layout, addressing): &(Layout, Addressing<Nested>)| {
+            let nesting = addressing.nesting();
+            Planned { layout, level: nesting.level() as u8, extra_bits: nesting.extra_bits() as u8 }
         };
-        let last = at_least_as_long(self.first).min_by(|a, b| rate(a).total_cmp(&rate(b)));
-        let last = last.unwrap_or(self.first);
-        let others = f64::from(levels - 1) * rate(&last);
-        // The first segment must leave as much as it takes, unless it has the lowest rate of all.
-        // Rounded up, because the sums of rates are rounded.
-        let least = others + if self.first == last { 1.0 } else { 2.0 } * rate(&self.first);
-        let least = least * (1.0 + 1e-9);
-        if target < least {
-            return Err(least);
+        let first = segments[0].1;
+        let plan = Self {
+            first_buckets: first.buckets(),
+            first_fingerprints: first.nesting().fingerprints(),
+            segments: segments.iter().map(planned).collect(),
+        };
+        assert!(
+            segments.iter().zip(0..).all(|(segment, number)| segment.1 == plan.addressing(number))
+        );
+        plan
+    }
+
+    /// Returns the plan of a chain whose first segment has this many buckets, given the layout and
+    /// the level of each segment. `None` if no chain can have it: if there is no segment, the levels
+    /// do not ascend from 0, a fingerprint is shorter than one before it, or a segment has fewer
+    /// than 1 or more than 2^32 buckets.
+    pub(crate) fn of_layouts(first_buckets: u64, segments: &[(Layout, u32)]) -> Option<Self> {
+        let (&(first, 0), &(_, last_level)) = (segments.first()?, segments.last()?) else {
+            return None;
+        };
+        let ascend = segments.is_sorted_by(|(before, lower), (layout, level)| {
+            lower < level && before.fingerprint_bits() <= layout.fingerprint_bits()
+        });
+        let max_buckets = MAX_BUCKETS.checked_shr(last_level)?;
+        if !ascend || !(1..=max_buckets).contains(&first_buckets) {
+            return None;
         }
-        let mut left = target;
-        let mut plan = Plan::with_capacity(levels as usize);
-        for level in 0..levels {
-            let needed = f64::from(levels - 1 - level) * rate(&last);
-            let leaves_half = |layout: &Layout| 2.0 * rate(layout) + needed <= left;
-            let layout = match plan.last() {
-                None => self.first,
-                // If no layout leaves half, the one with the lowest rate.
-                Some(&(before, _)) => at_least_as_long(before).find(leaves_half).unwrap_or(last),
-            };
-            left -= rate(&layout);
-            plan.push((layout, self.addressing(layout, level)));
-        }
-        Ok(plan)
+        let planned = |&(layout, level): &(Layout, u32)| {
+            let extra_bits = (layout.fingerprint_bits() - first.fingerprint_bits()) as u8;
+            Planned { layout, level: level as u8, extra_bits }
+        };
+        Some(Self {
+            first_buckets,
+            first_fingerprints: first_fingerprints(first),
+            segments: segments.iter().map(planned).collect(),
+        })
+    }
+
+    /// The number of segments, at least 1.
+    pub(crate) fn len(&self) -> usize {
+        self.segments.len()
+    }
+
+    /// The buckets of the first segment.
+    pub(crate) fn first_buckets(&self) -> u64 {
+        self.first_buckets
+    }
+
+    /// The layout and the level of each segment: with the buckets of the first one, all that
+    /// [`of_layouts`](Self::of_layouts) needs.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for snapshots"))]
+    pub(crate) fn layouts(&self) -> impl ExactSizeIterator<Item = (Layout, u32)> {
+        self.segments.iter().map(|segment| (segment.layout, segment.level.into()))
+    }
+
+    /// The layout of a segment.
+    pub(crate) fn layout(&self, number: usize) -> Layout {
+        self.segments[number].layout
     }
 
     /// The addressing of a segment.
-    fn addressing(&self, layout: Layout, level: u32) -> Addressing<Nested> {
-        let first_bits = self.first.fingerprint_bits();
-        // Semi-sorted layouts have at least 12 bits, and no fingerprints below 16. The first
-        // segment must use only fingerprints that remain valid when bits are appended.
-        let min = if first_bits < 12 { 16 >> (12 - first_bits) } else { 16 };
-        let first_fingerprints = (min, (1 << first_bits) - min);
-        let extra_bits = layout.fingerprint_bits() - first_bits;
-        let nested = Nested::new(level, first_fingerprints, extra_bits);
+    pub(crate) fn addressing(&self, number: usize) -> Addressing<Nested> {
+        let Planned { level, extra_bits, .. } = self.segments[number];
+        let nested = Nested::new(level.into(), self.first_fingerprints, extra_bits.into());
         Addressing::nested(self.first_buckets, nested)
     }
+
+    /// The addressing of the first segment, to which the stripes belong.
+    #[inline]
+    pub(crate) fn first(&self) -> Addressing<Nested> {
+        Addressing::nested(self.first_buckets, Nested::new(0, self.first_fingerprints, 0))
+    }
+
+    /// The sum of the false-positive rates of so many segments, each of them full.
+    pub(crate) fn rate(&self, segments: usize) -> f64 {
+        let (_, count) = self.first_fingerprints;
+        let rate = |&Planned { layout, extra_bits, .. }: &Planned| {
+            layout.false_positive_rate_among(count << extra_bits, 1.0)
+        };
+        self.segments[..segments].iter().map(rate).sum()
+    }
+
+    /// The plan without its last segments.
+    ///
+    /// # Panics
+    /// If no segment is left.
+    pub(crate) fn truncated(self, segments: usize) -> Self {
+        assert!(segments > 0, "a chain has a segment");
+        Self { segments: self.segments[..segments].into(), ..self }
+    }
+
+    /// Bytes that the plan allocates for so many segments.
+    pub(crate) fn bytes_for(segments: usize) -> usize {
+        segments * size_of::<Planned>()
+    }
+}
+
+/// The smallest fingerprint of a first segment of this layout, and the number of its fingerprints.
+fn first_fingerprints(first: Layout) -> (u32, u32) {
+    let bits = first.fingerprint_bits();
+    // Semi-sorted layouts have at least 12 bits, and no fingerprints below 16. The first segment
+    // must use only fingerprints that remain valid when bits are appended.
+    let min = if bits < 12 { 16 >> (12 - bits) } else { 16 };
+    (min, (1 << bits) - min)
+}
+
+/// The false-positive rate of a full segment of this layout, given the layout of the first one.
+pub(super) fn full_rate(first: Layout, layout: Layout) -> f64 {
+    let (_, count) = first_fingerprints(first);
+    let extra_bits = layout.fingerprint_bits() - first.fingerprint_bits();
+    layout.false_positive_rate_among(count << extra_bits, 1.0)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Layout, plan, rate_of};
-    use crate::{
-        BuildError,
-        bucket::{BucketLayout, with_layout},
-    };
+    use super::{Layout, Plan};
 
-    const RATES: [f64; 9] = [0.9, 0.2, 0.1, 0.03, 0.01, 0.003, 0.001, 0.000_3, 0.000_1];
+    use Layout::{Plain4x16, Plain8x8, SemiSorted6x12};
+
+    const LAYOUTS: [(Layout, u32); 3] = [(Plain8x8, 0), (SemiSorted6x12, 2), (Plain4x16, 3)];
 
     #[test]
-    fn the_rates_never_add_up_to_more_than_the_target() {
-        for capacity in [1, 10, 1_000, 1_000_000, 1_000_000_000] {
-            for (target, fastest) in
-                RATES.into_iter().flat_map(|rate| [(rate, false), (rate, true)])
-            {
-                let plan = plan(capacity, None, target, fastest).unwrap();
-                let sum: f64 = plan.iter().map(rate_of).sum();
-                assert!(sum <= target, "{capacity} {target} {sum}");
-                let (_, last) = plan.last().unwrap();
-                assert!(last.buckets() * 2 > 1 << 32 && last.buckets() <= 1 << 32);
-            }
+    fn a_plan_is_what_its_layouts_say() {
+        let plan = Plan::of_layouts(7, &LAYOUTS).unwrap();
+        assert!(plan.layouts().eq(LAYOUTS));
+        assert_eq!((plan.len(), plan.first_buckets()), (3, 7));
+        assert_eq!([0, 1, 2].map(|number| plan.addressing(number).buckets()), [7, 28, 56]);
+        assert_eq!(plan.first(), plan.addressing(0));
+        let segments: Vec<_> = (0..3).map(|n| (plan.layout(n), plan.addressing(n))).collect();
+        assert_eq!(Plan::new(&segments), plan);
+        let shorter = plan.clone().truncated(2);
+        assert!(shorter.layouts().eq(LAYOUTS[..2].iter().copied()));
+        assert!(shorter.rate(2) < plan.rate(3));
+    }
+
+    #[test]
+    fn a_plan_that_no_chain_can_have_is_refused() {
+        let plan =
+            |first_buckets, layouts: &[(Layout, u32)]| Plan::of_layouts(first_buckets, layouts);
+        let [a, b, c] = LAYOUTS;
+        assert!(plan(1, &[]).is_none(), "no segment");
+        assert!(plan(1, &[b, c]).is_none(), "the first level is not 0");
+        assert!(plan(1, &[a, c, b]).is_none() && plan(1, &[a, b, b]).is_none(), "levels");
+        assert!(plan(1, &[(Plain4x16, 0), (SemiSorted6x12, 1)]).is_none(), "fewer bits");
+        assert!(plan(0, &[a]).is_none() && plan(u64::MAX, &[a]).is_none(), "buckets");
+        for (level, most) in [(1, 1 << 31), (3, 1 << 29), (31, 2), (32, 1)] {
+            let segments = [a, (Plain8x8, level)];
+            assert!(plan(most, &segments).is_some() && plan(most + 1, &segments).is_none());
         }
-    }
-
-    #[test]
-    fn fingerprints_grow_and_are_valid_in_their_layouts() {
-        for target in RATES {
-            let plan = plan(100, None, target, false).unwrap();
-            assert!(plan.is_sorted_by_key(|(layout, _)| layout.fingerprint_bits()));
-            for (layout, addressing) in plan {
-                let (min, count) = addressing.nesting().fingerprints();
-                with_layout!(layout, L => {
-                    assert!(min >= L::MIN_FINGERPRINT, "{layout:?}");
-                    assert_eq!(min + count - 1, L::MAX_FINGERPRINT);
-                });
-            }
+        for level in [33, 63, 64, 256, u32::MAX] {
+            assert!(plan(1, &[a, (Plain8x8, level)]).is_none(), "{level}");
         }
-    }
-
-    /// If an error names a lowest target, a plan can meet that target.
-    #[test]
-    fn the_lowest_rate_is_met() {
-        for capacity in [1, 3, 10, 500, 70_000, 1_000_000_000] {
-            for first in Layout::ALL.iter().map(|&layout| Some(layout)).chain([None]) {
-                let lowest = match plan(capacity, first, 1e-9, false).unwrap_err() {
-                    BuildError::RateTooLow { lowest, .. } => lowest,
-                    BuildError::LayoutMissesRate { reached, .. } => reached,
-                    error => panic!("{error}"),
-                };
-                let plan = plan(capacity, first, lowest, false).unwrap();
-                let sum: f64 = plan.iter().map(rate_of).sum();
-                assert!(sum <= lowest && first.is_none_or(|first| plan[0].0 == first));
-            }
-        }
-    }
-
-    /// The plan assumes this of the layouts.
-    #[test]
-    fn the_layout_with_the_lowest_rate_has_the_longest_fingerprints() {
-        let lowest = Layout::ALL
-            .iter()
-            .min_by(|a, b| a.false_positive_rate().total_cmp(&b.false_positive_rate()));
-        assert_eq!(
-            lowest.map(|layout| layout.fingerprint_bits()),
-            Layout::ALL.iter().map(|l| l.fingerprint_bits()).max()
-        );
-        assert!(Layout::ALL.iter().all(|layout| layout.fingerprint_bits() >= 8));
-    }
-
-    #[test]
-    fn impossible_plans_are_errors() {
-        assert!(matches!(plan(1, None, 1e-6, false), Err(BuildError::RateTooLow { .. })));
-        let plain = Some(Layout::Plain8x8);
-        assert!(matches!(plan(1, plain, 0.01, false), Err(BuildError::LayoutMissesRate { .. })));
-        assert_eq!(plan(1, plain, 0.5, false).unwrap()[0].0, Layout::Plain8x8);
-        #[cfg(target_pointer_width = "64")]
-        assert!(matches!(
-            plan(1 << 40, None, 0.01, false),
-            Err(BuildError::CapacityTooLarge { .. })
-        ));
     }
 }

@@ -3,7 +3,7 @@
 use core::{fmt, hash::BuildHasher, marker::PhantomData, num::NonZero};
 
 use super::{
-    DefaultHashBuilder, Engine, Filter, Fixed, Growing,
+    DefaultHashBuilder, Engine, Filter, Fixed,
     engine::Options,
     hasher::{hasher_seed, random_seed},
 };
@@ -27,14 +27,14 @@ use crate::{BuildError, Kernel, Layout};
 /// ```
 #[must_use = "a builder does nothing until `build`"]
 pub struct FilterBuilder<E = Fixed, S = DefaultHashBuilder> {
-    settings: Settings,
+    pub(super) settings: Settings,
     hasher: HasherChoice<S>,
     engine: PhantomData<fn() -> E>,
 }
 
 /// Everything but the hasher.
 #[derive(Clone, Debug, Default)]
-struct Settings {
+pub(super) struct Settings {
     capacity: Option<usize>,
     target: Option<f64>,
     layout: Option<Layout>,
@@ -42,8 +42,9 @@ struct Settings {
     seed: Option<u64>,
     huge_pages: bool,
     max_copies: Option<usize>,
-    max_bytes: Option<usize>,
-    kernel: Option<Kernel>,
+    pub(super) max_bytes: Option<usize>,
+    pub(super) growth_factor: Option<usize>,
+    pub(super) kernel: Option<Kernel>,
 }
 
 /// Where the hasher comes from.
@@ -81,6 +82,10 @@ impl Settings {
         if !kernel.is_available() {
             return Err(BuildError::KernelUnavailable(kernel));
         }
+        let growth_factor = self.growth_factor.unwrap_or(2);
+        if !(2..=16).contains(&growth_factor) || !growth_factor.is_power_of_two() {
+            return Err(BuildError::InvalidGrowthFactor(growth_factor));
+        }
         let Self { target, layout, fastest, huge_pages, max_bytes, .. } = *self;
         match target {
             Some(rate) if !(rate > 0.0 && rate < 1.0) => Err(BuildError::InvalidRate(rate)),
@@ -93,6 +98,7 @@ impl Settings {
                 max_copies,
                 max_bytes,
                 own_bytes,
+                growth_factor,
                 kernel,
             }),
         }
@@ -141,6 +147,7 @@ impl<E, S> fmt::Debug for FilterBuilder<E, S> {
             .field("huge_pages", &self.settings.huge_pages)
             .field("max_copies", &self.settings.max_copies)
             .field("max_bytes", &self.settings.max_bytes)
+            .field("growth_factor", &self.settings.growth_factor)
             .field("kernel", &self.settings.kernel)
             .finish_non_exhaustive()
     }
@@ -339,55 +346,5 @@ impl<E, S> FilterBuilder<E, S> {
         let seed = self.settings.seed.unwrap_or_else(random_seed);
         let error = engine.out_of_memory();
         Filter::from_parts(engine, seed, 0, self.hasher.make(seed)).ok_or(error)
-    }
-}
-
-impl<S> FilterBuilder<Growing, S> {
-    /// Sets a cap on the memory of the filter, in bytes. Without one, it grows until the system
-    /// refuses memory.
-    ///
-    /// [`size_in_bytes`](Filter::size_in_bytes) never exceeds the cap, neither in this filter nor
-    /// in its clones. If another segment would exceed it, an insert without room fails with
-    /// [`Full`](crate::InsertError::Full), and all items stay. Each segment has twice the buckets
-    /// of the one before it, so a filter may be full long before it takes this many bytes.
-    ///
-    /// The cap does not cover what operations allocate while they run: searches, batches, clones,
-    /// and, if several threads append a segment at the same moment, the segments of those that
-    /// come too late.
-    ///
-    /// ```
-    /// use guira::{GrowingFilter, InsertError};
-    ///
-    /// let seen = GrowingFilter::builder().capacity(1_000).max_bytes(100_000).build()?;
-    /// let refused = (0..).find_map(|key: u64| seen.insert(&key).err());
-    /// assert_eq!(refused, Some(InsertError::Full));
-    /// assert!(seen.size_in_bytes() <= 100_000 && seen.len() > 10_000);
-    /// # Ok::<(), guira::BuildError>(())
-    /// ```
-    pub fn max_bytes(mut self, bytes: usize) -> Self {
-        self.settings.max_bytes = Some(bytes);
-        self
-    }
-}
-
-impl<S> FilterBuilder<Fixed, S> {
-    /// Sets the instructions by which batches are looked up, in place of the
-    /// [best](Kernel::best) ones of the processor: for comparisons, or to turn vectors off with
-    /// [`Kernel::Scalar`]. If the kernel is not available, [`build`](Self::build) fails.
-    ///
-    /// It applies to [`contains_batch`](Filter::contains_batch) and to
-    /// [`contains_mask`](Filter::contains_mask). Clones use the same kernel. A snapshot does not
-    /// contain it: a filter that is loaded uses the best one.
-    ///
-    /// ```
-    /// use guira::{CuckooFilter, Kernel};
-    ///
-    /// let filter = CuckooFilter::builder().capacity(1_000).kernel(Kernel::Scalar).build()?;
-    /// assert_eq!(filter.kernel(), Kernel::Scalar);
-    /// # Ok::<(), guira::BuildError>(())
-    /// ```
-    pub fn kernel(mut self, kernel: Kernel) -> Self {
-        self.settings.kernel = Some(kernel);
-        self
     }
 }

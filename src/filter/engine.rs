@@ -84,6 +84,8 @@ pub(crate) struct Options {
     /// Largest number of bytes of the filter, of which the `Filter` value itself takes `own_bytes`.
     pub(super) max_bytes: Option<usize>,
     pub(super) own_bytes: usize,
+    /// The buckets of each segment, as a multiple of those of the one before: a power of two.
+    pub(super) growth_factor: usize,
     /// How batches are looked up in one table. It is available.
     pub(super) kernel: Kernel,
 }

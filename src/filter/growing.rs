@@ -5,7 +5,7 @@ use core::num::NonZero;
 use super::engine::{Engine, Failed, Membership, Options, Segment, Steps, Storage};
 use crate::{
     BuildError, InsertError,
-    chain::{Chain, Plan, first_bytes, plan, within},
+    chain::{Chain, Plan, Wanted, first_bytes, plan, within},
     table::{Hashes, ShardedCounter, capacity_of, for_each_prefetched},
 };
 
@@ -30,11 +30,12 @@ impl Storage for Growing {
 
     fn build(options: &Options) -> Result<Self, BuildError> {
         let target = options.target.unwrap_or(DEFAULT_TARGET);
-        let plan = plan(options.capacity, options.layout, target, options.fastest)?;
+        let Options { capacity, layout: first, fastest, growth_factor, .. } = *options;
+        let plan = plan(&Wanted { capacity, first, target, fastest, growth_factor })?;
         let plan = capped(plan, options)?;
-        let (_, first) = plan[0];
+        let first_buckets = plan.first_buckets();
         let chain = Chain::new(plan, options.huge_pages);
-        let chain = chain.ok_or_else(|| Options::out_of_memory(first.buckets()))?;
+        let chain = chain.ok_or_else(|| Options::out_of_memory(first_buckets))?;
         let Options { capacity: first_capacity, max_copies, .. } = *options;
         Ok(Self { chain, target, first_capacity, max_copies })
     }

@@ -3,6 +3,7 @@
 mod builder;
 mod by_hash;
 mod engine;
+mod engine_settings;
 mod fixed;
 mod growing;
 mod hasher;

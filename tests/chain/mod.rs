@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use guira::{
     Layout,
-    raw::{Addressing, Chain, Fingerprint, Nested, Pair},
+    raw::{Addressing, Chain, Fingerprint, Nested, Pair, Plan},
 };
 use proptest::prelude::*;
 use rand::{Rng, RngExt, rngs::SmallRng};
@@ -198,8 +198,9 @@ fn removal_from_the_first_segment_on_misses_items() {
     assert!(missed > 100, "{missed}: the tests above could not have failed");
 }
 
-/// A chain of small segments with so few fingerprints that every item has aliases.
-fn chain_of_aliases(first_buckets: u64) -> Chain {
+/// A chain of small segments with so few fingerprints that every item has aliases. From each
+/// segment to the next, the number of buckets doubles `doublings` times.
+fn chain_of_aliases(first_buckets: u64, segments: usize, doublings: usize) -> Chain {
     let layouts = [
         (Layout::Plain8x8, 0),
         (Layout::Plain8x8, 0),
@@ -208,16 +209,30 @@ fn chain_of_aliases(first_buckets: u64) -> Chain {
         (Layout::Plain4x16, 8),
         (Layout::SemiSorted3x22, 14),
     ];
+    // The longest fingerprints last, whatever the number of segments.
+    let layouts = [&layouts[..segments - 1], &layouts[5..]].concat();
     let plan = layouts
         .into_iter()
-        .zip(0..)
+        .zip((0..).step_by(doublings))
         .map(|((layout, extra), level)| (layout, nested(first_buckets, level, (1, 7), extra)));
-    Chain::new(plan.collect(), false).expect("memory for a few words")
+    Chain::new(Plan::new(&plan.collect::<Vec<_>>()), false).expect("memory for a few words")
 }
 
-/// Many removals. After each one, all items that may have been affected are looked up.
 #[test]
 fn the_chain_misses_nothing_over_many_removals() {
+    misses_nothing(6, 1, scaled(30_000, 1_500_000));
+}
+
+/// Segments that grow by larger factors leave out levels.
+#[test]
+fn chains_that_leave_out_levels_miss_nothing_over_many_removals() {
+    for (segments, doublings) in [(4, 2), (3, 3), (3, 4)] {
+        misses_nothing(segments, doublings, scaled(10_000, 500_000));
+    }
+}
+
+/// Removes many items. After each removal, looks up all items that it may have affected.
+fn misses_nothing(segments: usize, doublings: usize, removals_wanted: usize) {
     let first = nested(3, 0, (1, 7), 0);
     let class = |hash: u64| {
         let Pair { fingerprint, buckets: [a, b] } = first.pair(hash);
@@ -225,7 +240,7 @@ fn the_chain_misses_nothing_over_many_removals() {
     };
     let mut removals = 0;
     for seed in 0.. {
-        let (chain, mut rng) = (chain_of_aliases(3), rng(seed));
+        let (chain, mut rng) = (chain_of_aliases(3, segments, doublings), rng(seed));
         // By what the first segment keeps of them: only these can be affected by one another's
         // removals.
         let mut items: HashMap<Key, Vec<u64>> = HashMap::new();
@@ -255,12 +270,12 @@ fn the_chain_misses_nothing_over_many_removals() {
                 removals += 1;
             }
         }
-        assert_eq!(chain.layouts().len(), 6);
+        assert_eq!(chain.layouts().len(), segments);
         let all: Vec<u64> = items.into_values().flatten().collect();
         assert!(all.iter().all(|&item| chain.contains(item)));
         assert!(all.iter().all(|&item| chain.remove(item)));
         assert!(!(0..10_000).any(|_| chain.contains(rng.next_u64())), "something is left");
-        if removals > scaled(30_000, 1_500_000) {
+        if removals > removals_wanted {
             return;
         }
     }

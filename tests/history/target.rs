@@ -4,7 +4,9 @@ use std::fmt::Debug;
 
 use guira::{
     Layout,
-    raw::{Addressing, BucketLayout, Chain, Fingerprint, Nested, Pair, Plain, SemiSorted, Table},
+    raw::{
+        Addressing, BucketLayout, Chain, Fingerprint, Nested, Pair, Plain, Plan, SemiSorted, Table,
+    },
 };
 use rand::{RngExt, rngs::SmallRng};
 
@@ -220,8 +222,8 @@ impl Target for Chain {
 
     fn new(world: &ChainWorld) -> Self {
         let segment = |level| ChainWorld::addressing(world.first_buckets, level);
-        let plan = (0..SEGMENTS).map(|level| (world.layout, segment(level))).collect();
-        Chain::new(plan, false).expect("a tiny table")
+        let plan: Vec<_> = (0..SEGMENTS).map(|level| (world.layout, segment(level))).collect();
+        Chain::new(Plan::new(&plan), false).expect("a tiny table")
     }
 
     fn call(&self, world: &ChainWorld, class: usize, way: usize, action: Action) -> Answer {

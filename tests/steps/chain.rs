@@ -8,7 +8,7 @@ use std::{
 
 use guira::{
     Layout,
-    raw::{Addressing, Chain, Nested, steps::with_hook},
+    raw::{Addressing, Chain, Nested, Plan, steps::with_hook},
 };
 use rand::RngExt;
 
@@ -30,8 +30,8 @@ impl Grown {
             let segment = |level| Addressing::nested(2, Nested::new(level, (1, 1 << 15), 0));
             (0..segments).map(|level| (Layout::Plain4x16, segment(level))).collect::<Vec<_>>()
         };
-        let [alone, chain] =
-            [1, 3].map(|segments| Chain::new(plan(segments), false).expect("a small table"));
+        let [alone, chain] = [1, 3]
+            .map(|segments| Chain::new(Plan::new(&plan(segments)), false).expect("a small table"));
         let (mut rng, mut present, mut incoming) = (rng(1), Vec::new(), Vec::new());
         while incoming.len() < 2 {
             let item = rng.random();

@@ -1,0 +1,224 @@
+//! Planning a chain: which layouts its segments get, so that their false-positive rates together
+//! never exceed the target.
+
+use alloc::{vec, vec::Vec};
+
+use super::{Plan, plan::full_rate};
+use crate::{
+    BuildError, Layout,
+    table::{MAX_BUCKETS, buckets_for, by_preference},
+};
+
+/// What a plan is made for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    /// Items that fit into the first segment.
+    pub(crate) capacity: usize,
+    /// The layout of the first segment, if it was chosen.
+    pub(crate) first: Option<Layout>,
+    /// Largest sum of the false-positive rates.
+    pub(crate) target: f64,
+    /// Whether plain layouts are preferred.
+    pub(crate) fastest: bool,
+    /// The buckets of each segment, as a multiple of those of the one before: a power of two.
+    pub(crate) growth_factor: usize,
+}
+
+/// Plans a chain: however many of the planned segments exist, their rates, with all of them full,
+/// add up to at most `target`.
+///
+/// Each segment takes the first layout, in the order of preference, whose rate is at most half of
+/// what earlier segments have left of the target. Before the halving, the least that all later
+/// segments need is set aside. (Otherwise the shares would shrink by a constant factor, and after
+/// some doublings no layout could meet them.) Equal shares would make the first segments, which may
+/// be all there ever are, as expensive as the last.
+///
+/// # Errors
+/// `CapacityTooLarge`. If the target cannot be met: `LayoutMissesRate` if `first` is given,
+/// `RateTooLow` otherwise.
+pub(crate) fn plan(wanted: &Wanted) -> Result<Plan, BuildError> {
+    let &Wanted { capacity, first, target, fastest, growth_factor } = wanted;
+    let layouts = by_preference(fastest);
+    let firsts = first.map_or_else(|| layouts.clone(), |layout| vec![layout]);
+    let mut lowest = f64::INFINITY;
+    let mut fits = false;
+    for &first in &firsts {
+        let first_buckets = buckets_for(first, capacity as u64);
+        if first_buckets > MAX_BUCKETS {
+            continue;
+        }
+        fits = true;
+        let start = Start { first, first_buckets, doublings: growth_factor.ilog2() };
+        match start.plan(&layouts, target) {
+            Ok(plan) => return Ok(plan),
+            Err(reached) => lowest = lowest.min(reached),
+        }
+    }
+    match first {
+        _ if !fits => Err(BuildError::CapacityTooLarge { capacity, layout: firsts[0] }),
+        Some(layout) => Err(BuildError::LayoutMissesRate { layout, target, reached: lowest }),
+        None => Err(BuildError::RateTooLow { target, lowest }),
+    }
+}
+
+/// What determines the sizes of all segments.
+struct Start {
+    first: Layout,
+    first_buckets: u64,
+    /// Doublings of the number of buckets from each segment to the next.
+    doublings: u32,
+}
+
+impl Start {
+    /// Returns the plan of a chain with this first segment, or the lowest target that it can meet.
+    fn plan(&self, layouts: &[Layout], target: f64) -> Result<Plan, f64> {
+        let segments = (MAX_BUCKETS / self.first_buckets).ilog2() / self.doublings + 1;
+        let rate = |layout: &Layout| full_rate(self.first, *layout);
+        let at_least_as_long = |other: Layout| {
+            let bits = other.fingerprint_bits();
+            layouts.iter().copied().filter(move |layout| layout.fingerprint_bits() >= bits)
+        };
+        let last = at_least_as_long(self.first).min_by(|a, b| rate(a).total_cmp(&rate(b)));
+        let last = last.unwrap_or(self.first);
+        let others = f64::from(segments - 1) * rate(&last);
+        // The first segment must leave as much as it takes, unless it has the lowest rate of all.
+        // Rounded up, because the sums of rates are rounded.
+        let least = others + if self.first == last { 1.0 } else { 2.0 } * rate(&self.first);
+        let least = least * (1.0 + 1e-9);
+        if target < least {
+            return Err(least);
+        }
+        let mut left = target;
+        let mut layouts = Vec::with_capacity(segments as usize);
+        for number in 0..segments {
+            let needed = f64::from(segments - 1 - number) * rate(&last);
+            let leaves_half = |layout: &Layout| 2.0 * rate(layout) + needed <= left;
+            let layout = match layouts.last() {
+                None => self.first,
+                // If no layout leaves half, the one with the lowest rate.
+                Some(&(before, _)) => at_least_as_long(before).find(leaves_half).unwrap_or(last),
+            };
+            left -= rate(&layout);
+            layouts.push((layout, number * self.doublings));
+        }
+        let plan = Plan::of_layouts(self.first_buckets, &layouts);
+        Ok(plan.expect("levels ascend, and fingerprints grow"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Layout, Plan, Wanted, plan};
+    use crate::{
+        BuildError,
+        bucket::{BucketLayout, with_layout},
+        table::MAX_BUCKETS,
+    };
+
+    const RATES: [f64; 9] = [0.9, 0.2, 0.1, 0.03, 0.01, 0.003, 0.001, 0.000_3, 0.000_1];
+    const FACTORS: [usize; 4] = [2, 4, 8, 16];
+
+    /// A wish without preferences.
+    fn wanted(capacity: usize, first: Option<Layout>, target: f64, growth_factor: usize) -> Wanted {
+        Wanted { capacity, first, target, fastest: false, growth_factor }
+    }
+
+    /// The sum of the rates of all segments.
+    fn rate(plan: &Plan) -> f64 {
+        plan.rate(plan.len())
+    }
+
+    #[test]
+    fn the_rates_never_add_up_to_more_than_the_target() {
+        for capacity in [1, 10, 1_000, 1_000_000, 1_000_000_000] {
+            for (target, factor) in
+                RATES.into_iter().flat_map(|rate| FACTORS.map(|factor| (rate, factor)))
+            {
+                for fastest in [false, true] {
+                    let wanted = Wanted { fastest, ..wanted(capacity, None, target, factor) };
+                    let plan = plan(&wanted).unwrap();
+                    assert!(rate(&plan) <= target, "{wanted:?} {}", rate(&plan));
+                    let last = plan.addressing(plan.len() - 1).buckets();
+                    assert!(last <= MAX_BUCKETS && last * factor as u64 > MAX_BUCKETS);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn each_segment_has_so_many_times_the_buckets_of_the_one_before() {
+        for factor in FACTORS {
+            let plan = plan(&wanted(1_000, None, 0.001, factor)).unwrap();
+            let buckets = |number| plan.addressing(number).buckets();
+            for number in 1..plan.len() {
+                assert_eq!(buckets(number), buckets(number - 1) * factor as u64);
+            }
+            assert_eq!(plan.first_buckets(), buckets(0));
+        }
+    }
+
+    #[test]
+    fn fingerprints_grow_and_are_valid_in_their_layouts() {
+        for (target, factor) in
+            RATES.into_iter().flat_map(|rate| FACTORS.map(|factor| (rate, factor)))
+        {
+            let plan = plan(&wanted(100, None, target, factor)).unwrap();
+            for number in 0..plan.len() {
+                let (min, count) = plan.addressing(number).nesting().fingerprints();
+                with_layout!(plan.layout(number), L => {
+                    assert!(min >= L::MIN_FINGERPRINT, "{:?}", plan.layout(number));
+                    assert_eq!(min + count - 1, L::MAX_FINGERPRINT);
+                });
+            }
+        }
+    }
+
+    /// If an error names a lowest target, a plan can meet that target.
+    #[test]
+    fn the_lowest_rate_is_met() {
+        for (capacity, factor) in [1, 3, 10, 500, 70_000, 1_000_000_000]
+            .into_iter()
+            .flat_map(|capacity| FACTORS.map(|factor| (capacity, factor)))
+        {
+            for first in Layout::ALL.iter().map(|&layout| Some(layout)).chain([None]) {
+                let lowest = match plan(&wanted(capacity, first, 1e-9, factor)).unwrap_err() {
+                    BuildError::RateTooLow { lowest, .. } => lowest,
+                    BuildError::LayoutMissesRate { reached, .. } => reached,
+                    error => panic!("{error}"),
+                };
+                let plan = plan(&wanted(capacity, first, lowest, factor)).unwrap();
+                assert!(rate(&plan) <= lowest);
+                assert!(first.is_none_or(|first| plan.layout(0) == first));
+            }
+        }
+    }
+
+    /// The plan assumes this of the layouts.
+    #[test]
+    fn the_layout_with_the_lowest_rate_has_the_longest_fingerprints() {
+        let lowest = Layout::ALL
+            .iter()
+            .min_by(|a, b| a.false_positive_rate().total_cmp(&b.false_positive_rate()));
+        assert_eq!(
+            lowest.map(|layout| layout.fingerprint_bits()),
+            Layout::ALL.iter().map(|l| l.fingerprint_bits()).max()
+        );
+        assert!(Layout::ALL.iter().all(|layout| layout.fingerprint_bits() >= 8));
+    }
+
+    #[test]
+    fn impossible_plans_are_errors() {
+        assert!(matches!(plan(&wanted(1, None, 1e-6, 2)), Err(BuildError::RateTooLow { .. })));
+        let plain = Some(Layout::Plain8x8);
+        assert!(matches!(
+            plan(&wanted(1, plain, 0.01, 2)),
+            Err(BuildError::LayoutMissesRate { .. })
+        ));
+        assert_eq!(plan(&wanted(1, plain, 0.5, 2)).unwrap().layout(0), Layout::Plain8x8);
+        #[cfg(target_pointer_width = "64")]
+        assert!(matches!(
+            plan(&wanted(1 << 40, None, 0.01, 2)),
+            Err(BuildError::CapacityTooLarge { .. })
+        ));
+    }
+}

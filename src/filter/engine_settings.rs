@@ -1,0 +1,79 @@
+//! The settings of the builder that only one engine has.
+
+use super::{FilterBuilder, Fixed, Growing};
+use crate::Kernel;
+
+impl<S> FilterBuilder<Growing, S> {
+    /// Sets a cap on the memory of the filter, in bytes. Without one, it grows until the system
+    /// refuses memory.
+    ///
+    /// [`size_in_bytes`](crate::Filter::size_in_bytes) never exceeds the cap, neither in this filter nor
+    /// in its clones. If another segment would exceed it, an insert without room fails with
+    /// [`Full`](crate::InsertError::Full), and all items stay. Each segment has at least twice the
+    /// buckets of the one before it (see [`growth_factor`](Self::growth_factor)), so a filter may be
+    /// full long before it takes this many bytes.
+    ///
+    /// The cap does not cover what operations allocate while they run: searches, batches, clones,
+    /// and, if several threads append a segment at the same moment, the segments of those that
+    /// come too late.
+    ///
+    /// ```
+    /// use guira::{GrowingFilter, InsertError};
+    ///
+    /// let seen = GrowingFilter::builder().capacity(1_000).max_bytes(100_000).build()?;
+    /// let refused = (0..).find_map(|key: u64| seen.insert(&key).err());
+    /// assert_eq!(refused, Some(InsertError::Full));
+    /// assert!(seen.size_in_bytes() <= 100_000 && seen.len() > 10_000);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn max_bytes(mut self, bytes: usize) -> Self {
+        self.settings.max_bytes = Some(bytes);
+        self
+    }
+
+    /// Sets how many times as many buckets each segment has as the one before it: 2, 4, 8 or 16.
+    /// The default is 2.
+    ///
+    /// With a larger factor, a filter that grows far has fewer segments: a hundredfold growth takes
+    /// six more segments with factor 2, and two more with factor 16. A lookup of an absent item
+    /// reads all of them. In return, a segment that was just appended is nearly empty, and with
+    /// factor 16 it takes up to 15/16 of the memory. Any other value is an error of
+    /// [`build`](Self::build).
+    ///
+    /// ```
+    /// use guira::{BuildError, GrowingFilter};
+    ///
+    /// let builder = GrowingFilter::builder().capacity(1_000);
+    /// let seen = builder.clone().growth_factor(8).build()?;
+    /// seen.try_extend(0..20_000).unwrap();
+    /// assert_eq!(seen.segments().len(), 3); // for 1,000, about 8,000 and about 64,000 items
+    /// assert_eq!(builder.growth_factor(3).build().unwrap_err(), BuildError::InvalidGrowthFactor(3));
+    /// # Ok::<(), BuildError>(())
+    /// ```
+    pub fn growth_factor(mut self, factor: usize) -> Self {
+        self.settings.growth_factor = Some(factor);
+        self
+    }
+}
+
+impl<S> FilterBuilder<Fixed, S> {
+    /// Sets the instructions by which batches are looked up, in place of the
+    /// [best](Kernel::best) ones of the processor: for comparisons, or to turn vectors off with
+    /// [`Kernel::Scalar`]. If the kernel is not available, [`build`](Self::build) fails.
+    ///
+    /// It applies to [`contains_batch`](crate::Filter::contains_batch) and to
+    /// [`contains_mask`](crate::Filter::contains_mask). Clones use the same kernel. A snapshot does not
+    /// contain it: a filter that is loaded uses the best one.
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, Kernel};
+    ///
+    /// let filter = CuckooFilter::builder().capacity(1_000).kernel(Kernel::Scalar).build()?;
+    /// assert_eq!(filter.kernel(), Kernel::Scalar);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn kernel(mut self, kernel: Kernel) -> Self {
+        self.settings.kernel = Some(kernel);
+        self
+    }
+}
