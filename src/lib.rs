@@ -127,12 +127,11 @@
 //!
 //! # Saving, cloning, clearing
 //!
-//! [`save`](CuckooFilter::save), [`to_bytes`](CuckooFilter::to_bytes), and
+//! [`save`](Filter::save), [`to_bytes`](Filter::to_bytes), [`snapshot`](Filter::snapshot), and
 //! [`clone`](Filter::try_clone) copy a filter while other threads read and write it. The copy holds
-//! every item that was present throughout the call. [`load`](CuckooFilter::load) and
-//! [`from_bytes`](CuckooFilter::from_bytes) refuse a damaged snapshot. [`clear`](Filter::clear)
-//! removes all items. A [`GrowingFilter`] can be cloned but not saved. Saving needs the feature
-//! `std`:
+//! every item that was present throughout the call. [`load`](Filter::load),
+//! [`from_bytes`](Filter::from_bytes), and a [`Loader`], to which chunks are pushed, refuse a
+//! damaged snapshot. [`clear`](Filter::clear) removes all items. Saving needs the feature `std`:
 //!
 //! ```
 //! # #[cfg(feature = "std")] {
@@ -150,14 +149,14 @@
 //!
 //! The [snapshot format](docs::snapshots) is the same on every platform. The results of the default
 //! hasher are not: for filters that move to another platform or release, use [`StableHashBuilder`]
-//! with [`hasher_with`](FilterBuilder::hasher_with) and [`load_with`](CuckooFilter::load_with).
+//! with [`hasher_with`](FilterBuilder::hasher_with) and [`load_with`](Filter::load_with).
 //!
 //! # Features
 //!
 //! | feature | default | adds |
 //! |---|---|---|
 //! | `std` | yes | snapshots; locks whose waiters yield and sleep; a random seed from the system; a counter in up to 64 shards |
-//! | `serde` | no | `Serialize` and `Deserialize` for [`CuckooFilter`]; enables `std` |
+//! | `serde` | no | `Serialize` and `Deserialize` for [`Filter`]; enables `std` |
 //! | `stats` | no | `stats()` and `Stats`: counts of relocations, search paths, retries, and waits |
 //!
 //! Features only add; they change no signature. Without `std` the crate is `no_std` and needs an
@@ -232,12 +231,12 @@ pub mod raw {
 
 pub use bucket::Layout;
 pub use error::{BuildError, InsertBatchError, InsertError};
-#[cfg(feature = "std")]
-pub use filter::LoadError;
 pub use filter::{
     ByHash, CuckooFilter, DefaultHashBuilder, DefaultHasher, Engine, Filter, FilterBuilder, Fixed,
     Growing, GrowingFilter, InsertMask, Membership, Segment, StableHashBuilder, StableHasher,
 };
+#[cfg(feature = "std")]
+pub use filter::{LoadError, Loader, Snapshot};
 pub use table::Kernel;
 #[cfg(feature = "stats")]
 pub use table::Stats;

@@ -34,6 +34,8 @@ where
     usable_everywhere::<FilterBuilder<Fixed, S>>();
     usable_everywhere::<FilterBuilder<Growing, S>>();
     usable_everywhere::<S>();
+    #[cfg(feature = "std")]
+    usable_everywhere::<(guira::Loader<Fixed, S>, guira::Loader<Growing, S>)>();
 }
 
 #[test]
@@ -45,6 +47,8 @@ fn every_type_is_usable_everywhere() {
     usable_everywhere::<(Kernel, Layout, Segment, InsertMask)>();
     usable_everywhere::<(ByHash<Fixed>, ByHash<Growing>)>();
     usable_everywhere::<(BuildError, InsertError, InsertBatchError)>();
+    #[cfg(feature = "std")]
+    usable_everywhere::<guira::Snapshot>();
     #[cfg(feature = "stats")]
     usable_everywhere::<guira::Stats>();
 }
@@ -165,6 +169,8 @@ fn describes<E: Engine>(filter: &Filter<E>) -> Result<(), Box<dyn Error>> {
     assert!(filter.stats().inserts > 0);
     let copies = [filter.clone(), filter.try_clone()?];
     assert!(copies.iter().all(|copy| copy.len() == 3 && format!("{copy:?}") != ""));
+    #[cfg(feature = "std")]
+    is_saved(filter)?;
     let hasher = filter.hasher().clone();
     let built = Filter::<E>::builder().capacity(9).false_positive_rate(0.25).fastest().seed(1);
     let built = built
@@ -179,6 +185,37 @@ fn describes<E: Engine>(filter: &Filter<E>) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Calls everything that saves and loads.
+#[cfg(feature = "std")]
+fn is_saved<E: Engine>(filter: &Filter<E>) -> Result<(), Box<dyn Error>> {
+    let (bytes, mut written) = (filter.to_bytes(), Vec::new());
+    filter.save(&mut written)?;
+    filter.clone().save_exclusive(&mut written)?;
+    let snapshot: guira::Snapshot = filter.snapshot()?;
+    assert_eq!((2 * snapshot.len(), snapshot.read_at(0, &mut [0; 9])), (written.len() as u64, 9));
+    let hasher = filter.hasher().clone();
+    let with_seed = DefaultHashBuilder::with_seed;
+    let mut copies = vec![
+        Filter::<E>::from_bytes(&bytes)?,
+        Filter::<E>::load(snapshot)?,
+        Filter::from_bytes_with_hasher(&bytes, hasher.clone())?,
+        Filter::load_with_hasher(&bytes[..], hasher.clone())?,
+        Filter::from_bytes_with(&bytes, with_seed)?,
+        Filter::load_with(&bytes[..], with_seed)?,
+    ];
+    let loaders: [guira::Loader<E>; 3] = [
+        Filter::<E>::loader(1 << 30),
+        Filter::loader_with_hasher(1 << 30, hasher),
+        Filter::loader_with(1 << 30, with_seed),
+    ];
+    for mut loader in loaders {
+        loader.push(&bytes)?;
+        copies.push(loader.finish()?);
+    }
+    assert!(copies.iter().all(|copy| copy.to_bytes() == bytes));
+    Ok(())
+}
+
 #[test]
 fn user_code_can_be_generic_over_engines() {
     uses_everything(&CuckooFilter::with_capacity(100)).expect("room");
@@ -187,7 +224,7 @@ fn user_code_can_be_generic_over_engines() {
 }
 
 /// The files with the public methods of filters, with their paths below `src/filter`.
-const SOURCES: [(&str, &str); 8] = [
+const SOURCES: [(&str, &str); 12] = [
     ("builder.rs", include_str!("../src/filter/builder.rs")),
     ("by_hash.rs", include_str!("../src/filter/by_hash.rs")),
     ("engine_settings.rs", include_str!("../src/filter/engine_settings.rs")),
@@ -196,6 +233,10 @@ const SOURCES: [(&str, &str); 8] = [
     ("info.rs", include_str!("../src/filter/info.rs")),
     ("items.rs", include_str!("../src/filter/items.rs")),
     ("mod.rs", include_str!("../src/filter/mod.rs")),
+    ("snapshot/frozen.rs", include_str!("../src/filter/snapshot/frozen.rs")),
+    ("snapshot/load.rs", include_str!("../src/filter/snapshot/load.rs")),
+    ("snapshot/loader.rs", include_str!("../src/filter/snapshot/loader.rs")),
+    ("snapshot/mod.rs", include_str!("../src/filter/snapshot/mod.rs")),
 ];
 
 /// A public method of the source: the header of its `impl`, its name and its doc comment.

@@ -2,7 +2,7 @@
 
 #![cfg(feature = "serde")]
 
-use guira::{CuckooFilter, StableHashBuilder};
+use guira::{CuckooFilter, GrowingFilter, StableHashBuilder};
 use serde::{Serialize, de::DeserializeOwned};
 
 /// Serializes to CBOR, which has a type for bytes.
@@ -28,6 +28,17 @@ fn a_deserialized_filter_equals_the_original() {
         assert!(copy.contains("tyto alba"));
         assert_eq!(copy.to_bytes(), filter.to_bytes());
     }
+}
+
+#[test]
+fn growing_filters_are_serialized_too() {
+    let builder = GrowingFilter::builder().capacity(100).seed(1);
+    let filter = builder.hasher_with(StableHashBuilder::with_seed).build().expect("a small filter");
+    filter.try_extend(0..1_000).expect("memory");
+    let copy: GrowingFilter<StableHashBuilder> = from_cbor(&to_cbor(&filter)).expect("a filter");
+    assert_eq!(copy.to_bytes(), filter.to_bytes());
+    let other = from_cbor::<CuckooFilter<StableHashBuilder>>(&to_cbor(&filter));
+    assert!(other.expect_err("of another kind").contains("GrowingFilter"));
 }
 
 #[test]

@@ -1,16 +1,59 @@
-//! Memory while a snapshot is loaded: the bytes read so far and at most a megabyte more, whatever
-//! its header says.
+//! Memory while a snapshot is loaded: the bytes that have arrived and little more, whatever its
+//! header says.
 
 #![cfg(all(feature = "std", target_os = "linux"))]
 
 mod common;
 
-use std::io::Read;
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    io::Read,
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+};
 
-use common::forge::{HEADER, amend_header};
-use guira::{CuckooFilter, LoadError};
+use common::{
+    forge::{
+        BLOCK, BUCKETS, EXISTING, HEADER, PLANNED, amend, amend_header, header_len, items, put,
+        segment,
+    },
+    rng,
+    saved::{corrupt, filled, pushed},
+    scaled,
+};
+use guira::{CuckooFilter, Growing, GrowingFilter, LoadError};
+use rand::RngExt;
 
 const MEGABYTE: usize = 1 << 20;
+
+/// One test at a time: they measure the memory of the process.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// The system's allocator, which counts the bytes in use and their maximum.
+struct Counting;
+
+static USED: AtomicUsize = AtomicUsize::new(0);
+static MAX_USED: AtomicUsize = AtomicUsize::new(0);
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+// SAFETY: the system's allocator does the work.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        MAX_USED.fetch_max(USED.fetch_add(layout.size(), Relaxed) + layout.size(), Relaxed);
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        USED.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
 
 /// Returns the resident memory of this process in bytes.
 fn resident() -> usize {
@@ -20,10 +63,9 @@ fn resident() -> usize {
     pages * usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).expect("a size")
 }
 
-/// A reader of a header and zeros, which measures the memory at every read.
-struct Measuring {
-    header: Vec<u8>,
-    zeros: usize,
+/// A reader that measures the memory at every read.
+struct Measuring<'a> {
+    bytes: &'a [u8],
     /// Bytes returned so far.
     read: usize,
     /// Resident memory before loading.
@@ -32,17 +74,17 @@ struct Measuring {
     max_excess: usize,
 }
 
-impl Read for &mut Measuring {
+impl<'a> Measuring<'a> {
+    fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, read: 0, before: resident(), max_excess: 0 }
+    }
+}
+
+impl Read for &mut Measuring<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let excess = resident().saturating_sub(self.before + self.read);
         self.max_excess = self.max_excess.max(excess);
-        let read = if self.read < self.header.len() {
-            (&self.header[self.read..]).read(buffer)?
-        } else {
-            let zeros = buffer.len().min(self.header.len() + self.zeros - self.read);
-            buffer[..zeros].fill(0);
-            zeros
-        };
+        let read = (&self.bytes[self.read..]).read(buffer)?;
         self.read += read;
         Ok(read)
     }
@@ -50,19 +92,20 @@ impl Read for &mut Measuring {
 
 #[test]
 fn memory_grows_with_the_bytes_read() {
+    let _alone = ALONE.lock();
     let filter = CuckooFilter::with_capacity(1_000);
     // The first load allocates what later ones reuse, such as buffers of the allocator.
     CuckooFilter::from_bytes(&filter.to_bytes()).expect("a snapshot");
     for buckets in [1_u64 << 20, 1 << 28, 1 << 32] {
-        for zeros in [0, 1, 100_000, 3 * MEGABYTE, 8 * MEGABYTE - 1] {
-            let mut header = filter.to_bytes()[..HEADER].to_vec();
-            header[16..24].copy_from_slice(&buckets.to_le_bytes());
-            amend_header(&mut header);
-            let before = resident();
-            let mut reader = Measuring { header, zeros, read: 0, before, max_excess: 0 };
+        for words in [0, 1, 100_000, 3 * MEGABYTE, 8 * MEGABYTE - 1] {
+            let mut bytes = filter.to_bytes()[..HEADER].to_vec();
+            put(&mut bytes, segment(0) + BUCKETS, buckets);
+            bytes.resize(HEADER + words + 8 * (words / BLOCK), 0);
+            amend(&mut bytes);
+            let mut reader = Measuring::new(&bytes);
             match CuckooFilter::load(&mut reader) {
                 Err(LoadError::Truncated { received, .. }) => {
-                    assert_eq!(received, (HEADER + zeros) as u64);
+                    assert_eq!(received, bytes.len() as u64);
                 }
                 // Some systems refuse this much address space.
                 Err(LoadError::OutOfMemory { bytes, .. }) => assert_eq!(bytes, 8 * buckets),
@@ -70,9 +113,72 @@ fn memory_grows_with_the_bytes_read() {
             }
             assert!(
                 reader.max_excess < MEGABYTE,
-                "{buckets} buckets, {zeros} bytes of them read: {} bytes more in memory",
+                "{buckets} buckets, {words} bytes of them read: {} bytes more in memory",
                 reader.max_excess
             );
         }
     }
+}
+
+#[test]
+fn memory_grows_with_the_bytes_of_every_segment() {
+    let _alone = ALONE.lock();
+    let (filter, keys) = filled(GrowingFilter::builder().capacity(50_000).seed(1), 6_000_000);
+    assert!(filter.segments().len() > 5);
+    let bytes = filter.to_bytes();
+    drop(filter);
+    let mut reader = Measuring::new(&bytes);
+    let copy = GrowingFilter::load_with(&mut reader, guira::StableHashBuilder::with_seed);
+    assert_eq!(copy.expect("its own snapshot").len(), keys.len());
+    let excess = reader.max_excess;
+    assert!(excess < 2 * MEGABYTE, "{excess} bytes more in memory");
+}
+
+/// Bytes that `work` allocates, at most at the same time.
+fn max_allocated<R>(work: impl FnOnce() -> R) -> usize {
+    let before = USED.load(Relaxed);
+    MAX_USED.store(before, Relaxed);
+    drop(work());
+    MAX_USED.load(Relaxed) - before
+}
+
+/// Whatever arrives, a loader allocates little more than its limit, and before the header is
+/// accepted next to nothing.
+#[test]
+fn no_damage_makes_a_loader_exceed_its_limit() {
+    const LIMIT: usize = 10_000;
+    let _alone = ALONE.lock();
+    let builder = GrowingFilter::builder().capacity(20).seed(6);
+    let (filter, _) = filled(builder, 250);
+    let bytes = filter.to_bytes();
+    let mut rng = rng(5);
+    let mut most = 0;
+    for round in 0..scaled(2_000, 50_000) {
+        let mut damaged = bytes.clone();
+        corrupt(&mut damaged, &mut rng);
+        let planned = usize::from(bytes[PLANNED]);
+        if round % 4 == 0 && damaged.len() > segment(planned) {
+            // As many buckets as a header can name, and more, in the right proportions.
+            let first: u32 = rng.random_range(0..60);
+            for (number, level) in (0..planned).zip(first..) {
+                put(&mut damaged, segment(number) + BUCKETS, 1_u64.wrapping_shl(level));
+            }
+        }
+        if round % 2 == 0 {
+            amend(&mut damaged);
+        }
+        most = most.max(max_allocated(|| pushed::<Growing>(&damaged, LIMIT, &mut rng)));
+    }
+    // Stripes, counters and header come on top.
+    assert!(most < LIMIT + 50_000, "{most} bytes");
+
+    // A header according to which all planned segments exist: 32 GiB and more.
+    let mut large = bytes[..items(&bytes)].to_vec();
+    large[EXISTING] = large[PLANNED];
+    large.resize(header_len(&large), 0);
+    amend_header(&mut large);
+    let mut outcome = None;
+    let most = max_allocated(|| outcome = pushed::<Growing>(&large, LIMIT, &mut rng).err());
+    assert!(matches!(outcome, Some(LoadError::LimitExceeded { .. })), "{outcome:?}");
+    assert!(most < 10_000, "{most} bytes");
 }

@@ -1,6 +1,6 @@
-//! `clear` and `try_clone` of a segment chain, beside inserts, moves and removals.
+//! `clear`, `try_clone` and `copy_words` of a segment chain, beside inserts, moves and removals.
 
-use guira::raw::Chain;
+use guira::raw::{BucketLayout, Chain, Plain, SemiSorted};
 use guira_loom_tests::{
     chain::{
         LAYOUT, assert_filled, chain, crowd_second_segment, fill, filler, of_stripe, spawn,
@@ -85,6 +85,33 @@ fn clone_beside_an_append() {
         let slots = u64::from(LAYOUT.slots_per_bucket());
         assert_eq!(occupied, slots + copy.count(new) as u64);
         seen.note_if(copy.layouts().len() == 1, "one segment", "two segments");
+    });
+}
+
+/// The occupied slots of words.
+fn items(words: &[u64]) -> u64 {
+    if cfg!(feature = "semi-sorted") {
+        SemiSorted::<3, 22>::census(words).occupied
+    } else {
+        Plain::<4, 16>::census(words).occupied
+    }
+}
+
+/// Catches a snapshot of a chain that misses an item of an earlier segment, or half of a new one.
+/// (A snapshot and a clone share their code, so the models of clones stand for it.)
+#[test]
+fn snapshot_beside_an_append() {
+    check("growth_snapshot_append", 430, &["one segment", "two segments"], |seen| {
+        let chain = chain(2);
+        fill(&chain, 0);
+        let [new, _] = two_places(0, 0);
+        // Not in the other thread: as in `clear_beside_an_append`.
+        let saver = spawn(&chain, |chain| chain.copy_words().expect("memory for a few words"));
+        assert_eq!(chain.insert(new), Ok(()));
+        let words = saver.join().unwrap();
+        assert_eq!(items(&words[0]), u64::from(LAYOUT.slots_per_bucket()));
+        assert!(words.len() == 1 || words[1].len() == 2 && items(&words[1]) <= 1);
+        seen.note_if(words.len() == 1, "one segment", "two segments");
     });
 }
 

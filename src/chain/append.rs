@@ -1,13 +1,12 @@
-//! Appending a segment, and the two other ways in which a chain gets segments: construction and
-//! cloning.
+//! Construction of a chain, and appending a segment.
 
-use alloc::{sync::Arc, vec::Vec};
+use alloc::sync::Arc;
 
 use super::{Chain, Plan, Segment};
 use crate::{
     InsertError,
     sync::SetOnce,
-    table::{AllStripes, Counters, Stripes, try_boxed},
+    table::{Counters, Stripes, try_boxed},
 };
 
 /// Growth for which the stripes are dimensioned, as a multiple of the first segment's buckets: no
@@ -27,14 +26,14 @@ impl Chain {
     }
 
     /// A chain in which no place is set yet, or `None` if the system refuses the memory.
-    fn without_segments(plan: Plan, huge_pages: bool) -> Option<Self> {
+    pub(super) fn without_segments(plan: Plan, huge_pages: bool) -> Option<Self> {
         let stripes = Arc::new(Stripes::new(buckets_for_stripes(&plan))?);
         let places = try_boxed((0..plan.len()).map(|_| SetOnce::new()))?;
         Some(Self { places, plan, stripes, counters: Counters::new()?, huge_pages })
     }
 
     /// Allocates a segment as planned, or returns `None` if the system refuses the memory.
-    fn allocate(&self, number: usize) -> Option<Segment> {
+    pub(super) fn allocate(&self, number: usize) -> Option<Segment> {
         let (layout, addressing) = (self.plan.layout(number), self.plan.addressing(number));
         Segment::new(layout, addressing, self.huge_pages, &self.stripes, &self.counters)
     }
@@ -55,36 +54,6 @@ impl Chain {
             }
         }
         Ok(())
-    }
-
-    /// Returns a copy of the chain that contains every item that is in it throughout the call, and
-    /// the number of occupied slots; or `None` if the system refuses the memory.
-    #[must_use]
-    pub fn try_clone(&self) -> Option<(Self, u64)> {
-        let copy = Self::without_segments(self.plan.clone(), self.huge_pages)?;
-        // The segments that exist now are enough: see "Copies of the chain". Their memory is
-        // touched before the locks are acquired.
-        // mutant: chain-clone-segments-relaxed
-        let segments = 0..self.segments().len();
-        let mut copies =
-            segments.map(|number| copy.allocate(number)).collect::<Option<Vec<_>>>()?;
-        copies.iter_mut().for_each(Segment::touch);
-        // mutant: chain-clone-no-locks
-        // mutant: chain-clone-one-lock-fewer, chain-clone-any-order
-        let stripes = self.stripes.lock_all()?;
-        // mutant: chain-clone-early-unlock, chain-clone-no-fence
-        self.copy_into(&stripes, &mut copies);
-        drop(stripes);
-        let occupied = copies.iter_mut().map(Segment::occupied).sum();
-        copy.places.iter().zip(copies).for_each(|(place, segment)| place.set(segment));
-        Some((copy, occupied))
-    }
-
-    /// Copies segments from the first on, into as many of the same sizes.
-    fn copy_into(&self, stripes: &AllStripes, copies: &mut [Segment]) {
-        for (from, to) in self.segments().zip(copies) {
-            to.with_words(|words| from.copy_into(stripes, words));
-        }
     }
 }
 

@@ -141,6 +141,7 @@
 //! was 3 % full.)
 
 mod append;
+mod copy;
 mod plan;
 mod planning;
 mod segment;

@@ -88,7 +88,7 @@ impl Plan {
 
     /// The layout and the level of each segment: with the buckets of the first one, all that
     /// [`of_layouts`](Self::of_layouts) needs.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for snapshots"))]
+    #[cfg(any(feature = "std", test))]
     pub(crate) fn layouts(&self) -> impl ExactSizeIterator<Item = (Layout, u32)> {
         self.segments.iter().map(|segment| (segment.layout, segment.level.into()))
     }

@@ -6,8 +6,8 @@ use crate::{
     InsertError, Layout,
     bucket::with_layout,
     table::{
-        Addressing, AllStripes, Counters, Nested, Pair, RelocationCount, StripeGuard, Stripes,
-        Table, occupied,
+        Addressing, AllStripes, Buckets, Counters, Nested, Pair, RelocationCount, StripeGuard,
+        Stripes, Table, occupied,
     },
 };
 
@@ -27,7 +27,25 @@ impl Segment {
         stripes: &Arc<Stripes>,
         counters: &Counters,
     ) -> Option<Self> {
-        Some(Self { layout, table: Table::sharing(addressing, huge_pages, stripes, counters)? })
+        let buckets = Buckets::new(addressing.buckets(), huge_pages)?;
+        Some(Self::with_buckets(layout, addressing, buckets, stripes, counters))
+    }
+
+    /// Returns a segment with these buckets.
+    pub(super) fn with_buckets(
+        layout: Layout,
+        addressing: Addressing<Nested>,
+        buckets: Buckets,
+        stripes: &Arc<Stripes>,
+        counters: &Counters,
+    ) -> Self {
+        Self { layout, table: Table::sharing(addressing, buckets, stripes, counters) }
+    }
+
+    /// The table.
+    #[cfg(feature = "std")]
+    pub(super) fn table(&self) -> &Table<Nested> {
+        &self.table
     }
 
     /// The layout of the segment's buckets.

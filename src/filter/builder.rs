@@ -307,8 +307,8 @@ impl<E, S> FilterBuilder<E, S> {
     /// from its own, which snapshots contain: [`from_bytes_with`] and [`load_with`] make the same
     /// hasher again.
     ///
-    /// [`from_bytes_with`]: crate::CuckooFilter::from_bytes_with
-    /// [`load_with`]: crate::CuckooFilter::load_with
+    /// [`from_bytes_with`]: crate::Filter::from_bytes_with
+    /// [`load_with`]: crate::Filter::load_with
     ///
     /// ```
     /// use guira::{CuckooFilter, StableHashBuilder};

@@ -1,7 +1,11 @@
 //! Engines: where a filter keeps its items. The front end is the same for all of them.
 
+#[cfg(not(feature = "std"))]
+use core::marker::Sized as Saved;
 use core::num::NonZero;
 
+#[cfg(feature = "std")]
+use super::snapshot::Saved;
 use crate::{
     BuildError, InsertError, Layout,
     table::{Hashes, Kernel},
@@ -23,7 +27,7 @@ use crate::{
 /// assert_eq!(describe(&GrowingFilter::with_capacity(4)), "0 of 4 slots occupied");
 /// ```
 #[expect(private_bounds, reason = "sealed")]
-pub trait Engine: Storage + Send + Sync + 'static {}
+pub trait Engine: Storage + Saved + Send + Sync + 'static {}
 
 /// An engine of filters that are sets of items: with `insert`, `contains` and `remove`.
 ///

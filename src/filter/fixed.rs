@@ -4,6 +4,10 @@ use alloc::vec::Vec;
 use core::num::NonZero;
 
 use super::engine::{Engine, Failed, Membership, Options, Segment, Steps, Storage};
+#[cfg(feature = "std")]
+use super::snapshot::{Form, LoadError, PlannedSegment, Saved, Words, field};
+#[cfg(feature = "std")]
+use crate::table::Buckets;
 use crate::{
     BuildError, InsertError, Layout,
     bucket::with_layout,
@@ -80,6 +84,46 @@ impl Storage for Fixed {
     #[cfg(feature = "stats")]
     fn stats(&self) -> crate::Stats {
         self.table.stats()
+    }
+}
+
+#[cfg(feature = "std")]
+impl Saved for Fixed {
+    const KIND: u8 = 0;
+
+    fn form(&self) -> Form {
+        let buckets = self.table.addressing().buckets();
+        Form {
+            capacity: self.capacity as u64,
+            max_copies: self.max_copies.map_or(0, |limit| limit.get().into()),
+            target: 0.0,
+            plan: Vec::from([PlannedSegment { layout: self.layout, level: 0, buckets }]),
+        }
+    }
+
+    fn copy_words(&self) -> Option<Vec<Vec<u64>>> {
+        Some(Vec::from([self.table.copy_words()?]))
+    }
+
+    fn words(&mut self) -> Vec<impl Words> {
+        Vec::from([&self.table])
+    }
+
+    fn check(form: &Form) -> Result<(), LoadError> {
+        let [segment] = form.plan[..] else {
+            return field("planned segments", form.plan.len() as u64, false);
+        };
+        let slots = 2 * u64::from(segment.layout.slots_per_bucket());
+        field("copies", form.max_copies, form.max_copies < slots)?;
+        field("target rate", form.target.to_bits(), form.target.to_bits() == 0)
+    }
+
+    fn restore(form: &Form, segments: Vec<Buckets>) -> Option<Self> {
+        let (segment, buckets) = (form.plan[0], segments.into_iter().next()?);
+        let table = Table::with_buckets(Addressing::new(segment.buckets), buckets)?;
+        let capacity = usize::try_from(form.capacity).ok()?;
+        let max_copies = NonZero::new(form.max_copies as u8);
+        Some(Self::new(table, segment.layout, capacity, true, max_copies))
     }
 }
 

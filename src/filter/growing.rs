@@ -1,8 +1,14 @@
 //! The engine of a segment chain, which grows.
 
+#[cfg(feature = "std")]
+use alloc::vec::Vec;
 use core::num::NonZero;
 
 use super::engine::{Engine, Failed, Membership, Options, Segment, Steps, Storage};
+#[cfg(feature = "std")]
+use super::snapshot::{Form, LoadError, PlannedSegment, Saved, Words, field};
+#[cfg(feature = "std")]
+use crate::table::Buckets;
 use crate::{
     BuildError, InsertError,
     chain::{Chain, Plan, Wanted, first_bytes, plan, within},
@@ -77,6 +83,52 @@ impl Storage for Growing {
     fn stats(&self) -> crate::Stats {
         self.chain.stats()
     }
+}
+
+#[cfg(feature = "std")]
+impl Saved for Growing {
+    const KIND: u8 = 1;
+
+    fn form(&self) -> Form {
+        let planned = |(layout, level, buckets)| PlannedSegment { layout, level, buckets };
+        Form {
+            capacity: self.first_capacity as u64,
+            max_copies: self.max_copies.map_or(0, |limit| limit.get() as u64),
+            target: self.target,
+            plan: self.chain.planned().map(planned).collect(),
+        }
+    }
+
+    fn copy_words(&self) -> Option<Vec<Vec<u64>>> {
+        self.chain.copy_words()
+    }
+
+    fn words(&mut self) -> Vec<impl Words> {
+        self.chain.tables().collect()
+    }
+
+    fn check(form: &Form) -> Result<(), LoadError> {
+        let Form { target, .. } = *form;
+        field("target rate", target.to_bits(), target > 0.0 && target < 1.0)?;
+        let rate = plan_of(form).map_or(1.0, |plan| plan.rate(plan.len()));
+        // A later release may round otherwise.
+        field("target rate", target.to_bits(), rate <= target * (1.0 + 1e-9))
+    }
+
+    fn restore(form: &Form, segments: Vec<Buckets>) -> Option<Self> {
+        let chain = Chain::restored(plan_of(form)?, segments)?;
+        // A larger limit than fits into a word has no effect in the memory that there is.
+        let limit = usize::try_from(form.max_copies).unwrap_or(usize::MAX);
+        let first_capacity = usize::try_from(form.capacity).ok()?;
+        Some(Self { chain, target: form.target, first_capacity, max_copies: NonZero::new(limit) })
+    }
+}
+
+/// The plan in a snapshot, which is valid.
+#[cfg(feature = "std")]
+fn plan_of(form: &Form) -> Option<Plan> {
+    let layouts: Vec<_> = form.plan.iter().map(|segment| (segment.layout, segment.level)).collect();
+    Plan::of_layouts(form.plan[0].buckets, &layouts)
 }
 
 /// Largest useful number of shards, given the bytes of the first segment and of the stripes.

@@ -25,7 +25,7 @@ use hasher::mixing_seed;
 pub use hasher::{DefaultHashBuilder, DefaultHasher, StableHashBuilder, StableHasher};
 pub use outcome::InsertMask;
 #[cfg(feature = "std")]
-pub use snapshot::LoadError;
+pub use snapshot::{LoadError, Loader, Snapshot};
 
 /// A filter with a fixed capacity: the [`Filter`] of one table.
 ///
@@ -58,7 +58,7 @@ pub type CuckooFilter<S = DefaultHashBuilder> = Filter<Fixed, S>;
 /// It promises what a `CuckooFilter` promises about false negatives, removal, ordering and
 /// atomicity. Its costs: a lookup of an absent item reads two buckets of every segment, so give it
 /// the capacity that you expect. It refuses further copies of an item when copies take half of the
-/// item's slots in the last segment. It cannot be saved, and it never shrinks. `insert` fails with
+/// item's slots in the last segment. It never shrinks. `insert` fails with
 /// [`Full`](crate::InsertError::Full) only if the last segment is full and another one cannot be
 /// appended: the system refuses the memory, it would exceed the cap
 /// ([`max_bytes`](FilterBuilder::max_bytes)), or it would have more than 2^32 buckets.

@@ -282,10 +282,9 @@ pub(crate) use batch::{Answers, Hashes, MAX_BURST, MIN_BATCH, Source, for_each_p
 pub use counter::ShardedCounter;
 pub use kernel::Kernel;
 pub(crate) use layout_choice::by_preference;
-use memory::Buckets;
+pub(crate) use memory::{Buckets, arc_bytes, bucket_bytes, try_boxed};
 #[cfg(feature = "std")]
-pub(crate) use memory::{TableLoader, advise_huge_pages};
-pub(crate) use memory::{arc_bytes, bucket_bytes, try_boxed};
+pub(crate) use memory::{TableLoader, advise_huge_pages, touched_words};
 pub use pending::PendingInserts;
 use prefetch::prefetch;
 pub use search::{Move, Progress, Search};
@@ -318,15 +317,8 @@ impl Table {
         Self::with_buckets(addressing, buckets)
     }
 
-    /// Returns a table with the buckets of a loader that is complete, or `None` if the system
-    /// refuses the memory for the rest.
-    #[cfg(feature = "std")]
-    pub(crate) fn loaded(addressing: Addressing, loader: TableLoader) -> Option<Self> {
-        Self::with_buckets(addressing, loader.finish())
-    }
-
-    /// Returns a table with these buckets.
-    fn with_buckets(addressing: Addressing, buckets: Buckets) -> Option<Self> {
+    /// Returns a table with these buckets, or `None` if the system refuses the memory for the rest.
+    pub(crate) fn with_buckets(addressing: Addressing, buckets: Buckets) -> Option<Self> {
         let stripes = Stripes::new(addressing.buckets())?;
         Some(Self { addressing, buckets, stripes, counters: Counters::new()? })
     }
@@ -339,17 +331,15 @@ impl Table {
 }
 
 impl Table<Nested> {
-    /// Returns an empty table that shares stripes and counters with others, or `None` if the system
-    /// refuses the memory.
+    /// Returns a table with these buckets that shares stripes and counters with others.
     pub(crate) fn sharing(
         addressing: Addressing<Nested>,
-        huge_pages: bool,
+        buckets: Buckets,
         stripes: &Arc<Stripes>,
         counters: &Counters,
-    ) -> Option<Self> {
-        let buckets = Buckets::new(addressing.buckets(), huge_pages)?;
+    ) -> Self {
         // mutant: segment-own-stripes
-        Some(Self { addressing, buckets, stripes: stripes.clone(), counters: counters.clone() })
+        Self { addressing, buckets, stripes: stripes.clone(), counters: counters.clone() }
     }
 }
 

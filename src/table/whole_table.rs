@@ -106,4 +106,10 @@ impl<N: Nesting> Table<N> {
         }
         count
     }
+
+    /// Copies words from an index on. The caller has exclusive access to the table.
+    #[cfg(feature = "std")]
+    pub(crate) fn copy_words_from(&self, from: usize, copy: &mut [u64]) {
+        load_all(&self.buckets.as_slice()[from..from + copy.len()], copy);
+    }
 }

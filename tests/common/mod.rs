@@ -15,6 +15,8 @@ pub mod operations;
 pub mod oracle;
 pub mod ping_pong;
 pub mod races;
+#[cfg(feature = "std")]
+pub mod saved;
 pub mod suite;
 
 use std::{

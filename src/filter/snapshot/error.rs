@@ -22,8 +22,18 @@ pub enum LoadError {
     NotASnapshot,
     /// The snapshot has a format version that this release does not know.
     UnknownVersion(u32),
-    /// The header, the first 64 bytes, is damaged.
+    /// The header is damaged.
     DamagedHeader,
+    /// The snapshot is of a kind of filter that this release does not know.
+    UnknownKind(u8),
+    /// The snapshot is of another kind of filter.
+    #[non_exhaustive]
+    OtherKind {
+        /// The kind of filter that was saved.
+        saved: &'static str,
+        /// The kind of filter that was to be loaded.
+        expected: &'static str,
+    },
     /// The snapshot has a layout that this release does not know.
     #[non_exhaustive]
     UnknownLayout {
@@ -44,6 +54,14 @@ pub enum LoadError {
     },
     /// The items were hashed by another hasher, or with another seed.
     OtherHasher,
+    /// The buckets would take more bytes than the [loader](crate::Filter::loader) may use.
+    #[non_exhaustive]
+    LimitExceeded {
+        /// The bytes of the snapshot's buckets.
+        needed: u64,
+        /// The limit of the loader.
+        limit: u64,
+    },
     /// The system refused the memory.
     #[non_exhaustive]
     OutOfMemory {
@@ -66,6 +84,8 @@ pub enum LoadError {
     DamagedBuckets,
     /// The buckets are undamaged but invalid: this library did not write them.
     InvalidBuckets,
+    /// A former call on the same [`Loader`](crate::Loader) returned an error.
+    Failed,
 }
 
 impl fmt::Display for LoadError {
@@ -78,6 +98,12 @@ impl fmt::Display for LoadError {
                 write!(f, "the snapshot has version {version}, which this release does not know")
             }
             Self::DamagedHeader => f.write_str("the snapshot's header is damaged"),
+            Self::UnknownKind(kind) => {
+                write!(f, "the snapshot is of kind {kind}, which this release does not know")
+            }
+            Self::OtherKind { saved, expected } => {
+                write!(f, "the snapshot is of a {saved}, not of a {expected}")
+            }
             Self::UnknownLayout { family, slots, bits } => write!(
                 f,
                 "the snapshot has a layout that this release does not know: family {family}, \
@@ -89,6 +115,9 @@ impl fmt::Display for LoadError {
             Self::OtherHasher => f.write_str(
                 "the items of the snapshot were hashed by another hasher, or with another seed",
             ),
+            Self::LimitExceeded { needed, limit } => {
+                write!(f, "the snapshot's buckets take {needed} bytes, more than the limit {limit}")
+            }
             Self::OutOfMemory { bytes } => write!(f, "the system refused {bytes} bytes of memory"),
             Self::Truncated { received } => {
                 write!(f, "the snapshot is truncated: it ends after {received} bytes")
@@ -98,6 +127,7 @@ impl fmt::Display for LoadError {
             }
             Self::DamagedBuckets => f.write_str("the snapshot's buckets are damaged"),
             Self::InvalidBuckets => f.write_str("the snapshot's buckets are invalid"),
+            Self::Failed => f.write_str("a former error ended the loading of the snapshot"),
         }
     }
 }

@@ -1,158 +1,196 @@
 //! The header of a snapshot: its fields, their encoding, and their validation.
 
-use core::{hash::BuildHasher, num::NonZero};
-use std::io::Read;
+use alloc::vec::Vec;
 
 use rapidhash::v3::rapidhash_v3;
 
-use super::{LoadError, validate::fill};
+use super::{LoadError, Saved};
 use crate::{Layout, table::MAX_BUCKETS};
 
 const MAGIC: [u8; 8] = *b"guira cf";
 const VERSION: u32 = 1;
-/// Bytes of the header.
-pub(super) const HEADER: usize = 64;
-/// Bytes of the header that its own checksum, the last field, covers.
-const CHECKED: usize = 56;
-/// Bytes of a snapshot besides its buckets: the header, and the checksum of the buckets.
-pub(super) const OVERHEAD: usize = HEADER + 8;
+/// Bytes of the header's start, whose length does not depend on its content.
+pub(super) const START: usize = 56;
+/// Bytes of the description of a planned segment.
+const SEGMENT: usize = 16;
+/// Bytes of a number, and of a checksum.
+const NUMBER: usize = 8;
+/// Largest number of planned segments: the buckets of the first can be doubled 32 times.
+const MAX_SEGMENTS: usize = 33;
 
-/// A filter without its buckets and its hasher.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Header {
-    pub(super) layout: Layout,
-    /// The limit on copies of an item, if it is lower than the slots of two buckets.
-    pub(super) max_copies: Option<NonZero<u8>>,
-    pub(super) buckets: u64,
-    pub(super) seed: u64,
-    pub(super) capacity: u64,
-    pub(super) items: u64,
-    pub(super) hasher_check: u64,
+/// An engine without its words: everything else that decides an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Form {
+    /// The capacity of the first segment.
+    pub(crate) capacity: u64,
+    /// The limit on copies of an item, or zero.
+    pub(crate) max_copies: u64,
+    /// The target false-positive rate, or zero.
+    pub(crate) target: f64,
+    /// The segments that exist and those that may follow. It is never computed again, so that a
+    /// filter keeps its plan if a later release plans otherwise.
+    pub(crate) plan: Vec<PlannedSegment>,
 }
 
-/// Identifies a hasher and its release by its hashes of integers of every width and of texts of
-/// many lengths, since hashers treat each of these in a way of its own.
-///
-/// For each hash in turn, the result so far is rotated left by one bit and combined with the hash
-/// by XOR.
-pub(super) fn hasher_check(hasher: &impl BuildHasher) -> u64 {
-    const NUMBER: u64 = 0x0123_4567_89ab_cdef;
-    // 1 026 bytes.
-    let text = "guira ".repeat(171);
-    let integers = [
-        hasher.hash_one(NUMBER as u8),
-        hasher.hash_one(NUMBER as u16),
-        hasher.hash_one(NUMBER as u32),
-        hasher.hash_one(NUMBER),
-        hasher.hash_one(u128::from(NUMBER)),
-        hasher.hash_one((NUMBER, NUMBER as usize as u32 as usize)),
-        // Slices are hashed as they are in memory, so this hash depends on the byte order.
-        hasher.hash_one([NUMBER as u16, 1]),
-    ];
-    let lengths =
-        (0..=64).chain([100, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025]);
-    let texts = lengths.map(|length| hasher.hash_one(&text[..length]));
-    integers.into_iter().chain(texts).fold(0, |check: u64, hash| check.rotate_left(1) ^ hash)
+/// A segment of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PlannedSegment {
+    pub(crate) layout: Layout,
+    /// Doublings of the number of buckets since the first segment.
+    pub(crate) level: u32,
+    pub(crate) buckets: u64,
+}
+
+impl PlannedSegment {
+    /// The number of slots. At most 2^35.
+    pub(crate) fn slots(&self) -> u64 {
+        self.buckets * u64::from(self.layout.slots_per_bucket())
+    }
+}
+
+/// The fields of a header.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Header {
+    /// The kind of the engine: [`Saved::KIND`].
+    pub(super) kind: u8,
+    pub(super) seed: u64,
+    pub(super) hasher_check: u64,
+    pub(super) form: Form,
+    /// The occupied slots of each segment that exists.
+    pub(super) items: Vec<u64>,
 }
 
 impl Header {
-    /// Validates the length of a snapshot that is in memory as a whole, before its buckets are
-    /// read.
-    pub(super) fn check_length(&self, received: usize) -> Result<(), LoadError> {
-        let (received, expected) = (received as u64, OVERHEAD as u64 + 8 * self.buckets);
-        match received.checked_sub(expected) {
-            None => Err(LoadError::Truncated { received }),
-            Some(0) => Ok(()),
-            Some(more) => Err(LoadError::TrailingBytes { more }),
-        }
+    /// The segments that exist, and the occupied slots of each.
+    pub(super) fn segments(&self) -> impl Iterator<Item = (PlannedSegment, u64)> {
+        self.form.plan.iter().copied().zip(self.items.iter().copied())
+    }
+
+    /// Bytes of the words of all segments that exist. At most 2^41.
+    pub(super) fn bucket_bytes(&self) -> u64 {
+        self.segments().map(|(segment, _)| NUMBER as u64 * segment.buckets).sum()
     }
 
     /// The error of a system that refuses the memory for the buckets.
     pub(super) fn out_of_memory(&self) -> LoadError {
-        LoadError::OutOfMemory { bytes: 8 * self.buckets }
-    }
-
-    /// Reads and validates a header.
-    pub(super) fn read(bytes: &mut impl Read) -> Result<Self, LoadError> {
-        let mut header = [0; HEADER];
-        fill(bytes, &mut header, &mut 0)?;
-        Self::decode(&header)
+        LoadError::OutOfMemory { bytes: self.bucket_bytes() }
     }
 
     /// The bytes of the header.
-    pub(super) fn encode(&self) -> [u8; HEADER] {
-        let family = u8::from(self.layout.is_semi_sorted());
-        let mut bytes = [0; HEADER];
-        let fields: [&[u8]; 8] = [
-            &MAGIC,
-            &VERSION.to_le_bytes(),
-            &[
-                family,
-                self.layout.slots_per_bucket() as u8,
-                self.layout.fingerprint_bits() as u8,
-                self.max_copies.map_or(0, NonZero::get),
-            ],
-            &self.buckets.to_le_bytes(),
-            &self.seed.to_le_bytes(),
-            &self.capacity.to_le_bytes(),
-            &self.items.to_le_bytes(),
-            &self.hasher_check.to_le_bytes(),
-        ];
-        let mut at = 0;
-        for field in fields {
-            bytes[at..at + field.len()].copy_from_slice(field);
-            at += field.len();
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let Self { kind, seed, hasher_check, form, items } = self;
+        let mut bytes = Vec::with_capacity(encoded_len(form.plan.len(), items.len()));
+        bytes.extend(MAGIC);
+        bytes.extend(VERSION.to_le_bytes());
+        bytes.extend([*kind, form.plan.len() as u8, items.len() as u8, 0]);
+        let numbers = [*seed, *hasher_check, form.capacity, form.max_copies, form.target.to_bits()];
+        bytes.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
+        for PlannedSegment { layout, level, buckets } in &form.plan {
+            bytes.extend(describe(*layout));
+            bytes.extend([*level as u8, 0, 0, 0, 0]);
+            bytes.extend(buckets.to_le_bytes());
         }
-        let checksum = rapidhash_v3(&bytes[..CHECKED]);
-        bytes[CHECKED..].copy_from_slice(&checksum.to_le_bytes());
+        bytes.extend(items.iter().flat_map(|items| items.to_le_bytes()));
+        bytes.extend(rapidhash_v3(&bytes).to_le_bytes());
         bytes
     }
 
-    /// Validates a header: magic, version, checksum, then every field.
-    fn decode(bytes: &[u8; HEADER]) -> Result<Self, LoadError> {
-        let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("8 bytes"));
-        if bytes[..8] != MAGIC {
+    /// Validates the start of a header, and returns the number of bytes of the whole header.
+    pub(super) fn len(start: &[u8]) -> Result<usize, LoadError> {
+        if start[..8] != MAGIC {
             return Err(LoadError::NotASnapshot);
         }
-        let version = u32::from_le_bytes(bytes[8..12].try_into().expect("4 bytes"));
+        let version = u32::from_le_bytes(start[8..12].try_into().expect("4 bytes"));
         if version != VERSION {
             return Err(LoadError::UnknownVersion(version));
         }
-        if number(CHECKED) != rapidhash_v3(&bytes[..CHECKED]) {
+        let [planned, existing] = [start[13], start[14]].map(usize::from);
+        // The checksum cannot tell: where it is depends on these numbers.
+        if !(1..=MAX_SEGMENTS).contains(&planned) || !(1..=planned).contains(&existing) {
             return Err(LoadError::DamagedHeader);
         }
-        let [family, slots, bits, max_copies] = bytes[12..16] else { unreachable!("4 bytes") };
-        let layout = Layout::ALL.iter().copied().find(|layout| {
-            (
-                u8::from(layout.is_semi_sorted()),
-                layout.slots_per_bucket(),
-                layout.fingerprint_bits(),
-            ) == (family, slots.into(), bits.into())
-        });
-        let layout = layout.ok_or(LoadError::UnknownLayout { family, slots, bits })?;
-        let header = Self {
-            layout,
-            max_copies: NonZero::new(max_copies),
-            buckets: number(16),
-            seed: number(24),
-            capacity: number(32),
-            items: number(40),
-            hasher_check: number(48),
-        };
-        let field = |name, value| Err(LoadError::InvalidField { name, value });
-        let slots = header.buckets.checked_mul(layout.slots_per_bucket().into());
-        match header {
-            _ if u32::from(max_copies) >= 2 * layout.slots_per_bucket() => {
-                field("copies", max_copies.into())
-            }
-            Self { buckets, .. } if !(1..=MAX_BUCKETS).contains(&buckets) => {
-                field("buckets", buckets)
-            }
-            Self { capacity, .. } if capacity == 0 || Some(capacity) > slots => {
-                field("capacity", capacity)
-            }
-            Self { items, .. } if Some(items) > slots => field("items", items),
-            header => Ok(header),
-        }
+        Ok(encoded_len(planned, existing))
     }
+
+    /// The checksum of a header without the numbers of items: the seed of the first block. (Those
+    /// numbers are known only once all words were read.)
+    pub(super) fn block_seed(bytes: &[u8]) -> u64 {
+        rapidhash_v3(&bytes[..START + SEGMENT * usize::from(bytes[13])])
+    }
+
+    /// Validates the rest of a header whose start is valid: checksum, kind, then every field.
+    pub(super) fn decode<E: Saved>(bytes: &[u8]) -> Result<Self, LoadError> {
+        let (checked, checksum) = bytes.split_last_chunk().expect("the header's start is longer");
+        if u64::from_le_bytes(*checksum) != rapidhash_v3(checked) {
+            return Err(LoadError::DamagedHeader);
+        }
+        let [kind, planned, _, reserved] = checked[12..16] else { unreachable!("4 bytes") };
+        super::check_kind::<E>(kind)?;
+        field("reserved", u64::from(reserved), reserved == 0)?;
+        let number = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("8 bytes"));
+        let numbers: Vec<u64> = checked[16..START].chunks(NUMBER).map(number).collect();
+        let [seed, hasher_check, capacity, max_copies, target] = numbers[..] else {
+            unreachable!("40 bytes")
+        };
+        let (plan, items) = checked[START..].split_at(SEGMENT * usize::from(planned));
+        let plan = plan.chunks(SEGMENT).map(decode_segment).collect::<Result<Vec<_>, _>>()?;
+        let items = items.chunks(NUMBER).map(number).collect();
+        let form = Form { capacity, max_copies, target: f64::from_bits(target), plan };
+        let header = Self { kind, seed, hasher_check, form, items };
+        header.check()?;
+        E::check(&header.form)?;
+        Ok(header)
+    }
+
+    /// Validates the fields of any engine.
+    fn check(&self) -> Result<(), LoadError> {
+        let plan = &self.form.plan;
+        let first = plan[0];
+        let buckets = |segment: &PlannedSegment| {
+            field("buckets", segment.buckets, (1..=MAX_BUCKETS).contains(&segment.buckets))
+        };
+        plan.iter().try_for_each(buckets)?;
+        field("level", first.level.into(), first.level == 0)?;
+        for pair in plan.windows(2) {
+            let [before, next] = [pair[0], pair[1]];
+            field("level", next.level.into(), next.level > before.level && next.level <= 32)?;
+            // No overflow: 2^32 buckets, doubled 32 times, would be 2^64.
+            let expected = u128::from(first.buckets) << next.level;
+            field("buckets", next.buckets, u128::from(next.buckets) == expected)?;
+            let bits = |segment: PlannedSegment| segment.layout.fingerprint_bits();
+            field("fingerprint bits", bits(next).into(), bits(next) >= bits(before))?;
+        }
+        let capacity = self.form.capacity;
+        field("capacity", capacity, (1..=first.slots()).contains(&capacity))?;
+        self.segments()
+            .try_for_each(|(segment, items)| field("items", items, items <= segment.slots()))
+    }
+}
+
+/// Bytes of a header with these numbers of planned and of existing segments.
+fn encoded_len(planned: usize, existing: usize) -> usize {
+    START + SEGMENT * planned + NUMBER * existing + NUMBER
+}
+
+/// Returns an error if a field has an impossible value.
+pub(crate) fn field(name: &'static str, value: u64, valid: bool) -> Result<(), LoadError> {
+    if valid { Ok(()) } else { Err(LoadError::InvalidField { name, value }) }
+}
+
+/// The bytes that describe a layout: family, slots, bits.
+fn describe(layout: Layout) -> [u8; 3] {
+    let family = u8::from(layout.is_semi_sorted());
+    [family, layout.slots_per_bucket() as u8, layout.fingerprint_bits() as u8]
+}
+
+/// Decodes the description of a planned segment.
+fn decode_segment(bytes: &[u8]) -> Result<PlannedSegment, LoadError> {
+    let [family, slots, bits, level] = bytes[..4] else { unreachable!("16 bytes") };
+    let layout =
+        Layout::ALL.iter().copied().find(|&layout| describe(layout) == [family, slots, bits]);
+    let layout = layout.ok_or(LoadError::UnknownLayout { family, slots, bits })?;
+    let reserved = u32::from_le_bytes(bytes[4..8].try_into().expect("4 bytes"));
+    field("reserved", reserved.into(), reserved == 0)?;
+    let buckets = u64::from_le_bytes(bytes[8..].try_into().expect("8 bytes"));
+    Ok(PlannedSegment { layout, level: level.into(), buckets })
 }

@@ -1,73 +1,104 @@
-//! Snapshots: saving a filter and loading it again.
+//! Snapshots: saving a filter, as a whole or piece by piece.
 
+mod encode;
 mod error;
-mod format;
+mod frozen;
+mod hasher_check;
 mod header;
+mod load;
+mod loader;
+mod receive;
 #[cfg(feature = "serde")]
 mod serde;
-mod validate;
 
 use alloc::vec::Vec;
 use core::hash::BuildHasher;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 
-use super::{CuckooFilter, DefaultHashBuilder, Fixed, hasher::hasher_seed};
+use super::{Engine, Filter, Fixed, Growing, engine::Storage};
 use crate::{
-    bucket::with_layout,
-    table::{TableLoader, advise_huge_pages, occupied},
+    BuildError,
+    table::{Buckets, advise_huge_pages},
 };
+use encode::Encoder;
+pub(super) use encode::Words;
 pub use error::LoadError;
-use header::{Header, OVERHEAD, hasher_check};
+pub use frozen::Snapshot;
+use hasher_check::hasher_check;
+use header::Header;
+pub(super) use header::{Form, PlannedSegment, field};
+pub use loader::Loader;
 
-impl CuckooFilter {
-    /// Loads a filter from all the bytes of a snapshot.
-    ///
-    /// The default hasher may give other results in another release or on another platform. Loading
-    /// a snapshot from there fails with [`LoadError::OtherHasher`]. For filters that are loaded
-    /// elsewhere, use [`StableHashBuilder`](crate::StableHashBuilder).
-    ///
-    /// # Errors
-    /// [`LoadError`], with a variant for each possible cause.
-    ///
-    /// ```
-    /// use guira::CuckooFilter;
-    ///
-    /// let filter = CuckooFilter::with_capacity(1_000);
-    /// filter.insert("tyto alba").unwrap();
-    /// let bytes = filter.to_bytes();
-    ///
-    /// let copy = CuckooFilter::from_bytes(&bytes)?;
-    /// assert!(copy.contains("tyto alba"));
-    /// assert!(CuckooFilter::from_bytes(&bytes[1..]).is_err());
-    /// # Ok::<(), guira::LoadError>(())
-    /// ```
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, LoadError> {
-        Self::from_bytes_with(bytes, DefaultHashBuilder::with_seed)
-    }
+/// The names of the engines that can be saved, by [`Saved::KIND`].
+const KINDS: [&str; 2] = [<Fixed as Storage>::NAME, <Growing as Storage>::NAME];
 
-    /// Loads a filter from a reader, which is read up to the last byte of the snapshot and no
-    /// further.
-    ///
-    /// Reads 64 KiB at a time, so the reader needs no buffer. The header is validated, by a
-    /// checksum of its own and field by field, before anything is allocated. Then, on Linux, memory
-    /// is taken as bytes arrive, at most two megabytes in advance. (On other systems the allocator
-    /// decides.)
-    ///
-    /// # Errors
-    /// As [`from_bytes`](Self::from_bytes).
-    ///
-    /// ```no_run
-    /// use guira::CuckooFilter;
-    ///
-    /// let filter = CuckooFilter::load(std::fs::File::open("seen.guira")?)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn load(reader: impl Read) -> Result<Self, LoadError> {
-        Self::load_with(reader, DefaultHashBuilder::with_seed)
-    }
+/// What snapshots need of an engine.
+pub(crate) trait Saved: Sized {
+    /// The number of the engine in the format.
+    const KIND: u8;
+
+    /// Everything but the words.
+    fn form(&self) -> Form;
+
+    /// Returns a copy of the words of each segment that contains every item that is in the engine
+    /// throughout the call, or `None` if the system refuses the memory.
+    fn copy_words(&self) -> Option<Vec<Vec<u64>>>;
+
+    /// The words of each segment.
+    fn words(&mut self) -> Vec<impl Words>;
+
+    /// Validates what is particular to this engine. All else is valid.
+    fn check(form: &Form) -> Result<(), LoadError>;
+
+    /// Returns the engine with these words, or `None` if the system refuses the memory for the
+    /// rest.
+    fn restore(form: &Form, segments: Vec<Buckets>) -> Option<Self>;
 }
 
-impl<S: BuildHasher> CuckooFilter<S> {
+/// Validates the kind of engine of a snapshot that is loaded into this one.
+fn check_kind<E: Saved>(kind: u8) -> Result<(), LoadError> {
+    let saved = KINDS.get(usize::from(kind)).ok_or(LoadError::UnknownKind(kind))?;
+    let expected = KINDS[usize::from(E::KIND)];
+    if kind == E::KIND { Ok(()) } else { Err(LoadError::OtherKind { saved, expected }) }
+}
+
+impl<E: Engine, S: BuildHasher> Filter<E, S> {
+    /// Writes a snapshot of the filter, while other threads use it.
+    ///
+    /// **Every item that is in the filter from before the call until it returns is in the
+    /// snapshot**, whatever is relocated or appended meanwhile. Items that are inserted or removed
+    /// meanwhile may be in it or not, each on its own: of two inserts, one after the other, the
+    /// second may be in the snapshot and the first not. So the
+    /// [contract](crate::Filter#the-contract-of-removal) has an addition for a loaded filter:
+    /// **remove only items that were in the saved filter from before the call until it returned.**
+    /// Another item may be missing, and an alias of it present.
+    ///
+    /// The buckets are copied first, with all stripes locked. Removals, relocations, `count`,
+    /// `insert_unique`, inserts that are about to fail with `TooManyCopies`, and other operations
+    /// on the whole filter wait for the copy (some 35 ms for 128 MiB). Lookups and inserts into
+    /// buckets with an empty slot do not. No lock is held while the snapshot is written. The copy
+    /// takes as much memory as the buckets until the call returns. (A thread that is suspended
+    /// while it holds a stripe delays the save, and with it possibly every operation that needs a
+    /// stripe.)
+    ///
+    /// The [format](crate::docs::snapshots) is the same on every platform. The hasher itself is not
+    /// saved. If one thread makes the same operations on two new filters with the same settings,
+    /// hasher and seed, their snapshots have the same bytes.
+    ///
+    /// # Errors
+    /// The errors of the writer, and [`OutOfMemory`](io::ErrorKind::OutOfMemory) if the system
+    /// refuses the memory for the copy. What has been written by then cannot be loaded: write to a
+    /// temporary file, and rename it.
+    ///
+    /// ```no_run
+    /// let filter = guira::GrowingFilter::with_capacity(1_000);
+    /// filter.save(std::fs::File::create("seen.guira")?)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn save(&self, writer: impl Write) -> io::Result<()> {
+        self.snapshot().map_err(|_| io::ErrorKind::OutOfMemory)?.write(writer)
+    }
+
     /// Returns a snapshot of the filter as bytes: see [`save`](Self::save).
     ///
     /// # Panics
@@ -79,163 +110,76 @@ impl<S: BuildHasher> CuckooFilter<S> {
     /// ```
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
+        let snapshot = self.snapshot().expect("memory for a copy of the filter");
         let mut bytes = Vec::new();
-        let reserved = bytes.try_reserve_exact(
-            self.core.engine.table.addressing().buckets() as usize * 8 + OVERHEAD,
-        );
+        let reserved = bytes.try_reserve_exact(snapshot.len() as usize);
         reserved.expect("memory for the bytes of the filter");
         advise_huge_pages(bytes.spare_capacity_mut());
-        self.save(&mut bytes).expect("memory for a copy of the filter");
+        snapshot.write(&mut bytes).expect("memory for a block");
         bytes
     }
 
-    /// Writes a snapshot of the filter, while other threads use it.
+    /// Returns a frozen copy of the filter, whose bytes can be read in order or from any offset:
+    /// those that [`save`](Self::save) would have written.
     ///
-    /// **Every item that is in the filter from before the call until it returns is in the
-    /// snapshot**, whatever is relocated meanwhile. Items that are inserted or removed meanwhile
-    /// may be in it or not, each on its own: of two inserts, one after the other, the second may be
-    /// in the snapshot and the first not. So the [contract](crate::Filter#the-contract-of-removal)
-    /// has an addition for a loaded filter: **remove only items that were in the saved filter from
-    /// before the call until it returned.** Another item may be missing, and an alias of it
-    /// present.
-    ///
-    /// The buckets are copied first, with all stripes locked. Removals, relocations, `count`,
-    /// `insert_unique`, inserts that are about to fail with `TooManyCopies`, and other operations
-    /// on the whole filter wait for the copy (some 35 ms for 128 MiB). Lookups and inserts into
-    /// buckets with an empty slot do not. No lock is held while the snapshot is written. The copy
-    /// takes as much memory as the buckets until the call returns. (A thread that is suspended
-    /// while it holds a stripe delays the save, and with it possibly every operation that needs a
-    /// stripe.)
-    ///
-    /// The [format](crate::docs::snapshots) is the same on every platform. The hasher itself is not
-    /// saved.
+    /// Acquires all stripes while the buckets are copied, as `save` does, and no lock later. The
+    /// copy takes as much memory as the buckets, and one byte in 8192 for checksums. The encoded
+    /// bytes are made when they are read.
     ///
     /// # Errors
-    /// The errors of the writer, and [`OutOfMemory`](io::ErrorKind::OutOfMemory) if the system
-    /// refuses the memory for the copy. What has been written by then cannot be loaded: write to a
-    /// temporary file, and rename it.
+    /// [`BuildError::OutOfMemory`] if the system refuses the memory.
     ///
-    /// ```no_run
-    /// let filter = guira::CuckooFilter::with_capacity(1_000);
-    /// filter.save(std::fs::File::create("seen.guira")?)?;
+    /// ```
+    /// use guira::GrowingFilter;
+    ///
+    /// let filter = GrowingFilter::with_capacity(1_000);
+    /// filter.insert("tyto alba").unwrap();
+    /// let snapshot = filter.snapshot()?;
+    /// filter.clear();
+    /// let mut tail = [0; 100];
+    /// assert_eq!(snapshot.read_at(snapshot.len() - 8, &mut tail), 8);
+    /// assert!(GrowingFilter::load(snapshot).unwrap().contains("tyto alba"));
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn snapshot(&self) -> Result<Snapshot, BuildError> {
+        // First, since it runs the user's code: nothing is locked yet.
+        let header = self.header();
+        let encoder = self.core.engine.copy_words().and_then(|words| Encoder::new(header, words));
+        encoder.map(Snapshot::new).ok_or_else(|| self.core.engine.out_of_memory())
+    }
+
+    /// Writes the bytes that [`save`](Self::save) would write, without a copy of the buckets and
+    /// without a lock: nobody else uses the filter.
+    ///
+    /// For a process that is about to end, or for a forked child that saves while its parent goes
+    /// on. (In such a child the locks may be held by threads that exist in the parent only. An
+    /// operation that was under way in one of them is in the snapshot or not.) Allocates about 130
+    /// KiB, and one byte for each 8192 bytes of the buckets.
+    ///
+    /// # Errors
+    /// As [`save`](Self::save).
+    ///
+    /// ```
+    /// let mut filter = guira::CuckooFilter::with_capacity(1_000);
+    /// let mut bytes = Vec::new();
+    /// filter.save_exclusive(&mut bytes)?;
+    /// assert_eq!(bytes, filter.to_bytes());
     /// # Ok::<(), std::io::Error>(())
     /// ```
-    pub fn save(&self, writer: impl Write) -> io::Result<()> {
-        let Some(words) = self.core.engine.table.copy_words() else {
-            return Err(io::ErrorKind::OutOfMemory.into());
-        };
-        // Counted in the copy: beside writers `len` may be of another moment.
-        let layout = self.core.engine.layout;
-        let items = with_layout!(layout, L => occupied::<L>(&words));
-        let header = Header {
-            layout,
-            max_copies: self.core.engine.max_copies,
-            buckets: words.len() as u64,
+    pub fn save_exclusive(&mut self, writer: impl Write) -> io::Result<()> {
+        let header = self.header();
+        let encoder = Encoder::new(header, self.core.engine.words());
+        encoder.ok_or(io::ErrorKind::OutOfMemory)?.write(writer)
+    }
+
+    /// The header, without the numbers of items.
+    fn header(&self) -> Header {
+        Header {
+            kind: E::KIND,
             seed: self.core.seed,
-            capacity: self.core.engine.capacity as u64,
-            items,
             hasher_check: hasher_check(&self.hasher),
-        };
-        format::write(&header, &words, writer)
-    }
-
-    /// Loads a filter with this hasher from all the bytes of a snapshot.
-    ///
-    /// # Errors
-    /// As [`from_bytes`](CuckooFilter::from_bytes); [`LoadError::OtherHasher`] if the items were
-    /// hashed by another hasher, or with another seed of it.
-    ///
-    /// ```
-    /// use guira::{CuckooFilter, LoadError, StableHashBuilder};
-    ///
-    /// let hasher = StableHashBuilder::with_seed(7);
-    /// let bytes = CuckooFilter::builder().capacity(1_000).hasher(hasher).build().unwrap().to_bytes();
-    /// assert!(CuckooFilter::from_bytes_with_hasher(&bytes, hasher)?.is_empty());
-    /// assert!(matches!(CuckooFilter::from_bytes(&bytes), Err(LoadError::OtherHasher)));
-    /// # Ok::<(), LoadError>(())
-    /// ```
-    pub fn from_bytes_with_hasher(bytes: &[u8], hasher: S) -> Result<Self, LoadError> {
-        Self::from_bytes_with(bytes, |_| hasher)
-    }
-
-    /// Loads a filter with this hasher from a reader, as [`load`](CuckooFilter::load) does.
-    ///
-    /// # Errors
-    /// As [`from_bytes_with_hasher`](Self::from_bytes_with_hasher).
-    ///
-    /// ```no_run
-    /// use guira::{CuckooFilter, StableHashBuilder};
-    ///
-    /// let (file, seed) = (std::fs::File::open("seen.guira")?, 7);
-    /// let filter = CuckooFilter::load_with_hasher(file, StableHashBuilder::with_seed(seed))?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn load_with_hasher(reader: impl Read, hasher: S) -> Result<Self, LoadError> {
-        Self::load_with(reader, |_| hasher)
-    }
-
-    /// Loads a filter from all the bytes of a snapshot. `hasher` makes the hasher. It gets the same
-    /// seed as the function that was given to [`hasher_with`](crate::FilterBuilder::hasher_with).
-    ///
-    /// # Errors
-    /// As [`from_bytes_with_hasher`](Self::from_bytes_with_hasher).
-    ///
-    /// ```
-    /// use guira::{CuckooFilter, StableHashBuilder};
-    ///
-    /// let builder = CuckooFilter::builder().capacity(1_000);
-    /// let filter = builder.hasher_with(StableHashBuilder::with_seed).build().unwrap();
-    /// filter.insert("tyto alba").unwrap();
-    /// let bytes = filter.to_bytes();
-    ///
-    /// let copy = CuckooFilter::from_bytes_with(&bytes, StableHashBuilder::with_seed)?;
-    /// assert!(copy.contains("tyto alba"));
-    /// # Ok::<(), guira::LoadError>(())
-    /// ```
-    pub fn from_bytes_with(bytes: &[u8], hasher: impl FnOnce(u64) -> S) -> Result<Self, LoadError> {
-        let mut rest = bytes;
-        let header = Header::read(&mut rest)?;
-        header.check_length(bytes.len())?;
-        Self::from_header(&header, &mut rest, hasher, TableLoader::at_once)
-    }
-
-    /// Loads a filter from a reader, as [`load`](CuckooFilter::load) does, with the hasher that
-    /// `hasher` makes from a seed: see [`from_bytes_with`](Self::from_bytes_with).
-    ///
-    /// # Errors
-    /// As [`from_bytes_with`](Self::from_bytes_with).
-    ///
-    /// ```no_run
-    /// use guira::{CuckooFilter, StableHashBuilder};
-    ///
-    /// let file = std::fs::File::open("seen.guira")?;
-    /// let filter = CuckooFilter::load_with(file, StableHashBuilder::with_seed)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn load_with(
-        mut reader: impl Read,
-        hasher: impl FnOnce(u64) -> S,
-    ) -> Result<Self, LoadError> {
-        let header = Header::read(&mut reader)?;
-        Self::from_header(&header, &mut reader, hasher, TableLoader::incremental)
-    }
-
-    /// Reads what follows the header. `hasher` makes the hasher from the seed of the hasher.
-    fn from_header(
-        header: &Header,
-        reader: &mut impl Read,
-        hasher: impl FnOnce(u64) -> S,
-        loader: impl FnOnce(u64) -> Option<TableLoader>,
-    ) -> Result<Self, LoadError> {
-        let hasher = hasher(hasher_seed(header.seed));
-        if hasher_check(&hasher) != header.hasher_check {
-            return Err(LoadError::OtherHasher);
+            form: self.core.engine.form(),
+            items: Vec::new(),
         }
-        let capacity = usize::try_from(header.capacity).map_err(|_| header.out_of_memory())?;
-        let table = validate::read_table(header, loader(header.buckets), reader)?;
-        let Header { layout, max_copies, .. } = *header;
-        let engine = Fixed::new(table, layout, capacity, true, max_copies);
-        let filter = Self::from_parts(engine, header.seed, header.items, hasher);
-        filter.ok_or_else(|| header.out_of_memory())
     }
 }

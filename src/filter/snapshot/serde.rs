@@ -8,48 +8,48 @@ use serde::{
     de::{Error, SeqAccess, Visitor},
 };
 
-use super::{CuckooFilter, LoadError};
-use crate::StableHashBuilder;
+use super::LoadError;
+use crate::{Engine, Filter, StableHashBuilder};
 
 /// Largest number of bytes for which memory is reserved before they arrive.
 const MAX_RESERVED: usize = 1 << 16;
 
-impl<S: BuildHasher> Serialize for CuckooFilter<S> {
-    /// Serializes the bytes of [`to_bytes`](CuckooFilter::to_bytes).
+impl<E: Engine, S: BuildHasher> Serialize for Filter<E, S> {
+    /// Serializes the bytes of [`to_bytes`](Filter::to_bytes).
     fn serialize<T: Serializer>(&self, serializer: T) -> Result<T::Ok, T::Error> {
         serializer.serialize_bytes(&self.to_bytes())
     }
 }
 
-impl<'de> Deserialize<'de> for CuckooFilter {
-    /// Loads the filter as [`from_bytes`](CuckooFilter::from_bytes) does.
+impl<'de, E: Engine> Deserialize<'de> for Filter<E> {
+    /// Loads the filter as [`from_bytes`](Filter::from_bytes) does.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_byte_buf(Snapshot(Self::from_bytes))
+        deserializer.deserialize_byte_buf(Bytes(Self::from_bytes))
     }
 }
 
-impl<'de> Deserialize<'de> for CuckooFilter<StableHashBuilder> {
+impl<'de, E: Engine> Deserialize<'de> for Filter<E, StableHashBuilder> {
     /// Loads a filter whose hasher was made by [`hasher_with`](crate::FilterBuilder::hasher_with).
     /// A filter whose hasher has any other seed is loaded by
-    /// [`from_bytes_with_hasher`](CuckooFilter::from_bytes_with_hasher).
+    /// [`from_bytes_with_hasher`](Filter::from_bytes_with_hasher).
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let load = |bytes: &[u8]| Self::from_bytes_with(bytes, StableHashBuilder::with_seed);
-        deserializer.deserialize_byte_buf(Snapshot(load))
+        deserializer.deserialize_byte_buf(Bytes(load))
     }
 }
 
 /// Loads a filter from bytes, in whatever form a serde format provides them.
-struct Snapshot<F>(F);
+struct Bytes<F>(F);
 
-impl<'de, S, F: FnOnce(&[u8]) -> Result<CuckooFilter<S>, LoadError>> Visitor<'de> for Snapshot<F> {
-    type Value = CuckooFilter<S>;
+impl<'de, T, F: FnOnce(&[u8]) -> Result<T, LoadError>> Visitor<'de> for Bytes<F> {
+    type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the bytes of a filter's snapshot")
     }
 
-    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
-        (self.0)(bytes).map_err(E::custom)
+    fn visit_bytes<R: Error>(self, bytes: &[u8]) -> Result<Self::Value, R> {
+        (self.0)(bytes).map_err(R::custom)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {

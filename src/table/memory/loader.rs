@@ -3,12 +3,17 @@
 use super::{Buckets, HUGE_PAGE, Words};
 use crate::sync::Word;
 
+/// Bytes of a word.
+const WORD: usize = size_of::<u64>();
+
 /// A table whose buckets arrive one chunk after the other.
 #[derive(Debug)]
 pub(crate) struct TableLoader {
     table: Words,
-    /// Number of buckets that have arrived.
+    /// Number of buckets in complete chunks.
     arrived: usize,
+    /// Bytes of the next chunk that have arrived.
+    filled: usize,
     /// Staging memory for the first bytes of a huge page, until enough of them have arrived to take
     /// the page. `None` if bytes go straight to the table.
     staging: Option<Words>,
@@ -32,13 +37,13 @@ impl TableLoader {
             staging = Some(Words::mapped(Self::STAGED / size_of::<Word>())?);
             table.use_huge_pages(0..whole);
         }
-        Some(Self { table, arrived: 0, staging })
+        Some(Self { table, arrived: 0, filled: 0, staging })
     }
 
     /// Returns a loader for buckets that are all known to arrive.
     pub(crate) fn at_once(buckets: u64) -> Option<Self> {
         let table = Words::zeroed(usize::try_from(buckets).ok()?, true)?;
-        Some(Self { table, arrived: 0, staging: None })
+        Some(Self { table, arrived: 0, filled: 0, staging: None })
     }
 
     /// Returns whether buckets are still missing.
@@ -46,42 +51,91 @@ impl TableLoader {
         self.arrived < self.table.as_slice().len()
     }
 
-    /// Receives the next chunk, as the little-endian bytes that `fill` writes. The final chunk is
-    /// only as long as the missing buckets.
-    pub(crate) fn next<R>(&mut self, fill: impl FnOnce(&mut [u8]) -> R) -> R {
-        const WORD: usize = size_of::<u64>();
-        let from = self.arrived * WORD;
-        let until = self.table.size_in_bytes().min(from + Self::CHUNK);
-        let used = from % HUGE_PAGE;
-        let start = from - used;
-        let result = match &mut self.staging {
-            Some(staging)
-                if used < Self::STAGED && start + HUGE_PAGE <= self.table.size_in_bytes() =>
-            {
-                // Populating costs less than a page fault every 4 KiB.
-                staging.populate(used..used + Self::CHUNK);
-                let result = staging.with_bytes(used..used + Self::CHUNK, fill);
-                if used + Self::CHUNK == Self::STAGED {
-                    staging.with_bytes(0..Self::STAGED, |staged| {
-                        let place = start..start + Self::STAGED;
-                        self.table.with_bytes(place, |place| place.copy_from_slice(staged));
-                    });
-                    staging.release();
-                }
-                result
-            }
-            _ => self.table.with_bytes(from..until, fill),
-        };
-        // Not earlier: if `fill` panics, these buckets are still missing.
+    /// Reads missing bytes of the current chunk: `read` writes some, little-endian, to the front of
+    /// what it gets, and returns their number. The final chunk is only as long as the missing
+    /// buckets.
+    ///
+    /// # Panics
+    /// If the current chunk is complete.
+    pub(crate) fn read<E>(
+        &mut self,
+        read: impl FnOnce(&mut [u8]) -> Result<usize, E>,
+    ) -> Result<usize, E> {
+        let filled = self.filled;
+        assert!(filled < self.chunk_bytes(), "a complete chunk is accepted first");
+        let (used, staged) = (self.from() % HUGE_PAGE, self.is_staged());
+        if let Some(staging) = self.staging.as_mut().filter(|_| staged && filled == 0) {
+            // Populating costs less than a page fault every 4 KiB.
+            staging.populate(used..used + Self::CHUNK);
+        }
+        let more = self.with_chunk(|chunk| read(&mut chunk[filled..]))?;
+        self.filled += more;
+        assert!(self.filled <= self.chunk_bytes(), "a reader told of more bytes than it was given");
+        Ok(more)
+    }
+
+    /// Returns whether all bytes of the current chunk have been read.
+    pub(crate) fn chunk_is_complete(&self) -> bool {
+        self.filled == self.chunk_bytes()
+    }
+
+    /// Calls a function with the bytes of the current chunk, which is complete, and goes on to the
+    /// next one.
+    ///
+    /// # Panics
+    /// If the chunk is not complete.
+    pub(crate) fn accept<R>(&mut self, check: impl FnOnce(&[u8]) -> R) -> R {
+        assert!(self.chunk_is_complete(), "an incomplete chunk");
+        let result = self.with_chunk(|chunk| check(chunk));
+        let (start, until) = (self.from() / HUGE_PAGE * HUGE_PAGE, self.from() + self.filled);
+        if self.is_staged() && until == start + Self::STAGED {
+            let staging = self.staging.as_mut().expect("the chunk is staged");
+            staging.with_bytes(0..Self::STAGED, |staged| {
+                let place = start..start + Self::STAGED;
+                self.table.with_bytes(place, |place| place.copy_from_slice(staged));
+            });
+            staging.release();
+        }
         self.arrived = until / WORD;
+        self.filled = 0;
         result
+    }
+
+    /// Where the current chunk starts, in bytes.
+    fn from(&self) -> usize {
+        self.arrived * WORD
+    }
+
+    /// Bytes of the current chunk.
+    fn chunk_bytes(&self) -> usize {
+        Self::CHUNK.min(self.table.size_in_bytes() - self.from())
+    }
+
+    /// Returns whether the current chunk is staged.
+    fn is_staged(&self) -> bool {
+        let used = self.from() % HUGE_PAGE;
+        let end = self.from() - used + HUGE_PAGE;
+        self.staging.is_some() && used < Self::STAGED && end <= self.table.size_in_bytes()
+    }
+
+    /// Calls a function with the bytes of the current chunk.
+    fn with_chunk<R>(&mut self, change: impl FnOnce(&mut [u8]) -> R) -> R {
+        let (from, bytes) = (self.from(), self.chunk_bytes());
+        let staged = self.is_staged();
+        match &mut self.staging {
+            Some(staging) if staged => {
+                let used = from % HUGE_PAGE;
+                staging.with_bytes(used..used + bytes, change)
+            }
+            _ => self.table.with_bytes(from..from + bytes, change),
+        }
     }
 
     /// Returns the buckets.
     ///
     /// # Panics
     /// If some are missing.
-    pub(in crate::table) fn finish(self) -> Buckets {
+    pub(crate) fn finish(self) -> Buckets {
         assert!(!self.is_incomplete(), "the last buckets may be in the staging memory");
         Buckets { words: self.table }
     }

@@ -25,7 +25,7 @@ const HUGE_PAGE: usize = 2 << 20;
 
 /// The buckets of a table. All are empty at first.
 #[derive(Debug)]
-pub(super) struct Buckets {
+pub(crate) struct Buckets {
     words: Words,
 }
 
@@ -34,7 +34,7 @@ impl Buckets {
     ///
     /// This touches no page, nor does the allocator if its memory is fresh from the system (glibc's
     /// always is for more than 32 MiB). Memory is then taken only as buckets come into use.
-    pub(super) fn new(buckets: u64, huge_pages: bool) -> Option<Self> {
+    pub(crate) fn new(buckets: u64, huge_pages: bool) -> Option<Self> {
         Some(Self { words: Words::zeroed(usize::try_from(buckets).ok()?, huge_pages)? })
     }
 

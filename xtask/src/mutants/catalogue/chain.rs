@@ -207,12 +207,12 @@ pub(super) const FAULTS: &[Fault] = &[
         "segment-own-stripes",
         "every segment has stripes of its own",
         Instead(
-            "Some(Self {
+            "Self {
                 addressing,
                 buckets,
-                stripes: Arc::new(Stripes::new(1)?),
+                stripes: Arc::new(Stripes::new(1).unwrap()),
                 counters: counters.clone(),
-            })",
+            }",
         ),
     ),
     fault(

@@ -1,0 +1,96 @@
+//! Copies of a chain: clones, and the words for snapshots.
+
+use alloc::vec::Vec;
+
+use super::{Chain, Segment};
+use crate::table::AllStripes;
+#[cfg(feature = "std")]
+use crate::{
+    Layout,
+    chain::Plan,
+    table::{Buckets, Nested, Table, touched_words},
+};
+
+impl Chain {
+    /// Returns a copy of the chain that contains every item that is in it throughout the call, and
+    /// the number of occupied slots; or `None` if the system refuses the memory.
+    #[must_use]
+    pub fn try_clone(&self) -> Option<(Self, u64)> {
+        let copy = Self::without_segments(self.plan.clone(), self.huge_pages)?;
+        let touched = |number| {
+            let mut segment = copy.allocate(number)?;
+            segment.touch();
+            Some(segment)
+        };
+        let mut copies = self.copy_segments(touched, |from, stripes, to| {
+            to.with_words(|words| from.copy_into(stripes, words));
+        })?;
+        let occupied = copies.iter_mut().map(Segment::occupied).sum();
+        copy.places.iter().zip(copies).for_each(|(place, segment)| place.set(segment));
+        Some((copy, occupied))
+    }
+
+    /// Returns a copy of the words of each segment that contains every item that is in the chain
+    /// throughout the call, or `None` if the system refuses the memory.
+    #[cfg(feature = "std")]
+    #[must_use]
+    pub fn copy_words(&self) -> Option<Vec<Vec<u64>>> {
+        let words = |number| touched_words(self.plan.addressing(number).buckets() as usize);
+        self.copy_segments(words, |from, stripes, to| from.copy_into(stripes, to))
+    }
+
+    /// Copies the segments that exist: `allocate` returns the memory for one, given its number, and
+    /// `copy` copies it under the locks. Other threads wait meanwhile, so the memory should have
+    /// been touched.
+    ///
+    /// The result contains every item that is in the chain throughout the call: see "Copies of the
+    /// chain". `None` if the system refuses the memory.
+    fn copy_segments<C>(
+        &self,
+        allocate: impl Fn(usize) -> Option<C>,
+        copy: impl Fn(&Segment, &AllStripes, &mut C),
+    ) -> Option<Vec<C>> {
+        // The segments that exist now are enough.
+        // mutant: chain-clone-segments-relaxed
+        let segments = 0..self.segments().len();
+        let mut copies = segments.map(allocate).collect::<Option<Vec<_>>>()?;
+        let copy_all = |stripes: &AllStripes, copies: &mut [C]| {
+            self.segments().zip(copies).for_each(|(from, to)| copy(from, stripes, to));
+        };
+        // mutant: chain-clone-no-locks
+        // mutant: chain-clone-one-lock-fewer, chain-clone-any-order
+        let stripes = self.stripes.lock_all()?;
+        // mutant: chain-clone-early-unlock, chain-clone-no-fence
+        copy_all(&stripes, &mut copies);
+        drop(stripes);
+        Some(copies)
+    }
+}
+
+#[cfg(feature = "std")]
+impl Chain {
+    /// Returns a chain with this plan whose first segments have these buckets, or `None` if the
+    /// system refuses the memory for the rest.
+    pub(crate) fn restored(plan: Plan, segments: Vec<Buckets>) -> Option<Self> {
+        let chain = Self::without_segments(plan, true)?;
+        let Self { places, plan, stripes, counters, .. } = &chain;
+        for (number, buckets) in segments.into_iter().enumerate() {
+            let (layout, addressing) = (plan.layout(number), plan.addressing(number));
+            let segment = Segment::with_buckets(layout, addressing, buckets, stripes, counters);
+            places[number].set(segment);
+        }
+        Some(chain)
+    }
+
+    /// The layout, the level and the buckets of each planned segment.
+    pub(crate) fn planned(&self) -> impl Iterator<Item = (Layout, u32, u64)> {
+        self.plan.layouts().zip(0..).map(|((layout, level), number)| {
+            (layout, level, self.plan.addressing(number).buckets())
+        })
+    }
+
+    /// The tables of the segments that exist.
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &Table<Nested>> {
+        self.segments().map(Segment::table)
+    }
+}

@@ -1,0 +1,92 @@
+//! A frozen copy of a filter.
+
+use core::fmt;
+use std::io::{self, Read, Write};
+
+use super::encode::Encoder;
+
+/// A frozen copy of a filter, from which the bytes of its snapshot are read:
+/// [`Filter::snapshot`](crate::Filter::snapshot).
+///
+/// [`Read`] reads them in order. [`read_at`](Self::read_at) reads from any offset, from any number
+/// of threads, for example to send only what a receiver lacks.
+///
+/// ```
+/// use std::io::Read;
+///
+/// use guira::CuckooFilter;
+///
+/// let filter = CuckooFilter::with_capacity(1_000);
+/// let mut snapshot = filter.snapshot()?;
+/// let mut loader = CuckooFilter::loader(1 << 20);
+/// let mut chunk = [0; 4096];
+/// loop {
+///     match snapshot.read(&mut chunk)? {
+///         0 => break,
+///         read => loader.push(&chunk[..read])?,
+///     }
+/// }
+/// assert_eq!(loader.finish()?.capacity(), 1_000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Snapshot {
+    encoder: Encoder<Vec<u64>>,
+    /// The offset at which [`Read`] goes on.
+    position: u64,
+}
+
+#[expect(clippy::len_without_is_empty, reason = "no snapshot is empty")]
+impl Snapshot {
+    pub(super) fn new(encoder: Encoder<Vec<u64>>) -> Self {
+        Self { encoder, position: 0 }
+    }
+
+    /// Writes all bytes.
+    pub(super) fn write(&self, writer: impl Write) -> io::Result<()> {
+        self.encoder.write(writer)
+    }
+
+    /// Returns the number of bytes of the whole snapshot, wherever [`Read`] is.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(1_000);
+    /// assert_eq!(filter.snapshot()?.len(), filter.to_bytes().len() as u64);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.encoder.len()
+    }
+
+    /// Copies bytes from an offset on, and returns their number. It is smaller than the buffer only
+    /// at the end of the snapshot, and zero from there on.
+    ///
+    /// ```
+    /// let snapshot = guira::CuckooFilter::with_capacity(1_000).snapshot()?;
+    /// let mut buffer = [0; 8];
+    /// assert_eq!((snapshot.read_at(0, &mut buffer), &buffer), (8, b"guira cf"));
+    /// assert_eq!(snapshot.read_at(snapshot.len(), &mut buffer), 0);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn read_at(&self, offset: u64, buffer: &mut [u8]) -> usize {
+        self.encoder.read_at(offset, buffer)
+    }
+}
+
+impl Read for Snapshot {
+    /// Reads the next bytes. Never fails.
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.read_at(self.position, buffer);
+        self.position += read as u64;
+        Ok(read)
+    }
+}
+
+impl fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { encoder, position } = self;
+        let mut debug = f.debug_struct("Snapshot");
+        debug.field("len", &encoder.len()).field("position", position).finish_non_exhaustive()
+    }
+}

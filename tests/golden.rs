@@ -1,0 +1,110 @@
+//! The format does not change: the files in `tests/golden/` were saved by earlier versions, on some
+//! platform, and are loaded by this one, on any.
+//!
+//! A file is never changed. For a new kind of filter, add a row, and run the ignored test, which
+//! writes the files that are missing.
+
+#![cfg(feature = "std")]
+
+use std::{fs, path::PathBuf};
+
+use guira::{
+    CuckooFilter, Engine, Filter, FilterBuilder, GrowingFilter, Layout, LoadError, Membership,
+    StableHashBuilder,
+};
+
+/// The file with this name.
+fn path(name: &str) -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "tests", "golden", name].iter().collect()
+}
+
+/// Keys that stay.
+const KEPT: u32 = 20;
+
+/// A filter with [`KEPT`] numbers and texts. So many others were added, and every second of them
+/// was removed again.
+fn filter<E: Membership>(builder: FilterBuilder<E>, others: u64) -> Filter<E, StableHashBuilder> {
+    let builder = builder.seed(7).hasher_with(StableHashBuilder::with_seed);
+    let filter = builder.build().expect("a small filter");
+    for number in 0..KEPT {
+        filter.insert(&number).expect("an empty slot");
+        filter.insert(&format!("key {number}")).expect("an empty slot");
+    }
+    filter.try_extend(100..100 + others).expect("an empty slot");
+    assert!((100..100 + others).step_by(2).all(|key| filter.remove(&key)));
+    filter
+}
+
+/// Loads a snapshot.
+fn load<E: Engine>(bytes: &[u8]) -> Result<Filter<E, StableHashBuilder>, LoadError> {
+    Filter::from_bytes_with(bytes, StableHashBuilder::with_seed)
+}
+
+/// Calls a function with the name of each file and the filter that it contains.
+fn each(mut check: impl FnMut(&str, &[u8], &dyn Fn(&[u8]))) {
+    fn with<E: Membership>(
+        check: &mut impl FnMut(&str, &[u8], &dyn Fn(&[u8])),
+        name: &str,
+        (builder, others): (FilterBuilder<E>, u64),
+    ) {
+        let filter = filter(builder, others);
+        check(&format!("{name}.guira"), &filter.to_bytes(), &|bytes| {
+            let loaded = load::<E>(bytes).expect("a snapshot of an earlier version");
+            assert!((0..KEPT).all(|number| loaded.contains(&number)), "{name}");
+            assert!((0..KEPT).all(|number| loaded.contains(&format!("key {number}"))), "{name}");
+            assert!((101..100 + others).step_by(2).all(|key| loaded.contains(&key)), "{name}");
+            assert_eq!(loaded.len() as u64, u64::from(2 * KEPT) + others / 2, "{name}");
+            assert!(loaded.segments().eq(filter.segments()), "{name}");
+            assert_eq!(loaded.capacity(), filter.capacity(), "{name}");
+            assert!(loaded.to_bytes() == bytes, "{name} is saved with other bytes");
+        });
+    }
+    let fixed = || CuckooFilter::builder().capacity(80);
+    for layout in Layout::ALL {
+        let name = format!("fixed-{layout:?}").to_lowercase();
+        with(&mut check, &name, (fixed().layout(*layout), 20));
+    }
+    with(&mut check, "fixed-max-copies", (fixed().max_copies(2), 0));
+    let growing = || GrowingFilter::builder().capacity(10);
+    for (name, rate) in [("growing-20", 0.2), ("growing-1", 0.01), ("growing-0.01", 0.000_1)] {
+        with(&mut check, name, (growing().false_positive_rate(rate), 400));
+    }
+    with(&mut check, "growing-one-segment", (growing().capacity(100), 0));
+    with(&mut check, "growing-factor-8", (growing().growth_factor(8), 400));
+    with(&mut check, "growing-fastest", (growing().fastest(), 100));
+    with(&mut check, "growing-max-copies", (growing().max_copies(4), 100));
+    with(
+        &mut check,
+        "growing-semi-sorted",
+        (growing().layout(Layout::SemiSorted6x12).false_positive_rate(0.1), 400),
+    );
+}
+
+#[test]
+fn files_of_earlier_versions_are_loaded() {
+    let mut files = 0;
+    each(|name, _, load| {
+        load(&fs::read(path(name)).expect("the file"));
+        files += 1;
+    });
+    // None is without a row here.
+    let listed = fs::read_dir(path("")).expect("the folder").count();
+    assert_eq!(listed, files);
+}
+
+/// The same operations lead to the same bytes, on every platform.
+#[test]
+fn files_of_earlier_versions_are_reproduced() {
+    each(|name, bytes, _| assert!(fs::read(path(name)).expect("the file") == bytes, "{name}"));
+}
+
+#[test]
+#[ignore = "writes the files that are missing"]
+fn missing_files_are_written() {
+    each(|name, bytes, load| {
+        load(bytes);
+        if !path(name).exists() {
+            fs::write(path(name), bytes).expect("the folder is writable");
+        }
+    });
+}

@@ -1,0 +1,209 @@
+//! Snapshots that are taken beside writers: they hold every item that was there throughout, as
+//! often as it was, and as many others as the writers account for.
+
+#![cfg(feature = "std")]
+
+mod common;
+
+use std::{
+    collections::VecDeque,
+    sync::atomic::{
+        AtomicBool, AtomicUsize,
+        Ordering::{Relaxed, SeqCst},
+    },
+};
+
+use common::{
+    Subject, Watchdog, capacity_of,
+    churn::StopOnPanic,
+    rng,
+    saved::{Stable, pushed},
+    scaled,
+};
+use guira::{CuckooFilter, Filter, FilterBuilder, GrowingFilter, Layout, StableHashBuilder};
+
+/// Threads that insert and remove.
+const WRITERS: usize = 2;
+/// Keys of one writer.
+const POOL: u64 = 1 << 13;
+
+/// What writers did: each number is at some moment between the call and its return.
+#[derive(Default)]
+struct Account {
+    insert_calls: AtomicUsize,
+    inserted: AtomicUsize,
+    removal_calls: AtomicUsize,
+    removed: AtomicUsize,
+    /// Keys that each writer holds when it starts to remove the oldest.
+    held: AtomicUsize,
+    stop: AtomicBool,
+}
+
+/// A filter with keys that stay, and the keys of writers, of which none is an alias of those.
+struct Scene<E> {
+    builder: FilterBuilder<E, StableHashBuilder>,
+    permanent: Vec<u64>,
+    pools: Vec<Vec<u64>>,
+}
+
+impl<E: Subject> Scene<E> {
+    fn new(builder: FilterBuilder<E>, permanent: u64) -> Self {
+        let builder = builder.seed(3).hasher_with(StableHashBuilder::with_seed);
+        // Some keys are there two or three times.
+        let permanent: Vec<u64> =
+            (0..permanent).flat_map(|key| [key].repeat(1 + key as usize % 50 / 48)).collect();
+        // Aliases in any segment are aliases in the first one. So one segment after the other is
+        // filled with the keys that stay.
+        let mut firsts: Vec<Stable<E>> = Vec::new();
+        for key in &permanent {
+            if firsts.last().is_none_or(|first| first.len() * 2 >= first.capacity()) {
+                firsts.push(builder.clone().build().expect("a small filter"));
+            }
+            firsts.last().expect("just pushed").insert(key).expect("an empty slot");
+        }
+        let is_alias = |key: &u64| firsts.iter().any(|first| first.contains(key));
+        let pool = |writer: u64| (writer << 32..).take(POOL as usize).filter(|key| !is_alias(key));
+        let pools = (1..=WRITERS as u64).map(|writer| pool(writer).collect()).collect();
+        Self { builder, permanent, pools }
+    }
+
+    /// Takes snapshots beside writers, one per round, and checks them. `held` is the number of keys
+    /// that a writer holds in each round. Returns the numbers of segments in the first and in the
+    /// last snapshot.
+    fn run(&self, held: impl Iterator<Item = usize>) -> [usize; 2] {
+        let filter = self.builder.clone().build().expect("a small filter");
+        assert!(self.permanent.iter().all(|key| filter.insert(key).is_ok()));
+        let counts: Vec<usize> = self.permanent.iter().map(|key| filter.count(key)).collect();
+        let account = Account::default();
+        let mut segments = Vec::new();
+        std::thread::scope(|scope| {
+            let _stop = StopOnPanic(&account.stop);
+            let writers: Vec<_> = self
+                .pools
+                .iter()
+                .map(|pool| {
+                    let (filter, account) = (&filter, &account);
+                    scope.spawn(move || account.write(filter, pool))
+                })
+                .collect();
+            for (round, held) in held.enumerate() {
+                account.held.store(held, Relaxed);
+                // The writers have begun to work for this round.
+                let calls = account.insert_calls.load(SeqCst) + 200;
+                account.wait(|| account.insert_calls.load(SeqCst) >= calls);
+                let copy = account.check(&filter, round, self.permanent.len());
+                for (key, &count) in self.permanent.iter().zip(&counts) {
+                    assert!(copy.contains(key), "round {round}: {key} is missing");
+                    assert_eq!(copy.count(key), count, "round {round}: copies of {key}");
+                }
+                segments.push(copy.segments().len());
+                account.wait(|| {
+                    account.inserted.load(SeqCst) >= account.removed.load(SeqCst) + WRITERS * held
+                });
+            }
+            account.stop.store(true, Relaxed);
+            // Now the account is exact.
+            let held: Vec<u64> =
+                writers.into_iter().flat_map(|writer| writer.join().expect("no panic")).collect();
+            let copy = account.check(&filter, 0, self.permanent.len());
+            assert_eq!(copy.len(), self.permanent.len() + held.len());
+            assert!(held.iter().all(|key| copy.count(key) == filter.count(key)));
+            assert!(held.iter().all(|key| copy.remove(key)));
+            assert!(
+                self.permanent.iter().zip(&counts).all(|(key, &count)| copy.count(key) == count)
+            );
+        });
+        [segments[0], segments[segments.len() - 1]]
+    }
+}
+
+impl Account {
+    /// Waits for the writers.
+    fn wait(&self, until: impl Fn() -> bool) {
+        while !until() && !self.stop.load(Relaxed) {
+            std::thread::yield_now();
+        }
+    }
+
+    /// Inserts and removes keys until told to stop. Returns those that are left.
+    fn write<E: Subject>(&self, filter: &Stable<E>, pool: &[u64]) -> VecDeque<u64> {
+        let _stop = StopOnPanic(&self.stop);
+        let mut mine = VecDeque::new();
+        for key in pool.iter().cycle() {
+            if self.stop.load(Relaxed) {
+                break;
+            }
+            self.insert_calls.fetch_add(1, SeqCst);
+            if filter.insert(key).is_ok() {
+                self.inserted.fetch_add(1, SeqCst);
+                mine.push_back(*key);
+            } else {
+                self.insert_calls.fetch_sub(1, SeqCst);
+            }
+            while mine.len() > self.held.load(Relaxed) {
+                self.removal_calls.fetch_add(1, SeqCst);
+                let oldest = mine.pop_front().expect("more than none");
+                assert!(filter.remove(&oldest), "{oldest} was missing");
+                self.removed.fetch_add(1, SeqCst);
+            }
+        }
+        mine
+    }
+
+    /// Takes a snapshot, in one of several ways, loads it, and checks the number of its items.
+    fn check<E: Subject>(&self, filter: &Stable<E>, round: usize, permanent: usize) -> Stable<E> {
+        let (inserted, removed) = (self.inserted.load(SeqCst), self.removed.load(SeqCst));
+        let bytes = if round.is_multiple_of(2) {
+            filter.to_bytes()
+        } else {
+            let mut bytes = Vec::new();
+            filter.save(&mut bytes).expect("memory");
+            bytes
+        };
+        let removal_calls = self.removal_calls.load(SeqCst);
+        let insert_calls = self.insert_calls.load(SeqCst);
+        let copy: Stable<E> = if round.is_multiple_of(3) {
+            pushed::<E>(&bytes, 1 << 24, &mut rng(round as u64)).expect("a snapshot")
+        } else {
+            Filter::load_with(&bytes[..], StableHashBuilder::with_seed).expect("a snapshot")
+        };
+        let least = (permanent + inserted).saturating_sub(removal_calls);
+        let range = least..=permanent + insert_calls - removed;
+        assert!(range.contains(&copy.len()), "round {round}: {} items, not {range:?}", copy.len());
+        copy
+    }
+}
+
+const LAYOUTS: [Layout; 3] = [Layout::Plain5x12, Layout::Plain4x16, Layout::SemiSorted6x12];
+
+/// Fixed filters that writers keep at 95 % load.
+#[test]
+fn snapshots_of_fixed_filters_are_complete() {
+    let _watchdog = Watchdog::new("snapshots_of_fixed_filters_are_complete");
+    for layout in LAYOUTS {
+        let slots = 512 * layout.slots_per_bucket() as usize;
+        let builder = CuckooFilter::builder().capacity(capacity_of(layout, 512)).layout(layout);
+        let scene = Scene::new(builder, slots as u64 / 2);
+        let held = (slots * 95 / 100 - scene.permanent.len()) / WRITERS;
+        scene.run(std::iter::repeat_n(held, scaled(20, 100)));
+    }
+}
+
+/// Growing filters that fill one segment after the other.
+#[test]
+fn snapshots_of_growing_filters_are_complete() {
+    let _watchdog = Watchdog::new("snapshots_of_growing_filters_are_complete");
+    for layout in LAYOUTS {
+        let builder = GrowingFilter::builder().capacity(200).layout(layout);
+        let rate = layout.false_positive_rate() * 4.0;
+        let scene = Scene::new(builder.false_positive_rate(rate), 300);
+        for _ in 0..scaled(2, 10) {
+            // Ten times, the number of keys doubles, from 100 to what five segments hold, and in
+            // between it falls.
+            let held = (0..10)
+                .map(|round| [50, 100, 200, 400, 300, 800, 1_600, 1_000, 3_000, 2_000][round]);
+            let [first, last] = scene.run(held);
+            assert!(first < last && last >= 5, "{first} to {last} segments");
+        }
+    }
+}
