@@ -16,6 +16,7 @@ mod shared;
 mod shared_stage;
 mod snapshot;
 mod space;
+mod stall;
 mod two_threads;
 
 use crate::run::{Mode, Section};
@@ -74,6 +75,7 @@ pub const SECTIONS: &[Entry] = &[
     entry!("scaling", scaling::Scaling, "guira by threads, over mixes and loads"),
     entry!("growing", growing::Growing, "a filter that has grown, against one that has not"),
     entry!("snapshot", snapshot::Snapshot, "saving and loading against plain files"),
+    entry!("stall", stall::Stall, "how long writers wait while the filter is copied"),
     entry!("loads", loads::Loads, "the load at the first refused insert"),
     entry!("capacity", fits::Capacity, "filters that refuse an item below their capacity"),
     Entry {

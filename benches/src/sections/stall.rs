@@ -1,0 +1,219 @@
+//! How long a writer waits for a lock while the whole filter is copied, against `memcpy`.
+
+use std::{
+    hint::black_box,
+    io,
+    sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    thread,
+    time::Instant,
+};
+
+use guira::{Filter, GrowingFilter, Layout, Membership};
+use guira_bench::{Cores, Keys, capacity_for, filter, memory::advise_huge_pages, table::Table};
+
+use crate::{
+    bar::Bar,
+    run::{Bench, Results, Section},
+    stop,
+    timing::median,
+};
+
+/// Longest wait that is allowed, as a multiple of the time of `memcpy`.
+const TARGET: f64 = 1.3;
+
+/// Keys that the writer removes and inserts again, one after the other.
+const KEYS: u64 = 10_000;
+
+/// Calls of the writer before the copy begins.
+const WARM_UP: u64 = 2 * KEYS;
+
+/// Milliseconds of one operation of one filter, by round.
+struct Row {
+    name: String,
+    mebibytes: usize,
+    /// A plain copy of as many bytes into memory that was touched before.
+    memcpy: Vec<f64>,
+    /// The longest wait beside the operation, and beside a pause of the same length.
+    waits: Vec<(f64, f64)>,
+    /// The whole operation.
+    whole: Vec<f64>,
+}
+
+#[derive(Default)]
+pub struct Stall(Vec<Row>);
+
+impl Section for Stall {
+    fn measure(&mut self, bench: &Bench) {
+        for bytes in [bench.bytes, 4 * bench.bytes] {
+            let fixed = filter(capacity_for(bytes, Layout::Plain4x16), Layout::Plain4x16);
+            self.measure_filter(
+                "fixed",
+                bench,
+                &fixed,
+                bytes,
+                Some(|filter| filter.save(io::sink()).expect("memory")),
+            );
+        }
+        // With its last segment it has about that many bytes.
+        let first = capacity_for(bench.bytes / 32, Layout::Plain4x16);
+        let grown = GrowingFilter::builder().capacity(first).seed(1).build().expect("memory");
+        self.measure_filter("growing", bench, &grown, bench.bytes, None);
+    }
+
+    fn report(&self, results: &mut Results) {
+        let head = [
+            "operation",
+            "MiB",
+            "memcpy, ms",
+            "longest wait, ms",
+            "of memcpy",
+            "without the operation, ms",
+            "whole operation, ms",
+        ];
+        let mut table = Table::new("stall", &head);
+        for row in &self.0 {
+            let of_memcpy =
+                median(row.waits.iter().zip(&row.memcpy).map(|((wait, _), m)| wait / m));
+            let wait = median(row.waits.iter().map(|wait| wait.0));
+            let control = median(row.waits.iter().map(|wait| wait.1));
+            table.push(vec![
+                row.name.clone(),
+                row.mebibytes.to_string(),
+                format!("{:.2}", median(row.memcpy.iter().copied())),
+                format!("{wait:.2}"),
+                format!("{of_memcpy:.2}"),
+                format!("{control:.2}"),
+                format!("{:.1}", median(row.whole.iter().copied())),
+            ]);
+            let name = format!("longest wait beside {}, {} MiB", row.name, row.mebibytes);
+            let bar = Bar::at_most(name, TARGET, of_memcpy, "of memcpy");
+            results.bars.push(bar.note(format!("without the operation {control:.2} ms")));
+        }
+        results.tables.push(table);
+    }
+}
+
+impl Stall {
+    /// Fills a filter until it takes this much memory, and measures the operations on it.
+    fn measure_filter<E: Membership>(
+        &mut self,
+        kind: &str,
+        bench: &Bench,
+        filter: &Filter<E>,
+        bytes: usize,
+        save: Option<fn(&Filter<E>)>,
+    ) {
+        bench.say(format!("longest waits beside copies, {kind}, {} MiB", bytes >> 20));
+        let keys = Keys::new(1);
+        let mut inserted = 0;
+        let is_full = |inserted| {
+            let (len, slots) = (inserted as usize, filter.slots());
+            filter.size_in_bytes() > bytes * 3 / 4 && len > slots * 9 / 10
+        };
+        while !is_full(inserted) && !stop::point() {
+            keys.blocks(inserted..inserted + KEYS, |block| {
+                filter.by_hash().insert_batch(block).expect("room");
+            });
+            inserted += KEYS;
+        }
+        let mut operations: Vec<(&str, Box<dyn FnMut() + '_>)> =
+            vec![("clone", Box::new(|| drop(black_box(filter.try_clone().expect("memory")))))];
+        if let Some(save) = save {
+            operations.push(("save", Box::new(move || save(filter))));
+        }
+        let buckets: usize = filter.size_in_bytes();
+        let mut copier = Copier::new(buckets);
+        let rounds = bench.mode.pick(3, 9, 21);
+        bench.cores.pin(0);
+        for (name, operation) in &mut operations {
+            // The first round is not counted: the memory may have gone back to a host.
+            operation();
+            self.0.push(Row {
+                name: format!("{name}, {kind}"),
+                mebibytes: buckets >> 20,
+                memcpy: Vec::new(),
+                waits: Vec::new(),
+                whole: Vec::new(),
+            });
+            let row = self.0.last_mut().expect("just pushed");
+            for _ in 0..rounds {
+                stop::point();
+                row.memcpy.push(milliseconds(|| copier.copy()));
+                let mut whole = 0.0;
+                let wait =
+                    longest_wait(filter, &bench.cores, || whole = milliseconds(&mut *operation));
+                let pause = std::time::Duration::from_secs_f64(whole / 1e3);
+                let control = longest_wait(filter, &bench.cores, || thread::sleep(pause));
+                row.waits.push((wait, control));
+                row.whole.push(whole);
+            }
+        }
+    }
+}
+
+/// Two blocks of touched memory, on huge pages where the system has them.
+struct Copier {
+    from: Vec<u64>,
+    to: Vec<u64>,
+}
+
+impl Copier {
+    fn new(bytes: usize) -> Self {
+        let [from, to] = [1, 2].map(|value| {
+            let mut words = Vec::with_capacity(bytes / 8);
+            advise_huge_pages(words.as_ptr() as usize, bytes);
+            words.resize(bytes / 8, value);
+            words
+        });
+        Self { from, to }
+    }
+
+    /// Copies the whole block, by `memcpy`.
+    fn copy(&mut self) {
+        black_box(&mut self.to).copy_from_slice(black_box(&self.from));
+    }
+}
+
+fn milliseconds(work: impl FnOnce()) -> f64 {
+    let start = Instant::now();
+    work();
+    1e3 * start.elapsed().as_secs_f64()
+}
+
+/// Returns the longest call, in milliseconds, of a pinned thread that removes and inserts keys of
+/// its own beside `work`.
+fn longest_wait<E: Membership>(filter: &Filter<E>, cores: &Cores, work: impl FnOnce()) -> f64 {
+    let (calls, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+    thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            cores.pin(1);
+            let mut longest = 0.0_f64;
+            let mut timed = |call: &dyn Fn() -> bool| {
+                let mut outcome = false;
+                let time = milliseconds(|| outcome = call());
+                // What the thread waits for before the work begins is not counted.
+                if calls.fetch_add(1, Relaxed) >= WARM_UP {
+                    longest = longest.max(time);
+                }
+                outcome
+            };
+            let keys = Keys::new(9);
+            while !stop.load(Relaxed) {
+                keys.blocks(0..KEYS, |block| {
+                    for &key in block {
+                        let by_hash = filter.by_hash();
+                        let added = timed(&|| by_hash.insert_unique(key) == Ok(true));
+                        let _ = added && timed(&|| by_hash.remove(key));
+                    }
+                });
+            }
+            longest
+        });
+        while calls.load(Relaxed) < WARM_UP {
+            thread::yield_now();
+        }
+        work();
+        stop.store(true, Relaxed);
+        writer.join().expect("no panic")
+    })
+}
