@@ -2,6 +2,7 @@
 
 mod encode;
 mod error;
+mod file;
 mod frozen;
 mod hasher_check;
 mod header;

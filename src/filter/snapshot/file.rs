@@ -1,0 +1,325 @@
+//! Snapshots in files: a save replaces the file as a whole, or leaves it as it was.
+
+use core::hash::BuildHasher;
+use std::{
+    ffi::OsString,
+    fs::{self, File, OpenOptions},
+    io::{self, Seek},
+    path::{Path, PathBuf},
+};
+
+use super::LoadError;
+use crate::CuckooFilter;
+
+/// Number of names of temporary files beside one file. Each save in progress takes one.
+const NAMES: u32 = 100;
+/// Number of symbolic links that are followed, as on Linux.
+const MAX_LINKS: usize = 40;
+
+impl CuckooFilter {
+    /// Loads a filter from a file: the counterpart of [`save_to`](Self::save_to).
+    ///
+    /// The file is read as [`load`](Self::load) reads, and nothing may follow the snapshot.
+    ///
+    /// A program that is compiled with another release of this crate, or runs on another platform,
+    /// needs [`load_from_with`](Self::load_from_with) and a stable hasher.
+    ///
+    /// # Errors
+    /// [`LoadError`], with a variant for each possible cause; [`Io`](LoadError::Io) also if the
+    /// file cannot be opened.
+    ///
+    /// ```
+    /// # let folder = std::env::temp_dir().join(format!("guira-load-from-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// # let path = folder.join("seen.guira");
+    /// use guira::CuckooFilter;
+    ///
+    /// CuckooFilter::with_capacity(1_000).save_to(&path)?;
+    /// assert!(CuckooFilter::load_from(&path)?.is_empty());
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn load_from(path: impl AsRef<Path>) -> Result<Self, LoadError> {
+        read(path.as_ref(), |file| Self::load(file))
+    }
+}
+
+impl<S: BuildHasher> CuckooFilter<S> {
+    /// Saves the filter to a file, while other threads use the filter. If the call fails, or if the
+    /// process is killed, **the file is the old one or the new one, as a whole.**
+    ///
+    /// What the file contains is what [`save`](Self::save) writes. The call writes a temporary file
+    /// in the same folder, syncs it to the disk, renames it to `path`, and syncs the folder. (The
+    /// last step is done on Unix only. Elsewhere, a crash of the system soon after the call may
+    /// leave the old file.) So the disk needs room for both files.
+    ///
+    /// - *Temporary files.* Their names are that of the file with `.0.tmp` to `.99.tmp` appended. A
+    ///   call that fails removes its own. One that is left behind by a killed process is removed by
+    ///   the next save to the same path, if the system supports [locks](File::try_lock) of files.
+    ///   On other systems you may delete it.
+    /// - *Saves at the same time* to one path, by threads or by processes, do not disturb each
+    ///   other. The file of the last one to finish remains.
+    /// - *A symbolic link* at `path` is followed: the file that it leads to is replaced.
+    /// - *Permissions.* On Unix, the new file has the permission bits of the file that it replaces.
+    ///   All other attributes are those of a new file, and so are the permissions if there was no
+    ///   file. A file without permission to write is replaced, too.
+    ///
+    /// # Errors
+    /// Those of the file system: the old file is still in place then, unless the sync of the folder
+    /// failed, which is the last step. [`InvalidInput`](io::ErrorKind::InvalidInput) if there is
+    /// something at `path` other than a file, or if `path` does not end in a name.
+    /// [`OutOfMemory`](io::ErrorKind::OutOfMemory) as in [`save`](Self::save).
+    ///
+    /// A filter that is loaded by other programs or releases needs the stable hasher:
+    ///
+    /// ```
+    /// # let folder = std::env::temp_dir().join(format!("guira-save-to-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// # let path = folder.join("seen.guira");
+    /// use guira::{CuckooFilter, StableHashBuilder};
+    ///
+    /// let builder = CuckooFilter::builder().capacity(1_000);
+    /// let filter = builder.hasher_with(StableHashBuilder::with_seed).build()?;
+    /// filter.insert("tyto alba").unwrap();
+    /// filter.save_to(&path)?;
+    ///
+    /// let loaded = CuckooFilter::load_from_with(&path, StableHashBuilder::with_seed)?;
+    /// assert!(loaded.contains("tyto alba"));
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn save_to(&self, path: impl AsRef<Path>) -> io::Result<()> {
+        replace(path.as_ref(), |file| self.save(file))
+    }
+
+    /// Loads a filter with this hasher from a file, as [`load_from`](CuckooFilter::load_from) does.
+    ///
+    /// # Errors
+    /// As [`load_from`](CuckooFilter::load_from); [`LoadError::OtherHasher`] if the items were
+    /// hashed by another hasher, or with another seed of it.
+    ///
+    /// ```
+    /// # let folder = std::env::temp_dir().join(format!("guira-hasher-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// # let path = folder.join("seen.guira");
+    /// use guira::{CuckooFilter, StableHashBuilder};
+    ///
+    /// let hasher = StableHashBuilder::with_seed(7);
+    /// CuckooFilter::with_capacity_and_hasher(1_000, hasher).save_to(&path)?;
+    /// assert!(CuckooFilter::load_from_with_hasher(&path, hasher)?.is_empty());
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn load_from_with_hasher(path: impl AsRef<Path>, hasher: S) -> Result<Self, LoadError> {
+        read(path.as_ref(), |file| Self::load_with_hasher(file, hasher))
+    }
+
+    /// Loads a filter from a file, as [`load_from`](CuckooFilter::load_from) does, with the hasher
+    /// that `hasher` makes from a seed: see [`from_bytes_with`](Self::from_bytes_with).
+    ///
+    /// # Errors
+    /// As [`load_from_with_hasher`](Self::load_from_with_hasher).
+    ///
+    /// ```
+    /// # let folder = std::env::temp_dir().join(format!("guira-seed-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// # let path = folder.join("seen.guira");
+    /// use guira::{CuckooFilter, StableHashBuilder};
+    ///
+    /// let builder = CuckooFilter::builder().capacity(1_000);
+    /// builder.hasher_with(StableHashBuilder::with_seed).build()?.save_to(&path)?;
+    /// assert!(CuckooFilter::load_from_with(&path, StableHashBuilder::with_seed)?.is_empty());
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn load_from_with(
+        path: impl AsRef<Path>,
+        hasher: impl FnOnce(u64) -> S,
+    ) -> Result<Self, LoadError> {
+        read(path.as_ref(), |file| Self::load_with(file, hasher))
+    }
+}
+
+/// Reads a file with `load`, which must read it up to its end.
+fn read<T>(
+    path: &Path,
+    load: impl FnOnce(&mut File) -> Result<T, LoadError>,
+) -> Result<T, LoadError> {
+    let mut file = File::open(path)?;
+    let loaded = load(&mut file)?;
+    match file.metadata()?.len().saturating_sub(file.stream_position()?) {
+        0 => Ok(loaded),
+        more => Err(LoadError::TrailingBytes { more }),
+    }
+}
+
+/// Replaces a file by what `write` writes, or creates it.
+fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let path = follow_links(path)?;
+    let replaced = match fs::metadata(&path) {
+        Ok(found) if found.is_file() => Some(found),
+        Ok(_) => return Err(invalid("not a file")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    let folder = Folder::of(&path)?;
+    let mut temporary = Temporary::create(&path, replaced.as_ref())?;
+    write(&mut temporary.file)?;
+    temporary.file.sync_all()?;
+    temporary.rename(&path)?;
+    folder.sync()
+}
+
+/// Returns the path that a chain of symbolic links leads to. There may be nothing at its end.
+fn follow_links(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        // This fails if the path is not a link. Other causes show up when it is used.
+        let Ok(target) = fs::read_link(&path) else { return Ok(path) };
+        // A relative target is relative to the folder of the link.
+        path.pop();
+        path.push(target);
+    }
+    Err(invalid("too many symbolic links"))
+}
+
+fn invalid(what: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, what)
+}
+
+/// A folder that is synced after a file in it was renamed.
+struct Folder(#[cfg(unix)] File);
+
+impl Folder {
+    /// Opens the folder of a file.
+    #[cfg(unix)]
+    fn of(path: &Path) -> io::Result<Self> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        File::open(folder.unwrap_or(Path::new("."))).map(Self)
+    }
+
+    #[cfg(unix)]
+    fn sync(&self) -> io::Result<()> {
+        match self.0.sync_all() {
+            // Some file systems cannot sync folders.
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+            result => result,
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn of(_path: &Path) -> io::Result<Self> {
+        Ok(Self())
+    }
+
+    #[cfg(not(unix))]
+    fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A temporary file, which is removed when this is dropped.
+///
+/// Its lock tells other saves that it is in use. The lock ends with the process. So a file that can
+/// be locked was left behind, unless a save has just created it, or has just renamed it. A rename
+/// or a removal requires the lock, so the name of a locked file stays as it is.
+struct Temporary {
+    file: File,
+    /// `None` once it was renamed.
+    path: Option<PathBuf>,
+}
+
+impl Temporary {
+    /// Creates a file in the folder of another one, with the permissions of the file that it will
+    /// replace.
+    fn create(beside: &Path, replaced: Option<&fs::Metadata>) -> io::Result<Self> {
+        let name = beside.file_name().ok_or_else(|| invalid("a path without a name"))?;
+        let mut number = 0;
+        while number < NAMES {
+            let mut name = OsString::from(name);
+            name.push(format!(".{number}.tmp"));
+            let path = beside.with_file_name(name);
+            match create_new(&path, replaced) {
+                Ok(file) => {
+                    // Where there are no locks, no save takes this file for one that was left
+                    // behind. Otherwise a save that did so holds the lock for a moment.
+                    if file.lock().is_err() || is_at(&file, &path) != Some(false) {
+                        let created = Self { file, path: Some(path) };
+                        #[cfg(unix)]
+                        if let Some(replaced) = replaced {
+                            // The system may have taken bits away from those that it was given.
+                            created.file.set_permissions(replaced.permissions())?;
+                        }
+                        return Ok(created);
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    if !remove_abandoned(&path) {
+                        number += 1;
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::Error::new(io::ErrorKind::AlreadyExists, "all names of temporary files are taken"))
+    }
+
+    fn rename(mut self, path: &Path) -> io::Result<()> {
+        let own = self.path.as_ref().expect("not renamed yet");
+        fs::rename(own, path)?;
+        self.path = None;
+        Ok(())
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if let Some(path) = &self.path {
+            // The error that led here is the one to report.
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// Creates a file. Until it has the permissions of the file that it replaces, it has fewer.
+fn create_new(path: &Path, replaced: Option<&fs::Metadata>) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if let Some(replaced) = replaced {
+        use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+        options.mode(replaced.mode() & 0o777);
+    }
+    #[cfg(not(unix))]
+    let _ = replaced;
+    options.open(path)
+}
+
+/// Removes a temporary file if no save uses it any longer. Returns whether its name may be free.
+fn remove_abandoned(path: &Path) -> bool {
+    match fs::symlink_metadata(path) {
+        // To open a pipe would mean to wait for a writer.
+        Ok(found) if !found.is_file() => false,
+        Ok(_) => File::open(path).is_ok_and(|file| {
+            let is_abandoned = file.try_lock().is_ok() && is_at(&file, path) == Some(true);
+            is_abandoned && fs::remove_file(path).is_ok()
+        }),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    }
+}
+
+/// Returns whether the file is still at this path, or `None` where that cannot be told.
+fn is_at(file: &File, path: &Path) -> Option<bool> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let identity = |found: fs::Metadata| (found.dev(), found.ino());
+        let own = file.metadata().map(identity).ok()?;
+        Some(fs::symlink_metadata(path).map(identity).is_ok_and(|found| found == own))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (file, path);
+        None
+    }
+}
