@@ -34,8 +34,7 @@ mod traced {
     /// Seed of the filter that is saved after a crash.
     const LATER: u64 = 3;
 
-    /// The system calls that change files, or sync or lock them. Those of them that also do other
-    /// things, such as `openat`, are counted too.
+    /// The system calls that change, sync, or lock files, and `openat`, which may create one.
     const CALLS: [(c_long, &str); 14] = [
         (libc::SYS_openat, "open"),
         (libc::SYS_write, "write"),
@@ -131,14 +130,13 @@ mod traced {
                 Some(stop) if stop == libc::SIGTRAP | 0x80 => {
                     is_inside = !is_inside;
                     signal = 0;
-                    let call = CALLS.iter().find(|(number, _)| *number == number_of_call(id));
-                    if let (true, Some((_, name))) = (is_inside, call) {
+                    if let (true, Some(name)) = (is_inside, changing_call(id)) {
                         if made.len() == calls {
                             process.kill().expect("our own process");
                             process.wait().expect("our own process");
                             return (made, true);
                         }
-                        made.push(*name);
+                        made.push(name);
                     }
                 }
                 Some(stop) => signal = stop,
@@ -158,13 +156,17 @@ mod traced {
         None
     }
 
-    /// The number of the system call of a process that stopped at it.
-    fn number_of_call(id: libc::pid_t) -> c_long {
+    /// The name of the system call at which a process stopped, if it can change files.
+    fn changing_call(id: libc::pid_t) -> Option<&'static str> {
         let mut registers = MaybeUninit::<libc::user_regs_struct>::zeroed();
         ptrace(libc::PTRACE_GETREGS, id, registers.as_mut_ptr().expose_provenance())
             .expect("a stopped process");
         // SAFETY: all its fields are integers, for which zero is valid.
-        unsafe { registers.assume_init() }.orig_rax as c_long
+        let registers = unsafe { registers.assume_init() };
+        let (_, name) = CALLS.iter().find(|(number, _)| *number == registers.orig_rax as c_long)?;
+        let changes = libc::O_CREAT | libc::O_TRUNC;
+        // The third argument has the flags.
+        (*name != "open" || registers.rdx as i32 & changes != 0).then_some(*name)
     }
 
     /// Makes a request that needs no address.
