@@ -10,6 +10,9 @@ pub mod design {}
 #[doc = include_str!("limits.md")]
 pub mod limits {}
 
+#[doc = include_str!("saving.md")]
+pub mod saving {}
+
 #[doc = include_str!("snapshots.md")]
 pub mod snapshots {}
 
