@@ -189,3 +189,28 @@ impl Tally {
         self.0.load(Relaxed)
     }
 }
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use alloc::{vec, vec::Vec};
+
+    use super::{Word, load_all};
+
+    /// Below and above the size from which values are stored past the caches.
+    #[test]
+    fn all_words_are_loaded_at_every_length() {
+        #[cfg(guira_vectors)]
+        let limit = super::vector::MIN_STREAMED / size_of::<Word>();
+        #[cfg(not(guira_vectors))]
+        let limit = 1 << 10;
+        let words: Vec<Word> = (1..limit as u64 + 20).map(Word::new).collect();
+        for len in [0, 1, limit - 1, limit, limit + 1, limit + 13] {
+            // Values that begin and end within a cache line. Those beside them stay.
+            let mut values = vec![0; len + 2];
+            load_all(&words[3..3 + len], &mut values[1..=len]);
+            let expected = (4..).take(len);
+            assert!(values[1..=len].iter().copied().eq(expected), "{len} words");
+            assert_eq!((values[0], values[len + 1]), (0, 0));
+        }
+    }
+}

@@ -63,8 +63,16 @@ impl Section for Snapshot {
     }
 
     fn report(&self, results: &mut Results) {
-        let head =
-            ["layout", "MiB", "operation", "best, ms", "of reading", "median, ms", "of reading "];
+        let head = [
+            "layout",
+            "MiB",
+            "operation",
+            "best, ms",
+            "GB/s",
+            "of reading",
+            "median, ms",
+            "of reading ",
+        ];
         let mut table = Table::new("snapshot", &head);
         for Row { layout, bytes, times } in &self.0 {
             let best = |nth: usize| times[nth].iter().copied().fold(f64::INFINITY, f64::min);
@@ -75,6 +83,7 @@ impl Section for Snapshot {
                     format!("{:.0}", *bytes as f64 / f64::from(1 << 20)),
                     (*name).into(),
                     format!("{:.1}", best(nth)),
+                    format!("{:.2}", *bytes as f64 / best(nth) / 1e6),
                     format!("{:.2}", best(nth) / best(0)),
                     format!("{:.1}", middle(nth)),
                     format!("{:.2}", middle(nth) / middle(0)),

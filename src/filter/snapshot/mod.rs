@@ -76,7 +76,7 @@ impl<E: Engine, S: BuildHasher> Filter<E, S> {
     ///
     /// The buckets are copied first, with all stripes locked. Removals, relocations, `count`,
     /// `insert_unique`, inserts that are about to fail with `TooManyCopies`, and other operations
-    /// on the whole filter wait for the copy (some 35 ms for 128 MiB). Lookups and inserts into
+    /// on the whole filter wait for the copy, about as long as `memcpy` takes. Lookups and inserts into
     /// buckets with an empty slot do not. No lock is held while the snapshot is written. The copy
     /// takes as much memory as the buckets until the call returns. (A thread that is suspended
     /// while it holds a stripe delays the save, and with it possibly every operation that needs a
