@@ -108,6 +108,10 @@ mod traced {
 
     /// Saves a filter in another process, which is killed when it has made this many calls. Returns
     /// the calls that it made, and whether it was killed.
+    #[expect(
+        clippy::zombie_processes,
+        reason = "`wait` waits for the processes that are not killed"
+    )]
     fn save(path: &Path, calls: usize) -> (Vec<&'static str>, bool) {
         let program = env::current_exe().expect("the path of this program");
         let mut command = Command::new(program);

@@ -5,7 +5,7 @@ use std::{
     io,
     sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     thread,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use guira::{Filter, GrowingFilter, Layout, Membership};
@@ -116,37 +116,43 @@ impl Stall {
             });
             inserted += KEYS;
         }
-        let mut operations: Vec<(&str, Box<dyn FnMut() + '_>)> =
-            vec![("clone", Box::new(|| drop(black_box(filter.try_clone().expect("memory")))))];
+        let clone = |filter: &Filter<E>| drop(black_box(filter.try_clone().expect("memory")));
+        self.measure_operation(&format!("clone, {kind}"), bench, filter, clone);
         if let Some(save) = save {
-            operations.push(("save", Box::new(move || save(filter))));
+            self.measure_operation(&format!("save, {kind}"), bench, filter, save);
         }
-        let buckets: usize = filter.size_in_bytes();
-        let mut copier = Copier::new(buckets);
-        let rounds = bench.mode.pick(3, 9, 21);
+    }
+
+    fn measure_operation<E: Membership>(
+        &mut self,
+        name: &str,
+        bench: &Bench,
+        filter: &Filter<E>,
+        operation: impl Fn(&Filter<E>),
+    ) {
+        let bytes = filter.size_in_bytes();
+        let mut copier = Copier::new(bytes);
         bench.cores.pin(0);
-        for (name, operation) in &mut operations {
-            // The first round is not counted: the memory may have gone back to a host.
-            operation();
-            self.0.push(Row {
-                name: format!("{name}, {kind}"),
-                mebibytes: buckets >> 20,
-                memcpy: Vec::new(),
-                waits: Vec::new(),
-                whole: Vec::new(),
-            });
-            let row = self.0.last_mut().expect("just pushed");
-            for _ in 0..rounds {
-                stop::point();
-                row.memcpy.push(milliseconds(|| copier.copy()));
-                let mut whole = 0.0;
-                let wait =
-                    longest_wait(filter, &bench.cores, || whole = milliseconds(&mut *operation));
-                let pause = std::time::Duration::from_secs_f64(whole / 1e3);
-                let control = longest_wait(filter, &bench.cores, || thread::sleep(pause));
-                row.waits.push((wait, control));
-                row.whole.push(whole);
-            }
+        // This round is not counted: the memory may have gone back to a virtual machine's host.
+        operation(filter);
+        self.0.push(Row {
+            name: name.into(),
+            mebibytes: bytes >> 20,
+            memcpy: Vec::new(),
+            waits: Vec::new(),
+            whole: Vec::new(),
+        });
+        let row = self.0.last_mut().expect("just pushed");
+        for _ in 0..bench.mode.pick(3, 9, 21) {
+            stop::point();
+            row.memcpy.push(milliseconds(|| copier.copy()));
+            let mut whole = 0.0;
+            let work = || whole = milliseconds(|| operation(filter));
+            let wait = longest_wait(filter, &bench.cores, work);
+            let pause = Duration::from_secs_f64(whole / 1e3);
+            let control = longest_wait(filter, &bench.cores, || thread::sleep(pause));
+            row.waits.push((wait, control));
+            row.whole.push(whole);
         }
     }
 }
