@@ -8,7 +8,7 @@ mod common;
 use std::{fs, io, path::Path, thread};
 
 use common::{Folder, filled, holds};
-use guira::{CuckooFilter, DefaultHashBuilder, LoadError};
+use guira::{CuckooFilter, DefaultHashBuilder, GrowingFilter, LoadError, StableHashBuilder};
 
 #[test]
 fn a_saved_file_is_loaded_and_replaced() {
@@ -20,6 +20,20 @@ fn a_saved_file_is_loaded_and_replaced() {
         assert_eq!(fs::read(&path).expect("the file"), filled(seed).to_bytes());
         assert_eq!(folder.names(), ["seen.guira"]);
     }
+}
+
+#[test]
+fn a_growing_filter_is_saved_and_loaded() {
+    let folder = Folder::new("growing");
+    let path = folder.join("seen.guira");
+    let builder = GrowingFilter::builder().capacity(100).seed(1);
+    let filter = builder.hasher_with(StableHashBuilder::with_seed).build().expect("memory");
+    filter.try_extend(0..10_000).expect("room");
+    filter.save_to(&path).expect("room on the disk");
+    let loaded = GrowingFilter::load_from_with(&path, StableHashBuilder::with_seed);
+    let loaded = loaded.expect("its own file");
+    assert!((0..10_000).all(|key| loaded.contains(&key)) && loaded.segments().len() > 1);
+    assert!(CuckooFilter::load_from(&path).is_err());
 }
 
 #[test]

@@ -57,7 +57,7 @@ impl Section for Stall {
         // With its last segment it has about that many bytes.
         let first = capacity_for(bench.bytes / 32, Layout::Plain4x16);
         let grown = GrowingFilter::builder().capacity(first).seed(1).build().expect("memory");
-        self.measure_filter("growing", bench, &grown, bench.bytes, None);
+        self.measure_filter("growing", bench, &grown, bench.bytes);
     }
 
     fn report(&self, results: &mut Results) {
@@ -101,7 +101,6 @@ impl Stall {
         bench: &Bench,
         filter: &Filter<E>,
         bytes: usize,
-        save: Option<fn(&Filter<E>)>,
     ) {
         bench.say(format!("longest waits beside copies, {kind}, {} MiB", bytes >> 20));
         let keys = Keys::new(1);
@@ -118,9 +117,8 @@ impl Stall {
         }
         let clone = |filter: &Filter<E>| drop(black_box(filter.try_clone().expect("memory")));
         self.measure_operation(&format!("clone, {kind}"), bench, filter, clone);
-        if let Some(save) = save {
-            self.measure_operation(&format!("save, {kind}"), bench, filter, save);
-        }
+        let save = |filter: &Filter<E>| filter.save(io::sink()).expect("memory");
+        self.measure_operation(&format!("save, {kind}"), bench, filter, save);
     }
 
     fn measure_operation<E: Membership>(

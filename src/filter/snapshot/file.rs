@@ -9,14 +9,14 @@ use std::{
 };
 
 use super::LoadError;
-use crate::CuckooFilter;
+use crate::{Engine, Filter};
 
 /// Number of names of temporary files beside one file. Each save in progress takes one.
 const NAMES: u32 = 100;
 /// Number of symbolic links that are followed, as on Linux.
 const MAX_LINKS: usize = 40;
 
-impl CuckooFilter {
+impl<E: Engine> Filter<E> {
     /// Loads a filter from a file: the counterpart of [`save_to`](Self::save_to).
     ///
     /// The file is read as [`load`](Self::load) reads, and nothing may follow the snapshot.
@@ -32,10 +32,10 @@ impl CuckooFilter {
     /// # let folder = std::env::temp_dir().join(format!("guira-load-from-{}", std::process::id()));
     /// # std::fs::create_dir_all(&folder)?;
     /// # let path = folder.join("seen.guira");
-    /// use guira::CuckooFilter;
+    /// use guira::GrowingFilter;
     ///
-    /// CuckooFilter::with_capacity(1_000).save_to(&path)?;
-    /// assert!(CuckooFilter::load_from(&path)?.is_empty());
+    /// GrowingFilter::with_capacity(1_000).save_to(&path)?;
+    /// assert!(GrowingFilter::load_from(&path)?.is_empty());
     /// # std::fs::remove_dir_all(&folder)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -44,7 +44,7 @@ impl CuckooFilter {
     }
 }
 
-impl<S: BuildHasher> CuckooFilter<S> {
+impl<E: Engine, S: BuildHasher> Filter<E, S> {
     /// Saves the filter to a file, while other threads use the filter. If the call fails, or if the
     /// process is killed, **the file is the old one or the new one, as a whole.**
     ///
@@ -92,10 +92,10 @@ impl<S: BuildHasher> CuckooFilter<S> {
         replace(path.as_ref(), |file| self.save(file))
     }
 
-    /// Loads a filter with this hasher from a file, as [`load_from`](CuckooFilter::load_from) does.
+    /// Loads a filter with this hasher from a file, as [`load_from`](Filter::load_from) does.
     ///
     /// # Errors
-    /// As [`load_from`](CuckooFilter::load_from); [`LoadError::OtherHasher`] if the items were
+    /// As [`load_from`](Filter::load_from); [`LoadError::OtherHasher`] if the items were
     /// hashed by another hasher, or with another seed of it.
     ///
     /// ```
@@ -114,7 +114,7 @@ impl<S: BuildHasher> CuckooFilter<S> {
         read(path.as_ref(), |file| Self::load_with_hasher(file, hasher))
     }
 
-    /// Loads a filter from a file, as [`load_from`](CuckooFilter::load_from) does, with the hasher
+    /// Loads a filter from a file, as [`load_from`](Filter::load_from) does, with the hasher
     /// that `hasher` makes from a seed: see [`from_bytes_with`](Self::from_bytes_with).
     ///
     /// # Errors
