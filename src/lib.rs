@@ -150,6 +150,8 @@
 //! The [snapshot format](docs::snapshots) is the same on every platform. The results of the default
 //! hasher are not: for filters that move to another platform or release, use [`StableHashBuilder`]
 //! with [`hasher_with`](FilterBuilder::hasher_with) and [`load_with`](Filter::load_with).
+//! [`save_to`](Filter::save_to) replaces a file as a whole. [`docs::saving`] is a guide to both, and
+//! to saving beside async code.
 //!
 //! # Features
 //!
