@@ -40,9 +40,9 @@ impl Drop for Folder {
     }
 }
 
-/// Returns a filter of 200 KB with items that depend on the seed, always the same ones.
+/// Returns a filter of 1 MB with items that depend on the seed, always the same ones.
 pub fn filled(seed: u64) -> CuckooFilter {
-    let filter = CuckooFilter::builder().capacity(90_000).seed(seed).build().expect("memory");
+    let filter = CuckooFilter::builder().capacity(450_000).seed(seed).build().expect("memory");
     for key in 0..1_000 {
         filter.insert(&(seed, key)).expect("room");
     }
