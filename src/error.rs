@@ -165,6 +165,8 @@ pub enum BuildError {
     },
     /// The limit on copies of an item is zero.
     ZeroMaxCopies,
+    /// The number of expected writers is zero.
+    ZeroWriters,
     /// The growth factor is not 2, 4, 8 or 16.
     InvalidGrowthFactor(usize),
     /// The kernel is not available: the processor does not have its instructions.
@@ -216,6 +218,9 @@ impl fmt::Display for BuildError {
             Self::OutOfMemory { bytes } => write!(f, "the system refused {bytes} bytes of memory"),
             Self::ZeroMaxCopies => {
                 f.write_str("the limit on copies is zero; it must be at least one")
+            }
+            Self::ZeroWriters => {
+                f.write_str("the number of expected writers is zero; it must be at least one")
             }
             Self::InvalidGrowthFactor(factor) => {
                 write!(f, "a growth factor must be 2, 4, 8 or 16, not {factor}")

@@ -175,8 +175,8 @@
 //!   locked instruction.
 //!
 //! Without the feature `stats` the counts take no memory and no instruction. With it, each insert
-//! updates one more counter, a thread tries a lock before it waits for it, and a filter takes one
-//! to nine KiB more, depending on the number of processors.
+//! updates one more counter, a thread tries a lock before it waits for it, and a filter takes two
+//! to three KiB more.
 //!
 //! # Compatibility
 //!

@@ -304,6 +304,7 @@ fn engines_offer_the_same_operations() {
         ("kernel".into(), "impl<S> Filter<Fixed, S>".into()),
         ("kernel".into(), "impl<S> FilterBuilder<Fixed, S>".into()),
         ("target_false_positive_rate".into(), "impl<S> Filter<Growing, S>".into()),
+        ("next_growth".into(), "impl<S> Filter<Growing, S>".into()),
         ("max_bytes".into(), "impl<S> FilterBuilder<Growing, S>".into()),
         ("growth_factor".into(), "impl<S> FilterBuilder<Growing, S>".into()),
     ];

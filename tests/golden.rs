@@ -65,6 +65,7 @@ fn each(mut check: impl FnMut(&str, &[u8], &dyn Fn(&[u8]))) {
         with(&mut check, &name, (fixed().layout(*layout), 20));
     }
     with(&mut check, "fixed-max-copies", (fixed().max_copies(2), 0));
+    with(&mut check, "fixed-writers", (fixed().writers(8), 0));
     let growing = || GrowingFilter::builder().capacity(10);
     for (name, rate) in [("growing-20", 0.2), ("growing-1", 0.01), ("growing-0.01", 0.000_1)] {
         with(&mut check, name, (growing().false_positive_rate(rate), 400));

@@ -292,6 +292,41 @@ fn segments_grow_by_the_factor() {
     }
 }
 
+/// What `next_growth` says before a segment is appended is what the size grows by, until the filter
+/// cannot grow.
+#[test]
+fn the_next_growth_is_known() {
+    for capacity in [1, 7, 100, 1_000, 3_000, 20_000] {
+        for (factor, huge_pages) in [(2, true), (2, false), (4, true), (16, false)] {
+            let builder = GrowingFilter::builder().capacity(capacity).huge_pages(huge_pages);
+            let most = 40 * capacity + 100_000;
+            let filter = builder.growth_factor(factor).max_bytes(most).seed(1).build().unwrap();
+            let (mut keys, mut appended) = (0_u64.., 0);
+            while let Some(growth) = filter.next_growth() {
+                let (before, segments) = (filter.size_in_bytes(), filter.segments().len());
+                while filter.segments().len() == segments {
+                    assert_eq!(
+                        (filter.size_in_bytes(), filter.next_growth()),
+                        (before, Some(growth))
+                    );
+                    filter.insert(&keys.next().unwrap()).unwrap();
+                }
+                assert_eq!(filter.segments().len(), segments + 1);
+                assert_eq!(filter.size_in_bytes(), before + growth, "{filter:?}");
+                let copy = filter.clone();
+                assert_eq!(copy.size_in_bytes(), filter.size_in_bytes());
+                assert_eq!(copy.next_growth(), filter.next_growth());
+                appended += 1;
+            }
+            assert!(appended >= 1, "{filter:?}");
+            let segments = filter.segments().len();
+            assert!(keys.by_ref().any(|key| filter.insert(&key) == Err(InsertError::Full)));
+            assert_eq!((filter.segments().len(), filter.next_growth()), (segments, None));
+            assert!(filter.size_in_bytes() <= most);
+        }
+    }
+}
+
 /// A chain can start with every layout.
 #[test]
 fn every_layout_can_be_the_first() {

@@ -25,7 +25,7 @@ thread_local! {
 
 /// Smallest allocation, in bytes, that a test can have refused. Smaller ones do not depend on the
 /// capacity, and abort.
-const LARGE: usize = 1_000;
+const LARGE: usize = 500;
 /// The same for loading, where the hasher is checked with a text of this many bytes.
 const LARGE_IN_LOADING: usize = 1_027;
 
@@ -214,8 +214,9 @@ fn every_allocation_can_be_refused() {
         let bytes = filter.to_bytes();
         REFUSED_SIZE.set(LARGE_IN_LOADING);
         let is_expected = |error: &LoadError| matches!(error, LoadError::OutOfMemory { .. });
-        assert!(refuse_each(|| CuckooFilter::from_bytes(&bytes), is_expected) >= 2);
-        assert!(refuse_each(|| CuckooFilter::load(&bytes[..]), is_expected) >= 2);
+        // The stripes are smaller.
+        assert!(refuse_each(|| CuckooFilter::from_bytes(&bytes), is_expected) >= 1);
+        assert!(refuse_each(|| CuckooFilter::load(&bytes[..]), is_expected) >= 1);
     }
 }
 
@@ -255,7 +256,7 @@ fn a_cap_on_memory_is_kept() {
 fn a_cap_below_the_first_segment_is_an_error() {
     for capacity in [1, 1_000, 1_000_000, 1 << 30] {
         let build = |cap| GrowingFilter::builder().capacity(capacity).max_bytes(cap).build();
-        for cap in [0, 1, 4_000] {
+        for cap in [0, 1, 300] {
             let error = build(cap).expect_err("too little");
             let BuildError::MemoryCapTooLow { max_bytes, needed, .. } = error else {
                 panic!("{error:?}")

@@ -1,41 +1,58 @@
 //! Construction of a chain, and appending a segment.
 
 use alloc::sync::Arc;
+use core::array;
 
 use super::{Chain, Plan, Segment};
 use crate::{
     InsertError,
     sync::SetOnce,
-    table::{Counters, Stripes, try_boxed},
+    table::{Buckets, Counters, Stripes},
 };
-
-/// Growth for which the stripes are dimensioned, as a multiple of the first segment's buckets: no
-/// stripe can be added later.
-const EXPECTED_GROWTH: u64 = 32;
-/// Smallest number of buckets for which the stripes are dimensioned: 64 stripes, 4 KiB.
-const MIN_EXPECTED_BUCKETS: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 1 << 15 };
 
 impl Chain {
     /// Returns a chain of one empty segment that can grow as planned, or `None` if the system
     /// refuses the memory.
     #[must_use]
     pub fn new(plan: Plan, huge_pages: bool) -> Option<Self> {
-        let chain = Self::without_segments(plan, huge_pages)?;
-        chain.append(0).ok()?;
+        let first = Buckets::new(plan.first_buckets(), huge_pages)?;
+        Self::with_buckets(plan, [first], huge_pages)
+    }
+
+    /// Returns a chain whose first segments have these buckets, or `None` if the system refuses the
+    /// memory for the rest.
+    ///
+    /// # Panics
+    /// If there is no first segment.
+    pub(super) fn with_buckets(
+        plan: Plan,
+        segments: impl IntoIterator<Item = Buckets>,
+        huge_pages: bool,
+    ) -> Option<Self> {
+        let stripes = Arc::new(Stripes::with_count(plan.stripes())?);
+        let counters = Counters::new()?;
+        let mut segments = segments.into_iter();
+        let first = segments.next().expect("the buckets of the first segment");
+        let first = Segment::new(&plan, 0, first, &stripes, &counters);
+        let chain = Self { first, later: SetOnce::new(), plan, stripes, counters, huge_pages };
+        (1..).zip(segments).for_each(|(number, buckets)| chain.set(number, buckets));
         Some(chain)
     }
 
-    /// A chain in which no place is set yet, or `None` if the system refuses the memory.
-    pub(super) fn without_segments(plan: Plan, huge_pages: bool) -> Option<Self> {
-        let stripes = Arc::new(Stripes::new(buckets_for_stripes(&plan))?);
-        let places = try_boxed((0..plan.len()).map(|_| SetOnce::new()))?;
-        Some(Self { places, plan, stripes, counters: Counters::new()?, huge_pages })
+    /// Returns empty buckets for a segment, or `None` if the system refuses the memory.
+    pub(super) fn allocate(&self, number: usize) -> Option<Buckets> {
+        Buckets::new(self.plan.addressing(number).buckets(), self.huge_pages)
     }
 
-    /// Allocates a segment as planned, or returns `None` if the system refuses the memory.
-    pub(super) fn allocate(&self, number: usize) -> Option<Segment> {
-        let (layout, addressing) = (self.plan.layout(number), self.plan.addressing(number));
-        Segment::new(layout, addressing, self.huge_pages, &self.stripes, &self.counters)
+    /// Sets the place of the segment with this number, which is not the first one, unless another
+    /// thread has done so. Allocates the places at the first call.
+    fn set(&self, number: usize, buckets: Buckets) {
+        if self.later.get().is_none() {
+            self.later.set(array::from_fn(|_| SetOnce::new()));
+        }
+        let later = self.later.get().expect("set above, or by another thread");
+        let Self { plan, stripes, counters, .. } = self;
+        later[number - 1].set(Segment::new(plan, number, buckets, stripes, counters));
     }
 
     /// Appends the segment with this number, unless another thread does so first.
@@ -44,20 +61,18 @@ impl Chain {
     /// `Full` if the plan has no such segment, or if there is no memory.
     #[cold]
     pub(super) fn append(&self, number: usize) -> Result<(), InsertError> {
-        let place = self.places.get(number).ok_or(InsertError::Full)?;
-        if place.get().is_none() {
+        if number >= self.plan.len() {
+            return Err(InsertError::Full);
+        }
+        let exists = || number < self.segments().len();
+        if !exists() {
             match self.allocate(number) {
-                Some(segment) => place.set(segment),
+                Some(buckets) => self.set(number, buckets),
                 // Another thread may have used up the memory for this very segment.
-                None if place.get().is_none() => return Err(InsertError::Full),
+                None if !exists() => return Err(InsertError::Full),
                 None => {}
             }
         }
         Ok(())
     }
-}
-
-/// The number of buckets for which the stripes of a chain are dimensioned.
-pub(super) fn buckets_for_stripes(plan: &Plan) -> u64 {
-    (EXPECTED_GROWTH * plan.first_buckets()).max(MIN_EXPECTED_BUCKETS)
 }

@@ -16,17 +16,16 @@ impl Chain {
     /// the number of occupied slots; or `None` if the system refuses the memory.
     #[must_use]
     pub fn try_clone(&self) -> Option<(Self, u64)> {
-        let copy = Self::without_segments(self.plan.clone(), self.huge_pages)?;
         let touched = |number| {
-            let mut segment = copy.allocate(number)?;
-            segment.touch();
-            Some(segment)
+            let mut buckets = self.allocate(number)?;
+            buckets.touch();
+            Some(buckets)
         };
         let mut copies = self.copy_segments(touched, |from, stripes, to| {
             to.with_words(|words| from.copy_into(stripes, words));
         })?;
-        let occupied = copies.iter_mut().map(Segment::occupied).sum();
-        copy.places.iter().zip(copies).for_each(|(place, segment)| place.set(segment));
+        let occupied = self.segments().zip(&mut copies).map(|(from, to)| from.occupied(to)).sum();
+        let copy = Self::with_buckets(self.plan.clone(), copies, self.huge_pages)?;
         Some((copy, occupied))
     }
 
@@ -72,14 +71,7 @@ impl Chain {
     /// Returns a chain with this plan whose first segments have these buckets, or `None` if the
     /// system refuses the memory for the rest.
     pub(crate) fn restored(plan: Plan, segments: Vec<Buckets>) -> Option<Self> {
-        let chain = Self::without_segments(plan, true)?;
-        let Self { places, plan, stripes, counters, .. } = &chain;
-        for (number, buckets) in segments.into_iter().enumerate() {
-            let (layout, addressing) = (plan.layout(number), plan.addressing(number));
-            let segment = Segment::with_buckets(layout, addressing, buckets, stripes, counters);
-            places[number].set(segment);
-        }
-        Some(chain)
+        Self::with_buckets(plan, segments, true)
     }
 
     /// The layout, the level and the buckets of each planned segment.

@@ -17,8 +17,7 @@
 //!
 //! - **Segments.** Each is a table with at least twice the buckets of the one before it, a power of
 //!   two times as many. The factor is the same throughout if the builder planned the chain; the
-//!   argument does not need that. Its place in the chain is set once, by a compare-and-swap that publishes the table, and never emptied. So a
-//!   thread that knows a segment knows all earlier ones, for good.
+//!   argument does not need that. XX that knows a segment knows all earlier ones, for good.
 //! - **Nesting.** What a segment keeps of an item (fingerprint and pair of buckets) determines what
 //!   each earlier segment keeps of it: see [`addressing`](crate::table::Addressing). So items that
 //!   are aliases in a segment are aliases in all earlier ones. A later segment is *finer*.
@@ -148,28 +147,33 @@ mod segment;
 mod size;
 mod steps;
 
-use alloc::{boxed::Box, sync::Arc};
+use alloc::sync::Arc;
 
 #[cfg(feature = "stats")]
 use crate::table::Stats;
 use crate::{
     Layout,
     sync::SetOnce,
-    table::{Addressing, Counters, Nested, StripeGuard, Stripes},
+    table::{Addressing, Counters, MAX_BUCKETS, Nested, StripeGuard, Stripes},
 };
 pub use plan::Plan;
 pub(crate) use planning::{Wanted, plan};
 use segment::Segment;
-pub(crate) use size::{first_bytes, within};
+pub(crate) use size::within;
+
+/// Largest number of segments after the first one, each with at least twice the buckets of the one
+/// before it. (Models have chains of at most three.)
+const MAX_LATER: usize = if cfg!(any(loom, shuttle)) { 2 } else { MAX_BUCKETS.ilog2() as usize };
 
 /// Segments that are filled one after the other and looked up together.
 ///
 /// A chain knows hashes, once they are [mixed](crate::table::mix), but no items.
 #[derive(Debug)]
 pub struct Chain {
-    /// A place for every segment that the plan allows. They are set from the front, the first one
-    /// always.
-    places: Box<[SetOnce<Segment>]>,
+    first: Segment,
+    /// Places for the other segments, set from the front. They are allocated when the second
+    /// segment is, so that a small filter does without them.
+    later: SetOnce<[SetOnce<Segment>; MAX_LATER]>,
     plan: Plan,
     stripes: Arc<Stripes>,
     counters: Counters,
@@ -180,8 +184,12 @@ impl Chain {
     /// The segments that exist, from the first to the finest.
     #[inline]
     fn segments(&self) -> impl DoubleEndedIterator<Item = &Segment> + ExactSizeIterator + Clone {
-        let count = self.places.iter().take_while(|place| place.get().is_some()).count();
-        self.places[..count].iter().map(|place| place.get().expect("places are never emptied"))
+        let places = self.later.get().map_or(&[][..], |later| later);
+        let count = 1 + places.iter().take_while(|place| place.get().is_some()).count();
+        (0..count).map(move |number| match places.get(number.wrapping_sub(1)) {
+            None => &self.first,
+            Some(place) => place.get().expect("places are never emptied"),
+        })
     }
 
     /// The number of the last segment, the segment, and the earlier ones from the finest to the

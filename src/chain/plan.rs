@@ -1,10 +1,11 @@
 //! The plan of a chain: the sizes and layouts of all segments that it may ever have.
 
 use alloc::boxed::Box;
+use core::num::NonZero;
 
 use crate::{
     Layout,
-    table::{Addressing, MAX_BUCKETS, Nested, Nesting},
+    table::{Addressing, MAX_BUCKETS, Nested, Nesting, Stripes},
 };
 
 /// The segments of a chain, from the first to the last one possible.
@@ -13,6 +14,8 @@ pub struct Plan {
     first_buckets: u64,
     /// The smallest fingerprint of the first segment, and the number of its fingerprints.
     first_fingerprints: (u32, u32),
+    /// The number of stripes. None can be added later.
+    stripes: u32,
     segments: Box<[Planned]>,
 }
 
@@ -42,6 +45,7 @@ impl Plan {
         let plan = Self {
             first_buckets: first.buckets(),
             first_fingerprints: first.nesting().fingerprints(),
+            stripes: stripes_for(first.buckets(), None),
             segments: segments.iter().map(planned).collect(),
         };
         assert!(
@@ -72,8 +76,25 @@ impl Plan {
         Some(Self {
             first_buckets,
             first_fingerprints: first_fingerprints(first),
+            stripes: stripes_for(first_buckets, None),
             segments: segments.iter().map(planned).collect(),
         })
+    }
+
+    /// The plan with the stripes for so many threads that write at the same time.
+    pub(crate) fn for_writers(self, writers: Option<NonZero<usize>>) -> Self {
+        Self { stripes: stripes_for(self.first_buckets, writers), ..self }
+    }
+
+    /// The plan with this number of stripes, a power of two.
+    #[cfg(feature = "std")]
+    pub(crate) fn with_stripes(self, stripes: usize) -> Self {
+        Self { stripes: stripes as u32, ..self }
+    }
+
+    /// The number of stripes.
+    pub(crate) fn stripes(&self) -> usize {
+        self.stripes as usize
     }
 
     /// The number of segments, at least 1.
@@ -133,6 +154,11 @@ impl Plan {
     pub(crate) fn bytes_for(segments: usize) -> usize {
         segments * size_of::<Planned>()
     }
+}
+
+/// The number of stripes of a chain.
+fn stripes_for(first_buckets: u64, writers: Option<NonZero<usize>>) -> u32 {
+    Stripes::count_for_chain(first_buckets, writers) as u32
 }
 
 /// The smallest fingerprint of a first segment of this layout, and the number of its fingerprints.

@@ -2,12 +2,13 @@
 
 use alloc::sync::Arc;
 
+use super::Plan;
 use crate::{
     InsertError, Layout,
     bucket::with_layout,
     table::{
-        Addressing, AllStripes, Buckets, Counters, Nested, Pair, RelocationCount, StripeGuard,
-        Stripes, Table, occupied,
+        AllStripes, Buckets, Counters, Nested, Pair, RelocationCount, StripeGuard, Stripes, Table,
+        occupied,
     },
 };
 
@@ -19,27 +20,16 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// Returns an empty segment, or `None` if the system refuses the memory.
+    /// Returns the segment with this number, which has these buckets.
     pub(super) fn new(
-        layout: Layout,
-        addressing: Addressing<Nested>,
-        huge_pages: bool,
-        stripes: &Arc<Stripes>,
-        counters: &Counters,
-    ) -> Option<Self> {
-        let buckets = Buckets::new(addressing.buckets(), huge_pages)?;
-        Some(Self::with_buckets(layout, addressing, buckets, stripes, counters))
-    }
-
-    /// Returns a segment with these buckets.
-    pub(super) fn with_buckets(
-        layout: Layout,
-        addressing: Addressing<Nested>,
+        plan: &Plan,
+        number: usize,
         buckets: Buckets,
         stripes: &Arc<Stripes>,
         counters: &Counters,
     ) -> Self {
-        Self { layout, table: Table::sharing(addressing, buckets, stripes, counters) }
+        let table = Table::sharing(plan.addressing(number), buckets, stripes, counters);
+        Self { layout: plan.layout(number), table }
     }
 
     /// The table.
@@ -63,19 +53,9 @@ impl Segment {
         self.table.copy_into(stripes, copy);
     }
 
-    /// Has the system provide the memory of all words.
-    pub(super) fn touch(&mut self) {
-        self.table.touch();
-    }
-
-    /// Calls a function with the values of all words, which it may change.
-    pub(super) fn with_words<R>(&mut self, change: impl FnOnce(&mut [u64]) -> R) -> R {
-        self.table.with_words(change)
-    }
-
-    /// Counts the occupied slots.
-    pub(super) fn occupied(&mut self) -> u64 {
-        with_layout!(self.layout, L => self.table.with_words(|words| occupied::<L>(words)))
+    /// Counts the occupied slots in buckets like those of this segment.
+    pub(super) fn occupied(&self, buckets: &mut Buckets) -> u64 {
+        with_layout!(self.layout, L => buckets.with_words(|words| occupied::<L>(words)))
     }
 
     /// Clears all slots. Returns the number of those that were occupied.

@@ -1,13 +1,14 @@
 //! The memory of a chain: what it allocates, and how many segments fit into a cap.
 
-use super::{Chain, Plan, Segment, append::buckets_for_stripes};
+use super::{Chain, MAX_LATER, Plan, Segment};
 use crate::{
     sync::SetOnce,
     table::{Counters, Stripes, arc_bytes, bucket_bytes},
 };
 
 impl Chain {
-    /// Bytes of buckets, stripes, statistics and places, alignment included.
+    /// Bytes of buckets, stripes, statistics, plan and places, alignment included. The first segment
+    /// itself is part of the chain.
     #[must_use]
     #[expect(clippy::missing_panics_doc, reason = "the size of what was allocated fits")]
     pub fn size_in_bytes(&self) -> usize {
@@ -15,33 +16,42 @@ impl Chain {
         size.expect("these segments were allocated")
     }
 
-    /// Bytes of the first segment's buckets and of the stripes.
-    pub(crate) fn first_bytes(&self) -> usize {
-        first_bytes(&self.plan, self.huge_pages).expect("the first segment was allocated")
+    /// The number of stripes.
+    pub(crate) fn stripes(&self) -> usize {
+        self.plan.stripes()
     }
-}
 
-/// Bytes of the first segment's buckets and of the stripes. `None` if that is more than an object
-/// can have.
-pub(crate) fn first_bytes(plan: &Plan, huge_pages: bool) -> Option<usize> {
-    let stripes = Stripes::bytes_for(buckets_for_stripes(plan));
-    bucket_bytes(plan.first_buckets(), huge_pages)?.checked_add(stripes)
+    /// Bytes by which [`size_in_bytes`](Self::size_in_bytes) grows with the next segment. `None` if
+    /// there is no next one.
+    pub(crate) fn next_growth(&self) -> Option<usize> {
+        let number = self.segments().len();
+        if number < self.plan.len() {
+            segment_bytes(&self.plan, number, self.huge_pages)
+        } else {
+            None
+        }
+    }
 }
 
 /// Bytes that a chain with the first `planned` segments of a plan allocates until it has
 /// `segments` of them. `None` if that is more than an object can have.
 fn bytes(plan: &Plan, planned: usize, segments: usize, huge_pages: bool) -> Option<usize> {
-    let places = planned * size_of::<SetOnce<Segment>>() + Plan::bytes_for(planned);
-    let stripes = arc_bytes::<Stripes>() + Stripes::bytes_for(buckets_for_stripes(plan));
-    (0..segments).try_fold(places + stripes + Counters::bytes(), |sum, number| {
-        sum.checked_add(segment_bytes(plan, number, huge_pages)?)
-    })
+    let stripes = arc_bytes::<Stripes>() + Stripes::bytes_for(plan.stripes());
+    let beside = Plan::bytes_for(planned) + stripes + Counters::bytes();
+    (0..segments)
+        .try_fold(beside, |sum, number| sum.checked_add(segment_bytes(plan, number, huge_pages)?))
 }
 
-/// Bytes that a segment allocates. `None` if that is more than an object can have.
+/// Bytes that are allocated with a segment. `None` if that is more than an object can have.
 fn segment_bytes(plan: &Plan, number: usize, huge_pages: bool) -> Option<usize> {
-    let buckets = bucket_bytes(plan.addressing(number).buckets(), huge_pages)?;
-    buckets.checked_add(SetOnce::<Segment>::VALUE_BYTES)
+    let beside = match number {
+        0 => 0,
+        1 => {
+            SetOnce::<[SetOnce<Segment>; MAX_LATER]>::VALUE_BYTES + SetOnce::<Segment>::VALUE_BYTES
+        }
+        _ => SetOnce::<Segment>::VALUE_BYTES,
+    };
+    bucket_bytes(plan.addressing(number).buckets(), huge_pages)?.checked_add(beside)
 }
 
 /// Shortens a plan so that a chain with all of its segments allocates at most `max_bytes` bytes.

@@ -42,6 +42,7 @@ pub(super) struct Settings {
     seed: Option<u64>,
     huge_pages: bool,
     max_copies: Option<usize>,
+    writers: Option<usize>,
     pub(super) max_bytes: Option<usize>,
     pub(super) growth_factor: Option<usize>,
     pub(super) kernel: Option<Kernel>,
@@ -78,6 +79,10 @@ impl Settings {
             None => None,
             Some(copies) => Some(NonZero::new(copies).ok_or(BuildError::ZeroMaxCopies)?),
         };
+        let writers = match self.writers {
+            None => None,
+            Some(writers) => Some(NonZero::new(writers).ok_or(BuildError::ZeroWriters)?),
+        };
         let kernel = self.kernel.unwrap_or_else(Kernel::best);
         if !kernel.is_available() {
             return Err(BuildError::KernelUnavailable(kernel));
@@ -98,6 +103,7 @@ impl Settings {
                 max_copies,
                 max_bytes,
                 own_bytes,
+                writers,
                 growth_factor,
                 kernel,
             }),
@@ -146,6 +152,7 @@ impl<E, S> fmt::Debug for FilterBuilder<E, S> {
             .field("fastest", &self.settings.fastest)
             .field("huge_pages", &self.settings.huge_pages)
             .field("max_copies", &self.settings.max_copies)
+            .field("writers", &self.settings.writers)
             .field("max_bytes", &self.settings.max_bytes)
             .field("growth_factor", &self.settings.growth_factor)
             .field("kernel", &self.settings.kernel)
@@ -284,6 +291,31 @@ impl<E, S> FilterBuilder<E, S> {
     /// ```
     pub fn max_copies(mut self, limit: usize) -> Self {
         self.settings.max_copies = Some(limit);
+        self
+    }
+
+    /// Sets the number of threads that are expected to write to the filter at the same time, from 1
+    /// up. Any number of threads may write, whatever this is. The setting decides how much memory is
+    /// spent so that they seldom wait for one another.
+    ///
+    /// A filter has a stripe (a lock and a version, 16 bytes) for every 64 to 128 buckets, at least
+    /// 32 and at most 2,048. With this setting, it has at least 64 of them for each expected writer.
+    /// For every 16 stripes it has a shard of the counter of items, 128 bytes, at most 64. In a
+    /// [`GrowingFilter`](crate::GrowingFilter), the number follows from eight times the buckets of
+    /// the first segment, is at least 8, and stays the same however far the filter grows. **So set
+    /// this if a `GrowingFilter` starts small, grows large, and has several writers.**
+    ///
+    /// The number of processors plays no part: a filter has the same
+    /// [`size_in_bytes`](Filter::size_in_bytes) on all 64-bit machines. Clones keep the setting.
+    ///
+    /// ```
+    /// let builder = guira::GrowingFilter::builder().capacity(1_000);
+    /// let (few, many) = (builder.clone().build()?, builder.writers(32).build()?);
+    /// assert!(few.size_in_bytes() < 3_000 && many.size_in_bytes() > 32_000);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn writers(mut self, threads: usize) -> Self {
+        self.settings.writers = Some(threads);
         self
     }
 

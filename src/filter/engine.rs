@@ -88,6 +88,8 @@ pub(crate) struct Options {
     /// Largest number of bytes of the filter, of which the `Filter` value itself takes `own_bytes`.
     pub(super) max_bytes: Option<usize>,
     pub(super) own_bytes: usize,
+    /// Threads that are expected to write at the same time.
+    pub(super) writers: Option<NonZero<usize>>,
     /// The buckets of each segment, as a multiple of those of the one before: a power of two.
     pub(super) growth_factor: usize,
     /// How batches are looked up in one table. It is available.
@@ -135,9 +137,8 @@ pub(crate) trait Storage: Sized {
     /// Bytes on the heap.
     fn size_in_bytes(&self) -> usize;
 
-    /// Largest useful number of shards of the counter of items: they should take no more than a
-    /// fraction of the engine's memory.
-    fn max_shards(&self) -> usize;
+    /// The number of stripes, from which the number of shards of the counter of items follows.
+    fn stripes(&self) -> usize;
 
     #[cfg(feature = "stats")]
     fn stats(&self) -> crate::Stats;

@@ -12,8 +12,8 @@ use crate::{
     BuildError, InsertError, Layout,
     bucket::with_layout,
     table::{
-        Addressing, Answers, Hashes, Kernel, MAX_BUCKETS, PendingInserts, Table, buckets_for,
-        by_preference,
+        Addressing, Answers, Hashes, Kernel, MAX_BUCKETS, PendingInserts, Stripes, Table,
+        buckets_for, by_preference,
     },
 };
 
@@ -41,7 +41,8 @@ impl Storage for Fixed {
 
     fn build(options: &Options) -> Result<Self, BuildError> {
         let (layout, buckets) = choose(options)?;
-        let table = Table::new(Addressing::new(buckets), options.huge_pages);
+        let stripes = Stripes::count_for(buckets, options.writers);
+        let table = Table::with_stripes(Addressing::new(buckets), stripes, options.huge_pages);
         let table = table.ok_or_else(|| Options::out_of_memory(buckets))?;
         let Options { capacity, huge_pages, max_copies, kernel, .. } = *options;
         let max_copies = effective_limit(layout, max_copies);
@@ -77,8 +78,8 @@ impl Storage for Fixed {
         self.table.size_in_bytes()
     }
 
-    fn max_shards(&self) -> usize {
-        self.table.size_in_bytes() / 1024
+    fn stripes(&self) -> usize {
+        self.table.stripes()
     }
 
     #[cfg(feature = "stats")]
@@ -97,6 +98,7 @@ impl Saved for Fixed {
             capacity: self.capacity as u64,
             max_copies: self.max_copies.map_or(0, |limit| limit.get().into()),
             target: 0.0,
+            stripes: self.stripes(),
             plan: Vec::from([PlannedSegment { layout: self.layout, level: 0, buckets }]),
         }
     }
@@ -120,7 +122,7 @@ impl Saved for Fixed {
 
     fn restore(form: &Form, segments: Vec<Buckets>) -> Option<Self> {
         let (segment, buckets) = (form.plan[0], segments.into_iter().next()?);
-        let table = Table::with_buckets(Addressing::new(segment.buckets), buckets)?;
+        let table = Table::with_buckets(Addressing::new(segment.buckets), buckets, form.stripes)?;
         let capacity = usize::try_from(form.capacity).ok()?;
         let max_copies = NonZero::new(form.max_copies as u8);
         Some(Self::new(table, segment.layout, capacity, true, max_copies))

@@ -11,7 +11,7 @@ use super::snapshot::{Form, LoadError, PlannedSegment, Saved, Words, field};
 use crate::table::Buckets;
 use crate::{
     BuildError, InsertError,
-    chain::{Chain, Plan, Wanted, first_bytes, plan, within},
+    chain::{Chain, Plan, Wanted, plan, within},
     table::{Hashes, ShardedCounter, capacity_of, for_each_prefetched},
 };
 
@@ -38,7 +38,7 @@ impl Storage for Growing {
         let target = options.target.unwrap_or(DEFAULT_TARGET);
         let Options { capacity, layout: first, fastest, growth_factor, .. } = *options;
         let plan = plan(&Wanted { capacity, first, target, fastest, growth_factor })?;
-        let plan = capped(plan, options)?;
+        let plan = capped(plan.for_writers(options.writers), options)?;
         let first_buckets = plan.first_buckets();
         let chain = Chain::new(plan, options.huge_pages);
         let chain = chain.ok_or_else(|| Options::out_of_memory(first_buckets))?;
@@ -75,8 +75,8 @@ impl Storage for Growing {
         self.chain.size_in_bytes()
     }
 
-    fn max_shards(&self) -> usize {
-        max_shards(self.chain.first_bytes())
+    fn stripes(&self) -> usize {
+        self.chain.stripes()
     }
 
     #[cfg(feature = "stats")]
@@ -95,6 +95,7 @@ impl Saved for Growing {
             capacity: self.first_capacity as u64,
             max_copies: self.max_copies.map_or(0, |limit| limit.get() as u64),
             target: self.target,
+            stripes: self.stripes(),
             plan: self.chain.planned().map(planned).collect(),
         }
     }
@@ -128,13 +129,7 @@ impl Saved for Growing {
 #[cfg(feature = "std")]
 fn plan_of(form: &Form) -> Option<Plan> {
     let layouts: Vec<_> = form.plan.iter().map(|segment| (segment.layout, segment.level)).collect();
-    Plan::of_layouts(form.plan[0].buckets, &layouts)
-}
-
-/// Largest useful number of shards, given the bytes of the first segment and of the stripes.
-fn max_shards(first_bytes: usize) -> usize {
-    // As many as for a single table of four times the size: the chain is expected to grow.
-    first_bytes / 256
+    Plan::of_layouts(form.plan[0].buckets, &layouts).map(|plan| plan.with_stripes(form.stripes))
 }
 
 /// Shortens a plan to the segments for which the memory is allowed.
@@ -144,8 +139,8 @@ fn max_shards(first_bytes: usize) -> usize {
 fn capped(plan: Plan, options: &Options) -> Result<Plan, BuildError> {
     let Some(max_bytes) = options.max_bytes else { return Ok(plan) };
     let huge_pages = options.huge_pages;
-    let first = first_bytes(&plan, huge_pages).unwrap_or(usize::MAX);
-    let beside = options.own_bytes + ShardedCounter::bytes_for(max_shards(first));
+    let shards = ShardedCounter::limit_beside(plan.stripes());
+    let beside = options.own_bytes + ShardedCounter::bytes_for(shards);
     let error = |chain: usize| BuildError::MemoryCapTooLow {
         max_bytes,
         needed: chain.saturating_add(beside),
@@ -154,6 +149,10 @@ fn capped(plan: Plan, options: &Options) -> Result<Plan, BuildError> {
 }
 
 impl Growing {
+    pub(super) fn next_growth(&self) -> Option<usize> {
+        self.chain.next_growth()
+    }
+
     /// The rest of `insert`, if copies are limited.
     #[cold]
     #[inline(never)]

@@ -169,6 +169,27 @@ impl<S> Filter<Growing, S> {
     pub fn target_false_positive_rate(&self) -> f64 {
         self.core.engine.target
     }
+
+    /// Returns the bytes by which [`size_in_bytes`](Filter::size_in_bytes) will grow when the next
+    /// segment is appended, or `None` if the filter cannot grow any further: another segment would
+    /// exceed the cap ([`max_bytes`](crate::FilterBuilder::max_bytes)) or 2^32 buckets.
+    ///
+    /// A segment is appended by an insert that finds no room, at about
+    /// [`capacity`](Filter::capacity) items. Beside such an insert, the result may be that of the
+    /// segment after it. This reads no bucket.
+    ///
+    /// ```
+    /// let seen = guira::GrowingFilter::builder().capacity(1_000).max_bytes(100_000).build()?;
+    /// let (before, growth) = (seen.size_in_bytes(), seen.next_growth().unwrap());
+    /// seen.try_extend(0..2_000).unwrap();
+    /// assert_eq!(seen.segments().len(), 2);
+    /// assert_eq!(seen.size_in_bytes(), before + growth);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn next_growth(&self) -> Option<usize> {
+        self.core.engine.next_growth()
+    }
 }
 
 impl<E: Engine> Core<E> {

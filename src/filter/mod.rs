@@ -117,8 +117,8 @@ pub type GrowingFilter<S = DefaultHashBuilder> = Filter<Growing, S>;
 ///   in a filter that was loaded from a snapshot, for inserts that overlapped the saving.
 /// - A thread that stops in the middle of an operation never delays a lookup, nor an insert into a
 ///   bucket with an empty slot, apart from the exception that [`insert`](Self::insert) names. It
-///   can delay the operations that lock the stripe that it holds. A stripe serves 1/1024 of the
-///   fingerprints in tables of more than 2 MiB (1/255 if fingerprints have 8 bits), more in smaller
+///   can delay the operations that lock the stripe that it holds. A stripe serves 1/2048 of the
+///   fingerprints in tables of 2 MiB and more (1/255 if fingerprints have 8 bits), more in smaller
 ///   tables, and an eighth in the smallest. Operations on the whole filter (`clear`, `clone`,
 ///   `save`) that wait for it can delay all operations that take a lock.
 ///
@@ -144,7 +144,7 @@ impl<E: Engine> Core<E> {
     /// The core of an engine that holds this many items, or `None` if the system refuses the
     /// memory.
     fn new(engine: E, seed: u64, items: u64) -> Option<Self> {
-        let counter = ShardedCounter::new(engine.max_shards())?;
+        let counter = ShardedCounter::new(ShardedCounter::limit_beside(engine.stripes()))?;
         counter.add(items as i64);
         Some(Self { engine, seed, mixing_seed: mixing_seed(seed), items: counter })
     }

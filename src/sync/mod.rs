@@ -24,7 +24,7 @@ use shuttle::sync;
 use sync::atomic;
 
 pub(crate) use core::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release};
-pub(crate) use threads::{number_of_this_thread, processors};
+pub(crate) use threads::number_of_this_thread;
 
 /// Calls this thread's hook before a step, under `--cfg guira_steps`. Expands to nothing otherwise.
 macro_rules! step {

@@ -1,14 +1,12 @@
-//! The number of the current thread, and the number of processors.
+//! The number of the current thread.
 
 #[cfg(all(feature = "std", not(any(loom, shuttle))))]
 mod imp {
+    use crate::sync::leases::{Leases, MAX_LEASES};
     use core::{
         cell::Cell,
         sync::atomic::{AtomicUsize, Ordering::Relaxed},
     };
-    use std::{sync::OnceLock, thread};
-
-    use crate::sync::leases::{Leases, MAX_LEASES};
 
     /// The number of a thread that has none yet.
     const NONE: usize = usize::MAX;
@@ -57,23 +55,13 @@ mod imp {
         NUMBER.set(number);
         number
     }
-
-    /// Returns how many threads can run at once, as the system reports it for the first call.
-    pub(crate) fn processors() -> usize {
-        static PROCESSORS: OnceLock<usize> = OnceLock::new();
-        *PROCESSORS.get_or_init(|| thread::available_parallelism().map_or(1, usize::from))
-    }
 }
 
-/// Without std, neither threads nor processors can be distinguished.
+/// Without std, threads cannot be distinguished.
 #[cfg(not(any(feature = "std", loom, shuttle)))]
 mod imp {
     pub(crate) fn number_of_this_thread() -> usize {
         usize::MAX
-    }
-
-    pub(crate) fn processors() -> usize {
-        1
     }
 }
 
@@ -97,13 +85,9 @@ mod imp {
             .filter(u8::is_ascii_digit)
             .fold(0, |n, digit| 10 * n + usize::from(digit - b'0'))
     }
-
-    pub(crate) fn processors() -> usize {
-        2
-    }
 }
 
-pub(crate) use imp::{number_of_this_thread, processors};
+pub(crate) use imp::number_of_this_thread;
 
 #[cfg(all(test, feature = "std", not(any(loom, shuttle))))]
 mod tests {

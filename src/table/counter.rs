@@ -2,25 +2,37 @@
 
 use alloc::boxed::Box;
 
-use crossbeam_utils::CachePadded;
-
 use super::try_boxed;
-use crate::sync::{Tally, number_of_this_thread, processors};
+use crate::sync::{Tally, number_of_this_thread};
 
-/// Largest number of shards, reached on machines with enough processors.
-const MAX_SHARDS: usize = if cfg!(loom) { 2 } else { 64 };
+/// Largest number of shards. (Without std, threads cannot be distinguished, and use the same shard.)
+const MAX_SHARDS: usize = if cfg!(loom) {
+    2
+} else if cfg!(any(feature = "std", shuttle)) {
+    64
+} else {
+    1
+};
+/// Distance of shards if there are several, in shards: 128 bytes, because some processors fetch
+/// cache lines in pairs. The shards between them are not used.
+const GAP: usize = if cfg!(loom) { 1 } else { 8 };
+/// Stripes for each shard. So `STRIPES_PER_WRITER` gives each writer four shards, and shards take
+/// half as much memory as stripes.
+const STRIPES_PER_SHARD: usize = 16;
 
-/// A counter in shards, each on cache lines of its own. A thread always adds to the same shard.
+/// A counter in shards, each on cache lines of its own, unless there is only one. A thread always
+/// adds to the same shard.
 ///
 /// A thread whose number is that of a shard owns the shard, and adds to it
 /// by a load and a store. Other threads share the shards, and add by a locked instruction.
 #[derive(Debug)]
 pub struct ShardedCounter {
-    /// A power of two.
-    shards: Box<[CachePadded<Shard>]>,
+    /// One shard, or a power of two of them at multiples of [`GAP`].
+    shards: Box<[Shard]>,
 }
 
 #[derive(Debug)]
+#[repr(align(16))]
 struct Shard {
     /// What the owners added, one after the other. What the last owner did happened before the next
     /// one got its number: see `Leases`.
@@ -34,13 +46,18 @@ impl ShardedCounter {
     /// `None` if the system refuses the memory.
     #[must_use]
     pub fn new(limit: usize) -> Option<Self> {
-        let shard = || CachePadded::new(Shard { owned: Tally::new(), shared: Tally::new() });
-        Some(Self { shards: try_boxed((0..shards_for(limit)).map(|_| shard()))? })
+        let shard = || Shard { owned: Tally::new(), shared: Tally::new() };
+        Some(Self { shards: try_boxed((0..places_for(limit)).map(|_| shard()))? })
     }
 
     /// Bytes of the shards of a counter with this `limit`.
     pub(crate) fn bytes_for(limit: usize) -> usize {
-        shards_for(limit) * size_of::<CachePadded<Shard>>()
+        places_for(limit) * size_of::<Shard>()
+    }
+
+    /// The largest useful number of shards beside so many stripes.
+    pub(crate) fn limit_beside(stripes: usize) -> usize {
+        stripes / STRIPES_PER_SHARD
     }
 
     /// Adds to the counter.
@@ -52,10 +69,13 @@ impl ShardedCounter {
     /// Adds to the counter, as the thread with this number.
     #[inline]
     pub fn add_as(&self, number: usize, change: i64) {
-        match self.shards.get(number) {
+        // Only the number of a thread that leases none is so large that this wraps around, and then
+        // to a place that does not exist.
+        let place = number.wrapping_mul(GAP);
+        match self.shards.get(place) {
             Some(shard) => shard.owned.add_alone(change),
             // mutant: tally-owned-by-two
-            None => self.shards[number & (self.shards.len() - 1)].shared.add(change),
+            None => self.shards[place & (self.shards.len() - 1)].shared.add(change),
         }
     }
 
@@ -64,7 +84,8 @@ impl ShardedCounter {
     /// Beside running threads it can miss any of their changes, so it can even be negative.
     #[must_use]
     pub fn sum(&self) -> i64 {
-        self.shards.iter().map(|shard| shard.owned.get() + shard.shared.get()).sum()
+        let shards = self.shards.iter().step_by(GAP);
+        shards.map(|shard| shard.owned.get() + shard.shared.get()).sum()
     }
 
     /// Bytes of the shards.
@@ -74,18 +95,19 @@ impl ShardedCounter {
     }
 }
 
-/// The number of shards, given the largest useful one.
-fn shards_for(limit: usize) -> usize {
-    // More shards than processors, so that threads that run at once seldom share one.
-    let shards = (4 * processors()).next_power_of_two().min(MAX_SHARDS);
-    shards.min(limit.max(1).next_power_of_two())
+/// The number of shards to allocate, unused ones included, given the largest useful number.
+fn places_for(limit: usize) -> usize {
+    match limit.clamp(1, MAX_SHARDS).next_power_of_two() {
+        1 => 1,
+        shards => shards * GAP,
+    }
 }
 
 #[cfg(all(test, feature = "std", not(any(loom, shuttle))))]
 mod tests {
     use std::thread;
 
-    use super::{MAX_SHARDS, ShardedCounter};
+    use super::{GAP, MAX_SHARDS, ShardedCounter};
 
     #[test]
     fn a_thread_that_owns_no_shard_changes_no_shard_as_its_owner() {
@@ -94,11 +116,27 @@ mod tests {
             counter.add_as(number, 1);
         }
         let of_shards = |part: fn(&super::Shard) -> i64| {
-            counter.shards.iter().map(|shard| part(shard)).collect::<Vec<_>>()
+            counter.shards.iter().step_by(GAP).map(part).collect::<Vec<_>>()
         };
         assert_eq!(of_shards(|shard| shard.owned.get()), [1, 1]);
         assert_eq!(of_shards(|shard| shard.shared.get()), [2, 2]);
         assert_eq!(counter.sum(), 6);
+    }
+
+    #[test]
+    fn a_single_shard_is_not_padded() {
+        let counter = ShardedCounter::new(1).expect("memory");
+        assert_eq!(counter.size_in_bytes(), 16);
+        for number in [0, 0, 1, 7, 8, MAX_SHARDS, usize::MAX] {
+            counter.add_as(number, 1);
+        }
+        assert_eq!((counter.shards[0].owned.get(), counter.sum()), (2, 7));
+        for limit in [2, 3, 1_000, usize::MAX] {
+            let counter = ShardedCounter::new(limit).expect("memory");
+            let shards = limit.min(MAX_SHARDS).next_power_of_two();
+            assert_eq!(counter.size_in_bytes(), 128 * shards);
+            assert_eq!(counter.size_in_bytes(), ShardedCounter::bytes_for(limit));
+        }
     }
 
     /// Threads begin and end all the time, and more of them live at once than there are shards.

@@ -14,7 +14,7 @@
 //!                        +--> its alternate bucket: j = t(7c1e) - i, and back: i = t(7c1e) - j
 //!                        |
 //!                        +--> its stripe  +---------+------+
-//!                                         | version | lock |   at most 1024 of these
+//!                                         | version | lock |   at most 2048 of these
 //!                                         +---------+------+
 //! ```
 //!
@@ -252,6 +252,7 @@
 
 mod addressing;
 mod batch;
+mod construction;
 mod copies;
 mod counter;
 mod insert;
@@ -273,7 +274,6 @@ mod stripes;
 mod whole_table;
 mod words;
 
-use alloc::sync::Arc;
 use core::borrow::Borrow;
 
 use crate::{bucket::Fingerprint, sync::Word};
@@ -292,6 +292,8 @@ pub(crate) use sizing::{buckets_for, capacity_of};
 #[cfg(feature = "stats")]
 pub use stats::Stats;
 pub(crate) use stats::{Counters, RelocationCount};
+#[cfg(feature = "std")]
+pub(crate) use stripes::MAX_STRIPES;
 #[cfg(loom)]
 pub use stripes::Version;
 pub use stripes::{AllStripes, Stripe, StripeGuard, Stripes};
@@ -307,40 +309,6 @@ pub struct Table<N: Nesting = Single> {
     buckets: Buckets,
     stripes: N::Stripes,
     counters: Counters,
-}
-
-impl Table {
-    /// Returns an empty table, or `None` if the system refuses the memory.
-    #[must_use]
-    pub fn new(addressing: Addressing, huge_pages: bool) -> Option<Self> {
-        let buckets = Buckets::new(addressing.buckets(), huge_pages)?;
-        Self::with_buckets(addressing, buckets)
-    }
-
-    /// Returns a table with these buckets, or `None` if the system refuses the memory for the rest.
-    pub(crate) fn with_buckets(addressing: Addressing, buckets: Buckets) -> Option<Self> {
-        let stripes = Stripes::new(addressing.buckets())?;
-        Some(Self { addressing, buckets, stripes, counters: Counters::new()? })
-    }
-
-    /// Bytes of buckets, stripes and statistics, alignment included.
-    #[must_use]
-    pub fn size_in_bytes(&self) -> usize {
-        self.buckets.allocated_bytes() + self.stripes.size_in_bytes() + Counters::bytes()
-    }
-}
-
-impl Table<Nested> {
-    /// Returns a table with these buckets that shares stripes and counters with others.
-    pub(crate) fn sharing(
-        addressing: Addressing<Nested>,
-        buckets: Buckets,
-        stripes: &Arc<Stripes>,
-        counters: &Counters,
-    ) -> Self {
-        // mutant: segment-own-stripes
-        Self { addressing, buckets, stripes: stripes.clone(), counters: counters.clone() }
-    }
 }
 
 impl<N: Nesting> Table<N> {

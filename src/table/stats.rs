@@ -25,9 +25,8 @@ mod on {
     /// more.
     const MAX: usize = 15;
 
-    /// Largest useful number of shards of the counter of inserts: so large that only the limit of
-    /// [`ShardedCounter`] itself applies.
-    const MAX_SHARDS: usize = usize::MAX >> 1;
+    /// Number of shards of the counter of inserts: 2 KiB.
+    const SHARDS: usize = 16;
 
     /// Statistics of a filter since it was built, loaded or cloned, as
     /// [`stats`](crate::Filter::stats) returns them.
@@ -123,13 +122,13 @@ mod on {
                 failed: Tally::new(),
                 retries: Tally::new(),
             };
-            let inserts = ShardedCounter::new(MAX_SHARDS)?;
+            let inserts = ShardedCounter::new(SHARDS)?;
             Some(Self(Arc::new(All { inserts, rare: CachePadded::new(rare) })))
         }
 
         /// Bytes of the counters.
         pub(crate) fn bytes() -> usize {
-            arc_bytes::<All>() + ShardedCounter::bytes_for(MAX_SHARDS)
+            arc_bytes::<All>() + ShardedCounter::bytes_for(SHARDS)
         }
 
         /// A fingerprint was added.

@@ -4,11 +4,12 @@
 //! holder of a [`StripeGuard`] or of [`AllStripes`] can bump a version or clear a slot: these
 //! operations take one of them. The types do not check that it is the guard of the right stripe.
 //!
-//! A table has about one stripe for every 256 to 512 buckets, within limits: see [`Stripes::new`].
-//! The segments of a chain share their stripes: as many as a table 32 times the size of the first
-//! segment would have, and at least 64. See `chain/append.rs`.
+//! A table has about one stripe for every 64 to 128 buckets, within limits, and more if the user
+//! expects many writers: see [`Stripes::count_for`]. The segments of a chain share their stripes: as
+//! many as a table of eight times the size of the first segment has, or fewer if that is small. See `chain/plan.rs`.
 
 use alloc::{boxed::Box, vec::Vec};
+use core::num::NonZero;
 
 use super::{stats::Waits, try_boxed};
 use crate::{
@@ -19,13 +20,21 @@ use crate::{
 /// Whether a model checker runs the code. Models have two stripes, so that a model can choose
 /// fingerprints that share a stripe, or fingerprints that do not.
 const MODEL: bool = cfg!(any(loom, shuttle));
-/// Largest number of stripes: 64 KiB of them, which stay in a second-level cache.
-const MAX_STRIPES: u64 = if MODEL { 2 } else { 1024 };
-/// Smallest number of stripes, which the smallest tables have.
-const MIN_STRIPES: u64 = if MODEL { 2 } else { 8 };
+/// Largest number of stripes: 32 KiB of them.
+pub(crate) const MAX_STRIPES: u64 = if MODEL { 2 } else { 2048 };
+/// Smallest number of stripes of a table: 512 bytes.
+const MIN_STRIPES: u64 = if MODEL { 2 } else { 32 };
+/// Smallest number of stripes of a chain: 128 bytes. A filter that starts small often stays small.
+const MIN_CHAIN_STRIPES: u64 = if MODEL { 2 } else { 8 };
 /// Buckets per stripe between these limits. The number of stripes is rounded up to a power of two,
 /// so stripes take a 64th to a 32nd of the table's memory.
-const BUCKETS_PER_STRIPE: u64 = 512;
+const BUCKETS_PER_STRIPE: u64 = 128;
+/// Growth for which the stripes of a chain are dimensioned, as a multiple of the first segment's
+/// buckets: no stripe can be added later.
+const EXPECTED_GROWTH: u64 = 8;
+/// Fewest stripes for each writer that is expected, up to the largest number. A writer seldom waits
+/// then, or shares a cache line, because another one uses the same four stripes in one case of 16.
+const STRIPES_PER_WRITER: u64 = 64;
 
 /// The stripes of a filter.
 #[derive(Debug)]
@@ -34,9 +43,12 @@ pub struct Stripes {
     stripes: Box<[Stripe]>,
 }
 
-/// A lock and a version, on a cache line of their own.
+/// A lock and a version, on one cache line. Four stripes share a line (two, with statistics).
+///
+/// The number of lines decides how often threads disturb one another, and the number of stripes how
+/// often they wait and retry. So stripes on lines of their own would be a waste.
 #[derive(Debug)]
-#[repr(align(64))]
+#[repr(align(16))]
 pub struct Stripe {
     /// The number of bumps. 64 bits do not wrap around in the lifetime of a machine.
     version: Word,
@@ -64,19 +76,33 @@ impl Stripes {
     /// system refuses the memory.
     #[must_use]
     pub fn new(buckets: u64) -> Option<Self> {
+        Self::with_count(Self::count_for(buckets, None))
+    }
+
+    /// Returns this many stripes, a power of two, or `None` if the system refuses the memory.
+    pub(crate) fn with_count(count: usize) -> Option<Self> {
         let stripe = || Stripe { version: Word::new(0), lock: Lock::new(), waits: Waits::new() };
-        Some(Self { stripes: try_boxed((0..Self::count_for(buckets)).map(|_| stripe()))? })
+        Some(Self { stripes: try_boxed((0..count).map(|_| stripe()))? })
     }
 
-    /// The number of stripes of a table with this number of buckets.
-    fn count_for(buckets: u64) -> usize {
-        let wanted = (buckets / BUCKETS_PER_STRIPE).next_power_of_two();
-        wanted.clamp(MIN_STRIPES, MAX_STRIPES) as usize
+    /// The number of stripes of a table with this number of buckets and expected writers.
+    pub(crate) fn count_for(buckets: u64, writers: Option<NonZero<usize>>) -> usize {
+        count(MIN_STRIPES, buckets, writers)
     }
 
-    /// Bytes of the stripes of a table with this number of buckets.
-    pub(crate) fn bytes_for(buckets: u64) -> usize {
-        Self::count_for(buckets) * size_of::<Stripe>()
+    /// The number of stripes of a chain whose first segment has this number of buckets.
+    pub(crate) fn count_for_chain(first_buckets: u64, writers: Option<NonZero<usize>>) -> usize {
+        count(MIN_CHAIN_STRIPES, EXPECTED_GROWTH * first_buckets, writers)
+    }
+
+    /// Bytes of so many stripes.
+    pub(crate) fn bytes_for(count: usize) -> usize {
+        count * size_of::<Stripe>()
+    }
+
+    /// The number of stripes.
+    pub(crate) fn count(&self) -> usize {
+        self.stripes.len()
     }
 
     /// All stripes.
@@ -114,11 +140,13 @@ impl Stripes {
     pub(crate) fn waits(&self) -> u64 {
         self.stripes.iter().map(|stripe| stripe.waits.read()).sum()
     }
+}
 
-    /// Bytes of the stripes.
-    pub(crate) fn size_in_bytes(&self) -> usize {
-        size_of_val(&*self.stripes)
-    }
+/// The number of stripes, at least `min`, for this number of buckets and of expected writers.
+fn count(min: u64, buckets: u64, writers: Option<NonZero<usize>>) -> usize {
+    let writers = writers.map_or(0, |writers| writers.get() as u64);
+    let wanted = (buckets / BUCKETS_PER_STRIPE).max(STRIPES_PER_WRITER.saturating_mul(writers));
+    wanted.clamp(min, MAX_STRIPES).next_power_of_two() as usize
 }
 
 impl Stripe {

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{AllStripes, Nesting, Table, memory::touched_words};
+use super::{AllStripes, Buckets, Nesting, Table, memory::touched_words};
 use crate::{
     bucket::BucketLayout,
     sync::{AcqRel, acquire_fence, load_all},
@@ -34,7 +34,7 @@ impl Table {
     /// refuses the memory.
     #[must_use]
     pub fn try_clone<L: BucketLayout>(&self, huge_pages: bool) -> Option<(Self, u64)> {
-        let mut copy = Self::new(self.addressing, huge_pages)?;
+        let mut copy = Buckets::new(self.addressing.buckets(), huge_pages)?;
         copy.touch();
         // mutant: clone-no-locks, clone-one-lock-fewer, clone-any-order
         let stripes = self.stripes.lock_all()?;
@@ -42,7 +42,7 @@ impl Table {
         copy.with_words(|words| self.copy_into(&stripes, words));
         drop(stripes);
         let occupied = copy.with_words(|words| occupied::<L>(words));
-        Some((copy, occupied))
+        Some((Self::with_buckets(self.addressing, copy, self.stripes())?, occupied))
     }
 
     /// Removes every fingerprint. Returns the number of slots that were cleared.
@@ -75,16 +75,6 @@ impl<N: Nesting> Table<N> {
         // Pairs with the Release of `try_add` and `clear_slot`, for every word that was loaded.
         // mutant: copy-no-fence
         acquire_fence();
-    }
-
-    /// Has the system provide the memory of all words, which takes long for a large table.
-    pub(crate) fn touch(&mut self) {
-        self.buckets.touch();
-    }
-
-    /// Calls a function with the values of all words, which it may change.
-    pub(crate) fn with_words<R>(&mut self, change: impl FnOnce(&mut [u64]) -> R) -> R {
-        self.buckets.with_words(change)
     }
 
     /// Removes every fingerprint. Returns the number of slots that were cleared.

@@ -5,7 +5,10 @@ use alloc::vec::Vec;
 use rapidhash::v3::rapidhash_v3;
 
 use super::{LoadError, Saved};
-use crate::{Layout, table::MAX_BUCKETS};
+use crate::{
+    Layout,
+    table::{MAX_BUCKETS, MAX_STRIPES},
+};
 
 const MAGIC: [u8; 8] = *b"guira cf";
 const VERSION: u32 = 1;
@@ -27,6 +30,8 @@ pub(crate) struct Form {
     pub(crate) max_copies: u64,
     /// The target false-positive rate, or zero.
     pub(crate) target: f64,
+    /// The number of stripes, a power of two.
+    pub(crate) stripes: usize,
     /// The segments that exist and those that may follow. It is never computed again, so that a
     /// filter keeps its plan if a later release plans otherwise.
     pub(crate) plan: Vec<PlannedSegment>,
@@ -82,7 +87,8 @@ impl Header {
         let mut bytes = Vec::with_capacity(encoded_len(form.plan.len(), items.len()));
         bytes.extend(MAGIC);
         bytes.extend(VERSION.to_le_bytes());
-        bytes.extend([*kind, form.plan.len() as u8, items.len() as u8, 0]);
+        let stripes = form.stripes.ilog2() as u8;
+        bytes.extend([*kind, form.plan.len() as u8, items.len() as u8, stripes]);
         let numbers = [*seed, *hasher_check, form.capacity, form.max_copies, form.target.to_bits()];
         bytes.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
         for PlannedSegment { layout, level, buckets } in &form.plan {
@@ -124,9 +130,10 @@ impl Header {
         if u64::from_le_bytes(*checksum) != rapidhash_v3(checked) {
             return Err(LoadError::DamagedHeader);
         }
-        let [kind, planned, _, reserved] = checked[12..16] else { unreachable!("4 bytes") };
+        let [kind, planned, _, stripes] = checked[12..16] else { unreachable!("4 bytes") };
         super::check_kind::<E>(kind)?;
-        field("reserved", u64::from(reserved), reserved == 0)?;
+        field("stripes", stripes.into(), u32::from(stripes) <= MAX_STRIPES.ilog2())?;
+        let stripes = 1 << stripes;
         let number = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("8 bytes"));
         let numbers: Vec<u64> = checked[16..START].chunks(NUMBER).map(number).collect();
         let [seed, hasher_check, capacity, max_copies, target] = numbers[..] else {
@@ -135,7 +142,7 @@ impl Header {
         let (plan, items) = checked[START..].split_at(SEGMENT * usize::from(planned));
         let plan = plan.chunks(SEGMENT).map(decode_segment).collect::<Result<Vec<_>, _>>()?;
         let items = items.chunks(NUMBER).map(number).collect();
-        let form = Form { capacity, max_copies, target: f64::from_bits(target), plan };
+        let form = Form { capacity, max_copies, target: f64::from_bits(target), stripes, plan };
         let header = Self { kind, seed, hasher_check, form, items };
         header.check()?;
         E::check(&header.form)?;

@@ -59,12 +59,12 @@ impl Buckets {
     }
 
     /// Has the system provide the memory of all buckets.
-    pub(super) fn touch(&mut self) {
+    pub(crate) fn touch(&mut self) {
         self.words.touch();
     }
 
     /// Calls a function with the values of all buckets, which it may change.
-    pub(super) fn with_words<R>(&mut self, change: impl FnOnce(&mut [u64]) -> R) -> R {
+    pub(crate) fn with_words<R>(&mut self, change: impl FnOnce(&mut [u64]) -> R) -> R {
         self.words.with_values(change)
     }
 

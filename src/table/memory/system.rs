@@ -9,6 +9,9 @@ use super::{HUGE_PAGE, Word};
 const CACHE_LINE: usize = 64;
 /// Size of a page in bytes on most systems. It is larger on some.
 const SMALL_PAGE: usize = 4 << 10;
+/// Smallest table, in bytes, that is aligned to a cache line: in smaller ones the bytes for it would
+/// weigh more than the one cache line that they may save.
+const MIN_ALIGNED: usize = 4 << 10;
 /// Smallest table, in bytes, that gets a mapping of its own when it is loaded incrementally.
 #[cfg(all(target_os = "linux", not(miri)))]
 const MIN_MAPPING: usize = 512 << 10;
@@ -94,11 +97,12 @@ impl Words {
     /// Returns words in this memory, from its first multiple of `align` on.
     ///
     /// # Safety
-    /// The memory is zeroed, aligned to a word, came from this source, and is `align` bytes longer
-    /// than the words.
+    /// The memory is zeroed, aligned to a word, came from this source, and is longer than the words by
+    /// `align` minus a word.
     unsafe fn within(memory: NonNull<u8>, len: usize, align: usize, source: Source) -> Self {
         let padding = memory.as_ptr().addr().next_multiple_of(align) - memory.as_ptr().addr();
-        // SAFETY: `padding < align`, and the memory is `align` bytes longer than the words.
+        // SAFETY: `padding` is a multiple of a word below `align`, and the memory is longer than the
+        // words by `align` minus a word.
         let first = unsafe { memory.add(padding) }.cast::<Word>();
         Self { first, len, memory, source }
     }
@@ -241,8 +245,13 @@ impl Drop for Words {
 fn sizes(len: usize, huge_pages: bool) -> Option<(usize, usize, usize)> {
     assert!(len > 0, "a table has at least one bucket");
     let bytes = len.checked_mul(size_of::<Word>())?;
-    let align = if huge_pages && bytes >= HUGE_PAGE { HUGE_PAGE } else { CACHE_LINE };
-    let padded = bytes.checked_add(align)?;
+    let align = match bytes {
+        HUGE_PAGE.. if huge_pages => HUGE_PAGE,
+        MIN_ALIGNED.. => CACHE_LINE,
+        _ => align_of::<Word>(),
+    };
+    // The memory itself is aligned to a word.
+    let padded = bytes.checked_add(align - align_of::<Word>())?;
     isize::try_from(padded).ok()?;
     Some((bytes, align, padded))
 }

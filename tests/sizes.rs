@@ -1,0 +1,92 @@
+//! The memory of filters that start small: exact numbers of bytes, which are the same on every
+//! 64-bit machine.
+#![cfg(all(target_pointer_width = "64", feature = "std", not(feature = "stats")))]
+
+use guira::{BuildError, CuckooFilter, GrowingFilter};
+
+/// The bytes of a growing filter for 1,000 items at this target rate.
+fn bytes_for_a_thousand(rate: f64) -> usize {
+    let builder = GrowingFilter::builder().capacity(1_000).false_positive_rate(rate);
+    builder.build().unwrap().size_in_bytes()
+}
+
+/// The bar is 2,500 bytes. At 0.1 %, the buckets alone take 2,136 bytes, and the value of the filter,
+/// with its hasher and the first segment, takes 256.
+#[test]
+fn a_growing_filter_for_a_thousand_items_is_small() {
+    let sizes = [0.03, 0.01, 0.003, 0.001].map(bytes_for_a_thousand);
+    assert_eq!(sizes, [2_019, 2_019, 2_323, 2_768]);
+    assert!(sizes[..3].iter().all(|&bytes| bytes < 2_500));
+    assert_eq!(GrowingFilter::with_capacity(1_000).size_in_bytes(), sizes[3]);
+    assert_eq!(size_of::<GrowingFilter>(), 256);
+}
+
+#[test]
+fn the_smallest_growing_filter_takes_half_a_kilobyte() {
+    assert_eq!(GrowingFilter::with_capacity(1).size_in_bytes(), 539);
+}
+
+/// Stripes, counters, plan and value together, beside the buckets.
+#[test]
+fn what_is_not_buckets_is_a_small_part() {
+    for (capacity, percent) in [(10_000, 35), (100_000, 20), (1_000_000, 2), (10_000_000, 2)] {
+        for writers in [None, Some(1)] {
+            let fixed = CuckooFilter::builder().capacity(capacity).huge_pages(false);
+            let growing = GrowingFilter::builder().capacity(capacity).huge_pages(false);
+            let (fixed, growing) = match writers {
+                None => (fixed.build().unwrap(), growing.build().unwrap()),
+                Some(writers) => (
+                    fixed.writers(writers).build().unwrap(),
+                    growing.writers(writers).build().unwrap(),
+                ),
+            };
+            let sizes = [
+                (fixed.size_in_bytes(), fixed.slots() * 2),
+                (growing.size_in_bytes(), growing.slots() * 2),
+            ];
+            for (bytes, buckets) in sizes {
+                let share = 100 * (bytes - buckets) / buckets;
+                assert!(share < percent, "{capacity}: {bytes} of {buckets}, {share} %");
+            }
+        }
+    }
+}
+
+/// More expected writers get more stripes and counters, up to 2,048 stripes and 64 counters; fewer
+/// take none away.
+#[test]
+fn expected_writers_take_memory() {
+    let growing = |writers| {
+        let builder = GrowingFilter::builder().capacity(1_000).writers(writers);
+        builder.build().unwrap().size_in_bytes()
+    };
+    let without = GrowingFilter::with_capacity(1_000).size_in_bytes();
+    let beside = without - 16 * 16 - 16;
+    for (writers, stripes) in [(1, 64), (2, 128), (3, 256), (16, 1_024), (32, 2_048)] {
+        assert_eq!(growing(writers), beside + 16 * stripes + 128 * (stripes / 16).min(64));
+    }
+    assert!([33, 1_000, usize::MAX].iter().all(|&writers| growing(writers) == growing(32)));
+    let fixed = |capacity, writers| {
+        let builder = CuckooFilter::builder().capacity(capacity).huge_pages(false).writers(writers);
+        builder.build().unwrap().size_in_bytes()
+    };
+    let few = CuckooFilter::with_capacity(1_000).size_in_bytes();
+    assert_eq!(fixed(1_000, 2), few + 16 * (128 - 32) + 128 * (8 - 2));
+    assert_eq!(fixed(3_000_000, 1), fixed(3_000_000, 1_000), "as many as there can be");
+    for builder in [GrowingFilter::builder().capacity(1).writers(0).build().err(), {
+        CuckooFilter::builder().capacity(1).writers(0).build().err()
+    }] {
+        assert_eq!(builder, Some(BuildError::ZeroWriters));
+    }
+}
+
+/// Clones have as many stripes and counters, and so have what they append.
+#[test]
+fn clones_keep_the_setting() {
+    let growing = GrowingFilter::builder().capacity(1_000).writers(9).seed(1).build().unwrap();
+    assert_eq!(growing.clone().size_in_bytes(), growing.size_in_bytes());
+    growing.try_extend(0..5_000).unwrap();
+    assert_eq!(growing.clone().size_in_bytes(), growing.size_in_bytes());
+    let fixed = CuckooFilter::builder().capacity(1_000).writers(9).build().unwrap();
+    assert_eq!(fixed.clone().size_in_bytes(), fixed.size_in_bytes());
+}
