@@ -27,8 +27,8 @@ pub(crate) trait Words {
     /// The number of words.
     fn len(&self) -> usize;
 
-    /// Copies words from an index on.
-    fn copy_to(&self, from: usize, words: &mut [u64]);
+    /// Returns words from an index on, as many as the buffer has. It may hold them afterwards.
+    fn words<'a>(&'a self, from: usize, buffer: &'a mut [u64]) -> &'a [u64];
 }
 
 impl Words for Vec<u64> {
@@ -36,8 +36,8 @@ impl Words for Vec<u64> {
         self.len()
     }
 
-    fn copy_to(&self, from: usize, words: &mut [u64]) {
-        words.copy_from_slice(&self[from..from + words.len()]);
+    fn words<'a>(&'a self, from: usize, buffer: &'a mut [u64]) -> &'a [u64] {
+        &self[from..from + buffer.len()]
     }
 }
 
@@ -46,8 +46,9 @@ impl<N: Nesting> Words for &Table<N> {
         self.addressing().buckets() as usize
     }
 
-    fn copy_to(&self, from: usize, words: &mut [u64]) {
-        self.copy_words_from(from, words);
+    fn words<'a>(&'a self, from: usize, buffer: &'a mut [u64]) -> &'a [u64] {
+        self.copy_words_from(from, buffer);
+        buffer
     }
 }
 
@@ -74,19 +75,20 @@ impl<W: Words> Encoder<W> {
     pub(super) fn new(mut header: Header, segments: Vec<W>) -> Option<Self> {
         let mut checksums = Vec::new();
         checksums.try_reserve_exact(segments.iter().map(|words| blocks(words.len())).sum()).ok()?;
-        let mut block = zeros::<u64>(BLOCK_WORDS)?;
+        let mut buffer = zeros::<u64>(BLOCK_WORDS)?;
         header.items = vec![0; segments.len()];
         let mut checksum = Header::block_seed(&header.encode());
         for (words, number) in segments.iter().zip(0..) {
             let PlannedSegment { layout, .. } = header.form.plan[number];
             for from in (0..words.len()).step_by(BLOCK_WORDS) {
-                let block = &mut block[..BLOCK_WORDS.min(words.len() - from)];
-                words.copy_to(from, block);
+                let block = words.words(from, &mut buffer[..BLOCK_WORDS.min(words.len() - from)]);
                 header.items[number] += with_layout!(layout, L => L::census(block).occupied);
-                for word in block.iter_mut() {
-                    *word = word.to_le();
-                }
-                checksum = block_checksum(checksum, cast_slice(block));
+                checksum = if cfg!(target_endian = "little") {
+                    block_checksum(checksum, cast_slice(block))
+                } else {
+                    let block: Vec<u64> = block.iter().map(|word| word.to_le()).collect();
+                    block_checksum(checksum, cast_slice(&block))
+                };
                 checksums.push(checksum);
             }
         }
@@ -185,14 +187,13 @@ fn copy_words(words: &impl Words, offset: usize, buffer: &mut [u8]) -> usize {
     let mut part = [0; 512];
     let (from, skipped) = (offset / 8, offset % 8);
     if skipped > 0 || buffer.len() < 8 {
-        words.copy_to(from, &mut part[..1]);
-        return copy(&part[0].to_le_bytes()[skipped..], buffer);
+        let word = words.words(from, &mut part[..1])[0];
+        return copy(&word.to_le_bytes()[skipped..], buffer);
     }
     let chunks = buffer.as_chunks_mut().0;
     for (nth, chunks) in chunks.chunks_mut(part.len()).enumerate() {
-        let words_of = &mut part[..chunks.len()];
-        words.copy_to(from + nth * 512, words_of);
-        for (bytes, word) in chunks.iter_mut().zip(words_of) {
+        let words = words.words(from + nth * 512, &mut part[..chunks.len()]);
+        for (bytes, word) in chunks.iter_mut().zip(words) {
             *bytes = word.to_le_bytes();
         }
     }
