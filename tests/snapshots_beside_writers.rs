@@ -26,6 +26,8 @@ use guira::{CuckooFilter, Filter, FilterBuilder, GrowingFilter, Layout, StableHa
 const WRITERS: usize = 2;
 /// Keys of one writer.
 const POOL: u64 = 1 << 13;
+/// As many keys per writer as fill the present segments to 94 %.
+const FULL: usize = usize::MAX;
 
 /// What writers did: each number is at some moment between the call and its return.
 #[derive(Default)]
@@ -87,6 +89,9 @@ impl<E: Subject> Scene<E> {
                 })
                 .collect();
             for (round, held) in held.enumerate() {
+                let full = filter.slots() * 94 / 100 - self.permanent.len();
+                let full = (full / WRITERS).min(POOL as usize * 9 / 10);
+                let held = if held == FULL { full } else { held };
                 account.held.store(held, Relaxed);
                 // The writers have begun to work for this round.
                 let calls = account.insert_calls.load(SeqCst) + 200;
@@ -198,10 +203,10 @@ fn snapshots_of_growing_filters_are_complete() {
         let rate = layout.false_positive_rate() * 4.0;
         let scene = Scene::new(builder.false_positive_rate(rate), 300);
         for _ in 0..scaled(2, 10) {
-            // Ten times, the number of keys doubles, from 100 to what five segments hold, and in
-            // between it falls.
-            let held = (0..10)
-                .map(|round| [50, 100, 200, 400, 300, 800, 1_600, 1_000, 3_000, 2_000][round]);
+            // The number of keys grows, and falls in between. In the end, the segments that exist
+            // are full, so that inserts relocate items.
+            let held = [50, 100, 200, 400, 300, 800, 1_600, 1_000, 3_000, 2_000, 3_000];
+            let held = held.into_iter().chain(std::iter::repeat_n(FULL, 20));
             let [first, last] = scene.run(held);
             assert!(first < last && last >= 5, "{first} to {last} segments");
         }
