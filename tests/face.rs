@@ -301,8 +301,6 @@ fn engines_offer_the_same_operations() {
         .map(|method| (method.name, method.of))
         .collect();
     let apart = [
-        ("kernel".into(), "impl<S> Filter<Fixed, S>".into()),
-        ("kernel".into(), "impl<S> FilterBuilder<Fixed, S>".into()),
         ("target_false_positive_rate".into(), "impl<S> Filter<Growing, S>".into()),
         ("next_growth".into(), "impl<S> Filter<Growing, S>".into()),
         ("max_bytes".into(), "impl<S> FilterBuilder<Growing, S>".into()),

@@ -25,7 +25,7 @@ thread_local! {
 
 /// Smallest allocation, in bytes, that a test can have refused. Smaller ones do not depend on the
 /// capacity, and abort.
-const LARGE: usize = 500;
+const LARGE: usize = 1_000;
 /// The same for loading, where the hasher is checked with a text of this many bytes.
 const LARGE_IN_LOADING: usize = 1_027;
 
@@ -225,7 +225,7 @@ fn every_allocation_can_be_refused() {
 fn a_cap_on_memory_is_kept() {
     for huge_pages in [false, true] {
         for (capacity, max_bytes) in
-            [(1, 6_000), (1_000, 100_000), (10_000, 1_000_000), (100_000, 3_000_000)]
+            [(1, 9_000), (1_000, 100_000), (10_000, 1_000_000), (100_000, 3_000_000)]
         {
             let builder = GrowingFilter::builder().capacity(capacity).huge_pages(huge_pages);
             let builder = builder.max_bytes(max_bytes);

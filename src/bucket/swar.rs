@@ -93,9 +93,21 @@ impl Lanes {
     pub(crate) const fn highest(self) -> u32 {
         self.shift + (self.count - 1) * self.bits
     }
+
+    /// Returns the lowest bit of every lane.
+    #[inline]
+    pub(crate) const fn ones(self) -> u64 {
+        self.ones
+    }
+
+    /// Returns the highest bit of every lane.
+    #[inline]
+    pub(crate) const fn highs(self) -> u64 {
+        self.highs
+    }
 }
 
-/// What vector code needs of the lanes.
+/// What else vector code needs of the lanes.
 #[cfg(guira_vectors)]
 impl Lanes {
     /// Returns the number of lanes and the bits of a lane, if the lanes fill a word. Otherwise the
@@ -121,17 +133,5 @@ impl Lanes {
     #[inline]
     pub(crate) const fn shift(self) -> u32 {
         self.shift
-    }
-
-    /// Returns the lowest bit of every lane.
-    #[inline]
-    pub(crate) const fn ones(self) -> u64 {
-        self.ones
-    }
-
-    /// Returns the highest bit of every lane.
-    #[inline]
-    pub(crate) const fn highs(self) -> u64 {
-        self.highs
     }
 }

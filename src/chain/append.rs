@@ -34,7 +34,8 @@ impl Chain {
         let mut segments = segments.into_iter();
         let first = segments.next().expect("the buckets of the first segment");
         let first = Segment::new(&plan, 0, first, &stripes, &counters);
-        let chain = Self { first, later: SetOnce::new(), plan, stripes, counters, huge_pages };
+        let (later, finest) = (SetOnce::new(), plan.finest());
+        let chain = Self { first, later, plan, finest, stripes, counters, huge_pages };
         (1..).zip(segments).for_each(|(number, buckets)| chain.set(number, buckets));
         Some(chain)
     }

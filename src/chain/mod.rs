@@ -36,7 +36,10 @@
 //!    version.
 //! 3. **Look up**: read the version; read the item's two words in every segment; read the version
 //!    again. A match in any segment is a hit. Without a match, the item is absent if the version is
-//!    unchanged; otherwise retry.
+//!    unchanged; otherwise retry. (No branch depends on a word before the words of all segments are
+//!    read. If a quick probe of semi-sorted words leaves the answer open, a full probe reads the
+//!    words of that segment again, before the version. A batch of lookups lists the segments once,
+//!    when it begins, and reads versions and words as in a table: see `table/kernels/`.)
 //! 4. **`insert_unique`, `count`**: under the stripe, over all segments that exist once it is
 //!    acquired.
 //! 5. **Clear**: acquire all stripes in order, bump all versions, swap every word of all segments
@@ -103,6 +106,12 @@
 //! which happened before the lookup, or in an earlier one. So the lookup read its word, and there
 //! was a match: a contradiction. An item that is in the table is always found.
 //!
+//! The argument needs the segments that existed when the lookup began, and no others. It sets no
+//! order for the loads of the words between the two reads of the version, and no limit to the time
+//! between them. So it holds for each item of a batch that lists the segments first, reads the
+//! versions of a group or of a round of items, then their words in all segments, and then the
+//! versions again. Where words are read twice, the second loads are the ones without a match.
+//!
 //! # Limits on copies
 //!
 //! An insert with a limit executes a full fence, counts the copies in all segments between two
@@ -140,6 +149,7 @@
 //! was 3 % full.)
 
 mod append;
+mod batch;
 mod copy;
 mod plan;
 mod planning;
@@ -148,6 +158,7 @@ mod size;
 mod steps;
 
 use alloc::sync::Arc;
+use core::iter;
 
 #[cfg(feature = "stats")]
 use crate::table::Stats;
@@ -175,21 +186,32 @@ pub struct Chain {
     /// segment is, so that a small filter does without them.
     later: SetOnce<[SetOnce<Segment>; MAX_LATER]>,
     plan: Plan,
+    /// The addressing of the last segment that the plan allows.
+    finest: Addressing<Nested>,
     stripes: Arc<Stripes>,
     counters: Counters,
     huge_pages: bool,
 }
 
 impl Chain {
+    /// The segments that exist, from the first to the finest, without their number.
+    #[inline]
+    fn each_segment(&self) -> impl Iterator<Item = &Segment> {
+        let later = self.later.get().into_iter().flatten();
+        iter::once(&self.first).chain(later.map_while(SetOnce::get))
+    }
+
     /// The segments that exist, from the first to the finest.
     #[inline]
     fn segments(&self) -> impl DoubleEndedIterator<Item = &Segment> + ExactSizeIterator + Clone {
-        let places = self.later.get().map_or(&[][..], |later| later);
-        let count = 1 + places.iter().take_while(|place| place.get().is_some()).count();
-        (0..count).map(move |number| match places.get(number.wrapping_sub(1)) {
-            None => &self.first,
-            Some(place) => place.get().expect("places are never emptied"),
-        })
+        (0..self.each_segment().count()).map(|number| self.segment(number))
+    }
+
+    /// The segment with this number, which exists.
+    #[inline]
+    fn segment(&self, number: usize) -> &Segment {
+        let place = number.checked_sub(1).map(|index| &self.later.get().expect("places")[index]);
+        place.map_or(&self.first, |place| place.get().expect("places are never emptied"))
     }
 
     /// The number of the last segment, the segment, and the earlier ones from the finest to the

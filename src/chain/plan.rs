@@ -132,6 +132,11 @@ impl Plan {
         Addressing::nested(self.first_buckets, Nested::new(0, self.first_fingerprints, 0))
     }
 
+    /// The addressing of the last segment possible.
+    pub(crate) fn finest(&self) -> Addressing<Nested> {
+        self.addressing(self.len() - 1)
+    }
+
     /// The sum of the false-positive rates of so many segments, each of them full.
     pub(crate) fn rate(&self, segments: usize) -> f64 {
         let (_, count) = self.first_fingerprints;

@@ -3,12 +3,14 @@
 use alloc::sync::Arc;
 
 use super::Plan;
+#[cfg(guira_vectors)]
+use crate::table::Part;
 use crate::{
     InsertError, Layout,
     bucket::with_layout,
     table::{
-        AllStripes, Buckets, Counters, Nested, Pair, RelocationCount, StripeGuard, Stripes, Table,
-        occupied,
+        AllStripes, BothWords, Buckets, Counters, Nested, Pair, Probe, RelocationCount,
+        StripeGuard, Stripes, Table, occupied,
     },
 };
 
@@ -16,6 +18,7 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Segment {
     layout: Layout,
+    probe: Probe,
     table: Table<Nested>,
 }
 
@@ -28,12 +31,13 @@ impl Segment {
         stripes: &Arc<Stripes>,
         counters: &Counters,
     ) -> Self {
-        let table = Table::sharing(plan.addressing(number), buckets, stripes, counters);
-        Self { layout: plan.layout(number), table }
+        let (layout, addressing) = (plan.layout(number), plan.addressing(number));
+        let probe = with_layout!(layout, L => Probe::new::<L>(&addressing, &plan.finest()));
+        Self { layout, probe, table: Table::sharing(addressing, buckets, stripes, counters) }
     }
 
     /// The table.
-    #[cfg(feature = "std")]
+    #[cfg(any(feature = "std", guira_vectors))]
     pub(super) fn table(&self) -> &Table<Nested> {
         &self.table
     }
@@ -58,6 +62,12 @@ impl Segment {
         with_layout!(self.layout, L => buckets.with_words(|words| occupied::<L>(words)))
     }
 
+    /// What a kernel needs of this segment, if `last` is the last one of the chain.
+    #[cfg(guira_vectors)]
+    pub(super) fn part(&self, last: &Self) -> Part<'_> {
+        with_layout!(self.layout, L => self.table.part::<L>(&last.table))
+    }
+
     /// Clears all slots. Returns the number of those that were occupied.
     pub(super) fn clear_locked(&self, stripes: &AllStripes) -> u64 {
         with_layout!(self.layout, L => self.table.clear_locked::<L>(stripes))
@@ -75,6 +85,12 @@ impl Segment {
     #[inline]
     pub(super) fn prefetch(&self, mixed: u64) {
         self.table.prefetch(self.pair(mixed));
+    }
+
+    /// [`Table::marks`], and whether marks are matches.
+    #[inline]
+    pub(super) fn marks<W: BothWords>(&self, finest: Pair) -> (W, bool) {
+        (self.table.marks(&self.probe, finest), self.probe.is_certain())
     }
 
     #[inline]

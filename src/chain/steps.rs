@@ -1,7 +1,11 @@
 //! The steps of the chain's protocol: each operation over all segments.
 
 use super::{Chain, Segment};
-use crate::{InsertError, sync::full_fence, table::RelocationCount};
+use crate::{
+    InsertError,
+    sync::full_fence,
+    table::{BothWords, Fastest, Pair, RelocationCount},
+};
 
 impl Chain {
     /// Prefetches what an insert reads first.
@@ -20,19 +24,16 @@ impl Chain {
     #[inline]
     #[must_use]
     pub fn contains(&self, mixed: u64) -> bool {
+        let finest = self.finest.pair(mixed);
         // mutant: chain-lookup-wrong-version
-        let stripe = self.stripes.of(self.first().fingerprint(mixed));
+        let stripe = self.stripes.of(self.finest.stripe_fingerprint(finest.fingerprint));
         loop {
             // mutant: chain-lookup-late-version, chain-lookup-version-relaxed
             // mutant: chain-lookup-per-segment, chain-lookup-per-segment-from-finest
             let version = stripe.version();
-            // The finest first, for speed: it holds about half of the items. A miss is right in any
-            // order, because one version covers all segments. If each segment were validated by
-            // itself, only this order would be right: the copy assigned to an item can go from a
-            // finer segment to an earlier one, and never back.
             // mutant: chain-lookup-last-only
             // mutant: chain-lookup-from-first, chain-lookup-segments-relaxed
-            if self.segments().rev().any(|segment| segment.contains_unvalidated(mixed)) {
+            if self.matches(finest, mixed) {
                 return true;
             }
             // mutant: chain-lookup-no-validation
@@ -41,6 +42,36 @@ impl Chain {
             }
             self.counters.lookup_retried();
         }
+    }
+
+    /// Returns whether a word in one of the segments holds the item's fingerprint, without reading
+    /// the version.
+    #[inline]
+    fn matches(&self, finest: Pair, mixed: u64) -> bool {
+        // No branch depends on a word before all words were read, so the reads overlap.
+        let (mut matches, mut open) = (Fastest::ZERO, 0_u64);
+        for (number, segment) in self.each_segment().enumerate() {
+            let (marks, certain) = segment.marks::<Fastest>(finest);
+            if certain {
+                matches = matches.or(marks);
+            } else {
+                open |= u64::from(!marks.is_zero()) << number;
+            }
+        }
+        !matches.is_zero() || open != 0 && self.matches_fully(open, mixed)
+    }
+
+    /// The rest of `matches`: probes the segments fully whose bits are set, the finest first.
+    fn matches_fully(&self, mut open: u64, mixed: u64) -> bool {
+        while open != 0 {
+            let number = open.ilog2();
+            let segment = self.segment(number as usize);
+            if segment.contains_unvalidated(mixed) {
+                return true;
+            }
+            open ^= 1 << number;
+        }
+        false
     }
 
     /// Counts the copies that match the hash, in all segments together.

@@ -92,7 +92,7 @@ pub(crate) struct Options {
     pub(super) writers: Option<NonZero<usize>>,
     /// The buckets of each segment, as a multiple of those of the one before: a power of two.
     pub(super) growth_factor: usize,
-    /// How batches are looked up in one table. It is available.
+    /// How batches are looked up. It is available.
     pub(super) kernel: Kernel,
 }
 
@@ -139,6 +139,9 @@ pub(crate) trait Storage: Sized {
 
     /// The number of stripes, from which the number of shards of the counter of items follows.
     fn stripes(&self) -> usize;
+
+    /// How batches are looked up.
+    fn kernel(&self) -> Kernel;
 
     #[cfg(feature = "stats")]
     fn stats(&self) -> crate::Stats;

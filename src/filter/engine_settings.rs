@@ -1,7 +1,6 @@
 //! The settings of the builder that only one engine has.
 
-use super::{FilterBuilder, Fixed, Growing};
-use crate::Kernel;
+use super::{FilterBuilder, Growing};
 
 impl<S> FilterBuilder<Growing, S> {
     /// Sets a cap on the memory of the filter, in bytes. Without one, it grows until the system
@@ -52,28 +51,6 @@ impl<S> FilterBuilder<Growing, S> {
     /// ```
     pub fn growth_factor(mut self, factor: usize) -> Self {
         self.settings.growth_factor = Some(factor);
-        self
-    }
-}
-
-impl<S> FilterBuilder<Fixed, S> {
-    /// Sets the instructions by which batches are looked up, in place of the
-    /// [best](Kernel::best) ones of the processor: for comparisons, or to turn vectors off with
-    /// [`Kernel::Scalar`]. If the kernel is not available, [`build`](Self::build) fails.
-    ///
-    /// It applies to [`contains_batch`](crate::Filter::contains_batch) and to
-    /// [`contains_mask`](crate::Filter::contains_mask). Clones use the same kernel. A snapshot does not
-    /// contain it: a filter that is loaded uses the best one.
-    ///
-    /// ```
-    /// use guira::{CuckooFilter, Kernel};
-    ///
-    /// let filter = CuckooFilter::builder().capacity(1_000).kernel(Kernel::Scalar).build()?;
-    /// assert_eq!(filter.kernel(), Kernel::Scalar);
-    /// # Ok::<(), guira::BuildError>(())
-    /// ```
-    pub fn kernel(mut self, kernel: Kernel) -> Self {
-        self.settings.kernel = Some(kernel);
         self
     }
 }

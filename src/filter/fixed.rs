@@ -82,6 +82,10 @@ impl Storage for Fixed {
         self.table.stripes()
     }
 
+    fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
     #[cfg(feature = "stats")]
     fn stats(&self) -> crate::Stats {
         self.table.stats()
@@ -182,11 +186,6 @@ impl Fixed {
         let unlimited = max_copies.is_none().then_some(layout);
         let kernel = Kernel::best();
         Self { table, layout, capacity, huge_pages, max_copies, unlimited, kernel }
-    }
-
-    /// How batches are looked up.
-    pub(super) fn kernel(&self) -> Kernel {
-        self.kernel
     }
 
     /// The limit on copies, or one that has no effect.

@@ -12,7 +12,7 @@ use crate::table::Buckets;
 use crate::{
     BuildError, InsertError,
     chain::{Chain, Plan, Wanted, plan, within},
-    table::{Hashes, ShardedCounter, capacity_of, for_each_prefetched},
+    table::{Answers, Hashes, Kernel, ShardedCounter, capacity_of, for_each_prefetched},
 };
 
 /// Target false-positive rate of growing filters for which the user named none.
@@ -26,6 +26,8 @@ pub struct Growing {
     /// The capacity of the first segment.
     first_capacity: usize,
     max_copies: Option<NonZero<usize>>,
+    /// How batches are looked up. It is available.
+    kernel: Kernel,
 }
 
 impl Engine for Growing {}
@@ -42,15 +44,15 @@ impl Storage for Growing {
         let first_buckets = plan.first_buckets();
         let chain = Chain::new(plan, options.huge_pages);
         let chain = chain.ok_or_else(|| Options::out_of_memory(first_buckets))?;
-        let Options { capacity: first_capacity, max_copies, .. } = *options;
-        Ok(Self { chain, target, first_capacity, max_copies })
+        let Options { capacity: first_capacity, max_copies, kernel, .. } = *options;
+        Ok(Self { chain, target, first_capacity, max_copies, kernel })
     }
 
     fn try_clone(&self) -> Result<(Self, u64), BuildError> {
-        let Self { target, first_capacity, max_copies, .. } = *self;
+        let Self { target, first_capacity, max_copies, kernel, .. } = *self;
         let copied = self.chain.try_clone();
         let (chain, occupied) = copied.ok_or_else(|| self.out_of_memory())?;
-        Ok((Self { chain, target, first_capacity, max_copies }, occupied))
+        Ok((Self { chain, target, first_capacity, max_copies, kernel }, occupied))
     }
 
     fn clear(&self) -> u64 {
@@ -77,6 +79,10 @@ impl Storage for Growing {
 
     fn stripes(&self) -> usize {
         self.chain.stripes()
+    }
+
+    fn kernel(&self) -> Kernel {
+        self.kernel
     }
 
     #[cfg(feature = "stats")]
@@ -121,7 +127,13 @@ impl Saved for Growing {
         // A larger limit than fits into a word has no effect in the memory that there is.
         let limit = usize::try_from(form.max_copies).unwrap_or(usize::MAX);
         let first_capacity = usize::try_from(form.capacity).ok()?;
-        Some(Self { chain, target: form.target, first_capacity, max_copies: NonZero::new(limit) })
+        Some(Self {
+            chain,
+            target: form.target,
+            first_capacity,
+            max_copies: NonZero::new(limit),
+            kernel: Kernel::best(),
+        })
     }
 }
 
@@ -159,16 +171,6 @@ impl Growing {
     fn insert_limited(&self, mixed: u64) -> Result<(), InsertError> {
         let limit = self.max_copies.map_or(usize::MAX, NonZero::get);
         self.chain.insert_up_to(limit, mixed)
-    }
-
-    /// Calls `operation` with each item's position and mixed hash, in order. The item's buckets in
-    /// all segments were prefetched one batch window earlier.
-    fn for_each(&self, hashes: &mut Hashes<'_>, operation: impl FnMut(usize, u64)) {
-        let prefetch = |mixed| {
-            self.chain.prefetch_all(mixed);
-            mixed
-        };
-        for_each_prefetched(hashes, 0, prefetch, operation);
     }
 }
 
@@ -215,7 +217,7 @@ impl Steps for Growing {
         count: &mut usize,
         failed: &mut Failed<'_>,
     ) {
-        self.for_each(hashes, |position, mixed| {
+        self.chain.for_each(hashes, |position, mixed| {
             added[position] = self.chain.insert_unique(mixed).unwrap_or_else(|error| {
                 failed(position, error);
                 false
@@ -224,25 +226,18 @@ impl Steps for Growing {
         });
     }
 
-    fn contains_burst(&self, _len: usize, hashes: &mut Hashes<'_>) -> u64 {
+    fn contains_burst(&self, len: usize, hashes: &mut Hashes<'_>) -> u64 {
         let mut mask = 0;
-        self.for_each(hashes, |position, mixed| {
-            mask |= u64::from(self.chain.contains(mixed)) << position;
-        });
+        self.chain.contains_each(self.kernel, len, hashes, Answers::Mask(&mut mask));
         mask
     }
 
     fn contains_each(&self, hashes: &mut Hashes<'_>, found: &mut [bool]) -> usize {
-        let mut count = 0;
-        self.for_each(hashes, |position, mixed| {
-            found[position] = self.chain.contains(mixed);
-            count += usize::from(found[position]);
-        });
-        count
+        self.chain.contains_each(self.kernel, found.len(), hashes, Answers::Each(found))
     }
 
     fn remove_each(&self, hashes: &mut Hashes<'_>, removed: &mut [bool], count: &mut usize) {
-        self.for_each(hashes, |position, mixed| {
+        self.chain.for_each(hashes, |position, mixed| {
             removed[position] = self.chain.remove(mixed);
             *count += usize::from(removed[position]);
         });

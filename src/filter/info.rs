@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::{Core, Engine, Filter, Fixed, Growing, Segment};
+use super::{Core, Engine, Filter, Growing, Segment};
 use crate::{Kernel, Layout};
 
 impl<E: Engine, S> Filter<E, S> {
@@ -203,13 +203,14 @@ impl<E: Engine> Core<E> {
     }
 }
 
-impl<S> Filter<Fixed, S> {
+impl<E: Engine, S> Filter<E, S> {
     /// Returns the instructions by which the filter looks up batches.
     ///
     /// ```
-    /// use guira::{CuckooFilter, Kernel};
+    /// use guira::{CuckooFilter, GrowingFilter, Kernel};
     ///
     /// assert_eq!(CuckooFilter::with_capacity(10).kernel(), Kernel::best());
+    /// assert_eq!(GrowingFilter::with_capacity(10).kernel(), Kernel::best());
     /// ```
     #[must_use]
     pub fn kernel(&self) -> Kernel {

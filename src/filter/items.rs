@@ -195,8 +195,8 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
     /// then `b`, a batch may find `b` and not `a`, whichever comes first in the slice. Two calls of
     /// `contains`, the one for `b` first, cannot.)
     ///
-    /// The cache lines of dozens of items are in flight at once. In a `CuckooFilter`, a
-    /// [kernel](crate::Kernel) also compares several items per step. Fewer than 6 items are looked
+    /// The cache lines of dozens of items are in flight at once, and a [kernel](crate::Kernel)
+    /// compares several items per step. Fewer than 6 items are looked
     /// up one by one. From 8 items on, a batch costs less than single lookups. In a table beyond
     /// the caches, large batches cost less than half as much.
     ///

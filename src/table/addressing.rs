@@ -35,6 +35,10 @@ use crate::bucket::{BucketLayout, Fingerprint};
 /// Largest number of buckets of a table: 2^32, which take 32 GiB.
 pub const MAX_BUCKETS: u64 = 1 << 32;
 
+/// Largest number of segments of a chain: one bucket can be doubled 32 times.
+#[cfg(guira_vectors)]
+pub(crate) const MAX_LEVELS: usize = MAX_BUCKETS.ilog2() as usize + 1;
+
 /// Shifts and multipliers of the hash mixer: Stafford's variant 13, the finalizer of `SplitMix64`
 /// (Steele et al. 2014).
 pub(super) const MIXER: [(u32, u64); 2] =

@@ -7,7 +7,10 @@
 //! takes 1.2 times as long as the bare memory accesses, the rolling window 1.0 times.)
 
 use super::{Kernel, Pair, Table, mix};
-use crate::bucket::{BucketLayout, Fingerprint};
+use crate::{
+    bucket::{BucketLayout, Fingerprint},
+    sync::Word,
+};
 
 /// The batch window, in items. 12, 16, 24, 48 and 64 measured the same.
 /// Two under loom and shuttle, so that small batches have more.
@@ -54,11 +57,7 @@ impl<'a> Hashes<'a> {
     {
         match &mut self.source {
             Source::Slice(burst) => core::mem::take(burst),
-            Source::Blocks(write) => {
-                let block = block.insert([0; MAX_BURST]);
-                let arrived = write(block);
-                &block[..arrived]
-            }
+            Source::Blocks(_) => self.next(block.insert([0; MAX_BURST])),
         }
     }
 
@@ -68,9 +67,8 @@ impl<'a> Hashes<'a> {
     pub(super) fn fill(&mut self, block: &mut [u64]) -> usize {
         match &mut self.source {
             Source::Slice(rest) => {
-                let (next, later) = rest.split_at(rest.len().min(block.len()));
+                let next = first(rest, block.len());
                 block[..next.len()].copy_from_slice(next);
-                *rest = later;
                 next.len()
             }
             Source::Blocks(write) => write(block),
@@ -85,17 +83,21 @@ impl<'a> Hashes<'a> {
         'a: 'b,
     {
         match &mut self.source {
-            Source::Slice(rest) => {
-                let (next, later) = rest.split_at(rest.len().min(block.len()));
-                *rest = later;
-                next
-            }
+            Source::Slice(rest) => first(rest, block.len()),
             Source::Blocks(write) => {
                 let arrived = write(block);
                 &block[..arrived]
             }
         }
     }
+}
+
+/// Takes the first hashes of a slice: `len` of them, or all.
+#[inline]
+fn first<'a>(rest: &mut &'a [u64], len: usize) -> &'a [u64] {
+    let (first, later) = rest.split_at(rest.len().min(len));
+    *rest = later;
+    first
 }
 
 /// Calls `operation` with each item's position and the value that `prefetch` made of its hash a
@@ -144,10 +146,19 @@ pub(crate) enum Answers<'a> {
     Mask(&'a mut u64),
 }
 
-#[cfg(guira_vectors)]
 impl Answers<'_> {
+    /// Writes one answer. In a mask, it must be the first one for this item.
+    #[inline]
+    pub(crate) fn set(&mut self, position: usize, found: bool) {
+        match self {
+            Self::Each(answers) => answers[position] = found,
+            Self::Mask(mask) => **mask |= u64::from(found) << position,
+        }
+    }
+
     /// Writes up to 64 answers, given as bits. Bits beyond their number are zero. Returns the
     /// number of those that are set.
+    #[cfg(guira_vectors)]
     #[inline]
     pub(super) fn put(&mut self, position: usize, found: u64, count: usize) -> usize {
         match self {
@@ -181,13 +192,12 @@ static BITS: [[bool; 8]; 256] = {
 /// cache. There the window costs a tenth of the time of a batch, and prefetches gain nothing.
 const MAX_CACHED: usize = if cfg!(any(loom, shuttle)) { 0 } else { 512 << 10 };
 
-impl Table {
-    /// Returns whether the table is so small that it stays in a second-level cache.
-    #[inline]
-    pub(super) fn is_cached(&self) -> bool {
-        size_of_val(self.buckets.as_slice()) <= MAX_CACHED
-    }
+/// Returns whether a table with these words is so small that it stays in a second-level cache.
+pub(super) const fn is_cached(words: &[Word]) -> bool {
+    size_of_val(words) <= MAX_CACHED
+}
 
+impl Table {
     /// Calls `operation` with each item's position and pair, in order. The item's buckets and
     /// stripe were prefetched one batch window earlier, unless the table is cached.
     #[inline]
@@ -196,7 +206,7 @@ impl Table {
         hashes: &mut Hashes<'_>,
         mut operation: impl FnMut(usize, Pair),
     ) {
-        if self.is_cached() {
+        if is_cached(self.buckets.as_slice()) {
             let (mut block, mut first, seed) = ([0; WINDOW], 0, hashes.seed);
             loop {
                 let next = hashes.next(&mut block);
@@ -235,10 +245,7 @@ impl Table {
         let mut count = 0;
         self.for_each_pair::<L>(hashes, |position, pair| {
             let found = self.contains::<L>(pair);
-            match &mut answers {
-                Answers::Each(answers) => answers[position] = found,
-                Answers::Mask(mask) => **mask |= u64::from(found) << position,
-            }
+            answers.set(position, found);
             count += usize::from(found);
         });
         count

@@ -1,6 +1,6 @@
 //! Which instructions batch lookups use.
 
-/// The instructions by which a [`CuckooFilter`](crate::CuckooFilter) looks up batches.
+/// The instructions by which a [`Filter`](crate::Filter) looks up batches.
 ///
 /// By default, a filter uses the [best](Self::best) ones of the processor.
 /// [`FilterBuilder::kernel`](crate::FilterBuilder::kernel) sets another choice. All kernels give

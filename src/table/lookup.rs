@@ -1,7 +1,7 @@
 //! Lookups: read the version, both words, and the version again.
 
 use super::{
-    Nesting, Pair, Table,
+    Addressing, Nested, Nesting, Pair, Table,
     copies::copies_in,
     words::{BothWords, Fastest},
 };
@@ -107,8 +107,6 @@ impl<N: Nesting> Table<N> {
     /// compared.
     #[inline]
     fn contains_unvalidated_as<L: BucketLayout, W: BothWords>(&self, pair: Pair) -> bool {
-        // mutant: chain-lookup-words-relaxed
-        // mutant: chain-lookup-first-word-relaxed, chain-lookup-second-word-relaxed
         let words = W::load(self.both(pair));
         let (found, certain) = words.quick_probe::<L>(pair.fingerprint);
         // mutant: chain-lookup-open-probe
@@ -126,5 +124,59 @@ impl<N: Nesting> Table<N> {
         // mutant: chain-limit-words-relaxed
         let words = <[u64; 2]>::load(self.both(pair));
         copies_in::<L>(pair, words)
+    }
+}
+
+/// How a lookup in a chain compares the words of one segment.
+///
+/// The pair in the segment follows from the one in the finest segment that the chain may ever have,
+/// without a multiplication.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Probe {
+    /// Bits by which the numbers of buckets are shorter than in the finest segment.
+    bucket_shift: u32,
+    /// Bits by which what a lane holds is shorter than a fingerprint in the finest segment.
+    value_shift: u32,
+    ones: u64,
+    highs: u64,
+    /// Whether a lane holds a whole fingerprint.
+    is_certain: bool,
+}
+
+impl Probe {
+    /// The probe of the segment with this addressing.
+    pub(crate) fn new<L: BucketLayout>(
+        segment: &Addressing<Nested>,
+        finest: &Addressing<Nested>,
+    ) -> Self {
+        let (segment, finest) = (segment.nesting(), finest.nesting());
+        Self {
+            bucket_shift: finest.level() - segment.level(),
+            value_shift: finest.extra_bits() - segment.extra_bits() + L::BITS_BELOW,
+            ones: L::LANES.ones(),
+            highs: L::LANES.highs(),
+            is_certain: L::BITS_BELOW == 0,
+        }
+    }
+
+    /// Whether a mark is a match.
+    #[inline]
+    pub(crate) fn is_certain(&self) -> bool {
+        self.is_certain
+    }
+}
+
+impl Table<Nested> {
+    /// Reads the words of a pair, given in the finest segment, without reading the version. Marks
+    /// lanes that match. If there is no mark, there is no match. If there is one, and
+    /// [`is_certain`](Probe::is_certain), there is a match.
+    #[inline]
+    pub(crate) fn marks<W: BothWords>(&self, probe: &Probe, finest: Pair) -> W {
+        let buckets = finest.buckets.map(|bucket| (u64::from(bucket) >> probe.bucket_shift) as u32);
+        let value = finest.fingerprint.get() >> probe.value_shift;
+        // mutant: chain-lookup-words-relaxed
+        // mutant: chain-lookup-first-word-relaxed, chain-lookup-second-word-relaxed
+        let words = W::load(buckets.map(|bucket| self.buckets.bucket(bucket)));
+        words.marks(u64::from(value).wrapping_mul(probe.ones), probe.ones, probe.highs)
     }
 }

@@ -277,11 +277,16 @@ mod words;
 use core::borrow::Borrow;
 
 use crate::{bucket::Fingerprint, sync::Word};
+#[cfg(guira_vectors)]
+pub(crate) use addressing::MAX_LEVELS;
 pub use addressing::{Addressing, MAX_BUCKETS, Nested, Nesting, Pair, Single, mix};
 pub(crate) use batch::{Answers, Hashes, MAX_BURST, MIN_BATCH, Source, for_each_prefetched};
 pub use counter::ShardedCounter;
 pub use kernel::Kernel;
+#[cfg(guira_vectors)]
+pub(crate) use kernels::Part;
 pub(crate) use layout_choice::by_preference;
+pub(crate) use lookup::Probe;
 pub(crate) use memory::{Buckets, arc_bytes, bucket_bytes, try_boxed};
 #[cfg(feature = "std")]
 pub(crate) use memory::{TableLoader, advise_huge_pages, touched_words};
@@ -298,6 +303,7 @@ pub(crate) use stripes::MAX_STRIPES;
 pub use stripes::Version;
 pub use stripes::{AllStripes, Stripe, StripeGuard, Stripes};
 pub(crate) use whole_table::occupied;
+pub(crate) use words::{BothWords, Fastest};
 
 /// Buckets, stripes, and the protocol's steps on them.
 ///

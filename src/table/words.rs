@@ -7,12 +7,15 @@ use crate::{
 
 /// The form of both words in which lookups are fastest.
 #[cfg(not(guira_vectors))]
-pub(super) type Fastest = [u64; 2];
+pub(crate) type Fastest = [u64; 2];
 #[cfg(guira_vectors)]
-pub(super) type Fastest = core::arch::x86_64::__m128i;
+pub(crate) type Fastest = core::arch::x86_64::__m128i;
 
 /// Both words of a pair, as they were read.
-pub(super) trait BothWords: Copy {
+pub(crate) trait BothWords: Copy {
+    /// Two words without marks.
+    const ZERO: Self;
+
     /// Reads both words. A fingerprint found in them is present. One that is not found may have
     /// moved between the two loads, unless the version is validated or the stripe is held.
     fn load(buckets: [&Word; 2]) -> Self;
@@ -22,9 +25,22 @@ pub(super) trait BothWords: Copy {
 
     /// Returns the words.
     fn values(self) -> [u64; 2];
+
+    /// Marks lanes by the short zero-lane test. No lane is marked if no lane has the value that is
+    /// broadcast in `pattern`; at least one is marked if one has. `ones` and `highs` are those of
+    /// the [`Lanes`](crate::bucket::Lanes).
+    fn marks(self, pattern: u64, ones: u64, highs: u64) -> Self;
+
+    /// Returns the marks in either of two pairs of words.
+    fn or(self, other: Self) -> Self;
+
+    /// Returns whether nothing is marked.
+    fn is_zero(self) -> bool;
 }
 
 impl BothWords for [u64; 2] {
+    const ZERO: Self = [0; 2];
+
     #[inline]
     fn load([first, second]: [&Word; 2]) -> Self {
         // Acquire, twice: pairs with the Release of `try_add` (and of `relocate` and `clear_slot`,
@@ -43,6 +59,24 @@ impl BothWords for [u64; 2] {
     fn values(self) -> [u64; 2] {
         self
     }
+
+    #[inline]
+    fn marks(self, pattern: u64, ones: u64, highs: u64) -> Self {
+        self.map(|word| {
+            let x = word ^ pattern;
+            x.wrapping_sub(ones) & !x & highs
+        })
+    }
+
+    #[inline]
+    fn or(self, other: Self) -> Self {
+        [self[0] | other[0], self[1] | other[1]]
+    }
+
+    #[inline]
+    fn is_zero(self) -> bool {
+        self[0] | self[1] == 0
+    }
 }
 
 /// Both words in one register of SSE2. A comparison in general registers
@@ -52,8 +86,8 @@ impl BothWords for [u64; 2] {
 mod sse2 {
     use core::arch::x86_64::{
         __m128i, _mm_and_si128, _mm_andnot_si128, _mm_cmpeq_epi8, _mm_cmpeq_epi16,
-        _mm_cvtsi128_si64, _mm_movemask_epi8, _mm_set1_epi8, _mm_set1_epi16, _mm_set1_epi64x,
-        _mm_setzero_si128, _mm_sub_epi64, _mm_unpackhi_epi64, _mm_xor_si128,
+        _mm_cvtsi128_si64, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8, _mm_set1_epi16,
+        _mm_set1_epi64x, _mm_setzero_si128, _mm_sub_epi64, _mm_unpackhi_epi64, _mm_xor_si128,
     };
 
     use super::BothWords;
@@ -63,6 +97,9 @@ mod sse2 {
     };
 
     impl BothWords for __m128i {
+        // SAFETY: every value of 128 bits is a vector.
+        const ZERO: Self = unsafe { core::mem::transmute::<u128, Self>(0) };
+
         #[inline]
         fn load(buckets: [&Word; 2]) -> Self {
             // An Acquire load of each word, which pairs as those of `[u64; 2]` do.
@@ -105,6 +142,29 @@ mod sse2 {
                 let second = _mm_unpackhi_epi64(self, self);
                 [_mm_cvtsi128_si64(self) as u64, _mm_cvtsi128_si64(second) as u64]
             }
+        }
+
+        #[inline]
+        fn marks(self, pattern: u64, ones: u64, highs: u64) -> Self {
+            // SAFETY: the target has SSE2.
+            unsafe {
+                let splat = |word: u64| _mm_set1_epi64x(word as i64);
+                let x = _mm_xor_si128(self, splat(pattern));
+                let lower = _mm_sub_epi64(x, splat(ones));
+                _mm_and_si128(_mm_andnot_si128(x, lower), splat(highs))
+            }
+        }
+
+        #[inline]
+        fn or(self, other: Self) -> Self {
+            // SAFETY: the target has SSE2.
+            unsafe { _mm_or_si128(self, other) }
+        }
+
+        #[inline]
+        fn is_zero(self) -> bool {
+            // SAFETY: the target has SSE2.
+            unsafe { _mm_movemask_epi8(_mm_cmpeq_epi8(self, _mm_setzero_si128())) == 0xffff }
         }
     }
 }

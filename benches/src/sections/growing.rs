@@ -1,7 +1,7 @@
 //! The cost of growth: a filter that has grown through several segments, against one that was built
-//! for as many items.
+//! for as many items and the same target rate.
 
-use guira::{CuckooFilter, GrowingFilter, Layout};
+use guira::{CuckooFilter, GrowingFilter};
 use guira_bench::{BATCH, Keys, table::Table};
 
 use crate::{
@@ -9,13 +9,19 @@ use crate::{
     timing::{Beside, Rounds, over_keys, over_range},
 };
 
-/// Multiples of the first capacity: they take 1, 3, 5 and 7 segments.
-const GROWTH: [usize; 4] = [1, 5, 25, 100];
+/// Multiples of the first capacity: they take 1, 4, 7 and 10 or 11 segments.
+const GROWTH: [usize; 4] = [1, 10, 100, 1_000];
+
+/// Bytes of a filter that stays in a cache.
+const CACHED: usize = 1 << 20;
+
+/// Items of a burst.
+const BURST: usize = 32;
 
 /// Operations of each kind, apart from the first inserts.
 const TIMED: u64 = 1 << 21;
 
-/// Target false-positive rate of the growing filter.
+/// Target false-positive rate of both filters.
 const RATE: f64 = 0.001;
 
 /// Figures of one multiple of the first capacity.
@@ -48,11 +54,19 @@ macro_rules! measure {
         let present: Vec<u64> = (0..timed).map(present).collect();
         let absent = Keys::new(2).range(0..timed);
         let mut found = [false; BATCH];
-        for (single_name, batch_name, keys, least) in [
-            ("lookup, present, single", "lookup, present, batch", &present, present.len()),
-            ("lookup, absent, single", "lookup, absent, batch", &absent, 0),
+        for ([single_name, batch_name, burst_name], keys, least) in [
+            (
+                ["lookup, present, single", "lookup, present, batch", "lookup, present, burst"],
+                &present,
+                present.len(),
+            ),
+            (
+                ["lookup, absent, single", "lookup, absent, batch", "lookup, absent, burst"],
+                &absent,
+                0,
+            ),
         ] {
-            let (mut single, mut batch) = (0, 0);
+            let (mut single, mut batch, mut bursts) = (0, 0, 0);
             let clock = over_keys(keys, |block| {
                 single += block.iter().filter(|&&key| filter.by_hash().contains(key)).count();
             });
@@ -61,7 +75,13 @@ macro_rules! measure {
                 batch += filter.by_hash().contains_batch(block, &mut found[..block.len()]);
             });
             times.push((batch_name, clock.per_key()));
-            assert!(single == batch && single >= least, "both find every present key");
+            let clock = over_keys(keys, |block| {
+                let masks = block.chunks(BURST).map(|burst| filter.by_hash().contains_mask(burst));
+                bursts += masks.map(|mask| mask.count_ones() as usize).sum::<usize>();
+            });
+            times.push((burst_name, clock.per_key()));
+            let is_right = single == batch && single == bursts && single >= least;
+            assert!(is_right, "all find every present key");
         }
         let clock = over_keys(&present, |block| {
             assert!(block.iter().all(|&key| filter.by_hash().remove(key)), "every key is present");
@@ -75,37 +95,44 @@ macro_rules! measure {
     }};
 }
 
+impl Growing {
+    /// Measures both filters with so many items, several times.
+    fn measure_growth(&mut self, bench: &Bench, items: u64, growth: usize) {
+        for round in 0..bench.mode.pick(1, 1, 3) {
+            bench.say(format!("{items} items, grown {growth} times, round {}", round + 1));
+            let fixed = CuckooFilter::builder().capacity(items as usize);
+            let fixed = fixed.false_positive_rate(RATE).seed(1).build().expect("memory");
+            let floor = measure!(&fixed, items);
+            drop(fixed);
+            let growing = GrowingFilter::builder().capacity(items as usize / growth);
+            let growing = growing.false_positive_rate(RATE).seed(1).build().expect("memory");
+            let own = measure!(&growing, items);
+            if self.0.last().is_none_or(|row| (row.items, row.growth) != (items, growth)) {
+                self.0.push(Row {
+                    growth,
+                    items,
+                    segments: growing.segments().len(),
+                    bits_per_item: growing.size_in_bytes() as f64 * 8.0 / growing.len() as f64,
+                    rate: growing.false_positive_rate(),
+                    rounds: Rounds::default(),
+                });
+            }
+            let row = self.0.last_mut().expect("just pushed");
+            for ((name, nanoseconds), (_, floor)) in own.into_iter().zip(floor) {
+                row.rounds.note(name, Beside { nanoseconds, floor });
+            }
+        }
+    }
+}
+
 impl Section for Growing {
     fn measure(&mut self, bench: &Bench) {
         bench.cores.pin(0);
-        let bytes = bench.mode.pick(bench.bytes / 2, bench.bytes / 4, bench.bytes);
-        let items = (bytes as f64 * 8.0 / 16.7) as u64;
-        for growth in GROWTH {
-            for round in 0..bench.mode.pick(1, 1, 3) {
-                bench.say(format!("grown {growth} times, round {}", round + 1));
-                // The layout of the segments, so that growth alone makes the difference.
-                let fixed = CuckooFilter::builder().capacity(items as usize);
-                let fixed = fixed.layout(Layout::Plain4x16).seed(1).build().expect("memory");
-                let floor = measure!(&fixed, items);
-                drop(fixed);
-                let growing = GrowingFilter::builder().capacity(items as usize / growth);
-                let growing = growing.false_positive_rate(RATE).seed(1);
-                let growing = growing.build().expect("memory");
-                let own = measure!(&growing, items);
-                if self.0.last().is_none_or(|row| row.growth != growth) {
-                    self.0.push(Row {
-                        growth,
-                        items,
-                        segments: growing.segments().len(),
-                        bits_per_item: growing.size_in_bytes() as f64 * 8.0 / growing.len() as f64,
-                        rate: growing.false_positive_rate(),
-                        rounds: Rounds::default(),
-                    });
-                }
-                let row = self.0.last_mut().expect("just pushed");
-                for ((name, nanoseconds), (_, floor)) in own.into_iter().zip(floor) {
-                    row.rounds.note(name, Beside { nanoseconds, floor });
-                }
+        let large = bench.mode.pick(bench.bytes / 2, bench.bytes / 4, bench.bytes);
+        for bytes in [CACHED, large] {
+            let items = (bytes as f64 * 8.0 / 16.7) as u64;
+            for growth in GROWTH {
+                self.measure_growth(bench, items, growth);
             }
         }
     }

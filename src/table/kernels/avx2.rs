@@ -4,9 +4,10 @@
 use core::arch::x86_64::*;
 
 use super::{
-    Answers, Hashes, MAX_BURST, MAX_COPIED, MIXER, ROUND, SCATTER, Stripe, Version, View, WINDOW,
-    mask,
+    Answers, Hashes, MAX_BURST, MAX_COPIED, MIXER, Part, ROUND, SCATTER, Stripe, Version, View,
+    WINDOW, mask,
     steps::{operations, steps},
+    window,
 };
 use crate::{bucket::nibbles, sync::vector::gather4 as gather};
 
@@ -44,6 +45,9 @@ operations! {
     fn subtract(x: Vector, y: Vector) -> Vector { _mm256_sub_epi64(x, y) }
     fn shift_right_by(x: Vector, bits: u32) -> Vector {
         _mm256_srl_epi64(x, _mm_cvtsi32_si128(bits as i32))
+    }
+    fn shift_left_by(x: Vector, bits: u32) -> Vector {
+        _mm256_sll_epi64(x, _mm_cvtsi32_si128(bits as i32))
     }
     fn shift_right<const N: u32>(x: Vector) -> Vector { shift_right_by(x, N) }
     fn shift_left<const N: u32>(x: Vector) -> Vector {

@@ -4,9 +4,10 @@
 use core::arch::x86_64::*;
 
 use super::{
-    Answers, Hashes, MAX_BURST, MAX_COPIED, MIXER, ROUND, SCATTER, Stripe, Version, View, WINDOW,
-    mask,
+    Answers, Hashes, MAX_BURST, MAX_COPIED, MIXER, Part, ROUND, SCATTER, Stripe, Version, View,
+    WINDOW, mask,
     steps::{operations, steps},
+    window,
 };
 use crate::{bucket::nibbles, sync::vector::gather8 as gather};
 
@@ -44,6 +45,9 @@ operations! {
     fn shift_right_low<const N: u32>(x: Vector) -> Vector { _mm512_srli_epi32::<N>(x) }
     fn shift_right_by(x: Vector, bits: u32) -> Vector {
         _mm512_srl_epi64(x, _mm_cvtsi32_si128(bits as i32))
+    }
+    fn shift_left_by(x: Vector, bits: u32) -> Vector {
+        _mm512_sll_epi64(x, _mm_cvtsi32_si128(bits as i32))
     }
     fn nonzero(x: Vector) -> u32 { _mm512_test_epi64_mask(x, x).into() }
     fn different(x: Vector, y: Vector) -> u32 { _mm512_cmpneq_epi64_mask(x, y).into() }

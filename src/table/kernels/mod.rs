@@ -3,11 +3,15 @@
 //!
 //! There is one sequence of steps, in `steps.rs`, and two sets of operations for it: eight items
 //! per group by AVX-512, and four by AVX2. The layout is a value here, not a type, because the
-//! zero-lane test is the same for all of them, so each kernel is compiled once.
+//! zero-lane test is the same for all of them. So each kernel is compiled twice: for tables that
+//! stand alone, and for chains.
 //!
 //! A group is looked up as the argument in `table/mod.rs` requires: the versions, both words of
-//! each item, the versions again. The loads and their order are those of `sync/vector.rs`. Each
-//! item that was not found and whose version changed is looked up again by itself.
+//! each item, the versions again. In a chain, `chain/mod.rs` requires the same for the words in all
+//! segments: the fingerprints and the buckets are computed for the last segment, and those in the
+//! earlier ones are what a shift leaves of them. The loads and their order are those of
+//! `sync/vector.rs`. Each item that was not found and whose version changed is looked up again by
+//! itself.
 //!
 //! The versions are read in one of two ways:
 //!
@@ -23,14 +27,14 @@ mod steps;
 mod tests;
 
 use super::{
-    Answers, Hashes, Kernel, MAX_BURST, Table,
+    Answers, Hashes, Kernel, MAX_BURST, Nested, Nesting, Table,
     addressing::{MIXER, SCATTER},
-    batch::WINDOW,
+    batch::{WINDOW, is_cached},
     mix,
     stripes::{Stripe, Version},
 };
 use crate::{
-    bucket::{BucketLayout, Lanes},
+    bucket::{BucketLayout, Lanes, Plain},
     sync::Word,
 };
 
@@ -41,32 +45,75 @@ const MAX_COPIED: usize = 128;
 /// Smallest number of items per stripe for which versions are copied.
 const ITEMS_PER_COPY: usize = 4;
 
-/// What a kernel needs of a table and its layout.
+/// The batch window in chains, in items. Each has two cache lines in every segment, and the lines of
+/// a window must stay in a first-level cache.
+const WINDOW_IN_CHAINS: usize = 16;
+
+/// Returns the batch window of a table that stands alone, or of a chain.
+const fn window(nested: bool) -> usize {
+    if nested { WINDOW_IN_CHAINS } else { WINDOW }
+}
+
+/// What a kernel needs of a table that stands alone, or of a chain.
 struct View<'a> {
     /// The seed of the mixer.
     seed: u64,
-    words: &'a [Word],
     stripes: &'a [Stripe],
+    /// The smallest fingerprint of the last table, and the number of its fingerprints.
     min_fingerprint: u32,
     fingerprints: u32,
-    lanes: Lanes,
-    bits_below: u32,
-    /// Whether buckets are prefetched.
-    prefetches: bool,
+    /// The nesting of the last table.
+    level: u32,
+    extra_bits: u32,
+    /// The table, or the last segment.
+    last: Part<'a>,
+    /// The other segments.
+    earlier: &'a [Part<'a>],
     /// Looks up one hash.
     lookup: &'a dyn Fn(u64) -> bool,
+}
+
+/// What a kernel needs of one table and its layout.
+#[derive(Clone, Copy)]
+pub(crate) struct Part<'a> {
+    words: &'a [Word],
+    lanes: &'static Lanes,
+    bits_below: u32,
+    /// Bits by which the numbers of buckets are shorter than in the last table.
+    bucket_shift: u32,
+    /// Bits by which fingerprints are shorter than in the last table.
+    fingerprint_shift: u32,
+    /// Whether buckets are prefetched.
+    prefetches: bool,
 }
 
 /// Copies of all versions.
 type Versions = [Version; MAX_COPIED];
 
-impl View<'_> {
+impl<'a> Part<'a> {
+    /// No table.
+    pub(crate) const NONE: Self = Self::of::<Plain<1, 1>>(&[]);
+
+    /// A table with these words, the last one.
+    const fn of<L: BucketLayout>(words: &'a [Word]) -> Self {
+        Self {
+            words,
+            lanes: &L::LANES,
+            bits_below: L::BITS_BELOW,
+            bucket_shift: 0,
+            fingerprint_shift: 0,
+            prefetches: !is_cached(words),
+        }
+    }
+
     /// Prefetches a bucket's cache line.
     #[inline]
     fn prefetch(&self, bucket: u64) {
         super::prefetch(self.words.as_ptr().wrapping_add(bucket as usize).cast());
     }
+}
 
+impl View<'_> {
     /// Copies all versions.
     #[inline]
     fn copy_versions(&self, versions: &mut Versions) {
@@ -101,9 +148,67 @@ fn mask(bits: usize) -> u32 {
     ((1_u64 << bits) - 1) as u32
 }
 
+/// The kernels in this folder.
+#[derive(Clone, Copy)]
+enum Vectors {
+    Avx2,
+    Avx512,
+}
+
+impl Vectors {
+    /// The vectors of a kernel.
+    fn of(kernel: Kernel) -> Option<Self> {
+        debug_assert!(kernel.is_available());
+        match kernel {
+            Kernel::Scalar => None,
+            Kernel::Avx2 => Some(Self::Avx2),
+            Kernel::Avx512 => Some(Self::Avx512),
+        }
+    }
+
+    /// Looks up the hashes of a batch, of which there are `len`. Returns the number of items that
+    /// were found.
+    ///
+    /// # Safety
+    /// The processor has the instructions.
+    unsafe fn contains<const NESTED: bool>(
+        self,
+        view: &View<'_>,
+        len: usize,
+        hashes: &mut Hashes<'_>,
+        answers: &mut Answers<'_>,
+    ) -> usize {
+        // SAFETY: the caller promises that the processor has the instructions.
+        unsafe {
+            if len <= MAX_BURST {
+                let mut block = None;
+                let burst = hashes.burst(&mut block);
+                let found = match self {
+                    Self::Avx512 => avx512::contains_burst::<NESTED>(view, burst),
+                    Self::Avx2 => avx2::contains_burst::<NESTED>(view, burst),
+                };
+                return answers.put(0, found, len);
+            }
+            match (self, are_copied(view.stripes.len(), len)) {
+                (Self::Avx512, true) => avx512::contains_by_copies::<NESTED>(view, hashes, answers),
+                (Self::Avx512, false) => avx512::contains::<NESTED>(view, hashes, 0, answers),
+                (Self::Avx2, true) => avx2::contains_by_copies::<NESTED>(view, hashes, answers),
+                (Self::Avx2, false) => avx2::contains::<NESTED>(view, hashes, 0, answers),
+            }
+        }
+    }
+}
+
+/// Returns whether kernels can address this many buckets: they multiply by it as a number of 32
+/// bits.
+fn is_addressable(words: &[Word]) -> bool {
+    u32::try_from(words.len()).is_ok()
+}
+
 impl Table {
     /// Looks up the hashes of a batch, of which there are `len`, by a kernel. Returns the number of
-    /// items that were found, or `None` if the kernel cannot serve this table.
+    /// items that were found, or `None` if the kernel cannot serve this table. Then no hash was
+    /// taken, since the scalar code needs all of them.
     pub(super) fn contains_by_kernel<L: BucketLayout>(
         &self,
         kernel: Kernel,
@@ -112,45 +217,72 @@ impl Table {
         answers: &mut Answers<'_>,
     ) -> Option<usize> {
         let words = self.buckets.as_slice();
-        // This check comes before any hash is taken, because the scalar code needs all of them. The
-        // kernels multiply by the number of buckets as a number of 32 bits.
-        if kernel == Kernel::Scalar || words.len() > u32::MAX as usize {
-            return None;
-        }
+        let vectors = Vectors::of(kernel).filter(|_| is_addressable(words))?;
         let seed = hashes.seed();
         let lookup = |hash| self.contains::<L>(self.addressing.pair::<L>(mix(hash, seed)));
         let view = View {
             seed,
-            words,
             stripes: self.stripes.as_slice(),
             min_fingerprint: L::MIN_FINGERPRINT,
             fingerprints: L::FINGERPRINTS,
-            lanes: L::LANES,
-            bits_below: L::BITS_BELOW,
-            prefetches: !self.is_cached(),
+            level: 0,
+            extra_bits: 0,
+            last: Part::of::<L>(words),
+            earlier: &[],
             lookup: &lookup,
         };
-        let copied = are_copied(view.stripes.len(), len);
-        debug_assert!(kernel.is_available());
         // SAFETY: the builder has checked that the processor has the features of the kernel.
-        Some(unsafe {
-            if len <= MAX_BURST {
-                let mut block = None;
-                let burst = hashes.burst(&mut block);
-                let found = match kernel {
-                    Kernel::Avx512 => avx512::contains_burst(&view, burst),
-                    Kernel::Avx2 => avx2::contains_burst(&view, burst),
-                    Kernel::Scalar => return None,
-                };
-                return Some(answers.put(0, found, len));
-            }
-            match (kernel, copied) {
-                (Kernel::Avx512, true) => avx512::contains_by_copies(&view, hashes, answers),
-                (Kernel::Avx512, false) => avx512::contains(&view, hashes, 0, answers),
-                (Kernel::Avx2, true) => avx2::contains_by_copies(&view, hashes, answers),
-                (Kernel::Avx2, false) => avx2::contains(&view, hashes, 0, answers),
-                (Kernel::Scalar, _) => return None,
-            }
-        })
+        Some(unsafe { vectors.contains::<false>(&view, len, hashes, answers) })
+    }
+}
+
+impl Table<Nested> {
+    /// What a kernel needs of this segment, if `last` is the last one of the chain.
+    pub(crate) fn part<L: BucketLayout>(&self, last: &Self) -> Part<'_> {
+        let (nesting, of_last) = (self.addressing.nesting(), last.addressing.nesting());
+        Part {
+            bucket_shift: of_last.level() - nesting.level(),
+            fingerprint_shift: of_last.extra_bits() - nesting.extra_bits(),
+            ..Part::of::<L>(self.buckets.as_slice())
+        }
+    }
+
+    /// As the method of the same name of a table that stands alone, in a chain of which this is the
+    /// last segment. The parts are those of all segments, of this one first. `lookup` looks up a
+    /// mixed hash in the chain.
+    ///
+    /// # Panics
+    /// If the parts are those of another chain.
+    pub(crate) fn contains_by_kernel(
+        &self,
+        parts: &[Part<'_>],
+        lookup: impl Fn(u64) -> bool,
+        (kernel, len): (Kernel, usize),
+        hashes: &mut Hashes<'_>,
+        answers: &mut Answers<'_>,
+    ) -> Option<usize> {
+        let words = self.buckets.as_slice();
+        let vectors = Vectors::of(kernel).filter(|_| is_addressable(words))?;
+        let (&last, earlier) = parts.split_first()?;
+        let halved = |part: &Part<'_>| words.len() >> part.bucket_shift == part.words.len();
+        assert!(last.bucket_shift == 0 && parts.iter().all(halved), "segments of one chain");
+        let seed = hashes.seed();
+        let lookup = |hash| lookup(mix(hash, seed));
+        let nesting = self.addressing.nesting();
+        let (min_fingerprint, fingerprints) = nesting.fingerprints();
+        let view = View {
+            seed,
+            stripes: self.stripes.as_slice(),
+            min_fingerprint,
+            fingerprints,
+            level: nesting.level(),
+            extra_bits: nesting.extra_bits(),
+            last,
+            earlier,
+            lookup: &lookup,
+        };
+        // SAFETY: as above. The assertion checks that the halved number of a bucket is one of the
+        // segment's buckets.
+        Some(unsafe { vectors.contains::<true>(&view, len, hashes, answers) })
     }
 }

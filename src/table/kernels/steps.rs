@@ -7,7 +7,7 @@
 /// `bucket/swar.rs`.
 macro_rules! steps {
     ($features:literal) => {
-        /// The items of one vector.
+        /// The items of one vector, with their fingerprints and buckets in the last table.
         #[derive(Clone, Copy)]
         struct Group {
             fingerprints: Vector,
@@ -22,11 +22,15 @@ macro_rules! steps {
             fingerprints: Vector,
             scatter: [Vector; 2],
             buckets: Vector,
+            first_buckets: Vector,
+            low_bits: Vector,
             last_stripe: Vector,
             lanes: Multiplier,
             highs: Vector,
         }
 
+        /// In a table that stands alone, `NESTED` is false, and the code for earlier segments is
+        /// not compiled.
         impl Constants {
             #[inline]
             #[target_feature(enable = $features)]
@@ -37,17 +41,19 @@ macro_rules! steps {
                     min_fingerprint: splat(view.min_fingerprint.into()),
                     fingerprints: splat(view.fingerprints.into()),
                     scatter: SCATTER.map(|factor| splat(factor.into())),
-                    buckets: splat(view.words.len() as u64),
+                    buckets: splat(view.last.words.len() as u64),
+                    first_buckets: splat(view.last.words.len() as u64 >> view.level),
+                    low_bits: splat((1 << view.level) - 1),
                     last_stripe: splat(view.stripes.len() as u64 - 1),
-                    lanes: multiplier(view.lanes.ones()),
-                    highs: splat(view.lanes.highs()),
+                    lanes: multiplier(view.last.lanes.ones()),
+                    highs: splat(view.last.lanes.highs()),
                 }
             }
 
             /// The fingerprints and the buckets of hashes.
             #[inline]
             #[target_feature(enable = $features)]
-            fn locate(&self, hashes: Vector) -> Group {
+            fn locate<const NESTED: bool>(&self, view: &View<'_>, hashes: Vector) -> Group {
                 let x = xor(hashes, self.seed);
                 let x = multiply(xor(x, shift_right::<{ MIXER[0].0 }>(x)), self.mixer[0]);
                 let x = multiply(xor(x, shift_right::<{ MIXER[1].0 }>(x)), self.mixer[1]);
@@ -55,73 +61,135 @@ macro_rules! steps {
                 let reduce = |bits: Vector, n: Vector| shift_right::<32>(multiply_low(bits, n));
                 let fingerprints = add(self.min_fingerprint, reduce(mixed, self.fingerprints));
                 let first = reduce(shift_right::<32>(mixed), self.buckets);
-                let x = multiply_low(fingerprints, self.scatter[0]);
+                let x = multiply_low(firsts::<NESTED>(view, fingerprints), self.scatter[0]);
                 let x = multiply_low(xor(x, shift_right_low::<15>(x)), self.scatter[1]);
-                let second = reflect(first, reduce(x, self.buckets), self.buckets);
+                let t = reduce(x, self.buckets);
+                if !NESTED {
+                    let second = reflect(first, t, self.buckets);
+                    return Group { fingerprints, buckets: [first, second] };
+                }
+                let halved = |x: Vector| shift_right_by(x, view.level);
+                let high = reflect(halved(first), halved(t), self.first_buckets);
+                let low = and(xor(t, first), self.low_bits);
+                let second = or(shift_left_by(high, view.level), low);
                 Group { fingerprints, buckets: [first, second] }
             }
 
-            /// Returns the lanes whose words hold the fingerprint, as a mask.
+            /// Returns the lanes whose item is in one of the tables, as a mask.
+            ///
+            /// In a chain, also prefetches the first `count` items of the group `next`, one table
+            /// at a time, because the processor has room for only a few dozen misses.
             #[inline]
             #[target_feature(enable = $features)]
-            fn compare(&self, view: &View<'_>, group: &Group, words: [Vector; 2]) -> u32 {
-                let values = shift_right_by(group.fingerprints, view.bits_below);
-                let pattern = multiply(values, self.lanes);
-                let zeros = words.map(|word| {
-                    let x = xor(word, pattern);
-                    and_not(x, subtract(x, self.lanes.factor()))
-                });
-                let found = nonzero(and(or(zeros[0], zeros[1]), self.highs));
-                if view.bits_below == 0 || found == 0 {
-                    return found;
+            fn find<const NESTED: bool>(
+                &self,
+                view: &View<'_>,
+                group: &Group,
+                (next, count): (&Group, usize),
+            ) -> u32 {
+                if NESTED {
+                    prefetch(&view.last, next, count);
                 }
-                full_probe(view, group.fingerprints, words)
+                let mut found = compare(&view.last, self.lanes, self.highs, group);
+                if NESTED {
+                    for part in view.earlier {
+                        prefetch(part, &nested(part, next), count);
+                        let (lanes, highs) = (part.lanes.ones(), part.lanes.highs());
+                        let group = &nested(part, group);
+                        found |= compare(part, multiplier(lanes), splat(highs), group);
+                    }
+                }
+                found
             }
 
             /// The versions of the items' stripes.
             #[inline]
             #[target_feature(enable = $features)]
-            fn versions(&self, view: &View<'_>, group: &Group) -> Vector {
-                let stripes = and(group.fingerprints, self.last_stripe);
+            fn versions<const NESTED: bool>(&self, view: &View<'_>, group: &Group) -> Vector {
+                let stripes = and(firsts::<NESTED>(view, group.fingerprints), self.last_stripe);
                 let places = shift_left::<{ Stripe::WORDS.ilog2() }>(stripes);
                 // SAFETY: there is a power of two of stripes, so the mask yields an index of them.
                 unsafe { gather(Stripe::versions(view.stripes), places) }
             }
 
-            /// Both words of each item.
-            #[inline]
-            #[target_feature(enable = $features)]
-            fn words(&self, view: &View<'_>, group: &Group) -> [Vector; 2] {
-                // SAFETY: `locate` reduces both to indices of buckets.
-                group.buckets.map(|buckets| unsafe { gather(view.words.as_ptr(), buckets) })
-            }
-
             /// Looks up the items of a group, of which those in `lanes` matter. `hashes` are their
-            /// hashes. Returns the lanes that were found.
+            /// hashes. Returns the lanes that were found. `next` is as in `find`.
             #[inline]
             #[target_feature(enable = $features)]
-            fn look_up(&self, view: &View<'_>, group: &Group, lanes: u32, hashes: &[u64]) -> u32 {
-                let before = self.versions(view, group);
-                let found = self.compare(view, group, self.words(view, group));
-                let changed = different(before, self.versions(view, group));
+            fn look_up<const NESTED: bool>(
+                &self,
+                view: &View<'_>,
+                group: &Group,
+                next: (&Group, usize),
+                lanes: u32,
+                hashes: &[u64],
+            ) -> u32 {
+                let before = self.versions::<NESTED>(view, group);
+                let found = self.find::<NESTED>(view, group, next);
+                let changed = different(before, self.versions::<NESTED>(view, group));
                 let open = changed & !found & lanes;
                 if open == 0 { found } else { found | view.look_up_again(open, hashes) }
             }
         }
 
+        /// The fingerprints in the first table, which select the stripe, of those in the last one.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn firsts<const NESTED: bool>(view: &View<'_>, fingerprints: Vector) -> Vector {
+            if NESTED { shift_right_by(fingerprints, view.extra_bits) } else { fingerprints }
+        }
+
+        /// The items in an earlier table.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn nested(part: &Part<'_>, group: &Group) -> Group {
+            Group {
+                fingerprints: shift_right_by(group.fingerprints, part.fingerprint_shift),
+                buckets: group.buckets.map(|buckets| shift_right_by(buckets, part.bucket_shift)),
+            }
+        }
+
+        /// Both words of each item.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn words(part: &Part<'_>, group: &Group) -> [Vector; 2] {
+            // SAFETY: `locate` reduces both to indices of buckets, and `nested` halves them as
+            // often as the number of buckets.
+            group.buckets.map(|buckets| unsafe { gather(part.words.as_ptr(), buckets) })
+        }
+
+        /// Reads the words of one table. Returns the lanes whose words hold the fingerprint, as a
+        /// mask.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn compare(part: &Part<'_>, lanes: Multiplier, highs: Vector, group: &Group) -> u32 {
+            let words = words(part, group);
+            let values = shift_right_by(group.fingerprints, part.bits_below);
+            let pattern = multiply(values, lanes);
+            let zeros = words.map(|word| {
+                let x = xor(word, pattern);
+                and_not(x, subtract(x, lanes.factor()))
+            });
+            let found = nonzero(and(or(zeros[0], zeros[1]), highs));
+            if part.bits_below == 0 || found == 0 {
+                return found;
+            }
+            full_probe(part, group.fingerprints, words)
+        }
+
         /// Compares whole fingerprints, in semi-sorted layouts, once a high part has matched.
         #[inline(never)]
         #[target_feature(enable = $features)]
-        fn full_probe(view: &View<'_>, fingerprints: Vector, words: [Vector; 2]) -> u32 {
-            let lane = splat((1 << view.lanes.bits()) - 1);
+        fn full_probe(part: &Part<'_>, fingerprints: Vector, words: [Vector; 2]) -> u32 {
+            let lane = splat((1 << part.lanes.bits()) - 1);
             let nibble = splat(nibbles::MASK.into());
-            let codes = splat((1 << view.lanes.shift()) - 1);
+            let codes = splat((1 << part.lanes.shift()) - 1);
             let mut found = 0;
             for word in words {
                 let sequence = gather_nibbles(and(word, codes));
-                for slot in 0..view.lanes.count() {
+                for slot in 0..part.lanes.count() {
                     let highs = and(
-                        shift_right_by(word, view.lanes.shift() + slot * view.lanes.bits()),
+                        shift_right_by(word, part.lanes.shift() + slot * part.lanes.bits()),
                         lane,
                     );
                     let low = and(shift_right_by(sequence, slot * nibbles::BITS), nibble);
@@ -134,14 +202,14 @@ macro_rules! steps {
 
         /// Looks up a burst. Returns a bit for each item.
         #[target_feature(enable = $features)]
-        pub(super) fn contains_burst(view: &View<'_>, hashes: &[u64]) -> u64 {
+        pub(super) fn contains_burst<const NESTED: bool>(view: &View<'_>, hashes: &[u64]) -> u64 {
             let constants = Constants::new(view);
             let mut found = 0;
-            if !view.prefetches {
+            if !view.last.prefetches {
                 for (place, hashes) in hashes.chunks(LANES).enumerate() {
-                    let group = constants.locate(load(hashes));
+                    let group = constants.locate::<NESTED>(view, load(hashes));
                     let lanes = mask(hashes.len());
-                    let few = constants.look_up(view, &group, lanes, hashes);
+                    let few = constants.look_up::<NESTED>(view, &group, (&group, 0), lanes, hashes);
                     found |= u64::from(few & lanes) << (place * LANES);
                 }
                 return found;
@@ -149,24 +217,38 @@ macro_rules! steps {
             let unset = Group { fingerprints: splat(0), buckets: [splat(0); 2] };
             let mut groups = [unset; MAX_BURST / LANES];
             for (group, hashes) in groups.iter_mut().zip(hashes.chunks(LANES)) {
-                *group = constants.locate(load(hashes));
-                prefetch(view, group, hashes.len());
+                *group = constants.locate::<NESTED>(view, load(hashes));
+                prefetch_all::<NESTED>(view, group, hashes.len());
             }
             for (place, (group, hashes)) in groups.iter().zip(hashes.chunks(LANES)).enumerate() {
                 let lanes = mask(hashes.len());
-                let few = constants.look_up(view, group, lanes, hashes);
+                let few = constants.look_up::<NESTED>(view, group, (group, 0), lanes, hashes);
                 found |= u64::from(few & lanes) << (place * LANES);
             }
             found
         }
 
-        /// Prefetches the buckets of the first items of a group.
+        /// Prefetches the buckets of the first items of a group in all tables.
         #[inline]
         #[target_feature(enable = $features)]
-        fn prefetch(view: &View<'_>, group: &Group, count: usize) {
-            for buckets in group.buckets {
-                for &bucket in &store(buckets)[..count] {
-                    view.prefetch(bucket);
+        fn prefetch_all<const NESTED: bool>(view: &View<'_>, group: &Group, count: usize) {
+            prefetch(&view.last, group, count);
+            if NESTED {
+                for part in view.earlier {
+                    prefetch(part, &nested(part, group), count);
+                }
+            }
+        }
+
+        /// Prefetches the buckets of the first items of a group in one table.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn prefetch(part: &Part<'_>, group: &Group, count: usize) {
+            if part.prefetches && count > 0 {
+                for buckets in group.buckets {
+                    for &bucket in &store(buckets)[..count] {
+                        part.prefetch(bucket);
+                    }
                 }
             }
         }
@@ -174,7 +256,7 @@ macro_rules! steps {
         /// Looks up the rest of the items, of which the next one has this position. The versions
         /// are gathered. Returns the number of items that were found.
         #[target_feature(enable = $features)]
-        pub(super) fn contains(
+        pub(super) fn contains<const NESTED: bool>(
             view: &View<'_>,
             hashes: &mut Hashes<'_>,
             mut position: usize,
@@ -183,25 +265,30 @@ macro_rules! steps {
             let constants = Constants::new(view);
             let unset = Group { fingerprints: splat(0), buckets: [splat(0); 2] };
             // As in `for_each_prefetched`: a rolling window of items whose buckets are prefetched.
-            let (mut window, mut waiting) = ([unset; WINDOW / LANES], 0);
+            let (mut groups, mut waiting) = ([unset; WINDOW / LANES], 0);
             let (mut blocks, mut current) = ([[0; WINDOW]; 2], 0);
             let mut count = 0;
             loop {
-                let arrived = hashes.fill(&mut blocks[current]);
+                let arrived = hashes.fill(&mut blocks[current][..window(NESTED)]);
                 let mut found = 0;
-                for (place, group) in window.iter_mut().enumerate() {
+                for (place, group) in groups.iter_mut().take(window(NESTED) / LANES).enumerate() {
                     let start = place * LANES;
                     let prefetched = *group;
+                    let mut ahead = 0;
                     if start < arrived {
-                        *group = constants.locate(load(&blocks[current][start..]));
-                        if view.prefetches {
-                            prefetch(view, group, LANES.min(arrived - start));
+                        *group = constants.locate::<NESTED>(view, load(&blocks[current][start..]));
+                        ahead = LANES.min(arrived - start);
+                        if !NESTED || start >= waiting {
+                            prefetch_all::<NESTED>(view, group, ahead);
                         }
                     }
                     if start < waiting {
                         let lanes = mask(LANES.min(waiting - start));
                         let hashes = &blocks[1 - current][start..];
-                        found |= constants.look_up(view, &prefetched, lanes, hashes) << start;
+                        let next = (&*group, ahead);
+                        let few =
+                            constants.look_up::<NESTED>(view, &prefetched, next, lanes, hashes);
+                        found |= few << start;
                     }
                 }
                 count += answers.put(position, u64::from(found & mask(waiting)), waiting);
@@ -218,7 +305,7 @@ macro_rules! steps {
         /// version changed during a round, gathers the versions of the items that are left. Returns
         /// the number of items that were found.
         #[target_feature(enable = $features)]
-        pub(super) fn contains_by_copies(
+        pub(super) fn contains_by_copies<const NESTED: bool>(
             view: &View<'_>,
             hashes: &mut Hashes<'_>,
             answers: &mut Answers<'_>,
@@ -235,9 +322,9 @@ macro_rules! steps {
                 let mut found = [0; ROUND / WINDOW];
                 for (found, hashes) in found.iter_mut().zip(round.chunks(WINDOW)) {
                     for (place, hashes) in hashes.chunks(LANES).enumerate() {
-                        let group = constants.locate(load(hashes));
-                        let words = constants.words(view, &group);
-                        *found |= constants.compare(view, &group, words) << (place * LANES);
+                        let group = constants.locate::<NESTED>(view, load(hashes));
+                        let few = constants.find::<NESTED>(view, &group, (&group, 0));
+                        *found |= few << (place * LANES);
                     }
                 }
                 let unchanged = view.validate(&versions);
@@ -250,7 +337,7 @@ macro_rules! steps {
                     position += hashes.len();
                 }
                 if !unchanged {
-                    return count + contains(view, hashes, position, answers);
+                    return count + contains::<NESTED>(view, hashes, position, answers);
                 }
             }
         }

@@ -25,6 +25,11 @@ use crate::{
 type L = Plain<4, 16>;
 
 const SEED: u64 = 5;
+/// The nesting of the last segment, if there are several: fingerprints of the first one have 14
+/// bits.
+const LEVEL: u32 = 3;
+const EXTRA: u32 = 2;
+const FIRST_FINGERPRINTS: (u32, u32) = (16, (1 << 14) - 16);
 /// Enough for more stripes than lanes.
 const BUCKETS: usize = 10_000;
 
@@ -42,6 +47,8 @@ const WAYS: [Way; 3] = [Way::Burst, Way::Gathered, Way::Copied];
 struct Scene {
     words: Vec<Word>,
     stripes: Stripes,
+    /// Whether the words are those of the last segment of a chain.
+    nested: bool,
 }
 
 /// The answers of a batch, and their sum.
@@ -49,16 +56,27 @@ struct Scene {
 struct Found(Vec<bool>, usize);
 
 impl Scene {
-    fn new() -> Self {
+    fn new(nested: bool) -> Self {
         let words = (0..BUCKETS).map(|_| Word::new(0)).collect();
         let stripes = Stripes::new(BUCKETS as u64).expect("memory");
         // Now no version is zero, the value that memory which was never written may have.
         stripes.as_slice().iter().for_each(|stripe| stripe.lock().bump());
-        Self { words, stripes }
+        Self { words, stripes, nested }
     }
 
+    /// The addressing of the last segment.
+    fn last() -> Addressing<Nested> {
+        Addressing::nested(BUCKETS as u64 >> LEVEL, Nested::new(LEVEL, FIRST_FINGERPRINTS, EXTRA))
+    }
+
+    /// The fingerprint that selects the stripe, and both buckets.
     fn pair(&self, hash: u64) -> Pair {
-        Addressing::new(self.words.len() as u64).pair::<L>(mix(hash, SEED))
+        let mixed = mix(hash, SEED);
+        if !self.nested {
+            return Addressing::new(self.words.len() as u64).pair::<L>(mixed);
+        }
+        let Pair { fingerprint, buckets } = Self::last().pair(mixed);
+        Pair { fingerprint: Self::last().stripe_fingerprint(fingerprint), buckets }
     }
 
     /// The number of the stripe of a hash.
@@ -78,37 +96,37 @@ impl Scene {
         hashes: &[u64],
         lookup: &dyn Fn(u64) -> bool,
     ) -> Found {
-        let view = View {
+        let part = Part { prefetches, ..Part::of::<L>(&self.words) };
+        // With more levels than segments, as in a chain that grows by larger steps.
+        let earlier = [(1, 0), (LEVEL, EXTRA)].map(|(bucket_shift, fingerprint_shift)| Part {
+            words: &self.words[..BUCKETS >> bucket_shift],
+            bucket_shift,
+            fingerprint_shift,
+            ..part
+        });
+        let single = View {
             seed: SEED,
-            words: &self.words,
             stripes: self.stripes.as_slice(),
             min_fingerprint: L::MIN_FINGERPRINT,
             fingerprints: L::FINGERPRINTS,
-            lanes: L::LANES,
-            bits_below: L::BITS_BELOW,
-            prefetches,
+            level: 0,
+            extra_bits: 0,
+            last: part,
+            earlier: &[],
             lookup,
         };
+        let (min_fingerprint, fingerprints) = Self::last().nesting().fingerprints();
+        let (level, extra_bits) = (LEVEL, EXTRA);
+        let nested =
+            View { min_fingerprint, fingerprints, level, extra_bits, earlier: &earlier, ..single };
         let mut found = vec![false; hashes.len()];
         let mut answers = Answers::Each(&mut found);
-        let mut source = Hashes::new(Source::Slice(hashes), SEED);
         // SAFETY: `everywhere` takes kernels that the processor has.
         let count = unsafe {
-            match (way, kernel) {
-                (Way::Burst, Kernel::Avx512) => {
-                    answers.put(0, avx512::contains_burst(&view, hashes), hashes.len())
-                }
-                (Way::Burst, _) => {
-                    answers.put(0, avx2::contains_burst(&view, hashes), hashes.len())
-                }
-                (Way::Gathered, Kernel::Avx512) => {
-                    avx512::contains(&view, &mut source, 0, &mut answers)
-                }
-                (Way::Gathered, _) => avx2::contains(&view, &mut source, 0, &mut answers),
-                (Way::Copied, Kernel::Avx512) => {
-                    avx512::contains_by_copies(&view, &mut source, &mut answers)
-                }
-                (Way::Copied, _) => avx2::contains_by_copies(&view, &mut source, &mut answers),
+            if self.nested {
+                by::<true>((kernel, way), &nested, hashes, &mut answers)
+            } else {
+                by::<false>((kernel, way), &single, hashes, &mut answers)
             }
         };
         Found(found, count)
@@ -141,6 +159,35 @@ impl Scene {
     }
 }
 
+/// Looks up a batch by a kernel that the processor must have.
+unsafe fn by<const NESTED: bool>(
+    (kernel, way): (Kernel, Way),
+    view: &View<'_>,
+    hashes: &[u64],
+    answers: &mut Answers<'_>,
+) -> usize {
+    let mut source = Hashes::new(Source::Slice(hashes), SEED);
+    // SAFETY: the caller promises that the processor has the instructions.
+    unsafe {
+        match (way, kernel) {
+            (Way::Burst, Kernel::Avx512) => {
+                answers.put(0, avx512::contains_burst::<NESTED>(view, hashes), hashes.len())
+            }
+            (Way::Burst, _) => {
+                answers.put(0, avx2::contains_burst::<NESTED>(view, hashes), hashes.len())
+            }
+            (Way::Gathered, Kernel::Avx512) => {
+                avx512::contains::<NESTED>(view, &mut source, 0, answers)
+            }
+            (Way::Gathered, _) => avx2::contains::<NESTED>(view, &mut source, 0, answers),
+            (Way::Copied, Kernel::Avx512) => {
+                avx512::contains_by_copies::<NESTED>(view, &mut source, answers)
+            }
+            (Way::Copied, _) => avx2::contains_by_copies::<NESTED>(view, &mut source, answers),
+        }
+    }
+}
+
 /// Calls a function when it is dropped.
 struct OnDrop<F: Fn()>(F);
 
@@ -150,8 +197,16 @@ impl<F: Fn()> Drop for OnDrop<F> {
     }
 }
 
-/// Calls `test` with every kernel that the processor has, and every way in which it is used.
-fn everywhere(test: impl Fn((Kernel, Way, bool))) {
+/// Calls `test` with a table and with a chain, every kernel that the processor has, and every way
+/// in which it is used.
+fn everywhere(test: impl Fn(&Scene, (Kernel, Way, bool))) {
+    for nested in [false, true] {
+        let scene = Scene::new(nested);
+        on_every_kernel(|how| test(&scene, how));
+    }
+}
+
+fn on_every_kernel(test: impl Fn((Kernel, Way, bool))) {
     for kernel in [Kernel::Avx2, Kernel::Avx512] {
         if !kernel.is_available() {
             println!("not tested, because it is not available: {kernel:?}");
@@ -193,8 +248,7 @@ fn versions_are_copied_if_they_are_few() {
 
 #[test]
 fn versions_that_stay_lead_to_no_second_lookup() {
-    let scene = Scene::new();
-    everywhere(|how @ (_, way, _)| {
+    everywhere(|scene, how @ (_, way, _)| {
         for len in (0..=64).chain((way != Way::Burst).then_some(len(way))) {
             let hashes = scene.hashes(len, |_| true);
             let found = scene.look_up(how, &hashes, &|hash| panic!("{hash} again: {how:?}"));
@@ -205,8 +259,7 @@ fn versions_that_stay_lead_to_no_second_lookup() {
 
 #[test]
 fn a_version_that_changes_is_noticed_in_every_lane() {
-    let scene = Scene::new();
-    everywhere(|how| {
+    everywhere(|scene, how| {
         for lane in 0..11 {
             // One item of the stripe, and others that are not.
             let stripe = (3 * lane + 1) % scene.stripes.as_slice().len();
@@ -235,8 +288,7 @@ fn a_version_that_changes_is_noticed_in_every_lane() {
 
 #[test]
 fn versions_of_other_stripes_do_not_matter_if_versions_are_gathered() {
-    let scene = Scene::new();
-    everywhere(|how @ (_, way, _)| {
+    everywhere(|scene, how @ (_, way, _)| {
         if way != Way::Copied {
             let hashes = scene.hashes(len(way), |stripe| stripe == 6);
             let others = scene.hashes(1_000, |stripe| stripe != 6);
@@ -253,8 +305,7 @@ fn versions_of_other_stripes_do_not_matter_if_versions_are_gathered() {
 
 #[test]
 fn second_lookups_answer_for_their_own_items() {
-    let scene = Scene::new();
-    everywhere(|how @ (_, way, _)| {
+    everywhere(|scene, how @ (_, way, _)| {
         let hashes = scene.hashes(len(way), |stripe| stripe < 2);
         let is_chosen = |hash: u64| hash % 7 < 3;
         let chosen: Vec<bool> = hashes.iter().map(|&hash| is_chosen(hash)).collect();
