@@ -24,19 +24,20 @@ fn publish<T: 'static>(
     check(name, floor, &["found", "not yet"], move |seen| {
         let shared = set_up();
         let written = Arc::new(UnsafeCell::new(0));
-        let inserter = {
-            let (shared, written) = (shared.clone(), written.clone());
+        // The inserting thread comes first: see `Word::load_to_change`.
+        let finder = {
+            let (shared, written, seen) = (shared.clone(), written.clone(), seen.clone());
             loom::thread::spawn(move || {
-                // SAFETY: no thread reads it before it has found the item.
-                written.with_mut(|written| unsafe { *written = 1 });
-                insert(&shared);
+                if seen.note_if(find(&shared), "found", "not yet") {
+                    // SAFETY: written before the insert, and not since.
+                    written.with(|written| assert_eq!(unsafe { *written }, 1));
+                }
             })
         };
-        if seen.note_if(find(&shared), "found", "not yet") {
-            // SAFETY: written before the insert, and not since.
-            written.with(|written| assert_eq!(unsafe { *written }, 1));
-        }
-        inserter.join().unwrap();
+        // SAFETY: no thread reads it before it has found the item.
+        written.with_mut(|written| unsafe { *written = 1 });
+        insert(&shared);
+        finder.join().unwrap();
     });
 }
 
@@ -48,7 +49,7 @@ fn unique_happens_before_a_hit() {
         let item = fingerprint(table, 0, 1, 0, 0);
         assert_eq!(table.insert_unique::<L>(pair(table, item, 0)), Ok(true));
     };
-    publish("publish_unique", 18, set_up, insert, |table| {
+    publish("publish_unique", 32, set_up, insert, |table| {
         table.contains::<L>(pair(table, fingerprint(table, 0, 1, 0, 0), 0))
     });
 }
@@ -116,7 +117,7 @@ fn chain_with_room_in_the_first_segment() -> Arc<Chain> {
 #[test]
 fn chain_insert_happens_before_a_count() {
     let insert = |chain: &Chain| chain.insert(new()).expect("room");
-    publish("growth_publish_count", 41, with_second_segment, insert, |chain| {
+    publish("growth_publish_count", 100, with_second_segment, insert, |chain| {
         chain.count(new()) == 1
     });
 }
@@ -125,14 +126,14 @@ fn chain_insert_happens_before_a_count() {
 #[test]
 fn chain_insert_happens_before_a_removal() {
     let insert = |chain: &Chain| chain.insert(new()).expect("room");
-    publish("growth_publish_remove", 9, with_second_segment, insert, |chain| chain.remove(new()));
+    publish("growth_publish_remove", 16, with_second_segment, insert, |chain| chain.remove(new()));
 }
 
 /// Catches a `clear` of a chain that does not acquire what it clears.
 #[test]
 fn chain_insert_happens_before_a_clear() {
     let insert = |chain: &Chain| chain.insert(new()).expect("room");
-    publish("growth_publish_clear", 6, || chain(2), insert, |chain| chain.clear() == 1);
+    publish("growth_publish_clear", 12, || chain(2), insert, |chain| chain.clear() == 1);
 }
 
 /// Catches a clone of a chain that does not acquire what it copies.
@@ -141,7 +142,7 @@ fn chain_insert_happens_before_a_clone() {
     let insert = |chain: &Chain| chain.insert(new()).expect("room");
     publish(
         "growth_publish_clone",
-        9,
+        52,
         || chain(2),
         insert,
         |chain| chain.try_clone().expect("memory").0.contains(new()),
@@ -152,7 +153,7 @@ fn chain_insert_happens_before_a_clone() {
 #[test]
 fn chain_insert_happens_before_an_insert_unique_that_finds_it() {
     let insert = |chain: &Chain| chain.insert(new()).expect("room");
-    publish("growth_publish_present", 16, with_second_segment, insert, |chain| {
+    publish("growth_publish_present", 20, with_second_segment, insert, |chain| {
         !chain.insert_unique(new()).expect("room")
     });
 }
@@ -161,7 +162,7 @@ fn chain_insert_happens_before_an_insert_unique_that_finds_it() {
 #[test]
 fn chain_unique_happens_before_a_hit() {
     let insert = |chain: &Chain| assert_eq!(chain.insert_unique(new()), Ok(true));
-    publish("growth_publish_unique", 18, with_second_segment, insert, |chain| {
+    publish("growth_publish_unique", 32, with_second_segment, insert, |chain| {
         chain.contains(new())
     });
 }
@@ -170,7 +171,7 @@ fn chain_unique_happens_before_a_hit() {
 #[test]
 fn chain_insert_into_an_earlier_segment_happens_before_a_hit() {
     let insert = |chain: &Chain| chain.insert(new()).expect("room in the first segment");
-    publish("growth_publish_earlier", 820, chain_with_room_in_the_first_segment, insert, |chain| {
+    publish("growth_publish_earlier", 2_900, chain_with_room_in_the_first_segment, insert, |chain| {
         chain.contains(new())
     });
 }
@@ -180,14 +181,14 @@ fn chain_insert_into_an_earlier_segment_happens_before_a_hit() {
 fn chain_unique_into_an_earlier_segment_happens_before_a_hit() {
     let insert = |chain: &Chain| assert_eq!(chain.insert_unique(new()), Ok(true));
     let scene = chain_with_room_in_the_first_segment;
-    publish("growth_publish_earlier_unique", 148, scene, insert, |chain| chain.contains(new()));
+    publish("growth_publish_earlier_unique", 280, scene, insert, |chain| chain.contains(new()));
 }
 
 /// Catches an `insert_unique` that scans earlier segments by Relaxed loads.
 #[test]
 fn chain_insert_into_an_earlier_segment_happens_before_a_scan() {
     let insert = |chain: &Chain| chain.insert(new()).expect("room in the first segment");
-    publish("growth_publish_scan", 78, chain_with_room_in_the_first_segment, insert, |chain| {
+    publish("growth_publish_scan", 220, chain_with_room_in_the_first_segment, insert, |chain| {
         !chain.insert_unique(new()).unwrap_or(true)
     });
 }
