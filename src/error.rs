@@ -1,5 +1,5 @@
-//! Errors of building a filter and of inserting. An insert that fails leaves the same items in the
-//! filter.
+//! Errors of building a filter, of inserting and of merging. An insert or a merge that fails leaves
+//! the same items in the filter.
 
 use alloc::vec::Vec;
 use core::{error::Error, fmt};
@@ -252,3 +252,83 @@ impl fmt::Display for BuildError {
 }
 
 impl Error for BuildError {}
+
+/// Why a filter was not merged into another one, which holds the same multiset of items as before.
+///
+/// ```
+/// use guira::{CuckooFilter, MergeError};
+///
+/// let builder = CuckooFilter::builder().capacity(1_000).seed(1);
+/// let larger = CuckooFilter::builder().capacity(2_000).seed(1).build()?;
+/// assert!(matches!(builder.build()?.merge(&larger), Err(MergeError::Buckets { .. })));
+/// # Ok::<(), guira::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum MergeError {
+    /// The layouts differ. For growing filters: those of the first segments.
+    #[non_exhaustive]
+    Layout {
+        /// The layout of the filter that the items were to be added to.
+        this: Layout,
+        /// The layout of the filter whose items were to be added.
+        other: Layout,
+    },
+    /// The numbers of buckets differ. For growing filters: those of the first segments.
+    #[non_exhaustive]
+    Buckets {
+        /// The buckets of the filter that the items were to be added to.
+        this: u64,
+        /// The buckets of the filter whose items were to be added.
+        other: u64,
+    },
+    /// The seeds differ. (The error does not contain them, since logs are read by others.)
+    Seed,
+    /// The hashers differ, or their own seeds do.
+    Hasher,
+    /// There is not enough room.
+    #[non_exhaustive]
+    Full {
+        /// How many items found room, until one did not. They were removed again.
+        fitted: u64,
+        /// The number of items of the other filter.
+        items: u64,
+    },
+    /// There would be too many copies of one item: see [`InsertError::TooManyCopies`].
+    TooManyCopies,
+    /// The system refused the memory for a copy of the other filter.
+    #[non_exhaustive]
+    OutOfMemory {
+        /// The bytes of the other filter's buckets.
+        bytes: usize,
+    },
+}
+
+impl fmt::Display for MergeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Layout { this, other } => {
+                write!(f, "the filters have different layouts: {this:?} and {other:?}")
+            }
+            Self::Buckets { this, other } => {
+                write!(f, "the filters have different numbers of buckets: {this} and {other}")
+            }
+            Self::Seed => f.write_str("the filters have different seeds"),
+            Self::Hasher => {
+                f.write_str("the filters have different hashers, or hashers with different seeds")
+            }
+            Self::Full { fitted, items } => write!(
+                f,
+                "there is not enough room: {fitted} of the {items} items of the other filter fitted"
+            ),
+            Self::TooManyCopies => {
+                f.write_str("there would be too many copies of an item of the other filter")
+            }
+            Self::OutOfMemory { bytes } => {
+                write!(f, "the system refused memory for a copy of {bytes} bytes of buckets")
+            }
+        }
+    }
+}
+
+impl Error for MergeError {}

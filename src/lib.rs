@@ -217,8 +217,8 @@ pub mod raw {
         bucket::{BucketLayout, Census, Fingerprint, Plain, SemiSorted},
         chain::{Chain, Plan},
         table::{
-            Addressing, MAX_BUCKETS, Move, Nested, Nesting, Pair, Progress, Search, ShardedCounter,
-            Single, Table, mix,
+            Addressing, MAX_BUCKETS, MergeRefusal, Merged, Move, Nested, Nesting, Pair, Progress,
+            Search, ShardedCounter, Single, Table, mix,
         },
     };
     #[cfg(loom)]
@@ -232,7 +232,7 @@ pub mod raw {
 }
 
 pub use bucket::Layout;
-pub use error::{BuildError, InsertBatchError, InsertError};
+pub use error::{BuildError, InsertBatchError, InsertError, MergeError};
 pub use filter::{
     ByHash, CuckooFilter, DefaultHashBuilder, DefaultHasher, Engine, Filter, FilterBuilder, Fixed,
     Growing, GrowingFilter, InsertMask, Membership, Segment, StableHashBuilder, StableHasher,

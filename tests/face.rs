@@ -12,7 +12,7 @@ use std::{
 use guira::{
     BuildError, ByHash, CuckooFilter, DefaultHashBuilder, DefaultHasher, Engine, Filter,
     FilterBuilder, Fixed, Growing, GrowingFilter, InsertBatchError, InsertError, InsertMask,
-    Kernel, Layout, Membership, Segment, StableHashBuilder, StableHasher,
+    Kernel, Layout, Membership, MergeError, Segment, StableHashBuilder, StableHasher,
 };
 
 /// Can be sent, shared, and used after a panic was caught. (No panic breaks a filter.)
@@ -46,7 +46,7 @@ fn every_type_is_usable_everywhere() {
     usable_everywhere::<(DefaultHasher, StableHasher)>();
     usable_everywhere::<(Kernel, Layout, Segment, InsertMask)>();
     usable_everywhere::<(ByHash<Fixed>, ByHash<Growing>)>();
-    usable_everywhere::<(BuildError, InsertError, InsertBatchError)>();
+    usable_everywhere::<(BuildError, InsertError, InsertBatchError, MergeError)>();
     #[cfg(feature = "std")]
     usable_everywhere::<guira::Snapshot>();
     #[cfg(feature = "stats")]
@@ -66,13 +66,14 @@ fn errors_are_errors_and_values_are_values() {
     an_error::<BuildError>();
     an_error::<InsertError>();
     an_error::<InsertBatchError>();
+    an_error::<MergeError>();
     // Not `UnwindSafe`, since an `io::Error` is not.
     #[cfg(feature = "std")]
     an_error::<guira::LoadError>();
 
     copied::<(BuildError, InsertError, InsertMask, Kernel, Layout, Segment, StableHashBuilder)>();
     copied::<(ByHash<Fixed>, ByHash<Growing>)>();
-    a_value::<Kernel>();
+    a_value::<(Kernel, MergeError)>();
     a_value::<(InsertError, InsertBatchError, InsertMask, Layout, Segment, StableHashBuilder)>();
     #[cfg(feature = "stats")]
     {
@@ -171,6 +172,8 @@ fn describes<E: Engine>(filter: &Filter<E>) -> Result<(), Box<dyn Error>> {
     assert!(copies.iter().all(|copy| copy.len() == 3 && format!("{copy:?}") != ""));
     #[cfg(feature = "std")]
     is_saved(filter)?;
+    copies[0].merge(&copies[1])?;
+    assert_eq!(copies[0].len(), 6);
     let hasher = filter.hasher().clone();
     let built = Filter::<E>::builder().capacity(9).false_positive_rate(0.25).fastest().seed(1);
     let built = built
@@ -224,7 +227,7 @@ fn user_code_can_be_generic_over_engines() {
 }
 
 /// The files with the public methods of filters, with their paths below `src/filter`.
-const SOURCES: [(&str, &str); 12] = [
+const SOURCES: [(&str, &str); 14] = [
     ("builder.rs", include_str!("../src/filter/builder.rs")),
     ("by_hash.rs", include_str!("../src/filter/by_hash.rs")),
     ("engine_settings.rs", include_str!("../src/filter/engine_settings.rs")),
@@ -232,7 +235,9 @@ const SOURCES: [(&str, &str); 12] = [
     ("growing.rs", include_str!("../src/filter/growing.rs")),
     ("info.rs", include_str!("../src/filter/info.rs")),
     ("items.rs", include_str!("../src/filter/items.rs")),
+    ("merge.rs", include_str!("../src/filter/merge.rs")),
     ("mod.rs", include_str!("../src/filter/mod.rs")),
+    ("shrink.rs", include_str!("../src/filter/shrink.rs")),
     ("snapshot/frozen.rs", include_str!("../src/filter/snapshot/frozen.rs")),
     ("snapshot/load.rs", include_str!("../src/filter/snapshot/load.rs")),
     ("snapshot/loader.rs", include_str!("../src/filter/snapshot/loader.rs")),
@@ -301,6 +306,7 @@ fn engines_offer_the_same_operations() {
         .map(|method| (method.name, method.of))
         .collect();
     let apart = [
+        ("shrink_to_fit".into(), "impl<S> Filter<Growing, S>".into()),
         ("target_false_positive_rate".into(), "impl<S> Filter<Growing, S>".into()),
         ("next_growth".into(), "impl<S> Filter<Growing, S>".into()),
         ("max_bytes".into(), "impl<S> FilterBuilder<Growing, S>".into()),

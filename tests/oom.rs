@@ -10,7 +10,9 @@ use std::{
 
 #[cfg(feature = "std")]
 use guira::LoadError;
-use guira::{BuildError, CuckooFilter, Engine, Filter, GrowingFilter, InsertError, Layout};
+use guira::{
+    BuildError, CuckooFilter, Engine, Filter, GrowingFilter, InsertError, Layout, MergeError,
+};
 
 thread_local! {
     /// Largest allocation of this thread, in bytes.
@@ -207,6 +209,14 @@ fn every_allocation_can_be_refused() {
     let grown = growing().expect("memory");
     grown.try_extend(0..200_000).expect("memory");
     assert!(refuse_each(|| grown.try_clone(), is_expected) >= 4 + counter);
+    let is_expected = |error: &MergeError| matches!(error, MergeError::OutOfMemory { .. });
+    let (other_fixed, other) = (fixed().expect("memory"), growing().expect("memory"));
+    other.insert(&1).expect("room");
+    // The hasher check takes a text.
+    REFUSED_SIZE.set(LARGE_IN_LOADING);
+    assert!(refuse_each(|| other_fixed.merge(&other_fixed), is_expected) >= 2);
+    assert!(refuse_each(|| other.merge(&other), is_expected) >= 2);
+    REFUSED_SIZE.set(LARGE);
     assert!(filter.contains(&1) && (0..200_000).all(|key| grown.contains(&key)));
 
     #[cfg(feature = "std")]

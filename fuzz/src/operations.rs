@@ -2,7 +2,7 @@
 //! exactly what fits.
 
 use arbitrary::Arbitrary;
-use guira::raw::{Addressing, BucketLayout, Pair, Table, mix};
+use guira::raw::{Addressing, BucketLayout, Merged, Pair, Table, mix};
 
 use crate::{oracle::Oracle, with_some_layout};
 
@@ -31,6 +31,8 @@ enum Operation {
     Drain(u16, u8),
     Clear,
     Clone,
+    /// Merges the table with itself.
+    Merge,
 }
 
 /// A hash of few bits, so that items recur, and whether its pair starts with the alternate bucket.
@@ -89,6 +91,7 @@ impl Checker {
                     assert_eq!(occupied, self.oracle.len() as u64, "clone");
                     self.table = clone;
                 }
+                Operation::Merge => self.merge::<L>(operations),
             }
         }
         // Check all items once more: an operation on one item must not affect others.
@@ -100,9 +103,28 @@ impl Checker {
                 Operation::Fill(start, length) | Operation::Drain(start, length) => {
                     consecutive(start, length).for_each(|item| self.check::<L>(item));
                 }
-                Operation::Clear | Operation::Clone => {}
+                Operation::Clear | Operation::Clone | Operation::Merge => {}
             }
         }
+    }
+
+    /// Merges the table with itself. If that is refused, nothing may change.
+    fn merge<L: BucketLayout>(&mut self, operations: &[Operation]) {
+        let items = self.oracle.len() as i64;
+        let Merged { change, outcome } = self.table.merge::<L>(&self.table, None);
+        if outcome.is_ok() {
+            assert_eq!(change, items, "merge");
+            self.oracle.double();
+        } else {
+            assert_eq!(change, 0, "merge");
+        }
+        for &operation in operations {
+            if let Operation::Insert(item) = operation {
+                self.check::<L>(item);
+            }
+        }
+        let (_, occupied) = self.table.try_clone::<L>(false).expect("memory");
+        assert_eq!(occupied, self.oracle.len() as u64, "merge");
     }
 
     fn insert<L: BucketLayout>(&mut self, item: Item) {

@@ -182,5 +182,7 @@ fn len_beside_writers() {
         assert_eq!((filter.len(), filter.by_hash().remove(1)), (0, false));
         filter.by_hash().insert(1).expect("room");
         assert_eq!(filter.len(), 1);
+        filter.merge(&filter).expect("room");
+        assert_eq!(filter.len(), 2);
     });
 }

@@ -45,15 +45,20 @@ impl Chain {
         Buckets::new(self.plan.addressing(number).buckets(), self.huge_pages)
     }
 
-    /// Sets the place of the segment with this number, which is not the first one, unless another
-    /// thread has done so. Allocates the places at the first call.
-    fn set(&self, number: usize, buckets: Buckets) {
+    /// The place of the segment with this number, which is not the first one. Allocates the places
+    /// at the first call.
+    pub(super) fn place(&self, number: usize) -> &SetOnce<Segment> {
         if self.later.get().is_none() {
             self.later.set(array::from_fn(|_| SetOnce::new()));
         }
-        let later = self.later.get().expect("set above, or by another thread");
+        &self.later.get().expect("set above, or by another thread")[number - 1]
+    }
+
+    /// Sets the place of the segment with this number, which is not the first one, unless another
+    /// thread has done so.
+    fn set(&self, number: usize, buckets: Buckets) {
         let Self { plan, stripes, counters, .. } = self;
-        later[number - 1].set(Segment::new(plan, number, buckets, stripes, counters));
+        self.place(number).set(Segment::new(plan, number, buckets, stripes, counters));
     }
 
     /// Appends the segment with this number, unless another thread does so first.

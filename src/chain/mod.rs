@@ -130,6 +130,47 @@
 //! held. So the argument above, with the copied words in place of the loads, and with all clearings
 //! since the last `clear` as c1 to cn, shows that the copies in the clone cover every such item.
 //!
+//! # Merging
+//!
+//! A merge copies the other chain, and then adds each copy c of it by an insert of its own. Let the
+//! *level of knowledge* of such an insert be the segment k in which c was: the item is not at hand,
+//! but its pair in k is, and by nesting so are its pairs in all segments that are not finer than k.
+//! The copy is added to one of these.
+//!
+//! If the merge succeeds, every item that the other chain held throughout the call has a copy c of
+//! its own there that matches it (see *Copies of the chain*). What is added for c, in a segment
+//! that is not finer, matches the item too, and is assigned to it. From then on the item is one
+//! like any other: it was inserted by the merge, and that insert pays for one removal.
+//!
+//! If a copy cannot be added, the merge removes as many as it has added. Take each of its inserts
+//! as that of a *provisional item*, which is known at level k and assigned the copy that was added.
+//! Nobody looks up provisional items, or removes them, except for the merge itself. For other
+//! removals a provisional item is an item y like any other: its copy is in segment k or in an
+//! earlier one, and there its pair is known, so it is well defined which items are its aliases.
+//!
+//! To remove a provisional item x, the merge goes through the segments *from k to the first*, under
+//! the item's stripe, and clears the first copy u that matches x. (In segments finer than k, there
+//! are many pairs that x may have, and nothing may be removed.) Say that u is in segment s, and x's
+//! own copy v in segment t. Copies are assigned within the same segment or to an earlier one, so t
+//! is not finer than k, and the merge sees v unless it finds another copy earlier. So again **t is
+//! not finer than s**, and s is not finer than k. If u was assigned to some y, then y is an alias of
+//! x in s, hence in t, and can be assigned v. So the copies cover the items that are left, and the
+//! two arguments above hold: the insert that pays for the removal happened before it, and among the
+//! copies that the removal was shown in the segments up to k, it took the finest. (If it started
+//! with the first segment, it could take the copy of an item that is an alias of x there and
+//! nowhere else.)
+//!
+//! A clear that overlaps the merge is treated as in a table: see `table/merge.rs`.
+//!
+//! # Shrinking
+//!
+//! With exclusive access, copies are moved from a segment that is to be dropped to earlier ones.
+//! By nesting, a copy still matches every item that it matched before, so it stays assigned to the
+//! same item. So the copies cover the items after each step, and it does no harm to stop half way.
+//! The segments that are left, in the same order, are a chain: each of them determines what the
+//! earlier ones keep. The false-positive rates of a part of the planned segments add up to no more
+//! than those of all of them.
+//!
 //! # Growth
 //!
 //! No thread waits for another one to append a segment. Threads that find the last one full at the
@@ -150,10 +191,13 @@
 
 mod append;
 mod batch;
+mod coarse;
 mod copy;
+mod merge;
 mod plan;
 mod planning;
 mod segment;
+mod shrink;
 mod size;
 mod steps;
 

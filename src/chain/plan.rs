@@ -155,6 +155,13 @@ impl Plan {
         Self { segments: self.segments[..segments].into(), ..self }
     }
 
+    /// The plan without the segments for whose numbers `stays` returns `false`. The first one must
+    /// stay.
+    pub(super) fn retained(&self, stays: impl Fn(usize) -> bool) -> Self {
+        let segments = (0..).zip(&self.segments).filter(|&(number, _)| stays(number));
+        Self { segments: segments.map(|(_, &segment)| segment).collect(), ..*self }
+    }
+
     /// Bytes that the plan allocates for so many segments.
     pub(crate) fn bytes_for(segments: usize) -> usize {
         segments * size_of::<Planned>()

@@ -9,7 +9,7 @@ use crate::{
     InsertError, Layout,
     bucket::with_layout,
     table::{
-        AllStripes, BothWords, Buckets, Counters, Nested, Pair, Probe, RelocationCount,
+        Addressing, AllStripes, BothWords, Buckets, Counters, Nested, Pair, Probe, RelocationCount,
         StripeGuard, Stripes, Table, occupied,
     },
 };
@@ -37,7 +37,6 @@ impl Segment {
     }
 
     /// The table.
-    #[cfg(any(feature = "std", guira_vectors))]
     pub(super) fn table(&self) -> &Table<Nested> {
         &self.table
     }
@@ -49,7 +48,12 @@ impl Segment {
 
     /// The number of the segment's buckets.
     pub(super) fn buckets(&self) -> u64 {
-        self.table.addressing().buckets()
+        self.addressing().buckets()
+    }
+
+    /// The segment's addressing.
+    pub(super) fn addressing(&self) -> &Addressing<Nested> {
+        self.table.addressing()
     }
 
     /// Copies all words: [`Table::copy_into`].

@@ -8,7 +8,7 @@ use core::num::NonZero;
 use super::snapshot::Saved;
 use crate::{
     BuildError, InsertError, Layout,
-    table::{Hashes, Kernel},
+    table::{Hashes, Kernel, Merged},
 };
 
 /// The engine of a filter: how it stores its items, and how much room there is for them.
@@ -73,6 +73,11 @@ impl Segment {
     pub(super) fn new(layout: Layout, buckets: u64) -> Self {
         Self { layout, slots: (buckets * u64::from(layout.slots_per_bucket())) as usize }
     }
+
+    /// The number of its buckets.
+    pub(super) fn buckets(&self) -> u64 {
+        self.slots as u64 / u64::from(self.layout.slots_per_bucket())
+    }
 }
 
 /// The settings of the builder that concern engines, validated.
@@ -119,14 +124,15 @@ pub(crate) trait Storage: Sized {
 
     /// The error of a system that refuses the memory of this engine.
     fn out_of_memory(&self) -> BuildError {
-        let buckets = self
-            .segments()
-            .map(|Segment { layout, slots }| slots as u64 / u64::from(layout.slots_per_bucket()));
-        Options::out_of_memory(buckets.sum())
+        Options::out_of_memory(self.segments().map(|segment| segment.buckets()).sum())
     }
 
     /// Removes every item. Returns the number of slots that were cleared.
     fn clear(&self) -> u64;
+
+    /// Adds all copies of another filter whose first segment has the same layout and size, or
+    /// none.
+    fn merge(&self, other: &Self) -> Merged;
 
     fn segments(&self) -> impl ExactSizeIterator<Item = Segment>;
 

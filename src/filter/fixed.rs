@@ -12,7 +12,7 @@ use crate::{
     BuildError, InsertError, Layout,
     bucket::with_layout,
     table::{
-        Addressing, Answers, Hashes, Kernel, MAX_BUCKETS, PendingInserts, Stripes, Table,
+        Addressing, Answers, Hashes, Kernel, MAX_BUCKETS, Merged, PendingInserts, Stripes, Table,
         buckets_for, by_preference,
     },
 };
@@ -59,6 +59,11 @@ impl Storage for Fixed {
 
     fn clear(&self) -> u64 {
         with_layout!(self.layout, L => self.table.clear::<L>())
+    }
+
+    fn merge(&self, other: &Self) -> Merged {
+        let limit = self.max_copies.map(|limit| limit.get().into());
+        with_layout!(self.layout, L => self.table.merge::<L>(&other.table, limit))
     }
 
     fn segments(&self) -> impl ExactSizeIterator<Item = Segment> {

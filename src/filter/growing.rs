@@ -12,7 +12,7 @@ use crate::table::Buckets;
 use crate::{
     BuildError, InsertError,
     chain::{Chain, Plan, Wanted, plan, within},
-    table::{Answers, Hashes, Kernel, ShardedCounter, capacity_of, for_each_prefetched},
+    table::{Answers, Hashes, Kernel, Merged, ShardedCounter, capacity_of, for_each_prefetched},
 };
 
 /// Target false-positive rate of growing filters for which the user named none.
@@ -21,7 +21,7 @@ const DEFAULT_TARGET: f64 = 0.001;
 /// The engine of a [`GrowingFilter`](crate::GrowingFilter): a chain of segments.
 #[derive(Debug)]
 pub struct Growing {
-    chain: Chain,
+    pub(super) chain: Chain,
     pub(super) target: f64,
     /// The capacity of the first segment.
     first_capacity: usize,
@@ -57,6 +57,10 @@ impl Storage for Growing {
 
     fn clear(&self) -> u64 {
         self.chain.clear()
+    }
+
+    fn merge(&self, other: &Self) -> Merged {
+        self.chain.merge(&other.chain, self.max_copies.map(NonZero::get))
     }
 
     fn segments(&self) -> impl ExactSizeIterator<Item = Segment> {

@@ -7,9 +7,12 @@ mod engine_settings;
 mod fixed;
 mod growing;
 mod hasher;
+mod hasher_check;
 mod info;
 mod items;
+mod merge;
 mod outcome;
+mod shrink;
 #[cfg(feature = "std")]
 mod snapshot;
 
@@ -58,7 +61,8 @@ pub type CuckooFilter<S = DefaultHashBuilder> = Filter<Fixed, S>;
 /// It promises what a `CuckooFilter` promises about false negatives, removal, ordering and
 /// atomicity. Its costs: a lookup of an absent item reads two buckets of every segment, so give it
 /// the capacity that you expect. It refuses further copies of an item when copies take half of the
-/// item's slots in the last segment. It never shrinks. `insert` fails with
+/// item's slots in the last segment. After removals, it shrinks only when
+/// [`shrink_to_fit`](Filter::shrink_to_fit) is called. `insert` fails with
 /// [`Full`](crate::InsertError::Full) only if the last segment is full and another one cannot be
 /// appended: the system refuses the memory, it would exceed the cap
 /// ([`max_bytes`](FilterBuilder::max_bytes)), or it would have more than 2^32 buckets.

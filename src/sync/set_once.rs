@@ -1,7 +1,7 @@
 //! A cell that is set once. Neither setting nor reading takes a lock.
 
 use alloc::boxed::Box;
-use core::{fmt, ptr};
+use core::{fmt, mem, ptr};
 
 #[cfg(guira_steps)]
 use super::steps;
@@ -9,7 +9,7 @@ use super::{Acquire, Relaxed, Release, atomic::AtomicPtr};
 
 /// A cell that any thread can read and set. The first value stays.
 ///
-/// The value is dropped with the cell, so never while a thread reads it.
+/// The value is taken or dropped through an exclusive reference, so never while a thread reads it.
 pub(crate) struct SetOnce<T>(AtomicPtr<Inner<T>>);
 
 /// A value, and a cell that stands for it under loom.
@@ -38,7 +38,7 @@ impl<T: Send + Sync> SetOnce<T> {
         // Acquire: pairs with the Release in `set`, which publishes the value.
         let inner = self.0.load(Acquire);
         // SAFETY: the pointer is null or comes from `Box::into_raw` in `set`. Once it is published,
-        // only `drop`, which has `&mut self`, borrows it exclusively or frees it.
+        // only `take`, which has `&mut self`, borrows it exclusively or frees it.
         let inner = unsafe { inner.as_ref() }?;
         #[cfg(loom)]
         inner.created.with(|_| ());
@@ -68,17 +68,26 @@ impl<T: Send + Sync> SetOnce<T> {
     }
 }
 
+impl<T> SetOnce<T> {
+    /// Empties the cell, and returns the value.
+    pub(crate) fn take(&mut self) -> Option<T> {
+        #[cfg(not(loom))]
+        let inner = mem::replace(self.0.get_mut(), ptr::null_mut());
+        #[cfg(loom)]
+        let inner = self.0.with_mut(|inner| mem::replace(inner, ptr::null_mut()));
+        if inner.is_null() {
+            return None;
+        }
+        // SAFETY: the pointer comes from `Box::into_raw` in `set`, and `&mut self` makes the access
+        // exclusive. The cell no longer has it.
+        let inner = unsafe { Box::from_raw(inner) };
+        Some(inner.value)
+    }
+}
+
 impl<T> Drop for SetOnce<T> {
     fn drop(&mut self) {
-        #[cfg(not(loom))]
-        let inner = *self.0.get_mut();
-        #[cfg(loom)]
-        let inner = self.0.with_mut(|inner| *inner);
-        if !inner.is_null() {
-            // SAFETY: the pointer comes from `Box::into_raw` in `set`, and `&mut self` makes the
-            // access exclusive.
-            drop(unsafe { Box::from_raw(inner) });
-        }
+        drop(self.take());
     }
 }
 

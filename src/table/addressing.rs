@@ -233,6 +233,37 @@ impl Addressing<Nested> {
     pub fn pair(&self, mixed: u64) -> Pair {
         self.pair_among(self.nesting.fingerprints(), mixed)
     }
+
+    /// Returns whether what a `finer` segment of a chain with the same first segment keeps of an
+    /// item determines what this one keeps. This is true of two equal segments, too.
+    #[must_use]
+    pub fn is_determined_by(&self, finer: &Self) -> bool {
+        let (this, finer) = (self.nesting, finer.nesting);
+        this.level <= finer.level && this.extra_bits <= finer.extra_bits
+    }
+
+    /// The finest addressing that both this segment and another one of a chain with the same first
+    /// segment determine.
+    #[must_use]
+    pub fn common(&self, other: &Self) -> Self {
+        let (this, other) = (self.nesting, other.nesting);
+        let level = this.level.min(other.level);
+        let extra_bits = this.extra_bits.min(other.extra_bits);
+        Self { nesting: Nested { level, extra_bits, ..this }, ..*self }
+    }
+
+    /// The pair in this segment of an item that has this pair in a segment that determines it.
+    #[must_use]
+    pub fn coarse_pair(&self, finer: &Self, pair: Pair) -> Pair {
+        debug_assert!(self.is_determined_by(finer), "{self:?} {finer:?}");
+        let halvings = finer.nesting.level - self.nesting.level;
+        let dropped_bits = finer.nesting.extra_bits - self.nesting.extra_bits;
+        Pair {
+            fingerprint: Fingerprint::new(pair.fingerprint.get() >> dropped_bits),
+            // On 64 bits: as in `alt_bucket`.
+            buckets: pair.buckets.map(|bucket| (u64::from(bucket) >> halvings) as u32),
+        }
+    }
 }
 
 /// The fingerprint of a mixed hash, one of `count` that begin at `min`.

@@ -5,6 +5,7 @@
 //! | in a table | all slots of the item's two buckets, `2 × slots per bucket` | `TooManyCopies` |
 //! | in the last segment of a growing filter | half of them, `slots per bucket` | `TooManyCopies` |
 //! | with [`max_copies`](crate::FilterBuilder::max_copies), in all segments together | that many | `TooManyCopies` |
+//! | after a merge | the same | [`MergeError::TooManyCopies`](crate::MergeError::TooManyCopies) |
 //!
 //! If an item's two buckets are the same one, it has half as many slots. Copies of aliases count
 //! too.
@@ -112,7 +113,7 @@ impl<N: Nesting> Table<N> {
     /// Returns whether an insert must be refused: `true` means that there were at least `limit`
     /// copies at one moment of the call.
     #[inline]
-    fn holds<L: BucketLayout>(&self, limit: usize, pair: Pair) -> bool {
+    pub(super) fn holds<L: BucketLayout>(&self, limit: usize, pair: Pair) -> bool {
         // Of the inserts that add copies, one executes this fence last. It sees every copy that
         // another thread added before the last fence of that thread.
         // mutant: limit-no-fence
@@ -144,5 +145,10 @@ impl<N: Nesting> Table<N> {
             return Err(InsertError::TooManyCopies);
         }
         Ok(self.add::<L>(pair))
+    }
+
+    /// Returns whether copies of the fingerprint take half of the slots.
+    pub(super) fn holds_half<L: BucketLayout>(&self, pair: Pair) -> bool {
+        self.has_reached::<L>(pair, half_of_slots::<L>(pair))
     }
 }

@@ -263,6 +263,7 @@ mod layout_choice;
 mod lookup;
 #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "parts of it serve loading"))]
 mod memory;
+mod merge;
 mod pending;
 mod prefetch;
 mod relocate;
@@ -290,6 +291,7 @@ pub(crate) use lookup::Probe;
 pub(crate) use memory::{Buckets, arc_bytes, bucket_bytes, try_boxed};
 #[cfg(feature = "std")]
 pub(crate) use memory::{TableLoader, advise_huge_pages, touched_words};
+pub use merge::{MergeRefusal, Merged};
 pub use pending::PendingInserts;
 use prefetch::prefetch;
 pub use search::{Move, Progress, Search};

@@ -136,6 +136,11 @@ mod on {
             self.0.inserts.add(1);
         }
 
+        /// So many of the fingerprints that were added came from another segment.
+        pub(crate) fn uninserted(&self, count: u64) {
+            self.0.inserts.add(-(count as i64));
+        }
+
         /// An insert that searched for room has added its fingerprint.
         pub(crate) fn insert_relocated(&self, relocations: &RelocationCount) {
             // Inserts without relocations are computed by subtraction: see `read`.
@@ -241,6 +246,9 @@ mod off {
 
         #[inline]
         pub(crate) fn inserted(&self) {}
+
+        #[inline]
+        pub(crate) fn uninserted(&self, _count: u64) {}
 
         #[inline]
         pub(crate) fn insert_relocated(&self, _relocations: &RelocationCount) {}

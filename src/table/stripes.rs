@@ -41,6 +41,9 @@ const STRIPES_PER_WRITER: u64 = 64;
 pub struct Stripes {
     /// A power of two.
     stripes: Box<[Stripe]>,
+    /// The number of clears of all slots. Holders of all locks write it, and holders of any lock
+    /// read it.
+    clears: Word,
 }
 
 /// A lock and a version, on one cache line. Four stripes share a line (two, with statistics).
@@ -63,9 +66,9 @@ pub struct StripeGuard<'a> {
     _guard: LockGuard<'a>,
 }
 
-/// All stripes, locked until this is dropped.
+/// All stripes, locked until this is dropped, and the number of clears.
 #[derive(Debug)]
-pub struct AllStripes<'a>(Vec<StripeGuard<'a>>);
+pub struct AllStripes<'a>(Vec<StripeGuard<'a>>, &'a Word);
 
 /// A version as a lookup read it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -82,7 +85,8 @@ impl Stripes {
     /// Returns this many stripes, a power of two, or `None` if the system refuses the memory.
     pub(crate) fn with_count(count: usize) -> Option<Self> {
         let stripe = || Stripe { version: Word::new(0), lock: Lock::new(), waits: Waits::new() };
-        Some(Self { stripes: try_boxed((0..count).map(|_| stripe()))? })
+        let stripes = try_boxed((0..count).map(|_| stripe()))?;
+        Some(Self { stripes, clears: Word::new(0) })
     }
 
     /// The number of stripes of a table with this number of buckets and expected writers.
@@ -120,6 +124,20 @@ impl Stripes {
         unsafe { self.stripes.get_unchecked(fingerprint.get() as usize & (self.stripes.len() - 1)) }
     }
 
+    /// The number of clears of all slots so far. None of them is in progress.
+    #[must_use]
+    pub(crate) fn clears(&self) -> u64 {
+        // mutant: merge-clears-unlocked
+        let guard = self.stripes[0].lock();
+        self.clears_locked(&guard)
+    }
+
+    /// As [`clears`](Self::clears), under the lock of any stripe.
+    pub(crate) fn clears_locked(&self, _guard: &StripeGuard) -> u64 {
+        // Relaxed: all writes were made under this lock and others.
+        self.clears.load(Relaxed)
+    }
+
     /// Acquires all locks, in the order of the stripes, or returns `None` if the system refuses the
     /// memory to keep them. It is at most 32 KiB.
     ///
@@ -132,7 +150,7 @@ impl Stripes {
         guards.try_reserve_exact(self.stripes.len()).ok()?;
         // mutant: all-but-one-lock, locks-in-no-order
         guards.extend(self.stripes.iter().map(Stripe::lock));
-        Some(AllStripes(guards))
+        Some(AllStripes(guards, &self.clears))
     }
 
     /// How often a thread waited for one of the locks.
@@ -218,5 +236,7 @@ impl AllStripes<'_> {
     /// Bumps every version: every slot is about to be cleared.
     pub(crate) fn bump(&self) {
         self.0.iter().for_each(StripeGuard::bump);
+        // Relaxed: as in `Stripes::clears_locked`.
+        self.1.store(self.1.load_to_change(Relaxed) + 1, Relaxed);
     }
 }

@@ -1,6 +1,9 @@
 //! The specification of a table: a multiset of pairs, each item in one of its two buckets.
 
-use guira::{InsertError, raw::Pair};
+use guira::{
+    InsertError,
+    raw::{Fingerprint, Pair},
+};
 use std::collections::HashMap;
 
 /// A pair with its buckets in ascending order: equal for aliases.
@@ -67,6 +70,19 @@ impl Oracle {
             }
         }
         Err(InsertError::Full)
+    }
+
+    /// Adds as many copies of each item as there are.
+    ///
+    /// # Panics
+    /// If they do not fit.
+    pub fn double(&mut self) {
+        for (key, copies) in self.counts.clone() {
+            let (fingerprint, first, second) = key;
+            let pair =
+                Pair { fingerprint: Fingerprint::new(fingerprint), buckets: [first, second] };
+            (0..copies).for_each(|_| self.insert(pair).expect("room"));
+        }
     }
 
     /// Adds a copy if there is none and there is room. Returns what `insert_unique` must return.

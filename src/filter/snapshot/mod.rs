@@ -4,7 +4,6 @@ mod encode;
 mod error;
 mod file;
 mod frozen;
-mod hasher_check;
 mod header;
 mod load;
 mod loader;
@@ -16,7 +15,7 @@ use alloc::vec::Vec;
 use core::hash::BuildHasher;
 use std::io::{self, Write};
 
-use super::{Engine, Filter, Fixed, Growing, engine::Storage};
+use super::{Engine, Filter, Fixed, Growing, engine::Storage, hasher_check::hasher_check};
 use crate::{
     BuildError,
     table::{Buckets, advise_huge_pages},
@@ -25,7 +24,6 @@ use encode::Encoder;
 pub(super) use encode::Words;
 pub use error::LoadError;
 pub use frozen::Snapshot;
-use hasher_check::hasher_check;
 use header::Header;
 pub(super) use header::{Form, PlannedSegment, field};
 pub use loader::Loader;

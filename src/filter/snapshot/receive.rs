@@ -8,12 +8,11 @@ use std::io;
 use super::{
     LoadError,
     encode::{CHECKSUM, block_checksum, encoded_len},
-    hasher_check::hasher_check,
     header::{Header, START},
 };
 use crate::{
     bucket::{BucketLayout, Census, with_layout},
-    filter::{Engine, Filter, hasher::hasher_seed},
+    filter::{Engine, Filter, hasher::hasher_seed, hasher_check::hasher_check},
     table::{Buckets, TableLoader},
 };
 

@@ -6,6 +6,7 @@
 
 mod callers;
 mod chain;
+mod merge;
 mod moves;
 mod shared;
 mod table;
@@ -14,7 +15,7 @@ use super::change::Fault;
 
 /// All structural mutants.
 pub(super) fn faults() -> impl Iterator<Item = Fault> {
-    [table::FAULTS, chain::FAULTS, callers::FAULTS, moves::FAULTS, shared::FAULTS]
+    [table::FAULTS, chain::FAULTS, merge::FAULTS, callers::FAULTS, moves::FAULTS, shared::FAULTS]
         .into_iter()
         .flatten()
         .copied()

@@ -61,7 +61,7 @@ pub(super) const FAULTS: &[Fault] = &[
              static TURN: AtomicBool = AtomicBool::new(false);
              if TURN.fetch_xor(true, Ordering::Relaxed) {
                  guards.extend(self.stripes.iter().rev().map(Stripe::lock));
-                 return Some(AllStripes(guards));
+                 return Some(AllStripes(guards, &self.clears));
              }",
         ),
     ),

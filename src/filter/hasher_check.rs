@@ -1,4 +1,4 @@
-//! The hasher check: how a load notices that it got another hasher.
+//! The hasher check: how a load or a merge notices that it got another hasher.
 
 use core::hash::BuildHasher;
 

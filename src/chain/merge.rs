@@ -1,0 +1,144 @@
+//! Merging: adding the copies of another chain, all of them or none.
+//!
+//! The other chain is copied first, as a clone is. Then each fingerprint of the copy is inserted
+//! into a segment of this chain, while nothing else is held. See `table/merge.rs` for what is the
+//! same in a table, and "Merging" in `chain/mod.rs` for the argument.
+
+use super::{Chain, Segment, coarse::Known};
+use crate::{
+    InsertError,
+    bucket::with_layout,
+    sync::full_fence,
+    table::{Addressing, Merged, Nested, Pair, StripeGuard},
+};
+
+/// Those of a chain's segments in which an item's pair is known, from the first to the finest.
+fn coarse_enough<'a>(
+    segments: impl DoubleEndedIterator<Item = &'a Segment> + ExactSizeIterator + Clone,
+    known: &Known,
+) -> impl DoubleEndedIterator<Item = &'a Segment> + ExactSizeIterator + Clone {
+    let is_coarse = |segment: &&Segment| segment.is_determined_by(&known.finest);
+    let count = segments.clone().take_while(is_coarse).count();
+    segments.take(count)
+}
+
+impl Chain {
+    /// Adds all copies of another chain, or none. `limit` is that on the copies of an item, if
+    /// there is one.
+    ///
+    /// The fingerprints and the buckets of the first segments must be the same, and the hashes of
+    /// items mixed alike. The other segments may differ.
+    ///
+    /// # Panics
+    /// If the first segments differ.
+    pub fn merge(&self, other: &Self, limit: Option<usize>) -> Merged {
+        assert_eq!(self.first(), other.first(), "the first segments differ");
+        let Some((copy, items)) = other.try_clone() else { return Merged::out_of_memory() };
+        // mutant: chain-merge-holds-stripes
+        let clears = self.stripes.clears();
+        Merged::all_or_none(
+            items,
+            |each| copy.for_each_copy(each),
+            |finest, pair| self.insert_known(limit, &Known { finest, pair }),
+            |finest, pair| self.undo_known(clears, &Known { finest, pair }),
+        )
+    }
+
+    /// Calls `each` with the segments and the pairs of all fingerprints until it returns `false`.
+    /// Meanwhile no other thread may use the chain.
+    ///
+    /// The first segment comes first: its fingerprints fit into the fewest segments of the other
+    /// chain.
+    fn for_each_copy(&self, each: &mut dyn FnMut(Addressing<Nested>, Pair) -> bool) {
+        let mut go_on = true;
+        let mut segments = self.segments();
+        while let Some(segment) = segments.next().filter(|_| go_on) {
+            let each = |pair: Pair| {
+                go_on = each(*segment.addressing(), pair);
+                go_on
+            };
+            with_layout!(segment.layout(), L => segment.table().for_each_copy::<L>(each));
+        }
+    }
+
+    /// Adds a copy to a segment in which the item's pair is known: where there is an empty slot,
+    /// the finest one first. Otherwise makes room in the finest one, appends a segment, or makes
+    /// room in the others, whatever is possible first.
+    ///
+    /// # Errors
+    /// `TooManyCopies` if there are `limit` copies, or if copies of the item take half of its slots
+    /// in the last segment and there is no room in another one. `Full` if there is no room.
+    fn insert_known(&self, limit: Option<usize>, known: &Known) -> Result<(), InsertError> {
+        if limit.is_some_and(|limit| self.may_hold(limit, known)) {
+            return Err(InsertError::TooManyCopies);
+        }
+        loop {
+            let all = self.segments();
+            let (count, coarse) = (all.len(), coarse_enough(all, known));
+            // Then the next segment to be appended may be coarse enough, too.
+            let is_last = coarse.len() == count;
+            let mut segments = coarse.rev();
+            let finest = segments.next().expect("every segment determines the first one");
+            // mutant: chain-merge-relaxed
+            let added = if is_last {
+                finest.add_known_in_place_up_to_half(known)
+            } else {
+                Ok(finest.add_known_in_place(known))
+            };
+            // mutant: chain-merge-rest-relaxed
+            if added == Ok(true) || segments.clone().any(|segment| segment.add_known(known)) {
+                return Ok(());
+            }
+            let outcome = added.and_then(|_| finest.insert_known_by_relocating(known));
+            if outcome.is_ok() {
+                return Ok(());
+            }
+            // mutant: chain-merge-no-append
+            if is_last && self.append_known(count, known) {
+                continue;
+            }
+            if segments.any(|segment| segment.insert_known_by_relocating(known).is_ok()) {
+                return Ok(());
+            }
+            return outcome;
+        }
+    }
+
+    /// Appends the segment with this number if the item's pair would be known there. Returns
+    /// whether it exists.
+    fn append_known(&self, number: usize, known: &Known) -> bool {
+        number < self.plan.len()
+            && self.plan.addressing(number).is_determined_by(&known.finest)
+            && self.append(number).is_ok()
+    }
+
+    /// Returns whether an insert must be refused because of a limit. The item may be any of those
+    /// that are aliases where its pair is known, so copies of all of them count.
+    #[cold]
+    fn may_hold(&self, limit: usize, known: &Known) -> bool {
+        // As in `holds`, but always under the lock. Merges with a limit are rare.
+        full_fence();
+        // mutant: chain-merge-limit-no-lock
+        let _guard = self.lock_known(known);
+        // mutant: chain-merge-limit-last-only
+        let count: usize = self.segments().map(|segment| segment.count_possible(known)).sum();
+        count >= limit
+    }
+
+    /// Removes a copy that matches the item where its pair is known, unless the chain was cleared
+    /// since the merge began. Returns whether a copy was removed.
+    fn undo_known(&self, clears: u64, known: &Known) -> bool {
+        // mutant: chain-merge-undo-no-lock
+        let guard = self.lock_known(known);
+        // From the finest of these segments: see "Merging" in `chain/mod.rs`.
+        // mutant: chain-merge-undo-from-first
+        // mutant: chain-merge-undo-no-bump, chain-merge-undo-despite-clear
+        coarse_enough(self.segments(), known).rev().any(|s| s.undo_known(&guard, clears, known))
+    }
+
+    /// Locks the stripe of an item.
+    fn lock_known(&self, known: &Known) -> StripeGuard<'_> {
+        let first = self.first().coarse_pair(&known.finest, known.pair);
+        self.stripes.of(first.fingerprint).lock()
+    }
+}

@@ -1,0 +1,145 @@
+//! Shrinking: the items of some segments are folded into coarser ones, and the empty segments
+//! dropped.
+
+use alloc::vec::Vec;
+
+use super::{Chain, Segment, coarse::Known};
+use crate::{
+    bucket::with_layout,
+    table::{Pair, capacity_of},
+};
+
+/// A set of segments, by their numbers. There are at most 33.
+#[derive(Clone, Copy, Debug)]
+struct Set(u64);
+
+impl Set {
+    fn contains(self, number: usize) -> bool {
+        self.0 >> number & 1 == 1
+    }
+
+    fn with(self, number: usize) -> Self {
+        Self(self.0 | 1 << number)
+    }
+
+    fn without(self, number: usize) -> Self {
+        Self(self.0 & !(1 << number))
+    }
+
+    /// The number of the last segment of the set, which is not empty.
+    fn last(self) -> usize {
+        self.0.ilog2() as usize
+    }
+}
+
+impl Chain {
+    /// Drops as many segments as it can, the largest ones first, after moving their items to
+    /// coarser segments. The first segment stays. Returns the number of bytes that were released.
+    ///
+    /// See "Shrinking" in `chain/mod.rs` for the argument.
+    pub fn shrink_to_fit(&mut self) -> usize {
+        let bytes = self.size_in_bytes();
+        let segments: Vec<&Segment> = self.segments().collect();
+        let mut kept = smallest_that_fits(&segments);
+        let mut folded = 0;
+        // The first segments first: their items fit into the fewest others.
+        for number in 1..segments.len() {
+            if kept.contains(number) {
+                continue;
+            }
+            let all = segments[number].fold_away(|known| {
+                while !fold(&segments[..number], kept, &known) {
+                    let Some(more) = (1..number).find(|&coarser| !kept.contains(coarser)) else {
+                        return false;
+                    };
+                    kept = kept.with(more);
+                }
+                folded += 1;
+                true
+            });
+            if !all {
+                kept = kept.with(number);
+            }
+        }
+        // Moved, and not inserted.
+        self.counters.uninserted(folded);
+        self.retain(kept);
+        bytes - self.size_in_bytes()
+    }
+
+    /// Drops the other segments. The first one must be kept.
+    fn retain(&mut self, kept: Set) {
+        let later = self.later.take().into_iter().flatten().zip(1..);
+        let later = later.filter(|&(_, number)| kept.contains(number));
+        let later: Vec<Segment> = later.filter_map(|(mut place, _)| place.take()).collect();
+        (1..).zip(later).for_each(|(number, segment)| self.place(number).set(segment));
+        // What was planned to follow the last segment that is kept may still follow it. So the
+        // finest segment of the plan stays the same, and with it the segments' probes.
+        self.plan = self.plan.retained(|number| number > kept.last() || kept.contains(number));
+    }
+}
+
+/// Returns segments that have room for the items of all segments, given that an item can only move
+/// to a coarser segment.
+fn smallest_that_fits(segments: &[&Segment]) -> Set {
+    let rooms: Vec<(u64, u64)> = segments
+        .iter()
+        .map(|segment| {
+            let items = segment.count_occupied();
+            (items, capacity_of(segment.layout(), segment.buckets()).max(items))
+        })
+        .collect();
+    let all = Set(u64::MAX >> (64 - segments.len()));
+    (1..segments.len()).rev().fold(all, |kept, number| {
+        let fewer = kept.without(number);
+        if fits(&rooms, fewer) { fewer } else { kept }
+    })
+}
+
+/// Returns whether the items fit into these segments, given the number of items and the capacity of
+/// each segment.
+///
+/// The items of a segment fit into it and into all that are coarser. So all of them fit if, for
+/// each segment, the items of it and of the coarser ones fit into the kept ones among these.
+/// (By Hall's theorem, because the sets of segments into which items fit contain one another.)
+fn fits(rooms: &[(u64, u64)], kept: Set) -> bool {
+    let (mut items, mut room) = (0, 0);
+    rooms.iter().enumerate().all(|(number, &(more, capacity))| {
+        items += more;
+        room += if kept.contains(number) { capacity } else { 0 };
+        items <= room
+    })
+}
+
+/// Adds a copy of an item to one of the segments that are kept, the finest one first, if necessary
+/// by relocating others. Returns `false` if there is no room.
+fn fold(coarser: &[&Segment], kept: Set, known: &Known) -> bool {
+    let candidates = || (0..coarser.len()).rev().filter(|&number| kept.contains(number));
+    // As in an insert, copies of the item must not fill its buckets in the last segment.
+    let add = |number: usize| match coarser[number] {
+        segment if number == kept.last() => segment.add_known_up_to_half(known),
+        segment => Ok(segment.add_known(known)),
+    };
+    let relocate = |number: usize| loop {
+        match add(number) {
+            Ok(false) if coarser[number].make_room_for_known(known).is_ok() => {}
+            added => return added == Ok(true),
+        }
+    };
+    candidates().any(|number| add(number) == Ok(true)) || candidates().any(relocate)
+}
+
+impl Segment {
+    /// Counts the occupied slots.
+    fn count_occupied(&self) -> u64 {
+        with_layout!(self.layout(), L => self.table().count_occupied::<L>())
+    }
+
+    /// Passes every copy to `fold`, and removes those for which it returns `true`. Stops and
+    /// returns `false` as soon as it returns `false`.
+    fn fold_away(&self, mut fold: impl FnMut(Known) -> bool) -> bool {
+        let finest = *self.addressing();
+        let fold = |pair: Pair| fold(Known { finest, pair });
+        with_layout!(self.layout(), L => self.table().fold_away::<L>(fold))
+    }
+}

@@ -1,0 +1,111 @@
+//! Merging a filter into another one.
+
+use core::hash::BuildHasher;
+
+use super::{Engine, Filter, hasher_check::hasher_check};
+use crate::{
+    BuildError, MergeError,
+    table::{MergeRefusal, Merged},
+};
+
+impl<E: Engine, S: BuildHasher> Filter<E, S> {
+    /// Adds the items of another filter to this one, while other threads use both.
+    ///
+    /// Adds every copy, so that the [`count`](Filter::count) of each item is the sum of its counts
+    /// in the two filters. (To merge a filter with itself doubles every count.) Nothing is added if
+    /// the call returns an error.
+    ///
+    /// The filters must hash and place items alike: both need the same layout and number of
+    /// buckets, the same [`seed`](crate::FilterBuilder::seed), and the same hasher. Filters that
+    /// were built with the same settings and the same seed do, and so does a clone. Growing filters
+    /// must agree in the first segment only.
+    ///
+    /// # Growing filters
+    ///
+    /// What a segment keeps of an item does not tell where the item belongs in a larger segment. So
+    /// an item of the other filter's nth segment goes to the nth segment of this filter or to an
+    /// earlier one (if both grow by the same plan), and further segments are appended only up to
+    /// the number that the other filter has. **Two filters whose first segments are full cannot be
+    /// merged.** If filters are to be merged, give each of them the capacity of all of them
+    /// together.
+    ///
+    /// # What overlapping calls may observe
+    ///
+    /// The other filter is copied first, as [`try_clone`](Self::try_clone) does: an item that is in
+    /// it from before the call until it returns is merged. Items that are inserted into it or
+    /// removed meanwhile may be merged or not, each on its own. Then the items are added one by
+    /// one, each at one moment, as by `insert`. Beside a merge that is refused, lookups may find
+    /// items that are removed again, `insert_unique` may take such an item for present, and an
+    /// insert may be refused because of them. [`len`](Self::len) counts the new items when the call
+    /// returns.
+    ///
+    /// The [contract of removal](Self#the-contract-of-removal) has an addition. A caller who was
+    /// entitled to remove an item from the other filter, from before the merge until it returned
+    /// `Ok(())`, may from then on remove it from this filter as well, once. No other caller may. If
+    /// a [`clear`](Self::clear) of this filter overlaps the call, merged items may remain or not,
+    /// and nobody may remove them.
+    ///
+    /// Takes as much memory as a clone of the other filter until it returns, and the time of an
+    /// insert for each item. The locks of the other filter are held while its buckets are copied.
+    ///
+    /// # Errors
+    /// [`MergeError`]: what differs, or which room is missing. With
+    /// [`max_copies`](crate::FilterBuilder::max_copies) in this filter, a merge is refused if an
+    /// item would have more copies than that. Copies of aliases count, as always. (In a growing
+    /// filter: also those of items that are aliases only in the other filter's segment. So with a
+    /// low limit, a merge of many items is likely to be refused.)
+    ///
+    /// ```
+    /// use guira::CuckooFilter;
+    ///
+    /// let build = || CuckooFilter::builder().capacity(10_000).seed(7).build();
+    /// let (morning, evening) = (build()?, build()?);
+    /// morning.try_extend(0..4_000).unwrap();
+    /// evening.try_extend(3_000..6_000).unwrap();
+    ///
+    /// morning.merge(&evening).unwrap();
+    /// assert!((0..6_000).all(|key| morning.contains(&key)));
+    /// assert_eq!(morning.len(), 7_000);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    #[doc(alias = "union")]
+    pub fn merge(&self, other: &Self) -> Result<(), MergeError> {
+        self.check_mergeable(other)?;
+        let Merged { change, outcome } = self.core.engine.merge(&other.core.engine);
+        // mutant: merge-uncounted
+        self.core.items.add(change);
+        outcome.map_err(|refusal| match refusal {
+            MergeRefusal::OutOfMemory => out_of_memory(&other.core.engine),
+            MergeRefusal::Full { fitted, items } => MergeError::Full { fitted, items },
+            MergeRefusal::TooManyCopies => MergeError::TooManyCopies,
+        })
+    }
+
+    /// Checks that both filters keep the same of an item.
+    fn check_mergeable(&self, other: &Self) -> Result<(), MergeError> {
+        let first = |filter: &Self| filter.segments().next().expect("the first segment exists");
+        let (first, others) = (first(self), first(other));
+        if first.layout != others.layout {
+            return Err(MergeError::Layout { this: first.layout, other: others.layout });
+        }
+        let buckets = first.buckets();
+        if buckets != others.buckets() {
+            return Err(MergeError::Buckets { this: buckets, other: others.buckets() });
+        }
+        if self.core.seed != other.core.seed {
+            return Err(MergeError::Seed);
+        }
+        if hasher_check(&self.hasher) != hasher_check(&other.hasher) {
+            return Err(MergeError::Hasher);
+        }
+        Ok(())
+    }
+}
+
+/// The error of a system that refuses the memory for a copy of an engine.
+fn out_of_memory(engine: &impl Engine) -> MergeError {
+    match engine.out_of_memory() {
+        BuildError::OutOfMemory { bytes } => MergeError::OutOfMemory { bytes },
+        error => unreachable!("{error}"),
+    }
+}

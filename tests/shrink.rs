@@ -1,0 +1,147 @@
+//! Shrinking a growing filter: the memory that is left, the items, and the rate.
+
+mod common;
+
+use common::scaled;
+use guira::{GrowingFilter, Segment};
+
+/// Inserts many items, removes 90 % of them, shrinks, and compares with a filter that was built for
+/// what is left.
+fn shrinks_after_removals(items: u64, rate: f64) {
+    let builder = || GrowingFilter::builder().false_positive_rate(rate).seed(3);
+    let mut filter = builder().capacity(10_000).build().unwrap();
+    for key in 0..items {
+        filter.insert(&key).unwrap();
+    }
+    let stays = |key: &u64| key.is_multiple_of(10);
+    assert!((0..items).filter(|key| !stays(key)).all(|key| filter.remove(&key)));
+    let (before, segments) = (filter.size_in_bytes(), filter.segments().len());
+
+    let start = std::time::Instant::now();
+    let released = filter.shrink_to_fit();
+    let time = start.elapsed();
+    assert_eq!(released, before - filter.size_in_bytes());
+
+    let left = items / 10;
+    assert_eq!(filter.len() as u64, left);
+    assert!((0..items).filter(stays).all(|key| filter.contains(&key)), "missed");
+    let built = builder().capacity(left as usize).build().unwrap();
+    let ratio = filter.size_in_bytes() as f64 / built.size_in_bytes() as f64;
+    let queries = (scaled(200.0, 4_000.0) / rate) as u64;
+    let positives = (items..items + queries).filter(|key| filter.contains(key)).count();
+    println!(
+        "{items} items, rate {rate}: {before} bytes in {segments} segments, then {} in {} \
+         ({ratio:.2} of a filter built for the rest), {time:.1?}; measured rate {:.5}; {:?}",
+        filter.size_in_bytes(),
+        filter.segments().len(),
+        positives as f64 / queries as f64,
+        filter.segments().map(|segment| segment.slots).collect::<Vec<_>>(),
+    );
+    assert!(ratio <= 1.5, "{ratio}");
+    assert!(filter.false_positive_rate() <= rate);
+    let expected = rate * queries as f64;
+    assert!((positives as f64) < expected + 5.0 * expected.sqrt(), "{positives} {expected}");
+    // The aliases of the items that are left are so few that almost all removals can be checked.
+    assert!((0..items).filter(stays).all(|key| filter.remove(&key)));
+    assert!(filter.is_empty());
+}
+
+#[test]
+fn it_takes_little_more_memory_than_a_filter_built_for_what_is_left() {
+    for rate in [0.01, 0.003, 0.001] {
+        shrinks_after_removals(scaled(100_000, 1_000_000), rate);
+    }
+}
+
+/// As the test before, for 20 million items.
+#[test]
+#[ignore = "long: 20 million items at three rates; run it in release mode"]
+fn it_takes_little_more_memory_after_20_million_inserts() {
+    for rate in [0.01, 0.003, 0.001] {
+        shrinks_after_removals(20_000_000, rate);
+    }
+}
+
+/// An empty filter shrinks to its first segment, and grows by the same plan as a new one.
+#[test]
+fn an_empty_filter_shrinks_to_its_first_segment() {
+    for rate in [0.3, 0.01, 0.001] {
+        let build = || {
+            GrowingFilter::builder()
+                .capacity(100)
+                .false_positive_rate(rate)
+                .seed(1)
+                .build()
+                .unwrap()
+        };
+        let (mut filter, new) = (build(), build());
+        assert_eq!(filter.shrink_to_fit(), 0);
+        filter.try_extend(0..20_000_u64).unwrap();
+        filter.clear();
+        assert!(filter.shrink_to_fit() > 0 && filter.is_empty());
+        assert_eq!(filter.size_in_bytes(), new.size_in_bytes());
+        for filter in [&filter, &new] {
+            filter.try_extend(0..20_000_u64).unwrap();
+            assert!((0..20_000_u64).all(|key| filter.contains(&key)));
+        }
+        let segments = |filter: &GrowingFilter| filter.segments().collect::<Vec<Segment>>();
+        assert_eq!(segments(&filter), segments(&new));
+        assert_eq!(filter.capacity(), new.capacity());
+    }
+}
+
+/// Shrinking, filling and emptying in turn. Shrinking again releases nothing.
+#[test]
+fn a_filter_that_has_shrunk_grows_again() {
+    let mut filter =
+        GrowingFilter::builder().capacity(100).false_positive_rate(0.01).seed(2).build().unwrap();
+    let keep = 1_500_u64;
+    filter.try_extend(0..keep).unwrap();
+    for round in 1..scaled(4, 20_u64) {
+        let more = (0..20_000_u64).map(|key| (round, key));
+        filter.try_extend(more.clone()).unwrap();
+        assert!(filter.false_positive_rate() <= 0.01);
+        assert!(more.into_iter().all(|key| filter.remove(&key)));
+        assert!(filter.shrink_to_fit() > 0);
+        assert_eq!(filter.shrink_to_fit(), 0);
+        assert_eq!(filter.len() as u64, keep);
+        assert!(filter.capacity() as u64 >= keep && filter.capacity() < 3_000, "{filter:?}");
+        assert!((0..keep).all(|key| filter.contains(&key)));
+    }
+}
+
+/// Items with as many copies as they can have do not fit into few segments, and none is lost.
+#[test]
+fn copies_that_do_not_fit_keep_their_segments() {
+    let mut filter = GrowingFilter::builder().capacity(50).seed(3).build().unwrap();
+    let (mut copies, mut key) = ([0; 8], 0_u64);
+    while filter.segments().len() < 8 {
+        filter.insert(&key).unwrap();
+        key += 1;
+        for (hot, copies) in copies.iter_mut().enumerate() {
+            *copies += usize::from(filter.insert(&("hot", hot)).is_ok());
+        }
+    }
+    // More than the buckets of the first segments hold.
+    assert!(copies.iter().all(|&copies| copies > 20), "{copies:?}");
+    assert!((0..key).all(|key| filter.remove(&key)));
+    assert!(filter.shrink_to_fit() > 0);
+    for (hot, &copies) in copies.iter().enumerate() {
+        assert!(filter.count(&("hot", hot)) >= copies);
+        (0..copies).for_each(|_| assert!(filter.remove(&("hot", hot)), "lost"));
+    }
+    assert!(filter.is_empty() && filter.try_clone().unwrap().is_empty());
+}
+
+/// What is moved was not inserted.
+#[cfg(feature = "stats")]
+#[test]
+fn shrinking_counts_no_inserts() {
+    let mut filter = GrowingFilter::builder().capacity(100).seed(4).build().unwrap();
+    filter.try_extend(0..20_000_u64).unwrap();
+    assert!((1_000..20_000_u64).all(|key| filter.remove(&key)));
+    assert!(filter.shrink_to_fit() > 0);
+    let stats = filter.stats();
+    assert_eq!(stats.inserts, 20_000);
+    assert_eq!(stats.relocations_per_insert.iter().sum::<u64>(), 20_000);
+}
