@@ -45,7 +45,7 @@ pub(super) struct Settings {
     writers: Option<usize>,
     pub(super) max_bytes: Option<usize>,
     pub(super) growth_factor: Option<usize>,
-    kernel: Option<Kernel>,
+    pub(super) kernel: Option<Kernel>,
 }
 
 /// Where the hasher comes from.
@@ -316,26 +316,6 @@ impl<E, S> FilterBuilder<E, S> {
     /// ```
     pub fn writers(mut self, threads: usize) -> Self {
         self.settings.writers = Some(threads);
-        self
-    }
-
-    /// Sets the instructions by which batches are looked up, in place of the
-    /// [best](Kernel::best) ones of the processor: for comparisons, or to turn vectors off with
-    /// [`Kernel::Scalar`]. If the kernel is not available, [`build`](Self::build) fails.
-    ///
-    /// It applies to [`contains_batch`](Filter::contains_batch) and to
-    /// [`contains_mask`](Filter::contains_mask). Clones use the same kernel. A snapshot does not
-    /// contain it: a filter that is loaded uses the best one.
-    ///
-    /// ```
-    /// use guira::{CuckooFilter, Kernel};
-    ///
-    /// let filter = CuckooFilter::builder().capacity(1_000).kernel(Kernel::Scalar).build()?;
-    /// assert_eq!(filter.kernel(), Kernel::Scalar);
-    /// # Ok::<(), guira::BuildError>(())
-    /// ```
-    pub fn kernel(mut self, kernel: Kernel) -> Self {
-        self.settings.kernel = Some(kernel);
         self
     }
 

@@ -1,6 +1,30 @@
-//! The settings of the builder that only one engine has.
+//! The settings of the builder that concern the engine itself: its kernel, its memory and its
+//! growth.
 
 use super::{FilterBuilder, Growing};
+use crate::Kernel;
+
+impl<E, S> FilterBuilder<E, S> {
+    /// Sets the instructions by which batches are looked up, in place of the
+    /// [best](Kernel::best) ones of the processor: for comparisons, or to turn vectors off with
+    /// [`Kernel::Scalar`]. If the kernel is not available, [`build`](Self::build) fails.
+    ///
+    /// It applies to [`contains_batch`](crate::Filter::contains_batch) and to
+    /// [`contains_mask`](crate::Filter::contains_mask). Clones use the same kernel. A snapshot does not
+    /// contain it: a filter that is loaded uses the best one.
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, Kernel};
+    ///
+    /// let filter = CuckooFilter::builder().capacity(1_000).kernel(Kernel::Scalar).build()?;
+    /// assert_eq!(filter.kernel(), Kernel::Scalar);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn kernel(mut self, kernel: Kernel) -> Self {
+        self.settings.kernel = Some(kernel);
+        self
+    }
+}
 
 impl<S> FilterBuilder<Growing, S> {
     /// Sets a cap on the memory of the filter, in bytes. Without one, it grows until the system
