@@ -11,19 +11,19 @@ fn bytes_for_a_thousand(rate: f64) -> usize {
 }
 
 /// The bar is 2,500 bytes. At 0.1 %, the buckets alone take 2,136 bytes, and the value of the filter,
-/// with its hasher and the first segment, takes 256.
+/// with its hasher and the first segment, takes 320.
 #[test]
 fn a_growing_filter_for_a_thousand_items_is_small() {
     let sizes = [0.03, 0.01, 0.003, 0.001].map(bytes_for_a_thousand);
-    assert_eq!(sizes, [2_019, 2_019, 2_323, 2_768]);
+    assert_eq!(sizes, [2_091, 2_091, 2_395, 2_840]);
     assert!(sizes[..3].iter().all(|&bytes| bytes < 2_500));
     assert_eq!(GrowingFilter::with_capacity(1_000).size_in_bytes(), sizes[3]);
-    assert_eq!(size_of::<GrowingFilter>(), 256);
+    assert_eq!(size_of::<GrowingFilter>(), 320);
 }
 
 #[test]
 fn the_smallest_growing_filter_takes_half_a_kilobyte() {
-    assert_eq!(GrowingFilter::with_capacity(1).size_in_bytes(), 539);
+    assert_eq!(GrowingFilter::with_capacity(1).size_in_bytes(), 611);
 }
 
 /// Stripes, counters, plan and value together, beside the buckets.

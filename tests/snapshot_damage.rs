@@ -8,8 +8,8 @@ use common::{
     Subject,
     forge::{
         BITS, BLOCK, BUCKETS, CAPACITY, COPIES, EXISTING, HASHER_CHECK, HEADER, KIND, LEVEL,
-        PLANNED, RESERVED, SEED, TARGET, VERSION, amend, blocks, header_len, items, number, put,
-        segment,
+        PLANNED, RESERVED, SEED, STRIPES, TARGET, VERSION, amend, blocks, header_len, items,
+        number, put, segment,
     },
     rng,
     saved::{Stable, corrupt, filled, loaded, pushed, small_fixed, small_growing},
@@ -215,7 +215,10 @@ fn invalid_fields_of_all_engines_are_detected() {
         for many in [1 << 40, u64::MAX] {
             assert_eq!(invalid(with(filter, items, many)), ("items", many));
         }
-        assert_eq!(invalid(with_byte(filter, EXISTING + 1, 7)), ("reserved", 7));
+        for stripes in [12, u8::MAX] {
+            let error = with_byte(filter, STRIPES, stripes);
+            assert_eq!(invalid(error), ("stripes", stripes.into()));
+        }
         assert_eq!(invalid(with_byte(filter, first + RESERVED + 3, 1)), ("reserved", 1 << 24));
         assert_eq!(invalid(with_byte(filter, first + LEVEL, 1)), ("level", 1));
         for (at, value) in [(0, 2), (1, 7), (BITS, 11), (BITS, 0)] {

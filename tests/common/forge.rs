@@ -13,6 +13,7 @@ pub const VERSION: usize = 8;
 pub const KIND: usize = 12;
 pub const PLANNED: usize = 13;
 pub const EXISTING: usize = 14;
+pub const STRIPES: usize = 15;
 pub const SEED: usize = 16;
 pub const HASHER_CHECK: usize = 24;
 pub const CAPACITY: usize = 32;
