@@ -21,9 +21,10 @@ use crate::{Kernel, Layout};
 pub enum InsertError {
     /// A search from the item's two buckets, through up to 500 buckets and the alternate buckets of
     /// their fingerprints, found no empty slot. Up to its [`capacity`](crate::Filter::capacity)
-    /// this happens to at most one filter in 10,000. An item that another thread is moving occupies
-    /// two slots. (A [`GrowingFilter`](crate::GrowingFilter) returns this only if it also cannot
-    /// append a segment.)
+    /// this happens to at most one filter in 10,000. It can happen earlier while another
+    /// thread moves an item, which occupies two slots meanwhile. (A
+    /// [`GrowingFilter`](crate::GrowingFilter) returns this only if it also cannot append a
+    /// segment.)
     Full,
     /// Both buckets hold only copies of the item or its aliases, `2 × slots per bucket` of them
     /// (half as many if both buckets are the same one). In a

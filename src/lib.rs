@@ -78,8 +78,8 @@
 //!
 //! # Growth
 //!
-//! [`GrowingFilter`] has the same methods, apart from saving and loading. If it is full, it appends
-//! a table with twice the buckets of the last one. Nothing is copied, and no thread waits for
+//! [`GrowingFilter`] has the same methods, and a few more. If it is full, it appends a table with
+//! twice the buckets of the last one. Nothing is copied, and no thread waits for
 //! another to append. The target rate holds for all tables together, however many there are. A
 //! lookup of an absent item reads every table, so give the capacity that you expect.
 //!
@@ -100,8 +100,8 @@
 //!   `Ok(false)`, you own no copy and must not call `remove`.
 //! - The `*_batch` methods, the `*_mask` methods (for bursts of up to 64 items), and
 //!   [`try_extend`](Filter::try_extend) handle many items with overlapping cache misses. From 8
-//!   items on this is faster than one call after another. In a [`CuckooFilter`], batches of lookups
-//!   use AVX-512 or AVX2 where the processor has them: see [`Kernel`].
+//!   items on this is faster than one call after another. Batches of lookups use AVX-512 or AVX2
+//!   where the processor has them: see [`Kernel`].
 //! - [`by_hash`](Filter::by_hash) gives the same methods for 64-bit hashes or integer keys.
 //!
 //! There is no [`FromIterator`] and no [`Extend`], because an insert can fail and these traits
@@ -109,10 +109,10 @@
 //!
 //! # Threads
 //!
-//! All methods take `&self`: share a filter by reference or in an [`Arc`](alloc::sync::Arc).
-//! Lookups take no lock and write nothing. [`insert`](Filter::insert) takes no lock while one of
-//! the item's two buckets has room. (Its documentation names the exception: items with many
-//! copies.)
+//! All methods but two take `&self`: share a filter by reference or in an
+//! [`Arc`](alloc::sync::Arc). (The two are `shrink_to_fit` and `save_exclusive`.) Lookups take no
+//! lock and write nothing. [`insert`](Filter::insert) takes no lock while one of the item's two
+//! buckets has room. (Its documentation names the exception: items with many copies.)
 //!
 //! - What overlapping calls may observe: [`Filter`](Filter#what-overlapping-calls-may-observe).
 //! - How it works: [`docs::design`].
@@ -150,8 +150,8 @@
 //! The [snapshot format](docs::snapshots) is the same on every platform. The results of the default
 //! hasher are not: for filters that move to another platform or release, use [`StableHashBuilder`]
 //! with [`hasher_with`](FilterBuilder::hasher_with) and [`load_with`](Filter::load_with).
-//! [`save_to`](Filter::save_to) replaces a file as a whole. [`docs::saving`] is a guide to both, and
-//! to saving beside async code.
+//! [`save_to`](Filter::save_to) replaces a file as a whole. [`docs::saving`] is a guide to both,
+//! and to saving beside async code.
 //!
 //! # Features
 //!
@@ -164,10 +164,10 @@
 //! Features only add; they change no signature. Without `std` the crate is `no_std` and needs an
 //! allocator and 64-bit atomics. It has everything but snapshots, with three differences:
 //!
-//! - A thread that waits for a stripe only spins. If a thread that holds a stripe can be interrupted
-//!   by another one that then waits for that stripe (an interrupt handler, or a scheduler with strict
-//!   priorities), the other one may spin forever. Apart from the getters, two operations take no
-//!   lock: a lookup, and an `insert` into a [`CuckooFilter`] without
+//! - A thread that waits for a stripe only spins. If a thread that holds a stripe can be
+//!   interrupted by another one that then waits for that stripe (an interrupt handler, or a
+//!   scheduler with strict priorities), the other one may spin forever. Apart from the getters, two
+//!   operations take no lock: a lookup, and an `insert` into a [`CuckooFilter`] without
 //!   [`max_copies`](FilterBuilder::max_copies) if one of the item's buckets has room.
 //! - The default seed comes from addresses and similar values, which can be guessed. If an attacker
 //!   can choose keys, pass a [`seed`](FilterBuilder::seed) from a random source of the platform.
@@ -176,7 +176,7 @@
 //!
 //! Without the feature `stats` the counts take no memory and no instruction. With it, each insert
 //! updates one more counter, a thread tries a lock before it waits for it, and a filter takes two
-//! to three KiB more.
+//! to three KiB more, and 16 bytes more for each stripe.
 //!
 //! # Compatibility
 //!

@@ -17,6 +17,7 @@ use common::{
 };
 use guira::{
     CuckooFilter, Filter, FilterBuilder, Fixed, Growing, GrowingFilter, Layout, LoadError,
+    StableHashBuilder,
 };
 use rand::{RngExt, rngs::SmallRng};
 
@@ -278,6 +279,40 @@ fn invalid_fields_of_one_engine_are_detected() {
     // A plan whose first segment has the longest fingerprints.
     let error = forged(&growing, |bytes| bytes[first..first + 3].copy_from_slice(&[1, 3, 22]));
     assert_eq!(invalid(error).0, "fingerprint bits");
+}
+
+/// A fingerprint that would not be one in the segments before.
+#[test]
+fn fingerprints_that_do_not_nest_are_detected() {
+    let builder = GrowingFilter::builder().capacity(10).layout(Layout::SemiSorted6x12);
+    let builder = builder.false_positive_rate(0.05).hasher_with(StableHashBuilder::with_seed);
+    let filter = builder.seed(2).build().expect("a small filter");
+    let mut keys = 0_u64..;
+    while filter.layout() != Layout::Plain4x16 {
+        filter.insert(&keys.next().expect("keys")).expect("room");
+    }
+    let last = filter.segments().len() - 1;
+    let forge = |fingerprint: u64| {
+        let mut bytes = filter.to_bytes();
+        // The first block of the last segment, which has just been appended.
+        let blocks = blocks(&bytes);
+        let (at, len) = blocks[blocks.len() - 1];
+        let empty = (at..at + len).step_by(8).find(|&at| number(&bytes, at) == 0);
+        put(&mut bytes, empty.expect("an empty bucket"), fingerprint);
+        let count = items(&bytes) + 8 * last;
+        let more = number(&bytes, count) + 1;
+        put(&mut bytes, count, more);
+        amend(&mut bytes);
+        pushed::<Growing>(&bytes, usize::MAX, &mut rng(1))
+    };
+    // Four bits longer than those of the first segment, of which the smallest is 16.
+    for fingerprint in [1, 15, 16, 255] {
+        let error = forge(fingerprint).expect_err("no fingerprint of this segment");
+        assert!(matches!(error, LoadError::InvalidBuckets), "{fingerprint}: {error:?}");
+    }
+    for fingerprint in [256, 65_535] {
+        forge(fingerprint).expect("the smallest fingerprint, or the largest one");
+    }
 }
 
 /// Words that the library never makes, in snapshots that are valid otherwise.

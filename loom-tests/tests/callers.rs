@@ -171,9 +171,13 @@ fn chain_unique_happens_before_a_hit() {
 #[test]
 fn chain_insert_into_an_earlier_segment_happens_before_a_hit() {
     let insert = |chain: &Chain| chain.insert(new()).expect("room in the first segment");
-    publish("growth_publish_earlier", 2_900, chain_with_room_in_the_first_segment, insert, |chain| {
-        chain.contains(new())
-    });
+    publish(
+        "growth_publish_earlier",
+        2_900,
+        chain_with_room_in_the_first_segment,
+        insert,
+        |chain| chain.contains(new()),
+    );
 }
 
 /// Catches an `insert_unique` into an earlier segment that does not publish what it adds.

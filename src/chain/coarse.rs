@@ -19,8 +19,8 @@ pub(super) struct Known {
     pub(super) pair: Pair,
 }
 
-/// Each method is the step of the same name in [`table`](crate::table), for the pair of the known
-/// item in this segment, which must not be finer than the one in which the item is known.
+/// The steps of [`table`](crate::table), for the pair of the known item in this segment. Except in
+/// `count_possible`, this segment must not be finer than the one in which the item is known.
 impl Segment {
     /// Returns whether this segment is not finer than the one with this addressing.
     pub(super) fn is_determined_by(&self, finest: &Addressing<Nested>) -> bool {

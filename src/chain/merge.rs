@@ -23,8 +23,8 @@ fn coarse_enough<'a>(
 }
 
 impl Chain {
-    /// Adds all copies of another chain, or none. `limit` is that on the copies of an item, if
-    /// there is one.
+    /// Adds all copies of another chain, or none. `limit` is the largest number of copies of an
+    /// item, if there is one.
     ///
     /// The fingerprints and the buckets of the first segments must be the same, and the hashes of
     /// items mixed alike. The other segments may differ.

@@ -17,7 +17,8 @@
 //!
 //! - **Segments.** Each is a table with at least twice the buckets of the one before it, a power of
 //!   two times as many. The factor is the same throughout if the builder planned the chain; the
-//!   argument does not need that. XX that knows a segment knows all earlier ones, for good.
+//!   argument does not need that. A thread that knows a
+//!   segment knows all earlier ones, for good.
 //! - **Nesting.** What a segment keeps of an item (fingerprint and pair of buckets) determines what
 //!   each earlier segment keeps of it: see [`addressing`](crate::table::Addressing). So items that
 //!   are aliases in a segment are aliases in all earlier ones. A later segment is *finer*.
@@ -153,12 +154,12 @@
 //! are many pairs that x may have, and nothing may be removed.) Say that u is in segment s, and x's
 //! own copy v in segment t. Copies are assigned within the same segment or to an earlier one, so t
 //! is not finer than k, and the merge sees v unless it finds another copy earlier. So again **t is
-//! not finer than s**, and s is not finer than k. If u was assigned to some y, then y is an alias of
-//! x in s, hence in t, and can be assigned v. So the copies cover the items that are left, and the
-//! two arguments above hold: the insert that pays for the removal happened before it, and among the
-//! copies that the removal was shown in the segments up to k, it took the finest. (If it started
-//! with the first segment, it could take the copy of an item that is an alias of x there and
-//! nowhere else.)
+//! not finer than s**, and s is not finer than k. If u was assigned to some y, then y is an alias
+//! of x in s, hence in t, and can be assigned v. So the copies cover the items that are left, and
+//! the two arguments above hold: the insert that pays for the removal happened before it, and among
+//! the copies that the removal was shown in the segments up to k, it took the finest. (If it
+//! started with the first segment, it could take the copy of an item that is an alias of x there
+//! and nowhere else.)
 //!
 //! A clear that overlaps the merge is treated as in a table: see `table/merge.rs`.
 //!

@@ -38,7 +38,8 @@ impl<S> FilterBuilder<Growing, S> {
     ///
     /// The cap does not cover what operations allocate while they run: searches, batches, clones,
     /// and, if several threads append a segment at the same moment, the segments of those that
-    /// come too late.
+    /// come too late. (A filter that is loaded from a snapshot has the same segments, but on huge
+    /// pages, so each of two megabytes or more may take up to two megabytes more.)
     ///
     /// ```
     /// use guira::{GrowingFilter, InsertError};

@@ -129,6 +129,10 @@ impl Saved for Fixed {
         field("target rate", form.target.to_bits(), form.target.to_bits() == 0)
     }
 
+    fn min_fingerprint(_form: &Form, _number: usize) -> u32 {
+        0
+    }
+
     fn restore(form: &Form, segments: Vec<Buckets>) -> Option<Self> {
         let (segment, buckets) = (form.plan[0], segments.into_iter().next()?);
         let table = Table::with_buckets(Addressing::new(segment.buckets), buckets, form.stripes)?;

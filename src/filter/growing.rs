@@ -126,6 +126,12 @@ impl Saved for Growing {
         field("target rate", target.to_bits(), rate <= target * (1.0 + 1e-9))
     }
 
+    fn min_fingerprint(form: &Form, number: usize) -> u32 {
+        let plan = plan_of(form).expect("a valid plan");
+        let (min, _) = plan.addressing(number).nesting().fingerprints();
+        min
+    }
+
     fn restore(form: &Form, segments: Vec<Buckets>) -> Option<Self> {
         let chain = Chain::restored(plan_of(form)?, segments)?;
         // A larger limit than fits into a word has no effect in the memory that there is.

@@ -175,8 +175,8 @@ impl<S> Filter<Growing, S> {
     /// exceed the cap ([`max_bytes`](crate::FilterBuilder::max_bytes)) or 2^32 buckets.
     ///
     /// A segment is appended by an insert that finds no room, at about
-    /// [`capacity`](Filter::capacity) items. Beside such an insert, the result may be that of the
-    /// segment after it. This reads no bucket.
+    /// [`capacity`](Filter::capacity) items. Beside such an insert, the result may already be
+    /// that of the segment after the one that it appends. This reads no bucket.
     ///
     /// ```
     /// let seen = guira::GrowingFilter::builder().capacity(1_000).max_bytes(100_000).build()?;

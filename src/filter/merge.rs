@@ -45,6 +45,8 @@ impl<E: Engine, S: BuildHasher> Filter<E, S> {
     /// a [`clear`](Self::clear) of this filter overlaps the call, merged items may remain or not,
     /// and nobody may remove them.
     ///
+    /// Segments that were appended stay, also if the merge is refused.
+    ///
     /// Takes as much memory as a clone of the other filter until it returns, and the time of an
     /// insert for each item. The locks of the other filter are held while its buckets are copied.
     ///

@@ -88,7 +88,8 @@ pub type GrowingFilter<S = DefaultHashBuilder> = Filter<Growing, S>;
 /// as long as the filter holds no more than its [`capacity`](Self::capacity). Items can be removed.
 /// Lookups acquire no lock and write nothing.
 ///
-/// All operations take `&self`: share the filter by reference or in an [`Arc`](alloc::sync::Arc).
+/// All operations take `&self`, except two that need exclusive access (`save_exclusive` and
+/// `shrink_to_fit`): share the filter by reference or in an [`Arc`](alloc::sync::Arc).
 ///
 /// # The contract of removal
 ///
@@ -122,9 +123,10 @@ pub type GrowingFilter<S = DefaultHashBuilder> = Filter<Growing, S>;
 /// - A thread that stops in the middle of an operation never delays a lookup, nor an insert into a
 ///   bucket with an empty slot, apart from the exception that [`insert`](Self::insert) names. It
 ///   can delay the operations that lock the stripe that it holds. A stripe serves 1/2048 of the
-///   fingerprints in tables of 2 MiB and more (1/255 if fingerprints have 8 bits), more in smaller
-///   tables, and an eighth in the smallest. Operations on the whole filter (`clear`, `clone`,
-///   `save`) that wait for it can delay all operations that take a lock.
+///   fingerprints in tables of 2 MiB and more (1/255 if fingerprints have 8 bits), and more in
+///   smaller tables: up to 1/32 in a `CuckooFilter`, and up to 1/8 in a `GrowingFilter`. Operations
+///   on the whole filter (`clear`, `clone`, `save`) that wait for it can delay all operations that
+///   take a lock.
 ///
 /// # Panics
 ///

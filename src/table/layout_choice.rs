@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 use crate::Layout;
 
 /// All layouts in order of preference: a filter takes the first one that meets its target. `choose`
-/// in `filter/fixed.rs` applies this to a single table, and `plan` in `chain/plan.rs` to segments.
+/// in `filter/fixed.rs` applies this to a single table, and `plan` in `chain/planning.rs` to
+/// segments.
 ///
 /// Layouts with more slots per bucket come first, since they need fewer bits per item. Of two
 /// layouts with equally many, the plain one comes first, since it is faster. If `fastest` is set,

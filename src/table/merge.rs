@@ -14,10 +14,10 @@
 //!
 //! The contract of `clear` needs care. A clear that overlaps the merge may have taken a copy that
 //! the merge added, and the merge must not remove another one in its place: that might belong to an
-//! alias that was inserted after the clear. So every stripe counts the clears. The merge reads the
-//! count under a lock before it adds anything, and again under the lock of each removal, and does
-//! not remove if the count has changed. A clear holds all locks, and raises the counts before it
-//! clears a slot. If the count is unchanged, every clear either ended before the first insert of
+//! alias that was inserted after the clear. So the stripes have one count of the clears. The merge
+//! reads it under a lock before it adds anything, and again under the lock of each removal, and
+//! does not remove if the count has changed. A clear holds all locks, and raises the count before
+//! it clears a slot. If the count is unchanged, every clear either ended before the first insert of
 //! the merge, or starts after the removal. If it has changed, copies may be left behind, as by any
 //! insert that overlaps a clear.
 
@@ -29,7 +29,8 @@ use crate::{InsertError, bucket::BucketLayout, sync::Relaxed};
 /// What a merge did.
 #[derive(Debug)]
 pub struct Merged {
-    /// By how many the copies became more. Not zero after a refusal only if a clear overlapped it.
+    /// The change of the number of copies. After a refusal it is zero, unless a clear overlapped
+    /// the merge.
     pub change: i64,
     /// Whether all copies were added.
     pub outcome: Result<(), MergeRefusal>,
@@ -57,9 +58,9 @@ impl Merged {
         Self { change: 0, outcome: Err(MergeRefusal::OutOfMemory) }
     }
 
-    /// Adds all pairs, or removes again what it added. `each` passes the pairs and the segments in
-    /// which they are to a function until that returns `false`, in every call the same ones in the
-    /// same order. `items` is their number.
+    /// Adds all pairs, or removes again what it added. `each` calls a function with every
+    /// pair and the segment that holds it, until the function returns `false`. Each call of `each`
+    /// passes the same pairs in the same order. `items` is their number.
     ///
     /// `undo` returns whether it removed a copy.
     pub(crate) fn all_or_none<S>(
@@ -95,8 +96,8 @@ impl Merged {
 }
 
 impl Table {
-    /// Adds all fingerprints of another table with the same addressing, or none. `limit` is that on
-    /// the copies of an item, if there is one.
+    /// Adds all fingerprints of another table with the same addressing, or none. `limit` is the
+    /// largest number of copies of an item, if there is one.
     pub fn merge<L: BucketLayout>(&self, other: &Self, limit: Option<usize>) -> Merged {
         let Some((copy, items)) = other.try_clone::<L>(false) else {
             return Merged::out_of_memory();

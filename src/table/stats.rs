@@ -92,7 +92,8 @@ mod on {
         }
     }
 
-    /// The counters of a filter. Clones share the same counters.
+    /// The counters of a filter, shared by its segments: a clone of this value shares them. (A
+    /// clone of the filter has its own.)
     #[derive(Clone, Debug)]
     pub(crate) struct Counters(Arc<All>);
 

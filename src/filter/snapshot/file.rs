@@ -241,8 +241,9 @@ impl Temporary {
             let path = beside.with_file_name(name);
             match create_new(&path, replaced) {
                 Ok(file) => {
-                    // Where there are no locks, no save takes this file for one that was left
-                    // behind. Otherwise a save that did so holds the lock for a moment.
+                    // Where there are no locks, no other save removes this file. Where there are,
+                    // one may have taken it for abandoned before it was locked here. Such a save
+                    // holds the lock only while it removes the file, so wait, and then look.
                     if file.lock().is_err() || is_at(&file, &path) != Some(false) {
                         let created = Self { file, path: Some(path) };
                         #[cfg(unix)]

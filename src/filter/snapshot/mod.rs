@@ -49,6 +49,10 @@ pub(crate) trait Saved: Sized {
     /// Validates what is particular to this engine. All else is valid.
     fn check(form: &Form) -> Result<(), LoadError>;
 
+    /// The smallest fingerprint that a segment can hold. A smaller one would not be a fingerprint in
+    /// coarser segments.
+    fn min_fingerprint(form: &Form, number: usize) -> u32;
+
     /// Returns the engine with these words, or `None` if the system refuses the memory for the
     /// rest.
     fn restore(form: &Form, segments: Vec<Buckets>) -> Option<Self>;

@@ -66,6 +66,8 @@ pub(super) struct Receiver<E, S, F> {
     checksum: u64,
     /// The census of the segment that arrives, so far.
     census: Census,
+    /// The smallest fingerprint that this segment can hold.
+    min_fingerprint: u32,
     complete: Vec<Buckets>,
     failed: bool,
     engine: PhantomData<fn() -> E>,
@@ -90,6 +92,7 @@ impl<E: Engine, S: BuildHasher, F: FnOnce(u64) -> S> Receiver<E, S, F> {
             header: None,
             checksum: 0,
             census: NOTHING,
+            min_fingerprint: 0,
             complete: Vec::new(),
             failed: false,
             engine: PhantomData,
@@ -197,9 +200,9 @@ impl<E: Engine, S: BuildHasher, F: FnOnce(u64) -> S> Receiver<E, S, F> {
 
     fn complete_block(&mut self, number: usize, mut loader: TableLoader) -> Piece {
         let layout = self.header().form.plan[number].layout;
-        let (before, mut census) = (self.checksum, self.census);
+        let (before, mut census, min) = (self.checksum, self.census, self.min_fingerprint);
         self.checksum = loader.accept(|bytes| {
-            with_layout!(layout, L => add_census::<L>(bytes, &mut census));
+            with_layout!(layout, L => add_census::<L>(bytes, min, &mut census));
             block_checksum(before, bytes)
         });
         self.census = census;
@@ -237,7 +240,10 @@ impl<E: Engine, S: BuildHasher, F: FnOnce(u64) -> S> Receiver<E, S, F> {
             Source::Slice(_) => TableLoader::at_once(segment.buckets),
             Source::Stream { .. } => TableLoader::incremental(segment.buckets),
         };
-        Ok(Piece::Block(number, loader.ok_or_else(|| header.out_of_memory())?))
+        let min_fingerprint = E::min_fingerprint(&header.form, number);
+        let loader = loader.ok_or_else(|| header.out_of_memory())?;
+        self.min_fingerprint = min_fingerprint;
+        Ok(Piece::Block(number, loader))
     }
 
     fn header(&self) -> &Header {
@@ -248,8 +254,9 @@ impl<E: Engine, S: BuildHasher, F: FnOnce(u64) -> S> Receiver<E, S, F> {
 /// The census of no words.
 const NOTHING: Census = Census { occupied: 0, valid: true };
 
-/// Adds the census of the words in these bytes.
-fn add_census<L: BucketLayout>(bytes: &[u8], sum: &mut Census) {
+/// Adds the census of the words in these bytes, which are valid only if all their fingerprints are
+/// at least `min`.
+fn add_census<L: BucketLayout>(bytes: &[u8], min: u32, sum: &mut Census) {
     let mut block = [0; CENSUS_BLOCK];
     for bytes in bytes.chunks(8 * CENSUS_BLOCK) {
         let words = &mut block[..bytes.len() / 8];
@@ -259,6 +266,11 @@ fn add_census<L: BucketLayout>(bytes: &[u8], sum: &mut Census) {
         let census = L::census(words);
         sum.occupied += census.occupied;
         sum.valid &= census.valid;
+        // Only then: the fingerprints of an invalid word are arbitrary.
+        if sum.valid && min > L::MIN_FINGERPRINT {
+            let mut fingerprints = words.iter().flat_map(|&word| L::fingerprints(word));
+            sum.valid = fingerprints.all(|fingerprint| fingerprint.get() >= min);
+        }
     }
 }
 

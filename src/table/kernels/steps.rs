@@ -132,7 +132,8 @@ macro_rules! steps {
             }
         }
 
-        /// The fingerprints in the first table, which select the stripe, of those in the last one.
+        /// Converts fingerprints in the last table to those in the first one, which select the
+        /// stripe.
         #[inline]
         #[target_feature(enable = $features)]
         fn firsts<const NESTED: bool>(view: &View<'_>, fingerprints: Vector) -> Vector {

@@ -1,5 +1,5 @@
-//! Mutants of growing filters: segments read or appended in the wrong way, and faults of a table that
-//! are on for its callers in the chain only.
+//! Mutants of growing filters: segments read or appended in the wrong way, and faults of a table
+//! that are on for its callers in the chain only.
 
 use super::super::change::{
     Change::{After, Before, Condition, Delay, Delete, During, Instead, Weaken},
@@ -45,7 +45,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "chain-lookup-from-first",
-        "a lookup reads the first segment first",
+        "a lookup compares one segment after the other, the first one first",
         Condition("self.segments().any(|segment| segment.contains_unvalidated(mixed))"),
     )
     .survives("it is correct: one version covers all segments, in whatever order they are read"),
