@@ -11,7 +11,9 @@ use std::{
 };
 
 use common::{Subject, Watchdog, rng, scaled, suite::on_both_engines};
-use guira::{BuildError, CuckooFilter, Filter, Fixed, InsertError, Layout};
+#[cfg(feature = "std")]
+use guira::Fixed;
+use guira::{BuildError, CuckooFilter, Filter, InsertError, Layout};
 use rand::RngExt;
 
 on_both_engines! {

@@ -311,7 +311,7 @@ impl<E, S> FilterBuilder<E, S> {
     /// ```
     /// let builder = guira::GrowingFilter::builder().capacity(1_000);
     /// let (few, many) = (builder.clone().build()?, builder.writers(32).build()?);
-    /// assert!(few.size_in_bytes() < 3_000 && many.size_in_bytes() > 32_000);
+    /// assert!(few.size_in_bytes() < 6_000 && many.size_in_bytes() > 32_000);
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn writers(mut self, threads: usize) -> Self {
