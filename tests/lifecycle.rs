@@ -169,8 +169,8 @@ fn history(seed: u64, rate: f64, done: &mut Done) -> Vec<Vec<u8>> {
     descriptions
 }
 
-/// At every rate, with many copies, and with many aliases (at a rate of 0.9): no item is missed, the
-/// counts are right, and equal histories give equal filters.
+/// At every rate, with many copies, and with many aliases (at a rate of 0.9): no item is missed,
+/// the counts are right, and equal histories give equal filters.
 #[test]
 fn histories_miss_nothing_and_leave_nothing() {
     let _watchdog = Watchdog::new("histories_miss_nothing_and_leave_nothing");

@@ -10,8 +10,8 @@ fn bytes_for_a_thousand(rate: f64) -> usize {
     builder.build().unwrap().size_in_bytes()
 }
 
-/// The bar is 2,500 bytes. At 0.1 %, the buckets alone take 2,136 bytes, and the value of the filter,
-/// with its hasher and the first segment, takes 320.
+/// The bar is 2,500 bytes. At 0.1 %, the buckets alone take 2,136 bytes, and the value of the
+/// filter, with its hasher and the first segment, takes 320.
 #[test]
 fn a_growing_filter_for_a_thousand_items_is_small() {
     let sizes = [0.03, 0.01, 0.003, 0.001].map(bytes_for_a_thousand);

@@ -55,9 +55,9 @@ impl Plan {
     }
 
     /// Returns the plan of a chain whose first segment has this many buckets, given the layout and
-    /// the level of each segment. `None` if no chain can have it: if there is no segment, the levels
-    /// do not ascend from 0, a fingerprint is shorter than one before it, or a segment has fewer
-    /// than 1 or more than 2^32 buckets.
+    /// the level of each segment. `None` if no chain can have it: if there is no segment, the
+    /// levels do not ascend from 0, a fingerprint is shorter than one before it, or a segment has
+    /// fewer than 1 or more than 2^32 buckets.
     pub(crate) fn of_layouts(first_buckets: u64, segments: &[(Layout, u32)]) -> Option<Self> {
         let (&(first, 0), &(_, last_level)) = (segments.first()?, segments.last()?) else {
             return None;

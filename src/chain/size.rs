@@ -7,8 +7,8 @@ use crate::{
 };
 
 impl Chain {
-    /// Bytes of buckets, stripes, statistics, plan and places, alignment included. The first segment
-    /// itself is part of the chain.
+    /// Bytes of buckets, stripes, statistics, plan and places, alignment included. The first
+    /// segment itself is part of the chain.
     #[must_use]
     #[expect(clippy::missing_panics_doc, reason = "the size of what was allocated fits")]
     pub fn size_in_bytes(&self) -> usize {

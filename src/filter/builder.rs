@@ -295,15 +295,16 @@ impl<E, S> FilterBuilder<E, S> {
     }
 
     /// Sets the number of threads that are expected to write to the filter at the same time, from 1
-    /// up. Any number of threads may write, whatever this is. The setting decides how much memory is
-    /// spent so that they seldom wait for one another.
+    /// up. Any number of threads may write, whatever this is. The setting decides how much memory
+    /// is spent so that they seldom wait for one another.
     ///
     /// A filter has a stripe (a lock and a version, 16 bytes) for every 64 to 128 buckets, at least
-    /// 32 and at most 2,048. With this setting, it has at least 64 of them for each expected writer.
-    /// For every 16 stripes it has a shard of the counter of items, 128 bytes, at most 64. In a
-    /// [`GrowingFilter`](crate::GrowingFilter), the number follows from eight times the buckets of
-    /// the first segment, is at least 8, and stays the same however far the filter grows. **So set
-    /// this if a `GrowingFilter` starts small, grows large, and has several writers.**
+    /// 32 and at most 2,048. With this setting, it has at least 64 of them for each expected
+    /// writer. For every 16 stripes it has a shard of the counter of items, 128 bytes, at most 64.
+    /// In a [`GrowingFilter`](crate::GrowingFilter), the number follows from eight times the
+    /// buckets of the first segment, is at least 8, and stays the same however far the filter
+    /// grows. **So set this if a `GrowingFilter` starts small, grows large, and has several
+    /// writers.**
     ///
     /// The number of processors plays no part: a filter has the same
     /// [`size_in_bytes`](Filter::size_in_bytes) on all 64-bit machines. Clones keep the setting.

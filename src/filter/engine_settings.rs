@@ -10,8 +10,8 @@ impl<E, S> FilterBuilder<E, S> {
     /// [`Kernel::Scalar`]. If the kernel is not available, [`build`](Self::build) fails.
     ///
     /// It applies to [`contains_batch`](crate::Filter::contains_batch) and to
-    /// [`contains_mask`](crate::Filter::contains_mask). Clones use the same kernel. A snapshot does not
-    /// contain it: a filter that is loaded uses the best one.
+    /// [`contains_mask`](crate::Filter::contains_mask). Clones use the same kernel. A snapshot does
+    /// not contain it: a filter that is loaded uses the best one.
     ///
     /// ```
     /// use guira::{CuckooFilter, Kernel};
@@ -30,11 +30,11 @@ impl<S> FilterBuilder<Growing, S> {
     /// Sets a cap on the memory of the filter, in bytes. Without one, it grows until the system
     /// refuses memory.
     ///
-    /// [`size_in_bytes`](crate::Filter::size_in_bytes) never exceeds the cap, neither in this filter nor
-    /// in its clones. If another segment would exceed it, an insert without room fails with
-    /// [`Full`](crate::InsertError::Full), and all items stay. Each segment has at least twice the
-    /// buckets of the one before it (see [`growth_factor`](Self::growth_factor)), so a filter may be
-    /// full long before it takes this many bytes.
+    /// [`size_in_bytes`](crate::Filter::size_in_bytes) never exceeds the cap, neither in this
+    /// filter nor in its clones. If another segment would exceed it, an insert without room fails
+    /// with [`Full`](crate::InsertError::Full), and all items stay. Each segment has at least twice
+    /// the buckets of the one before it (see [`growth_factor`](Self::growth_factor)), so a filter
+    /// may be full long before it takes this many bytes.
     ///
     /// The cap does not cover what operations allocate while they run: searches, batches, clones,
     /// and, if several threads append a segment at the same moment, the segments of those that
@@ -71,7 +71,8 @@ impl<S> FilterBuilder<Growing, S> {
     /// let seen = builder.clone().growth_factor(8).build()?;
     /// seen.try_extend(0..20_000).unwrap();
     /// assert_eq!(seen.segments().len(), 3); // for 1,000, about 8,000 and about 64,000 items
-    /// assert_eq!(builder.growth_factor(3).build().unwrap_err(), BuildError::InvalidGrowthFactor(3));
+    /// let error = builder.growth_factor(3).build().unwrap_err();
+    /// assert_eq!(error, BuildError::InvalidGrowthFactor(3));
     /// # Ok::<(), BuildError>(())
     /// ```
     pub fn growth_factor(mut self, factor: usize) -> Self {

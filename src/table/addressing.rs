@@ -6,13 +6,14 @@
 //! # Nesting
 //!
 //! The segment at level n of a chain has 2^n times the buckets of the first one, and fingerprints
-//! at least as long. (A chain may leave out levels: its segments may be at levels 0, 3, and 6.) What
-//! the segment at a level keeps of an item determines what one at any lower level keeps of it:
+//! at least as long. (A chain may leave out levels: its segments may be at levels 0, 3, and 6.)
+//! What the segment at a level keeps of an item determines what one at any lower level keeps of it:
 //!
 //! - The fingerprint, without its last `extra_bits` bits, is the one in the first segment.
 //! - The first bucket, halved, is the first bucket at the level before. Both are multiply-shifts of
 //!   the same 32 bits onto ranges that differ by a power of two.
-//! - The alternate bucket, halved, is the alternate bucket at the level before: the bits that remain after `level` halvings are reflected as in the first segment, and the bits that the
+//! - The alternate bucket, halved, is the alternate bucket at the level before: the bits that
+//!   remain after `level` halvings are reflected as in the first segment, and the bits that the
 //!   halvings drop are combined by XOR with bits that depend on the fingerprint alone.
 //!
 //! So items that are aliases in one segment (same fingerprint, same pair of buckets) are aliases in

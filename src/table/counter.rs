@@ -5,7 +5,8 @@ use alloc::boxed::Box;
 use super::try_boxed;
 use crate::sync::{Tally, number_of_this_thread};
 
-/// Largest number of shards. (Without std, threads cannot be distinguished, and use the same shard.)
+/// Largest number of shards. (Without std, threads cannot be distinguished, and use the same
+/// shard.)
 const MAX_SHARDS: usize = if cfg!(loom) {
     2
 } else if cfg!(any(feature = "std", shuttle)) {

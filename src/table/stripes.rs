@@ -5,8 +5,9 @@
 //! operations take one of them. The types do not check that it is the guard of the right stripe.
 //!
 //! A table has about one stripe for every 64 to 128 buckets, within limits, and more if the user
-//! expects many writers: see [`Stripes::count_for`]. The segments of a chain share their stripes: as
-//! many as a table of eight times the size of the first segment has, or fewer if that is small. See `chain/plan.rs`.
+//! expects many writers: see [`Stripes::count_for`]. The segments of a chain share their stripes:
+//! as many as a table of eight times the size of the first segment has, or fewer if that is small.
+//! See `chain/plan.rs`.
 
 use alloc::{boxed::Box, vec::Vec};
 use core::num::NonZero;

@@ -61,7 +61,8 @@ impl Table {
 }
 
 impl<N: Nesting> Table<N> {
-    /// Copies all words, in order. A caller that finds an item in the copy happens after its insert.
+    /// Copies all words, in order. A caller that finds an item in the copy happens after its
+    /// insert.
     ///
     /// The caller holds all stripes of this table. Other threads wait for them, so the memory of
     /// the copy should be [touched](touched_words).

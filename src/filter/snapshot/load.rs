@@ -78,14 +78,15 @@ impl<E: Engine, S: BuildHasher> Filter<E, S> {
     /// Loads a filter with this hasher from all the bytes of a snapshot.
     ///
     /// # Errors
-    /// As [`from_bytes`](Filter::from_bytes); [`LoadError::OtherHasher`] if the items were hashed by
-    /// another hasher, or with another seed of it.
+    /// As [`from_bytes`](Filter::from_bytes); [`LoadError::OtherHasher`] if the items were hashed
+    /// by another hasher, or with another seed of it.
     ///
     /// ```
     /// use guira::{CuckooFilter, LoadError, StableHashBuilder};
     ///
     /// let hasher = StableHashBuilder::with_seed(7);
-    /// let bytes = CuckooFilter::builder().capacity(1_000).hasher(hasher).build().unwrap().to_bytes();
+    /// let filter = CuckooFilter::with_capacity_and_hasher(1_000, hasher);
+    /// let bytes = filter.to_bytes();
     /// assert!(CuckooFilter::from_bytes_with_hasher(&bytes, hasher)?.is_empty());
     /// assert!(matches!(CuckooFilter::from_bytes(&bytes), Err(LoadError::OtherHasher)));
     /// # Ok::<(), LoadError>(())

@@ -69,8 +69,8 @@ impl<E: Engine, S: BuildHasher> Loader<E, S> {
     /// Returns the filter.
     ///
     /// # Errors
-    /// [`LoadError::Truncated`] if bytes are missing, [`LoadError::Failed`] after another error, and
-    /// [`LoadError::OutOfMemory`] if the system refuses the memory beside the buckets.
+    /// [`LoadError::Truncated`] if bytes are missing, [`LoadError::Failed`] after another error,
+    /// and [`LoadError::OutOfMemory`] if the system refuses the memory beside the buckets.
     ///
     /// ```
     /// use guira::{CuckooFilter, LoadError};

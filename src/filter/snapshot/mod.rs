@@ -49,8 +49,8 @@ pub(crate) trait Saved: Sized {
     /// Validates what is particular to this engine. All else is valid.
     fn check(form: &Form) -> Result<(), LoadError>;
 
-    /// The smallest fingerprint that a segment can hold. A smaller one would not be a fingerprint in
-    /// coarser segments.
+    /// The smallest fingerprint that a segment can hold. A smaller one would not be a fingerprint
+    /// in coarser segments.
     fn min_fingerprint(form: &Form, number: usize) -> u32;
 
     /// Returns the engine with these words, or `None` if the system refuses the memory for the
@@ -78,9 +78,9 @@ impl<E: Engine, S: BuildHasher> Filter<E, S> {
     ///
     /// The buckets are copied first, with all stripes locked. Removals, relocations, `count`,
     /// `insert_unique`, inserts that are about to fail with `TooManyCopies`, and other operations
-    /// on the whole filter wait for the copy, about as long as `memcpy` takes. Lookups and inserts into
-    /// buckets with an empty slot do not. No lock is held while the snapshot is written. The copy
-    /// takes as much memory as the buckets until the call returns. (A thread that is suspended
+    /// on the whole filter wait for the copy, about as long as `memcpy` takes. Lookups and inserts
+    /// into buckets with an empty slot do not. No lock is held while the snapshot is written. The
+    /// copy takes as much memory as the buckets until the call returns. (A thread that is suspended
     /// while it holds a stripe delays the save, and with it possibly every operation that needs a
     /// stripe.)
     ///

@@ -45,8 +45,8 @@ const MAX_COPIED: usize = 128;
 /// Smallest number of items per stripe for which versions are copied.
 const ITEMS_PER_COPY: usize = 4;
 
-/// The batch window in chains, in items. Each has two cache lines in every segment, and the lines of
-/// a window must stay in a first-level cache.
+/// The batch window in chains, in items. Each has two cache lines in every segment, and the lines
+/// of a window must stay in a first-level cache.
 const WINDOW_IN_CHAINS: usize = 16;
 
 /// Returns the batch window of a table that stands alone, or of a chain.

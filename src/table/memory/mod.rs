@@ -19,8 +19,8 @@ use model::Words;
 #[cfg(not(any(loom, shuttle)))]
 use system::Words;
 
-/// Size of a huge page on x86-64 and aarch64. Tables of this size and larger that request huge pages
-/// are aligned to it.
+/// Size of a huge page on x86-64 and aarch64. Tables of this size and larger that request huge
+/// pages are aligned to it.
 const HUGE_PAGE: usize = 2 << 20;
 
 /// The buckets of a table. All are empty at first.

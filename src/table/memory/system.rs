@@ -9,8 +9,8 @@ use super::{HUGE_PAGE, Word};
 const CACHE_LINE: usize = 64;
 /// Size of a page in bytes on most systems. It is larger on some.
 const SMALL_PAGE: usize = 4 << 10;
-/// Smallest table, in bytes, that is aligned to a cache line: in smaller ones the bytes for it would
-/// weigh more than the one cache line that they may save.
+/// Smallest table, in bytes, that is aligned to a cache line: in smaller ones the bytes for it
+/// would weigh more than the one cache line that they may save.
 const MIN_ALIGNED: usize = 4 << 10;
 /// Smallest table, in bytes, that gets a mapping of its own when it is loaded incrementally.
 #[cfg(all(target_os = "linux", not(miri)))]
@@ -97,12 +97,12 @@ impl Words {
     /// Returns words in this memory, from its first multiple of `align` on.
     ///
     /// # Safety
-    /// The memory is zeroed, aligned to a word, came from this source, and is longer than the words by
-    /// `align` minus a word.
+    /// The memory is zeroed, aligned to a word, came from this source, and is longer than the words
+    /// by `align` minus a word.
     unsafe fn within(memory: NonNull<u8>, len: usize, align: usize, source: Source) -> Self {
         let padding = memory.as_ptr().addr().next_multiple_of(align) - memory.as_ptr().addr();
-        // SAFETY: `padding` is a multiple of a word below `align`, and the memory is longer than the
-        // words by `align` minus a word.
+        // SAFETY: `padding` is a multiple of a word below `align`, and the memory is longer than
+        // the words by `align` minus a word.
         let first = unsafe { memory.add(padding) }.cast::<Word>();
         Self { first, len, memory, source }
     }
