@@ -79,6 +79,13 @@ impl Scene {
         Pair { fingerprint: Self::last().stripe_fingerprint(fingerprint), buckets }
     }
 
+    /// Writes an item into its first bucket, alone.
+    fn put(&self, hash: u64) {
+        let last = Self::last().pair(mix(hash, SEED));
+        let Pair { fingerprint, buckets } = if self.nested { last } else { self.pair(hash) };
+        self.words[buckets[0] as usize].store(fingerprint.get().into(), Relaxed);
+    }
+
     /// The number of the stripe of a hash.
     fn stripe(&self, hash: u64) -> usize {
         self.pair(hash).fingerprint.get() as usize % self.stripes.as_slice().len()
@@ -332,6 +339,31 @@ fn second_lookups_answer_for_their_own_items() {
                 let mut by_place = found_by_place.borrow_mut();
                 by_place.iter_mut().zip(found).for_each(|(sum, found)| *sum += u32::from(found));
                 by_place.chunks(47).all(|part| part.iter().any(|&found| found > 0))
+            });
+        });
+    });
+}
+
+#[test]
+fn items_found_at_first_stay_found_beside_second_lookups() {
+    everywhere(|scene, how @ (_, way, _)| {
+        let [present, absent] = [5, 6].map(|wanted| scene.hashes(1, |stripe| stripe == wanted)[0]);
+        let [of_present, of_absent] = [present, absent].map(|hash| scene.pair(hash).buckets);
+        assert!(of_present.iter().all(|bucket| !of_absent.contains(bucket)));
+        scene.put(present);
+        let hashes: Vec<u64> =
+            (0..len(way)).map(|place| if place % 2 == 0 { present } else { absent }).collect();
+        let again = Cell::new(false);
+        let lookup = |hash| {
+            assert_eq!(hash, absent, "{how:?}");
+            again.set(true);
+            false
+        };
+        scene.beside_bumps(&[absent], || {
+            until(&how, || {
+                let Found(found, _) = scene.look_up(how, &hashes, &lookup);
+                assert!(found.iter().step_by(2).all(|&is_found| is_found), "{how:?}: {found:?}");
+                again.get()
             });
         });
     });
