@@ -192,17 +192,17 @@ fn lookup_beside_an_alias_inserted_and_one_removed() {
     });
 }
 
-/// Catches a lookup that misses an item which moves within the second segment.
-#[test]
-fn lookup_beside_a_move() {
-    check("growth_move", 2_300, EVERY_WAY, |seen| {
+/// Looks up an item while it moves from its first bucket in the second segment to the other one.
+/// `from_source` says whether the lookup reads the first bucket first.
+fn beside_a_move(name: &str, floor: usize, from_source: bool) {
+    check(name, floor, EVERY_WAY, move |seen| {
         let chain = with_second_segment();
         // Not of the stripe of the items that fill the segment.
         let [item, reversed] = two_places(1, 0);
         let slots = LAYOUT.slots_per_bucket() as usize;
         crowd_second_segment(&chain, item);
         let done = Mark::default();
-        let reader = spawn_reader(&chain, seen, &done, reversed);
+        let reader = spawn_reader(&chain, seen, &done, if from_source { item } else { reversed });
         let writer = spawn(&chain, move |chain| {
             chain.insert(of_stripe(0, false, slots)[0]).expect("the item's slot");
             done.set();
@@ -211,6 +211,18 @@ fn lookup_beside_a_move() {
         writer.join().unwrap();
         assert_eq!((chain.count(item), chain.layouts().len()), (1, 2));
     });
+}
+
+/// Catches a lookup that misses an item which moves within the second segment.
+#[test]
+fn lookup_beside_a_move() {
+    beside_a_move("growth_move", 2_300, false);
+}
+
+/// Catches a lookup that reads the word from which an item moves without an Acquire.
+#[test]
+fn lookup_beside_a_move_from_the_word_read_first() {
+    beside_a_move("growth_move_from_first", 17_000, true);
 }
 
 /// Catches an `insert` that fails with `TooManyCopies` because a half-done move counts twice.
