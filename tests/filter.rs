@@ -215,7 +215,8 @@ fn memory_is_what_the_buckets_need() {
     let filter = filter::<Fixed>(1_000_000, 5);
     let buckets = filter.slots() / 4 * 8;
     let beside = filter.size_in_bytes() - buckets;
-    assert!(beside < 64 * 1024, "{beside} bytes beside the buckets");
+    // Statistics take 32 KiB more for the stripes, and more for the counters.
+    assert!(beside < 96 * 1024, "{beside} bytes beside the buckets");
     assert!(filter.slots() < 1_100_000, "{} slots for a million items", filter.slots());
 }
 
