@@ -22,7 +22,9 @@ use guira::{
 fn description<E: Subject>(filter: &Stable<E>) -> impl PartialEq + Debug {
     let segments: Vec<guira::Segment> = filter.segments().collect();
     let rate = filter.false_positive_rate().to_bits();
-    (filter.len(), filter.capacity(), segments, rate, format!("{filter:?}"))
+    // Statistics start anew when a filter is loaded.
+    let debug = (!cfg!(feature = "stats")).then(|| format!("{filter:?}"));
+    (filter.len(), filter.capacity(), segments, rate, debug)
 }
 
 /// Saves and loads filters in all ways, and goes on with the originals and the copies alike.
