@@ -73,8 +73,8 @@ impl Segment {
         with_layout!(self.layout(), L => self.table().undo_locked::<L>(guard, clears, pair))
     }
 
-    /// Counts the copies that may be copies of the item, without the lock. In a finer segment, the
-    /// item may have one of several pairs: copies of all of these count.
+    /// Counts the copies that may be copies of the item. The caller holds the stripe. In a finer
+    /// segment, the item may have one of several pairs: copies of all of these count.
     pub(super) fn count_possible(&self, known: &Known) -> usize {
         let common = self.addressing().common(&known.finest);
         let pair = common.coarse_pair(&known.finest, known.pair);

@@ -307,7 +307,8 @@ impl<E, S> FilterBuilder<E, S> {
     /// writers.**
     ///
     /// The number of processors plays no part: a filter has the same
-    /// [`size_in_bytes`](Filter::size_in_bytes) on all 64-bit machines. Clones keep the setting.
+    /// [`size_in_bytes`](Filter::size_in_bytes) on all 64-bit machines. Clones keep the setting,
+    /// and so do snapshots.
     ///
     /// ```
     /// let builder = guira::GrowingFilter::builder().capacity(1_000);

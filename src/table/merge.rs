@@ -235,11 +235,4 @@ impl<N: Nesting> Table<N> {
         }
         true
     }
-
-    /// Counts the occupied slots. Meanwhile no other thread may use the table.
-    pub(crate) fn count_occupied<L: BucketLayout>(&self) -> u64 {
-        let words = self.buckets.as_slice().iter();
-        // Relaxed: no other thread uses the table.
-        words.map(|word| L::fingerprints(word.load(Relaxed)).count() as u64).sum()
-    }
 }

@@ -78,6 +78,17 @@ impl<N: Nesting> Table<N> {
         acquire_fence();
     }
 
+    /// Counts the occupied slots. Meanwhile no other thread may use the table.
+    pub(crate) fn count_occupied<L: BucketLayout>(&self) -> u64 {
+        let mut block = [0; CENSUS_BLOCK];
+        let blocks = self.buckets.as_slice().chunks(CENSUS_BLOCK).map(|words| {
+            let block = &mut block[..words.len()];
+            load_all(words, block);
+            L::census(block).occupied
+        });
+        blocks.sum()
+    }
+
     /// Removes every fingerprint. Returns the number of slots that were cleared.
     ///
     /// The caller holds all stripes, and has bumped their versions.
