@@ -31,6 +31,8 @@ pub enum InsertError {
     /// [`GrowingFilter`](crate::GrowingFilter): copies take half of these slots in the last
     /// segment. With [`max_copies`](crate::FilterBuilder::max_copies): there are that many copies.
     TooManyCopies,
+    /// The value has more bits than the values of the map.
+    ValueTooLarge,
 }
 
 impl fmt::Display for InsertError {
@@ -38,6 +40,7 @@ impl fmt::Display for InsertError {
         f.write_str(match self {
             Self::Full => "the filter is full: no empty slot is within reach, and it cannot grow",
             Self::TooManyCopies => "the item's buckets hold too many copies of it",
+            Self::ValueTooLarge => "the value has more bits than the values of the map",
         })
     }
 }
@@ -192,6 +195,16 @@ pub enum BuildError {
         /// The lowest possible target.
         lowest: f64,
     },
+    /// A value would have more than 16 bits.
+    InvalidValueBits(u32),
+    /// The layout was made for values of another size, or for none.
+    #[non_exhaustive]
+    LayoutUnsuitable {
+        /// The layout.
+        layout: Layout,
+        /// The bits of a value, or `None` if the items of this filter have no values.
+        value_bits: Option<u32>,
+    },
     /// The layout does not meet the target false-positive rate. For a growing filter: a chain that
     /// begins with this layout cannot meet it.
     #[non_exhaustive]
@@ -242,6 +255,15 @@ impl fmt::Display for BuildError {
                     "a false-positive rate of {target} cannot be met; the lowest possible is \
                      {lowest:e}"
                 )
+            }
+            Self::InvalidValueBits(bits) => {
+                write!(f, "a value has at most 16 bits, not {bits}")
+            }
+            Self::LayoutUnsuitable { layout, value_bits: Some(bits) } => {
+                write!(f, "{layout:?} does not have values of {bits} bits")
+            }
+            Self::LayoutUnsuitable { layout, value_bits: None } => {
+                write!(f, "{layout:?} has values, which the items of this filter do not have")
             }
             Self::LayoutMissesRate { layout, target, reached } => write!(
                 f,

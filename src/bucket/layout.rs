@@ -3,6 +3,8 @@
 use super::BucketLayout;
 
 /// Evaluates the body with `$L` bound to the [`BucketLayout`](super::BucketLayout) of a [`Layout`].
+///
+/// For a layout with values it is that of whole slots, which hold a fingerprint and a value.
 macro_rules! with_layout {
     ($layout:expr, $L:ident => $body:expr) => {
         match $layout {
@@ -10,15 +12,15 @@ macro_rules! with_layout {
                 type $L = $crate::bucket::Plain<8, 8>;
                 $body
             }
-            $crate::bucket::Layout::Plain6x10 => {
+            $crate::bucket::Layout::Plain6x10 | $crate::bucket::Layout::Valued6x10 { .. } => {
                 type $L = $crate::bucket::Plain<6, 10>;
                 $body
             }
-            $crate::bucket::Layout::Plain5x12 => {
+            $crate::bucket::Layout::Plain5x12 | $crate::bucket::Layout::Valued5x12 { .. } => {
                 type $L = $crate::bucket::Plain<5, 12>;
                 $body
             }
-            $crate::bucket::Layout::Plain4x16 => {
+            $crate::bucket::Layout::Plain4x16 | $crate::bucket::Layout::Valued4x16 { .. } => {
                 type $L = $crate::bucket::Plain<4, 16>;
                 $body
             }
@@ -38,6 +40,14 @@ macro_rules! with_layout {
                 type $L = $crate::bucket::SemiSorted<3, 22>;
                 $body
             }
+            $crate::bucket::Layout::Valued3x21 { .. } => {
+                type $L = $crate::bucket::Plain<3, 21>;
+                $body
+            }
+            $crate::bucket::Layout::Valued2x32 { .. } => {
+                type $L = $crate::bucket::Plain<2, 32>;
+                $body
+            }
         }
     };
 }
@@ -50,6 +60,9 @@ pub(crate) use with_layout;
 /// slots. So they have a half to a quarter of the false positives (Fan et al. 2014, section 5.2),
 /// and take some more instructions to find, insert and remove an item. By default the builder takes
 /// the layout with the fewest bits per item that meets the target false-positive rate.
+///
+/// The slots of *valued* layouts, which only maps and expiring filters have, are divided once more,
+/// between a fingerprint and a value: see [`with_values`](Self::with_values).
 ///
 /// ```
 /// use guira::Layout;
@@ -78,14 +91,50 @@ pub enum Layout {
     SemiSorted4x17,
     /// 3 slots of 22 bits, semi-sorted: 23 bits per item, 0.00014 % false positives.
     SemiSorted3x22,
+    /// 6 slots of 10 bits, of which the last `value_bits` are a value.
+    #[non_exhaustive]
+    Valued6x10 {
+        /// Bits of a value, at most 2.
+        value_bits: u8,
+    },
+    /// 5 slots of 12 bits, of which the last `value_bits` are a value.
+    #[non_exhaustive]
+    Valued5x12 {
+        /// Bits of a value, at most 4.
+        value_bits: u8,
+    },
+    /// 4 slots of 16 bits, of which the last `value_bits` are a value.
+    #[non_exhaustive]
+    Valued4x16 {
+        /// Bits of a value, at most 8.
+        value_bits: u8,
+    },
+    /// 3 slots of 21 bits, of which the last `value_bits` are a value.
+    #[non_exhaustive]
+    Valued3x21 {
+        /// Bits of a value, at most 13.
+        value_bits: u8,
+    },
+    /// 2 slots of 32 bits, of which the last `value_bits` are a value.
+    #[non_exhaustive]
+    Valued2x32 {
+        /// Bits of a value, at most 16.
+        value_bits: u8,
+    },
 }
+
+/// Fewest bits of a fingerprint beside a value. With shorter ones, tables fill badly.
+const MIN_BITS_BESIDE_VALUE: u32 = 8;
+
+/// Largest number of bits of a value.
+pub(crate) const MAX_VALUE_BITS: u32 = 16;
 
 impl Layout {
     /// The layout of a filter for which the user chose neither layout nor target rate.
     pub(crate) const DEFAULT: Self = Self::Plain4x16;
 
-    /// All layouts: the plain ones, then the semi-sorted ones, each from the shortest fingerprint
-    /// to the longest.
+    /// All layouts without values: the plain ones, then the semi-sorted ones, each from the
+    /// shortest fingerprint to the longest.
     ///
     /// ```
     /// use guira::Layout;
@@ -105,6 +154,69 @@ impl Layout {
         Layout::SemiSorted3x22,
     ];
 
+    /// Returns the layout whose slots hold a fingerprint and a value of `value_bits` bits, or
+    /// `None` if there is none: it has 2 to 6 slots per bucket, values of 0 to 16 bits, and
+    /// fingerprints of at least 8 bits.
+    ///
+    /// A slot has 64 bits divided by the slots per bucket, rounded down. The value takes the last
+    /// of these bits, and the fingerprint the others.
+    ///
+    /// ```
+    /// use guira::Layout;
+    ///
+    /// let layout = Layout::with_values(4, 4).unwrap();
+    /// assert_eq!((layout.fingerprint_bits(), layout.value_bits()), (12, 4));
+    /// assert!((layout.false_positive_rate() - 0.002).abs() < 0.000_1);
+    /// assert_eq!(Layout::with_values(4, 9), None); // 7 bits are left for the fingerprint
+    /// ```
+    #[must_use]
+    pub const fn with_values(slots_per_bucket: u32, value_bits: u32) -> Option<Self> {
+        if value_bits > MAX_VALUE_BITS {
+            return None;
+        }
+        let bits = value_bits as u8;
+        let layout = match slots_per_bucket {
+            2 => Self::Valued2x32 { value_bits: bits },
+            3 => Self::Valued3x21 { value_bits: bits },
+            4 => Self::Valued4x16 { value_bits: bits },
+            5 => Self::Valued5x12 { value_bits: bits },
+            6 => Self::Valued6x10 { value_bits: bits },
+            _ => return None,
+        };
+        if layout.slot_bits() < value_bits + MIN_BITS_BESIDE_VALUE { None } else { Some(layout) }
+    }
+
+    /// Returns the number of bits of a slot, without those that semi-sorting saves.
+    const fn slot_bits(self) -> u32 {
+        with_layout!(self, L => L::BITS)
+    }
+
+    /// Returns the number of bits of a value: zero unless the layout is a valued one.
+    ///
+    /// ```
+    /// assert_eq!(guira::Layout::Plain4x16.value_bits(), 0);
+    /// assert_eq!(guira::Layout::with_values(3, 8).unwrap().value_bits(), 8);
+    /// ```
+    #[must_use]
+    pub const fn value_bits(self) -> u32 {
+        match self.valued() {
+            Some(bits) => bits,
+            None => 0,
+        }
+    }
+
+    /// The bits of a value, if the layout is a valued one.
+    pub(crate) const fn valued(self) -> Option<u32> {
+        match self {
+            Self::Valued6x10 { value_bits }
+            | Self::Valued5x12 { value_bits }
+            | Self::Valued4x16 { value_bits }
+            | Self::Valued3x21 { value_bits }
+            | Self::Valued2x32 { value_bits } => Some(value_bits as u32),
+            _ => None,
+        }
+    }
+
     /// Returns the number of slots in a bucket.
     ///
     /// ```
@@ -122,7 +234,7 @@ impl Layout {
     /// ```
     #[must_use]
     pub const fn fingerprint_bits(self) -> u32 {
-        with_layout!(self, L => L::BITS)
+        self.slot_bits() - self.value_bits()
     }
 
     /// Returns whether the fingerprints are semi-sorted.
@@ -134,7 +246,7 @@ impl Layout {
     /// ```
     #[must_use]
     pub const fn is_semi_sorted(self) -> bool {
-        self as u8 >= Layout::SemiSorted6x12 as u8
+        with_layout!(self, L => L::MIN_FINGERPRINT > 1)
     }
 
     /// Returns the false-positive rate with every slot occupied. No
@@ -169,7 +281,8 @@ impl Layout {
     /// ```
     #[must_use]
     pub fn false_positive_rate_at(self, load_factor: f64) -> f64 {
-        self.false_positive_rate_among(with_layout!(self, L => L::FINGERPRINTS), load_factor)
+        let fingerprints = with_layout!(self, L => fingerprints::<L>(self.value_bits()));
+        self.false_positive_rate_among(fingerprints, load_factor)
     }
 
     /// Returns the false-positive rate with this number of different fingerprints.
@@ -179,6 +292,12 @@ impl Layout {
         // 1 - (1 - 1/values)^compared, without cancellation.
         -libm::expm1(compared * libm::log1p(-1.0 / values))
     }
+}
+
+/// The number of fingerprints beside values of so many bits.
+#[inline]
+pub(crate) const fn fingerprints<L: BucketLayout>(value_bits: u32) -> u32 {
+    (L::MAX_FINGERPRINT >> value_bits) - L::MIN_FINGERPRINT + 1
 }
 
 #[cfg(test)]

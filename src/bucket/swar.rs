@@ -32,10 +32,10 @@ impl Lanes {
     /// Returns `count` lanes of `bits` bits, of which the first begins at bit `shift`.
     ///
     /// # Panics
-    /// If there are no lanes, if `bits` is not in `1 ..= 31`, or if the lanes do not fit into a
+    /// If there are no lanes, if `bits` is not in `1 ..= 32`, or if the lanes do not fit into a
     /// word.
     pub(crate) const fn new(count: u32, bits: u32, shift: u32) -> Self {
-        assert!(count > 0 && bits > 0 && bits < 32 && shift + count * bits <= 64);
+        assert!(count > 0 && bits > 0 && bits <= 32 && shift + count * bits <= 64);
         let mut ones = 0;
         let mut lane = 0;
         while lane < count {
@@ -72,7 +72,7 @@ impl Lanes {
     /// Counts the lanes that a mask marks.
     #[inline]
     pub(crate) const fn marked(self, mask: u64) -> u32 {
-        if self.count < 1 << self.bits && self.shift == 0 {
+        if (self.count as u64) < 1 << self.bits && self.shift == 0 {
             // One multiplication adds all lanes into the last one, where the sum fits. (A
             // population count is a dozen instructions on baseline x86-64.)
             let sums = (mask >> (self.bits - 1)).wrapping_mul(self.ones);

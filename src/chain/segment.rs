@@ -9,8 +9,8 @@ use crate::{
     InsertError, Layout,
     bucket::with_layout,
     table::{
-        Addressing, AllStripes, BothWords, Buckets, Counters, Nested, Pair, Probe, RelocationCount,
-        StripeGuard, Stripes, Table, occupied,
+        Addition, Addressing, AllStripes, BothWords, Buckets, Counters, Nested, Pair, Probe,
+        RelocationCount, StripeGuard, Stripes, Table, occupied,
     },
 };
 
@@ -136,7 +136,7 @@ impl Segment {
         with_layout!(self.layout, L => self.table.make_room::<L>(pair, relocations))
     }
 
-    pub(super) fn add_if_absent(&self, guard: &StripeGuard, mixed: u64) -> Option<bool> {
+    pub(super) fn add_if_absent(&self, guard: &StripeGuard, mixed: u64) -> Addition {
         let pair = self.pair(mixed);
         with_layout!(self.layout, L => self.table.add_if_absent::<L>(guard, pair))
     }

@@ -4,7 +4,7 @@ use super::{Chain, Segment};
 use crate::{
     InsertError,
     sync::full_fence,
-    table::{BothWords, Fastest, Pair, RelocationCount},
+    table::{Addition, BothWords, Fastest, Pair, RelocationCount},
 };
 
 impl Chain {
@@ -173,15 +173,19 @@ impl Chain {
             }
             // mutant: chain-unique-relaxed, chain-unique-two-reads, chain-unique-lock-gap
             // mutant: chain-unique-read-relaxed
-            let added = last.add_if_absent(&guard, mixed);
+            let mut addition = last.add_if_absent(&guard, mixed);
             // mutant: chain-unique-rest-relaxed, chain-unique-rest-read-relaxed
-            let added =
-                added.or_else(|| rest.find_map(|segment| segment.add_if_absent(&guard, mixed)));
-            if let Some(added) = added {
-                if added {
+            while addition == Addition::NoRoom {
+                let Some(segment) = rest.next() else { break };
+                addition = segment.add_if_absent(&guard, mixed);
+            }
+            match addition {
+                Addition::Found(_) => return Ok(false),
+                Addition::Added => {
                     self.counters.insert_relocated(&relocations);
+                    return Ok(true);
                 }
-                return Ok(added);
+                Addition::NoRoom => {}
             }
             // mutant: chain-unique-lock-kept
             drop(guard);

@@ -7,7 +7,7 @@ use super::{
     engine::Options,
     hasher::{hasher_seed, random_seed},
 };
-use crate::{BuildError, Kernel, Layout};
+use crate::{BuildError, Kernel, Layout, bucket::MAX_VALUE_BITS};
 
 /// Builds a [`CuckooFilter`](crate::CuckooFilter) or a [`GrowingFilter`](crate::GrowingFilter).
 /// Only the capacity is required.
@@ -38,6 +38,7 @@ pub(super) struct Settings {
     capacity: Option<usize>,
     target: Option<f64>,
     layout: Option<Layout>,
+    pub(super) value_bits: Option<u32>,
     fastest: bool,
     seed: Option<u64>,
     huge_pages: bool,
@@ -91,13 +92,20 @@ impl Settings {
         if !(2..=16).contains(&growth_factor) || !growth_factor.is_power_of_two() {
             return Err(BuildError::InvalidGrowthFactor(growth_factor));
         }
-        let Self { target, layout, fastest, huge_pages, max_bytes, .. } = *self;
+        let Self { target, layout, value_bits, fastest, huge_pages, max_bytes, .. } = *self;
+        if let Some(bits) = value_bits.filter(|&bits| bits > MAX_VALUE_BITS) {
+            return Err(BuildError::InvalidValueBits(bits));
+        }
+        if let Some(layout) = layout.filter(|layout| layout.valued() != value_bits) {
+            return Err(BuildError::LayoutUnsuitable { layout, value_bits });
+        }
         match target {
             Some(rate) if !(rate > 0.0 && rate < 1.0) => Err(BuildError::InvalidRate(rate)),
             _ => Ok(Options {
                 capacity,
                 target,
                 layout,
+                value_bits,
                 fastest,
                 huge_pages,
                 max_copies,
@@ -122,7 +130,11 @@ impl<E: Engine> FilterBuilder<E> {
     /// ```
     pub fn new() -> Self {
         Self {
-            settings: Settings { huge_pages: true, ..Settings::default() },
+            settings: Settings {
+                huge_pages: true,
+                value_bits: E::DEFAULT_VALUE_BITS,
+                ..Settings::default()
+            },
             hasher: HasherChoice::Seeded(DefaultHashBuilder::with_seed),
             engine: PhantomData,
         }

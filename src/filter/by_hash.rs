@@ -152,19 +152,25 @@ impl<E: Membership> ByHash<'_, E> {
     }
 }
 
-/// The operations on many items, whose hashes are a `Batch`.
-impl<E: Membership> ByHash<'_, E> {
+impl<E: Engine> ByHash<'_, E> {
     #[inline]
-    fn mix(self, hash: u64) -> u64 {
+    pub(super) fn mix(self, hash: u64) -> u64 {
         mix(hash, self.core.mixing_seed)
     }
 
     /// Calls an operation of the engine with the hashes of a batch.
     #[inline]
-    fn with<R>(self, batch: impl Batch, operation: impl FnOnce(&mut Hashes<'_>) -> R) -> R {
+    pub(super) fn with<R>(
+        self,
+        batch: impl Batch,
+        operation: impl FnOnce(&mut Hashes<'_>) -> R,
+    ) -> R {
         batch.with(|source| operation(&mut Hashes::new(source, self.core.mixing_seed)))
     }
+}
 
+/// The operations on many items, whose hashes are a `Batch`.
+impl<E: Membership> ByHash<'_, E> {
     pub(super) fn insert_all(self, batch: impl Batch) -> Result<(), InsertBatchError> {
         let engine = &self.core.engine;
         let mut change = CountChange::additions(&self.core.items);

@@ -86,6 +86,8 @@ pub(crate) struct Options {
     pub(super) capacity: usize,
     pub(super) target: Option<f64>,
     pub(super) layout: Option<Layout>,
+    /// Bits of a value, if items have values.
+    pub(super) value_bits: Option<u32>,
     pub(super) fastest: bool,
     pub(super) huge_pages: bool,
     /// Largest number of copies of an item.
@@ -112,6 +114,9 @@ impl Options {
 pub(crate) trait Storage: Sized {
     /// The name that `Debug` shows.
     const NAME: &'static str;
+
+    /// Bits of a value for which the user set no other number, if items have values.
+    const DEFAULT_VALUE_BITS: Option<u32> = None;
 
     /// Returns an engine without items.
     fn build(options: &Options) -> Result<Self, BuildError>;

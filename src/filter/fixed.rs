@@ -12,15 +12,15 @@ use crate::{
     BuildError, InsertError, Layout,
     bucket::with_layout,
     table::{
-        Addressing, Answers, Hashes, Kernel, MAX_BUCKETS, Merged, PendingInserts, Stripes, Table,
-        buckets_for, by_preference,
+        Addressing, Alone, Answers, Hashes, Kernel, MAX_BUCKETS, Merged, Nesting, PendingInserts,
+        Single, Stripes, Table, Valued, buckets_for, by_preference, with_values_by_preference,
     },
 };
 
 /// The engine of a [`CuckooFilter`](crate::CuckooFilter): one table, whose size is fixed.
 #[derive(Debug)]
-pub struct Fixed {
-    pub(super) table: Table,
+pub struct Fixed<N: Nesting = Single> {
+    pub(super) table: Table<N>,
     pub(super) layout: Layout,
     pub(super) capacity: usize,
     pub(super) huge_pages: bool,
@@ -36,13 +36,46 @@ pub struct Fixed {
 impl Engine for Fixed {}
 impl Membership for Fixed {}
 
-impl Storage for Fixed {
+/// What the slots of one table hold.
+pub(crate) trait Content: Alone + Send + Sync + 'static {
+    /// As [`Storage::NAME`].
+    const NAME: &'static str;
+    /// As [`Saved::KIND`].
+    #[cfg(feature = "std")]
+    const KIND: u8;
+
+    /// The nesting of a table with this layout.
+    fn of(layout: Layout) -> Self;
+}
+
+impl Content for Single {
     const NAME: &'static str = "CuckooFilter";
+    #[cfg(feature = "std")]
+    const KIND: u8 = 0;
+
+    fn of(_layout: Layout) -> Self {
+        Self
+    }
+}
+
+impl Content for Valued {
+    const NAME: &'static str = "CuckooMap";
+    #[cfg(feature = "std")]
+    const KIND: u8 = 2;
+
+    fn of(layout: Layout) -> Self {
+        Self::new(layout.value_bits())
+    }
+}
+
+impl<N: Content> Storage for Fixed<N> {
+    const NAME: &'static str = N::NAME;
 
     fn build(options: &Options) -> Result<Self, BuildError> {
         let (layout, buckets) = choose(options)?;
         let stripes = Stripes::count_for(buckets, options.writers);
-        let table = Table::with_stripes(Addressing::new(buckets), stripes, options.huge_pages);
+        let addressing = Addressing::nested(buckets, N::of(layout));
+        let table = Table::with_stripes(addressing, stripes, options.huge_pages);
         let table = table.ok_or_else(|| Options::out_of_memory(buckets))?;
         let Options { capacity, huge_pages, max_copies, kernel, .. } = *options;
         let max_copies = effective_limit(layout, max_copies);
@@ -98,8 +131,8 @@ impl Storage for Fixed {
 }
 
 #[cfg(feature = "std")]
-impl Saved for Fixed {
-    const KIND: u8 = 0;
+impl<N: Content> Saved for Fixed<N> {
+    const KIND: u8 = N::KIND;
 
     fn form(&self) -> Form {
         let buckets = self.table.addressing().buckets();
@@ -135,7 +168,8 @@ impl Saved for Fixed {
 
     fn restore(form: &Form, segments: Vec<Buckets>) -> Option<Self> {
         let (segment, buckets) = (form.plan[0], segments.into_iter().next()?);
-        let table = Table::with_buckets(Addressing::new(segment.buckets), buckets, form.stripes)?;
+        let addressing = Addressing::nested(segment.buckets, N::of(segment.layout));
+        let table = Table::with_buckets(addressing, buckets, form.stripes)?;
         let capacity = usize::try_from(form.capacity).ok()?;
         let max_copies = NonZero::new(form.max_copies as u8);
         Some(Self::new(table, segment.layout, capacity, true, max_copies))
@@ -154,6 +188,14 @@ fn rate_at_capacity(capacity: usize, (layout, buckets): (Layout, u64)) -> f64 {
     layout.false_positive_rate_at(capacity as f64 / slots)
 }
 
+/// The layouts from which one is chosen, in order of preference.
+fn layouts(options: &Options) -> Vec<Layout> {
+    options.value_bits.map_or_else(|| by_preference(options.fastest), with_values_by_preference)
+}
+
+/// Target false-positive rate of filters with values for which the user named none.
+const DEFAULT_TARGET_WITH_VALUES: f64 = 0.002;
+
 /// Chooses the layout and the number of buckets.
 fn choose(options: &Options) -> Result<(Layout, u64), BuildError> {
     let capacity = options.capacity;
@@ -163,8 +205,10 @@ fn choose(options: &Options) -> Result<(Layout, u64), BuildError> {
         let too_large = BuildError::CapacityTooLarge { capacity, layout: choice.0 };
         if fits(&choice) { Ok(choice) } else { Err(too_large) }
     };
-    let Some(target) = options.target else {
-        return checked(sized(options.layout.unwrap_or(Layout::DEFAULT)));
+    let target = match (options.target, options.value_bits, options.layout) {
+        (Some(target), ..) => target,
+        (None, Some(_), None) => DEFAULT_TARGET_WITH_VALUES,
+        (None, _, layout) => return checked(sized(layout.unwrap_or(Layout::DEFAULT))),
     };
     let rate = |&choice: &(Layout, u64)| rate_at_capacity(capacity, choice);
     if let Some(layout) = options.layout {
@@ -174,7 +218,7 @@ fn choose(options: &Options) -> Result<(Layout, u64), BuildError> {
             reached => Err(BuildError::LayoutMissesRate { layout, target, reached }),
         };
     }
-    let choices = by_preference(options.fastest).into_iter().map(sized);
+    let choices = layouts(options).into_iter().map(sized);
     let choices: Vec<_> = choices.filter(fits).collect();
     let meets = choices.iter().copied().find(|choice| rate(choice) <= target);
     meets.ok_or_else(|| match choices.iter().map(rate).reduce(f64::min) {
@@ -183,10 +227,10 @@ fn choose(options: &Options) -> Result<(Layout, u64), BuildError> {
     })
 }
 
-impl Fixed {
+impl<N: Nesting> Fixed<N> {
     /// The engine of this table.
     pub(super) fn new(
-        table: Table,
+        table: Table<N>,
         layout: Layout,
         capacity: usize,
         huge_pages: bool,
@@ -196,7 +240,9 @@ impl Fixed {
         let kernel = Kernel::best();
         Self { table, layout, capacity, huge_pages, max_copies, unlimited, kernel }
     }
+}
 
+impl Fixed {
     /// The limit on copies, or one that has no effect.
     fn limit(&self) -> usize {
         self.max_copies.map_or(usize::MAX, |limit| limit.get().into())

@@ -10,6 +10,7 @@ mod hasher;
 mod hasher_check;
 mod info;
 mod items;
+mod map;
 mod merge;
 mod outcome;
 mod shrink;
@@ -26,6 +27,7 @@ pub use fixed::Fixed;
 pub use growing::Growing;
 use hasher::mixing_seed;
 pub use hasher::{DefaultHashBuilder, DefaultHasher, StableHashBuilder, StableHasher};
+pub use map::{CuckooMap, Mappable, Mapped, Values};
 pub use outcome::InsertMask;
 #[cfg(feature = "std")]
 pub use snapshot::{LoadError, Loader, Snapshot};

@@ -31,7 +31,7 @@ use alloc::sync::Arc;
 use core::borrow::Borrow;
 
 use super::Stripes;
-use crate::bucket::{BucketLayout, Fingerprint};
+use crate::bucket::{BucketLayout, Fingerprint, fingerprints};
 
 /// Largest number of buckets of a table: 2^32, which take 32 GiB.
 pub const MAX_BUCKETS: u64 = 1 << 32;
@@ -50,6 +50,9 @@ pub(super) const SCATTER: [u32; 2] = [0x9e37_79b1, 0x85eb_ca6b];
 
 /// A fingerprint and the two buckets that may hold it.
 ///
+/// In a table with values, the last bits of the fingerprint are a value: see "Values" in
+/// `table/mod.rs`.
+///
 /// [`Addressing::alt_bucket`] leads from each of the two buckets to the other. In a table of n
 /// buckets, both are the same bucket for about one item in n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +63,17 @@ pub struct Pair {
     pub buckets: [u32; 2],
 }
 
-/// Where a table stands in a chain of segments.
+impl Pair {
+    /// The pair of an item with this value, given the pair with the value zero.
+    #[inline]
+    #[must_use]
+    pub fn with_value(self, value: u16) -> Self {
+        let fingerprint = Fingerprint::new(self.fingerprint.get() | u32::from(value));
+        Self { fingerprint, ..self }
+    }
+}
+
+/// Where a table stands in a chain of segments, and whether its slots hold values.
 pub trait Nesting: Copy + core::fmt::Debug {
     /// How a table holds its stripes. A segment shares them with its chain.
     type Stripes: Borrow<Stripes> + core::fmt::Debug;
@@ -68,11 +81,36 @@ pub trait Nesting: Copy + core::fmt::Debug {
     /// Doublings of the number of buckets since the first segment.
     fn level(&self) -> u32;
 
-    /// Bits by which fingerprints are longer than in the first segment.
+    /// Bits by which what a slot holds is longer than the fingerprint in the first segment, values
+    /// included.
     fn extra_bits(&self) -> u32;
+
+    /// Bits of a value.
+    fn value_bits(&self) -> u32;
+
+    /// The bits of a value.
+    #[inline]
+    fn value_mask(&self) -> u32 {
+        (1 << self.value_bits()) - 1
+    }
+
+    /// The bits of all values in a word.
+    #[inline]
+    fn values<L: BucketLayout>(&self) -> u64 {
+        L::LANES.broadcast(self.value_mask())
+    }
+
+    /// The fingerprint without its value.
+    #[inline]
+    fn key(&self, fingerprint: Fingerprint) -> Fingerprint {
+        Fingerprint::new(fingerprint.get() & !self.value_mask())
+    }
 }
 
-/// The nesting of a table that stands alone: none, at compile time.
+/// The nesting of a table that stands alone.
+pub trait Alone: Nesting<Stripes = Stripes> {}
+
+/// The nesting of a table that stands alone and has no values: none, at compile time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Single;
 
@@ -88,7 +126,49 @@ impl Nesting for Single {
     fn extra_bits(&self) -> u32 {
         0
     }
+
+    #[inline]
+    fn value_bits(&self) -> u32 {
+        0
+    }
 }
+
+impl Alone for Single {}
+
+/// The nesting of a table that stands alone and has values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Valued {
+    value_bits: u32,
+}
+
+impl Valued {
+    /// The nesting of a table with values of so many bits, at most 16.
+    #[must_use]
+    pub fn new(value_bits: u32) -> Self {
+        Self { value_bits }
+    }
+}
+
+impl Nesting for Valued {
+    type Stripes = Stripes;
+
+    #[inline]
+    fn level(&self) -> u32 {
+        0
+    }
+
+    #[inline]
+    fn extra_bits(&self) -> u32 {
+        self.value_bits
+    }
+
+    #[inline]
+    fn value_bits(&self) -> u32 {
+        self.value_bits
+    }
+}
+
+impl Alone for Valued {}
 
 /// The nesting of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +177,7 @@ pub struct Nested {
     extra_bits: u32,
     /// The smallest fingerprint of the first segment, and the number of its fingerprints.
     first_fingerprints: (u32, u32),
+    value_bits: u32,
 }
 
 impl Nested {
@@ -104,15 +185,24 @@ impl Nested {
     /// begin at `min`; those of this segment have `extra_bits` more bits.
     #[must_use]
     pub fn new(level: u32, (min, count): (u32, u32), extra_bits: u32) -> Self {
-        Self { level, extra_bits, first_fingerprints: (min, count) }
+        Self { level, extra_bits, first_fingerprints: (min, count), value_bits: 0 }
     }
 
-    /// The smallest fingerprint of this segment, and the number of its fingerprints.
+    /// The same nesting of a segment with values of so many bits, at most 16.
+    #[must_use]
+    pub fn with_values(self, value_bits: u32) -> Self {
+        let extra_bits = self.extra_bits - self.value_bits + value_bits;
+        Self { value_bits, extra_bits, ..self }
+    }
+
+    /// The smallest fingerprint of this segment, and the number of its fingerprints, without
+    /// values.
     #[inline]
     #[must_use]
     pub fn fingerprints(&self) -> (u32, u32) {
         let (min, count) = self.first_fingerprints;
-        (min << self.extra_bits, count << self.extra_bits)
+        let longer = self.extra_bits - self.value_bits;
+        (min << longer, count << longer)
     }
 }
 
@@ -127,6 +217,11 @@ impl Nesting for Nested {
     #[inline]
     fn extra_bits(&self) -> u32 {
         self.extra_bits
+    }
+
+    #[inline]
+    fn value_bits(&self) -> u32 {
+        self.value_bits
     }
 }
 
@@ -147,12 +242,15 @@ impl Addressing {
     pub fn new(buckets: u64) -> Self {
         Self::nested(buckets, Single)
     }
+}
 
-    /// The fingerprint and the buckets of a hash that was [`mix`]ed.
+impl<N: Alone> Addressing<N> {
+    /// The fingerprint and the buckets of a hash that was [`mix`]ed. The value is zero.
     #[inline]
     #[must_use]
     pub fn pair<L: BucketLayout>(&self, mixed: u64) -> Pair {
-        self.pair_among((L::MIN_FINGERPRINT, L::FINGERPRINTS), mixed)
+        let count = fingerprints::<L>(self.nesting.value_bits());
+        self.pair_among((L::MIN_FINGERPRINT, count), mixed)
     }
 }
 
@@ -187,9 +285,16 @@ impl<N: Nesting> Addressing<N> {
     /// low half, so the two are independent.
     #[inline]
     fn pair_among(&self, fingerprints: (u32, u32), mixed: u64) -> Pair {
-        let fingerprint = fingerprint_among(fingerprints, mixed);
+        let fingerprint = self.fingerprint_among(fingerprints, mixed);
         let bucket = reduce((mixed >> 32) as u32, self.buckets());
         Pair { fingerprint, buckets: [bucket, self.alt_bucket(fingerprint, bucket)] }
+    }
+
+    /// The fingerprint of a mixed hash, one of `count` that begin at `min`, with the value zero.
+    #[inline]
+    fn fingerprint_among(&self, (min, count): (u32, u32), mixed: u64) -> Fingerprint {
+        let fingerprint = min + reduce(mixed as u32, count.into());
+        Fingerprint::new(fingerprint << self.nesting.value_bits())
     }
 
     /// The alternate bucket of a fingerprint that is stored in `bucket`.
@@ -221,14 +326,14 @@ impl<N: Nesting> Addressing<N> {
 }
 
 impl Addressing<Nested> {
-    /// The fingerprint of a mixed hash.
+    /// The fingerprint of a mixed hash, with the value zero.
     #[inline]
     #[must_use]
     pub fn fingerprint(&self, mixed: u64) -> Fingerprint {
-        fingerprint_among(self.nesting.fingerprints(), mixed)
+        self.fingerprint_among(self.nesting.fingerprints(), mixed)
     }
 
-    /// The fingerprint and the buckets of a hash that was [`mix`]ed.
+    /// The fingerprint and the buckets of a hash that was [`mix`]ed. The value is zero.
     #[inline]
     #[must_use]
     pub fn pair(&self, mixed: u64) -> Pair {
@@ -260,17 +365,17 @@ impl Addressing<Nested> {
         let halvings = finer.nesting.level - self.nesting.level;
         let dropped_bits = finer.nesting.extra_bits - self.nesting.extra_bits;
         Pair {
-            fingerprint: Fingerprint::new(pair.fingerprint.get() >> dropped_bits),
+            fingerprint: self.without_bits(pair.fingerprint, dropped_bits),
             // On 64 bits: as in `alt_bucket`.
             buckets: pair.buckets.map(|bucket| (u64::from(bucket) >> halvings) as u32),
         }
     }
-}
 
-/// The fingerprint of a mixed hash, one of `count` that begin at `min`.
-#[inline]
-fn fingerprint_among((min, count): (u32, u32), mixed: u64) -> Fingerprint {
-    Fingerprint::new(min + reduce(mixed as u32, count.into()))
+    /// A fingerprint that is shorter by so many bits, with the same value.
+    fn without_bits(&self, fingerprint: Fingerprint, bits: u32) -> Fingerprint {
+        let (key, mask) = (fingerprint.get() >> bits, self.nesting.value_mask());
+        Fingerprint::new(key & !mask | fingerprint.get() & mask)
+    }
 }
 
 /// Mixes a hash with the filter's seed, so that integer keys and weak hashers spread well.

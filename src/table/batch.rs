@@ -6,7 +6,7 @@
 //! next one. (A window that is filled and then drained leaves the memory idle at each turn: it
 //! takes 1.2 times as long as the bare memory accesses, the rolling window 1.0 times.)
 
-use super::{Kernel, Pair, Table, mix};
+use super::{Alone, Kernel, Pair, Table, mix};
 use crate::{
     bucket::{BucketLayout, Fingerprint},
     sync::Word,
@@ -197,7 +197,7 @@ pub(super) const fn is_cached(words: &[Word]) -> bool {
     size_of_val(words) <= MAX_CACHED
 }
 
-impl Table {
+impl<N: Alone> Table<N> {
     /// Calls `operation` with each item's position and pair, in order. The item's buckets and
     /// stripe were prefetched one batch window earlier, unless the table is cached.
     #[inline]

@@ -2,19 +2,19 @@
 
 use alloc::sync::Arc;
 
-use super::{Addressing, Buckets, Counters, Nested, Stripes, Table};
+use super::{Addressing, Alone, Buckets, Counters, Nested, Stripes, Table};
 
-impl Table {
+impl<N: Alone> Table<N> {
     /// Returns an empty table, or `None` if the system refuses the memory.
     #[must_use]
-    pub fn new(addressing: Addressing, huge_pages: bool) -> Option<Self> {
+    pub fn new(addressing: Addressing<N>, huge_pages: bool) -> Option<Self> {
         Self::with_stripes(addressing, Self::stripes_for(addressing), huge_pages)
     }
 
     /// Returns an empty table with so many stripes, as in [`Stripes::with_count`], or `None` if the
     /// system refuses the memory.
     pub(crate) fn with_stripes(
-        addressing: Addressing,
+        addressing: Addressing<N>,
         stripes: usize,
         huge_pages: bool,
     ) -> Option<Self> {
@@ -22,14 +22,14 @@ impl Table {
     }
 
     /// The number of stripes of a table for which none was chosen.
-    fn stripes_for(addressing: Addressing) -> usize {
+    fn stripes_for(addressing: Addressing<N>) -> usize {
         Stripes::count_for(addressing.buckets(), None)
     }
 
     /// Returns a table with these buckets and so many stripes, or `None` if the system refuses the
     /// memory for the rest.
     pub(crate) fn with_buckets(
-        addressing: Addressing,
+        addressing: Addressing<N>,
         buckets: Buckets,
         stripes: usize,
     ) -> Option<Self> {

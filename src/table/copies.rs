@@ -8,29 +8,14 @@
 //! | after a merge | the same | [`MergeError::TooManyCopies`](crate::MergeError::TooManyCopies) |
 //!
 //! If an item's two buckets are the same one, it has half as many slots. Copies of aliases count
-//! too.
+//! too, and in a table with values, copies with any value.
 
-use super::{Nesting, Pair, StripeGuard, Table};
+use super::{BothWords, Nesting, Pair, StripeGuard, Table};
 use crate::{
     InsertError,
     bucket::BucketLayout,
     sync::{Acquire, Relaxed, full_fence},
 };
-
-/// Counts the copies of a pair's fingerprint. `word` reads a bucket.
-#[inline]
-fn copies<L: BucketLayout>(pair: Pair, word: impl Fn(u32) -> u64) -> usize {
-    copies_in::<L>(pair, pair.buckets.map(word))
-}
-
-/// Counts the copies of a pair's fingerprint in the words of its buckets.
-#[inline]
-pub(super) fn copies_in<L: BucketLayout>(pair: Pair, words: [u64; 2]) -> usize {
-    let pattern = L::pattern(pair.fingerprint);
-    let [first, second] = words.map(|word| L::count(word, pattern) as usize);
-    // mutant: copies-one-bucket-twice, copies-first-bucket
-    if pair.buckets[0] == pair.buckets[1] { first } else { first + second }
-}
 
 /// The number of slots in a pair's buckets: the limit on copies in a table.
 fn slots_of<L: BucketLayout>(pair: Pair) -> usize {
@@ -47,6 +32,17 @@ fn half_of_slots<L: BucketLayout>(pair: Pair) -> usize {
 }
 
 impl<N: Nesting> Table<N> {
+    /// Counts the copies of a pair's fingerprint, with any value, in the words of its buckets.
+    #[inline]
+    pub(super) fn copies_in<L: BucketLayout>(&self, pair: Pair, words: [u64; 2]) -> usize {
+        // mutant: copies-with-value
+        let pattern = L::pattern(self.key(pair.fingerprint));
+        let words = words.without(self.values::<L>());
+        let [first, second] = words.map(|word| L::count(word, pattern) as usize);
+        // mutant: copies-one-bucket-twice, copies-first-bucket
+        if pair.buckets[0] == pair.buckets[1] { first } else { first + second }
+    }
+
     /// Counts the copies of the pair's fingerprint.
     #[must_use]
     pub fn count<L: BucketLayout>(&self, pair: Pair) -> usize {
@@ -61,7 +57,7 @@ impl<N: Nesting> Table<N> {
     pub(crate) fn count_locked<L: BucketLayout>(&self, _guard: &StripeGuard, pair: Pair) -> usize {
         // Acquire: as in `BothWords::load`. The insert of a copy that is counted happened before
         // the count.
-        copies::<L>(pair, |bucket| self.buckets.bucket(bucket).load(Acquire))
+        self.copies_in::<L>(pair, self.both(pair).map(|word| word.load(Acquire)))
     }
 
     /// Counts the copies without the lock: an estimate, since a copy that is being moved can count
@@ -69,7 +65,7 @@ impl<N: Nesting> Table<N> {
     #[inline]
     fn estimate_copies<L: BucketLayout>(&self, pair: Pair) -> usize {
         // Relaxed: it is an estimate in any case. See `has_reached`.
-        copies::<L>(pair, |bucket| self.buckets.bucket(bucket).load_to_change(Relaxed))
+        self.copies_in::<L>(pair, self.both(pair).map(|word| word.load_to_change(Relaxed)))
     }
 
     /// Returns whether the number of copies has reached `limit`.
@@ -121,7 +117,7 @@ impl<N: Nesting> Table<N> {
         loop {
             // mutant: limit-no-validation, limit-relaxed
             let (words, unchanged) = self.read(pair);
-            if copies_in::<L>(pair, words) >= limit {
+            if self.copies_in::<L>(pair, words) >= limit {
                 // mutant: limit-no-lock, limit-estimate
                 return self.count::<L>(pair) >= limit;
             }

@@ -3,12 +3,12 @@
 use core::hint::select_unpredictable;
 
 use super::{
-    Nesting, Pair, Progress, Search, StripeGuard, Table, search::LONE_PREFETCH_DISTANCE,
+    BothWords, Nesting, Pair, Progress, Search, StripeGuard, Table, search::LONE_PREFETCH_DISTANCE,
     stats::RelocationCount,
 };
 use crate::{
     InsertError,
-    bucket::BucketLayout,
+    bucket::{BucketLayout, Fingerprint},
     sync::{Acquire, Relaxed, Release},
 };
 
@@ -21,6 +21,17 @@ pub(super) enum SearchStep {
     Stale,
     /// The insert is complete.
     Done(Result<(), InsertError>),
+}
+
+/// The outcome of adding a fingerprint under its lock if it is absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Addition {
+    /// It was added.
+    Added,
+    /// There is a copy, possibly with another value. This is one.
+    Found(Fingerprint),
+    /// It is absent, and both buckets are full.
+    NoRoom,
 }
 
 impl<N: Nesting> Table<N> {
@@ -39,7 +50,8 @@ impl<N: Nesting> Table<N> {
         self.insert_by_relocating::<L>(pair)
     }
 
-    /// Adds a copy of the pair's fingerprint if there is none. Returns whether it was added.
+    /// Adds a copy of the pair's fingerprint if there is none, with any value. Returns `None` if it
+    /// was added, and otherwise the copy that was found.
     ///
     /// # Errors
     /// `Full` if the fingerprint is absent and a search found no empty slot.
@@ -48,18 +60,23 @@ impl<N: Nesting> Table<N> {
         reason = "a call takes a tenth of the time of an insert in cache"
     )]
     #[inline(always)]
-    pub fn insert_unique<L: BucketLayout>(&self, pair: Pair) -> Result<bool, InsertError> {
+    pub fn get_or_insert<L: BucketLayout>(
+        &self,
+        pair: Pair,
+    ) -> Result<Option<Fingerprint>, InsertError> {
         let (mut made_room, mut relocations) = (Ok(()), RelocationCount::zero());
         loop {
             // mutant: unique-no-lock
             // mutant: unique-wrong-lock
             let guard = self.stripe(pair.fingerprint).lock();
             // mutant: unique-lock-gap
-            if let Some(added) = self.add_if_absent::<L>(&guard, pair) {
-                if added {
+            match self.add_if_absent::<L>(&guard, pair) {
+                Addition::Found(copy) => return Ok(Some(copy)),
+                Addition::Added => {
                     self.counters.insert_relocated(&relocations);
+                    return Ok(None);
                 }
-                return Ok(added);
+                Addition::NoRoom => {}
             }
             // mutant: unique-lock-kept
             drop(guard);
@@ -74,6 +91,16 @@ impl<N: Nesting> Table<N> {
             // mutant: unique-relocate-read-relaxed, unique-relocate-copy-relaxed
             made_room = self.make_room::<L>(pair, &mut relocations);
         }
+    }
+
+    /// Adds a copy of the pair's fingerprint if there is none. Returns whether it was added.
+    ///
+    /// # Errors
+    /// As [`get_or_insert`](Self::get_or_insert).
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    pub fn insert_unique<L: BucketLayout>(&self, pair: Pair) -> Result<bool, InsertError> {
+        self.get_or_insert::<L>(pair).map(|found| found.is_none())
     }
 
     /// Adds the fingerprint to the bucket with more empty slots. Returns `false` if both are full.
@@ -98,8 +125,7 @@ impl<N: Nesting> Table<N> {
         }
     }
 
-    /// Adds the fingerprint under its lock if it is absent. Returns `Some(true)` if it was added,
-    /// and `None` if it is absent and both buckets are full.
+    /// Adds the fingerprint under its lock if it is absent, with any value.
     ///
     /// Presence and room are decided by the same words. Between two separate reads a plain insert
     /// could put this very fingerprint into the last slot, and it would seem absent and without
@@ -109,19 +135,23 @@ impl<N: Nesting> Table<N> {
         &self,
         _guard: &StripeGuard,
         pair: Pair,
-    ) -> Option<bool> {
-        let pattern = L::pattern(pair.fingerprint);
+    ) -> Addition {
+        let pattern = L::pattern(self.key(pair.fingerprint));
         loop {
             // Acquire: as in `BothWords::load`. No other thread clears this fingerprint meanwhile,
             // so one read of each word is enough.
             let words =
                 pair.buckets.map(|bucket| self.buckets.bucket(bucket).load_to_change(Acquire));
-            if words.into_iter().any(|word| L::contains(word, pattern)) {
-                return Some(false);
+            // mutant: unique-with-value
+            let keys = words.without(self.values::<L>());
+            if let Some(place) = keys.into_iter().position(|word| L::contains(word, pattern)) {
+                return Addition::Found(self.first_match::<L>(words[place], pair.fingerprint));
             }
             // mutant: unique-two-reads, unique-relaxed
-            if self.try_add::<L>(pair, words)? {
-                return Some(true);
+            match self.try_add::<L>(pair, words) {
+                Some(true) => return Addition::Added,
+                Some(false) => {}
+                None => return Addition::NoRoom,
             }
         }
     }

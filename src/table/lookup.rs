@@ -2,13 +2,13 @@
 
 use super::{
     Addressing, Nested, Nesting, Pair, Table,
-    copies::copies_in,
     words::{BothWords, Fastest},
 };
 use crate::bucket::{BucketLayout, Fingerprint};
 
 impl<N: Nesting> Table<N> {
-    /// Returns whether the pair's fingerprint is in one of its buckets.
+    /// Returns whether the pair's fingerprint is in one of its buckets, with any value. The value of
+    /// the pair must be zero.
     #[inline]
     #[must_use]
     pub fn contains<L: BucketLayout>(&self, pair: Pair) -> bool {
@@ -27,6 +27,8 @@ impl<N: Nesting> Table<N> {
         // mutant: lookup-first-unvalidated
         // mutant: lookup-first-late-version, lookup-first-relaxed
         let (words, unchanged) = self.read::<W>(pair);
+        // mutant: lookup-with-value
+        let words = words.without(self.values::<L>());
         let (found, certain) = words.quick_probe::<L>(fingerprint);
         // In plain layouts this branch is almost always taken, for hits and misses alike. In
         // semi-sorted ones it is taken for most misses.
@@ -64,7 +66,8 @@ impl<N: Nesting> Table<N> {
             // mutant: lookup-retry-late-version, lookup-retry-relaxed
             let (words, unchanged) =
                 self.read::<[u64; 2]>(Pair { fingerprint, buckets: [first, second] });
-            let found = L::either_contains(words, pattern);
+            // mutant: lookup-retry-with-value
+            let found = L::either_contains(words.without(self.values::<L>()), pattern);
             // mutant: lookup-one-retry
             if found | unchanged {
                 return found;
@@ -87,8 +90,8 @@ impl<N: Nesting> Table<N> {
         (words, stripe.validate(version))
     }
 
-    /// Returns whether the pair's fingerprint is in its words as they are read one after the other,
-    /// without reading the version. `false` is an answer only for a caller that holds the stripe,
+    /// As [`contains`](Self::contains), in the words as they are read one after the other, without
+    /// reading the version. `false` is an answer only for a caller that holds the stripe,
     /// or that validates the version itself.
     ///
     /// If the quick probe leaves the answer open, the full probe reads the same words. The caller
@@ -107,7 +110,7 @@ impl<N: Nesting> Table<N> {
     /// compared.
     #[inline]
     fn contains_unvalidated_as<L: BucketLayout, W: BothWords>(&self, pair: Pair) -> bool {
-        let words = W::load(self.both(pair));
+        let words = W::load(self.both(pair)).without(self.values::<L>());
         let (found, certain) = words.quick_probe::<L>(pair.fingerprint);
         // mutant: chain-lookup-open-probe
         if certain {
@@ -123,7 +126,7 @@ impl<N: Nesting> Table<N> {
     pub(crate) fn count_unvalidated<L: BucketLayout>(&self, pair: Pair) -> usize {
         // mutant: chain-limit-words-relaxed
         let words = <[u64; 2]>::load(self.both(pair));
-        copies_in::<L>(pair, words)
+        self.copies_in::<L>(pair, words)
     }
 }
 

@@ -23,7 +23,7 @@
 
 use core::borrow::Borrow;
 
-use super::{Addressing, Nested, Nesting, Pair, StripeGuard, Table};
+use super::{Addressing, Alone, Nested, Nesting, Pair, StripeGuard, Table};
 use crate::{InsertError, bucket::BucketLayout, sync::Relaxed};
 
 /// What a merge did.
@@ -89,13 +89,13 @@ impl Merged {
         });
         let refusal = match error {
             InsertError::Full => MergeRefusal::Full { fitted: added, items },
-            InsertError::TooManyCopies => MergeRefusal::TooManyCopies,
+            InsertError::TooManyCopies | InsertError::ValueTooLarge => MergeRefusal::TooManyCopies,
         };
         Self { change: added as i64 - removed, outcome: Err(refusal) }
     }
 }
 
-impl Table {
+impl<N: Alone> Table<N> {
     /// Adds all fingerprints of another table with the same addressing, or none. `limit` is the
     /// largest number of copies of an item, if there is one.
     pub fn merge<L: BucketLayout>(&self, other: &Self, limit: Option<usize>) -> Merged {

@@ -272,21 +272,26 @@ mod search;
 mod sizing;
 mod stats;
 mod stripes;
+mod values;
 mod whole_table;
 mod words;
 
 use core::borrow::Borrow;
 
-use crate::{bucket::Fingerprint, sync::Word};
+use crate::{
+    bucket::{BucketLayout, Fingerprint},
+    sync::Word,
+};
 #[cfg(guira_vectors)]
 pub(crate) use addressing::MAX_LEVELS;
-pub use addressing::{Addressing, MAX_BUCKETS, Nested, Nesting, Pair, Single, mix};
+pub use addressing::{Addressing, Alone, MAX_BUCKETS, Nested, Nesting, Pair, Single, Valued, mix};
 pub(crate) use batch::{Answers, Hashes, MAX_BURST, MIN_BATCH, Source, for_each_prefetched};
 pub use counter::ShardedCounter;
+pub(crate) use insert::Addition;
 pub use kernel::Kernel;
 #[cfg(guira_vectors)]
 pub(crate) use kernels::Part;
-pub(crate) use layout_choice::by_preference;
+pub(crate) use layout_choice::{by_preference, with_values_by_preference};
 pub(crate) use lookup::Probe;
 pub(crate) use memory::{Buckets, arc_bytes, bucket_bytes, try_boxed};
 #[cfg(feature = "std")]
@@ -304,6 +309,7 @@ pub(crate) use stripes::MAX_STRIPES;
 #[cfg(loom)]
 pub use stripes::Version;
 pub use stripes::{AllStripes, Stripe, StripeGuard, Stripes};
+pub use values::Candidates;
 pub(crate) use whole_table::occupied;
 pub(crate) use words::{BothWords, Fastest};
 
@@ -351,6 +357,18 @@ impl<N: Nesting> Table<N> {
     #[inline]
     fn stripe(&self, fingerprint: Fingerprint) -> &Stripe {
         self.stripes.borrow().of(self.addressing.stripe_fingerprint(fingerprint))
+    }
+
+    /// The bits of all values in a word.
+    #[inline]
+    fn values<L: BucketLayout>(&self) -> u64 {
+        self.addressing.nesting().values::<L>()
+    }
+
+    /// A fingerprint without its value.
+    #[inline]
+    fn key(&self, fingerprint: Fingerprint) -> Fingerprint {
+        self.addressing.nesting().key(fingerprint)
     }
 
     /// Both buckets of a pair.

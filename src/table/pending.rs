@@ -6,7 +6,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Pair, Search, Table, insert::SearchStep, stats::RelocationCount};
+use super::{Nesting, Pair, Search, Table, insert::SearchStep, stats::RelocationCount};
 use crate::{InsertError, bucket::BucketLayout};
 
 /// Number of interleaved searches. 12 are equally good; 8, and 24 or more, are worse.
@@ -38,7 +38,7 @@ impl PendingInserts {
     #[inline]
     pub fn insert<L: BucketLayout>(
         &mut self,
-        table: &Table,
+        table: &Table<impl Nesting>,
         position: usize,
         pair: Pair,
         done: &mut impl FnMut(usize, Result<(), InsertError>),
@@ -55,7 +55,7 @@ impl PendingInserts {
     /// by now, which may include the new one.
     fn push<L: BucketLayout>(
         &mut self,
-        table: &Table,
+        table: &Table<impl Nesting>,
         position: usize,
         pair: Pair,
         done: &mut impl FnMut(usize, Result<(), InsertError>),
@@ -81,7 +81,7 @@ impl PendingInserts {
     /// Completes all pending inserts.
     pub fn finish<L: BucketLayout>(
         mut self,
-        table: &Table,
+        table: &Table<impl Nesting>,
         done: &mut impl FnMut(usize, Result<(), InsertError>),
     ) {
         while self.pending > 0 {
@@ -92,7 +92,7 @@ impl PendingInserts {
     /// Advances each pending insert by one step.
     fn step_all<L: BucketLayout>(
         &mut self,
-        table: &Table,
+        table: &Table<impl Nesting>,
         done: &mut impl FnMut(usize, Result<(), InsertError>),
     ) {
         let mut turn = 0;

@@ -25,6 +25,18 @@ impl<N: Nesting> Table<N> {
     /// Removes one copy of the pair's fingerprint under its lock.
     #[inline]
     pub(crate) fn remove_locked<L: BucketLayout>(&self, guard: &StripeGuard, pair: Pair) -> bool {
+        self.clear_one::<L>(guard, pair, None)
+    }
+
+    /// Clears one copy of the pair's fingerprint, or replaces it by `incoming`, under its lock.
+    /// Returns whether there was one.
+    #[inline]
+    pub(super) fn clear_one<L: BucketLayout>(
+        &self,
+        guard: &StripeGuard,
+        pair: Pair,
+        incoming: Option<Fingerprint>,
+    ) -> bool {
         let pattern = L::pattern(pair.fingerprint);
         let [first, second] = pair.buckets;
         // Acquire: pairs with the Release of `try_add`, so that the removal happens after the
@@ -43,7 +55,7 @@ impl<N: Nesting> Table<N> {
         // mutant: remove-no-bump, remove-late-bump, remove-bump-relaxed
         guard.bump();
         // mutant: remove-clear-relaxed, remove-not-cleared
-        self.clear_slot::<L>(guard, bucket, word, pattern, None);
+        self.clear_slot::<L>(guard, bucket, word, pattern, incoming);
         true
     }
 

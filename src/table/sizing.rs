@@ -24,6 +24,7 @@ struct Slack {
 /// The slack of a layout. It depends on the slots per bucket alone: fewer slots need more.
 const fn slack(layout: Layout) -> Slack {
     match layout.slots_per_bucket() {
+        2 => Slack { share: 0.135, root: 0.0, constant: 40.0 },
         3 => Slack { share: 0.068, root: 0.0, constant: 19.0 },
         4 => Slack { share: 0.0385, root: 0.5, constant: 10.5 },
         5 => Slack { share: 0.027, root: 0.45, constant: 9.0 },

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{AllStripes, Buckets, Nesting, Table, memory::touched_words};
+use super::{AllStripes, Alone, Buckets, Nesting, Table, memory::touched_words};
 use crate::{
     bucket::BucketLayout,
     sync::{AcqRel, acquire_fence, load_all},
@@ -16,7 +16,7 @@ pub(crate) fn occupied<L: BucketLayout>(words: &[u64]) -> u64 {
     words.chunks(CENSUS_BLOCK).map(|block| L::census(block).occupied).sum()
 }
 
-impl Table {
+impl<N: Alone> Table<N> {
     /// Returns a copy of all words that contains every item that is in the table throughout the
     /// call, or `None` if the system refuses the memory.
     #[must_use]

@@ -20,6 +20,9 @@ pub(crate) trait BothWords: Copy {
     /// moved between the two loads, unless the version is validated or the stripe is held.
     fn load(buckets: [&Word; 2]) -> Self;
 
+    /// Returns the words without these bits.
+    fn without(self, bits: u64) -> Self;
+
     /// Compares them with a fingerprint: see [`BucketLayout::quick_probe`].
     fn quick_probe<L: BucketLayout>(self, fingerprint: Fingerprint) -> (bool, bool);
 
@@ -48,6 +51,11 @@ impl BothWords for [u64; 2] {
         // `clear_slot` and `clear`, so that a lookup that sees a cleared slot also sees the version
         // bumped.
         [first.load(Acquire), second.load(Acquire)]
+    }
+
+    #[inline]
+    fn without(self, bits: u64) -> Self {
+        self.map(|word| word & !bits)
     }
 
     #[inline]
@@ -104,6 +112,12 @@ mod sse2 {
         fn load(buckets: [&Word; 2]) -> Self {
             // An Acquire load of each word, which pairs as those of `[u64; 2]` do.
             load_both(buckets)
+        }
+
+        #[inline]
+        fn without(self, bits: u64) -> Self {
+            // SAFETY: the target has SSE2.
+            unsafe { _mm_andnot_si128(_mm_set1_epi64x(bits as i64), self) }
         }
 
         #[inline]

@@ -27,7 +27,7 @@ mod steps;
 mod tests;
 
 use super::{
-    Answers, Hashes, Kernel, MAX_BURST, Nested, Nesting, Table,
+    Alone, Answers, Hashes, Kernel, MAX_BURST, Nested, Nesting, Table,
     addressing::{MIXER, SCATTER},
     batch::{WINDOW, is_cached},
     mix,
@@ -205,7 +205,7 @@ fn is_addressable(words: &[Word]) -> bool {
     u32::try_from(words.len()).is_ok()
 }
 
-impl Table {
+impl<N: Alone> Table<N> {
     /// Looks up the hashes of a batch, of which there are `len`, by a kernel. Returns the number of
     /// items that were found, or `None` if the kernel cannot serve this table. Then no hash was
     /// taken, since the scalar code needs all of them.
@@ -217,7 +217,8 @@ impl Table {
         answers: &mut Answers<'_>,
     ) -> Option<usize> {
         let words = self.buckets.as_slice();
-        let vectors = Vectors::of(kernel).filter(|_| is_addressable(words))?;
+        let vectors =
+            Vectors::of(kernel).filter(|_| is_addressable(words) && self.values::<L>() == 0)?;
         let seed = hashes.seed();
         let lookup = |hash| self.contains::<L>(self.addressing.pair::<L>(mix(hash, seed)));
         let view = View {

@@ -1,0 +1,170 @@
+//! The engines of maps.
+
+#[cfg(feature = "std")]
+use alloc::vec::Vec;
+
+#[cfg(feature = "std")]
+use super::super::snapshot::{Form, LoadError, Saved, Words};
+use super::{
+    super::{
+        Engine, Fixed, Segment,
+        engine::{Failed, Options, Storage},
+    },
+    Values,
+};
+#[cfg(feature = "std")]
+use crate::table::Buckets;
+use crate::{
+    BuildError, InsertError,
+    table::{Hashes, Kernel, Merged, Valued},
+};
+
+/// An engine of filters that has a counterpart for maps.
+///
+/// Sealed: implemented by [`Fixed`](crate::Fixed).
+#[expect(private_bounds, reason = "sealed")]
+pub trait Mappable: Engine {
+    /// How a map stores its items.
+    #[doc(hidden)]
+    type Store: MapSteps + Engine;
+}
+
+impl Engine for Fixed<Valued> {}
+
+impl Mappable for Fixed {
+    type Store = Fixed<Valued>;
+}
+
+/// The engine of a map that stores its items as a filter with the engine `E` does.
+#[derive(Debug)]
+pub struct Mapped<E: Mappable>(pub(super) E::Store);
+
+/// Bits of a value for which the user set no other number.
+const DEFAULT_VALUE_BITS: u32 = 8;
+
+/// The operations of maps, on [mixed](crate::table::mix) hashes. None of them updates the number of
+/// items, which the front end keeps. Values fit into the slots.
+pub(crate) trait MapSteps: Storage {
+    /// Bits of a value.
+    fn value_bits(&self) -> u32;
+
+    fn insert(&self, mixed: u64, value: u16) -> Result<(), InsertError>;
+
+    fn get_or_insert(&self, mixed: u64, value: u16) -> Result<Option<u16>, InsertError>;
+
+    fn get(&self, mixed: u64) -> Option<u16>;
+
+    fn values(&self, mixed: u64) -> Values;
+
+    fn contains(&self, mixed: u64) -> bool;
+
+    fn contains_value(&self, mixed: u64, value: u16) -> bool;
+
+    fn replace(&self, mixed: u64, old: u16, new: u16) -> bool;
+
+    fn remove(&self, mixed: u64, value: u16) -> bool;
+
+    fn count(&self, mixed: u64) -> usize;
+
+    /// As `insert_each` of sets, with a value for each item.
+    fn insert_each(
+        &self,
+        hashes: &mut Hashes<'_>,
+        values: &[u16],
+        count: &mut usize,
+        failed: &mut Failed<'_>,
+    );
+
+    /// Writes a value of each item, if it was found. Returns the number of items that were found.
+    fn get_each(&self, hashes: &mut Hashes<'_>, values: &mut [Option<u16>]) -> usize;
+
+    /// As `remove_each` of sets, with a value for each item.
+    fn remove_each(
+        &self,
+        hashes: &mut Hashes<'_>,
+        values: &[u16],
+        removed: &mut [bool],
+        count: &mut usize,
+    );
+}
+
+impl<E: Mappable> Engine for Mapped<E> {}
+
+impl<E: Mappable> Storage for Mapped<E> {
+    const NAME: &'static str = E::Store::NAME;
+    const DEFAULT_VALUE_BITS: Option<u32> = Some(DEFAULT_VALUE_BITS);
+
+    fn build(options: &Options) -> Result<Self, BuildError> {
+        E::Store::build(options).map(Self)
+    }
+
+    fn try_clone(&self) -> Result<(Self, u64), BuildError> {
+        self.0.try_clone().map(|(store, occupied)| (Self(store), occupied))
+    }
+
+    fn clear(&self) -> u64 {
+        self.0.clear()
+    }
+
+    fn merge(&self, other: &Self) -> Merged {
+        self.0.merge(&other.0)
+    }
+
+    fn segments(&self) -> impl ExactSizeIterator<Item = Segment> {
+        self.0.segments()
+    }
+
+    fn capacity(&self) -> usize {
+        self.0.capacity()
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        self.0.false_positive_rate()
+    }
+
+    fn size_in_bytes(&self) -> usize {
+        self.0.size_in_bytes()
+    }
+
+    fn stripes(&self) -> usize {
+        self.0.stripes()
+    }
+
+    fn kernel(&self) -> Kernel {
+        self.0.kernel()
+    }
+
+    #[cfg(feature = "stats")]
+    fn stats(&self) -> crate::Stats {
+        self.0.stats()
+    }
+}
+
+#[cfg(feature = "std")]
+impl<E: Mappable> Saved for Mapped<E> {
+    const KIND: u8 = E::Store::KIND;
+
+    fn form(&self) -> Form {
+        self.0.form()
+    }
+
+    fn copy_words(&self) -> Option<Vec<Vec<u64>>> {
+        self.0.copy_words()
+    }
+
+    fn words(&mut self) -> Vec<impl Words> {
+        self.0.words()
+    }
+
+    fn check(form: &Form) -> Result<(), LoadError> {
+        E::Store::check(form)
+    }
+
+    fn min_fingerprint(form: &Form, number: usize) -> u32 {
+        E::Store::min_fingerprint(form, number)
+    }
+
+    fn restore(form: &Form, segments: Vec<Buckets>) -> Option<Self> {
+        E::Store::restore(form, segments).map(Self)
+    }
+}

@@ -1,0 +1,141 @@
+//! The steps of a map of one table.
+
+use super::{
+    super::{Fixed, engine::Failed},
+    MapSteps, Values,
+};
+use crate::{
+    InsertError,
+    bucket::with_layout,
+    table::{Hashes, PendingInserts, Valued},
+};
+
+impl MapSteps for Fixed<Valued> {
+    fn value_bits(&self) -> u32 {
+        self.layout.value_bits()
+    }
+
+    fn insert(&self, mixed: u64, value: u16) -> Result<(), InsertError> {
+        with_layout!(self.layout, L => {
+            let pair = self.table.addressing().pair::<L>(mixed).with_value(value);
+            self.table.prefetch(pair);
+            match self.max_copies {
+                None => self.table.insert::<L>(pair),
+                Some(limit) => self.table.insert_up_to::<L>(limit.get().into(), pair),
+            }
+        })
+    }
+
+    fn get_or_insert(&self, mixed: u64, value: u16) -> Result<Option<u16>, InsertError> {
+        with_layout!(self.layout, L => {
+            let pair = self.table.addressing().pair::<L>(mixed).with_value(value);
+            self.table.prefetch_with_stripe(pair);
+            let found = self.table.get_or_insert::<L>(pair)?;
+            Ok(found.map(|copy| self.table.value_of(copy)))
+        })
+    }
+
+    #[inline]
+    fn get(&self, mixed: u64) -> Option<u16> {
+        with_layout!(self.layout, L => {
+            self.table.get::<L>(self.table.addressing().pair::<L>(mixed))
+        })
+    }
+
+    fn values(&self, mixed: u64) -> Values {
+        with_layout!(self.layout, L => {
+            let pair = self.table.addressing().pair::<L>(mixed);
+            Values::of_table(self.table.candidates::<L>(pair))
+        })
+    }
+
+    #[inline]
+    fn contains(&self, mixed: u64) -> bool {
+        with_layout!(self.layout, L => {
+            self.table.contains::<L>(self.table.addressing().pair::<L>(mixed))
+        })
+    }
+
+    fn contains_value(&self, mixed: u64, value: u16) -> bool {
+        with_layout!(self.layout, L => {
+            let pair = self.table.addressing().pair::<L>(mixed).with_value(value);
+            self.table.contains_value::<L>(pair)
+        })
+    }
+
+    fn replace(&self, mixed: u64, old: u16, new: u16) -> bool {
+        with_layout!(self.layout, L => {
+            let pair = self.table.addressing().pair::<L>(mixed).with_value(old);
+            self.table.prefetch_with_stripe(pair);
+            self.table.replace::<L>(pair, new)
+        })
+    }
+
+    fn remove(&self, mixed: u64, value: u16) -> bool {
+        with_layout!(self.layout, L => {
+            let pair = self.table.addressing().pair::<L>(mixed).with_value(value);
+            self.table.prefetch_with_stripe(pair);
+            self.table.remove::<L>(pair)
+        })
+    }
+
+    fn count(&self, mixed: u64) -> usize {
+        with_layout!(self.layout, L => {
+            let pair = self.table.addressing().pair::<L>(mixed);
+            self.table.prefetch_with_stripe(pair);
+            self.table.count::<L>(pair)
+        })
+    }
+
+    fn insert_each(
+        &self,
+        hashes: &mut Hashes<'_>,
+        values: &[u16],
+        count: &mut usize,
+        failed: &mut Failed<'_>,
+    ) {
+        let mut done = |position, outcome: Result<(), InsertError>| match outcome {
+            Ok(()) => *count += 1,
+            Err(error) => failed(position, error),
+        };
+        with_layout!(self.layout, L => {
+            let mut pending = PendingInserts::default();
+            self.table.for_each_pair::<L>(hashes, |position, pair| {
+                let pair = pair.with_value(values[position]);
+                match self.max_copies {
+                    None => pending.insert::<L>(&self.table, position, pair, &mut done),
+                    Some(limit) => {
+                        done(position, self.table.insert_up_to::<L>(limit.get().into(), pair));
+                    }
+                }
+            });
+            pending.finish::<L>(&self.table, &mut done);
+        });
+    }
+
+    fn get_each(&self, hashes: &mut Hashes<'_>, values: &mut [Option<u16>]) -> usize {
+        let mut count = 0;
+        with_layout!(self.layout, L => {
+            self.table.for_each_pair::<L>(hashes, |position, pair| {
+                values[position] = self.table.get::<L>(pair);
+                count += usize::from(values[position].is_some());
+            });
+        });
+        count
+    }
+
+    fn remove_each(
+        &self,
+        hashes: &mut Hashes<'_>,
+        values: &[u16],
+        removed: &mut [bool],
+        count: &mut usize,
+    ) {
+        with_layout!(self.layout, L => {
+            self.table.for_each_pair::<L>(hashes, |position, pair| {
+                removed[position] = self.table.remove::<L>(pair.with_value(values[position]));
+                *count += usize::from(removed[position]);
+            });
+        });
+    }
+}
