@@ -217,8 +217,8 @@ pub mod raw {
         bucket::{BucketLayout, Census, Fingerprint, Plain, SemiSorted},
         chain::{Chain, Plan},
         table::{
-            Addressing, Candidates, MAX_BUCKETS, MergeRefusal, Merged, Move, Nested, Nesting, Pair,
-            Progress, Search, ShardedCounter, Single, Table, Valued, mix,
+            Addressing, Aged, Candidates, Generations, MAX_BUCKETS, MergeRefusal, Merged, Move,
+            Nested, Nesting, Pair, Progress, Search, ShardedCounter, Single, Table, Valued, mix,
         },
     };
     #[cfg(loom)]

@@ -94,6 +94,20 @@ impl Lanes {
         self.shift + (self.count - 1) * self.bits
     }
 
+    /// Removes the marked lanes, and moves the lanes above each of them down. All lanes must be
+    /// those of a plain layout, which begin at the lowest bit.
+    #[inline]
+    pub(crate) const fn without(self, mut word: u64, mut marks: u64) -> u64 {
+        // The highest first, so that the other marks stay right.
+        while marks != 0 {
+            let mark = 1 << marks.ilog2();
+            let below = (1 << self.lowest(mark)) - 1;
+            word = word & below | (word >> self.bits) & !below;
+            marks ^= mark;
+        }
+        word
+    }
+
     /// Returns the lowest bit of every lane.
     #[inline]
     pub(crate) const fn ones(self) -> u64 {

@@ -30,7 +30,7 @@
 use alloc::sync::Arc;
 use core::borrow::Borrow;
 
-use super::Stripes;
+use super::{Clock, Generations, Stripes};
 use crate::bucket::{BucketLayout, Fingerprint, fingerprints};
 
 /// Largest number of buckets of a table: 2^32, which take 32 GiB.
@@ -78,6 +78,9 @@ pub trait Nesting: Copy + core::fmt::Debug {
     /// How a table holds its stripes. A segment shares them with its chain.
     type Stripes: Borrow<Stripes> + core::fmt::Debug;
 
+    /// What the table knows about the age of its slots.
+    type Clock: Clock;
+
     /// Doublings of the number of buckets since the first segment.
     fn level(&self) -> u32;
 
@@ -108,7 +111,11 @@ pub trait Nesting: Copy + core::fmt::Debug {
 }
 
 /// The nesting of a table that stands alone.
-pub trait Alone: Nesting<Stripes = Stripes> {}
+pub trait Alone: Nesting<Stripes = Stripes> {
+    /// Returns the clock of a new table with so many stripes, or `None` if the system refuses the
+    /// memory.
+    fn clock(&self, stripes: usize) -> Option<Self::Clock>;
+}
 
 /// The nesting of a table that stands alone and has no values: none, at compile time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,6 +123,7 @@ pub struct Single;
 
 impl Nesting for Single {
     type Stripes = Stripes;
+    type Clock = ();
 
     #[inline]
     fn level(&self) -> u32 {
@@ -133,7 +141,11 @@ impl Nesting for Single {
     }
 }
 
-impl Alone for Single {}
+impl Alone for Single {
+    fn clock(&self, _stripes: usize) -> Option<()> {
+        Some(())
+    }
+}
 
 /// The nesting of a table that stands alone and has values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,6 +163,7 @@ impl Valued {
 
 impl Nesting for Valued {
     type Stripes = Stripes;
+    type Clock = ();
 
     #[inline]
     fn level(&self) -> u32 {
@@ -168,7 +181,58 @@ impl Nesting for Valued {
     }
 }
 
-impl Alone for Valued {}
+impl Alone for Valued {
+    fn clock(&self, _stripes: usize) -> Option<()> {
+        Some(())
+    }
+}
+
+/// The nesting of a table that stands alone and whose values are stamps: see
+/// [`Generations`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Aged {
+    stamp_bits: u32,
+    window: u32,
+    /// The generation in which a new table starts.
+    start: u64,
+}
+
+impl Aged {
+    /// The nesting of a table whose slots have stamps of so many bits, and are visible up to the
+    /// age `window`, from 1 to `2^stamp_bits - 3`. A new table starts in the generation `start`, at
+    /// least `window`.
+    #[must_use]
+    pub fn new(stamp_bits: u32, window: u32, start: u64) -> Self {
+        debug_assert!((1..=(1_u32 << stamp_bits) - 3).contains(&window));
+        Self { stamp_bits, window, start }
+    }
+}
+
+impl Nesting for Aged {
+    type Stripes = Stripes;
+    type Clock = Generations;
+
+    #[inline]
+    fn level(&self) -> u32 {
+        0
+    }
+
+    #[inline]
+    fn extra_bits(&self) -> u32 {
+        self.stamp_bits
+    }
+
+    #[inline]
+    fn value_bits(&self) -> u32 {
+        self.stamp_bits
+    }
+}
+
+impl Alone for Aged {
+    fn clock(&self, stripes: usize) -> Option<Generations> {
+        Generations::new(self.start, (self.window, self.stamp_bits), stripes)
+    }
+}
 
 /// The nesting of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,6 +272,7 @@ impl Nested {
 
 impl Nesting for Nested {
     type Stripes = Arc<Stripes>;
+    type Clock = ();
 
     #[inline]
     fn level(&self) -> u32 {

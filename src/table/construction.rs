@@ -2,7 +2,8 @@
 
 use alloc::sync::Arc;
 
-use super::{Addressing, Alone, Buckets, Counters, Nested, Stripes, Table};
+use super::{Addressing, Alone, Buckets, Clock, Counters, Nested, Stripes, Table};
+use crate::bucket::BucketLayout;
 
 impl<N: Alone> Table<N> {
     /// Returns an empty table, or `None` if the system refuses the memory.
@@ -33,8 +34,18 @@ impl<N: Alone> Table<N> {
         buckets: Buckets,
         stripes: usize,
     ) -> Option<Self> {
-        let stripes = Stripes::with_count(stripes)?;
-        Some(Self { addressing, buckets, stripes, counters: Counters::new()? })
+        let clock = addressing.nesting().clock(stripes)?;
+        let (stripes, counters) = (Stripes::with_count(stripes)?, Counters::new()?);
+        Some(Self { addressing, buckets, stripes, counters, clock })
+    }
+
+    /// Sets the generation of a table whose words were copied, and counts its slots by their
+    /// stamps.
+    pub(crate) fn start_clock<L: BucketLayout>(&mut self, now: u64) {
+        if N::Clock::SWEEPS {
+            let Self { buckets, clock, .. } = self;
+            buckets.with_words(|words| clock.start::<L>(now, words));
+        }
     }
 
     /// The number of stripes.
@@ -42,11 +53,12 @@ impl<N: Alone> Table<N> {
         self.stripes.count()
     }
 
-    /// Bytes of buckets, stripes and statistics, alignment included.
+    /// Bytes of buckets, stripes, statistics and clock, alignment included.
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
         let stripes = Stripes::bytes_for(self.stripes());
-        self.buckets.allocated_bytes() + stripes + Counters::bytes()
+        let beside = Counters::bytes() + self.clock.size_in_bytes();
+        self.buckets.allocated_bytes() + stripes + beside
     }
 }
 
@@ -59,6 +71,12 @@ impl Table<Nested> {
         counters: &Counters,
     ) -> Self {
         // mutant: segment-own-stripes
-        Self { addressing, buckets, stripes: stripes.clone(), counters: counters.clone() }
+        Self {
+            addressing,
+            buckets,
+            stripes: stripes.clone(),
+            counters: counters.clone(),
+            clock: (),
+        }
     }
 }

@@ -61,6 +61,11 @@ impl ShardedCounter {
         stripes / STRIPES_PER_SHARD
     }
 
+    /// The number of shards of a counter beside so many stripes.
+    pub(crate) fn shards_beside(stripes: usize) -> usize {
+        shards_for(Self::limit_beside(stripes))
+    }
+
     /// Adds to the counter.
     #[inline]
     pub fn add(&self, change: i64) {
@@ -98,10 +103,15 @@ impl ShardedCounter {
 
 /// The number of shards to allocate, unused ones included, given the largest useful number.
 fn places_for(limit: usize) -> usize {
-    match limit.clamp(1, MAX_SHARDS).next_power_of_two() {
+    match shards_for(limit) {
         1 => 1,
         shards => shards * GAP,
     }
+}
+
+/// The number of shards, given the largest useful one.
+fn shards_for(limit: usize) -> usize {
+    limit.clamp(1, MAX_SHARDS).next_power_of_two()
 }
 
 #[cfg(all(test, feature = "std", not(any(loom, shuttle))))]

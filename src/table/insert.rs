@@ -3,8 +3,8 @@
 use core::hint::select_unpredictable;
 
 use super::{
-    BothWords, Nesting, Pair, Progress, Search, StripeGuard, Table, search::LONE_PREFETCH_DISTANCE,
-    stats::RelocationCount,
+    BothWords, Clock, Nesting, Pair, Progress, Search, StripeGuard, Table,
+    search::LONE_PREFETCH_DISTANCE, stats::RelocationCount,
 };
 use crate::{
     InsertError,
@@ -174,6 +174,7 @@ impl<N: Nesting> Table<N> {
         let added = word.compare_exchange(seen, new, Release, Relaxed).is_ok();
         if added {
             self.counters.inserted();
+            self.clock.count_added(pair.fingerprint);
         }
         Some(added)
     }
@@ -196,6 +197,9 @@ impl<N: Nesting> Table<N> {
         search: &mut Search,
     ) -> Result<(), InsertError> {
         loop {
+            if self.add_swept::<L>(pair) {
+                return Ok(());
+            }
             self.start_search::<L>(pair, search)?;
             loop {
                 match self.step_search::<L>(pair, search, LONE_PREFETCH_DISTANCE) {
@@ -241,7 +245,7 @@ impl<N: Nesting> Table<N> {
                 // mutant: insert-relocate-read-relaxed, insert-relocate-copy-relaxed
                 let stored = self.follow_path::<L>(pair, Some(pair.fingerprint), search);
                 // mutant: search-add-relaxed
-                if !stored && !self.add::<L>(pair) {
+                if !stored && !self.add::<L>(pair) && !self.add_swept::<L>(pair) {
                     return SearchStep::Stale;
                 }
                 Ok(())
@@ -259,7 +263,7 @@ impl<N: Nesting> Table<N> {
     #[cold]
     fn add_at_last<L: BucketLayout>(&self, pair: Pair) -> Result<(), InsertError> {
         // mutant: last-add-missing, last-add-relaxed
-        if self.add::<L>(pair) {
+        if self.add::<L>(pair) || self.add_swept::<L>(pair) {
             return Ok(());
         }
         // mutant: last-copies-ignored, last-copies-wrong-lock, last-full-is-too-many

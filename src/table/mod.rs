@@ -252,9 +252,11 @@
 
 mod addressing;
 mod batch;
+mod clock;
 mod construction;
 mod copies;
 mod counter;
+mod expiry;
 mod insert;
 mod kernel;
 #[cfg(guira_vectors)]
@@ -284,8 +286,11 @@ use crate::{
 };
 #[cfg(guira_vectors)]
 pub(crate) use addressing::MAX_LEVELS;
-pub use addressing::{Addressing, Alone, MAX_BUCKETS, Nested, Nesting, Pair, Single, Valued, mix};
+pub use addressing::{
+    Addressing, Aged, Alone, MAX_BUCKETS, Nested, Nesting, Pair, Single, Valued, mix,
+};
 pub(crate) use batch::{Answers, Hashes, MAX_BURST, MIN_BATCH, Source, for_each_prefetched};
+pub use clock::{Clock, Generations};
 pub use counter::ShardedCounter;
 pub(crate) use insert::Addition;
 pub use kernel::Kernel;
@@ -323,6 +328,7 @@ pub struct Table<N: Nesting = Single> {
     buckets: Buckets,
     stripes: N::Stripes,
     counters: Counters,
+    clock: N::Clock,
 }
 
 impl<N: Nesting> Table<N> {

@@ -44,7 +44,7 @@ impl PendingInserts {
         done: &mut impl FnMut(usize, Result<(), InsertError>),
     ) {
         // mutant: batch-add-relaxed
-        if table.add::<L>(pair) {
+        if table.add::<L>(pair) || table.add_swept::<L>(pair) {
             done(position, Ok(()));
         } else {
             self.push::<L>(table, position, pair, done);

@@ -3,7 +3,7 @@
 use core::mem::take;
 
 use super::{
-    Move, Nesting, Pair, Progress, Search, Table, search::LONE_PREFETCH_DISTANCE,
+    Clock, Move, Nesting, Pair, Progress, Search, Table, search::LONE_PREFETCH_DISTANCE,
     stats::RelocationCount,
 };
 use crate::{
@@ -51,7 +51,12 @@ impl<N: Nesting> Table<N> {
         // Relaxed: this is a plan, and every move validates its own step of it. `Exhausted` is not
         // validated: the search misses a slot that is emptied after its bucket was read, and a slot
         // that only the second copy of a half-done move occupies.
-        let read = |bucket| self.buckets.bucket(bucket).load_to_change(Relaxed);
+        // A slot that has expired counts as empty, for the moves will sweep it.
+        let now = self.clock.now();
+        let read = |bucket| {
+            let word = self.buckets.bucket(bucket).load_to_change(Relaxed);
+            L::LANES.without(word, self.clock.expired::<L>(now, word))
+        };
         let prefetch = |bucket| self.buckets.prefetch(bucket);
         let progress = search.step::<L>(&self.addressing, prefetch_distance, read, prefetch);
         match progress {
@@ -87,8 +92,11 @@ impl<N: Nesting> Table<N> {
     /// Makes one move, and stores `incoming` in the slot that it leaves. `step.to` must be the
     /// fingerprint's alternate bucket, and not `step.from`.
     ///
-    /// Returns `false` and changes nothing if the plan is stale: the fingerprint is no longer
-    /// there, or the destination has no empty slot.
+    /// Returns `false` if the plan is stale: the fingerprint is no longer there, or the destination
+    /// has no empty slot. Then no item was moved, and `incoming` was not stored.
+    ///
+    /// A slot that has expired is not copied: it is cleared, or takes `incoming`. In the
+    /// destination, such slots count as empty.
     #[must_use]
     pub fn relocate<L: BucketLayout>(&self, step: Move, incoming: Option<Fingerprint>) -> bool {
         let pattern = L::pattern(step.fingerprint);
@@ -96,6 +104,8 @@ impl<N: Nesting> Table<N> {
         // mutant: relocate-no-lock, relocate-unlocked-validation
         // mutant: relocate-wrong-lock
         let guard = self.stripe(step.fingerprint).lock();
+        // mutant: move-early-now
+        let now = self.clock.now();
         // Acquire: pairs with the Release of `try_add`. The copy passes on what its original
         // published.
         let seen = from.load_to_change(Acquire);
@@ -103,15 +113,26 @@ impl<N: Nesting> Table<N> {
         if !L::contains(seen, pattern) {
             return false;
         }
+        // mutant: move-copies-expired
+        if self.is_expired::<L>(now, step.fingerprint) {
+            let swept = self.clear_slot::<L>(&guard, step.from, seen, pattern, incoming);
+            if swept {
+                self.count_replaced(step.fingerprint, incoming);
+            }
+            return swept;
+        }
         // mutant: relocate-early-bump
         loop {
             // Relaxed: as in `add`.
             let word = to.load_to_change(Relaxed);
-            let Some(new) = L::with(word, step.fingerprint) else { return false };
+            let expired = self.clock.expired::<L>(now, word);
+            let room = L::LANES.without(word, expired);
+            let Some(new) = L::with(room, step.fingerprint) else { return false };
             // Release: pairs with the Acquire loads of `BothWords::load` and the others, as in
             // `try_add`.
             // mutant: relocate-no-copy, relocate-plain-store
             if to.compare_exchange(word, new, Release, Relaxed).is_ok() {
+                self.clock.count_swept::<L>(word, expired);
                 break;
             }
         }
@@ -119,11 +140,32 @@ impl<N: Nesting> Table<N> {
         // mutant: relocate-no-bump-incoming, relocate-lock-gap
         guard.bump();
         // mutant: relocate-clear-relaxed, relocate-not-cleared
-        self.clear_slot::<L>(&guard, step.from, seen, pattern, incoming);
+        if !self.clear_slot::<L>(&guard, step.from, seen, pattern, incoming) {
+            // The original was swept, and counted as gone. The copy is one more.
+            // mutant: move-uncounted-copy
+            self.clock.count_added(step.fingerprint);
+            return false;
+        }
         self.counters.relocated();
-        if incoming.is_some() {
+        if let Some(incoming) = incoming {
             self.counters.inserted();
+            self.clock.count_added(incoming);
         }
         true
+    }
+
+    /// Returns whether a slot with this fingerprint has expired.
+    #[inline]
+    fn is_expired<L: BucketLayout>(&self, now: u64, fingerprint: Fingerprint) -> bool {
+        N::Clock::SWEEPS && self.clock.expired::<L>(now, fingerprint.get().into()) != 0
+    }
+
+    /// Counts an expired slot that was cleared, or now holds `incoming`.
+    fn count_replaced(&self, expired: Fingerprint, incoming: Option<Fingerprint>) {
+        self.clock.count_removed(expired);
+        if let Some(incoming) = incoming {
+            self.counters.inserted();
+            self.clock.count_added(incoming);
+        }
     }
 }

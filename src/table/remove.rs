@@ -2,7 +2,7 @@
 
 use core::hint::select_unpredictable;
 
-use super::{Nesting, Pair, StripeGuard, Table};
+use super::{Clock, Nesting, Pair, StripeGuard, Table};
 use crate::{
     bucket::{BucketLayout, Fingerprint},
     sync::{Acquire, Relaxed, Release},
@@ -55,15 +55,16 @@ impl<N: Nesting> Table<N> {
         // mutant: remove-no-bump, remove-late-bump, remove-bump-relaxed
         guard.bump();
         // mutant: remove-clear-relaxed, remove-not-cleared
-        self.clear_slot::<L>(guard, bucket, word, pattern, incoming);
-        true
+        self.clear_slot::<L>(guard, bucket, word, pattern, incoming)
     }
 
-    /// Clears a slot that holds a fingerprint, or stores the incoming one in it.
+    /// Clears a slot that holds a fingerprint, or stores the incoming one in it. Returns `false` if
+    /// the slot has been swept.
     ///
     /// The caller holds the fingerprint's stripe, has found it in this `word` of the bucket, and
     /// has bumped the version since. So the fingerprint is still there, whatever else the word
-    /// holds by now: any other thread that would clear it needs the same lock.
+    /// holds by now: any other thread that would clear it needs the same lock. Only a sweep does
+    /// not, in a table whose slots expire.
     pub(super) fn clear_slot<L: BucketLayout>(
         &self,
         _guard: &StripeGuard,
@@ -71,20 +72,23 @@ impl<N: Nesting> Table<N> {
         mut word: u64,
         pattern: L::Pattern,
         incoming: Option<Fingerprint>,
-    ) {
+    ) -> bool {
         loop {
             let new = match incoming {
                 None => L::without(word, pattern),
                 // mutant: clear-slot-drops-incoming
                 Some(fingerprint) => L::replace(word, pattern, fingerprint),
-            }
-            .expect("only the holder of its stripe clears a fingerprint");
+            };
+            let Some(new) = new else {
+                assert!(N::Clock::SWEEPS, "only the holder of its stripe clears a fingerprint");
+                return false;
+            };
             // Release: pairs with the Acquire loads of `BothWords::load`: a lookup that sees the
             // slot cleared sees the version bumped. It also publishes an incoming fingerprint, as
             // in `try_add`. Relaxed on failure, as there.
             // mutant: clear-slot-plain-store
             match self.buckets.bucket(bucket).compare_exchange(word, new, Release, Relaxed) {
-                Ok(()) => return,
+                Ok(()) => return true,
                 // mutant: clear-slot-retry-drops-incoming
                 Err(now) => word = now,
             }

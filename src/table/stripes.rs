@@ -154,6 +154,12 @@ impl Stripes {
         Some(AllStripes(guards, &self.clears))
     }
 
+    /// Acquires and releases every lock, one at a time. What a holder did before this thread passed
+    /// its lock happened before the return.
+    pub(crate) fn pass(&self) {
+        self.stripes.iter().for_each(|stripe| drop(stripe.lock()));
+    }
+
     /// How often a thread waited for one of the locks.
     #[cfg(feature = "stats")]
     pub(crate) fn waits(&self) -> u64 {

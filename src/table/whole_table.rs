@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{AllStripes, Alone, Buckets, Nesting, Table, memory::touched_words};
+use super::{AllStripes, Alone, Buckets, Clock, Nesting, Table, memory::touched_words};
 use crate::{
     bucket::BucketLayout,
     sync::{AcqRel, acquire_fence, load_all},
@@ -22,6 +22,7 @@ impl<N: Alone> Table<N> {
     #[must_use]
     pub fn copy_words(&self) -> Option<Vec<u64>> {
         let mut copy = touched_words(self.buckets.as_slice().len())?;
+        let _paused = self.clock.pause();
         // mutant: copy-no-locks, copy-one-lock-fewer, copy-any-order
         let stripes = self.stripes.lock_all()?;
         // mutant: copy-early-unlock
@@ -36,13 +37,18 @@ impl<N: Alone> Table<N> {
     pub fn try_clone<L: BucketLayout>(&self, huge_pages: bool) -> Option<(Self, u64)> {
         let mut copy = Buckets::new(self.addressing.buckets(), huge_pages)?;
         copy.touch();
+        let paused = self.clock.pause();
         // mutant: clone-no-locks, clone-one-lock-fewer, clone-any-order
         let stripes = self.stripes.lock_all()?;
         // mutant: clone-early-unlock
         copy.with_words(|words| self.copy_into(&stripes, words));
-        drop(stripes);
+        // After the words: see `table/expiry.rs`.
+        let now = self.clock.now();
+        drop((stripes, paused));
         let occupied = copy.with_words(|words| occupied::<L>(words));
-        Some((Self::with_buckets(self.addressing, copy, self.stripes())?, occupied))
+        let mut table = Self::with_buckets(self.addressing, copy, self.stripes())?;
+        table.start_clock::<L>(now);
+        Some((table, occupied))
     }
 
     /// Removes every fingerprint. Returns the number of slots that were cleared.
@@ -103,6 +109,7 @@ impl<N: Nesting> Table<N> {
                 // `try_add`, so that the caller happens after the inserts whose copies are in the
                 // count.
                 *cleared = word.swap(0, AcqRel);
+                self.clock.count_cleared::<L>(*cleared);
             }
             count += L::census(block).occupied;
         }

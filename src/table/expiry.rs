@@ -1,0 +1,351 @@
+//! Expiry: lookups, inserts and sweeps in a table whose slots have ages.
+
+use core::hint::select_unpredictable;
+
+use super::{
+    Addition, Aged, Clock, Generations, Nesting, Pair, StripeGuard, Table, stats::RelocationCount,
+};
+use crate::{
+    InsertError,
+    bucket::{BucketLayout, Fingerprint},
+    sync::{Acquire, Relaxed, Release},
+};
+
+/// Number of buckets that are swept before the lock is released for a moment.
+const CHUNK: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 1024 };
+
+impl Table<Aged> {
+    /// The clock.
+    #[inline]
+    pub fn clock(&self) -> &Generations {
+        &self.clock
+    }
+
+    /// Returns whether a visible copy of the pair's fingerprint is in one of its buckets. The value
+    /// of the pair must be zero.
+    #[inline]
+    #[must_use]
+    pub fn is_visible<L: BucketLayout>(&self, pair: Pair) -> bool {
+        loop {
+            // mutant: age-late-now, age-now-relaxed
+            let now = self.clock.read();
+            let (words, unchanged) = self.read::<[u64; 2]>(pair);
+            if self.visible_in::<L>(now, pair, words) != [0; 2] {
+                return true;
+            }
+            // mutant: age-no-now-validation, age-no-version-validation
+            if unchanged & self.clock.validate(now) {
+                return false;
+            }
+            self.counters.lookup_retried();
+        }
+    }
+
+    /// Counts the visible copies of the pair's fingerprint. The value of the pair must be zero.
+    #[must_use]
+    pub fn count_visible<L: BucketLayout>(&self, pair: Pair) -> usize {
+        let _guard = self.stripe(pair.fingerprint).lock();
+        // mutant: age-count-early-now
+        let now = self.clock.now();
+        let words = self.both(pair).map(|word| word.load(Acquire));
+        let marks = self.visible_in::<L>(now, pair, words);
+        marks.map(|marks| marks.count_ones() as usize).into_iter().sum()
+    }
+
+    /// Marks the visible copies of the pair's fingerprint in these words. A bucket that comes twice
+    /// is marked once.
+    #[inline]
+    fn visible_in<L: BucketLayout>(&self, now: u64, pair: Pair, words: [u64; 2]) -> [u64; 2] {
+        let pattern = L::LANES.broadcast(pair.fingerprint.get());
+        let [first, second] = words.map(|word| {
+            // The exact tests: every mark is right.
+            let matches = L::LANES.zeros((word ^ pattern) & !self.values::<L>());
+            matches & self.clock.visible::<L>(now, word)
+        });
+        [first, if pair.buckets[0] == pair.buckets[1] { 0 } else { second }]
+    }
+
+    /// Adds a copy of the pair's fingerprint that is visible for `life` generations, at most the
+    /// window. Returns the generation of its stamp. The value of the pair must be zero.
+    ///
+    /// # Errors
+    /// As [`insert`](Table::insert), where slots that have expired count as empty.
+    #[inline]
+    pub fn insert_for<L: BucketLayout>(&self, pair: Pair, life: u32) -> Result<u64, InsertError> {
+        let generation = self.clock.read() - u64::from(self.clock.window() - life);
+        self.insert::<L>(pair.with_value(self.clock.stamp(generation)))?;
+        Ok(generation)
+    }
+
+    /// Adds a copy of the pair's fingerprint if there is no visible one. Returns the present
+    /// generation if it was added. The value of the pair must be zero.
+    ///
+    /// # Errors
+    /// `Full` if there is no visible copy and a search found no slot that is empty or has expired.
+    pub fn insert_unseen<L: BucketLayout>(&self, pair: Pair) -> Result<Option<u64>, InsertError> {
+        let (mut made_room, mut relocations) = (Ok(()), RelocationCount::zero());
+        loop {
+            // mutant: unseen-no-lock
+            let guard = self.stripe(pair.fingerprint).lock();
+            // mutant: unseen-early-now
+            let now = self.clock.now();
+            match self.add_if_unseen::<L>(&guard, now, pair) {
+                Addition::Found(_) => return Ok(None),
+                Addition::Added => {
+                    self.counters.insert_relocated(&relocations);
+                    return Ok(Some(now));
+                }
+                Addition::NoRoom => {}
+            }
+            drop(guard);
+            made_room?;
+            // Without the lock, as in `get_or_insert`. The clock may tick meanwhile.
+            made_room = self.make_room::<L>(pair, &mut relocations);
+        }
+    }
+
+    /// Adds the fingerprint with the stamp of the generation `now` if there is no visible copy.
+    /// `now` was read under the lock.
+    fn add_if_unseen<L: BucketLayout>(
+        &self,
+        _guard: &StripeGuard,
+        now: u64,
+        pair: Pair,
+    ) -> Addition {
+        let stamped = pair.with_value(self.clock.stamp(now));
+        loop {
+            // As in `add_if_absent`.
+            let words = self.both(pair).map(|word| word.load_to_change(Acquire));
+            if self.visible_in::<L>(now, pair, words) != [0; 2] {
+                return Addition::Found(stamped.fingerprint);
+            }
+            match self.try_add_swept::<L>(now, stamped, words) {
+                Some(true) => return Addition::Added,
+                Some(false) => {}
+                None => return Addition::NoRoom,
+            }
+        }
+    }
+
+    /// Gives the stamp of the present generation to the oldest visible copy of the pair's
+    /// fingerprint. Returns whether there was one. The value of the pair must be zero.
+    #[must_use]
+    pub fn refresh<L: BucketLayout>(&self, pair: Pair) -> bool {
+        // mutant: refresh-no-lock
+        let guard = self.stripe(pair.fingerprint).lock();
+        // mutant: refresh-early-now
+        let now = self.clock.now();
+        let stamped = pair.with_value(self.clock.stamp(now)).fingerprint;
+        loop {
+            let words = self.both(pair).map(|word| word.load_to_change(Acquire));
+            let marks = self.visible_in::<L>(now, pair, words);
+            // mutant: refresh-any
+            let Some((place, oldest)) = self.oldest::<L>(now, words, marks) else { return false };
+            if oldest == stamped {
+                return true;
+            }
+            // mutant: refresh-no-bump, refresh-late-bump
+            guard.bump();
+            let (bucket, word) = (pair.buckets[place], words[place]);
+            if self.clear_slot::<L>(&guard, bucket, word, L::pattern(oldest), Some(stamped)) {
+                self.count_moved(oldest, stamped);
+                return true;
+            }
+            // The clock has ticked since, and the copy was swept.
+        }
+    }
+
+    /// Removes one copy of the pair's fingerprint with the stamp of a generation, if that is
+    /// visible. Returns whether there was one. The value of the pair must be zero.
+    #[must_use]
+    pub fn remove_of<L: BucketLayout>(&self, pair: Pair, generation: u64) -> bool {
+        let guard = self.stripe(pair.fingerprint).lock();
+        // mutant: age-remove-early-now, age-remove-expired
+        if !self.clock.is_visible(self.clock.now(), generation) {
+            return false;
+        }
+        let stamped = pair.with_value(self.clock.stamp(generation));
+        let removed = self.remove_locked::<L>(&guard, stamped);
+        if removed {
+            self.clock.count_removed(stamped.fingerprint);
+        }
+        removed
+    }
+
+    /// Adds a copy of the pair's fingerprint, with the stamp of the present generation. If there is
+    /// no room, replaces the oldest slot in its two buckets. Returns the generation, and whether a
+    /// visible slot was replaced. The value of the pair must be zero.
+    pub fn insert_evicting<L: BucketLayout>(&self, pair: Pair) -> (u64, bool) {
+        loop {
+            if let Ok(generation) = self.insert_for::<L>(pair, self.clock.window()) {
+                return (generation, false);
+            }
+            let now = self.clock.read();
+            let words = self.both(pair).map(|word| word.load_to_change(Acquire));
+            let visible = words.map(|word| self.clock.visible::<L>(now, word));
+            // If every slot has expired or is about to be filled, there is room in a moment.
+            let Some((place, victim)) = self.oldest::<L>(now, words, visible) else { continue };
+            let stamped = pair.with_value(self.clock.stamp(now)).fingerprint;
+            let bucket = pair.buckets[place];
+            // mutant: evict-no-lock, evict-wrong-lock
+            let guard = self.stripe(victim).lock();
+            let word = self.buckets.bucket(bucket).load_to_change(Acquire);
+            if !L::contains(word, L::pattern(victim)) {
+                continue;
+            }
+            // mutant: evict-no-bump
+            guard.bump();
+            if self.clear_slot::<L>(&guard, bucket, word, L::pattern(victim), Some(stamped)) {
+                self.counters.inserted();
+                self.count_moved(victim, stamped);
+                return (now, true);
+            }
+        }
+    }
+
+    /// The place of the word that has the oldest marked slot, and what that slot holds.
+    fn oldest<L: BucketLayout>(
+        &self,
+        now: u64,
+        words: [u64; 2],
+        marks: [u64; 2],
+    ) -> Option<(usize, Fingerprint)> {
+        let mut oldest = None;
+        for (place, (word, mut marks)) in words.into_iter().zip(marks).enumerate() {
+            while marks != 0 {
+                let slot = (word >> L::LANES.lowest(marks)) as u32 & L::MAX_FINGERPRINT;
+                marks &= marks - 1;
+                // An empty slot may be marked, too.
+                if slot != 0 {
+                    let fingerprint = Fingerprint::new(slot);
+                    let age = self.clock.age(now, self.value_of(fingerprint));
+                    oldest = oldest.max(Some((age, place, slot)));
+                }
+            }
+        }
+        oldest.map(|(_, place, slot)| (place, Fingerprint::new(slot)))
+    }
+
+    /// Counts a slot whose stamp was replaced.
+    fn count_moved(&self, old: Fingerprint, new: Fingerprint) {
+        self.clock.count_removed(old);
+        self.clock.count_added(new);
+    }
+
+    /// Sweeps the next buckets that were not swept in this generation. Returns the number of those
+    /// that are left.
+    pub fn sweep<L: BucketLayout>(&self, buckets: u64) -> u64 {
+        let mut rest = buckets;
+        loop {
+            let chunk = rest.min(CHUNK);
+            rest -= chunk;
+            let left = self.sweep_chunk::<L>(chunk);
+            if rest == 0 || left == 0 {
+                return left;
+            }
+        }
+    }
+
+    /// Sweeps at most `buckets`, and returns the number of those that are left.
+    fn sweep_chunk<L: BucketLayout>(&self, buckets: u64) -> u64 {
+        // mutant: sweep-no-lock
+        let _sweeping = self.clock.sweeping.lock();
+        // mutant: sweep-early-now
+        let (now, all) = (self.clock.now(), self.addressing.buckets());
+        let start = self.clock.swept();
+        let end = all.min(start + buckets);
+        for bucket in start..end {
+            self.sweep_bucket::<L>(now, bucket as u32);
+        }
+        self.clock.set_swept(end);
+        all - end
+    }
+
+    /// Clears the slots of a bucket that had expired in the generation `now`, which was read under
+    /// a lock that is still held.
+    #[inline]
+    fn sweep_bucket<L: BucketLayout>(&self, now: u64, bucket: u32) {
+        let place = self.buckets.bucket(bucket);
+        loop {
+            // Relaxed: as in `add`.
+            let word = place.load_to_change(Relaxed);
+            let expired = self.clock.expired::<L>(now, word);
+            if expired == 0 {
+                return;
+            }
+            let new = L::LANES.without(word, expired);
+            // Release: pairs with the Acquire loads of `BothWords::load`: a lookup that sees the
+            // slot cleared sees the generation in which it expired.
+            // mutant: sweep-relaxed
+            if place.compare_exchange(word, new, Release, Relaxed).is_ok() {
+                self.clock.count_swept::<L>(word, expired);
+                return;
+            }
+        }
+    }
+
+    /// Begins the next generation, once all buckets have been swept in this one. Returns the new
+    /// generation.
+    pub fn advance<L: BucketLayout>(&self) -> u64 {
+        // mutant: advance-no-lock
+        let _advancing = self.clock.advancing.lock();
+        // mutant: advance-no-sweep
+        while self.sweep::<L>(CHUNK) > 0 {}
+        self.clock.tick();
+        // Whoever holds a lock may still sweep by the generation before. Nobody does after this.
+        // mutant: advance-no-sweep-pass, advance-no-stripe-pass
+        drop(self.clock.sweeping.lock());
+        self.stripes.pass();
+        // Only now: a sweep of the new generation must not have begun earlier.
+        // mutant: advance-early-reset
+        let _sweeping = self.clock.sweeping.lock();
+        self.clock.set_swept(0);
+        self.clock.now()
+    }
+}
+
+impl<N: Nesting> Table<N> {
+    /// Adds the fingerprint under its lock to a slot that is empty or has expired. Returns `false`
+    /// if there is none, or if slots do not expire.
+    pub(super) fn add_swept<L: BucketLayout>(&self, pair: Pair) -> bool {
+        if !N::Clock::SWEEPS {
+            return false;
+        }
+        let _guard = self.stripe(pair.fingerprint).lock();
+        // mutant: add-swept-early-now
+        let now = self.clock.now();
+        loop {
+            // Relaxed: as in `add`.
+            let words = self.both(pair).map(|word| word.load_to_change(Relaxed));
+            match self.try_add_swept::<L>(now, pair, words) {
+                Some(true) => return true,
+                Some(false) => {}
+                None => return false,
+            }
+        }
+    }
+
+    /// As [`try_add`](Self::try_add), where slots that had expired in the generation `now` count as
+    /// empty. They are swept by the same change. `now` was read under a lock that is still held.
+    fn try_add_swept<L: BucketLayout>(
+        &self,
+        now: u64,
+        pair: Pair,
+        words: [u64; 2],
+    ) -> Option<bool> {
+        let expired = words.map(|word| self.clock.expired::<L>(now, word));
+        let [first, second] = [0, 1].map(|place| L::LANES.without(words[place], expired[place]));
+        let place = usize::from(L::is_emptier(second, first));
+        let new = L::with(select_unpredictable(place == 0, first, second), pair.fingerprint)?;
+        let word = self.buckets.bucket(pair.buckets[place]);
+        // Release: as in `try_add`, and in `sweep_bucket`.
+        // mutant: add-swept-relaxed
+        let added = word.compare_exchange(words[place], new, Release, Relaxed).is_ok();
+        if added {
+            self.counters.inserted();
+            self.clock.count_swept::<L>(words[place], expired[place]);
+            self.clock.count_added(pair.fingerprint);
+        }
+        Some(added)
+    }
+}
