@@ -195,6 +195,8 @@ pub enum BuildError {
         /// The lowest possible target.
         lowest: f64,
     },
+    /// The window is not in `1 ..= 253`.
+    InvalidWindow(u32),
     /// A value would have more than 16 bits.
     InvalidValueBits(u32),
     /// The layout was made for values of another size, or for none.
@@ -255,6 +257,9 @@ impl fmt::Display for BuildError {
                     "a false-positive rate of {target} cannot be met; the lowest possible is \
                      {lowest:e}"
                 )
+            }
+            Self::InvalidWindow(window) => {
+                write!(f, "a window has 1 to 253 generations, not {window}")
             }
             Self::InvalidValueBits(bits) => {
                 write!(f, "a value has at most 16 bits, not {bits}")

@@ -217,8 +217,9 @@ pub mod raw {
         bucket::{BucketLayout, Census, Fingerprint, Plain, SemiSorted},
         chain::{Chain, Plan},
         table::{
-            Addressing, Aged, Candidates, Generations, MAX_BUCKETS, MergeRefusal, Merged, Move,
-            Nested, Nesting, Pair, Progress, Search, ShardedCounter, Single, Table, Valued, mix,
+            Addressing, Aged, Candidates, Clock, Generations, MAX_BUCKETS, MergeRefusal, Merged,
+            Move, Nested, Nesting, Pair, Progress, Search, ShardedCounter, Single, Table, Valued,
+            mix,
         },
     };
     #[cfg(loom)]
@@ -234,9 +235,9 @@ pub mod raw {
 pub use bucket::Layout;
 pub use error::{BuildError, InsertBatchError, InsertError, MergeError};
 pub use filter::{
-    ByHash, CuckooFilter, CuckooMap, DefaultHashBuilder, DefaultHasher, Engine, Filter,
-    FilterBuilder, Fixed, Growing, GrowingFilter, InsertMask, Mappable, Mapped, Membership,
-    Segment, StableHashBuilder, StableHasher, Values,
+    ByHash, CuckooFilter, CuckooMap, DefaultHashBuilder, DefaultHasher, Engine, Expiring,
+    ExpiringFilter, Filter, FilterBuilder, Fixed, Growing, GrowingFilter, InsertMask, Mappable,
+    Mapped, Membership, Segment, StableHashBuilder, StableHasher, Values,
 };
 #[cfg(feature = "std")]
 pub use filter::{LoadError, Loader, Snapshot};

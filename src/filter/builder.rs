@@ -7,7 +7,7 @@ use super::{
     engine::Options,
     hasher::{hasher_seed, random_seed},
 };
-use crate::{BuildError, Kernel, Layout, bucket::MAX_VALUE_BITS};
+use crate::{BuildError, Kernel, Layout, bucket::MAX_VALUE_BITS, table::stamp_bits};
 
 /// Builds a [`CuckooFilter`](crate::CuckooFilter) or a [`GrowingFilter`](crate::GrowingFilter).
 /// Only the capacity is required.
@@ -39,6 +39,7 @@ pub(super) struct Settings {
     target: Option<f64>,
     layout: Option<Layout>,
     pub(super) value_bits: Option<u32>,
+    pub(super) window: Option<u32>,
     fastest: bool,
     seed: Option<u64>,
     huge_pages: bool,
@@ -92,7 +93,11 @@ impl Settings {
         if !(2..=16).contains(&growth_factor) || !growth_factor.is_power_of_two() {
             return Err(BuildError::InvalidGrowthFactor(growth_factor));
         }
-        let Self { target, layout, value_bits, fastest, huge_pages, max_bytes, .. } = *self;
+        let Self { target, layout, window, fastest, huge_pages, max_bytes, .. } = *self;
+        let value_bits = match window {
+            None => self.value_bits,
+            Some(window) => Some(stamp_bits(window).ok_or(BuildError::InvalidWindow(window))?),
+        };
         if let Some(bits) = value_bits.filter(|&bits| bits > MAX_VALUE_BITS) {
             return Err(BuildError::InvalidValueBits(bits));
         }
@@ -106,6 +111,7 @@ impl Settings {
                 target,
                 layout,
                 value_bits,
+                window,
                 fastest,
                 huge_pages,
                 max_copies,
@@ -133,6 +139,7 @@ impl<E: Engine> FilterBuilder<E> {
             settings: Settings {
                 huge_pages: true,
                 value_bits: E::DEFAULT_VALUE_BITS,
+                window: E::DEFAULT_WINDOW,
                 ..Settings::default()
             },
             hasher: HasherChoice::Seeded(DefaultHashBuilder::with_seed),

@@ -88,6 +88,8 @@ pub(crate) struct Options {
     pub(super) layout: Option<Layout>,
     /// Bits of a value, if items have values.
     pub(super) value_bits: Option<u32>,
+    /// The generations for which items are found, if they expire.
+    pub(super) window: Option<u32>,
     pub(super) fastest: bool,
     pub(super) huge_pages: bool,
     /// Largest number of copies of an item.
@@ -118,6 +120,9 @@ pub(crate) trait Storage: Sized {
     /// Bits of a value for which the user set no other number, if items have values.
     const DEFAULT_VALUE_BITS: Option<u32> = None;
 
+    /// The window for which the user set no other one, if items expire.
+    const DEFAULT_WINDOW: Option<u32> = None;
+
     /// Returns an engine without items.
     fn build(options: &Options) -> Result<Self, BuildError>;
 
@@ -140,6 +145,11 @@ pub(crate) trait Storage: Sized {
     fn merge(&self, other: &Self) -> Merged;
 
     fn segments(&self) -> impl ExactSizeIterator<Item = Segment>;
+
+    /// The number of items, given that which the front end counted.
+    fn len(&self, counted: i64) -> i64 {
+        counted
+    }
 
     fn capacity(&self) -> usize;
 

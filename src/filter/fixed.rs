@@ -12,8 +12,9 @@ use crate::{
     BuildError, InsertError, Layout,
     bucket::with_layout,
     table::{
-        Addressing, Alone, Answers, Hashes, Kernel, MAX_BUCKETS, Merged, Nesting, PendingInserts,
-        Single, Stripes, Table, Valued, buckets_for, by_preference, with_values_by_preference,
+        Addressing, Aged, Alone, Answers, Clock, Hashes, Kernel, MAX_BUCKETS, Merged, Nesting,
+        PendingInserts, Single, Stripes, Table, Valued, buckets_for, by_preference,
+        with_values_by_preference,
     },
 };
 
@@ -40,12 +41,15 @@ impl Membership for Fixed {}
 pub(crate) trait Content: Alone + Send + Sync + 'static {
     /// As [`Storage::NAME`].
     const NAME: &'static str;
+    /// As [`Storage::DEFAULT_WINDOW`].
+    const DEFAULT_WINDOW: Option<u32> = None;
     /// As [`Saved::KIND`].
     #[cfg(feature = "std")]
     const KIND: u8;
 
-    /// The nesting of a table with this layout.
-    fn of(layout: Layout) -> Self;
+    /// The nesting of a table with this layout, and with this window and generation if it has
+    /// them.
+    fn of(layout: Layout, clock: Option<(u32, u64)>) -> Self;
 }
 
 impl Content for Single {
@@ -53,7 +57,7 @@ impl Content for Single {
     #[cfg(feature = "std")]
     const KIND: u8 = 0;
 
-    fn of(_layout: Layout) -> Self {
+    fn of(_layout: Layout, _clock: Option<(u32, u64)>) -> Self {
         Self
     }
 }
@@ -63,18 +67,32 @@ impl Content for Valued {
     #[cfg(feature = "std")]
     const KIND: u8 = 2;
 
-    fn of(layout: Layout) -> Self {
+    fn of(layout: Layout, _clock: Option<(u32, u64)>) -> Self {
         Self::new(layout.value_bits())
+    }
+}
+
+impl Content for Aged {
+    const NAME: &'static str = "ExpiringFilter";
+    const DEFAULT_WINDOW: Option<u32> = Some(13);
+    #[cfg(feature = "std")]
+    const KIND: u8 = 3;
+
+    fn of(layout: Layout, clock: Option<(u32, u64)>) -> Self {
+        let (window, now) = clock.expect("an expiring filter has a window");
+        Self::new(layout.value_bits(), window, now)
     }
 }
 
 impl<N: Content> Storage for Fixed<N> {
     const NAME: &'static str = N::NAME;
+    const DEFAULT_WINDOW: Option<u32> = N::DEFAULT_WINDOW;
 
     fn build(options: &Options) -> Result<Self, BuildError> {
         let (layout, buckets) = choose(options)?;
         let stripes = Stripes::count_for(buckets, options.writers);
-        let addressing = Addressing::nested(buckets, N::of(layout));
+        let addressing =
+            Addressing::nested(buckets, N::of(layout, options.window.map(|w| (w, w.into()))));
         let table = Table::with_stripes(addressing, stripes, options.huge_pages);
         let table = table.ok_or_else(|| Options::out_of_memory(buckets))?;
         let Options { capacity, huge_pages, max_copies, kernel, .. } = *options;
@@ -102,6 +120,10 @@ impl<N: Content> Storage for Fixed<N> {
     fn segments(&self) -> impl ExactSizeIterator<Item = Segment> {
         let segment = Segment::new(self.layout, self.table.addressing().buckets());
         core::iter::once(segment)
+    }
+
+    fn len(&self, counted: i64) -> i64 {
+        self.table.clock().len().unwrap_or(counted)
     }
 
     fn capacity(&self) -> usize {
@@ -141,6 +163,7 @@ impl<N: Content> Saved for Fixed<N> {
             max_copies: self.max_copies.map_or(0, |limit| limit.get().into()),
             target: 0.0,
             stripes: self.stripes(),
+            clock: self.table.clock().read(),
             plan: Vec::from([PlannedSegment { layout: self.layout, level: 0, buckets }]),
         }
     }
@@ -168,8 +191,11 @@ impl<N: Content> Saved for Fixed<N> {
 
     fn restore(form: &Form, segments: Vec<Buckets>) -> Option<Self> {
         let (segment, buckets) = (form.plan[0], segments.into_iter().next()?);
-        let addressing = Addressing::nested(segment.buckets, N::of(segment.layout));
-        let table = Table::with_buckets(addressing, buckets, form.stripes)?;
+        let addressing = Addressing::nested(segment.buckets, N::of(segment.layout, form.clock));
+        let mut table = Table::with_buckets(addressing, buckets, form.stripes)?;
+        if let Some((_, now)) = form.clock {
+            with_layout!(segment.layout, L => table.start_clock::<L>(now));
+        }
         let capacity = usize::try_from(form.capacity).ok()?;
         let max_copies = NonZero::new(form.max_copies as u8);
         Some(Self::new(table, segment.layout, capacity, true, max_copies))

@@ -106,6 +106,7 @@ impl Saved for Growing {
             max_copies: self.max_copies.map_or(0, |limit| limit.get() as u64),
             target: self.target,
             stripes: self.stripes(),
+            clock: None,
             plan: self.chain.planned().map(planned).collect(),
         }
     }

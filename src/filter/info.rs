@@ -199,7 +199,7 @@ impl<E: Engine> Core<E> {
 
     fn len(&self) -> usize {
         // Beside writers the sum can be negative, or more than there ever was at once.
-        usize::try_from(self.items.sum()).unwrap_or(0).min(self.slots())
+        usize::try_from(self.engine.len(self.items.sum())).unwrap_or(0).min(self.slots())
     }
 }
 

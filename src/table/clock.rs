@@ -36,6 +36,12 @@ pub trait Clock: Debug + Send + Sync {
     /// Counts the slots of a word that was cleared.
     fn count_cleared<L: BucketLayout>(&self, word: u64);
 
+    /// The number of visible slots, if slots expire. Exact if no writer runs.
+    fn len(&self) -> Option<i64>;
+
+    /// The window and the generation, if slots expire.
+    fn read(&self) -> Option<(u32, u64)>;
+
     /// Holds up sweeps, and the next tick, until the result is dropped.
     fn pause(&self) -> impl Sized + '_;
 
@@ -70,6 +76,16 @@ impl Clock for () {
 
     #[inline]
     fn count_cleared<L: BucketLayout>(&self, _word: u64) {}
+
+    #[inline]
+    fn len(&self) -> Option<i64> {
+        None
+    }
+
+    #[inline]
+    fn read(&self) -> Option<(u32, u64)> {
+        None
+    }
 
     #[inline]
     fn pause(&self) -> impl Sized + '_ {}
@@ -129,7 +145,7 @@ impl Generations {
 
     /// The current generation, at the start of a lookup or an insert.
     #[inline]
-    pub fn read(&self) -> u64 {
+    pub fn generation(&self) -> u64 {
         // Acquire: pairs with the Release of `tick`. The words that the caller reads next show what
         // was swept before the tick.
         self.now.load(Acquire)
@@ -147,7 +163,7 @@ impl Generations {
     pub(super) fn tick(&self) {
         // Relaxed: the lock orders this load.
         let now = self.now.load_to_change(Relaxed);
-        // Release: pairs with the Acquire of `read`.
+        // Release: pairs with the Acquire of `generation`.
         // mutant: tick-relaxed
         self.now.store(now + 1, Release);
     }
@@ -197,12 +213,6 @@ impl Generations {
     pub(super) fn visible<L: BucketLayout>(&self, now: u64, word: u64) -> u64 {
         let ages = self.ages::<L>(now, word);
         L::LANES.highs() & !self.at_least::<L>(ages, self.window + 1)
-    }
-
-    /// The number of visible slots. Exact if no writer runs.
-    pub fn len(&self) -> i64 {
-        let now = self.read();
-        (0..=self.window.into()).map(|age| self.counts.sum(self.stamp(now - age))).sum()
     }
 
     /// The number of buckets swept in this generation, for a holder of `sweeping`.
@@ -258,6 +268,15 @@ impl Clock for Generations {
         self.count_swept::<L>(word, L::LANES.highs() & !L::LANES.zeros(word));
     }
 
+    fn len(&self) -> Option<i64> {
+        let now = self.generation();
+        Some((0..=self.window.into()).map(|age| self.counts.sum(self.stamp(now - age))).sum())
+    }
+
+    fn read(&self) -> Option<(u32, u64)> {
+        Some((self.window, self.generation()))
+    }
+
     fn pause(&self) -> impl Sized + '_ {
         self.sweeping.lock()
     }
@@ -274,6 +293,15 @@ impl Clock for Generations {
     fn size_in_bytes(&self) -> usize {
         size_of_val(&*self.counts.lines)
     }
+}
+
+/// Largest number of bits of a stamp.
+const MAX_STAMP_BITS: u32 = 8;
+
+/// The smallest number of bits of stamps for a window, or `None` if there is none. An age is
+/// visible, expired, or the last one, which is neither.
+pub(crate) fn stamp_bits(window: u32) -> Option<u32> {
+    (2..=MAX_STAMP_BITS).find(|bits| (1..=(1 << bits) - 3).contains(&window))
 }
 
 /// Stamps whose counters share two cache lines.

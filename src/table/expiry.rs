@@ -2,9 +2,7 @@
 
 use core::hint::select_unpredictable;
 
-use super::{
-    Addition, Aged, Clock, Generations, Nesting, Pair, StripeGuard, Table, stats::RelocationCount,
-};
+use super::{Addition, Aged, Clock, Nesting, Pair, StripeGuard, Table, stats::RelocationCount};
 use crate::{
     InsertError,
     bucket::{BucketLayout, Fingerprint},
@@ -15,12 +13,6 @@ use crate::{
 const CHUNK: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 1024 };
 
 impl Table<Aged> {
-    /// The clock.
-    #[inline]
-    pub fn clock(&self) -> &Generations {
-        &self.clock
-    }
-
     /// Returns whether a visible copy of the pair's fingerprint is in one of its buckets. The value
     /// of the pair must be zero.
     #[inline]
@@ -28,7 +20,7 @@ impl Table<Aged> {
     pub fn is_visible<L: BucketLayout>(&self, pair: Pair) -> bool {
         loop {
             // mutant: age-late-now, age-now-relaxed
-            let now = self.clock.read();
+            let now = self.clock.generation();
             let (words, unchanged) = self.read::<[u64; 2]>(pair);
             if self.visible_in::<L>(now, pair, words) != [0; 2] {
                 return true;
@@ -72,7 +64,7 @@ impl Table<Aged> {
     /// As [`insert`](Table::insert), where slots that have expired count as empty.
     #[inline]
     pub fn insert_for<L: BucketLayout>(&self, pair: Pair, life: u32) -> Result<u64, InsertError> {
-        let generation = self.clock.read() - u64::from(self.clock.window() - life);
+        let generation = self.clock.generation() - u64::from(self.clock.window() - life);
         self.insert::<L>(pair.with_value(self.clock.stamp(generation)))?;
         Ok(generation)
     }
@@ -180,7 +172,7 @@ impl Table<Aged> {
             if let Ok(generation) = self.insert_for::<L>(pair, self.clock.window()) {
                 return (generation, false);
             }
-            let now = self.clock.read();
+            let now = self.clock.generation();
             let words = self.both(pair).map(|word| word.load_to_change(Acquire));
             let visible = words.map(|word| self.clock.visible::<L>(now, word));
             // If every slot has expired or is about to be filled, there is room in a moment.

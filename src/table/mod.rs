@@ -290,6 +290,7 @@ pub use addressing::{
     Addressing, Aged, Alone, MAX_BUCKETS, Nested, Nesting, Pair, Single, Valued, mix,
 };
 pub(crate) use batch::{Answers, Hashes, MAX_BURST, MIN_BATCH, Source, for_each_prefetched};
+pub(crate) use clock::stamp_bits;
 pub use clock::{Clock, Generations};
 pub use counter::ShardedCounter;
 pub(crate) use insert::Addition;
@@ -337,6 +338,13 @@ impl<N: Nesting> Table<N> {
     #[must_use]
     pub fn addressing(&self) -> &Addressing<N> {
         &self.addressing
+    }
+
+    /// What the table knows about the age of its slots.
+    #[inline]
+    #[must_use]
+    pub fn clock(&self) -> &N::Clock {
+        &self.clock
     }
 
     /// The statistics of this table and of all that share its counters.

@@ -114,6 +114,10 @@ impl<E: Mappable> Storage for Mapped<E> {
         self.0.segments()
     }
 
+    fn len(&self, counted: i64) -> i64 {
+        self.0.len(counted)
+    }
+
     fn capacity(&self) -> usize {
         self.0.capacity()
     }

@@ -32,6 +32,8 @@ pub(crate) struct Form {
     pub(crate) target: f64,
     /// The number of stripes, a power of two.
     pub(crate) stripes: usize,
+    /// The window and the generation, if items expire.
+    pub(crate) clock: Option<(u32, u64)>,
     /// The segments that exist and those that may follow. It is never computed again, so that a
     /// filter keeps its plan if a later release plans otherwise.
     pub(crate) plan: Vec<PlannedSegment>,
@@ -142,7 +144,14 @@ impl Header {
         let (plan, items) = checked[START..].split_at(SEGMENT * usize::from(planned));
         let plan = plan.chunks(SEGMENT).map(decode_segment).collect::<Result<Vec<_>, _>>()?;
         let items = items.chunks(NUMBER).map(number).collect();
-        let form = Form { capacity, max_copies, target: f64::from_bits(target), stripes, plan };
+        let form = Form {
+            capacity,
+            max_copies,
+            target: f64::from_bits(target),
+            stripes,
+            clock: None,
+            plan,
+        };
         let header = Self { kind, seed, hasher_check, form, items };
         header.check()?;
         E::check(&header.form)?;
