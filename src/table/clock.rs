@@ -1,112 +1,126 @@
-//! Clocks: the generation in which a table with ages is, and which of its slots have expired.
+//! Expiry and its protocol: slots have ages, and the table has a clock that counts generations.
 //!
-//! See `table/expiry.rs` for the protocol.
+//! This extends the protocol of a [`table`](crate::table) with values, and uses its terms. The
+//! value of a slot is its *stamp*: the generation g of its insert, modulo `M = 2^stamp_bits`.
+//!
+//! ```text
+//!               visible                           expired                     spared
+//!  age    0      1   ...   w   |   w + 1      ...      M - 2   |              M - 1
+//!         n    n - 1     n - w |  n-w-1               n - M + 2 |   n + 1: a slot of the
+//!         stamped in this generation ...                        |   generation that just begins
+//! ```
+//!
+//! In the generation n, the *age* of a slot is `n - stamp` modulo M. With a window of w, at most
+//! M - 3, a slot is *visible* up to the age w, and *expired* from the age w + 1 on. A slot of the
+//! last age, M - 1, is *spared*: a thread that still takes n for the present generation may meet
+//! slots of the generation n + 1.
+//!
+//! # Steps
+//!
+//! 1. **Look up**: read the generation, the version, both words, the version again, and the
+//!    generation again. A visible match is a hit. Without one, the item is absent if neither the
+//!    version nor the generation has changed; otherwise retry. (If there is no match with any
+//!    stamp, the version alone decides.)
+//! 2. **Add**, by `insert`: read the generation, and add to an empty slot, without a lock.
+//! 3. **Sweep**: under a lock, read the generation; then clear the expired slots of a word by one
+//!    compare-and-swap. The lock is any stripe's, or `sweeping`. No version is bumped.
+//! 4. **Move**: as in a table, but read the generation under the lock. An expired slot is cleared,
+//!    or replaced by the incoming fingerprint, in place of being moved. Expired slots in the
+//!    destination are swept by the change that adds the copy. If the original is swept between the
+//!    two halves, the copy remains, and the incoming fingerprint is not stored: the insert searches
+//!    again.
+//! 5. **`insert_unseen`**: under the stripe's lock, read the generation; then add to a slot that is
+//!    empty or expired, unless there is a visible match. After every pause, start again.
+//! 6. **Refresh**: under the stripe's lock, read the generation, bump the version, and replace the
+//!    stamp of the *oldest* visible match by one compare-and-swap. **Remove** names the generation:
+//!    under the lock, if that is visible, bump the version and clear a slot with its stamp.
+//! 7. **Advance**, one thread at a time: complete a sweep of all buckets that began after the last
+//!    advance had passed the locks; publish the next generation; then acquire and release
+//!    `sweeping` and every stripe, one after the other. Only then a new sweep may begin.
+//!
+//! # What a lock tells about the time
+//!
+//! *If a thread acquires one of these locks and then reads the generation n, no thread reads n + 2
+//! before the lock is released.* The advance to n + 1 acquires this lock after it has published n +
+//! 1. If it did so before the thread, the thread would have read n + 1 at least. So it does so
+//! later, and waits for the release. The advance to n + 2 begins after that.
+//!
+//! So a decision about expiry that is made and acted upon under a lock is at most one generation
+//! old. A decision that a thread makes without a lock can be arbitrarily old: it may be suspended
+//! for M generations, and then sweep what is visible.
+//!
+//! # Why nothing visible is swept
+//!
+//! Say that a thread read n under a lock and sweeps a slot. The slot was stamped in a generation g
+//! with `(n - g) mod M` in `w + 1 ..= M - 2`, and g is at most n + 1, as nobody has read n + 2. The
+//! difference n - g is not -1, whose residue is M - 1. So it is at least w + 1: the slot was not
+//! visible in the generation n, and n had been published. In the same way, a slot that a move
+//! copies was not expired in the generation that the mover read. So the copy expires at the
+//! earliest in the next one, whose sweep begins after the mover's lock was passed, and finds it.
+//!
+//! No slot leaks: in each generation every bucket is swept once after the clock has passed all
+//! locks. An expired slot has M - 2 - w generations, at least one, in which it is swept.
+//!
+//! # Why a miss is correct
+//!
+//! An item is *in the table* during a lookup as in a table without expiry, and if the lookup
+//! returns while the generation of its stamp is visible. Assume first that nothing is refreshed.
+//! The argument of a table applies to fingerprints with their stamps, except that sweeps clear
+//! slots without a bump. Say that the last round of a lookup that misses read the generation n
+//! twice, and consider an item of the generation g, visible in n.
+//!
+//! A sweep whose clearing the loads returned had read some m, at most n: by coherence, because the
+//! loads synchronize with it, and the second read of the generation comes after them. If it took a
+//! slot with the stamp of g, then `(m - g) mod M` was in `w + 1 ..= M - 2`. Since `m - g` is at
+//! most w, m is at most `g - 2`, and no thread read g before that sweep ended. So the sweep ended
+//! before all inserts of the generation g, and took nothing of theirs. All other clearings bump. So
+//! the miss is correct.
+//!
+//! The generation must be validated. Say that a lookup reads 20, and is suspended. The item, which
+//! is in the table throughout, is refreshed in the generation 22. The stamp of 22 looks M - 2
+//! generations old. (A match that looks visible although it has expired meanwhile is a hit, which
+//! the lookup's start permits. If there is no match with any stamp, the item's was cleared by a
+//! sweep, which takes only what is not visible, or by a step that bumps.)
+//!
+//! *Refreshing.* A refresh is a removal of a fingerprint with the old stamp, and an insert of one
+//! with the new stamp. It bumps, so a miss is correct in between: compare the argument for
+//! `replace`. Aliases cannot be told apart, so a refresh may take another item's slot. Say that
+//! each item with the stamp g is assigned a slot of its own whose generation is g or later. A
+//! refresh of x takes the oldest visible slot, o. If o was assigned to y, then the slot of x, which
+//! is not older than o, can be assigned to y. And x is assigned o, with the new stamp. (If the
+//! refresh took a younger slot than that of x, then x's slot, which is older, might not last as
+//! long as y needs.) A removal of x, which was never refreshed, takes a slot with the very stamp of
+//! x; if that was assigned to some y, the slot of x can be assigned to y. If an alias's refresh
+//! took the last such slot, the removal finds none, and the slot of x is left to expire.
+//!
+//! # Late inserts
+//!
+//! A plain insert may be suspended between reading the generation and adding. Then it adds a slot
+//! with an old stamp, which may have expired, and is swept in due course; or whose residue is
+//! visible once more, and the item is found for one more window, as a false positive. The slot is
+//! one more than the argument counts, and harms nobody.
+//!
+//! # Copies
+//!
+//! A clone holds `sweeping` and all stripes while it copies the words, and then reads the
+//! generation. So at most one tick comes between the first word and that read. Nobody holds a
+//! stripe while waiting for `sweeping`, and an advance holds none of them while it waits for
+//! another one. So no cycle of waiting threads forms.
+//!
+//! # Counting
+//!
+//! For each stamp there is a count of the slots that have it. Whoever fills or clears a slot
+//! changes it. A move changes it only if the original was swept meanwhile, for then a copy is left
+//! that nobody has counted. What has expired is not in the sum that `len` returns, swept or not.
 
-use alloc::boxed::Box;
-use core::fmt::Debug;
-
-use super::{ShardedCounter, try_boxed};
+use super::{Clock, stamp_counts::StampCounts};
 use crate::{
     bucket::{BucketLayout, Fingerprint},
-    sync::{Acquire, Lock, Relaxed, Release, Tally, Word, number_of_this_thread},
+    sync::{Acquire, Lock, Relaxed, Release, Word},
 };
-
-/// What a table knows about the age of its slots. The implementation for `()` is that of tables
-/// whose slots never expire: it does nothing, at compile time.
-pub trait Clock: Debug + Send + Sync {
-    /// Whether a slot can be swept while another thread holds its stripe.
-    const SWEEPS: bool;
-
-    /// The current generation. A holder of a lock, which it acquired before, may decide by it what
-    /// has expired.
-    fn now(&self) -> u64;
-
-    /// Marks the slots of a word that have expired.
-    fn expired<L: BucketLayout>(&self, now: u64, word: u64) -> u64;
-
-    /// Counts slots that were marked in this word, and have been swept.
-    fn count_swept<L: BucketLayout>(&self, word: u64, marks: u64);
-
-    /// Counts a slot that was filled with this fingerprint.
-    fn count_added(&self, fingerprint: Fingerprint);
-
-    /// Counts a slot that held this fingerprint and was emptied.
-    fn count_removed(&self, fingerprint: Fingerprint);
-
-    /// Counts the slots of a word that was cleared.
-    fn count_cleared<L: BucketLayout>(&self, word: u64);
-
-    /// The number of visible slots, if slots expire. Exact if no writer runs.
-    fn len(&self) -> Option<i64>;
-
-    /// The window and the generation, if slots expire.
-    fn read(&self) -> Option<(u32, u64)>;
-
-    /// Holds up sweeps, and the next tick, until the result is dropped.
-    fn pause(&self) -> impl Sized + '_;
-
-    /// Sets the generation, and counts the slots of these words, which are all there are.
-    fn start<L: BucketLayout>(&mut self, now: u64, words: &[u64]);
-
-    /// Bytes of what the clock allocates.
-    fn size_in_bytes(&self) -> usize;
-}
-
-impl Clock for () {
-    const SWEEPS: bool = false;
-
-    #[inline]
-    fn now(&self) -> u64 {
-        0
-    }
-
-    #[inline]
-    fn expired<L: BucketLayout>(&self, _now: u64, _word: u64) -> u64 {
-        0
-    }
-
-    #[inline]
-    fn count_swept<L: BucketLayout>(&self, _word: u64, _marks: u64) {}
-
-    #[inline]
-    fn count_added(&self, _fingerprint: Fingerprint) {}
-
-    #[inline]
-    fn count_removed(&self, _fingerprint: Fingerprint) {}
-
-    #[inline]
-    fn count_cleared<L: BucketLayout>(&self, _word: u64) {}
-
-    #[inline]
-    fn len(&self) -> Option<i64> {
-        None
-    }
-
-    #[inline]
-    fn read(&self) -> Option<(u32, u64)> {
-        None
-    }
-
-    #[inline]
-    fn pause(&self) -> impl Sized + '_ {}
-
-    #[inline]
-    fn start<L: BucketLayout>(&mut self, _now: u64, _words: &[u64]) {}
-
-    #[inline]
-    fn size_in_bytes(&self) -> usize {
-        0
-    }
-}
 
 /// The clock of a table whose slots expire. It counts generations, and ticks when
 /// [`advance`](super::Table::advance) is called.
-///
-/// A slot has a *stamp*: the generation of its insert, modulo `2^stamp_bits`. Its *age* is the
-/// difference between the current generation and the stamp, modulo the same. With a window of w
-/// generations, a slot is *visible* up to the age w, and has *expired* from the age w + 1 on. At
-/// the last possible age, `2^stamp_bits - 1`, it is neither: it may have been stamped in the
-/// generation that is just beginning.
 #[derive(Debug)]
 pub struct Generations {
     now: Word,
@@ -291,7 +305,7 @@ impl Clock for Generations {
     }
 
     fn size_in_bytes(&self) -> usize {
-        size_of_val(&*self.counts.lines)
+        self.counts.size_in_bytes()
     }
 }
 
@@ -302,55 +316,4 @@ const MAX_STAMP_BITS: u32 = 8;
 /// visible, expired, or the last one, which is neither.
 pub(crate) fn stamp_bits(window: u32) -> Option<u32> {
     (2..=MAX_STAMP_BITS).find(|bits| (1..=(1 << bits) - 3).contains(&window))
-}
-
-/// Stamps whose counters share two cache lines.
-const STAMPS_PER_LINE: usize = 16;
-/// Most counters: 32 KiB of them.
-const MAX_COUNTERS: usize = 4096;
-
-/// The number of slots with each stamp, in shards: threads that run at once seldom write to the
-/// same cache line.
-#[derive(Debug)]
-struct StampCounts {
-    /// The lines of the first shard, then those of the next one. A power of two.
-    lines: Box<[Line]>,
-    lines_per_shard: usize,
-}
-
-/// Counters of consecutive stamps, aligned as processors fetch cache lines in pairs.
-#[derive(Debug)]
-#[repr(align(128))]
-struct Line([Tally; STAMPS_PER_LINE]);
-
-impl StampCounts {
-    fn new(stamp_bits: u32, stripes: usize) -> Option<Self> {
-        let lines_per_shard = (1 << stamp_bits) / STAMPS_PER_LINE.min(1 << stamp_bits);
-        let most = MAX_COUNTERS / STAMPS_PER_LINE / lines_per_shard;
-        let shards = ShardedCounter::shards_beside(stripes).min(most);
-        let line = |_| Line([(); STAMPS_PER_LINE].map(|()| Tally::new()));
-        let lines = try_boxed((0..shards * lines_per_shard).map(line))?;
-        Some(Self { lines, lines_per_shard })
-    }
-
-    /// Adds to the counter of a stamp.
-    #[inline]
-    fn add(&self, stamp: u16, change: i64) {
-        let shards = self.lines.len() / self.lines_per_shard;
-        let first = (number_of_this_thread() & (shards - 1)) * self.lines_per_shard;
-        self.of(first, stamp).add(change);
-    }
-
-    /// The sum of a stamp's counters.
-    fn sum(&self, stamp: u16) -> i64 {
-        let firsts = (0..self.lines.len()).step_by(self.lines_per_shard);
-        firsts.map(|first| self.of(first, stamp).get()).sum()
-    }
-
-    /// The counter of a stamp in the shard that begins with this line.
-    #[inline]
-    fn of(&self, first: usize, stamp: u16) -> &Tally {
-        let stamp = usize::from(stamp);
-        &self.lines[first + stamp / STAMPS_PER_LINE].0[stamp % STAMPS_PER_LINE]
-    }
 }

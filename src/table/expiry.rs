@@ -1,4 +1,4 @@
-//! Expiry: lookups, inserts and sweeps in a table whose slots have ages.
+//! The steps of a table whose slots expire: see `clock.rs`, which has the protocol.
 
 use core::hint::select_unpredictable;
 

@@ -272,8 +272,10 @@ mod relocate;
 mod remove;
 mod search;
 mod sizing;
+mod stamp_counts;
 mod stats;
 mod stripes;
+mod time;
 mod values;
 mod whole_table;
 mod words;
@@ -290,8 +292,8 @@ pub use addressing::{
     Addressing, Aged, Alone, MAX_BUCKETS, Nested, Nesting, Pair, Single, Valued, mix,
 };
 pub(crate) use batch::{Answers, Hashes, MAX_BURST, MIN_BATCH, Source, for_each_prefetched};
+pub use clock::Generations;
 pub(crate) use clock::stamp_bits;
-pub use clock::{Clock, Generations};
 pub use counter::ShardedCounter;
 pub(crate) use insert::Addition;
 pub use kernel::Kernel;
@@ -315,6 +317,7 @@ pub(crate) use stripes::MAX_STRIPES;
 #[cfg(loom)]
 pub use stripes::Version;
 pub use stripes::{AllStripes, Stripe, StripeGuard, Stripes};
+pub use time::Clock;
 pub use values::Candidates;
 pub(crate) use whole_table::occupied;
 pub(crate) use words::{BothWords, Fastest};

@@ -42,7 +42,7 @@ impl<N: Alone> Table<N> {
         let stripes = self.stripes.lock_all()?;
         // mutant: clone-early-unlock
         copy.with_words(|words| self.copy_into(&stripes, words));
-        // After the words: see `table/expiry.rs`.
+        // After the words: see `table/clock.rs`.
         let now = self.clock.now();
         drop((stripes, paused));
         let occupied = copy.with_words(|words| occupied::<L>(words));

@@ -1,0 +1,93 @@
+//! What the steps of every table ask of its clock, if it has one.
+
+use core::fmt::Debug;
+
+use crate::bucket::{BucketLayout, Fingerprint};
+
+/// What a table knows about the age of its slots. The implementation for `()` is that of tables
+/// whose slots never expire: it does nothing, at compile time.
+pub trait Clock: Debug + Send + Sync {
+    /// Whether a slot can be swept while another thread holds its stripe.
+    const SWEEPS: bool;
+
+    /// The current generation. A holder of a lock, which it acquired before, may decide by it what
+    /// has expired.
+    fn now(&self) -> u64;
+
+    /// Marks the slots of a word that have expired.
+    fn expired<L: BucketLayout>(&self, now: u64, word: u64) -> u64;
+
+    /// Counts slots that were marked in this word, and have been swept.
+    fn count_swept<L: BucketLayout>(&self, word: u64, marks: u64);
+
+    /// Counts a slot that was filled with this fingerprint.
+    fn count_added(&self, fingerprint: Fingerprint);
+
+    /// Counts a slot that held this fingerprint and was emptied.
+    fn count_removed(&self, fingerprint: Fingerprint);
+
+    /// Counts the slots of a word that was cleared.
+    fn count_cleared<L: BucketLayout>(&self, word: u64);
+
+    /// The number of visible slots, if slots expire. Exact if no writer runs.
+    fn len(&self) -> Option<i64>;
+
+    /// The window and the generation, if slots expire.
+    fn read(&self) -> Option<(u32, u64)>;
+
+    /// Holds up sweeps, and the next tick, until the result is dropped.
+    fn pause(&self) -> impl Sized + '_;
+
+    /// Sets the generation, and counts the slots of these words, which are all there are.
+    fn start<L: BucketLayout>(&mut self, now: u64, words: &[u64]);
+
+    /// Bytes of what the clock allocates.
+    fn size_in_bytes(&self) -> usize;
+}
+
+impl Clock for () {
+    const SWEEPS: bool = false;
+
+    #[inline]
+    fn now(&self) -> u64 {
+        0
+    }
+
+    #[inline]
+    fn expired<L: BucketLayout>(&self, _now: u64, _word: u64) -> u64 {
+        0
+    }
+
+    #[inline]
+    fn count_swept<L: BucketLayout>(&self, _word: u64, _marks: u64) {}
+
+    #[inline]
+    fn count_added(&self, _fingerprint: Fingerprint) {}
+
+    #[inline]
+    fn count_removed(&self, _fingerprint: Fingerprint) {}
+
+    #[inline]
+    fn count_cleared<L: BucketLayout>(&self, _word: u64) {}
+
+    #[inline]
+    fn len(&self) -> Option<i64> {
+        None
+    }
+
+    #[inline]
+    fn read(&self) -> Option<(u32, u64)> {
+        None
+    }
+
+    #[inline]
+    fn pause(&self) -> impl Sized + '_ {}
+
+    #[inline]
+    fn start<L: BucketLayout>(&mut self, _now: u64, _words: &[u64]) {}
+
+    #[inline]
+    fn size_in_bytes(&self) -> usize {
+        0
+    }
+}
