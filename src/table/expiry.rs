@@ -175,8 +175,10 @@ impl Table<Aged> {
             let now = self.clock.generation();
             let words = self.both(pair).map(|word| word.load_to_change(Acquire));
             let visible = words.map(|word| self.clock.visible::<L>(now, word));
-            // If every slot has expired or is about to be filled, there is room in a moment.
-            let Some((place, victim)) = self.oldest::<L>(now, words, visible) else { continue };
+            let any = || self.oldest::<L>(now, words, [L::LANES.highs(); 2]);
+            let Some((place, victim)) = self.oldest::<L>(now, words, visible).or_else(any) else {
+                continue;
+            };
             let stamped = pair.with_value(self.clock.stamp(now)).fingerprint;
             let bucket = pair.buckets[place];
             // mutant: evict-no-lock, evict-wrong-lock
