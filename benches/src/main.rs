@@ -50,7 +50,8 @@ pub struct Options {
     /// Duration of one figure of threads in one round [default: 300, --quick 50, --full 1000].
     #[arg(long, value_name = "N")]
     milliseconds: Option<u64>,
-    /// Only these layouts in the sections that measure several: `Plain4x16`, `SemiSorted6x12`, …
+    /// Only these layouts in the sections that measure several: `Plain4x16`, `SemiSorted6x12`, …;
+    /// in `loads`, `capacity` and `quantile` also `Valued3x21`, `Valued2x32`.
     #[arg(long, value_name = "LAYOUT", value_parser = layout)]
     layout: Vec<Layout>,
     /// Folder of the report [default: bench in cargo's target folder].
@@ -69,8 +70,10 @@ impl Options {
 }
 
 fn layout(name: &str) -> Result<Layout, String> {
-    let found = Layout::ALL.iter().find(|layout| format!("{layout:?}") == name);
-    found.copied().ok_or_else(|| format!("the layouts are {:?}", Layout::ALL))
+    let all = run::all_layouts();
+    // Without the fields.
+    let is_named = |layout: &&Layout| format!("{layout:?}").split(' ').next() == Some(name);
+    all.iter().find(is_named).copied().ok_or_else(|| format!("the layouts are {all:?}"))
 }
 
 fn main() -> Result<ExitCode> {

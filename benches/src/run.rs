@@ -97,6 +97,8 @@ pub struct Bench {
     pub time: Duration,
     /// Layouts of the sections that measure several.
     pub layouts: Vec<Layout>,
+    /// The same, and those that only maps have, of the sections that measure how full tables get.
+    pub sized_layouts: Vec<Layout>,
     only: Vec<String>,
     progress: ProgressBar,
 }
@@ -106,7 +108,9 @@ impl Bench {
         let mode = options.mode();
         let progress = ProgressBar::new_spinner();
         progress.enable_steady_tick(Duration::from_secs(1));
-        let layouts = if options.layout.is_empty() { Layout::ALL } else { &options.layout };
+        let all = all_layouts();
+        let sized_layouts = if options.layout.is_empty() { &all } else { &options.layout };
+        let layouts = sized_layouts.iter().filter(|layout| Layout::ALL.contains(layout));
         let milliseconds = options.milliseconds.unwrap_or(mode.pick(50, 300, 1000));
         Self {
             cores: Cores::list(),
@@ -114,7 +118,8 @@ impl Bench {
             bytes: options.megabytes.unwrap_or(mode.pick(16, 128, 128)) << 20,
             rounds: mode.pick(1, 3, 7),
             time: Duration::from_millis(milliseconds),
-            layouts: layouts.to_vec(),
+            layouts: layouts.copied().collect(),
+            sized_layouts: sized_layouts.clone(),
             only: options.only.clone(),
             progress,
         }
@@ -134,6 +139,13 @@ impl Bench {
     pub fn is_named(&self, name: &str) -> bool {
         contains_any(name, &self.only)
     }
+}
+
+/// The layouts without values, and those of maps whose slots no layout without values has. Their
+/// values make no difference to how full tables get, and have 8 bits.
+pub fn all_layouts() -> Vec<Layout> {
+    let of_maps = [3, 2].into_iter().filter_map(|slots| Layout::with_values(slots, 8));
+    Layout::ALL.iter().copied().chain(of_maps).collect()
 }
 
 fn contains_any(name: &str, only: &[String]) -> bool {

@@ -6,7 +6,7 @@ use std::{
     thread,
 };
 
-use guira::{CuckooFilter, Layout};
+use guira::{CuckooFilter, CuckooMap, Layout};
 use guira_bench::table::Table;
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
@@ -40,7 +40,7 @@ impl Section for Capacity {
         let mut capacities: Vec<usize> = (5..40).collect();
         let larger = (0..).map(|i| (40.0 * f64::exp2(f64::from(i) / 3.0)) as usize);
         capacities.extend(larger.take_while(|&capacity| capacity <= LARGEST));
-        for &layout in &bench.layouts {
+        for &layout in &bench.sized_layouts {
             bench.say(format!("filters that refuse an item below their capacity, {layout:?}"));
             for &capacity in &capacities {
                 let refused = refusals(layout, capacity, tables);
@@ -77,9 +77,16 @@ fn refusals(layout: Layout, capacity: usize, tables: usize) -> usize {
                 let mut rng = SmallRng::seed_from_u64((capacity << 8 | thread) as u64);
                 let share = tables / threads + usize::from(thread < tables % threads);
                 for _ in (0..share).take_while(|_| !stop::point()) {
-                    let filter = CuckooFilter::builder().capacity(capacity).layout(layout);
-                    let filter = filter.seed(rng.random()).build().expect("memory");
-                    let fits = (0..capacity).all(|_| filter.by_hash().insert(rng.random()).is_ok());
+                    let fits = if Layout::ALL.contains(&layout) {
+                        let filter = CuckooFilter::builder().capacity(capacity).layout(layout);
+                        let filter = filter.seed(rng.random()).build().expect("memory");
+                        (0..capacity).all(|_| filter.by_hash().insert(rng.random()).is_ok())
+                    } else {
+                        let map = CuckooMap::builder().capacity(capacity).layout(layout);
+                        let map = map.value_bits(layout.value_bits()).seed(rng.random());
+                        let map = map.build().expect("memory");
+                        (0..capacity).all(|_| map.by_hash().insert(rng.random(), 0).is_ok())
+                    };
                     refused.fetch_add(usize::from(!fits), Relaxed);
                 }
             });
@@ -105,7 +112,7 @@ impl Section for Quantile {
         // Slots that are filled for each size, in all tables together.
         let budget = bench.mode.pick(500_000, 20_000_000, 2_000_000_000);
         let fewest = bench.mode.pick(10, 200, 2_000);
-        for &layout in &bench.layouts {
+        for &layout in &bench.sized_layouts {
             // Half octaves: 1, 2, 3, 4, 6, 8, …
             for half_octave in [0].into_iter().chain(2..) {
                 let buckets = f64::exp2(f64::from(half_octave) / 2.0).round() as u64;

@@ -60,6 +60,8 @@ pub fn sample(layout: Layout, buckets: u64, tables: usize) -> Vec<u64> {
         Layout::SemiSorted5x14 => sample_of::<SemiSorted<5, 14>>(buckets, tables),
         Layout::SemiSorted4x17 => sample_of::<SemiSorted<4, 17>>(buckets, tables),
         Layout::SemiSorted3x22 => sample_of::<SemiSorted<3, 22>>(buckets, tables),
+        Layout::Valued3x21 { .. } => sample_of::<Plain<3, 21>>(buckets, tables),
+        Layout::Valued2x32 { .. } => sample_of::<Plain<2, 32>>(buckets, tables),
         other => panic!("{other:?} is not measured yet"),
     }
 }
@@ -78,7 +80,7 @@ impl Section for Loads {
     fn measure(&mut self, bench: &Bench) {
         let buckets = bench.mode.pick(1 << 16, 1 << 20, 1 << 20);
         let tables = bench.mode.pick(2, 2, 10);
-        for &layout in &bench.layouts {
+        for &layout in &bench.sized_layouts {
             bench.say(format!("load at the first refused insert, {layout:?}"));
             let slots = (buckets * u64::from(layout.slots_per_bucket())) as f64;
             let items = sample(layout, buckets, tables);
