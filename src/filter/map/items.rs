@@ -45,7 +45,7 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
     /// If calls with the same key overlap, exactly one of them inserts its item, and the others
     /// return that item's value. A value that is found can be due to an alias, with the probability
     /// of a false positive. **If this returns `Ok(Some(_))`, you own no item and must not call
-    /// [`remove`](Self::remove) or [`replace`](Self::replace).** [`max_copies`] has no effect.
+    /// [`remove`](crate::CuckooMap#method.remove) or [`replace`](Self::replace).** [`max_copies`] has no effect.
     ///
     /// Acquires the lock of the key's stripe. Reads two cache lines, and writes one and the stripe.
     ///
@@ -78,7 +78,7 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
     /// [`values`](Self::values) returns all.
     ///
     /// Acquires no lock and writes nothing. Reads three cache lines, as
-    /// [`contains`](Self::contains) does, and retries only for a miss. A value that is returned
+    /// [`contains`](crate::CuckooMap#method.contains) does, and retries only for a miss. A value that is returned
     /// happens after the insert or the replacement that it found.
     ///
     /// ```
@@ -143,7 +143,7 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
     /// that is in it. `false` if the value does not fit.
     ///
     /// It is one of the [`values`](Self::values) of the key. Costs as much as
-    /// [`contains`](Self::contains).
+    /// [`contains`](crate::CuckooMap#method.contains).
     ///
     /// ```
     /// let map = guira::CuckooMap::with_capacity(100);
@@ -299,7 +299,7 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
     /// Looks up a burst of up to 64 keys: bit `i` tells whether `keys[i]` is in the map, with
     /// whatever value.
     ///
-    /// The lookups are those of [`contains_batch`](Self::contains_batch).
+    /// The lookups are those of [`contains_batch`](crate::CuckooMap#method.contains_batch).
     ///
     /// # Panics
     /// If there are more than 64 keys.
@@ -320,7 +320,7 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
     /// `keys[i]` and `values[i]`. Returns the number of items removed.
     ///
     /// The [contract](crate::CuckooMap#the-contract-of-removal-and-replacement) of
-    /// [`remove`](Self::remove) holds for each item. Nothing is allocated. If the hashing of a key
+    /// [`remove`](crate::CuckooMap#method.remove) holds for each item. Nothing is allocated. If the hashing of a key
     /// panics, `removed` tells which items were removed.
     ///
     /// # Panics
