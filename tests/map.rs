@@ -46,7 +46,7 @@ fn a_map_is_a_multimap<E: Mappable>() {
 fn values_beside_relocations<E: Mappable>() {
     let _watchdog = Watchdog::new("values_beside_relocations");
     for layout in layouts() {
-        let (passes, changes) = (scaled(50, 300), scaled(3_000, 30_000));
+        let (passes, changes) = (scaled(10, 300), scaled(1_000, 30_000));
         beside::values_are_never_missed::<E>(Plan { layout, capacity: 150, passes, changes });
     }
 }
