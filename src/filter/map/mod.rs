@@ -94,6 +94,6 @@ use super::{DefaultHashBuilder, Filter, Fixed};
 ///
 /// Cuckoo filters with values are described by Fan et al. (2014, section 6). Bender et al. (2025,
 /// "Time To Replace Your Filter: How Maplets Simplify System Design", arXiv 2510.05518) argue for
-/// such maps, which they call *maplets*, in place of several filters. SlimDB and Chucky are stores
+/// such maps, which they call *maplets*, in place of several filters. `SlimDB` and Chucky are stores
 /// that find the run of a key by one, and `rte_member` of DPDK maps flows to set ids.
 pub type CuckooMap<S = DefaultHashBuilder> = Filter<Mapped<Fixed>, S>;
