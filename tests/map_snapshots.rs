@@ -135,8 +135,12 @@ fn a_merge_adds_items_with_their_values<E: Mappable>() {
         };
         // Some keys are in both, most of these with two values.
         let (first, second) = (items(0..400, 7), items(300..800, 1_001));
-        first.iter().for_each(|(key, value)| target.insert(key, *value).expect("room"));
-        second.iter().for_each(|(key, value)| source.insert(key, *value).expect("room"));
+        for (key, value) in &first {
+            target.insert(key, *value).expect("room");
+        }
+        for (key, value) in &second {
+            source.insert(key, *value).expect("room");
+        }
         target.merge(&source).expect("room");
         let all = [first, second.clone()].concat();
         check(&target, &all);

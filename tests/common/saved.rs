@@ -42,7 +42,7 @@ pub fn filled_map<E: Mappable>(
     let builder = builder.hasher_with(StableHashBuilder::with_seed);
     let map = builder.build().expect("a small map");
     let max = max_value(map.layout());
-    let values = (0..keys).map(|key| (key, (key * 0x9e37_79b1 >> 7) as u16 & max));
+    let values = (0..keys).map(|key| (key, (key * 40_503) as u16 & max));
     let mut items: Vec<(u64, u16)> = values.collect();
     items.extend(items.first().map(|&(key, value)| (key, value ^ max)));
     items.retain(|(key, value)| map.insert(key, *value).is_ok());

@@ -77,7 +77,9 @@ pub fn values_are_never_missed<E: Mappable>(plan: Plan) {
     for &(key, value) in &permanent {
         map.insert(&key, value).expect("room");
     }
-    changing.iter().for_each(|item| map.insert(&item.key, item.values[0]).expect("room"));
+    for item in &changing {
+        map.insert(&item.key, item.values[0]).expect("room");
+    }
     let run = Run {
         plan: &plan,
         map: &map,
