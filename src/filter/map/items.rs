@@ -42,8 +42,8 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
     /// Inserts an item if its key is absent: returns `Ok(None)` if it was inserted, and otherwise a
     /// value that was found for the key.
     ///
-    /// If calls with the same key overlap, exactly one of them inserts its item, and the others
-    /// return that item's value. A value that is found can be due to an alias, with the probability
+    /// If calls with the same absent key overlap, exactly one of them inserts its item, and the
+    /// others return that item's value. A value that is found can be due to an alias, with the probability
     /// of a false positive. **If this returns `Ok(Some(_))`, you own no item and must not call
     /// [`remove`](crate::CuckooMap#method.remove) or [`replace`](Self::replace).** [`max_copies`] has no effect.
     ///

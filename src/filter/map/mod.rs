@@ -89,6 +89,9 @@ use super::{DefaultHashBuilder, Filter, Fixed};
 ///   of two values that are inserted meanwhile, one after the other, it may return the later one
 ///   alone.
 /// - A lookup that returns a value *happens after* the insert or the replacement that it found.
+/// - If a `replace` overlaps a [`clone`](Filter::try_clone), a save or a [`merge`](Filter::merge),
+///   the copy has the item with the old value or with the new one. Which of them is unknown, so the
+///   item must not be removed or replaced in the copy.
 ///
 /// # Sources
 ///
