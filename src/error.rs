@@ -31,7 +31,8 @@ pub enum InsertError {
     /// [`GrowingFilter`](crate::GrowingFilter): copies take half of these slots in the last
     /// segment. With [`max_copies`](crate::FilterBuilder::max_copies): there are that many copies.
     TooManyCopies,
-    /// The value has more bits than the values of the map.
+    /// The value has more bits than the values of the map:
+    /// [`value_bits`](crate::Filter::value_bits).
     ValueTooLarge,
 }
 
@@ -121,15 +122,20 @@ impl InsertBatchError {
 
 impl fmt::Display for InsertBatchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let full = self.reasons.iter().filter(|&&reason| reason == InsertError::Full).count();
-        let copies = self.reasons.len() - full;
+        let count = |wanted| self.reasons.iter().filter(|&&reason| reason == wanted).count();
+        let full = count(InsertError::Full);
+        let copies = count(InsertError::TooManyCopies);
         let items = self.rejected.len();
         let noun = if items == 1 { "item" } else { "items" };
         write!(
             f,
             "{items} {noun} of the batch could not be inserted (filter full: {full}, \
-             too many copies: {copies})"
-        )
+             too many copies: {copies}"
+        )?;
+        match count(InsertError::ValueTooLarge) {
+            0 => f.write_str(")"),
+            values => write!(f, ", value too large: {values})"),
+        }
     }
 }
 
@@ -186,6 +192,7 @@ pub enum BuildError {
     /// The false-positive rate is not a number above 0 and below 1.
     InvalidRate(f64),
     /// The target is lower than the false-positive rate of every layout at this capacity. For a
+    /// map: of every layout with values of this many bits. For a
     /// growing filter: lower than the sum of the rates of all segments that it may ever have, even
     /// with the lowest possible rates.
     #[non_exhaustive]
@@ -199,7 +206,8 @@ pub enum BuildError {
     InvalidWindow(u32),
     /// A value would have more than 16 bits.
     InvalidValueBits(u32),
-    /// The layout was made for values of another size, or for none.
+    /// The layout is for values of another size, or for none, or the items of this filter have no
+    /// values.
     #[non_exhaustive]
     LayoutUnsuitable {
         /// The layout.
@@ -265,7 +273,7 @@ impl fmt::Display for BuildError {
                 write!(f, "a value has at most 16 bits, not {bits}")
             }
             Self::LayoutUnsuitable { layout, value_bits: Some(bits) } => {
-                write!(f, "{layout:?} does not have values of {bits} bits")
+                write!(f, "{layout:?} is not a layout for values of {bits} bits")
             }
             Self::LayoutUnsuitable { layout, value_bits: None } => {
                 write!(f, "{layout:?} has values, which the items of this filter do not have")

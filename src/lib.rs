@@ -38,7 +38,8 @@
 //! |---|---|
 //! | [`CuckooFilter`] | one table, built for a capacity |
 //! | [`GrowingFilter`] | a chain of tables that grows while threads use it |
-//! | [`Filter<E, S>`](Filter) | the type behind both: all methods are here; `E` is the engine, `S` the hasher |
+//! | [`CuckooMap`] | one table whose items have values of up to 16 bits |
+//! | [`Filter<E, S>`](Filter) | the type behind all of them: all methods are here; `E` is the engine, `S` the hasher |
 //! | [`FilterBuilder`] | every choice: capacity, rate, layout, seed, huge pages, hasher |
 //! | [`ByHash`] | the same methods for items that are already hashed |
 //!
@@ -91,6 +92,25 @@
 //! assert!(seen.contains(&49_999) && seen.false_positive_rate() <= 0.01);
 //! # Ok::<(), guira::BuildError>(())
 //! ```
+//!
+//! # Values
+//!
+//! A [`CuckooMap`] stores a small value beside each fingerprint: the run of a store that holds a key,
+//! the worker that owns a flow. A lookup rarely returns the value of another key, and never misses
+//! a value that is in the map.
+//!
+//! ```
+//! use guira::CuckooMap;
+//!
+//! let workers = CuckooMap::builder().capacity(1_000_000).value_bits(4).build()?;
+//! workers.insert("flow 17", 3).unwrap();
+//! assert_eq!(workers.get("flow 17"), Some(3));
+//! assert!(workers.replace("flow 17", 3, 5) && workers.remove("flow 17", 5));
+//! # Ok::<(), guira::BuildError>(())
+//! ```
+//!
+//! Removals name the value, since aliases may have different ones: see
+//! [the contract of maps](CuckooMap#the-contract-of-removal-and-replacement).
 //!
 //! # Which method
 //!

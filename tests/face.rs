@@ -1,18 +1,20 @@
-//! The public interface: which traits types implement, that both engines offer the same operations,
-//! and that each of them is documented once.
+//! The public interface: which traits types implement, that engines offer the same operations, and
+//! that each of them is documented once.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     error::Error,
     fmt::Debug,
     hash::{BuildHasher, Hash, Hasher, RandomState},
+    iter::FusedIterator,
     panic::{RefUnwindSafe, UnwindSafe},
 };
 
 use guira::{
-    BuildError, ByHash, CuckooFilter, DefaultHashBuilder, DefaultHasher, Engine, Filter,
+    BuildError, ByHash, CuckooFilter, CuckooMap, DefaultHashBuilder, DefaultHasher, Engine, Filter,
     FilterBuilder, Fixed, Growing, GrowingFilter, InsertBatchError, InsertError, InsertMask,
-    Kernel, Layout, Membership, MergeError, Segment, StableHashBuilder, StableHasher,
+    Kernel, Layout, Mappable, Mapped, Membership, MergeError, Segment, StableHashBuilder,
+    StableHasher, Values,
 };
 
 /// Can be sent, shared, and used after a panic was caught. (No panic breaks a filter.)
@@ -31,11 +33,15 @@ where
 {
     usable_everywhere::<CuckooFilter<S>>();
     usable_everywhere::<GrowingFilter<S>>();
+    usable_everywhere::<CuckooMap<S>>();
     usable_everywhere::<FilterBuilder<Fixed, S>>();
     usable_everywhere::<FilterBuilder<Growing, S>>();
+    usable_everywhere::<FilterBuilder<Mapped<Fixed>, S>>();
     usable_everywhere::<S>();
     #[cfg(feature = "std")]
     usable_everywhere::<(guira::Loader<Fixed, S>, guira::Loader<Growing, S>)>();
+    #[cfg(feature = "std")]
+    usable_everywhere::<guira::Loader<Mapped<Fixed>, S>>();
 }
 
 #[test]
@@ -44,8 +50,8 @@ fn every_type_is_usable_everywhere() {
     usable_with::<StableHashBuilder>();
     usable_with::<RandomState>();
     usable_everywhere::<(DefaultHasher, StableHasher)>();
-    usable_everywhere::<(Kernel, Layout, Segment, InsertMask)>();
-    usable_everywhere::<(ByHash<Fixed>, ByHash<Growing>)>();
+    usable_everywhere::<(Kernel, Layout, Segment, InsertMask, Values)>();
+    usable_everywhere::<(ByHash<Fixed>, ByHash<Growing>, ByHash<Mapped<Fixed>>)>();
     usable_everywhere::<(BuildError, InsertError, InsertBatchError, MergeError)>();
     #[cfg(feature = "std")]
     usable_everywhere::<guira::Snapshot>();
@@ -62,6 +68,14 @@ fn segments_can_be_iterated_everywhere() {
 }
 
 #[test]
+fn values_can_be_iterated_everywhere() {
+    fn check<T: ExactSizeIterator + FusedIterator + Clone>(values: &T) -> usize {
+        values.len()
+    }
+    assert_eq!(check(&CuckooMap::with_capacity(10).values(&1)), 0);
+}
+
+#[test]
 fn errors_are_errors_and_values_are_values() {
     an_error::<BuildError>();
     an_error::<InsertError>();
@@ -72,7 +86,7 @@ fn errors_are_errors_and_values_are_values() {
     an_error::<guira::LoadError>();
 
     copied::<(BuildError, InsertError, InsertMask, Kernel, Layout, Segment, StableHashBuilder)>();
-    copied::<(ByHash<Fixed>, ByHash<Growing>)>();
+    copied::<(ByHash<Fixed>, ByHash<Growing>, ByHash<Mapped<Fixed>>)>();
     a_value::<(Kernel, MergeError)>();
     a_value::<(InsertError, InsertBatchError, InsertMask, Layout, Segment, StableHashBuilder)>();
     #[cfg(feature = "stats")]
@@ -157,11 +171,42 @@ fn uses_everything<E: Membership>(filter: &Filter<E>) -> Result<(), Box<dyn Erro
     assert_eq!((by_hash.remove_batch(&some, answers), by_hash.remove_mask(&[0])), (3, 1));
     by_hash.try_extend(some)?;
     assert!(by_hash.remove(9));
-    describes(filter)
+    describes(filter, Layout::Plain8x8)
 }
 
-/// Calls everything that filters of any engine share.
-fn describes<E: Engine>(filter: &Filter<E>) -> Result<(), Box<dyn Error>> {
+/// Calls every operation of a map on keys and on hashes, and everything else that filters share.
+fn uses_a_map<E: Mappable>(map: &Filter<Mapped<E>>) -> Result<(), Box<dyn Error>> {
+    let (some, numbers, answers) = ([1_u64, 2, 3], [5, 6, 7], &mut [false; 3]);
+    let found = &mut [None; 3];
+    map.insert(&0, 4)?;
+    assert_eq!(map.get_or_insert("ani", 9)?, None);
+    map.insert_batch(&some, &numbers)?;
+    assert_eq!((map.get_batch(&some, found), *found), (3, numbers.map(Some)));
+    assert_eq!((map.contains_batch(&some, answers), map.contains_mask(&some)), (3, 0b111));
+    assert!(map.contains(&0) && map.contains_value(&0, 4) && map.count("ani") == 1);
+    assert!(map.get(&0) == Some(4) && map.values("ani").eq([9]));
+    assert_eq!(map.remove_batch(&some[..2], &numbers[..2], &mut [false; 2]), 2);
+    assert!(map.replace("ani", 9, 8) && map.remove("ani", 8));
+    map.clear();
+
+    let by_hash: ByHash<'_, Mapped<E>> = map.by_hash();
+    by_hash.insert(0, 4)?;
+    assert_eq!(by_hash.get_or_insert(9, 9)?, None);
+    by_hash.insert_batch(&some, &numbers)?;
+    assert_eq!((by_hash.get_batch(&some, found), *found), (3, numbers.map(Some)));
+    assert_eq!((by_hash.contains_batch(&some, answers), by_hash.contains_mask(&some)), (3, 0b111));
+    assert!(by_hash.contains(0) && by_hash.contains_value(0, 4) && by_hash.count(9) == 1);
+    assert!(by_hash.get(0) == Some(4) && by_hash.values(9).eq([9]));
+    assert_eq!(by_hash.remove_batch(&some[..1], &numbers[..1], &mut [false]), 1);
+    assert!(by_hash.replace(9, 9, 8) && by_hash.remove(9, 8));
+    assert_eq!(map.value_bits(), 8);
+    let builder = Filter::<Mapped<E>>::builder().capacity(9).false_positive_rate(0.01);
+    assert_eq!(builder.value_bits(3).build()?.value_bits(), 3);
+    describes(map, Layout::with_values(3, 8).expect("a layout"))
+}
+
+/// Calls everything that filters of any engine share. The layout has a rate of at most a quarter.
+fn describes<E: Engine>(filter: &Filter<E>, layout: Layout) -> Result<(), Box<dyn Error>> {
     assert_eq!((filter.len(), filter.is_empty()), (3, false));
     assert!(filter.slots() >= filter.capacity() && filter.load_factor() > 0.0);
     assert!(filter.size_in_bytes() > 0 && filter.false_positive_rate() > 0.0);
@@ -176,12 +221,8 @@ fn describes<E: Engine>(filter: &Filter<E>) -> Result<(), Box<dyn Error>> {
     assert_eq!(copies[0].len(), 6);
     let hasher = filter.hasher().clone();
     let built = Filter::<E>::builder().capacity(9).false_positive_rate(0.25).fastest().seed(1);
-    let built = built
-        .max_copies(7)
-        .huge_pages(false)
-        .layout(Layout::Plain8x8)
-        .hasher(hasher.clone())
-        .build()?;
+    let built =
+        built.max_copies(7).huge_pages(false).layout(layout).hasher(hasher.clone()).build()?;
     assert_eq!(built.capacity(), Filter::<E, _>::with_capacity_and_hasher(9, hasher).capacity());
     assert_eq!(Filter::<E>::with_capacity(9).capacity(), 9);
     filter.clear();
@@ -224,10 +265,13 @@ fn user_code_can_be_generic_over_engines() {
     uses_everything(&CuckooFilter::with_capacity(100)).expect("room");
     uses_everything(&GrowingFilter::with_capacity(100)).expect("room");
     uses_everything(&GrowingFilter::default()).expect("room");
+    // A large one, without aliases.
+    uses_a_map(&CuckooMap::builder().capacity(100_000).seed(1).build().expect("memory"))
+        .expect("room");
 }
 
 /// The files with the public methods of filters, with their paths below `src/filter`.
-const SOURCES: [(&str, &str); 14] = [
+const SOURCES: [(&str, &str); 17] = [
     ("builder.rs", include_str!("../src/filter/builder.rs")),
     ("by_hash.rs", include_str!("../src/filter/by_hash.rs")),
     ("engine_settings.rs", include_str!("../src/filter/engine_settings.rs")),
@@ -235,6 +279,9 @@ const SOURCES: [(&str, &str); 14] = [
     ("growing.rs", include_str!("../src/filter/growing.rs")),
     ("info.rs", include_str!("../src/filter/info.rs")),
     ("items.rs", include_str!("../src/filter/items.rs")),
+    ("map/by_hash.rs", include_str!("../src/filter/map/by_hash.rs")),
+    ("map/items.rs", include_str!("../src/filter/map/items.rs")),
+    ("map/settings.rs", include_str!("../src/filter/map/settings.rs")),
     ("merge.rs", include_str!("../src/filter/merge.rs")),
     ("mod.rs", include_str!("../src/filter/mod.rs")),
     ("shrink.rs", include_str!("../src/filter/shrink.rs")),
@@ -291,9 +338,16 @@ fn every_operation_exists_once_and_by_hash() {
     let items = names("impl<E: Membership, S: BuildHasher> Filter<E, S>");
     assert!(items.len() >= 13 && items.contains("insert_unique_mask"), "{items:?}");
     assert_eq!(items, names("impl<E: Membership> ByHash<'_, E>"));
-    for method in all.iter().filter(|method| method.file == "by_hash.rs") {
+    let keys = names("impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S>");
+    assert!(keys.len() >= 14 && keys.contains("contains_mask"), "{keys:?}");
+    assert_eq!(keys, names("impl<E: Mappable> ByHash<'_, Mapped<E>>"));
+    for method in all.iter().filter(|method| method.file.ends_with("by_hash.rs")) {
         let name = &method.name;
-        assert_eq!(method.doc, format!("[`Filter::{name}`](crate::Filter::{name}) by hash.\n"));
+        let of_sets = format!("[`Filter::{name}`](crate::Filter::{name}) by hash.\n");
+        // A link to `CuckooMap::insert` would lead to the `insert` of sets.
+        let of_maps = format!("[`CuckooMap::{name}`](crate::CuckooMap#method.{name}) by hash.\n");
+        let expected = if method.file == "by_hash.rs" { of_sets } else { of_maps };
+        assert_eq!(method.doc, expected);
     }
 }
 
@@ -326,7 +380,8 @@ fn documentation_stands_once() {
     for method in all_methods() {
         let what = format!("{} of {}, {}", method.name, method.of, method.file);
         assert!(!method.doc.is_empty(), "{what} has no documentation");
-        assert!(method.file == "by_hash.rs" || method.doc.contains("```"), "{what} has no example");
+        let by_hash = method.file.ends_with("by_hash.rs");
+        assert!(by_hash || method.doc.contains("```"), "{what} has no example");
         let prose = method.doc.split("```").next().unwrap_or_default().to_string();
         if let Some(before) = seen.insert(prose, what.clone()) {
             panic!("{what} and {before} have the same documentation");

@@ -9,8 +9,8 @@
 use std::{fs, path::PathBuf};
 
 use guira::{
-    CuckooFilter, Engine, Filter, FilterBuilder, GrowingFilter, Layout, LoadError, Membership,
-    StableHashBuilder,
+    CuckooFilter, CuckooMap, Engine, Filter, FilterBuilder, GrowingFilter, Layout, LoadError,
+    Mappable, Mapped, Membership, StableHashBuilder,
 };
 
 /// The file with this name.
@@ -33,6 +33,37 @@ fn filter<E: Membership>(builder: FilterBuilder<E>, others: u64) -> Filter<E, St
     filter.try_extend(100..100 + others).expect("an empty slot");
     assert!((100..100 + others).step_by(2).all(|key| filter.remove(&key)));
     filter
+}
+
+/// The value of a number, if values have so many bits.
+fn value(number: u64, bits: u32) -> u16 {
+    (number * 0x9e37 % (1 << bits)) as u16
+}
+
+/// A map with [`KEPT`] numbers and as many texts. So many other items were added, of which every
+/// second one was removed again, and the others got other values.
+fn map<E: Mappable>(
+    builder: FilterBuilder<Mapped<E>>,
+    others: u64,
+) -> Filter<Mapped<E>, StableHashBuilder> {
+    let builder = builder.seed(7).hasher_with(StableHashBuilder::with_seed);
+    let map = builder.build().expect("a small map");
+    let bits = map.value_bits();
+    for number in 0..KEPT {
+        map.insert(&number, value(number.into(), bits)).expect("an empty slot");
+        map.insert(&format!("key {number}"), value(number.into(), bits)).expect("an empty slot");
+    }
+    for key in 100..100 + others {
+        map.insert(&key, value(key, bits)).expect("an empty slot");
+    }
+    for key in 100..100 + others {
+        if key % 2 == 0 {
+            assert!(map.remove(&key, value(key, bits)));
+        } else {
+            assert!(map.replace(&key, value(key, bits), value(key + 1, bits)));
+        }
+    }
+    map
 }
 
 /// Loads a snapshot.
@@ -59,6 +90,28 @@ fn each(mut check: impl FnMut(&str, &[u8], &dyn Fn(&[u8]))) {
             assert!(loaded.to_bytes() == bytes, "{name} is saved with other bytes");
         });
     }
+    fn with_map<E: Mappable>(
+        check: &mut impl FnMut(&str, &[u8], &dyn Fn(&[u8])),
+        name: &str,
+        (builder, others): (FilterBuilder<Mapped<E>>, u64),
+    ) {
+        let map = map(builder, others);
+        check(&format!("{name}.guira"), &map.to_bytes(), &|bytes| {
+            let loaded = load::<Mapped<E>>(bytes).expect("a snapshot of an earlier version");
+            let bits = loaded.value_bits();
+            for number in 0..KEPT {
+                let value = value(number.into(), bits);
+                assert!(loaded.contains_value(&number, value), "{name}");
+                assert!(loaded.contains_value(&format!("key {number}"), value), "{name}");
+            }
+            let mut replaced = (101..100 + others).step_by(2);
+            assert!(replaced.all(|key| loaded.contains_value(&key, value(key + 1, bits))));
+            assert_eq!(loaded.len() as u64, u64::from(2 * KEPT) + others / 2, "{name}");
+            assert!(loaded.segments().eq(map.segments()), "{name}");
+            assert_eq!(loaded.capacity(), map.capacity(), "{name}");
+            assert!(loaded.to_bytes() == bytes, "{name} is saved with other bytes");
+        });
+    }
     let fixed = || CuckooFilter::builder().capacity(80);
     for layout in Layout::ALL {
         let name = format!("fixed-{layout:?}").to_lowercase();
@@ -66,6 +119,11 @@ fn each(mut check: impl FnMut(&str, &[u8], &dyn Fn(&[u8]))) {
     }
     with(&mut check, "fixed-max-copies", (fixed().max_copies(2), 0));
     with(&mut check, "fixed-writers", (fixed().writers(8), 0));
+    for (slots, bits) in [(6, 2), (5, 4), (4, 0), (4, 8), (3, 8), (2, 16)] {
+        let layout = Layout::with_values(slots, bits).expect("a layout");
+        let builder = CuckooMap::builder().capacity(80).layout(layout);
+        with_map(&mut check, &format!("map-{slots}-slots-{bits}-bits"), (builder, 20));
+    }
     let growing = || GrowingFilter::builder().capacity(10);
     for (name, rate) in [("growing-20", 0.2), ("growing-1", 0.01), ("growing-0.01", 0.000_1)] {
         with(&mut check, name, (growing().false_positive_rate(rate), 400));

@@ -8,16 +8,18 @@ use common::{
     Subject,
     forge::{
         BITS, BLOCK, BUCKETS, CAPACITY, COPIES, EXISTING, HASHER_CHECK, HEADER, KIND, LEVEL,
-        PLANNED, RESERVED, SEED, STRIPES, TARGET, VERSION, amend, blocks, header_len, items,
-        number, put, segment,
+        PLANNED, RESERVED, SEED, STRIPES, TARGET, VALUE_BITS, VERSION, amend, blocks, header_len,
+        items, number, put, segment,
     },
-    rng,
-    saved::{Stable, corrupt, filled, loaded, pushed, small_fixed, small_growing},
+    maps, rng,
+    saved::{
+        Stable, corrupt, filled, filled_map, loaded, pushed, small_fixed, small_growing, small_maps,
+    },
     scaled,
 };
 use guira::{
-    CuckooFilter, Filter, FilterBuilder, Fixed, Growing, GrowingFilter, Layout, LoadError,
-    StableHashBuilder,
+    CuckooFilter, Engine, Filter, FilterBuilder, Fixed, Growing, GrowingFilter, Layout, LoadError,
+    Mapped, StableHashBuilder,
 };
 use rand::{RngExt, rngs::SmallRng};
 
@@ -34,6 +36,12 @@ fn growing() -> Stable<Growing> {
     filter
 }
 
+/// A map of one block.
+fn map() -> Stable<Mapped<Fixed>> {
+    let layout = Layout::with_values(3, 8).expect("a layout");
+    filled_map(maps::builder(100, layout).seed(5), 100).0
+}
+
 /// Some snapshots of filters of one engine.
 fn snapshots<E: Subject>(builders: Vec<(FilterBuilder<E>, u64)>) -> Vec<Vec<u8>> {
     builders.into_iter().map(|(builder, keys)| filled(builder, keys).0.to_bytes()).collect()
@@ -41,7 +49,7 @@ fn snapshots<E: Subject>(builders: Vec<(FilterBuilder<E>, u64)>) -> Vec<Vec<u8>>
 
 #[test]
 fn truncation_at_every_length_is_detected() {
-    fn check<E: Subject>(filter: &Stable<E>) {
+    fn check<E: Engine>(filter: &Stable<E>) {
         let (bytes, mut rng) = (filter.to_bytes(), rng(1));
         for at in 0..bytes.len() {
             for outcome in [loaded(&bytes[..at], &mut rng), pushed(&bytes[..at], 1 << 20, &mut rng)]
@@ -56,11 +64,12 @@ fn truncation_at_every_length_is_detected() {
     }
     check(&fixed());
     check(&growing());
+    check(&map());
 }
 
 #[test]
 fn every_flipped_bit_is_detected() {
-    fn check<E: Subject>(filter: &Stable<E>) {
+    fn check<E: Engine>(filter: &Stable<E>) {
         let mut bytes = filter.to_bytes();
         let header = header_len(&bytes);
         for bit in 0..8 * bytes.len() {
@@ -83,12 +92,13 @@ fn every_flipped_bit_is_detected() {
     }
     check(&fixed());
     check(&growing());
+    check(&map());
 }
 
 /// Corrupts snapshots at random, a quarter of them behind corrected checksums. One is accepted only
 /// if it decodes to a filter that is saved as the same bytes, and behind its own checksums only if
 /// nothing changed. `LOAD` loads one.
-fn corrupted<E: Subject>(
+fn corrupted<E: Engine>(
     snapshots: &[Vec<u8>],
     rounds: u64,
     load: impl Fn(&[u8], &mut SmallRng) -> Result<Stable<E>, LoadError>,
@@ -120,6 +130,7 @@ fn corrupted<E: Subject>(
 fn random_damage_is_detected() {
     corrupted::<Fixed>(&snapshots(small_fixed()), scaled(5_000, 100_000), loaded);
     corrupted::<Growing>(&snapshots(small_growing()), scaled(2_000, 50_000), loaded);
+    corrupted::<Mapped<Fixed>>(&small_maps::<Fixed>(), scaled(5_000, 100_000), loaded);
 }
 
 #[test]
@@ -174,7 +185,7 @@ fn blocks_belong_to_their_place_in_their_snapshot() {
 }
 
 /// Changes a snapshot, corrects its checksums, and returns the error of loading it.
-fn forged<E: Subject>(filter: &Stable<E>, change: impl FnOnce(&mut Vec<u8>)) -> LoadError {
+fn forged<E: Engine>(filter: &Stable<E>, change: impl FnOnce(&mut Vec<u8>)) -> LoadError {
     let mut bytes = filter.to_bytes();
     change(&mut bytes);
     amend(&mut bytes);
@@ -184,12 +195,12 @@ fn forged<E: Subject>(filter: &Stable<E>, change: impl FnOnce(&mut Vec<u8>)) -> 
 }
 
 /// The error of a snapshot with another number at an offset.
-fn with<E: Subject>(filter: &Stable<E>, at: usize, value: u64) -> LoadError {
+fn with<E: Engine>(filter: &Stable<E>, at: usize, value: u64) -> LoadError {
     forged(filter, |bytes| put(bytes, at, value))
 }
 
 /// The error of a snapshot with another byte at an offset.
-fn with_byte<E: Subject>(filter: &Stable<E>, at: usize, value: u8) -> LoadError {
+fn with_byte<E: Engine>(filter: &Stable<E>, at: usize, value: u8) -> LoadError {
     forged(filter, |bytes| bytes[at] = value)
 }
 
@@ -204,7 +215,7 @@ fn invalid(error: LoadError) -> (&'static str, u64) {
 
 #[test]
 fn invalid_fields_of_all_engines_are_detected() {
-    fn check<E: Subject>(filter: &Stable<E>) {
+    fn check<E: Engine>(filter: &Stable<E>) {
         let bytes = filter.to_bytes();
         let (first, items) = (segment(0), items(&bytes));
         for buckets in [0, (1 << 32) + 1, 1 << 60, u64::MAX] {
@@ -220,17 +231,17 @@ fn invalid_fields_of_all_engines_are_detected() {
             let error = with_byte(filter, STRIPES, stripes);
             assert_eq!(invalid(error), ("stripes", stripes.into()));
         }
-        assert_eq!(invalid(with_byte(filter, first + RESERVED + 3, 1)), ("reserved", 1 << 24));
+        assert_eq!(invalid(with_byte(filter, first + RESERVED + 2, 1)), ("reserved", 1 << 16));
         assert_eq!(invalid(with_byte(filter, first + LEVEL, 1)), ("level", 1));
-        for (at, value) in [(0, 2), (1, 7), (BITS, 11), (BITS, 0)] {
+        for (at, value) in [(0, 3), (1, 7), (BITS, 11), (BITS, 0), (VALUE_BITS, 5)] {
             let error = with_byte(filter, first + at, value);
             assert!(matches!(error, LoadError::UnknownLayout { .. }), "{error:?}");
         }
         for (at, value) in [(PLANNED, 0), (PLANNED, 34), (EXISTING, 0), (EXISTING, 34)] {
             assert!(matches!(with_byte(filter, at, value), LoadError::DamagedHeader));
         }
-        assert!(matches!(with_byte(filter, KIND, 2), LoadError::UnknownKind(2)));
-        let other = 1 - bytes[KIND];
+        assert!(matches!(with_byte(filter, KIND, 99), LoadError::UnknownKind(99)));
+        let other = if bytes[KIND] == 1 { 2 } else { 1 };
         assert!(matches!(with_byte(filter, KIND, other), LoadError::OtherKind { .. }));
         assert!(matches!(with_byte(filter, VERSION, 2), LoadError::UnknownVersion(2)));
         assert!(matches!(with(filter, 0, 0), LoadError::NotASnapshot));
@@ -243,6 +254,7 @@ fn invalid_fields_of_all_engines_are_detected() {
     }
     check(&fixed());
     check(&growing());
+    check(&map());
 }
 
 #[test]
@@ -276,6 +288,19 @@ fn invalid_fields_of_one_engine_are_detected() {
         let error = with_byte(&growing, second + LEVEL, level);
         assert_eq!(invalid(error), ("level", level.into()));
     }
+    // Values where there are none, and none where there are some.
+    let valued = Layout::with_values(4, 4).expect("a layout");
+    let with_values = |bytes: &mut Vec<u8>| {
+        bytes[first..first + 3].copy_from_slice(&[2, 4, valued.fingerprint_bits() as u8]);
+        bytes[first + VALUE_BITS] = 4;
+    };
+    assert_eq!(invalid(forged(&fixed, with_values)), ("layout family", 2));
+    assert_eq!(invalid(forged(&growing, with_values)), ("layout family", 2));
+    let error = forged(&map(), |bytes| {
+        bytes[first..first + 3].copy_from_slice(&[0, 4, 16]);
+        bytes[first + VALUE_BITS] = 0;
+    });
+    assert_eq!(invalid(error), ("layout family", 0));
     // A plan whose first segment has the longest fingerprints.
     let error = forged(&growing, |bytes| bytes[first..first + 3].copy_from_slice(&[1, 3, 22]));
     assert_eq!(invalid(error).0, "fingerprint bits");

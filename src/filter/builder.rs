@@ -9,10 +9,11 @@ use super::{
 };
 use crate::{BuildError, Kernel, Layout, bucket::MAX_VALUE_BITS, table::stamp_bits};
 
-/// Builds a [`CuckooFilter`](crate::CuckooFilter) or a [`GrowingFilter`](crate::GrowingFilter).
-/// Only the capacity is required.
+/// Builds a filter: a [`CuckooFilter`](crate::CuckooFilter), a
+/// [`GrowingFilter`](crate::GrowingFilter) or a [`CuckooMap`](crate::CuckooMap). Only the capacity
+/// is required.
 ///
-/// [`Filter::builder`] creates one: `CuckooFilter::builder()` or `GrowingFilter::builder()`.
+/// [`Filter::builder`] creates one: `CuckooFilter::builder()` or `CuckooMap::builder()`.
 ///
 /// ```
 /// use guira::CuckooFilter;
@@ -38,13 +39,14 @@ pub(super) struct Settings {
     capacity: Option<usize>,
     target: Option<f64>,
     layout: Option<Layout>,
+    /// Bits of a value, if the user set them.
     pub(super) value_bits: Option<u32>,
     pub(super) window: Option<u32>,
     fastest: bool,
     seed: Option<u64>,
-    huge_pages: bool,
+    pub(super) huge_pages: bool,
     max_copies: Option<usize>,
-    writers: Option<usize>,
+    pub(super) writers: Option<usize>,
     pub(super) max_bytes: Option<usize>,
     pub(super) growth_factor: Option<usize>,
     pub(super) kernel: Option<Kernel>,
@@ -70,8 +72,13 @@ impl<S> HasherChoice<S> {
 }
 
 impl Settings {
-    /// The settings that engines use, if they are valid, given the bytes of the filter itself.
-    fn options(&self, own_bytes: usize) -> Result<Options, BuildError> {
+    /// The settings that engines use, if they are valid, given the bytes of the filter itself, and
+    /// the default bits of a value, if items have values.
+    fn options(
+        &self,
+        own_bytes: usize,
+        default_value_bits: Option<u32>,
+    ) -> Result<Options, BuildError> {
         let capacity = match self.capacity {
             None => return Err(BuildError::NoCapacity),
             Some(0) => return Err(BuildError::ZeroCapacity),
@@ -94,8 +101,9 @@ impl Settings {
             return Err(BuildError::InvalidGrowthFactor(growth_factor));
         }
         let Self { target, layout, window, fastest, huge_pages, max_bytes, .. } = *self;
+        let of_layout = layout.and_then(Layout::valued);
         let value_bits = match window {
-            None => self.value_bits,
+            None => default_value_bits.map(|bits| self.value_bits.or(of_layout).unwrap_or(bits)),
             Some(window) => Some(stamp_bits(window).ok_or(BuildError::InvalidWindow(window))?),
         };
         if let Some(bits) = value_bits.filter(|&bits| bits > MAX_VALUE_BITS) {
@@ -138,7 +146,6 @@ impl<E: Engine> FilterBuilder<E> {
         Self {
             settings: Settings {
                 huge_pages: true,
-                value_bits: E::DEFAULT_VALUE_BITS,
                 window: E::DEFAULT_WINDOW,
                 ..Settings::default()
             },
@@ -168,6 +175,7 @@ impl<E, S> fmt::Debug for FilterBuilder<E, S> {
             .field("capacity", &self.settings.capacity)
             .field("false_positive_rate", &self.settings.target)
             .field("layout", &self.settings.layout)
+            .field("value_bits", &self.settings.value_bits)
             .field("fastest", &self.settings.fastest)
             .field("huge_pages", &self.settings.huge_pages)
             .field("max_copies", &self.settings.max_copies)
@@ -199,7 +207,8 @@ impl<E, S> FilterBuilder<E, S> {
     /// Without a [`layout`](Self::layout), the builder takes the layout with the fewest bits per
     /// item that meets the target. Of a plain and a semi-sorted one of the same size, it takes the
     /// plain one if both meet it. See also [`fastest`](Self::fastest). Without a target, a
-    /// `CuckooFilter` gets [`Layout::Plain4x16`] and a `GrowingFilter` a target of 0.1 %.
+    /// `CuckooFilter` gets [`Layout::Plain4x16`], a `GrowingFilter` a target of 0.1 %, and a
+    /// [`CuckooMap`](crate::CuckooMap) a target of 0.2 %.
     ///
     /// ```
     /// let builder = guira::CuckooFilter::builder().capacity(50_000);
@@ -216,6 +225,10 @@ impl<E, S> FilterBuilder<E, S> {
     ///
     /// In a [`GrowingFilter`](crate::GrowingFilter) it is the layout of the first segment. Its rate
     /// must leave about half of the target to the later ones, so set a target with it.
+    ///
+    /// In a [`CuckooMap`](crate::CuckooMap) it is one of those that
+    /// [`with_values`](Layout::with_values) returns, and in other filters one of [`Layout::ALL`].
+    /// Otherwise `build` fails with [`LayoutUnsuitable`](BuildError::LayoutUnsuitable).
     ///
     /// ```
     /// use guira::{CuckooFilter, Layout};
@@ -270,19 +283,6 @@ impl<E, S> FilterBuilder<E, S> {
         self
     }
 
-    /// Sets whether a table of 2 MiB and more requests huge pages from the system (on Linux, by
-    /// `madvise`). On by default: random reads of a large table are 1.4 times as fast with them.
-    /// Such a table is aligned to 2 MiB, for which 2 MiB more are allocated.
-    ///
-    /// ```
-    /// let filter = guira::CuckooFilter::builder().capacity(10_000_000).huge_pages(false).build()?;
-    /// # Ok::<(), guira::BuildError>(())
-    /// ```
-    pub fn huge_pages(mut self, enabled: bool) -> Self {
-        self.settings.huge_pages = enabled;
-        self
-    }
-
     /// Sets a limit on the copies of an item, from 1 up. Without one, copies may fill both buckets
     /// of an item, and then no other item finds room there: see
     /// [`docs::limits`](crate::docs::limits).
@@ -310,33 +310,6 @@ impl<E, S> FilterBuilder<E, S> {
     /// ```
     pub fn max_copies(mut self, limit: usize) -> Self {
         self.settings.max_copies = Some(limit);
-        self
-    }
-
-    /// Sets the number of threads that are expected to write to the filter at the same time, from 1
-    /// up. Any number of threads may write, whatever this is. The setting decides how much memory
-    /// is spent so that they seldom wait for one another.
-    ///
-    /// A filter has a stripe (a lock and a version, 16 bytes) for every 64 to 128 buckets, at least
-    /// 32 and at most 2,048. With this setting, it has at least 64 of them for each expected
-    /// writer. For every 16 stripes it has a shard of the counter of items, 128 bytes, at most 64.
-    /// In a [`GrowingFilter`](crate::GrowingFilter), the number follows from eight times the
-    /// buckets of the first segment, is at least 8, and stays the same however far the filter
-    /// grows. **So set this if a `GrowingFilter` starts small, grows large, and has several
-    /// writers.**
-    ///
-    /// The number of processors plays no part: a filter has the same
-    /// [`size_in_bytes`](Filter::size_in_bytes) on all 64-bit machines. Clones keep the setting,
-    /// and so do snapshots.
-    ///
-    /// ```
-    /// let builder = guira::GrowingFilter::builder().capacity(1_000);
-    /// let (few, many) = (builder.clone().build()?, builder.writers(32).build()?);
-    /// assert!(few.size_in_bytes() < 6_000 && many.size_in_bytes() > 32_000);
-    /// # Ok::<(), guira::BuildError>(())
-    /// ```
-    pub fn writers(mut self, threads: usize) -> Self {
-        self.settings.writers = Some(threads);
         self
     }
 
@@ -395,7 +368,8 @@ impl<E, S> FilterBuilder<E, S> {
     where
         E: Engine,
     {
-        let engine = E::build(&self.settings.options(size_of::<Filter<E, S>>())?)?;
+        let own_bytes = size_of::<Filter<E, S>>();
+        let engine = E::build(&self.settings.options(own_bytes, E::DEFAULT_VALUE_BITS)?)?;
         let seed = self.settings.seed.unwrap_or_else(random_seed);
         let error = engine.out_of_memory();
         Filter::from_parts(engine, seed, 0, self.hasher.make(seed)).ok_or(error)

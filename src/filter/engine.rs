@@ -13,8 +13,8 @@ use crate::{
 
 /// The engine of a filter: how it stores its items, and how much room there is for them.
 ///
-/// Sealed: the engines are [`Fixed`](crate::Fixed) and [`Growing`](crate::Growing). The trait lets
-/// code be generic over them.
+/// Sealed: the engines are [`Fixed`](crate::Fixed), [`Growing`](crate::Growing) and those of maps,
+/// [`Mapped`](crate::Mapped). The trait lets code be generic over them.
 ///
 /// ```
 /// use guira::{CuckooFilter, Engine, Filter, GrowingFilter};
@@ -31,7 +31,8 @@ pub trait Engine: Storage + Saved + Send + Sync + 'static {}
 
 /// An engine of filters that are sets of items: with `insert`, `contains` and `remove`.
 ///
-/// Sealed, as [`Engine`] is, and implemented by the same types.
+/// Sealed, as [`Engine`] is, and implemented by [`Fixed`](crate::Fixed) and
+/// [`Growing`](crate::Growing).
 ///
 /// ```
 /// use guira::{CuckooFilter, Filter, GrowingFilter, InsertError, Membership};

@@ -1,5 +1,5 @@
-//! The settings of the builder that concern the engine itself: its kernel, its memory and its
-//! growth.
+//! The settings of the builder that concern the engine itself: its kernel, its memory, its locks
+//! and its growth.
 
 use super::{FilterBuilder, Growing};
 use crate::Kernel;
@@ -22,6 +22,46 @@ impl<E, S> FilterBuilder<E, S> {
     /// ```
     pub fn kernel(mut self, kernel: Kernel) -> Self {
         self.settings.kernel = Some(kernel);
+        self
+    }
+
+    /// Sets whether a table of 2 MiB and more requests huge pages from the system (on Linux, by
+    /// `madvise`). On by default: random reads of a large table are 1.4 times as fast with them.
+    /// Such a table is aligned to 2 MiB, for which 2 MiB more are allocated.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::builder().capacity(10_000_000).huge_pages(false).build()?;
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn huge_pages(mut self, enabled: bool) -> Self {
+        self.settings.huge_pages = enabled;
+        self
+    }
+
+    /// Sets the number of threads that are expected to write to the filter at the same time, from 1
+    /// up. Any number of threads may write, whatever this is. The setting decides how much memory
+    /// is spent so that they seldom wait for one another.
+    ///
+    /// A filter has a stripe (a lock and a version, 16 bytes) for every 64 to 128 buckets, at least
+    /// 32 and at most 2,048. With this setting, it has at least 64 of them for each expected
+    /// writer. For every 16 stripes it has a shard of the counter of items, 128 bytes, at most 64.
+    /// In a [`GrowingFilter`](crate::GrowingFilter), the number follows from eight times the
+    /// buckets of the first segment, is at least 8, and stays the same however far the filter
+    /// grows. **So set this if a `GrowingFilter` starts small, grows large, and has several
+    /// writers.**
+    ///
+    /// The number of processors plays no part: a filter has the same
+    /// [`size_in_bytes`](crate::Filter::size_in_bytes) on all 64-bit machines. Clones keep the setting,
+    /// and so do snapshots.
+    ///
+    /// ```
+    /// let builder = guira::GrowingFilter::builder().capacity(1_000);
+    /// let (few, many) = (builder.clone().build()?, builder.writers(32).build()?);
+    /// assert!(few.size_in_bytes() < 6_000 && many.size_in_bytes() > 32_000);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn writers(mut self, threads: usize) -> Self {
+        self.settings.writers = Some(threads);
         self
     }
 }

@@ -185,8 +185,8 @@ impl<N: Content> Saved for Fixed<N> {
         field("target rate", form.target.to_bits(), form.target.to_bits() == 0)
     }
 
-    fn min_fingerprint(_form: &Form, _number: usize) -> u32 {
-        0
+    fn min_fingerprint(form: &Form, number: usize) -> u32 {
+        1 << form.plan[number].layout.value_bits()
     }
 
     fn restore(form: &Form, segments: Vec<Buckets>) -> Option<Self> {
@@ -249,7 +249,7 @@ fn choose(options: &Options) -> Result<(Layout, u64), BuildError> {
     let meets = choices.iter().copied().find(|choice| rate(choice) <= target);
     meets.ok_or_else(|| match choices.iter().map(rate).reduce(f64::min) {
         Some(lowest) => BuildError::RateTooLow { target, lowest },
-        None => BuildError::CapacityTooLarge { capacity, layout: Layout::DEFAULT },
+        None => BuildError::CapacityTooLarge { capacity, layout: layouts(options)[0] },
     })
 }
 

@@ -84,7 +84,9 @@ pub type GrowingFilter<S = DefaultHashBuilder> = Filter<Growing, S>;
 /// A set of items that takes a few bits per item and is shared by any number of threads.
 ///
 /// Its engine is [`Fixed`] in a [`CuckooFilter`] and [`Growing`] in a [`GrowingFilter`]. Code can
-/// be generic over the two: see [`Membership`].
+/// be generic over the two: see [`Membership`]. In a [`CuckooMap`], whose items are keys with
+/// values, the engine is [`Mapped<Fixed>`](Mapped). There the operations on items are others; what
+/// follows holds for maps too, with what `CuckooMap` adds to it.
 ///
 /// [`contains`](Self::contains) never returns `false` for an item that is in the filter, whatever
 /// other threads insert, relocate and remove meanwhile. For an item that is not in the filter, it
@@ -164,8 +166,9 @@ impl<E: Engine> Filter<E> {
     /// Creates a filter for `capacity` distinct items with default settings.
     ///
     /// A [`CuckooFilter`] gets the layout [`Plain4x16`](crate::Layout::Plain4x16): about 0.012 %
-    /// false positives, 16.7 bits per item. A [`GrowingFilter`] gets a target of 0.1 %. For other
-    /// settings use the [`builder`](Self::builder).
+    /// false positives, 16.7 bits per item. A [`GrowingFilter`] gets a target of 0.1 %, and a
+    /// [`CuckooMap`] a target of 0.2 % and values of 8 bits. For other settings use the
+    /// [`builder`](Self::builder).
     ///
     /// # Panics
     /// If [`build`](FilterBuilder::build) returns an error: for a capacity of zero or of more than

@@ -58,6 +58,15 @@ pub(super) fn check_lengths(items: usize, answers: usize) {
     );
 }
 
+/// Panics if a batch has not one value for each item.
+#[track_caller]
+pub(super) fn check_values(items: usize, values: usize) {
+    assert!(
+        items == values,
+        "a batch needs as many values as items: {items} items, {values} values"
+    );
+}
+
 /// Panics if a burst has more items than a mask has bits.
 #[track_caller]
 pub(super) fn check_burst(items: usize) {

@@ -22,7 +22,8 @@ pub const TARGET: usize = 48;
 /// Where fields of a segment are.
 pub const BITS: usize = 2;
 pub const LEVEL: usize = 3;
-pub const RESERVED: usize = 4;
+pub const VALUE_BITS: usize = 4;
+pub const RESERVED: usize = 5;
 pub const BUCKETS: usize = 8;
 
 /// The number at an offset.

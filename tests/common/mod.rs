@@ -11,6 +11,7 @@ pub mod chosen;
 pub mod churn;
 pub mod forge;
 pub mod hashers;
+pub mod maps;
 pub mod operations;
 pub mod oracle;
 pub mod ping_pong;

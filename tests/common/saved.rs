@@ -2,10 +2,16 @@
 
 use std::{hash::BuildHasher, io::Read};
 
-use guira::{Engine, Filter, FilterBuilder, Fixed, Growing, Layout, LoadError, StableHashBuilder};
+use guira::{
+    Engine, Filter, FilterBuilder, Fixed, Growing, Layout, LoadError, Mappable, Mapped,
+    StableHashBuilder,
+};
 use rand::{Rng, RngExt, rngs::SmallRng};
 
-use super::Subject;
+use super::{
+    Subject,
+    maps::{self, max_value},
+};
 
 /// A filter whose snapshots can be loaded anywhere.
 pub type Stable<E> = Filter<E, StableHashBuilder>;
@@ -22,6 +28,39 @@ pub fn filled<E: Subject>(builder: FilterBuilder<E>, keys: u64) -> (Stable<E>, V
     keys.extend(keys.first().copied());
     keys.retain(|key| filter.insert(key).is_ok());
     (filter, keys)
+}
+
+/// As [`filled`], with a value for each key, which follows from its place. Returns the map with the
+/// inserted items.
+///
+/// # Panics
+/// If the map cannot be built.
+pub fn filled_map<E: Mappable>(
+    builder: FilterBuilder<Mapped<E>>,
+    keys: u64,
+) -> (Stable<Mapped<E>>, Vec<(u64, u16)>) {
+    let builder = builder.hasher_with(StableHashBuilder::with_seed);
+    let map = builder.build().expect("a small map");
+    let max = max_value(map.layout());
+    let values = (0..keys).map(|key| (key, (key * 40_503) as u16 & max));
+    let mut items: Vec<(u64, u16)> = values.collect();
+    items.extend(items.first().map(|&(key, value)| (key, value ^ max)));
+    items.retain(|(key, value)| map.insert(key, *value).is_ok());
+    (map, items)
+}
+
+/// Snapshots of small maps: all layouts, with and without limited copies.
+pub fn small_maps<E: Mappable>() -> Vec<Vec<u8>> {
+    let of = |layout: Layout| {
+        let of_capacity = move |capacity: usize| {
+            let builder = maps::builder::<E>(capacity, layout).seed(1);
+            let limited = (builder.clone().max_copies(2), capacity as u64 / 2);
+            [(builder, capacity as u64), limited]
+        };
+        [1, 2, 7, 100].into_iter().flat_map(of_capacity)
+    };
+    let all = maps::layouts().into_iter().flat_map(of);
+    all.map(|(builder, keys)| filled_map(builder, keys).0.to_bytes()).collect()
 }
 
 /// Builders of small fixed filters, with a number of keys that fit: all layouts, with and without

@@ -16,12 +16,29 @@ use super::{
 use crate::table::Buckets;
 use crate::{
     BuildError, InsertError,
-    table::{Hashes, Kernel, Merged, Valued},
+    table::{Answers, Hashes, Kernel, Merged, Valued, for_each_prefetched},
 };
 
-/// An engine of filters that has a counterpart for maps.
+/// An engine of filters that has a counterpart for maps: [`Mapped<E>`](Mapped).
 ///
-/// Sealed: implemented by [`Fixed`](crate::Fixed).
+/// Sealed, as [`Engine`] is. The trait lets code be generic over maps:
+///
+/// ```
+/// use guira::{CuckooMap, Filter, InsertError, Mappable, Mapped};
+///
+/// /// Sends a flow to the worker that it was given first.
+/// fn worker<E: Mappable>(
+///     workers: &Filter<Mapped<E>>,
+///     flow: &str,
+///     next: u16,
+/// ) -> Result<u16, InsertError> {
+///     Ok(workers.get_or_insert(flow, next)?.unwrap_or(next))
+/// }
+///
+/// let workers = CuckooMap::with_capacity(100);
+/// assert_eq!(worker(&workers, "flow 17", 3), Ok(3));
+/// assert_eq!(worker(&workers, "flow 17", 4), Ok(3));
+/// ```
 #[expect(private_bounds, reason = "sealed")]
 pub trait Mappable: Engine {
     /// How a map stores its items.
@@ -35,7 +52,8 @@ impl Mappable for Fixed {
     type Store = Fixed<Valued>;
 }
 
-/// The engine of a map that stores its items as a filter with the engine `E` does.
+/// The engine of a map that stores its items as a filter with the engine `E` does:
+/// `Mapped<Fixed>` is that of a [`CuckooMap`](crate::CuckooMap).
 #[derive(Debug)]
 pub struct Mapped<E: Mappable>(pub(super) E::Store);
 
@@ -74,6 +92,27 @@ pub(crate) trait MapSteps: Storage {
         count: &mut usize,
         failed: &mut Failed<'_>,
     );
+
+    /// Writes which items were found, and returns their number. There are `len` items.
+    fn contains_each(
+        &self,
+        _len: usize,
+        hashes: &mut Hashes<'_>,
+        mut answers: Answers<'_>,
+    ) -> usize {
+        let mut count = 0;
+        for_each_prefetched(
+            hashes,
+            0,
+            |mixed| mixed,
+            |position, mixed| {
+                let found = self.contains(mixed);
+                answers.set(position, found);
+                count += usize::from(found);
+            },
+        );
+        count
+    }
 
     /// Writes a value of each item, if it was found. Returns the number of items that were found.
     fn get_each(&self, hashes: &mut Hashes<'_>, values: &mut [Option<u16>]) -> usize;

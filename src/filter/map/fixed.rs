@@ -7,7 +7,7 @@ use super::{
 use crate::{
     InsertError,
     bucket::with_layout,
-    table::{Hashes, PendingInserts, Valued},
+    table::{Answers, Hashes, PendingInserts, Valued},
 };
 
 impl MapSteps for Fixed<Valued> {
@@ -111,6 +111,23 @@ impl MapSteps for Fixed<Valued> {
             });
             pending.finish::<L>(&self.table, &mut done);
         });
+    }
+
+    fn contains_each(
+        &self,
+        _len: usize,
+        hashes: &mut Hashes<'_>,
+        mut answers: Answers<'_>,
+    ) -> usize {
+        let mut count = 0;
+        with_layout!(self.layout, L => {
+            self.table.for_each_pair::<L>(hashes, |position, pair| {
+                let found = self.table.contains::<L>(pair);
+                answers.set(position, found);
+                count += usize::from(found);
+            });
+        });
+        count
     }
 
     fn get_each(&self, hashes: &mut Hashes<'_>, values: &mut [Option<u16>]) -> usize {

@@ -5,6 +5,7 @@ mod engine;
 mod fixed;
 mod items;
 mod outcome;
+mod settings;
 
 pub(super) use engine::MapSteps;
 pub use engine::{Mappable, Mapped};
@@ -12,15 +13,90 @@ pub use outcome::Values;
 
 use super::{DefaultHashBuilder, Filter, Fixed};
 
-/// A map with a fixed capacity: the [`Filter`] of one table whose slots hold a fingerprint and a
-/// value.
+/// A map from keys to small values, with a fixed capacity: the [`Filter`] of one table whose slots
+/// hold a fingerprint and a value.
+///
+/// An *item* of a map is a key with a value. The map stores the value and a fingerprint of the key,
+/// in a few bits more than the value has, and not the key itself. So a lookup can return the value
+/// of another key, with the probability of a false positive, but it never misses a value. Values
+/// have 8 bits, or 0 to 16 bits as set by [`value_bits`](crate::FilterBuilder::value_bits). All
+/// else is as in a [`CuckooFilter`](crate::CuckooFilter): any number of threads share a map,
+/// lookups acquire no lock and write nothing, and items can be removed.
 ///
 /// ```
 /// use guira::CuckooMap;
 ///
-/// let workers = CuckooMap::builder().capacity(1_000).value_bits(4).build()?;
+/// let workers = CuckooMap::builder().capacity(100_000).value_bits(4).seed(1).build()?;
 /// workers.insert("flow 17", 3).unwrap();
 /// assert_eq!(workers.get("flow 17"), Some(3));
+/// assert_eq!(workers.get("flow 18"), None);
+///
+/// assert!(workers.replace("flow 17", 3, 5));
+/// assert!(workers.remove("flow 17", 5));
+/// assert!(workers.is_empty());
 /// # Ok::<(), guira::BuildError>(())
 /// ```
+///
+/// # What a lookup may return
+///
+/// Two keys with the same fingerprint and the same buckets are *aliases*. The map cannot
+/// distinguish their items. Any key, present or absent, has an alias among the other keys of the map
+/// with a probability of at most [`false_positive_rate`](Filter::false_positive_rate). So:
+///
+/// - `values(&key)` returns the values of the key and of its aliases. **The value of an item that is
+///   in the map throughout the call is always among them.** For most keys it is the only one.
+/// - `get(&key)` returns one of these values, or `None` if there is none, and then the key is not in
+///   the map. The value may be that of an alias, also if the key itself is in the map.
+/// - `contains_value(&key, value)` returns `true` if `value` is one of them. It never returns
+///   `false` for an item that is in the map.
+///
+/// Therefore, let a value be a hint that can be verified, or that does no harm if it is wrong: the
+/// run of a store that may hold the key (then search the runs of all `values`), the shard or the
+/// worker that owns a flow, a class of traffic. For values that must be right, use a hash table.
+///
+/// A map is a multimap: each `insert` adds an item, also if its key has a value already. With
+/// `get_or_insert` each key gets one value.
+///
+/// # The contract of removal and replacement
+///
+/// **Remove or replace only what you inserted: with its own value, once, and after it was
+/// inserted.** In full: every call of `remove(&key, value)`, and every call of `replace(&key, value,
+/// new)`, must be paid for by a call with an equal key that made an item with this value:
+///
+/// - `insert(&key, value)`, which returned `Ok(())`,
+/// - `get_or_insert(&key, value)`, which returned `Ok(None)`, or
+/// - `replace(&key, old, value)`, which returned `true`.
+///
+/// That call happened before the removal or the replacement, and pays for no other one. No
+/// [`clear`](Filter::clear) came between the two, or overlapped one of them. So a `replace` uses up
+/// one payment and makes another: after it, remove or replace the item with the new value.
+///
+/// The value must be the one that you inserted or set last, from your own records, and **never one
+/// that a lookup returned**: that may belong to an alias. The items of aliases with equal values are
+/// interchangeable, so it does not matter which of them is taken. With different values they are
+/// not: whoever takes the wrong one removes a value that a lookup of the alias then misses. A caller
+/// to whom `get_or_insert` returned `Ok(Some(_))` owns no item, and must not remove or replace one.
+///
+/// # What overlapping calls may observe
+///
+/// What [`Filter`](Filter#what-overlapping-calls-may-observe) says of items holds for items with
+/// their values: for one key and its aliases, a map behaves like a multiset of values behind a lock.
+/// In addition:
+///
+/// - A lookup beside a `replace` returns the old value or the new one, as if one of the two calls
+///   came first. It never misses both.
+/// - `values` is the exception. It may return a value twice that another thread moves meanwhile, and
+///   of two values that are inserted meanwhile, one after the other, it may return the later one
+///   alone.
+/// - A lookup that returns a value *happens after* the insert or the replacement that it found.
+/// - If a `replace` overlaps a [`clone`](Filter::try_clone), a save or a [`merge`](Filter::merge),
+///   the copy has the item with the old value or with the new one. Which of them is unknown, so the
+///   item must not be removed or replaced in the copy.
+///
+/// # Sources
+///
+/// Cuckoo filters with values are described by Fan et al. (2014, section 6). Bender et al. (2025,
+/// "Time To Replace Your Filter: How Maplets Simplify System Design", arXiv 2510.05518) argue for
+/// such maps, which they call *maplets*, in place of several filters. `SlimDB` and Chucky are stores
+/// that find the run of a key by one, and `rte_member` of DPDK maps flows to set ids.
 pub type CuckooMap<S = DefaultHashBuilder> = Filter<Mapped<Fixed>, S>;

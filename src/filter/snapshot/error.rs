@@ -37,12 +37,14 @@ pub enum LoadError {
     /// The snapshot has a layout that this release does not know.
     #[non_exhaustive]
     UnknownLayout {
-        /// 0 for plain, 1 for semi-sorted.
+        /// 0 for plain, 1 for semi-sorted, 2 for plain with values.
         family: u8,
         /// Slots per bucket.
         slots: u8,
         /// Bits of a fingerprint.
         bits: u8,
+        /// Bits of a value.
+        value_bits: u8,
     },
     /// A field of the header has an impossible value.
     #[non_exhaustive]
@@ -104,10 +106,10 @@ impl fmt::Display for LoadError {
             Self::OtherKind { saved, expected } => {
                 write!(f, "the snapshot is of a {saved}, not of a {expected}")
             }
-            Self::UnknownLayout { family, slots, bits } => write!(
+            Self::UnknownLayout { family, slots, bits, value_bits } => write!(
                 f,
                 "the snapshot has a layout that this release does not know: family {family}, \
-                 {slots} slots of {bits} bits"
+                 {slots} slots, fingerprints of {bits} bits, values of {value_bits} bits"
             ),
             Self::InvalidField { name, value } => {
                 write!(f, "the snapshot's header is invalid: {name} {value}")

@@ -4,9 +4,9 @@ use alloc::vec::Vec;
 
 use rapidhash::v3::rapidhash_v3;
 
-use super::{LoadError, Saved};
+use super::LoadError;
 use crate::{
-    Layout,
+    Engine, Layout,
     table::{MAX_BUCKETS, MAX_STRIPES},
 };
 
@@ -58,7 +58,7 @@ impl PlannedSegment {
 /// The fields of a header.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Header {
-    /// The kind of the engine: [`Saved::KIND`].
+    /// The kind of the engine: [`Saved::KIND`](super::Saved::KIND).
     pub(super) kind: u8,
     pub(super) seed: u64,
     pub(super) hasher_check: u64,
@@ -94,8 +94,8 @@ impl Header {
         let numbers = [*seed, *hasher_check, form.capacity, form.max_copies, form.target.to_bits()];
         bytes.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
         for PlannedSegment { layout, level, buckets } in &form.plan {
-            bytes.extend(describe(*layout));
-            bytes.extend([*level as u8, 0, 0, 0, 0]);
+            let [family, slots, bits, value_bits] = describe(*layout);
+            bytes.extend([family, slots, bits, *level as u8, value_bits, 0, 0, 0]);
             bytes.extend(buckets.to_le_bytes());
         }
         bytes.extend(items.iter().flat_map(|items| items.to_le_bytes()));
@@ -127,7 +127,7 @@ impl Header {
     }
 
     /// Validates the rest of a header whose start is valid: checksum, kind, then every field.
-    pub(super) fn decode<E: Saved>(bytes: &[u8]) -> Result<Self, LoadError> {
+    pub(super) fn decode<E: Engine>(bytes: &[u8]) -> Result<Self, LoadError> {
         let (checked, checksum) = bytes.split_last_chunk().expect("the header's start is longer");
         if u64::from_le_bytes(*checksum) != rapidhash_v3(checked) {
             return Err(LoadError::DamagedHeader);
@@ -153,15 +153,17 @@ impl Header {
             plan,
         };
         let header = Self { kind, seed, hasher_check, form, items };
-        header.check()?;
+        header.check(E::DEFAULT_VALUE_BITS.is_some() || E::DEFAULT_WINDOW.is_some())?;
         E::check(&header.form)?;
         Ok(header)
     }
 
-    /// Validates the fields of any engine.
-    fn check(&self) -> Result<(), LoadError> {
+    /// Validates the fields of any engine, given whether its items have values.
+    fn check(&self, valued: bool) -> Result<(), LoadError> {
         let plan = &self.form.plan;
         let first = plan[0];
+        let family = first.layout.valued().is_some() == valued;
+        field("layout family", describe(first.layout)[0].into(), family)?;
         let buckets = |segment: &PlannedSegment| {
             field("buckets", segment.buckets, (1..=MAX_BUCKETS).contains(&segment.buckets))
         };
@@ -175,6 +177,10 @@ impl Header {
             field("buckets", next.buckets, u128::from(next.buckets) == expected)?;
             let bits = |segment: PlannedSegment| segment.layout.fingerprint_bits();
             field("fingerprint bits", bits(next).into(), bits(next) >= bits(before))?;
+            let family = next.layout.valued().is_some() == valued;
+            field("layout family", describe(next.layout)[0].into(), family)?;
+            let value_bits = next.layout.value_bits();
+            field("value bits", value_bits.into(), value_bits == before.layout.value_bits())?;
         }
         let capacity = self.form.capacity;
         field("capacity", capacity, (1..=first.slots()).contains(&capacity))?;
@@ -193,19 +199,29 @@ pub(crate) fn field(name: &'static str, value: u64, valid: bool) -> Result<(), L
     if valid { Ok(()) } else { Err(LoadError::InvalidField { name, value }) }
 }
 
-/// The bytes that describe a layout: family, slots, bits.
-fn describe(layout: Layout) -> [u8; 3] {
-    let family = u8::from(layout.is_semi_sorted());
-    [family, layout.slots_per_bucket() as u8, layout.fingerprint_bits() as u8]
+/// The numbers that describe a layout: family, slots, bits of a fingerprint, bits of a value.
+fn describe(layout: Layout) -> [u8; 4] {
+    let family = match layout.valued() {
+        None => u8::from(layout.is_semi_sorted()),
+        Some(_) => 2,
+    };
+    let numbers = [layout.slots_per_bucket(), layout.fingerprint_bits(), layout.value_bits()];
+    let [slots, bits, value_bits] = numbers.map(|number| number as u8);
+    [family, slots, bits, value_bits]
 }
 
 /// Decodes the description of a planned segment.
 fn decode_segment(bytes: &[u8]) -> Result<PlannedSegment, LoadError> {
-    let [family, slots, bits, level] = bytes[..4] else { unreachable!("16 bytes") };
-    let layout =
-        Layout::ALL.iter().copied().find(|&layout| describe(layout) == [family, slots, bits]);
-    let layout = layout.ok_or(LoadError::UnknownLayout { family, slots, bits })?;
-    let reserved = u32::from_le_bytes(bytes[4..8].try_into().expect("4 bytes"));
+    let [family, slots, bits, level, value_bits] = bytes[..5] else { unreachable!("16 bytes") };
+    let valued = Layout::with_values(slots.into(), value_bits.into());
+    let layout = Layout::ALL
+        .iter()
+        .copied()
+        .chain(valued)
+        .find(|&layout| describe(layout) == [family, slots, bits, value_bits]);
+    let unknown = LoadError::UnknownLayout { family, slots, bits, value_bits };
+    let layout = layout.ok_or(unknown)?;
+    let reserved = u32::from_le_bytes([bytes[5], bytes[6], bytes[7], 0]);
     field("reserved", reserved.into(), reserved == 0)?;
     let buckets = u64::from_le_bytes(bytes[8..].try_into().expect("8 bytes"));
     Ok(PlannedSegment { layout, level: level.into(), buckets })

@@ -15,7 +15,9 @@ use alloc::vec::Vec;
 use core::hash::BuildHasher;
 use std::io::{self, Write};
 
-use super::{Engine, Filter, Fixed, Growing, engine::Storage, hasher_check::hasher_check};
+use super::{
+    Engine, Expiring, Filter, Fixed, Growing, Mapped, engine::Storage, hasher_check::hasher_check,
+};
 use crate::{
     BuildError,
     table::{Buckets, advise_huge_pages},
@@ -28,8 +30,14 @@ use header::Header;
 pub(super) use header::{Form, PlannedSegment, field};
 pub use loader::Loader;
 
-/// The names of the engines that can be saved, by [`Saved::KIND`].
-const KINDS: [&str; 2] = [<Fixed as Storage>::NAME, <Growing as Storage>::NAME];
+/// The names of the engines that can be saved, with their [`Saved::KIND`].
+const KINDS: [(u8, &str); 5] = [
+    (<Fixed as Saved>::KIND, <Fixed as Storage>::NAME),
+    (Growing::KIND, Growing::NAME),
+    (Mapped::<Fixed>::KIND, Mapped::<Fixed>::NAME),
+    (Expiring::KIND, Expiring::NAME),
+    (4, "GrowingMap"),
+];
 
 /// What snapshots need of an engine.
 pub(crate) trait Saved: Sized {
@@ -59,9 +67,10 @@ pub(crate) trait Saved: Sized {
 }
 
 /// Validates the kind of engine of a snapshot that is loaded into this one.
-fn check_kind<E: Saved>(kind: u8) -> Result<(), LoadError> {
-    let saved = KINDS.get(usize::from(kind)).ok_or(LoadError::UnknownKind(kind))?;
-    let expected = KINDS[usize::from(E::KIND)];
+fn check_kind<E: Engine>(kind: u8) -> Result<(), LoadError> {
+    let saved = KINDS.into_iter().find(|&(known, _)| known == kind);
+    let (_, saved) = saved.ok_or(LoadError::UnknownKind(kind))?;
+    let expected = E::NAME;
     if kind == E::KIND { Ok(()) } else { Err(LoadError::OtherKind { saved, expected }) }
 }
 
