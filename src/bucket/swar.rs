@@ -131,6 +131,18 @@ impl Lanes {
         (if self.count * self.bits == u64::BITS { self.count } else { 0 }, self.bits)
     }
 
+    /// Returns for each byte of a word the shift of the lane that has the byte's lowest bit. Lanes
+    /// begin at the lowest bit of the word.
+    pub(crate) const fn shifts(self) -> [u8; 8] {
+        let mut shifts = [0; 8];
+        let mut byte = 0;
+        while byte < 8 {
+            shifts[byte] = (byte as u32 * 8 / self.bits * self.bits) as u8;
+            byte += 1;
+        }
+        shifts
+    }
+
     /// Returns the number of lanes.
     #[inline]
     pub(crate) const fn count(self) -> u32 {

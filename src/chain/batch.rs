@@ -23,7 +23,7 @@ impl Chain {
         let mut count = 0;
         self.for_each(hashes, |position, mixed| {
             let found = self.contains(mixed);
-            answers.set(position, found);
+            answers.set(position, found.then_some(0));
             count += usize::from(found);
         });
         count
@@ -48,8 +48,8 @@ impl Chain {
         let last = segments.clone().next()?;
         let parts = &mut parts[..segments.len()];
         parts.iter_mut().zip(segments).for_each(|(part, segment)| *part = segment.part(last));
-        let lookup = |mixed| self.contains(mixed);
-        last.table().contains_by_kernel(parts, lookup, (kernel, len), hashes, answers)
+        let lookup = |mixed| self.contains(mixed).then_some(0);
+        last.table().contains_by_kernel::<false>(parts, lookup, (kernel, len), hashes, answers)
     }
 
     /// Calls `operation` with each item's position and mixed hash, in order. The item's buckets in

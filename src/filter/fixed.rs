@@ -31,7 +31,7 @@ pub struct Fixed<N: Nesting = Single> {
     /// cases: limited copies, and each layout without a limit.
     unlimited: Option<Layout>,
     /// How batches are looked up. It is available.
-    kernel: Kernel,
+    pub(super) kernel: Kernel,
 }
 
 impl Engine for Fixed {}

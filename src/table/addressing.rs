@@ -151,13 +151,15 @@ impl Alone for Single {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Valued {
     value_bits: u32,
+    /// The bits of a value, at hand for lookups.
+    mask: u32,
 }
 
 impl Valued {
     /// The nesting of a table with values of so many bits, at most 16.
     #[must_use]
     pub fn new(value_bits: u32) -> Self {
-        Self { value_bits }
+        Self { value_bits, mask: (1 << value_bits) - 1 }
     }
 }
 
@@ -178,6 +180,11 @@ impl Nesting for Valued {
     #[inline]
     fn value_bits(&self) -> u32 {
         self.value_bits
+    }
+
+    #[inline]
+    fn value_mask(&self) -> u32 {
+        self.mask
     }
 }
 

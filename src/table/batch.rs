@@ -144,23 +144,36 @@ pub(crate) enum Answers<'a> {
     Each(&'a mut [bool]),
     /// A bit for each item, at most [`MAX_BURST`].
     Mask(&'a mut u64),
+    /// The value of each item that was found.
+    Values(&'a mut [Option<u16>]),
 }
+
+/// The bit that is set in an answer of a kernel, beside the value, if the item was found.
+#[cfg(guira_vectors)]
+pub(super) const FOUND: u32 = 1 << 31;
 
 impl Answers<'_> {
     /// Writes one answer. In a mask, it must be the first one for this item.
     #[inline]
-    pub(crate) fn set(&mut self, position: usize, found: bool) {
+    pub(crate) fn set(&mut self, position: usize, value: Option<u16>) {
         match self {
-            Self::Each(answers) => answers[position] = found,
-            Self::Mask(mask) => **mask |= u64::from(found) << position,
+            Self::Each(answers) => answers[position] = value.is_some(),
+            Self::Mask(mask) => **mask |= u64::from(value.is_some()) << position,
+            Self::Values(answers) => answers[position] = value,
         }
     }
 
-    /// Writes up to 64 answers, given as bits. Bits beyond their number are zero. Returns the
-    /// number of those that are set.
+    /// Writes up to 64 answers, given as bits, and as values with [`FOUND`] if these are answers.
+    /// Bits beyond the number of answers are zero. Returns the number of bits that are set.
     #[cfg(guira_vectors)]
     #[inline]
-    pub(super) fn put(&mut self, position: usize, found: u64, count: usize) -> usize {
+    pub(super) fn put(
+        &mut self,
+        position: usize,
+        found: u64,
+        values: &[u32],
+        count: usize,
+    ) -> usize {
         match self {
             Self::Each(answers) => {
                 let mut rest = found;
@@ -171,6 +184,11 @@ impl Answers<'_> {
                 }
             }
             Self::Mask(mask) => **mask = found,
+            Self::Values(answers) => {
+                for (answer, &value) in answers[position..position + count].iter_mut().zip(values) {
+                    *answer = (value & FOUND != 0).then_some(value as u16);
+                }
+            }
         }
         found.count_ones() as usize
     }
@@ -235,19 +253,47 @@ impl<N: Alone> Table<N> {
         kernel: Kernel,
         len: usize,
         hashes: &mut Hashes<'_>,
+        answers: Answers<'_>,
+    ) -> usize {
+        self.look_up_each::<L, false>(kernel, len, hashes, answers)
+    }
+
+    /// As [`contains_each`](Self::contains_each), with what [`get`](Self::get) returns for each
+    /// item.
+    pub(crate) fn get_each<L: BucketLayout>(
+        &self,
+        kernel: Kernel,
+        hashes: &mut Hashes<'_>,
+        values: &mut [Option<u16>],
+    ) -> usize {
+        self.look_up_each::<L, true>(kernel, values.len(), hashes, Answers::Values(values))
+    }
+
+    fn look_up_each<L: BucketLayout, const VALUES: bool>(
+        &self,
+        kernel: Kernel,
+        len: usize,
+        hashes: &mut Hashes<'_>,
         mut answers: Answers<'_>,
     ) -> usize {
         #[cfg(guira_vectors)]
-        if let Some(count) = self.contains_by_kernel::<L>(kernel, len, hashes, &mut answers) {
+        if let Some(count) = self.contains_by_kernel::<L, VALUES>(kernel, len, hashes, &mut answers)
+        {
             return count;
         }
         let _ = (kernel, len);
         let mut count = 0;
         self.for_each_pair::<L>(hashes, |position, pair| {
-            let found = self.contains::<L>(pair);
+            let found = self.look_up::<L, VALUES>(pair);
             answers.set(position, found);
-            count += usize::from(found);
+            count += usize::from(found.is_some());
         });
         count
+    }
+
+    /// Looks up one item of a batch. Returns its value, or any number without `VALUES`.
+    #[inline]
+    pub(super) fn look_up<L: BucketLayout, const VALUES: bool>(&self, pair: Pair) -> Option<u16> {
+        if VALUES { self.get::<L>(pair) } else { self.contains::<L>(pair).then_some(0) }
     }
 }

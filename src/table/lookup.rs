@@ -28,8 +28,8 @@ impl<N: Nesting> Table<N> {
         // mutant: lookup-first-late-version, lookup-first-relaxed
         let (words, unchanged) = self.read::<W>(pair);
         // mutant: lookup-with-value
-        let words = words.without(self.values::<L>());
-        let (found, certain) = words.quick_probe::<L>(fingerprint);
+        let value_bits = self.addressing.nesting().value_bits();
+        let (found, certain) = words.quick_probe::<L>(fingerprint, value_bits);
         // In plain layouts this branch is almost always taken, for hits and misses alike. In
         // semi-sorted ones it is taken for most misses.
         // mutant: lookup-open-probe
@@ -58,7 +58,8 @@ impl<N: Nesting> Table<N> {
     ) -> bool {
         let pattern = L::pattern(fingerprint);
         // A match is a hit, whatever the versions are.
-        if L::either_contains([first_word, second_word], pattern) {
+        let words = [first_word, second_word].without(self.values::<L>());
+        if L::either_contains(words, pattern) {
             return true;
         }
         loop {
@@ -110,13 +111,15 @@ impl<N: Nesting> Table<N> {
     /// compared.
     #[inline]
     fn contains_unvalidated_as<L: BucketLayout, W: BothWords>(&self, pair: Pair) -> bool {
-        let words = W::load(self.both(pair)).without(self.values::<L>());
-        let (found, certain) = words.quick_probe::<L>(pair.fingerprint);
+        let words = W::load(self.both(pair));
+        let value_bits = self.addressing.nesting().value_bits();
+        let (found, certain) = words.quick_probe::<L>(pair.fingerprint, value_bits);
         // mutant: chain-lookup-open-probe
         if certain {
             found
         } else {
-            L::either_contains(words.values(), L::pattern(pair.fingerprint))
+            let words = words.values().without(self.values::<L>());
+            L::either_contains(words, L::pattern(pair.fingerprint))
         }
     }
 

@@ -1,6 +1,6 @@
 //! Values: what the last bits of a fingerprint hold, and the steps that read or replace them.
 
-use super::{Nesting, Pair, StripeGuard, Table};
+use super::{BothWords, Fastest, Nesting, Pair, StripeGuard, Table};
 use crate::bucket::{BucketLayout, Fingerprint};
 
 /// Largest number of slots of a pair, in layouts with values.
@@ -37,13 +37,12 @@ impl<N: Nesting> Table<N> {
     pub fn get<L: BucketLayout>(&self, pair: Pair) -> Option<u16> {
         loop {
             // mutant: get-late-version, get-version-relaxed
-            let (words, unchanged) = self.read::<[u64; 2]>(pair);
-            if let Some(value) = self.value_in::<L>(pair, words) {
-                return Some(value);
-            }
+            let (words, unchanged) = self.read::<Fastest>(pair);
+            let value = self.value_in::<L>(pair, words);
+            // This branch is almost always taken, for hits and misses alike.
             // mutant: get-no-validation
-            if unchanged {
-                return None;
+            if value.is_some() | unchanged {
+                return value;
             }
             self.counters.lookup_retried();
         }
@@ -51,14 +50,15 @@ impl<N: Nesting> Table<N> {
 
     /// Returns a value of the pair's fingerprint in these words.
     #[inline]
-    pub(crate) fn value_in<L: BucketLayout>(&self, pair: Pair, words: [u64; 2]) -> Option<u16> {
-        let pattern = L::LANES.broadcast(pair.fingerprint.get());
-        let [first, second] =
-            words.map(|word| L::LANES.zeros_short((word ^ pattern) & !self.values::<L>()));
-        // No branch between the words, as in `either_contains`.
-        let in_first = first != 0;
-        let (matches, word) = if in_first { (first, words[0]) } else { (second, words[1]) };
-        (matches != 0).then(|| self.value_at::<L>(word, matches))
+    pub(crate) fn value_in<L: BucketLayout>(
+        &self,
+        pair: Pair,
+        words: impl BothWords,
+    ) -> Option<u16> {
+        let nesting = self.addressing.nesting();
+        let (found, slot) = words.first_match::<L>(pair.fingerprint, nesting.value_bits());
+        let value = (slot & nesting.value_mask()) as u16;
+        found.then_some(value)
     }
 
     /// The value in the lowest slot that is marked.

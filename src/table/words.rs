@@ -23,8 +23,18 @@ pub(crate) trait BothWords: Copy {
     /// Returns the words without these bits.
     fn without(self, bits: u64) -> Self;
 
-    /// Compares them with a fingerprint: see [`BucketLayout::quick_probe`].
-    fn quick_probe<L: BucketLayout>(self, fingerprint: Fingerprint) -> (bool, bool);
+    /// Compares them with a fingerprint, with any value: see [`BucketLayout::quick_probe`].
+    fn quick_probe<L: BucketLayout>(
+        self,
+        fingerprint: Fingerprint,
+        value_bits: u32,
+    ) -> (bool, bool);
+
+    /// Returns whether a slot holds this fingerprint with any value, and what is in the lowest such
+    /// slot of the first word that has one. Its lowest bits are the slot, and the others may have
+    /// any value. The layout is a plain one.
+    fn first_match<L: BucketLayout>(self, fingerprint: Fingerprint, value_bits: u32)
+    -> (bool, u32);
 
     /// Returns the words.
     fn values(self) -> [u64; 2];
@@ -59,8 +69,29 @@ impl BothWords for [u64; 2] {
     }
 
     #[inline]
-    fn quick_probe<L: BucketLayout>(self, fingerprint: Fingerprint) -> (bool, bool) {
-        L::quick_probe(self, L::pattern(fingerprint))
+    fn quick_probe<L: BucketLayout>(
+        self,
+        fingerprint: Fingerprint,
+        value_bits: u32,
+    ) -> (bool, bool) {
+        let words = self.without(L::LANES.broadcast((1 << value_bits) - 1));
+        L::quick_probe(words, L::pattern(fingerprint))
+    }
+
+    #[inline]
+    fn first_match<L: BucketLayout>(
+        self,
+        fingerprint: Fingerprint,
+        value_bits: u32,
+    ) -> (bool, u32) {
+        let pattern = L::LANES.broadcast(fingerprint.get());
+        let values = L::LANES.broadcast((1 << value_bits) - 1);
+        let [first, second] = self.map(|word| L::LANES.zeros_short((word ^ pattern) & !values));
+        // No branch between the words, as in `either_contains`.
+        let (matches, word) = if first == 0 { (second, self[1]) } else { (first, self[0]) };
+        // With a mark that is there if no other one is, since a shift must be less than 64.
+        let shift = L::LANES.lowest(matches | 1 << 63);
+        (matches != 0, (word >> shift) as u32)
     }
 
     #[inline]
@@ -94,8 +125,9 @@ impl BothWords for [u64; 2] {
 mod sse2 {
     use core::arch::x86_64::{
         __m128i, _mm_and_si128, _mm_andnot_si128, _mm_cmpeq_epi8, _mm_cmpeq_epi16,
-        _mm_cvtsi128_si64, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8, _mm_set1_epi16,
-        _mm_set1_epi64x, _mm_setzero_si128, _mm_sub_epi64, _mm_unpackhi_epi64, _mm_xor_si128,
+        _mm_cvtsi32_si128, _mm_cvtsi128_si64, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8,
+        _mm_set1_epi16, _mm_set1_epi64x, _mm_setzero_si128, _mm_srl_epi16, _mm_sub_epi64,
+        _mm_unpackhi_epi64, _mm_xor_si128,
     };
 
     use super::BothWords;
@@ -103,6 +135,35 @@ mod sse2 {
         bucket::{BucketLayout, Fingerprint},
         sync::{Word, vector::load_both},
     };
+
+    /// Compares words with a fingerprint, with any value. Returns a bit for each byte, of which
+    /// those of a slot that matches are set: all of them, or the one with its highest bit. If the
+    /// slots do not fill the words, bits above the lowest one may be wrong.
+    #[inline]
+    fn matches<L: BucketLayout>(words: __m128i, fingerprint: Fingerprint, value_bits: u32) -> u32 {
+        let lane = fingerprint.get() >> L::BITS_BELOW;
+        // SAFETY: the target has SSE2.
+        let matches = unsafe {
+            match L::LANES.width() {
+                (8, 8) => _mm_movemask_epi8(_mm_cmpeq_epi8(words, _mm_set1_epi8(lane as i8))),
+                (4, 16) => {
+                    let x = _mm_xor_si128(words, _mm_set1_epi16(lane as i16));
+                    let keys = _mm_srl_epi16(x, _mm_cvtsi32_si128(value_bits as i32));
+                    _mm_movemask_epi8(_mm_cmpeq_epi16(keys, _mm_setzero_si128()))
+                }
+                // The short zero-lane test on both words. It subtracts beyond the values, so it
+                // borrows if all bits above a value are zero.
+                _ => {
+                    let splat = |word: u64| _mm_set1_epi64x(word as i64);
+                    let x = _mm_xor_si128(words, splat(L::LANES.broadcast(lane)));
+                    let lower = _mm_sub_epi64(x, splat(L::LANES.ones() << value_bits));
+                    let zeros = _mm_and_si128(_mm_andnot_si128(x, lower), splat(L::LANES.highs()));
+                    0xffff ^ _mm_movemask_epi8(_mm_cmpeq_epi8(zeros, _mm_setzero_si128()))
+                }
+            }
+        };
+        matches as u32
+    }
 
     impl BothWords for __m128i {
         // SAFETY: every value of 128 bits is a vector.
@@ -121,32 +182,34 @@ mod sse2 {
         }
 
         #[inline]
-        fn quick_probe<L: BucketLayout>(self, fingerprint: Fingerprint) -> (bool, bool) {
-            let lane = fingerprint.get() >> L::BITS_BELOW;
-            // SAFETY: the target has SSE2.
-            let found = unsafe {
-                match L::LANES.width() {
-                    (8, 8) => {
-                        let equal = _mm_cmpeq_epi8(self, _mm_set1_epi8(lane as i8));
-                        _mm_movemask_epi8(equal) != 0
-                    }
-                    (4, 16) => {
-                        let equal = _mm_cmpeq_epi16(self, _mm_set1_epi16(lane as i16));
-                        _mm_movemask_epi8(equal) != 0
-                    }
-                    // The short zero-lane test on both words.
-                    _ => {
-                        let splat = |word: u64| _mm_set1_epi64x(word as i64);
-                        let x = _mm_xor_si128(self, splat(L::LANES.broadcast(lane)));
-                        let lower = _mm_sub_epi64(x, splat(L::LANES.ones()));
-                        let zeros =
-                            _mm_and_si128(_mm_andnot_si128(x, lower), splat(L::LANES.highs()));
-                        let none = _mm_cmpeq_epi8(zeros, _mm_setzero_si128());
-                        _mm_movemask_epi8(none) != 0xffff
-                    }
-                }
-            };
+        fn quick_probe<L: BucketLayout>(
+            self,
+            fingerprint: Fingerprint,
+            value_bits: u32,
+        ) -> (bool, bool) {
+            let found = matches::<L>(self, fingerprint, value_bits) != 0;
             (found, L::BITS_BELOW == 0 || !found)
+        }
+
+        #[inline]
+        fn first_match<L: BucketLayout>(
+            self,
+            fingerprint: Fingerprint,
+            value_bits: u32,
+        ) -> (bool, u32) {
+            let matches = matches::<L>(self, fingerprint, value_bits);
+            // A byte beyond the words stands for none.
+            let byte = (matches | 1 << 16).trailing_zeros() as usize;
+            // The slot goes through memory: a load from a computed address is one instruction.
+            let slot = if let (4, 16) = L::LANES.width() {
+                // SAFETY: every value of 128 bits is such an array.
+                let slots: [u16; 8] = unsafe { core::mem::transmute(self) };
+                slots[byte / 2 % 8].into()
+            } else {
+                let shift = const { L::LANES.shifts() }[byte % 8];
+                (self.values()[byte / 8 % 2] >> (shift % 64)) as u32
+            };
+            (matches != 0, slot)
         }
 
         #[inline]

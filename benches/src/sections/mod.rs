@@ -8,6 +8,7 @@ mod fits;
 mod growing;
 mod in_cache;
 mod loads;
+mod map;
 mod one_thread;
 mod peers;
 mod scaling;
@@ -55,6 +56,7 @@ macro_rules! entry {
 pub const SECTIONS: &[Entry] = &[
     entry!("one-thread", one_thread::OneThread, "single and batch operations against the floor"),
     entry!("semi-sorted", semi_sorted::SemiSorted, "semi-sorted layouts against plain ones"),
+    entry!("map", map::Map, "maps against sets with the same slots per bucket"),
     entry!("space", space::Space, "bits per item and false-positive rate of every layout"),
     entry!(
         "in-l2",

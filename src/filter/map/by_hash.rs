@@ -177,7 +177,7 @@ impl<E: Mappable> ByHash<'_, Mapped<E>> {
         let mut count = 0;
         for (position, hash) in batch.hashes().enumerate() {
             let found = self.contains(hash);
-            answers.set(position, found);
+            answers.set(position, found.then_some(0));
             count += usize::from(found);
         }
         count

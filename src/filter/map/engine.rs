@@ -107,7 +107,7 @@ pub(crate) trait MapSteps: Storage {
             |mixed| mixed,
             |position, mixed| {
                 let found = self.contains(mixed);
-                answers.set(position, found);
+                answers.set(position, found.then_some(0));
                 count += usize::from(found);
             },
         );

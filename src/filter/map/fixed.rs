@@ -113,32 +113,14 @@ impl MapSteps for Fixed<Valued> {
         });
     }
 
-    fn contains_each(
-        &self,
-        _len: usize,
-        hashes: &mut Hashes<'_>,
-        mut answers: Answers<'_>,
-    ) -> usize {
-        let mut count = 0;
+    fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
         with_layout!(self.layout, L => {
-            self.table.for_each_pair::<L>(hashes, |position, pair| {
-                let found = self.table.contains::<L>(pair);
-                answers.set(position, found);
-                count += usize::from(found);
-            });
-        });
-        count
+            self.table.contains_each::<L>(self.kernel, len, hashes, answers)
+        })
     }
 
     fn get_each(&self, hashes: &mut Hashes<'_>, values: &mut [Option<u16>]) -> usize {
-        let mut count = 0;
-        with_layout!(self.layout, L => {
-            self.table.for_each_pair::<L>(hashes, |position, pair| {
-                values[position] = self.table.get::<L>(pair);
-                count += usize::from(values[position].is_some());
-            });
-        });
-        count
+        with_layout!(self.layout, L => self.table.get_each::<L>(self.kernel, hashes, values))
     }
 
     fn remove_each(

@@ -4,10 +4,8 @@
 use core::arch::x86_64::*;
 
 use super::{
-    Answers, Hashes, MAX_BURST, MAX_COPIED, MIXER, Part, ROUND, SCATTER, Stripe, Version, View,
-    WINDOW, mask,
-    steps::{operations, steps},
-    window,
+    Answers, FOUND, Hashes, Lanes, MAX_BURST, MAX_COPIED, MIXER, Part, ROUND, SCATTER, Stripe,
+    Version, View, WINDOW, mask, operations::operations, part_of, steps::steps, window,
 };
 use crate::{bucket::nibbles, sync::vector::gather4 as gather};
 
@@ -81,6 +79,24 @@ operations! {
         // SAFETY: writes the whole array.
         unsafe { _mm256_storeu_si256(values.as_mut_ptr().cast(), x) };
         values
+    }
+    fn store_low(x: Vector) -> [u32; LANES] {
+        let low = _mm256_permutevar8x32_epi32(x, _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6));
+        let mut values = [0; LANES];
+        // SAFETY: writes the whole array.
+        unsafe { _mm_storeu_si128(values.as_mut_ptr().cast(), _mm256_castsi256_si128(low)) };
+        values
+    }
+    fn select(test: Vector, nonzero: Vector, zero: Vector) -> Vector {
+        _mm256_blendv_epi8(nonzero, zero, _mm256_cmpeq_epi64(test, splat(0)))
+    }
+    fn shift_to(word: Vector, mark: Vector, lanes: &Lanes) -> Vector {
+        // The marked lane, alone.
+        let one = shift_right_by(mark, lanes.bits() - 1);
+        let lane = and(word, subtract(add(mark, mark), one));
+        let folded = or(lane, shift_right_by(lane, 4 * lanes.bits()));
+        let folded = or(folded, shift_right_by(folded, 2 * lanes.bits()));
+        or(folded, shift_right_by(folded, lanes.bits()))
     }
     fn gather_nibbles(codes: Vector) -> Vector {
         // SAFETY: `full_probe` masks the codes, and the table has an entry for each code.

@@ -4,10 +4,8 @@
 use core::arch::x86_64::*;
 
 use super::{
-    Answers, Hashes, MAX_BURST, MAX_COPIED, MIXER, Part, ROUND, SCATTER, Stripe, Version, View,
-    WINDOW, mask,
-    steps::{operations, steps},
-    window,
+    Answers, FOUND, Hashes, Lanes, MAX_BURST, MAX_COPIED, MIXER, Part, ROUND, SCATTER, Stripe,
+    Version, View, WINDOW, mask, operations::operations, part_of, steps::steps, window,
 };
 use crate::{bucket::nibbles, sync::vector::gather8 as gather};
 
@@ -69,6 +67,21 @@ operations! {
         // SAFETY: writes the whole array.
         unsafe { _mm512_storeu_si512(values.as_mut_ptr().cast(), x) };
         values
+    }
+    fn store_low(x: Vector) -> [u32; LANES] {
+        let mut values = [0; LANES];
+        // SAFETY: writes the whole array.
+        unsafe { _mm256_storeu_si256(values.as_mut_ptr().cast(), _mm512_cvtepi64_epi32(x)) };
+        values
+    }
+    fn select(test: Vector, nonzero: Vector, zero: Vector) -> Vector {
+        _mm512_mask_mov_epi64(zero, _mm512_test_epi64_mask(test, test), nonzero)
+    }
+    fn shift_to(word: Vector, mark: Vector, lanes: &Lanes) -> Vector {
+        // The position of a single bit is the exponent of its number.
+        let exponent = _mm512_srli_epi64::<52>(_mm512_castpd_si512(_mm512_cvtepu64_pd(mark)));
+        let bias = u64::from(1_023 + lanes.bits() - 1);
+        _mm512_srlv_epi64(word, subtract(exponent, splat(bias)))
     }
     fn gather_nibbles(codes: Vector) -> Vector {
         // SAFETY: `full_probe` masks the codes, and the table has an entry for each code.

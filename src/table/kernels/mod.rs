@@ -22,6 +22,7 @@
 
 mod avx2;
 mod avx512;
+mod operations;
 mod steps;
 #[cfg(test)]
 mod tests;
@@ -29,12 +30,12 @@ mod tests;
 use super::{
     Alone, Answers, Hashes, Kernel, MAX_BURST, Nested, Nesting, Table,
     addressing::{MIXER, SCATTER},
-    batch::{WINDOW, is_cached},
+    batch::{FOUND, WINDOW, is_cached},
     mix,
     stripes::{Stripe, Version},
 };
 use crate::{
-    bucket::{BucketLayout, Lanes, Plain},
+    bucket::{BucketLayout, Lanes, Plain, fingerprints},
     sync::Word,
 };
 
@@ -64,13 +65,14 @@ struct View<'a> {
     fingerprints: u32,
     /// The nesting of the last table.
     level: u32,
+    /// Bits by which its fingerprints are longer than in the first table.
     extra_bits: u32,
     /// The table, or the last segment.
     last: Part<'a>,
     /// The other segments.
     earlier: &'a [Part<'a>],
-    /// Looks up one hash.
-    lookup: &'a dyn Fn(u64) -> bool,
+    /// Looks up one hash. Returns its value, or any number if values are not asked for.
+    lookup: &'a dyn Fn(u64) -> Option<u16>,
 }
 
 /// What a kernel needs of one table and its layout.
@@ -78,6 +80,9 @@ struct View<'a> {
 pub(crate) struct Part<'a> {
     words: &'a [Word],
     lanes: &'static Lanes,
+    /// The lowest bit of each slot's fingerprint, which is above its value.
+    ones: u64,
+    value_bits: u32,
     bits_below: u32,
     /// Bits by which the numbers of buckets are shorter than in the last table.
     bucket_shift: u32,
@@ -92,13 +97,15 @@ type Versions = [Version; MAX_COPIED];
 
 impl<'a> Part<'a> {
     /// No table.
-    pub(crate) const NONE: Self = Self::of::<Plain<1, 1>>(&[]);
+    pub(crate) const NONE: Self = Self::of::<Plain<1, 1>>(&[], 0);
 
-    /// A table with these words, the last one.
-    const fn of<L: BucketLayout>(words: &'a [Word]) -> Self {
+    /// A table with these words and values of so many bits, the last one.
+    const fn of<L: BucketLayout>(words: &'a [Word], value_bits: u32) -> Self {
         Self {
             words,
             lanes: &L::LANES,
+            ones: L::LANES.ones() << value_bits,
+            value_bits,
             bits_below: L::BITS_BELOW,
             bucket_shift: 0,
             fingerprint_shift: 0,
@@ -129,11 +136,18 @@ impl View<'_> {
         pairs.fold(true, |unchanged, (&copy, stripe)| unchanged & stripe.validate(copy))
     }
 
-    /// Looks up the hashes whose bits are set, one by one. Returns those that were found.
+    /// Looks up the hashes whose bits are set, one by one. Returns those that were found, and
+    /// writes their answers, unless there are no `values`.
     #[cold]
-    fn look_up_again(&self, lanes: u32, hashes: &[u64]) -> u32 {
+    fn look_up_again(&self, lanes: u32, hashes: &[u64], values: &mut [u32]) -> u32 {
         let lanes = (0..hashes.len()).filter(|&lane| lanes >> lane & 1 != 0);
-        lanes.fold(0, |found, lane| found | u32::from((self.lookup)(hashes[lane])) << lane)
+        lanes.fold(0, |found, lane| {
+            let Some(value) = (self.lookup)(hashes[lane]) else { return found };
+            if let Some(answer) = values.get_mut(lane) {
+                *answer = FOUND | u32::from(value);
+            }
+            found | 1 << lane
+        })
     }
 }
 
@@ -146,6 +160,12 @@ fn are_copied(stripes: usize, len: usize) -> bool {
 #[inline]
 fn mask(bits: usize) -> u32 {
     ((1_u64 << bits) - 1) as u32
+}
+
+/// The values from this position, or none without `VALUES`.
+#[inline]
+fn part_of<const VALUES: bool>(values: &mut [u32], position: usize) -> &mut [u32] {
+    if VALUES { &mut values[position..] } else { &mut [] }
 }
 
 /// The kernels in this folder.
@@ -167,11 +187,11 @@ impl Vectors {
     }
 
     /// Looks up the hashes of a batch, of which there are `len`. Returns the number of items that
-    /// were found.
+    /// were found. With `VALUES`, the answers are [`Answers::Values`].
     ///
     /// # Safety
     /// The processor has the instructions.
-    unsafe fn contains<const NESTED: bool>(
+    unsafe fn contains<const NESTED: bool, const VALUES: bool>(
         self,
         view: &View<'_>,
         len: usize,
@@ -183,17 +203,25 @@ impl Vectors {
             if len <= MAX_BURST {
                 let mut block = None;
                 let burst = hashes.burst(&mut block);
+                let mut values = [0; MAX_BURST];
+                let values = part_of::<VALUES>(&mut values, 0);
                 let found = match self {
-                    Self::Avx512 => avx512::contains_burst::<NESTED>(view, burst),
-                    Self::Avx2 => avx2::contains_burst::<NESTED>(view, burst),
+                    Self::Avx512 => avx512::contains_burst::<NESTED, VALUES>(view, burst, values),
+                    Self::Avx2 => avx2::contains_burst::<NESTED, VALUES>(view, burst, values),
                 };
-                return answers.put(0, found, len);
+                return answers.put(0, found, values, len);
             }
             match (self, are_copied(view.stripes.len(), len)) {
-                (Self::Avx512, true) => avx512::contains_by_copies::<NESTED>(view, hashes, answers),
-                (Self::Avx512, false) => avx512::contains::<NESTED>(view, hashes, 0, answers),
-                (Self::Avx2, true) => avx2::contains_by_copies::<NESTED>(view, hashes, answers),
-                (Self::Avx2, false) => avx2::contains::<NESTED>(view, hashes, 0, answers),
+                (Self::Avx512, true) => {
+                    avx512::contains_by_copies::<NESTED, VALUES>(view, hashes, answers)
+                }
+                (Self::Avx512, false) => {
+                    avx512::contains::<NESTED, VALUES>(view, hashes, 0, answers)
+                }
+                (Self::Avx2, true) => {
+                    avx2::contains_by_copies::<NESTED, VALUES>(view, hashes, answers)
+                }
+                (Self::Avx2, false) => avx2::contains::<NESTED, VALUES>(view, hashes, 0, answers),
             }
         }
     }
@@ -208,8 +236,9 @@ fn is_addressable(words: &[Word]) -> bool {
 impl<N: Alone> Table<N> {
     /// Looks up the hashes of a batch, of which there are `len`, by a kernel. Returns the number of
     /// items that were found, or `None` if the kernel cannot serve this table. Then no hash was
-    /// taken, since the scalar code needs all of them.
-    pub(super) fn contains_by_kernel<L: BucketLayout>(
+    /// taken, since the scalar code needs all of them. With `VALUES`, the answers are
+    /// [`Answers::Values`].
+    pub(super) fn contains_by_kernel<L: BucketLayout, const VALUES: bool>(
         &self,
         kernel: Kernel,
         len: usize,
@@ -217,23 +246,23 @@ impl<N: Alone> Table<N> {
         answers: &mut Answers<'_>,
     ) -> Option<usize> {
         let words = self.buckets.as_slice();
-        let vectors =
-            Vectors::of(kernel).filter(|_| is_addressable(words) && self.values::<L>() == 0)?;
+        let vectors = Vectors::of(kernel).filter(|_| is_addressable(words))?;
         let seed = hashes.seed();
-        let lookup = |hash| self.contains::<L>(self.addressing.pair::<L>(mix(hash, seed)));
+        let lookup = |hash| self.look_up::<L, VALUES>(self.addressing.pair::<L>(mix(hash, seed)));
+        let value_bits = self.addressing.nesting().value_bits();
         let view = View {
             seed,
             stripes: self.stripes.as_slice(),
             min_fingerprint: L::MIN_FINGERPRINT,
-            fingerprints: L::FINGERPRINTS,
+            fingerprints: fingerprints::<L>(value_bits),
             level: 0,
             extra_bits: 0,
-            last: Part::of::<L>(words),
+            last: Part::of::<L>(words, value_bits),
             earlier: &[],
             lookup: &lookup,
         };
         // SAFETY: the builder has checked that the processor has the features of the kernel.
-        Some(unsafe { vectors.contains::<false>(&view, len, hashes, answers) })
+        Some(unsafe { vectors.contains::<false, VALUES>(&view, len, hashes, answers) })
     }
 }
 
@@ -244,7 +273,7 @@ impl Table<Nested> {
         Part {
             bucket_shift: of_last.level() - nesting.level(),
             fingerprint_shift: of_last.extra_bits() - nesting.extra_bits(),
-            ..Part::of::<L>(self.buckets.as_slice())
+            ..Part::of::<L>(self.buckets.as_slice(), nesting.value_bits())
         }
     }
 
@@ -254,10 +283,10 @@ impl Table<Nested> {
     ///
     /// # Panics
     /// If the parts are those of another chain.
-    pub(crate) fn contains_by_kernel(
+    pub(crate) fn contains_by_kernel<const VALUES: bool>(
         &self,
         parts: &[Part<'_>],
-        lookup: impl Fn(u64) -> bool,
+        lookup: impl Fn(u64) -> Option<u16>,
         (kernel, len): (Kernel, usize),
         hashes: &mut Hashes<'_>,
         answers: &mut Answers<'_>,
@@ -277,13 +306,13 @@ impl Table<Nested> {
             min_fingerprint,
             fingerprints,
             level: nesting.level(),
-            extra_bits: nesting.extra_bits(),
+            extra_bits: nesting.extra_bits() - nesting.value_bits(),
             last,
             earlier,
             lookup: &lookup,
         };
         // SAFETY: as above. The assertion checks that the halved number of a bucket is one of the
         // segment's buckets.
-        Some(unsafe { vectors.contains::<true>(&view, len, hashes, answers) })
+        Some(unsafe { vectors.contains::<true, VALUES>(&view, len, hashes, answers) })
     }
 }

@@ -25,7 +25,7 @@ macro_rules! steps {
             first_buckets: Vector,
             low_bits: Vector,
             last_stripe: Vector,
-            lanes: Multiplier,
+            ones: Multiplier,
             highs: Vector,
         }
 
@@ -45,7 +45,7 @@ macro_rules! steps {
                     first_buckets: splat(view.last.words.len() as u64 >> view.level),
                     low_bits: splat((1 << view.level) - 1),
                     last_stripe: splat(view.stripes.len() as u64 - 1),
-                    lanes: multiplier(view.last.lanes.ones()),
+                    ones: multiplier(view.last.ones),
                     highs: splat(view.last.lanes.highs()),
                 }
             }
@@ -75,31 +75,35 @@ macro_rules! steps {
                 Group { fingerprints, buckets: [first, second] }
             }
 
-            /// Returns the lanes whose item is in one of the tables, as a mask.
+            /// Returns the lanes whose item is in one of the tables, as a mask, and with `VALUES` the
+            /// answer of each item.
             ///
             /// In a chain, also prefetches the first `count` items of the group `next`, one table
             /// at a time, because the processor has room for only a few dozen misses.
             #[inline]
             #[target_feature(enable = $features)]
-            fn find<const NESTED: bool>(
+            fn find<const NESTED: bool, const VALUES: bool>(
                 &self,
                 view: &View<'_>,
                 group: &Group,
                 (next, count): (&Group, usize),
-            ) -> u32 {
+            ) -> (u32, Vector) {
                 if NESTED {
                     prefetch(&view.last, next, count);
                 }
-                let mut found = compare(&view.last, self.lanes, self.highs, group);
+                let (mut found, mut all) =
+                    compare::<VALUES>(&view.last, self.ones, self.highs, group);
                 if NESTED {
                     for part in view.earlier {
                         prefetch(part, &nested(part, next), count);
-                        let (lanes, highs) = (part.lanes.ones(), part.lanes.highs());
+                        let (ones, highs) = (multiplier(part.ones), splat(part.lanes.highs()));
                         let group = &nested(part, group);
-                        found |= compare(part, multiplier(lanes), splat(highs), group);
+                        let (few, earlier) = compare::<VALUES>(part, ones, highs, group);
+                        found |= few;
+                        all = select(all, all, earlier);
                     }
                 }
-                found
+                (found, all)
             }
 
             /// The versions of the items' stripes.
@@ -113,22 +117,27 @@ macro_rules! steps {
             }
 
             /// Looks up the items of a group, of which those in `lanes` matter. `hashes` are their
-            /// hashes. Returns the lanes that were found. `next` is as in `find`.
+            /// hashes. Returns the lanes that were found, and with `VALUES` writes the answers of all
+            /// lanes. `next` is as in `find`.
             #[inline]
             #[target_feature(enable = $features)]
-            fn look_up<const NESTED: bool>(
+            fn look_up<const NESTED: bool, const VALUES: bool>(
                 &self,
                 view: &View<'_>,
                 group: &Group,
                 next: (&Group, usize),
                 lanes: u32,
                 hashes: &[u64],
+                values: &mut [u32],
             ) -> u32 {
                 let before = self.versions::<NESTED>(view, group);
-                let found = self.find::<NESTED>(view, group, next);
+                let (found, answers) = self.find::<NESTED, VALUES>(view, group, next);
                 let changed = different(before, self.versions::<NESTED>(view, group));
+                if VALUES {
+                    values[..LANES].copy_from_slice(&store_low(answers));
+                }
                 let open = changed & !found & lanes;
-                if open == 0 { found } else { found | view.look_up_again(open, hashes) }
+                if open == 0 { found } else { found | view.look_up_again(open, hashes, values) }
             }
         }
 
@@ -160,22 +169,45 @@ macro_rules! steps {
         }
 
         /// Reads the words of one table. Returns the lanes whose words hold the fingerprint, as a
-        /// mask.
+        /// mask, and with `VALUES` the answer of each item. As `ones` is above the values, the
+        /// zero-lane test marks a lane if all bits above its value are zero.
         #[inline]
         #[target_feature(enable = $features)]
-        fn compare(part: &Part<'_>, lanes: Multiplier, highs: Vector, group: &Group) -> u32 {
+        fn compare<const VALUES: bool>(
+            part: &Part<'_>,
+            ones: Multiplier,
+            highs: Vector,
+            group: &Group,
+        ) -> (u32, Vector) {
             let words = words(part, group);
-            let values = shift_right_by(group.fingerprints, part.bits_below);
-            let pattern = multiply(values, lanes);
+            let lanes = shift_right_by(group.fingerprints, part.bits_below);
+            let pattern = multiply(lanes, ones);
             let zeros = words.map(|word| {
                 let x = xor(word, pattern);
-                and_not(x, subtract(x, lanes.factor()))
+                and_not(x, subtract(x, ones.factor()))
             });
+            if VALUES {
+                let answers = answers(part, words, zeros.map(|zeros| and(zeros, highs)));
+                return (nonzero(answers), answers);
+            }
             let found = nonzero(and(or(zeros[0], zeros[1]), highs));
             if part.bits_below == 0 || found == 0 {
-                return found;
+                return (found, splat(0));
             }
-            full_probe(part, group.fingerprints, words)
+            (full_probe(part, group.fingerprints, words), splat(0))
+        }
+
+        /// The answers as `Answers::put` takes them, given the marks of the zero-lane test. Each
+        /// value is that of the lowest marked slot, in the first word that has marks.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn answers(part: &Part<'_>, words: [Vector; 2], marks: [Vector; 2]) -> Vector {
+            let word = select(marks[0], words[0], words[1]);
+            let marks = select(marks[0], marks[0], marks[1]);
+            let lowest = and(marks, subtract(splat(0), marks));
+            let slot = shift_to(word, lowest, part.lanes);
+            let value = and(slot, splat(mask(part.value_bits as usize).into()));
+            select(marks, or(value, splat(FOUND.into())), splat(0))
         }
 
         /// Compares whole fingerprints, in semi-sorted layouts, once a high part has matched.
@@ -201,16 +233,22 @@ macro_rules! steps {
             found & ALL
         }
 
-        /// Looks up a burst. Returns a bit for each item.
+        /// Looks up a burst. Returns a bit for each item, and with `VALUES` writes its answer.
         #[target_feature(enable = $features)]
-        pub(super) fn contains_burst<const NESTED: bool>(view: &View<'_>, hashes: &[u64]) -> u64 {
+        pub(super) fn contains_burst<const NESTED: bool, const VALUES: bool>(
+            view: &View<'_>,
+            hashes: &[u64],
+            values: &mut [u32],
+        ) -> u64 {
             let constants = Constants::new(view);
             let mut found = 0;
             if !view.last.prefetches {
                 for (place, hashes) in hashes.chunks(LANES).enumerate() {
                     let group = constants.locate::<NESTED>(view, load(hashes));
-                    let lanes = mask(hashes.len());
-                    let few = constants.look_up::<NESTED>(view, &group, (&group, 0), lanes, hashes);
+                    let (lanes, next) = (mask(hashes.len()), (&group, 0));
+                    let values = part_of::<VALUES>(values, place * LANES);
+                    let few = constants
+                        .look_up::<NESTED, VALUES>(view, &group, next, lanes, hashes, values);
                     found |= u64::from(few & lanes) << (place * LANES);
                 }
                 return found;
@@ -222,8 +260,10 @@ macro_rules! steps {
                 prefetch_all::<NESTED>(view, group, hashes.len());
             }
             for (place, (group, hashes)) in groups.iter().zip(hashes.chunks(LANES)).enumerate() {
-                let lanes = mask(hashes.len());
-                let few = constants.look_up::<NESTED>(view, group, (group, 0), lanes, hashes);
+                let (lanes, next) = (mask(hashes.len()), (group, 0));
+                let values = part_of::<VALUES>(values, place * LANES);
+                let few =
+                    constants.look_up::<NESTED, VALUES>(view, group, next, lanes, hashes, values);
                 found |= u64::from(few & lanes) << (place * LANES);
             }
             found
@@ -257,7 +297,7 @@ macro_rules! steps {
         /// Looks up the rest of the items, of which the next one has this position. The versions
         /// are gathered. Returns the number of items that were found.
         #[target_feature(enable = $features)]
-        pub(super) fn contains<const NESTED: bool>(
+        pub(super) fn contains<const NESTED: bool, const VALUES: bool>(
             view: &View<'_>,
             hashes: &mut Hashes<'_>,
             mut position: usize,
@@ -268,7 +308,7 @@ macro_rules! steps {
             // As in `for_each_prefetched`: a rolling window of items whose buckets are prefetched.
             let (mut groups, mut waiting) = ([unset; WINDOW / LANES], 0);
             let (mut blocks, mut current) = ([[0; WINDOW]; 2], 0);
-            let mut count = 0;
+            let (mut count, mut values) = (0, [0; WINDOW]);
             loop {
                 let arrived = hashes.fill(&mut blocks[current][..window(NESTED)]);
                 let mut found = 0;
@@ -287,12 +327,20 @@ macro_rules! steps {
                         let lanes = mask(LANES.min(waiting - start));
                         let hashes = &blocks[1 - current][start..];
                         let next = (&*group, ahead);
-                        let few =
-                            constants.look_up::<NESTED>(view, &prefetched, next, lanes, hashes);
+                        let values = part_of::<VALUES>(&mut values, start);
+                        let few = constants.look_up::<NESTED, VALUES>(
+                            view,
+                            &prefetched,
+                            next,
+                            lanes,
+                            hashes,
+                            values,
+                        );
                         found |= few << start;
                     }
                 }
-                count += answers.put(position, u64::from(found & mask(waiting)), waiting);
+                let found = u64::from(found & mask(waiting));
+                count += answers.put(position, found, part_of::<VALUES>(&mut values, 0), waiting);
                 position += waiting;
                 waiting = arrived;
                 current = 1 - current;
@@ -306,14 +354,14 @@ macro_rules! steps {
         /// version changed during a round, gathers the versions of the items that are left. Returns
         /// the number of items that were found.
         #[target_feature(enable = $features)]
-        pub(super) fn contains_by_copies<const NESTED: bool>(
+        pub(super) fn contains_by_copies<const NESTED: bool, const VALUES: bool>(
             view: &View<'_>,
             hashes: &mut Hashes<'_>,
             answers: &mut Answers<'_>,
         ) -> usize {
             let constants = Constants::new(view);
             let (mut block, mut versions) = ([0; ROUND], [Version::default(); MAX_COPIED]);
-            let (mut position, mut count) = (0, 0);
+            let (mut position, mut count, mut values) = (0, 0, [[0; WINDOW]; ROUND / WINDOW]);
             loop {
                 let round = hashes.next(&mut block);
                 if round.is_empty() {
@@ -321,43 +369,34 @@ macro_rules! steps {
                 }
                 view.copy_versions(&mut versions);
                 let mut found = [0; ROUND / WINDOW];
-                for (found, hashes) in found.iter_mut().zip(round.chunks(WINDOW)) {
+                let windows = found.iter_mut().zip(&mut values).zip(round.chunks(WINDOW));
+                for ((found, values), hashes) in windows {
                     for (place, hashes) in hashes.chunks(LANES).enumerate() {
                         let group = constants.locate::<NESTED>(view, load(hashes));
-                        let few = constants.find::<NESTED>(view, &group, (&group, 0));
+                        let next = (&group, 0);
+                        let (few, answers) = constants.find::<NESTED, VALUES>(view, &group, next);
                         *found |= few << (place * LANES);
+                        if VALUES {
+                            values[place * LANES..][..LANES].copy_from_slice(&store_low(answers));
+                        }
                     }
                 }
                 let unchanged = view.validate(&versions);
-                for (mut found, hashes) in found.into_iter().zip(round.chunks(WINDOW)) {
+                let windows = found.into_iter().zip(&mut values).zip(round.chunks(WINDOW));
+                for ((mut found, values), hashes) in windows {
+                    let values = part_of::<VALUES>(values, 0);
                     if !unchanged {
-                        found |= view.look_up_again(!found, hashes);
+                        found |= view.look_up_again(!found, hashes, values);
                     }
                     let found = u64::from(found & mask(hashes.len()));
-                    count += answers.put(position, found, hashes.len());
+                    count += answers.put(position, found, values, hashes.len());
                     position += hashes.len();
                 }
                 if !unchanged {
-                    return count + contains::<NESTED>(view, hashes, position, answers);
+                    return count + contains::<NESTED, VALUES>(view, hashes, position, answers);
                 }
             }
         }
     };
 }
 pub(super) use steps;
-
-/// Defines functions that are compiled for these features, and inline.
-macro_rules! operations {
-    ($features:literal
-     $($(#[$doc:meta])*
-       fn $name:ident $(<const $n:ident: u32>)? ($($argument:ident: $type:ty),*) -> $result:ty
-       $body:block)*) => {
-        $(
-            $(#[$doc])*
-            #[inline]
-            #[target_feature(enable = $features)]
-            fn $name $(<const $n: u32>)? ($($argument: $type),*) -> $result $body
-        )*
-    };
-}
-pub(super) use operations;

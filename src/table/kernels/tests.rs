@@ -1,5 +1,7 @@
 //! Kernels beside a thread that bumps versions without changing a word: a version that changed
-//! leads to a second lookup, and to that of the right item.
+//! leads to a second lookup, and to that of the right item. In sets and in maps.
+
+mod scene;
 
 use core::{
     cell::{Cell, RefCell},
@@ -7,29 +9,25 @@ use core::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
     time::Duration,
 };
-use std::{
-    sync::{Mutex, PoisonError},
-    thread,
-    time::Instant,
-};
+use std::time::Instant;
 
-use super::{
-    super::{Addressing, Pair},
-    *,
-};
+use super::*;
 use crate::{
-    bucket::Plain,
-    table::{Stripes, batch::Source},
+    bucket::{Fingerprint, Plain},
+    table::Addressing,
 };
+use scene::{Found, Scene};
 
 type L = Plain<4, 16>;
 
 const SEED: u64 = 5;
-/// The nesting of the last segment, if there are several: fingerprints of the first one have 14
+/// The nesting of the last segment, if there are several: fingerprints of the first one have 10
 /// bits.
 const LEVEL: u32 = 3;
 const EXTRA: u32 = 2;
-const FIRST_FINGERPRINTS: (u32, u32) = (16, (1 << 14) - 16);
+const FIRST_FINGERPRINTS: (u32, u32) = (16, (1 << 10) - 16);
+/// Bits of a value, in maps.
+const VALUE_BITS: u32 = 4;
 /// Enough for more stripes than lanes.
 const BUCKETS: usize = 10_000;
 
@@ -43,173 +41,14 @@ enum Way {
 
 const WAYS: [Way; 3] = [Way::Burst, Way::Gathered, Way::Copied];
 
-/// Empty words, and their stripes.
-struct Scene {
-    words: Vec<Word>,
-    stripes: Stripes,
-    /// Whether the words are those of the last segment of a chain.
-    nested: bool,
-}
-
-/// The answers of a batch, and their sum.
-#[derive(Debug, PartialEq)]
-struct Found(Vec<bool>, usize);
-
-impl Scene {
-    fn new(nested: bool) -> Self {
-        let words = (0..BUCKETS).map(|_| Word::new(0)).collect();
-        let stripes = Stripes::new(BUCKETS as u64).expect("memory");
-        // Now no version is zero, the value that memory which was never written may have.
-        stripes.as_slice().iter().for_each(|stripe| stripe.lock().bump());
-        Self { words, stripes, nested }
-    }
-
-    /// The addressing of the last segment.
-    fn last() -> Addressing<Nested> {
-        Addressing::nested(BUCKETS as u64 >> LEVEL, Nested::new(LEVEL, FIRST_FINGERPRINTS, EXTRA))
-    }
-
-    /// The fingerprint that selects the stripe, and both buckets.
-    fn pair(&self, hash: u64) -> Pair {
-        let mixed = mix(hash, SEED);
-        if !self.nested {
-            return Addressing::new(self.words.len() as u64).pair::<L>(mixed);
-        }
-        let Pair { fingerprint, buckets } = Self::last().pair(mixed);
-        Pair { fingerprint: Self::last().stripe_fingerprint(fingerprint), buckets }
-    }
-
-    /// Writes an item into its first bucket, alone.
-    fn put(&self, hash: u64) {
-        let last = Self::last().pair(mix(hash, SEED));
-        let Pair { fingerprint, buckets } = if self.nested { last } else { self.pair(hash) };
-        self.words[buckets[0] as usize].store(fingerprint.get().into(), Relaxed);
-    }
-
-    /// The number of the stripe of a hash.
-    fn stripe(&self, hash: u64) -> usize {
-        self.pair(hash).fingerprint.get() as usize % self.stripes.as_slice().len()
-    }
-
-    /// Hashes of so many different items that satisfy `wanted`.
-    fn hashes(&self, count: usize, wanted: impl Fn(usize) -> bool) -> Vec<u64> {
-        (0..).filter(|&hash| wanted(self.stripe(hash))).take(count).collect()
-    }
-
-    /// Looks up a batch. No item is present, so only a second lookup, by `lookup`, can find one.
-    fn look_up(
-        &self,
-        (kernel, way, prefetches): (Kernel, Way, bool),
-        hashes: &[u64],
-        lookup: &dyn Fn(u64) -> bool,
-    ) -> Found {
-        let part = Part { prefetches, ..Part::of::<L>(&self.words) };
-        // With more levels than segments, as in a chain that grows by larger steps.
-        let earlier = [(1, 0), (LEVEL, EXTRA)].map(|(bucket_shift, fingerprint_shift)| Part {
-            words: &self.words[..BUCKETS >> bucket_shift],
-            bucket_shift,
-            fingerprint_shift,
-            ..part
-        });
-        let single = View {
-            seed: SEED,
-            stripes: self.stripes.as_slice(),
-            min_fingerprint: L::MIN_FINGERPRINT,
-            fingerprints: L::FINGERPRINTS,
-            level: 0,
-            extra_bits: 0,
-            last: part,
-            earlier: &[],
-            lookup,
-        };
-        let (min_fingerprint, fingerprints) = Self::last().nesting().fingerprints();
-        let (level, extra_bits) = (LEVEL, EXTRA);
-        let nested =
-            View { min_fingerprint, fingerprints, level, extra_bits, earlier: &earlier, ..single };
-        let mut found = vec![false; hashes.len()];
-        let mut answers = Answers::Each(&mut found);
-        // SAFETY: `everywhere` takes kernels that the processor has.
-        let count = unsafe {
-            if self.nested {
-                by::<true>((kernel, way), &nested, hashes, &mut answers)
-            } else {
-                by::<false>((kernel, way), &single, hashes, &mut answers)
-            }
-        };
-        Found(found, count)
-    }
-
-    /// Calls `test` while a thread bumps the versions of these items' stripes in turn. It also
-    /// writes their words, as they are, so that the loads of a lookup take longer.
-    fn beside_bumps(&self, hashes: &[u64], test: impl Fn()) {
-        // One test at a time: threads without a processor of their own hardly interleave.
-        static ALONE: Mutex<()> = Mutex::new(());
-        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        // Relaxed is enough: the flag publishes nothing, and the words keep their values.
-        let stop = AtomicBool::new(false);
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                for &hash in hashes.iter().cycle() {
-                    if stop.load(Relaxed) {
-                        return;
-                    }
-                    self.stripes.of(self.pair(hash).fingerprint).lock().bump();
-                    for bucket in self.pair(hash).buckets {
-                        self.words[bucket as usize].store(0, Relaxed);
-                    }
-                }
-            });
-            // The thread ends also if the test panics.
-            let _stop = OnDrop(|| stop.store(true, Relaxed));
-            test();
-        });
-    }
-}
-
-/// Looks up a batch by a kernel that the processor must have.
-unsafe fn by<const NESTED: bool>(
-    (kernel, way): (Kernel, Way),
-    view: &View<'_>,
-    hashes: &[u64],
-    answers: &mut Answers<'_>,
-) -> usize {
-    let mut source = Hashes::new(Source::Slice(hashes), SEED);
-    // SAFETY: the caller promises that the processor has the instructions.
-    unsafe {
-        match (way, kernel) {
-            (Way::Burst, Kernel::Avx512) => {
-                answers.put(0, avx512::contains_burst::<NESTED>(view, hashes), hashes.len())
-            }
-            (Way::Burst, _) => {
-                answers.put(0, avx2::contains_burst::<NESTED>(view, hashes), hashes.len())
-            }
-            (Way::Gathered, Kernel::Avx512) => {
-                avx512::contains::<NESTED>(view, &mut source, 0, answers)
-            }
-            (Way::Gathered, _) => avx2::contains::<NESTED>(view, &mut source, 0, answers),
-            (Way::Copied, Kernel::Avx512) => {
-                avx512::contains_by_copies::<NESTED>(view, &mut source, answers)
-            }
-            (Way::Copied, _) => avx2::contains_by_copies::<NESTED>(view, &mut source, answers),
-        }
-    }
-}
-
-/// Calls a function when it is dropped.
-struct OnDrop<F: Fn()>(F);
-
-impl<F: Fn()> Drop for OnDrop<F> {
-    fn drop(&mut self) {
-        (self.0)();
-    }
-}
-
-/// Calls `test` with a table and with a chain, every kernel that the processor has, and every way
-/// in which it is used.
+/// Calls `test` with a table and with a chain, with and without values, every kernel that the
+/// processor has, and every way in which it is used.
 fn everywhere(test: impl Fn(&Scene, (Kernel, Way, bool))) {
     for nested in [false, true] {
-        let scene = Scene::new(nested);
-        on_every_kernel(|how| test(&scene, how));
+        for value_bits in [0, VALUE_BITS] {
+            let scene = Scene::new(nested, value_bits);
+            on_every_kernel(|how| test(&scene, how));
+        }
     }
 }
 
@@ -341,6 +180,36 @@ fn second_lookups_answer_for_their_own_items() {
                 by_place.chunks(47).all(|part| part.iter().any(|&found| found > 0))
             });
         });
+    });
+}
+
+#[test]
+fn values_are_those_of_the_last_segment_that_has_the_item() {
+    on_every_kernel(|how| {
+        let scene = Scene::new(true, VALUE_BITS);
+        let first = Nested::new(0, FIRST_FINGERPRINTS, 0).with_values(VALUE_BITS);
+        let first = Addressing::nested(BUCKETS as u64 >> LEVEL, first);
+        let add = |bucket: u32, fingerprint: Fingerprint| {
+            let word = &scene.words[bucket as usize];
+            let others = word.load(Relaxed) << <L as BucketLayout>::BITS;
+            word.store(others | u64::from(fingerprint.get()), Relaxed);
+        };
+        let hashes = scene.hashes(59, |_| true);
+        for (place, &hash) in hashes.iter().enumerate() {
+            let (value, side) = (scene.value(hash), place % 2);
+            let last = scene.entry(hash);
+            let coarse = first.coarse_pair(&scene.last(), last);
+            // In the first segment, in the last one, or in both with different values.
+            if place % 3 != 1 {
+                let value = if place % 3 == 0 { value } else { value ^ 1 };
+                add(coarse.buckets[side], coarse.with_value(value).fingerprint);
+            }
+            if place % 3 != 0 {
+                add(last.buckets[side], last.with_value(value).fingerprint);
+            }
+        }
+        let Found(found, _) = scene.look_up(how, &hashes, &|hash| panic!("{hash} again"));
+        assert!(found.iter().all(|&is_found| is_found), "{how:?}: {found:?}");
     });
 }
 

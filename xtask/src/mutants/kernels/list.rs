@@ -46,12 +46,14 @@ const COMMON: &[Replacement] = &[
         "0",
     ),
     replace("all lanes are looked up again", "lanes >> lane & 1 != 0", "true"),
-    replace("second lookups at the same place", LOOKUP, "u32::from((self.lookup)(hashes[lane]))"),
+    replace("second lookups at the same place", "found | 1 << lane", "found | 1"),
     replace(
         "the first hash is looked up again for all",
-        LOOKUP,
-        "u32::from((self.lookup)(hashes[0])) << lane",
+        "(self.lookup)(hashes[lane])",
+        "(self.lookup)(hashes[0])",
     ),
+    replace("second values at the same place", "values.get_mut(lane)", "values.get_mut(0)"),
+    replace("second lookups without their values", "FOUND | u32::from(value)", "FOUND"),
     replace("a mask of the bit above", "(1_u64 << bits) - 1", "1_u64 << bits"),
     replace(
         "a mask lacks a bit",
@@ -60,8 +62,6 @@ const COMMON: &[Replacement] = &[
     ),
     replace("more versions are copied than there is room for", "stripes <= MAX_COPIED", "true"),
 ];
-
-const LOOKUP: &str = "u32::from((self.lookup)(hashes[lane])) << lane";
 
 const AVX2: &[Replacement] = &[
     replace("AVX2: the product lacks the high half of x", PRODUCT, "multiply_low(x, by.1)"),
@@ -87,6 +87,27 @@ const AVX2: &[Replacement] = &[
         "_mm256_cmpeq_epi64(x, y)",
         "_mm256_cmpeq_epi32(x, y)",
     ),
+    replace(
+        "AVX2: values in the upper lanes are left there",
+        "or(lane, shift_right_by(lane, 4 * lanes.bits()))",
+        "lane",
+    ),
+    replace(
+        "AVX2: values in the middle lanes are left there",
+        "or(folded, shift_right_by(folded, 2 * lanes.bits()))",
+        "folded",
+    ),
+    replace(
+        "AVX2: values in odd lanes are left there",
+        "or(folded, shift_right_by(folded, lanes.bits()))",
+        "folded",
+    ),
+    replace("AVX2: values of all lanes", "and(word, subtract(add(mark, mark), one))", "word"),
+    replace(
+        "AVX2: the high halves of the answers",
+        "_mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6)",
+        "_mm256_setr_epi32(1, 3, 5, 7, 0, 2, 4, 6)",
+    ),
 ];
 
 const PRODUCT: &str = "add(multiply_low(_mm256_srli_epi64::<32>(x), by.0), multiply_low(x, by.1))";
@@ -109,6 +130,11 @@ const AVX512: &[Replacement] = &[
         "AVX-512: halves are shifted as a whole",
         "_mm512_srli_epi32::<N>(x)",
         "_mm512_srli_epi64::<N>(x)",
+    ),
+    replace(
+        "AVX-512: values one bit lower",
+        "1_023 + lanes.bits() - 1",
+        "1_023 + lanes.bits() - 2",
     ),
 ];
 
@@ -137,8 +163,8 @@ const WORDS: &[Replacement] = &[
     ),
     replace(
         "single lookups: all lanes must be zero",
-        "_mm_movemask_epi8(none) != 0xffff",
-        "_mm_movemask_epi8(none) == 0",
+        ZERO_LANES,
+        "if _mm_movemask_epi8(_mm_cmpeq_epi8(zeros, _mm_setzero_si128())) == 0 { 1 } else { 0 }",
     ),
     replace(
         "single lookups in chains: marks of the first segment only",
@@ -157,14 +183,30 @@ const WORDS: &[Replacement] = &[
     ),
     replace(
         "single lookups: bytes in the first word only",
-        "_mm_movemask_epi8(equal) != 0",
-        "_mm_movemask_epi8(equal) & 0xff != 0",
+        "_mm_movemask_epi8(_mm_cmpeq_epi8(words, _mm_set1_epi8(lane as i8)))",
+        "(_mm_movemask_epi8(_mm_cmpeq_epi8(words, _mm_set1_epi8(lane as i8))) & 0xff)",
     ),
+    replace(
+        "single lookups: slots of 16 bits are compared with their values",
+        "_mm_srl_epi16(x, _mm_cvtsi32_si128(value_bits as i32))",
+        "x",
+    ),
+    replace(
+        "single lookups: the zero-lane test subtracts within the values",
+        "L::LANES.ones() << value_bits",
+        "L::LANES.ones()",
+    ),
+    replace("single lookups: values of the first word only", "byte / 8 % 2", "0"),
+    replace("single lookups: the first slot's value", "byte % 8", "0"),
+    replace("single lookups: the first value of 16 bits", "byte / 2 % 8", "0"),
 ];
+
+const ZERO_LANES: &str = "0xffff ^ _mm_movemask_epi8(_mm_cmpeq_epi8(zeros, _mm_setzero_si128()))";
 
 const ANSWERS: &[Replacement] = &[
     replace("a batch is counted wholly", "found.count_ones() as usize", "count"),
     replace("the first eight answers repeat", "rest >>= 8", "()"),
+    replace("every item has a value in the answers", "value & FOUND != 0", "true"),
     replace("answers are put at the start", "position..position + count", "0..count"),
 ];
 

@@ -78,12 +78,12 @@ pub(super) const STEPS: &[Replacement] = &[
         "shift_right_by(buckets, part.bucket_shift + 1)",
     ),
     // Segments.
-    replace("the last segment is left out", LAST, "0"),
-    replace("the earlier segments are left out", EARLIER, "0"),
+    replace("the last segment is left out", LAST, "(0, splat(0))"),
+    replace("the earlier segments are left out", EARLIER, "(0, splat(0))"),
     replace(
         "the earlier segments have the lanes of the last one",
         EARLIER,
-        "compare(part, self.lanes, self.highs, group)",
+        "compare::<VALUES>(part, self.ones, self.highs, group)",
     ),
     // Comparisons.
     replace(
@@ -93,8 +93,8 @@ pub(super) const STEPS: &[Replacement] = &[
     ),
     replace(
         "the zero-lane test is left half",
-        "and_not(x, subtract(x, lanes.factor()))",
-        "subtract(x, lanes.factor())",
+        "and_not(x, subtract(x, ones.factor()))",
+        "subtract(x, ones.factor())",
     ),
     replace("the second word is not compared", ZEROS, "and(zeros[0], highs)"),
     replace("the first word is not compared", ZEROS, "and(zeros[1], highs)"),
@@ -115,6 +115,45 @@ pub(super) const STEPS: &[Replacement] = &[
         "shift_left::<{ nibbles::BITS }>(highs)",
     ),
     replace("a full probe finds in lanes that are not there", "found & ALL", "found"),
+    // Values.
+    replace(
+        "the zero-lane test subtracts within the values",
+        "multiplier(view.last.ones)",
+        "multiplier(view.last.lanes.ones())",
+    ),
+    replace("values of the first word only", VALUED, "words[0]"),
+    replace("values of the second word only", VALUED, "words[1]"),
+    replace("marks of the first word only", MARKED, "marks[0]"),
+    replace("marks of the second word only", MARKED, "marks[1]"),
+    replace("all marks count", "and(marks, subtract(splat(0), marks))", "marks"),
+    replace(
+        "values with fingerprints",
+        "and(slot, splat(mask(part.value_bits as usize).into()))",
+        "slot",
+    ),
+    replace(
+        "every item has a value",
+        "select(marks, or(value, splat(FOUND.into())), splat(0))",
+        "or(value, splat(FOUND.into()))",
+    ),
+    replace("values of the last segment only", SEGMENT, "all"),
+    replace("values of the first segment only", SEGMENT, "earlier"),
+    replace(
+        "a group's values are not written",
+        "values[..LANES].copy_from_slice(&store_low(answers))",
+        "()",
+    ),
+    replace(
+        "a burst's values at the same place",
+        "part_of::<VALUES>(values, place * LANES)",
+        "part_of::<VALUES>(values, 0)",
+    ),
+    replace(
+        "the window's values at the same place",
+        "part_of::<VALUES>(&mut values, start)",
+        "part_of::<VALUES>(&mut values, 0)",
+    ),
+    replace("a round's values at the same place", "place * LANES..", "0.."),
     // Loads.
     replace(
         "the first stripe's version for all",
@@ -164,8 +203,12 @@ pub(super) const STEPS: &[Replacement] = &[
     replace("misses are looked up again always", OPEN, "!found & lanes"),
     replace("the first lane is not looked up again", OPEN, "changed & !found & lanes & !1"),
     replace("the last lane is not looked up again", OPEN, "changed & !found & lanes & ALL >> 1"),
-    replace("a second lookup is forgotten", AGAIN, "{ view.look_up_again(open, hashes); found }"),
-    replace("first hits are forgotten", AGAIN, "view.look_up_again(open, hashes)"),
+    replace(
+        "a second lookup is forgotten",
+        AGAIN,
+        "{ view.look_up_again(open, hashes, values); found }",
+    ),
+    replace("first hits are forgotten", AGAIN, "view.look_up_again(open, hashes, values)"),
     // Bursts.
     replace("a burst's last group is not masked", BURST, "u64::from(few) << (place * LANES)"),
     replace("a burst's groups at the same place", BURST, "u64::from(few & lanes)"),
@@ -183,7 +226,10 @@ pub(super) const STEPS: &[Replacement] = &[
     replace(
         "the window's group is the next one",
         WINDOW,
-        "{ let _ = few; constants.look_up::<NESTED>(view, &*group, next, lanes, hashes) << start }",
+        "{
+        let _ = few;
+        constants.look_up::<NESTED, VALUES>(view, &*group, next, lanes, hashes, values) << start
+    }",
     ),
     replace("the window's groups at the same place", WINDOW, "few"),
     replace(
@@ -204,13 +250,13 @@ pub(super) const STEPS: &[Replacement] = &[
     replace("a round's groups at the same place", ROUND, "few"),
     replace(
         "a changed round is not looked up again",
-        "found |= view.look_up_again(!found, hashes)",
+        "found |= view.look_up_again(!found, hashes, values)",
         "()",
     ),
     replace(
         "a changed round's hits are forgotten",
-        "found |= view.look_up_again(!found, hashes)",
-        "found = view.look_up_again(!found, hashes)",
+        "found |= view.look_up_again(!found, hashes, values)",
+        "found = view.look_up_again(!found, hashes, values)",
     ),
     replace(
         "a round's last group is not masked",
@@ -221,33 +267,36 @@ pub(super) const STEPS: &[Replacement] = &[
     replace(
         "the rest of the batch is not counted",
         REST,
-        "{ contains::<NESTED>(view, hashes, position, answers); count }",
+        "{ contains::<NESTED, VALUES>(view, hashes, position, answers); count }",
     ),
     replace(
         "the first rounds are not counted",
         REST,
-        "contains::<NESTED>(view, hashes, position, answers)",
+        "contains::<NESTED, VALUES>(view, hashes, position, answers)",
     ),
     replace("the rest of the batch is left out", REST, "count"),
     replace(
         "the rest of the batch starts at 0",
         REST,
-        "count + contains::<NESTED>(view, hashes, 0, answers)",
+        "count + contains::<NESTED, VALUES>(view, hashes, 0, answers)",
     ),
 ];
 
 const HIGH: &str = "reflect(halved(first), halved(t), self.first_buckets)";
-const LAST: &str = "compare(&view.last, self.lanes, self.highs, group)";
-const EARLIER: &str = "compare(part, multiplier(lanes), splat(highs), group)";
+const LAST: &str = "compare::<VALUES>(&view.last, self.ones, self.highs, group)";
+const EARLIER: &str = "compare::<VALUES>(part, ones, highs, group)";
 const FINGERPRINT: &str = "add(self.min_fingerprint, reduce(mixed, self.fingerprints))";
 const REFLECT: &str = "reflect(first, t, self.buckets)";
 const ZEROS: &str = "and(or(zeros[0], zeros[1]), highs)";
+const VALUED: &str = "select(marks[0], words[0], words[1])";
+const MARKED: &str = "select(marks[0], marks[0], marks[1])";
+const SEGMENT: &str = "select(all, all, earlier)";
 const VERSIONS: &str = "gather(Stripe::versions(view.stripes), places)";
 const WORD: &str = "gather(part.words.as_ptr(), buckets)";
 const CHANGED: &str = "different(before, self.versions::<NESTED>(view, group))";
 const OPEN: &str = "changed & !found & lanes";
-const AGAIN: &str = "found | view.look_up_again(open, hashes)";
+const AGAIN: &str = "found | view.look_up_again(open, hashes, values)";
 const BURST: &str = "u64::from(few & lanes) << (place * LANES)";
 const WINDOW: &str = "few << start";
 const ROUND: &str = "few << (place * LANES)";
-const REST: &str = "count + contains::<NESTED>(view, hashes, position, answers)";
+const REST: &str = "count + contains::<NESTED, VALUES>(view, hashes, position, answers)";

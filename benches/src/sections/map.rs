@@ -1,0 +1,164 @@
+//! Maps against sets with the same slots per bucket: tables of the same size, the same keys, one
+//! pinned thread, alternately, in a second-level cache and in memory.
+
+use guira::{CuckooFilter, CuckooMap, Layout};
+use guira_bench::{BATCH, Keys, Pick, filter_of, table::Table};
+
+use crate::{
+    bar::Bar,
+    run::{Bench, Results, Section},
+    timing::{Beside, Clock, Rounds, STEP, over_keys, over_range},
+};
+
+/// The layout of each set, and the bits of a value of the map that it is compared with.
+const PAIRS: [(Layout, u32); 3] =
+    [(Layout::Plain4x16, 8), (Layout::Plain5x12, 4), (Layout::Plain6x10, 2)];
+
+/// Size in bytes of a table that stays in a second-level cache.
+const CACHED: usize = 256 << 10;
+
+/// What is compared, and the largest multiple of the set's time that reaches the target.
+const BARS: [(&str, f64); 2] = [("get, batch", 1.1), ("get, single", 1.15)];
+
+#[derive(Default)]
+pub struct Map {
+    rounds: Rounds,
+}
+
+impl Section for Map {
+    fn measure(&mut self, bench: &Bench) {
+        bench.cores.pin(1);
+        for round in 0..bench.rounds {
+            bench.say(format!("maps, round {} of {}", round + 1, bench.rounds));
+            for pair in PAIRS {
+                compare(("in L2", CACHED), pair, round as u64, &mut self.rounds);
+                compare(("in memory", bench.bytes), pair, round as u64, &mut self.rounds);
+            }
+        }
+    }
+
+    fn report(&self, results: &mut Results) {
+        for (what, most) in BARS {
+            let lookups = self.rounds.medians().filter(|(name, ..)| name.contains(what));
+            let worst = lookups.max_by(|a, b| a.3.total_cmp(&b.3));
+            let (name, .., times) = worst.unwrap_or(("", 0.0, 0.0, f64::NAN));
+            results.bars.push(
+                Bar::at_most(format!("map: {what}"), most, times, "of the set's lookup")
+                    .note(format!("worst: {name}")),
+            );
+        }
+        let mut table = Table::new("map", &["map, one thread", "ns", "set, ns", "of the set"]);
+        for (name, nanoseconds, set, times) in self.rounds.medians() {
+            let figures = [format!("{nanoseconds:.1}"), format!("{set:.1}")];
+            let [nanoseconds, set] = figures;
+            table.push(vec![name.into(), nanoseconds, set, format!("{times:.2}")]);
+        }
+        results.tables.push(table);
+    }
+}
+
+/// Values of the keys of a block.
+fn values(block: &[u64], bits: u32) -> [u16; BATCH] {
+    let mut values = [0; BATCH];
+    for (value, key) in values.iter_mut().zip(block) {
+        *value = (key % (1 << bits)) as u16;
+    }
+    values
+}
+
+/// Fills, looks up, replaces and removes, in a map and in a set alternately.
+fn compare(
+    (place, bytes): (&str, usize),
+    (layout, bits): (Layout, u32),
+    round: u64,
+    rounds: &mut Rounds,
+) {
+    let set = filter_of(layout, bytes);
+    let items = set.capacity() as u64;
+    let valued = Layout::with_values(layout.slots_per_bucket(), bits).expect("a layout");
+    let map = CuckooMap::builder().capacity(set.capacity()).layout(valued).seed(1).build();
+    let map = map.expect("memory");
+    let keys = Keys::new(round);
+    let mut note = |what: &str,
+                    of_map: &mut dyn FnMut(&CuckooMap) -> Clock,
+                    of_set: &mut dyn FnMut(&CuckooFilter) -> Clock| {
+        let beside = Beside { nanoseconds: of_map(&map).per_key(), floor: of_set(&set).per_key() };
+        rounds.note(format!("{layout:?}, {place}: {what}"), beside);
+    };
+    note(
+        "insert, empty to capacity, batch",
+        &mut |map| {
+            over_range(keys, 0..items, |block| {
+                let values = values(block, bits);
+                map.by_hash().insert_batch(block, &values[..block.len()]).expect("room");
+            })
+        },
+        &mut |set| {
+            over_range(keys, 0..items, |block| set.by_hash().insert_batch(block).expect("room"))
+        },
+    );
+    let (mut got, mut found) = ([None; BATCH], [false; BATCH]);
+    for present in [0, 50, 100] {
+        for pass in 0..3 {
+            let targets = keys.pick(STEP as usize, Pick { present, inserted: (0, items) }, pass);
+            note(
+                &format!("get, batch, {present} % present"),
+                &mut |map| {
+                    over_keys(&targets, |block| {
+                        map.by_hash().get_batch(block, &mut got[..block.len()])
+                    })
+                },
+                &mut |set| {
+                    over_keys(&targets, |block| {
+                        set.by_hash().contains_batch(block, &mut found[..block.len()])
+                    })
+                },
+            );
+            note(
+                &format!("get, single, {present} % present"),
+                &mut |map| {
+                    over_keys(&targets, |block| {
+                        let values = block.iter().filter_map(|&key| map.by_hash().get(key));
+                        values.fold(0, |all, value| all ^ value)
+                    })
+                },
+                &mut |set| {
+                    over_keys(&targets, |block| {
+                        block.iter().filter(|&&key| set.by_hash().contains(key)).count()
+                    })
+                },
+            );
+        }
+    }
+    let step = STEP.min(items / 20);
+    note(
+        "replace of the map, insert_unique of the set, single",
+        &mut |map| {
+            over_range(keys, 0..step, |block| {
+                let (values, map) = (values(block, bits), map.by_hash());
+                let mut pairs = block.iter().zip(values);
+                assert!(pairs.all(|(&key, value)| map.replace(key, value, value)), "is present");
+            })
+        },
+        &mut |set| {
+            over_range(keys, 0..step, |block| {
+                block.iter().filter(|&&key| set.by_hash().insert_unique(key) == Ok(true)).count()
+            })
+        },
+    );
+    note(
+        "remove, batch",
+        &mut |map| {
+            over_range(keys, 0..step, |block| {
+                let (values, mut removed) = (values(block, bits), [false; BATCH]);
+                let removed = &mut removed[..block.len()];
+                map.by_hash().remove_batch(block, &values[..block.len()], removed)
+            })
+        },
+        &mut |set| {
+            over_range(keys, 0..step, |block| {
+                set.by_hash().remove_batch(block, &mut [false; BATCH][..block.len()])
+            })
+        },
+    );
+}

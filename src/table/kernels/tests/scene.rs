@@ -1,0 +1,201 @@
+//! What the tests of kernels look up: words and stripes without a table, beside a thread that bumps
+//! versions.
+
+use std::{
+    sync::{Mutex, PoisonError},
+    thread,
+};
+
+use super::*;
+use crate::table::{Addressing, Pair, Stripes, Valued, batch::Source};
+
+/// Empty words, and their stripes.
+pub(super) struct Scene {
+    pub(super) words: Vec<Word>,
+    pub(super) stripes: Stripes,
+    /// Whether the words are those of the last segment of a chain.
+    nested: bool,
+    /// `VALUE_BITS`, or 0.
+    value_bits: u32,
+}
+
+/// The answers of a batch, and their sum.
+#[derive(Debug, PartialEq)]
+pub(super) struct Found(pub(super) Vec<bool>, pub(super) usize);
+
+impl Scene {
+    pub(super) fn new(nested: bool, value_bits: u32) -> Self {
+        let words = (0..BUCKETS).map(|_| Word::new(0)).collect();
+        let stripes = Stripes::new(BUCKETS as u64).expect("memory");
+        // Now no version is zero, the value that memory which was never written may have.
+        stripes.as_slice().iter().for_each(|stripe| stripe.lock().bump());
+        Self { words, stripes, nested, value_bits }
+    }
+
+    /// The addressing of the last segment.
+    pub(super) fn last(&self) -> Addressing<Nested> {
+        let nesting = Nested::new(LEVEL, FIRST_FINGERPRINTS, EXTRA).with_values(self.value_bits);
+        Addressing::nested(BUCKETS as u64 >> LEVEL, nesting)
+    }
+
+    /// The fingerprint with the value zero, and both buckets.
+    pub(super) fn entry(&self, hash: u64) -> Pair {
+        let mixed = mix(hash, SEED);
+        if self.nested {
+            return self.last().pair(mixed);
+        }
+        let buckets = self.words.len() as u64;
+        Addressing::nested(buckets, Valued::new(self.value_bits)).pair::<L>(mixed)
+    }
+
+    /// The value of an item.
+    pub(super) fn value(&self, hash: u64) -> u16 {
+        (hash % (1 << self.value_bits)) as u16
+    }
+
+    /// The fingerprint that selects the stripe, and both buckets.
+    pub(super) fn pair(&self, hash: u64) -> Pair {
+        let Pair { fingerprint, buckets } = self.entry(hash);
+        let extra_bits = self.value_bits + if self.nested { EXTRA } else { 0 };
+        Pair { fingerprint: Fingerprint::new(fingerprint.get() >> extra_bits), buckets }
+    }
+
+    /// Writes an item into its first bucket, alone.
+    pub(super) fn put(&self, hash: u64) {
+        let Pair { fingerprint, buckets } = self.entry(hash).with_value(self.value(hash));
+        self.words[buckets[0] as usize].store(fingerprint.get().into(), Relaxed);
+    }
+
+    /// The number of the stripe of a hash.
+    pub(super) fn stripe(&self, hash: u64) -> usize {
+        self.pair(hash).fingerprint.get() as usize % self.stripes.as_slice().len()
+    }
+
+    /// Hashes of so many different items that satisfy `wanted`.
+    pub(super) fn hashes(&self, count: usize, wanted: impl Fn(usize) -> bool) -> Vec<u64> {
+        (0..).filter(|&hash| wanted(self.stripe(hash))).take(count).collect()
+    }
+
+    /// Looks up a batch. No item is present, so only a second lookup, by `lookup`, can find one.
+    pub(super) fn look_up(
+        &self,
+        (kernel, way, prefetches): (Kernel, Way, bool),
+        hashes: &[u64],
+        lookup: &dyn Fn(u64) -> bool,
+    ) -> Found {
+        let lookup = |hash| lookup(hash).then_some(self.value(hash));
+        let part = Part { prefetches, ..Part::of::<L>(&self.words, self.value_bits) };
+        // With more levels than segments, as in a chain that grows by larger steps.
+        let earlier = [(1, 0), (LEVEL, EXTRA)].map(|(bucket_shift, fingerprint_shift)| Part {
+            words: &self.words[..BUCKETS >> bucket_shift],
+            bucket_shift,
+            fingerprint_shift,
+            ..part
+        });
+        let single = View {
+            seed: SEED,
+            stripes: self.stripes.as_slice(),
+            min_fingerprint: L::MIN_FINGERPRINT,
+            fingerprints: fingerprints::<L>(self.value_bits),
+            level: 0,
+            extra_bits: 0,
+            last: part,
+            earlier: &[],
+            lookup: &lookup,
+        };
+        let (min_fingerprint, fingerprints) = self.last().nesting().fingerprints();
+        let (level, extra_bits) = (LEVEL, EXTRA);
+        let nested =
+            View { min_fingerprint, fingerprints, level, extra_bits, earlier: &earlier, ..single };
+        let (mut found, mut values) = (vec![false; hashes.len()], vec![None; hashes.len()]);
+        let mut answers = Answers::Each(&mut found);
+        let mut with_values = Answers::Values(&mut values);
+        let how = (kernel, way);
+        // SAFETY: `everywhere` takes kernels that the processor has.
+        let count = unsafe {
+            match (self.nested, self.value_bits) {
+                (false, 0) => by::<false, false>(how, &single, hashes, &mut answers),
+                (true, 0) => by::<true, false>(how, &nested, hashes, &mut answers),
+                (false, _) => by::<false, true>(how, &single, hashes, &mut with_values),
+                (true, _) => by::<true, true>(how, &nested, hashes, &mut with_values),
+            }
+        };
+        if self.value_bits > 0 {
+            for ((found, value), &hash) in found.iter_mut().zip(values).zip(hashes) {
+                *found = value.is_some();
+                assert_eq!(value.unwrap_or(self.value(hash)), self.value(hash), "{how:?}");
+            }
+        }
+        Found(found, count)
+    }
+
+    /// Calls `test` while a thread bumps the versions of these items' stripes in turn. It also
+    /// writes their words, as they are, so that the loads of a lookup take longer.
+    pub(super) fn beside_bumps(&self, hashes: &[u64], test: impl Fn()) {
+        // One test at a time: threads without a processor of their own hardly interleave.
+        static ALONE: Mutex<()> = Mutex::new(());
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        // Relaxed is enough: the flag publishes nothing, and the words keep their values.
+        let stop = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for &hash in hashes.iter().cycle() {
+                    if stop.load(Relaxed) {
+                        return;
+                    }
+                    self.stripes.of(self.pair(hash).fingerprint).lock().bump();
+                    for bucket in self.pair(hash).buckets {
+                        self.words[bucket as usize].store(0, Relaxed);
+                    }
+                }
+            });
+            // The thread ends also if the test panics.
+            let _stop = OnDrop(|| stop.store(true, Relaxed));
+            test();
+        });
+    }
+}
+
+/// Looks up a batch by a kernel that the processor must have.
+unsafe fn by<const NESTED: bool, const VALUES: bool>(
+    (kernel, way): (Kernel, Way),
+    view: &View<'_>,
+    hashes: &[u64],
+    answers: &mut Answers<'_>,
+) -> usize {
+    let mut source = Hashes::new(Source::Slice(hashes), SEED);
+    let mut values = [0; MAX_BURST];
+    let values = part_of::<VALUES>(&mut values, 0);
+    // SAFETY: the caller promises that the processor has the instructions.
+    unsafe {
+        match (way, kernel) {
+            (Way::Burst, Kernel::Avx512) => {
+                let found = avx512::contains_burst::<NESTED, VALUES>(view, hashes, values);
+                answers.put(0, found, values, hashes.len())
+            }
+            (Way::Burst, _) => {
+                let found = avx2::contains_burst::<NESTED, VALUES>(view, hashes, values);
+                answers.put(0, found, values, hashes.len())
+            }
+            (Way::Gathered, Kernel::Avx512) => {
+                avx512::contains::<NESTED, VALUES>(view, &mut source, 0, answers)
+            }
+            (Way::Gathered, _) => avx2::contains::<NESTED, VALUES>(view, &mut source, 0, answers),
+            (Way::Copied, Kernel::Avx512) => {
+                avx512::contains_by_copies::<NESTED, VALUES>(view, &mut source, answers)
+            }
+            (Way::Copied, _) => {
+                avx2::contains_by_copies::<NESTED, VALUES>(view, &mut source, answers)
+            }
+        }
+    }
+}
+
+/// Calls a function when it is dropped.
+struct OnDrop<F: Fn()>(F);
+
+impl<F: Fn()> Drop for OnDrop<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
