@@ -36,7 +36,7 @@ impl<N: Nesting> Table<N> {
     #[must_use]
     pub fn get<L: BucketLayout>(&self, pair: Pair) -> Option<u16> {
         loop {
-            // mutant: get-late-version, get-version-relaxed
+            // mutant: get-late-version, get-version-relaxed, get-words-relaxed
             let (words, unchanged) = self.read::<[u64; 2]>(pair);
             if let Some(value) = self.value_in::<L>(pair, words) {
                 return Some(value);
@@ -73,7 +73,7 @@ impl<N: Nesting> Table<N> {
     #[must_use]
     pub fn candidates<L: BucketLayout>(&self, pair: Pair) -> Candidates {
         loop {
-            // mutant: values-late-version, values-version-relaxed
+            // mutant: values-late-version, values-version-relaxed, values-words-relaxed
             let (words, unchanged) = self.read::<[u64; 2]>(pair);
             // Also if there are matches: another value may have gone from one word to the other.
             // mutant: values-no-validation, values-unvalidated-match
@@ -91,7 +91,6 @@ impl<N: Nesting> Table<N> {
         let distinct = if pair.buckets[0] == pair.buckets[1] { 1 } else { 2 };
         for &word in &words[..distinct] {
             // The exact test: every mark is right.
-            // mutant: values-short-test
             let mut matches = L::LANES.zeros((word ^ pattern) & !self.values::<L>());
             while matches != 0 {
                 candidates.push(self.value_at::<L>(word, matches));
@@ -106,6 +105,8 @@ impl<N: Nesting> Table<N> {
     pub fn contains_value<L: BucketLayout>(&self, pair: Pair) -> bool {
         let pattern = L::pattern(pair.fingerprint);
         loop {
+            // mutant: contains-value-late-version, contains-value-version-relaxed
+            // mutant: contains-value-words-relaxed
             let (words, unchanged) = self.read::<[u64; 2]>(pair);
             let found = L::either_contains(words, pattern);
             // mutant: contains-value-no-validation
@@ -133,7 +134,8 @@ impl<N: Nesting> Table<N> {
         new: u16,
     ) -> bool {
         let key = Pair { fingerprint: self.key(pair.fingerprint), ..pair };
-        // mutant: replace-no-bump, replace-late-bump
+        // mutant: replace-no-bump, replace-late-bump, replace-bump-relaxed, replace-clear-relaxed
+        // mutant: replace-by-key, replace-not-stored
         self.clear_one::<L>(guard, pair, Some(key.with_value(new).fingerprint))
     }
 

@@ -45,20 +45,20 @@ pub(super) const FAULTS: &[Fault] = &[
         "unique-lock-gap",
         "the lock is released between the scan and the addition",
         Before(
-            "if self.count_locked::<L>(&guard, pair) > 0 { return Ok(false); }
+            "if self.count_locked::<L>(&guard, pair) > 0 { return Ok(Some(pair.fingerprint)); }
              drop(guard);
-             return self.insert::<L>(pair).map(|()| true);",
+             return self.insert::<L>(pair).map(|()| None);",
         ),
     ),
     fault(
         "unique-two-reads",
         "presence and room are decided by two reads",
-        Before("return self.add::<L>(pair).then_some(true);"),
+        Before("return if self.add::<L>(pair) { Addition::Added } else { Addition::NoRoom };"),
     ),
     fault(
         "unique-no-second-scan",
         "no scan after making room",
-        After("if made_room.is_ok() && self.add::<L>(pair) { return Ok(true); }"),
+        After("if made_room.is_ok() && self.add::<L>(pair) { return Ok(None); }"),
     ),
     fault("unique-no-last-scan", "no scan before `Full` is returned", After("made_room?;")),
     // Removals.
