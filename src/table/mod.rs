@@ -243,6 +243,12 @@
 //! Whoever needs a lock waits while the words are copied, so nothing else is done under the locks.
 //! The memory of the copy is allocated and touched before, and the copied items are counted after.
 //!
+//! # Values
+//!
+//! In a table with values, the last bits of what a slot holds are a value. Adding, moving, and
+//! removing a fingerprint concern all bits of the slot. Stripes, alternate buckets, lookups, and
+//! counts leave the value out. `values.rs` has the argument, and that for replacing a value.
+//!
 //! # Order across pairs
 //!
 //! The calls on one pair take effect in one order. Across pairs there is happens-before, and no
