@@ -1,4 +1,4 @@
-//! Random programs of a few threads on tiny filters, and a check that every history is
+//! Random programs of a few threads on tiny filters and maps, and a check that every history is
 //! linearizable: that its calls can be put into one order that a multiset explains (see `history`).
 //!
 //! - `cargo test --test linearizability`: on real threads.
@@ -13,7 +13,8 @@
 //! The programs run on tables of 2 to 4 buckets, and on chains that grow from 1 or 2 buckets, with
 //! five classes of items. So aliases, duplicates, moves, full buckets and new segments are
 //! frequent: the test counts them, and fails if there were too few. Threads remove only what they
-//! inserted, or what they were given before they started.
+//! inserted, or what they were given before they started. In a map, a class is a pair with a value,
+//! two or three classes share each pair, and threads replace only values of their own.
 
 mod common;
 mod history;
@@ -23,12 +24,12 @@ use guira::{
     InsertError,
     raw::{Chain, Plain},
 };
-use history::{Answer, CLASSES, Event, OneTable, TableWorld, Target, is_linearizable};
+use history::{Answer, CLASSES, Event, OneMap, OneTable, TableWorld, Target, is_linearizable};
 
 /// On real threads.
 #[cfg(not(shuttle))]
 mod threads {
-    use super::{Chain, OneTable, history::real::run};
+    use super::{Chain, OneMap, OneTable, history::real::run};
 
     #[test]
     fn two_on_a_table() {
@@ -38,6 +39,16 @@ mod threads {
     #[test]
     fn three_on_a_table() {
         run::<OneTable>(3);
+    }
+
+    #[test]
+    fn two_on_a_map() {
+        run::<OneMap>(2);
+    }
+
+    #[test]
+    fn three_on_a_map() {
+        run::<OneMap>(3);
     }
 
     #[test]
@@ -55,13 +66,18 @@ mod threads {
 #[cfg(shuttle)]
 mod schedules {
     use super::{
-        Chain, OneTable,
+        Chain, OneMap, OneTable,
         history::modelled::{pct, random},
     };
 
     #[test]
     fn random_on_a_table() {
         random::<OneTable>();
+    }
+
+    #[test]
+    fn random_on_a_map() {
+        random::<OneMap>();
     }
 
     #[test]
@@ -72,6 +88,11 @@ mod schedules {
     #[test]
     fn pct_on_a_table() {
         pct::<OneTable>();
+    }
+
+    #[test]
+    fn pct_on_a_map() {
+        pct::<OneMap>();
     }
 
     #[test]
