@@ -66,6 +66,16 @@ pub fn relocate(map: &Map, item: Pair, value: u16, from: u32) -> bool {
     map.relocate::<V>(Move { fingerprint, from, to: 1 - from }, None)
 }
 
+/// Adds a copy of an item with this value, or returns the value that it has.
+///
+/// # Panics
+/// If there is no room.
+#[must_use]
+pub fn get_or_insert(map: &Map, pair: Pair) -> Option<u16> {
+    let found = map.get_or_insert::<V>(pair).expect("room");
+    found.map(|copy| map.value_of(copy))
+}
+
 /// Returns all values of an item, sorted.
 #[must_use]
 pub fn values(map: &Map, item: Pair) -> Vec<u16> {

@@ -210,5 +210,7 @@ fn len_of_a_map_beside_writers() {
         // A removal that finds nothing must not be counted.
         seen.note_if(map.by_hash().remove(1, 6), "one left", "none left");
         assert_eq!((map.len(), map.by_hash().remove(1, 6)), (0, false));
+        map.by_hash().insert(1, 5).expect("room");
+        assert_eq!(map.len(), 1);
     });
 }

@@ -3,9 +3,10 @@
 use guira::{InsertError, raw::Pair};
 use guira_loom_tests::{
     EVERY_WAY, Mark, check,
-    values::{Map, V, assert_values, item, map, put, relocate, reversed, spawn, values},
+    values::{
+        Map, V, assert_values, get_or_insert, item, map, put, relocate, reversed, spawn, values,
+    },
 };
-use loom::sync::Arc;
 
 /// Values of the models.
 const A: u16 = 1;
@@ -13,12 +14,13 @@ const B: u16 = 2;
 const C: u16 = 3;
 
 /// Runs a reader of an item with the value A beside a writer that calls `set_up` before and `write`
-/// beside it. Notes when the reader ran.
+/// beside it. Notes when the reader ran. In the end the copies must have the values `left`.
 fn beside(
     name: &str,
     floor: usize,
     set_up: fn(&Map, Pair),
     write: fn(&Map, Pair),
+    left: &'static [u16],
     read: fn(&Map, Pair),
 ) {
     check(name, floor, EVERY_WAY, move |seen| {
@@ -37,6 +39,7 @@ fn beside(
         write(&map, item);
         done.set();
         reader.join().unwrap();
+        assert_values(&map, item, left);
     });
 }
 
@@ -44,7 +47,6 @@ fn beside(
 /// the first one.
 fn move_past_alias(map: &Map, item: Pair) {
     assert!(relocate(map, item, A, 1));
-    assert_values(map, item, &[A, B]);
 }
 
 /// Puts an alias with the value B, and the item with the value A, into the second bucket.
@@ -58,7 +60,7 @@ fn both_in_the_second_bucket(map: &Map, item: Pair) {
 fn get_beside_a_move() {
     let set_up = |map: &Map, item| put(map, item, A, 1);
     let write = |map: &Map, item| assert!(relocate(map, item, A, 1));
-    beside("values_get_move", 423, set_up, write, |map, item| {
+    beside("values_get_move", 423, set_up, write, &[A], |map, item| {
         assert_eq!(map.get::<V>(item), Some(A), "an item that is in the table was missed");
     });
 }
@@ -68,7 +70,7 @@ fn get_beside_a_move() {
 fn contains_beside_a_move() {
     let set_up = |map: &Map, item| put(map, item, A, 1);
     let write = |map: &Map, item| assert!(relocate(map, item, A, 1));
-    beside("values_contains_move", 423, set_up, write, |map, item| {
+    beside("values_contains_move", 423, set_up, write, &[A], |map, item| {
         assert!(map.contains::<V>(item), "an item that is in the table was missed");
     });
 }
@@ -77,18 +79,54 @@ fn contains_beside_a_move() {
 /// alias's slot.
 #[test]
 fn listing_beside_a_move() {
-    beside("values_list_move", 543, both_in_the_second_bucket, move_past_alias, |map, item| {
-        let found = values(map, item);
-        assert!([&[A, B][..], &[A, A, B]].contains(&&found[..]), "{found:?}");
-    });
+    beside(
+        "values_list_move",
+        543,
+        both_in_the_second_bucket,
+        move_past_alias,
+        &[A, B],
+        |map, item| {
+            let found = values(map, item);
+            assert!([&[A, B][..], &[A, A, B]].contains(&&found[..]), "{found:?}");
+        },
+    );
+}
+
+/// Catches a listing that has neither the old nor the new value of an item that is moved and
+/// replaced.
+#[test]
+fn listing_beside_a_move_and_a_replacement() {
+    let write = |map: &Map, item: Pair| {
+        assert!(relocate(map, item, A, 1));
+        assert!(map.replace::<V>(item.with_value(A), C));
+    };
+    beside(
+        "values_list_move_replace",
+        44_600,
+        both_in_the_second_bucket,
+        write,
+        &[B, C],
+        |map, item| {
+            let found = values(map, item);
+            let expected: [&[u16]; 3] = [&[A, B], &[A, A, B], &[B, C]];
+            assert!(expected.contains(&&found[..]), "{found:?}");
+        },
+    );
 }
 
 /// Catches a `contains_value` that is not validated because it found an alias, or at all.
 #[test]
 fn contains_value_beside_a_move() {
-    beside("values_probe_move", 423, both_in_the_second_bucket, move_past_alias, |map, item| {
-        assert!(map.contains_value::<V>(item.with_value(A)), "a value was missed");
-    });
+    beside(
+        "values_probe_move",
+        423,
+        both_in_the_second_bucket,
+        move_past_alias,
+        &[A, B],
+        |map, item| {
+            assert!(map.contains_value::<V>(item.with_value(A)), "a value was missed");
+        },
+    );
 }
 
 /// Replaces the value of an item in the first bucket by A, then the value A of its alias in the
@@ -96,7 +134,6 @@ fn contains_value_beside_a_move() {
 fn swap_values(map: &Map, item: Pair) {
     assert!(map.replace::<V>(item.with_value(B), A));
     assert!(map.replace::<V>(reversed(item.with_value(A)), B));
-    assert_values(map, item, &[A, B]);
 }
 
 /// Puts an item with the value B into the first bucket, and its alias with the value A into the
@@ -110,7 +147,7 @@ fn one_in_each_bucket(map: &Map, item: Pair) {
 /// validate it: a value that an item or its alias had at each moment is not listed.
 #[test]
 fn listing_beside_replacements_of_two_aliases() {
-    beside("values_list_swap", 33_500, one_in_each_bucket, swap_values, |map, item| {
+    beside("values_list_swap", 33_500, one_in_each_bucket, swap_values, &[A, B], |map, item| {
         assert!(values(map, item).contains(&A), "a value was missed");
     });
 }
@@ -118,7 +155,7 @@ fn listing_beside_replacements_of_two_aliases() {
 /// Catches a `contains_value` that misses a value which an item or its alias had at each moment.
 #[test]
 fn contains_value_beside_replacements_of_two_aliases() {
-    beside("values_probe_swap", 2_800, one_in_each_bucket, swap_values, |map, item| {
+    beside("values_probe_swap", 2_800, one_in_each_bucket, swap_values, &[A, B], |map, item| {
         assert!(map.contains_value::<V>(item.with_value(A)), "a value was missed");
     });
 }
@@ -128,7 +165,6 @@ fn contains_value_beside_replacements_of_two_aliases() {
 fn insert_and_replace(map: &Map, item: Pair) {
     map.insert::<V>(item.with_value(A)).expect("room");
     assert!(map.replace::<V>(reversed(item.with_value(A)), B));
-    assert_values(map, item, &[A, B]);
 }
 
 /// Catches a replacement that bumps the version or stores the slot by Relaxed: whoever sees it does
@@ -136,7 +172,7 @@ fn insert_and_replace(map: &Map, item: Pair) {
 #[test]
 fn contains_value_beside_an_alias_and_a_replacement() {
     let set_up = |map: &Map, item| put(map, item, A, 1);
-    beside("values_probe_alias", 1_000, set_up, insert_and_replace, |map, item| {
+    beside("values_probe_alias", 1_000, set_up, insert_and_replace, &[A, B], |map, item| {
         assert!(map.contains_value::<V>(item.with_value(A)), "a value was missed");
     });
 }
@@ -145,7 +181,7 @@ fn contains_value_beside_an_alias_and_a_replacement() {
 #[test]
 fn listing_beside_an_alias_and_a_replacement() {
     let set_up = |map: &Map, item| put(map, item, A, 1);
-    beside("values_list_alias", 1_300, set_up, insert_and_replace, |map, item| {
+    beside("values_list_alias", 1_300, set_up, insert_and_replace, &[A, B], |map, item| {
         assert!(values(map, item).contains(&A), "a value was missed");
     });
 }
@@ -238,12 +274,6 @@ fn replacement_beside_a_removal() {
     });
 }
 
-/// The value that `get_or_insert` finds.
-fn get_or_insert(map: &Map, pair: Pair) -> Option<u16> {
-    let found = map.get_or_insert::<V>(pair).expect("room");
-    found.map(|copy| map.value_of(copy))
-}
-
 /// Catches two calls of `get_or_insert` that both add the item because their values differ, and one
 /// that returns its own value for the value that it found.
 #[test]
@@ -312,110 +342,4 @@ fn full_buckets_beside_a_replacement() {
         seen.note("too many");
         assert_values(&map, item, &[A, B, C, C]);
     });
-}
-
-/// Writes before `write` and reads what was written if `find` returns the value B.
-fn publish(
-    name: &str,
-    floor: usize,
-    set_up: fn(&Map, Pair),
-    write: fn(&Map, Pair),
-    find: fn(&Map, Pair) -> bool,
-) {
-    check(name, floor, &["found", "not yet"], move |seen| {
-        let map = map();
-        let item = item(&map, 0, 0);
-        set_up(&map, item);
-        let written = Arc::new(loom::cell::UnsafeCell::new(0));
-        // The writing thread comes first: see `Word::load_to_change`.
-        let finder = {
-            let (written, seen) = (written.clone(), seen.clone());
-            spawn(&map, move |map| {
-                if seen.note_if(find(map, item), "found", "not yet") {
-                    // SAFETY: written before the value was stored, and not since.
-                    written.with(|written| assert_eq!(unsafe { *written }, 1));
-                }
-            })
-        };
-        // SAFETY: no thread reads it before it has found the value.
-        written.with_mut(|written| unsafe { *written = 1 });
-        write(&map, item);
-        finder.join().unwrap();
-    });
-}
-
-/// Inserts the item with the value B.
-fn insert(map: &Map, item: Pair) {
-    map.insert::<V>(item.with_value(B)).expect("room");
-}
-
-/// Replaces the value A by B.
-fn replace(map: &Map, item: Pair) {
-    assert!(map.replace::<V>(item.with_value(A), B));
-}
-
-/// Catches a `get` that returns a value but does not happen after its insert.
-#[test]
-fn insert_happens_before_a_get() {
-    publish("values_publish_get", 32, |_, _| (), insert, |map, item| map.get::<V>(item) == Some(B));
-}
-
-/// Catches a listing that does not happen after the inserts of the values in it.
-#[test]
-fn insert_happens_before_a_listing() {
-    publish(
-        "values_publish_list",
-        32,
-        |_, _| (),
-        insert,
-        |map, item| values(map, item).contains(&B),
-    );
-}
-
-/// Catches a `contains_value` that does not happen after the insert of the value.
-#[test]
-fn insert_happens_before_a_contains_value() {
-    publish(
-        "values_publish_probe",
-        32,
-        |_, _| (),
-        insert,
-        |map, item| map.contains_value::<V>(item.with_value(B)),
-    );
-}
-
-/// Catches a `get_or_insert` that does not publish the value that it adds.
-#[test]
-fn get_or_insert_happens_before_a_get() {
-    let write = |map: &Map, item: Pair| {
-        assert_eq!(get_or_insert(map, item.with_value(B)), None);
-    };
-    publish(
-        "values_publish_unique",
-        32,
-        |_, _| (),
-        write,
-        |map, item| map.get::<V>(item) == Some(B),
-    );
-}
-
-/// Catches a replacement that does not publish the new value.
-#[test]
-fn replacement_happens_before_a_get() {
-    let set_up = |map: &Map, item| put(map, item, A, 1);
-    publish("values_publish_replace", 280, set_up, replace, |map, item| {
-        map.get::<V>(item) == Some(B)
-    });
-}
-
-/// Catches a replacement that succeeds but does not happen after the insert of what it replaces.
-#[test]
-fn insert_happens_before_a_replacement() {
-    publish(
-        "values_publish_replaced",
-        9,
-        |_, _| (),
-        insert,
-        |map, item| map.replace::<V>(item.with_value(B), C),
-    );
 }
