@@ -64,10 +64,18 @@ pub(super) const FAULTS: &[Fault] = &[
     // Removals.
     fault("remove-no-lock", "`remove` takes no lock", During("lock-skipped")),
     fault("remove-no-bump", "a removal does not bump the version", Delete),
-    fault("remove-late-bump", "a removal bumps the version after the clearing", Delay(1)),
+    fault(
+        "remove-late-bump",
+        "a removal bumps the version after the clearing",
+        Before(
+            "let cleared = self.clear_slot::<L>(guard, bucket, word, pattern, incoming);
+             guard.bump();
+             return cleared;",
+        ),
+    ),
     fault("remove-bump-relaxed", "a removal bumps the version by Relaxed", Weaken(Release)),
     fault("remove-clear-relaxed", "a removal clears by Relaxed", Weaken(Release)),
-    fault("remove-not-cleared", "`remove` returns `true` and clears nothing", Delete),
+    fault("remove-not-cleared", "`remove` returns `true` and clears nothing", Instead("true")),
     fault(
         "clear-slot-drops-incoming",
         "the incoming fingerprint is not stored",

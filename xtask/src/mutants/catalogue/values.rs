@@ -111,10 +111,10 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "relocate-by-key",
         "a move clears a copy with any value",
-        Instead(
+        Condition(
             "{
                  let copy = L::pattern(self.first_match::<L>(seen, step.fingerprint));
-                 self.clear_slot::<L>(&guard, step.from, seen, copy, incoming)
+                 !self.clear_slot::<L>(&guard, step.from, seen, copy, incoming)
              }",
         ),
     ),
