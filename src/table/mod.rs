@@ -25,6 +25,7 @@
 //!   same pair are *aliases*: the table cannot distinguish them. Every pair belongs to a stripe,
 //!   which consists of a lock and a *version*, a counter that only grows. The fingerprint alone
 //!   selects the stripe, so both buckets lead to the same stripe.
+//! - **Values.** In a table with values, a fingerprint ends in a value: see `values.rs`.
 //!
 //! # Steps
 //!
@@ -242,12 +243,6 @@
 //!
 //! Whoever needs a lock waits while the words are copied, so nothing else is done under the locks.
 //! The memory of the copy is allocated and touched before, and the copied items are counted after.
-//!
-//! # Values
-//!
-//! In a table with values, the last bits of what a slot holds are a value. Adding, moving, and
-//! removing a fingerprint concern all bits of the slot. Stripes, alternate buckets, lookups, and
-//! counts leave the value out. `values.rs` has the argument, and that for replacing a value.
 //!
 //! # Order across pairs
 //!

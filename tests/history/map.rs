@@ -65,7 +65,7 @@ fn copies<L: BucketLayout>(table: &Table<Valued>, key: Pair, value: usize) -> us
 impl MapWorld {
     /// A world with this layout, this many buckets, and random pairs. Classes with the same number
     /// in `keys` have the same pair.
-    fn of<L: BucketLayout>(
+    pub fn of<L: BucketLayout>(
         rng: &mut SmallRng,
         value_bits: u32,
         buckets: u32,
@@ -102,6 +102,12 @@ impl MapWorld {
         let classes = std::array::from_fn(class);
         let (call, copies) = (call::<L>, copies::<L>);
         Self { addressing, slots_per_bucket, call, copies, pairs, classes }
+    }
+
+    /// Whether a class has two buckets.
+    pub fn has_two_buckets(&self, class: usize) -> bool {
+        let [here, there] = self.pairs[class][0].buckets;
+        here != there
     }
 
     /// The pair without its value.

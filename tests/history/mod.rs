@@ -23,7 +23,7 @@ mod target;
 
 use std::fmt::Write;
 
-pub use map::OneMap;
+pub use map::{MapWorld, OneMap};
 pub use program::{Kind, Program, Step, programs, variable};
 pub use run::Run;
 pub use sights::Sights;
@@ -214,6 +214,10 @@ impl Event {
 /// The steps of a call: one, or for `values` one for each value.
 fn steps(event: &Event) -> Vec<Answer> {
     let Answer::Values(found) = event.answer else { return vec![event.answer] };
+    if found == [false; CLASSES] {
+        // There was no copy, whatever its value, at one moment.
+        return vec![Answer::Get(None)];
+    }
     let aliases = (0..CLASSES).filter(|&class| found[class] || event.class.aliases[class]);
     aliases.map(|class| Answer::Holds(class, found[class])).collect()
 }

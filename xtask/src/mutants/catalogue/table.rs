@@ -89,7 +89,7 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "clear-slot-plain-store",
         "the slot is cleared by a plain store",
-        Before("self.buckets.bucket(bucket).store(new, Release); return;"),
+        Before("self.buckets.bucket(bucket).store(new, Release); return true;"),
     ),
     // Relocations.
     fault("relocate-no-lock", "a move takes no lock", During("lock-skipped")),
