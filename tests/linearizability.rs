@@ -1,4 +1,4 @@
-//! Random programs of a few threads on tiny filters, and a check that every history is
+//! Random programs of a few threads on tiny filters and maps, and a check that every history is
 //! linearizable: that its calls can be put into one order that a multiset explains (see `history`).
 //!
 //! - `cargo test --test linearizability`: on real threads.
@@ -13,7 +13,8 @@
 //! The programs run on tables of 2 to 4 buckets, and on chains that grow from 1 or 2 buckets, with
 //! five classes of items. So aliases, duplicates, moves, full buckets and new segments are
 //! frequent: the test counts them, and fails if there were too few. Threads remove only what they
-//! inserted, or what they were given before they started.
+//! inserted, or what they were given before they started. In a map, a class is a pair with a value,
+//! two or three classes share each pair, and threads replace only values of their own.
 
 mod common;
 mod history;
@@ -23,12 +24,14 @@ use guira::{
     InsertError,
     raw::{Chain, Plain},
 };
-use history::{Answer, CLASSES, Event, OneTable, TableWorld, Target, is_linearizable};
+use history::{
+    Answer, CLASSES, Event, MapWorld, OneMap, OneTable, TableWorld, Target, is_linearizable,
+};
 
 /// On real threads.
 #[cfg(not(shuttle))]
 mod threads {
-    use super::{Chain, OneTable, history::real::run};
+    use super::{Chain, OneMap, OneTable, history::real::run};
 
     #[test]
     fn two_on_a_table() {
@@ -38,6 +41,16 @@ mod threads {
     #[test]
     fn three_on_a_table() {
         run::<OneTable>(3);
+    }
+
+    #[test]
+    fn two_on_a_map() {
+        run::<OneMap>(2);
+    }
+
+    #[test]
+    fn three_on_a_map() {
+        run::<OneMap>(3);
     }
 
     #[test]
@@ -55,13 +68,18 @@ mod threads {
 #[cfg(shuttle)]
 mod schedules {
     use super::{
-        Chain, OneTable,
+        Chain, OneMap, OneTable,
         history::modelled::{pct, random},
     };
 
     #[test]
     fn random_on_a_table() {
         random::<OneTable>();
+    }
+
+    #[test]
+    fn random_on_a_map() {
+        random::<OneMap>();
     }
 
     #[test]
@@ -72,6 +90,11 @@ mod schedules {
     #[test]
     fn pct_on_a_table() {
         pct::<OneTable>();
+    }
+
+    #[test]
+    fn pct_on_a_map() {
+        pct::<OneMap>();
     }
 
     #[test]
@@ -106,6 +129,36 @@ fn the_checker_accepts_what_an_order_explains_and_nothing_else() {
     assert!(!judge(&[(4, 5, Answer::Insert(Err(InsertError::TooManyCopies)))]));
 }
 
+#[test]
+fn the_checker_of_maps_accepts_what_an_order_explains_and_nothing_else() {
+    let world = MapWorld::of::<Plain<2, 16>>(&mut rng(0), 4, 3, [0, 0, 0, 1, 1]);
+    let class = OneMap::class(&world, 0);
+    let event = |thread, start, end, answer| Event { thread, start, end, class, answer };
+    // One copy with the value 0, beside which another thread replaces it by the value 1.
+    let replaced = event(0, 0, 3, Answer::Replace(1, true));
+    let judge = |answers: &[(usize, usize, Answer)]| {
+        let others = answers.iter().map(|&(start, end, answer)| event(1, start, end, answer));
+        let events: Vec<Event> = others.chain([replaced]).collect();
+        is_linearizable([1, 0, 0, 0, 0], &events)
+    };
+    let values = |found: &[usize]| Answer::Values(std::array::from_fn(|v| found.contains(&v)));
+    assert!(judge(&[(1, 2, Answer::Get(Some(0)))]) && judge(&[(1, 2, Answer::Get(Some(1)))]));
+    assert!(!judge(&[(1, 2, Answer::Get(None))]) && !judge(&[(1, 2, Answer::Get(Some(2)))]));
+    assert!(!judge(&[(4, 5, Answer::Get(Some(0)))]));
+    assert!(!judge(&[(1, 2, Answer::Contains(false))]));
+    assert!(!judge(&[(1, 2, Answer::Count(2))]) && !judge(&[(1, 2, Answer::Count(0))]));
+    // Each value by itself: an order explains that both are listed, but not that none is.
+    assert!(judge(&[(1, 2, values(&[0]))]) && judge(&[(1, 2, values(&[1]))]));
+    assert!(judge(&[(1, 2, values(&[0, 1]))]) && !judge(&[(1, 2, values(&[]))]));
+    assert!(judge(&[(4, 5, values(&[1]))]) && !judge(&[(4, 5, values(&[0]))]));
+    assert!(!judge(&[(1, 2, values(&[1, 2]))]) && !judge(&[(1, 2, values(&[1, 3]))]));
+    assert!(!judge(&[(4, 5, Answer::Replace(2, true))]));
+    assert!(judge(&[(4, 5, Answer::Replace(2, false))]));
+    assert!(!judge(&[(4, 5, Answer::GetOrInsert(Ok(None)))]));
+    assert!(judge(&[(4, 5, Answer::GetOrInsert(Ok(Some(1))))]));
+    assert!(!judge(&[(4, 5, Answer::GetOrInsert(Ok(Some(0))))]));
+}
+
 /// An insert takes the last slot, a removal frees it and another insert takes it again, beside an
 /// `insert_unique` of the same class. This may return `Full` only if the class was absent from a
 /// full bucket. Random programs hardly ever do this.
@@ -123,4 +176,31 @@ fn full_is_not_returned_if_there_was_the_item_or_room_for_it() {
         modelled::run_once(&program);
     };
     shuttle::check_random(run, 20_000);
+}
+
+/// There is a copy with the value 1 at each moment, first in one bucket and then in the other: an
+/// item gets the value of its alias, and the alias the one that the item had; or an alias with the
+/// value 1 is inserted, and then the value of the item is replaced. A lookup of this value must not
+/// miss it. Random programs rarely do this.
+#[cfg(shuttle)]
+#[test]
+fn a_value_is_not_missed_beside_replacements() {
+    use history::{Action, Program, Step, modelled};
+
+    let world = |seed| MapWorld::of::<Plain<2, 16>>(&mut rng(seed), 4, 2, [0, 0, 1, 1, 2]);
+    let world = (0..).map(world).find(|world| world.has_two_buckets(0)).expect("half of them");
+    let step = |action, class, way| Step { action, class, way };
+    let swap = [step(Action::Replace(1), 0, 0), step(Action::Replace(0), 1, 1)];
+    let alias = [step(Action::Insert, 1, 0), step(Action::Replace(0), 1, 0)];
+    for lookup in [Action::Values, Action::ContainsValue] {
+        for (filling, writer, way) in [(vec![0, 1], swap, 0), (vec![1], alias, 1)] {
+            let threads = vec![writer.to_vec(), vec![step(lookup, 1, way)]];
+            let world = world.clone();
+            let program = Program::<OneMap> { number: 0, world, filling, threads };
+            let run = move || {
+                modelled::run_once(&program);
+            };
+            shuttle::check_random(run, 2_000);
+        }
+    }
 }

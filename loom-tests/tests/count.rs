@@ -1,7 +1,7 @@
 //! Operations that count copies: between the two halves of a move there is one too many.
 
 use guira::{
-    CuckooFilter, InsertError,
+    CuckooFilter, CuckooMap, InsertError,
     raw::{Leases, ShardedCounter},
 };
 use guira_loom_tests::{L, Mark, check, fingerprint, pair, put, put_each, relocate, spawn, table};
@@ -184,5 +184,33 @@ fn len_beside_writers() {
         assert_eq!(filter.len(), 1);
         filter.merge(&filter).expect("room");
         assert_eq!(filter.len(), 2);
+    });
+}
+
+/// Catches a `len` of a map that is not exact once its writers are joined.
+#[test]
+fn len_of_a_map_beside_writers() {
+    check("len_map", 25, &["added", "found", "one left", "none left"], |seen| {
+        let map = CuckooMap::builder().capacity(4).seed(1).build().expect("memory");
+        let map = Arc::new(map);
+        map.by_hash().insert(1, 5).expect("room");
+        let unique = {
+            let map = map.clone();
+            loom::thread::spawn(move || map.by_hash().get_or_insert(1, 6).expect("room"))
+        };
+        let remover = {
+            let map = map.clone();
+            loom::thread::spawn(move || map.by_hash().remove(1, 5))
+        };
+        let found = unique.join().unwrap();
+        assert!(found.is_none_or(|value| value == 5), "{found:?}");
+        let added = seen.note_if(found.is_none(), "added", "found");
+        assert!(remover.join().unwrap(), "there was one copy throughout");
+        assert_eq!(map.len(), usize::from(added));
+        // A removal that finds nothing must not be counted.
+        seen.note_if(map.by_hash().remove(1, 6), "one left", "none left");
+        assert_eq!((map.len(), map.by_hash().remove(1, 6)), (0, false));
+        map.by_hash().insert(1, 5).expect("room");
+        assert_eq!(map.len(), 1);
     });
 }

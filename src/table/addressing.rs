@@ -50,8 +50,7 @@ pub(super) const SCATTER: [u32; 2] = [0x9e37_79b1, 0x85eb_ca6b];
 
 /// A fingerprint and the two buckets that may hold it.
 ///
-/// In a table with values, the last bits of the fingerprint are a value: see "Values" in
-/// `table/mod.rs`.
+/// In a table with values, the last bits of the fingerprint are a value: see `table/values.rs`.
 ///
 /// [`Addressing::alt_bucket`] leads from each of the two buckets to the other. In a table of n
 /// buckets, both are the same bucket for about one item in n.

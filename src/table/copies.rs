@@ -35,8 +35,8 @@ impl<N: Nesting> Table<N> {
     /// Counts the copies of a pair's fingerprint, with any value, in the words of its buckets.
     #[inline]
     pub(super) fn copies_in<L: BucketLayout>(&self, pair: Pair, words: [u64; 2]) -> usize {
-        // mutant: copies-with-value
         let pattern = L::pattern(self.key(pair.fingerprint));
+        // mutant: copies-with-value
         let words = words.without(self.values::<L>());
         let [first, second] = words.map(|word| L::count(word, pattern) as usize);
         // mutant: copies-one-bucket-twice, copies-first-bucket

@@ -145,6 +145,7 @@ impl<N: Nesting> Table<N> {
             // mutant: unique-with-value
             let keys = words.without(self.values::<L>());
             if let Some(place) = keys.into_iter().position(|word| L::contains(word, pattern)) {
+                // mutant: unique-own-value
                 return Addition::Found(self.first_match::<L>(words[place], pair.fingerprint));
             }
             // mutant: unique-two-reads, unique-relaxed

@@ -25,6 +25,7 @@
 //!   same pair are *aliases*: the table cannot distinguish them. Every pair belongs to a stripe,
 //!   which consists of a lock and a *version*, a counter that only grows. The fingerprint alone
 //!   selects the stripe, so both buckets lead to the same stripe.
+//! - **Values.** In a table with values, a fingerprint ends in a value: see `values.rs`.
 //!
 //! # Steps
 //!

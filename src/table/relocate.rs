@@ -139,7 +139,7 @@ impl<N: Nesting> Table<N> {
         // mutant: relocate-no-bump, relocate-late-bump, relocate-bump-relaxed
         // mutant: relocate-no-bump-incoming, relocate-lock-gap
         guard.bump();
-        // mutant: relocate-clear-relaxed, relocate-not-cleared
+        // mutant: relocate-clear-relaxed, relocate-not-cleared, relocate-by-key
         if !self.clear_slot::<L>(&guard, step.from, seen, pattern, incoming) {
             // The original was swept, and counted as gone. The copy is one more.
             // mutant: move-uncounted-copy

@@ -54,7 +54,7 @@ impl<N: Nesting> Table<N> {
         let word = select_unpredictable(in_first, first_word, second_word);
         // mutant: remove-no-bump, remove-late-bump, remove-bump-relaxed
         guard.bump();
-        // mutant: remove-clear-relaxed, remove-not-cleared
+        // mutant: remove-clear-relaxed, remove-not-cleared, remove-by-key
         self.clear_slot::<L>(guard, bucket, word, pattern, incoming)
     }
 

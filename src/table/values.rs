@@ -1,4 +1,74 @@
 //! Values: what the last bits of a fingerprint hold, and the steps that read or replace them.
+//!
+//! In a table with values, a slot holds a *key* and, in its last bits, a value. The key alone
+//! selects the stripe and the alternate bucket. So all copies of an item share their buckets and
+//! their stripe, whatever values they have.
+//!
+//! Adding, moving, and removing concern all bits of a slot. The argument in `table/mod.rs` covers
+//! them if "fingerprint" means the key with its value: an item of that argument is a pair with a
+//! value, and aliases have equal pairs and equal values. Three things are new: replacements,
+//! lookups by key, and counts of keys.
+//!
+//! # Replacements
+//!
+//! [`replace`](Table::replace) stores a key with a new value over the same key with the old value,
+//! by one compare-and-swap, under the stripe's lock. It is a removal of (pair, old) and an insert
+//! of (pair, new). As a removal, it is a clearing: it bumps the version first, and it must be paid
+//! for. As an insert, it pays for one later removal or replacement.
+//!
+//! So `remove` and `replace` name the value, which must be that of the caller's own insert or of
+//! its latest replacement. A value that `get` returned does not do, because it can be that of an
+//! alias with the same pair. To remove this one would use up another item's payment. (Aliases with
+//! equal values are interchangeable.)
+//!
+//! `replace` finds the old value by an Acquire and stores the new one by a Release. So whoever
+//! finds the new value happens after the replacement, and after the insert of the copy.
+//!
+//! Without the bump, a reader misses a value that was in the table throughout. The item x, with the
+//! value B, is in bucket i, and its alias y, with the value A, in bucket j. A reader loads i. Then
+//! x gets the value A, and y gets the value B. The reader loads j. At each moment there was a copy
+//! with the value A.
+//!
+//! # Lookups by key
+//!
+//! `contains`, `get`, and `values` are given a pair without a value, and compare keys.
+//!
+//! 1. *A value that is not found.* A lookup by key is a lookup of the pair with each value, all on
+//!    the same words and versions. So if the version was unchanged, the miss of each value is
+//!    correct: `values` lists the value of every item of the pair that is in the table throughout.
+//! 2. *A key that is not found.* During the lookup, an item's value may be replaced. Then the item
+//!    has neither the old nor the new value throughout. But its key is there throughout, so apply
+//!    the argument to keys. A replacement takes no key out of a word and adds none. A removal of a
+//!    replaced copy is paid for by the insert from which its replacements lead to it, because each
+//!    of these calls happened before the next one. (A clear that does not happen after the removal
+//!    happened before the last replacement, hence before the one that pays for it, and so on:
+//!    before the insert.) So neither `contains` nor `get` misses an item whose value is replaced.
+//! 3. *A value that is replaced meanwhile.* If the version was unchanged, the clearings with
+//!    numbers below e were seen, and none with a number above e. So the words hold what was in the
+//!    table before clearing number e or after it, apart from inserts that overlap the lookup.
+//!    `values` lists each item of that state, with the value that it had then.
+//!
+//! A match in `contains` or `get` is an answer, whatever the versions are. `values` validates the
+//! version even if there are matches, because every value that it does not list is a miss. Without
+//! that, it loses a value. The item x, with the value A, and its alias y, with the value B, are in
+//! bucket j. A reader loads i. Then x moves from j to i. The reader loads j and finds B alone.
+//!
+//! What `values` lists is right value by value. It need not be the state of one moment. A copy that
+//! is being moved comes twice. If x is inserted into i after the reader has loaded i, and then its
+//! alias y into j, the reader lists y without x.
+//!
+//! # Moves
+//!
+//! A move clears a slot that has exactly the bits that it copied. If it compared keys alone, it
+//! could copy the value A, and then clear the slot of an alias with the value B: A would be there
+//! twice, and B not at all.
+//!
+//! # Counts of keys
+//!
+//! `count`, `TooManyCopies`, limits on copies, and [`get_or_insert`](Table::get_or_insert) regard
+//! the copies of a key, with any value. A replacement does not change their number, and the
+//! argument for limits holds for keys. `get_or_insert` decides under the lock, as `insert_unique`
+//! does. If it compared the values too, two calls with different values would both add the item.
 
 use super::{BothWords, Fastest, Nesting, Pair, StripeGuard, Table};
 use crate::bucket::{BucketLayout, Fingerprint};
@@ -31,12 +101,12 @@ impl<N: Nesting> Table<N> {
     /// Returns a value of the pair's fingerprint, or `None` if the fingerprint is absent. The value
     /// of the pair must be zero.
     ///
-    /// As for [`contains`](Self::contains), a match is an answer whatever the versions are.
+    /// As for [`contains`](Self::contains), a match is an answer, whatever the versions are.
     #[inline]
     #[must_use]
     pub fn get<L: BucketLayout>(&self, pair: Pair) -> Option<u16> {
         loop {
-            // mutant: get-late-version, get-version-relaxed
+            // mutant: get-late-version, get-version-relaxed, get-words-relaxed
             let (words, unchanged) = self.read::<Fastest>(pair);
             let value = self.value_in::<L>(pair, words);
             // This branch is almost always taken, for hits and misses alike.
@@ -73,7 +143,7 @@ impl<N: Nesting> Table<N> {
     #[must_use]
     pub fn candidates<L: BucketLayout>(&self, pair: Pair) -> Candidates {
         loop {
-            // mutant: values-late-version, values-version-relaxed
+            // mutant: values-late-version, values-version-relaxed, values-words-relaxed
             let (words, unchanged) = self.read::<[u64; 2]>(pair);
             // Also if there are matches: another value may have gone from one word to the other.
             // mutant: values-no-validation, values-unvalidated-match
@@ -91,7 +161,6 @@ impl<N: Nesting> Table<N> {
         let distinct = if pair.buckets[0] == pair.buckets[1] { 1 } else { 2 };
         for &word in &words[..distinct] {
             // The exact test: every mark is right.
-            // mutant: values-short-test
             let mut matches = L::LANES.zeros((word ^ pattern) & !self.values::<L>());
             while matches != 0 {
                 candidates.push(self.value_at::<L>(word, matches));
@@ -106,6 +175,8 @@ impl<N: Nesting> Table<N> {
     pub fn contains_value<L: BucketLayout>(&self, pair: Pair) -> bool {
         let pattern = L::pattern(pair.fingerprint);
         loop {
+            // mutant: contains-value-late-version, contains-value-version-relaxed
+            // mutant: contains-value-words-relaxed
             let (words, unchanged) = self.read::<[u64; 2]>(pair);
             let found = L::either_contains(words, pattern);
             // mutant: contains-value-no-validation
@@ -133,7 +204,8 @@ impl<N: Nesting> Table<N> {
         new: u16,
     ) -> bool {
         let key = Pair { fingerprint: self.key(pair.fingerprint), ..pair };
-        // mutant: replace-no-bump, replace-late-bump
+        // mutant: replace-no-bump, replace-late-bump, replace-bump-relaxed, replace-clear-relaxed
+        // mutant: replace-by-key, replace-not-stored
         self.clear_one::<L>(guard, pair, Some(key.with_value(new).fingerprint))
     }
 

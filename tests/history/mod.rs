@@ -1,7 +1,9 @@
-//! The specification of a filter as a multiset, and a check of whether a history of calls conforms.
+//! The specification of a filter or a map as a multiset, and a check of whether a history of calls
+//! conforms.
 //!
 //! Items are considered by *class*: a fingerprint with an unordered pair of buckets. Aliases have
 //! the same class, so the multiset is exact: in terms of classes a filter has no false positives.
+//! In a map, the value belongs to the class.
 
 #![allow(
     dead_code,
@@ -9,6 +11,7 @@
     reason = "some of it serves only real threads, or only shuttle"
 )]
 
+mod map;
 #[cfg(shuttle)]
 pub mod modelled;
 mod program;
@@ -20,7 +23,8 @@ mod target;
 
 use std::fmt::Write;
 
-pub use program::{Program, Step, programs, variable};
+pub use map::{MapWorld, OneMap};
+pub use program::{Kind, Program, Step, programs, variable};
 pub use run::Run;
 pub use sights::Sights;
 pub use target::{OneTable, TableWorld, Target};
@@ -47,8 +51,10 @@ pub struct Class {
     /// there.
     pub beside: [[bool; CLASSES]; 2],
     /// The classes whose copies may be taken for copies of this one: itself, and in a filter that
-    /// grows those that are aliases of it in the first segment.
+    /// grows those that are aliases of it in the first segment. In a map, those with other values.
     pub aliases: [bool; CLASSES],
+    /// Whether lookups and counts of this class always regard those copies too, as in a map.
+    pub has_values: bool,
 }
 
 impl Class {
@@ -59,6 +65,12 @@ impl Class {
             .zip(counts)
             .map(|(&is_alias, count)| if is_alias { count } else { 0 })
             .sum()
+    }
+
+    /// The fewest and the most copies that a lookup or a count of this class finds.
+    fn copies_found(&self, counts: Counts) -> (u8, u8) {
+        let most = self.copies_of_aliases(counts);
+        (if self.has_values { most } else { counts[self.index] }, most)
     }
 
     /// Whether one of the two buckets can be full, by the number of copies that may be there.
@@ -78,6 +90,12 @@ pub enum Action {
     Insert,
     InsertUnique,
     Remove,
+    // Only in maps.
+    Get,
+    Values,
+    ContainsValue,
+    /// By the value of the first class of the same pair from this one on.
+    Replace(usize),
 }
 
 /// The operation of a call, and what it returned.
@@ -88,6 +106,16 @@ pub enum Answer {
     Insert(Result<(), InsertError>),
     InsertUnique(Result<bool, InsertError>),
     Remove(bool),
+    /// The class with the value that was found.
+    Get(Option<usize>),
+    /// The class with the value that was found, unless a copy was added.
+    GetOrInsert(Result<Option<usize>, InsertError>),
+    /// The classes with the values that were found.
+    Values([bool; CLASSES]),
+    /// Whether there is a copy of this class.
+    Holds(usize, bool),
+    /// The class that a copy now has, and whether it was replaced.
+    Replace(usize, bool),
 }
 
 /// A step from one multiset to another.
@@ -109,6 +137,9 @@ pub enum Operation {
 /// item, and on a search that reads one bucket after another. So it requires only that the multiset
 /// is unchanged, and that enough copies are present to fill one of the two buckets. That is true at
 /// the moment at which this bucket was read. (The buckets need not be full at the same moment.)
+///
+/// `values` is no step of its own. What it says of each value takes effect at some moment of the
+/// call, but not all at the same one: see `table/values.rs`.
 pub struct Multiset;
 
 impl Specification for Multiset {
@@ -125,29 +156,39 @@ impl Specification for Multiset {
             Operation::Called(class, answer) => (class, *answer),
         };
         let count = counts[class.index];
-        let most = class.copies_of_aliases(*counts);
+        let (least, most) = class.copies_found(*counts);
         let (right, count_after) = match answer {
-            Answer::Contains(present) => (if present { most > 0 } else { count == 0 }, count),
+            Answer::Contains(present) => (if present { most > 0 } else { least == 0 }, count),
             Answer::Count(copies) => {
-                ((usize::from(count)..=usize::from(most)).contains(&copies), count)
+                ((usize::from(least)..=usize::from(most)).contains(&copies), count)
             }
-            Answer::Insert(Ok(())) => (class.most.is_none_or(|most| count < most), count + 1),
+            Answer::Insert(Ok(())) => (class.most.is_none_or(|limit| most < limit), count + 1),
             Answer::Insert(Err(InsertError::TooManyCopies)) => {
-                (class.most.is_none_or(|most| count == most), count)
+                (class.most.is_none_or(|limit| most == limit), count)
             }
             Answer::Insert(Err(_)) => (class.can_be_full(*counts), count),
-            Answer::InsertUnique(Ok(true)) => (count == 0, 1),
+            Answer::InsertUnique(Ok(true)) | Answer::GetOrInsert(Ok(None)) => (least == 0, 1),
             Answer::InsertUnique(Ok(false)) => (most > 0, count),
-            Answer::InsertUnique(Err(InsertError::Full)) => {
-                (count == 0 && class.can_be_full(*counts), count)
+            Answer::InsertUnique(Err(InsertError::Full))
+            | Answer::GetOrInsert(Err(InsertError::Full)) => {
+                (least == 0 && class.can_be_full(*counts), count)
             }
-            Answer::InsertUnique(Err(_)) => (false, count),
-            Answer::Remove(true) => (count > 0, count.wrapping_sub(1)),
-            Answer::Remove(false) => (count == 0, count),
+            Answer::InsertUnique(Err(_)) | Answer::GetOrInsert(Err(_)) => (false, count),
+            Answer::Remove(true) | Answer::Replace(_, true) => (count > 0, count.wrapping_sub(1)),
+            Answer::Remove(false) | Answer::Replace(_, false) => (count == 0, count),
+            Answer::Get(None) => (least == 0, count),
+            Answer::Get(Some(found)) | Answer::GetOrInsert(Ok(Some(found))) => {
+                (class.aliases[found] && counts[found] > 0, count)
+            }
+            Answer::Holds(found, present) => ((counts[found] > 0) == present, count),
+            Answer::Values(_) => unreachable!("taken apart by `steps`"),
         };
         let mut after = *counts;
         if right {
             after[class.index] = count_after;
+            if let Answer::Replace(new, true) = answer {
+                after[new] += 1;
+            }
         }
         (right, after)
     }
@@ -170,14 +211,29 @@ impl Event {
     }
 }
 
+/// The steps of a call: one, or for `values` one for each value.
+fn steps(event: &Event) -> Vec<Answer> {
+    let Answer::Values(found) = event.answer else { return vec![event.answer] };
+    if found == [false; CLASSES] {
+        // There was no copy, whatever its value, at one moment.
+        return vec![Answer::Get(None)];
+    }
+    let aliases = (0..CLASSES).filter(|&class| found[class] || event.class.aliases[class]);
+    aliases.map(|class| Answer::Holds(class, found[class])).collect()
+}
+
 /// Whether the calls, made on a filter with this filling, can be put into an order that explains
 /// all answers. A call that ended before another one started comes first.
 pub fn is_linearizable(filled: Counts, events: &[Event]) -> bool {
     let mut moments = Vec::with_capacity(2 * events.len());
+    let threads = 1 + events.iter().map(|event| event.thread).max().unwrap_or(0);
     for event in events {
-        let operation = Operation::Called(event.class, event.answer);
-        moments.push((event.start, event.thread, Moment::Call(operation)));
-        moments.push((event.end, event.thread, Moment::Response(operation)));
+        // Steps of one call overlap, so they are those of different threads.
+        for (thread, answer) in (event.thread..).step_by(threads).zip(steps(event)) {
+            let operation = Operation::Called(event.class, answer);
+            moments.push((event.start, thread, Moment::Call(operation)));
+            moments.push((event.end, thread, Moment::Response(operation)));
+        }
     }
     moments.sort_unstable_by_key(|&(moment, ..)| moment);
     let filled = Operation::Filled(filled);

@@ -44,7 +44,7 @@ fn run<T: Target + 'static, S: Scheduler + 'static>(scheduler: impl Fn(u64, usiz
             resume_unwind(panic)
         });
     }
-    sights.lock().unwrap().assert_telling(T::GROWS);
+    sights.lock().unwrap().assert_telling(T::GROWS, T::HAS_VALUES);
 }
 
 /// Random schedules.

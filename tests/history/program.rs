@@ -26,9 +26,21 @@ pub struct Program<T: Target> {
     pub threads: Vec<Vec<Step>>,
 }
 
-/// Kinds of threads, by the weights of their actions in the order of [`Action`]'s variants.
-const KINDS: [[u32; 5]; 4] =
-    [[80, 20, 0, 0, 0], [10, 5, 35, 15, 35], [0, 0, 50, 0, 50], [35, 15, 20, 15, 15]];
+/// The actions, in the order of the weights of [`Target::KINDS`].
+const ACTIONS: [Action; 9] = [
+    Action::Contains,
+    Action::Count,
+    Action::Insert,
+    Action::InsertUnique,
+    Action::Remove,
+    Action::Get,
+    Action::Values,
+    Action::ContainsValue,
+    Action::Replace(0),
+];
+
+/// A kind of threads, by the weights of [`ACTIONS`].
+pub type Kind = [u32; ACTIONS.len()];
 
 impl<T: Target> Program<T> {
     /// The program with this number, for this many threads: always the same.
@@ -40,7 +52,7 @@ impl<T: Target> Program<T> {
         let hot = [first, (first + rng.random_range(1..CLASSES)) % CLASSES];
         let focus = Focus { hot, aside: rng.random_bool(0.5) };
         let filling = filling::<T>(&mut rng, &world, &focus);
-        let threads = (0..threads).map(|index| thread(&mut rng, &focus, index)).collect();
+        let threads = (0..threads).map(|index| thread::<T>(&mut rng, &focus, index)).collect();
         Self { number, world, filling, threads }
     }
 }
@@ -93,28 +105,29 @@ fn filling<T: Target>(rng: &mut SmallRng, world: &T::World, focus: &Focus) -> Ve
 }
 
 /// The steps of a thread: the first one mostly reads, the others write.
-fn thread(rng: &mut SmallRng, focus: &Focus, index: usize) -> Vec<Step> {
+fn thread<T: Target>(rng: &mut SmallRng, focus: &Focus, index: usize) -> Vec<Step> {
     let reads = index == 0 && rng.random_bool(0.75);
-    let kind = if reads { 0 } else { rng.random_range(1..KINDS.len()) };
+    let kind = if reads { 0 } else { rng.random_range(1..T::KINDS.len()) };
     let length = rng.random_range(2..=5);
     // Some threads concern a single class.
     let only = rng.random_bool(0.25).then(|| focus.class(rng, reads));
     let step = |_| Step {
-        action: weighted(rng, KINDS[kind]),
+        action: weighted(rng, T::KINDS[kind]),
         class: only.unwrap_or_else(|| focus.class(rng, reads)),
         way: rng.random_range(0..2),
     };
     (0..length).map(step).collect()
 }
 
-/// An action, by weights in the order of the variants.
-fn weighted(rng: &mut SmallRng, weights: [u32; 5]) -> Action {
-    const ACTIONS: [Action; 5] =
-        [Action::Contains, Action::Count, Action::Insert, Action::InsertUnique, Action::Remove];
+/// An action, by the weights of a kind.
+fn weighted(rng: &mut SmallRng, weights: Kind) -> Action {
     let mut point = rng.random_range(0..weights.iter().sum());
     for (action, weight) in ACTIONS.into_iter().zip(weights) {
         if point < weight {
-            return action;
+            return match action {
+                Action::Replace(_) => Action::Replace(rng.random_range(0..CLASSES)),
+                action => action,
+            };
         }
         point -= weight;
     }

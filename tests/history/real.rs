@@ -113,5 +113,5 @@ pub fn run<T: Target>(threads: usize) {
             break;
         }
     }
-    sights.assert_telling(T::GROWS);
+    sights.assert_telling(T::GROWS, T::HAS_VALUES);
 }

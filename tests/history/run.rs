@@ -47,24 +47,20 @@ impl<'a, T: Target> Run<'a, T> {
         Self { program, target, filled, owned, placement, segments, clock: AtomicUsize::new(0) }
     }
 
-    /// Performs the steps of one thread. A removal of what the thread does not own becomes a
-    /// lookup.
+    /// Performs the steps of one thread. A removal or a replacement of what the thread does not
+    /// own becomes a lookup.
     pub fn perform(&self, thread: usize) -> Vec<Event> {
         let world = &self.program.world;
         let mut owned = self.owned[thread];
         let mut events = Vec::with_capacity(self.program.threads[thread].len());
         for &Step { mut action, class, way } in &self.program.threads[thread] {
-            if matches!(action, Action::Remove) && owned[class] == 0 {
+            if matches!(action, Action::Remove | Action::Replace(_)) && owned[class] == 0 {
                 action = Action::Contains;
             }
             let start = self.clock.fetch_add(1, SeqCst);
             let answer = self.target.call(world, class, way, action);
             let end = self.clock.fetch_add(1, SeqCst);
-            match answer {
-                Answer::Insert(Ok(())) | Answer::InsertUnique(Ok(true)) => owned[class] += 1,
-                Answer::Remove(true) => owned[class] -= 1,
-                _ => {}
-            }
+            count(&mut owned, class, answer);
             events.push(Event { thread, start, end, class: T::class(world, class), answer });
         }
         events
@@ -86,7 +82,8 @@ impl<'a, T: Target> Run<'a, T> {
         let placement = self.target.placement(&self.program.world);
         let left = left(filled, events);
         for (index, [here, there]) in placement.into_iter().enumerate() {
-            let most = T::class(&self.program.world, index).copies_of_aliases(left);
+            let class = T::class(&self.program.world, index);
+            let most = if class.has_values { left[index] } else { class.copies_of_aliases(left) };
             if !(left[index]..=most).contains(&((here + there) as u8)) {
                 fail("the filter does not hold what is left");
             }
@@ -123,12 +120,23 @@ impl<'a, T: Target> Run<'a, T> {
 /// What must be in the filter after these calls, in whatever order they took effect.
 fn left(filled: Counts, events: &[Event]) -> Counts {
     let mut counts = filled;
-    for Event { class, answer, .. } in events {
-        match answer {
-            Answer::Insert(Ok(())) | Answer::InsertUnique(Ok(true)) => counts[class.index] += 1,
-            Answer::Remove(true) => counts[class.index] -= 1,
-            _ => {}
-        }
+    for event in events {
+        count(&mut counts, event.class.index, event.answer);
     }
     counts
+}
+
+/// Counts what a call on a class adds and removes.
+fn count(counts: &mut Counts, class: usize, answer: Answer) {
+    match answer {
+        Answer::Insert(Ok(())) | Answer::InsertUnique(Ok(true)) | Answer::GetOrInsert(Ok(None)) => {
+            counts[class] += 1;
+        }
+        Answer::Remove(true) => counts[class] -= 1,
+        Answer::Replace(new, true) => {
+            counts[class] -= 1;
+            counts[new] += 1;
+        }
+        _ => {}
+    }
 }

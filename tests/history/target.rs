@@ -10,7 +10,7 @@ use guira::{
 };
 use rand::{RngExt, rngs::SmallRng};
 
-use super::{Action, Answer, CLASSES, Class};
+use super::{Action, Answer, CLASSES, Class, Kind};
 
 /// Which bucket each copy of a class is in: copies in the first one, and in the second one.
 pub type Placement = [[usize; 2]; CLASSES];
@@ -22,6 +22,17 @@ pub trait Target: Sized + Send + Sync {
 
     /// Whether it grows instead of being full.
     const GROWS: bool;
+
+    /// Whether it is a map.
+    const HAS_VALUES: bool = false;
+
+    /// Kinds of threads. The first one mostly reads.
+    const KINDS: [Kind; 4] = [
+        [80, 20, 0, 0, 0, 0, 0, 0, 0],
+        [10, 5, 35, 15, 35, 0, 0, 0, 0],
+        [0, 0, 50, 0, 50, 0, 0, 0, 0],
+        [35, 15, 20, 15, 15, 0, 0, 0, 0],
+    ];
 
     fn world(rng: &mut SmallRng) -> Self::World;
 
@@ -63,6 +74,7 @@ fn call<L: BucketLayout>(table: &Table, pair: Pair, action: Action) -> Answer {
         Action::Insert => Answer::Insert(table.insert::<L>(pair)),
         Action::InsertUnique => Answer::InsertUnique(table.insert_unique::<L>(pair)),
         Action::Remove => Answer::Remove(table.remove::<L>(pair)),
+        _ => unreachable!("only in maps"),
     }
 }
 
@@ -91,7 +103,8 @@ impl TableWorld {
             let beside = |bucket| std::array::from_fn(|c| pairs[c][0].buckets.contains(&bucket));
             let most = Some(if here == there { slots_per_bucket } else { 2 * slots_per_bucket });
             let aliases = std::array::from_fn(|other| other == index);
-            Class { index, most, slots_per_bucket, beside: [beside(here), beside(there)], aliases }
+            let beside = [beside(here), beside(there)];
+            Class { index, most, slots_per_bucket, beside, aliases, has_values: false }
         };
         let classes = std::array::from_fn(class);
         let pairs = std::array::from_fn(|index| pairs[index]);
@@ -217,7 +230,7 @@ impl Target for Chain {
         let beside = buckets(index)
             .map(|bucket| std::array::from_fn(|other| buckets(other).contains(&bucket)));
         let slots_per_bucket = world.layout.slots_per_bucket() as u8;
-        Class { index, most: None, slots_per_bucket, beside, aliases }
+        Class { index, most: None, slots_per_bucket, beside, aliases, has_values: false }
     }
 
     fn new(world: &ChainWorld) -> Self {
@@ -234,6 +247,7 @@ impl Target for Chain {
             Action::Insert => Answer::Insert(self.insert(item)),
             Action::InsertUnique => Answer::InsertUnique(self.insert_unique(item)),
             Action::Remove => Answer::Remove(self.remove(item)),
+            _ => unreachable!("only in maps"),
         }
     }
 

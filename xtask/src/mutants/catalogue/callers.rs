@@ -8,7 +8,7 @@ use super::super::change::{
 };
 
 /// A table's operation takes the lock of another stripe. The version is that of the right one.
-const OTHER_LOCK_OF_A_PAIR: Change = Instead(
+pub(super) const OTHER_LOCK_OF_A_PAIR: Change = Instead(
     "core::borrow::Borrow::<crate::table::Stripes>::borrow(&self.stripes)
          .under_another_lock(self.addressing.stripe_fingerprint(pair.fingerprint))",
 );
@@ -179,7 +179,7 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "chain-remove-read-relaxed",
         "a removal reads the words by Relaxed",
-        During("table/remove: remove_locked: Acquire to Relaxed"),
+        During("table/remove: clear_one: Acquire to Relaxed"),
     ),
     fault(
         "chain-unique-read-relaxed",

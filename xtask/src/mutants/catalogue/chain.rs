@@ -212,6 +212,7 @@ pub(super) const FAULTS: &[Fault] = &[
                 buckets,
                 stripes: Arc::new(Stripes::new(1).unwrap()),
                 counters: counters.clone(),
+                clock: (),
             }",
         ),
     ),

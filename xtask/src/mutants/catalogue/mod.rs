@@ -10,15 +10,24 @@ mod merge;
 mod moves;
 mod shared;
 mod table;
+mod values;
 
 use super::change::Fault;
 
 /// All structural mutants.
 pub(super) fn faults() -> impl Iterator<Item = Fault> {
-    [table::FAULTS, chain::FAULTS, merge::FAULTS, callers::FAULTS, moves::FAULTS, shared::FAULTS]
-        .into_iter()
-        .flatten()
-        .copied()
+    [
+        table::FAULTS,
+        values::FAULTS,
+        chain::FAULTS,
+        merge::FAULTS,
+        callers::FAULTS,
+        moves::FAULTS,
+        shared::FAULTS,
+    ]
+    .into_iter()
+    .flatten()
+    .copied()
 }
 
 #[cfg(test)]

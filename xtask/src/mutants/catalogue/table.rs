@@ -45,29 +45,37 @@ pub(super) const FAULTS: &[Fault] = &[
         "unique-lock-gap",
         "the lock is released between the scan and the addition",
         Before(
-            "if self.count_locked::<L>(&guard, pair) > 0 { return Ok(false); }
+            "if self.count_locked::<L>(&guard, pair) > 0 { return Ok(Some(pair.fingerprint)); }
              drop(guard);
-             return self.insert::<L>(pair).map(|()| true);",
+             return self.insert::<L>(pair).map(|()| None);",
         ),
     ),
     fault(
         "unique-two-reads",
         "presence and room are decided by two reads",
-        Before("return self.add::<L>(pair).then_some(true);"),
+        Before("return if self.add::<L>(pair) { Addition::Added } else { Addition::NoRoom };"),
     ),
     fault(
         "unique-no-second-scan",
         "no scan after making room",
-        After("if made_room.is_ok() && self.add::<L>(pair) { return Ok(true); }"),
+        After("if made_room.is_ok() && self.add::<L>(pair) { return Ok(None); }"),
     ),
     fault("unique-no-last-scan", "no scan before `Full` is returned", After("made_room?;")),
     // Removals.
     fault("remove-no-lock", "`remove` takes no lock", During("lock-skipped")),
     fault("remove-no-bump", "a removal does not bump the version", Delete),
-    fault("remove-late-bump", "a removal bumps the version after the clearing", Delay(1)),
+    fault(
+        "remove-late-bump",
+        "a removal bumps the version after the clearing",
+        Before(
+            "let cleared = self.clear_slot::<L>(guard, bucket, word, pattern, incoming);
+             guard.bump();
+             return cleared;",
+        ),
+    ),
     fault("remove-bump-relaxed", "a removal bumps the version by Relaxed", Weaken(Release)),
     fault("remove-clear-relaxed", "a removal clears by Relaxed", Weaken(Release)),
-    fault("remove-not-cleared", "`remove` returns `true` and clears nothing", Delete),
+    fault("remove-not-cleared", "`remove` returns `true` and clears nothing", Instead("true")),
     fault(
         "clear-slot-drops-incoming",
         "the incoming fingerprint is not stored",
@@ -81,7 +89,7 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "clear-slot-plain-store",
         "the slot is cleared by a plain store",
-        Before("self.buckets.bucket(bucket).store(new, Release); return;"),
+        Before("self.buckets.bucket(bucket).store(new, Release); return true;"),
     ),
     // Relocations.
     fault("relocate-no-lock", "a move takes no lock", During("lock-skipped")),
