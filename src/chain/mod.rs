@@ -194,6 +194,7 @@ mod append;
 mod batch;
 mod coarse;
 mod copy;
+mod entries;
 mod merge;
 mod plan;
 mod planning;
@@ -201,6 +202,7 @@ mod segment;
 mod shrink;
 mod size;
 mod steps;
+mod values;
 
 use alloc::sync::Arc;
 use core::iter;
@@ -210,12 +212,14 @@ use crate::table::Stats;
 use crate::{
     Layout,
     sync::SetOnce,
-    table::{Addressing, Counters, MAX_BUCKETS, Nested, StripeGuard, Stripes},
+    table::{Addressing, Counters, MAX_BUCKETS, Nested, Nesting, Single, StripeGuard, Stripes},
 };
+pub use entries::Entries;
 pub use plan::Plan;
 pub(crate) use planning::{Wanted, plan};
 use segment::Segment;
 pub(crate) use size::within;
+pub use values::AllCandidates;
 
 /// Largest number of segments after the first one, each with at least twice the buckets of the one
 /// before it. (Models have chains of at most three.)
@@ -223,38 +227,39 @@ const MAX_LATER: usize = if cfg!(any(loom, shuttle)) { 2 } else { MAX_BUCKETS.il
 
 /// Segments that are filled one after the other and looked up together.
 ///
-/// A chain knows hashes, once they are [mixed](crate::table::mix), but no items.
+/// A chain knows hashes, once they are [mixed](crate::table::mix), but no items. What its slots hold
+/// beside fingerprints is `V`.
 #[derive(Debug)]
-pub struct Chain {
-    first: Segment,
+pub struct Chain<V: Entries = Single> {
+    first: Segment<V>,
     /// Places for the other segments, set from the front. They are allocated when the second
     /// segment is, so that a small filter does without them.
-    later: SetOnce<[SetOnce<Segment>; MAX_LATER]>,
-    plan: Plan,
+    later: SetOnce<[SetOnce<Segment<V>>; MAX_LATER]>,
+    plan: Plan<V>,
     /// The addressing of the last segment that the plan allows.
-    finest: Addressing<Nested>,
+    finest: Addressing<Nested<V>>,
     stripes: Arc<Stripes>,
     counters: Counters,
     huge_pages: bool,
 }
 
-impl Chain {
+impl<V: Entries> Chain<V> {
     /// The segments that exist, from the first to the finest, without their number.
     #[inline]
-    fn each_segment(&self) -> impl Iterator<Item = &Segment> {
+    fn each_segment(&self) -> impl Iterator<Item = &Segment<V>> {
         let later = self.later.get().into_iter().flatten();
         iter::once(&self.first).chain(later.map_while(SetOnce::get))
     }
 
     /// The segments that exist, from the first to the finest.
     #[inline]
-    fn segments(&self) -> impl DoubleEndedIterator<Item = &Segment> + ExactSizeIterator + Clone {
+    fn segments(&self) -> impl DoubleEndedIterator<Item = &Segment<V>> + ExactSizeIterator + Clone {
         (0..self.each_segment().count()).map(|number| self.segment(number))
     }
 
     /// The segment with this number, which exists.
     #[inline]
-    fn segment(&self, number: usize) -> &Segment {
+    fn segment(&self, number: usize) -> &Segment<V> {
         let place = number.checked_sub(1).map(|index| &self.later.get().expect("places")[index]);
         place.map_or(&self.first, |place| place.get().expect("places are never emptied"))
     }
@@ -262,7 +267,7 @@ impl Chain {
     /// The number of the last segment, the segment, and the earlier ones from the finest to the
     /// first.
     #[inline]
-    fn last_and_rest(&self) -> (usize, &Segment, impl Iterator<Item = &Segment> + Clone) {
+    fn last_and_rest(&self) -> (usize, &Segment<V>, impl Iterator<Item = &Segment<V>> + Clone) {
         let mut segments = self.segments().rev();
         let number = segments.len() - 1;
         let last = segments.next().expect("the first segment always exists");
@@ -271,8 +276,20 @@ impl Chain {
 
     /// The addressing of the first segment.
     #[inline]
-    fn first(&self) -> Addressing<Nested> {
+    fn first(&self) -> Addressing<Nested<V>> {
         self.plan.first()
+    }
+
+    /// Returns whether the slots hold values.
+    #[inline]
+    fn has_values(&self) -> bool {
+        self.value_bits() > 0
+    }
+
+    /// Bits of a value.
+    #[inline]
+    pub(crate) fn value_bits(&self) -> u32 {
+        self.finest.nesting().value_bits()
     }
 
     /// Locks the stripe of a mixed hash.

@@ -3,10 +3,10 @@
 
 use alloc::{vec, vec::Vec};
 
-use super::{Plan, plan::full_rate};
+use super::{Entries, Plan, plan::full_rate};
 use crate::{
     BuildError, Layout,
-    table::{MAX_BUCKETS, buckets_for, by_preference},
+    table::{MAX_BUCKETS, buckets_for, by_preference, with_values_by_preference},
 };
 
 /// What a plan is made for.
@@ -16,6 +16,8 @@ pub(crate) struct Wanted {
     pub(crate) capacity: usize,
     /// The layout of the first segment, if it was chosen.
     pub(crate) first: Option<Layout>,
+    /// Bits of a value, if items have values.
+    pub(crate) value_bits: Option<u32>,
     /// Largest sum of the false-positive rates.
     pub(crate) target: f64,
     /// Whether plain layouts are preferred.
@@ -36,9 +38,9 @@ pub(crate) struct Wanted {
 /// # Errors
 /// `CapacityTooLarge`. If the target cannot be met: `LayoutMissesRate` if `first` is given,
 /// `RateTooLow` otherwise.
-pub(crate) fn plan(wanted: &Wanted) -> Result<Plan, BuildError> {
-    let &Wanted { capacity, first, target, fastest, growth_factor } = wanted;
-    let layouts = by_preference(fastest);
+pub(crate) fn plan<V: Entries>(wanted: &Wanted) -> Result<Plan<V>, BuildError> {
+    let &Wanted { capacity, first, value_bits, target, fastest, growth_factor } = wanted;
+    let layouts = value_bits.map_or_else(|| by_preference(fastest), with_values_by_preference);
     let firsts = first.map_or_else(|| layouts.clone(), |layout| vec![layout]);
     let mut lowest = f64::INFINITY;
     let mut fits = false;
@@ -71,7 +73,7 @@ struct Start {
 
 impl Start {
     /// Returns the plan of a chain with this first segment, or the lowest target that it can meet.
-    fn plan(&self, layouts: &[Layout], target: f64) -> Result<Plan, f64> {
+    fn plan<V: Entries>(&self, layouts: &[Layout], target: f64) -> Result<Plan<V>, f64> {
         let segments = (MAX_BUCKETS / self.first_buckets).ilog2() / self.doublings + 1;
         let rate = |layout: &Layout| full_rate(self.first, *layout);
         let at_least_as_long = |other: Layout| {
@@ -102,7 +104,7 @@ impl Start {
             layouts.push((layout, number * self.doublings));
         }
         let plan = Plan::of_layouts(self.first_buckets, &layouts);
-        Ok(plan.expect("levels ascend, and fingerprints grow"))
+        Ok(plan.expect("levels ascend, fingerprints grow, and values have as many bits"))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Values: what the last bits of a fingerprint hold, and the steps that read or replace them.
 
-use super::{Nesting, Pair, StripeGuard, Table};
+use super::{BothWords, Nesting, Pair, StripeGuard, Table};
 use crate::bucket::{BucketLayout, Fingerprint};
 
 /// Largest number of slots of a pair, in layouts with values.
@@ -18,6 +18,15 @@ impl Candidates {
     fn push(&mut self, value: u16) {
         self.values[usize::from(self.len)] = value;
         self.len += 1;
+    }
+
+    /// Adds a value, if there is room for it. Returns whether there was.
+    pub(crate) fn add(&mut self, value: u16) -> bool {
+        let fits = usize::from(self.len) < MAX_CANDIDATES;
+        if fits {
+            self.push(value);
+        }
+        fits
     }
 
     /// The values.
@@ -82,6 +91,20 @@ impl<N: Nesting> Table<N> {
             }
             self.counters.lookup_retried();
         }
+    }
+
+    /// As [`candidates`](Self::candidates), in the words as they are read one after the other,
+    /// without reading the version.
+    pub(crate) fn candidates_unvalidated<L: BucketLayout>(&self, pair: Pair) -> Candidates {
+        // mutant: chain-values-words-relaxed
+        self.candidates_in::<L>(pair, <[u64; 2]>::load(self.both(pair)))
+    }
+
+    /// Returns whether the pair's fingerprint is in one of its buckets, with the pair's own value,
+    /// without reading the version.
+    pub(crate) fn contains_value_unvalidated<L: BucketLayout>(&self, pair: Pair) -> bool {
+        // mutant: chain-contains-value-words-relaxed
+        L::either_contains(<[u64; 2]>::load(self.both(pair)), L::pattern(pair.fingerprint))
     }
 
     /// Returns all values of the pair's fingerprint in these words.
