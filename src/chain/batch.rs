@@ -42,7 +42,7 @@ impl<V: Entries> Chain<V> {
         hashes: &mut Hashes<'_>,
         answers: &mut Answers<'_>,
     ) -> Option<usize> {
-        if self.has_values() {
+        if V::VALUED {
             return None;
         }
         let mut parts = [Part::NONE; MAX_LEVELS];

@@ -1,10 +1,10 @@
 //! Steps of a segment by the pair of a finer segment, without the item: what merging and shrinking
 //! need.
 
-use super::{Entries, Segment};
+use super::{Entries, Segment, entries::with_layout_of};
 use crate::{
     InsertError,
-    bucket::with_layout,
+    bucket::{with_layout, with_valued_layout},
     table::{Addressing, Nested, Pair, RelocationCount, StripeGuard},
 };
 
@@ -33,12 +33,12 @@ impl<V: Entries> Segment<V> {
 
     pub(super) fn add_known(&self, known: &Known<V>) -> bool {
         let pair = self.pair_of(known);
-        with_layout!(self.layout(), L => self.table().add::<L>(pair))
+        with_layout_of!(V, self.layout(), L => self.table().add::<L>(pair))
     }
 
     pub(super) fn add_known_up_to_half(&self, known: &Known<V>) -> Result<bool, InsertError> {
         let pair = self.pair_of(known);
-        with_layout!(self.layout(), L => self.table().add_up_to_half::<L>(pair))
+        with_layout_of!(V, self.layout(), L => self.table().add_up_to_half::<L>(pair))
     }
 
     /// Adds a copy to the bucket that holds it in the other chain, if the segments are alike.
@@ -46,7 +46,7 @@ impl<V: Entries> Segment<V> {
         if *self.addressing() != known.finest {
             return self.add_known(known);
         }
-        with_layout!(self.layout(), L => self.table().add_in_place::<L>(known.pair))
+        with_layout_of!(V, self.layout(), L => self.table().add_in_place::<L>(known.pair))
     }
 
     pub(super) fn add_known_in_place_up_to_half(
@@ -56,24 +56,24 @@ impl<V: Entries> Segment<V> {
         if *self.addressing() != known.finest {
             return self.add_known_up_to_half(known);
         }
-        with_layout!(self.layout(), L => self.table().add_in_place_up_to_half::<L>(known.pair))
+        with_layout_of!(V, self.layout(), L => self.table().add_in_place_up_to_half::<L>(known.pair))
     }
 
     pub(super) fn insert_known_by_relocating(&self, known: &Known<V>) -> Result<(), InsertError> {
         let pair = self.pair_of(known);
-        with_layout!(self.layout(), L => self.table().insert_by_relocating::<L>(pair))
+        with_layout_of!(V, self.layout(), L => self.table().insert_by_relocating::<L>(pair))
     }
 
     pub(super) fn make_room_for_known(&self, known: &Known<V>) -> Result<(), InsertError> {
         let pair = self.pair_of(known);
         let mut relocations = RelocationCount::zero();
-        with_layout!(self.layout(), L => self.table().make_room::<L>(pair, &mut relocations))
+        with_layout_of!(V, self.layout(), L => self.table().make_room::<L>(pair, &mut relocations))
     }
 
     /// Removes a copy that a merge added.
     pub(super) fn undo_known(&self, guard: &StripeGuard, clears: u64, known: &Known<V>) -> bool {
         let pair = self.pair_of(known);
-        with_layout!(self.layout(), L => self.table().undo_locked::<L>(guard, clears, pair))
+        with_layout_of!(V, self.layout(), L => self.table().undo_locked::<L>(guard, clears, pair))
     }
 
     /// Counts the copies that may be copies of the item. The caller holds the stripe. In a finer
@@ -81,6 +81,6 @@ impl<V: Entries> Segment<V> {
     pub(super) fn count_possible(&self, known: &Known<V>) -> usize {
         let common = self.addressing().common(&known.finest);
         let pair = common.coarse_pair(&known.finest, known.pair);
-        with_layout!(self.layout(), L => self.table().count_possible::<L>(&common, pair))
+        with_layout_of!(V, self.layout(), L => self.table().count_possible::<L>(&common, pair))
     }
 }

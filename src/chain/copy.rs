@@ -61,7 +61,7 @@ impl<V: Entries> Chain<V> {
             let stripes = self.stripes.lock_all()?;
             // Without values, the segments that existed before are enough.
             // mutant: chain-clone-early-segments
-            if self.has_values() && self.segments().len() > count {
+            if V::VALUED && self.segments().len() > count {
                 continue;
             }
             // mutant: chain-clone-early-unlock, chain-clone-no-fence

@@ -5,10 +5,25 @@ use crate::{
     table::{Alone, Pair, Single, Valued},
 };
 
+/// Evaluates the body with `$L` bound to the layout of a segment whose slots hold `$V`.
+macro_rules! with_layout_of {
+    ($V:ident, $layout:expr, $L:ident => $body:expr) => {
+        if $V::VALUED {
+            with_valued_layout!($layout, $L => $body)
+        } else {
+            with_layout!($layout, $L => $body)
+        }
+    };
+}
+pub(super) use with_layout_of;
+
 /// What the slots of a chain hold: as those of a table that stands alone with this nesting.
 pub trait Entries: Alone + Eq + Send + Sync + 'static {
     /// What is stored of an item: its mixed hash, and its value if there are values.
     type Item: Copy;
+
+    /// Whether there are values.
+    const VALUED: bool;
 
     /// What slots of this layout hold, if these are slots of this kind.
     fn of(layout: Layout) -> Option<Self>;
@@ -22,6 +37,8 @@ pub trait Entries: Alone + Eq + Send + Sync + 'static {
 
 impl Entries for Single {
     type Item = u64;
+
+    const VALUED: bool = false;
 
     fn of(layout: Layout) -> Option<Self> {
         layout.valued().is_none().then_some(Self)
@@ -40,6 +57,8 @@ impl Entries for Single {
 
 impl Entries for Valued {
     type Item = (u64, u16);
+
+    const VALUED: bool = true;
 
     fn of(layout: Layout) -> Option<Self> {
         layout.valued().map(Self::new)

@@ -4,10 +4,10 @@
 //! into a segment of this chain, while nothing else is held. See `table/merge.rs` for what is the
 //! same in a table, and "Merging" in `chain/mod.rs` for the argument.
 
-use super::{Chain, Entries, Segment, coarse::Known};
+use super::{Chain, Entries, Segment, coarse::Known, entries::with_layout_of};
 use crate::{
     InsertError,
-    bucket::with_layout,
+    bucket::{with_layout, with_valued_layout},
     sync::full_fence,
     table::{Addressing, Merged, Nested, Pair, StripeGuard},
 };
@@ -57,7 +57,7 @@ impl<V: Entries> Chain<V> {
                 go_on = each(*segment.addressing(), pair);
                 go_on
             };
-            with_layout!(segment.layout(), L => segment.table().for_each_copy::<L>(each));
+            with_layout_of!(V, segment.layout(), L => segment.table().for_each_copy::<L>(each));
         }
     }
 

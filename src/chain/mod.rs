@@ -280,12 +280,6 @@ impl<V: Entries> Chain<V> {
         self.plan.first()
     }
 
-    /// Returns whether the slots hold values.
-    #[inline]
-    fn has_values(&self) -> bool {
-        self.value_bits() > 0
-    }
-
     /// Bits of a value.
     #[inline]
     pub(crate) fn value_bits(&self) -> u32 {

@@ -2,12 +2,12 @@
 
 use alloc::sync::Arc;
 
-use super::{Entries, Plan};
+use super::{Entries, Plan, entries::with_layout_of};
 #[cfg(guira_vectors)]
 use crate::table::Part;
 use crate::{
     InsertError, Layout,
-    bucket::{Fingerprint, with_layout},
+    bucket::{Fingerprint, with_layout, with_valued_layout},
     table::{
         Addition, Addressing, AllStripes, BothWords, Buckets, Candidates, Counters, Nested, Pair,
         Probe, RelocationCount, StripeGuard, Stripes, Table, occupied,
@@ -32,7 +32,8 @@ impl<V: Entries> Segment<V> {
         counters: &Counters,
     ) -> Self {
         let (layout, addressing) = (plan.layout(number), plan.addressing(number));
-        let probe = with_layout!(layout, L => Probe::new::<L, V>(&addressing, &plan.finest()));
+        let probe =
+            with_layout_of!(V, layout, L => Probe::new::<L, V>(&addressing, &plan.finest()));
         Self { layout, probe, table: Table::sharing(addressing, buckets, stripes, counters) }
     }
 
@@ -63,18 +64,18 @@ impl<V: Entries> Segment<V> {
 
     /// Counts the occupied slots in buckets like those of this segment.
     pub(super) fn occupied(&self, buckets: &mut Buckets) -> u64 {
-        with_layout!(self.layout, L => buckets.with_words(|words| occupied::<L>(words)))
+        with_layout_of!(V, self.layout, L => buckets.with_words(|words| occupied::<L>(words)))
     }
 
     /// What a kernel needs of this segment, if `last` is the last one of the chain.
     #[cfg(guira_vectors)]
     pub(super) fn part(&self, last: &Self) -> Part<'_> {
-        with_layout!(self.layout, L => self.table.part::<L>(&last.table))
+        with_layout_of!(V, self.layout, L => self.table.part::<L>(&last.table))
     }
 
     /// Clears all slots. Returns the number of those that were occupied.
     pub(super) fn clear_locked(&self, stripes: &AllStripes) -> u64 {
-        with_layout!(self.layout, L => self.table.clear_locked::<L>(stripes))
+        with_layout_of!(V, self.layout, L => self.table.clear_locked::<L>(stripes))
     }
 }
 
@@ -106,37 +107,42 @@ impl<V: Entries> Segment<V> {
     #[inline]
     pub(super) fn contains_unvalidated(&self, mixed: u64) -> bool {
         let pair = self.pair(mixed);
-        with_layout!(self.layout, L => self.table.contains_unvalidated::<L>(pair))
+        with_layout_of!(V, self.layout, L => self.table.contains_unvalidated::<L>(pair))
     }
 
+    /// As `contains_unvalidated`, and returns the copy that was found.
     #[inline]
     pub(super) fn find_unvalidated(&self, mixed: u64) -> Option<Fingerprint> {
-        let pair = self.pair(mixed);
-        with_layout!(self.layout, L => self.table.find_unvalidated::<L>(pair))
+        if !V::VALUED {
+            return self.contains_unvalidated(mixed).then(|| self.pair(mixed).fingerprint);
+        }
+        let found = self.candidates_unvalidated(mixed);
+        let first = found.as_slice().first();
+        first.map(|&value| self.pair(mixed).with_value(value).fingerprint)
     }
 
     pub(super) fn count_unvalidated(&self, mixed: u64) -> usize {
         let pair = self.pair(mixed);
-        with_layout!(self.layout, L => self.table.count_unvalidated::<L>(pair))
+        with_layout_of!(V, self.layout, L => self.table.count_unvalidated::<L>(pair))
     }
 
     #[inline]
     pub(super) fn add(&self, item: V::Item) -> bool {
         let pair = self.entry(item);
         self.table.prefetch(pair);
-        with_layout!(self.layout, L => self.table.add::<L>(pair))
+        with_layout_of!(V, self.layout, L => self.table.add::<L>(pair))
     }
 
     #[inline]
     pub(super) fn add_up_to_half(&self, item: V::Item) -> Result<bool, InsertError> {
         let pair = self.entry(item);
         self.table.prefetch(pair);
-        with_layout!(self.layout, L => self.table.add_up_to_half::<L>(pair))
+        with_layout_of!(V, self.layout, L => self.table.add_up_to_half::<L>(pair))
     }
 
     pub(super) fn insert_by_relocating(&self, item: V::Item) -> Result<(), InsertError> {
         let pair = self.entry(item);
-        with_layout!(self.layout, L => self.table.insert_by_relocating::<L>(pair))
+        with_layout_of!(V, self.layout, L => self.table.insert_by_relocating::<L>(pair))
     }
 
     pub(super) fn make_room(
@@ -145,23 +151,23 @@ impl<V: Entries> Segment<V> {
         relocations: &mut RelocationCount,
     ) -> Result<(), InsertError> {
         let pair = self.entry(item);
-        with_layout!(self.layout, L => self.table.make_room::<L>(pair, relocations))
+        with_layout_of!(V, self.layout, L => self.table.make_room::<L>(pair, relocations))
     }
 
     pub(super) fn add_if_absent(&self, guard: &StripeGuard, item: V::Item) -> Addition {
         let pair = self.entry(item);
-        with_layout!(self.layout, L => self.table.add_if_absent::<L>(guard, pair))
+        with_layout_of!(V, self.layout, L => self.table.add_if_absent::<L>(guard, pair))
     }
 
     pub(super) fn count(&self, guard: &StripeGuard, mixed: u64) -> usize {
         let pair = self.pair(mixed);
-        with_layout!(self.layout, L => self.table.count_locked::<L>(guard, pair))
+        with_layout_of!(V, self.layout, L => self.table.count_locked::<L>(guard, pair))
     }
 
     #[inline]
     pub(super) fn remove(&self, guard: &StripeGuard, item: V::Item) -> bool {
         let pair = self.entry(item);
-        with_layout!(self.layout, L => self.table.remove_locked::<L>(guard, pair))
+        with_layout_of!(V, self.layout, L => self.table.remove_locked::<L>(guard, pair))
     }
 
     #[inline]
@@ -171,16 +177,16 @@ impl<V: Entries> Segment<V> {
 
     pub(super) fn candidates_unvalidated(&self, mixed: u64) -> Candidates {
         let pair = self.pair(mixed);
-        with_layout!(self.layout, L => self.table.candidates_unvalidated::<L>(pair))
+        with_layout_of!(V, self.layout, L => self.table.candidates_unvalidated::<L>(pair))
     }
 
     pub(super) fn contains_value_unvalidated(&self, item: V::Item) -> bool {
         let pair = self.entry(item);
-        with_layout!(self.layout, L => self.table.contains_value_unvalidated::<L>(pair))
+        with_layout_of!(V, self.layout, L => self.table.contains_value_unvalidated::<L>(pair))
     }
 
     pub(super) fn replace(&self, guard: &StripeGuard, item: V::Item, new: u16) -> bool {
         let pair = self.entry(item);
-        with_layout!(self.layout, L => self.table.replace_locked::<L>(guard, pair, new))
+        with_layout_of!(V, self.layout, L => self.table.replace_locked::<L>(guard, pair, new))
     }
 }

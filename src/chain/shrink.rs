@@ -3,9 +3,9 @@
 
 use alloc::vec::Vec;
 
-use super::{Chain, Entries, Segment, coarse::Known};
+use super::{Chain, Entries, Segment, coarse::Known, entries::with_layout_of};
 use crate::{
-    bucket::with_layout,
+    bucket::{with_layout, with_valued_layout},
     table::{Pair, capacity_of},
 };
 
@@ -132,7 +132,7 @@ fn fold<V: Entries>(coarser: &[&Segment<V>], kept: Set, known: &Known<V>) -> boo
 impl<V: Entries> Segment<V> {
     /// Counts the occupied slots.
     fn count_occupied(&self) -> u64 {
-        with_layout!(self.layout(), L => self.table().count_occupied::<L>())
+        with_layout_of!(V, self.layout(), L => self.table().count_occupied::<L>())
     }
 
     /// Passes every copy to `fold`, and removes those for which it returns `true`. Stops and
@@ -140,6 +140,6 @@ impl<V: Entries> Segment<V> {
     fn fold_away(&self, mut fold: impl FnMut(Known<V>) -> bool) -> bool {
         let finest = *self.addressing();
         let fold = |pair: Pair| fold(Known { finest, pair });
-        with_layout!(self.layout(), L => self.table().fold_away::<L>(fold))
+        with_layout_of!(V, self.layout(), L => self.table().fold_away::<L>(fold))
     }
 }

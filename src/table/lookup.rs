@@ -122,17 +122,6 @@ impl<N: Nesting> Table<N> {
         }
     }
 
-    /// As [`contains_unvalidated`](Self::contains_unvalidated), and returns the copy that was found.
-    #[inline]
-    pub(crate) fn find_unvalidated<L: BucketLayout>(&self, pair: Pair) -> Option<Fingerprint> {
-        let key = Pair { fingerprint: self.key(pair.fingerprint), ..pair };
-        if self.addressing.nesting().value_bits() == 0 {
-            return self.contains_unvalidated::<L>(key).then_some(key.fingerprint);
-        }
-        let words = <[u64; 2]>::load(self.both(key));
-        self.value_in::<L>(key, words).map(|value| key.with_value(value).fingerprint)
-    }
-
     /// Counts the copies of the pair's fingerprint in its words as they are read one after the
     /// other, without reading the version, as [`contains_unvalidated`](Self::contains_unvalidated)
     /// does.
