@@ -257,8 +257,7 @@ pub use error::{BuildError, InsertBatchError, InsertError, MergeError};
 pub use filter::{
     ByHash, CuckooFilter, CuckooMap, DefaultHashBuilder, DefaultHasher, Engine, Expiring,
     ExpiringFilter, Filter, FilterBuilder, Fixed, Growable, Growing, GrowingFilter, GrowingMap,
-    InsertMask, Mappable,
-    Mapped, Membership, Segment, StableHashBuilder, StableHasher, Values,
+    InsertMask, Mappable, Mapped, Membership, Segment, StableHashBuilder, StableHasher, Values,
 };
 #[cfg(feature = "std")]
 pub use filter::{LoadError, Loader, Snapshot};
