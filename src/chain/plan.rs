@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_plan_is_what_its_layouts_say() {
-        let plan = Plan::of_layouts(7, &LAYOUTS).unwrap();
+        let plan: Plan = Plan::of_layouts(7, &LAYOUTS).unwrap();
         assert!(plan.layouts().eq(LAYOUTS));
         assert_eq!((plan.len(), plan.first_buckets()), (3, 7));
         assert_eq!([0, 1, 2].map(|number| plan.addressing(number).buckets()), [7, 28, 56]);
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn a_plan_that_no_chain_can_have_is_refused() {
         let plan =
-            |first_buckets, layouts: &[(Layout, u32)]| Plan::of_layouts(first_buckets, layouts);
+            |first_buckets, layouts: &[(Layout, u32)]| <Plan>::of_layouts(first_buckets, layouts);
         let [a, b, c] = LAYOUTS;
         assert!(plan(1, &[]).is_none(), "no segment");
         assert!(plan(1, &[b, c]).is_none(), "the first level is not 0");
