@@ -26,6 +26,13 @@ macro_rules! on_every_engine {
                 super::$test::<guira::Fixed>();
             })*
         }
+
+        mod growing {
+            $(#[test]
+            fn $test() {
+                super::$test::<guira::Growing>();
+            })*
+        }
     };
 }
 

@@ -12,8 +12,8 @@ use common::{
     saved::{Stable, filled_map, loaded, pushed, saved},
 };
 use guira::{
-    CuckooFilter, CuckooMap, Engine, Fixed, GrowingFilter, Layout, LoadError, Mappable, Mapped,
-    MergeError, StableHashBuilder,
+    CuckooFilter, CuckooMap, Engine, Fixed, Growing, GrowingFilter, Layout, LoadError, Mappable,
+    Mapped, MergeError, StableHashBuilder,
 };
 
 /// Checks that a map holds these items, and no others.
@@ -51,6 +51,11 @@ fn a_loaded_map_has_the_same_values<E: Mappable>() {
 #[test]
 fn a_loaded_map_of_one_table_has_the_same_values() {
     a_loaded_map_has_the_same_values::<Fixed>();
+}
+
+#[test]
+fn a_loaded_map_that_grew_has_the_same_values() {
+    a_loaded_map_has_the_same_values::<Growing>();
 }
 
 /// The error of loading bytes into a filter with this engine.
@@ -166,6 +171,11 @@ fn a_merge_adds_items_with_their_values<E: Mappable>() {
 #[test]
 fn a_merge_of_one_table_adds_items_with_their_values() {
     a_merge_adds_items_with_their_values::<Fixed>();
+}
+
+#[test]
+fn a_merge_of_maps_that_grow_adds_items_with_their_values() {
+    a_merge_adds_items_with_their_values::<Growing>();
 }
 
 #[test]

@@ -29,7 +29,7 @@ pub struct Growing<V: Entries = Single> {
     first_capacity: usize,
     pub(super) max_copies: Option<NonZero<usize>>,
     /// How batches are looked up. It is available.
-    kernel: Kernel,
+    pub(super) kernel: Kernel,
 }
 
 impl Engine for Growing {}

@@ -90,7 +90,7 @@ fn changes(segments: usize, seed: u64, steps: usize) -> (Chain<Valued>, Items) {
     let (mut items, mut swell) = (Items::default(), true);
     for _ in 0..steps {
         // The number of items rises and falls, so that all segments are filled and emptied.
-        swell = if items.count > 300 { false } else { swell || items.count < 40 };
+        swell = if items.count > 600 { false } else { swell || items.count < 40 };
         let value = rng.random_range(0..1 << VALUE_BITS);
         if rng.random_bool(if swell { 0.6 } else { 0.2 }) {
             let item = (rng.next_u64(), value);
@@ -111,7 +111,6 @@ fn changes(segments: usize, seed: u64, steps: usize) -> (Chain<Valued>, Items) {
             items.check(&chain, key);
         }
     }
-    assert_eq!(chain.layouts().len(), segments);
     (chain, items)
 }
 
@@ -120,7 +119,8 @@ fn changes(segments: usize, seed: u64, steps: usize) -> (Chain<Valued>, Items) {
 fn no_value_is_missed_over_many_removals_and_replaces() {
     for seed in 0..scaled(3, 50) {
         for segments in [2, 3, 6] {
-            let (chain, items) = changes(segments, seed, scaled(20_000, 100_000));
+            let (chain, items) = changes(segments, seed, scaled(4_000, 50_000));
+            assert_eq!(chain.layouts().len(), segments);
             items.empty(&chain);
         }
     }

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     InsertError,
-    table::{Hashes, Valued, for_each_prefetched},
+    table::{Answers, Hashes, Valued, for_each_prefetched},
 };
 
 impl MapSteps for Growing<Valued> {
@@ -72,6 +72,10 @@ impl MapSteps for Growing<Valued> {
                 Err(error) => failed(position, error),
             }
         });
+    }
+
+    fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
+        self.chain.contains_each(self.kernel, len, hashes, answers)
     }
 
     fn get_each(&self, hashes: &mut Hashes<'_>, values: &mut [Option<u16>]) -> usize {
