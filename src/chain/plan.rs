@@ -191,7 +191,7 @@ fn first_fingerprints(first: Layout) -> (u32, u32) {
         None if bits < 12 => 16 >> (12 - bits),
         None => 16,
     };
-    (min, (1 << bits) - min)
+    (min, (u32::MAX >> (32 - bits)) - min + 1)
 }
 
 /// The false-positive rate of a full segment of this layout, given the layout of the first one.

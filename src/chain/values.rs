@@ -54,15 +54,12 @@ impl Chain<Valued> {
         let finest = self.finest.pair(mixed);
         let stripe = self.stripes.of(self.finest.stripe_fingerprint(finest.fingerprint));
         loop {
-            // mutant: chain-get-late-version, chain-get-version-relaxed
             let version = stripe.version();
-            // mutant: chain-get-last-only, chain-get-segments-relaxed
             let segments = self.each_segment();
             let values = segments.map(|segment| segment.value_unvalidated(finest));
             if let Some(value) = values.fold(None, |before, value| value.or(before)) {
                 return Some(value);
             }
-            // mutant: chain-get-no-validation
             if stripe.validate(version) {
                 return None;
             }
@@ -76,16 +73,13 @@ impl Chain<Valued> {
     pub fn values(&self, mixed: u64) -> AllCandidates {
         let stripe = self.stripes.of(self.first().fingerprint(mixed));
         loop {
-            // mutant: chain-values-late-version, chain-values-version-relaxed
             let version = stripe.version();
             let mut all = AllCandidates::default();
-            // mutant: chain-values-last-only, chain-values-segments-relaxed
             for segment in self.segments().rev() {
                 let found = segment.candidates_unvalidated(mixed);
                 found.as_slice().iter().for_each(|&value| all.push(value));
             }
             // Also if there are matches: another value may have gone from one word to another one.
-            // mutant: chain-values-no-validation, chain-values-unvalidated-match
             if stripe.validate(version) {
                 return all;
             }
@@ -99,11 +93,9 @@ impl Chain<Valued> {
         let stripe = self.stripes.of(self.first().fingerprint(item.0));
         loop {
             let version = stripe.version();
-            // mutant: chain-contains-value-last-only
             if self.segments().rev().any(|segment| segment.contains_value_unvalidated(item)) {
                 return true;
             }
-            // mutant: chain-contains-value-no-validation
             if stripe.validate(version) {
                 return false;
             }
@@ -125,10 +117,8 @@ impl Chain<Valued> {
     /// there was one.
     #[must_use]
     pub fn replace(&self, item: (u64, u16), new: u16) -> bool {
-        // mutant: chain-replace-no-lock
         let guard = self.lock(item.0);
         // From the finest, as a removal: see "Values".
-        // mutant: chain-replace-first-segment, chain-replace-no-bump, chain-replace-late-bump
         self.segments().rev().any(|segment| segment.replace(&guard, item, new))
     }
 }

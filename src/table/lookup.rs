@@ -191,7 +191,6 @@ impl<V: Alone> Table<Nested<V>> {
         let values = u64::from(self.addressing.nesting().value_mask()).wrapping_mul(probe.ones);
         // The shift has moved bits of the fingerprint to where the value is.
         let pattern = u64::from(lane).wrapping_mul(probe.ones) & !values;
-        // mutant: chain-lookup-with-value
         words.without(values).marks(pattern, probe.ones, probe.highs)
     }
 
@@ -200,7 +199,6 @@ impl<V: Alone> Table<Nested<V>> {
     #[inline]
     pub(crate) fn value_unvalidated(&self, probe: &Probe, finest: Pair) -> Option<u16> {
         let buckets = finest.buckets.map(|bucket| (u64::from(bucket) >> probe.bucket_shift) as u32);
-        // mutant: chain-get-words-relaxed
         let words = <[u64; 2]>::load(buckets.map(|bucket| self.buckets.bucket(bucket)));
         let [first, second] = self.marks_in(probe, finest, words);
         // No branch between the words, as in `either_contains`.

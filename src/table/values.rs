@@ -96,14 +96,12 @@ impl<N: Nesting> Table<N> {
     /// As [`candidates`](Self::candidates), in the words as they are read one after the other,
     /// without reading the version.
     pub(crate) fn candidates_unvalidated<L: BucketLayout>(&self, pair: Pair) -> Candidates {
-        // mutant: chain-values-words-relaxed
         self.candidates_in::<L>(pair, <[u64; 2]>::load(self.both(pair)))
     }
 
     /// Returns whether the pair's fingerprint is in one of its buckets, with the pair's own value,
     /// without reading the version.
     pub(crate) fn contains_value_unvalidated<L: BucketLayout>(&self, pair: Pair) -> bool {
-        // mutant: chain-contains-value-words-relaxed
         L::either_contains(<[u64; 2]>::load(self.both(pair)), L::pattern(pair.fingerprint))
     }
 
