@@ -235,7 +235,7 @@ pub mod raw {
     pub use crate::sync::steps;
     pub use crate::{
         bucket::{BucketLayout, Census, Fingerprint, Plain, SemiSorted},
-        chain::{Chain, Plan},
+        chain::{AllCandidates, Chain, Entries, Plan},
         table::{
             Addressing, Aged, Candidates, Clock, Generations, MAX_BUCKETS, MergeRefusal, Merged,
             Move, Nested, Nesting, Pair, Progress, Search, ShardedCounter, Single, Table, Valued,
@@ -256,8 +256,8 @@ pub use bucket::Layout;
 pub use error::{BuildError, InsertBatchError, InsertError, MergeError};
 pub use filter::{
     ByHash, CuckooFilter, CuckooMap, DefaultHashBuilder, DefaultHasher, Engine, Expiring,
-    ExpiringFilter, Filter, FilterBuilder, Fixed, Growing, GrowingFilter, InsertMask, Mappable,
-    Mapped, Membership, Segment, StableHashBuilder, StableHasher, Values,
+    ExpiringFilter, Filter, FilterBuilder, Fixed, Growable, Growing, GrowingFilter, GrowingMap,
+    InsertMask, Mappable, Mapped, Membership, Segment, StableHashBuilder, StableHasher, Values,
 };
 #[cfg(feature = "std")]
 pub use filter::{LoadError, Loader, Snapshot};

@@ -12,9 +12,9 @@ use std::{
 
 use guira::{
     BuildError, ByHash, CuckooFilter, CuckooMap, DefaultHashBuilder, DefaultHasher, Engine, Filter,
-    FilterBuilder, Fixed, Growing, GrowingFilter, InsertBatchError, InsertError, InsertMask,
-    Kernel, Layout, Mappable, Mapped, Membership, MergeError, Segment, StableHashBuilder,
-    StableHasher, Values,
+    FilterBuilder, Fixed, Growable, Growing, GrowingFilter, GrowingMap, InsertBatchError,
+    InsertError, InsertMask, Kernel, Layout, Mappable, Mapped, Membership, MergeError, Segment,
+    StableHashBuilder, StableHasher, Values,
 };
 
 /// Can be sent, shared, and used after a panic was caught. (No panic breaks a filter.)
@@ -34,9 +34,11 @@ where
     usable_everywhere::<CuckooFilter<S>>();
     usable_everywhere::<GrowingFilter<S>>();
     usable_everywhere::<CuckooMap<S>>();
+    usable_everywhere::<GrowingMap<S>>();
     usable_everywhere::<FilterBuilder<Fixed, S>>();
     usable_everywhere::<FilterBuilder<Growing, S>>();
     usable_everywhere::<FilterBuilder<Mapped<Fixed>, S>>();
+    usable_everywhere::<FilterBuilder<Mapped<Growing>, S>>();
     usable_everywhere::<S>();
     #[cfg(feature = "std")]
     usable_everywhere::<(guira::Loader<Fixed, S>, guira::Loader<Growing, S>)>();
@@ -260,14 +262,28 @@ fn is_saved<E: Engine>(filter: &Filter<E>) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Calls everything that only filters that grow have.
+fn grows<E: Growable>(filter: &mut Filter<E>) -> Result<(), Box<dyn Error>> {
+    assert!(filter.next_growth().is_some() && filter.target_false_positive_rate() > 0.0);
+    assert_eq!(filter.shrink_to_fit(), 0);
+    let builder = Filter::<E>::builder().capacity(9).growth_factor(4);
+    let capped = builder.max_bytes(filter.size_in_bytes()).build()?;
+    assert!(capped.size_in_bytes() <= filter.size_in_bytes());
+    Ok(())
+}
+
 #[test]
 fn user_code_can_be_generic_over_engines() {
     uses_everything(&CuckooFilter::with_capacity(100)).expect("room");
     uses_everything(&GrowingFilter::with_capacity(100)).expect("room");
     uses_everything(&GrowingFilter::default()).expect("room");
-    // A large one, without aliases.
+    // Large ones, without aliases.
     uses_a_map(&CuckooMap::builder().capacity(100_000).seed(1).build().expect("memory"))
         .expect("room");
+    uses_a_map(&GrowingMap::builder().capacity(100_000).seed(1).build().expect("memory"))
+        .expect("room");
+    grows(&mut GrowingFilter::with_capacity(10)).expect("room to grow");
+    grows(&mut GrowingMap::with_capacity(10)).expect("room to grow");
 }
 
 /// The files with the public methods of filters, with their paths below `src/filter`.
@@ -356,15 +372,15 @@ fn every_operation_exists_once_and_by_hash() {
 fn engines_offer_the_same_operations() {
     let single: BTreeSet<(String, String)> = all_methods()
         .into_iter()
-        .filter(|method| method.of.contains("Growing") || method.of.contains("Fixed"))
+        .filter(|method| ["Grow", "Fixed"].iter().any(|engine| method.of.contains(engine)))
         .map(|method| (method.name, method.of))
         .collect();
     let apart = [
-        ("shrink_to_fit".into(), "impl<S> Filter<Growing, S>".into()),
-        ("target_false_positive_rate".into(), "impl<S> Filter<Growing, S>".into()),
-        ("next_growth".into(), "impl<S> Filter<Growing, S>".into()),
-        ("max_bytes".into(), "impl<S> FilterBuilder<Growing, S>".into()),
-        ("growth_factor".into(), "impl<S> FilterBuilder<Growing, S>".into()),
+        ("shrink_to_fit".into(), "impl<E: Growable, S> Filter<E, S>".into()),
+        ("target_false_positive_rate".into(), "impl<E: Growable, S> Filter<E, S>".into()),
+        ("next_growth".into(), "impl<E: Growable, S> Filter<E, S>".into()),
+        ("max_bytes".into(), "impl<E: Growable, S> FilterBuilder<E, S>".into()),
+        ("growth_factor".into(), "impl<E: Growable, S> FilterBuilder<E, S>".into()),
     ];
     assert_eq!(single, BTreeSet::from(apart));
     // The public methods of the engines themselves: none.

@@ -8,7 +8,7 @@ use std::{
 };
 
 use common::{
-    Watchdog,
+    Subject, Watchdog,
     maps::{Map, beside, beside::Plan, builder, layouts, max_value, model},
     rng, scaled,
 };
@@ -26,6 +26,13 @@ macro_rules! on_every_engine {
                 super::$test::<guira::Fixed>();
             })*
         }
+
+        mod growing {
+            $(#[test]
+            fn $test() {
+                super::$test::<guira::Growing>();
+            })*
+        }
     };
 }
 
@@ -38,7 +45,7 @@ on_every_engine! {
     a_hash_that_panics_leaves_the_map_usable,
 }
 
-fn a_map_is_a_multimap<E: Mappable>() {
+fn a_map_is_a_multimap<E: Mappable + Subject>() {
     let _watchdog = Watchdog::new("a_map_is_a_multimap");
     model::model::<E>();
 }
@@ -68,7 +75,7 @@ fn long_values_in_a_large_map() {
     beside::values_are_never_missed::<Fixed>(plan);
 }
 
-fn rates_are_within_their_bounds<E: Mappable>() {
+fn rates_are_within_their_bounds<E: Mappable + Subject>() {
     for layout in layouts() {
         let capacity = 20_000;
         let map = builder::<E>(capacity, layout).seed(3).build().expect("a small map");
@@ -89,8 +96,9 @@ fn rates_are_within_their_bounds<E: Mappable>() {
         let expected = bound * queries as f64;
         let spread = 5.0 * expected.sqrt();
         assert!(found as f64 <= expected * 1.02 + spread, "{layout:?}: {found}, {expected}");
-        // The bound is tight.
-        assert!(found as f64 >= expected * 0.9 - spread, "{layout:?}: {found}, {expected}");
+        // The bound is tight. That of a map that grows is for full segments.
+        let tight = if E::GROWS { 0.9 * map.load_factor() } else { 0.9 };
+        assert!(found as f64 >= expected * tight - spread, "{layout:?}: {found}, {expected}");
         assert!(values as f64 <= expected * 1.1 + spread, "{layout:?}: {values}, {expected}");
     }
 }
@@ -182,7 +190,8 @@ fn layouts_and_bits_that_do_not_go_together() {
 
 fn values_that_do_not_fit_are_refused<E: Mappable>() {
     for layout in layouts().into_iter().filter(|layout| layout.value_bits() < 16) {
-        let map = builder::<E>(100, layout).seed(1).build().expect("a small map");
+        // So large that no key has copies of many aliases.
+        let map = builder::<E>(10_000, layout).seed(1).build().expect("a small map");
         let (max, large) = (max_value(layout), max_value(layout) + 1);
         map.insert(&1, max).expect("room");
         for value in [large, u16::MAX] {

@@ -12,8 +12,8 @@ use common::{
     saved::{Stable, filled_map, loaded, pushed, saved},
 };
 use guira::{
-    CuckooFilter, CuckooMap, Engine, Fixed, GrowingFilter, Layout, LoadError, Mappable, Mapped,
-    MergeError, StableHashBuilder,
+    CuckooFilter, CuckooMap, Engine, Fixed, Growing, GrowingFilter, Layout, LoadError, Mappable,
+    Mapped, MergeError, StableHashBuilder,
 };
 
 /// Checks that a map holds these items, and no others.
@@ -51,6 +51,11 @@ fn a_loaded_map_has_the_same_values<E: Mappable>() {
 #[test]
 fn a_loaded_map_of_one_table_has_the_same_values() {
     a_loaded_map_has_the_same_values::<Fixed>();
+}
+
+#[test]
+fn a_loaded_map_that_grew_has_the_same_values() {
+    a_loaded_map_has_the_same_values::<Growing>();
 }
 
 /// The error of loading bytes into a filter with this engine.
@@ -128,8 +133,9 @@ fn layouts_are_described_byte_by_byte() {
 
 fn a_merge_adds_items_with_their_values<E: Mappable>() {
     for layout in layouts() {
-        let map = || builder::<E>(1_000, layout).seed(3).build().expect("a small map");
-        let (target, source, max) = (map(), map(), max_value(layout));
+        let of = |capacity| builder::<E>(capacity, layout).seed(3).build().expect("a small map");
+        // So large that no key has copies of many aliases.
+        let (target, source, max) = (of(10_000), of(10_000), max_value(layout));
         let items = |keys: std::ops::Range<u64>, salt: u64| -> Vec<(u64, u16)> {
             keys.map(|key| (key, (key * salt) as u16 & max)).collect()
         };
@@ -146,7 +152,8 @@ fn a_merge_adds_items_with_their_values<E: Mappable>() {
         check(&target, &all);
         check(&source, &second);
         // Nothing, if it does not fit.
-        let full = map();
+        let (full, source) = (of(1_000), of(1_000));
+        second.iter().for_each(|(key, value)| drop(source.insert(key, *value)));
         let mut own = Vec::new();
         for key in 10_000..100_000_u64 {
             if own.len() == 1_000 || full.insert(&key, max).is_err() {
@@ -166,6 +173,11 @@ fn a_merge_adds_items_with_their_values<E: Mappable>() {
 #[test]
 fn a_merge_of_one_table_adds_items_with_their_values() {
     a_merge_adds_items_with_their_values::<Fixed>();
+}
+
+#[test]
+fn a_merge_of_maps_that_grow_adds_items_with_their_values() {
+    a_merge_adds_items_with_their_values::<Growing>();
 }
 
 #[test]

@@ -53,6 +53,36 @@ macro_rules! with_layout {
 }
 pub(crate) use with_layout;
 
+/// As [`with_layout`], for layouts with values only.
+macro_rules! with_valued_layout {
+    ($layout:expr, $L:ident => $body:expr) => {
+        match $layout {
+            $crate::bucket::Layout::Valued6x10 { .. } => {
+                type $L = $crate::bucket::Plain<6, 10>;
+                $body
+            }
+            $crate::bucket::Layout::Valued5x12 { .. } => {
+                type $L = $crate::bucket::Plain<5, 12>;
+                $body
+            }
+            $crate::bucket::Layout::Valued4x16 { .. } => {
+                type $L = $crate::bucket::Plain<4, 16>;
+                $body
+            }
+            $crate::bucket::Layout::Valued3x21 { .. } => {
+                type $L = $crate::bucket::Plain<3, 21>;
+                $body
+            }
+            $crate::bucket::Layout::Valued2x32 { .. } => {
+                type $L = $crate::bucket::Plain<2, 32>;
+                $body
+            }
+            _ => unreachable!("a layout with values"),
+        }
+    };
+}
+pub(crate) use with_valued_layout;
+
 /// How a bucket of 64 bits is divided: slots × bits of a fingerprint.
 ///
 /// More bits make false positives rarer. More slots let the table be filled further. *Semi-sorted*

@@ -12,7 +12,7 @@ mod semi_sorted;
 mod swar;
 
 pub use layout::Layout;
-pub(crate) use layout::{MAX_VALUE_BITS, fingerprints, with_layout};
+pub(crate) use layout::{MAX_VALUE_BITS, fingerprints, with_layout, with_valued_layout};
 pub use plain::Plain;
 pub use semi_sorted::SemiSorted;
 pub use swar::Lanes;

@@ -3,18 +3,18 @@
 use alloc::sync::Arc;
 use core::array;
 
-use super::{Chain, Plan, Segment};
+use super::{Chain, Entries, Plan, Segment};
 use crate::{
     InsertError,
     sync::SetOnce,
     table::{Buckets, Counters, Stripes},
 };
 
-impl Chain {
+impl<V: Entries> Chain<V> {
     /// Returns a chain of one empty segment that can grow as planned, or `None` if the system
     /// refuses the memory.
     #[must_use]
-    pub fn new(plan: Plan, huge_pages: bool) -> Option<Self> {
+    pub fn new(plan: Plan<V>, huge_pages: bool) -> Option<Self> {
         let first = Buckets::new(plan.first_buckets(), huge_pages)?;
         Self::with_buckets(plan, [first], huge_pages)
     }
@@ -25,7 +25,7 @@ impl Chain {
     /// # Panics
     /// If there is no first segment.
     pub(super) fn with_buckets(
-        plan: Plan,
+        plan: Plan<V>,
         segments: impl IntoIterator<Item = Buckets>,
         huge_pages: bool,
     ) -> Option<Self> {
@@ -47,7 +47,7 @@ impl Chain {
 
     /// The place of the segment with this number, which is not the first one. Allocates the places
     /// at the first call.
-    pub(super) fn place(&self, number: usize) -> &SetOnce<Segment> {
+    pub(super) fn place(&self, number: usize) -> &SetOnce<Segment<V>> {
         if self.later.get().is_none() {
             self.later.set(array::from_fn(|_| SetOnce::new()));
         }

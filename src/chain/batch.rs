@@ -1,11 +1,11 @@
 //! Batches of lookups in all segments.
 
-use super::Chain;
+use super::{Chain, Entries};
 use crate::table::{Answers, Hashes, Kernel, for_each_prefetched};
 #[cfg(guira_vectors)]
 use crate::table::{MAX_LEVELS, Part};
 
-impl Chain {
+impl<V: Entries> Chain<V> {
     /// Looks up the hashes of a batch, of which there are `len`. Returns the number of items that
     /// were found.
     pub(crate) fn contains_each(
@@ -42,6 +42,9 @@ impl Chain {
         hashes: &mut Hashes<'_>,
         answers: &mut Answers<'_>,
     ) -> Option<usize> {
+        if V::VALUED {
+            return None;
+        }
         let mut parts = [Part::NONE; MAX_LEVELS];
         // Listed once: the parts must be relative to the last segment among them.
         let segments = self.segments().rev();

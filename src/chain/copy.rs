@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Chain, Segment};
+use super::{Chain, Entries, Segment};
 use crate::table::AllStripes;
 #[cfg(feature = "std")]
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     table::{Buckets, Nested, Table, touched_words},
 };
 
-impl Chain {
+impl<V: Entries> Chain<V> {
     /// Returns a copy of the chain that contains every item that is in it throughout the call, and
     /// the number of occupied slots; or `None` if the system refuses the memory.
     #[must_use]
@@ -47,30 +47,35 @@ impl Chain {
     fn copy_segments<C>(
         &self,
         allocate: impl Fn(usize) -> Option<C>,
-        copy: impl Fn(&Segment, &AllStripes, &mut C),
+        copy: impl Fn(&Segment<V>, &AllStripes, &mut C),
     ) -> Option<Vec<C>> {
-        // The segments that exist now are enough.
-        // mutant: chain-clone-segments-relaxed
-        let segments = 0..self.segments().len();
-        let mut copies = segments.map(allocate).collect::<Option<Vec<_>>>()?;
         let copy_all = |stripes: &AllStripes, copies: &mut [C]| {
             self.segments().zip(copies).for_each(|(from, to)| copy(from, stripes, to));
         };
-        // mutant: chain-clone-no-locks
-        // mutant: chain-clone-one-lock-fewer, chain-clone-any-order
-        let stripes = self.stripes.lock_all()?;
-        // mutant: chain-clone-early-unlock, chain-clone-no-fence
-        copy_all(&stripes, &mut copies);
-        drop(stripes);
-        Some(copies)
+        loop {
+            // mutant: chain-clone-segments-relaxed
+            let count = self.segments().len();
+            let mut copies = (0..count).map(&allocate).collect::<Option<Vec<_>>>()?;
+            // mutant: chain-clone-no-locks
+            // mutant: chain-clone-one-lock-fewer, chain-clone-any-order
+            let stripes = self.stripes.lock_all()?;
+            // Without values, the segments that existed before are enough.
+            if V::VALUED && self.segments().len() > count {
+                continue;
+            }
+            // mutant: chain-clone-early-unlock, chain-clone-no-fence
+            copy_all(&stripes, &mut copies);
+            drop(stripes);
+            return Some(copies);
+        }
     }
 }
 
 #[cfg(feature = "std")]
-impl Chain {
+impl<V: Entries> Chain<V> {
     /// Returns a chain with this plan whose first segments have these buckets, or `None` if the
     /// system refuses the memory for the rest.
-    pub(crate) fn restored(plan: Plan, segments: Vec<Buckets>) -> Option<Self> {
+    pub(crate) fn restored(plan: Plan<V>, segments: Vec<Buckets>) -> Option<Self> {
         Self::with_buckets(plan, segments, true)
     }
 
@@ -82,7 +87,7 @@ impl Chain {
     }
 
     /// The tables of the segments that exist.
-    pub(crate) fn tables(&self) -> impl Iterator<Item = &Table<Nested>> {
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &Table<Nested<V>>> {
         self.segments().map(Segment::table)
     }
 }

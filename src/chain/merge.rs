@@ -4,25 +4,25 @@
 //! into a segment of this chain, while nothing else is held. See `table/merge.rs` for what is the
 //! same in a table, and "Merging" in `chain/mod.rs` for the argument.
 
-use super::{Chain, Segment, coarse::Known};
+use super::{Chain, Entries, Segment, coarse::Known, entries::with_layout_of};
 use crate::{
     InsertError,
-    bucket::with_layout,
+    bucket::{with_layout, with_valued_layout},
     sync::full_fence,
     table::{Addressing, Merged, Nested, Pair, StripeGuard},
 };
 
 /// Those of a chain's segments in which an item's pair is known, from the first to the finest.
-fn coarse_enough<'a>(
-    segments: impl DoubleEndedIterator<Item = &'a Segment> + ExactSizeIterator + Clone,
-    known: &Known,
-) -> impl DoubleEndedIterator<Item = &'a Segment> + ExactSizeIterator + Clone {
-    let is_coarse = |segment: &&Segment| segment.is_determined_by(&known.finest);
+fn coarse_enough<'a, V: Entries>(
+    segments: impl DoubleEndedIterator<Item = &'a Segment<V>> + ExactSizeIterator + Clone,
+    known: &Known<V>,
+) -> impl DoubleEndedIterator<Item = &'a Segment<V>> + ExactSizeIterator + Clone {
+    let is_coarse = |segment: &&Segment<V>| segment.is_determined_by(&known.finest);
     let count = segments.clone().take_while(is_coarse).count();
     segments.take(count)
 }
 
-impl Chain {
+impl<V: Entries> Chain<V> {
     /// Adds all copies of another chain, or none. `limit` is the largest number of copies of an
     /// item, if there is one.
     ///
@@ -49,7 +49,7 @@ impl Chain {
     ///
     /// The first segment comes first: its fingerprints fit into the fewest segments of the other
     /// chain.
-    fn for_each_copy(&self, each: &mut dyn FnMut(Addressing<Nested>, Pair) -> bool) {
+    fn for_each_copy(&self, each: &mut dyn FnMut(Addressing<Nested<V>>, Pair) -> bool) {
         let mut go_on = true;
         let mut segments = self.segments();
         while let Some(segment) = segments.next().filter(|_| go_on) {
@@ -57,7 +57,7 @@ impl Chain {
                 go_on = each(*segment.addressing(), pair);
                 go_on
             };
-            with_layout!(segment.layout(), L => segment.table().for_each_copy::<L>(each));
+            with_layout_of!(V, segment.layout(), L => segment.table().for_each_copy::<L>(each));
         }
     }
 
@@ -68,7 +68,7 @@ impl Chain {
     /// # Errors
     /// `TooManyCopies` if there are `limit` copies, or if copies of the item take half of its slots
     /// in the last segment and there is no room in another one. `Full` if there is no room.
-    fn insert_known(&self, limit: Option<usize>, known: &Known) -> Result<(), InsertError> {
+    fn insert_known(&self, limit: Option<usize>, known: &Known<V>) -> Result<(), InsertError> {
         if limit.is_some_and(|limit| self.may_hold(limit, known)) {
             return Err(InsertError::TooManyCopies);
         }
@@ -106,7 +106,7 @@ impl Chain {
 
     /// Appends the segment with this number if the item's pair would be known there. Returns
     /// whether it exists.
-    fn append_known(&self, number: usize, known: &Known) -> bool {
+    fn append_known(&self, number: usize, known: &Known<V>) -> bool {
         number < self.plan.len()
             && self.plan.addressing(number).is_determined_by(&known.finest)
             && self.append(number).is_ok()
@@ -115,7 +115,7 @@ impl Chain {
     /// Returns whether an insert must be refused because of a limit. The item may be any of those
     /// that are aliases where its pair is known, so copies of all of them count.
     #[cold]
-    fn may_hold(&self, limit: usize, known: &Known) -> bool {
+    fn may_hold(&self, limit: usize, known: &Known<V>) -> bool {
         // As in `holds`, but always under the lock. Merges with a limit are rare.
         full_fence();
         // mutant: chain-merge-limit-no-lock
@@ -127,7 +127,7 @@ impl Chain {
 
     /// Removes a copy that matches the item where its pair is known, unless the chain was cleared
     /// since the merge began. Returns whether a copy was removed.
-    fn undo_known(&self, clears: u64, known: &Known) -> bool {
+    fn undo_known(&self, clears: u64, known: &Known<V>) -> bool {
         // mutant: chain-merge-undo-no-lock
         let guard = self.lock_known(known);
         // From the finest of these segments: see "Merging" in `chain/mod.rs`.
@@ -137,7 +137,7 @@ impl Chain {
     }
 
     /// Locks the stripe of an item.
-    fn lock_known(&self, known: &Known) -> StripeGuard<'_> {
+    fn lock_known(&self, known: &Known<V>) -> StripeGuard<'_> {
         let first = self.first().coarse_pair(&known.finest, known.pair);
         self.stripes.of(first.fingerprint).lock()
     }

@@ -172,6 +172,53 @@
 //! earlier ones keep. The false-positive rates of a part of the planned segments add up to no more
 //! than those of all of them.
 //!
+//! # Values
+//!
+//! In a chain with values, a slot holds a fingerprint and a value, which has equally many bits in
+//! all segments. Pair, alternate bucket and stripe follow from the fingerprint alone, and nest as
+//! before. So a pair and a value in a segment determine the pair and the value in every earlier
+//! one. Let an item be a key *with its value*, and let aliases have equal pairs *and equal values*.
+//! Then all of the above holds for `remove` and `contains_value`, which name the value, and for
+//! copies of the chain, merging and shrinking, which keep a value with its pair.
+//!
+//! **Replace** (x, old) by (x, new): acquire the stripe, go through the segments *from the finest
+//! to the first*, bump the version, and replace the value in the first copy of (x, old) that is
+//! found, by one compare-and-swap. This is a removal of (x, old) and an insert of (x, new), whose
+//! copy is in the slot that the removal clears. It must start with the finest segment because a
+//! removal must: the copy that it takes, in segment s, may be assigned to an alias (y, old), which
+//! then gets x's own copy, in segment t. If t were finer than s, y might be no alias of x there,
+//! and y's value would be lost. In the claim about additions, the replace is a fourth way to get a
+//! copy: the insert of (x, new) is itself the addition.
+//!
+//! A replace pays for one removal or replace of (x, new), as an insert does, and uses up the
+//! payment for (x, old).
+//!
+//! **By key.** `get`, `contains`, `count` and `values` ask for x with any value. Suppose that x is
+//! in the chain throughout the lookup, though its value may be replaced, and that the last round of
+//! a `get` misses x, or that a `values` does not list a value that x has during the call. It read
+//! the version e, then the words, then e again. Go through c1 to cn as above, and let (x, v) be the
+//! item that they leave.
+//! 1. *cn is not a replace of x.* Then (x, v) was inserted before the lookup, or by a replace among
+//!    the other clearings, which happened before the loads. After cn it has a copy, whose addition
+//!    happened before the loads, as above. If its word was read, it matched, with the value v.
+//! 2. *cn replaces (x, old) by (x, v).* The loads show the slot that it changes with the old value
+//!    or with v. Both match the key. If they show the old value, the replace did not happen before
+//!    the lookup, which is ordered before it.
+//!
+//! **Was the word read?** Until its value is replaced, the copy of an item goes to earlier segments
+//! only. But a replace may take the copy of an alias in a later one, even in a segment that was
+//! appended after the lookup began; and then the removal of that alias takes x's former copy. The
+//! replace bumped the version, to e at most. So the segment was set before the version was read.
+//! **Therefore a round lists the segments after it has read the version.** A batch by a kernel
+//! lists them once, before it reads any version. That is right for sets only, so chains with values
+//! are looked up one key after the other. For the same reason a copy of a chain with values lists
+//! the segments again once it holds all stripes, and starts over if there are more. (While it holds
+//! them, nothing is replaced.)
+//!
+//! `get` returns the value of any match: a match is an item of the pair that was in the table.
+//! `values` validates the version even if it found matches. Otherwise it could return an alias's
+//! value, and not that of x, which moved, or whose slot was taken, behind its back.
+//!
 //! # Growth
 //!
 //! No thread waits for another one to append a segment. Threads that find the last one full at the
@@ -194,6 +241,7 @@ mod append;
 mod batch;
 mod coarse;
 mod copy;
+mod entries;
 mod merge;
 mod plan;
 mod planning;
@@ -201,6 +249,7 @@ mod segment;
 mod shrink;
 mod size;
 mod steps;
+mod values;
 
 use alloc::sync::Arc;
 use core::iter;
@@ -210,12 +259,14 @@ use crate::table::Stats;
 use crate::{
     Layout,
     sync::SetOnce,
-    table::{Addressing, Counters, MAX_BUCKETS, Nested, StripeGuard, Stripes},
+    table::{Addressing, Counters, MAX_BUCKETS, Nested, Nesting, Single, StripeGuard, Stripes},
 };
+pub use entries::Entries;
 pub use plan::Plan;
 pub(crate) use planning::{Wanted, plan};
 use segment::Segment;
 pub(crate) use size::within;
+pub use values::AllCandidates;
 
 /// Largest number of segments after the first one, each with at least twice the buckets of the one
 /// before it. (Models have chains of at most three.)
@@ -223,38 +274,39 @@ const MAX_LATER: usize = if cfg!(any(loom, shuttle)) { 2 } else { MAX_BUCKETS.il
 
 /// Segments that are filled one after the other and looked up together.
 ///
-/// A chain knows hashes, once they are [mixed](crate::table::mix), but no items.
+/// A chain knows hashes, once they are [mixed](crate::table::mix), but no items. What its slots hold
+/// beside fingerprints is `V`.
 #[derive(Debug)]
-pub struct Chain {
-    first: Segment,
+pub struct Chain<V: Entries = Single> {
+    first: Segment<V>,
     /// Places for the other segments, set from the front. They are allocated when the second
     /// segment is, so that a small filter does without them.
-    later: SetOnce<[SetOnce<Segment>; MAX_LATER]>,
-    plan: Plan,
+    later: SetOnce<[SetOnce<Segment<V>>; MAX_LATER]>,
+    plan: Plan<V>,
     /// The addressing of the last segment that the plan allows.
-    finest: Addressing<Nested>,
+    finest: Addressing<Nested<V>>,
     stripes: Arc<Stripes>,
     counters: Counters,
     huge_pages: bool,
 }
 
-impl Chain {
+impl<V: Entries> Chain<V> {
     /// The segments that exist, from the first to the finest, without their number.
     #[inline]
-    fn each_segment(&self) -> impl Iterator<Item = &Segment> {
+    fn each_segment(&self) -> impl Iterator<Item = &Segment<V>> {
         let later = self.later.get().into_iter().flatten();
         iter::once(&self.first).chain(later.map_while(SetOnce::get))
     }
 
     /// The segments that exist, from the first to the finest.
     #[inline]
-    fn segments(&self) -> impl DoubleEndedIterator<Item = &Segment> + ExactSizeIterator + Clone {
+    fn segments(&self) -> impl DoubleEndedIterator<Item = &Segment<V>> + ExactSizeIterator + Clone {
         (0..self.each_segment().count()).map(|number| self.segment(number))
     }
 
     /// The segment with this number, which exists.
     #[inline]
-    fn segment(&self, number: usize) -> &Segment {
+    fn segment(&self, number: usize) -> &Segment<V> {
         let place = number.checked_sub(1).map(|index| &self.later.get().expect("places")[index]);
         place.map_or(&self.first, |place| place.get().expect("places are never emptied"))
     }
@@ -262,7 +314,7 @@ impl Chain {
     /// The number of the last segment, the segment, and the earlier ones from the finest to the
     /// first.
     #[inline]
-    fn last_and_rest(&self) -> (usize, &Segment, impl Iterator<Item = &Segment> + Clone) {
+    fn last_and_rest(&self) -> (usize, &Segment<V>, impl Iterator<Item = &Segment<V>> + Clone) {
         let mut segments = self.segments().rev();
         let number = segments.len() - 1;
         let last = segments.next().expect("the first segment always exists");
@@ -271,8 +323,14 @@ impl Chain {
 
     /// The addressing of the first segment.
     #[inline]
-    fn first(&self) -> Addressing<Nested> {
+    fn first(&self) -> Addressing<Nested<V>> {
         self.plan.first()
+    }
+
+    /// Bits of a value.
+    #[inline]
+    pub(crate) fn value_bits(&self) -> u32 {
+        self.finest.nesting().value_bits()
     }
 
     /// Locks the stripe of a mixed hash.

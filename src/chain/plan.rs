@@ -3,20 +3,22 @@
 use alloc::boxed::Box;
 use core::num::NonZero;
 
+use super::Entries;
 use crate::{
     Layout,
-    table::{Addressing, MAX_BUCKETS, Nested, Nesting, Stripes},
+    table::{Addressing, MAX_BUCKETS, Nested, Nesting, Single, Stripes},
 };
 
 /// The segments of a chain, from the first to the last one possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct Plan<V: Entries = Single> {
     first_buckets: u64,
     /// The smallest fingerprint of the first segment, and the number of its fingerprints.
     first_fingerprints: (u32, u32),
     /// The number of stripes. None can be added later.
     stripes: u32,
     segments: Box<[Planned]>,
+    entries: V,
 }
 
 /// What differs between the segments.
@@ -29,17 +31,17 @@ struct Planned {
     extra_bits: u8,
 }
 
-impl Plan {
+impl<V: Entries> Plan<V> {
     /// Returns the plan with these segments, for chains whose first segment does not use all the
     /// fingerprints of its layout, as in models and tests.
     ///
     /// # Panics
     /// If there is no segment, or if their addressings do not belong to one chain.
     #[must_use]
-    pub fn new(segments: &[(Layout, Addressing<Nested>)]) -> Self {
-        let planned = |&(layout, addressing): &(Layout, Addressing<Nested>)| {
+    pub fn new(segments: &[(Layout, Addressing<Nested<V>>)]) -> Self {
+        let planned = |&(layout, addressing): &(Layout, Addressing<Nested<V>>)| {
             let nesting = addressing.nesting();
-            Planned { layout, level: nesting.level() as u8, extra_bits: nesting.extra_bits() as u8 }
+            Planned { layout, level: nesting.level() as u8, extra_bits: nesting.longer() as u8 }
         };
         let first = segments[0].1;
         let plan = Self {
@@ -47,6 +49,7 @@ impl Plan {
             first_fingerprints: first.nesting().fingerprints(),
             stripes: stripes_for(first.buckets(), None),
             segments: segments.iter().map(planned).collect(),
+            entries: V::of(segments[0].0).expect("a layout for these slots"),
         };
         assert!(
             segments.iter().zip(0..).all(|(segment, number)| segment.1 == plan.addressing(number))
@@ -56,8 +59,8 @@ impl Plan {
 
     /// Returns the plan of a chain whose first segment has this many buckets, given the layout and
     /// the level of each segment. `None` if no chain can have it: if there is no segment, the
-    /// levels do not ascend from 0, a fingerprint is shorter than one before it, or a segment has
-    /// fewer than 1 or more than 2^32 buckets.
+    /// levels do not ascend from 0, a fingerprint is shorter than one before it, a layout
+    /// is for other slots, or a segment has fewer than 1 or more than 2^32 buckets.
     pub(crate) fn of_layouts(first_buckets: u64, segments: &[(Layout, u32)]) -> Option<Self> {
         let (&(first, 0), &(_, last_level)) = (segments.first()?, segments.last()?) else {
             return None;
@@ -65,8 +68,10 @@ impl Plan {
         let ascend = segments.is_sorted_by(|(before, lower), (layout, level)| {
             lower < level && before.fingerprint_bits() <= layout.fingerprint_bits()
         });
+        let entries = V::of(first)?;
+        let alike = segments.iter().all(|&(layout, _)| V::of(layout) == Some(entries));
         let max_buckets = MAX_BUCKETS.checked_shr(last_level)?;
-        if !ascend || !(1..=max_buckets).contains(&first_buckets) {
+        if !ascend || !alike || !(1..=max_buckets).contains(&first_buckets) {
             return None;
         }
         let planned = |&(layout, level): &(Layout, u32)| {
@@ -78,6 +83,7 @@ impl Plan {
             first_fingerprints: first_fingerprints(first),
             stripes: stripes_for(first_buckets, None),
             segments: segments.iter().map(planned).collect(),
+            entries,
         })
     }
 
@@ -120,20 +126,21 @@ impl Plan {
     }
 
     /// The addressing of a segment.
-    pub(crate) fn addressing(&self, number: usize) -> Addressing<Nested> {
+    pub(crate) fn addressing(&self, number: usize) -> Addressing<Nested<V>> {
         let Planned { level, extra_bits, .. } = self.segments[number];
         let nested = Nested::new(level.into(), self.first_fingerprints, extra_bits.into());
-        Addressing::nested(self.first_buckets, nested)
+        Addressing::nested(self.first_buckets, nested.holding(self.entries))
     }
 
     /// The addressing of the first segment, to which the stripes belong.
     #[inline]
-    pub(crate) fn first(&self) -> Addressing<Nested> {
-        Addressing::nested(self.first_buckets, Nested::new(0, self.first_fingerprints, 0))
+    pub(crate) fn first(&self) -> Addressing<Nested<V>> {
+        let nested = Nested::new(0, self.first_fingerprints, 0);
+        Addressing::nested(self.first_buckets, nested.holding(self.entries))
     }
 
     /// The addressing of the last segment possible.
-    pub(crate) fn finest(&self) -> Addressing<Nested> {
+    pub(crate) fn finest(&self) -> Addressing<Nested<V>> {
         self.addressing(self.len() - 1)
     }
 
@@ -176,10 +183,15 @@ fn stripes_for(first_buckets: u64, writers: Option<NonZero<usize>>) -> u32 {
 /// The smallest fingerprint of a first segment of this layout, and the number of its fingerprints.
 fn first_fingerprints(first: Layout) -> (u32, u32) {
     let bits = first.fingerprint_bits();
-    // Semi-sorted layouts have at least 12 bits, and no fingerprints below 16. The first segment
-    // must use only fingerprints that remain valid when bits are appended.
-    let min = if bits < 12 { 16 >> (12 - bits) } else { 16 };
-    (min, (1 << bits) - min)
+    let min = match first.valued() {
+        // No layout of the chain is semi-sorted.
+        Some(_) => 1,
+        // Semi-sorted layouts have at least 12 bits, and no fingerprints below 16. The first
+        // segment must use only fingerprints that remain valid when bits are appended.
+        None if bits < 12 => 16 >> (12 - bits),
+        None => 16,
+    };
+    (min, (u32::MAX >> (32 - bits)) - min + 1)
 }
 
 /// The false-positive rate of a full segment of this layout, given the layout of the first one.
@@ -199,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_plan_is_what_its_layouts_say() {
-        let plan = Plan::of_layouts(7, &LAYOUTS).unwrap();
+        let plan: Plan = Plan::of_layouts(7, &LAYOUTS).unwrap();
         assert!(plan.layouts().eq(LAYOUTS));
         assert_eq!((plan.len(), plan.first_buckets()), (3, 7));
         assert_eq!([0, 1, 2].map(|number| plan.addressing(number).buckets()), [7, 28, 56]);
@@ -214,7 +226,7 @@ mod tests {
     #[test]
     fn a_plan_that_no_chain_can_have_is_refused() {
         let plan =
-            |first_buckets, layouts: &[(Layout, u32)]| Plan::of_layouts(first_buckets, layouts);
+            |first_buckets, layouts: &[(Layout, u32)]| <Plan>::of_layouts(first_buckets, layouts);
         let [a, b, c] = LAYOUTS;
         assert!(plan(1, &[]).is_none(), "no segment");
         assert!(plan(1, &[b, c]).is_none(), "the first level is not 0");

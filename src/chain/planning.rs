@@ -3,10 +3,10 @@
 
 use alloc::{vec, vec::Vec};
 
-use super::{Plan, plan::full_rate};
+use super::{Entries, Plan, plan::full_rate};
 use crate::{
     BuildError, Layout,
-    table::{MAX_BUCKETS, buckets_for, by_preference},
+    table::{MAX_BUCKETS, buckets_for, by_preference, with_values_by_preference},
 };
 
 /// What a plan is made for.
@@ -16,6 +16,8 @@ pub(crate) struct Wanted {
     pub(crate) capacity: usize,
     /// The layout of the first segment, if it was chosen.
     pub(crate) first: Option<Layout>,
+    /// Bits of a value, if items have values.
+    pub(crate) value_bits: Option<u32>,
     /// Largest sum of the false-positive rates.
     pub(crate) target: f64,
     /// Whether plain layouts are preferred.
@@ -36,9 +38,9 @@ pub(crate) struct Wanted {
 /// # Errors
 /// `CapacityTooLarge`. If the target cannot be met: `LayoutMissesRate` if `first` is given,
 /// `RateTooLow` otherwise.
-pub(crate) fn plan(wanted: &Wanted) -> Result<Plan, BuildError> {
-    let &Wanted { capacity, first, target, fastest, growth_factor } = wanted;
-    let layouts = by_preference(fastest);
+pub(crate) fn plan<V: Entries>(wanted: &Wanted) -> Result<Plan<V>, BuildError> {
+    let &Wanted { capacity, first, value_bits, target, fastest, growth_factor } = wanted;
+    let layouts = value_bits.map_or_else(|| by_preference(fastest), with_values_by_preference);
     let firsts = first.map_or_else(|| layouts.clone(), |layout| vec![layout]);
     let mut lowest = f64::INFINITY;
     let mut fits = false;
@@ -71,7 +73,7 @@ struct Start {
 
 impl Start {
     /// Returns the plan of a chain with this first segment, or the lowest target that it can meet.
-    fn plan(&self, layouts: &[Layout], target: f64) -> Result<Plan, f64> {
+    fn plan<V: Entries>(&self, layouts: &[Layout], target: f64) -> Result<Plan<V>, f64> {
         let segments = (MAX_BUCKETS / self.first_buckets).ilog2() / self.doublings + 1;
         let rate = |layout: &Layout| full_rate(self.first, *layout);
         let at_least_as_long = |other: Layout| {
@@ -102,17 +104,17 @@ impl Start {
             layouts.push((layout, number * self.doublings));
         }
         let plan = Plan::of_layouts(self.first_buckets, &layouts);
-        Ok(plan.expect("levels ascend, and fingerprints grow"))
+        Ok(plan.expect("levels ascend, fingerprints grow, and values have as many bits"))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Layout, Plan, Wanted, plan};
+    use super::{Layout, Plan, Wanted};
     use crate::{
         BuildError,
         bucket::{BucketLayout, with_layout},
-        table::MAX_BUCKETS,
+        table::{MAX_BUCKETS, Nesting, Valued},
     };
 
     const RATES: [f64; 9] = [0.9, 0.2, 0.1, 0.03, 0.01, 0.003, 0.001, 0.000_3, 0.000_1];
@@ -120,7 +122,17 @@ mod tests {
 
     /// A wish without preferences.
     fn wanted(capacity: usize, first: Option<Layout>, target: f64, growth_factor: usize) -> Wanted {
-        Wanted { capacity, first, target, fastest: false, growth_factor }
+        Wanted { capacity, first, value_bits: None, target, fastest: false, growth_factor }
+    }
+
+    /// The plan of a chain without values.
+    fn plan(wanted: &Wanted) -> Result<Plan, BuildError> {
+        super::plan(wanted)
+    }
+
+    /// The plan of a chain with values of so many bits.
+    fn with_values(value_bits: u32, wanted: Wanted) -> Result<Plan<Valued>, BuildError> {
+        super::plan(&Wanted { value_bits: Some(value_bits), ..wanted })
     }
 
     /// The sum of the rates of all segments.
@@ -171,6 +183,63 @@ mod tests {
                 });
             }
         }
+    }
+
+    #[test]
+    fn plans_with_values_meet_their_target() {
+        for value_bits in 0..=16 {
+            for (target, factor) in
+                RATES.into_iter().flat_map(|rate| FACTORS.map(|factor| (rate, factor)))
+            {
+                let wanted = wanted(1_000, None, target, factor);
+                let plan = match with_values(value_bits, wanted) {
+                    Ok(plan) => plan,
+                    Err(BuildError::RateTooLow { lowest, .. }) => {
+                        assert!(lowest > target);
+                        with_values(value_bits, Wanted { target: lowest, ..wanted }).unwrap()
+                    }
+                    Err(error) => panic!("{error}"),
+                };
+                assert!(target < 0.002 || plan.rate(plan.len()) <= target, "{value_bits}");
+                let bits = |number| plan.layout(number).fingerprint_bits();
+                for number in 0..plan.len() {
+                    let (layout, addressing) = (plan.layout(number), plan.addressing(number));
+                    assert_eq!(
+                        (layout.value_bits(), layout.valued()),
+                        (value_bits, Some(value_bits))
+                    );
+                    assert!(number == 0 || bits(number - 1) <= bits(number));
+                    let (min, count) = addressing.nesting().fingerprints();
+                    assert_eq!(min + count - 1, u32::MAX >> (32 - bits(number)));
+                    assert_eq!(addressing.nesting().value_bits(), value_bits);
+                    let longer = bits(number) - bits(0);
+                    assert_eq!(addressing.nesting().extra_bits(), longer + value_bits);
+                }
+            }
+        }
+    }
+
+    /// A growing map without settings can be built, whatever its values.
+    #[test]
+    fn the_default_target_of_maps_can_be_met() {
+        for value_bits in 0..=16 {
+            for (capacity, factor) in
+                [1, 3, 100, 1_000_000].into_iter().flat_map(|c| FACTORS.map(|f| (c, f)))
+            {
+                assert!(with_values(value_bits, wanted(capacity, None, 0.003, factor)).is_ok());
+            }
+        }
+    }
+
+    #[test]
+    fn segments_with_and_without_values_do_not_mix() {
+        let valued = |slots, bits| Layout::with_values(slots, bits).unwrap();
+        let layouts = [(valued(4, 4), 0), (valued(3, 4), 1)];
+        assert!(Plan::<Valued>::of_layouts(3, &layouts).is_some());
+        assert_eq!(Plan::of_layouts(3, &layouts), None::<Plan>);
+        assert!(Plan::<Valued>::of_layouts(3, &[(valued(4, 4), 0), (valued(3, 5), 1)]).is_none());
+        let sets = [(valued(4, 4), 0), (Layout::Plain4x16, 1)];
+        assert!(Plan::<Valued>::of_layouts(3, &sets).is_none());
     }
 
     /// If an error names a lowest target, a plan can meet that target.

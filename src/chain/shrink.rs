@@ -3,9 +3,9 @@
 
 use alloc::vec::Vec;
 
-use super::{Chain, Segment, coarse::Known};
+use super::{Chain, Entries, Segment, coarse::Known, entries::with_layout_of};
 use crate::{
-    bucket::with_layout,
+    bucket::{with_layout, with_valued_layout},
     table::{Pair, capacity_of},
 };
 
@@ -32,14 +32,14 @@ impl Set {
     }
 }
 
-impl Chain {
+impl<V: Entries> Chain<V> {
     /// Drops as many segments as it can, the largest ones first, after moving their items to
     /// coarser segments. The first segment stays. Returns the number of bytes that were released.
     ///
     /// See "Shrinking" in `chain/mod.rs` for the argument.
     pub fn shrink_to_fit(&mut self) -> usize {
         let bytes = self.size_in_bytes();
-        let segments: Vec<&Segment> = self.segments().collect();
+        let segments: Vec<&Segment<V>> = self.segments().collect();
         let mut kept = smallest_that_fits(&segments);
         let mut folded = 0;
         // The first segments first: their items fit into the fewest others.
@@ -71,7 +71,7 @@ impl Chain {
     fn retain(&mut self, kept: Set) {
         let later = self.later.take().into_iter().flatten().zip(1..);
         let later = later.filter(|&(_, number)| kept.contains(number));
-        let later: Vec<Segment> = later.filter_map(|(mut place, _)| place.take()).collect();
+        let later: Vec<Segment<V>> = later.filter_map(|(mut place, _)| place.take()).collect();
         (1..).zip(later).for_each(|(number, segment)| self.place(number).set(segment));
         // What was planned to follow the last segment that is kept may still follow it. So the
         // finest segment of the plan stays the same, and with it the segments' probes.
@@ -81,7 +81,7 @@ impl Chain {
 
 /// Returns segments that have room for the items of all segments, given that an item can only move
 /// to a coarser segment.
-fn smallest_that_fits(segments: &[&Segment]) -> Set {
+fn smallest_that_fits<V: Entries>(segments: &[&Segment<V>]) -> Set {
     let rooms: Vec<(u64, u64)> = segments
         .iter()
         .map(|segment| {
@@ -113,7 +113,7 @@ fn fits(rooms: &[(u64, u64)], kept: Set) -> bool {
 
 /// Adds a copy of an item to one of the segments that are kept, the finest one first, if necessary
 /// by relocating others. Returns `false` if there is no room.
-fn fold(coarser: &[&Segment], kept: Set, known: &Known) -> bool {
+fn fold<V: Entries>(coarser: &[&Segment<V>], kept: Set, known: &Known<V>) -> bool {
     let candidates = || (0..coarser.len()).rev().filter(|&number| kept.contains(number));
     // As in an insert, copies of the item must not fill its buckets in the last segment.
     let add = |number: usize| match coarser[number] {
@@ -129,17 +129,17 @@ fn fold(coarser: &[&Segment], kept: Set, known: &Known) -> bool {
     candidates().any(|number| add(number) == Ok(true)) || candidates().any(relocate)
 }
 
-impl Segment {
+impl<V: Entries> Segment<V> {
     /// Counts the occupied slots.
     fn count_occupied(&self) -> u64 {
-        with_layout!(self.layout(), L => self.table().count_occupied::<L>())
+        with_layout_of!(V, self.layout(), L => self.table().count_occupied::<L>())
     }
 
     /// Passes every copy to `fold`, and removes those for which it returns `true`. Stops and
     /// returns `false` as soon as it returns `false`.
-    fn fold_away(&self, mut fold: impl FnMut(Known) -> bool) -> bool {
+    fn fold_away(&self, mut fold: impl FnMut(Known<V>) -> bool) -> bool {
         let finest = *self.addressing();
         let fold = |pair: Pair| fold(Known { finest, pair });
-        with_layout!(self.layout(), L => self.table().fold_away::<L>(fold))
+        with_layout_of!(V, self.layout(), L => self.table().fold_away::<L>(fold))
     }
 }

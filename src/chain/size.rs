@@ -1,12 +1,12 @@
 //! The memory of a chain: what it allocates, and how many segments fit into a cap.
 
-use super::{Chain, MAX_LATER, Plan, Segment};
+use super::{Chain, Entries, MAX_LATER, Plan, Segment};
 use crate::{
     sync::SetOnce,
     table::{Counters, Stripes, arc_bytes, bucket_bytes},
 };
 
-impl Chain {
+impl<V: Entries> Chain<V> {
     /// Bytes of buckets, stripes, statistics, plan and places, alignment included. The first
     /// segment itself is part of the chain.
     #[must_use]
@@ -35,21 +35,27 @@ impl Chain {
 
 /// Bytes that a chain with the first `planned` segments of a plan allocates until it has
 /// `segments` of them. `None` if that is more than an object can have.
-fn bytes(plan: &Plan, planned: usize, segments: usize, huge_pages: bool) -> Option<usize> {
+fn bytes<V: Entries>(
+    plan: &Plan<V>,
+    planned: usize,
+    segments: usize,
+    huge_pages: bool,
+) -> Option<usize> {
     let stripes = arc_bytes::<Stripes>() + Stripes::bytes_for(plan.stripes());
-    let beside = Plan::bytes_for(planned) + stripes + Counters::bytes();
+    let beside = Plan::<V>::bytes_for(planned) + stripes + Counters::bytes();
     (0..segments)
         .try_fold(beside, |sum, number| sum.checked_add(segment_bytes(plan, number, huge_pages)?))
 }
 
 /// Bytes that are allocated with a segment. `None` if that is more than an object can have.
-fn segment_bytes(plan: &Plan, number: usize, huge_pages: bool) -> Option<usize> {
+fn segment_bytes<V: Entries>(plan: &Plan<V>, number: usize, huge_pages: bool) -> Option<usize> {
     let beside = match number {
         0 => 0,
         1 => {
-            SetOnce::<[SetOnce<Segment>; MAX_LATER]>::VALUE_BYTES + SetOnce::<Segment>::VALUE_BYTES
+            SetOnce::<[SetOnce<Segment<V>>; MAX_LATER]>::VALUE_BYTES
+                + SetOnce::<Segment<V>>::VALUE_BYTES
         }
-        _ => SetOnce::<Segment>::VALUE_BYTES,
+        _ => SetOnce::<Segment<V>>::VALUE_BYTES,
     };
     bucket_bytes(plan.addressing(number).buckets(), huge_pages)?.checked_add(beside)
 }
@@ -60,7 +66,11 @@ fn segment_bytes(plan: &Plan, number: usize, huge_pages: bool) -> Option<usize> 
 ///
 /// # Errors
 /// The bytes of a chain with the first segment alone, if that is more.
-pub(crate) fn within(plan: Plan, huge_pages: bool, max_bytes: usize) -> Result<Plan, usize> {
+pub(crate) fn within<V: Entries>(
+    plan: Plan<V>,
+    huge_pages: bool,
+    max_bytes: usize,
+) -> Result<Plan<V>, usize> {
     let size = |count: usize| bytes(&plan, count, count, huge_pages).unwrap_or(usize::MAX);
     let fitting = (1..=plan.len()).take_while(|&count| size(count) <= max_bytes).count();
     if fitting == 0 {

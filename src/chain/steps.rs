@@ -1,13 +1,14 @@
 //! The steps of the chain's protocol: each operation over all segments.
 
-use super::{Chain, Segment};
+use super::{Chain, Entries, Segment};
 use crate::{
     InsertError,
+    bucket::Fingerprint,
     sync::full_fence,
     table::{Addition, BothWords, Fastest, Pair, RelocationCount},
 };
 
-impl Chain {
+impl<V: Entries> Chain<V> {
     /// Prefetches what an insert reads first.
     #[inline]
     pub(crate) fn prefetch_last(&self, mixed: u64) {
@@ -91,22 +92,22 @@ impl Chain {
     /// `TooManyCopies` if copies of the item take half of the slots of its two buckets in the last
     /// segment; `Full` if no segment can be added.
     #[inline]
-    pub fn insert(&self, mixed: u64) -> Result<(), InsertError> {
+    pub fn insert(&self, item: V::Item) -> Result<(), InsertError> {
         // mutant: chain-insert-segments-relaxed
         let (_, last, _) = self.last_and_rest();
         // mutant: chain-insert-relaxed
-        if last.add_up_to_half(mixed)? { Ok(()) } else { self.insert_into_full(mixed) }
+        if last.add_up_to_half(item)? { Ok(()) } else { self.insert_into_full(item) }
     }
 
     /// As [`insert`](Self::insert), unless there are `limit` copies in all segments together.
     ///
     /// # Errors
     /// As `insert`, and `TooManyCopies` if there were `limit` copies.
-    pub fn insert_up_to(&self, limit: usize, mixed: u64) -> Result<(), InsertError> {
-        if self.holds(limit, mixed) {
+    pub fn insert_up_to(&self, limit: usize, item: V::Item) -> Result<(), InsertError> {
+        if self.holds(limit, V::mixed(item)) {
             return Err(InsertError::TooManyCopies);
         }
-        self.insert(mixed)
+        self.insert(item)
     }
 
     /// Returns whether an insert must be refused, as the step of the same name in
@@ -133,12 +134,12 @@ impl Chain {
 
     /// The rest of `insert`, once both buckets in the last segment were full.
     #[cold]
-    fn insert_into_full(&self, mixed: u64) -> Result<(), InsertError> {
+    fn insert_into_full(&self, item: V::Item) -> Result<(), InsertError> {
         loop {
             // mutant: chain-append-segments-relaxed
             let (number, last, mut rest) = self.last_and_rest();
             // mutant: chain-append-relaxed
-            if last.add_up_to_half(mixed)? || rest.any(|segment| segment.add(mixed)) {
+            if last.add_up_to_half(item)? || rest.any(|segment| segment.add(item)) {
                 return Ok(());
             }
             // mutant: chain-relocate-no-lock, chain-relocate-no-bump, chain-relocate-early-bump
@@ -146,18 +147,21 @@ impl Chain {
             // mutant: chain-relocate-wrong-lock, chain-relocate-bump-relaxed
             // mutant: chain-relocate-clear-relaxed, chain-relocate-read-relaxed
             // mutant: chain-relocate-copy-relaxed, chain-append-set-relaxed
-            match last.insert_by_relocating(mixed) {
+            match last.insert_by_relocating(item) {
                 Err(InsertError::Full) => self.append(number + 1)?,
                 outcome => return outcome,
             }
         }
     }
 
-    /// Adds a copy if there is none. Returns whether it was added.
+    /// Adds a copy if there is none, with any value. Returns `None` if it was added, and otherwise a
+    /// copy that was found.
     ///
     /// # Errors
     /// `Full` if the item is absent, there is no room for it, and no segment can be added.
-    pub fn insert_unique(&self, mixed: u64) -> Result<bool, InsertError> {
+    #[inline]
+    pub(super) fn find_or_insert(&self, item: V::Item) -> Result<Option<Fingerprint>, InsertError> {
+        let mixed = V::mixed(item);
         let (mut made_room, mut relocations) = (Ok(()), RelocationCount::zero());
         loop {
             // mutant: chain-unique-no-lock, chain-unique-early-segments
@@ -168,22 +172,23 @@ impl Chain {
             // mutant: chain-unique-segments-relaxed
             let (number, last, mut rest) = self.last_and_rest();
             // mutant: chain-unique-last-only, chain-unique-scan-relaxed
-            if rest.clone().any(|segment| segment.contains_unvalidated(mixed)) {
-                return Ok(false);
+            let mut found = rest.clone().map(|segment| segment.find_unvalidated(mixed));
+            if let Some(copy) = found.find_map(|found| found) {
+                return Ok(Some(copy));
             }
             // mutant: chain-unique-relaxed, chain-unique-two-reads, chain-unique-lock-gap
             // mutant: chain-unique-read-relaxed
-            let mut addition = last.add_if_absent(&guard, mixed);
+            let mut addition = last.add_if_absent(&guard, item);
             // mutant: chain-unique-rest-relaxed, chain-unique-rest-read-relaxed
             while addition == Addition::NoRoom {
                 let Some(segment) = rest.next() else { break };
-                addition = segment.add_if_absent(&guard, mixed);
+                addition = segment.add_if_absent(&guard, item);
             }
             match addition {
-                Addition::Found(_) => return Ok(false),
+                Addition::Found(copy) => return Ok(Some(copy)),
                 Addition::Added => {
                     self.counters.insert_relocated(&relocations);
-                    return Ok(true);
+                    return Ok(None);
                 }
                 Addition::NoRoom => {}
             }
@@ -198,22 +203,21 @@ impl Chain {
             // mutant: chain-unique-relocate-bump-relaxed, chain-unique-relocate-clear-relaxed
             // mutant: chain-unique-relocate-read-relaxed, chain-unique-relocate-copy-relaxed
             // mutant: chain-unique-set-relaxed
-            made_room =
-                last.make_room(mixed, &mut relocations).or_else(|_| self.append(number + 1));
+            made_room = last.make_room(item, &mut relocations).or_else(|_| self.append(number + 1));
         }
     }
 
-    /// Removes one copy that matches the hash. Returns whether there was one.
+    /// Removes one copy that matches the hash and has the item's value. Returns whether there was one.
     #[must_use]
-    pub fn remove(&self, mixed: u64) -> bool {
+    pub fn remove(&self, item: V::Item) -> bool {
         // mutant: chain-remove-no-lock
         // mutant: chain-remove-wrong-lock
-        let guard = self.lock(mixed);
+        let guard = self.lock(V::mixed(item));
         // From the finest: see "Why removal starts with the finest segment".
         // mutant: chain-remove-first-segment, chain-remove-no-bump, chain-remove-late-bump
         // mutant: chain-remove-bump-relaxed, chain-remove-clear-relaxed, chain-remove-not-cleared
         // mutant: chain-remove-read-relaxed, chain-remove-segments-relaxed
-        self.segments().rev().any(|segment| segment.remove(&guard, mixed))
+        self.segments().rev().any(|segment| segment.remove(&guard, item))
     }
 
     /// Removes every copy. Returns the number of slots that were cleared. The segments stay.
@@ -230,6 +234,16 @@ impl Chain {
         // mutant: chain-clear-last-only
         // mutant: chain-clear-early-unlock, chain-clear-segments-relaxed, chain-clear-swap-acquire
         // mutant: chain-clear-swap-release
-        self.segments().map(|segment: &Segment| segment.clear_locked(&stripes)).sum()
+        self.segments().map(|segment: &Segment<V>| segment.clear_locked(&stripes)).sum()
+    }
+}
+
+impl Chain {
+    /// Adds a copy if there is none. Returns whether it was added.
+    ///
+    /// # Errors
+    /// `Full` if the item is absent, there is no room for it, and no segment can be added.
+    pub fn insert_unique(&self, mixed: u64) -> Result<bool, InsertError> {
+        self.find_or_insert(mixed).map(|found| found.is_none())
     }
 }

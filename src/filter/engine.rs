@@ -49,6 +49,24 @@ pub trait Engine: Storage + Saved + Send + Sync + 'static {}
 #[expect(private_bounds, reason = "sealed")]
 pub trait Membership: Engine + Steps {}
 
+/// An engine of filters that grow.
+///
+/// Sealed, as [`Engine`] is, and implemented by [`Growing`](crate::Growing) and by its counterpart
+/// for maps.
+///
+/// ```
+/// use guira::{Filter, Growable, GrowingFilter, GrowingMap};
+///
+/// fn can_grow<E: Growable, S>(filter: &Filter<E, S>, bytes: usize) -> bool {
+///     filter.next_growth().is_some_and(|growth| filter.size_in_bytes() + growth <= bytes)
+/// }
+///
+/// assert!(can_grow(&GrowingFilter::with_capacity(10), 10_000));
+/// assert!(!can_grow(&GrowingMap::with_capacity(10_000), 10_000));
+/// ```
+#[expect(private_bounds, reason = "sealed")]
+pub trait Growable: Engine + Growth {}
+
 /// One table of a filter. A [`CuckooFilter`](crate::CuckooFilter) has one, a
 /// [`GrowingFilter`](crate::GrowingFilter) appends more.
 ///
@@ -167,6 +185,15 @@ pub(crate) trait Storage: Sized {
 
     #[cfg(feature = "stats")]
     fn stats(&self) -> crate::Stats;
+}
+
+/// What every engine that grows provides; the front end documents it.
+pub(crate) trait Growth {
+    fn target(&self) -> f64;
+
+    fn next_growth(&self) -> Option<usize>;
+
+    fn shrink_to_fit(&mut self) -> usize;
 }
 
 /// The operations of sets of items, on [mixed](crate::table::mix) hashes. None of them updates the

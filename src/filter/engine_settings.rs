@@ -1,7 +1,7 @@
 //! The settings of the builder that concern the engine itself: its kernel, its memory, its locks
 //! and its growth.
 
-use super::{FilterBuilder, Growing};
+use super::{FilterBuilder, Growable};
 use crate::Kernel;
 
 impl<E, S> FilterBuilder<E, S> {
@@ -66,7 +66,7 @@ impl<E, S> FilterBuilder<E, S> {
     }
 }
 
-impl<S> FilterBuilder<Growing, S> {
+impl<E: Growable, S> FilterBuilder<E, S> {
     /// Sets a cap on the memory of the filter, in bytes. Without one, it grows until the system
     /// refuses memory.
     ///

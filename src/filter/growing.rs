@@ -4,42 +4,71 @@
 use alloc::vec::Vec;
 use core::num::NonZero;
 
-use super::engine::{Engine, Failed, Membership, Options, Segment, Steps, Storage};
+use super::engine::{
+    Engine, Failed, Growable, Growth, Membership, Options, Segment, Steps, Storage,
+};
 #[cfg(feature = "std")]
 use super::snapshot::{Form, LoadError, PlannedSegment, Saved, Words, field};
 #[cfg(feature = "std")]
-use crate::table::Buckets;
+use crate::table::{Buckets, Nesting};
 use crate::{
     BuildError, InsertError,
-    chain::{Chain, Plan, Wanted, plan, within},
-    table::{Answers, Hashes, Kernel, Merged, ShardedCounter, capacity_of, for_each_prefetched},
+    chain::{Chain, Entries, Plan, Wanted, plan, within},
+    table::{
+        Answers, Hashes, Kernel, Merged, ShardedCounter, Single, Valued, capacity_of,
+        for_each_prefetched,
+    },
 };
-
-/// Target false-positive rate of growing filters for which the user named none.
-const DEFAULT_TARGET: f64 = 0.001;
 
 /// The engine of a [`GrowingFilter`](crate::GrowingFilter): a chain of segments.
 #[derive(Debug)]
-pub struct Growing {
-    pub(super) chain: Chain,
-    pub(super) target: f64,
+pub struct Growing<V: Entries = Single> {
+    pub(super) chain: Chain<V>,
+    target: f64,
     /// The capacity of the first segment.
     first_capacity: usize,
-    max_copies: Option<NonZero<usize>>,
+    pub(super) max_copies: Option<NonZero<usize>>,
     /// How batches are looked up. It is available.
-    kernel: Kernel,
+    pub(super) kernel: Kernel,
 }
 
 impl Engine for Growing {}
 impl Membership for Growing {}
+impl Growable for Growing {}
 
-impl Storage for Growing {
+/// What the slots of growing filters hold.
+pub(crate) trait Content: Entries {
+    /// As [`Storage::NAME`].
+    const NAME: &'static str;
+    /// As [`Saved::KIND`].
+    #[cfg(feature = "std")]
+    const KIND: u8;
+    /// Target false-positive rate of filters for which the user named none.
+    const DEFAULT_TARGET: f64;
+}
+
+impl Content for Single {
     const NAME: &'static str = "GrowingFilter";
+    #[cfg(feature = "std")]
+    const KIND: u8 = 1;
+    const DEFAULT_TARGET: f64 = 0.001;
+}
+
+impl Content for Valued {
+    const NAME: &'static str = "GrowingMap";
+    #[cfg(feature = "std")]
+    const KIND: u8 = 4;
+    /// Beside values of 16 bits, the rates of 33 segments add up to no less than 0.2 %.
+    const DEFAULT_TARGET: f64 = 0.003;
+}
+
+impl<V: Content> Storage for Growing<V> {
+    const NAME: &'static str = V::NAME;
 
     fn build(options: &Options) -> Result<Self, BuildError> {
-        let target = options.target.unwrap_or(DEFAULT_TARGET);
-        let Options { capacity, layout: first, fastest, growth_factor, .. } = *options;
-        let plan = plan(&Wanted { capacity, first, target, fastest, growth_factor })?;
+        let target = options.target.unwrap_or(V::DEFAULT_TARGET);
+        let Options { capacity, layout: first, value_bits, fastest, growth_factor, .. } = *options;
+        let plan = plan(&Wanted { capacity, first, value_bits, target, fastest, growth_factor })?;
         let plan = capped(plan.for_writers(options.writers), options)?;
         let first_buckets = plan.first_buckets();
         let chain = Chain::new(plan, options.huge_pages);
@@ -96,8 +125,8 @@ impl Storage for Growing {
 }
 
 #[cfg(feature = "std")]
-impl Saved for Growing {
-    const KIND: u8 = 1;
+impl<V: Content> Saved for Growing<V> {
+    const KIND: u8 = V::KIND;
 
     fn form(&self) -> Form {
         let planned = |(layout, level, buckets)| PlannedSegment { layout, level, buckets };
@@ -122,15 +151,15 @@ impl Saved for Growing {
     fn check(form: &Form) -> Result<(), LoadError> {
         let Form { target, .. } = *form;
         field("target rate", target.to_bits(), target > 0.0 && target < 1.0)?;
-        let rate = plan_of(form).map_or(1.0, |plan| plan.rate(plan.len()));
+        let rate = plan_of::<V>(form).map_or(1.0, |plan| plan.rate(plan.len()));
         // A later release may round otherwise.
         field("target rate", target.to_bits(), rate <= target * (1.0 + 1e-9))
     }
 
     fn min_fingerprint(form: &Form, number: usize) -> u32 {
-        let plan = plan_of(form).expect("a valid plan");
-        let (min, _) = plan.addressing(number).nesting().fingerprints();
-        min
+        let plan = plan_of::<V>(form).expect("a valid plan");
+        let nesting = *plan.addressing(number).nesting();
+        nesting.fingerprints().0 << nesting.value_bits()
     }
 
     fn restore(form: &Form, segments: Vec<Buckets>) -> Option<Self> {
@@ -150,7 +179,7 @@ impl Saved for Growing {
 
 /// The plan in a snapshot, which is valid.
 #[cfg(feature = "std")]
-fn plan_of(form: &Form) -> Option<Plan> {
+fn plan_of<V: Entries>(form: &Form) -> Option<Plan<V>> {
     let layouts: Vec<_> = form.plan.iter().map(|segment| (segment.layout, segment.level)).collect();
     Plan::of_layouts(form.plan[0].buckets, &layouts).map(|plan| plan.with_stripes(form.stripes))
 }
@@ -159,7 +188,7 @@ fn plan_of(form: &Form) -> Option<Plan> {
 ///
 /// # Errors
 /// `MemoryCapTooLow`.
-fn capped(plan: Plan, options: &Options) -> Result<Plan, BuildError> {
+fn capped<V: Entries>(plan: Plan<V>, options: &Options) -> Result<Plan<V>, BuildError> {
     let Some(max_bytes) = options.max_bytes else { return Ok(plan) };
     let huge_pages = options.huge_pages;
     let shards = ShardedCounter::limit_beside(plan.stripes());
@@ -171,17 +200,27 @@ fn capped(plan: Plan, options: &Options) -> Result<Plan, BuildError> {
     within(plan, huge_pages, max_bytes.saturating_sub(beside)).map_err(error)
 }
 
-impl Growing {
-    pub(super) fn next_growth(&self) -> Option<usize> {
+impl<V: Content> Growth for Growing<V> {
+    fn target(&self) -> f64 {
+        self.target
+    }
+
+    fn next_growth(&self) -> Option<usize> {
         self.chain.next_growth()
     }
 
+    fn shrink_to_fit(&mut self) -> usize {
+        self.chain.shrink_to_fit()
+    }
+}
+
+impl<V: Entries> Growing<V> {
     /// The rest of `insert`, if copies are limited.
     #[cold]
     #[inline(never)]
-    fn insert_limited(&self, mixed: u64) -> Result<(), InsertError> {
+    pub(super) fn insert_limited(&self, item: V::Item) -> Result<(), InsertError> {
         let limit = self.max_copies.map_or(usize::MAX, NonZero::get);
-        self.chain.insert_up_to(limit, mixed)
+        self.chain.insert_up_to(limit, item)
     }
 }
 

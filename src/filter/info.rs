@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::{Core, Engine, Filter, Growing, Segment};
+use super::{Core, Engine, Filter, Growable, Segment};
 use crate::{Kernel, Layout};
 
 impl<E: Engine, S> Filter<E, S> {
@@ -157,7 +157,7 @@ impl<E: Engine, S> Filter<E, S> {
     }
 }
 
-impl<S> Filter<Growing, S> {
+impl<E: Growable, S> Filter<E, S> {
     /// Returns the target false-positive rate, which all segments together never exceed.
     ///
     /// ```
@@ -167,7 +167,7 @@ impl<S> Filter<Growing, S> {
     /// ```
     #[must_use]
     pub fn target_false_positive_rate(&self) -> f64 {
-        self.core.engine.target
+        self.core.engine.target()
     }
 
     /// Returns the bytes by which [`size_in_bytes`](Filter::size_in_bytes) will grow when the next

@@ -23,13 +23,13 @@ use core::hash::BuildHasher;
 use crate::{BuildError, table::ShardedCounter};
 pub use builder::FilterBuilder;
 pub use by_hash::ByHash;
-pub use engine::{Engine, Membership, Segment};
+pub use engine::{Engine, Growable, Membership, Segment};
 pub use expiring::{Expiring, ExpiringFilter};
 pub use fixed::Fixed;
 pub use growing::Growing;
 use hasher::mixing_seed;
 pub use hasher::{DefaultHashBuilder, DefaultHasher, StableHashBuilder, StableHasher};
-pub use map::{CuckooMap, Mappable, Mapped, Values};
+pub use map::{CuckooMap, GrowingMap, Mappable, Mapped, Values};
 pub use outcome::InsertMask;
 #[cfg(feature = "std")]
 pub use snapshot::{LoadError, Loader, Snapshot};

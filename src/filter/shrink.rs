@@ -1,8 +1,8 @@
-//! Shrinking a growing filter.
+//! Shrinking a filter that grows.
 
-use super::{Filter, Growing};
+use super::{Filter, Growable};
 
-impl<S> Filter<Growing, S> {
+impl<E: Growable, S> Filter<E, S> {
     /// Releases the memory of segments that the filter does not need for the items that it holds.
     /// Returns the number of bytes that [`size_in_bytes`](Self::size_in_bytes) fell by.
     ///
@@ -34,6 +34,6 @@ impl<S> Filter<Growing, S> {
     /// ```
     #[doc(alias = "compact")]
     pub fn shrink_to_fit(&mut self) -> usize {
-        self.core.engine.chain.shrink_to_fit()
+        self.core.engine.shrink_to_fit()
     }
 }

@@ -240,14 +240,15 @@ impl Alone for Aged {
     }
 }
 
-/// The nesting of a segment.
+/// The nesting of a segment, whose slots hold what those of a table that stands alone with the
+/// nesting `V` do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Nested {
+pub struct Nested<V: Alone = Single> {
     level: u32,
     extra_bits: u32,
     /// The smallest fingerprint of the first segment, and the number of its fingerprints.
     first_fingerprints: (u32, u32),
-    value_bits: u32,
+    alone: V,
 }
 
 impl Nested {
@@ -255,14 +256,29 @@ impl Nested {
     /// begin at `min`; those of this segment have `extra_bits` more bits.
     #[must_use]
     pub fn new(level: u32, (min, count): (u32, u32), extra_bits: u32) -> Self {
-        Self { level, extra_bits, first_fingerprints: (min, count), value_bits: 0 }
+        Self { level, extra_bits, first_fingerprints: (min, count), alone: Single }
     }
 
     /// The same nesting of a segment with values of so many bits, at most 16.
     #[must_use]
-    pub fn with_values(self, value_bits: u32) -> Self {
-        let extra_bits = self.extra_bits - self.value_bits + value_bits;
-        Self { value_bits, extra_bits, ..self }
+    pub fn with_values(self, value_bits: u32) -> Nested<Valued> {
+        self.holding(Valued::new(value_bits))
+    }
+
+    /// The same nesting of a segment whose slots hold what those of this table do.
+    pub(crate) fn holding<V: Alone>(self, alone: V) -> Nested<V> {
+        let Self { level, extra_bits, first_fingerprints, .. } = self;
+        let extra_bits = extra_bits + alone.value_bits();
+        Nested { level, extra_bits, first_fingerprints, alone }
+    }
+}
+
+impl<V: Alone> Nested<V> {
+    /// Bits by which the fingerprints are longer than in the first segment.
+    #[inline]
+    #[must_use]
+    pub fn longer(&self) -> u32 {
+        self.extra_bits - self.alone.value_bits()
     }
 
     /// The smallest fingerprint of this segment, and the number of its fingerprints, without
@@ -271,12 +287,11 @@ impl Nested {
     #[must_use]
     pub fn fingerprints(&self) -> (u32, u32) {
         let (min, count) = self.first_fingerprints;
-        let longer = self.extra_bits - self.value_bits;
-        (min << longer, count << longer)
+        (min << self.longer(), count << self.longer())
     }
 }
 
-impl Nesting for Nested {
+impl<V: Alone> Nesting for Nested<V> {
     type Stripes = Arc<Stripes>;
     type Clock = ();
 
@@ -292,7 +307,7 @@ impl Nesting for Nested {
 
     #[inline]
     fn value_bits(&self) -> u32 {
-        self.value_bits
+        self.alone.value_bits()
     }
 }
 
@@ -396,7 +411,7 @@ impl<N: Nesting> Addressing<N> {
     }
 }
 
-impl Addressing<Nested> {
+impl<V: Alone> Addressing<Nested<V>> {
     /// The fingerprint of a mixed hash, with the value zero.
     #[inline]
     #[must_use]

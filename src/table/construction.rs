@@ -62,10 +62,10 @@ impl<N: Alone> Table<N> {
     }
 }
 
-impl Table<Nested> {
+impl<V: Alone> Table<Nested<V>> {
     /// Returns a table with these buckets that shares stripes and counters with others.
     pub(crate) fn sharing(
-        addressing: Addressing<Nested>,
+        addressing: Addressing<Nested<V>>,
         buckets: Buckets,
         stripes: &Arc<Stripes>,
         counters: &Counters,

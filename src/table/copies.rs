@@ -37,8 +37,9 @@ impl<N: Nesting> Table<N> {
     pub(super) fn copies_in<L: BucketLayout>(&self, pair: Pair, words: [u64; 2]) -> usize {
         let pattern = L::pattern(self.key(pair.fingerprint));
         // mutant: copies-with-value
-        let words = words.without(self.values::<L>());
-        let [first, second] = words.map(|word| L::count(word, pattern) as usize);
+        let [first, second] = words.without(self.values::<L>());
+        let (first, second) =
+            (L::count(first, pattern) as usize, L::count(second, pattern) as usize);
         // mutant: copies-one-bucket-twice, copies-first-bucket
         if pair.buckets[0] == pair.buckets[1] { first } else { first + second }
     }

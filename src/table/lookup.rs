@@ -1,7 +1,9 @@
 //! Lookups: read the version, both words, and the version again.
 
+use core::hint::select_unpredictable;
+
 use super::{
-    Addressing, Nested, Nesting, Pair, Table,
+    Addressing, Alone, Nested, Nesting, Pair, Table,
     words::{BothWords, Fastest},
 };
 use crate::bucket::{BucketLayout, Fingerprint};
@@ -151,9 +153,9 @@ pub(crate) struct Probe {
 
 impl Probe {
     /// The probe of the segment with this addressing.
-    pub(crate) fn new<L: BucketLayout>(
-        segment: &Addressing<Nested>,
-        finest: &Addressing<Nested>,
+    pub(crate) fn new<L: BucketLayout, V: Alone>(
+        segment: &Addressing<Nested<V>>,
+        finest: &Addressing<Nested<V>>,
     ) -> Self {
         let (segment, finest) = (segment.nesting(), finest.nesting());
         Self {
@@ -172,17 +174,43 @@ impl Probe {
     }
 }
 
-impl Table<Nested> {
+impl<V: Alone> Table<Nested<V>> {
     /// Reads the words of a pair, given in the finest segment, without reading the version. Marks
-    /// lanes that match. If there is no mark, there is no match. If there is one, and
-    /// [`is_certain`](Probe::is_certain), there is a match.
+    /// lanes that match, with any value. If there is no mark, there is no match. If there is one,
+    /// and [`is_certain`](Probe::is_certain), there is a match.
     #[inline]
     pub(crate) fn marks<W: BothWords>(&self, probe: &Probe, finest: Pair) -> W {
         let buckets = finest.buckets.map(|bucket| (u64::from(bucket) >> probe.bucket_shift) as u32);
-        let value = finest.fingerprint.get() >> probe.value_shift;
         // mutant: chain-lookup-words-relaxed
         // mutant: chain-lookup-first-word-relaxed, chain-lookup-second-word-relaxed
         let words = W::load(buckets.map(|bucket| self.buckets.bucket(bucket)));
-        words.marks(u64::from(value).wrapping_mul(probe.ones), probe.ones, probe.highs)
+        self.marks_in(probe, finest, words)
+    }
+
+    /// [`marks`](Self::marks), in words that were read.
+    #[inline]
+    fn marks_in<W: BothWords>(&self, probe: &Probe, finest: Pair, words: W) -> W {
+        let lane = finest.fingerprint.get() >> probe.value_shift;
+        let values = u64::from(self.addressing.nesting().value_mask()).wrapping_mul(probe.ones);
+        // The shift has moved bits of the fingerprint to where the value is.
+        let pattern = u64::from(lane).wrapping_mul(probe.ones) & !values;
+        words.without(values).marks(pattern, probe.ones, probe.highs)
+    }
+
+    /// A value of a pair, given in the finest segment, in the words of this segment as they are
+    /// read, without reading the version.
+    #[inline]
+    pub(crate) fn value_unvalidated(&self, probe: &Probe, finest: Pair) -> Option<u16> {
+        let buckets = finest.buckets.map(|bucket| (u64::from(bucket) >> probe.bucket_shift) as u32);
+        let words = <[u64; 2]>::load(buckets.map(|bucket| self.buckets.bucket(bucket)));
+        let [first, second] = self.marks_in(probe, finest, words);
+        // No branch between the words, as in `either_contains`.
+        let in_first = first != 0;
+        let marks = select_unpredictable(in_first, first, second);
+        let word = select_unpredictable(in_first, words[0], words[1]);
+        // The lowest mark is right. It is the highest bit of its lane.
+        let lane = marks.trailing_zeros().wrapping_sub(probe.highs.trailing_zeros());
+        let value = word.wrapping_shr(lane) as u32 & self.addressing.nesting().value_mask();
+        (marks != 0).then_some(value as u16)
     }
 }

@@ -125,17 +125,19 @@ impl<N: Alone> Table<N> {
     }
 }
 
-impl Table<Nested> {
-    /// Counts the copies of all fingerprints that have this pair in a `common` addressing, which
-    /// this segment determines. The caller holds the stripe.
+impl<V: Alone> Table<Nested<V>> {
+    /// Counts the copies of all fingerprints that have this pair, with any value, in a `common`
+    /// addressing, which this segment determines. The caller holds the stripe.
     pub(crate) fn count_possible<L: BucketLayout>(
         &self,
-        common: &Addressing<Nested>,
+        common: &Addressing<Nested<V>>,
         pair: Pair,
     ) -> usize {
+        let key = self.key(pair.fingerprint);
         let is_possible = |bucket: u32, fingerprint| {
             let found = Pair { fingerprint, buckets: [bucket; 2] };
-            common.coarse_pair(&self.addressing, found).fingerprint == pair.fingerprint
+            let found = common.coarse_pair(&self.addressing, found);
+            self.key(found.fingerprint) == key
         };
         let ratio = self.addressing.buckets() / common.buckets();
         let in_bucket = |bucket: u32| {

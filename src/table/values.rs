@@ -90,6 +90,15 @@ impl Candidates {
         self.len += 1;
     }
 
+    /// Adds a value, if there is room for it. Returns whether there was.
+    pub(crate) fn add(&mut self, value: u16) -> bool {
+        let fits = usize::from(self.len) < MAX_CANDIDATES;
+        if fits {
+            self.push(value);
+        }
+        fits
+    }
+
     /// The values.
     #[must_use]
     pub fn as_slice(&self) -> &[u16] {
@@ -152,6 +161,18 @@ impl<N: Nesting> Table<N> {
             }
             self.counters.lookup_retried();
         }
+    }
+
+    /// As [`candidates`](Self::candidates), in the words as they are read one after the other,
+    /// without reading the version.
+    pub(crate) fn candidates_unvalidated<L: BucketLayout>(&self, pair: Pair) -> Candidates {
+        self.candidates_in::<L>(pair, <[u64; 2]>::load(self.both(pair)))
+    }
+
+    /// Returns whether the pair's fingerprint is in one of its buckets, with the pair's own value,
+    /// without reading the version.
+    pub(crate) fn contains_value_unvalidated<L: BucketLayout>(&self, pair: Pair) -> bool {
+        L::either_contains(<[u64; 2]>::load(self.both(pair)), L::pattern(pair.fingerprint))
     }
 
     /// Returns all values of the pair's fingerprint in these words.

@@ -1,5 +1,7 @@
 //! Segments nest, and removal starts with the finest one: otherwise items are missed.
 
+mod values;
+
 use std::collections::HashMap;
 
 use guira::{

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use super::super::snapshot::{Form, LoadError, Saved, Words};
 use super::{
     super::{
-        Engine, Fixed, Segment,
-        engine::{Failed, Options, Storage},
+        Engine, Fixed, Growable, Growing, Segment,
+        engine::{Failed, Growth, Options, Storage},
     },
     Values,
 };
@@ -24,7 +24,7 @@ use crate::{
 /// Sealed, as [`Engine`] is. The trait lets code be generic over maps:
 ///
 /// ```
-/// use guira::{CuckooMap, Filter, InsertError, Mappable, Mapped};
+/// use guira::{CuckooMap, Filter, GrowingMap, InsertError, Mappable, Mapped};
 ///
 /// /// Sends a flow to the worker that it was given first.
 /// fn worker<E: Mappable>(
@@ -38,6 +38,8 @@ use crate::{
 /// let workers = CuckooMap::with_capacity(100);
 /// assert_eq!(worker(&workers, "flow 17", 3), Ok(3));
 /// assert_eq!(worker(&workers, "flow 17", 4), Ok(3));
+/// let workers = GrowingMap::with_capacity(100);
+/// assert_eq!(worker(&workers, "flow 17", 4), Ok(4));
 /// ```
 #[expect(private_bounds, reason = "sealed")]
 pub trait Mappable: Engine {
@@ -52,8 +54,17 @@ impl Mappable for Fixed {
     type Store = Fixed<Valued>;
 }
 
-/// The engine of a map that stores its items as a filter with the engine `E` does:
-/// `Mapped<Fixed>` is that of a [`CuckooMap`](crate::CuckooMap).
+impl Engine for Growing<Valued> {}
+
+impl Mappable for Growing {
+    type Store = Growing<Valued>;
+}
+
+impl Growable for Mapped<Growing> {}
+
+/// The engine of a map that stores its items as a filter with the engine `E` does: that of a
+/// [`CuckooMap`](crate::CuckooMap) is `Mapped<Fixed>`, and that of a
+/// [`GrowingMap`](crate::GrowingMap) is `Mapped<Growing>`.
 #[derive(Debug)]
 pub struct Mapped<E: Mappable>(pub(super) E::Store);
 
@@ -180,6 +191,20 @@ impl<E: Mappable> Storage for Mapped<E> {
     #[cfg(feature = "stats")]
     fn stats(&self) -> crate::Stats {
         self.0.stats()
+    }
+}
+
+impl<E: Mappable<Store: Growth>> Growth for Mapped<E> {
+    fn target(&self) -> f64 {
+        self.0.target()
+    }
+
+    fn next_growth(&self) -> Option<usize> {
+        self.0.next_growth()
+    }
+
+    fn shrink_to_fit(&mut self) -> usize {
+        self.0.shrink_to_fit()
     }
 }
 

@@ -3,6 +3,7 @@
 mod by_hash;
 mod engine;
 mod fixed;
+mod growing;
 mod items;
 mod outcome;
 mod settings;
@@ -11,7 +12,7 @@ pub(super) use engine::MapSteps;
 pub use engine::{Mappable, Mapped};
 pub use outcome::Values;
 
-use super::{DefaultHashBuilder, Filter, Fixed};
+use super::{DefaultHashBuilder, Filter, Fixed, Growing};
 
 /// A map from keys to small values, with a fixed capacity: the [`Filter`] of one table whose slots
 /// hold a fingerprint and a value.
@@ -100,3 +101,29 @@ use super::{DefaultHashBuilder, Filter, Fixed};
 /// such maps, which they call *maplets*, in place of several filters. `SlimDB` and Chucky are stores
 /// that find the run of a key by one, and `rte_member` of DPDK maps flows to set ids.
 pub type CuckooMap<S = DefaultHashBuilder> = Filter<Mapped<Fixed>, S>;
+
+/// A map that grows: the [`Filter`] of a chain of segments whose slots hold a fingerprint and a
+/// value.
+///
+/// It is to a [`CuckooMap`] what a [`GrowingFilter`](crate::GrowingFilter) is to a
+/// [`CuckooFilter`](crate::CuckooFilter): where a `CuckooMap` would be full, it appends a segment,
+/// while other threads use it, and the target false-positive rate holds for all segments together.
+/// Without a target it is 0.3 %. Values have equally many bits in all segments.
+///
+/// The promises and the contracts are those of a `CuckooMap`: an item's value is always among its
+/// [`values`](Filter::values). The costs are those of a `GrowingFilter`: a lookup reads two buckets
+/// of every segment.
+///
+/// ```
+/// use guira::GrowingMap;
+///
+/// let shards = GrowingMap::builder().capacity(1_000).value_bits(4).build()?;
+/// for key in 0..50_000_u64 {
+///     shards.insert(&key, (key % 16) as u16).unwrap();
+/// }
+/// assert!(shards.segments().len() > 1 && shards.false_positive_rate() <= 0.003);
+/// assert!((0..50_000_u64).all(|key| shards.values(&key).any(|v| u64::from(v) == key % 16)));
+/// assert!(shards.remove(&17_u64, 1));
+/// # Ok::<(), guira::BuildError>(())
+/// ```
+pub type GrowingMap<S = DefaultHashBuilder> = Filter<Mapped<Growing>, S>;

@@ -2,24 +2,24 @@
 
 use core::iter::FusedIterator;
 
-use crate::table::Candidates;
+use crate::{chain::AllCandidates, table::Candidates};
 
 /// The values that an item may have: [`values`](crate::Filter::values) returns them.
 #[derive(Clone, Debug)]
 pub struct Values {
-    candidates: Candidates,
+    candidates: AllCandidates,
     next: usize,
 }
 
 impl Values {
     /// The values that were found in one table.
     pub(super) fn of_table(candidates: Candidates) -> Self {
-        Self { candidates, next: 0 }
+        Self::of_chain(candidates.into())
     }
 
-    /// The values that have not been returned yet.
-    fn rest(&self) -> &[u16] {
-        &self.candidates.as_slice()[self.next..]
+    /// The values that were found in the segments of a chain.
+    pub(super) fn of_chain(candidates: AllCandidates) -> Self {
+        Self { candidates, next: 0 }
     }
 }
 
@@ -27,13 +27,13 @@ impl Iterator for Values {
     type Item = u16;
 
     fn next(&mut self) -> Option<u16> {
-        let value = *self.rest().first()?;
+        let value = self.candidates.get(self.next)?;
         self.next += 1;
         Some(value)
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let len = self.rest().len();
+        let len = self.candidates.len() - self.next;
         (len, Some(len))
     }
 }

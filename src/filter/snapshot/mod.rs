@@ -33,10 +33,10 @@ pub use loader::Loader;
 /// The names of the engines that can be saved, with their [`Saved::KIND`].
 const KINDS: [(u8, &str); 5] = [
     (<Fixed as Saved>::KIND, <Fixed as Storage>::NAME),
-    (Growing::KIND, Growing::NAME),
+    (<Growing as Saved>::KIND, <Growing as Storage>::NAME),
     (Mapped::<Fixed>::KIND, Mapped::<Fixed>::NAME),
     (Expiring::KIND, Expiring::NAME),
-    (4, "GrowingMap"),
+    (Mapped::<Growing>::KIND, Mapped::<Growing>::NAME),
 ];
 
 /// What snapshots need of an engine.

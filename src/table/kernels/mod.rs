@@ -266,7 +266,7 @@ impl<N: Alone> Table<N> {
     }
 }
 
-impl Table<Nested> {
+impl<V: Alone> Table<Nested<V>> {
     /// What a kernel needs of this segment, if `last` is the last one of the chain.
     pub(crate) fn part<L: BucketLayout>(&self, last: &Self) -> Part<'_> {
         let (nesting, of_last) = (self.addressing.nesting(), last.addressing.nesting());

@@ -73,10 +73,13 @@ pub fn values_are_never_missed<E: Mappable>(plan: Plan) {
     for nth in 0..few {
         permanent.push((permanent[nth].0, rng.random_range(0..=max)));
     }
+    // A few keys of a map that grows have so few slots that there is no room for two values.
+    permanent.retain(|(key, value)| {
+        let refused = map.insert(key, *value).err();
+        assert!(refused.is_none_or(|error| error == InsertError::TooManyCopies), "{refused:?}");
+        refused.is_none()
+    });
     let before = permanent.len() + changing.len();
-    for &(key, value) in &permanent {
-        map.insert(&key, value).expect("room");
-    }
     for item in &changing {
         map.insert(&item.key, item.values[0]).expect("room");
     }

@@ -19,7 +19,7 @@ pub fn layouts() -> Vec<Layout> {
 /// The builder of a map, with this layout in its first segment.
 pub fn builder<E: Mappable>(capacity: usize, layout: Layout) -> FilterBuilder<Mapped<E>> {
     // The target of a chain that can start with this layout.
-    let target = (layout.false_positive_rate() * 4.0).max(0.001);
+    let target = (layout.false_positive_rate() * 4.0).max(0.003);
     Map::<E>::builder().capacity(capacity).layout(layout).false_positive_rate(target)
 }
 

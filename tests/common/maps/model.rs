@@ -4,6 +4,7 @@ use guira::{InsertError, Layout, Mappable};
 use rand::{RngExt, rngs::SmallRng};
 
 use super::super::{
+    Subject,
     maps::{Map, aliases, builder, layouts, max_value},
     rng, scaled,
 };
@@ -16,7 +17,7 @@ const KEYS: usize = 40;
 /// In one segment, a key has exactly the values of its class of aliases. Several segments can
 /// distinguish some aliases of the first: then a key has at least its own values, and at most those
 /// of its class.
-struct Checker<E: Mappable> {
+struct Checker<E: Mappable + Subject> {
     map: Map<E>,
     keys: Vec<u64>,
     /// The class of each key.
@@ -25,14 +26,14 @@ struct Checker<E: Mappable> {
     owned: Vec<Vec<u16>>,
     max_value: u16,
     max_copies: Option<usize>,
-    slots: usize,
+    layout: Layout,
     rng: SmallRng,
     /// Inserts that succeeded and that failed.
     inserted: usize,
     refused: usize,
 }
 
-impl<E: Mappable> Checker<E> {
+impl<E: Mappable + Subject> Checker<E> {
     fn new(layout: Layout, capacity: usize, max_copies: Option<usize>, seed: u64) -> Self {
         let settings = builder::<E>(capacity, layout).seed(seed);
         let settings = max_copies.into_iter().fold(settings, guira::FilterBuilder::max_copies);
@@ -54,10 +55,9 @@ impl<E: Mappable> Checker<E> {
             }
         }
         let owned = vec![Vec::new(); keys.len()];
-        let slots = layout.slots_per_bucket() as usize;
         let max_value = max_value(layout);
         let (inserted, refused) = (0, 0);
-        Self { map, keys, class, owned, max_value, max_copies, slots, rng, inserted, refused }
+        Self { map, keys, class, owned, max_value, max_copies, layout, rng, inserted, refused }
     }
 
     fn key(&mut self) -> usize {
@@ -102,7 +102,8 @@ impl<E: Mappable> Checker<E> {
             Err(InsertError::ValueTooLarge) => assert!(value > self.max_value, "{value} fits"),
             Err(error) => {
                 assert!(value <= self.max_value);
-                let limits = [Some(self.slots), Some(2 * self.slots), self.max_copies];
+                let [one, both] = E::copy_limits(self.layout);
+                let limits = [Some(one), Some(both), self.max_copies];
                 let too_many = error == InsertError::TooManyCopies;
                 assert!(!too_many || !self.exact() || limits.contains(&Some(before)), "{before}");
                 self.refused += 1;
@@ -281,7 +282,7 @@ impl<E: Mappable> Checker<E> {
 }
 
 /// Runs sequences of operations on maps of every layout and several sizes.
-pub fn model<E: Mappable>() {
+pub fn model<E: Mappable + Subject>() {
     for (number, layout) in layouts().into_iter().enumerate() {
         for (capacity, max_copies) in
             [(1, None), (3, None), (8, Some(2)), (20, None), (60, Some(3)), (100, None)]

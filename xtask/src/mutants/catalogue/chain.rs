@@ -69,7 +69,7 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "chain-remove-first-segment",
         "a removal starts at the first segment",
-        Instead("self.segments().any(|segment| segment.remove(&guard, mixed))"),
+        Instead("self.segments().any(|segment| segment.remove(&guard, item))"),
     ),
     fault("chain-remove-no-lock", "`remove` takes no lock", During("lock-skipped")),
     fault("chain-remove-no-bump", "a removal does not bump the version", During("remove-no-bump")),
@@ -164,22 +164,22 @@ pub(super) const FAULTS: &[Fault] = &[
         "chain-unique-lock-gap",
         "the lock is released between the scan and the addition",
         Before(
-            "if last.count(&guard, mixed) > 0 { return Ok(false); }
+            "if last.count(&guard, mixed) > 0 { return Ok(last.find_unvalidated(mixed)); }
              drop(guard);
-             return self.insert(mixed).map(|()| true);",
+             return self.insert(item).map(|()| None);",
         ),
     ),
     fault("chain-unique-lock-kept", "the lock is kept while making room", Delay(2)),
     fault(
         "chain-unique-no-second-scan",
         "no scan after making room",
-        After("if made_room.is_ok() && last.add(mixed) { return Ok(true); }"),
+        After("if made_room.is_ok() && last.add(item) { return Ok(None); }"),
     ),
     fault("chain-unique-no-last-scan", "no scan before `Full` is returned", After("made_room?;")),
     fault(
         "chain-unique-no-append",
         "`insert_unique` appends no segment",
-        Instead("last.make_room(mixed, &mut relocations)"),
+        Instead("last.make_room(item, &mut relocations)"),
     ),
     // Whole chains.
     fault("chain-clear-no-locks", "`clear` takes no locks", During("lock-skipped")),

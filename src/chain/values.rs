@@ -1,0 +1,124 @@
+//! The steps of chains with values that read or replace a value, over all segments.
+
+use alloc::vec::Vec;
+
+use super::Chain;
+use crate::{
+    InsertError,
+    bucket::Fingerprint,
+    table::{Candidates, Nesting, Valued},
+};
+
+/// The values that were found for an item in all tables that may hold it.
+///
+/// There are seldom more than a few. So only those beyond the slots of a pair are allocated.
+#[derive(Clone, Debug, Default)]
+pub struct AllCandidates {
+    few: Candidates,
+    more: Vec<u16>,
+}
+
+impl AllCandidates {
+    /// The number of values.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.few.as_slice().len() + self.more.len()
+    }
+
+    /// The value at this place, if there are so many.
+    #[must_use]
+    pub fn get(&self, place: usize) -> Option<u16> {
+        let few = self.few.as_slice();
+        few.get(place).or_else(|| self.more.get(place - few.len())).copied()
+    }
+
+    fn push(&mut self, value: u16) {
+        if !self.few.add(value) {
+            self.more.push(value);
+        }
+    }
+}
+
+impl From<Candidates> for AllCandidates {
+    fn from(few: Candidates) -> Self {
+        Self { few, more: Vec::new() }
+    }
+}
+
+impl Chain<Valued> {
+    /// Returns a value that matches the hash, or `None` if there is none in any segment. If there
+    /// are several, it is one in the finest segment that holds one.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, mixed: u64) -> Option<u16> {
+        let finest = self.finest.pair(mixed);
+        let stripe = self.stripes.of(self.finest.stripe_fingerprint(finest.fingerprint));
+        loop {
+            let version = stripe.version();
+            let segments = self.each_segment();
+            let values = segments.map(|segment| segment.value_unvalidated(finest));
+            if let Some(value) = values.fold(None, |before, value| value.or(before)) {
+                return Some(value);
+            }
+            if stripe.validate(version) {
+                return None;
+            }
+            self.counters.lookup_retried();
+        }
+    }
+
+    /// Returns all values that match the hash, in all segments: for every item that is in the chain
+    /// throughout the call, its value is among them. Some may come twice.
+    #[must_use]
+    pub fn values(&self, mixed: u64) -> AllCandidates {
+        let stripe = self.stripes.of(self.first().fingerprint(mixed));
+        loop {
+            let version = stripe.version();
+            let mut all = AllCandidates::default();
+            for segment in self.segments().rev() {
+                let found = segment.candidates_unvalidated(mixed);
+                found.as_slice().iter().for_each(|&value| all.push(value));
+            }
+            // Also if there are matches: another value may have gone from one word to another one.
+            if stripe.validate(version) {
+                return all;
+            }
+            self.counters.lookup_retried();
+        }
+    }
+
+    /// Returns whether a copy that matches the hash and has this value is in one of the segments.
+    #[must_use]
+    pub fn contains_value(&self, item: (u64, u16)) -> bool {
+        let stripe = self.stripes.of(self.first().fingerprint(item.0));
+        loop {
+            let version = stripe.version();
+            if self.segments().rev().any(|segment| segment.contains_value_unvalidated(item)) {
+                return true;
+            }
+            if stripe.validate(version) {
+                return false;
+            }
+            self.counters.lookup_retried();
+        }
+    }
+
+    /// Adds a copy if there is none that matches the hash, with any value. Returns `None` if it was
+    /// added, and otherwise a value that was found.
+    ///
+    /// # Errors
+    /// `Full` if there is none, there is no room for it, and no segment can be added.
+    pub fn get_or_insert(&self, item: (u64, u16)) -> Result<Option<u16>, InsertError> {
+        let value = |copy: Fingerprint| copy.get() & self.finest.nesting().value_mask();
+        self.find_or_insert(item).map(|found| found.map(|copy| value(copy) as u16))
+    }
+
+    /// Replaces the value of one copy that matches the hash and has this value. Returns whether
+    /// there was one.
+    #[must_use]
+    pub fn replace(&self, item: (u64, u16), new: u16) -> bool {
+        let guard = self.lock(item.0);
+        // From the finest, as a removal: see "Values".
+        self.segments().rev().any(|segment| segment.replace(&guard, item, new))
+    }
+}
