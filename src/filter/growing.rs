@@ -4,7 +4,9 @@
 use alloc::vec::Vec;
 use core::num::NonZero;
 
-use super::engine::{Engine, Failed, Membership, Options, Segment, Steps, Storage};
+use super::engine::{
+    Engine, Failed, Membership, Merging, Options, Permanent, Segment, Steps, Storage,
+};
 #[cfg(feature = "std")]
 use super::snapshot::{Form, LoadError, PlannedSegment, Saved, Words, field};
 #[cfg(feature = "std")]
@@ -31,6 +33,7 @@ pub struct Growing {
 }
 
 impl Engine for Growing {}
+impl Permanent for Growing {}
 impl Membership for Growing {}
 
 impl Storage for Growing {
@@ -57,10 +60,6 @@ impl Storage for Growing {
 
     fn clear(&self) -> u64 {
         self.chain.clear()
-    }
-
-    fn merge(&self, other: &Self) -> Merged {
-        self.chain.merge(&other.chain, self.max_copies.map(NonZero::get))
     }
 
     fn segments(&self) -> impl ExactSizeIterator<Item = Segment> {
@@ -95,6 +94,12 @@ impl Storage for Growing {
     }
 }
 
+impl Merging for Growing {
+    fn merge(&self, other: &Self) -> Merged {
+        self.chain.merge(&other.chain, self.max_copies.map(NonZero::get))
+    }
+}
+
 #[cfg(feature = "std")]
 impl Saved for Growing {
     const KIND: u8 = 1;
@@ -111,8 +116,8 @@ impl Saved for Growing {
         }
     }
 
-    fn copy_words(&self) -> Option<Vec<Vec<u64>>> {
-        self.chain.copy_words()
+    fn copy_words(&self) -> Option<(Form, Vec<Vec<u64>>)> {
+        Some((self.form(), self.chain.copy_words()?))
     }
 
     fn words(&mut self) -> Vec<impl Words> {
