@@ -24,7 +24,8 @@ pub enum InsertError {
     /// this happens to at most one filter in 10,000. It can happen earlier while another
     /// thread moves an item, which occupies two slots meanwhile. (A
     /// [`GrowingFilter`](crate::GrowingFilter) returns this only if it also cannot append a
-    /// segment.)
+    /// segment. In an [`ExpiringFilter`](crate::ExpiringFilter), slots that have expired count as
+    /// empty.)
     Full,
     /// Both buckets hold only copies of the item or its aliases, `2 × slots per bucket` of them
     /// (half as many if both buckets are the same one). In a
@@ -34,6 +35,9 @@ pub enum InsertError {
     /// The value has more bits than the values of the map:
     /// [`value_bits`](crate::Filter::value_bits).
     ValueTooLarge,
+    /// The life is not in `1 ..= window` generations:
+    /// [`insert_for`](crate::ExpiringFilter#method.insert_for).
+    InvalidLife,
 }
 
 impl fmt::Display for InsertError {
@@ -42,6 +46,7 @@ impl fmt::Display for InsertError {
             Self::Full => "the filter is full: no empty slot is within reach, and it cannot grow",
             Self::TooManyCopies => "the item's buckets hold too many copies of it",
             Self::ValueTooLarge => "the value has more bits than the values of the map",
+            Self::InvalidLife => "an item lives for one generation up to the window of the filter",
         })
     }
 }

@@ -39,6 +39,7 @@
 //! | [`CuckooFilter`] | one table, built for a capacity |
 //! | [`GrowingFilter`] | a chain of tables that grows while threads use it |
 //! | [`CuckooMap`] | one table whose items have values of up to 16 bits |
+//! | [`ExpiringFilter`] | one table whose items are forgotten after a while |
 //! | [`Filter<E, S>`](Filter) | the type behind all of them: all methods are here; `E` is the engine, `S` the hasher |
 //! | [`FilterBuilder`] | every choice: capacity, rate, layout, seed, huge pages, hasher |
 //! | [`ByHash`] | the same methods for items that are already hashed |
@@ -95,9 +96,9 @@
 //!
 //! # Values
 //!
-//! A [`CuckooMap`] stores a small value beside each fingerprint: the run of a store that holds a key,
-//! the worker that owns a flow. A lookup rarely returns the value of another key, and never misses
-//! a value that is in the map.
+//! A [`CuckooMap`] stores a small value beside each fingerprint: the run of a store that holds a
+//! key, the worker that owns a flow. A lookup rarely returns the value of another key, and never
+//! misses a value that is in the map.
 //!
 //! ```
 //! use guira::CuckooMap;
@@ -111,6 +112,22 @@
 //!
 //! Removals name the value, since aliases may have different ones: see
 //! [the contract of maps](CuckooMap#the-contract-of-removal-and-replacement).
+//!
+//! # Expiry
+//!
+//! An [`ExpiringFilter`] finds an item for a window of generations after its insert, and then
+//! forgets it: for duplicates in a stream, or replayed tokens. The caller begins each generation,
+//! or lets a [`Ticker`] do so by a clock.
+//!
+//! ```
+//! use guira::ExpiringFilter;
+//!
+//! let seen = ExpiringFilter::builder().capacity(1_000_000).window(5).build()?;
+//! assert!(seen.insert_unique("token 17").unwrap().is_some());
+//! assert!(seen.insert_unique("token 17").unwrap().is_none()); // a replay
+//! seen.advance();
+//! # Ok::<(), guira::BuildError>(())
+//! ```
 //!
 //! # Which method
 //!
@@ -257,7 +274,8 @@ pub use error::{BuildError, InsertBatchError, InsertError, MergeError};
 pub use filter::{
     ByHash, CuckooFilter, CuckooMap, DefaultHashBuilder, DefaultHasher, Engine, Expiring,
     ExpiringFilter, Filter, FilterBuilder, Fixed, Growable, Growing, GrowingFilter, GrowingMap,
-    InsertMask, Mappable, Mapped, Membership, Segment, StableHashBuilder, StableHasher, Values,
+    InsertMask, Mappable, Mapped, Membership, Permanent, Segment, StableHashBuilder, StableHasher,
+    Ticker, Values,
 };
 #[cfg(feature = "std")]
 pub use filter::{LoadError, Loader, Snapshot};

@@ -1,20 +1,20 @@
-//! The public interface: which traits types implement, that engines offer the same operations, and
-//! that each of them is documented once.
+//! The public interface: which traits types implement, and that engines offer the same operations.
+//! See `methods.rs` for their documentation.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
     error::Error,
     fmt::Debug,
     hash::{BuildHasher, Hash, Hasher, RandomState},
     iter::FusedIterator,
     panic::{RefUnwindSafe, UnwindSafe},
+    time::Duration,
 };
 
 use guira::{
-    BuildError, ByHash, CuckooFilter, CuckooMap, DefaultHashBuilder, DefaultHasher, Engine, Filter,
-    FilterBuilder, Fixed, Growable, Growing, GrowingFilter, GrowingMap, InsertBatchError,
-    InsertError, InsertMask, Kernel, Layout, Mappable, Mapped, Membership, MergeError, Segment,
-    StableHashBuilder, StableHasher, Values,
+    BuildError, ByHash, CuckooFilter, CuckooMap, DefaultHashBuilder, DefaultHasher, Engine,
+    Expiring, ExpiringFilter, Filter, FilterBuilder, Fixed, Growable, Growing, GrowingFilter,
+    GrowingMap, InsertBatchError, InsertError, InsertMask, Kernel, Layout, Mappable, Mapped,
+    Membership, MergeError, Permanent, Segment, StableHashBuilder, StableHasher, Ticker, Values,
 };
 
 /// Can be sent, shared, and used after a panic was caught. (No panic breaks a filter.)
@@ -39,11 +39,13 @@ where
     usable_everywhere::<FilterBuilder<Growing, S>>();
     usable_everywhere::<FilterBuilder<Mapped<Fixed>, S>>();
     usable_everywhere::<FilterBuilder<Mapped<Growing>, S>>();
+    usable_everywhere::<ExpiringFilter<S>>();
+    usable_everywhere::<FilterBuilder<Expiring, S>>();
     usable_everywhere::<S>();
     #[cfg(feature = "std")]
     usable_everywhere::<(guira::Loader<Fixed, S>, guira::Loader<Growing, S>)>();
     #[cfg(feature = "std")]
-    usable_everywhere::<guira::Loader<Mapped<Fixed>, S>>();
+    usable_everywhere::<(guira::Loader<Mapped<Fixed>, S>, guira::Loader<Expiring, S>)>();
 }
 
 #[test]
@@ -52,8 +54,9 @@ fn every_type_is_usable_everywhere() {
     usable_with::<StableHashBuilder>();
     usable_with::<RandomState>();
     usable_everywhere::<(DefaultHasher, StableHasher)>();
-    usable_everywhere::<(Kernel, Layout, Segment, InsertMask, Values)>();
+    usable_everywhere::<(Kernel, Layout, Segment, InsertMask, Values, Ticker)>();
     usable_everywhere::<(ByHash<Fixed>, ByHash<Growing>, ByHash<Mapped<Fixed>>)>();
+    usable_everywhere::<ByHash<Expiring>>();
     usable_everywhere::<(BuildError, InsertError, InsertBatchError, MergeError)>();
     #[cfg(feature = "std")]
     usable_everywhere::<guira::Snapshot>();
@@ -88,7 +91,7 @@ fn errors_are_errors_and_values_are_values() {
     an_error::<guira::LoadError>();
 
     copied::<(BuildError, InsertError, InsertMask, Kernel, Layout, Segment, StableHashBuilder)>();
-    copied::<(ByHash<Fixed>, ByHash<Growing>, ByHash<Mapped<Fixed>>)>();
+    copied::<(ByHash<Fixed>, ByHash<Growing>, ByHash<Mapped<Fixed>>, ByHash<Expiring>)>();
     a_value::<(Kernel, MergeError)>();
     a_value::<(InsertError, InsertBatchError, InsertMask, Layout, Segment, StableHashBuilder)>();
     #[cfg(feature = "stats")]
@@ -173,7 +176,7 @@ fn uses_everything<E: Membership>(filter: &Filter<E>) -> Result<(), Box<dyn Erro
     assert_eq!((by_hash.remove_batch(&some, answers), by_hash.remove_mask(&[0])), (3, 1));
     by_hash.try_extend(some)?;
     assert!(by_hash.remove(9));
-    describes(filter, Layout::Plain8x8)
+    is_permanent(filter, Layout::Plain8x8)
 }
 
 /// Calls every operation of a map on keys and on hashes, and everything else that filters share.
@@ -204,7 +207,48 @@ fn uses_a_map<E: Mappable>(map: &Filter<Mapped<E>>) -> Result<(), Box<dyn Error>
     assert_eq!(map.value_bits(), 8);
     let builder = Filter::<Mapped<E>>::builder().capacity(9).false_positive_rate(0.01);
     assert_eq!(builder.value_bits(3).build()?.value_bits(), 3);
-    describes(map, Layout::with_values(3, 8).expect("a layout"))
+    is_permanent(map, Layout::with_values(3, 8).expect("a layout"))
+}
+
+/// Calls every operation of an expiring filter on items and on hashes, and everything else that
+/// filters share.
+fn uses_an_expiring_filter(filter: &ExpiringFilter) -> Result<(), Box<dyn Error>> {
+    let (some, answers) = ([1_u64, 2, 3], &mut [false; 3]);
+    let now = filter.generation();
+    assert_eq!((filter.insert(&0)?, filter.insert_for(&4, 12)?), (now, now - 1));
+    assert_eq!(filter.insert_unique("ani")?, Some(now));
+    assert!(!filter.insert_evicting(&5) && filter.refresh(&5));
+    assert_eq!(filter.insert_batch(&some)?, now);
+    assert_eq!(filter.insert_unique_batch(&some, answers)?, 0);
+    assert_eq!((filter.contains_batch(&some, answers), filter.contains_mask(&some)), (3, 0b111));
+    assert_eq!(filter.insert_unique_mask(&some).added, 0);
+    assert!(filter.contains(&0) && filter.count("ani") == 1 && filter.remove("ani", now));
+    assert_eq!((filter.sweep(u64::MAX), filter.advance(), filter.window()), (0, now + 1, 13));
+    assert_eq!(filter.ticker(Duration::from_secs(1)).resume(Duration::ZERO), 0);
+    filter.clear();
+
+    let by_hash: ByHash<'_, Expiring> = filter.by_hash();
+    assert_eq!((by_hash.insert(0)?, by_hash.insert_for(4, 12)?), (now + 1, now));
+    assert_eq!(by_hash.insert_unique(9)?, Some(now + 1));
+    assert!(!by_hash.insert_evicting(5) && by_hash.refresh(5));
+    assert!(by_hash.remove(0, now + 1) && by_hash.remove(4, now) && by_hash.remove(5, now + 1));
+    assert_eq!(by_hash.insert_batch(&some)?, now + 1);
+    assert_eq!(by_hash.insert_unique_batch(&some, answers)?, 0);
+    assert_eq!((by_hash.contains_batch(&some, answers), by_hash.contains_mask(&some)), (3, 0b111));
+    assert_eq!(by_hash.insert_unique_mask(&some).refused, 0);
+    assert!(by_hash.contains(9) && by_hash.count(9) == 1 && by_hash.remove(9, now + 1));
+    let builder = ExpiringFilter::builder().capacity(9).false_positive_rate(0.01);
+    assert_eq!(builder.window(3).build()?.window(), 3);
+    describes(filter, Layout::with_values(3, 4).expect("a layout"))
+}
+
+/// Calls everything that filters share whose items stay.
+fn is_permanent<E: Permanent>(filter: &Filter<E>, layout: Layout) -> Result<(), Box<dyn Error>> {
+    let copies = [filter.clone(), filter.clone()];
+    copies[0].merge(&copies[1])?;
+    assert_eq!(copies[0].len(), 6);
+    Filter::<E>::builder().capacity(9).max_copies(7).build()?;
+    describes(filter, layout)
 }
 
 /// Calls everything that filters of any engine share. The layout has a rate of at most a quarter.
@@ -219,12 +263,9 @@ fn describes<E: Engine>(filter: &Filter<E>, layout: Layout) -> Result<(), Box<dy
     assert!(copies.iter().all(|copy| copy.len() == 3 && format!("{copy:?}") != ""));
     #[cfg(feature = "std")]
     is_saved(filter)?;
-    copies[0].merge(&copies[1])?;
-    assert_eq!(copies[0].len(), 6);
     let hasher = filter.hasher().clone();
     let built = Filter::<E>::builder().capacity(9).false_positive_rate(0.25).fastest().seed(1);
-    let built =
-        built.max_copies(7).huge_pages(false).layout(layout).hasher(hasher.clone()).build()?;
+    let built = built.huge_pages(false).layout(layout).hasher(hasher.clone()).build()?;
     assert_eq!(built.capacity(), Filter::<E, _>::with_capacity_and_hasher(9, hasher).capacity());
     assert_eq!(Filter::<E>::with_capacity(9).capacity(), 9);
     filter.clear();
@@ -284,124 +325,6 @@ fn user_code_can_be_generic_over_engines() {
         .expect("room");
     grows(&mut GrowingFilter::with_capacity(10)).expect("room to grow");
     grows(&mut GrowingMap::with_capacity(10)).expect("room to grow");
-}
-
-/// The files with the public methods of filters, with their paths below `src/filter`.
-const SOURCES: [(&str, &str); 17] = [
-    ("builder.rs", include_str!("../src/filter/builder.rs")),
-    ("by_hash.rs", include_str!("../src/filter/by_hash.rs")),
-    ("engine_settings.rs", include_str!("../src/filter/engine_settings.rs")),
-    ("fixed.rs", include_str!("../src/filter/fixed.rs")),
-    ("growing.rs", include_str!("../src/filter/growing.rs")),
-    ("info.rs", include_str!("../src/filter/info.rs")),
-    ("items.rs", include_str!("../src/filter/items.rs")),
-    ("map/by_hash.rs", include_str!("../src/filter/map/by_hash.rs")),
-    ("map/items.rs", include_str!("../src/filter/map/items.rs")),
-    ("map/settings.rs", include_str!("../src/filter/map/settings.rs")),
-    ("merge.rs", include_str!("../src/filter/merge.rs")),
-    ("mod.rs", include_str!("../src/filter/mod.rs")),
-    ("shrink.rs", include_str!("../src/filter/shrink.rs")),
-    ("snapshot/frozen.rs", include_str!("../src/filter/snapshot/frozen.rs")),
-    ("snapshot/load.rs", include_str!("../src/filter/snapshot/load.rs")),
-    ("snapshot/loader.rs", include_str!("../src/filter/snapshot/loader.rs")),
-    ("snapshot/mod.rs", include_str!("../src/filter/snapshot/mod.rs")),
-];
-
-/// A public method of the source: the header of its `impl`, its name and its doc comment.
-#[derive(Debug)]
-struct Method {
-    file: &'static str,
-    of: String,
-    name: String,
-    doc: String,
-}
-
-/// The public methods of a file.
-fn methods((file, source): (&'static str, &str)) -> Vec<Method> {
-    let (mut of, mut doc, mut methods) = (String::new(), String::new(), Vec::new());
-    for line in source.lines() {
-        let code = line.trim_start();
-        if line.starts_with("impl") {
-            line.trim_end_matches(" {").clone_into(&mut of);
-        }
-        if let Some(text) = code.strip_prefix("///") {
-            doc.push_str(text.trim());
-            doc.push('\n');
-        } else if let Some((_, rest)) =
-            code.split_once("pub fn ").filter(|(before, _)| before.is_empty())
-        {
-            let name = rest.split(['<', '(']).next().unwrap_or_default().to_string();
-            methods.push(Method { file, of: of.clone(), name, doc: std::mem::take(&mut doc) });
-        } else if !code.starts_with("#[") {
-            doc.clear();
-        }
-    }
-    methods
-}
-
-/// All public methods.
-fn all_methods() -> Vec<Method> {
-    SOURCES.into_iter().flat_map(methods).collect()
-}
-
-/// Every operation on items exists by hash too, where its documentation is a link.
-#[test]
-fn every_operation_exists_once_and_by_hash() {
-    let all = all_methods();
-    let names = |of: &str| -> BTreeSet<&str> {
-        all.iter().filter(|method| method.of == of).map(|method| method.name.as_str()).collect()
-    };
-    let items = names("impl<E: Membership, S: BuildHasher> Filter<E, S>");
-    assert!(items.len() >= 13 && items.contains("insert_unique_mask"), "{items:?}");
-    assert_eq!(items, names("impl<E: Membership> ByHash<'_, E>"));
-    let keys = names("impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S>");
-    assert!(keys.len() >= 14 && keys.contains("contains_mask"), "{keys:?}");
-    assert_eq!(keys, names("impl<E: Mappable> ByHash<'_, Mapped<E>>"));
-    for method in all.iter().filter(|method| method.file.ends_with("by_hash.rs")) {
-        let name = &method.name;
-        let of_sets = format!("[`Filter::{name}`](crate::Filter::{name}) by hash.\n");
-        // A link to `CuckooMap::insert` would lead to the `insert` of sets.
-        let of_maps = format!("[`CuckooMap::{name}`](crate::CuckooMap#method.{name}) by hash.\n");
-        let expected = if method.file == "by_hash.rs" { of_sets } else { of_maps };
-        assert_eq!(method.doc, expected);
-    }
-}
-
-/// An engine has no public method that filters of other engines lack, apart from these.
-#[test]
-fn engines_offer_the_same_operations() {
-    let single: BTreeSet<(String, String)> = all_methods()
-        .into_iter()
-        .filter(|method| ["Grow", "Fixed"].iter().any(|engine| method.of.contains(engine)))
-        .map(|method| (method.name, method.of))
-        .collect();
-    let apart = [
-        ("shrink_to_fit".into(), "impl<E: Growable, S> Filter<E, S>".into()),
-        ("target_false_positive_rate".into(), "impl<E: Growable, S> Filter<E, S>".into()),
-        ("next_growth".into(), "impl<E: Growable, S> Filter<E, S>".into()),
-        ("max_bytes".into(), "impl<E: Growable, S> FilterBuilder<E, S>".into()),
-        ("growth_factor".into(), "impl<E: Growable, S> FilterBuilder<E, S>".into()),
-    ];
-    assert_eq!(single, BTreeSet::from(apart));
-    // The public methods of the engines themselves: none.
-    let engines =
-        all_methods().into_iter().filter(|m| ["fixed.rs", "growing.rs"].contains(&m.file));
-    assert_eq!(engines.count(), 0);
-}
-
-/// Every public method has a doc comment with an example, and no two of them are equal.
-#[test]
-fn documentation_stands_once() {
-    let mut seen = BTreeMap::new();
-    for method in all_methods() {
-        let what = format!("{} of {}, {}", method.name, method.of, method.file);
-        assert!(!method.doc.is_empty(), "{what} has no documentation");
-        let by_hash = method.file.ends_with("by_hash.rs");
-        assert!(by_hash || method.doc.contains("```"), "{what} has no example");
-        let prose = method.doc.split("```").next().unwrap_or_default().to_string();
-        if let Some(before) = seen.insert(prose, what.clone()) {
-            panic!("{what} and {before} have the same documentation");
-        }
-    }
-    assert!(seen.len() > 40, "{} methods", seen.len());
+    let expiring = ExpiringFilter::builder().capacity(100_000).seed(1);
+    uses_an_expiring_filter(&expiring.build().expect("memory")).expect("room");
 }

@@ -9,8 +9,8 @@
 use std::{fs, path::PathBuf};
 
 use guira::{
-    CuckooFilter, CuckooMap, Engine, Filter, FilterBuilder, GrowingFilter, Layout, LoadError,
-    Mappable, Mapped, Membership, StableHashBuilder,
+    CuckooFilter, CuckooMap, Engine, Expiring, ExpiringFilter, Filter, FilterBuilder,
+    GrowingFilter, Layout, LoadError, Mappable, Mapped, Membership, StableHashBuilder,
 };
 
 /// The file with this name.
@@ -137,6 +137,32 @@ fn each(mut check: impl FnMut(&str, &[u8], &dyn Fn(&[u8]))) {
         "growing-semi-sorted",
         (growing().layout(Layout::SemiSorted6x12).false_positive_rate(0.1), 400),
     );
+    each_expiring(&mut check);
+}
+
+/// As [`each`], for expiring filters with these windows.
+fn each_expiring(check: &mut impl FnMut(&str, &[u8], &dyn Fn(&[u8]))) {
+    for window in [13, 5] {
+        let builder = ExpiringFilter::builder().capacity(80).window(window).seed(7);
+        let builder = builder.hasher_with(StableHashBuilder::with_seed);
+        let filter = builder.build().expect("a small filter");
+        for number in 0..2 * KEPT {
+            filter.insert_for(&number, 1 + number % window).expect("an empty slot");
+            filter.insert(&format!("key {number}")).expect("an empty slot");
+            if number % 8 == 7 {
+                filter.advance();
+            }
+        }
+        let found = |filter: &Filter<Expiring, StableHashBuilder>| -> Vec<bool> {
+            (0..2 * KEPT).map(|number| filter.contains(&number)).collect()
+        };
+        check(&format!("expiring-{window}.guira"), &filter.to_bytes(), &|bytes| {
+            let loaded = load::<Expiring>(bytes).expect("a snapshot of an earlier version");
+            assert_eq!((loaded.window(), loaded.generation()), (window, filter.generation()));
+            assert_eq!((loaded.len(), found(&loaded)), (filter.len(), found(&filter)));
+            assert!(loaded.to_bytes() == bytes, "window {window}: saved with other bytes");
+        });
+    }
 }
 
 #[test]

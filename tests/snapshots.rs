@@ -176,9 +176,9 @@ fn another_kind_of_filter_is_refused() {
     let fixed = CuckooFilter::with_capacity(100).to_bytes();
     let growing = GrowingFilter::with_capacity(100).to_bytes();
     let error = CuckooFilter::from_bytes(&growing).expect_err("a growing filter");
-    assert_eq!(error.to_string(), "the snapshot is of a GrowingFilter, not of a CuckooFilter");
+    assert_eq!(error.to_string(), "the snapshot is of the type GrowingFilter, not CuckooFilter");
     let error = GrowingFilter::load(&fixed[..]).expect_err("a fixed filter");
-    assert_eq!(error.to_string(), "the snapshot is of a CuckooFilter, not of a GrowingFilter");
+    assert_eq!(error.to_string(), "the snapshot is of the type CuckooFilter, not GrowingFilter");
 }
 
 #[test]

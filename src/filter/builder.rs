@@ -10,8 +10,8 @@ use super::{
 use crate::{BuildError, Kernel, Layout, bucket::MAX_VALUE_BITS, table::stamp_bits};
 
 /// Builds a filter: a [`CuckooFilter`](crate::CuckooFilter), a
-/// [`GrowingFilter`](crate::GrowingFilter) or a [`CuckooMap`](crate::CuckooMap). Only the capacity
-/// is required.
+/// [`GrowingFilter`](crate::GrowingFilter), a [`CuckooMap`](crate::CuckooMap) or an
+/// [`ExpiringFilter`](crate::ExpiringFilter). Only the capacity is required.
 ///
 /// [`Filter::builder`] creates one: `CuckooFilter::builder()` or `CuckooMap::builder()`.
 ///
@@ -45,7 +45,7 @@ pub(super) struct Settings {
     fastest: bool,
     seed: Option<u64>,
     pub(super) huge_pages: bool,
-    max_copies: Option<usize>,
+    pub(super) max_copies: Option<usize>,
     pub(super) writers: Option<usize>,
     pub(super) max_bytes: Option<usize>,
     pub(super) growth_factor: Option<usize>,
@@ -176,6 +176,7 @@ impl<E, S> fmt::Debug for FilterBuilder<E, S> {
             .field("false_positive_rate", &self.settings.target)
             .field("layout", &self.settings.layout)
             .field("value_bits", &self.settings.value_bits)
+            .field("window", &self.settings.window)
             .field("fastest", &self.settings.fastest)
             .field("huge_pages", &self.settings.huge_pages)
             .field("max_copies", &self.settings.max_copies)
@@ -189,7 +190,9 @@ impl<E, S> fmt::Debug for FilterBuilder<E, S> {
 
 impl<E, S> FilterBuilder<E, S> {
     /// Sets the number of distinct items that must fit, from 1 up. At most one filter in 10,000
-    /// refuses one of them. A [`GrowingFilter`](crate::GrowingFilter) starts with this capacity.
+    /// refuses one of them. A [`GrowingFilter`](crate::GrowingFilter) starts with this capacity. In
+    /// an [`ExpiringFilter`](crate::ExpiringFilter#capacity) these are the items of some
+    /// generations.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::builder().capacity(50_000).build()?;
@@ -208,7 +211,8 @@ impl<E, S> FilterBuilder<E, S> {
     /// item that meets the target. Of a plain and a semi-sorted one of the same size, it takes the
     /// plain one if both meet it. See also [`fastest`](Self::fastest). Without a target, a
     /// `CuckooFilter` gets [`Layout::Plain4x16`], a `GrowingFilter` a target of 0.1 %, and a
-    /// [`CuckooMap`](crate::CuckooMap) a target of 0.2 %.
+    /// [`CuckooMap`](crate::CuckooMap) and an [`ExpiringFilter`](crate::ExpiringFilter) a target of
+    /// 0.2 %.
     ///
     /// ```
     /// let builder = guira::CuckooFilter::builder().capacity(50_000);
@@ -226,9 +230,11 @@ impl<E, S> FilterBuilder<E, S> {
     /// In a [`GrowingFilter`](crate::GrowingFilter) it is the layout of the first segment. Its rate
     /// must leave about half of the target to the later ones, so set a target with it.
     ///
-    /// In a [`CuckooMap`](crate::CuckooMap) it is one of those that
-    /// [`with_values`](Layout::with_values) returns, and in other filters one of [`Layout::ALL`].
-    /// Otherwise `build` fails with [`LayoutUnsuitable`](BuildError::LayoutUnsuitable).
+    /// In a [`CuckooMap`](crate::CuckooMap) and in an [`ExpiringFilter`](crate::ExpiringFilter) it
+    /// is one of those that [`with_values`](Layout::with_values) returns, with values of as many
+    /// bits as the stamps of the [`window`](FilterBuilder::window), and in other filters one of
+    /// [`Layout::ALL`]. Otherwise `build` fails with
+    /// [`LayoutUnsuitable`](BuildError::LayoutUnsuitable).
     ///
     /// ```
     /// use guira::{CuckooFilter, Layout};
@@ -280,36 +286,6 @@ impl<E, S> FilterBuilder<E, S> {
     /// ```
     pub fn seed(mut self, seed: u64) -> Self {
         self.settings.seed = Some(seed);
-        self
-    }
-
-    /// Sets a limit on the copies of an item, from 1 up. Without one, copies may fill both buckets
-    /// of an item, and then no other item finds room there: see
-    /// [`docs::limits`](crate::docs::limits).
-    ///
-    /// With a limit, [`insert`](Filter::insert) also fails with
-    /// [`TooManyCopies`](crate::InsertError::TooManyCopies) if it finds that at least this many
-    /// copies of the item (or its aliases) were in the filter at one moment of the call. The limits
-    /// that exist without this setting remain. A sequence of inserts, each of which happens before
-    /// the next, never exceeds the limit. If k threads insert an item (or its aliases)
-    /// concurrently, there are at most `limit + k - 1` copies.
-    ///
-    /// An insert also executes a full fence and reads the item's stripe. It acquires the lock only
-    /// if it finds that many copies. Batches do not interleave their searches for room. In a
-    /// [`GrowingFilter`](crate::GrowingFilter) the limit is on all segments together, so an insert
-    /// reads all of them. A snapshot contains the limit.
-    ///
-    /// ```
-    /// use guira::{CuckooFilter, InsertError};
-    ///
-    /// let filter = CuckooFilter::builder().capacity(100).max_copies(2).build()?;
-    /// assert_eq!(filter.insert("ani"), Ok(()));
-    /// assert_eq!(filter.insert("ani"), Ok(()));
-    /// assert_eq!(filter.insert("ani"), Err(InsertError::TooManyCopies));
-    /// # Ok::<(), guira::BuildError>(())
-    /// ```
-    pub fn max_copies(mut self, limit: usize) -> Self {
-        self.settings.max_copies = Some(limit);
         self
     }
 

@@ -13,8 +13,9 @@ use crate::{
 
 /// The engine of a filter: how it stores its items, and how much room there is for them.
 ///
-/// Sealed: the engines are [`Fixed`](crate::Fixed), [`Growing`](crate::Growing) and those of maps,
-/// [`Mapped`](crate::Mapped). The trait lets code be generic over them.
+/// Sealed: the engines are [`Fixed`](crate::Fixed), [`Growing`](crate::Growing), those of maps,
+/// [`Mapped`](crate::Mapped), and [`Expiring`](crate::Expiring). The trait lets code be generic
+/// over them.
 ///
 /// ```
 /// use guira::{CuckooFilter, Engine, Filter, GrowingFilter};
@@ -28,6 +29,28 @@ use crate::{
 /// ```
 #[expect(private_bounds, reason = "sealed")]
 pub trait Engine: Storage + Saved + Send + Sync + 'static {}
+
+/// An engine of filters whose items stay until they are removed: all but
+/// [`Expiring`](crate::Expiring). Only such filters can be [merged](crate::Filter::merge) and have
+/// a limit on [copies](crate::FilterBuilder::max_copies).
+///
+/// Sealed, as [`Engine`] is.
+///
+/// ```
+/// use guira::{CuckooFilter, Filter, MergeError, Permanent};
+///
+/// fn merge_all<E: Permanent>(all: &Filter<E>, parts: &[Filter<E>]) -> Result<(), MergeError> {
+///     parts.iter().try_for_each(|part| all.merge(part))
+/// }
+///
+/// let build = || CuckooFilter::builder().capacity(1_000).seed(1).build().unwrap();
+/// let (all, parts) = (build(), [build(), build()]);
+/// parts[1].insert("ani").unwrap();
+/// merge_all(&all, &parts).unwrap();
+/// assert!(all.contains("ani"));
+/// ```
+#[expect(private_bounds, reason = "sealed")]
+pub trait Permanent: Engine + Merging {}
 
 /// An engine of filters that are sets of items: with `insert`, `contains` and `remove`.
 ///
@@ -47,7 +70,7 @@ pub trait Engine: Storage + Saved + Send + Sync + 'static {}
 /// assert_eq!(seen_before(&seen, "ani"), Ok(true));
 /// ```
 #[expect(private_bounds, reason = "sealed")]
-pub trait Membership: Engine + Steps {}
+pub trait Membership: Permanent + Steps {}
 
 /// An engine of filters that grow.
 ///
@@ -159,10 +182,6 @@ pub(crate) trait Storage: Sized {
     /// Removes every item. Returns the number of slots that were cleared.
     fn clear(&self) -> u64;
 
-    /// Adds all copies of another filter whose first segment has the same layout and size, or
-    /// none.
-    fn merge(&self, other: &Self) -> Merged;
-
     fn segments(&self) -> impl ExactSizeIterator<Item = Segment>;
 
     /// The number of items, given that which the front end counted.
@@ -194,6 +213,13 @@ pub(crate) trait Growth {
     fn next_growth(&self) -> Option<usize>;
 
     fn shrink_to_fit(&mut self) -> usize;
+}
+
+/// What engines provide whose items can be merged.
+pub(crate) trait Merging: Storage {
+    /// Adds all copies of another filter whose first segment has the same layout and size, or
+    /// none.
+    fn merge(&self, other: &Self) -> Merged;
 }
 
 /// The operations of sets of items, on [mixed](crate::table::mix) hashes. None of them updates the

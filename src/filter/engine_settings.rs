@@ -1,7 +1,7 @@
-//! The settings of the builder that concern the engine itself: its kernel, its memory, its locks
-//! and its growth.
+//! The settings of the builder that concern the engine itself: its kernel, its memory, its locks,
+//! its limit on copies and its growth.
 
-use super::{FilterBuilder, Growable};
+use super::{FilterBuilder, Growable, Permanent};
 use crate::Kernel;
 
 impl<E, S> FilterBuilder<E, S> {
@@ -10,8 +10,9 @@ impl<E, S> FilterBuilder<E, S> {
     /// [`Kernel::Scalar`]. If the kernel is not available, [`build`](Self::build) fails.
     ///
     /// It applies to [`contains_batch`](crate::Filter::contains_batch) and to
-    /// [`contains_mask`](crate::Filter::contains_mask). Clones use the same kernel. A snapshot does
-    /// not contain it: a filter that is loaded uses the best one.
+    /// [`contains_mask`](crate::Filter::contains_mask), but not to those of an
+    /// [`ExpiringFilter`](crate::ExpiringFilter), which use no vectors. Clones use the same kernel.
+    /// A snapshot does not contain it: a filter that is loaded uses the best one.
     ///
     /// ```
     /// use guira::{CuckooFilter, Kernel};
@@ -51,8 +52,8 @@ impl<E, S> FilterBuilder<E, S> {
     /// writers.**
     ///
     /// The number of processors plays no part: a filter has the same
-    /// [`size_in_bytes`](crate::Filter::size_in_bytes) on all 64-bit machines. Clones keep the setting,
-    /// and so do snapshots.
+    /// [`size_in_bytes`](crate::Filter::size_in_bytes) on all 64-bit machines. Clones keep the
+    /// setting, and so do snapshots.
     ///
     /// ```
     /// let builder = guira::GrowingFilter::builder().capacity(1_000);
@@ -62,6 +63,38 @@ impl<E, S> FilterBuilder<E, S> {
     /// ```
     pub fn writers(mut self, threads: usize) -> Self {
         self.settings.writers = Some(threads);
+        self
+    }
+}
+
+impl<E: Permanent, S> FilterBuilder<E, S> {
+    /// Sets a limit on the copies of an item, from 1 up. Without one, copies may fill both buckets
+    /// of an item, and then no other item finds room there: see
+    /// [`docs::limits`](crate::docs::limits).
+    ///
+    /// With a limit, [`insert`](crate::Filter::insert) also fails with
+    /// [`TooManyCopies`](crate::InsertError::TooManyCopies) if it finds that at least this many
+    /// copies of the item (or its aliases) were in the filter at one moment of the call. The limits
+    /// that exist without this setting remain. A sequence of inserts, each of which happens before
+    /// the next, never exceeds the limit. If k threads insert an item (or its aliases)
+    /// concurrently, there are at most `limit + k - 1` copies.
+    ///
+    /// An insert also executes a full fence and reads the item's stripe. It acquires the lock only
+    /// if it finds that many copies. Batches do not interleave their searches for room. In a
+    /// [`GrowingFilter`](crate::GrowingFilter) the limit is on all segments together, so an insert
+    /// reads all of them. A snapshot contains the limit.
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, InsertError};
+    ///
+    /// let filter = CuckooFilter::builder().capacity(100).max_copies(2).build()?;
+    /// assert_eq!(filter.insert("ani"), Ok(()));
+    /// assert_eq!(filter.insert("ani"), Ok(()));
+    /// assert_eq!(filter.insert("ani"), Err(InsertError::TooManyCopies));
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn max_copies(mut self, limit: usize) -> Self {
+        self.settings.max_copies = Some(limit);
         self
     }
 }

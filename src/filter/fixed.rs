@@ -3,7 +3,9 @@
 use alloc::vec::Vec;
 use core::num::NonZero;
 
-use super::engine::{Engine, Failed, Membership, Options, Segment, Steps, Storage};
+use super::engine::{
+    Engine, Failed, Membership, Merging, Options, Permanent, Segment, Steps, Storage,
+};
 #[cfg(feature = "std")]
 use super::snapshot::{Form, LoadError, PlannedSegment, Saved, Words, field};
 #[cfg(feature = "std")]
@@ -12,8 +14,8 @@ use crate::{
     BuildError, InsertError, Layout,
     bucket::with_layout,
     table::{
-        Addressing, Aged, Alone, Answers, Clock, Hashes, Kernel, MAX_BUCKETS, Merged, Nesting,
-        PendingInserts, Single, Stripes, Table, Valued, buckets_for, by_preference,
+        Addressing, Alone, Answers, Clock, Hashes, Kernel, MAX_BUCKETS, Merged, Nesting,
+        PendingInserts, Single, Stripes, Table, buckets_for, by_preference,
         with_values_by_preference,
     },
 };
@@ -35,6 +37,7 @@ pub struct Fixed<N: Nesting = Single> {
 }
 
 impl Engine for Fixed {}
+impl Permanent for Fixed {}
 impl Membership for Fixed {}
 
 /// What the slots of one table hold.
@@ -59,28 +62,6 @@ impl Content for Single {
 
     fn of(_layout: Layout, _clock: Option<(u32, u64)>) -> Self {
         Self
-    }
-}
-
-impl Content for Valued {
-    const NAME: &'static str = "CuckooMap";
-    #[cfg(feature = "std")]
-    const KIND: u8 = 2;
-
-    fn of(layout: Layout, _clock: Option<(u32, u64)>) -> Self {
-        Self::new(layout.value_bits())
-    }
-}
-
-impl Content for Aged {
-    const NAME: &'static str = "ExpiringFilter";
-    const DEFAULT_WINDOW: Option<u32> = Some(13);
-    #[cfg(feature = "std")]
-    const KIND: u8 = 3;
-
-    fn of(layout: Layout, clock: Option<(u32, u64)>) -> Self {
-        let (window, now) = clock.expect("an expiring filter has a window");
-        Self::new(layout.value_bits(), window, now)
     }
 }
 
@@ -110,11 +91,6 @@ impl<N: Content> Storage for Fixed<N> {
 
     fn clear(&self) -> u64 {
         with_layout!(self.layout, L => self.table.clear::<L>())
-    }
-
-    fn merge(&self, other: &Self) -> Merged {
-        let limit = self.max_copies.map(|limit| limit.get().into());
-        with_layout!(self.layout, L => self.table.merge::<L>(&other.table, limit))
     }
 
     fn segments(&self) -> impl ExactSizeIterator<Item = Segment> {
@@ -152,6 +128,13 @@ impl<N: Content> Storage for Fixed<N> {
     }
 }
 
+impl<N: Content<Clock = ()>> Merging for Fixed<N> {
+    fn merge(&self, other: &Self) -> Merged {
+        let limit = self.max_copies.map(|limit| limit.get().into());
+        with_layout!(self.layout, L => self.table.merge::<L>(&other.table, limit))
+    }
+}
+
 #[cfg(feature = "std")]
 impl<N: Content> Saved for Fixed<N> {
     const KIND: u8 = N::KIND;
@@ -168,8 +151,11 @@ impl<N: Content> Saved for Fixed<N> {
         }
     }
 
-    fn copy_words(&self) -> Option<Vec<Vec<u64>>> {
-        Some(Vec::from([self.table.copy_words()?]))
+    fn copy_words(&self) -> Option<(Form, Vec<Vec<u64>>)> {
+        let (words, now) = self.table.copy_words_with_now()?;
+        let form = self.form();
+        let clock = form.clock.map(|(window, _)| (window, now));
+        Some((Form { clock, ..form }, Vec::from([words])))
     }
 
     fn words(&mut self) -> Vec<impl Words> {

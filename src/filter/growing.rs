@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 use core::num::NonZero;
 
 use super::engine::{
-    Engine, Failed, Growable, Growth, Membership, Options, Segment, Steps, Storage,
+    Engine, Failed, Growable, Growth, Membership, Merging, Options, Permanent, Segment, Steps,
+    Storage,
 };
 #[cfg(feature = "std")]
 use super::snapshot::{Form, LoadError, PlannedSegment, Saved, Words, field};
@@ -33,6 +34,7 @@ pub struct Growing<V: Entries = Single> {
 }
 
 impl Engine for Growing {}
+impl Permanent for Growing {}
 impl Membership for Growing {}
 impl Growable for Growing {}
 
@@ -88,10 +90,6 @@ impl<V: Content> Storage for Growing<V> {
         self.chain.clear()
     }
 
-    fn merge(&self, other: &Self) -> Merged {
-        self.chain.merge(&other.chain, self.max_copies.map(NonZero::get))
-    }
-
     fn segments(&self) -> impl ExactSizeIterator<Item = Segment> {
         self.chain.layouts().map(|(layout, buckets)| Segment::new(layout, buckets))
     }
@@ -124,6 +122,12 @@ impl<V: Content> Storage for Growing<V> {
     }
 }
 
+impl<V: Content> Merging for Growing<V> {
+    fn merge(&self, other: &Self) -> Merged {
+        self.chain.merge(&other.chain, self.max_copies.map(NonZero::get))
+    }
+}
+
 #[cfg(feature = "std")]
 impl<V: Content> Saved for Growing<V> {
     const KIND: u8 = V::KIND;
@@ -140,8 +144,8 @@ impl<V: Content> Saved for Growing<V> {
         }
     }
 
-    fn copy_words(&self) -> Option<Vec<Vec<u64>>> {
-        self.chain.copy_words()
+    fn copy_words(&self) -> Option<(Form, Vec<Vec<u64>>)> {
+        Some((self.form(), self.chain.copy_words()?))
     }
 
     fn words(&mut self) -> Vec<impl Words> {

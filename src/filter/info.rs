@@ -9,7 +9,9 @@ impl<E: Engine, S> Filter<E, S> {
     /// Returns the number of items in the filter, duplicates counted.
     ///
     /// Exact if no writer runs. Beside writers it may miss what they are doing. Reads one cache
-    /// line for each of up to 64 shards of the counter, and no bucket.
+    /// line for each of up to 64 shards of the counter, and no bucket. In an
+    /// [`ExpiringFilter`](crate::ExpiringFilter), items that have expired are not counted, and
+    /// there are counters for each generation of the window.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(10);
@@ -36,7 +38,9 @@ impl<E: Engine, S> Filter<E, S> {
     ///
     /// At most one [`CuckooFilter`](crate::CuckooFilter) in 10,000 refuses an item before it holds
     /// that many; most hold a few more. A [`GrowingFilter`](crate::GrowingFilter) holds about as
-    /// many before it appends the next segment. Each copy of an item counts as one.
+    /// many before it appends the next segment. Each copy of an item counts as one. In an
+    /// [`ExpiringFilter`](crate::ExpiringFilter#capacity), so do items that have expired and were
+    /// not swept yet.
     ///
     /// ```
     /// assert_eq!(guira::CuckooFilter::with_capacity(1_000).capacity(), 1_000);
@@ -60,7 +64,8 @@ impl<E: Engine, S> Filter<E, S> {
         self.core.slots()
     }
 
-    /// Returns the share of slots that are occupied, `0.0 ..= 1.0`.
+    /// Returns the share of slots that are occupied, `0.0 ..= 1.0`. Items that have expired do not
+    /// count, whether or not they still occupy a slot.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(1_000);
@@ -94,6 +99,9 @@ impl<E: Engine, S> Filter<E, S> {
     /// more items, which the slots may allow, it is at most [`Layout::false_positive_rate`]. In a
     /// [`GrowingFilter`](crate::GrowingFilter) the bound is the sum over all segments, each of them
     /// full, and never exceeds [`target_false_positive_rate`](Filter::target_false_positive_rate).
+    /// In an [`ExpiringFilter`](crate::ExpiringFilter) it is the probability that a lookup finds an
+    /// item that was not inserted within the window; what has expired is no match, so with a part
+    /// of the capacity expired the rate is lower.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(1_000_000);

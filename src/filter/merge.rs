@@ -2,13 +2,13 @@
 
 use core::hash::BuildHasher;
 
-use super::{Engine, Filter, hasher_check::hasher_check};
+use super::{Engine, Filter, Permanent, hasher_check::hasher_check};
 use crate::{
     BuildError, MergeError,
     table::{MergeRefusal, Merged},
 };
 
-impl<E: Engine, S: BuildHasher> Filter<E, S> {
+impl<E: Permanent, S: BuildHasher> Filter<E, S> {
     /// Adds the items of another filter to this one, while other threads use both.
     ///
     /// Adds every copy, so that the [`count`](Filter::count) of each item is the sum of its counts

@@ -23,8 +23,8 @@ use core::hash::BuildHasher;
 use crate::{BuildError, table::ShardedCounter};
 pub use builder::FilterBuilder;
 pub use by_hash::ByHash;
-pub use engine::{Engine, Growable, Membership, Segment};
-pub use expiring::{Expiring, ExpiringFilter};
+pub use engine::{Engine, Growable, Membership, Permanent, Segment};
+pub use expiring::{Expiring, ExpiringFilter, Ticker};
 pub use fixed::Fixed;
 pub use growing::Growing;
 use hasher::mixing_seed;
@@ -85,8 +85,9 @@ pub type GrowingFilter<S = DefaultHashBuilder> = Filter<Growing, S>;
 ///
 /// Its engine is [`Fixed`] in a [`CuckooFilter`] and [`Growing`] in a [`GrowingFilter`]. Code can
 /// be generic over the two: see [`Membership`]. In a [`CuckooMap`], whose items are keys with
-/// values, the engine is [`Mapped<Fixed>`](Mapped). There the operations on items are others; what
-/// follows holds for maps too, with what `CuckooMap` adds to it.
+/// values, the engine is [`Mapped<Fixed>`](Mapped), and in an [`ExpiringFilter`], whose items are
+/// forgotten after a while, it is [`Expiring`]. There the operations on items are others; what
+/// follows holds for these two as well, with what `CuckooMap` and `ExpiringFilter` add to it.
 ///
 /// [`contains`](Self::contains) never returns `false` for an item that is in the filter, whatever
 /// other threads insert, relocate and remove meanwhile. For an item that is not in the filter, it
@@ -166,8 +167,9 @@ impl<E: Engine> Filter<E> {
     /// Creates a filter for `capacity` distinct items with default settings.
     ///
     /// A [`CuckooFilter`] gets the layout [`Plain4x16`](crate::Layout::Plain4x16): about 0.012 %
-    /// false positives, 16.7 bits per item. A [`GrowingFilter`] gets a target of 0.1 %, and a
-    /// [`CuckooMap`] a target of 0.2 % and values of 8 bits. For other settings use the
+    /// false positives, 16.7 bits per item. A [`GrowingFilter`] gets a target of 0.1 %, a
+    /// [`CuckooMap`] a target of 0.2 % and values of 8 bits, and an [`ExpiringFilter`] the same
+    /// target and a window of 13 generations. For other settings use the
     /// [`builder`](Self::builder).
     ///
     /// # Panics

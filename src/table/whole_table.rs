@@ -21,13 +21,22 @@ impl<N: Alone> Table<N> {
     /// call, or `None` if the system refuses the memory.
     #[must_use]
     pub fn copy_words(&self) -> Option<Vec<u64>> {
+        self.copy_words_with_now().map(|(words, _)| words)
+    }
+
+    /// As [`copy_words`](Self::copy_words), and returns the generation in which the words were
+    /// copied.
+    pub(crate) fn copy_words_with_now(&self) -> Option<(Vec<u64>, u64)> {
         let mut copy = touched_words(self.buckets.as_slice().len())?;
         let _paused = self.clock.pause();
         // mutant: copy-no-locks, copy-one-lock-fewer, copy-any-order
         let stripes = self.stripes.lock_all()?;
         // mutant: copy-early-unlock
         self.copy_into(&stripes, &mut copy);
-        Some(copy)
+        // After the words, and under the locks: see `table/expiry.rs`.
+        let now = self.clock.now();
+        drop(stripes);
+        Some((copy, now))
     }
 
     /// Returns a copy of the table with stripes of its own, which contains every item that is in

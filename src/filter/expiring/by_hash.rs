@@ -1,75 +1,201 @@
 //! The view of an expiring filter by hash, which also implements every operation on items.
 
+use alloc::vec::Vec;
+
 use super::Expiring;
-use crate::{InsertError, bucket::with_layout, filter::ByHash, table::Pair};
+use crate::{
+    InsertBatchError, InsertError, InsertMask,
+    filter::{
+        ByHash,
+        by_hash::Batch,
+        outcome::{burst, check_burst, check_lengths, mask},
+    },
+    table::{Answers, MAX_BURST, MIN_BATCH},
+};
 
-#[expect(clippy::missing_errors_doc, reason = "`Filter` has the documentation")]
-#[expect(clippy::must_use_candidate, reason = "as in `Filter`")]
+#[expect(clippy::missing_errors_doc, reason = "`ExpiringFilter` has the documentation")]
+#[expect(clippy::must_use_candidate, reason = "as in `ExpiringFilter`")]
 impl ByHash<'_, Expiring> {
-    /// `ExpiringFilter::insert` by hash.
+    /// [`ExpiringFilter::insert`](crate::ExpiringFilter#method.insert) by hash.
     pub fn insert(self, hash: u64) -> Result<u64, InsertError> {
-        self.insert_for(hash, self.engine().table.clock().window())
+        let engine = self.expiring();
+        engine.insert_for(self.mix(hash), engine.window())
     }
 
-    /// `ExpiringFilter::insert_for` by hash.
+    /// [`ExpiringFilter::insert_for`](crate::ExpiringFilter#method.insert_for) by hash.
     pub fn insert_for(self, hash: u64, generations: u32) -> Result<u64, InsertError> {
-        let Expiring { table, layout, .. } = self.engine();
-        with_layout!(layout, L => {
-            let pair = self.pair(hash);
-            table.prefetch(pair);
-            table.insert_for::<L>(pair, generations)
-        })
+        let engine = self.expiring();
+        if !(1..=engine.window()).contains(&generations) {
+            return Err(InsertError::InvalidLife);
+        }
+        engine.insert_for(self.mix(hash), generations)
     }
 
-    /// `ExpiringFilter::insert_unique` by hash.
+    /// [`ExpiringFilter::insert_unique`](crate::ExpiringFilter#method.insert_unique) by hash.
     pub fn insert_unique(self, hash: u64) -> Result<Option<u64>, InsertError> {
-        let Expiring { table, layout, .. } = self.engine();
-        with_layout!(layout, L => {
-            let pair = self.pair(hash);
-            table.prefetch_with_stripe(pair);
-            table.insert_unseen::<L>(pair)
-        })
+        self.expiring().insert_unique(self.mix(hash))
     }
 
-    /// `ExpiringFilter::insert_evicting` by hash.
-    pub fn insert_evicting(self, hash: u64) -> (u64, bool) {
-        let Expiring { table, layout, .. } = self.engine();
-        with_layout!(layout, L => table.insert_evicting::<L>(self.pair(hash)))
+    /// [`ExpiringFilter::insert_evicting`](crate::ExpiringFilter#method.insert_evicting) by hash.
+    pub fn insert_evicting(self, hash: u64) -> bool {
+        self.expiring().insert_evicting(self.mix(hash))
     }
 
-    /// `ExpiringFilter::contains` by hash.
+    /// [`ExpiringFilter::contains`](crate::ExpiringFilter#method.contains) by hash.
     #[inline]
     #[must_use]
     pub fn contains(self, hash: u64) -> bool {
-        let Expiring { table, layout, .. } = self.engine();
-        with_layout!(layout, L => table.is_visible::<L>(self.pair(hash)))
+        self.expiring().contains(self.mix(hash))
     }
 
-    /// `ExpiringFilter::refresh` by hash.
+    /// [`ExpiringFilter::refresh`](crate::ExpiringFilter#method.refresh) by hash.
     pub fn refresh(self, hash: u64) -> bool {
-        let Expiring { table, layout, .. } = self.engine();
-        with_layout!(layout, L => table.refresh::<L>(self.pair(hash)))
+        self.expiring().refresh(self.mix(hash))
     }
 
-    /// `ExpiringFilter::remove` by hash.
+    /// [`ExpiringFilter::remove`](crate::ExpiringFilter#method.remove) by hash.
     pub fn remove(self, hash: u64, generation: u64) -> bool {
-        let Expiring { table, layout, .. } = self.engine();
-        with_layout!(layout, L => table.remove_of::<L>(self.pair(hash), generation))
+        self.expiring().remove(self.mix(hash), generation)
     }
 
-    /// `ExpiringFilter::count` by hash.
+    /// [`ExpiringFilter::count`](crate::ExpiringFilter#method.count) by hash.
     #[must_use]
     pub fn count(self, hash: u64) -> usize {
-        let Expiring { table, layout, .. } = self.engine();
-        with_layout!(layout, L => table.count_visible::<L>(self.pair(hash)))
+        self.expiring().count(self.mix(hash))
     }
 
-    fn engine(&self) -> &Expiring {
+    /// [`ExpiringFilter::insert_batch`](crate::ExpiringFilter#method.insert_batch) by hash.
+    pub fn insert_batch(self, hashes: &[u64]) -> Result<u64, InsertBatchError> {
+        self.insert_all(hashes)
+    }
+
+    /// [`ExpiringFilter::insert_unique_batch`](crate::ExpiringFilter#method.insert_unique_batch) by
+    /// hash.
+    #[track_caller]
+    pub fn insert_unique_batch(
+        self,
+        hashes: &[u64],
+        added: &mut [bool],
+    ) -> Result<usize, InsertBatchError> {
+        self.insert_unique_all(hashes, added)
+    }
+
+    /// [`ExpiringFilter::contains_batch`](crate::ExpiringFilter#method.contains_batch) by hash.
+    #[track_caller]
+    pub fn contains_batch(self, hashes: &[u64], found: &mut [bool]) -> usize {
+        self.contains_all(hashes, found)
+    }
+
+    /// [`ExpiringFilter::insert_unique_mask`](crate::ExpiringFilter#method.insert_unique_mask) by
+    /// hash.
+    #[track_caller]
+    pub fn insert_unique_mask(self, hashes: &[u64]) -> InsertMask {
+        self.insert_unique_burst(hashes)
+    }
+
+    /// [`ExpiringFilter::contains_mask`](crate::ExpiringFilter#method.contains_mask) by hash.
+    #[must_use]
+    #[track_caller]
+    pub fn contains_mask(self, hashes: &[u64]) -> u64 {
+        self.contains_burst(hashes)
+    }
+}
+
+/// The operations on many items, whose hashes are a `Batch`.
+impl ByHash<'_, Expiring> {
+    pub(super) fn insert_all(self, batch: impl Batch) -> Result<u64, InsertBatchError> {
+        let engine = self.expiring();
+        let generation = engine.generation();
+        let (mut count, mut failures) = (0, Vec::new());
+        if batch.at_most() < MIN_BATCH {
+            for (position, hash) in batch.hashes().enumerate() {
+                match engine.insert_at(self.mix(hash), generation) {
+                    Ok(()) => count += 1,
+                    Err(error) => failures.push((position, error)),
+                }
+            }
+        } else {
+            let mut failed = |position, error| failures.push((position, error));
+            self.with(batch, |hashes| {
+                engine.insert_each(hashes, generation, &mut count, &mut failed);
+            });
+        }
+        InsertBatchError::check(count, failures).map(|_| generation)
+    }
+
+    #[track_caller]
+    pub(super) fn insert_unique_all(
+        self,
+        batch: impl Batch,
+        added: &mut [bool],
+    ) -> Result<usize, InsertBatchError> {
+        check_lengths(batch.at_most(), added.len());
+        // In case the hashing of an item panics.
+        added.fill(false);
+        let mut failures = Vec::new();
+        self.insert_unique_each(batch, added, |position, error| failures.push((position, error)));
+        let count = added.iter().filter(|&&added| added).count();
+        InsertBatchError::check(count, failures)
+    }
+
+    #[track_caller]
+    pub(super) fn insert_unique_burst(self, batch: impl Batch) -> InsertMask {
+        let (mut added, mut refused) = ([false; MAX_BURST], 0_u64);
+        let added = burst(&mut added, batch.at_most());
+        self.insert_unique_each(batch, added, |position, _| refused |= 1_u64 << position);
+        InsertMask { added: mask(added), refused }
+    }
+
+    /// Writes which items were added, and calls `failed` with the positions of those that failed.
+    fn insert_unique_each(
+        self,
+        batch: impl Batch,
+        added: &mut [bool],
+        mut failed: impl FnMut(usize, InsertError),
+    ) {
+        let engine = self.expiring();
+        if added.len() >= MIN_BATCH {
+            return self
+                .with(batch, |hashes| engine.insert_unique_each(hashes, added, &mut failed));
+        }
+        for (position, hash) in batch.hashes().enumerate() {
+            match engine.insert_unique(self.mix(hash)) {
+                Ok(generation) => added[position] = generation.is_some(),
+                Err(error) => failed(position, error),
+            }
+        }
+    }
+
+    #[track_caller]
+    pub(super) fn contains_all(self, batch: impl Batch, found: &mut [bool]) -> usize {
+        check_lengths(batch.at_most(), found.len());
+        self.contains_each(found.len(), batch, Answers::Each(found))
+    }
+
+    #[track_caller]
+    pub(super) fn contains_burst(self, batch: impl Batch) -> u64 {
+        let (mut mask, len) = (0, batch.at_most());
+        check_burst(len);
+        self.contains_each(len, batch, Answers::Mask(&mut mask));
+        mask
+    }
+
+    /// Writes which items were found, and returns their number.
+    fn contains_each(self, len: usize, batch: impl Batch, mut answers: Answers<'_>) -> usize {
+        let engine = self.expiring();
+        if len >= MIN_BATCH {
+            return self.with(batch, |hashes| engine.contains_each(len, hashes, answers));
+        }
+        let mut count = 0;
+        for (position, hash) in batch.hashes().enumerate() {
+            let found = engine.contains(self.mix(hash));
+            answers.set(position, found.then_some(0));
+            count += usize::from(found);
+        }
+        count
+    }
+
+    fn expiring(&self) -> &Expiring {
         &self.core.engine
-    }
-
-    fn pair(self, hash: u64) -> Pair {
-        let Expiring { table, layout, .. } = self.engine();
-        with_layout!(layout, L => table.addressing().pair::<L>(self.mix(hash)))
     }
 }

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use super::super::snapshot::{Form, LoadError, Saved, Words};
 use super::{
     super::{
-        Engine, Fixed, Growable, Growing, Segment,
-        engine::{Failed, Growth, Options, Storage},
+        Engine, Fixed, Growable, Growing, Permanent, Segment,
+        engine::{Failed, Growth, Merging, Options, Storage},
     },
     Values,
 };
@@ -73,7 +73,7 @@ const DEFAULT_VALUE_BITS: u32 = 8;
 
 /// The operations of maps, on [mixed](crate::table::mix) hashes. None of them updates the number of
 /// items, which the front end keeps. Values fit into the slots.
-pub(crate) trait MapSteps: Storage {
+pub(crate) trait MapSteps: Merging {
     /// Bits of a value.
     fn value_bits(&self) -> u32;
 
@@ -139,6 +139,7 @@ pub(crate) trait MapSteps: Storage {
 }
 
 impl<E: Mappable> Engine for Mapped<E> {}
+impl<E: Mappable> Permanent for Mapped<E> {}
 
 impl<E: Mappable> Storage for Mapped<E> {
     const NAME: &'static str = E::Store::NAME;
@@ -154,10 +155,6 @@ impl<E: Mappable> Storage for Mapped<E> {
 
     fn clear(&self) -> u64 {
         self.0.clear()
-    }
-
-    fn merge(&self, other: &Self) -> Merged {
-        self.0.merge(&other.0)
     }
 
     fn segments(&self) -> impl ExactSizeIterator<Item = Segment> {
@@ -208,6 +205,12 @@ impl<E: Mappable<Store: Growth>> Growth for Mapped<E> {
     }
 }
 
+impl<E: Mappable> Merging for Mapped<E> {
+    fn merge(&self, other: &Self) -> Merged {
+        self.0.merge(&other.0)
+    }
+}
+
 #[cfg(feature = "std")]
 impl<E: Mappable> Saved for Mapped<E> {
     const KIND: u8 = E::Store::KIND;
@@ -216,7 +219,7 @@ impl<E: Mappable> Saved for Mapped<E> {
         self.0.form()
     }
 
-    fn copy_words(&self) -> Option<Vec<Vec<u64>>> {
+    fn copy_words(&self) -> Option<(Form, Vec<Vec<u64>>)> {
         self.0.copy_words()
     }
 

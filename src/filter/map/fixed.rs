@@ -1,14 +1,24 @@
 //! The steps of a map of one table.
 
 use super::{
-    super::{Fixed, engine::Failed},
+    super::{Fixed, engine::Failed, fixed::Content},
     MapSteps, Values,
 };
 use crate::{
-    InsertError,
+    InsertError, Layout,
     bucket::with_layout,
     table::{Answers, Hashes, PendingInserts, Valued},
 };
+
+impl Content for Valued {
+    const NAME: &'static str = "CuckooMap";
+    #[cfg(feature = "std")]
+    const KIND: u8 = 2;
+
+    fn of(layout: Layout, _clock: Option<(u32, u64)>) -> Self {
+        Self::new(layout.value_bits())
+    }
+}
 
 impl MapSteps for Fixed<Valued> {
     fn value_bits(&self) -> u32 {

@@ -104,7 +104,7 @@ impl fmt::Display for LoadError {
                 write!(f, "the snapshot is of kind {kind}, which this release does not know")
             }
             Self::OtherKind { saved, expected } => {
-                write!(f, "the snapshot is of a {saved}, not of a {expected}")
+                write!(f, "the snapshot is of the type {saved}, not {expected}")
             }
             Self::UnknownLayout { family, slots, bits, value_bits } => write!(
                 f,

@@ -7,7 +7,7 @@ use rapidhash::v3::rapidhash_v3;
 use super::LoadError;
 use crate::{
     Engine, Layout,
-    table::{MAX_BUCKETS, MAX_STRIPES},
+    table::{MAX_BUCKETS, MAX_STRIPES, stamp_bits},
 };
 
 const MAGIC: [u8; 8] = *b"guira cf";
@@ -20,6 +20,8 @@ const SEGMENT: usize = 16;
 const NUMBER: usize = 8;
 /// Largest number of planned segments: the buckets of the first can be doubled 32 times.
 const MAX_SEGMENTS: usize = 33;
+/// Largest generation in a snapshot: it leaves room for as many again.
+const MAX_GENERATION: u64 = u64::MAX >> 1;
 
 /// An engine without its words: everything else that decides an answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,7 +93,11 @@ impl Header {
         bytes.extend(VERSION.to_le_bytes());
         let stripes = form.stripes.ilog2() as u8;
         bytes.extend([*kind, form.plan.len() as u8, items.len() as u8, stripes]);
-        let numbers = [*seed, *hasher_check, form.capacity, form.max_copies, form.target.to_bits()];
+        let settings = match form.clock {
+            Some((window, now)) => [window.into(), now],
+            None => [form.max_copies, form.target.to_bits()],
+        };
+        let numbers = [*seed, *hasher_check, form.capacity, settings[0], settings[1]];
         bytes.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
         for PlannedSegment { layout, level, buckets } in &form.plan {
             let [family, slots, bits, value_bits] = describe(*layout);
@@ -138,20 +144,19 @@ impl Header {
         let stripes = 1 << stripes;
         let number = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("8 bytes"));
         let numbers: Vec<u64> = checked[16..START].chunks(NUMBER).map(number).collect();
-        let [seed, hasher_check, capacity, max_copies, target] = numbers[..] else {
+        let [seed, hasher_check, capacity, first, second] = numbers[..] else {
             unreachable!("40 bytes")
         };
         let (plan, items) = checked[START..].split_at(SEGMENT * usize::from(planned));
         let plan = plan.chunks(SEGMENT).map(decode_segment).collect::<Result<Vec<_>, _>>()?;
         let items = items.chunks(NUMBER).map(number).collect();
-        let form = Form {
-            capacity,
-            max_copies,
-            target: f64::from_bits(target),
-            stripes,
-            clock: None,
-            plan,
+        let (clock, max_copies, target) = if E::DEFAULT_WINDOW.is_some() {
+            (Some((decode_window(first)?, second)), 0, 0)
+        } else {
+            (None, first, second)
         };
+        let target = f64::from_bits(target);
+        let form = Form { capacity, max_copies, target, stripes, clock, plan };
         let header = Self { kind, seed, hasher_check, form, items };
         header.check(E::DEFAULT_VALUE_BITS.is_some() || E::DEFAULT_WINDOW.is_some())?;
         E::check(&header.form)?;
@@ -182,6 +187,11 @@ impl Header {
             let value_bits = next.layout.value_bits();
             field("value bits", value_bits.into(), value_bits == before.layout.value_bits())?;
         }
+        if let Some((window, now)) = self.form.clock {
+            let fits = stamp_bits(window) == Some(first.layout.value_bits());
+            field("window", window.into(), fits)?;
+            field("generation", now, (window.into()..=MAX_GENERATION).contains(&now))?;
+        }
         let capacity = self.form.capacity;
         field("capacity", capacity, (1..=first.slots()).contains(&capacity))?;
         self.segments()
@@ -208,6 +218,11 @@ fn describe(layout: Layout) -> [u8; 4] {
     let numbers = [layout.slots_per_bucket(), layout.fingerprint_bits(), layout.value_bits()];
     let [slots, bits, value_bits] = numbers.map(|number| number as u8);
     [family, slots, bits, value_bits]
+}
+
+/// Decodes a window.
+fn decode_window(number: u64) -> Result<u32, LoadError> {
+    u32::try_from(number).map_err(|_| LoadError::InvalidField { name: "window", value: number })
 }
 
 /// Decodes the description of a planned segment.

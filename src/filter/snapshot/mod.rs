@@ -48,8 +48,8 @@ pub(crate) trait Saved: Sized {
     fn form(&self) -> Form;
 
     /// Returns a copy of the words of each segment that contains every item that is in the engine
-    /// throughout the call, or `None` if the system refuses the memory.
-    fn copy_words(&self) -> Option<Vec<Vec<u64>>>;
+    /// throughout the call, and everything else, or `None` if the system refuses the memory.
+    fn copy_words(&self) -> Option<(Form, Vec<Vec<u64>>)>;
 
     /// The words of each segment.
     fn words(&mut self) -> Vec<impl Words>;
@@ -92,6 +92,9 @@ impl<E: Engine, S: BuildHasher> Filter<E, S> {
     /// copy takes as much memory as the buckets until the call returns. (A thread that is suspended
     /// while it holds a stripe delays the save, and with it possibly every operation that needs a
     /// stripe.)
+    ///
+    /// A snapshot of an [`ExpiringFilter`](crate::ExpiringFilter#copies-and-snapshots) contains the
+    /// generation in which the buckets were copied, and the loaded filter goes on from there.
     ///
     /// The [format](crate::docs::snapshots) is the same on every platform. The hasher itself is not
     /// saved. If one thread makes the same operations on two new filters with the same settings,
@@ -155,8 +158,12 @@ impl<E: Engine, S: BuildHasher> Filter<E, S> {
     /// ```
     pub fn snapshot(&self) -> Result<Snapshot, BuildError> {
         // First, since it runs the user's code: nothing is locked yet.
-        let header = self.header();
-        let encoder = self.core.engine.copy_words().and_then(|words| Encoder::new(header, words));
+        let hasher_check = hasher_check(&self.hasher);
+        let encoder = self
+            .core
+            .engine
+            .copy_words()
+            .and_then(|(form, words)| Encoder::new(self.header(hasher_check, form), words));
         encoder.map(Snapshot::new).ok_or_else(|| self.core.engine.out_of_memory())
     }
 
@@ -179,19 +186,13 @@ impl<E: Engine, S: BuildHasher> Filter<E, S> {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn save_exclusive(&mut self, writer: impl Write) -> io::Result<()> {
-        let header = self.header();
+        let header = self.header(hasher_check(&self.hasher), self.core.engine.form());
         let encoder = Encoder::new(header, self.core.engine.words());
         encoder.ok_or(io::ErrorKind::OutOfMemory)?.write(writer)
     }
 
     /// The header, without the numbers of items.
-    fn header(&self) -> Header {
-        Header {
-            kind: E::KIND,
-            seed: self.core.seed,
-            hasher_check: hasher_check(&self.hasher),
-            form: self.core.engine.form(),
-            items: Vec::new(),
-        }
+    fn header(&self, hasher_check: u64, form: Form) -> Header {
+        Header { kind: E::KIND, seed: self.core.seed, hasher_check, form, items: Vec::new() }
     }
 }

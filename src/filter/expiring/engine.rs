@@ -1,0 +1,169 @@
+//! The steps of an expiring filter, on [mixed](crate::table::mix) hashes.
+
+use super::{
+    super::{engine::Failed, fixed::Content},
+    Expiring,
+};
+use crate::{
+    InsertError, Layout,
+    bucket::with_layout,
+    table::{Aged, Answers, Hashes, PendingInserts},
+};
+
+/// The window for which the user set no other one: the longest with stamps of 4 bits.
+const DEFAULT_WINDOW: u32 = 13;
+
+impl Content for Aged {
+    const NAME: &'static str = "ExpiringFilter";
+    const DEFAULT_WINDOW: Option<u32> = Some(DEFAULT_WINDOW);
+    #[cfg(feature = "std")]
+    const KIND: u8 = 3;
+
+    fn of(layout: Layout, clock: Option<(u32, u64)>) -> Self {
+        let (window, now) = clock.expect("an expiring filter has a window");
+        Self::new(layout.value_bits(), window, now)
+    }
+}
+
+impl Expiring {
+    /// The largest age of a visible item, in generations.
+    pub(super) fn window(&self) -> u32 {
+        self.table.clock().window()
+    }
+
+    /// The present generation.
+    pub(super) fn generation(&self) -> u64 {
+        self.table.clock().generation()
+    }
+
+    pub(super) fn insert_for(&self, mixed: u64, life: u32) -> Result<u64, InsertError> {
+        with_layout!(self.layout, L => {
+            let pair = self.table.addressing().pair::<L>(mixed);
+            self.table.prefetch(pair);
+            self.table.insert_for::<L>(pair, life)
+        })
+    }
+
+    /// Inserts an item with the stamp of a generation that the caller has read.
+    pub(super) fn insert_at(&self, mixed: u64, generation: u64) -> Result<(), InsertError> {
+        with_layout!(self.layout, L => {
+            let pair = self.table.addressing().pair::<L>(mixed);
+            self.table.insert::<L>(pair.with_value(self.table.clock().stamp(generation)))
+        })
+    }
+
+    pub(super) fn insert_unique(&self, mixed: u64) -> Result<Option<u64>, InsertError> {
+        with_layout!(self.layout, L => {
+            let pair = self.table.addressing().pair::<L>(mixed);
+            self.table.prefetch_with_stripe(pair);
+            self.table.insert_unseen::<L>(pair)
+        })
+    }
+
+    /// Returns whether a visible item was replaced.
+    pub(super) fn insert_evicting(&self, mixed: u64) -> bool {
+        with_layout!(self.layout, L => {
+            let pair = self.table.addressing().pair::<L>(mixed);
+            self.table.prefetch(pair);
+            let (_, evicted) = self.table.insert_evicting::<L>(pair);
+            evicted
+        })
+    }
+
+    #[inline]
+    pub(super) fn contains(&self, mixed: u64) -> bool {
+        with_layout!(self.layout, L => {
+            self.table.is_visible::<L>(self.table.addressing().pair::<L>(mixed))
+        })
+    }
+
+    pub(super) fn refresh(&self, mixed: u64) -> bool {
+        with_layout!(self.layout, L => {
+            let pair = self.table.addressing().pair::<L>(mixed);
+            self.table.prefetch_with_stripe(pair);
+            self.table.refresh::<L>(pair)
+        })
+    }
+
+    pub(super) fn remove(&self, mixed: u64, generation: u64) -> bool {
+        with_layout!(self.layout, L => {
+            let pair = self.table.addressing().pair::<L>(mixed);
+            self.table.prefetch_with_stripe(pair);
+            self.table.remove_of::<L>(pair, generation)
+        })
+    }
+
+    pub(super) fn count(&self, mixed: u64) -> usize {
+        with_layout!(self.layout, L => {
+            let pair = self.table.addressing().pair::<L>(mixed);
+            self.table.prefetch_with_stripe(pair);
+            self.table.count_visible::<L>(pair)
+        })
+    }
+
+    /// Inserts items with the stamp of a generation that the caller has read. Adds 1 to `count` for
+    /// each item that was added, and calls `failed` with the positions of the others.
+    pub(super) fn insert_each(
+        &self,
+        hashes: &mut Hashes<'_>,
+        generation: u64,
+        count: &mut usize,
+        failed: &mut Failed<'_>,
+    ) {
+        let stamp = self.table.clock().stamp(generation);
+        let mut pending = PendingInserts::default();
+        let mut done = |position, outcome| match outcome {
+            Ok(()) => *count += 1,
+            Err(error) => failed(position, error),
+        };
+        with_layout!(self.layout, L => {
+            self.table.for_each_pair::<L>(hashes, |position, pair| {
+                pending.insert::<L>(&self.table, position, pair.with_value(stamp), &mut done);
+            });
+            pending.finish::<L>(&self.table, &mut done);
+        });
+    }
+
+    /// Writes which items were added, and calls `failed` with the positions of those that failed.
+    pub(super) fn insert_unique_each(
+        &self,
+        hashes: &mut Hashes<'_>,
+        added: &mut [bool],
+        failed: &mut Failed<'_>,
+    ) {
+        with_layout!(self.layout, L => {
+            self.table.for_each_pair::<L>(hashes, |position, pair| {
+                match self.table.insert_unseen::<L>(pair) {
+                    Ok(generation) => added[position] = generation.is_some(),
+                    Err(error) => failed(position, error),
+                }
+            });
+        });
+    }
+
+    /// Writes which items were found, and returns their number. There are `len` items.
+    pub(super) fn contains_each(
+        &self,
+        _len: usize,
+        hashes: &mut Hashes<'_>,
+        mut answers: Answers<'_>,
+    ) -> usize {
+        let mut count = 0;
+        with_layout!(self.layout, L => {
+            self.table.for_each_pair::<L>(hashes, |position, pair| {
+                let found = self.table.is_visible::<L>(pair);
+                answers.set(position, found.then_some(0));
+                count += usize::from(found);
+            });
+        });
+        count
+    }
+
+    pub(super) fn advance(&self) -> u64 {
+        with_layout!(self.layout, L => self.table.advance::<L>())
+    }
+
+    pub(super) fn sweep(&self, buckets: u64) -> u64 {
+        with_layout!(self.layout, L => self.table.sweep::<L>(buckets))
+    }
+}

@@ -1,0 +1,193 @@
+//! How long an item is found: generation by generation.
+
+use guira::{ExpiringFilter, InsertError};
+
+use super::{WINDOWS, builder, common::scaled, layouts, occupied};
+
+#[test]
+fn an_item_is_found_for_its_life_and_no_longer() {
+    for window in WINDOWS {
+        for layout in layouts(window) {
+            let filter = builder(1_000, window).layout(layout).build().expect("a small filter");
+            let mut lives = vec![1, window.div_ceil(2), window];
+            lives.dedup();
+            for (key, &life) in lives.iter().enumerate() {
+                let first = filter.generation();
+                let generation = filter.insert_for(&key, life).expect("an empty slot");
+                assert_eq!(generation, first - u64::from(window - life));
+                for age in 0..=window + 3 {
+                    assert_eq!(filter.contains(&key), age <= life, "{layout:?}: {age} of {life}");
+                    assert_eq!(filter.count(&key), usize::from(age <= life));
+                    assert_eq!(filter.len(), usize::from(age <= life));
+                    assert_eq!(filter.advance(), first + u64::from(age) + 1);
+                }
+                assert_eq!(occupied(&filter), 0, "a slot leaked");
+            }
+        }
+    }
+}
+
+/// Beside many other items, which come and go.
+#[test]
+fn no_item_of_a_full_window_is_missed_and_few_old_ones_are_found() {
+    for window in [1, 5, 13] {
+        let filter = builder(3_000, window).build().expect("a small filter");
+        let per_generation = 2_900 / (u64::from(window) + 2);
+        let (mut old, mut looked_up) = (0, 0);
+        for generation in 0..scaled(60, 300) {
+            let first = generation * per_generation;
+            for key in first..first + per_generation {
+                filter.insert(&key).expect("an empty slot");
+            }
+            let young = first.saturating_sub(u64::from(window) * per_generation);
+            assert!((young..first + per_generation).all(|key| filter.contains(&key)));
+            let older = young.saturating_sub(10_000)..young;
+            looked_up += older.end - older.start;
+            old += older.filter(|key| filter.contains(key)).count();
+            assert_eq!(filter.len() as u64, first + per_generation - young);
+            filter.advance();
+        }
+        let expected = filter.false_positive_rate() * looked_up as f64;
+        assert!((old as f64) < expected + 6.0 * expected.sqrt(), "{old} of {looked_up}");
+    }
+}
+
+#[test]
+fn what_is_refreshed_is_found_for_another_window() {
+    for window in WINDOWS {
+        let filter = builder(100, window).build().expect("a small filter");
+        filter.insert_for(&1, 1).expect("an empty slot");
+        filter.advance();
+        for _ in 0..3 {
+            assert!(filter.refresh(&1));
+            for _ in 0..window {
+                assert!(filter.contains(&1) && filter.count(&1) == 1);
+                filter.advance();
+            }
+        }
+        assert!(filter.refresh(&1));
+        for _ in 0..=window {
+            assert!(filter.contains(&1));
+            filter.advance();
+        }
+        assert!(!filter.contains(&1) && !filter.refresh(&1));
+    }
+}
+
+#[test]
+fn the_oldest_copy_is_refreshed() {
+    let filter = builder(100, 5).build().expect("a small filter");
+    let first = filter.insert(&1).expect("an empty slot");
+    filter.advance();
+    let second = filter.insert(&1).expect("an empty slot");
+    filter.advance();
+    assert!(filter.refresh(&1));
+    // The second copy is as it was, and the first one has a new generation.
+    assert!(!filter.remove(&1, first));
+    assert!(filter.remove(&1, second));
+    assert!(filter.remove(&1, filter.generation()) && filter.is_empty());
+}
+
+#[test]
+fn a_removal_names_a_generation_that_has_not_expired() {
+    for window in WINDOWS {
+        let filter = builder(100, window).build().expect("a small filter");
+        let generation = filter.insert(&1).expect("an empty slot");
+        assert!(!filter.remove(&1, generation + 1) && !filter.remove(&1, generation - 1));
+        // The same stamp, but another generation.
+        for wrong in [generation + (1 << 8), generation.wrapping_sub(1 << 8), 0, u64::MAX] {
+            assert!(!filter.remove(&1, wrong));
+        }
+        for _ in 0..window {
+            filter.advance();
+        }
+        assert!(filter.remove(&1, generation) && !filter.remove(&1, generation));
+        let generation = filter.insert(&1).expect("an empty slot");
+        for _ in 0..=window {
+            filter.advance();
+        }
+        assert!(!filter.remove(&1, generation) && filter.is_empty());
+    }
+}
+
+#[test]
+fn a_full_filter_loses_nothing() {
+    for window in [1, 5, 13, 253] {
+        let filter = builder(500, window).build().expect("a small filter");
+        let fitted: Vec<u64> = (0..2_000).filter(|key| filter.insert(key).is_ok()).collect();
+        assert!((500..2_000).contains(&fitted.len()));
+        assert_eq!(filter.len(), fitted.len());
+        let absent =
+            (2_000..9_000).find(|key| !filter.contains(key) && filter.insert(key).is_err());
+        let absent = absent.expect("a key without room");
+        assert_eq!(filter.insert(&absent), Err(InsertError::Full));
+        assert_eq!(filter.insert_for(&absent, 1), Err(InsertError::Full));
+        assert_eq!(filter.insert_unique(&absent), Err(InsertError::Full));
+        let error = filter.insert_batch(&[absent; 9]).expect_err("no room");
+        assert_eq!((error.reasons(), error.added()), (&[InsertError::Full; 9][..], 0));
+        let error = filter.insert_unique_batch(&[0, absent], &mut [false; 2]).expect_err("no room");
+        assert_eq!((error.rejected(), error.added()), (&[1][..], 0));
+        assert_eq!(filter.insert_unique_mask(&[absent, 0]).refused, 1);
+        assert!(fitted.iter().all(|key| filter.contains(key)));
+        // What has expired makes room, without a sweep.
+        for _ in 0..=window {
+            filter.advance();
+        }
+        assert_eq!(filter.insert(&absent), Ok(filter.generation()));
+    }
+}
+
+#[test]
+fn copies_that_have_expired_make_room_for_others() {
+    let filter = builder(1_000, 1).build().expect("a small filter");
+    for _ in 0..50 {
+        let copies = (0..100).take_while(|_| filter.insert(&1).is_ok()).count();
+        assert!(copies >= 4);
+        assert_eq!(filter.insert(&1), Err(InsertError::TooManyCopies));
+        assert!(filter.insert_unique(&1) == Ok(None) && filter.refresh(&1));
+        assert_eq!(filter.count(&1), copies);
+        filter.advance();
+        filter.advance();
+    }
+}
+
+#[test]
+fn evicting_takes_the_oldest_in_reach() {
+    let filter = builder(2_000, 5).build().expect("a small filter");
+    let old = (0..4_000).filter(|key| filter.insert(key).is_ok()).count();
+    filter.advance();
+    let evicted = (10_000..10_500).filter(|key| filter.insert_evicting(key)).count();
+    assert!(evicted > 400);
+    assert!((10_000..10_500).all(|key| filter.contains(&key)));
+    assert_eq!(filter.len(), old + 500 - evicted);
+    // It never fails, and never holds more than fits.
+    for key in 20_000..scaled(20_500, 30_000) {
+        filter.insert_evicting(&key);
+        assert!(filter.contains(&key));
+    }
+    assert!(filter.len() <= filter.slots() && occupied(&filter) == filter.len() as u64);
+}
+
+#[test]
+fn clearing_and_cloning_keep_the_generation() {
+    let filter = builder(1_000, 3).build().expect("a small filter");
+    filter.insert(&1).expect("an empty slot");
+    filter.advance();
+    filter.insert(&2).expect("an empty slot");
+    let copy = filter.clone();
+    let now = filter.generation();
+    filter.clear();
+    assert_eq!((filter.len(), filter.generation(), occupied(&filter)), (0, now, 0));
+    assert!(!filter.contains(&1) && !filter.contains(&2));
+    filter.insert(&1).expect("an empty slot");
+    assert_eq!((copy.len(), copy.generation(), copy.window()), (2, now, 3));
+    assert!(copy.remove(&1, now - 1));
+    copy.advance();
+    copy.advance();
+    assert!(copy.contains(&2) && filter.generation() == now);
+    copy.advance();
+    assert!(copy.contains(&2));
+    copy.advance();
+    assert!(copy.is_empty() && filter.len() == 1);
+    let _: ExpiringFilter = copy;
+}

@@ -1,0 +1,53 @@
+//! Expiring filters: how long an item is found, under every operation, beside threads, and by the
+//! caller's clock.
+
+mod aging;
+#[path = "../common/mod.rs"]
+mod common;
+mod oracle;
+mod settings;
+#[cfg(feature = "std")]
+mod snapshots;
+mod threads;
+mod ticker;
+
+use guira::{ExpiringFilter, Filter, FilterBuilder, Layout};
+
+/// All windows with stamps of up to 4 bits, and the longest ones with 5 and with 8 bits.
+const WINDOWS: [u32; 15] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 29, 253];
+
+/// The bits of stamps for a window.
+fn stamp_bits(window: u32) -> u32 {
+    (window + 2).ilog2() + 1
+}
+
+/// The layouts with stamps for a window.
+fn layouts(window: u32) -> impl Iterator<Item = Layout> {
+    (2..=6).filter_map(move |slots| Layout::with_values(slots, stamp_bits(window)))
+}
+
+/// A builder with a window and a seed.
+fn builder(capacity: usize, window: u32) -> FilterBuilder<guira::Expiring> {
+    ExpiringFilter::builder().capacity(capacity).window(window).seed(7)
+}
+
+/// The first keys that are no aliases of each other.
+fn keys(builder: FilterBuilder<guira::Expiring>, count: usize) -> Vec<u64> {
+    let probe = builder.build().expect("a small filter");
+    // A lookup finds only aliases, because no item is relocated.
+    let is_new = |key: &u64| !probe.contains(key) && probe.insert(key).is_ok();
+    (0..).filter(is_new).take(count).collect()
+}
+
+/// The number of occupied slots, expired ones included.
+#[cfg(feature = "std")]
+fn occupied<S: std::hash::BuildHasher>(filter: &Filter<guira::Expiring, S>) -> u64 {
+    let bytes = filter.to_bytes();
+    common::forge::number(&bytes, common::forge::items(&bytes))
+}
+
+/// As above: expired ones cannot be counted.
+#[cfg(not(feature = "std"))]
+fn occupied<S>(filter: &Filter<guira::Expiring, S>) -> u64 {
+    filter.len() as u64
+}
