@@ -154,6 +154,7 @@ fn a_merge_adds_items_with_their_values<E: Mappable>() {
         // Nothing, if it does not fit.
         let (full, source) = (of(1_000), of(1_000));
         for (key, value) in &second {
+            // A few keys may have too many aliases.
             let _ = source.insert(key, *value);
         }
         let mut own = Vec::new();

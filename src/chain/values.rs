@@ -25,6 +25,12 @@ impl AllCandidates {
         self.few.as_slice().len() + self.more.len()
     }
 
+    /// Returns whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// The value at this place, if there are so many.
     #[must_use]
     pub fn get(&self, place: usize) -> Option<u16> {
