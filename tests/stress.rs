@@ -7,7 +7,7 @@ mod common;
 
 use std::{
     sync::atomic::{
-        AtomicBool, AtomicUsize,
+        AtomicBool, AtomicU64, AtomicUsize,
         Ordering::{Acquire, Relaxed, Release},
     },
     thread,
@@ -20,13 +20,48 @@ use common::{
     find_pair, for_every_layout, hashers,
     operations::Operations,
     ping_pong::{FAR, PingPong},
-    races::{self, Gate, run},
+    races::{self, Gate},
     rng, scaled,
 };
 use guira::{
     CuckooFilter, Layout,
     raw::{BucketLayout, Pair, Plain, Table},
 };
+
+/// Runs writers and readers until each reader has called its function `reads` times and the writers
+/// have succeeded `writes` times. If one thread panics, all stop.
+fn run(
+    reads: u64,
+    writes: u64,
+    writers: &[&(dyn Fn() -> bool + Sync)],
+    readers: &[&(dyn Fn() + Sync)],
+) {
+    let (written, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+    let reading = AtomicUsize::new(readers.len());
+    thread::scope(|scope| {
+        for writer in writers {
+            scope.spawn(|| {
+                let _stop = StopOnPanic(&stop);
+                while !stop.load(Acquire) {
+                    written.fetch_add(writer().into(), Relaxed);
+                }
+            });
+        }
+        for reader in readers {
+            scope.spawn(|| {
+                let _stop = StopOnPanic(&stop);
+                let mut rounds = 0;
+                while (rounds < reads || written.load(Relaxed) < writes) && !stop.load(Relaxed) {
+                    reader();
+                    rounds += 1;
+                }
+                if reading.fetch_sub(1, Relaxed) == 1 {
+                    stop.store(true, Release);
+                }
+            });
+        }
+    });
+}
 
 /// Returns the operations in every layout on offer, and in one with a single slot per bucket.
 fn every_layout() -> Vec<Operations> {

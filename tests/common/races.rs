@@ -47,41 +47,6 @@ impl Gate {
     }
 }
 
-/// Runs writers and readers until each reader has called its function `reads` times and the writers
-/// have succeeded `writes` times. If one thread panics, all stop.
-pub fn run(
-    reads: u64,
-    writes: u64,
-    writers: &[&(dyn Fn() -> bool + Sync)],
-    readers: &[&(dyn Fn() + Sync)],
-) {
-    let (written, stop) = (AtomicU64::new(0), AtomicBool::new(false));
-    let reading = AtomicUsize::new(readers.len());
-    thread::scope(|scope| {
-        for writer in writers {
-            scope.spawn(|| {
-                let _stop = StopOnPanic(&stop);
-                while !stop.load(Acquire) {
-                    written.fetch_add(writer().into(), Relaxed);
-                }
-            });
-        }
-        for reader in readers {
-            scope.spawn(|| {
-                let _stop = StopOnPanic(&stop);
-                let mut rounds = 0;
-                while (rounds < reads || written.load(Relaxed) < writes) && !stop.load(Relaxed) {
-                    reader();
-                    rounds += 1;
-                }
-                if reading.fetch_sub(1, Relaxed) == 1 {
-                    stop.store(true, Release);
-                }
-            });
-        }
-    });
-}
-
 /// Fills a filter up to a share of its slots, with keys that satisfy `wanted`.
 fn fill<E: Subject, S: BuildHasher>(
     filter: &Filter<E, S>,

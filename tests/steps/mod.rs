@@ -3,6 +3,7 @@
 pub mod chain;
 pub mod ping_pong;
 pub mod scene;
+pub mod values;
 
 use std::{cell::RefCell, rc::Rc};
 
