@@ -33,7 +33,7 @@ impl Scene {
     }
 
     /// The addressing of the last segment.
-    pub(super) fn last(&self) -> Addressing<Nested> {
+    pub(super) fn last(&self) -> Addressing<Nested<Valued>> {
         let nesting = Nested::new(LEVEL, FIRST_FINGERPRINTS, EXTRA).with_values(self.value_bits);
         Addressing::nested(BUCKETS as u64 >> LEVEL, nesting)
     }
