@@ -10,7 +10,7 @@ use super::{
 
 pub(super) const FAULTS: &[Fault] = &[
     // Lookups with any value.
-    fault("lookup-with-value", "a lookup compares the value", Instead("words")),
+    fault("lookup-with-value", "a lookup compares the value", Instead("0")),
     fault(
         "lookup-retry-with-value",
         "a lookup that retries compares the value",
