@@ -371,16 +371,24 @@ impl<N: Nesting> Addressing<N> {
     /// low half, so the two are independent.
     #[inline]
     fn pair_among(&self, fingerprints: (u32, u32), mixed: u64) -> Pair {
-        let fingerprint = self.fingerprint_among(fingerprints, mixed);
+        let key = key_among(fingerprints, mixed);
         let bucket = reduce((mixed >> 32) as u32, self.buckets());
-        Pair { fingerprint, buckets: [bucket, self.alt_bucket(fingerprint, bucket)] }
+        // From the key: it was not shifted yet.
+        let longer = self.nesting.extra_bits() - self.nesting.value_bits();
+        let alternate = self.alternate(Fingerprint::new(key >> longer), bucket);
+        Pair { fingerprint: self.with_value_zero(key), buckets: [bucket, alternate] }
     }
 
     /// The fingerprint of a mixed hash, one of `count` that begin at `min`, with the value zero.
     #[inline]
-    fn fingerprint_among(&self, (min, count): (u32, u32), mixed: u64) -> Fingerprint {
-        let fingerprint = min + reduce(mixed as u32, count.into());
-        Fingerprint::new(fingerprint << self.nesting.value_bits())
+    fn fingerprint_among(&self, fingerprints: (u32, u32), mixed: u64) -> Fingerprint {
+        self.with_value_zero(key_among(fingerprints, mixed))
+    }
+
+    /// The fingerprint that consists of a key and the value zero.
+    #[inline]
+    fn with_value_zero(&self, key: u32) -> Fingerprint {
+        Fingerprint::new(key << self.nesting.value_bits())
     }
 
     /// The alternate bucket of a fingerprint that is stored in `bucket`.
@@ -393,8 +401,14 @@ impl<N: Nesting> Addressing<N> {
     #[inline]
     #[must_use]
     pub fn alt_bucket(&self, fingerprint: Fingerprint, bucket: u32) -> u32 {
+        self.alternate(self.stripe_fingerprint(fingerprint), bucket)
+    }
+
+    /// The alternate bucket, given the fingerprint in the first segment.
+    #[inline]
+    fn alternate(&self, first: Fingerprint, bucket: u32) -> u32 {
         let level = self.nesting.level();
-        let t = reduce(scatter(self.stripe_fingerprint(fingerprint)), self.buckets());
+        let t = reduce(scatter(first), self.buckets());
         // The shift is made on 64 bits: a chain of 33 segments halves 32 times.
         let halved = |bucket: u32| (u64::from(bucket) >> level) as u32;
         let high = reflect(halved(bucket), halved(t), self.first_buckets);
@@ -462,6 +476,12 @@ impl<V: Alone> Addressing<Nested<V>> {
         let (key, mask) = (fingerprint.get() >> bits, self.nesting.value_mask());
         Fingerprint::new(key & !mask | fingerprint.get() & mask)
     }
+}
+
+/// The key of a mixed hash, one of `count` that begin at `min`.
+#[inline]
+fn key_among((min, count): (u32, u32), mixed: u64) -> u32 {
+    min + reduce(mixed as u32, count.into())
 }
 
 /// Mixes a hash with the filter's seed, so that integer keys and weak hashers spread well.

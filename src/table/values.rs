@@ -114,17 +114,32 @@ impl<N: Nesting> Table<N> {
     #[inline]
     #[must_use]
     pub fn get<L: BucketLayout>(&self, pair: Pair) -> Option<u16> {
-        loop {
-            // mutant: get-late-version, get-version-relaxed, get-words-relaxed
-            let (words, unchanged) = self.read::<Fastest>(pair);
-            let value = self.value_in::<L>(pair, words);
-            // This branch is almost always taken, for hits and misses alike.
-            // mutant: get-no-validation
-            if value.is_some() | unchanged {
-                return value;
-            }
-            self.counters.lookup_retried();
+        // mutant: get-late-version, get-version-relaxed, get-words-relaxed
+        let (words, unchanged) = self.read::<Fastest>(pair);
+        let value = self.value_in::<L>(pair, words);
+        // This branch is almost always taken, for hits and misses alike.
+        // mutant: get-no-validation
+        if value.is_some() | unchanged {
+            return value;
         }
+        let Pair { fingerprint, buckets: [first, second] } = pair;
+        self.get_again::<L>(fingerprint, first, second)
+    }
+
+    /// The rest of `get`, after a round that missed while the version changed.
+    ///
+    /// Each argument is passed in a register, as those of `full_probe`.
+    #[cold]
+    #[inline(never)]
+    fn get_again<L: BucketLayout>(
+        &self,
+        fingerprint: Fingerprint,
+        first: u32,
+        second: u32,
+    ) -> Option<u16> {
+        self.counters.lookup_retried();
+        let pair = Pair { fingerprint, buckets: [first, second] };
+        self.candidates::<L>(pair).as_slice().first().copied()
     }
 
     /// Returns a value of the pair's fingerprint in these words.

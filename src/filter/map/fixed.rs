@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     InsertError, Layout,
-    bucket::with_layout,
+    bucket::with_valued_layout,
     table::{Answers, Hashes, PendingInserts, Valued},
 };
 
@@ -26,7 +26,7 @@ impl MapSteps for Fixed<Valued> {
     }
 
     fn insert(&self, mixed: u64, value: u16) -> Result<(), InsertError> {
-        with_layout!(self.layout, L => {
+        with_valued_layout!(self.layout, L => {
             let pair = self.table.addressing().pair::<L>(mixed).with_value(value);
             self.table.prefetch(pair);
             match self.max_copies {
@@ -37,7 +37,7 @@ impl MapSteps for Fixed<Valued> {
     }
 
     fn get_or_insert(&self, mixed: u64, value: u16) -> Result<Option<u16>, InsertError> {
-        with_layout!(self.layout, L => {
+        with_valued_layout!(self.layout, L => {
             let pair = self.table.addressing().pair::<L>(mixed).with_value(value);
             self.table.prefetch_with_stripe(pair);
             let found = self.table.get_or_insert::<L>(pair)?;
@@ -47,13 +47,13 @@ impl MapSteps for Fixed<Valued> {
 
     #[inline]
     fn get(&self, mixed: u64) -> Option<u16> {
-        with_layout!(self.layout, L => {
+        with_valued_layout!(self.layout, L => {
             self.table.get::<L>(self.table.addressing().pair::<L>(mixed))
         })
     }
 
     fn values(&self, mixed: u64) -> Values {
-        with_layout!(self.layout, L => {
+        with_valued_layout!(self.layout, L => {
             let pair = self.table.addressing().pair::<L>(mixed);
             Values::of_table(self.table.candidates::<L>(pair))
         })
@@ -61,20 +61,20 @@ impl MapSteps for Fixed<Valued> {
 
     #[inline]
     fn contains(&self, mixed: u64) -> bool {
-        with_layout!(self.layout, L => {
+        with_valued_layout!(self.layout, L => {
             self.table.contains::<L>(self.table.addressing().pair::<L>(mixed))
         })
     }
 
     fn contains_value(&self, mixed: u64, value: u16) -> bool {
-        with_layout!(self.layout, L => {
+        with_valued_layout!(self.layout, L => {
             let pair = self.table.addressing().pair::<L>(mixed).with_value(value);
             self.table.contains_value::<L>(pair)
         })
     }
 
     fn replace(&self, mixed: u64, old: u16, new: u16) -> bool {
-        with_layout!(self.layout, L => {
+        with_valued_layout!(self.layout, L => {
             let pair = self.table.addressing().pair::<L>(mixed).with_value(old);
             self.table.prefetch_with_stripe(pair);
             self.table.replace::<L>(pair, new)
@@ -82,7 +82,7 @@ impl MapSteps for Fixed<Valued> {
     }
 
     fn remove(&self, mixed: u64, value: u16) -> bool {
-        with_layout!(self.layout, L => {
+        with_valued_layout!(self.layout, L => {
             let pair = self.table.addressing().pair::<L>(mixed).with_value(value);
             self.table.prefetch_with_stripe(pair);
             self.table.remove::<L>(pair)
@@ -90,7 +90,7 @@ impl MapSteps for Fixed<Valued> {
     }
 
     fn count(&self, mixed: u64) -> usize {
-        with_layout!(self.layout, L => {
+        with_valued_layout!(self.layout, L => {
             let pair = self.table.addressing().pair::<L>(mixed);
             self.table.prefetch_with_stripe(pair);
             self.table.count::<L>(pair)
@@ -108,7 +108,7 @@ impl MapSteps for Fixed<Valued> {
             Ok(()) => *count += 1,
             Err(error) => failed(position, error),
         };
-        with_layout!(self.layout, L => {
+        with_valued_layout!(self.layout, L => {
             let mut pending = PendingInserts::default();
             self.table.for_each_pair::<L>(hashes, |position, pair| {
                 let pair = pair.with_value(values[position]);
@@ -124,13 +124,13 @@ impl MapSteps for Fixed<Valued> {
     }
 
     fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
-        with_layout!(self.layout, L => {
+        with_valued_layout!(self.layout, L => {
             self.table.contains_each::<L>(self.kernel, len, hashes, answers)
         })
     }
 
     fn get_each(&self, hashes: &mut Hashes<'_>, values: &mut [Option<u16>]) -> usize {
-        with_layout!(self.layout, L => self.table.get_each::<L>(self.kernel, hashes, values))
+        with_valued_layout!(self.layout, L => self.table.get_each::<L>(self.kernel, hashes, values))
     }
 
     fn remove_each(
@@ -140,7 +140,7 @@ impl MapSteps for Fixed<Valued> {
         removed: &mut [bool],
         count: &mut usize,
     ) {
-        with_layout!(self.layout, L => {
+        with_valued_layout!(self.layout, L => {
             self.table.for_each_pair::<L>(hashes, |position, pair| {
                 removed[position] = self.table.remove::<L>(pair.with_value(values[position]));
                 *count += usize::from(removed[position]);
