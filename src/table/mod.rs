@@ -267,6 +267,7 @@ mod lookup;
 #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "parts of it serve loading"))]
 mod memory;
 mod merge;
+mod nesting;
 mod pending;
 mod prefetch;
 mod relocate;
@@ -289,9 +290,7 @@ use crate::{
 };
 #[cfg(guira_vectors)]
 pub(crate) use addressing::MAX_LEVELS;
-pub use addressing::{
-    Addressing, Aged, Alone, MAX_BUCKETS, Nested, Nesting, Pair, Single, Valued, mix,
-};
+pub use addressing::{Addressing, MAX_BUCKETS, Pair, mix};
 pub(crate) use batch::{Answers, Hashes, MAX_BURST, MIN_BATCH, Source, for_each_prefetched};
 pub use clock::Generations;
 pub(crate) use clock::stamp_bits;
@@ -306,6 +305,7 @@ pub(crate) use memory::{Buckets, arc_bytes, bucket_bytes, try_boxed};
 #[cfg(feature = "std")]
 pub(crate) use memory::{TableLoader, advise_huge_pages, touched_words};
 pub use merge::{MergeRefusal, Merged};
+pub use nesting::{Aged, Alone, Nested, Nesting, Single, Valued};
 pub use pending::PendingInserts;
 use prefetch::prefetch;
 pub use search::{Move, Progress, Search};
