@@ -11,6 +11,8 @@ mod snapshots;
 mod threads;
 mod ticker;
 
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+
 use guira::{ExpiringFilter, Filter, FilterBuilder, Layout};
 
 /// All windows with stamps of up to 4 bits, and the longest ones with 5 and with 8 bits.
@@ -37,6 +39,15 @@ fn keys(builder: FilterBuilder<guira::Expiring>, count: usize) -> Vec<u64> {
     // A lookup finds only aliases, because no item is relocated.
     let is_new = |key: &u64| !probe.contains(key) && probe.insert(key).is_ok();
     (0..).filter(is_new).take(count).collect()
+}
+
+/// Ends the loops of all threads when it is dropped: at the end of a test, or after a failure.
+struct Stop<'a>(&'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, SeqCst);
+    }
 }
 
 /// The number of occupied slots, expired ones included.

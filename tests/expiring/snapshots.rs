@@ -1,17 +1,14 @@
 //! Snapshots of expiring filters: what they hold, beside threads too, and what is refused.
 
 use std::{
-    sync::atomic::{
-        AtomicBool,
-        Ordering::{Relaxed, SeqCst},
-    },
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
     thread,
 };
 
 use guira::{CuckooFilter, CuckooMap, ExpiringFilter, LoadError};
 
 use super::{
-    WINDOWS, builder,
+    Stop, WINDOWS, builder,
     common::{
         Watchdog,
         forge::{CAPACITY, COPIES, HEADER, TARGET, amend, number, put, segment},
@@ -84,6 +81,7 @@ fn snapshots_beside_advances_hold_what_stays() {
                 filter.advance();
             }
         });
+        let _stop = Stop(&stop);
         for _ in 0..scaled(200, 3_000) {
             let before = filter.generation();
             let loaded = ExpiringFilter::from_bytes(&filter.to_bytes()).expect("a snapshot");
@@ -92,7 +90,6 @@ fn snapshots_beside_advances_hold_what_stays() {
             let missing = keys.iter().filter(|key| !loaded.contains(key)).count();
             assert_eq!(missing, 0, "between {before} and {after}");
         }
-        stop.store(true, SeqCst);
     });
 }
 

@@ -16,7 +16,7 @@ use guira::ExpiringFilter;
 use rand::RngExt;
 
 use super::{
-    builder,
+    Stop, builder,
     common::{Watchdog, rng, scaled},
     occupied,
 };
@@ -40,6 +40,7 @@ fn write(filter: &ExpiringFilter, thread: u64, quota: u64, seen: &Seen, stop: &A
     let window = u64::from(filter.window());
     let (mut mine, mut next, mut rng) = (Vec::new(), thread << 40, rng(thread));
     let mut counted = (0, 0);
+    let _stop = Stop(stop);
     while !stop.load(Relaxed) {
         // A few at a time, so that generations begin in between.
         for _ in 0..5 {
@@ -86,11 +87,12 @@ fn run(window: u32, buckets: u64, generations: u64, load: f64) {
             let (filter, seen, stop) = (&filter, &seen, &stop);
             scope.spawn(move || write(filter, thread, quota, seen, stop));
         }
+        let _stop = Stop(&stop);
         let mut checked = 0;
         for generation in 0..generations {
             // At least 9 in 10 are there, and the next generation begins beside the rest.
             let wanted = (generation + 1) * quota * WRITERS - quota * WRITERS / 10;
-            while seen.inserted.load(SeqCst) < wanted {
+            while seen.inserted.load(SeqCst) < wanted && !stop.load(Relaxed) {
                 filter.sweep(16);
                 thread::yield_now();
             }
@@ -99,7 +101,6 @@ fn run(window: u32, buckets: u64, generations: u64, load: f64) {
             seen.inserted.fetch_max((generation + 1) * quota * WRITERS, SeqCst);
             filter.advance();
         }
-        stop.store(true, SeqCst);
         checked
     });
     assert!(checked as u64 > generations / 2, "{checked} generations were full");
@@ -162,11 +163,11 @@ fn an_item_is_accepted_once_in_a_window() {
                     accepted.lock().expect("no panic").extend(mine);
                 });
             }
+            let _stop = Stop(&stop);
             for _ in 0..scaled(100, 3_000) {
                 filter.advance();
                 thread::yield_now();
             }
-            stop.store(true, SeqCst);
         });
         let mut accepted = accepted.into_inner().expect("no panic");
         accepted.sort_unstable();
@@ -213,11 +214,11 @@ fn what_is_refreshed_in_time_is_always_found() {
                 }
             }
         });
+        let _stop = Stop(&stop);
         for _ in 0..scaled(500, 5_000) {
             assert!(keys.iter().all(|key| filter.refresh(key)));
             filter.advance();
         }
-        stop.store(true, SeqCst);
     });
     assert!(keys.iter().all(|key| filter.contains(key)));
 }

@@ -15,7 +15,7 @@ use super::{
 fn items_live_for_their_time() {
     for window in [1, 2, 5, 13, 253] {
         for nanos in [1_000_003, 7, 0] {
-            let filter = builder(2_000, window).false_positive_rate(0.01).build().expect("memory");
+            let filter = builder(5_000, window).false_positive_rate(0.01).build().expect("memory");
             let time_to_live = Duration::from_nanos(nanos);
             let mut ticker = filter.ticker(time_to_live);
             let interval = ticker.interval();
@@ -33,11 +33,15 @@ fn items_live_for_their_time() {
             ticker.tick(&filter, read);
             let mut items: Vec<(u64, Duration, u64)> = Vec::new();
             for key in 0..scaled(500, 5_000) {
-                let begin = clock.get();
-                let generation = filter.insert(&key).expect("an empty slot");
-                items.push((key, begin, generation));
+                // Right after a call of `tick`, and right before one, which may be late.
+                let mut insert = |key: u64| {
+                    let generation = filter.insert(&key).expect("an empty slot");
+                    items.push((key, clock.get(), generation));
+                };
+                insert(2 * key);
                 let step = rng.random_range(0..=longest_step.as_nanos() as u64);
                 clock.set(clock.get() + Duration::from_nanos(step));
+                insert(2 * key + 1);
                 // If the next generation begins now, it begins after the clock was read.
                 let earliest = clock.get() + reading;
                 ticker.tick(&filter, read);
@@ -87,7 +91,7 @@ fn no_time_is_too_long() {
     let filter = builder(100, 1).build().expect("a small filter");
     let mut ticker = filter.ticker(Duration::MAX);
     assert_eq!((ticker.interval(), ticker.resume(Duration::MAX)), (Duration::MAX, 1));
-    assert_eq!(ticker.tick(&filter, || Duration::MAX), None);
+    assert_eq!(ticker.tick(&filter, || Duration::MAX / 2), None);
     let ticker = builder(100, 253).build().expect("a small filter").ticker(Duration::MAX);
     assert!(ticker.interval() > Duration::MAX / 254);
 }
