@@ -22,6 +22,7 @@ use std::{
 use guira::raw::{Addressing, BucketLayout, Fingerprint, Move, Pair, Table};
 
 pub mod chain;
+pub mod expiry;
 pub mod values;
 
 /// The layout of the models. With two slots per bucket, a bucket is full after two inserts. With 8

@@ -35,15 +35,17 @@
 //!    stamp of the *oldest* visible match by one compare-and-swap. **Remove** names the generation:
 //!    under the lock, if that is visible, bump the version and clear a slot with its stamp.
 //! 7. **Advance**, one thread at a time: complete a sweep of all buckets that began after the last
-//!    advance had passed the locks; publish the next generation; then acquire and release
-//!    `sweeping` and every stripe, one after the other. Only then a new sweep may begin.
+//!    advance had passed the locks; publish the next generation; then acquire and release every
+//!    stripe, one after the other. Only then a new sweep may begin.
 //!
 //! # What a lock tells about the time
 //!
-//! *If a thread acquires one of these locks and then reads the generation n, no thread reads n + 2
+//! *If a thread acquires a stripe's lock and then reads the generation n, no thread reads n + 2
 //! before the lock is released.* The advance to n + 1 acquires this lock after it has published n +
 //! 1. If it did so before the thread, the thread would have read n + 1 at least. So it does so
-//! later, and waits for the release. The advance to n + 2 begins after that.
+//! later, and waits for the release. The advance to n + 2 begins after that. (A holder of
+//! `sweeping` that finds buckets to sweep reads n while no thread reads n + 1: the clock does not
+//! tick before they have been swept.)
 //!
 //! So a decision about expiry that is made and acted upon under a lock is at most one generation
 //! old. A decision that a thread makes without a lock can be arbitrarily old: it may be suspended
@@ -178,7 +180,6 @@ impl Generations {
         // Relaxed: the lock orders this load.
         let now = self.now.load_to_change(Relaxed);
         // Release: pairs with the Acquire of `generation`.
-        // mutant: tick-relaxed
         self.now.store(now + 1, Release);
     }
 
@@ -238,6 +239,12 @@ impl Generations {
     /// Sets the number of buckets swept in this generation, for a holder of `sweeping`.
     pub(super) fn set_swept(&self, buckets: u64) {
         self.swept.store(buckets, Relaxed);
+    }
+
+    /// Lets the sweep of the present generation begin.
+    pub(super) fn begin_sweep(&self) {
+        let _sweeping = self.sweeping.lock();
+        self.set_swept(0);
     }
 }
 

@@ -19,13 +19,13 @@ impl Table<Aged> {
     #[must_use]
     pub fn is_visible<L: BucketLayout>(&self, pair: Pair) -> bool {
         loop {
-            // mutant: age-late-now, age-now-relaxed
+            // mutant: age-late-now
             let now = self.clock.generation();
             let (words, unchanged) = self.read::<[u64; 2]>(pair);
             if self.visible_in::<L>(now, pair, words) != [0; 2] {
                 return true;
             }
-            // mutant: age-no-now-validation, age-no-version-validation
+            // mutant: age-no-now-validation, age-no-version-validation, age-version-alone
             if unchanged & self.clock.validate(now) {
                 return false;
             }
@@ -36,12 +36,18 @@ impl Table<Aged> {
     /// Counts the visible copies of the pair's fingerprint. The value of the pair must be zero.
     #[must_use]
     pub fn count_visible<L: BucketLayout>(&self, pair: Pair) -> usize {
+        // mutant: age-count-no-lock, age-count-wrong-lock
         let _guard = self.stripe(pair.fingerprint).lock();
-        // mutant: age-count-early-now
-        let now = self.clock.now();
-        let words = self.both(pair).map(|word| word.load(Acquire));
-        let marks = self.visible_in::<L>(now, pair, words);
-        marks.map(|marks| marks.count_ones() as usize).into_iter().sum()
+        loop {
+            let now = self.clock.now();
+            let words = self.both(pair).map(|word| word.load(Acquire));
+            // A sweep of the next generation may have cleared one copy and not yet the other.
+            // mutant: age-count-no-validation
+            if self.clock.validate(now) {
+                let marks = self.visible_in::<L>(now, pair, words);
+                return marks.map(|marks| marks.count_ones() as usize).into_iter().sum();
+            }
+        }
     }
 
     /// Marks the visible copies of the pair's fingerprint in these words. A bucket that comes twice
@@ -77,44 +83,51 @@ impl Table<Aged> {
     pub fn insert_unseen<L: BucketLayout>(&self, pair: Pair) -> Result<Option<u64>, InsertError> {
         let (mut made_room, mut relocations) = (Ok(()), RelocationCount::zero());
         loop {
-            // mutant: unseen-no-lock
+            // mutant: unseen-no-lock, unseen-wrong-lock, unseen-early-now
             let guard = self.stripe(pair.fingerprint).lock();
-            // mutant: unseen-early-now
             let now = self.clock.now();
             match self.add_if_unseen::<L>(&guard, now, pair) {
-                Addition::Found(_) => return Ok(None),
-                Addition::Added => {
+                Some(Addition::Found(_)) => return Ok(None),
+                Some(Addition::Added) => {
                     self.counters.insert_relocated(&relocations);
                     return Ok(Some(now));
                 }
-                Addition::NoRoom => {}
+                Some(Addition::NoRoom) => {}
+                None => continue,
             }
             drop(guard);
             made_room?;
             // Without the lock, as in `get_or_insert`. The clock may tick meanwhile.
+            // mutant: unseen-kept-now, unseen-no-second-scan
             made_room = self.make_room::<L>(pair, &mut relocations);
         }
     }
 
     /// Adds the fingerprint with the stamp of the generation `now` if there is no visible copy.
-    /// `now` was read under the lock.
+    /// `now` was read under the lock. Returns `None` if it is no longer the present generation.
     fn add_if_unseen<L: BucketLayout>(
         &self,
         _guard: &StripeGuard,
         now: u64,
         pair: Pair,
-    ) -> Addition {
+    ) -> Option<Addition> {
         let stamped = pair.with_value(self.clock.stamp(now));
         loop {
             // As in `add_if_absent`.
             let words = self.both(pair).map(|word| word.load_to_change(Acquire));
             if self.visible_in::<L>(now, pair, words) != [0; 2] {
-                return Addition::Found(stamped.fingerprint);
+                return Some(Addition::Found(stamped.fingerprint));
             }
+            // A sweep of the next generation may have cleared a copy that is visible in this one.
+            // mutant: unseen-no-now-validation
+            if !self.clock.validate(now) {
+                return None;
+            }
+            // mutant: unseen-add-relaxed
             match self.try_add_swept::<L>(now, stamped, words) {
-                Some(true) => return Addition::Added,
+                Some(true) => return Some(Addition::Added),
                 Some(false) => {}
-                None => return Addition::NoRoom,
+                None => return Some(Addition::NoRoom),
             }
         }
     }
@@ -123,9 +136,8 @@ impl Table<Aged> {
     /// fingerprint. Returns whether there was one. The value of the pair must be zero.
     #[must_use]
     pub fn refresh<L: BucketLayout>(&self, pair: Pair) -> bool {
-        // mutant: refresh-no-lock
+        // mutant: refresh-no-lock, refresh-wrong-lock, refresh-early-now
         let guard = self.stripe(pair.fingerprint).lock();
-        // mutant: refresh-early-now
         let now = self.clock.now();
         let stamped = pair.with_value(self.clock.stamp(now)).fingerprint;
         loop {
@@ -136,10 +148,12 @@ impl Table<Aged> {
             if oldest == stamped {
                 return true;
             }
-            // mutant: refresh-no-bump, refresh-late-bump
+            // mutant: refresh-no-bump
             guard.bump();
             let (bucket, word) = (pair.buckets[place], words[place]);
+            // mutant: refresh-ignores-sweep
             if self.clear_slot::<L>(&guard, bucket, word, L::pattern(oldest), Some(stamped)) {
+                // mutant: refresh-uncounted
                 self.count_moved(oldest, stamped);
                 return true;
             }
@@ -151,14 +165,16 @@ impl Table<Aged> {
     /// visible. Returns whether there was one. The value of the pair must be zero.
     #[must_use]
     pub fn remove_of<L: BucketLayout>(&self, pair: Pair, generation: u64) -> bool {
+        // mutant: age-remove-no-lock, age-remove-wrong-lock, age-remove-early-now
         let guard = self.stripe(pair.fingerprint).lock();
-        // mutant: age-remove-early-now, age-remove-expired
+        // mutant: age-remove-expired
         if !self.clock.is_visible(self.clock.now(), generation) {
             return false;
         }
         let stamped = pair.with_value(self.clock.stamp(generation));
         let removed = self.remove_locked::<L>(&guard, stamped);
         if removed {
+            // mutant: age-remove-uncounted
             self.clock.count_removed(stamped.fingerprint);
         }
         removed
@@ -173,7 +189,8 @@ impl Table<Aged> {
                 return (generation, false);
             }
             let now = self.clock.generation();
-            let words = self.both(pair).map(|word| word.load_to_change(Acquire));
+            // Relaxed: as in `add`.
+            let words = self.both(pair).map(|word| word.load_to_change(Relaxed));
             let visible = words.map(|word| self.clock.visible::<L>(now, word));
             let any = || self.oldest::<L>(now, words, [L::LANES.highs(); 2]);
             let Some((place, victim)) = self.oldest::<L>(now, words, visible).or_else(any) else {
@@ -183,14 +200,16 @@ impl Table<Aged> {
             let bucket = pair.buckets[place];
             // mutant: evict-no-lock, evict-wrong-lock
             let guard = self.stripe(victim).lock();
-            let word = self.buckets.bucket(bucket).load_to_change(Acquire);
+            let word = self.buckets.bucket(bucket).load_to_change(Relaxed);
             if !L::contains(word, L::pattern(victim)) {
                 continue;
             }
             // mutant: evict-no-bump
             guard.bump();
+            // mutant: evict-ignores-sweep
             if self.clear_slot::<L>(&guard, bucket, word, L::pattern(victim), Some(stamped)) {
                 self.counters.inserted();
+                // mutant: evict-uncounted
                 self.count_moved(victim, stamped);
                 return (now, true);
             }
@@ -242,9 +261,8 @@ impl Table<Aged> {
 
     /// Sweeps at most `buckets`, and returns the number of those that are left.
     fn sweep_chunk<L: BucketLayout>(&self, buckets: u64) -> u64 {
-        // mutant: sweep-no-lock
+        // mutant: sweep-no-lock, sweep-early-now
         let _sweeping = self.clock.sweeping.lock();
-        // mutant: sweep-early-now
         let (now, all) = (self.clock.now(), self.addressing.buckets());
         let start = self.clock.swept();
         let end = all.min(start + buckets);
@@ -270,8 +288,9 @@ impl Table<Aged> {
             let new = L::LANES.without(word, expired);
             // Release: pairs with the Acquire loads of `BothWords::load`: a lookup that sees the
             // slot cleared sees the generation in which it expired.
-            // mutant: sweep-relaxed
+            // mutant: sweep-plain-store
             if place.compare_exchange(word, new, Release, Relaxed).is_ok() {
+                // mutant: sweep-uncounted
                 self.clock.count_swept::<L>(word, expired);
                 return;
             }
@@ -286,14 +305,11 @@ impl Table<Aged> {
         // mutant: advance-no-sweep
         while self.sweep::<L>(CHUNK) > 0 {}
         self.clock.tick();
-        // Whoever holds a lock may still sweep by the generation before. Nobody does after this.
-        // mutant: advance-no-sweep-pass, advance-no-stripe-pass
-        drop(self.clock.sweeping.lock());
+        // Whoever holds a stripe may still decide by the generation before. Nobody does after this.
+        // mutant: advance-no-pass, advance-early-sweep
         self.stripes.pass();
         // Only now: a sweep of the new generation must not have begun earlier.
-        // mutant: advance-early-reset
-        let _sweeping = self.clock.sweeping.lock();
-        self.clock.set_swept(0);
+        self.clock.begin_sweep();
         self.clock.now()
     }
 }
@@ -305,12 +321,13 @@ impl<N: Nesting> Table<N> {
         if !N::Clock::SWEEPS {
             return false;
         }
+        // mutant: add-swept-no-lock, add-swept-early-now
         let _guard = self.stripe(pair.fingerprint).lock();
-        // mutant: add-swept-early-now
         let now = self.clock.now();
         loop {
             // Relaxed: as in `add`.
             let words = self.both(pair).map(|word| word.load_to_change(Relaxed));
+            // mutant: add-swept-relaxed
             match self.try_add_swept::<L>(now, pair, words) {
                 Some(true) => return true,
                 Some(false) => {}
@@ -333,11 +350,13 @@ impl<N: Nesting> Table<N> {
         let new = L::with(select_unpredictable(place == 0, first, second), pair.fingerprint)?;
         let word = self.buckets.bucket(pair.buckets[place]);
         // Release: as in `try_add`, and in `sweep_bucket`.
-        // mutant: add-swept-relaxed
+        // mutant: add-swept-plain-store
         let added = word.compare_exchange(words[place], new, Release, Relaxed).is_ok();
         if added {
             self.counters.inserted();
+            // mutant: add-swept-uncounted
             self.clock.count_swept::<L>(words[place], expired[place]);
+            // mutant: add-stamp-uncounted
             self.clock.count_added(pair.fingerprint);
         }
         Some(added)

@@ -175,6 +175,7 @@ impl<N: Nesting> Table<N> {
         let added = word.compare_exchange(seen, new, Release, Relaxed).is_ok();
         if added {
             self.counters.inserted();
+            // mutant: add-age-uncounted
             self.clock.count_added(pair.fingerprint);
         }
         Some(added)

@@ -102,9 +102,8 @@ impl<N: Nesting> Table<N> {
         let pattern = L::pattern(step.fingerprint);
         let [from, to] = [step.from, step.to].map(|bucket| self.buckets.bucket(bucket));
         // mutant: relocate-no-lock, relocate-unlocked-validation
-        // mutant: relocate-wrong-lock
+        // mutant: relocate-wrong-lock, move-early-now
         let guard = self.stripe(step.fingerprint).lock();
-        // mutant: move-early-now
         let now = self.clock.now();
         // Acquire: pairs with the Release of `try_add`. The copy passes on what its original
         // published.
@@ -117,8 +116,10 @@ impl<N: Nesting> Table<N> {
         if self.is_expired::<L>(now, step.fingerprint) {
             let swept = self.clear_slot::<L>(&guard, step.from, seen, pattern, incoming);
             if swept {
+                // mutant: move-drop-uncounted
                 self.count_replaced(step.fingerprint, incoming);
             }
+            // mutant: move-drop-ignores-sweep
             return swept;
         }
         // mutant: relocate-early-bump
@@ -132,6 +133,7 @@ impl<N: Nesting> Table<N> {
             // `try_add`.
             // mutant: relocate-no-copy, relocate-plain-store
             if to.compare_exchange(word, new, Release, Relaxed).is_ok() {
+                // mutant: move-sweep-uncounted
                 self.clock.count_swept::<L>(word, expired);
                 break;
             }
@@ -140,6 +142,7 @@ impl<N: Nesting> Table<N> {
         // mutant: relocate-no-bump-incoming, relocate-lock-gap
         guard.bump();
         // mutant: relocate-clear-relaxed, relocate-not-cleared, relocate-by-key
+        // mutant: move-ignores-sweep
         if !self.clear_slot::<L>(&guard, step.from, seen, pattern, incoming) {
             // The original was swept, and counted as gone. The copy is one more.
             // mutant: move-uncounted-copy
@@ -149,6 +152,7 @@ impl<N: Nesting> Table<N> {
         self.counters.relocated();
         if let Some(incoming) = incoming {
             self.counters.inserted();
+            // mutant: move-incoming-uncounted
             self.clock.count_added(incoming);
         }
         true

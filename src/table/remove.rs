@@ -55,6 +55,7 @@ impl<N: Nesting> Table<N> {
         // mutant: remove-no-bump, remove-late-bump, remove-bump-relaxed
         guard.bump();
         // mutant: remove-clear-relaxed, remove-not-cleared, remove-by-key
+        // mutant: remove-ignores-sweep
         self.clear_slot::<L>(guard, bucket, word, pattern, incoming)
     }
 

@@ -46,16 +46,18 @@ impl<N: Alone> Table<N> {
     pub fn try_clone<L: BucketLayout>(&self, huge_pages: bool) -> Option<(Self, u64)> {
         let mut copy = Buckets::new(self.addressing.buckets(), huge_pages)?;
         copy.touch();
+        // mutant: clone-late-pause
         let paused = self.clock.pause();
         // mutant: clone-no-locks, clone-one-lock-fewer, clone-any-order
         let stripes = self.stripes.lock_all()?;
-        // mutant: clone-early-unlock
+        // mutant: clone-early-unlock, clone-early-now
         copy.with_words(|words| self.copy_into(&stripes, words));
         // After the words: see `table/clock.rs`.
         let now = self.clock.now();
         drop((stripes, paused));
         let occupied = copy.with_words(|words| occupied::<L>(words));
         let mut table = Self::with_buckets(self.addressing, copy, self.stripes())?;
+        // mutant: clone-other-time
         table.start_clock::<L>(now);
         Some((table, occupied))
     }
@@ -118,6 +120,7 @@ impl<N: Nesting> Table<N> {
                 // `try_add`, so that the caller happens after the inserts whose copies are in the
                 // count.
                 *cleared = word.swap(0, AcqRel);
+                // mutant: clear-age-uncounted
                 self.clock.count_cleared::<L>(*cleared);
             }
             count += L::census(block).occupied;

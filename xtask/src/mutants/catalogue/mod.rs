@@ -6,6 +6,7 @@
 
 mod callers;
 mod chain;
+mod expiry;
 mod merge;
 mod moves;
 mod shared;
@@ -19,6 +20,7 @@ pub(super) fn faults() -> impl Iterator<Item = Fault> {
     [
         table::FAULTS,
         values::FAULTS,
+        expiry::FAULTS,
         chain::FAULTS,
         merge::FAULTS,
         callers::FAULTS,

@@ -93,7 +93,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     // Relocations.
     fault("relocate-no-lock", "a move takes no lock", During("lock-skipped")),
-    fault("relocate-unlocked-validation", "a plan is validated before the lock is taken", Delay(2)),
+    fault("relocate-unlocked-validation", "a plan is validated before the lock is taken", Delay(3)),
     fault("relocate-stale-plan", "a stale plan is not noticed", Delete),
     fault("relocate-no-copy", "a move makes no copy", Condition("true")),
     fault(

@@ -1,0 +1,129 @@
+//! A table whose slots expire, in which a model chooses where each copy of an item is, and how old
+//! it is. Its slots are plain whatever the layout of the other models is: see `values.rs`.
+
+use guira::raw::{Addressing, Aged, BucketLayout, Clock, Fingerprint, Move, Pair, Plain, Table};
+use loom::{sync::Arc, thread};
+
+/// The layout of tables whose slots expire.
+pub type A = Plain<2, 16>;
+/// A table whose slots expire.
+pub type Aging = Table<Aged>;
+
+/// Bits of a stamp: there are four ages, so that an old slot soon looks new.
+const STAMP_BITS: u32 = 2;
+/// Slots are visible at the ages 0 and 1, expired at 2, and spared at 3.
+pub const WINDOW: u32 = 1;
+/// The generation in which each model starts.
+pub const START: u64 = 8;
+
+/// Returns a table of two empty buckets.
+///
+/// # Panics
+/// If there is no memory.
+#[must_use]
+pub fn aging() -> Arc<Aging> {
+    let addressing = Addressing::nested(2, Aged::new(STAMP_BITS, WINDOW, START));
+    Arc::new(Table::new(addressing, false).expect("memory for a few words"))
+}
+
+/// Returns the pair of the `nth` item of a stripe with these buckets, with the stamp zero.
+///
+/// # Panics
+/// If there are too few fingerprints.
+#[must_use]
+pub fn item(table: &Aging, buckets: [u32; 2], stripe: u32, nth: usize) -> Pair {
+    let addressing = table.addressing();
+    let pair = |key: u32| {
+        let fingerprint = Fingerprint::new(key << STAMP_BITS);
+        Pair { fingerprint, buckets: [buckets[0], addressing.alt_bucket(fingerprint, buckets[0])] }
+    };
+    (1..=A::MAX_FINGERPRINT >> STAMP_BITS)
+        .filter(|key| key % 2 == stripe)
+        .map(pair)
+        .filter(|pair| pair.buckets == buckets)
+        .nth(nth)
+        .expect("a fingerprint for these buckets")
+}
+
+/// Returns the same pair with the other bucket first.
+#[must_use]
+pub fn reversed(pair: Pair) -> Pair {
+    let [first, second] = pair.buckets;
+    Pair { buckets: [second, first], ..pair }
+}
+
+/// The pair with the stamp of a generation.
+fn stamped(item: Pair, generation: u64) -> Pair {
+    item.with_value((generation % (1 << STAMP_BITS)) as u16)
+}
+
+/// Puts a copy of an item with the stamp of this generation into this very bucket.
+///
+/// # Panics
+/// If the bucket is full.
+pub fn put(table: &Aging, item: Pair, generation: u64, bucket: u32) {
+    let pair = Pair { buckets: [bucket; 2], ..stamped(item, generation) };
+    table.insert::<A>(pair).expect("room");
+}
+
+/// Moves a copy of an item with the stamp of this generation to the other bucket, and stores
+/// `incoming`, with its stamp, in the slot that it leaves. Returns what
+/// [`relocate`](Table::relocate) returns.
+#[must_use]
+pub fn relocate(
+    table: &Aging,
+    item: Pair,
+    generation: u64,
+    from: u32,
+    incoming: Option<(Pair, u64)>,
+) -> bool {
+    let Pair { fingerprint, .. } = stamped(item, generation);
+    let incoming = incoming.map(|(item, generation)| stamped(item, generation).fingerprint);
+    table.relocate::<A>(Move { fingerprint, from, to: 1 - from }, incoming)
+}
+
+/// Counts the slots with an item, whatever its stamp is, and with other items.
+fn slots(table: &Aging, item: Pair) -> (usize, usize) {
+    let words = table.copy_words().expect("memory for a few words");
+    let slots = words.iter().flat_map(|&word| A::fingerprints(word));
+    let is_copy =
+        |slot: &Fingerprint| slot.get() >> STAMP_BITS == item.fingerprint.get() >> STAMP_BITS;
+    let (copies, others): (Vec<_>, Vec<_>) = slots.partition(is_copy);
+    (copies.len(), others.len())
+}
+
+/// Counts the slots with an item, whatever its stamp is.
+#[must_use]
+pub fn copies(table: &Aging, item: Pair) -> usize {
+    slots(table, item).0
+}
+
+/// Checks that the counts are right for every stamp, and that every slot expires and is swept. No
+/// other thread uses the table.
+///
+/// # Panics
+/// If a count is wrong, or a slot is left.
+pub fn assert_ends(table: &Aging) {
+    for _ in 0..1 << STAMP_BITS {
+        let now = table.clock().generation();
+        let words = table.copy_words().expect("memory for a few words");
+        let is_visible = |slot: &Fingerprint| {
+            let stamp = u64::from(slot.get()) % (1 << STAMP_BITS);
+            (0..=u64::from(WINDOW)).any(|age| (now - age) % (1 << STAMP_BITS) == stamp)
+        };
+        let visible = words.iter().flat_map(|&word| A::fingerprints(word)).filter(is_visible);
+        assert_eq!(table.clock().len(), Some(visible.count() as i64), "slots are miscounted");
+        table.advance::<A>();
+    }
+    let words = table.copy_words().expect("memory for a few words");
+    assert!(words.iter().all(|&word| word == 0), "a slot was never swept");
+}
+
+/// Runs one thread of a model.
+pub fn spawn<R: 'static>(
+    table: &Arc<Aging>,
+    work: impl FnOnce(&Aging) -> R + 'static,
+) -> thread::JoinHandle<R> {
+    let table = table.clone();
+    thread::spawn(move || work(&table))
+}

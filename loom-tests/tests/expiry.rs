@@ -1,0 +1,420 @@
+//! Lookups and inserts in a table whose slots expire, beside moves, refreshes, sweeps and advances.
+
+use guira::raw::{Clock as _, Pair};
+use guira_loom_tests::{
+    EVERY_WAY, Mark, check,
+    expiry::{
+        A, Aging, START, WINDOW, aging, assert_ends, copies, item, put, relocate, reversed, spawn,
+    },
+};
+use loom::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
+/// Two buckets, in either order, or a single one.
+const BOTH: [u32; 2] = [0, 1];
+const FIRST: [u32; 2] = [0, 0];
+
+/// Runs a reader of an item beside a writer. The reader starts from the second bucket, and must
+/// find the item, or must not. Notes when it ran.
+fn beside(
+    name: &str,
+    floor: usize,
+    is_visible: bool,
+    set_up: fn(&Aging, Pair),
+    write: fn(&Aging, Pair),
+) {
+    check(name, floor, EVERY_WAY, move |seen| {
+        let table = aging();
+        let item = item(&table, BOTH, 0, 0);
+        set_up(&table, item);
+        let done = Mark::default();
+        let reader = {
+            let (seen, done) = (seen.clone(), done.clone());
+            spawn(&table, move |table| {
+                let was_done = done.is_set();
+                let found = table.is_visible::<A>(reversed(item));
+                assert_eq!(found, is_visible, "an item is missed, or found when it has expired");
+                seen.note(done.relative_to(was_done));
+            })
+        };
+        write(&table, item);
+        done.set();
+        reader.join().unwrap();
+        assert_ends(&table);
+    });
+}
+
+/// Catches a lookup that misses an item which moves.
+#[test]
+fn lookup_beside_a_move() {
+    let set_up = |table: &Aging, item| put(table, item, START, 0);
+    beside("expiry_lookup_move", 423, true, set_up, |table, item| {
+        assert!(relocate(table, item, START, 0, None));
+    });
+}
+
+/// Catches a lookup that judges the stamp of a refreshed item by a generation that it read before
+/// the refresh, or by one that it read after the words.
+#[test]
+fn lookup_beside_a_refresh_and_advances() {
+    let set_up = |table: &Aging, item| put(table, item, START, 0);
+    beside("expiry_lookup_refresh", 15_400, true, set_up, |table, item| {
+        table.advance::<A>();
+        assert!(table.refresh::<A>(item));
+        table.advance::<A>();
+    });
+}
+
+/// Catches a lookup that misses an item which an alias's refresh and a move leave in place.
+#[test]
+fn lookup_beside_an_aliass_refresh_and_a_move() {
+    let set_up = |table: &Aging, item| {
+        put(table, item, START - 1, 0);
+        put(table, item, START, 0);
+    };
+    beside("expiry_lookup_alias", 7_500, true, set_up, |table, item| {
+        assert!(table.refresh::<A>(item));
+        assert!(relocate(table, item, START, 0, None));
+        table.advance::<A>();
+    });
+}
+
+/// Puts the item of the generation before into the first bucket.
+fn old_in_the_first_bucket(table: &Aging, item: Pair) {
+    put(table, item, START - 1, 0);
+}
+
+/// Inserts the item again, into the second bucket, and begins the generation in which the old copy
+/// expires.
+fn insert_again(table: &Aging, item: Pair) {
+    put(table, item, START, 1);
+    table.advance::<A>();
+}
+
+/// Catches a sweep that does not publish the generation in which it sweeps, and a lookup that takes
+/// an unchanged version for an answer: the item is inserted again before its old copy expires.
+#[test]
+fn lookup_beside_a_second_insert_and_a_sweep() {
+    beside("expiry_lookup_sweep", 936, true, old_in_the_first_bucket, |table, item| {
+        insert_again(table, item);
+        table.sweep::<A>(2);
+    });
+}
+
+/// Catches the same where a move clears the old copy.
+#[test]
+fn lookup_beside_a_second_insert_and_a_move() {
+    beside("expiry_lookup_drop", 540, true, old_in_the_first_bucket, |table, item| {
+        insert_again(table, item);
+        assert!(relocate(table, item, START - 1, 0, None), "an expired slot leaves its place");
+        assert_eq!(copies(table, item), 1);
+    });
+}
+
+/// Catches the same where an insert replaces the old copy.
+#[test]
+fn lookup_beside_a_second_insert_and_another_insert() {
+    let set_up = |table: &Aging, pair| {
+        old_in_the_first_bucket(table, pair);
+        put(table, item(table, FIRST, 1, 0), START, 0);
+    };
+    beside("expiry_lookup_replace", 1_200, true, set_up, |table, pair| {
+        insert_again(table, pair);
+        table.insert_for::<A>(item(table, FIRST, 1, 1), WINDOW).expect("a slot has expired");
+    });
+}
+
+/// Catches expired slots that are not swept, and a lookup that finds one of them because it looks
+/// new again.
+#[test]
+fn lookup_of_an_expired_item_beside_advances() {
+    let set_up = |table: &Aging, item| put(table, item, START - 2, 0);
+    beside("expiry_lookup_expired", 11_800, false, set_up, |table, _| {
+        table.advance::<A>();
+        table.advance::<A>();
+    });
+}
+
+/// Inserts an item after a relaxed write, looks for it by `find`, and expects the write.
+fn publishes(
+    name: &str,
+    floor: usize,
+    set_up: fn(&Aging),
+    insert: fn(&Aging, Pair),
+    find: fn(&Aging, Pair) -> bool,
+) {
+    check(name, floor, &["hit", "miss"], move |seen| {
+        let table = aging();
+        let item = item(&table, FIRST, 0, 0);
+        set_up(&table);
+        let data = Arc::new(AtomicUsize::new(0));
+        let inserter = {
+            let data = data.clone();
+            spawn(&table, move |table| {
+                data.store(1, Relaxed);
+                insert(table, item);
+            })
+        };
+        let hit = find(&table, item);
+        assert!(!hit || data.load(Relaxed) == 1, "a hit does not happen after the insert");
+        seen.note_if(hit, "hit", "miss");
+        inserter.join().unwrap();
+    });
+}
+
+/// Inserts an item.
+fn insert(table: &Aging, item: Pair) {
+    table.insert_for::<A>(item, WINDOW).expect("room");
+}
+
+/// Fills the first bucket with a visible slot and an expired one.
+fn fill_with_an_expired_slot(table: &Aging) {
+    put(table, item(table, FIRST, 1, 0), START, 0);
+    put(table, item(table, FIRST, 1, 1), START - 2, 0);
+}
+
+/// Catches a lookup that does not happen after the insert of what it finds.
+#[test]
+fn insert_happens_before_a_hit() {
+    publishes("expiry_publish_lookup", 36, |_| {}, insert, Aging::is_visible::<A>);
+}
+
+/// Catches an insert that does not publish what it stores in an expired slot.
+#[test]
+fn insert_into_an_expired_slot_happens_before_a_hit() {
+    let set_up = fill_with_an_expired_slot;
+    publishes("expiry_publish_swept", 84, set_up, insert, Aging::is_visible::<A>);
+}
+
+/// Catches an `insert_unseen` that does not publish what it adds.
+#[test]
+fn unseen_happens_before_a_hit() {
+    let unseen = |table: &Aging, item| {
+        assert_eq!(table.insert_unseen::<A>(item), Ok(Some(START)));
+    };
+    publishes("expiry_publish_unseen", 36, |_| {}, unseen, Aging::is_visible::<A>);
+}
+
+/// Catches an `insert_evicting` that does not publish what it stores.
+#[test]
+fn evicting_happens_before_a_hit() {
+    let set_up = |table: &Aging| {
+        (0..2).for_each(|nth| put(table, item(table, FIRST, 1, nth), START, 0));
+    };
+    let evict = |table: &Aging, item| assert_eq!(table.insert_evicting::<A>(item), (START, true));
+    publishes("expiry_publish_evicting", 426, set_up, evict, Aging::is_visible::<A>);
+}
+
+/// Catches an `insert_unseen` that does not happen after the insert of what it finds.
+#[test]
+fn insert_happens_before_a_refusal() {
+    publishes(
+        "expiry_publish_refusal",
+        15,
+        |_| {},
+        insert,
+        |table, item| table.insert_unseen::<A>(item) == Ok(None),
+    );
+}
+
+/// Catches a `refresh` that does not happen after the insert of what it finds.
+#[test]
+fn insert_happens_before_a_refresh() {
+    publishes("expiry_publish_refresh", 8, |_| {}, insert, Aging::refresh::<A>);
+}
+
+/// Catches a `remove_of` that does not happen after the insert of what it removes.
+#[test]
+fn insert_happens_before_a_removal() {
+    publishes(
+        "expiry_publish_remove",
+        10,
+        |_| {},
+        insert,
+        |table, item| table.remove_of::<A>(item, START),
+    );
+}
+
+/// Catches a `count_visible` that does not happen after the inserts of what it counts.
+#[test]
+fn insert_happens_before_a_count() {
+    publishes(
+        "expiry_publish_count",
+        36,
+        |_| {},
+        insert,
+        |table, item| table.count_visible::<A>(item) == 1,
+    );
+}
+
+/// Catches an `insert_unseen` without the right lock: two of them accept the item.
+#[test]
+fn two_unseen_beside_an_advance() {
+    check("expiry_unseen_unseen", 396, &["other", "this"], |seen| {
+        let table = aging();
+        let item = item(&table, BOTH, 0, 0);
+        let other = spawn(&table, move |table| table.insert_unseen::<A>(item).expect("room"));
+        let advancer = spawn(&table, |table| table.advance::<A>());
+        let this = table.insert_unseen::<A>(reversed(item)).expect("room");
+        let other = other.join().unwrap();
+        advancer.join().unwrap();
+        assert!(this.is_some() != other.is_some(), "accepted twice, or not at all");
+        seen.note_if(other.is_some(), "other", "this");
+        assert_eq!(table.count_visible::<A>(item), 1);
+        assert_ends(&table);
+    });
+}
+
+/// Catches an `insert_unseen` that read the generation before it had the lock: it does not see what
+/// another one has accepted in the next generation.
+#[test]
+fn unseen_beside_an_advance_and_another_unseen() {
+    check("expiry_unseen_advance", 64, &["other", "this"], |seen| {
+        let table = aging();
+        let item = item(&table, BOTH, 0, 0);
+        let other = spawn(&table, move |table| table.insert_unseen::<A>(item).expect("room"));
+        table.advance::<A>();
+        let this = table.insert_unseen::<A>(item).expect("room");
+        let other = other.join().unwrap();
+        assert!(this.is_some() != other.is_some(), "accepted twice, or not at all");
+        seen.note_if(other.is_some(), "other", "this");
+        assert_ends(&table);
+    });
+}
+
+/// Catches an `insert_unseen` that still takes the generation from before it made room for the
+/// present one, or that does not look again.
+#[test]
+fn unseen_that_makes_room_beside_an_advance_and_another_unseen() {
+    check("expiry_unseen_room", 600, &["other", "this"], |seen| {
+        let table = aging();
+        let new = item(&table, FIRST, 0, 0);
+        (0..2).for_each(|nth| put(&table, item(&table, BOTH, 1, nth), START, 0));
+        let other = spawn(&table, move |table| table.insert_unseen::<A>(new).expect("room"));
+        table.advance::<A>();
+        let this = table.insert_unseen::<A>(new).expect("room");
+        let other = other.join().unwrap();
+        assert!(this.is_some() != other.is_some(), "accepted twice, or not at all");
+        seen.note_if(other.is_some(), "other", "this");
+        assert_ends(&table);
+    });
+}
+
+/// Catches a `refresh` of an arbitrary copy: an alias's removal then takes the one that was
+/// refreshed, and the item expires too early.
+#[test]
+fn refresh_beside_the_removal_of_an_alias() {
+    check("expiry_refresh_remove", 5, &["done"], |seen| {
+        let table = aging();
+        let item = item(&table, BOTH, 0, 0);
+        put(&table, item, START - 1, 0);
+        put(&table, item, START, 1);
+        let refresher = spawn(&table, move |table| table.refresh::<A>(item));
+        assert!(table.remove_of::<A>(item, START), "the alias is there");
+        assert!(refresher.join().unwrap(), "there was a visible copy throughout");
+        table.advance::<A>();
+        assert!(table.is_visible::<A>(item), "a refreshed item expired too early");
+        assert_eq!(table.clock().len(), Some(1));
+        seen.note("done");
+        assert_ends(&table);
+    });
+}
+
+/// Runs an operation on an item that is refreshed, and so visible throughout, beside an advance.
+fn beside_a_refresh(name: &str, floor: usize, operation: fn(&Aging, Pair) -> bool) {
+    check(name, floor, &["done"], move |seen| {
+        let table = aging();
+        let item = item(&table, BOTH, 0, 0);
+        put(&table, item, START, 1);
+        let other = spawn(&table, move |table| operation(table, item));
+        table.advance::<A>();
+        assert!(table.refresh::<A>(reversed(item)), "there was a visible copy throughout");
+        assert!(other.join().unwrap(), "there was a visible copy throughout");
+        assert_eq!(table.count_visible::<A>(item), 1);
+        seen.note("done");
+        assert_ends(&table);
+    });
+}
+
+/// Catches a `refresh` by a generation that it read before it had the lock.
+#[test]
+fn refresh_beside_an_advance_and_a_refresh() {
+    beside_a_refresh("expiry_refresh_refresh", 33, Aging::refresh::<A>);
+}
+
+/// Catches a `count_visible` by a generation that it read before it had the lock.
+#[test]
+fn count_beside_an_advance_and_a_refresh() {
+    beside_a_refresh("expiry_count_refresh", 293, |table, item| {
+        table.count_visible::<A>(item) == 1
+    });
+}
+
+/// Runs an operation that needs the lock, on an item that moves.
+fn beside_a_move(
+    name: &str,
+    floor: usize,
+    operation: fn(&Aging, Pair) -> bool,
+    copies_left: usize,
+) {
+    check(name, floor, &["moved", "stale"], move |seen| {
+        let table = aging();
+        let item = item(&table, BOTH, 0, 0);
+        put(&table, item, START, 1);
+        let mover = spawn(&table, move |table| relocate(table, item, START, 1, None));
+        let other = spawn(&table, move |table| operation(table, item));
+        table.advance::<A>();
+        assert!(other.join().unwrap(), "one copy was there, no more and no less");
+        seen.note_if(mover.join().unwrap(), "moved", "stale");
+        assert_eq!(table.count_visible::<A>(item), copies_left);
+        assert_ends(&table);
+    });
+}
+
+/// Catches a `refresh` without the right lock.
+#[test]
+fn refresh_beside_a_move() {
+    beside_a_move("expiry_refresh_move", 274, Aging::refresh::<A>, 1);
+}
+
+/// Catches a `remove_of` without the right lock.
+#[test]
+fn removal_beside_a_move() {
+    beside_a_move("expiry_remove_move", 273, |table, item| table.remove_of::<A>(item, START), 0);
+}
+
+/// Catches a `remove_of` that takes a later item with the same stamp, because it read the
+/// generation before it had the lock.
+#[test]
+fn removal_beside_advances_and_an_alias() {
+    check("expiry_remove_advance", 68, &["removed", "expired"], |seen| {
+        let table = aging();
+        let item = item(&table, BOTH, 0, 0);
+        put(&table, item, START - 1, 0);
+        let remover = spawn(&table, move |table| table.remove_of::<A>(item, START - 1));
+        for _ in 0..3 {
+            table.advance::<A>();
+        }
+        assert_eq!(table.insert_for::<A>(item, WINDOW), Ok(START + 3));
+        seen.note_if(remover.join().unwrap(), "removed", "expired");
+        assert!(table.is_visible::<A>(item), "a removal took a later item");
+        assert_ends(&table);
+    });
+}
+
+/// Catches an `insert_evicting` without the right lock, or that does not bump the version: a lookup
+/// misses an item although an alias is inserted before it is evicted.
+#[test]
+fn lookup_beside_an_alias_and_an_eviction() {
+    let set_up = |table: &Aging, pair| {
+        put(table, pair, START - 1, 0);
+        put(table, item(table, FIRST, 1, 0), START, 0);
+        put(table, item(table, [1, 1], 1, 0), START, 1);
+    };
+    beside("expiry_lookup_evicting", 7_900, true, set_up, |table, pair| {
+        put(table, pair, START, 1);
+        assert_eq!(table.insert_evicting::<A>(item(table, FIRST, 1, 1)), (START, true));
+    });
+}

@@ -1,0 +1,380 @@
+//! Sweeps beside the other steps of a table whose slots expire, and decisions that are a generation
+//! old.
+
+use guira::raw::{Clock as _, Pair};
+use guira_loom_tests::{
+    Seen, check,
+    expiry::{A, Aging, START, WINDOW, aging, assert_ends, copies, item, put, relocate, spawn},
+};
+
+/// Two buckets, or a single one.
+const BOTH: [u32; 2] = [0, 1];
+const FIRST: [u32; 2] = [0, 0];
+const SECOND: [u32; 2] = [1, 1];
+
+/// Catches a mover that copies an expired slot past the sweep, and a pass through the locks that
+/// comes too late or not at all.
+#[test]
+fn sweep_beside_a_move() {
+    check("expiry_sweep_move", 1_400, &["moved", "swept"], |seen| {
+        let table = aging();
+        let item = item(&table, BOTH, 0, 0);
+        put(&table, item, START - 1, 1);
+        let mover = spawn(&table, move |table| relocate(table, item, START - 1, 1, None));
+        let sweeper = spawn(&table, |table| table.sweep::<A>(2));
+        table.advance::<A>();
+        table.advance::<A>();
+        sweeper.join().unwrap();
+        seen.note_if(mover.join().unwrap(), "moved", "swept");
+        assert_eq!(copies(&table, item), 0, "a slot was not swept in the generation that ended");
+        assert_ends(&table);
+    });
+}
+
+/// Catches a mover that does not check the age of what it moves, where nothing else is late.
+#[test]
+fn sweep_beside_a_move_of_an_expired_slot() {
+    check("expiry_sweep_expired", 7, &["dropped", "swept"], |seen| {
+        let table = aging();
+        let item = item(&table, BOTH, 0, 0);
+        put(&table, item, START - 2, 1);
+        let mover = spawn(&table, move |table| relocate(table, item, START - 2, 1, None));
+        while table.sweep::<A>(1) > 0 {}
+        seen.note_if(mover.join().unwrap(), "dropped", "swept");
+        assert_eq!(copies(&table, item), 0, "a slot hopped over the sweep");
+        assert_ends(&table);
+    });
+}
+
+/// Catches a sweep that forgets what another thread adds to the bucket.
+#[test]
+fn sweep_beside_an_insert_and_a_lookup() {
+    check("expiry_sweep_insert", 32_200, &["hit", "miss"], |seen| {
+        let table = aging();
+        let [old, new, other] = [0, 1, 2].map(|nth| item(&table, FIRST, 0, nth));
+        put(&table, old, START - 2, 0);
+        let inserter = spawn(&table, move |table| table.insert_for::<A>(new, WINDOW));
+        let reader = spawn(&table, move |table| {
+            assert!(!table.is_visible::<A>(other) && !table.is_visible::<A>(old));
+            table.is_visible::<A>(new)
+        });
+        table.sweep::<A>(2);
+        assert_eq!(inserter.join().unwrap(), Ok(START));
+        seen.note_if(reader.join().unwrap(), "hit", "miss");
+        assert!(table.is_visible::<A>(new), "a sweep lost an item");
+        assert_eq!(copies(&table, old), 0);
+        assert_ends(&table);
+    });
+}
+
+/// Catches an insert into an expired slot that forgets what another thread adds to the bucket, or
+/// that does not count what it sweeps.
+#[test]
+fn insert_into_an_expired_slot_beside_an_insert() {
+    check("expiry_swept_insert", 17, &["done"], |seen| {
+        let table = aging();
+        let [old, new, other] = [0, 1, 2].map(|nth| item(&table, FIRST, nth as u32 % 2, nth));
+        put(&table, old, START - 2, 0);
+        let inserter = spawn(&table, move |table| table.insert_for::<A>(new, WINDOW));
+        assert_eq!(table.insert_unseen::<A>(other), Ok(Some(START)));
+        assert_eq!(inserter.join().unwrap(), Ok(START));
+        assert!(table.is_visible::<A>(new) && table.is_visible::<A>(other), "an item is lost");
+        seen.note("done");
+        assert_ends(&table);
+    });
+}
+
+/// Runs an operation that sweeps the first bucket beside two advances and an insert into it.
+fn late_sweep(name: &str, floor: usize, set_up: fn(&Aging), sweep: fn(&Aging)) {
+    check(name, floor, &["done"], move |seen| {
+        let table = aging();
+        let new = item(&table, FIRST, 0, 9);
+        set_up(&table);
+        let sweeper = spawn(&table, sweep);
+        table.advance::<A>();
+        table.advance::<A>();
+        assert_eq!(table.insert_for::<A>(new, WINDOW), Ok(START + 2));
+        sweeper.join().unwrap();
+        assert!(table.is_visible::<A>(new), "a visible slot was swept");
+        seen.note("done");
+        assert_ends(&table);
+    });
+}
+
+/// Catches a mover that sweeps its destination by a generation which it read before it had the
+/// lock, and advances that do not pass the lock.
+#[test]
+fn advances_beside_a_move() {
+    let set_up = |table: &Aging| put(table, item(table, BOTH, 1, 0), START, 1);
+    late_sweep("expiry_late_move", 67, set_up, |table| {
+        let _ = relocate(table, item(table, BOTH, 1, 0), START, 1, None);
+    });
+}
+
+/// Catches a sweep by a generation that it read before it had the lock, or without the lock.
+#[test]
+fn advances_beside_a_sweep() {
+    late_sweep(
+        "expiry_late_sweep",
+        116,
+        |_| {},
+        |table| {
+            table.sweep::<A>(2);
+        },
+    );
+}
+
+/// Catches an insert into full buckets that sweeps them by a generation which it read before it had
+/// the lock.
+#[test]
+fn advances_beside_an_insert_into_a_full_bucket() {
+    let set_up = |table: &Aging| {
+        for nth in 0..2 {
+            put(table, item(table, FIRST, 1, nth), START - 1, 0);
+        }
+    };
+    late_sweep("expiry_late_insert", 401, set_up, |table| {
+        let _ = table.insert_for::<A>(item(table, FIRST, 1, 2), WINDOW);
+    });
+}
+
+/// Catches an `insert_unseen` that sweeps by a generation which it read before it had the lock.
+#[test]
+fn advances_beside_an_unseen() {
+    late_sweep(
+        "expiry_late_unseen",
+        112,
+        |_| {},
+        |table| {
+            let added = table.insert_unseen::<A>(item(table, FIRST, 1, 2)).expect("room");
+            assert!(added.is_some());
+        },
+    );
+}
+
+/// Catches a sweep of the last age: a holder of a lock that has read the generation before meets
+/// what was stamped in the one that begins.
+#[test]
+fn insert_beside_an_advance_and_a_move() {
+    check("expiry_last_age", 493, &["before", "after"], |seen| {
+        let table = aging();
+        let moved = item(&table, BOTH, 1, 0);
+        let new = item(&table, FIRST, 0, 9);
+        put(&table, moved, START, 1);
+        let mover = spawn(&table, move |table| relocate(table, moved, START, 1, None));
+        let inserter = spawn(&table, move |table| table.insert_for::<A>(new, WINDOW));
+        table.advance::<A>();
+        assert!(mover.join().unwrap());
+        let generation = inserter.join().unwrap().expect("room");
+        seen.note_if(generation == START, "before", "after");
+        assert!(table.is_visible::<A>(new), "a slot of the generation that begins was swept");
+        assert_ends(&table);
+    });
+}
+
+/// What a model of [`beside_a_sweep`] runs, with the item that expires and a new one.
+type Operation = fn(&Aging, Pair, Pair, &Seen);
+
+/// Runs an operation on an item that expires while an advance waits for the operation's lock: then
+/// a move of another stripe sweeps the item.
+fn beside_a_sweep(
+    name: &str,
+    floor: usize,
+    outcomes: &[&'static str],
+    in_second: usize,
+    operation: Operation,
+) {
+    check(name, floor, outcomes, move |seen| {
+        let table = aging();
+        let [old, neighbour] = [0, 1].map(|stripe| item(&table, BOTH, stripe, 0));
+        let [new, stays] = [0, 1].map(|stripe| item(&table, FIRST, stripe, 0));
+        put(&table, old, START - 1, 0);
+        put(&table, stays, START, 0);
+        put(&table, neighbour, START, 1);
+        (1..in_second).for_each(|nth| put(&table, item(&table, SECOND, 1, nth), START, 1));
+        let operator = {
+            let seen = seen.clone();
+            spawn(&table, move |table| operation(table, old, new, &seen))
+        };
+        let advancer = spawn(&table, |table| table.advance::<A>());
+        // The first bucket has room only once the item has expired.
+        let _ = relocate(&table, neighbour, START, 1, None);
+        operator.join().unwrap();
+        advancer.join().unwrap();
+        assert_ends(&table);
+    });
+}
+
+/// Catches a move that takes its swept original for cleared: the incoming item is lost, or the
+/// copy is not counted.
+#[test]
+fn sweep_beside_a_move_that_makes_room() {
+    beside_a_sweep("expiry_swept_move", 306, &["stored", "stale"], 1, |table, old, new, seen| {
+        let stored = relocate(table, old, START - 1, 0, Some((new, START)));
+        seen.note_if(stored, "stored", "stale");
+        assert_eq!(copies(table, new), usize::from(stored), "the new item is lost, or doubled");
+    });
+}
+
+/// Catches an insert that loses its item when the slot that it is to take is swept.
+#[test]
+fn sweep_beside_a_relocating_insert() {
+    beside_a_sweep(
+        "expiry_swept_relocation",
+        1_300,
+        &["before", "after"],
+        1,
+        |table, _, new, seen| {
+            let generation = table.insert_for::<A>(new, WINDOW).expect("room");
+            assert_eq!(copies(table, new), 1, "the new item is lost, or doubled");
+            seen.note_if(generation == START, "before", "after");
+        },
+    );
+}
+
+/// Catches a removal that counts a slot which a sweep took.
+#[test]
+fn sweep_beside_a_removal() {
+    beside_a_sweep("expiry_swept_remove", 185, &["removed", "swept"], 1, |table, old, _, seen| {
+        seen.note_if(table.remove_of::<A>(old, START - 1), "removed", "swept");
+    });
+}
+
+/// Catches a refresh that takes a swept slot for refreshed.
+#[test]
+fn sweep_beside_a_refresh() {
+    beside_a_sweep(
+        "expiry_swept_refresh",
+        405,
+        &["refreshed", "swept"],
+        1,
+        |table, old, _, seen| {
+            let refreshed = seen.note_if(table.refresh::<A>(old), "refreshed", "swept");
+            assert_eq!(table.is_visible::<A>(old), refreshed, "a refreshed item is lost");
+        },
+    );
+}
+
+/// Catches an `insert_evicting` that loses its item when the slot that it is to take is swept.
+#[test]
+fn sweep_beside_an_eviction() {
+    beside_a_sweep(
+        "expiry_swept_evicting",
+        1_800,
+        &["evicted", "added"],
+        2,
+        |table, _, new, seen| {
+            let (_, evicted) = table.insert_evicting::<A>(new);
+            seen.note_if(evicted, "evicted", "added");
+            assert!(table.is_visible::<A>(new), "the new item is lost");
+        },
+    );
+}
+
+/// Catches an `insert_unseen` that accepts an item, in a generation in which it is visible, because
+/// a sweep of the next generation has taken it.
+#[test]
+fn sweep_beside_an_unseen() {
+    beside_a_sweep("expiry_swept_unseen", 188, &["seen", "accepted"], 1, |table, old, _, seen| {
+        let accepted = table.insert_unseen::<A>(old).unwrap_or(None);
+        seen.note_if(accepted.is_some(), "accepted", "seen");
+        assert!(accepted.is_none_or(|generation| generation > START), "accepted within the window");
+    });
+}
+
+/// Catches a `count_visible` that counts one of two copies, because a sweep of the next generation
+/// has taken the other.
+#[test]
+fn sweep_beside_a_count() {
+    check("expiry_swept_count", 2_700, &["two", "none"], |seen| {
+        let table = aging();
+        let [old, neighbour] = [0, 1].map(|stripe| item(&table, BOTH, stripe, 0));
+        put(&table, old, START - 1, 0);
+        put(&table, old, START - 1, 1);
+        put(&table, item(&table, FIRST, 1, 0), START, 0);
+        put(&table, neighbour, START, 1);
+        let counter = spawn(&table, move |table| table.count_visible::<A>(old));
+        let advancer = spawn(&table, |table| table.advance::<A>());
+        let _ = relocate(&table, neighbour, START, 1, None);
+        let count = counter.join().unwrap();
+        advancer.join().unwrap();
+        assert_ne!(count, 1, "both expired at one moment");
+        seen.note_if(count == 2, "two", "none");
+        assert_ends(&table);
+    });
+}
+
+/// Catches two advances that tick as one, and an advance without a sweep.
+#[test]
+fn two_advances() {
+    check("expiry_advances", 4, &["first", "second"], |seen| {
+        let table = aging();
+        let old = item(&table, BOTH, 0, 0);
+        put(&table, old, START - 1, 1);
+        let other = spawn(&table, |table| table.advance::<A>());
+        let this = table.advance::<A>();
+        let other = other.join().unwrap();
+        assert_eq!(this + other, 2 * START + 3, "two advances are not two generations");
+        seen.note_if(this < other, "first", "second");
+        assert_eq!(copies(&table, old), 0, "an expired slot was not swept");
+        assert_ends(&table);
+    });
+}
+
+/// Catches a clone of words that a sweep has not reached, with the generation that follows the
+/// sweep: there they look new after the next advance.
+#[test]
+fn clone_beside_an_advance() {
+    check("expiry_clone", 50, &["before", "after"], |seen| {
+        let table = aging();
+        let [old, new] = [0, 1].map(|nth| item(&table, BOTH, 0, nth));
+        put(&table, old, START - 2, 0);
+        put(&table, new, START, 1);
+        let cloner = spawn(&table, |table| table.try_clone::<A>(false).expect("memory").0);
+        table.advance::<A>();
+        let clone = cloner.join().unwrap();
+        seen.note_if(clone.clock().generation() == START, "before", "after");
+        assert!(clone.is_visible::<A>(new), "an item is not in the clone");
+        for _ in 0..4 {
+            assert!(!clone.is_visible::<A>(old), "an expired item is back");
+            clone.advance::<A>();
+        }
+        assert_ends(&table);
+    });
+}
+
+/// Catches a clone whose generation was read before its words: an item of the generation that
+/// begins is in it and cannot be found.
+#[test]
+fn clone_beside_an_advance_and_an_insert() {
+    check("expiry_clone_insert", 472, &["with", "without"], |seen| {
+        let table = aging();
+        let new = item(&table, BOTH, 0, 0);
+        let cloner = spawn(&table, |table| table.try_clone::<A>(false).expect("memory").0);
+        let advancer = spawn(&table, |table| table.advance::<A>());
+        assert!(table.insert_for::<A>(new, WINDOW).is_ok());
+        let clone = cloner.join().unwrap();
+        advancer.join().unwrap();
+        let is_in = seen.note_if(copies(&clone, new) == 1, "with", "without");
+        assert_eq!(clone.is_visible::<A>(new), is_in, "an item is in the clone, and is not found");
+        assert_ends(&clone);
+        assert_ends(&table);
+    });
+}
+
+/// Catches an advance in which an item is missed, doubled or miscounted by what runs beside it.
+#[test]
+fn removal_beside_an_advance() {
+    check("expiry_advance_remove", 28, &["done"], |seen| {
+        let table = aging();
+        let [item, other] = [0, 1].map(|nth| item(&table, BOTH, 0, nth));
+        put(&table, item, START, 0);
+        put(&table, other, START - 1, 0);
+        let remover = spawn(&table, move |table| table.remove_of::<A>(item, START));
+        table.advance::<A>();
+        assert!(remover.join().unwrap(), "a visible item was not removed");
+        assert_eq!((table.is_visible::<A>(item), table.clock().len()), (false, Some(0)));
+        seen.note("done");
+        assert_ends(&table);
+    });
+}

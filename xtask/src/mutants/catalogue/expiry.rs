@@ -1,0 +1,210 @@
+//! Mutants of tables whose slots expire.
+
+use super::{
+    super::change::{
+        Change::{self, After, Condition, Delay, Delete, During, Instead, Weaken},
+        Fault,
+        Half::Release,
+        fault,
+    },
+    callers::OTHER_LOCK_OF_A_PAIR,
+};
+
+/// A step that was to clear a slot does not notice that a sweep has taken it.
+const IGNORES_SWEEP: Change = Condition("$ | true");
+
+pub(super) const FAULTS: &[Fault] = &[
+    // Lookups.
+    fault("age-late-now", "a lookup first reads the generation after the words", Delay(1)),
+    fault(
+        "age-no-now-validation",
+        "a miss does not validate the generation",
+        Condition("unchanged"),
+    ),
+    fault(
+        "age-no-version-validation",
+        "a miss does not validate the version",
+        Condition("{ let _ = unchanged; self.clock.validate(now) }"),
+    ),
+    fault(
+        "age-version-alone",
+        "a miss validates the generation only if there is a match with any stamp",
+        Condition(
+            "unchanged
+                 & (self.clock.validate(now) || self.copies_in::<L>(pair, words) == 0)",
+        ),
+    ),
+    // Counts of copies.
+    fault("age-count-no-lock", "`count_visible` takes no lock", During("lock-skipped")),
+    fault(
+        "age-count-wrong-lock",
+        "`count_visible` takes another stripe's lock",
+        OTHER_LOCK_OF_A_PAIR,
+    ),
+    fault(
+        "age-count-no-validation",
+        "`count_visible` does not validate the generation",
+        Condition("true"),
+    ),
+    // `insert_unseen`.
+    fault("unseen-no-lock", "`insert_unseen` takes no lock", During("lock-skipped")),
+    fault("unseen-wrong-lock", "`insert_unseen` takes another stripe's lock", OTHER_LOCK_OF_A_PAIR),
+    fault(
+        "unseen-early-now",
+        "`insert_unseen` reads the generation before it takes the lock",
+        Delay(1),
+    ),
+    fault(
+        "unseen-kept-now",
+        "`insert_unseen` keeps the generation while it makes room",
+        After(
+            "if made_room.is_ok() {
+                 let guard = self.stripe(pair.fingerprint).lock();
+                 let stamped = pair.with_value(self.clock.stamp(now));
+                 let words = self.both(pair).map(|word| word.load_to_change(Acquire));
+                 if self.visible_in::<L>(now, pair, words) == [0; 2]
+                     && self.try_add_swept::<L>(now, stamped, words) == Some(true)
+                 {
+                     drop(guard);
+                     return Ok(Some(now));
+                 }
+             }",
+        ),
+    ),
+    fault(
+        "unseen-no-second-scan",
+        "`insert_unseen` does not look again when it has made room",
+        After(
+            "if made_room.is_ok() && self.add::<L>(pair.with_value(self.clock.stamp(now))) {
+                 return Ok(Some(now));
+             }",
+        ),
+    ),
+    fault(
+        "unseen-no-now-validation",
+        "`insert_unseen` does not validate the generation",
+        Condition("false"),
+    ),
+    fault("unseen-add-relaxed", "`insert_unseen` adds by Relaxed", Weaken(Release)),
+    // `refresh`.
+    fault("refresh-no-lock", "`refresh` takes no lock", During("lock-skipped")),
+    fault("refresh-wrong-lock", "`refresh` takes another stripe's lock", OTHER_LOCK_OF_A_PAIR),
+    fault("refresh-early-now", "`refresh` reads the generation before it takes the lock", Delay(1)),
+    fault(
+        "refresh-any",
+        "`refresh` takes any visible copy",
+        Instead(
+            "(0..2).rev().find(|&place| marks[place] != 0).map(|place| {
+                 let slot = (words[place] >> L::LANES.lowest(marks[place])) as u32;
+                 (place, Fingerprint::new(slot & L::MAX_FINGERPRINT))
+             })",
+        ),
+    ),
+    fault("refresh-no-bump", "a refresh does not bump the version", Delete).survives(
+        "a lookup that saw a slot before it was refreshed, or after it, saw a visible one, or \
+         notices a tick. The bump makes the refresh a replacement like any other",
+    ),
+    fault("refresh-ignores-sweep", "a slot that was swept counts as refreshed", IGNORES_SWEEP),
+    fault("refresh-uncounted", "a refresh does not count the stamps", Delete),
+    // `remove_of`.
+    fault("age-remove-no-lock", "`remove_of` takes no lock", During("lock-skipped")),
+    fault("age-remove-wrong-lock", "`remove_of` takes another stripe's lock", OTHER_LOCK_OF_A_PAIR),
+    fault(
+        "age-remove-early-now",
+        "`remove_of` reads the generation before it takes the lock",
+        Delay(1),
+    ),
+    fault(
+        "age-remove-expired",
+        "`remove_of` removes what has expired, or what has its stamp by now",
+        Condition("false"),
+    ),
+    fault("age-remove-uncounted", "`remove_of` does not count the stamp", Delete),
+    fault(
+        "remove-ignores-sweep",
+        "a slot that was swept counts as removed",
+        Instead("{ let _ = $; true }"),
+    ),
+    // `insert_evicting`.
+    fault("evict-no-lock", "`insert_evicting` takes no lock", During("lock-skipped")),
+    fault(
+        "evict-wrong-lock",
+        "`insert_evicting` takes the lock of another stripe than the victim's",
+        Instead(
+            "core::borrow::Borrow::<crate::table::Stripes>::borrow(&self.stripes)
+                 .under_another_lock(self.addressing.stripe_fingerprint(victim))",
+        ),
+    ),
+    fault("evict-no-bump", "an eviction does not bump the version", Delete),
+    fault("evict-ignores-sweep", "a slot that was swept counts as evicted", IGNORES_SWEEP),
+    fault("evict-uncounted", "an eviction does not count the stamps", Delete),
+    // Sweeps.
+    fault("sweep-no-lock", "a sweep takes no lock", During("lock-skipped")),
+    fault("sweep-early-now", "a sweep reads the generation before it takes the lock", Delay(1)),
+    fault("sweep-last-age", "the last age is swept", Instead("0")),
+    fault(
+        "sweep-plain-store",
+        "a sweep changes the word by a plain store",
+        Condition("{ place.store(new, Release); true }"),
+    ),
+    fault("sweep-uncounted", "a sweep does not count what it clears", Delete),
+    // Inserts into expired slots.
+    fault(
+        "add-swept-no-lock",
+        "an insert into full buckets sweeps them without a lock",
+        During("lock-skipped"),
+    ),
+    fault(
+        "add-swept-early-now",
+        "an insert into full buckets reads the generation before it takes the lock",
+        Delay(1),
+    ),
+    fault("add-swept-relaxed", "an insert into full buckets adds by Relaxed", Weaken(Release)),
+    fault(
+        "add-swept-plain-store",
+        "an insert into an expired slot changes the word by a plain store",
+        Instead("{ word.store(new, Release); true }"),
+    ),
+    fault("add-swept-uncounted", "an insert does not count what it sweeps", Delete),
+    fault("add-stamp-uncounted", "an insert that may sweep does not count its stamp", Delete),
+    fault("add-age-uncounted", "an insert into an empty slot does not count its stamp", Delete),
+    // Advances.
+    fault("advance-no-lock", "two advances run at once", During("lock-skipped")),
+    fault("advance-no-sweep", "an advance does not sweep", Delete),
+    fault("advance-no-pass", "an advance does not pass the locks of the stripes", Delete),
+    fault(
+        "advance-early-sweep",
+        "the next sweep begins before the advance has passed the locks",
+        Delay(1),
+    ),
+    // Moves.
+    fault("move-early-now", "a move reads the generation before it takes the lock", Delay(1)),
+    fault("move-copies-expired", "a move copies what has expired", Condition("false")),
+    fault("move-drop-uncounted", "a move does not count the expired slot that it clears", Delete),
+    fault(
+        "move-drop-ignores-sweep",
+        "an expired slot that was swept counts as replaced by the incoming fingerprint",
+        Instead("{ let _ = $; true }"),
+    ),
+    fault("move-sweep-uncounted", "a move does not count what it sweeps", Delete),
+    fault(
+        "move-ignores-sweep",
+        "a slot that was swept counts as replaced by the incoming fingerprint",
+        Condition("{ let _ = $; false }"),
+    ),
+    fault("move-uncounted-copy", "a copy is not counted whose original was swept", Delete),
+    fault(
+        "move-incoming-uncounted",
+        "a move does not count the stamp of the incoming fingerprint",
+        Delete,
+    ),
+    // Whole tables.
+    fault(
+        "clone-late-pause",
+        "a clone holds up sweeps only when it has copied the words",
+        Delay(2),
+    ),
+    fault("clone-early-now", "a clone reads the generation before the words", Delay(1)),
+    fault("clone-other-time", "a clone starts in the generation of an empty table", Delete),
+    fault("clear-age-uncounted", "`clear` does not count the stamps", Delete),
+];
