@@ -216,7 +216,8 @@ impl<'a> Run<'a> {
             );
         }
         assert_eq!(self.table.clock().len(), Some(visible), "slots are miscounted");
-        for _ in 0..1 << STAMP_BITS {
+        // Twice all ages: a slot that was added late may have missed the first sweep.
+        for _ in 0..2 << STAMP_BITS {
             self.table.advance::<L>();
         }
         let words = self.table.copy_words().expect("memory for a few words");
