@@ -7,8 +7,6 @@
 mod common;
 mod expiry_history;
 
-#[cfg(shuttle)]
-use expiry_history::{Action, Program, Step};
 use expiry_history::{
     Answer, Event, is_linearizable,
     spec::{START, Slots},
@@ -54,22 +52,4 @@ fn the_checker_accepts_what_an_order_explains_and_nothing_else() {
     assert!(judge(&[removed((0, 1)), found((3, 4), false)]));
     assert!(!judge(&[removed((0, 1)), removed((3, 4))]));
     assert!(!judge(&[advance, removed((8, 9))]));
-}
-
-/// Two threads accept one item while it expires, beside an insert that sweeps its bucket. Random
-/// programs seldom do this.
-#[cfg(shuttle)]
-#[test]
-fn what_is_swept_is_not_accepted_in_the_generation_before() {
-    let step = |action, class| Step { action, class };
-    let program = Program {
-        number: 0,
-        filling: vec![(0, START - 1), (1, START), (2, START), (2, START)],
-        threads: vec![
-            vec![step(Action::InsertUnseen, 0), step(Action::IsVisible, 0)],
-            vec![step(Action::Advance, 0)],
-            vec![step(Action::Insert(0), 1), step(Action::InsertUnseen, 0)],
-        ],
-    };
-    shuttle::check_random(move || drop(expiry_history::run_once(&program)), 20_000);
 }

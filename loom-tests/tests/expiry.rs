@@ -269,6 +269,20 @@ fn removal_beside_a_move() {
     beside_a_move("expiry_remove_move", 273, |table, item| table.remove_of::<A>(item, START), 0);
 }
 
+/// Catches a `count_visible` without the right lock.
+#[test]
+fn count_beside_a_move() {
+    let is_one = |table: &Aging, item| table.count_visible::<A>(item) == 1;
+    beside_a_move("expiry_count_move", 2, is_one, 1);
+}
+
+/// Catches an `insert_unseen` under the wrong lock: it misses an item that moves.
+#[test]
+fn unseen_beside_a_move() {
+    let is_seen = |table: &Aging, item| table.insert_unseen::<A>(item) == Ok(None);
+    beside_a_move("expiry_unseen_move", 2, is_seen, 1);
+}
+
 /// Catches a `remove_of` that takes a later item with the same stamp, because it read the
 /// generation before it had the lock.
 #[test]

@@ -83,7 +83,7 @@ impl Table<Aged> {
     pub fn insert_unseen<L: BucketLayout>(&self, pair: Pair) -> Result<Option<u64>, InsertError> {
         let (mut made_room, mut relocations) = (Ok(()), RelocationCount::zero());
         loop {
-            // mutant: unseen-no-lock, unseen-wrong-lock, unseen-early-now
+            // mutant: unseen-no-lock, unseen-wrong-lock
             let guard = self.stripe(pair.fingerprint).lock();
             let now = self.clock.now();
             match self.add_if_unseen::<L>(&guard, now, pair) {

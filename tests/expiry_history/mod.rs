@@ -89,12 +89,18 @@ impl Program {
         let slot = |rng: &mut SmallRng| {
             (rng.random_range(0..CLASSES), START - rng.random_range(0..=u64::from(WINDOW) + 1))
         };
-        let filling = (0..rng.random_range(0..=4)).map(|_| slot(&mut rng)).collect();
+        let filling = (0..rng.random_range(1..=4)).map(|_| slot(&mut rng)).collect();
         let hot = rng.random_range(0..CLASSES);
+        let themed = rng.random_bool(0.7);
         let mut advances = 0;
-        let mut step = |rng: &mut SmallRng| {
+        let mut step = |rng: &mut SmallRng, thread: usize| {
             let class = if rng.random_bool(0.7) { hot } else { rng.random_range(0..CLASSES) };
-            let action = match rng.random_range(0..14) {
+            let kinds = match thread {
+                0 if themed => 0..4,
+                1 if themed => 8..14,
+                _ => 0..14,
+            };
+            let action = match rng.random_range(kinds) {
                 0..3 => Action::IsVisible,
                 3 => Action::Count,
                 4..6 => Action::Insert(rng.random_range(0..=WINDOW)),
@@ -111,7 +117,7 @@ impl Program {
             Step { action, class }
         };
         let threads = (0..2 + usize::from(number % 3 == 0))
-            .map(|_| (0..rng.random_range(2..=4)).map(|_| step(&mut rng)).collect())
+            .map(|thread| (0..rng.random_range(2..=4)).map(|_| step(&mut rng, thread)).collect())
             .collect();
         Self { number, filling, threads }
     }
@@ -131,12 +137,15 @@ impl<'a> Run<'a> {
     fn new(program: &'a Program) -> Self {
         let addressing = Addressing::nested(2, Aged::new(STAMP_BITS, WINDOW, START));
         let table = Table::new(addressing, false).expect("a tiny table");
-        let mut keys = (1_u32..).map(|key| Fingerprint::new(key << STAMP_BITS));
+        // The first two classes have different stripes.
+        let key = |key: u32| Fingerprint::new(key << STAMP_BITS);
         // The last class has a single bucket in half of the programs.
         let alternate = |class| u32::from(class < CLASSES - 1 || program.number % 2 == 0);
         let pairs = std::array::from_fn(|class| {
-            let fingerprint = keys
-                .find(|&key| addressing.alt_bucket(key, 0) == alternate(class))
+            let fingerprint = (1..)
+                .map(|nth| key(2 * nth + class as u32 % 2))
+                .filter(|&key| addressing.alt_bucket(key, 0) == alternate(class))
+                .nth(class)
                 .expect("a fingerprint for these buckets");
             Pair { fingerprint, buckets: [0, alternate(class)] }
         });
@@ -216,8 +225,12 @@ impl<'a> Run<'a> {
             );
         }
         assert_eq!(self.table.clock().len(), Some(visible), "slots are miscounted");
-        // Twice all ages: a slot that was added late may have missed the first sweep.
-        for _ in 0..2 << STAMP_BITS {
+        // A slot that was added late may have missed the first sweep.
+        let is_late = |event: &Event| {
+            matches!(event.answer, Answer::Inserted(_)) && is_beside_an_advance(event, &events)
+        };
+        let rounds = if events.iter().any(is_late) { 2 } else { 1 };
+        for _ in 0..rounds << STAMP_BITS {
             self.table.advance::<L>();
         }
         let words = self.table.copy_words().expect("memory for a few words");
@@ -267,6 +280,16 @@ fn show(filled: &Slots, events: &[Event]) -> String {
     text
 }
 
+/// Whether an advance of another thread overlapped a call.
+fn is_beside_an_advance(event: &Event, events: &[Event]) -> bool {
+    events.iter().any(|other| {
+        matches!(other.answer, Answer::Advanced(_))
+            && other.start < event.end
+            && event.start < other.end
+            && other.start != event.start
+    })
+}
+
 /// How often each kind of answer was seen, and how often beside an advance.
 #[derive(Default)]
 pub struct Sights(BTreeMap<&'static str, [usize; 2]>);
@@ -275,12 +298,7 @@ impl Sights {
     fn of(events: &[Event]) -> Self {
         let mut sights = Self::default();
         for event in events {
-            let is_beside = events.iter().any(|other| {
-                matches!(other.answer, Answer::Advanced(_))
-                    && other.start < event.end
-                    && event.start < other.end
-                    && other.start != event.start
-            });
+            let is_beside = is_beside_an_advance(event, events);
             let name = match event.answer {
                 Answer::IsVisible(true) => "hit",
                 Answer::IsVisible(false) => "miss",
@@ -377,7 +395,7 @@ pub fn run() {
     let schedules = variable("GUIRA_SCHEDULES").unwrap_or(20) as usize;
     let sights = Arc::new(Mutex::new(Sights::default()));
     let only = variable("GUIRA_PROGRAM");
-    for number in 0..variable("GUIRA_PROGRAMS").unwrap_or(3_000) {
+    for number in 0..variable("GUIRA_PROGRAMS").unwrap_or(5_000) {
         let number = only.unwrap_or(number);
         let program = Program::numbered(number);
         let seen = Arc::clone(&sights);

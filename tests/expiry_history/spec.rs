@@ -57,9 +57,9 @@ impl Specification for Ages {
     }
 }
 
-/// Whether a slot is visible in this generation.
+/// Whether a slot is visible in this generation, or will be.
 fn is_visible(now: u64, generation: u64) -> bool {
-    generation <= now && now - generation <= u64::from(WINDOW)
+    now.saturating_sub(generation) <= u64::from(WINDOW)
 }
 
 /// The contents after a call that decided by the generation `now`, if it can have had this answer.

@@ -50,11 +50,6 @@ pub(super) const FAULTS: &[Fault] = &[
     fault("unseen-no-lock", "`insert_unseen` takes no lock", During("lock-skipped")),
     fault("unseen-wrong-lock", "`insert_unseen` takes another stripe's lock", OTHER_LOCK_OF_A_PAIR),
     fault(
-        "unseen-early-now",
-        "`insert_unseen` reads the generation before it takes the lock",
-        Delay(1),
-    ),
-    fault(
         "unseen-kept-now",
         "`insert_unseen` keeps the generation while it makes room",
         After(
