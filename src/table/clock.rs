@@ -31,9 +31,10 @@
 //!    again.
 //! 5. **`insert_unseen`**: under the stripe's lock, read the generation; then add to a slot that is
 //!    empty or expired, unless there is a visible match. After every pause, start again.
-//! 6. **Refresh**: under the stripe's lock, read the generation, bump the version, and replace the
-//!    stamp of the *oldest* visible match by one compare-and-swap. **Remove** names the generation:
-//!    under the lock, if that is visible, bump the version and clear a slot with its stamp.
+//! 6. **Refresh**: under the stripe's lock, read the generation and the words, bump the version,
+//!    and replace the stamp of the *oldest* visible match by one compare-and-swap. **Remove** names
+//!    the generation: under the lock, if that is visible, bump the version and clear a slot with
+//!    its stamp.
 //! 7. **Advance**, one thread at a time: complete a sweep of all buckets that began after the last
 //!    advance had passed the locks; publish the next generation; then acquire and release every
 //!    stripe, one after the other. Only then a new sweep may begin.
@@ -50,6 +51,15 @@
 //! So a decision about expiry that is made and acted upon under a lock is at most one generation
 //! old. A decision that a thread makes without a lock can be arbitrarily old: it may be suspended
 //! for M generations, and then sweep what is visible.
+//!
+//! One generation old is still too old to tell what is there: a slot that is visible in the
+//! generation n, which a holder of the stripe has read, may be swept in n + 1 by a holder of
+//! another lock. So `insert_unseen`, `refresh` and `count` read the generation again after the
+//! words, and start again if it has changed. (Otherwise a refresh could find its own copy swept,
+//! and take that of an alias, which is stamped in n already, for the oldest one. It would return
+//! that the item was refreshed, and a removal of the alias would take the only copy.) A refresh
+//! whose copy is swept after that does the same. If it has taken an older copy, that has expired,
+//! too, and is no longer needed.
 //!
 //! # Why nothing visible is swept
 //!

@@ -138,10 +138,16 @@ impl Table<Aged> {
     pub fn refresh<L: BucketLayout>(&self, pair: Pair) -> bool {
         // mutant: refresh-no-lock, refresh-wrong-lock, refresh-early-now
         let guard = self.stripe(pair.fingerprint).lock();
-        let now = self.clock.now();
-        let stamped = pair.with_value(self.clock.stamp(now)).fingerprint;
         loop {
+            let now = self.clock.now();
+            let stamped = pair.with_value(self.clock.stamp(now)).fingerprint;
             let words = self.both(pair).map(|word| word.load_to_change(Acquire));
+            // A sweep of the next generation may have cleared the caller's copy, and the copy that
+            // is left may be an alias's.
+            // mutant: refresh-no-now-validation
+            if !self.clock.validate(now) {
+                continue;
+            }
             let marks = self.visible_in::<L>(now, pair, words);
             // mutant: refresh-any
             let Some((place, oldest)) = self.oldest::<L>(now, words, marks) else { return false };
