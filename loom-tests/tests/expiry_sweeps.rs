@@ -347,14 +347,14 @@ fn clone_beside_an_advance() {
 /// begins is in it and cannot be found.
 #[test]
 fn clone_beside_an_advance_and_an_insert() {
-    check("expiry_clone_insert", 472, &["with", "without"], |seen| {
+    check("expiry_clone_insert", 2_300, &["with", "without"], |seen| {
         let table = aging();
         let new = item(&table, BOTH, 0, 0);
         let cloner = spawn(&table, |table| table.try_clone::<A>(false).expect("memory").0);
-        let advancer = spawn(&table, |table| table.advance::<A>());
-        assert!(table.insert_for::<A>(new, WINDOW).is_ok());
+        let inserter = spawn(&table, move |table| table.insert_for::<A>(new, WINDOW));
+        table.advance::<A>();
         let clone = cloner.join().unwrap();
-        advancer.join().unwrap();
+        assert!(inserter.join().unwrap().is_ok());
         let is_in = seen.note_if(copies(&clone, new) == 1, "with", "without");
         assert_eq!(clone.is_visible::<A>(new), is_in, "an item is in the clone, and is not found");
         assert_ends(&clone);
@@ -375,6 +375,21 @@ fn removal_beside_an_advance() {
         assert!(remover.join().unwrap(), "a visible item was not removed");
         assert_eq!((table.is_visible::<A>(item), table.clock().len()), (false, Some(0)));
         seen.note("done");
+        assert_ends(&table);
+    });
+}
+
+/// Catches a `clear` that does not count what it clears.
+#[test]
+fn clear_beside_an_insert() {
+    check("expiry_clear", 11, &["kept", "cleared"], |seen| {
+        let table = aging();
+        let item = item(&table, BOTH, 0, 0);
+        put(&table, item, START, 0);
+        let inserter = spawn(&table, move |table| table.insert_for::<A>(item, WINDOW));
+        let cleared = table.clear::<A>();
+        assert!(inserter.join().unwrap().is_ok());
+        seen.note_if(cleared == 1, "kept", "cleared");
         assert_ends(&table);
     });
 }

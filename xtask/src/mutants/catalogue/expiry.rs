@@ -13,6 +13,10 @@ use super::{
 /// A step that was to clear a slot does not notice that a sweep has taken it.
 const IGNORES_SWEEP: Change = Condition("$ | true");
 
+/// Why an eviction without the right lock survives.
+const TWO_BUMPS: &str = "a move tolerates that its original goes. Two bumps can become one, which \
+                         only a lookup beside two writers could see";
+
 pub(super) const FAULTS: &[Fault] = &[
     // Lookups.
     fault("age-late-now", "a lookup first reads the generation after the words", Delay(1)),
@@ -121,14 +125,16 @@ pub(super) const FAULTS: &[Fault] = &[
         Instead("{ let _ = $; true }"),
     ),
     // `insert_evicting`.
-    fault("evict-no-lock", "`insert_evicting` takes no lock", During("lock-skipped")),
+    fault("evict-no-lock", "`insert_evicting` takes no lock", During("lock-skipped"))
+        .survives(TWO_BUMPS),
     fault(
         "evict-wrong-lock",
         "`insert_evicting` takes the lock of another stripe than the victim's",
         Instead(
             "core::borrow::Borrow::<crate::table::Stripes>::borrow(&self.stripes)
                  .under_another_lock(self.addressing.stripe_fingerprint(victim))",
-        ),
+        )
+        .survives(TWO_BUMPS),
     ),
     fault("evict-no-bump", "an eviction does not bump the version", Delete),
     fault("evict-ignores-sweep", "a slot that was swept counts as evicted", IGNORES_SWEEP),
