@@ -6,7 +6,7 @@
 //! next one. (A window that is filled and then drained leaves the memory idle at each turn: it
 //! takes 1.2 times as long as the bare memory accesses, the rolling window 1.0 times.)
 
-use super::{Alone, Kernel, Pair, Table, mix};
+use super::{Aged, Alone, Kernel, Pair, Table, mix};
 use crate::{
     bucket::{BucketLayout, Fingerprint},
     sync::Word,
@@ -295,5 +295,46 @@ impl<N: Alone> Table<N> {
     #[inline]
     pub(super) fn look_up<L: BucketLayout, const VALUES: bool>(&self, pair: Pair) -> Option<u16> {
         if VALUES { self.get::<L>(pair) } else { self.contains::<L>(pair).then_some(0) }
+    }
+}
+
+/// Largest number of items between two reads of the generation.
+const AGED_ROUND: usize = if cfg!(any(loom, shuttle)) { 2 } else { 512 };
+
+impl Table<Aged> {
+    /// Looks up the hashes of a batch: [`is_visible`](Self::is_visible) for each. Returns the
+    /// number of items that were found.
+    pub(crate) fn visible_each<L: BucketLayout>(
+        &self,
+        kernel: Kernel,
+        hashes: &mut Hashes<'_>,
+        answers: &mut Answers<'_>,
+    ) -> usize {
+        let (mut block, mut stamps) = ([0; AGED_ROUND], [None; AGED_ROUND]);
+        let (mut position, mut count, seed) = (0, 0, hashes.seed);
+        loop {
+            let round = hashes.next(&mut block);
+            if round.is_empty() {
+                return count;
+            }
+            let stamps = &mut stamps[..round.len()];
+            // mutant: age-batch-late-now
+            let now = self.clock().generation();
+            self.get_each::<L>(kernel, &mut Hashes::new(Source::Slice(round), seed), stamps);
+            // mutant: age-batch-no-now-validation
+            let unchanged = self.clock().validate(now);
+            for (&hash, stamp) in round.iter().zip(&*stamps) {
+                let found = match *stamp {
+                    None if unchanged => false,
+                    Some(stamp) if self.clock().shows(now, stamp) => true,
+                    // Another copy may be visible.
+                    // mutant: age-batch-first-only
+                    _ => self.is_visible::<L>(self.addressing.pair::<L>(mix(hash, seed))),
+                };
+                answers.set(position, found.then_some(0));
+                position += 1;
+                count += usize::from(found);
+            }
+        }
     }
 }

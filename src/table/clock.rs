@@ -19,8 +19,8 @@
 //!
 //! 1. **Look up**: read the generation, the version, both words, the version again, and the
 //!    generation again. A visible match is a hit. Without one, the item is absent if neither the
-//!    version nor the generation has changed; otherwise retry. (If there is no match with any
-//!    stamp, the version alone decides.)
+//!    version nor the generation has changed; otherwise retry.
+//!    (A batch may read the generation before and after all of its items.)
 //! 2. **Add**, by `insert`: read the generation, and add to an empty slot, without a lock.
 //! 3. **Sweep**: under a lock, read the generation; then clear the expired slots of a word by one
 //!    compare-and-swap. The lock is any stripe's, or `sweeping`. No version is bumped.
@@ -91,8 +91,7 @@
 //! The generation must be validated. Say that a lookup reads 20, and is suspended. The item, which
 //! is in the table throughout, is refreshed in the generation 22. The stamp of 22 looks M - 2
 //! generations old. (A match that looks visible although it has expired meanwhile is a hit, which
-//! the lookup's start permits. If there is no match with any stamp, the item's was cleared by a
-//! sweep, which takes only what is not visible, or by a step that bumps.)
+//! the lookup's start permits.)
 //!
 //! *Refreshing.* A refresh is a removal of a fingerprint with the old stamp, and an insert of one
 //! with the new stamp. It bumps, so a miss is correct in between: compare the argument for
@@ -208,6 +207,12 @@ impl Generations {
     #[inline]
     pub(super) fn is_visible(&self, now: u64, generation: u64) -> bool {
         generation <= now && now - generation <= self.window.into()
+    }
+
+    /// Returns whether a slot with this stamp is visible.
+    #[inline]
+    pub(super) fn shows(&self, now: u64, stamp: u16) -> bool {
+        self.age(now, stamp) <= self.window
     }
 
     /// The age of a slot with this stamp.

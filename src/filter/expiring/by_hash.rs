@@ -184,7 +184,7 @@ impl ByHash<'_, Expiring> {
     fn contains_each(self, len: usize, batch: impl Batch, mut answers: Answers<'_>) -> usize {
         let engine = self.expiring();
         if len >= MIN_BATCH {
-            return self.with(batch, |hashes| engine.contains_each(len, hashes, answers));
+            return self.with(batch, |hashes| engine.contains_each(hashes, answers));
         }
         let mut count = 0;
         for (position, hash) in batch.hashes().enumerate() {

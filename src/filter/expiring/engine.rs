@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     InsertError, Layout,
-    bucket::with_layout,
+    bucket::with_valued_layout,
     table::{Aged, Answers, Hashes, PendingInserts},
 };
 
@@ -37,7 +37,7 @@ impl Expiring {
     }
 
     pub(super) fn insert_for(&self, mixed: u64, life: u32) -> Result<u64, InsertError> {
-        with_layout!(self.layout, L => {
+        with_valued_layout!(self.layout, L => {
             let pair = self.table.addressing().pair::<L>(mixed);
             self.table.prefetch(pair);
             self.table.insert_for::<L>(pair, life)
@@ -46,14 +46,14 @@ impl Expiring {
 
     /// Inserts an item with the stamp of a generation that the caller has read.
     pub(super) fn insert_at(&self, mixed: u64, generation: u64) -> Result<(), InsertError> {
-        with_layout!(self.layout, L => {
+        with_valued_layout!(self.layout, L => {
             let pair = self.table.addressing().pair::<L>(mixed);
             self.table.insert::<L>(pair.with_value(self.table.clock().stamp(generation)))
         })
     }
 
     pub(super) fn insert_unique(&self, mixed: u64) -> Result<Option<u64>, InsertError> {
-        with_layout!(self.layout, L => {
+        with_valued_layout!(self.layout, L => {
             let pair = self.table.addressing().pair::<L>(mixed);
             self.table.prefetch_with_stripe(pair);
             self.table.insert_unseen::<L>(pair)
@@ -62,7 +62,7 @@ impl Expiring {
 
     /// Returns whether a visible item was replaced.
     pub(super) fn insert_evicting(&self, mixed: u64) -> bool {
-        with_layout!(self.layout, L => {
+        with_valued_layout!(self.layout, L => {
             let pair = self.table.addressing().pair::<L>(mixed);
             self.table.prefetch(pair);
             let (_, evicted) = self.table.insert_evicting::<L>(pair);
@@ -72,13 +72,13 @@ impl Expiring {
 
     #[inline]
     pub(super) fn contains(&self, mixed: u64) -> bool {
-        with_layout!(self.layout, L => {
+        with_valued_layout!(self.layout, L => {
             self.table.is_visible::<L>(self.table.addressing().pair::<L>(mixed))
         })
     }
 
     pub(super) fn refresh(&self, mixed: u64) -> bool {
-        with_layout!(self.layout, L => {
+        with_valued_layout!(self.layout, L => {
             let pair = self.table.addressing().pair::<L>(mixed);
             self.table.prefetch_with_stripe(pair);
             self.table.refresh::<L>(pair)
@@ -86,7 +86,7 @@ impl Expiring {
     }
 
     pub(super) fn remove(&self, mixed: u64, generation: u64) -> bool {
-        with_layout!(self.layout, L => {
+        with_valued_layout!(self.layout, L => {
             let pair = self.table.addressing().pair::<L>(mixed);
             self.table.prefetch_with_stripe(pair);
             self.table.remove_of::<L>(pair, generation)
@@ -94,7 +94,7 @@ impl Expiring {
     }
 
     pub(super) fn count(&self, mixed: u64) -> usize {
-        with_layout!(self.layout, L => {
+        with_valued_layout!(self.layout, L => {
             let pair = self.table.addressing().pair::<L>(mixed);
             self.table.prefetch_with_stripe(pair);
             self.table.count_visible::<L>(pair)
@@ -116,7 +116,7 @@ impl Expiring {
             Ok(()) => *count += 1,
             Err(error) => failed(position, error),
         };
-        with_layout!(self.layout, L => {
+        with_valued_layout!(self.layout, L => {
             self.table.for_each_pair::<L>(hashes, |position, pair| {
                 pending.insert::<L>(&self.table, position, pair.with_value(stamp), &mut done);
             });
@@ -131,7 +131,7 @@ impl Expiring {
         added: &mut [bool],
         failed: &mut Failed<'_>,
     ) {
-        with_layout!(self.layout, L => {
+        with_valued_layout!(self.layout, L => {
             self.table.for_each_pair::<L>(hashes, |position, pair| {
                 match self.table.insert_unseen::<L>(pair) {
                     Ok(generation) => added[position] = generation.is_some(),
@@ -141,29 +141,18 @@ impl Expiring {
         });
     }
 
-    /// Writes which items were found, and returns their number. There are `len` items.
-    pub(super) fn contains_each(
-        &self,
-        _len: usize,
-        hashes: &mut Hashes<'_>,
-        mut answers: Answers<'_>,
-    ) -> usize {
-        let mut count = 0;
-        with_layout!(self.layout, L => {
-            self.table.for_each_pair::<L>(hashes, |position, pair| {
-                let found = self.table.is_visible::<L>(pair);
-                answers.set(position, found.then_some(0));
-                count += usize::from(found);
-            });
-        });
-        count
+    /// Writes which items were found, and returns their number.
+    pub(super) fn contains_each(&self, hashes: &mut Hashes<'_>, mut answers: Answers<'_>) -> usize {
+        with_valued_layout!(self.layout, L => {
+            self.table.visible_each::<L>(self.kernel, hashes, &mut answers)
+        })
     }
 
     pub(super) fn advance(&self) -> u64 {
-        with_layout!(self.layout, L => self.table.advance::<L>())
+        with_valued_layout!(self.layout, L => self.table.advance::<L>())
     }
 
     pub(super) fn sweep(&self, buckets: u64) -> u64 {
-        with_layout!(self.layout, L => self.table.sweep::<L>(buckets))
+        with_valued_layout!(self.layout, L => self.table.sweep::<L>(buckets))
     }
 }
