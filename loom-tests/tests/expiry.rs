@@ -200,7 +200,7 @@ fn refresh_beside_the_removal_of_an_alias() {
         assert!(refresher.join().unwrap(), "there was a visible copy throughout");
         table.advance::<A>();
         assert!(table.is_visible::<A>(item), "a refreshed item expired too early");
-        assert_eq!(table.clock().len(), Some(1));
+        assert_eq!(table.clock().visible_slots(), Some(1));
         seen.note("done");
         assert_ends(&table);
     });

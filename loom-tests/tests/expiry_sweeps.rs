@@ -373,7 +373,7 @@ fn removal_beside_an_advance() {
         let remover = spawn(&table, move |table| table.remove_of::<A>(item, START));
         table.advance::<A>();
         assert!(remover.join().unwrap(), "a visible item was not removed");
-        assert_eq!((table.is_visible::<A>(item), table.clock().len()), (false, Some(0)));
+        assert_eq!((table.is_visible::<A>(item), table.clock().visible_slots()), (false, Some(0)));
         seen.note("done");
         assert_ends(&table);
     });

@@ -99,7 +99,7 @@ impl<N: Content> Storage for Fixed<N> {
     }
 
     fn len(&self, counted: i64) -> i64 {
-        self.table.clock().len().unwrap_or(counted)
+        self.table.clock().visible_slots().unwrap_or(counted)
     }
 
     fn capacity(&self) -> usize {

@@ -42,9 +42,9 @@
 //! # What a lock tells about the time
 //!
 //! *If a thread acquires a stripe's lock and then reads the generation n, no thread reads n + 2
-//! before the lock is released.* The advance to n + 1 acquires this lock after it has published n +
-//! 1. If it did so before the thread, the thread would have read n + 1 at least. So it does so
-//! later, and waits for the release. The advance to n + 2 begins after that. (A holder of
+//! before the lock is released.* The advance to n + 1 acquires this lock after it has published
+//! that generation. If it did so before the thread, the thread would have read n + 1 at least. So
+//! it does so later, and waits for the release. The advance to n + 2 begins after that. (A holder of
 //! `sweeping` that finds buckets to sweep reads n while no thread reads n + 1: the clock does not
 //! tick before they have been swept.)
 //!
@@ -304,7 +304,7 @@ impl Clock for Generations {
         self.count_swept::<L>(word, L::LANES.highs() & !L::LANES.zeros(word));
     }
 
-    fn len(&self) -> Option<i64> {
+    fn visible_slots(&self) -> Option<i64> {
         let now = self.generation();
         Some((0..=self.window.into()).map(|age| self.counts.sum(self.stamp(now - age))).sum())
     }

@@ -30,7 +30,7 @@ pub trait Clock: Debug + Send + Sync {
     fn count_cleared<L: BucketLayout>(&self, word: u64);
 
     /// The number of visible slots, if slots expire. Exact if no writer runs.
-    fn len(&self) -> Option<i64>;
+    fn visible_slots(&self) -> Option<i64>;
 
     /// The window and the generation, if slots expire.
     fn read(&self) -> Option<(u32, u64)>;
@@ -71,7 +71,7 @@ impl Clock for () {
     fn count_cleared<L: BucketLayout>(&self, _word: u64) {}
 
     #[inline]
-    fn len(&self) -> Option<i64> {
+    fn visible_slots(&self) -> Option<i64> {
         None
     }
 
