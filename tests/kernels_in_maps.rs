@@ -136,7 +136,9 @@ fn beside_writers(map: &CuckooMap<Part>) {
     let rounds = scaled(100, 300);
     let mut rng = rng(map.slots() as u64);
     let items: Vec<u64> = (0..map.capacity() / 2).map(|_| rng.random()).collect();
-    items.iter().for_each(|item| map.insert(item, values(*item)[0]).expect("half of the room"));
+    for item in &items {
+        map.insert(item, values(*item)[0]).expect("half of the room");
+    }
     // Aliases may have each other's values.
     let is_alone = |item: &&u64| map.count(*item) == 1;
     let alone: Vec<u64> = items.iter().filter(is_alone).copied().take(1_100).collect();
@@ -160,7 +162,9 @@ fn beside_writers(map: &CuckooMap<Part>) {
                         assert!(map.replace(item, values[from], values[to]), "{item} is missing");
                     }
                 }
-                few.into_iter().for_each(|other| assert!(map.remove(other, 0), "{other}"));
+                for other in few {
+                    assert!(map.remove(other, 0), "{other}");
+                }
                 turns.fetch_add(1, Relaxed);
             }
         });

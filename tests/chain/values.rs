@@ -94,9 +94,10 @@ fn changes(segments: usize, seed: u64, steps: usize) -> (Chain<Valued>, Items) {
         let value = rng.random_range(0..1 << VALUE_BITS);
         if rng.random_bool(if swell { 0.6 } else { 0.2 }) {
             let item = (rng.next_u64(), value);
-            let added = match rng.random() {
-                true => chain.insert(item).is_ok(),
-                false => chain.get_or_insert(item) == Ok(None),
+            let added = if rng.random() {
+                chain.insert(item).is_ok()
+            } else {
+                chain.get_or_insert(item) == Ok(None)
             };
             if added {
                 items.add(item);

@@ -49,7 +49,7 @@ fn call<L: BucketLayout>(
         Action::ContainsValue => Answer::Holds(class, table.contains_value::<L>(pair)),
         Action::Replace(from) => {
             let aliases = world.classes[class].aliases;
-            let new = (from..).map(|new| new % CLASSES).find(|&new| aliases[new]);
+            let new = (from..from + CLASSES).map(|new| new % CLASSES).find(|&new| aliases[new]);
             let new = new.expect("a class is an alias of itself");
             Answer::Replace(new, table.replace::<L>(pair, new as u16))
         }
