@@ -117,7 +117,7 @@ impl Program {
             advances += usize::from(is_advance && action == Action::Advance);
             Step { action, class }
         };
-        let threads = (0..2 + usize::from(number % 3 == 0))
+        let threads = (0..2 + usize::from(number.is_multiple_of(3)))
             .map(|thread| (0..rng.random_range(2..=4)).map(|_| step(&mut rng, thread)).collect())
             .collect();
         Self { number, filling, threads }
@@ -141,7 +141,7 @@ impl<'a> Run<'a> {
         // The first two classes have different stripes.
         let key = |key: u32| Fingerprint::new(key << STAMP_BITS);
         // The last class has a single bucket in half of the programs.
-        let alternate = |class| u32::from(class < CLASSES - 1 || program.number % 2 == 0);
+        let alternate = |class| u32::from(class < CLASSES - 1 || program.number.is_multiple_of(2));
         let pairs = std::array::from_fn(|class| {
             let fingerprint = (1..)
                 .map(|nth| key(2 * nth + class as u32 % 2))
