@@ -123,7 +123,8 @@ pub fn run(size: Size) -> Result<String, Failure> {
     ];
     let text = report::report(&workload, &rows);
     let overflows: u64 = stages.iter().map(Dedup::overflows).sum();
-    check(&rows, rate, overflows).map_err(|what| Failure::WrongAnswer(format!("{what}\n\n{text}")))?;
+    check(&rows, rate, overflows)
+        .map_err(|what| Failure::WrongAnswer(format!("{what}\n\n{text}")))?;
     Ok(text)
 }
 

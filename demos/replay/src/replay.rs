@@ -46,8 +46,7 @@ pub fn replay(workload: &Workload, seen: &dyn Seen, threads: usize) -> Outcome {
     let start = Instant::now();
     let answers: Vec<Vec<bool>> = thread::scope(|scope| {
         let run = &run;
-        let threads: Vec<_> =
-            (0..threads).map(|thread| scope.spawn(move || run(thread))).collect();
+        let threads: Vec<_> = (0..threads).map(|thread| scope.spawn(move || run(thread))).collect();
         threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
     });
     let speed = workload.len() as f64 / start.elapsed().as_secs_f64() / 1e6;

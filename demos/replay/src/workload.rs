@@ -195,8 +195,7 @@ mod tests {
     #[test]
     fn of_two_threads_one_may_accept_a_message() {
         let deliveries = vec![0, 0];
-        let workload =
-            Workload { deliveries, messages: 1, per_tick: 2, window: 1, remembered: 1 };
+        let workload = Workload { deliveries, messages: 1, per_tick: 2, window: 1, remembered: 1 };
         let check = |answers: [bool; 2]| workload.check(&answers.map(|answer| vec![answer]));
         assert_eq!(check([false, true]), Mistakes { accepted: 0, refused: 0, due: 1 });
         assert_eq!(check([true, true]).accepted, 1);
