@@ -162,6 +162,11 @@
 //! key is inserted before it is published and removed after it is withdrawn, one removal for one
 //! insert. [`docs::caches`] has recipes, also for threads that create and delete the same keys.
 //!
+//! # Items that expire
+//!
+//! [`ExpiringFilter`] finds an item for a window of time after its insert. [`docs::expiry`] has
+//! recipes for replay protection, deduplication, and idle flows.
+//!
 //! # Saving, cloning, clearing
 //!
 //! [`save`](Filter::save), [`to_bytes`](Filter::to_bytes), [`snapshot`](Filter::snapshot), and
