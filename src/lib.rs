@@ -117,7 +117,7 @@
 //!
 //! An [`ExpiringFilter`] finds an item for a window of generations after its insert, and then
 //! forgets it: for duplicates in a stream, or replayed tokens. The caller begins each generation,
-//! or lets a [`Ticker`] do so by a clock.
+//! or lets a [`Ticker`] do so by a clock. [`docs::expiry`] is a guide, with recipes.
 //!
 //! ```
 //! use guira::ExpiringFilter;
@@ -161,11 +161,6 @@
 //! A filter in front of a store answers for keys that the store does not have. It is right if each
 //! key is inserted before it is published and removed after it is withdrawn, one removal for one
 //! insert. [`docs::caches`] has recipes, also for threads that create and delete the same keys.
-//!
-//! # Items that expire
-//!
-//! [`ExpiringFilter`] finds an item for a window of time after its insert. [`docs::expiry`] has
-//! recipes for replay protection, deduplication, and idle flows.
 //!
 //! # Saving, cloning, clearing
 //!
