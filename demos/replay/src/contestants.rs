@@ -15,6 +15,7 @@ use guira::{BuildError, DefaultHashBuilder};
 use crate::{
     dedup::{Dedup, Outcome},
     token_log::{FilterTokenLog, TokenLog},
+    with_room,
 };
 
 /// Remembers ids for a window of ticks.
@@ -68,7 +69,8 @@ const ISSUED: SystemTime = SystemTime::UNIX_EPOCH;
 
 /// Builds a log of tokens.
 pub fn token_log(needs: Needs) -> Result<FilterTokenLog, BuildError> {
-    FilterTokenLog::new(ISSUED, LIFETIME, (needs.items, needs.window, needs.rate))
+    let tokens = with_room(needs.items);
+    FilterTokenLog::new(ISSUED, LIFETIME, (tokens, needs.window, needs.rate))
 }
 
 impl Seen for FilterTokenLog {

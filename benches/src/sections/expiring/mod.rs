@@ -31,11 +31,11 @@ pub struct Expiring {
 
 impl Section for Expiring {
     fn measure(&mut self, bench: &Bench) {
-        self.space.measure(bench);
         for bytes in [SMALL, bench.bytes] {
             self.sweeps.measure(bench, bytes);
             self.operations.measure(bench, bytes);
         }
+        self.space.measure(bench);
     }
 
     fn report(&self, results: &mut Results) {

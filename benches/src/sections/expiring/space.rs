@@ -19,9 +19,11 @@ use crate::{
 /// Windows, and the target rates of the layouts with 4 slots and stamps for these windows.
 const CASES: [(u32, f64); 2] = [(13, 0.002), (5, 0.001)];
 
-/// Items that are remembered at one time. `cuckoo-clock` rounds the number of its buckets up to a
-/// power of two: with 94 % of one, it gets as few as it can hold.
-const ITEMS: u64 = (1 << 21) * 94 / 100;
+/// Slots of `cuckoo-clock`, which rounds the number of its buckets up to a power of two.
+const SLOTS: u64 = 1 << 21;
+
+/// Items that are remembered at one time, in per cent of these slots: as many as fit.
+const LOAD: u64 = 94;
 
 /// Lookups of absent items behind one rate.
 const LOOKUPS: u64 = 4_000_000;
@@ -92,7 +94,8 @@ impl Space {
         bench.cores.pin(0);
         for (window, rate) in CASES {
             bench.say(format!("expiring, bits per item, window of {window}"));
-            let stream = Stream { window, of_generation: ITEMS / u64::from(window + 1) };
+            let items = bench.mode.pick(SLOTS / 16, SLOTS, SLOTS) * LOAD / 100;
+            let stream = Stream { window, of_generation: items / u64::from(window + 1) };
             let own = guira(stream, rate);
             let rate = own.rate;
             self.0.push(own);
@@ -131,19 +134,21 @@ fn guira(stream: Stream, rate: f64) -> Row {
         },
     );
     assert_eq!(filter.len() as u64, remembered.end - remembered.start, "no slot leaks");
-    let bytes = filter.size_in_bytes();
+    // The buckets alone: without the address space for their alignment.
+    let bytes = 8 * filter.slots() / filter.layout().slots_per_bucket() as usize;
     stream.row("guira `ExpiringFilter`", bytes, remembered, |key| filter.by_hash().contains(key))
 }
 
 /// Its smallest filter with at most about this rate.
 fn cuckoo_clock(stream: Stream, rate: f64) -> Row {
     let before = memory::held();
+    let items = stream.of_generation as usize * (stream.window as usize + 1);
     let bits = |bits: u32| (bits as usize).try_into().expect("1 to 32 bits");
     let ttl = NonZeroU32::new(stream.window + 1).expect("a sum is not zero");
     let ttl_bits = bits((stream.window + 1).ilog2() + 1);
     // Lookups compare with two buckets of four slots.
     let fingerprint_bits = bits((8.0 / rate).log2().round() as u32);
-    let configuration = CuckooConfiguration::builder(ITEMS as usize)
+    let configuration = CuckooConfiguration::builder(items)
         .fingerprint_bits(fingerprint_bits)
         .with_ttl(TtlConfig { ttl, ttl_bits })
         .build()
@@ -164,7 +169,8 @@ fn cuckoo_clock(stream: Stream, rate: f64) -> Row {
 /// by the others at least.
 fn rotating(stream: Stream, rate: f64) -> Row {
     let items = stream.of_generation * u64::from(stream.window);
-    let mut bits_per_item = 8.0;
+    // What a Bloom filter needs that is not blocked.
+    let mut bits_per_item = 1.44 * (2.0 / rate).log2();
     loop {
         let bytes = (bits_per_item * items as f64 / 8.0) as usize;
         let mut filters = [Sbbf::new(bytes), Sbbf::new(bytes)];
