@@ -61,8 +61,8 @@ impl Seen for Dedup {
     }
 }
 
-/// Lifetime of the tokens in this replay.
-const LIFETIME: Duration = Duration::from_secs(600);
+/// Lifetime of the tokens in this replay. A tick is 50 seconds.
+const LIFETIME: Duration = Duration::from_secs(650);
 
 /// When the log begins to remember, and all tokens are issued.
 const ISSUED: SystemTime = SystemTime::UNIX_EPOCH;

@@ -94,7 +94,7 @@ mod tests {
     use super::{FilterTokenLog, TokenLog, TokenReuseError};
     use std::time::{Duration, SystemTime};
 
-    const LIFETIME: Duration = Duration::from_secs(60);
+    const LIFETIME: Duration = Duration::from_secs(90);
     const START: SystemTime = SystemTime::UNIX_EPOCH;
 
     fn log(tokens: usize) -> FilterTokenLog {

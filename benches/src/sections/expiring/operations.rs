@@ -150,11 +150,12 @@ impl Operation {
                 Self::Insert | Self::InsertUnique => {
                     let block = keys.range(new + first..new + first + BATCH as u64);
                     let mut generations = Vec::with_capacity(BATCH);
-                    clock.time(&block, |block| match self {
-                        Self::Insert => {
-                            generations.extend(block.iter().map(|&k| Some(table.insert(k))))
-                        }
-                        _ => generations.extend(block.iter().map(|&k| table.insert_unique(k))),
+                    let insert = |key| match self {
+                        Self::Insert => Some(table.insert(key)),
+                        _ => table.insert_unique(key),
+                    };
+                    clock.time(&block, |block| {
+                        generations.extend(block.iter().map(|&key| insert(key)));
                     });
                     // The load stays the same.
                     for (&key, generation) in block.iter().zip(generations) {

@@ -155,7 +155,9 @@ fn cuckoo_clock(stream: Stream, rate: f64) -> Row {
         .expect("a small number of items");
     let filter = CuckooFilter::new(configuration, DefaultHashBuilder::with_seed(1));
     let remembered = stream.run(
-        |key| drop(filter.insert(&key)),
+        |key| {
+            filter.insert(&key);
+        },
         || {
             filter.scan_and_update_ttl();
         },
@@ -176,7 +178,9 @@ fn rotating(stream: Stream, rate: f64) -> Row {
         let mut filters = [Sbbf::new(bytes), Sbbf::new(bytes)];
         for (filter, first) in filters.iter_mut().zip([0, items]) {
             KEYS.blocks(first..first + items, |block| {
-                block.iter().for_each(|&key| filter.insert(key));
+                for &key in block {
+                    filter.insert(key);
+                }
             });
         }
         let end = 2 * items;
