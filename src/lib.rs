@@ -117,7 +117,7 @@
 //!
 //! An [`ExpiringFilter`] finds an item for a window of generations after its insert, and then
 //! forgets it: for duplicates in a stream, or replayed tokens. The caller begins each generation,
-//! or lets a [`Ticker`] do so by a clock.
+//! or lets a [`Ticker`] do so by a clock. [`docs::expiry`] is a guide, with recipes.
 //!
 //! ```
 //! use guira::ExpiringFilter;

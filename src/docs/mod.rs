@@ -1,11 +1,14 @@
-//! Guides: how the filter works, how to use it beside a cache or a store, and what has been
-//! checked.
+//! Guides: how the filter works, how to use it beside a cache or a store or for items that expire,
+//! and what has been checked.
 
 #[doc = include_str!("caches.md")]
 pub mod caches {}
 
 #[doc = include_str!("design.md")]
 pub mod design {}
+
+#[doc = include_str!("expiry.md")]
+pub mod expiry {}
 
 #[doc = include_str!("limits.md")]
 pub mod limits {}

@@ -4,6 +4,7 @@ mod against_atomic;
 mod beside;
 mod bursts;
 mod comparison;
+mod expiring;
 mod fits;
 mod growing;
 mod in_cache;
@@ -76,6 +77,11 @@ pub const SECTIONS: &[Entry] = &[
     entry!("peers", peers::Peers, "every crate: memory, rate, speed, threads, latency"),
     entry!("scaling", scaling::Scaling, "guira by threads, over mixes and loads"),
     entry!("growing", growing::Growing, "a filter that has grown, against one that has not"),
+    entry!(
+        "expiring",
+        expiring::Expiring,
+        "items that expire: operations, lookups beside sweeps, bits per item"
+    ),
     entry!("snapshot", snapshot::Snapshot, "saving and loading against plain files"),
     entry!("stall", stall::Stall, "how long writers wait while the filter is copied"),
     entry!("loads", loads::Loads, "the load at the first refused insert"),

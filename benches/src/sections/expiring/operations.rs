@@ -1,0 +1,276 @@
+//! Operations at 90 % load, by one thread and by two, against those of a filter whose items stay.
+
+use std::{sync::Barrier, thread};
+
+use guira::{CuckooFilter, ExpiringFilter, Layout};
+use guira_bench::{BATCH, Keys, Pick, capacity_for, table::Table};
+
+use super::{Filled, LOAD};
+use crate::{
+    run::{Bench, Results},
+    timing::{Beside, Clock, Rounds},
+};
+
+/// Operations that one thread times in a row, in the larger tables.
+const OPERATIONS: usize = 1 << 18;
+
+/// Figures of tables of one size.
+struct Size {
+    bytes: usize,
+    /// By one thread. The floor is a filter whose items stay.
+    alone: Rounds,
+    /// By two threads. The floor is one thread.
+    together: Rounds,
+}
+
+#[derive(Default)]
+pub struct Operations(Vec<Size>);
+
+/// The operations that both types of filters have.
+trait Operable: Sync {
+    /// Returns what `remove` takes.
+    fn insert(&self, key: u64) -> u64;
+    fn insert_unique(&self, key: u64) -> Option<u64>;
+    fn remove(&self, key: u64, generation: u64) -> bool;
+    fn contains(&self, key: u64) -> bool;
+    fn contains_batch(&self, keys: &[u64], found: &mut [bool]) -> usize;
+    /// Only a filter whose items expire can refresh them.
+    fn refresh(&self, key: u64) -> Option<bool>;
+}
+
+impl Operable for CuckooFilter {
+    fn insert(&self, key: u64) -> u64 {
+        self.by_hash().insert(key).expect("room");
+        0
+    }
+
+    fn insert_unique(&self, key: u64) -> Option<u64> {
+        self.by_hash().insert_unique(key).expect("room").then_some(0)
+    }
+
+    fn remove(&self, key: u64, _: u64) -> bool {
+        self.by_hash().remove(key)
+    }
+
+    fn contains(&self, key: u64) -> bool {
+        self.by_hash().contains(key)
+    }
+
+    fn contains_batch(&self, keys: &[u64], found: &mut [bool]) -> usize {
+        self.by_hash().contains_batch(keys, found)
+    }
+
+    fn refresh(&self, _: u64) -> Option<bool> {
+        None
+    }
+}
+
+impl Operable for ExpiringFilter {
+    fn insert(&self, key: u64) -> u64 {
+        self.by_hash().insert(key).expect("room")
+    }
+
+    fn insert_unique(&self, key: u64) -> Option<u64> {
+        self.by_hash().insert_unique(key).expect("room")
+    }
+
+    fn remove(&self, key: u64, generation: u64) -> bool {
+        self.by_hash().remove(key, generation)
+    }
+
+    fn contains(&self, key: u64) -> bool {
+        self.by_hash().contains(key)
+    }
+
+    fn contains_batch(&self, keys: &[u64], found: &mut [bool]) -> usize {
+        self.by_hash().contains_batch(keys, found)
+    }
+
+    fn refresh(&self, key: u64) -> Option<bool> {
+        Some(self.by_hash().refresh(key))
+    }
+}
+
+/// What is measured, in the order of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operation {
+    Insert,
+    InsertUnique,
+    /// Of an item that is present.
+    Refuse,
+    Refresh,
+    Single {
+        present: u32,
+    },
+    Batch {
+        present: u32,
+    },
+}
+
+const ALL: [Operation; 8] = [
+    Operation::Insert,
+    Operation::InsertUnique,
+    Operation::Refuse,
+    Operation::Refresh,
+    Operation::Single { present: 100 },
+    Operation::Single { present: 0 },
+    Operation::Batch { present: 100 },
+    Operation::Batch { present: 0 },
+];
+
+impl Operation {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Insert => "insert",
+            Self::InsertUnique => "insert_unique, new",
+            Self::Refuse => "insert_unique, present",
+            Self::Refresh => "refresh",
+            Self::Single { present: 0 } => "lookup, absent, single",
+            Self::Single { .. } => "lookup, present, single",
+            Self::Batch { present: 0 } => "lookup, absent, batch",
+            Self::Batch { .. } => "lookup, present, batch",
+        }
+    }
+
+    /// Times the operation by one of several threads. `turn` numbers all calls.
+    fn time(self, table: &dyn Operable, keys: Keys, items: u64, count: usize, turn: u64) -> Clock {
+        let mut clock = Clock::default();
+        let mut found = [false; BATCH];
+        // New keys, beyond those of all other turns; and other present keys for every turn.
+        let new = (turn + 1) << 40;
+        let next = turn * count as u64 % (items - count as u64);
+        let present = match self {
+            Self::Single { present } | Self::Batch { present } => present,
+            _ => 100,
+        };
+        let pick = keys.pick(count, Pick { present, inserted: (0, items) }, turn);
+        for (nth, picked) in pick.chunks_exact(BATCH).enumerate() {
+            let first = (nth * BATCH) as u64;
+            match self {
+                Self::Insert | Self::InsertUnique => {
+                    let block = keys.range(new + first..new + first + BATCH as u64);
+                    let mut generations = Vec::with_capacity(BATCH);
+                    let insert = |key| match self {
+                        Self::Insert => Some(table.insert(key)),
+                        _ => table.insert_unique(key),
+                    };
+                    clock.time(&block, |block| {
+                        generations.extend(block.iter().map(|&key| insert(key)));
+                    });
+                    // The load stays the same.
+                    for (&key, generation) in block.iter().zip(generations) {
+                        let removed = generation.is_none_or(|it| table.remove(key, it));
+                        assert!(removed, "every inserted key is present");
+                    }
+                }
+                Self::Refuse => {
+                    let refused = clock.time(picked, |block| {
+                        block.iter().filter(|&&key| table.insert_unique(key).is_none()).count()
+                    });
+                    assert_eq!(refused, BATCH, "every key is present");
+                }
+                Self::Refresh => {
+                    // Each key once, so that nearly all stamps change.
+                    let block = keys.range(next + first..next + first + BATCH as u64);
+                    let refreshed = clock.time(&block, |block| {
+                        block.iter().filter(|&&key| table.refresh(key) != Some(false)).count()
+                    });
+                    assert_eq!(refreshed, BATCH, "every key is present");
+                }
+                Self::Single { .. } => {
+                    let found = clock.time(picked, |block| {
+                        block.iter().filter(|&&key| table.contains(key)).count()
+                    });
+                    assert!(present == 0 || found == BATCH, "every key is present");
+                }
+                Self::Batch { .. } => {
+                    let found = clock.time(picked, |block| table.contains_batch(block, &mut found));
+                    assert!(present == 0 || found == BATCH, "every key is present");
+                }
+            }
+        }
+        clock
+    }
+}
+
+impl Operations {
+    /// Measures tables of about this many bytes.
+    pub fn measure(&mut self, bench: &Bench, bytes: usize) {
+        let count = OPERATIONS.min(bytes / 2 / 16);
+        self.0.push(Size { bytes, alone: Rounds::default(), together: Rounds::default() });
+        let size = self.0.last_mut().expect("just pushed");
+        let Filled { filter: expiring, keys, items } = Filled::new(bytes, 1);
+        let staying = staying(bytes, keys);
+        let mut turn = 0;
+        for round in 0..bench.rounds {
+            bench.say(format!("expiring, operations, {} MiB, round {}", bytes >> 20, round + 1));
+            for operation in ALL {
+                let mut time = |table: &dyn Operable, threads: u64| {
+                    let first = turn;
+                    turn += threads;
+                    by_threads(bench, threads as usize, |thread| {
+                        operation.time(table, keys, items, count, first + thread as u64)
+                    })
+                };
+                let (floor, nanoseconds) = match operation {
+                    Operation::Refresh => (f64::NAN, time(&expiring, 1)),
+                    _ => (time(&staying, 1), time(&expiring, 1)),
+                };
+                size.alone.note(operation.name(), Beside { nanoseconds, floor });
+                let together = Beside { nanoseconds: time(&expiring, 2), floor: nanoseconds };
+                size.together.note(operation.name(), together);
+            }
+        }
+    }
+
+    pub fn report(&self, results: &mut Results) {
+        let head = [
+            "table, MiB",
+            "operation",
+            "one thread, ns",
+            "of a `CuckooFilter`",
+            "two threads, ns each",
+            "two threads, speed of one",
+        ];
+        let mut table = Table::new("expiring", &head);
+        for size in &self.0 {
+            for ((name, alone, _, times), (_, together, _, slower)) in
+                size.alone.medians().zip(size.together.medians())
+            {
+                let times = if times.is_nan() { String::new() } else { format!("{times:.2}") };
+                table.push(vec![
+                    (size.bytes >> 20).to_string(),
+                    name.into(),
+                    format!("{alone:.1}"),
+                    times,
+                    format!("{together:.1}"),
+                    format!("{:.2}", 2.0 / slower),
+                ]);
+            }
+        }
+        results.tables.push(table);
+    }
+}
+
+/// A filter of the same size, with the same items, which stay.
+fn staying(bytes: usize, keys: Keys) -> CuckooFilter {
+    let filter = guira_bench::filter(capacity_for(bytes, Layout::Plain4x16), Layout::Plain4x16);
+    guira_bench::fill(&filter, keys, 0..filter.slots() as u64 * LOAD / 100);
+    filter
+}
+
+/// Returns the mean of the nanoseconds per operation of pinned threads that work at the same time.
+fn by_threads(bench: &Bench, threads: usize, work: impl Fn(usize) -> Clock + Sync) -> f64 {
+    let (barrier, work) = (Barrier::new(threads), &work);
+    let run = |thread| {
+        bench.cores.pin(thread);
+        barrier.wait();
+        work(thread).per_key()
+    };
+    let run = &run;
+    let total: f64 = thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|at| scope.spawn(move || run(at))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).sum()
+    });
+    total / threads as f64
+}
