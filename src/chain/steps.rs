@@ -171,8 +171,8 @@ impl<V: Entries> Chain<V> {
             // segment.
             // mutant: chain-unique-segments-relaxed
             let (number, last, mut rest) = self.last_and_rest();
-            // mutant: chain-unique-last-only, chain-unique-scan-relaxed
             let mut found = rest.clone().map(|segment| segment.find_unvalidated(mixed));
+            // mutant: chain-unique-last-only, chain-unique-scan-relaxed
             if let Some(copy) = found.find_map(|found| found) {
                 return Ok(Some(copy));
             }

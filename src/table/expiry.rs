@@ -136,7 +136,7 @@ impl Table<Aged> {
     /// fingerprint. Returns whether there was one. The value of the pair must be zero.
     #[must_use]
     pub fn refresh<L: BucketLayout>(&self, pair: Pair) -> bool {
-        // mutant: refresh-no-lock, refresh-wrong-lock, refresh-early-now
+        // mutant: refresh-no-lock, refresh-wrong-lock
         let guard = self.stripe(pair.fingerprint).lock();
         loop {
             let now = self.clock.now();

@@ -31,6 +31,21 @@ pub(super) const FAULTS: &[Fault] = &[
         Condition("{ let _ = unchanged; self.clock.validate(now) }"),
     ),
     fault(
+        "age-batch-late-now",
+        "a batch first reads the generation after the words",
+        Delay(1),
+    ),
+    fault(
+        "age-batch-no-now-validation",
+        "a batch does not validate the generation",
+        Instead("true"),
+    ),
+    fault(
+        "age-batch-first-only",
+        "a batch takes a copy that has expired for an answer",
+        Instead("stamp.is_none() && $"),
+    ),
+    fault(
         "age-version-alone",
         "a miss validates the generation only if there is a match with any stamp",
         Condition(
@@ -88,7 +103,11 @@ pub(super) const FAULTS: &[Fault] = &[
     // `refresh`.
     fault("refresh-no-lock", "`refresh` takes no lock", During("lock-skipped")),
     fault("refresh-wrong-lock", "`refresh` takes another stripe's lock", OTHER_LOCK_OF_A_PAIR),
-    fault("refresh-early-now", "`refresh` reads the generation before it takes the lock", Delay(1)),
+    fault(
+        "refresh-no-now-validation",
+        "`refresh` does not validate the generation",
+        Condition("false"),
+    ),
     fault(
         "refresh-any",
         "`refresh` takes any visible copy",
@@ -133,9 +152,9 @@ pub(super) const FAULTS: &[Fault] = &[
         Instead(
             "core::borrow::Borrow::<crate::table::Stripes>::borrow(&self.stripes)
                  .under_another_lock(self.addressing.stripe_fingerprint(victim))",
-        )
-        .survives(TWO_BUMPS),
-    ),
+        ),
+    )
+    .survives(TWO_BUMPS),
     fault("evict-no-bump", "an eviction does not bump the version", Delete),
     fault("evict-ignores-sweep", "a slot that was swept counts as evicted", IGNORES_SWEEP),
     fault("evict-uncounted", "an eviction does not count the stamps", Delete),
