@@ -17,8 +17,8 @@
 //!   to that flow's owner. If there are more of them than the rate of the map allows, the program
 //!   ends with exit status 1.
 //! - The owner removes a flow that ends: with a FIN from both sides, an RST, or a minute of silence
-//!   on the capture clock. Its next packet starts it anew. A packet that was dealt before is *late*:
-//!   it starts the flow anew at the same owner, but not in the map.
+//!   on the capture clock. Its next packet starts it anew. A packet that was dealt before is
+//!   *late*: it starts the flow anew at the same owner, but not in the map.
 //! - All threads look up the flows that are left at the end; their owners remove them. The map must
 //!   then be empty.
 //!
