@@ -20,7 +20,8 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
     ///   [`value_bits`](Self::value_bits) bits;
     /// - [`InsertError::Full`] if no empty slot is within reach;
     /// - [`InsertError::TooManyCopies`] if the key's two buckets hold only items of the key and its
-    ///   aliases, with whatever values, or if these are as many as
+    ///   aliases, with whatever values (in the last segment of a
+    ///   [`GrowingMap`](crate::GrowingMap): if half of their slots do), or if these are as many as
     ///   [`max_copies`](crate::FilterBuilder::max_copies) allows. To insert a key at most once, use
     ///   [`get_or_insert`](Self::get_or_insert).
     ///

@@ -112,8 +112,9 @@ pub type CuckooMap<S = DefaultHashBuilder> = Filter<Mapped<Fixed>, S>;
 /// Without a target it is 0.3 %. Values have equally many bits in all segments.
 ///
 /// The promises and the contracts are those of a `CuckooMap`: an item's value is always among its
-/// [`values`](Filter::values). The costs are those of a `GrowingFilter`: a lookup reads two buckets
-/// of every segment.
+/// [`values`](Filter::values). The costs are those of a `GrowingFilter`: a lookup of an absent key,
+/// and `values` of any key, read two buckets of every segment. The last segment accepts half as many
+/// items of one key as a `CuckooMap` with the same layout does.
 ///
 /// ```
 /// use guira::GrowingMap;
