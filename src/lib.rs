@@ -1,6 +1,6 @@
 //! A concurrent cuckoo filter: it answers "is this item in the set?" in a few bits per item, with
-//! rare false positives and no false negatives. Items can be removed. Any number of threads share a
-//! filter, and lookups take no lock.
+//! rare false positives and no false negatives. Items can be removed, have small values, or expire.
+//! Any number of threads share a filter, and lookups take no lock.
 //!
 //! # A first filter
 //!
@@ -36,10 +36,11 @@
 //!
 //! | type | what it is |
 //! |---|---|
-//! | [`CuckooFilter`] | one table, built for a capacity |
-//! | [`GrowingFilter`] | a chain of tables that grows while threads use it |
-//! | [`CuckooMap`] | one table whose items have values of up to 16 bits |
-//! | [`ExpiringFilter`] | one table whose items are forgotten after a while |
+//! | [`CuckooFilter`] | a set: one table, built for a capacity |
+//! | [`GrowingFilter`] | a set that grows while threads use it: a chain of tables |
+//! | [`CuckooMap`] | keys with values of up to 16 bits, in one table |
+//! | [`GrowingMap`] | keys with values, in a chain of tables |
+//! | [`ExpiringFilter`] | a set that forgets its items after a while, in one table |
 //! | [`Filter<E, S>`](Filter) | the type behind all of them: all methods are here; `E` is the engine, `S` the hasher |
 //! | [`FilterBuilder`] | every choice: capacity, rate, layout, seed, huge pages, hasher |
 //! | [`ByHash`] | the same methods for items that are already hashed |
@@ -80,8 +81,9 @@
 //!
 //! # Growth
 //!
-//! [`GrowingFilter`] has the same methods, and a few more. If it is full, it appends a table with
-//! twice the buckets of the last one. Nothing is copied, and no thread waits for
+//! [`GrowingFilter`] has the same methods, and a few more. ([`GrowingMap`] is to [`CuckooMap`] what
+//! it is to [`CuckooFilter`].) If it is full, it appends a table with twice the buckets of the last
+//! one. Nothing is copied, and no thread waits for
 //! another to append. The target rate holds for all tables together, however many there are. A
 //! lookup of an absent item reads every table, so give the capacity that you expect.
 //!
@@ -139,6 +141,10 @@
 //!   [`try_extend`](Filter::try_extend) handle many items with overlapping cache misses. From 8
 //!   items on this is faster than one call after another. Batches of lookups use AVX-512 or AVX2
 //!   where the processor has them: see [`Kernel`].
+//! - A map has [`get`](CuckooMap#method.get) and [`values`](CuckooMap#method.values) in addition, and
+//!   [`get_or_insert`](CuckooMap#method.get_or_insert) in place of `insert_unique`. An
+//!   [`ExpiringFilter`] has [`refresh`](ExpiringFilter#method.refresh), and its inserts return the
+//!   generation that a removal names.
 //! - [`by_hash`](Filter::by_hash) gives the same methods for 64-bit hashes or integer keys.
 //!
 //! There is no [`FromIterator`] and no [`Extend`], because an insert can fail and these traits

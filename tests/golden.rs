@@ -10,7 +10,7 @@ use std::{fs, path::PathBuf};
 
 use guira::{
     CuckooFilter, CuckooMap, Engine, Expiring, ExpiringFilter, Filter, FilterBuilder,
-    GrowingFilter, Layout, LoadError, Mappable, Mapped, Membership, StableHashBuilder,
+    GrowingFilter, GrowingMap, Layout, LoadError, Mappable, Mapped, Membership, StableHashBuilder,
 };
 
 /// The file with this name.
@@ -137,6 +137,11 @@ fn each(mut check: impl FnMut(&str, &[u8], &dyn Fn(&[u8]))) {
         "growing-semi-sorted",
         (growing().layout(Layout::SemiSorted6x12).false_positive_rate(0.1), 400),
     );
+    for (bits, rate) in [(0, 0.2), (8, 0.01), (16, 0.003)] {
+        let builder = GrowingMap::builder().capacity(10).value_bits(bits);
+        let builder = builder.false_positive_rate(rate);
+        with_map(&mut check, &format!("growing-map-{bits}-bits"), (builder, 400));
+    }
     each_expiring(&mut check);
 }
 

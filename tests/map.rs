@@ -11,32 +11,14 @@ use common::{
     Subject, Watchdog,
     maps::{Map, beside, beside::Plan, builder, layouts, max_value, model},
     rng, scaled,
+    suite::on_both_engines,
 };
 use guira::{
     BuildError, CuckooFilter, CuckooMap, Fixed, GrowingFilter, InsertError, Layout, Mappable,
 };
 use rand::RngExt;
 
-/// Tests, each of them a function that is generic over the engine, for every engine of maps.
-macro_rules! on_every_engine {
-    ($($test:ident),* $(,)?) => {
-        mod fixed {
-            $(#[test]
-            fn $test() {
-                super::$test::<guira::Fixed>();
-            })*
-        }
-
-        mod growing {
-            $(#[test]
-            fn $test() {
-                super::$test::<guira::Growing>();
-            })*
-        }
-    };
-}
-
-on_every_engine! {
+on_both_engines! {
     a_map_is_a_multimap,
     values_beside_relocations,
     rates_are_within_their_bounds,

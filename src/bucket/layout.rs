@@ -170,7 +170,7 @@ impl Layout {
     /// use guira::Layout;
     ///
     /// let fits = |layout: &&Layout| layout.false_positive_rate() < 0.001;
-    /// let shortest = Layout::ALL.iter().filter(fits).min_by_key(|layout| layout.fingerprint_bits());
+    /// let shortest = Layout::ALL.iter().filter(fits).min_by_key(|each| each.fingerprint_bits());
     /// assert_eq!(shortest, Some(&Layout::SemiSorted5x14));
     /// ```
     pub const ALL: &'static [Layout] = &[

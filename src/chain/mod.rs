@@ -274,8 +274,8 @@ const MAX_LATER: usize = if cfg!(any(loom, shuttle)) { 2 } else { MAX_BUCKETS.il
 
 /// Segments that are filled one after the other and looked up together.
 ///
-/// A chain knows hashes, once they are [mixed](crate::table::mix), but no items. What its slots hold
-/// beside fingerprints is `V`.
+/// A chain knows hashes, once they are [mixed](crate::table::mix), but no items. What its slots
+/// hold beside fingerprints is `V`.
 #[derive(Debug)]
 pub struct Chain<V: Entries = Single> {
     first: Segment<V>,

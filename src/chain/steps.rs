@@ -154,8 +154,8 @@ impl<V: Entries> Chain<V> {
         }
     }
 
-    /// Adds a copy if there is none, with any value. Returns `None` if it was added, and otherwise a
-    /// copy that was found.
+    /// Adds a copy if there is none, with any value. Returns `None` if it was added, and otherwise
+    /// a copy that was found.
     ///
     /// # Errors
     /// `Full` if the item is absent, there is no room for it, and no segment can be added.
@@ -207,7 +207,8 @@ impl<V: Entries> Chain<V> {
         }
     }
 
-    /// Removes one copy that matches the hash and has the item's value. Returns whether there was one.
+    /// Removes one copy that matches the hash and has the item's value. Returns whether there was
+    /// one.
     #[must_use]
     pub fn remove(&self, item: V::Item) -> bool {
         // mutant: chain-remove-no-lock

@@ -10,8 +10,10 @@ use super::{
 use crate::{BuildError, Kernel, Layout, bucket::MAX_VALUE_BITS, table::stamp_bits};
 
 /// Builds a filter: a [`CuckooFilter`](crate::CuckooFilter), a
-/// [`GrowingFilter`](crate::GrowingFilter), a [`CuckooMap`](crate::CuckooMap) or an
-/// [`ExpiringFilter`](crate::ExpiringFilter). Only the capacity is required.
+/// [`GrowingFilter`](crate::GrowingFilter), a [`CuckooMap`](crate::CuckooMap), a
+/// [`GrowingMap`](crate::GrowingMap) or an [`ExpiringFilter`](crate::ExpiringFilter). Only the
+/// capacity is required. What is said of a `GrowingFilter` holds for a `GrowingMap` as well, and
+/// what is said of a `CuckooMap` for both maps.
 ///
 /// [`Filter::builder`] creates one: `CuckooFilter::builder()` or `CuckooMap::builder()`.
 ///
@@ -210,9 +212,9 @@ impl<E, S> FilterBuilder<E, S> {
     /// Without a [`layout`](Self::layout), the builder takes the layout with the fewest bits per
     /// item that meets the target. Of a plain and a semi-sorted one of the same size, it takes the
     /// plain one if both meet it. See also [`fastest`](Self::fastest). Without a target, a
-    /// `CuckooFilter` gets [`Layout::Plain4x16`], a `GrowingFilter` a target of 0.1 %, and a
-    /// [`CuckooMap`](crate::CuckooMap) and an [`ExpiringFilter`](crate::ExpiringFilter) a target of
-    /// 0.2 %.
+    /// `CuckooFilter` gets [`Layout::Plain4x16`], a `GrowingFilter` a target of 0.1 %, a
+    /// [`CuckooMap`](crate::CuckooMap) and an [`ExpiringFilter`](crate::ExpiringFilter) one of
+    /// 0.2 %, and a [`GrowingMap`](crate::GrowingMap) one of 0.3 %.
     ///
     /// ```
     /// let builder = guira::CuckooFilter::builder().capacity(50_000);
@@ -230,11 +232,11 @@ impl<E, S> FilterBuilder<E, S> {
     /// In a [`GrowingFilter`](crate::GrowingFilter) it is the layout of the first segment. Its rate
     /// must leave about half of the target to the later ones, so set a target with it.
     ///
-    /// In a [`CuckooMap`](crate::CuckooMap) and in an [`ExpiringFilter`](crate::ExpiringFilter) it
-    /// is one of those that [`with_values`](Layout::with_values) returns, with values of as many
-    /// bits as the stamps of the [`window`](FilterBuilder::window), and in other filters one of
-    /// [`Layout::ALL`]. Otherwise `build` fails with
-    /// [`LayoutUnsuitable`](BuildError::LayoutUnsuitable).
+    /// In a [`CuckooMap`](crate::CuckooMap) it is one of those that
+    /// [`with_values`](Layout::with_values) returns. So it is in an
+    /// [`ExpiringFilter`](crate::ExpiringFilter), with values of as many bits as the stamps of its
+    /// [`window`](FilterBuilder::window). In a set it is one of [`Layout::ALL`]. Otherwise `build`
+    /// fails with [`LayoutUnsuitable`](BuildError::LayoutUnsuitable).
     ///
     /// ```
     /// use guira::{CuckooFilter, Layout};

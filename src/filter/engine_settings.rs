@@ -10,9 +10,10 @@ impl<E, S> FilterBuilder<E, S> {
     /// [`Kernel::Scalar`]. If the kernel is not available, [`build`](Self::build) fails.
     ///
     /// It applies to [`contains_batch`](crate::Filter::contains_batch) and to
-    /// [`contains_mask`](crate::Filter::contains_mask), but not to those of an
-    /// [`ExpiringFilter`](crate::ExpiringFilter), which use no vectors. Clones use the same kernel.
-    /// A snapshot does not contain it: a filter that is loaded uses the best one.
+    /// [`contains_mask`](crate::Filter::contains_mask), and in a [`CuckooMap`](crate::CuckooMap) to
+    /// [`get_batch`](crate::CuckooMap#method.get_batch). (That of a
+    /// [`GrowingMap`](crate::GrowingMap) looks up one key after another.) Clones use the same
+    /// kernel. A snapshot does not contain it: a filter that is loaded uses the best one.
     ///
     /// ```
     /// use guira::{CuckooFilter, Kernel};

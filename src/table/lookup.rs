@@ -9,8 +9,8 @@ use super::{
 use crate::bucket::{BucketLayout, Fingerprint};
 
 impl<N: Nesting> Table<N> {
-    /// Returns whether the pair's fingerprint is in one of its buckets, with any value. The value of
-    /// the pair must be zero.
+    /// Returns whether the pair's fingerprint is in one of its buckets, with any value. The value
+    /// of the pair must be zero.
     #[inline]
     #[must_use]
     pub fn contains<L: BucketLayout>(&self, pair: Pair) -> bool {

@@ -5,8 +5,8 @@ use std::{num::NonZero, path::PathBuf, thread, time::Duration};
 use lexopt::{Arg, Parser, ValueExt};
 
 pub const HELP: &str = "\
-Follows the flows of network captures with one cuckoo filter shared by many threads, then replays
-the captures through the filter and through exact sets.
+Follows the flows of network captures with one cuckoo map shared by many threads, then replays the
+captures through a cuckoo filter and through exact sets.
 
 Usage: flows [OPTIONS] [FILES]
 

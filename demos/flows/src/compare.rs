@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use guira::DefaultHashBuilder;
+use guira::{CuckooFilter, DefaultHashBuilder};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::{
     args::Args,
-    build,
     failure::Failure,
     packet::Packet,
     replay::replay,
@@ -70,7 +69,13 @@ pub fn compare(args: &Args, recorded: &[Packet]) -> Result<Comparison, Failure> 
     let (hasher, threads) = (&stage.hasher, args.threads);
     let shares = (0..threads).map(|thread| share(&stage.sites, thread, threads));
     let max_live: usize = shares.map(|sites| stage.schedule.max_live(&sites)).sum();
-    let filter = build((max_live as f64 * HEADROOM) as usize, args.rate, hasher)?;
+    let filter = CuckooFilter::builder()
+        .capacity((max_live as f64 * HEADROOM) as usize)
+        .false_positive_rate(args.rate)
+        .fastest()
+        .hasher(hasher.clone())
+        .build()
+        .map_err(|error| Failure::unusable(format!("cannot build the filter: {error}")))?;
     let (sharded, mut exact) = (Sharded::new(hasher), Exact::new(hasher));
     let mut rows = vec![
         stage.run("guira, bursts of 32", vec![InBursts(&filter); threads])?,

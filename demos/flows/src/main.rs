@@ -1,22 +1,28 @@
-//! Follows the flows of network captures with one filter shared by many threads, then replays them.
+//! Follows the flows of network captures with one map shared by many threads, then replays them.
 //!
 //! ```text
 //! cargo run --release -p flows -- [OPTIONS] [FILES]
 //! ```
 //!
-//! **Following.** A flow is a two-way 5-tuple. Its packets all go to the same thread, its *owner*,
-//! which keeps its flows in an exact map. All owners share one [`CuckooFilter`]:
+//! **Following.** A flow is a two-way 5-tuple. While it lives, its packets all go to the same
+//! thread, its *owner*. One thread reads the packets and deals them to the owners. It finds the
+//! owner of a flow in a [`CuckooMap`](guira::CuckooMap) that all threads share:
 //!
-//! - For the first packet of a flow, the owner looks up the flow, which the filter should not
-//!   contain (if it does, that is a *false positive*), and inserts it.
-//! - The filter must contain the flow of every later packet, whatever the other threads insert and
-//!   remove meanwhile. A *false negative* ends the program with exit status 1.
+//! - The dealer looks up the flows of a burst of packets together (`get_batch`). A flow that is not
+//!   in the map gets the owner with the fewest packets so far (`get_or_insert`).
+//! - For every packet of such a flow, its owner must find its own number in the map, whatever the
+//!   other threads insert and remove meanwhile. A *false negative* or a wrong number ends the
+//!   program with exit status 1. To check this, owners keep an exact record of their flows.
+//! - A new flow for which the map returns the number of another one is a *false positive*. It goes
+//!   to that flow's owner. If there are more of them than the rate of the map allows, the program
+//!   ends with exit status 1.
 //! - The owner removes a flow that ends: with a FIN from both sides, an RST, or a minute of silence
-//!   on the capture clock. Its next packet starts it anew.
-//! - All threads look up the flows that are left at the end; their owners remove them. The filter
-//!   must then be empty.
+//!   on the capture clock. Its next packet starts it anew. A packet that was dealt before is
+//!   *late*: it starts the flow anew at the same owner, but not in the map.
+//! - All threads look up the flows that are left at the end; their owners remove them. The map must
+//!   then be empty.
 //!
-//! **Replay.** See [`replay`]: the filter beside exact sets, with many more flows.
+//! **Replay.** See [`replay`]: a filter beside exact sets, with many more flows.
 //!
 //! For unreadable input, such as a capture that ends in the middle of a packet, the program prints
 //! one line and ends with exit status 2.
@@ -43,8 +49,7 @@ use std::{
 use args::Args;
 use capture::Capture;
 use failure::Failure;
-use follow::Followed;
-use guira::{CuckooFilter, DefaultHashBuilder};
+use guira::CuckooMap;
 use packet::Packet;
 
 /// The smallest record that can start a flow, in bytes: a header of 16 and an IP header of 20.
@@ -61,14 +66,14 @@ fn capacity_for(captures: &[Capture]) -> usize {
     usize::try_from(bytes / MIN_RECORD).map_or(MAX_CAPACITY, |flows| flows.clamp(1, MAX_CAPACITY))
 }
 
-fn build(capacity: usize, rate: f64, hasher: &DefaultHashBuilder) -> Result<CuckooFilter, Failure> {
-    CuckooFilter::builder()
+/// Builds a map from flows to the numbers of threads.
+fn build(capacity: usize, rate: f64, threads: usize) -> Result<CuckooMap, Failure> {
+    CuckooMap::builder()
         .capacity(capacity)
         .false_positive_rate(rate)
-        .fastest()
-        .hasher(hasher.clone())
+        .value_bits(usize::BITS - (threads - 1).leading_zeros())
         .build()
-        .map_err(|error| Failure::unusable(format!("cannot build the filter: {error}")))
+        .map_err(|error| Failure::unusable(format!("cannot build the map: {error}")))
 }
 
 fn print(text: &str) -> Result<(), Failure> {
@@ -77,20 +82,20 @@ fn print(text: &str) -> Result<(), Failure> {
 }
 
 /// Follows the captures and prints a report. Returns the packets to replay, and the number of flows
-/// in the filter after all were removed.
+/// in the map after all were removed.
 fn follow(args: &Args) -> Result<(Vec<Packet>, usize), Failure> {
     let shipped = [PathBuf::from(capture::SHIPPED)];
     let files = if args.files.is_empty() { &shipped[..] } else { &args.files };
     let captures: Vec<Capture> =
         files.iter().cloned().map(Capture::find).collect::<Result<_, _>>()?;
     let capacity = args.capacity.unwrap_or_else(|| capacity_for(&captures));
-    let filter = build(capacity, args.rate, &DefaultHashBuilder::default())?;
+    let map = build(capacity, args.rate, args.threads)?;
     let start = Instant::now();
-    let Followed { tally, live, recorded } = follow::follow(&captures, &filter, args.threads)?;
+    let followed = follow::follow(&captures, &map, args.threads)?;
     let elapsed = start.elapsed();
-    follow::clear(&filter, &live)?;
-    print(&report::followed(&filter, &tally, args.threads, elapsed))?;
-    Ok((recorded, filter.len()))
+    follow::clear(&map, &followed.live)?;
+    print(&report::followed(&map, &followed, elapsed))?;
+    Ok((followed.recorded, map.len()))
 }
 
 fn run(args: &Args) -> Result<(), Failure> {
@@ -103,9 +108,9 @@ fn run(args: &Args) -> Result<(), Failure> {
         left += comparison.left;
         print(&report::replayed(&comparison))?;
     }
-    print(&format!("\nfalse negatives  {false_negatives}\nleft in filter   {left}\n"))?;
+    print(&format!("\nfalse negatives  {false_negatives}\nleft behind      {left}\n"))?;
     if false_negatives > 0 || left > 0 {
-        return Err(Failure::broken("the filter broke a guarantee"));
+        return Err(Failure::broken("the map or the filter broke a guarantee"));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! One thread's share of the flows: an exact map of its own beside the shared filter.
+//! One thread's share of the flows: an exact record of its own beside the shared map.
 
 use std::{
     cmp::Reverse,
@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use guira::CuckooFilter;
+use guira::CuckooMap;
 
 use crate::{
     capture::SECOND,
@@ -17,9 +17,17 @@ use crate::{
 /// Silence after which a flow ends, in microseconds.
 pub const IDLE: u64 = 60 * SECOND;
 
+/// A packet on its way to a thread.
+pub struct Dealt {
+    pub packet: Packet,
+    /// Whether the dealer inserted the flow into the map, with this thread's id. Otherwise it found
+    /// the id there.
+    pub is_placed: bool,
+}
+
 /// Packets on their way to a thread.
 pub struct Batch {
-    pub packets: Vec<Packet>,
+    pub packets: Vec<Dealt>,
     /// Time on the capture clock when the batch was sent.
     pub now: u64,
 }
@@ -30,6 +38,9 @@ struct Flow {
     /// The `last_seen` in the flow's valid queue entry.
     queued: u64,
     closing: Closing,
+    /// Whether the map has an item of this flow. One without was dealt by the item of another flow,
+    /// or by that of its former life.
+    is_placed: bool,
 }
 
 /// Counters: of the dealer for packets, of the owners for flows.
@@ -38,14 +49,15 @@ pub struct Tally {
     pub packets: u64,
     /// Packets that belong to no flow.
     pub others: u64,
-    /// Distinct flows.
-    pub distinct: usize,
     /// The most flows that were live at once. A sum over owners is an upper bound.
     pub max_live: usize,
-    /// First packets of flows, and so lookups of absent keys.
+    /// Lives of flows.
     pub started: u64,
+    /// Lives that began because the dealer found another flow's item.
     pub false_positives: u64,
-    /// Later packets of flows, and so lookups of present keys.
+    /// Lives that began with a packet that was dealt before the former life ended.
+    pub late: u64,
+    /// Packets of flows that the map has, and so lookups of present keys.
     pub lookups: u64,
     pub closed: u64,
     pub idled: u64,
@@ -59,32 +71,47 @@ impl Tally {
     pub fn add(&mut self, other: &Self) {
         self.packets += other.packets;
         self.others += other.others;
-        self.distinct += other.distinct;
         self.max_live += other.max_live;
         self.started += other.started;
         self.false_positives += other.false_positives;
+        self.late += other.late;
         self.lookups += other.lookups;
         self.closed += other.closed;
         self.idled += other.idled;
         self.left += other.left;
         self.busy += other.busy;
     }
+
+    /// Checks that no more new flows found another flow's item than the rate of the map allows. By
+    /// chance, this fails less than once in 10^8 runs.
+    pub fn check(&self, rate: f64) -> Result<(), Failure> {
+        let mean = (self.started - self.late) as f64 * rate;
+        if self.false_positives as f64 <= mean + 6.0 * mean.sqrt() + 6.0 {
+            return Ok(());
+        }
+        let count = self.false_positives;
+        Err(Failure::broken(format!("{count} new flows found an item, where {mean:.1} should")))
+    }
 }
 
-/// The flows of one thread, and the filter that all threads share.
+/// The flows of one thread, and the map that all threads share.
 pub struct Owner<'a> {
-    filter: &'a CuckooFilter,
+    map: &'a CuckooMap,
+    /// The value of this thread's flows in the map.
+    id: u16,
     live: HashMap<FlowKey, Flow>,
-    distinct: HashSet<FlowKey>,
+    /// All flows that were ever live here.
+    pub distinct: HashSet<FlowKey>,
     /// Live flows by a time at which they were seen; entries of ended flows remain until popped.
     queue: BinaryHeap<Reverse<(u64, FlowKey)>>,
     pub tally: Tally,
 }
 
 impl<'a> Owner<'a> {
-    pub fn new(filter: &'a CuckooFilter) -> Self {
+    pub fn new(map: &'a CuckooMap, id: u16) -> Self {
         Self {
-            filter,
+            map,
+            id,
             live: HashMap::new(),
             distinct: HashSet::new(),
             queue: BinaryHeap::new(),
@@ -96,41 +123,47 @@ impl<'a> Owner<'a> {
     pub fn run(mut self, batches: impl IntoIterator<Item = Batch>) -> Result<Self, Failure> {
         for batch in batches {
             let start = Instant::now();
-            for packet in &batch.packets {
-                self.end_idle(packet.time)?;
-                self.take(packet)?;
+            for dealt in &batch.packets {
+                self.end_idle(dealt.packet.time)?;
+                self.take(dealt)?;
             }
             self.end_idle(batch.now)?;
             self.tally.busy += start.elapsed();
         }
-        self.tally.distinct = self.distinct.len();
         self.tally.left = self.live.len();
         Ok(self)
     }
 
-    /// Returns the flows that are still live.
-    pub fn into_live(self) -> Vec<FlowKey> {
-        self.live.into_keys().collect()
+    /// Returns the live flows that the map has, with this thread's id.
+    pub fn into_placed(self) -> (u16, Vec<FlowKey>) {
+        let placed = self.live.into_iter().filter(|(_, flow)| flow.is_placed);
+        (self.id, placed.map(|(key, _)| key).collect())
     }
 
-    /// Processes a packet. The filter must contain its flow if the flow is live.
-    fn take(&mut self, packet: &Packet) -> Result<(), Failure> {
+    /// Processes a packet. If its flow is in the map, it must have this thread's id there.
+    fn take(&mut self, Dealt { packet, is_placed }: &Dealt) -> Result<(), Failure> {
         let flow = match self.live.entry(packet.flow) {
-            Entry::Occupied(entry) => {
-                self.tally.lookups += 1;
-                must_contain(self.filter, &packet.flow)?;
-                entry.into_mut()
-            }
+            Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
                 self.tally.started += 1;
-                self.tally.false_positives += u64::from(self.filter.contains(&packet.flow));
-                insert(self.filter, &packet.flow)?;
-                self.distinct.insert(packet.flow);
+                let is_new = self.distinct.insert(packet.flow);
+                self.tally.false_positives += u64::from(!is_placed && is_new);
+                self.tally.late += u64::from(!is_placed && !is_new);
                 self.queue.push(Reverse((packet.time, packet.flow)));
                 let (last_seen, queued) = (packet.time, packet.time);
-                entry.insert(Flow { last_seen, queued, closing: Closing::default() })
+                let closing = Closing::default();
+                entry.insert(Flow { last_seen, queued, closing, is_placed: false })
             }
         };
+        if flow.is_placed && *is_placed {
+            let key = packet.flow;
+            return Err(Failure::broken(format!("the live flow {key} was inserted again")));
+        }
+        flow.is_placed |= is_placed;
+        if flow.is_placed {
+            self.tally.lookups += 1;
+            must_hold(self.map, &packet.flow, self.id)?;
+        }
         flow.last_seen = packet.time;
         let is_closed = flow.closing.is_closed_by(packet);
         self.tally.max_live = self.tally.max_live.max(self.live.len());
@@ -163,32 +196,31 @@ impl<'a> Owner<'a> {
         Ok(())
     }
 
-    /// Removes a flow from the map and from the filter.
+    /// Removes a flow from the record and, if it has an item there, from the map.
     fn end(&mut self, key: &FlowKey) -> Result<(), Failure> {
-        self.live.remove(key);
-        remove(self.filter, key)
+        match self.live.remove(key) {
+            Some(flow) if flow.is_placed => remove(self.map, key, self.id),
+            _ => Ok(()),
+        }
     }
 }
 
-fn insert(filter: &CuckooFilter, key: &FlowKey) -> Result<(), Failure> {
-    filter.insert(key).map_err(|error| {
-        let capacity = filter.capacity();
-        Failure::unusable(format!("{error}: --capacity must be above {capacity}"))
-    })
+/// Looks up a live flow, which must have this id in the map. No other id can be there, because
+/// `get_or_insert` inserts nothing beside an alias.
+pub fn must_hold(map: &CuckooMap, key: &FlowKey, id: u16) -> Result<(), Failure> {
+    match map.get(key) {
+        Some(found) if found == id => Ok(()),
+        Some(found) => {
+            Err(Failure::broken(format!("the map has {found} in place of {id} for {key}")))
+        }
+        None => Err(Failure::broken(format!("false negative: the map misses the live flow {key}"))),
+    }
 }
 
-/// Looks up a live flow, which the filter must contain.
-pub fn must_contain(filter: &CuckooFilter, key: &FlowKey) -> Result<(), Failure> {
-    if filter.contains(key) {
+/// Removes a live flow with its id, which the map must contain.
+pub fn remove(map: &CuckooMap, key: &FlowKey, id: u16) -> Result<(), Failure> {
+    if map.remove(key, id) {
         return Ok(());
     }
-    Err(Failure::broken(format!("false negative: the filter misses the live flow {key}")))
-}
-
-/// Removes a live flow, which the filter must contain.
-pub fn remove(filter: &CuckooFilter, key: &FlowKey) -> Result<(), Failure> {
-    if filter.remove(key) {
-        return Ok(());
-    }
-    Err(Failure::broken(format!("the filter cannot remove the live flow {key}")))
+    Err(Failure::broken(format!("the map cannot remove the live flow {key}")))
 }

@@ -2,42 +2,45 @@
 
 use std::{num::NonZero, thread, time::Duration};
 
-use guira::CuckooFilter;
+use guira::CuckooMap;
 
 use crate::{
     compare::Comparison,
-    owner::Tally,
+    follow::Followed,
     replay::{Counts, Outcome},
 };
 
 /// Reports how the threads followed the captures.
-pub fn followed(filter: &CuckooFilter, tally: &Tally, threads: usize, elapsed: Duration) -> String {
+pub fn followed(map: &CuckooMap, followed: &Followed, elapsed: Duration) -> String {
+    let Followed { tally, distinct, most_dealt, live, .. } = followed;
     let seconds = elapsed.as_secs_f64();
     let in_flows = (tally.packets - tally.others) as f64;
-    let bits = ratio(filter.size_in_bytes() as f64 * 8.0, filter.capacity() as f64);
+    let bits = ratio(map.size_in_bytes() as f64 * 8.0, map.capacity() as f64);
     format!(
         "\
 packets          {} ({} outside flows)
-flows            {}, at most {} live at once
+flows            {distinct}, at most {} live at once
 flows ended      {} closed, {} idle, {} at the end
-threads          {threads}
+threads          {}, none with more than {most_dealt} packets
 speed            {:.2} million packets/s, reading included; {:.0} ns/packet of thread time
 memory           {bits:.1} bits per flow, with room for {} flows
-false positives  {} of {} lookups of new flows (rate of a full filter: {:.5})
+false positives  {} of {} lookups of new flows (rate of a full map: {:.5})
+late packets     {} arrived after their flow had ended
 ",
         tally.packets,
         tally.others,
-        tally.distinct,
         tally.max_live,
         tally.closed,
         tally.idled,
         tally.left,
+        live.len(),
         ratio(tally.packets as f64, seconds * 1e6),
         ratio(tally.busy.as_secs_f64() * 1e9, in_flows),
-        filter.capacity(),
+        map.capacity(),
         tally.false_positives,
-        tally.started,
-        filter.false_positive_rate(),
+        tally.started - tally.late,
+        map.false_positive_rate(),
+        tally.late,
     )
 }
 

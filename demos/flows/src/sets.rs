@@ -204,9 +204,9 @@ const SHARDS: usize = 256;
 
 /// A concurrent exact set: hash tables behind locks.
 ///
-/// It is a strong peer: in this replay it is as fast as or faster than `DashSet` in most runs of dashmap 6, which has the same
-/// structure, and than the `HashSet` of papaya 0.2. One hash of a flow serves the choice of the
-/// shard and its table, and an uncontended `Mutex` is cheap to lock.
+/// It is a strong peer: in this replay it is as fast as or faster than `DashSet` in most runs of
+/// dashmap 6, which has the same structure, and than the `HashSet` of papaya 0.2. One hash of a
+/// flow serves the choice of the shard and its table, and an uncontended `Mutex` is cheap to lock.
 pub struct Sharded(Vec<Shard>);
 
 /// A shard in a cache line of its own.

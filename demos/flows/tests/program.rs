@@ -24,13 +24,13 @@ fn follows_and_replays_the_shipped_capture() {
     assert!(output.status.success() && output.stderr.is_empty(), "{report}");
     assert!(report.starts_with("packets          4709 "), "{report}");
     assert_eq!(report.lines().filter(|line| line.starts_with("guira, ")).count(), 2);
-    assert!(report.ends_with("\nfalse negatives  0\nleft in filter   0\n"), "{report}");
+    assert!(report.ends_with("\nfalse negatives  0\nleft behind      0\n"), "{report}");
 }
 
 #[test]
 fn without_a_replay_the_report_has_no_table() {
     let report = String::from_utf8(flows(&["--seconds", "0"]).stdout).unwrap();
-    assert!(!report.contains("guira, ") && report.ends_with("left in filter   0\n"), "{report}");
+    assert!(!report.contains("guira, ") && report.ends_with("left behind      0\n"), "{report}");
 }
 
 #[test]
@@ -47,6 +47,6 @@ fn other_unusable_input_is_reported() {
     assert_unusable(&["no-such-file.pcap"], "no-such-file.pcap: ");
     assert_unusable(&[env!("CARGO_MANIFEST_DIR")], "is a directory");
     assert_unusable(&["--speed"], "--help");
-    assert_unusable(&["--rate", "7"], "cannot build the filter");
+    assert_unusable(&["--rate", "7"], "cannot build the map");
     assert_unusable(&["--capacity", "1"], "--capacity");
 }

@@ -20,7 +20,8 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
     ///   [`value_bits`](Self::value_bits) bits;
     /// - [`InsertError::Full`] if no empty slot is within reach;
     /// - [`InsertError::TooManyCopies`] if the key's two buckets hold only items of the key and its
-    ///   aliases, with whatever values, or if these are as many as
+    ///   aliases, with whatever values (in the last segment of a
+    ///   [`GrowingMap`](crate::GrowingMap): if half of their slots do), or if these are as many as
     ///   [`max_copies`](crate::FilterBuilder::max_copies) allows. To insert a key at most once, use
     ///   [`get_or_insert`](Self::get_or_insert).
     ///
@@ -43,9 +44,10 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
     /// value that was found for the key.
     ///
     /// If calls with the same absent key overlap, exactly one of them inserts its item, and the
-    /// others return that item's value. A value that is found can be due to an alias, with the probability
-    /// of a false positive. **If this returns `Ok(Some(_))`, you own no item and must not call
-    /// [`remove`](crate::CuckooMap#method.remove) or [`replace`](Self::replace).** [`max_copies`] has no effect.
+    /// others return that item's value. A value that is found can be due to an alias, with the
+    /// probability of a false positive. **If this returns `Ok(Some(_))`, you own no item and must
+    /// not call [`remove`](crate::CuckooMap#method.remove) or [`replace`](Self::replace).**
+    /// [`max_copies`] has no effect.
     ///
     /// Acquires the lock of the key's stripe. Reads two cache lines, and writes one and the stripe.
     ///
@@ -78,8 +80,8 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
     /// [`values`](Self::values) returns all.
     ///
     /// Acquires no lock and writes nothing. Reads three cache lines, as
-    /// [`contains`](crate::CuckooMap#method.contains) does, and retries only for a miss. A value that is returned
-    /// happens after the insert or the replacement that it found.
+    /// [`contains`](crate::CuckooMap#method.contains) does, and retries only for a miss. A value
+    /// that is returned happens after the insert or the replacement that it found.
     ///
     /// ```
     /// let map = guira::CuckooMap::with_capacity(100);
@@ -96,8 +98,8 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
     /// Returns all values that a key may have: its own, and those of its aliases.
     ///
     /// The value of an item that is in the map throughout the call is always among them. The order
-    /// is arbitrary. A value comes once for each item that has it, and possibly once more if another
-    /// thread moves such an item meanwhile.
+    /// is arbitrary. A value comes once for each item that has it, and possibly once more if
+    /// another thread moves such an item meanwhile.
     ///
     /// Acquires no lock, writes nothing and allocates nothing. Reads three cache lines, and retries
     /// if another thread moved, replaced or removed an item of the same stripe meanwhile.
@@ -223,9 +225,9 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
 
     /// Inserts many items: `keys[i]` with `values[i]`. Duplicates count. Every item is tried.
     ///
-    /// The items are added in no particular order. If the hashing of a key panics, some of the items
-    /// before it may be missing. A batch with a value that does not fit takes longer: its items are
-    /// inserted one by one.
+    /// The items are added in no particular order. If the hashing of a key panics, some of the
+    /// items before it may be missing. A batch with a value that does not fit takes longer: its
+    /// items are inserted one by one.
     ///
     /// # Errors
     /// [`InsertBatchError`] if some items could not be inserted, also because their values do not
@@ -255,7 +257,8 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
     /// of keys found.
     ///
     /// Each lookup takes effect on its own, as [`get`](Self::get) does, and they may do so in any
-    /// order: the batch is no snapshot. Nothing is allocated, so this also serves bursts of packets.
+    /// order: the batch is no snapshot. Nothing is allocated, so this also serves bursts of
+    /// packets.
     ///
     /// The cache lines of dozens of keys are in flight at once. Fewer than 6 keys are looked up one
     /// by one.
@@ -320,8 +323,8 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
     /// `keys[i]` and `values[i]`. Returns the number of items removed.
     ///
     /// The [contract](crate::CuckooMap#the-contract-of-removal-and-replacement) of
-    /// [`remove`](crate::CuckooMap#method.remove) holds for each item. Nothing is allocated. If the hashing of a key
-    /// panics, `removed` tells which items were removed.
+    /// [`remove`](crate::CuckooMap#method.remove) holds for each item. Nothing is allocated. If the
+    /// hashing of a key panics, `removed` tells which items were removed.
     ///
     /// # Panics
     /// If the slices differ in length.

@@ -41,13 +41,13 @@ use super::{DefaultHashBuilder, Filter, Fixed, Growing};
 /// # What a lookup may return
 ///
 /// Two keys with the same fingerprint and the same buckets are *aliases*. The map cannot
-/// distinguish their items. Any key, present or absent, has an alias among the other keys of the map
-/// with a probability of at most [`false_positive_rate`](Filter::false_positive_rate). So:
+/// distinguish their items. Any key, present or absent, has an alias among the other keys of the
+/// map with a probability of at most [`false_positive_rate`](Filter::false_positive_rate). So:
 ///
-/// - `values(&key)` returns the values of the key and of its aliases. **The value of an item that is
-///   in the map throughout the call is always among them.** For most keys it is the only one.
-/// - `get(&key)` returns one of these values, or `None` if there is none, and then the key is not in
-///   the map. The value may be that of an alias, also if the key itself is in the map.
+/// - `values(&key)` returns the values of the key and of its aliases. **The value of an item that
+///   is in the map throughout the call is always among them.** For most keys it is the only one.
+/// - `get(&key)` returns one of these values, or `None` if there is none, and then the key is not
+///   in the map. The value may be that of an alias, also if the key itself is in the map.
 /// - `contains_value(&key, value)` returns `true` if `value` is one of them. It never returns
 ///   `false` for an item that is in the map.
 ///
@@ -61,8 +61,8 @@ use super::{DefaultHashBuilder, Filter, Fixed, Growing};
 /// # The contract of removal and replacement
 ///
 /// **Remove or replace only what you inserted: with its own value, once, and after it was
-/// inserted.** In full: every call of `remove(&key, value)`, and every call of `replace(&key, value,
-/// new)`, must be paid for by a call with an equal key that made an item with this value:
+/// inserted.** In full: every call of `remove(&key, value)`, and every call of `replace(&key,
+/// value, new)`, must be paid for by a call with an equal key that made an item with this value:
 ///
 /// - `insert(&key, value)`, which returned `Ok(())`,
 /// - `get_or_insert(&key, value)`, which returned `Ok(None)`, or
@@ -73,22 +73,23 @@ use super::{DefaultHashBuilder, Filter, Fixed, Growing};
 /// one payment and makes another: after it, remove or replace the item with the new value.
 ///
 /// The value must be the one that you inserted or set last, from your own records, and **never one
-/// that a lookup returned**: that may belong to an alias. The items of aliases with equal values are
-/// interchangeable, so it does not matter which of them is taken. With different values they are
-/// not: whoever takes the wrong one removes a value that a lookup of the alias then misses. A caller
-/// to whom `get_or_insert` returned `Ok(Some(_))` owns no item, and must not remove or replace one.
+/// that a lookup returned**: that may belong to an alias. The items of aliases with equal values
+/// are interchangeable, so it does not matter which of them is taken. With different values they
+/// are not: whoever takes the wrong one removes a value that a lookup of the alias then misses. A
+/// caller to whom `get_or_insert` returned `Ok(Some(_))` owns no item, and must not remove or
+/// replace one.
 ///
 /// # What overlapping calls may observe
 ///
 /// What [`Filter`](Filter#what-overlapping-calls-may-observe) says of items holds for items with
-/// their values: for one key and its aliases, a map behaves like a multiset of values behind a lock.
-/// In addition:
+/// their values: for one key and its aliases, a map behaves like a multiset of values behind a
+/// lock. In addition:
 ///
 /// - A lookup beside a `replace` returns the old value or the new one, as if one of the two calls
 ///   came first. It never misses both.
-/// - `values` is the exception. It may return a value twice that another thread moves meanwhile, and
-///   of two values that are inserted meanwhile, one after the other, it may return the later one
-///   alone.
+/// - `values` is the exception. It may return a value twice that another thread moves meanwhile,
+///   and of two values that are inserted meanwhile, one after the other, it may return the later
+///   one alone.
 /// - A lookup that returns a value *happens after* the insert or the replacement that it found.
 /// - If a `replace` overlaps a [`clone`](Filter::try_clone), a save or a [`merge`](Filter::merge),
 ///   the copy has the item with the old value or with the new one. Which of them is unknown, so the
@@ -98,8 +99,8 @@ use super::{DefaultHashBuilder, Filter, Fixed, Growing};
 ///
 /// Cuckoo filters with values are described by Fan et al. (2014, section 6). Bender et al. (2025,
 /// "Time To Replace Your Filter: How Maplets Simplify System Design", arXiv 2510.05518) argue for
-/// such maps, which they call *maplets*, in place of several filters. `SlimDB` and Chucky are stores
-/// that find the run of a key by one, and `rte_member` of DPDK maps flows to set ids.
+/// such maps, which they call *maplets*, in place of several filters. `SlimDB` and Chucky are
+/// stores that find the run of a key by one, and `rte_member` of DPDK maps flows to set ids.
 pub type CuckooMap<S = DefaultHashBuilder> = Filter<Mapped<Fixed>, S>;
 
 /// A map that grows: the [`Filter`] of a chain of segments whose slots hold a fingerprint and a
@@ -111,8 +112,9 @@ pub type CuckooMap<S = DefaultHashBuilder> = Filter<Mapped<Fixed>, S>;
 /// Without a target it is 0.3 %. Values have equally many bits in all segments.
 ///
 /// The promises and the contracts are those of a `CuckooMap`: an item's value is always among its
-/// [`values`](Filter::values). The costs are those of a `GrowingFilter`: a lookup reads two buckets
-/// of every segment.
+/// [`values`](Filter::values). The costs are those of a `GrowingFilter`: a lookup of an absent key,
+/// and `values` of any key, read two buckets of every segment. The last segment accepts half as many
+/// items of one key as a `CuckooMap` with the same layout does.
 ///
 /// ```
 /// use guira::GrowingMap;

@@ -8,12 +8,12 @@ impl<E: Mappable, S> FilterBuilder<Mapped<E>, S> {
     /// [`layout`](Self::layout) the bits of its values.
     ///
     /// A slot has 64 bits divided by the slots per bucket, 2 to 6, rounded down. What the value
-    /// leaves, at least 8 bits, is the fingerprint. Without a `layout`, the builder takes the layout
-    /// with the most slots per bucket, hence the fewest bits per item, that meets the target
+    /// leaves, at least 8 bits, is the fingerprint. Without a `layout`, the builder takes the
+    /// layout with the most slots per bucket, hence the fewest bits per item, that meets the target
     /// [`false_positive_rate`](Self::false_positive_rate): 0.2 % by default, or 0.3 % in a
     /// [`GrowingMap`](crate::GrowingMap). So an item takes as many bits as in a filter with plain
-    /// buckets of as many slots. ([`fastest`](Self::fastest) has no effect: all of these layouts are
-    /// plain.)
+    /// buckets of as many slots. ([`fastest`](Self::fastest) has no effect: all of these layouts
+    /// are plain.)
     ///
     /// If more than 16 bits are set, [`build`](Self::build) fails with
     /// [`InvalidValueBits`](crate::BuildError::InvalidValueBits), and with

@@ -75,8 +75,8 @@ macro_rules! steps {
                 Group { fingerprints, buckets: [first, second] }
             }
 
-            /// Returns the lanes whose item is in one of the tables, as a mask, and with `VALUES` the
-            /// answer of each item.
+            /// Returns the lanes whose item is in one of the tables, as a mask, and with `VALUES`
+            /// the answer of each item.
             ///
             /// In a chain, also prefetches the first `count` items of the group `next`, one table
             /// at a time, because the processor has room for only a few dozen misses.
@@ -117,8 +117,8 @@ macro_rules! steps {
             }
 
             /// Looks up the items of a group, of which those in `lanes` matter. `hashes` are their
-            /// hashes. Returns the lanes that were found, and with `VALUES` writes the answers of all
-            /// lanes. `next` is as in `find`.
+            /// hashes. Returns the lanes that were found, and with `VALUES` writes the answers of
+            /// all lanes. `next` is as in `find`.
             #[inline]
             #[target_feature(enable = $features)]
             fn look_up<const NESTED: bool, const VALUES: bool>(
