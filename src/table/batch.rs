@@ -326,7 +326,7 @@ impl Table<Aged> {
             for (&hash, stamp) in round.iter().zip(&*stamps) {
                 let found = match *stamp {
                     None if unchanged => false,
-                    Some(stamp) if self.clock().shows(now, stamp) => true,
+                    Some(stamp) if self.clock().shows(now, stamp.into()) => true,
                     // Another copy may be visible.
                     // mutant: age-batch-first-only
                     _ => self.is_visible::<L>(self.addressing.pair::<L>(mix(hash, seed))),

@@ -209,16 +209,16 @@ impl Generations {
         generation <= now && now - generation <= self.window.into()
     }
 
-    /// Returns whether a slot with this stamp is visible.
+    /// Returns whether a slot that ends with a stamp is visible.
     #[inline]
-    pub(super) fn shows(&self, now: u64, stamp: u16) -> bool {
-        self.age(now, stamp) <= self.window
+    pub(super) fn shows(&self, now: u64, slot: u32) -> bool {
+        self.age(now, slot) <= self.window
     }
 
-    /// The age of a slot with this stamp.
+    /// The age of a slot that ends with a stamp.
     #[inline]
-    pub(super) fn age(&self, now: u64, stamp: u16) -> u32 {
-        (now.wrapping_sub(stamp.into()) & self.mask()) as u32
+    pub(super) fn age(&self, now: u64, slot: u32) -> u32 {
+        (now.wrapping_sub(slot.into()) & self.mask()) as u32
     }
 
     /// The ages of all slots of a word, empty ones included, in the lowest bits of each lane.

@@ -2,7 +2,10 @@
 
 use core::hint::select_unpredictable;
 
-use super::{Addition, Aged, Clock, Nesting, Pair, StripeGuard, Table, stats::RelocationCount};
+use super::{
+    Addition, Aged, BothWords, Clock, Fastest, Nesting, Pair, StripeGuard, Table,
+    stats::RelocationCount,
+};
 use crate::{
     InsertError,
     bucket::{BucketLayout, Fingerprint},
@@ -21,8 +24,10 @@ impl Table<Aged> {
         loop {
             // mutant: age-late-now
             let now = self.clock.generation();
-            let (words, unchanged) = self.read::<[u64; 2]>(pair);
-            if self.visible_in::<L>(now, pair, words) != [0; 2] {
+            let (words, unchanged) = self.read::<Fastest>(pair);
+            let (found, slot) = words.first_match::<L>(pair.fingerprint, self.stamp_bits());
+            // A copy that has expired may come before one that is visible.
+            if found && (self.clock.shows(now, slot) || self.shows_another::<L>(now, pair, words)) {
                 return true;
             }
             // mutant: age-no-now-validation, age-no-version-validation, age-version-alone
@@ -31,6 +36,19 @@ impl Table<Aged> {
             }
             self.counters.lookup_retried();
         }
+    }
+
+    /// The bits of a stamp.
+    #[inline]
+    fn stamp_bits(&self) -> u32 {
+        self.addressing.nesting().value_bits()
+    }
+
+    /// Returns whether these words hold a visible copy of the pair's fingerprint, the first copy
+    /// apart.
+    #[cold]
+    fn shows_another<L: BucketLayout>(&self, now: u64, pair: Pair, words: Fastest) -> bool {
+        self.visible_in::<L>(now, pair, words.values()) != [0; 2]
     }
 
     /// Counts the visible copies of the pair's fingerprint. The value of the pair must be zero.
@@ -236,8 +254,7 @@ impl Table<Aged> {
                 marks &= marks - 1;
                 // An empty slot may be marked, too.
                 if slot != 0 {
-                    let fingerprint = Fingerprint::new(slot);
-                    let age = self.clock.age(now, self.value_of(fingerprint));
+                    let age = self.clock.age(now, slot);
                     oldest = oldest.max(Some((age, place, slot)));
                 }
             }

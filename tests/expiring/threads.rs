@@ -164,7 +164,8 @@ fn an_item_is_accepted_once_in_a_window() {
                 });
             }
             let _stop = Stop(&stop);
-            for _ in 0..scaled(100, 3_000) {
+            // Each waits for threads that were suspended with a lock held.
+            for _ in 0..scaled(30, 3_000) {
                 filter.advance();
                 thread::yield_now();
             }
@@ -177,7 +178,7 @@ fn an_item_is_accepted_once_in_a_window() {
             let expired = after > first + u64::from(window) && second >= first + u64::from(window);
             assert!(key != other || expired, "{key} {first} {second} {after}");
         }
-        assert!(accepted.len() > 10 * keys.len(), "{} accepted", accepted.len());
+        assert!(accepted.len() > 3 * keys.len(), "{} accepted", accepted.len());
     }
 }
 

@@ -30,11 +30,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "a miss does not validate the version",
         Condition("{ let _ = unchanged; self.clock.validate(now) }"),
     ),
-    fault(
-        "age-batch-late-now",
-        "a batch first reads the generation after the words",
-        Delay(1),
-    ),
+    fault("age-batch-late-now", "a batch first reads the generation after the words", Delay(1)),
     fault(
         "age-batch-no-now-validation",
         "a batch does not validate the generation",
@@ -50,7 +46,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "a miss validates the generation only if there is a match with any stamp",
         Condition(
             "unchanged
-                 & (self.clock.validate(now) || self.copies_in::<L>(pair, words) == 0)",
+                 & (self.clock.validate(now) || self.copies_in::<L>(pair, words.values()) == 0)",
         ),
     ),
     // Counts of copies.
