@@ -141,8 +141,8 @@
 //!   [`try_extend`](Filter::try_extend) handle many items with overlapping cache misses. From 8
 //!   items on this is faster than one call after another. Batches of lookups use AVX-512 or AVX2
 //!   where the processor has them: see [`Kernel`].
-//! - A map has [`get`](CuckooMap#method.get) and [`values`](CuckooMap#method.values) in addition, and
-//!   [`get_or_insert`](CuckooMap#method.get_or_insert) in place of `insert_unique`. An
+//! - A map has [`get`](CuckooMap#method.get) and [`values`](CuckooMap#method.values) in addition,
+//!   and [`get_or_insert`](CuckooMap#method.get_or_insert) in place of `insert_unique`. An
 //!   [`ExpiringFilter`] has [`refresh`](ExpiringFilter#method.refresh), and its inserts return the
 //!   generation that a removal names.
 //! - [`by_hash`](Filter::by_hash) gives the same methods for 64-bit hashes or integer keys.

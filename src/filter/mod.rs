@@ -84,10 +84,11 @@ pub type GrowingFilter<S = DefaultHashBuilder> = Filter<Growing, S>;
 /// A set of items that takes a few bits per item and is shared by any number of threads.
 ///
 /// Its engine is [`Fixed`] in a [`CuckooFilter`] and [`Growing`] in a [`GrowingFilter`]. Code can
-/// be generic over the two: see [`Membership`]. In a [`CuckooMap`], whose items are keys with
-/// values, the engine is [`Mapped<Fixed>`](Mapped), and in an [`ExpiringFilter`], whose items are
-/// forgotten after a while, it is [`Expiring`]. There the operations on items are others; what
-/// follows holds for these two as well, with what `CuckooMap` and `ExpiringFilter` add to it.
+/// be generic over the two: see [`Membership`]. In a [`CuckooMap`] and a [`GrowingMap`], whose
+/// items are keys with values, it is [`Mapped<Fixed>`](Mapped) and `Mapped<Growing>`. In an
+/// [`ExpiringFilter`], whose items are forgotten after a while, it is [`Expiring`]. These have
+/// other operations on items. What follows holds for them as well, with what the documentation of
+/// their types adds.
 ///
 /// [`contains`](Self::contains) never returns `false` for an item that is in the filter, whatever
 /// other threads insert, relocate and remove meanwhile. For an item that is not in the filter, it

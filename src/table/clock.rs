@@ -45,8 +45,8 @@
 //! before the lock is released.* The advance to n + 1 acquires this lock after it has published
 //! that generation. If it did so before the thread, the thread would have read n + 1 at least. So
 //! it does so later, and waits for the release. The advance to n + 2 begins after that. (A holder
-//! of `sweeping` that finds buckets to sweep reads n while no thread reads n + 1: the clock does not
-//! tick before they have been swept.)
+//! of `sweeping` that finds buckets to sweep reads n while no thread reads n + 1: the clock does
+//! not tick before they have been swept.)
 //!
 //! So a decision about expiry that is made and acted upon under a lock is at most one generation
 //! old. A decision that a thread makes without a lock can be arbitrarily old: it may be suspended

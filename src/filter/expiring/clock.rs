@@ -35,8 +35,8 @@ impl<S> Filter<Expiring, S> {
     ///
     /// Never necessary: [`advance`](Self::advance) sweeps what is left, and an insert whose two
     /// buckets are full sweeps these. It spreads the work of an `advance` over the generation, and
-    /// makes room earlier. Holds a lock that only other sweeps wait for, copies of the filter, and
-    /// `advance`, for 1,024 buckets at a time.
+    /// makes room earlier. For 1,024 buckets at a time, it holds a lock for which only other
+    /// sweeps, copies of the filter, and `advance` wait.
     ///
     /// ```
     /// let seen = guira::ExpiringFilter::with_capacity(10_000);

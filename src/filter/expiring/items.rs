@@ -105,12 +105,12 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     /// Inserts an item, also if the filter is full: then it replaces the oldest item in the two
     /// buckets. Returns whether an item was replaced that had not expired.
     ///
-    /// For those who would rather forget an old item early than refuse a new one. **The promise
-    /// that an item is found for a window no longer holds in a filter on which this is called, and
-    /// nobody may [`remove`](Self::remove) anything from it**: the item may be gone, and an alias
-    /// of it would lose its copy. It inserts an item that is present, too. A caller who turns to it
-    /// because [`insert_unique`](Self::insert_unique) was refused no longer knows that it is the
-    /// only one.
+    /// Use it where it is better to forget an old item early than to refuse a new one. **The
+    /// promise that an item is found for a window no longer holds in a filter on which this is
+    /// called, and nobody may [`remove`](Self::remove) anything from it**: the item may be gone,
+    /// and an alias of it would lose its copy. It inserts an item that is present, too. So if
+    /// several threads call it after [`insert_unique`](Self::insert_unique) was refused, each of
+    /// them inserts the item.
     ///
     /// First tries to insert the item as [`insert`](Self::insert) does, with its search for room:
     /// in a full filter, this takes most of the time. Then acquires the lock of the stripe of the
@@ -152,9 +152,10 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     /// found.
     ///
     /// The item is found for a whole window from now on, also if it was inserted for a shorter
-    /// life. Of several copies (its own, or those of its aliases), the oldest is refreshed, so that
-    /// no copy has to stand in for another one. **Nobody may [`remove`](Self::remove) an item that
-    /// is refreshed: it is left to expire.** `true` can be due to an alias.
+    /// life. Of several copies (its own, or those of its aliases), the oldest is refreshed: a
+    /// younger one may be that of an alias, which the older one would not replace for long enough.
+    /// **Nobody may [`remove`](Self::remove) an item that is refreshed: it is left to expire.**
+    /// `true` can be due to an alias.
     ///
     /// Acquires the lock of the item's stripe. Reads two cache lines, and writes one and the stripe
     /// unless the copy is of this generation. Beside it, lookups find the item.

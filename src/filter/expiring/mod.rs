@@ -16,12 +16,12 @@ pub type Expiring = Fixed<Aged>;
 
 /// A filter that forgets: it finds an item for a window of generations after its insert.
 ///
-/// For duplicates in a stream, replayed nonces and tokens, and whatever else matters only for a
-/// while. Time passes when [`advance`](Filter::advance) is called: it begins the next *generation*.
-/// The filter reads no clock; a [`Ticker`] calls `advance` by the clock of the caller. All else is
-/// as in a [`CuckooFilter`](crate::CuckooFilter): any number of threads share a filter, and lookups
-/// acquire no lock and write nothing. An item takes 16.7 bits with the default window of 13
-/// generations, at 0.19 % false positives.
+/// Use it for duplicates in a stream, replayed nonces and tokens, and whatever else matters only
+/// for a while. Time passes when [`advance`](Filter::advance) is called: it begins the next
+/// *generation*. The filter reads no clock; a [`Ticker`] calls `advance` by the clock of the
+/// caller. All else is as in a [`CuckooFilter`](crate::CuckooFilter): any number of threads share a
+/// filter, and lookups acquire no lock and write nothing. An item takes 16.7 bits with the default
+/// window of 13 generations, at 0.19 % false positives.
 ///
 /// ```
 /// use guira::ExpiringFilter;
@@ -40,11 +40,14 @@ pub type Expiring = Fixed<Aged>;
 ///
 /// # How long an item is found
 ///
-/// Let w be the [`window`](Filter::window). **An item is found by every lookup that returns before
-/// the w-th advance that begins after its insert began has begun, and by none that begins after the
-/// (w + 1)-th advance that began after its insert returned has returned.** (Aliases and false
-/// positives aside.) In generations: an item of generation g, which its insert returns, is found up
-/// to the generation g + w, and no longer.
+/// Let w be the [`window`](Filter::window). An insert returns the generation g of its item. **The
+/// item is found up to the generation g + w, and no longer.** (Aliases and false positives aside.)
+/// Exactly, if calls overlap:
+///
+/// - Of the advances that begin after the insert began, take the w-th. Every lookup that returns
+///   before it begins finds the item.
+/// - Of the advances that begin after the insert returned, take the (w + 1)-th. No lookup that
+///   begins after it has returned finds the item.
 ///
 /// In between, what overlaps an advance may be ordered before or after it. An item that is
 /// [inserted for n generations](Filter::insert_for) has n in place of w, and one that is
@@ -65,8 +68,8 @@ pub type Expiring = Fixed<Aged>;
 ///
 /// # The contract of removal
 ///
-/// An item need not be removed. Whoever does it anyway, for a message that is to be accepted again
-/// or a token that is given back, follows this contract: every call of `remove(&item, generation)`
+/// An item need not be removed. If you do it anyway, to accept a message again or to give a token
+/// back, follow this contract: every call of `remove(&item, generation)`
 /// must be paid for by a call with an equal item that returned this generation, of
 /// [`insert`](Filter::insert), [`insert_for`](Filter::insert_for),
 /// [`insert_unique`](Filter::insert_unique) or [`insert_batch`](Filter::insert_batch). That call

@@ -19,8 +19,8 @@ use super::ExpiringFilter;
 ///   which a generation is due to the return of the call of `tick` that begins it. With a window of
 ///   13 and a call ten times in an interval, that is about 1.2 times the time to live.
 ///
-/// (The first time counts from the begin of the insert, the second one from its return, or from the
-/// first call of `tick` if that comes later.)
+/// (The first time counts from the beginning of the insert, the second one from its return, or from
+/// the first call of `tick` if that comes later.)
 ///
 /// # Pauses
 ///

@@ -87,9 +87,9 @@ use super::{DefaultHashBuilder, Filter, Fixed, Growing};
 ///
 /// - A lookup beside a `replace` returns the old value or the new one, as if one of the two calls
 ///   came first. It never misses both.
-/// - `values` is the exception. It may return a value twice that another thread moves meanwhile,
-///   and of two values that are inserted meanwhile, one after the other, it may return the later
-///   one alone.
+/// - `values` is the exception. If another thread moves an item meanwhile, its value may come
+///   twice. If two values are inserted meanwhile, one after the other, it may return the later one
+///   without the earlier one.
 /// - A lookup that returns a value *happens after* the insert or the replacement that it found.
 /// - If a `replace` overlaps a [`clone`](Filter::try_clone), a save or a [`merge`](Filter::merge),
 ///   the copy has the item with the old value or with the new one. Which of them is unknown, so the
@@ -113,8 +113,8 @@ pub type CuckooMap<S = DefaultHashBuilder> = Filter<Mapped<Fixed>, S>;
 ///
 /// The promises and the contracts are those of a `CuckooMap`: an item's value is always among its
 /// [`values`](Filter::values). The costs are those of a `GrowingFilter`: a lookup of an absent key,
-/// and `values` of any key, read two buckets of every segment. The last segment accepts half as many
-/// items of one key as a `CuckooMap` with the same layout does.
+/// and `values` of any key, read two buckets of every segment. The last segment accepts half as
+/// many items of one key as a `CuckooMap` with the same layout does.
 ///
 /// ```
 /// use guira::GrowingMap;
