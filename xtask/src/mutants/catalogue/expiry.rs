@@ -30,11 +30,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "a miss does not validate the version",
         Condition("{ let _ = unchanged; self.clock.validate(now) }"),
     ),
-    fault(
-        "age-batch-late-now",
-        "a batch first reads the generation after the words",
-        Delay(1),
-    ),
+    fault("age-batch-late-now", "a batch first reads the generation after the words", Delay(1)),
     fault(
         "age-batch-no-now-validation",
         "a batch does not validate the generation",
