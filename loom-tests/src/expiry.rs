@@ -1,7 +1,9 @@
 //! A table whose slots expire, in which a model chooses where each copy of an item is, and how old
 //! it is. Its slots are plain whatever the layout of the other models is: see `values.rs`.
 
-use guira::raw::{Addressing, Aged, BucketLayout, Clock, Fingerprint, Move, Pair, Plain, Table};
+use guira::raw::{
+    Addressing, Aged, BucketLayout, Clock, Fingerprint, Move, Pair, Plain, Table, mix,
+};
 use loom::{sync::Arc, thread};
 
 /// The layout of tables whose slots expire.
@@ -43,6 +45,16 @@ pub fn item(table: &Aging, buckets: [u32; 2], stripe: u32, nth: usize) -> Pair {
         .filter(|pair| pair.buckets == buckets)
         .nth(nth)
         .expect("a fingerprint for these buckets")
+}
+
+/// Returns a hash whose item has both buckets, and its pair. A batch reads the second bucket first.
+///
+/// # Panics
+/// Never: many items have both buckets.
+#[must_use]
+pub fn hashed(table: &Aging) -> (u64, Pair) {
+    let mut items = (0..).map(|hash| (hash, reversed(table.addressing().pair::<A>(mix(hash, 0)))));
+    items.find(|(_, item)| item.buckets == [0, 1]).expect("one of many")
 }
 
 /// Returns the same pair with the other bucket first.
@@ -112,7 +124,11 @@ pub fn assert_ends(table: &Aging) {
             (0..=u64::from(WINDOW)).any(|age| (now - age) % (1 << STAMP_BITS) == stamp)
         };
         let visible = words.iter().flat_map(|&word| A::fingerprints(word)).filter(is_visible);
-        assert_eq!(table.clock().visible_slots(), Some(visible.count() as i64), "slots are miscounted");
+        assert_eq!(
+            table.clock().visible_slots(),
+            Some(visible.count() as i64),
+            "slots are miscounted"
+        );
         table.advance::<A>();
     }
     let words = table.copy_words().expect("memory for a few words");

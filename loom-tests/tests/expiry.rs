@@ -1,4 +1,5 @@
 //! Lookups and inserts in a table whose slots expire, beside moves, refreshes, sweeps and advances.
+#![cfg(not(feature = "semi-sorted"))]
 
 use guira::raw::{Clock as _, Pair};
 use guira_loom_tests::{
@@ -202,6 +203,29 @@ fn refresh_beside_the_removal_of_an_alias() {
         assert!(table.is_visible::<A>(item), "a refreshed item expired too early");
         assert_eq!(table.clock().visible_slots(), Some(1));
         seen.note("done");
+        assert_ends(&table);
+    });
+}
+
+/// Catches a `refresh` that does not validate the generation: the caller's copy is swept while an
+/// advance waits for the lock, an alias's copy counts as refreshed, and the alias's removal takes it.
+#[test]
+fn refresh_beside_a_sweep_and_the_removal_of_an_alias() {
+    check("expiry_refresh_alias", 289, &["removed", "taken"], |seen| {
+        let table = aging();
+        let [pair, neighbour] = [0, 1].map(|stripe| item(&table, BOTH, stripe, 0));
+        put(&table, pair, START - 1, 0);
+        put(&table, item(&table, FIRST, 1, 0), START, 0);
+        put(&table, pair, START, 1);
+        put(&table, neighbour, START, 1);
+        let refresher = spawn(&table, move |table| table.refresh::<A>(pair));
+        let advancer = spawn(&table, |table| table.advance::<A>());
+        // The first bucket has room only once the item has expired.
+        let _ = relocate(&table, neighbour, START, 1, None);
+        assert!(refresher.join().unwrap(), "there was a visible copy throughout");
+        advancer.join().unwrap();
+        seen.note_if(table.remove_of::<A>(pair, START), "removed", "taken");
+        assert!(table.is_visible::<A>(pair), "a refreshed item expired too early");
         assert_ends(&table);
     });
 }

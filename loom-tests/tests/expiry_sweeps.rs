@@ -1,5 +1,6 @@
 //! Sweeps beside the other steps of a table whose slots expire, and decisions that are a generation
 //! old.
+#![cfg(not(feature = "semi-sorted"))]
 
 use guira::raw::{Clock as _, Pair};
 use guira_loom_tests::{

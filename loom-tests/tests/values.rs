@@ -1,4 +1,5 @@
 //! Tables with values: lookups beside moves and replacements, and replacements beside each other.
+#![cfg(not(feature = "semi-sorted"))]
 
 use guira::{InsertError, raw::Pair};
 use guira_loom_tests::{

@@ -337,4 +337,11 @@ impl Table<Aged> {
             }
         }
     }
+
+    /// As [`visible_each`](Self::visible_each), with the seed zero and an answer for each hash.
+    #[cfg(loom)]
+    pub fn are_visible<L: BucketLayout>(&self, hashes: &[u64], answers: &mut [bool]) {
+        let mut hashes = Hashes::new(Source::Slice(hashes), 0);
+        self.visible_each::<L>(Kernel::Scalar, &mut hashes, &mut Answers::Each(answers));
+    }
 }

@@ -10,7 +10,7 @@ use clap::Args;
 
 use crate::{
     models::{self, Declared},
-    mutants::{Build, Library, Mutant},
+    mutants::{Library, Mutant},
     recorded::Recorded,
 };
 
@@ -86,7 +86,7 @@ fn table_of_models(models: &[Declared], recorded: &Recorded) -> Result<String> {
             format!("the model {name} has no recorded run: `cargo xtask ordering-mutants --record`")
         })?;
         let mut executions = grouped(*plain);
-        if semi_sorted != plain {
+        if semi_sorted != plain && *semi_sorted > 0 {
             write!(executions, ", semi-sorted {}", grouped(*semi_sorted))?;
         }
         writeln!(table, "| `{name}` | {what} | {executions} |")?;
@@ -118,8 +118,9 @@ fn table_of_mutants(
             bail!("the mutant {name} has no recorded run: `cargo xtask ordering-mutants --record`");
         };
         let mut by = Vec::new();
-        for (build, killer) in Build::ALL.into_iter().zip(killers) {
-            by.push(match mutant.explanation(build) {
+        for &build in mutant.builds {
+            let killer = &killers[build as usize];
+            let text = match mutant.explanation(build) {
                 _ if models.iter().any(|declared| declared.name == *killer) => {
                     format!("`{killer}`")
                 }
@@ -128,14 +129,12 @@ fn table_of_mutants(
                     "the killer of {name}, {killer:?}, is gone: \
                      `cargo xtask ordering-mutants --record`"
                 ),
-            });
+            };
+            if !by.contains(&text) {
+                by.push(text);
+            }
         }
-        let [plain, semi_sorted] = [&by[0], &by[1]];
-        write!(table, "| `{name}` | {what} | {plain}")?;
-        if plain != semi_sorted {
-            write!(table, "; {semi_sorted}")?;
-        }
-        writeln!(table, " |")?;
+        writeln!(table, "| `{name}` | {what} | {} |", by.join("; "))?;
     }
     Ok(table)
 }

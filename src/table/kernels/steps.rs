@@ -314,7 +314,7 @@ macro_rules! steps {
                 let mut found = 0;
                 for (place, group) in groups.iter_mut().take(window(NESTED) / LANES).enumerate() {
                     let start = place * LANES;
-                    let prefetched = *group;
+                    let ready = *group;
                     let mut ahead = 0;
                     if start < arrived {
                         *group = constants.locate::<NESTED>(view, load(&blocks[current][start..]));
@@ -328,14 +328,8 @@ macro_rules! steps {
                         let hashes = &blocks[1 - current][start..];
                         let next = (&*group, ahead);
                         let values = part_of::<VALUES>(&mut values, start);
-                        let few = constants.look_up::<NESTED, VALUES>(
-                            view,
-                            &prefetched,
-                            next,
-                            lanes,
-                            hashes,
-                            values,
-                        );
+                        let few = constants
+                            .look_up::<NESTED, VALUES>(view, &ready, next, lanes, hashes, values);
                         found |= few << start;
                     }
                 }

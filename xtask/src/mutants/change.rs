@@ -12,12 +12,19 @@ pub(super) struct Fault {
     pub(super) may_hang: bool,
     /// Why it may survive, by the layout of the models.
     pub(super) reasons: [Option<&'static str>; 2],
+    /// Whether only models with plain words can notice it.
+    pub(super) only_plain: bool,
 }
 
 impl Fault {
     /// Allows the fault to survive, for this reason.
     pub(super) const fn survives(self, reason: &'static str) -> Self {
         Self { reasons: [Some(reason); 2], ..self }
+    }
+
+    /// Keeps the fault to the models with plain words.
+    pub(super) const fn only_plain(self) -> Self {
+        Self { only_plain: true, ..self }
     }
 
     /// Allows the fault to survive with plain words, for this reason.
@@ -68,5 +75,5 @@ pub(super) enum Half {
 
 /// Declares a fault.
 pub(super) const fn fault(name: &'static str, what: &'static str, change: Change) -> Fault {
-    Fault { name, what, change, may_hang: false, reasons: [None; 2] }
+    Fault { name, what, change, may_hang: false, reasons: [None; 2], only_plain: false }
 }

@@ -14,6 +14,14 @@ use super::{
 };
 use crate::source::{self, Source};
 
+/// Files with steps that only tables with values have.
+const OF_VALUES: [&str; 4] = [
+    "src/table/clock.rs",
+    "src/table/expiry.rs",
+    "src/table/stamp_counts.rs",
+    "src/table/values.rs",
+];
+
 /// The library with a fault.
 #[derive(Clone, Debug)]
 pub(crate) struct Mutant {
@@ -27,8 +35,15 @@ pub(crate) struct Mutant {
     pub(super) change: Option<Change>,
     /// Whether a model that runs out of time counts as having noticed it.
     pub(super) may_hang: bool,
+    /// The builds whose models must notice it.
+    pub(crate) builds: &'static [Build],
     /// Why it may survive, by the layout of the models.
     reasons: [Option<String>; 2],
+}
+
+/// The builds with models that can notice a fault.
+fn builds(only_plain: bool) -> &'static [Build] {
+    if only_plain { &Build::WITH_VALUES } else { &Build::ALL }
 }
 
 impl Mutant {
@@ -86,7 +101,7 @@ impl Library {
             let mark = mark(source, syntax, edits, faults, mutants.len(), &mut places);
             problems.extend(mark.into_iter().map(|problem| format!("{}:{problem}", source.path)));
         }
-        for Fault { name, what, change, may_hang, reasons } in faults {
+        for Fault { name, what, change, may_hang, reasons, only_plain } in faults {
             let place = places.remove(name).unwrap_or_default();
             if place.is_empty() {
                 problems.push(format!("no comment `// mutant: {name}` in the source"));
@@ -97,6 +112,7 @@ impl Library {
                 place,
                 change: Some(*change),
                 may_hang: *may_hang,
+                builds: builds(*only_plain),
                 reasons: reasons.map(|reason| reason.map(str::to_owned)),
             });
         }
@@ -140,6 +156,7 @@ fn ordering_mutant(
         place: format!("{}:{line}", source.path),
         change: None,
         may_hang: false,
+        builds: builds(OF_VALUES.contains(&source.path.as_str())),
         reasons: [(); 2].map(|()| site.explanation(weaker)),
     }
 }

@@ -7,7 +7,7 @@
 //! one at run time ([`switch`]). The models of `loom-tests/` are built with that copy once for each
 //! layout ([`copy`]) and run against each mutant ([`models`]). With each layout one of them must
 //! fail, by an assertion of its own or of loom; how much it explored and what it saw does not count
-//! here. A mutant that survives fails the command, unless a reason is given: in the catalogue, or
+//! here. (Steps that only tables with values have are run with the plain layout only.) A mutant that survives fails the command, unless a reason is given: in the catalogue, or
 //! for a weakened ordering at the end of its line, or in a comment above it, after `// mutant-ok:`.
 //! The command prints these reasons.
 
@@ -144,12 +144,20 @@ fn record(recorded: &mut Recorded, library: &Library, models: &[Model], runs: &[
     let executions = |name: &str, build| {
         let model = models.iter().find(|model| model.name == name && model.build() == build);
         let earlier = || old.get(name).map_or(0, |executions| executions[build as usize]);
-        model.and_then(Model::baseline).map_or_else(earlier, |baseline| baseline.executions)
+        let of = |model: &Model| model.baseline().map(|baseline| baseline.executions);
+        model.map_or(0, |model| of(model).unwrap_or_else(earlier))
     };
     let names = models.iter().map(|model| &model.name);
     recorded.executions =
         names.map(|name| (name.clone(), Build::ALL.map(|build| executions(name, build)))).collect();
-    recorded.killers.retain(|name, _| library.mutants.iter().any(|mutant| mutant.name == *name));
+    recorded.killers.retain(|name, killers| {
+        let mutant = library.mutants.iter().find(|mutant| mutant.name == *name);
+        let Some(mutant) = mutant else { return false };
+        for build in Build::ALL.into_iter().filter(|build| !mutant.builds.contains(build)) {
+            killers[build as usize].clear();
+        }
+        true
+    });
     for run in runs {
         let killer = match &run.outcome {
             Outcome::Killed { model, .. } => model.clone(),
@@ -198,8 +206,10 @@ impl Runner {
         models: &[Model],
         recorded: &Recorded,
     ) -> Result<Vec<Run>> {
-        let of_builds = |&(number, mutant)| Build::ALL.map(|build| (number, mutant, build));
-        let all: Vec<(usize, &Mutant, Build)> = chosen.iter().flat_map(of_builds).collect();
+        let mut all = Vec::new();
+        for &(number, mutant) in chosen {
+            all.extend(mutant.builds.iter().map(|&build| (number, mutant, build)));
+        }
         let count = all.len();
         self.on_all(all, |(number, mutant, build), log| {
             let started = Instant::now();

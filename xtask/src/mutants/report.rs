@@ -11,7 +11,7 @@ pub(super) fn list(mutants: &[(usize, &Mutant)]) {
     let name = width(|mutant| &mutant.name).unwrap_or(0);
     for (number, mutant) in mutants {
         println!("{number:4}  {:place$}  {:name$}  {}", mutant.place, mutant.name, mutant.what);
-        for build in Build::ALL {
+        for &build in mutant.builds {
             if let Some(reason) = mutant.explanation(build) {
                 println!("{:1$}may survive{2}: {reason}", "", place + 8, build.suffix());
             }
@@ -60,9 +60,10 @@ pub(super) fn verdict(runs: &[Run], took: Duration) -> bool {
         println!("  Run a model of target/mutants/tree with {VARIABLE}={number} to see it.");
     }
     println!(
-        "{} mutants in {} layouts: {} killed, {} explained, {failures} not noticed; {:.0} s",
-        runs.len() / Build::ALL.len(),
-        Build::ALL.len(),
+        "{} mutants with plain words, {} with semi-sorted words: {} killed, {} explained, \
+         {failures} not noticed; {:.0} s",
+        of(|run| run.build == Build::Plain),
+        of(|run| run.build == Build::SemiSorted),
         of(|run| matches!(run.outcome, Outcome::Killed { .. })),
         of(is_explained),
         took.as_secs_f64()

@@ -17,19 +17,18 @@ use super::change::Fault;
 
 /// All structural mutants.
 pub(super) fn faults() -> impl Iterator<Item = Fault> {
-    [
+    // Semi-sorted slots hold no values.
+    let of_values = [values::FAULTS, expiry::FAULTS].into_iter().flatten();
+    let of_values = of_values.map(|fault| fault.only_plain());
+    let others = [
         table::FAULTS,
-        values::FAULTS,
-        expiry::FAULTS,
         chain::FAULTS,
         merge::FAULTS,
         callers::FAULTS,
         moves::FAULTS,
         shared::FAULTS,
-    ]
-    .into_iter()
-    .flatten()
-    .copied()
+    ];
+    of_values.chain(others.into_iter().flatten().copied())
 }
 
 #[cfg(test)]
