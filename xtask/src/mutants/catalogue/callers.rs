@@ -13,8 +13,12 @@ pub(super) const OTHER_LOCK_OF_A_PAIR: Change = Instead(
          .under_another_lock(self.addressing.stripe_fingerprint(pair.fingerprint))",
 );
 /// A chain's operation takes the lock of another stripe.
-const OTHER_LOCK_OF_A_HASH: Change =
-    Instead("self.stripes.under_another_lock(self.first().fingerprint(mixed))");
+const OTHER_LOCK_OF_A_HASH: Change = Instead(
+    "{
+                 let fingerprint = self.finest.fingerprint(mixed);
+                 self.stripes.under_another_lock(self.finest.stripe_fingerprint(fingerprint))
+             }",
+);
 /// All locks are released, and a guard of other stripes is kept.
 const RELEASED: Change = Rebind {
     name: "stripes",
@@ -24,7 +28,7 @@ const RELEASED: Change = Rebind {
         Box::leak(Box::new(others)).lock_all().unwrap()
     }",
 };
-const READ_SEGMENTS_RELAXED: Change = During("sync/set_once: get: Acquire to Relaxed");
+pub(super) const READ_SEGMENTS_RELAXED: Change = During("sync/set_once: get: Acquire to Relaxed");
 const SET_SEGMENT_RELAXED: Change = During("sync/set_once: set: Release to Relaxed");
 
 pub(super) const FAULTS: &[Fault] = &[
@@ -75,7 +79,16 @@ pub(super) const FAULTS: &[Fault] = &[
         "`insert_unique` takes another stripe's lock",
         OTHER_LOCK_OF_A_HASH,
     ),
-    fault("chain-remove-wrong-lock", "`remove` takes another stripe's lock", OTHER_LOCK_OF_A_HASH),
+    fault(
+        "chain-remove-wrong-lock",
+        "`remove` takes another stripe's lock",
+        Instead(
+            "{
+                 let fingerprint = self.finest.fingerprint(V::mixed(item));
+                 self.stripes.under_another_lock(self.finest.stripe_fingerprint(fingerprint))
+             }",
+        ),
+    ),
     fault("chain-count-wrong-lock", "`count` takes another stripe's lock", OTHER_LOCK_OF_A_HASH),
     // The version of another stripe.
     fault(

@@ -6,6 +6,7 @@
 
 mod callers;
 mod chain;
+mod chain_values;
 mod expiry;
 mod merge;
 mod moves;
@@ -22,6 +23,7 @@ pub(super) fn faults() -> impl Iterator<Item = Fault> {
         values::FAULTS,
         expiry::FAULTS,
         chain::FAULTS,
+        chain_values::FAULTS,
         merge::FAULTS,
         callers::FAULTS,
         moves::FAULTS,
