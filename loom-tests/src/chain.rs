@@ -2,7 +2,7 @@
 
 use guira::{
     Layout,
-    raw::{Addressing, Chain, Nested, Plan},
+    raw::{Addressing, Chain, Entries, Nested, Plan},
 };
 use loom::{sync::Arc, thread};
 
@@ -17,7 +17,7 @@ const FINGERPRINTS: u32 = 64;
 pub const FINER: u64 = 1 << 25;
 
 /// The addressing of a segment: the first one has one bucket.
-fn nested(level: u32) -> Addressing<Nested> {
+pub(crate) fn nested(level: u32) -> Addressing<Nested> {
     Addressing::nested(1, Nested::new(level, (16, FINGERPRINTS), level))
 }
 
@@ -97,9 +97,9 @@ pub fn assert_filled(chain: &Chain, apart_from: u32) {
 }
 
 /// Runs one thread of a model.
-pub fn spawn<R: 'static>(
-    chain: &Arc<Chain>,
-    work: impl FnOnce(&Chain) -> R + 'static,
+pub fn spawn<V: Entries, R: 'static>(
+    chain: &Arc<Chain<V>>,
+    work: impl FnOnce(&Chain<V>) -> R + 'static,
 ) -> thread::JoinHandle<R> {
     let chain = chain.clone();
     thread::spawn(move || work(&chain))

@@ -23,6 +23,7 @@ use guira::raw::{Addressing, BucketLayout, Fingerprint, Move, Pair, Table};
 
 pub mod chain;
 pub mod expiry;
+pub mod growing_maps;
 pub mod values;
 
 /// The layout of the models. With two slots per bucket, a bucket is full after two inserts. With 8

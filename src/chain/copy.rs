@@ -60,6 +60,7 @@ impl<V: Entries> Chain<V> {
             // mutant: chain-clone-one-lock-fewer, chain-clone-any-order
             let stripes = self.stripes.lock_all()?;
             // Without values, the segments that existed before are enough.
+            // mutant: chain-clone-early-segments
             if V::VALUED && self.segments().len() > count {
                 continue;
             }

@@ -138,7 +138,7 @@ impl<V: Entries> Chain<V> {
 
     /// Locks the stripe of an item.
     fn lock_known(&self, known: &Known<V>) -> StripeGuard<'_> {
-        let first = self.first().coarse_pair(&known.finest, known.pair);
-        self.stripes.of(first.fingerprint).lock()
+        let stripe = known.finest.stripe_fingerprint(known.pair.fingerprint);
+        self.stripes.of(stripe).lock()
     }
 }

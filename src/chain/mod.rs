@@ -259,7 +259,9 @@ use crate::table::Stats;
 use crate::{
     Layout,
     sync::SetOnce,
-    table::{Addressing, Counters, MAX_BUCKETS, Nested, Nesting, Single, StripeGuard, Stripes},
+    table::{
+        Addressing, Counters, MAX_BUCKETS, Nested, Nesting, Single, Stripe, StripeGuard, Stripes,
+    },
 };
 pub use entries::Entries;
 pub use plan::Plan;
@@ -333,10 +335,17 @@ impl<V: Entries> Chain<V> {
         self.finest.nesting().value_bits()
     }
 
+    /// The stripe of a mixed hash.
+    #[inline]
+    fn stripe(&self, mixed: u64) -> &Stripe {
+        let first = self.first();
+        self.stripes.of(first.stripe_fingerprint(first.fingerprint(mixed)))
+    }
+
     /// Locks the stripe of a mixed hash.
     #[inline]
     fn lock(&self, mixed: u64) -> StripeGuard<'_> {
-        self.stripes.of(self.first().fingerprint(mixed)).lock()
+        self.stripe(mixed).lock()
     }
 
     /// The statistics of all segments together.

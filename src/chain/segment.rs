@@ -118,6 +118,7 @@ impl<V: Entries> Segment<V> {
         }
         let found = self.candidates_unvalidated(mixed);
         let first = found.as_slice().first();
+        // mutant: chain-unique-value-lost
         first.map(|&value| self.pair(mixed).with_value(value).fingerprint)
     }
 

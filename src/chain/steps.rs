@@ -29,6 +29,7 @@ impl<V: Entries> Chain<V> {
         // mutant: chain-lookup-wrong-version
         let stripe = self.stripes.of(self.finest.stripe_fingerprint(finest.fingerprint));
         loop {
+            // mutant: chain-lookup-early-segments
             // mutant: chain-lookup-late-version, chain-lookup-version-relaxed
             // mutant: chain-lookup-per-segment, chain-lookup-per-segment-from-finest
             let version = stripe.version();
@@ -114,7 +115,7 @@ impl<V: Entries> Chain<V> {
     /// [`table`](crate::table) does.
     fn holds(&self, limit: usize, mixed: u64) -> bool {
         full_fence();
-        let stripe = self.stripes.of(self.first().fingerprint(mixed));
+        let stripe = self.stripe(mixed);
         loop {
             // mutant: chain-limit-version-relaxed
             let version = stripe.version();

@@ -6,7 +6,7 @@ use super::Chain;
 use crate::{
     InsertError,
     bucket::Fingerprint,
-    table::{Candidates, Nesting, Valued},
+    table::{Candidates, Nesting, Pair, Valued},
 };
 
 /// The values that were found for an item in all tables that may hold it.
@@ -60,32 +60,45 @@ impl Chain<Valued> {
         let finest = self.finest.pair(mixed);
         let stripe = self.stripes.of(self.finest.stripe_fingerprint(finest.fingerprint));
         loop {
+            // mutant: chain-get-early-segments, chain-get-late-version, chain-get-version-relaxed
             let version = stripe.version();
-            let segments = self.each_segment();
-            let values = segments.map(|segment| segment.value_unvalidated(finest));
-            if let Some(value) = values.fold(None, |before, value| value.or(before)) {
-                return Some(value);
-            }
-            if stripe.validate(version) {
-                return None;
+            // mutant: chain-get-last-only, chain-get-words-relaxed, chain-get-segments-relaxed
+            let found = self.value_unvalidated(finest);
+            // mutant: chain-get-no-validation
+            if found.is_some() || stripe.validate(version) {
+                return found;
             }
             self.counters.lookup_retried();
         }
+    }
+
+    /// Returns a value of the item in the finest segment that holds one, without reading the
+    /// version.
+    #[inline]
+    fn value_unvalidated(&self, finest: Pair) -> Option<u16> {
+        let values = self.each_segment().map(|segment| segment.value_unvalidated(finest));
+        values.fold(None, |before, value| value.or(before))
     }
 
     /// Returns all values that match the hash, in all segments: for every item that is in the chain
     /// throughout the call, its value is among them. Some may come twice.
     #[must_use]
     pub fn values(&self, mixed: u64) -> AllCandidates {
-        let stripe = self.stripes.of(self.first().fingerprint(mixed));
+        // mutant: chain-values-wrong-version
+        let stripe = self.stripe(mixed);
         loop {
+            // mutant: chain-values-early-segments, chain-values-late-version
+            // mutant: chain-values-version-relaxed
             let version = stripe.version();
             let mut all = AllCandidates::default();
+            // mutant: chain-values-words-relaxed, chain-values-segments-relaxed
             for segment in self.segments().rev() {
+                // mutant: chain-values-last-only
                 let found = segment.candidates_unvalidated(mixed);
                 found.as_slice().iter().for_each(|&value| all.push(value));
             }
             // Also if there are matches: another value may have gone from one word to another one.
+            // mutant: chain-values-no-validation, chain-values-unvalidated-match
             if stripe.validate(version) {
                 return all;
             }
@@ -96,12 +109,18 @@ impl Chain<Valued> {
     /// Returns whether a copy that matches the hash and has this value is in one of the segments.
     #[must_use]
     pub fn contains_value(&self, item: (u64, u16)) -> bool {
-        let stripe = self.stripes.of(self.first().fingerprint(item.0));
+        // mutant: chain-probe-wrong-version
+        let stripe = self.stripe(item.0);
         loop {
+            // mutant: chain-probe-early-segments, chain-probe-late-version
+            // mutant: chain-probe-version-relaxed
             let version = stripe.version();
+            // mutant: chain-probe-last-only, chain-probe-words-relaxed
+            // mutant: chain-probe-segments-relaxed
             if self.segments().rev().any(|segment| segment.contains_value_unvalidated(item)) {
                 return true;
             }
+            // mutant: chain-probe-no-validation
             if stripe.validate(version) {
                 return false;
             }
@@ -116,6 +135,7 @@ impl Chain<Valued> {
     /// `Full` if there is none, there is no room for it, and no segment can be added.
     pub fn get_or_insert(&self, item: (u64, u16)) -> Result<Option<u16>, InsertError> {
         let value = |copy: Fingerprint| copy.get() & self.finest.nesting().value_mask();
+        // mutant: chain-unique-own-value
         self.find_or_insert(item).map(|found| found.map(|copy| value(copy) as u16))
     }
 
@@ -123,8 +143,13 @@ impl Chain<Valued> {
     /// there was one.
     #[must_use]
     pub fn replace(&self, item: (u64, u16), new: u16) -> bool {
+        // mutant: chain-replace-no-lock, chain-replace-wrong-lock
         let guard = self.lock(item.0);
         // From the finest, as a removal: see "Values".
+        // mutant: chain-replace-first-segment, chain-replace-no-bump, chain-replace-late-bump
+        // mutant: chain-replace-bump-relaxed, chain-replace-clear-relaxed
+        // mutant: chain-replace-read-relaxed, chain-replace-by-key, chain-replace-not-stored
+        // mutant: chain-replace-segments-relaxed
         self.segments().rev().any(|segment| segment.replace(&guard, item, new))
     }
 }

@@ -6,6 +6,7 @@
 
 mod callers;
 mod chain;
+mod chain_values;
 mod expiry;
 mod merge;
 mod moves;
@@ -23,6 +24,7 @@ pub(super) fn faults() -> impl Iterator<Item = Fault> {
     let others = [
         table::FAULTS,
         chain::FAULTS,
+        chain_values::FAULTS,
         merge::FAULTS,
         callers::FAULTS,
         moves::FAULTS,
