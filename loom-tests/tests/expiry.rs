@@ -208,7 +208,8 @@ fn refresh_beside_the_removal_of_an_alias() {
 }
 
 /// Catches a `refresh` that does not validate the generation: the caller's copy is swept while an
-/// advance waits for the lock, an alias's copy counts as refreshed, and the alias's removal takes it.
+/// advance waits for the lock, an alias's copy counts as refreshed, and the alias's removal takes
+/// it.
 #[test]
 fn refresh_beside_a_sweep_and_the_removal_of_an_alias() {
     check("expiry_refresh_alias", 289, &["removed", "taken"], |seen| {

@@ -185,8 +185,8 @@ fn contains_value_beside_an_append() {
 // A replacement in a segment that is appended meanwhile: see "Values" in `src/chain/mod.rs`.
 
 /// A model of a reader of that item beside a writer, which inserts an alias into another segment;
-/// replaces the value of the item, by taking the copy of the alias; and removes the alias, by taking
-/// the copy of the item in the first segment.
+/// replaces the value of the item, by taking the copy of the alias; and removes the alias, by
+/// taking the copy of the item in the first segment.
 fn beside_a_change_of_segments(
     read: fn(&Map, u64),
 ) -> impl Fn(&std::sync::Arc<Seen>) + Send + Sync {

@@ -1,5 +1,5 @@
-//! Tables with values: whoever finds a value happens after the insert or the replacement that stored
-//! it.
+//! Tables with values: whoever finds a value happens after the insert or the replacement that
+//! stored it.
 #![cfg(not(feature = "semi-sorted"))]
 
 use guira::raw::Pair;

@@ -56,7 +56,8 @@ impl<V: Entries> Segment<V> {
         if *self.addressing() != known.finest {
             return self.add_known_up_to_half(known);
         }
-        with_layout_of!(V, self.layout(), L => self.table().add_in_place_up_to_half::<L>(known.pair))
+        let (table, pair) = (self.table(), known.pair);
+        with_layout_of!(V, self.layout(), L => table.add_in_place_up_to_half::<L>(pair))
     }
 
     pub(super) fn insert_known_by_relocating(&self, known: &Known<V>) -> Result<(), InsertError> {

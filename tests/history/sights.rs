@@ -138,7 +138,8 @@ impl Sights {
             assert!(self.full > often, "the tables were not full");
             assert!(self.moved > often, "nothing was relocated");
         }
-        // Real threads overlap by chance, and hardly ever if other programs keep the processors busy.
+        // Real threads overlap by chance, and hardly ever if other programs keep the processors
+        // busy.
         let overlaps = if cfg!(shuttle) { self.executions / 200 } else { 0 };
         if cfg!(shuttle) || (processors() > 1 && self.executions > 5_000) {
             assert!(self.overlaps > 10 * overlaps, "the threads did not overlap");

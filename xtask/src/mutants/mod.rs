@@ -7,9 +7,10 @@
 //! one at run time ([`switch`]). The models of `loom-tests/` are built with that copy once for each
 //! layout ([`copy`]) and run against each mutant ([`models`]). With each layout one of them must
 //! fail, by an assertion of its own or of loom; how much it explored and what it saw does not count
-//! here. (Steps that only tables with values have are run with the plain layout only.) A mutant that survives fails the command, unless a reason is given: in the catalogue, or
-//! for a weakened ordering at the end of its line, or in a comment above it, after `// mutant-ok:`.
-//! The command prints these reasons.
+//! here. (Steps that only tables with values have are run with the plain layout only.) A mutant
+//! that survives fails the command, unless a reason is given: in the catalogue, or for a weakened
+//! ordering at the end of its line, or in a comment above it, after `// mutant-ok:`. The command
+//! prints these reasons.
 
 mod catalogue;
 mod change;
