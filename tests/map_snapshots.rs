@@ -81,7 +81,10 @@ fn other_kinds_are_refused() {
         (error::<guira::Growing>(&map), "CuckooMap", "GrowingFilter"),
     ];
     for (error, saved, expected) in cases {
-        assert_eq!(error.to_string(), format!("the snapshot is of a {saved}, not of a {expected}"));
+        assert_eq!(
+            error.to_string(),
+            format!("the snapshot is of the type {saved}, not {expected}")
+        );
     }
 }
 
