@@ -273,6 +273,8 @@ fn beside_a_move(
         let table = aging();
         let item = item(&table, BOTH, 0, 0);
         put(&table, item, START, 1);
+        // An insert of the item chooses the other bucket: once the item has moved, that is empty.
+        put(&table, self::item(&table, FIRST, 1, 0), START, 0);
         let mover = spawn(&table, move |table| relocate(table, item, START, 1, None));
         let other = spawn(&table, move |table| operation(table, item));
         table.advance::<A>();
