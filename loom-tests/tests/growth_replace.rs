@@ -1,5 +1,6 @@
 //! Chains with values: `replace`, `remove` and `get_or_insert` beside each other, and beside a move
 //! or an append.
+#![cfg(not(feature = "semi-sorted"))]
 
 use guira_loom_tests::{
     Mark,

@@ -1,4 +1,5 @@
 //! Lookups in chains with values, beside moves, replacements, and appends.
+#![cfg(not(feature = "semi-sorted"))]
 
 use guira_loom_tests::{
     EVERY_WAY, Mark, Seen,

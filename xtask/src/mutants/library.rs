@@ -15,7 +15,8 @@ use super::{
 use crate::source::{self, Source};
 
 /// Files with steps that only tables with values have.
-const OF_VALUES: [&str; 4] = [
+const OF_VALUES: [&str; 5] = [
+    "src/chain/values.rs",
     "src/table/clock.rs",
     "src/table/expiry.rs",
     "src/table/stamp_counts.rs",

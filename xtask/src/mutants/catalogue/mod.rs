@@ -19,12 +19,11 @@ use super::change::Fault;
 /// All structural mutants.
 pub(super) fn faults() -> impl Iterator<Item = Fault> {
     // Semi-sorted slots hold no values.
-    let of_values = [values::FAULTS, expiry::FAULTS].into_iter().flatten();
+    let of_values = [values::FAULTS, expiry::FAULTS, chain_values::FAULTS].into_iter().flatten();
     let of_values = of_values.map(|fault| fault.only_plain());
     let others = [
         table::FAULTS,
         chain::FAULTS,
-        chain_values::FAULTS,
         merge::FAULTS,
         callers::FAULTS,
         moves::FAULTS,
