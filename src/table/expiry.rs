@@ -25,9 +25,14 @@ impl Table<Aged> {
             // mutant: age-late-now
             let now = self.clock.generation();
             let (words, unchanged) = self.read::<Fastest>(pair);
-            let (found, slot) = words.first_match::<L>(pair.fingerprint, self.stamp_bits());
+            let stamp_bits = self.addressing.nesting().value_bits();
+            let (found, slot) = words.first_match::<L>(pair.fingerprint, stamp_bits);
             // A copy that has expired may come before one that is visible.
-            if found && (self.clock.shows(now, slot) || self.shows_another::<L>(now, pair, words)) {
+            let another = || {
+                let [first, second] = words.values();
+                self.shows_another::<L>(now, pair.fingerprint, first, second)
+            };
+            if found && (self.clock.shows(now, slot) || another()) {
                 return true;
             }
             // mutant: age-no-now-validation, age-no-version-validation, age-version-alone
@@ -38,17 +43,20 @@ impl Table<Aged> {
         }
     }
 
-    /// The bits of a stamp.
-    #[inline]
-    fn stamp_bits(&self) -> u32 {
-        self.addressing.nesting().value_bits()
-    }
-
-    /// Returns whether these words hold a visible copy of the pair's fingerprint, the first copy
-    /// apart.
+    /// Returns whether these words hold a visible copy of the fingerprint.
+    ///
+    /// Each argument is passed in a register, as those of `full_probe`.
     #[cold]
-    fn shows_another<L: BucketLayout>(&self, now: u64, pair: Pair, words: Fastest) -> bool {
-        self.visible_in::<L>(now, pair, words.values()) != [0; 2]
+    #[inline(never)]
+    fn shows_another<L: BucketLayout>(
+        &self,
+        now: u64,
+        fingerprint: Fingerprint,
+        first: u64,
+        second: u64,
+    ) -> bool {
+        let pair = Pair { fingerprint, buckets: [0, 1] };
+        self.visible_in::<L>(now, pair, [first, second]) != [0; 2]
     }
 
     /// Counts the visible copies of the pair's fingerprint. The value of the pair must be zero.
