@@ -11,6 +11,7 @@ use guira_loom_tests::{
         values, with_second_segment,
     },
 };
+use loom::{cell::UnsafeCell, sync::Arc};
 
 /// Catches a replacement that is lost beside a move, or a move that brings the old value back.
 #[test]
@@ -32,14 +33,38 @@ fn replacement_beside_a_move() {
 fn replacement_beside_a_removal() {
     check("growth_values_replace_remove", 23, &["replaced", "removed"], |seen| {
         let [item, alias] = two_places(0, 0);
-        // A removal that ignored the value would take this copy.
-        let chain = with_second_segment(&[(item, FILLER), (item, A)]);
+        // Whatever ignored the value would take the first copy, which is in the bucket of the last.
+        let chain = with_second_segment(&[(item, FILLER), (item, C), (item, A)]);
         let remover = spawn(&chain, move |chain| chain.remove((alias, A)));
         let replacer = spawn(&chain, move |chain| chain.replace((item, A), B));
         let replaced = replacer.join().unwrap();
         assert!(replaced != remover.join().unwrap(), "exactly one of them succeeds");
         seen.note_if(replaced, "replaced", "removed");
-        assert_values(&chain, item, if replaced { &[B, FILLER] } else { &[FILLER] });
+        assert_values(&chain, item, if replaced { &[B, C, FILLER] } else { &[C, FILLER] });
+    });
+}
+
+/// Catches a replacement that succeeds but does not happen after the insert of what it replaces.
+#[test]
+fn insert_happens_before_a_replacement() {
+    check("growth_values_publish_replaced", 16, &["replaced", "not yet"], |seen| {
+        let chain = with_second_segment(&[]);
+        let [item, _] = two_places(0, 0);
+        let written = Arc::new(UnsafeCell::new(0));
+        // The writing thread comes first: see `Word::load_to_change`.
+        let replacer = {
+            let (written, seen) = (written.clone(), seen.clone());
+            spawn(&chain, move |chain| {
+                if seen.note_if(chain.replace((item, A), B), "replaced", "not yet") {
+                    // SAFETY: written before the value was stored, and not since.
+                    written.with(|written| assert_eq!(unsafe { *written }, 1));
+                }
+            })
+        };
+        // SAFETY: no thread reads it before it has replaced the value.
+        written.with_mut(|written| unsafe { *written = 1 });
+        chain.insert((item, A)).expect("room");
+        replacer.join().unwrap();
     });
 }
 
