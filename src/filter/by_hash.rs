@@ -5,11 +5,15 @@ use core::fmt;
 
 use super::{
     Core, Engine, Membership,
-    outcome::{CountChange, InsertMask, burst, check_burst, check_lengths, mask},
+    engine::Failed,
+    outcome::{
+        CountChange, InsertMask, burst, check_burst, check_lengths, mask, unique_batch,
+        unique_burst,
+    },
 };
 use crate::{
     InsertBatchError, InsertError,
-    table::{Hashes, MAX_BURST, MIN_BATCH, Source, mix},
+    table::{Answers, Hashes, MAX_BURST, MIN_BATCH, Source, mix},
 };
 
 /// A view of a filter by 64-bit hashes: [`Filter::by_hash`](crate::Filter::by_hash) returns it.
@@ -167,6 +171,28 @@ impl<E: Engine> ByHash<'_, E> {
     ) -> R {
         batch.with(|source| operation(&mut Hashes::new(source, self.core.mixing_seed)))
     }
+
+    /// Looks up `len` items, and returns the number of those that were found. `each` looks up the
+    /// hashes of a batch, and `one` a mixed hash of a small one.
+    pub(super) fn look_up(
+        self,
+        len: usize,
+        batch: impl Batch,
+        mut answers: Answers<'_>,
+        each: impl FnOnce(&mut Hashes<'_>, Answers<'_>) -> usize,
+        one: impl Fn(u64) -> bool,
+    ) -> usize {
+        if len >= MIN_BATCH {
+            return self.with(batch, |hashes| each(hashes, answers));
+        }
+        let mut count = 0;
+        for (position, hash) in batch.hashes().enumerate() {
+            let found = one(self.mix(hash));
+            answers.set(position, found.then_some(0));
+            count += usize::from(found);
+        }
+        count
+    }
 }
 
 /// The operations on many items, whose hashes are a `Batch`.
@@ -195,21 +221,16 @@ impl<E: Membership> ByHash<'_, E> {
         batch: impl Batch,
         added: &mut [bool],
     ) -> Result<usize, InsertBatchError> {
-        check_lengths(batch.at_most(), added.len());
-        // In case the hashing of an item panics.
-        added.fill(false);
-        let mut failures = Vec::new();
-        let failed = |position, error| failures.push((position, error));
-        let count = self.insert_unique_each(batch, added, failed);
-        InsertBatchError::check(count, failures)
+        unique_batch(batch.at_most(), added, |added, failed| {
+            self.insert_unique_each(batch, added, failed)
+        })
     }
 
     #[track_caller]
     pub(super) fn insert_unique_burst(self, batch: impl Batch) -> InsertMask {
-        let (mut added, mut refused) = ([false; MAX_BURST], 0_u64);
-        let added = burst(&mut added, batch.at_most());
-        self.insert_unique_each(batch, added, |position, _| refused |= 1_u64 << position);
-        InsertMask { added: mask(added), refused }
+        unique_burst(batch.at_most(), |added, failed| {
+            self.insert_unique_each(batch, added, failed);
+        })
     }
 
     /// Writes which items were added, and returns their number. Calls `failed` with the positions
@@ -218,7 +239,7 @@ impl<E: Membership> ByHash<'_, E> {
         self,
         batch: impl Batch,
         added: &mut [bool],
-        mut failed: impl FnMut(usize, InsertError),
+        failed: &mut Failed<'_>,
     ) -> usize {
         let engine = &self.core.engine;
         let mut change = CountChange::additions(&self.core.items);
@@ -232,7 +253,7 @@ impl<E: Membership> ByHash<'_, E> {
                 *count += usize::from(added[position]);
             }
         } else {
-            self.with(batch, |hashes| engine.insert_unique_each(hashes, added, count, &mut failed));
+            self.with(batch, |hashes| engine.insert_unique_each(hashes, added, count, failed));
         }
         change.items
     }

@@ -1,6 +1,12 @@
 //! The outcomes of operations on many items: counts, errors and masks.
 
-use crate::table::{MAX_BURST, ShardedCounter};
+use alloc::vec::Vec;
+
+use super::engine::Failed;
+use crate::{
+    InsertBatchError,
+    table::{MAX_BURST, ShardedCounter},
+};
 
 /// The outcomes of [`insert_unique_mask`](crate::Filter::insert_unique_mask): bit `i` is for the
 /// `i`-th item.
@@ -47,6 +53,34 @@ impl Drop for CountChange<'_> {
     fn drop(&mut self) {
         self.counter.add(self.sign * self.items as i64);
     }
+}
+
+/// The outcome of inserting each item of a batch if it is absent. `insert` writes which items were
+/// added, passes on those that failed, and returns the number of those that were added.
+#[track_caller]
+pub(super) fn unique_batch(
+    items: usize,
+    added: &mut [bool],
+    insert: impl FnOnce(&mut [bool], &mut Failed<'_>) -> usize,
+) -> Result<usize, InsertBatchError> {
+    check_lengths(items, added.len());
+    // In case the hashing of an item panics.
+    added.fill(false);
+    let mut failures = Vec::new();
+    let count = insert(added, &mut |position, error| failures.push((position, error)));
+    InsertBatchError::check(count, failures)
+}
+
+/// As [`unique_batch`], for a burst.
+#[track_caller]
+pub(super) fn unique_burst(
+    items: usize,
+    insert: impl FnOnce(&mut [bool], &mut Failed<'_>),
+) -> InsertMask {
+    let (mut added, mut refused) = ([false; MAX_BURST], 0_u64);
+    let added = burst(&mut added, items);
+    insert(added, &mut |position, _| refused |= 1_u64 << position);
+    InsertMask { added: mask(added), refused }
 }
 
 /// Panics if a batch's slices differ in length, as std's `copy_from_slice` does.

@@ -95,8 +95,8 @@
 //!
 //! *Refreshing.* A refresh is a removal of a fingerprint with the old stamp, and an insert of one
 //! with the new stamp. It bumps, so a miss is correct in between: compare the argument for
-//! `replace`. Aliases cannot be told apart, so a refresh may take another item's slot. Say that
-//! each item with the stamp g is assigned a slot of its own whose generation is g or later. A
+//! `replace`. The table cannot distinguish aliases, so a refresh may take another item's slot. Say
+//! that each item with the stamp g is assigned a slot of its own whose generation is g or later. A
 //! refresh of x takes the oldest visible slot, o. If o was assigned to y, then the slot of x, which
 //! is not older than o, can be assigned to y. And x is assigned o, with the new stamp. (If the
 //! refresh took a younger slot than that of x, then x's slot, which is older, might not last as

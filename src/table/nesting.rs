@@ -14,12 +14,19 @@ pub trait Nesting: Copy + core::fmt::Debug {
     /// What the table knows about the age of its slots.
     type Clock: Clock;
 
-    /// Doublings of the number of buckets since the first segment.
-    fn level(&self) -> u32;
+    /// Doublings of the number of buckets since the first segment: none in a table that stands
+    /// alone.
+    #[inline]
+    fn level(&self) -> u32 {
+        0
+    }
 
     /// Bits by which what a slot holds is longer than the fingerprint in the first segment, values
-    /// included.
-    fn extra_bits(&self) -> u32;
+    /// included: those of a value in a table that stands alone.
+    #[inline]
+    fn extra_bits(&self) -> u32 {
+        self.value_bits()
+    }
 
     /// Bits of a value.
     fn value_bits(&self) -> u32;
@@ -59,16 +66,6 @@ impl Nesting for Single {
     type Clock = ();
 
     #[inline]
-    fn level(&self) -> u32 {
-        0
-    }
-
-    #[inline]
-    fn extra_bits(&self) -> u32 {
-        0
-    }
-
-    #[inline]
     fn value_bits(&self) -> u32 {
         0
     }
@@ -99,16 +96,6 @@ impl Valued {
 impl Nesting for Valued {
     type Stripes = Stripes;
     type Clock = ();
-
-    #[inline]
-    fn level(&self) -> u32 {
-        0
-    }
-
-    #[inline]
-    fn extra_bits(&self) -> u32 {
-        self.value_bits
-    }
 
     #[inline]
     fn value_bits(&self) -> u32 {
@@ -151,16 +138,6 @@ impl Aged {
 impl Nesting for Aged {
     type Stripes = Stripes;
     type Clock = Generations;
-
-    #[inline]
-    fn level(&self) -> u32 {
-        0
-    }
-
-    #[inline]
-    fn extra_bits(&self) -> u32 {
-        self.stamp_bits
-    }
 
     #[inline]
     fn value_bits(&self) -> u32 {

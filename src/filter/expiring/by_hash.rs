@@ -8,9 +8,10 @@ use crate::{
     filter::{
         ByHash,
         by_hash::Batch,
-        outcome::{burst, check_burst, check_lengths, mask},
+        engine::Failed,
+        outcome::{check_burst, check_lengths, unique_batch, unique_burst},
     },
-    table::{Answers, MAX_BURST, MIN_BATCH},
+    table::{Answers, Hashes, MIN_BATCH},
 };
 
 #[expect(clippy::missing_errors_doc, reason = "`ExpiringFilter` has the documentation")]
@@ -129,34 +130,22 @@ impl ByHash<'_, Expiring> {
         batch: impl Batch,
         added: &mut [bool],
     ) -> Result<usize, InsertBatchError> {
-        check_lengths(batch.at_most(), added.len());
-        // In case the hashing of an item panics.
-        added.fill(false);
-        let mut failures = Vec::new();
-        self.insert_unique_each(batch, added, |position, error| failures.push((position, error)));
-        let count = added.iter().filter(|&&added| added).count();
-        InsertBatchError::check(count, failures)
+        unique_batch(batch.at_most(), added, |added, failed| {
+            self.insert_unique_each(batch, added, failed);
+            added.iter().filter(|&&added| added).count()
+        })
     }
 
     #[track_caller]
     pub(super) fn insert_unique_burst(self, batch: impl Batch) -> InsertMask {
-        let (mut added, mut refused) = ([false; MAX_BURST], 0_u64);
-        let added = burst(&mut added, batch.at_most());
-        self.insert_unique_each(batch, added, |position, _| refused |= 1_u64 << position);
-        InsertMask { added: mask(added), refused }
+        unique_burst(batch.at_most(), |added, failed| self.insert_unique_each(batch, added, failed))
     }
 
     /// Writes which items were added, and calls `failed` with the positions of those that failed.
-    fn insert_unique_each(
-        self,
-        batch: impl Batch,
-        added: &mut [bool],
-        mut failed: impl FnMut(usize, InsertError),
-    ) {
+    fn insert_unique_each(self, batch: impl Batch, added: &mut [bool], failed: &mut Failed<'_>) {
         let engine = self.expiring();
         if added.len() >= MIN_BATCH {
-            return self
-                .with(batch, |hashes| engine.insert_unique_each(hashes, added, &mut failed));
+            return self.with(batch, |hashes| engine.insert_unique_each(hashes, added, failed));
         }
         for (position, hash) in batch.hashes().enumerate() {
             match engine.insert_unique(self.mix(hash)) {
@@ -181,18 +170,11 @@ impl ByHash<'_, Expiring> {
     }
 
     /// Writes which items were found, and returns their number.
-    fn contains_each(self, len: usize, batch: impl Batch, mut answers: Answers<'_>) -> usize {
+    fn contains_each(self, len: usize, batch: impl Batch, answers: Answers<'_>) -> usize {
         let engine = self.expiring();
-        if len >= MIN_BATCH {
-            return self.with(batch, |hashes| engine.contains_each(hashes, answers));
-        }
-        let mut count = 0;
-        for (position, hash) in batch.hashes().enumerate() {
-            let found = engine.contains(self.mix(hash));
-            answers.set(position, found.then_some(0));
-            count += usize::from(found);
-        }
-        count
+        let each =
+            |hashes: &mut Hashes<'_>, answers: Answers<'_>| engine.contains_each(hashes, answers);
+        self.look_up(len, batch, answers, each, |mixed| engine.contains(mixed))
     }
 
     fn expiring(&self) -> &Expiring {

@@ -10,7 +10,7 @@ use crate::{
         by_hash::Batch,
         outcome::{CountChange, check_burst, check_lengths, check_values},
     },
-    table::{Answers, MIN_BATCH},
+    table::{Answers, Hashes, MIN_BATCH},
 };
 
 #[expect(clippy::missing_errors_doc, reason = "`CuckooMap` has the documentation")]
@@ -170,17 +170,12 @@ impl<E: Mappable> ByHash<'_, Mapped<E>> {
     }
 
     /// Writes which keys were found, and returns their number.
-    fn contains_each(self, len: usize, batch: impl Batch, mut answers: Answers<'_>) -> usize {
-        if len >= MIN_BATCH {
-            return self.with(batch, |hashes| self.store().contains_each(len, hashes, answers));
-        }
-        let mut count = 0;
-        for (position, hash) in batch.hashes().enumerate() {
-            let found = self.contains(hash);
-            answers.set(position, found.then_some(0));
-            count += usize::from(found);
-        }
-        count
+    fn contains_each(self, len: usize, batch: impl Batch, answers: Answers<'_>) -> usize {
+        let store = self.store();
+        let each = |hashes: &mut Hashes<'_>, answers: Answers<'_>| {
+            store.contains_each(len, hashes, answers)
+        };
+        self.look_up(len, batch, answers, each, |mixed| store.contains(mixed))
     }
 
     #[track_caller]
