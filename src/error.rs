@@ -20,9 +20,9 @@ use crate::{Kernel, Layout};
 #[non_exhaustive]
 pub enum InsertError {
     /// A search from the item's two buckets, through up to 500 buckets and the alternate buckets of
-    /// their fingerprints, found no empty slot. Up to its [`capacity`](crate::Filter::capacity)
-    /// this happens to at most one filter in 10,000. It can happen earlier while another
-    /// thread moves an item, which occupies two slots meanwhile. (A
+    /// their fingerprints, found no empty slot. At most one filter in 10,000 returns this before it
+    /// holds its [`capacity`](crate::Filter::capacity). More filters may do so while other threads
+    /// move items, because an item occupies two slots while it moves. (A
     /// [`GrowingFilter`](crate::GrowingFilter) returns this only if it also cannot append a
     /// segment. In an [`ExpiringFilter`](crate::ExpiringFilter), slots that have expired count as
     /// empty.)
@@ -46,7 +46,7 @@ impl fmt::Display for InsertError {
             Self::Full => "the filter is full: no empty slot is within reach, and it cannot grow",
             Self::TooManyCopies => "the item's buckets hold too many copies of it",
             Self::ValueTooLarge => "the value has more bits than the values of the map",
-            Self::InvalidLife => "an item lives for one generation up to the window of the filter",
+            Self::InvalidLife => "an item lives for at least one generation and at most the window",
         })
     }
 }
@@ -186,12 +186,13 @@ pub enum BuildError {
     InvalidGrowthFactor(usize),
     /// The kernel is not available: the processor does not have its instructions.
     KernelUnavailable(Kernel),
-    /// The first segment of a growing filter does not fit into its cap on memory.
+    /// The filter does not fit into its cap on memory, or its first segment does not.
     #[non_exhaustive]
     MemoryCapTooLow {
         /// The cap, in bytes.
         max_bytes: usize,
-        /// The lowest cap into which the first segment fits.
+        /// The lowest cap that is enough. (An [`ExpiringFilter`](crate::ExpiringFilter) may need up
+        /// to 32 KiB more, and says so at the next attempt.)
         needed: usize,
     },
     /// The false-positive rate is not a number above 0 and below 1.
@@ -211,8 +212,8 @@ pub enum BuildError {
     InvalidWindow(u32),
     /// A value would have more than 16 bits.
     InvalidValueBits(u32),
-    /// The layout is for values of another size, or for none, or the items of this filter have no
-    /// values.
+    /// The values of the layout and of the filter's items differ in size, or only one of the two
+    /// has values.
     #[non_exhaustive]
     LayoutUnsuitable {
         /// The layout.
@@ -257,10 +258,9 @@ impl fmt::Display for BuildError {
             Self::KernelUnavailable(kernel) => {
                 write!(f, "the kernel {kernel:?} is not available on this processor")
             }
-            Self::MemoryCapTooLow { max_bytes, needed } => write!(
-                f,
-                "the first segment needs {needed} bytes, more than the cap of {max_bytes} bytes"
-            ),
+            Self::MemoryCapTooLow { max_bytes, needed } => {
+                write!(f, "the filter needs {needed} bytes, more than the cap of {max_bytes} bytes")
+            }
             Self::InvalidRate(rate) => {
                 write!(f, "a false-positive rate must be above 0 and below 1, not {rate}")
             }

@@ -81,11 +81,11 @@
 //!
 //! # Growth
 //!
-//! [`GrowingFilter`] has the same methods, and a few more. ([`GrowingMap`] is to [`CuckooMap`] what
-//! it is to [`CuckooFilter`].) If it is full, it appends a table with twice the buckets of the last
-//! one. Nothing is copied, and no thread waits for
-//! another to append. The target rate holds for all tables together, however many there are. A
-//! lookup of an absent item reads every table, so give the capacity that you expect.
+//! [`GrowingFilter`] has the same methods, and a few more. ([`GrowingMap`] is a [`CuckooMap`] that
+//! grows in the same way.) A full filter appends a table, by default with twice the buckets of
+//! the last one. Nothing is copied, and no thread waits for another to append. The target rate
+//! holds for all tables together, however many there are. A lookup reads every table, so give the
+//! capacity that you expect.
 //!
 //! ```
 //! use guira::GrowingFilter;
@@ -98,9 +98,9 @@
 //!
 //! # Values
 //!
-//! A [`CuckooMap`] stores a small value beside each fingerprint: the run of a store that holds a
-//! key, the worker that owns a flow. A lookup rarely returns the value of another key, and never
-//! misses a value that is in the map.
+//! A [`CuckooMap`] stores a small value beside each fingerprint: the file that holds a key, the
+//! worker that owns a flow. A lookup rarely returns the value of another key, and never misses a
+//! key that is in the map.
 //!
 //! ```
 //! use guira::CuckooMap;
@@ -112,14 +112,14 @@
 //! # Ok::<(), guira::BuildError>(())
 //! ```
 //!
-//! Removals name the value, since aliases may have different ones: see
-//! [the contract of maps](CuckooMap#the-contract-of-removal-and-replacement).
+//! Removals name the value, since keys that share a fingerprint may have different ones: see [the
+//! contract of maps](CuckooMap#the-contract-of-removal-and-replacement).
 //!
 //! # Expiry
 //!
 //! An [`ExpiringFilter`] finds an item for a window of generations after its insert, and then
-//! forgets it: for duplicates in a stream, or replayed tokens. The caller begins each generation,
-//! or lets a [`Ticker`] do so by a clock. [`docs::expiry`] is a guide, with recipes.
+//! forgets it. It detects duplicates in a stream, or replayed tokens. The caller begins each
+//! generation, or lets a [`Ticker`] do so by a clock. [`docs::expiry`] is a guide, with recipes.
 //!
 //! ```
 //! use guira::ExpiringFilter;
@@ -164,9 +164,10 @@
 //!
 //! # Beside a cache or a store
 //!
-//! A filter in front of a store answers for keys that the store does not have. It is right if each
-//! key is inserted before it is published and removed after it is withdrawn, one removal for one
-//! insert. [`docs::caches`] has recipes, also for threads that create and delete the same keys.
+//! A filter in front of a store saves the reads of keys that the store does not have. It misses no
+//! key if each key is inserted before it is published and removed after it is withdrawn, one
+//! removal for one insert. [`docs::caches`] has recipes, also for threads that create and delete
+//! the same keys.
 //!
 //! # Saving, cloning, clearing
 //!
@@ -193,29 +194,30 @@
 //! The [snapshot format](docs::snapshots) is the same on every platform. The results of the default
 //! hasher are not: for filters that move to another platform or release, use [`StableHashBuilder`]
 //! with [`hasher_with`](FilterBuilder::hasher_with) and [`load_with`](Filter::load_with).
-//! [`save_to`](Filter::save_to) replaces a file as a whole. [`docs::saving`] is a guide to both,
-//! and to saving beside async code.
+//! [`save_to`](Filter::save_to) replaces a file as a whole. [`docs::saving`] is a guide to
+//! stable hashers, files, and async code.
 //!
 //! # Features
 //!
 //! | feature | default | adds |
 //! |---|---|---|
-//! | `std` | yes | snapshots; locks whose waiters yield and sleep; a random seed from the system; a counter in up to 64 shards |
+//! | `std` | yes | snapshots; locks whose waiters yield and sleep; a random seed from the system; a counter in up to 64 shards; the detection of AVX2 and AVX-512 |
 //! | `serde` | no | `Serialize` and `Deserialize` for [`Filter`]; enables `std` |
 //! | `stats` | no | `stats()` and `Stats`: counts of relocations, search paths, retries, and waits |
 //!
 //! Features only add; they change no signature. Without `std` the crate is `no_std` and needs an
-//! allocator and 64-bit atomics. It has everything but snapshots, with three differences:
+//! allocator and 64-bit atomics. It has everything but snapshots, with four differences:
 //!
 //! - A thread that waits for a stripe only spins. If a thread that holds a stripe can be
 //!   interrupted by another one that then waits for that stripe (an interrupt handler, or a
 //!   scheduler with strict priorities), the other one may spin forever. Apart from the getters, two
-//!   operations take no lock: a lookup, and an `insert` into a [`CuckooFilter`] without
+//!   operations take no lock: a lookup, and an `insert` into a filter of one table without
 //!   [`max_copies`](FilterBuilder::max_copies) if one of the item's buckets has room.
 //! - The default seed comes from addresses and similar values, which can be guessed. If an attacker
 //!   can choose keys, pass a [`seed`](FilterBuilder::seed) from a random source of the platform.
-//! - All threads share one counter, so writers slow each other down, and each count costs one more
-//!   locked instruction.
+//! - All threads share one counter, so writers slow each other down, and each update of it costs
+//!   one more locked instruction.
+//! - The processor is not asked for AVX2 and AVX-512: see [`Kernel::is_available`].
 //!
 //! Without the feature `stats` the counts take no memory and no instruction. With it, each insert
 //! updates one more counter, a thread tries a lock before it waits for it, and a filter takes two
@@ -284,7 +286,7 @@ pub use filter::{
     Ticker, Values,
 };
 #[cfg(feature = "std")]
-pub use filter::{LoadError, Loader, Snapshot};
+pub use filter::{Dump, LoadError, Loader, Snapshot};
 pub use table::Kernel;
 #[cfg(feature = "stats")]
 pub use table::Stats;

@@ -11,8 +11,8 @@ use std::{
 
 use common::{Subject, suite::on_both_engines};
 use guira::{
-    BuildError, CuckooFilter, DefaultHashBuilder, Engine, Filter, FilterBuilder, GrowingFilter,
-    Layout,
+    BuildError, CuckooFilter, DefaultHashBuilder, Engine, ExpiringFilter, Filter, FilterBuilder,
+    GrowingFilter, Layout,
 };
 
 on_both_engines! {
@@ -230,6 +230,24 @@ fn panics_are_at_the_line_of_the_caller<E: Subject>() {
         &[
             here!(Filter::<E>::with_capacity(0)),
             here!(Filter::<E, _>::with_capacity_and_hasher(0, hasher())),
+        ],
+    );
+    assert!(filter.is_empty());
+}
+
+#[test]
+fn bursts_of_an_expiring_filter_have_at_most_64_items() {
+    let filter = ExpiringFilter::with_capacity(10);
+    let (filter, hashes, long) = (&filter, filter.by_hash(), [0; 65]);
+    assert_panics_here(
+        "a burst has at most 64 items, not 65",
+        &[
+            here!(filter.contains_mask(&long)),
+            here!(filter.insert_unique_mask(&long)),
+            here!(filter.refresh_mask(&long)),
+            here!(hashes.contains_mask(&long)),
+            here!(hashes.insert_unique_mask(&long)),
+            here!(hashes.refresh_mask(&long)),
         ],
     );
     assert!(filter.is_empty());

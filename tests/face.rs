@@ -59,7 +59,7 @@ fn every_type_is_usable_everywhere() {
     usable_everywhere::<ByHash<Expiring>>();
     usable_everywhere::<(BuildError, InsertError, InsertBatchError, MergeError)>();
     #[cfg(feature = "std")]
-    usable_everywhere::<guira::Snapshot>();
+    usable_everywhere::<(guira::Snapshot, guira::Dump)>();
     #[cfg(feature = "stats")]
     usable_everywhere::<guira::Stats>();
 }
@@ -182,11 +182,13 @@ fn uses_everything<E: Membership>(filter: &Filter<E>) -> Result<(), Box<dyn Erro
 /// Calls every operation of a map on keys and on hashes, and everything else that filters share.
 fn uses_a_map<E: Mappable>(map: &Filter<Mapped<E>>) -> Result<(), Box<dyn Error>> {
     let (some, numbers, answers) = ([1_u64, 2, 3], [5, 6, 7], &mut [false; 3]);
-    let found = &mut [None; 3];
+    let (found, values) = (&mut [None; 3], &mut [0; 3]);
     map.insert(&0, 4)?;
     assert_eq!(map.get_or_insert("ani", 9)?, None);
     map.insert_batch(&some, &numbers)?;
     assert_eq!((map.get_batch(&some, found), *found), (3, numbers.map(Some)));
+    assert_eq!((map.get_batch_into(&some, values, answers), *values), (3, numbers));
+    assert_eq!((map.get_mask(&some, values), *values), (0b111, numbers));
     assert_eq!((map.contains_batch(&some, answers), map.contains_mask(&some)), (3, 0b111));
     assert!(map.contains(&0) && map.contains_value(&0, 4) && map.count("ani") == 1);
     assert!(map.get(&0) == Some(4) && map.values("ani").eq([9]));
@@ -199,6 +201,8 @@ fn uses_a_map<E: Mappable>(map: &Filter<Mapped<E>>) -> Result<(), Box<dyn Error>
     assert_eq!(by_hash.get_or_insert(9, 9)?, None);
     by_hash.insert_batch(&some, &numbers)?;
     assert_eq!((by_hash.get_batch(&some, found), *found), (3, numbers.map(Some)));
+    assert_eq!((by_hash.get_batch_into(&some, values, answers), *values), (3, numbers));
+    assert_eq!((by_hash.get_mask(&some, values), *values), (0b111, numbers));
     assert_eq!((by_hash.contains_batch(&some, answers), by_hash.contains_mask(&some)), (3, 0b111));
     assert!(by_hash.contains(0) && by_hash.contains_value(0, 4) && by_hash.count(9) == 1);
     assert!(by_hash.get(0) == Some(4) && by_hash.values(9).eq([9]));
@@ -218,6 +222,7 @@ fn uses_an_expiring_filter(filter: &ExpiringFilter) -> Result<(), Box<dyn Error>
     assert_eq!((filter.insert(&0)?, filter.insert_for(&4, 12)?), (now, now - 1));
     assert_eq!(filter.insert_unique("ani")?, Some(now));
     assert!(!filter.insert_evicting(&5) && filter.refresh(&5));
+    assert_eq!(filter.refresh_mask(&[5, 5]), 0b11);
     assert_eq!(filter.insert_batch(&some)?, now);
     assert_eq!(filter.insert_unique_batch(&some, answers)?, 0);
     assert_eq!((filter.contains_batch(&some, answers), filter.contains_mask(&some)), (3, 0b111));
@@ -231,6 +236,7 @@ fn uses_an_expiring_filter(filter: &ExpiringFilter) -> Result<(), Box<dyn Error>
     assert_eq!((by_hash.insert(0)?, by_hash.insert_for(4, 12)?), (now + 1, now));
     assert_eq!(by_hash.insert_unique(9)?, Some(now + 1));
     assert!(!by_hash.insert_evicting(5) && by_hash.refresh(5));
+    assert_eq!(by_hash.refresh_mask(&[5, 5]), 0b11);
     assert!(by_hash.remove(0, now + 1) && by_hash.remove(4, now) && by_hash.remove(5, now + 1));
     assert_eq!(by_hash.insert_batch(&some)?, now + 1);
     assert_eq!(by_hash.insert_unique_batch(&some, answers)?, 0);
@@ -299,6 +305,14 @@ fn is_saved<E: Engine>(filter: &Filter<E>) -> Result<(), Box<dyn Error>> {
         loader.push(&bytes)?;
         copies.push(loader.finish()?);
     }
+    let mut loader = Filter::<E>::loader(1 << 30).allocate_at_once();
+    loader.push(&bytes[..99])?;
+    written.clear();
+    loader.write_received(&mut written)?;
+    assert_eq!((&written[..], loader.received()), (&bytes[..99], 99));
+    let mut dump: guira::Dump = filter.dump();
+    assert!(dump.prepare(filter, usize::MAX)? && dump.len() == bytes.len() as u64);
+    assert_eq!(dump.read_at(filter, 0, &mut [0; 9]), 9);
     assert!(copies.iter().all(|copy| copy.to_bytes() == bytes));
     Ok(())
 }
@@ -310,6 +324,8 @@ fn grows<E: Growable>(filter: &mut Filter<E>) -> Result<(), Box<dyn Error>> {
     let builder = Filter::<E>::builder().capacity(9).growth_factor(4);
     let capped = builder.max_bytes(filter.size_in_bytes()).build()?;
     assert!(capped.size_in_bytes() <= filter.size_in_bytes());
+    filter.set_max_bytes(Some(0));
+    assert_eq!(filter.next_growth(), None);
     Ok(())
 }
 

@@ -327,6 +327,39 @@ fn the_next_growth_is_known() {
     }
 }
 
+/// The cap can be changed at any time. It decides about the next segment, and about nothing else.
+#[test]
+fn the_cap_can_be_changed() {
+    for first_cap in [5_000, usize::MAX] {
+        let builder = GrowingFilter::builder().capacity(100).max_bytes(first_cap).seed(1);
+        let filter = builder.build().unwrap();
+        let (mut keys, mut inserted) = (0_u64.., Vec::new());
+        for segments in 1..6 {
+            filter.set_max_bytes(None);
+            let (size, growth) = (filter.size_in_bytes(), filter.next_growth().unwrap());
+            for cap in [0, size - 1, size, size + growth - 1] {
+                filter.set_max_bytes(Some(cap));
+                assert_eq!(filter.next_growth(), None);
+                inserted.extend(keys.by_ref().take_while(|key| filter.insert(key).is_ok()));
+                let (refused, len) = (keys.start - 1, filter.len());
+                assert_eq!(filter.insert(&refused), Err(InsertError::Full));
+                assert_eq!(filter.insert_unique(&refused), Err(InsertError::Full));
+                assert!(filter.insert_batch(&[refused]).is_err() && !filter.contains(&refused));
+                let copy = filter.clone();
+                assert_eq!(copy.insert(&refused), Err(InsertError::Full));
+                assert_eq!((filter.len(), filter.segments().len()), (len, segments));
+                assert_eq!((copy.next_growth(), filter.size_in_bytes()), (None, size));
+            }
+            filter.set_max_bytes(Some(size + growth));
+            assert_eq!(filter.next_growth(), Some(growth));
+            let more = keys.by_ref().take_while(|_| filter.segments().len() == segments);
+            inserted.extend(more.inspect(|key| filter.insert(key).unwrap()));
+            assert_eq!((filter.size_in_bytes(), filter.next_growth()), (size + growth, None));
+        }
+        assert!(inserted.iter().all(|key| filter.remove(key)) && filter.is_empty());
+    }
+}
+
 /// A chain can start with every layout.
 #[test]
 fn every_layout_can_be_the_first() {

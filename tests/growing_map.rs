@@ -246,6 +246,12 @@ fn the_settings_of_growth_apply() {
     let refused = (0..).find_map(|key: u64| small.insert(&key, 1).err());
     assert_eq!(refused, Some(InsertError::Full));
     assert!(small.size_in_bytes() <= 30_000 && small.next_growth().is_none());
+    small.set_max_bytes(None);
+    let growth = small.next_growth().unwrap();
+    small.set_max_bytes(Some(small.size_in_bytes() + growth));
+    let refused = (100_000..).find_map(|key: u64| small.insert(&key, 1).err());
+    assert_eq!(refused, Some(InsertError::Full));
+    assert!(small.size_in_bytes() > 30_000 && small.next_growth().is_none());
     let too_low = builder().false_positive_rate(1e-9).build().unwrap_err();
     assert!(matches!(too_low, BuildError::RateTooLow { .. }));
     assert!(format!("{map:?}").starts_with("GrowingMap {"));

@@ -104,6 +104,16 @@ fn compare(map: &CuckooMap<Part>, items: &[u64], expected: &[Option<u16>]) {
             assert!(all[0] == unset && all[len + 1] == unset, "{}", what());
         }
     }
+    let numbers: Vec<u16> = expected.iter().map(|value| value.unwrap_or(0)).collect();
+    for unset in [0, 0xaaaa] {
+        let (mut values, mut flags) = (vec![unset; len + 2], vec![unset != 0; len + 2]);
+        let count = map.get_batch_into(items, &mut values[1..=len], &mut flags[1..=len]);
+        let is_found = |place: usize| expected[place].is_some() == flags[place + 1];
+        assert!(count == present && (0..len).all(is_found), "{}: {flags:?}", what());
+        assert!(values[1..=len] == numbers, "{}: {values:?}, not {expected:?}", what());
+        assert!(values[0] == unset && values[len + 1] == unset, "{}", what());
+        assert!(flags[0] == (unset != 0) && flags[len + 1] == flags[0], "{}", what());
+    }
     let mut found = vec![false; len];
     assert_eq!(map.contains_batch(items, &mut found), present, "{}", what());
     let is_right = |(value, &is_found): (&Option<u16>, &bool)| value.is_some() == is_found;
@@ -112,6 +122,12 @@ fn compare(map: &CuckooMap<Part>, items: &[u64], expected: &[Option<u16>]) {
         let bits = expected.iter().enumerate();
         let mask = bits.fold(0, |mask, (place, value)| mask | u64::from(value.is_some()) << place);
         assert_eq!(map.contains_mask(items), mask, "{}", what());
+        for unset in [0, 0xaaaa] {
+            let mut values = vec![unset; len + 2];
+            assert_eq!(map.get_mask(items, &mut values[1..=len]), mask, "{}", what());
+            assert!(values[1..=len] == numbers, "{}: {values:?}, not {expected:?}", what());
+            assert!(values[0] == unset && values[len + 1] == unset, "{}", what());
+        }
     }
 }
 

@@ -13,8 +13,8 @@
 //! The programs run on tables of 2 to 4 buckets, and on chains that grow from 1 or 2 buckets, with
 //! five classes of items. So aliases, duplicates, moves, full buckets and new segments are
 //! frequent: the test counts them, and fails if there were too few. Threads remove only what they
-//! inserted, or what they were given before they started. In a map, a class is a pair with a value,
-//! two or three classes share each pair, and threads replace only values of their own.
+//! inserted, or what they were given before they started. In a map, a class is a key with a value,
+//! some classes share a key, and threads replace only values of their own.
 
 mod common;
 mod history;
@@ -22,8 +22,10 @@ mod history;
 use common::rng;
 use guira::{
     InsertError,
-    raw::{Chain, Plain},
+    raw::{Chain, Plain, Valued},
 };
+#[cfg(shuttle)]
+use history::ChainWorld;
 use history::{
     Answer, CLASSES, Event, MapWorld, OneMap, OneTable, TableWorld, Target, is_linearizable,
 };
@@ -31,7 +33,7 @@ use history::{
 /// On real threads.
 #[cfg(not(shuttle))]
 mod threads {
-    use super::{Chain, OneMap, OneTable, history::real::run};
+    use super::{Chain, OneMap, OneTable, Valued, history::real::run};
 
     #[test]
     fn two_on_a_table() {
@@ -62,13 +64,23 @@ mod threads {
     fn three_on_a_chain() {
         run::<Chain>(3);
     }
+
+    #[test]
+    fn two_on_a_chain_of_maps() {
+        run::<Chain<Valued>>(2);
+    }
+
+    #[test]
+    fn three_on_a_chain_of_maps() {
+        run::<Chain<Valued>>(3);
+    }
 }
 
 /// Under shuttle.
 #[cfg(shuttle)]
 mod schedules {
     use super::{
-        Chain, OneMap, OneTable,
+        Chain, OneMap, OneTable, Valued,
         history::modelled::{pct, random},
     };
 
@@ -88,6 +100,11 @@ mod schedules {
     }
 
     #[test]
+    fn random_on_a_chain_of_maps() {
+        random::<Chain<Valued>>();
+    }
+
+    #[test]
     fn pct_on_a_table() {
         pct::<OneTable>();
     }
@@ -100,6 +117,11 @@ mod schedules {
     #[test]
     fn pct_on_a_chain() {
         pct::<Chain>();
+    }
+
+    #[test]
+    fn pct_on_a_chain_of_maps() {
+        pct::<Chain<Valued>>();
     }
 }
 
@@ -178,29 +200,47 @@ fn full_is_not_returned_if_there_was_the_item_or_room_for_it() {
     shuttle::check_random(run, 20_000);
 }
 
-/// There is a copy with the value 1 at each moment, first in one bucket and then in the other: an
-/// item gets the value of its alias, and the alias the one that the item had; or an alias with the
-/// value 1 is inserted, and then the value of the item is replaced. A lookup of this value must not
-/// miss it. Random programs rarely do this.
+/// There is a copy of the key, or one with the value 1, at each moment, first in one bucket and then
+/// in the other: an item gets the value of its alias, and the alias the one that the item had; or an
+/// alias with the value 1 is inserted, and then the value of the item is replaced, or the item
+/// removed. A lookup must not miss it. Random programs rarely do this.
 #[cfg(shuttle)]
-#[test]
-fn a_value_is_not_missed_beside_replacements() {
+fn lookups_beside_writers_of_their_key<T: Target + 'static>(
+    has_two_buckets: impl Fn(&T::World, usize) -> bool,
+) {
     use history::{Action, Program, Step, modelled};
 
-    let world = |seed| MapWorld::of::<Plain<2, 16>>(&mut rng(seed), 4, 2, [0, 0, 1, 1, 2]);
-    let world = (0..).map(world).find(|world| world.has_two_buckets(0)).expect("half of them");
     let step = |action, class, way| Step { action, class, way };
     let swap = [step(Action::Replace(1), 0, 0), step(Action::Replace(0), 1, 1)];
     let alias = [step(Action::Insert, 1, 0), step(Action::Replace(0), 1, 0)];
-    for lookup in [Action::Values, Action::ContainsValue] {
-        for (filling, writer, way) in [(vec![0, 1], swap, 0), (vec![1], alias, 1)] {
-            let threads = vec![writer.to_vec(), vec![step(lookup, 1, way)]];
-            let world = world.clone();
-            let program = Program::<OneMap> { number: 0, world, filling, threads };
-            let run = move || {
-                modelled::run_once(&program);
-            };
-            shuttle::check_random(run, 2_000);
+    let successor = [step(Action::Insert, 1, 0), step(Action::Remove, 0, 0)];
+    let worlds = (0..).map(|seed| T::world(&mut rng(seed)));
+    let is_telling = |world: &T::World| T::class(world, 0).same[1] && has_two_buckets(world, 0);
+    for world in worlds.filter(is_telling).take(2) {
+        for lookup in [Action::Contains, Action::Get, Action::Values, Action::ContainsValue] {
+            for (filling, writer) in [(vec![0, 1], swap), (vec![1], alias), (vec![0], successor)] {
+                for way in [0, 1] {
+                    let threads = vec![writer.to_vec(), vec![step(lookup, 1, way)]];
+                    let (world, filling) = (world.clone(), filling.clone());
+                    let program = Program::<T> { number: 0, world, filling, threads };
+                    let run = move || {
+                        modelled::run_once(&program);
+                    };
+                    shuttle::check_random(run, 2_000);
+                }
+            }
         }
     }
+}
+
+#[cfg(shuttle)]
+#[test]
+fn no_value_is_missed_in_a_map() {
+    lookups_beside_writers_of_their_key::<OneMap>(MapWorld::has_two_buckets);
+}
+
+#[cfg(shuttle)]
+#[test]
+fn no_value_is_missed_in_a_chain_of_maps() {
+    lookups_beside_writers_of_their_key::<Chain<Valued>>(ChainWorld::has_two_buckets);
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The files with the public methods of filters, with their paths below `src/filter`.
-const SOURCES: [(&str, &str); 21] = [
+const SOURCES: [(&str, &str); 22] = [
     ("builder.rs", include_str!("../src/filter/builder.rs")),
     ("by_hash.rs", include_str!("../src/filter/by_hash.rs")),
     ("engine_settings.rs", include_str!("../src/filter/engine_settings.rs")),
@@ -13,6 +13,7 @@ const SOURCES: [(&str, &str); 21] = [
     ("expiring/ticker.rs", include_str!("../src/filter/expiring/ticker.rs")),
     ("fixed.rs", include_str!("../src/filter/fixed.rs")),
     ("growing.rs", include_str!("../src/filter/growing.rs")),
+    ("growth.rs", include_str!("../src/filter/growth.rs")),
     ("info.rs", include_str!("../src/filter/info.rs")),
     ("items.rs", include_str!("../src/filter/items.rs")),
     ("map/by_hash.rs", include_str!("../src/filter/map/by_hash.rs")),
@@ -20,7 +21,7 @@ const SOURCES: [(&str, &str); 21] = [
     ("map/settings.rs", include_str!("../src/filter/map/settings.rs")),
     ("merge.rs", include_str!("../src/filter/merge.rs")),
     ("mod.rs", include_str!("../src/filter/mod.rs")),
-    ("shrink.rs", include_str!("../src/filter/shrink.rs")),
+    ("snapshot/dump.rs", include_str!("../src/filter/snapshot/dump.rs")),
     ("snapshot/frozen.rs", include_str!("../src/filter/snapshot/frozen.rs")),
     ("snapshot/load.rs", include_str!("../src/filter/snapshot/load.rs")),
     ("snapshot/loader.rs", include_str!("../src/filter/snapshot/loader.rs")),
@@ -109,7 +110,7 @@ fn engines_offer_the_same_operations() {
         ("shrink_to_fit".into(), "impl<E: Growable, S> Filter<E, S>".into()),
         ("target_false_positive_rate".into(), "impl<E: Growable, S> Filter<E, S>".into()),
         ("next_growth".into(), "impl<E: Growable, S> Filter<E, S>".into()),
-        ("max_bytes".into(), "impl<E: Growable, S> FilterBuilder<E, S>".into()),
+        ("set_max_bytes".into(), "impl<E: Growable, S> Filter<E, S>".into()),
         ("growth_factor".into(), "impl<E: Growable, S> FilterBuilder<E, S>".into()),
     ];
     assert_eq!(single, BTreeSet::from(apart));

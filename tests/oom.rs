@@ -11,7 +11,8 @@ use std::{
 #[cfg(feature = "std")]
 use guira::LoadError;
 use guira::{
-    BuildError, CuckooFilter, Engine, Filter, GrowingFilter, InsertError, Layout, MergeError,
+    BuildError, CuckooFilter, CuckooMap, Engine, ExpiringFilter, Filter, FilterBuilder,
+    GrowingFilter, InsertError, Layout, MergeError,
 };
 
 thread_local! {
@@ -227,7 +228,63 @@ fn every_allocation_can_be_refused() {
         // The stripes are smaller.
         assert!(refuse_each(|| CuckooFilter::from_bytes(&bytes), is_expected) >= 1);
         assert!(refuse_each(|| CuckooFilter::load(&bytes[..]), is_expected) >= 1);
+        let mut dump = filter.dump();
+        assert!(refuse_each(|| filter.dump().prepare(&filter, 1), out_of_memory) >= 1);
+        assert!(dump.prepare(&filter, usize::MAX).expect("memory"));
+        let mut loader = CuckooFilter::loader(usize::MAX);
+        loader.push(&bytes[..bytes.len() / 2]).expect("its own snapshot");
+        assert_eq!(refuse_each(|| loader.write_received(std::io::sink()), out_of_memory), 1);
     }
+}
+
+#[cfg(feature = "std")]
+fn out_of_memory(error: &std::io::Error) -> bool {
+    error.kind() == std::io::ErrorKind::OutOfMemory
+}
+
+/// A loader that allocates at once has the memory of a segment from the allocator as soon as its
+/// bytes begin to arrive, and reports a refusal.
+#[cfg(feature = "std")]
+#[test]
+fn a_loader_can_allocate_at_once() {
+    let filter = GrowingFilter::with_capacity(100_000);
+    filter.try_extend(0..2_000_000).expect("memory");
+    let bytes = filter.to_bytes();
+    let header = 64 + 16 * usize::from(bytes[13]) + 8 * usize::from(bytes[14]);
+    let sizes: Vec<usize> = filter
+        .segments()
+        .map(|segment| segment.slots / segment.layout.slots_per_bucket() as usize * 8)
+        .collect();
+    let before = LIVE_BYTES.get();
+    let mut loader = GrowingFilter::loader(usize::MAX).allocate_at_once();
+    let (mut pushed, mut allocated) = (0, 0);
+    let mut until = header;
+    for &size in &sizes {
+        loader.push(&bytes[pushed..until]).expect("its own snapshot");
+        allocated += size;
+        let live = (LIVE_BYTES.get() - before) as usize;
+        // The larger segments are aligned to huge pages.
+        assert!((allocated..allocated + (7 << 20)).contains(&live), "{live} of {allocated} bytes");
+        pushed = until;
+        until += size + 8 * size.div_ceil(64 << 10);
+    }
+    assert_eq!(until, bytes.len());
+    loader.push(&bytes[pushed..]).expect("its own snapshot");
+    let (copy, size) = (loader.finish().expect("complete"), filter.size_in_bytes());
+    assert_eq!(copy.size_in_bytes(), size);
+    let heap = (LIVE_BYTES.get() - before) as usize;
+    assert_eq!(heap, size - size_of_val(&copy), "all of it is counted");
+
+    REFUSED_SIZE.set(LARGE_IN_LOADING);
+    let load = || {
+        let mut loader = GrowingFilter::loader(usize::MAX).allocate_at_once();
+        loader.push(&bytes)?;
+        loader.finish()
+    };
+    let is_expected = |error: &LoadError| matches!(error, LoadError::OutOfMemory { .. });
+    assert!(refuse_each(load, is_expected) >= filter.segments().len());
+    let limit = GrowingFilter::loader(header).allocate_at_once().push(&bytes);
+    assert!(matches!(limit, Err(LoadError::LimitExceeded { .. })));
 }
 
 /// A growing filter never takes more than its cap, in clones neither. At the cap it is full.
@@ -264,20 +321,30 @@ fn a_cap_on_memory_is_kept() {
 /// The error names the lowest cap that is enough.
 #[test]
 fn a_cap_below_the_first_segment_is_an_error() {
-    for capacity in [1, 1_000, 1_000_000, 1 << 30] {
-        let build = |cap| GrowingFilter::builder().capacity(capacity).max_bytes(cap).build();
-        for cap in [0, 1, 300] {
-            let error = build(cap).expect_err("too little");
-            let BuildError::MemoryCapTooLow { max_bytes, needed, .. } = error else {
-                panic!("{error:?}")
-            };
-            assert!(max_bytes == cap && needed > cap);
-            assert!(error.to_string().contains(&needed.to_string()));
-            if capacity < 1 << 30 {
-                let filter = build(needed).expect("the lowest cap");
-                assert_eq!(filter.size_in_bytes(), needed);
+    fn check<E: Engine>(builder: &FilterBuilder<E>) {
+        for capacity in [1, 1_000, 1_000_000, 1 << 30] {
+            let build = |cap| builder.clone().capacity(capacity).max_bytes(cap).build();
+            for cap in [0, 1, 300] {
+                let error = build(cap).expect_err("too little");
+                let BuildError::MemoryCapTooLow { max_bytes, needed, .. } = error else {
+                    panic!("{error:?}")
+                };
+                assert!(max_bytes == cap && needed > cap);
+                assert!(error.to_string().contains(&needed.to_string()));
+                if capacity < 1 << 30 {
+                    let filter = build(needed).expect("the lowest cap");
+                    assert_eq!(filter.size_in_bytes(), needed);
+                }
+                assert!(build(needed - 1).is_err());
             }
-            assert!(build(needed - 1).is_err());
         }
     }
+    check(&GrowingFilter::builder());
+    check(&CuckooFilter::builder());
+    check(&CuckooMap::builder());
+    // Its counters of generations come on top.
+    let builder = ExpiringFilter::builder().capacity(1_000);
+    let size = builder.clone().build().expect("memory").size_in_bytes();
+    assert!(builder.clone().max_bytes(size).build().is_ok());
+    assert!(builder.max_bytes(size - 1).build().is_err());
 }

@@ -20,7 +20,7 @@ use common::{
         segment,
     },
     rng,
-    saved::{corrupt, filled, pushed},
+    saved::{corrupt, filled, loader, pushed},
     scaled,
 };
 use guira::{CuckooFilter, Growing, GrowingFilter, LoadError};
@@ -132,6 +132,29 @@ fn memory_grows_with_the_bytes_of_every_segment() {
     assert_eq!(copy.expect("its own snapshot").len(), keys.len());
     let excess = reader.max_excess;
     assert!(excess < 2 * MEGABYTE, "{excess} bytes more in memory");
+}
+
+/// A loader does not keep the memory that it took for bytes that it refused.
+#[test]
+fn refused_bytes_take_no_memory() {
+    let _alone = ALONE.lock();
+    let (filter, _) = filled(GrowingFilter::builder().capacity(3_000_000).seed(1), 3_500_000);
+    let bytes = filter.to_bytes();
+    drop(filter);
+    let mut damaged = bytes.clone();
+    *damaged.last_mut().expect("a checksum") ^= 1;
+    let before = resident();
+    let mut loader = loader::<Growing>();
+    let mut pushed = 0;
+    for place in [0, 10, 1_000, 3 * MEGABYTE, 4 * MEGABYTE, bytes.len() - 3 * MEGABYTE] {
+        loader.push(&bytes[pushed..place]).expect("its own snapshot");
+        pushed = place;
+        assert!(matches!(loader.push(&damaged[place..]), Err(LoadError::DamagedBuckets)));
+        let excess = resident().saturating_sub(before + place);
+        assert!(excess < 9 * MEGABYTE / 4, "{excess} bytes more in memory at {place}");
+    }
+    loader.push(&bytes[pushed..]).expect("its own snapshot");
+    assert!(loader.finish().expect("complete").to_bytes() == bytes);
 }
 
 /// Bytes that `work` allocates, at most at the same time.

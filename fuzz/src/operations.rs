@@ -4,7 +4,7 @@
 use arbitrary::Arbitrary;
 use guira::raw::{Addressing, BucketLayout, Merged, Pair, Table, mix};
 
-use crate::{oracle::Oracle, with_some_layout};
+use crate::{items::Operations, oracle::Oracle, with_some_layout};
 
 /// Largest number of buckets. A search visits up to 500 buckets, so it finds every empty slot that
 /// is reachable in such a table.
@@ -16,7 +16,7 @@ pub struct Input {
     layout: u8,
     buckets: u16,
     seed: u64,
-    operations: Vec<Operation>,
+    operations: Operations<Operation>,
 }
 
 /// An operation on the table.
@@ -53,7 +53,7 @@ pub fn run(input: &Input) {
         buckets => 1 + buckets / 3 % MAX_BUCKETS,
     };
     with_some_layout!(input.layout, L => {
-        Checker::new::<L>(buckets, input.seed).run::<L>(&input.operations);
+        Checker::new::<L>(buckets, input.seed).run::<L>(&input.operations.0);
     });
 }
 

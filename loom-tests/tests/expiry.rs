@@ -169,8 +169,8 @@ fn unseen_beside_an_advance_and_another_unseen() {
     });
 }
 
-/// Catches an `insert_unseen` that still takes the generation from before it made room for the
-/// present one, or that does not look again.
+/// Catches an `insert_unseen` that makes room and then uses the generation that it read before, or
+/// does not look again.
 #[test]
 fn unseen_that_makes_room_beside_an_advance_and_another_unseen() {
     check("expiry_unseen_room", 600, &["other", "this"], |seen| {

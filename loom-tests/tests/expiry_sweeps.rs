@@ -153,8 +153,8 @@ fn advances_beside_an_unseen() {
     );
 }
 
-/// Catches a sweep of the last age: a holder of a lock that has read the generation before meets
-/// what was stamped in the one that begins.
+/// Catches a sweep of the last age: a lock holder that read the previous generation clears slots of
+/// the new one.
 #[test]
 fn insert_beside_an_advance_and_a_move() {
     check("expiry_last_age", 493, &["before", "after"], |seen| {
@@ -322,8 +322,8 @@ fn two_advances() {
     });
 }
 
-/// Catches a clone of words that a sweep has not reached, with the generation that follows the
-/// sweep: there they look new after the next advance.
+/// Catches a clone of words before a sweep reaches them, but with the generation after the sweep:
+/// expired slots look new in the clone after its next advance.
 #[test]
 fn clone_beside_an_advance() {
     check("expiry_clone", 50, &["before", "after"], |seen| {

@@ -215,7 +215,7 @@ fn opposite_merges() {
     });
 }
 
-/// Catches a merge that is refused because of a limit although a half-done move counts twice.
+/// Catches a merge that is refused below the limit because a half-done move counts twice.
 #[test]
 fn limit_not_reached_beside_a_move() {
     check("growth_merge_limit", 650, &["done"], |seen| {

@@ -68,7 +68,7 @@ fn contains_value_beside_a_move() {
     check("growth_values_probe_move", 1_500, EVERY_WAY, beside(about_to_move, make_room, read));
 }
 
-/// Catches a listing that is not validated because it found an alias.
+/// Catches a listing that is validated only if it found no alias.
 #[test]
 fn listing_beside_a_move_of_an_alias() {
     let set_up = || {
@@ -273,7 +273,7 @@ fn one_in_each_bucket() -> Arc<Map> {
     with_second_segment(&[(alias, A), (item, B)])
 }
 
-/// Catches a replacement that does not bump the version before it.
+/// Catches a replacement that does not bump the version before it stores the slot.
 #[test]
 fn contains_value_beside_replacements_of_two_aliases() {
     let read = |chain: &Map| probes_a(chain, two_places(0, 0)[0]);

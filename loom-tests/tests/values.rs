@@ -76,8 +76,8 @@ fn contains_beside_a_move() {
     });
 }
 
-/// Catches a listing that is not validated because it found an alias, and a move that takes the
-/// alias's slot.
+/// Catches a listing that is validated only if it found no alias, and a move that takes the alias's
+/// slot.
 #[test]
 fn listing_beside_a_move() {
     beside(
@@ -115,7 +115,7 @@ fn listing_beside_a_move_and_a_replacement() {
     );
 }
 
-/// Catches a `contains_value` that is not validated because it found an alias, or at all.
+/// Catches a `contains_value` that is validated only if it found no alias, or never.
 #[test]
 fn contains_value_beside_a_move() {
     beside(
@@ -144,8 +144,8 @@ fn one_in_each_bucket(map: &Map, item: Pair) {
     put(map, item, A, 1);
 }
 
-/// Catches a replacement that does not bump the version before it, or a listing that does not
-/// validate it: a value that an item or its alias had at each moment is not listed.
+/// Catches a replacement without a bump before it stores the slot, or a listing that does not
+/// validate the version: a value that an item or its alias had at each moment is not listed.
 #[test]
 fn listing_beside_replacements_of_two_aliases() {
     beside("values_list_swap", 33_500, one_in_each_bucket, swap_values, &[A, B], |map, item| {

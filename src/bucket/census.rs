@@ -13,8 +13,8 @@ use super::{Census, swar::Lanes};
 const WORDS: usize = 4;
 
 /// Counts the nonzero lanes of all words, and validates the words. In a valid word all lanes after
-/// a zero lane are zero, so are all bits above the lanes, and `is_invalid` returns `false`. The
-/// word zero must be valid.
+/// a zero lane and all bits above the lanes are zero, and `is_invalid` returns `false`. The word
+/// zero must be valid.
 #[inline]
 pub(super) fn census(lanes: Lanes, words: &[u64], is_invalid: impl Fn(u64) -> bool) -> Census {
     let splat = u64x4::splat;

@@ -107,19 +107,19 @@ pub(crate) use with_valued_layout;
 pub enum Layout {
     /// 8 slots of 8 bits: 8.1 bits per item, 6.1 % false positives.
     Plain8x8,
-    /// 6 slots of 10 bits: 11 bits per item, 1.2 % false positives.
+    /// 6 slots of 10 bits: 10.9 bits per item, 1.2 % false positives.
     Plain6x10,
     /// 5 slots of 12 bits: 13.2 bits per item, 0.24 % false positives.
     Plain5x12,
     /// 4 slots of 16 bits: 16.7 bits per item, 0.012 % false positives. The default.
     Plain4x16,
-    /// 6 slots of 12 bits, semi-sorted: 11 bits per item, 0.29 % false positives.
+    /// 6 slots of 12 bits, semi-sorted: 10.9 bits per item, 0.29 % false positives.
     SemiSorted6x12,
     /// 5 slots of 14 bits, semi-sorted: 13.2 bits per item, 0.061 % false positives.
     SemiSorted5x14,
     /// 4 slots of 17 bits, semi-sorted: 16.7 bits per item, 0.0061 % false positives.
     SemiSorted4x17,
-    /// 3 slots of 22 bits, semi-sorted: 23 bits per item, 0.00014 % false positives.
+    /// 3 slots of 22 bits, semi-sorted: 22.9 bits per item, 0.00014 % false positives.
     SemiSorted3x22,
     /// 6 slots of 10 bits, of which the last `value_bits` are a value.
     #[non_exhaustive]
@@ -185,11 +185,11 @@ impl Layout {
     ];
 
     /// Returns the layout whose slots hold a fingerprint and a value of `value_bits` bits, or
-    /// `None` if there is none: it has 2 to 6 slots per bucket, values of 0 to 16 bits, and
-    /// fingerprints of at least 8 bits.
+    /// `None` if there is none. Such layouts have 2 to 6 slots per bucket, values of 0 to 16 bits,
+    /// and fingerprints of at least 8 bits.
     ///
-    /// A slot has 64 bits divided by the slots per bucket, rounded down. The value takes the last
-    /// of these bits, and the fingerprint the others.
+    /// A slot has 64 / (slots per bucket) bits, rounded down. The value takes the last of these
+    /// bits, and the fingerprint the others.
     ///
     /// ```
     /// use guira::Layout;
@@ -216,7 +216,7 @@ impl Layout {
         if layout.slot_bits() < value_bits + MIN_BITS_BESIDE_VALUE { None } else { Some(layout) }
     }
 
-    /// Returns the number of bits of a slot, without those that semi-sorting saves.
+    /// Returns the number of bits of a fingerprint and its value, before semi-sorting saves any.
     const fn slot_bits(self) -> u32 {
         with_layout!(self, L => L::BITS)
     }
@@ -324,7 +324,7 @@ impl Layout {
     }
 }
 
-/// The number of fingerprints beside values of so many bits.
+/// The number of fingerprints beside values of this many bits.
 #[inline]
 pub(crate) const fn fingerprints<L: BucketLayout>(value_bits: u32) -> u32 {
     (L::MAX_FINGERPRINT >> value_bits) - L::MIN_FINGERPRINT + 1

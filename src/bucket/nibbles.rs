@@ -4,7 +4,7 @@
 //! The code of a descending sequence is its rank among all of them, ordered by the last nibble,
 //! then by the one before it, and so on. This is the combinatorial number system (Knuth, The Art of
 //! Computer Programming 4A, section 7.2.1.3) on the complements of the nibbles. Encoding adds one
-//! term per nibble, and decoding is a table lookup.
+//! table entry per pair of nibbles, and decoding is one table lookup.
 //!
 //! In this order, sequences that end with zeros come first, ordered by the nibbles before the
 //! zeros. So one table serves all lengths, and the codes of sequences with at most k nonzero

@@ -138,7 +138,7 @@ impl<const SLOTS: u32, const BITS: u32> SemiSorted<SLOTS, BITS> {
     fn insert_slot(Unpacked { nibbles, highs }: Unpacked, fingerprint: Fingerprint) -> Unpacked {
         let (nibble, high) = Self::split(fingerprint);
         let rank = |nibble: u32, high: u32| nibble << Self::HIGH | high;
-        // The number of slots with larger fingerprints, counted without a branch.
+        // The number of slots that come before it in this order, counted without a branch.
         let slot = (0..SLOTS)
             .map(|slot| {
                 let other_nibble = (nibbles >> (slot * nibbles::BITS)) & nibbles::MASK;

@@ -119,6 +119,18 @@ impl Lanes {
     pub(crate) const fn highs(self) -> u64 {
         self.highs
     }
+
+    /// Returns, for each byte of two words, the shift of the lane that has the byte's lowest bit.
+    /// The last entry stands for no lane. Lanes begin at the lowest bit of the word.
+    pub(crate) const fn shifts(self) -> [u8; 17] {
+        let mut shifts = [0; 17];
+        let mut byte = 0;
+        while byte < 16 {
+            shifts[byte] = (byte as u32 % 8 * 8 / self.bits * self.bits) as u8;
+            byte += 1;
+        }
+        shifts
+    }
 }
 
 /// What else vector code needs of the lanes.
@@ -129,18 +141,6 @@ impl Lanes {
     #[inline]
     pub(crate) const fn width(self) -> (u32, u32) {
         (if self.count * self.bits == u64::BITS { self.count } else { 0 }, self.bits)
-    }
-
-    /// Returns for each byte of a word the shift of the lane that has the byte's lowest bit. Lanes
-    /// begin at the lowest bit of the word.
-    pub(crate) const fn shifts(self) -> [u8; 8] {
-        let mut shifts = [0; 8];
-        let mut byte = 0;
-        while byte < 8 {
-            shifts[byte] = (byte as u32 * 8 / self.bits * self.bits) as u8;
-            byte += 1;
-        }
-        shifts
     }
 
     /// Returns the number of lanes.

@@ -6,7 +6,7 @@ use core::array;
 use super::{Chain, Entries, Plan, Segment};
 use crate::{
     InsertError,
-    sync::SetOnce,
+    sync::{SetOnce, Word},
     table::{Buckets, Counters, Stripes},
 };
 
@@ -35,7 +35,8 @@ impl<V: Entries> Chain<V> {
         let first = segments.next().expect("the buckets of the first segment");
         let first = Segment::new(&plan, 0, first, &stripes, &counters);
         let (later, finest) = (SetOnce::new(), plan.finest());
-        let chain = Self { first, later, plan, finest, stripes, counters, huge_pages };
+        let max_bytes = Word::new(u64::MAX);
+        let chain = Self { first, later, plan, finest, stripes, counters, huge_pages, max_bytes };
         (1..).zip(segments).for_each(|(number, buckets)| chain.set(number, buckets));
         Some(chain)
     }
@@ -64,17 +65,17 @@ impl<V: Entries> Chain<V> {
     /// Appends the segment with this number, unless another thread does so first.
     ///
     /// # Errors
-    /// `Full` if the plan has no such segment, or if there is no memory.
+    /// `Full` if the plan has no such segment, if the limit on bytes does not allow it, or if there
+    /// is no memory.
     #[cold]
     pub(super) fn append(&self, number: usize) -> Result<(), InsertError> {
-        if number >= self.plan.len() {
-            return Err(InsertError::Full);
-        }
         let exists = || number < self.segments().len();
         if !exists() {
-            match self.allocate(number) {
+            let allowed = self.allows(number + 1);
+            match allowed.then(|| self.allocate(number)).flatten() {
                 Some(buckets) => self.set(number, buckets),
-                // Another thread may have used up the memory for this very segment.
+                // Another thread may have used up the memory for this very segment, or it may have
+                // appended the segment before the limit was lowered.
                 None if !exists() => return Err(InsertError::Full),
                 None => {}
             }

@@ -8,7 +8,7 @@ use crate::table::AllStripes;
 use crate::{
     Layout,
     chain::Plan,
-    table::{Buckets, Nested, Table, touched_words},
+    table::{Buckets, touched_words},
 };
 
 impl<V: Entries> Chain<V> {
@@ -26,11 +26,12 @@ impl<V: Entries> Chain<V> {
         })?;
         let occupied = self.segments().zip(&mut copies).map(|(from, to)| from.occupied(to)).sum();
         let copy = Self::with_buckets(self.plan.clone(), copies, self.huge_pages)?;
+        copy.set_max_bytes(self.max_bytes());
         Some((copy, occupied))
     }
 
-    /// Returns a copy of the words of each segment that contains every item that is in the chain
-    /// throughout the call, or `None` if the system refuses the memory.
+    /// Returns a copy of the words of each segment, or `None` if the system refuses the memory. The
+    /// copy contains every item that is in the chain throughout the call.
     #[cfg(feature = "std")]
     #[must_use]
     pub fn copy_words(&self) -> Option<Vec<Vec<u64>>> {
@@ -87,8 +88,8 @@ impl<V: Entries> Chain<V> {
         })
     }
 
-    /// The tables of the segments that exist.
-    pub(crate) fn tables(&self) -> impl Iterator<Item = &Table<Nested<V>>> {
-        self.segments().map(Segment::table)
+    /// The buckets of the segments that exist, for a caller that knows that nobody changes them.
+    pub(crate) fn buckets(&self) -> impl Iterator<Item = &Buckets> + Clone {
+        self.segments().map(|segment| segment.table().buckets())
     }
 }

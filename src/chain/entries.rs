@@ -17,7 +17,8 @@ macro_rules! with_layout_of {
 }
 pub(super) use with_layout_of;
 
-/// What the slots of a chain hold: as those of a table that stands alone with this nesting.
+/// What the slots of a chain hold: the same as those of a table that stands alone with this
+/// nesting.
 pub trait Entries: Alone + Eq + Send + Sync + 'static {
     /// What is stored of an item: its mixed hash, and its value if there are values.
     type Item: Copy;
@@ -25,7 +26,7 @@ pub trait Entries: Alone + Eq + Send + Sync + 'static {
     /// Whether there are values.
     const VALUED: bool;
 
-    /// What slots of this layout hold, if these are slots of this kind.
+    /// What slots of this layout hold, or `None` if the layout is for slots of the other kind.
     fn of(layout: Layout) -> Option<Self>;
 
     /// The mixed hash of an item.

@@ -12,7 +12,7 @@ use crate::{
     table::{Addressing, Merged, Nested, Pair, StripeGuard},
 };
 
-/// Those of a chain's segments in which an item's pair is known, from the first to the finest.
+/// The segments of a chain in which an item's pair is known, from the first to the finest.
 fn coarse_enough<'a, V: Entries>(
     segments: impl DoubleEndedIterator<Item = &'a Segment<V>> + ExactSizeIterator + Clone,
     known: &Known<V>,
@@ -47,8 +47,8 @@ impl<V: Entries> Chain<V> {
     /// Calls `each` with the segments and the pairs of all fingerprints until it returns `false`.
     /// Meanwhile no other thread may use the chain.
     ///
-    /// The first segment comes first: its fingerprints fit into the fewest segments of the other
-    /// chain.
+    /// The first segment comes first: its fingerprints fit into the fewest segments of the chain to
+    /// which they are added.
     fn for_each_copy(&self, each: &mut dyn FnMut(Addressing<Nested<V>>, Pair) -> bool) {
         let mut go_on = true;
         let mut segments = self.segments();
@@ -63,7 +63,7 @@ impl<V: Entries> Chain<V> {
 
     /// Adds a copy to a segment in which the item's pair is known: where there is an empty slot,
     /// the finest one first. Otherwise makes room in the finest one, appends a segment, or makes
-    /// room in the others, whatever is possible first.
+    /// room in the others, whichever is possible first.
     ///
     /// # Errors
     /// `TooManyCopies` if there are `limit` copies, or if copies of the item take half of its slots
@@ -75,7 +75,7 @@ impl<V: Entries> Chain<V> {
         loop {
             let all = self.segments();
             let (count, coarse) = (all.len(), coarse_enough(all, known));
-            // Then the next segment to be appended may be coarse enough, too.
+            // If all segments are coarse enough, the next one to be appended may be, too.
             let is_last = coarse.len() == count;
             let mut segments = coarse.rev();
             let finest = segments.next().expect("every segment determines the first one");

@@ -15,10 +15,10 @@
 //!              all segments use the stripe that x's fingerprint in segment 0 selects
 //! ```
 //!
-//! - **Segments.** Each is a table with at least twice the buckets of the one before it, a power of
-//!   two times as many. The factor is the same throughout if the builder planned the chain; the
-//!   argument does not need that. A thread that knows a
-//!   segment knows all earlier ones, for good.
+//! - **Segments.** Each is a table. Its number of buckets is that of the one before it times a
+//!   power of two, at least 2. The factor is the same throughout unless the chain was shrunk; the
+//!   argument does not need that. A thread that knows a segment knows all earlier ones from then
+//!   on.
 //! - **Nesting.** What a segment keeps of an item (fingerprint and pair of buckets) determines what
 //!   each earlier segment keeps of it: see [`addressing`](crate::table::Addressing). So items that
 //!   are aliases in a segment are aliases in all earlier ones. A later segment is *finer*.
@@ -152,12 +152,12 @@
 //! To remove a provisional item x, the merge goes through the segments *from k to the first*, under
 //! the item's stripe, and clears the first copy u that matches x. (In segments finer than k, there
 //! are many pairs that x may have, and nothing may be removed.) Say that u is in segment s, and x's
-//! own copy v in segment t. Copies are assigned within the same segment or to an earlier one, so t
-//! is not finer than k, and the merge sees v unless it finds another copy earlier. So again **t is
-//! not finer than s**, and s is not finer than k. If u was assigned to some y, then y is an alias
-//! of x in s, hence in t, and can be assigned v. So the copies cover the items that are left, and
-//! the two arguments above hold: the insert that pays for the removal happened before it, and among
-//! the copies that the removal was shown in the segments up to k, it took the finest. (If it
+//! own copy v in segment t. An item's copy changes only to one in the same or an earlier segment,
+//! so t is not finer than k, and the merge sees v unless it finds another copy first. So again **t
+//! is not finer than s**, and s is not finer than k. If u was assigned to some y, then y is an
+//! alias of x in s, hence in t, and can be assigned v. So the copies cover the items that are left,
+//! and the two arguments above hold: the insert that pays for the removal happened before it, and
+//! among the copies that the removal was shown in the segments up to k, it took the finest. (If it
 //! started with the first segment, it could take the copy of an item that is an alias of x there
 //! and nowhere else.)
 //!
@@ -174,12 +174,12 @@
 //!
 //! # Values
 //!
-//! In a chain with values, a slot holds a fingerprint and a value, which has equally many bits in
-//! all segments. Pair, alternate bucket and stripe follow from the fingerprint alone, and nest as
-//! before. So a pair and a value in a segment determine the pair and the value in every earlier
-//! one. Let an item be a key *with its value*, and let aliases have equal pairs *and equal values*.
-//! Then all of the above holds for `remove` and `contains_value`, which name the value, and for
-//! copies of the chain, merging and shrinking, which keep a value with its pair.
+//! In a chain with values, a slot holds a fingerprint and a value, which has the same number of
+//! bits in all segments. Pair, alternate bucket and stripe follow from the fingerprint alone, and
+//! nest as before. So a pair and a value in a segment determine the pair and the value in every
+//! earlier one. Let an item be a key *with its value*, and let aliases have equal pairs *and equal
+//! values*. Then all of the above holds for `remove` and `contains_value`, which name the value,
+//! and for copies of the chain, merging and shrinking, which keep a value with its pair.
 //!
 //! **Replace** (x, old) by (x, new): acquire the stripe, go through the segments *from the finest
 //! to the first*, bump the version, and replace the value in the first copy of (x, old) that is
@@ -203,7 +203,7 @@
 //!    happened before the loads, as above. If its word was read, it matched, with the value v.
 //! 2. *cn replaces (x, old) by (x, v).* The loads show the slot that it changes with the old value
 //!    or with v. Both match the key. If they show the old value, the replace did not happen before
-//!    the lookup, which is ordered before it.
+//!    the lookup, so the lookup is ordered before it.
 //!
 //! **Was the word read?** Until its value is replaced, the copy of an item goes to earlier segments
 //! only. But a replace may take the copy of an alias in a later one, even in a segment that was
@@ -217,7 +217,7 @@
 //!
 //! `get` returns the value of any match: a match is an item of the pair that was in the table.
 //! `values` validates the version even if it found matches. Otherwise it could return an alias's
-//! value, and not that of x, which moved, or whose slot was taken, behind its back.
+//! value without that of x, if x moved or its slot was taken between the loads.
 //!
 //! # Growth
 //!
@@ -225,9 +225,9 @@
 //! same time each allocate one; the first sets the place, and the others drop theirs. If an
 //! `insert_unique` added to a segment that another thread does not know yet, the segment was
 //! published before the stripe was released. The other thread looks for segments after it acquires
-//! the stripe, so it finds this one. So of two calls with the same item exactly one adds it, in
-//! whatever segments. (Lookups and removals need only the segments of inserts that happened before
-//! them.)
+//! the stripe, so it finds this one. So of two calls with the same item exactly one adds it, even
+//! if they know different segments. (Lookups and removals need only the segments of inserts that
+//! happened before them.)
 //!
 //! An `insert` fails if copies of its item take half of the slots of its buckets in the last
 //! segment. Only inserts and moves of the same item at the same moment can defeat this limit. Apart
@@ -258,7 +258,7 @@ use core::iter;
 use crate::table::Stats;
 use crate::{
     Layout,
-    sync::SetOnce,
+    sync::{SetOnce, Word},
     table::{
         Addressing, Counters, MAX_BUCKETS, Nested, Nesting, Single, Stripe, StripeGuard, Stripes,
     },
@@ -267,7 +267,7 @@ pub use entries::Entries;
 pub use plan::Plan;
 pub(crate) use planning::{Wanted, plan};
 use segment::Segment;
-pub(crate) use size::within;
+pub(crate) use size::bytes;
 pub use values::AllCandidates;
 
 /// Largest number of segments after the first one, each with at least twice the buckets of the one
@@ -290,10 +290,12 @@ pub struct Chain<V: Entries = Single> {
     stripes: Arc<Stripes>,
     counters: Counters,
     huge_pages: bool,
+    /// The largest number of bytes to which the chain may grow.
+    max_bytes: Word,
 }
 
 impl<V: Entries> Chain<V> {
-    /// The segments that exist, from the first to the finest, without their number.
+    /// The segments that exist, from the first to the finest, without counting them first.
     #[inline]
     fn each_segment(&self) -> impl Iterator<Item = &Segment<V>> {
         let later = self.later.get().into_iter().flatten();

@@ -59,8 +59,8 @@ impl<V: Entries> Plan<V> {
 
     /// Returns the plan of a chain whose first segment has this many buckets, given the layout and
     /// the level of each segment. `None` if no chain can have it: if there is no segment, the
-    /// levels do not ascend from 0, a fingerprint is shorter than one before it, a layout
-    /// is for other slots, or a segment has fewer than 1 or more than 2^32 buckets.
+    /// levels do not ascend from 0, a fingerprint is shorter than one before it, the values of a
+    /// layout are not those of this chain, or a segment has fewer than 1 or more than 2^32 buckets.
     pub(crate) fn of_layouts(first_buckets: u64, segments: &[(Layout, u32)]) -> Option<Self> {
         let (&(first, 0), &(_, last_level)) = (segments.first()?, segments.last()?) else {
             return None;
@@ -87,7 +87,7 @@ impl<V: Entries> Plan<V> {
         })
     }
 
-    /// The plan with the stripes for so many threads that write at the same time.
+    /// The plan with the stripes for this many threads that write at the same time.
     pub(crate) fn for_writers(self, writers: Option<NonZero<usize>>) -> Self {
         Self { stripes: stripes_for(self.first_buckets, writers), ..self }
     }
@@ -144,22 +144,13 @@ impl<V: Entries> Plan<V> {
         self.addressing(self.len() - 1)
     }
 
-    /// The sum of the false-positive rates of so many segments, each of them full.
+    /// The sum of the false-positive rates of the first `segments` segments, each of them full.
     pub(crate) fn rate(&self, segments: usize) -> f64 {
         let (_, count) = self.first_fingerprints;
         let rate = |&Planned { layout, extra_bits, .. }: &Planned| {
             layout.false_positive_rate_among(count << extra_bits, 1.0)
         };
         self.segments[..segments].iter().map(rate).sum()
-    }
-
-    /// The plan without its last segments.
-    ///
-    /// # Panics
-    /// If no segment is left.
-    pub(crate) fn truncated(self, segments: usize) -> Self {
-        assert!(segments > 0, "a chain has a segment");
-        Self { segments: self.segments[..segments].into(), ..self }
     }
 
     /// The plan without the segments for whose numbers `stays` returns `false`. The first one must
@@ -169,9 +160,9 @@ impl<V: Entries> Plan<V> {
         Self { segments: segments.map(|(_, &segment)| segment).collect(), ..*self }
     }
 
-    /// Bytes that the plan allocates for so many segments.
-    pub(crate) fn bytes_for(segments: usize) -> usize {
-        segments * size_of::<Planned>()
+    /// Bytes that the plan allocates.
+    pub(crate) fn size_in_bytes(&self) -> usize {
+        size_of_val(&*self.segments)
     }
 }
 
@@ -218,9 +209,7 @@ mod tests {
         assert_eq!(plan.first(), plan.addressing(0));
         let segments: Vec<_> = (0..3).map(|n| (plan.layout(n), plan.addressing(n))).collect();
         assert_eq!(Plan::new(&segments), plan);
-        let shorter = plan.clone().truncated(2);
-        assert!(shorter.layouts().eq(LAYOUTS[..2].iter().copied()));
-        assert!(shorter.rate(2) < plan.rate(3));
+        assert!(plan.rate(2) < plan.rate(3));
     }
 
     #[test]

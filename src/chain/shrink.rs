@@ -67,7 +67,7 @@ impl<V: Entries> Chain<V> {
         bytes - self.size_in_bytes()
     }
 
-    /// Drops the other segments. The first one must be kept.
+    /// Drops the segments that are not in `kept`, which must contain the first one.
     fn retain(&mut self, kept: Set) {
         let later = self.later.take().into_iter().flatten().zip(1..);
         let later = later.filter(|&(_, number)| kept.contains(number));
@@ -99,9 +99,10 @@ fn smallest_that_fits<V: Entries>(segments: &[&Segment<V>]) -> Set {
 /// Returns whether the items fit into these segments, given the number of items and the capacity of
 /// each segment.
 ///
-/// The items of a segment fit into it and into all that are coarser. So all of them fit if, for
-/// each segment, the items of it and of the coarser ones fit into the kept ones among these.
-/// (By Hall's theorem, because the sets of segments into which items fit contain one another.)
+/// The items of a segment fit into it and into all that are coarser. So all items fit if, for each
+/// segment, its items and those of the coarser ones fit into the kept ones among these segments.
+/// (By Hall's theorem, because of any two sets of segments into which items fit, one contains the
+/// other.)
 fn fits(rooms: &[(u64, u64)], kept: Set) -> bool {
     let (mut items, mut room) = (0, 0);
     rooms.iter().enumerate().all(|(number, &(more, capacity))| {
@@ -136,7 +137,7 @@ impl<V: Entries> Segment<V> {
     }
 
     /// Passes every copy to `fold`, and removes those for which it returns `true`. Stops and
-    /// returns `false` as soon as it returns `false`.
+    /// returns `false` as soon as `fold` does.
     fn fold_away(&self, mut fold: impl FnMut(Known<V>) -> bool) -> bool {
         let finest = *self.addressing();
         let fold = |pair: Pair| fold(Known { finest, pair });

@@ -1,18 +1,18 @@
-//! The memory of a chain: what it allocates, and how many segments fit into a cap.
+//! The memory of a chain: what it allocates, and the limit to which it may grow.
 
 use super::{Chain, Entries, MAX_LATER, Plan, Segment};
 use crate::{
-    sync::SetOnce,
+    sync::{Relaxed, SetOnce},
     table::{Counters, Stripes, arc_bytes, bucket_bytes},
 };
 
 impl<V: Entries> Chain<V> {
-    /// Bytes of buckets, stripes, statistics, plan and places, alignment included. The first
-    /// segment itself is part of the chain.
+    /// Bytes of buckets, stripes, statistics, plan and places, alignment included. The `Segment`
+    /// value of the first segment is part of the chain, and not counted.
     #[must_use]
     #[expect(clippy::missing_panics_doc, reason = "the size of what was allocated fits")]
     pub fn size_in_bytes(&self) -> usize {
-        let size = bytes(&self.plan, self.plan.len(), self.segments().len(), self.huge_pages);
+        let size = bytes(&self.plan, self.segments().len(), self.huge_pages);
         size.expect("these segments were allocated")
     }
 
@@ -21,28 +21,48 @@ impl<V: Entries> Chain<V> {
         self.plan.stripes()
     }
 
+    /// Sets the largest number of bytes to which the chain may grow from now on.
+    pub(crate) fn set_max_bytes(&self, max_bytes: usize) {
+        // Relaxed: see `allows`.
+        self.max_bytes.swap(max_bytes as u64, Relaxed);
+    }
+
+    /// The largest number of bytes to which the chain may grow.
+    pub(super) fn max_bytes(&self) -> usize {
+        // Relaxed: see `allows`.
+        self.max_bytes.load(Relaxed) as usize
+    }
+
+    /// Returns whether the plan and the limit on bytes allow this many segments.
+    pub(super) fn allows(&self, segments: usize) -> bool {
+        // The limit is Relaxed: no other memory is read or written because of its value. An insert
+        // that happens after a change of the limit reads that value, or a later one. The bytes
+        // follow from the number of segments, so it does not matter which segments other threads
+        // append meanwhile.
+        segments <= self.plan.len()
+            && bytes(&self.plan, segments, self.huge_pages).is_some_and(|b| b <= self.max_bytes())
+    }
+
     /// Bytes by which [`size_in_bytes`](Self::size_in_bytes) grows with the next segment. `None` if
     /// there is no next one.
     pub(crate) fn next_growth(&self) -> Option<usize> {
         let number = self.segments().len();
-        if number < self.plan.len() {
-            segment_bytes(&self.plan, number, self.huge_pages)
-        } else {
-            None
+        if !self.allows(number + 1) {
+            return None;
         }
+        segment_bytes(&self.plan, number, self.huge_pages)
     }
 }
 
-/// Bytes that a chain with the first `planned` segments of a plan allocates until it has
-/// `segments` of them. `None` if that is more than an object can have.
-fn bytes<V: Entries>(
+/// Bytes that a chain with this plan allocates until it has `segments` segments. `None` if that is
+/// more than an object can have.
+pub(crate) fn bytes<V: Entries>(
     plan: &Plan<V>,
-    planned: usize,
     segments: usize,
     huge_pages: bool,
 ) -> Option<usize> {
     let stripes = arc_bytes::<Stripes>() + Stripes::bytes_for(plan.stripes());
-    let beside = Plan::<V>::bytes_for(planned) + stripes + Counters::bytes();
+    let beside = plan.size_in_bytes() + stripes + Counters::bytes();
     (0..segments)
         .try_fold(beside, |sum, number| sum.checked_add(segment_bytes(plan, number, huge_pages)?))
 }
@@ -58,23 +78,4 @@ fn segment_bytes<V: Entries>(plan: &Plan<V>, number: usize, huge_pages: bool) ->
         _ => SetOnce::<Segment<V>>::VALUE_BYTES,
     };
     bucket_bytes(plan.addressing(number).buckets(), huge_pages)?.checked_add(beside)
-}
-
-/// Shortens a plan so that a chain with all of its segments allocates at most `max_bytes` bytes.
-///
-/// So a chain that has reached the cap has no place for another segment.
-///
-/// # Errors
-/// The bytes of a chain with the first segment alone, if that is more.
-pub(crate) fn within<V: Entries>(
-    plan: Plan<V>,
-    huge_pages: bool,
-    max_bytes: usize,
-) -> Result<Plan<V>, usize> {
-    let size = |count: usize| bytes(&plan, count, count, huge_pages).unwrap_or(usize::MAX);
-    let fitting = (1..=plan.len()).take_while(|&count| size(count) <= max_bytes).count();
-    if fitting == 0 {
-        return Err(size(1));
-    }
-    Ok(plan.truncated(fitting))
 }

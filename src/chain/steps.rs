@@ -63,7 +63,7 @@ impl<V: Entries> Chain<V> {
         !matches.is_zero() || open != 0 && self.matches_fully(open, mixed)
     }
 
-    /// The rest of `matches`: probes the segments fully whose bits are set, the finest first.
+    /// The rest of `matches`: fully probes the segments whose bits are set, the finest first.
     fn matches_fully(&self, mut open: u64, mixed: u64) -> bool {
         while open != 0 {
             let number = open.ilog2();
@@ -155,8 +155,8 @@ impl<V: Entries> Chain<V> {
         }
     }
 
-    /// Adds a copy if there is none, with any value. Returns `None` if it was added, and otherwise
-    /// a copy that was found.
+    /// Adds a copy unless there is one, with this or another value. Returns `None` if it was added,
+    /// and otherwise a copy that was found.
     ///
     /// # Errors
     /// `Full` if the item is absent, there is no room for it, and no segment can be added.
@@ -230,7 +230,7 @@ impl<V: Entries> Chain<V> {
     pub fn clear(&self) -> u64 {
         // mutant: chain-clear-no-locks
         // mutant: chain-clear-one-lock-fewer
-        let stripes = self.stripes.lock_all().expect("memory to hold the locks");
+        let stripes = self.stripes.lock_all().expect("the system refused the memory for the locks");
         // mutant: chain-clear-no-bump, chain-clear-late-bump, chain-clear-bump-relaxed
         stripes.bump();
         // mutant: chain-clear-last-only

@@ -9,9 +9,9 @@ use crate::{
     table::{Candidates, Nesting, Pair, Valued},
 };
 
-/// The values that were found for an item in all tables that may hold it.
+/// The values that were found for a key in all segments.
 ///
-/// There are seldom more than a few. So only those beyond the slots of a pair are allocated.
+/// There are seldom more than a few. So only those after the twelfth are allocated.
 #[derive(Clone, Debug, Default)]
 pub struct AllCandidates {
     few: Candidates,
@@ -31,7 +31,7 @@ impl AllCandidates {
         self.len() == 0
     }
 
-    /// The value at this place, if there are so many.
+    /// The value at this place, if there are that many.
     #[must_use]
     pub fn get(&self, place: usize) -> Option<u16> {
         let few = self.few.as_slice();
@@ -80,8 +80,8 @@ impl Chain<Valued> {
         values.fold(None, |before, value| value.or(before))
     }
 
-    /// Returns all values that match the hash, in all segments: for every item that is in the chain
-    /// throughout the call, its value is among them. Some may come twice.
+    /// Returns all values that match the hash, in all segments. The value of an item with this hash
+    /// that is in the chain throughout the call is among them. Some may come twice.
     #[must_use]
     pub fn values(&self, mixed: u64) -> AllCandidates {
         // mutant: chain-values-wrong-version
@@ -97,7 +97,7 @@ impl Chain<Valued> {
                 let found = segment.candidates_unvalidated(mixed);
                 found.as_slice().iter().for_each(|&value| all.push(value));
             }
-            // Also if there are matches: another value may have gone from one word to another one.
+            // Even if there are matches: another value may have moved from one word to another.
             // mutant: chain-values-no-validation, chain-values-unvalidated-match
             if stripe.validate(version) {
                 return all;
@@ -128,11 +128,11 @@ impl Chain<Valued> {
         }
     }
 
-    /// Adds a copy if there is none that matches the hash, with any value. Returns `None` if it was
-    /// added, and otherwise a value that was found.
+    /// Adds a copy unless one matches the hash, with this or another value. Returns `None` if it
+    /// was added, and otherwise a value that was found.
     ///
     /// # Errors
-    /// `Full` if there is none, there is no room for it, and no segment can be added.
+    /// `Full` if no copy matches, there is no room for one, and no segment can be added.
     pub fn get_or_insert(&self, item: (u64, u16)) -> Result<Option<u16>, InsertError> {
         let value = |copy: Fingerprint| copy.get() & self.finest.nesting().value_mask();
         // mutant: chain-unique-own-value

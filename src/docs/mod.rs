@@ -1,5 +1,5 @@
-//! Guides: how the filter works, how to use it beside a cache or a store or for items that expire,
-//! and what has been checked.
+//! Guides: caches and stores, design, expiry, limits, saving, the snapshot format, speed, and
+//! verification.
 
 #[doc = include_str!("caches.md")]
 pub mod caches {}

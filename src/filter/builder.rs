@@ -74,8 +74,8 @@ impl<S> HasherChoice<S> {
 }
 
 impl Settings {
-    /// The settings that engines use, if they are valid, given the bytes of the filter itself, and
-    /// the default bits of a value, if items have values.
+    /// Validates the settings, and returns those that engines use. `own_bytes` is the size of the
+    /// filter itself. `default_value_bits` is `None` if items have no values.
     fn options(
         &self,
         own_bytes: usize,
@@ -193,8 +193,8 @@ impl<E, S> fmt::Debug for FilterBuilder<E, S> {
 impl<E, S> FilterBuilder<E, S> {
     /// Sets the number of distinct items that must fit, from 1 up. At most one filter in 10,000
     /// refuses one of them. A [`GrowingFilter`](crate::GrowingFilter) starts with this capacity. In
-    /// an [`ExpiringFilter`](crate::ExpiringFilter#capacity) these are the items of some
-    /// generations.
+    /// an [`ExpiringFilter`](crate::ExpiringFilter#capacity) it must be enough for the items of the
+    /// window and of two more generations.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::builder().capacity(50_000).build()?;
@@ -233,10 +233,11 @@ impl<E, S> FilterBuilder<E, S> {
     /// must leave about half of the target to the later ones, so set a target with it.
     ///
     /// In a [`CuckooMap`](crate::CuckooMap) it is one of those that
-    /// [`with_values`](Layout::with_values) returns. So it is in an
-    /// [`ExpiringFilter`](crate::ExpiringFilter), with values of as many bits as the stamps of its
-    /// [`window`](FilterBuilder::window). In a set it is one of [`Layout::ALL`]. Otherwise `build`
-    /// fails with [`LayoutUnsuitable`](BuildError::LayoutUnsuitable).
+    /// [`with_values`](Layout::with_values) returns. In an
+    /// [`ExpiringFilter`](crate::ExpiringFilter) it is one of these too, with values of as many
+    /// bits as the stamps of its [`window`](FilterBuilder::window). In a set it is one of
+    /// [`Layout::ALL`]. Otherwise `build` fails with
+    /// [`LayoutUnsuitable`](BuildError::LayoutUnsuitable).
     ///
     /// ```
     /// use guira::{CuckooFilter, Layout};
@@ -251,13 +252,13 @@ impl<E, S> FilterBuilder<E, S> {
         self
     }
 
-    /// Prefers speed to size: takes a plain layout, with the fewest bits per item, if one meets the
-    /// target. For a target of 1 % that is 13.2 bits per item in place of 11.
+    /// Prefers speed to size: if plain layouts meet the target, takes the one with the fewest bits
+    /// per item. For a target of 1 % that is 13.2 bits per item in place of 10.9.
     ///
     /// In tables beyond the caches, most operations in batches take a tenth less time. Single
     /// removals, and single lookups that find their item, take up to a third less. Lookups that
     /// find nothing gain almost nothing. Without a target, or with a [`layout`](Self::layout), this
-    /// setting has no effect on the first segment.
+    /// setting affects only the later segments of a growing filter.
     ///
     /// ```
     /// use guira::{CuckooFilter, Layout};

@@ -20,9 +20,8 @@ use crate::{
 ///
 /// Each method does what the method of the same name of [`Filter`](crate::Filter) does, with the
 /// same contract, errors, panics and cost, but takes hashes in place of items, which saves the
-/// hashing. All 64-bit values are equally good, also integer keys as they are: the filter mixes
-/// each of them with its own seed. An item and `filter.hasher().hash_one(item)` are the same to the
-/// filter.
+/// hashing. All 64-bit values are equally good, even plain integer keys: the filter mixes each of
+/// them with its own seed. An item and `filter.hasher().hash_one(item)` are the same to the filter.
 ///
 /// ```
 /// use std::hash::BuildHasher;
@@ -172,15 +171,16 @@ impl<E: Engine> ByHash<'_, E> {
         batch.with(|source| operation(&mut Hashes::new(source, self.core.mixing_seed)))
     }
 
-    /// Looks up `len` items, and returns the number of those that were found. `each` looks up the
-    /// hashes of a batch, and `one` a mixed hash of a small one.
+    /// Looks up `len` items, and returns the number of those that were found. `each` looks up all
+    /// hashes of a large batch, and `one` looks up one mixed hash of a small batch. `one` returns
+    /// the item's value, or any number if the answers have no values.
     pub(super) fn look_up(
         self,
         len: usize,
         batch: impl Batch,
         mut answers: Answers<'_>,
         each: impl FnOnce(&mut Hashes<'_>, Answers<'_>) -> usize,
-        one: impl Fn(u64) -> bool,
+        one: impl Fn(u64) -> Option<u16>,
     ) -> usize {
         if len >= MIN_BATCH {
             return self.with(batch, |hashes| each(hashes, answers));
@@ -188,8 +188,8 @@ impl<E: Engine> ByHash<'_, E> {
         let mut count = 0;
         for (position, hash) in batch.hashes().enumerate() {
             let found = one(self.mix(hash));
-            answers.set(position, found.then_some(0));
-            count += usize::from(found);
+            answers.set(position, found);
+            count += usize::from(found.is_some());
         }
         count
     }
@@ -333,7 +333,7 @@ pub(super) trait Batch: Sized {
     /// The hashes, one by one.
     fn hashes(self) -> impl Iterator<Item = u64>;
 
-    /// Calls a function with the hashes as the engine takes them.
+    /// Calls a function with the hashes in the form that the engine takes.
     fn with<R>(self, operation: impl FnOnce(Source<'_>) -> R) -> R;
 }
 

@@ -8,14 +8,14 @@ use core::num::NonZero;
 use super::snapshot::Saved;
 use crate::{
     BuildError, InsertError, Layout,
-    table::{Hashes, Kernel, Merged},
+    table::{Hashes, Kernel, Merged, ShardedCounter},
 };
 
 /// The engine of a filter: how it stores its items, and how much room there is for them.
 ///
-/// Sealed: the engines are [`Fixed`](crate::Fixed), [`Growing`](crate::Growing), those of maps,
-/// [`Mapped`](crate::Mapped), and [`Expiring`](crate::Expiring). The trait lets code be generic
-/// over them.
+/// Sealed: the engines are [`Fixed`](crate::Fixed), [`Growing`](crate::Growing),
+/// [`Expiring`](crate::Expiring), and, for maps, [`Mapped`](crate::Mapped). The trait lets code be
+/// generic over them.
 ///
 /// ```
 /// use guira::{CuckooFilter, Engine, Filter, GrowingFilter};
@@ -90,7 +90,7 @@ pub trait Membership: Permanent + Steps {}
 #[expect(private_bounds, reason = "sealed")]
 pub trait Growable: Engine + Growth {}
 
-/// One table of a filter. A [`CuckooFilter`](crate::CuckooFilter) has one, a
+/// One table of a filter. A [`CuckooFilter`](crate::CuckooFilter) has one; a
 /// [`GrowingFilter`](crate::GrowingFilter) appends more.
 ///
 /// ```
@@ -152,6 +152,23 @@ impl Options {
     pub(super) fn out_of_memory(buckets: u64) -> BuildError {
         BuildError::OutOfMemory { bytes: usize::try_from(buckets * 8).unwrap_or(usize::MAX) }
     }
+
+    /// Returns how many bytes of the cap are left for an engine with this many stripes, or an error
+    /// if it needs more. If `needed` is `None`, it needs more than an object can have.
+    pub(super) fn bytes_left(
+        &self,
+        needed: Option<usize>,
+        stripes: usize,
+    ) -> Result<usize, BuildError> {
+        let Some(max_bytes) = self.max_bytes else { return Ok(usize::MAX) };
+        let shards = ShardedCounter::limit_beside(stripes);
+        let beside = self.own_bytes + ShardedCounter::bytes_for(shards);
+        let needed = needed.unwrap_or(usize::MAX).saturating_add(beside);
+        if needed > max_bytes {
+            return Err(BuildError::MemoryCapTooLow { max_bytes, needed });
+        }
+        Ok(max_bytes - beside)
+    }
 }
 
 /// What every engine provides; the front end documents it.
@@ -159,10 +176,10 @@ pub(crate) trait Storage: Sized {
     /// The name that `Debug` shows.
     const NAME: &'static str;
 
-    /// Bits of a value for which the user set no other number, if items have values.
+    /// Default number of bits of a value, if items have values.
     const DEFAULT_VALUE_BITS: Option<u32> = None;
 
-    /// The window for which the user set no other one, if items expire.
+    /// The default window, if items expire.
     const DEFAULT_WINDOW: Option<u32> = None;
 
     /// Returns an engine without items.
@@ -184,7 +201,7 @@ pub(crate) trait Storage: Sized {
 
     fn segments(&self) -> impl ExactSizeIterator<Item = Segment>;
 
-    /// The number of items, given that which the front end counted.
+    /// The number of items, given the number that the front end counted.
     fn len(&self, counted: i64) -> i64 {
         counted
     }
@@ -212,13 +229,15 @@ pub(crate) trait Growth {
 
     fn next_growth(&self) -> Option<usize>;
 
+    /// Sets the cap in bytes: this engine appends no segment that would exceed it.
+    fn set_max_bytes(&self, max_bytes: usize);
+
     fn shrink_to_fit(&mut self) -> usize;
 }
 
 /// What engines provide whose items can be merged.
 pub(crate) trait Merging: Storage {
-    /// Adds all copies of another filter whose first segment has the same layout and size, or
-    /// none.
+    /// Adds all copies of another filter, or none. Its first segment has the same layout and size.
     fn merge(&self, other: &Self) -> Merged;
 }
 
@@ -226,7 +245,7 @@ pub(crate) trait Merging: Storage {
 /// number of items, which the front end keeps.
 ///
 /// The lookup, and in one table the insert into an empty slot, are inline. The other operations are
-/// compiled once, and not in every place that uses a filter: they contain the code of eight
+/// compiled once, and not in every place that uses a filter: they contain the code of ten
 /// layouts, and a call costs little beside them.
 pub(crate) trait Steps: Storage {
     fn insert(&self, mixed: u64) -> Result<(), InsertError>;

@@ -11,9 +11,10 @@ impl<E, S> FilterBuilder<E, S> {
     ///
     /// It applies to [`contains_batch`](crate::Filter::contains_batch) and to
     /// [`contains_mask`](crate::Filter::contains_mask), and in a [`CuckooMap`](crate::CuckooMap) to
-    /// [`get_batch`](crate::CuckooMap#method.get_batch). (That of a
-    /// [`GrowingMap`](crate::GrowingMap) looks up one key after another.) Clones use the same
-    /// kernel. A snapshot does not contain it: a filter that is loaded uses the best one.
+    /// [`get_batch`](crate::CuckooMap#method.get_batch), `get_batch_into`, and `get_mask`. It has
+    /// no effect in a [`GrowingMap`](crate::GrowingMap), which looks up one key after another.
+    /// Clones use the same kernel. A snapshot does not contain it: a filter that is loaded uses the
+    /// best one.
     ///
     /// ```
     /// use guira::{CuckooFilter, Kernel};
@@ -40,14 +41,46 @@ impl<E, S> FilterBuilder<E, S> {
         self
     }
 
+    /// Sets a cap on the memory of the filter, in bytes. [`build`](Self::build) checks it before it
+    /// allocates. Without a cap, a [`GrowingFilter`](crate::GrowingFilter) grows until the system
+    /// refuses memory.
+    ///
+    /// [`size_in_bytes`](crate::Filter::size_in_bytes) never exceeds the cap, in this filter or in
+    /// its clones. If another segment would exceed it, an insert without room fails
+    /// with [`Full`](crate::InsertError::Full), and all items stay. Each segment has at least twice
+    /// the buckets of the one before it (see [`growth_factor`](Self::growth_factor)), so a filter
+    /// may be full long before it takes this many bytes.
+    ///
+    /// The cap does not cover what operations allocate while they run: searches, batches, clones,
+    /// and, if several threads append a segment at the same moment, the segments of those that
+    /// come too late.
+    ///
+    /// [`set_max_bytes`](crate::Filter::set_max_bytes) changes the cap later. A snapshot does not
+    /// contain it, so set it again after loading.
+    ///
+    /// ```
+    /// use guira::{GrowingFilter, InsertError};
+    ///
+    /// let seen = GrowingFilter::builder().capacity(1_000).max_bytes(100_000).build()?;
+    /// let refused = (0..).find_map(|key: u64| seen.insert(&key).err());
+    /// assert_eq!(refused, Some(InsertError::Full));
+    /// assert!(seen.size_in_bytes() <= 100_000 && seen.len() > 10_000);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn max_bytes(mut self, bytes: usize) -> Self {
+        self.settings.max_bytes = Some(bytes);
+        self
+    }
+
     /// Sets the number of threads that are expected to write to the filter at the same time, from 1
     /// up. Any number of threads may write, whatever this is. The setting decides how much memory
     /// is spent so that they seldom wait for one another.
     ///
     /// A filter has a stripe (a lock and a version, 16 bytes) for every 64 to 128 buckets, at least
-    /// 32 and at most 2,048. With this setting, it has at least 64 of them for each expected
-    /// writer. For every 16 stripes it has a shard of the counter of items, 128 bytes, at most 64.
-    /// In a [`GrowingFilter`](crate::GrowingFilter), the number follows from eight times the
+    /// 32 and at most 2,048. If several writers are expected, it has at least 64 stripes for each
+    /// of them, within these limits; if one is, at most 64. For every 16 stripes it has a shard of
+    /// the counter of items: at most 64 shards of 128 bytes. In a
+    /// [`GrowingFilter`](crate::GrowingFilter), the number of stripes follows from eight times the
     /// buckets of the first segment, is at least 8, and stays the same however far the filter
     /// grows. **So set this if a `GrowingFilter` starts small, grows large, and has several
     /// writers.**
@@ -101,42 +134,13 @@ impl<E: Permanent, S> FilterBuilder<E, S> {
 }
 
 impl<E: Growable, S> FilterBuilder<E, S> {
-    /// Sets a cap on the memory of the filter, in bytes. Without one, it grows until the system
-    /// refuses memory.
-    ///
-    /// [`size_in_bytes`](crate::Filter::size_in_bytes) never exceeds the cap, neither in this
-    /// filter nor in its clones. If another segment would exceed it, an insert without room fails
-    /// with [`Full`](crate::InsertError::Full), and all items stay. Each segment has at least twice
-    /// the buckets of the one before it (see [`growth_factor`](Self::growth_factor)), so a filter
-    /// may be full long before it takes this many bytes.
-    ///
-    /// The cap does not cover what operations allocate while they run: searches, batches, clones,
-    /// and, if several threads append a segment at the same moment, the segments of those that
-    /// come too late. (A filter that is loaded from a snapshot has the same segments, but on huge
-    /// pages, so each of two megabytes or more may take up to two megabytes more.)
-    ///
-    /// ```
-    /// use guira::{GrowingFilter, InsertError};
-    ///
-    /// let seen = GrowingFilter::builder().capacity(1_000).max_bytes(100_000).build()?;
-    /// let refused = (0..).find_map(|key: u64| seen.insert(&key).err());
-    /// assert_eq!(refused, Some(InsertError::Full));
-    /// assert!(seen.size_in_bytes() <= 100_000 && seen.len() > 10_000);
-    /// # Ok::<(), guira::BuildError>(())
-    /// ```
-    pub fn max_bytes(mut self, bytes: usize) -> Self {
-        self.settings.max_bytes = Some(bytes);
-        self
-    }
-
-    /// Sets how many times as many buckets each segment has as the one before it: 2, 4, 8 or 16.
+    /// Sets the ratio of the buckets of each segment to those of the one before it: 2, 4, 8 or 16.
     /// The default is 2.
     ///
     /// With a larger factor, a filter that grows far has fewer segments: a hundredfold growth takes
-    /// six more segments with factor 2, and two more with factor 16. A lookup of an absent item
-    /// reads all of them. In return, a segment that was just appended is nearly empty, and with
-    /// factor 16 it takes up to 15/16 of the memory. Any other value is an error of
-    /// [`build`](Self::build).
+    /// six more segments with factor 2, and two more with factor 16. A lookup reads all of them.
+    /// But a segment that was just appended is nearly empty, and with factor 16 it takes up to
+    /// 16/17 of the memory. Any factor but these four is an error of [`build`](Self::build).
     ///
     /// ```
     /// use guira::{BuildError, GrowingFilter};

@@ -1,6 +1,8 @@
 //! The engine of one table, whose size is fixed.
 
 use alloc::vec::Vec;
+#[cfg(feature = "std")]
+use core::iter;
 use core::num::NonZero;
 
 use super::engine::{
@@ -15,7 +17,7 @@ use crate::{
     bucket::with_layout,
     table::{
         Addressing, Alone, Answers, Clock, Hashes, Kernel, MAX_BUCKETS, Merged, Nesting,
-        PendingInserts, Single, Stripes, Table, buckets_for, by_preference,
+        PendingInserts, Single, Stripes, Table, buckets_for, by_preference, table_bytes,
         with_values_by_preference,
     },
 };
@@ -34,6 +36,8 @@ pub struct Fixed<N: Nesting = Single> {
     unlimited: Option<Layout>,
     /// How batches are looked up. It is available.
     pub(super) kernel: Kernel,
+    /// What lookups by key keep at hand.
+    pub(super) probe: N::Probe,
 }
 
 impl Engine for Fixed {}
@@ -72,10 +76,13 @@ impl<N: Content> Storage for Fixed<N> {
     fn build(options: &Options) -> Result<Self, BuildError> {
         let (layout, buckets) = choose(options)?;
         let stripes = Stripes::count_for(buckets, options.writers);
+        // A first check before anything is allocated. It leaves out the clock, which is small.
+        options.bytes_left(table_bytes(buckets, options.huge_pages, stripes), stripes)?;
         let addressing =
             Addressing::nested(buckets, N::of(layout, options.window.map(|w| (w, w.into()))));
         let table = Table::with_stripes(addressing, stripes, options.huge_pages);
         let table = table.ok_or_else(|| Options::out_of_memory(buckets))?;
+        options.bytes_left(Some(table.size_in_bytes()), stripes)?;
         let Options { capacity, huge_pages, max_copies, kernel, .. } = *options;
         let max_copies = effective_limit(layout, max_copies);
         Ok(Self { kernel, ..Self::new(table, layout, capacity, huge_pages, max_copies) })
@@ -158,8 +165,8 @@ impl<N: Content> Saved for Fixed<N> {
         Some((Form { clock, ..form }, Vec::from([words])))
     }
 
-    fn words(&mut self) -> Vec<impl Words> {
-        Vec::from([&self.table])
+    fn words(&self) -> impl Iterator<Item = impl Words> + Clone {
+        iter::once(self.table.buckets())
     }
 
     fn check(form: &Form) -> Result<(), LoadError> {
@@ -250,7 +257,8 @@ impl<N: Nesting> Fixed<N> {
     ) -> Self {
         let unlimited = max_copies.is_none().then_some(layout);
         let kernel = Kernel::best();
-        Self { table, layout, capacity, huge_pages, max_copies, unlimited, kernel }
+        let probe = with_layout!(layout, L => table.addressing().nesting().probe::<L>());
+        Self { table, layout, capacity, huge_pages, max_copies, unlimited, kernel, probe }
     }
 }
 

@@ -14,11 +14,8 @@ use super::snapshot::{Form, LoadError, PlannedSegment, Saved, Words, field};
 use crate::table::{Buckets, Nesting};
 use crate::{
     BuildError, InsertError,
-    chain::{Chain, Entries, Plan, Wanted, plan, within},
-    table::{
-        Answers, Hashes, Kernel, Merged, ShardedCounter, Single, Valued, capacity_of,
-        for_each_prefetched,
-    },
+    chain::{Chain, Entries, Plan, Wanted, bytes, plan},
+    table::{Answers, Hashes, Kernel, Merged, Single, Valued, capacity_of, for_each_prefetched},
 };
 
 /// The engine of a [`GrowingFilter`](crate::GrowingFilter): a chain of segments.
@@ -60,7 +57,8 @@ impl Content for Valued {
     const NAME: &'static str = "GrowingMap";
     #[cfg(feature = "std")]
     const KIND: u8 = 4;
-    /// Beside values of 16 bits, the rates of 33 segments add up to no less than 0.2 %.
+    /// With values of 16 bits, a chain of 33 segments cannot meet 0.2 %, the target of a
+    /// `CuckooMap`.
     const DEFAULT_TARGET: f64 = 0.003;
 }
 
@@ -71,10 +69,11 @@ impl<V: Content> Storage for Growing<V> {
         let target = options.target.unwrap_or(V::DEFAULT_TARGET);
         let Options { capacity, layout: first, value_bits, fastest, growth_factor, .. } = *options;
         let plan = plan(&Wanted { capacity, first, value_bits, target, fastest, growth_factor })?;
-        let plan = capped(plan.for_writers(options.writers), options)?;
-        let first_buckets = plan.first_buckets();
+        let plan = plan.for_writers(options.writers);
+        let (limit, first_buckets) = (limit(&plan, options)?, plan.first_buckets());
         let chain = Chain::new(plan, options.huge_pages);
         let chain = chain.ok_or_else(|| Options::out_of_memory(first_buckets))?;
+        chain.set_max_bytes(limit);
         let Options { capacity: first_capacity, max_copies, kernel, .. } = *options;
         Ok(Self { chain, target, first_capacity, max_copies, kernel })
     }
@@ -148,15 +147,15 @@ impl<V: Content> Saved for Growing<V> {
         Some((self.form(), self.chain.copy_words()?))
     }
 
-    fn words(&mut self) -> Vec<impl Words> {
-        self.chain.tables().collect()
+    fn words(&self) -> impl Iterator<Item = impl Words> + Clone {
+        self.chain.buckets()
     }
 
     fn check(form: &Form) -> Result<(), LoadError> {
         let Form { target, .. } = *form;
         field("target rate", target.to_bits(), target > 0.0 && target < 1.0)?;
         let rate = plan_of::<V>(form).map_or(1.0, |plan| plan.rate(plan.len()));
-        // A later release may round otherwise.
+        // A later release may round differently.
         field("target rate", target.to_bits(), rate <= target * (1.0 + 1e-9))
     }
 
@@ -168,7 +167,7 @@ impl<V: Content> Saved for Growing<V> {
 
     fn restore(form: &Form, segments: Vec<Buckets>) -> Option<Self> {
         let chain = Chain::restored(plan_of(form)?, segments)?;
-        // A larger limit than fits into a word has no effect in the memory that there is.
+        // A limit that does not fit into a word has no effect: no memory holds that many copies.
         let limit = usize::try_from(form.max_copies).unwrap_or(usize::MAX);
         let first_capacity = usize::try_from(form.capacity).ok()?;
         Some(Self {
@@ -181,27 +180,19 @@ impl<V: Content> Saved for Growing<V> {
     }
 }
 
-/// The plan in a snapshot, which is valid.
+/// The plan in a snapshot, or `None` if no chain can have it.
 #[cfg(feature = "std")]
 fn plan_of<V: Entries>(form: &Form) -> Option<Plan<V>> {
     let layouts: Vec<_> = form.plan.iter().map(|segment| (segment.layout, segment.level)).collect();
     Plan::of_layouts(form.plan[0].buckets, &layouts).map(|plan| plan.with_stripes(form.stripes))
 }
 
-/// Shortens a plan to the segments for which the memory is allowed.
+/// Returns the bytes to which a chain with this plan may grow.
 ///
 /// # Errors
-/// `MemoryCapTooLow`.
-fn capped<V: Entries>(plan: Plan<V>, options: &Options) -> Result<Plan<V>, BuildError> {
-    let Some(max_bytes) = options.max_bytes else { return Ok(plan) };
-    let huge_pages = options.huge_pages;
-    let shards = ShardedCounter::limit_beside(plan.stripes());
-    let beside = options.own_bytes + ShardedCounter::bytes_for(shards);
-    let error = |chain: usize| BuildError::MemoryCapTooLow {
-        max_bytes,
-        needed: chain.saturating_add(beside),
-    };
-    within(plan, huge_pages, max_bytes.saturating_sub(beside)).map_err(error)
+/// `MemoryCapTooLow`, if the first segment alone needs more.
+fn limit<V: Entries>(plan: &Plan<V>, options: &Options) -> Result<usize, BuildError> {
+    options.bytes_left(bytes(plan, 1, options.huge_pages), plan.stripes())
 }
 
 impl<V: Content> Growth for Growing<V> {
@@ -211,6 +202,10 @@ impl<V: Content> Growth for Growing<V> {
 
     fn next_growth(&self) -> Option<usize> {
         self.chain.next_growth()
+    }
+
+    fn set_max_bytes(&self, max_bytes: usize) {
+        self.chain.set_max_bytes(max_bytes);
     }
 
     fn shrink_to_fit(&mut self) -> usize {

@@ -166,8 +166,8 @@ impl<B: Borrow<SharedSeed>> Fold<B> {
     }
 }
 
-/// A hasher whose results are the same on every platform and in every release: for filters that are
-/// saved in one place and loaded in another.
+/// A hasher whose results are the same in every release and, with one exception, on every platform:
+/// for filters that are saved in one place and loaded in another.
 ///
 /// Each write of an item's `Hash` is hashed by [rapidhash](https://docs.rs/rapidhash) version 3,
 /// whose results are fixed, with the result of the previous write as its seed. Integers are hashed
@@ -176,9 +176,9 @@ impl<B: Borrow<SharedSeed>> Fold<B> {
 /// but it is not promised.
 ///
 /// A hasher cannot correct one difference: slices, arrays and vectors of integers wider than a byte
-/// are hashed as they are in memory. So their hashes differ on machines with another byte order,
-/// where loading a snapshot fails for that reason. Hashes of `[usize]` also differ between 32 and
-/// 64 bits, **and nothing detects it**: hash `u64` values.
+/// are hashed as they are in memory. So their hashes depend on the byte order, and loading a
+/// snapshot from a machine with another byte order fails, whatever the items are. Hashes of
+/// `[usize]` also differ between 32 and 64 bits, **and nothing detects it**: hash `u64` values.
 ///
 /// All secrets of rapidhash are derived from the [seed](Self::with_seed), so it protects against
 /// chosen keys as [`DefaultHashBuilder`] does, as long as the seed is secret. There is no default

@@ -8,7 +8,7 @@ use crate::{Kernel, Layout};
 impl<E: Engine, S> Filter<E, S> {
     /// Returns the number of items in the filter, duplicates counted.
     ///
-    /// Exact if no writer runs. Beside writers it may miss what they are doing. Reads one cache
+    /// Exact if no writer runs. While writers run, it may miss what they are doing. Reads one cache
     /// line for each of up to 64 shards of the counter, and no bucket. In an
     /// [`ExpiringFilter`](crate::ExpiringFilter), items that have expired are not counted, and
     /// there are counters for each generation of the window.
@@ -89,7 +89,12 @@ impl<E: Engine, S> Filter<E, S> {
     /// ```
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
-        size_of_val(self) + self.core.engine.size_in_bytes() + self.core.items.size_in_bytes()
+        self.core.engine.size_in_bytes() + self.size_in_bytes_beside_engine()
+    }
+
+    /// The bytes of the filter itself and of the counter of items.
+    pub(super) fn size_in_bytes_beside_engine(&self) -> usize {
+        size_of_val(self) + self.core.items.size_in_bytes()
     }
 
     /// Returns an upper bound on the false-positive rate of the present segments.
@@ -100,8 +105,8 @@ impl<E: Engine, S> Filter<E, S> {
     /// [`GrowingFilter`](crate::GrowingFilter) the bound is the sum over all segments, each of them
     /// full, and never exceeds [`target_false_positive_rate`](Filter::target_false_positive_rate).
     /// In an [`ExpiringFilter`](crate::ExpiringFilter) it is the probability that a lookup finds an
-    /// item that was not inserted within the window; what has expired is no match, so with a part
-    /// of the capacity expired the rate is lower.
+    /// item that was not inserted within the window. Expired items do not match, so the rate is
+    /// lower while they take part of the capacity.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(1_000_000);
@@ -177,27 +182,6 @@ impl<E: Growable, S> Filter<E, S> {
     pub fn target_false_positive_rate(&self) -> f64 {
         self.core.engine.target()
     }
-
-    /// Returns the bytes by which [`size_in_bytes`](Filter::size_in_bytes) will grow when the next
-    /// segment is appended, or `None` if the filter cannot grow any further: another segment would
-    /// exceed the cap ([`max_bytes`](crate::FilterBuilder::max_bytes)) or 2^32 buckets.
-    ///
-    /// A segment is appended by an insert that finds no room, at about
-    /// [`capacity`](Filter::capacity) items. Beside such an insert, the result may already be
-    /// that of the segment after the one that it appends. This reads no bucket.
-    ///
-    /// ```
-    /// let seen = guira::GrowingFilter::builder().capacity(1_000).max_bytes(100_000).build()?;
-    /// let (before, growth) = (seen.size_in_bytes(), seen.next_growth().unwrap());
-    /// seen.try_extend(0..2_000).unwrap();
-    /// assert_eq!(seen.segments().len(), 2);
-    /// assert_eq!(seen.size_in_bytes(), before + growth);
-    /// # Ok::<(), guira::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn next_growth(&self) -> Option<usize> {
-        self.core.engine.next_growth()
-    }
 }
 
 impl<E: Engine> Core<E> {
@@ -206,7 +190,7 @@ impl<E: Engine> Core<E> {
     }
 
     fn len(&self) -> usize {
-        // Beside writers the sum can be negative, or more than there ever was at once.
+        // While writers run, the sum can be negative, or more than there ever were at once.
         usize::try_from(self.engine.len(self.items.sum())).unwrap_or(0).min(self.slots())
     }
 }

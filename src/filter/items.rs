@@ -74,7 +74,7 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
     /// [`GrowingFilter`](crate::GrowingFilter) reads two buckets of each segment.) It retries if it
     /// found no match and another thread cleared a slot of the same stripe meanwhile. (A
     /// `CuckooFilter` with a semi-sorted layout also retries once if a part of a fingerprint
-    /// matches by chance.) A `true` happens after the insert that it found.
+    /// matches by chance.) A call that returns `true` happens after the insert that it found.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(100);
@@ -116,9 +116,9 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
 
     /// Counts the copies of an item, including copies of its aliases.
     ///
-    /// The count is exact at one moment during the call, also beside relocations. Acquires the lock
-    /// of the item's stripe. To learn only whether there is a copy, [`contains`](Self::contains) is
-    /// cheaper.
+    /// The count is exact at one moment during the call, even if items are relocated meanwhile.
+    /// Acquires the lock of the item's stripe. To learn only whether there is a copy,
+    /// [`contains`](Self::contains) is cheaper.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(100);
@@ -192,8 +192,8 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
     ///
     /// Each lookup takes effect on its own, as [`contains`](Self::contains) does: the batch is no
     /// snapshot. The lookups may take effect in any order. (If another thread inserts first `a` and
-    /// then `b`, a batch may find `b` and not `a`, whichever comes first in the slice. Two calls of
-    /// `contains`, the one for `b` first, cannot.)
+    /// then `b`, a batch may find `b` and not `a`, whichever comes first in the slice. A call of
+    /// `contains` for `b` and then one for `a` cannot do so.)
     ///
     /// The cache lines of dozens of items are in flight at once, and a [kernel](crate::Kernel)
     /// compares several items per step. Fewer than 6 items are looked
@@ -298,10 +298,10 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
 
     /// Inserts all items of an iterator, in batches. Duplicates count. Every item is tried.
     ///
-    /// The items are added in the order that [`insert_batch`](Self::insert_batch) describes. If the
-    /// iterator or the hashing of an item panics, some of the items before it may be missing. The
-    /// call consumes the iterator even after the filter is full, so it does not return for an
-    /// endless one.
+    /// The order of the inserts is that of [`insert_batch`](Self::insert_batch): arbitrary in a
+    /// [`CuckooFilter`](crate::CuckooFilter). If the iterator or the hashing of an item panics,
+    /// some of the items before it may be missing. The call consumes the iterator even after the
+    /// filter is full, so it does not return for an endless one.
     ///
     /// (There is no [`Extend`] or [`FromIterator`], because these cannot report failed inserts.)
     ///

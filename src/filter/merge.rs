@@ -12,13 +12,13 @@ impl<E: Permanent, S: BuildHasher> Filter<E, S> {
     /// Adds the items of another filter to this one, while other threads use both.
     ///
     /// Adds every copy, so that the [`count`](Filter::count) of each item is the sum of its counts
-    /// in the two filters. (To merge a filter with itself doubles every count.) Nothing is added if
+    /// in the two filters. (Merging a filter with itself doubles every count.) Nothing is added if
     /// the call returns an error.
     ///
     /// The filters must hash and place items alike: both need the same layout and number of
     /// buckets, the same [`seed`](crate::FilterBuilder::seed), and the same hasher. Filters that
-    /// were built with the same settings and the same seed do, and so does a clone. Growing filters
-    /// must agree in the first segment only.
+    /// were built with the same settings and seed qualify, and so does a clone. Growing filters
+    /// need to agree only in the first segment.
     ///
     /// # Growing filters
     ///
@@ -34,7 +34,7 @@ impl<E: Permanent, S: BuildHasher> Filter<E, S> {
     /// The other filter is copied first, as [`try_clone`](Self::try_clone) does: an item that is in
     /// it from before the call until it returns is merged. Items that are inserted into it or
     /// removed meanwhile may be merged or not, each on its own. Then the items are added one by
-    /// one, each at one moment, as by `insert`. Beside a merge that is refused, lookups may find
+    /// one, each at one moment, as by `insert`. If a merge is refused, overlapping lookups may find
     /// items that are removed again, `insert_unique` may take such an item for present, and an
     /// insert may be refused because of them. [`len`](Self::len) counts the new items when the call
     /// returns.
@@ -45,13 +45,13 @@ impl<E: Permanent, S: BuildHasher> Filter<E, S> {
     /// a [`clear`](Self::clear) of this filter overlaps the call, merged items may remain or not,
     /// and nobody may remove them.
     ///
-    /// Segments that were appended stay, also if the merge is refused.
+    /// Segments that were appended stay, even if the merge is refused.
     ///
     /// Takes as much memory as a clone of the other filter until it returns, and the time of an
     /// insert for each item. The locks of the other filter are held while its buckets are copied.
     ///
     /// # Errors
-    /// [`MergeError`]: what differs, or which room is missing. With
+    /// [`MergeError`]: what differs, or why there is no room. With
     /// [`max_copies`](crate::FilterBuilder::max_copies) in this filter, a merge is refused if an
     /// item would have more copies than that. Copies of aliases count, as always. (In a growing
     /// filter: also those of items that are aliases only in the other filter's segment. So with a
@@ -83,7 +83,7 @@ impl<E: Permanent, S: BuildHasher> Filter<E, S> {
         })
     }
 
-    /// Checks that both filters keep the same of an item.
+    /// Checks that both filters store an item in the same way.
     fn check_mergeable(&self, other: &Self) -> Result<(), MergeError> {
         let first = |filter: &Self| filter.segments().next().expect("the first segment exists");
         let (first, others) = (first(self), first(other));

@@ -7,6 +7,7 @@ mod engine_settings;
 mod expiring;
 mod fixed;
 mod growing;
+mod growth;
 mod hasher;
 mod hasher_check;
 mod info;
@@ -14,7 +15,6 @@ mod items;
 mod map;
 mod merge;
 mod outcome;
-mod shrink;
 #[cfg(feature = "std")]
 mod snapshot;
 
@@ -32,7 +32,7 @@ pub use hasher::{DefaultHashBuilder, DefaultHasher, StableHashBuilder, StableHas
 pub use map::{CuckooMap, GrowingMap, Mappable, Mapped, Values};
 pub use outcome::InsertMask;
 #[cfg(feature = "std")]
-pub use snapshot::{LoadError, Loader, Snapshot};
+pub use snapshot::{Dump, LoadError, Loader, Snapshot};
 
 /// A filter with a fixed capacity: the [`Filter`] of one table.
 ///
@@ -58,18 +58,19 @@ pub type CuckooFilter<S = DefaultHashBuilder> = Filter<Fixed, S>;
 
 /// A filter that grows: the [`Filter`] of a chain of segments.
 ///
-/// Where a [`CuckooFilter`] would be full, it appends a segment with twice the buckets of the last
-/// one, while other threads use it. Nothing is copied, and no thread waits for it. The target
-/// false-positive rate holds for all segments together, so later ones have longer fingerprints.
+/// Where a [`CuckooFilter`] would be full, this filter appends a segment, by default with twice the
+/// buckets of the last one, while other threads use it. Nothing is copied, and no thread waits. The
+/// target false-positive rate holds for all segments together, so later ones have longer
+/// fingerprints.
 ///
 /// It promises what a `CuckooFilter` promises about false negatives, removal, ordering and
-/// atomicity. Its costs: a lookup of an absent item reads two buckets of every segment, so give it
-/// the capacity that you expect. It refuses further copies of an item when copies take half of the
+/// atomicity. Its costs: a lookup reads two buckets of every segment, so give it the capacity that
+/// you expect. It refuses further copies of an item when copies take half of the
 /// item's slots in the last segment. After removals, it shrinks only when
 /// [`shrink_to_fit`](Filter::shrink_to_fit) is called. `insert` fails with
 /// [`Full`](crate::InsertError::Full) only if the last segment is full and another one cannot be
 /// appended: the system refuses the memory, it would exceed the cap
-/// ([`max_bytes`](FilterBuilder::max_bytes)), or it would have more than 2^32 buckets.
+/// ([`set_max_bytes`](Filter::set_max_bytes)), or it would have more than 2^32 buckets.
 ///
 /// ```
 /// use guira::GrowingFilter;
@@ -112,7 +113,7 @@ pub type GrowingFilter<S = DefaultHashBuilder> = Filter<Growing, S>;
 /// belongs to an alias, whose lookups then miss it. The caller's own records (the cache, the table
 /// of flows, the store behind the filter) tell what was inserted; the filter cannot.
 ///
-/// An `insert_unique` that returned `Ok(false)` inserted nothing, since it may have found an alias.
+/// An `insert_unique` that returned `Ok(false)` inserted nothing. What it found may be an alias.
 /// **Its caller owns no copy, and must not remove one.** If several callers may add and remove the
 /// same item, each on its own account, use `insert`, which counts.
 ///
@@ -130,11 +131,11 @@ pub type GrowingFilter<S = DefaultHashBuilder> = Filter<Growing, S>;
 ///   in a filter that was loaded from a snapshot, for inserts that overlapped the saving.
 /// - A thread that stops in the middle of an operation never delays a lookup, nor an insert into a
 ///   bucket with an empty slot, apart from the exception that [`insert`](Self::insert) names. It
-///   can delay the operations that lock the stripe that it holds. A stripe serves 1/2048 of the
-///   fingerprints in tables of 2 MiB and more (1/255 if fingerprints have 8 bits), and more in
-///   smaller tables: up to 1/32 in a `CuckooFilter`, and up to 1/8 in a `GrowingFilter`. Operations
-///   on the whole filter (`clear`, `clone`, `save`) that wait for it can delay all operations that
-///   take a lock.
+///   can delay the operations that lock the stripe that it holds. By default, a stripe serves
+///   1/2048 of the fingerprints in a `CuckooFilter` of 2 MiB and more (a single one if they have 11
+///   bits or less), and up to 1/32 in a smaller one. In a `GrowingFilter` it serves up to 1/8,
+///   depending on the first segment. Operations on the whole filter (`clear`, `clone`, `save`) that
+///   wait for it can delay all operations that take a lock.
 ///
 /// # Panics
 ///
@@ -169,9 +170,9 @@ impl<E: Engine> Filter<E> {
     ///
     /// A [`CuckooFilter`] gets the layout [`Plain4x16`](crate::Layout::Plain4x16): about 0.012 %
     /// false positives, 16.7 bits per item. A [`GrowingFilter`] gets a target of 0.1 %, a
-    /// [`CuckooMap`] a target of 0.2 % and values of 8 bits, and an [`ExpiringFilter`] the same
-    /// target and a window of 13 generations. For other settings use the
-    /// [`builder`](Self::builder).
+    /// [`CuckooMap`] one of 0.2 % and values of 8 bits, a [`GrowingMap`] one of 0.3 % and values of
+    /// 8 bits, and an [`ExpiringFilter`] one of 0.2 % and a window of 13 generations. For other
+    /// settings use the [`builder`](Self::builder).
     ///
     /// # Panics
     /// If [`build`](FilterBuilder::build) returns an error: for a capacity of zero or of more than

@@ -30,8 +30,8 @@ pub struct InsertMask {
     pub refused: u64,
 }
 
-/// A change of the number of items. It reaches the counter when it is dropped, so also if the
-/// hashing of a later item panics.
+/// A change of the number of items. It reaches the counter when it is dropped, even if the hashing
+/// of a later item panics.
 pub(super) struct CountChange<'a> {
     counter: &'a ShardedCounter,
     /// 1 or -1.
@@ -92,7 +92,7 @@ pub(super) fn check_lengths(items: usize, answers: usize) {
     );
 }
 
-/// Panics if a batch has not one value for each item.
+/// Panics if a batch does not have one value for each item.
 #[track_caller]
 pub(super) fn check_values(items: usize, values: usize) {
     assert!(

@@ -60,7 +60,7 @@ impl Lock {
     fn wait(&self) -> LockGuard<'_> {
         let mut waiter = Waiter::default();
         loop {
-            // Relaxed: only a hint when to try again. `acquire` acquires.
+            // Relaxed: this only tells when to try again. `acquire` acquires.
             while self.0.load(Relaxed) {
                 waiter.pause();
             }

@@ -83,7 +83,7 @@ pub(crate) fn load_all(words: &[Word], values: &mut [u64]) {
     }
 }
 
-/// An atomic `u64`: a bucket, or a version.
+/// An atomic `u64`, such as a bucket or a version.
 #[derive(Debug)]
 #[repr(transparent)]
 pub(crate) struct Word(atomic::AtomicU64);

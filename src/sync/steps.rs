@@ -6,11 +6,11 @@ use std::cell::Cell;
 /// A step: an access to shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Loads a bucket, a version, or the pointer to a segment.
+    /// Loads a word, such as a bucket or a version, or the pointer to a segment.
     Load,
-    /// Stores a version, replaces a bucket's word, or appends a segment.
+    /// Changes a word, such as a bucket or a version, or appends a segment.
     Change,
-    /// Acquires a stripe's lock.
+    /// Acquires a lock.
     Lock,
 }
 

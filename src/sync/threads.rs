@@ -20,7 +20,7 @@ mod imp {
         static LEASE: Lease = Lease(LEASES.take());
     }
 
-    /// The number that this thread leases, if there was one.
+    /// The number that this thread leases, if one was free.
     struct Lease(Option<usize>);
 
     impl Drop for Lease {
@@ -34,9 +34,9 @@ mod imp {
         }
     }
 
-    /// Returns a number that no other thread has while this one has it. Returns one that is at
-    /// least [`MAX_LEASES`] if all numbers were leased at the thread's first call, or if the thread
-    /// is ending.
+    /// Returns the number that this thread leases. No other thread has it meanwhile. If all numbers
+    /// were leased at the thread's first call, or if the thread is ending, returns one that is at
+    /// least [`MAX_LEASES`] and may be another thread's, too.
     #[inline]
     pub(crate) fn number_of_this_thread() -> usize {
         let number = NUMBER.get();
@@ -47,7 +47,7 @@ mod imp {
     #[cold]
     fn assign_number() -> usize {
         static UNLEASED: AtomicUsize = AtomicUsize::new(0);
-        // The lease has gone if the thread ends.
+        // The lease is gone if the thread is ending.
         let leased = LEASE.try_with(|lease| lease.0).ok().flatten();
         // Relaxed: the number publishes nothing, and need not be unique.
         let other = || MAX_LEASES + UNLEASED.fetch_add(1, Relaxed) % MAX_LEASES;

@@ -10,7 +10,7 @@
 //!   aligned element lies within one cache line.
 //! - *Each load is an Acquire.* x86-64 reorders no load with an earlier load, and no store with an
 //!   earlier load (volume 3A, section 9.2.2). A gather follows the same rule with respect to other
-//!   instructions. It may read its own elements in any order, as the two loads of a pair may.
+//!   instructions. It may read its own elements in any order, and the protocol allows that.
 //! - *The compiler keeps the order.* The assembly has neither of the options `nomem` and
 //!   `readonly`, so the compiler must assume that it writes memory, and moves no access to shared
 //!   memory across it. (With `readonly`, it could move the second load of the version before the
@@ -26,21 +26,21 @@ use core::{
 
 use super::{Relaxed, Word};
 
-/// Size in bytes from which [`load_all`] is faster than plain stores: the values do not fit into
-/// the caches of a core together with the words.
+/// Size in bytes from which [`load_all`] is faster than plain stores: from there on, the words and
+/// the values together exceed the caches of a core.
 pub(crate) const MIN_STREAMED: usize = 4 << 20;
 
 /// Loads words by Relaxed. The values go to memory past the caches.
 ///
 /// A plain store would first read the cache line that it writes. So this is faster than a loop of
-/// plain stores, and as fast as `memcpy`, which does the same.
+/// plain stores, and as fast as `memcpy`, which bypasses the caches too.
 pub(crate) fn load_all(words: &[Word], values: &mut [u64]) {
     for (word, value) in words.iter().zip(values) {
         // SAFETY: the target has SSE2, and the value is borrowed exclusively. The fence below comes
         // before any other access to it.
         unsafe { _mm_stream_si64(from_mut(value).cast(), word.load(Relaxed) as i64) };
     }
-    // Later accesses come after the stores, by this thread or by those that it synchronizes with.
+    // The stores come before later accesses by this thread or by those that it synchronizes with.
     // SAFETY: the target has SSE.
     unsafe { _mm_sfence() };
 }

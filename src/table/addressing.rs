@@ -11,7 +11,7 @@
 //!
 //! - The fingerprint, without its last `extra_bits` bits, is the one in the first segment.
 //! - The first bucket, halved, is the first bucket at the level before. Both are multiply-shifts of
-//!   the same 32 bits onto ranges that differ by a power of two.
+//!   the same 32 bits, onto ranges whose sizes differ by a factor of a power of two.
 //! - The alternate bucket, halved, is the alternate bucket at the level before: the bits that
 //!   remain after `level` halvings are reflected as in the first segment, and the bits that the
 //!   halvings drop are combined by XOR with bits that depend on the fingerprint alone.
@@ -20,7 +20,7 @@
 //! every earlier segment. Removal from a chain relies on this.
 //!
 //! The XOR on the low bits is the scheme of the paper (Fan et al. 2014, section 3.1). One could
-//! also reflect the whole number of the bucket, as `t - bucket` at every level, where each level's
+//! also reflect all bits of the bucket's number, as `t - bucket` at every level, where each level's
 //! `t` is `2t + 1` for the `t` of the level before. This nests as well, but it connects a bucket
 //! only to buckets whose low bits are equal or complementary. A segment then falls apart into small
 //! tables, which fill unevenly: in chains grown from 100 to 300,000 items, segments with four slots
@@ -128,19 +128,26 @@ impl<N: Nesting> Addressing<N> {
     /// The first bucket comes from the high half of the mixed hash and the fingerprint from the
     /// low half, so the two are independent.
     #[inline]
-    fn pair_among(&self, fingerprints: (u32, u32), mixed: u64) -> Pair {
-        let key = key_among(fingerprints, mixed);
-        let bucket = reduce((mixed >> 32) as u32, self.buckets());
-        // From the key: it was not shifted yet.
-        let longer = self.nesting.extra_bits() - self.nesting.value_bits();
-        let alternate = self.alternate(Fingerprint::new(key >> longer), bucket);
-        Pair { fingerprint: self.with_value_zero(key), buckets: [bucket, alternate] }
+    fn pair_among(&self, (min, count): (u32, u32), mixed: u64) -> Pair {
+        let (key, buckets) = self.key_and_buckets((min, count.into()), mixed);
+        Pair { fingerprint: self.with_value_zero(key), buckets }
     }
 
-    /// The fingerprint of a mixed hash, one of `count` that begin at `min`, with the value zero.
+    /// As [`pair_among`](Self::pair_among), with the fingerprint without the bits of a value.
     #[inline]
-    fn fingerprint_among(&self, fingerprints: (u32, u32), mixed: u64) -> Fingerprint {
-        self.with_value_zero(key_among(fingerprints, mixed))
+    pub(crate) fn key_and_buckets(&self, (min, count): (u32, u64), mixed: u64) -> (u32, [u32; 2]) {
+        let key = key_among((min, count), mixed);
+        let bucket = reduce((mixed >> 32) as u32, self.buckets());
+        // `extra_bits` counts the bits of the value, which the key does not have.
+        let longer = self.nesting.extra_bits() - self.nesting.value_bits();
+        let alternate = self.alternate(Fingerprint::new(key >> longer), bucket);
+        (key, [bucket, alternate])
+    }
+
+    /// The fingerprint of a mixed hash, given the smallest one and their number. The value is zero.
+    #[inline]
+    fn fingerprint_among(&self, (min, count): (u32, u32), mixed: u64) -> Fingerprint {
+        self.with_value_zero(key_among((min, count.into()), mixed))
     }
 
     /// The fingerprint that consists of a key and the value zero.
@@ -152,8 +159,8 @@ impl<N: Nesting> Addressing<N> {
     /// The alternate bucket of a fingerprint that is stored in `bucket`.
     ///
     /// In a table that stands alone it is the reflection `t - bucket` modulo the number of buckets,
-    /// where `t` depends on the fingerprint alone. A reflection is its own inverse in every
-    /// modulus; the XOR of the paper is its own inverse only for powers of two. In a segment the
+    /// where `t` depends on the fingerprint alone. A reflection is its own inverse for every
+    /// modulus; the XOR of the paper stays in range only for powers of two. In a segment the
     /// reflection applies to what remains of the bucket's number after `level` halvings, and XOR to
     /// the bits below.
     #[inline]
@@ -198,8 +205,8 @@ impl<V: Alone> Addressing<Nested<V>> {
         self.pair_among(self.nesting.fingerprints(), mixed)
     }
 
-    /// Returns whether what a `finer` segment of a chain with the same first segment keeps of an
-    /// item determines what this one keeps. This is true of two equal segments, too.
+    /// Returns whether the pair of an item in `finer`, a segment of a chain with the same first
+    /// segment, determines its pair in this one. This is also true of two equal segments.
     #[must_use]
     pub fn is_determined_by(&self, finer: &Self) -> bool {
         let (this, finer) = (self.nesting, finer.nesting);
@@ -213,7 +220,7 @@ impl<V: Alone> Addressing<Nested<V>> {
         Self { nesting: self.nesting.common(other.nesting), ..*self }
     }
 
-    /// The pair in this segment of an item that has this pair in a segment that determines it.
+    /// The pair of an item in this segment, given its `pair` in `finer`, which determines this one.
     #[must_use]
     pub fn coarse_pair(&self, finer: &Self, pair: Pair) -> Pair {
         debug_assert!(self.is_determined_by(finer), "{self:?} {finer:?}");
@@ -221,12 +228,12 @@ impl<V: Alone> Addressing<Nested<V>> {
         let dropped_bits = finer.nesting.extra_bits() - self.nesting.extra_bits();
         Pair {
             fingerprint: self.without_bits(pair.fingerprint, dropped_bits),
-            // On 64 bits: as in `alt_bucket`.
+            // On 64 bits: as in `alternate`.
             buckets: pair.buckets.map(|bucket| (u64::from(bucket) >> halvings) as u32),
         }
     }
 
-    /// A fingerprint that is shorter by so many bits, with the same value.
+    /// A fingerprint that is shorter by this many bits, with the same value.
     fn without_bits(&self, fingerprint: Fingerprint, bits: u32) -> Fingerprint {
         let (key, mask) = (fingerprint.get() >> bits, self.nesting.value_mask());
         Fingerprint::new(key & !mask | fingerprint.get() & mask)
@@ -235,8 +242,8 @@ impl<V: Alone> Addressing<Nested<V>> {
 
 /// The key of a mixed hash, one of `count` that begin at `min`.
 #[inline]
-fn key_among((min, count): (u32, u32), mixed: u64) -> u32 {
-    min + reduce(mixed as u32, count.into())
+fn key_among((min, count): (u32, u64), mixed: u64) -> u32 {
+    min + reduce(mixed as u32, count)
 }
 
 /// Mixes a hash with the filter's seed, so that integer keys and weak hashers spread well.

@@ -12,8 +12,8 @@ use crate::{
     sync::Word,
 };
 
-/// The batch window, in items. 12, 16, 24, 48 and 64 measured the same.
-/// Two under loom and shuttle, so that small batches have more.
+/// The batch window, in items. 12, 16, 24, 48 and 64 measured the same. Two under loom and shuttle,
+/// so that small batches exceed it.
 pub(crate) const WINDOW: usize = if cfg!(any(loom, shuttle)) { 2 } else { 32 };
 
 /// The hashes of a batch, in order.
@@ -135,17 +135,21 @@ pub(crate) fn for_each_prefetched<P: Copy>(
 /// Largest number of items of a burst: a mask has a bit for each of them.
 pub(crate) const MAX_BURST: usize = 64;
 /// A batch of fewer items is processed one by one. The processor looks far enough ahead to overlap
-/// their cache misses, and to set up a window would take longer.
+/// their cache misses, and setting up a window would take longer.
 pub(crate) const MIN_BATCH: usize = if cfg!(any(loom, shuttle)) { 0 } else { 6 };
 
 /// Where the answers of a batch of lookups go.
 pub(crate) enum Answers<'a> {
     /// One for each item.
     Each(&'a mut [bool]),
-    /// A bit for each item, at most [`MAX_BURST`].
+    /// A bit for each item, at most [`MAX_BURST`]. All of them are zero before.
     Mask(&'a mut u64),
     /// The value of each item that was found.
     Values(&'a mut [Option<u16>]),
+    /// As `Each`, and the value of each item, which is zero if the item was not found.
+    EachWithValues(&'a mut [bool], &'a mut [u16]),
+    /// As `Mask`, and values as in `EachWithValues`.
+    MaskWithValues(&'a mut u64, &'a mut [u16]),
 }
 
 /// The bit that is set in an answer of a kernel, beside the value, if the item was found.
@@ -157,14 +161,23 @@ impl Answers<'_> {
     #[inline]
     pub(crate) fn set(&mut self, position: usize, value: Option<u16>) {
         match self {
-            Self::Each(answers) => answers[position] = value.is_some(),
+            Self::Each(found) => found[position] = value.is_some(),
             Self::Mask(mask) => **mask |= u64::from(value.is_some()) << position,
-            Self::Values(answers) => answers[position] = value,
+            Self::Values(values) => values[position] = value,
+            Self::EachWithValues(found, values) => {
+                found[position] = value.is_some();
+                values[position] = value.unwrap_or(0);
+            }
+            Self::MaskWithValues(mask, values) => {
+                **mask |= u64::from(value.is_some()) << position;
+                values[position] = value.unwrap_or(0);
+            }
         }
     }
 
-    /// Writes up to 64 answers, given as bits, and as values with [`FOUND`] if these are answers.
-    /// Bits beyond the number of answers are zero. Returns the number of bits that are set.
+    /// Writes `count` answers, up to 64. `found` has a bit for each of them, and `values`, if they
+    /// are needed, a value with [`FOUND`]. Bits beyond the number of answers are zero, and so is
+    /// the value of an item that was not found. Returns the number of bits that are set.
     #[cfg(guira_vectors)]
     #[inline]
     pub(super) fn put(
@@ -174,24 +187,48 @@ impl Answers<'_> {
         values: &[u32],
         count: usize,
     ) -> usize {
+        let here = position..position + count;
         match self {
-            Self::Each(answers) => {
-                let mut rest = found;
-                for answers in answers[position..position + count].chunks_mut(8) {
-                    let bits = BITS[(rest & 0xff) as usize];
-                    answers.copy_from_slice(&bits[..answers.len()]);
-                    rest >>= 8;
-                }
-            }
+            Self::Each(all) => put_bits(&mut all[here], found),
             Self::Mask(mask) => **mask = found,
-            Self::Values(answers) => {
-                for (answer, &value) in answers[position..position + count].iter_mut().zip(values) {
+            Self::Values(all) => {
+                for (answer, &value) in all[here].iter_mut().zip(values) {
                     *answer = (value & FOUND != 0).then_some(value as u16);
                 }
+            }
+            Self::EachWithValues(flags, all) => {
+                put_bits(&mut flags[here.clone()], found);
+                put_values(&mut all[here], values);
+            }
+            Self::MaskWithValues(mask, all) => {
+                **mask = found;
+                put_values(&mut all[here], values);
             }
         }
         found.count_ones() as usize
     }
+}
+
+/// Writes up to 64 bits, the lowest one first.
+#[cfg(guira_vectors)]
+#[inline]
+fn put_bits(answers: &mut [bool], mut found: u64) {
+    // Whole chunks are separate from the rest: each is one store, and not a call of `memcpy`.
+    let (chunks, rest) = answers.as_chunks_mut();
+    for answers in chunks {
+        *answers = BITS[(found & 0xff) as usize];
+        found >>= 8;
+    }
+    if !rest.is_empty() {
+        rest.copy_from_slice(&BITS[(found & 0xff) as usize][..rest.len()]);
+    }
+}
+
+/// Writes values without [`FOUND`].
+#[cfg(guira_vectors)]
+#[inline]
+fn put_values(answers: &mut [u16], values: &[u32]) {
+    answers.iter_mut().zip(values).for_each(|(answer, &value)| *answer = value as u16);
 }
 
 /// The bits of every byte, the lowest one first.
@@ -206,7 +243,7 @@ static BITS: [[bool; 8]; 256] = {
     bits
 };
 
-/// Largest table, in bytes, of which batches prefetch nothing, because it stays in a second-level
+/// Largest table, in bytes, for which batches prefetch nothing, because it stays in a second-level
 /// cache. There the window costs a tenth of the time of a batch, and prefetches gain nothing.
 const MAX_CACHED: usize = if cfg!(any(loom, shuttle)) { 0 } else { 512 << 10 };
 
@@ -263,10 +300,11 @@ impl<N: Alone> Table<N> {
     pub(crate) fn get_each<L: BucketLayout>(
         &self,
         kernel: Kernel,
+        len: usize,
         hashes: &mut Hashes<'_>,
-        values: &mut [Option<u16>],
+        answers: Answers<'_>,
     ) -> usize {
-        self.look_up_each::<L, true>(kernel, values.len(), hashes, Answers::Values(values))
+        self.look_up_each::<L, true>(kernel, len, hashes, answers)
     }
 
     fn look_up_each<L: BucketLayout, const VALUES: bool>(
@@ -318,9 +356,10 @@ impl Table<Aged> {
                 return count;
             }
             let stamps = &mut stamps[..round.len()];
+            let hashes = &mut Hashes::new(Source::Slice(round), seed);
             // mutant: age-batch-late-now
             let now = self.clock().generation();
-            self.get_each::<L>(kernel, &mut Hashes::new(Source::Slice(round), seed), stamps);
+            self.get_each::<L>(kernel, round.len(), hashes, Answers::Values(stamps));
             // mutant: age-batch-no-now-validation
             let unchanged = self.clock().validate(now);
             for (&hash, stamp) in round.iter().zip(&*stamps) {

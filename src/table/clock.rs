@@ -6,13 +6,13 @@
 //! ```text
 //!               visible                           expired                     spared
 //!  age    0      1   ...   w   |   w + 1      ...      M - 2   |              M - 1
-//!         n    n - 1     n - w |  n-w-1               n - M + 2 |   n + 1: a slot of the
-//!         stamped in this generation ...                        |   generation that just begins
+//!  stamp  n    n - 1     n - w |  n-w-1               n - M + 2 |   n + 1: a slot of the
+//!                                                               |   generation that just begins
 //! ```
 //!
 //! In the generation n, the *age* of a slot is `n - stamp` modulo M. With a window of w, at most
 //! M - 3, a slot is *visible* up to the age w, and *expired* from the age w + 1 on. A slot of the
-//! last age, M - 1, is *spared*: a thread that still takes n for the present generation may meet
+//! last age, M - 1, is *spared*: a thread that still takes n for the present generation may see
 //! slots of the generation n + 1.
 //!
 //! # Steps
@@ -30,36 +30,37 @@
 //!    two halves, the copy remains, and the incoming fingerprint is not stored: the insert searches
 //!    again.
 //! 5. **`insert_unseen`**: under the stripe's lock, read the generation; then add to a slot that is
-//!    empty or expired, unless there is a visible match. After every pause, start again.
+//!    empty or expired, unless there is a visible match. After making room without the lock, start
+//!    again.
 //! 6. **Refresh**: under the stripe's lock, read the generation and the words, bump the version,
 //!    and replace the stamp of the *oldest* visible match by one compare-and-swap. **Remove** names
 //!    the generation: under the lock, if that is visible, bump the version and clear a slot with
 //!    its stamp.
 //! 7. **Advance**, one thread at a time: complete a sweep of all buckets that began after the last
 //!    advance had passed the locks; publish the next generation; then acquire and release every
-//!    stripe, one after the other. Only then a new sweep may begin.
+//!    stripe, one after the other. Only then may a new sweep begin.
 //!
 //! # What a lock tells about the time
 //!
 //! *If a thread acquires a stripe's lock and then reads the generation n, no thread reads n + 2
 //! before the lock is released.* The advance to n + 1 acquires this lock after it has published
 //! that generation. If it did so before the thread, the thread would have read n + 1 at least. So
-//! it does so later, and waits for the release. The advance to n + 2 begins after that. (A holder
-//! of `sweeping` that finds buckets to sweep reads n while no thread reads n + 1: the clock does
-//! not tick before they have been swept.)
+//! it does so later, and waits for the release. The advance to n + 2 begins after that. (If a
+//! holder of `sweeping` reads n and finds buckets to sweep, no thread reads n + 1 before the
+//! release: the clock does not tick before these buckets have been swept.)
 //!
 //! So a decision about expiry that is made and acted upon under a lock is at most one generation
-//! old. A decision that a thread makes without a lock can be arbitrarily old: it may be suspended
-//! for M generations, and then sweep what is visible.
+//! old. A decision without a lock can be arbitrarily old: a thread may be suspended for M
+//! generations, and then sweep what is visible.
 //!
-//! One generation old is still too old to tell what is there: a slot that is visible in the
-//! generation n, which a holder of the stripe has read, may be swept in n + 1 by a holder of
-//! another lock. So `insert_unseen`, `refresh` and `count` read the generation again after the
-//! words, and start again if it has changed. (Otherwise a refresh could find its own copy swept,
-//! and take that of an alias, which is stamped in n already, for the oldest one. It would return
-//! that the item was refreshed, and a removal of the alias would take the only copy.) A refresh
-//! whose copy is swept after that does the same. If it has taken an older copy, that has expired,
-//! too, and is no longer needed.
+//! One generation old is still too old to tell what is there. While a holder of the stripe takes n
+//! for the present generation, a holder of another lock may sweep in n + 1 a slot that is visible
+//! in n. So `insert_unseen`, `refresh` and `count` read the generation again after the words, and
+//! start again if it has changed. (Otherwise a refresh could miss its own copy, which was swept,
+//! and find only that of an alias, which has the stamp of n already. It would report that the item
+//! was refreshed, but a removal of the alias would take the only copy.) If the oldest copy is swept
+//! after that, the refresh also starts again. If only the item's own copy is swept, the older copy
+//! that the refresh takes has expired, too, and no other item needs it.
 //!
 //! # Why nothing visible is swept
 //!
@@ -75,11 +76,11 @@
 //!
 //! # Why a miss is correct
 //!
-//! An item is *in the table* during a lookup as in a table without expiry, and if the lookup
-//! returns while the generation of its stamp is visible. Assume first that nothing is refreshed.
-//! The argument of a table applies to fingerprints with their stamps, except that sweeps clear
-//! slots without a bump. Say that the last round of a lookup that misses read the generation n
-//! twice, and consider an item of the generation g, visible in n.
+//! An item is *in the table* during a lookup if it is so by the definition for a table without
+//! expiry, and the lookup returns while the generation of the item's stamp is visible. Assume first
+//! that nothing is refreshed. The argument of a table applies to fingerprints with their stamps,
+//! except that sweeps clear slots without a bump. Say that the last round of a lookup that misses
+//! read the generation n twice, and consider an item of the generation g, visible in n.
 //!
 //! A sweep whose clearing the loads returned had read some m, at most n: by coherence, because the
 //! loads synchronize with it, and the second read of the generation comes after them. If it took a
@@ -90,8 +91,8 @@
 //!
 //! The generation must be validated. Say that a lookup reads 20, and is suspended. The item, which
 //! is in the table throughout, is refreshed in the generation 22. The stamp of 22 looks M - 2
-//! generations old. (A match that looks visible although it has expired meanwhile is a hit, which
-//! the lookup's start permits.)
+//! generations old. (A match that looks visible although it has expired meanwhile is a hit: it was
+//! visible when the lookup read the generation.)
 //!
 //! *Refreshing.* A refresh is a removal of a fingerprint with the old stamp, and an insert of one
 //! with the new stamp. It bumps, so a miss is correct in between: compare the argument for
@@ -100,29 +101,30 @@
 //! refresh of x takes the oldest visible slot, o. If o was assigned to y, then the slot of x, which
 //! is not older than o, can be assigned to y. And x is assigned o, with the new stamp. (If the
 //! refresh took a younger slot than that of x, then x's slot, which is older, might not last as
-//! long as y needs.) A removal of x, which was never refreshed, takes a slot with the very stamp of
-//! x; if that was assigned to some y, the slot of x can be assigned to y. If an alias's refresh
+//! long as y needs.) A removal of x, which was never refreshed, takes a slot with exactly the stamp
+//! of x; if that was assigned to some y, the slot of x can be assigned to y. If an alias's refresh
 //! took the last such slot, the removal finds none, and the slot of x is left to expire.
 //!
 //! # Late inserts
 //!
 //! A plain insert may be suspended between reading the generation and adding. Then it adds a slot
-//! with an old stamp, which may have expired, and is swept in due course; or whose residue is
-//! visible once more, and the item is found for one more window, as a false positive. The slot is
-//! one more than the argument counts, and harms nobody.
+//! with an old stamp. If the stamp has expired, the slot is swept in due course. If its residue is
+//! visible once more, the item is found for one more window, as a false positive. The slot is one
+//! more than the argument counts, and harms nobody.
 //!
 //! # Copies
 //!
 //! A clone holds `sweeping` and all stripes while it copies the words, and then reads the
 //! generation. So at most one tick comes between the first word and that read. Nobody holds a
-//! stripe while waiting for `sweeping`, and an advance holds none of them while it waits for
-//! another one. So no cycle of waiting threads forms.
+//! stripe while waiting for `sweeping`, and an advance holds at most one stripe at a time. So no
+//! cycle of waiting threads forms.
 //!
 //! # Counting
 //!
 //! For each stamp there is a count of the slots that have it. Whoever fills or clears a slot
-//! changes it. A move changes it only if the original was swept meanwhile, for then a copy is left
-//! that nobody has counted. What has expired is not in the sum that `len` returns, swept or not.
+//! changes it. A move changes it only if the original was swept meanwhile, because then a copy is
+//! left that nobody has counted. What has expired is not in the sum that `len` returns, swept or
+//! not.
 
 use super::{Clock, stamp_counts::StampCounts};
 use crate::{
@@ -276,7 +278,7 @@ impl Clock for Generations {
     fn expired<L: BucketLayout>(&self, now: u64, word: u64) -> u64 {
         let ages = self.ages::<L>(now, word);
         let past = self.at_least::<L>(ages, self.window + 1);
-        // The last age is spared: see `Generations`.
+        // The last age is spared: see the documentation of this module.
         // mutant: sweep-last-age
         let last = self.at_least::<L>(ages, self.mask() as u32);
         past & !last & !L::LANES.zeros(word)

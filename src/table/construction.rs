@@ -2,7 +2,7 @@
 
 use alloc::sync::Arc;
 
-use super::{Addressing, Alone, Buckets, Clock, Counters, Nested, Stripes, Table};
+use super::{Addressing, Alone, Buckets, Clock, Counters, Nested, Stripes, Table, bucket_bytes};
 use crate::bucket::BucketLayout;
 
 impl<N: Alone> Table<N> {
@@ -12,8 +12,8 @@ impl<N: Alone> Table<N> {
         Self::with_stripes(addressing, Self::stripes_for(addressing), huge_pages)
     }
 
-    /// Returns an empty table with so many stripes, as in [`Stripes::with_count`], or `None` if the
-    /// system refuses the memory.
+    /// Returns an empty table with this many stripes, as in [`Stripes::with_count`], or `None` if
+    /// the system refuses the memory.
     pub(crate) fn with_stripes(
         addressing: Addressing<N>,
         stripes: usize,
@@ -22,13 +22,13 @@ impl<N: Alone> Table<N> {
         Self::with_buckets(addressing, Buckets::new(addressing.buckets(), huge_pages)?, stripes)
     }
 
-    /// The number of stripes of a table for which none was chosen.
+    /// The default number of stripes of a table.
     fn stripes_for(addressing: Addressing<N>) -> usize {
         Stripes::count_for(addressing.buckets(), None)
     }
 
-    /// Returns a table with these buckets and so many stripes, or `None` if the system refuses the
-    /// memory for the rest.
+    /// Returns a table with these buckets and this many stripes, or `None` if the system refuses
+    /// the memory for the rest.
     pub(crate) fn with_buckets(
         addressing: Addressing<N>,
         buckets: Buckets,
@@ -56,10 +56,19 @@ impl<N: Alone> Table<N> {
     /// Bytes of buckets, stripes, statistics and clock, alignment included.
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
-        let stripes = Stripes::bytes_for(self.stripes());
-        let beside = Counters::bytes() + self.clock.size_in_bytes();
-        self.buckets.allocated_bytes() + stripes + beside
+        let beside = bytes_beside(self.stripes()) + self.clock.size_in_bytes();
+        self.buckets.allocated_bytes() + beside
     }
+}
+
+/// Bytes that a table without a clock allocates. `None` if that is more than an object can have.
+pub(crate) fn table_bytes(buckets: u64, huge_pages: bool, stripes: usize) -> Option<usize> {
+    bucket_bytes(buckets, huge_pages)?.checked_add(bytes_beside(stripes))
+}
+
+/// Bytes of stripes and statistics.
+fn bytes_beside(stripes: usize) -> usize {
+    Stripes::bytes_for(stripes) + Counters::bytes()
 }
 
 impl<V: Alone> Table<Nested<V>> {

@@ -14,8 +14,8 @@ const MAX_SHARDS: usize = if cfg!(loom) {
 } else {
     1
 };
-/// Distance of shards if there are several, in shards: 128 bytes, because some processors fetch
-/// cache lines in pairs. The shards between them are not used.
+/// Distance between shards in use, in elements of `shards`: 128 bytes, because some processors
+/// fetch cache lines in pairs. The elements between them are not used.
 const GAP: usize = if cfg!(loom) { 1 } else { 8 };
 /// Stripes for each shard. So `STRIPES_PER_WRITER` gives each writer four shards, and shards take
 /// half as much memory as stripes.
@@ -43,8 +43,8 @@ struct Shard {
 }
 
 impl ShardedCounter {
-    /// Returns a counter at zero with at most `limit` shards, rounded up to a power of two, or
-    /// `None` if the system refuses the memory.
+    /// Returns a counter at zero, or `None` if the system refuses the memory. It has `limit`
+    /// shards, rounded up to a power of two, but at most `MAX_SHARDS`.
     #[must_use]
     pub fn new(limit: usize) -> Option<Self> {
         let shard = || Shard { owned: Tally::new(), shared: Tally::new() };
@@ -56,12 +56,12 @@ impl ShardedCounter {
         places_for(limit) * size_of::<Shard>()
     }
 
-    /// The largest useful number of shards beside so many stripes.
+    /// The largest useful number of shards beside this many stripes.
     pub(crate) fn limit_beside(stripes: usize) -> usize {
         stripes / STRIPES_PER_SHARD
     }
 
-    /// The number of shards of a counter beside so many stripes.
+    /// The number of shards of a counter beside this many stripes.
     pub(crate) fn shards_beside(stripes: usize) -> usize {
         shards_for(Self::limit_beside(stripes))
     }
@@ -75,8 +75,8 @@ impl ShardedCounter {
     /// Adds to the counter, as the thread with this number.
     #[inline]
     pub fn add_as(&self, number: usize, change: i64) {
-        // Only the number of a thread that leases none is so large that this wraps around, and then
-        // to a place that does not exist.
+        // Only a number that is not leased can be so large that this wraps around. The result is
+        // then a place that does not exist.
         let place = number.wrapping_mul(GAP);
         match self.shards.get(place) {
             Some(shard) => shard.owned.add_alone(change),
@@ -87,7 +87,7 @@ impl ShardedCounter {
 
     /// Returns the sum. It is exact if every call of `add` happened before this one.
     ///
-    /// Beside running threads it can miss any of their changes, so it can even be negative.
+    /// While threads run, it can miss any of their changes, so it can even be negative.
     #[must_use]
     pub fn sum(&self) -> i64 {
         let shards = self.shards.iter().step_by(GAP);

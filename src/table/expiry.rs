@@ -3,7 +3,7 @@
 use core::hint::select_unpredictable;
 
 use super::{
-    Addition, Aged, BothWords, Clock, Fastest, Nesting, Pair, StripeGuard, Table,
+    Addition, Aged, BothWords, Clock, Fastest, KeyProbe, Nesting, Pair, StripeGuard, Table,
     stats::RelocationCount,
 };
 use crate::{
@@ -26,13 +26,14 @@ impl Table<Aged> {
             let now = self.clock.generation();
             let (words, unchanged) = self.read::<Fastest>(pair);
             let stamp_bits = self.addressing.nesting().value_bits();
-            let (found, slot) = words.first_match::<L>(pair.fingerprint, stamp_bits);
+            let probe = KeyProbe::new::<L>(stamp_bits);
+            let (found, stamp) = probe.first_value(words, pair.fingerprint.get() >> stamp_bits);
             // A copy that has expired may come before one that is visible.
             let another = || {
                 let [first, second] = words.values();
                 self.shows_another::<L>(now, pair.fingerprint, first, second)
             };
-            if found && (self.clock.shows(now, slot) || another()) {
+            if found && (self.clock.shows(now, stamp.into()) || another()) {
                 return true;
             }
             // mutant: age-no-now-validation, age-no-version-validation, age-version-alone
@@ -45,7 +46,7 @@ impl Table<Aged> {
 
     /// Returns whether these words hold a visible copy of the fingerprint.
     ///
-    /// Each argument is passed in a register, as those of `full_probe`.
+    /// Each argument is passed in a register, as in `full_probe`.
     #[cold]
     #[inline(never)]
     fn shows_another<L: BucketLayout>(
@@ -224,10 +225,9 @@ impl Table<Aged> {
             // Relaxed: as in `add`.
             let words = self.both(pair).map(|word| word.load_to_change(Relaxed));
             let visible = words.map(|word| self.clock.visible::<L>(now, word));
+            let alive = self.oldest::<L>(now, words, visible);
             let any = || self.oldest::<L>(now, words, [L::LANES.highs(); 2]);
-            let Some((place, victim)) = self.oldest::<L>(now, words, visible).or_else(any) else {
-                continue;
-            };
+            let Some((place, victim)) = alive.or_else(any) else { continue };
             let stamped = pair.with_value(self.clock.stamp(now)).fingerprint;
             let bucket = pair.buckets[place];
             // mutant: evict-no-lock, evict-wrong-lock
@@ -243,7 +243,7 @@ impl Table<Aged> {
                 self.counters.inserted();
                 // mutant: evict-uncounted
                 self.count_moved(victim, stamped);
-                return (now, true);
+                return (now, alive.is_some());
             }
         }
     }

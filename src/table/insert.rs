@@ -50,8 +50,8 @@ impl<N: Nesting> Table<N> {
         self.insert_by_relocating::<L>(pair)
     }
 
-    /// Adds a copy of the pair's fingerprint if there is none, with any value. Returns `None` if it
-    /// was added, and otherwise the copy that was found.
+    /// Adds a copy of the pair's fingerprint unless there is one, with this or another value.
+    /// Returns `None` if it was added, and otherwise the copy that was found.
     ///
     /// # Errors
     /// `Full` if the fingerprint is absent and a search found no empty slot.
@@ -112,7 +112,7 @@ impl<N: Nesting> Table<N> {
             let [first, second] = pair.buckets;
             // The buckets are found by index here, and again for the compare-and-swap. If
             // references to both were kept, the compiler would make the choice between them a
-            // branch, and an insert in cache would take half as long again.
+            // branch, and an insert in cache would take 1.5 times as long.
             let words = [
                 self.buckets.bucket(first).load_to_change(Relaxed),
                 self.buckets.bucket(second).load_to_change(Relaxed),
@@ -125,7 +125,7 @@ impl<N: Nesting> Table<N> {
         }
     }
 
-    /// Adds the fingerprint under its lock if it is absent, with any value.
+    /// Adds the fingerprint under its lock unless there is a copy, with this or another value.
     ///
     /// Presence and room are decided by the same words. Between two separate reads a plain insert
     /// could put this very fingerprint into the last slot, and it would seem absent and without
@@ -162,15 +162,15 @@ impl<N: Nesting> Table<N> {
     #[inline]
     fn try_add<L: BucketLayout>(&self, pair: Pair, words: [u64; 2]) -> Option<bool> {
         let ([first, second], [first_word, second_word]) = (pair.buckets, words);
-        // No branches, as in `remove_locked`.
+        // No branches, as in `clear_one`.
         let second_is_emptier = L::is_emptier(second_word, first_word);
         let seen = select_unpredictable(second_is_emptier, second_word, first_word);
         let bucket = select_unpredictable(second_is_emptier, second, first);
         let new = L::with(seen, pair.fingerprint)?;
         let word = self.buckets.bucket(bucket);
-        // Release: pairs with the Acquire loads of `BothWords::load`, `remove_locked`,
-        // `add_if_absent`, `count_locked` and `relocate`: whoever finds the fingerprint happens
-        // after its insert. Relaxed on failure: the word is read again.
+        // Release: pairs with the Acquire loads of `BothWords::load`, `clear_one`, `add_if_absent`,
+        // `count_locked`, `relocate` and `expiry.rs`: whoever finds the fingerprint happens after
+        // its insert. Relaxed on failure: the word is read again.
         // mutant: add-plain-store
         let added = word.compare_exchange(seen, new, Release, Relaxed).is_ok();
         if added {

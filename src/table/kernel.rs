@@ -3,8 +3,8 @@
 /// The instructions by which a [`Filter`](crate::Filter) looks up batches.
 ///
 /// By default, a filter uses the [best](Self::best) ones of the processor.
-/// [`FilterBuilder::kernel`](crate::FilterBuilder::kernel) sets another choice. All kernels give
-/// the same answers, bit for bit, also beside writers.
+/// [`FilterBuilder::kernel`](crate::FilterBuilder::kernel) chooses other ones. All kernels give the
+/// same answers, bit for bit. While other threads write, all of them keep the same promises.
 ///
 /// ```
 /// use guira::{CuckooFilter, Kernel};
@@ -34,8 +34,8 @@ impl Kernel {
     /// All kernels, the slowest first.
     pub const ALL: &'static [Self] = &[Self::Scalar, Self::Avx2, Self::Avx512];
 
-    /// Returns whether this program can use the kernel: it was compiled for x86-64, and the
-    /// processor has the instructions.
+    /// Returns whether this program can use the kernel. Vector kernels require that it was compiled
+    /// for x86-64, and that the processor has the instructions.
     ///
     /// Without the feature `std` the processor is not asked. Then a kernel is available if the
     /// crate was compiled for a target that has its features.

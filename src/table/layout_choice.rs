@@ -22,7 +22,7 @@ pub(crate) fn by_preference(fastest: bool) -> Vec<Layout> {
     layouts
 }
 
-/// The layouts with values of so many bits, in order of preference, as above.
+/// The layouts with values of this many bits, in order of preference, as above.
 pub(crate) fn with_values_by_preference(value_bits: u32) -> Vec<Layout> {
     (2..=6).rev().filter_map(|slots| Layout::with_values(slots, value_bits)).collect()
 }

@@ -3,7 +3,7 @@
 use core::hint::select_unpredictable;
 
 use super::{
-    Addressing, Alone, Nested, Nesting, Pair, Table,
+    Addressing, Alone, Nested, Nesting, Pair, Stripe, Table,
     words::{BothWords, Fastest},
 };
 use crate::bucket::{BucketLayout, Fingerprint};
@@ -78,13 +78,19 @@ impl<N: Nesting> Table<N> {
         }
     }
 
-    /// Reads a pair's words, and returns whether the version was unchanged meanwhile. If it was, a
+    /// Reads a pair's words, and returns whether the version was unchanged meanwhile. If so, a
     /// fingerprint that is not in these words is absent.
     #[inline]
     pub(super) fn read<W: BothWords>(&self, pair: Pair) -> (W, bool) {
         // mutant: lookup-wrong-version
         let stripe = self.stripe(pair.fingerprint);
-        let buckets = self.both(pair);
+        self.read_in(stripe, pair.buckets)
+    }
+
+    /// As [`read`](Self::read), given the stripe.
+    #[inline]
+    pub(super) fn read_in<W: BothWords>(&self, stripe: &Stripe, buckets: [u32; 2]) -> (W, bool) {
+        let buckets = buckets.map(|bucket| self.buckets.bucket(bucket));
         // mutant: lookup-late-version, lookup-version-relaxed
         let version = stripe.version();
         // mutant: lookup-words-relaxed
@@ -97,8 +103,8 @@ impl<N: Nesting> Table<N> {
     /// reading the version. `false` is an answer only for a caller that holds the stripe,
     /// or that validates the version itself.
     ///
-    /// If the quick probe leaves the answer open, the full probe reads the same words. The caller
-    /// reads the version after that, so no further round is needed.
+    /// If the quick probe leaves the answer open, the full probe compares the same words. The
+    /// caller reads the version after that, so no further round is needed.
     #[inline]
     pub(crate) fn contains_unvalidated<L: BucketLayout>(&self, pair: Pair) -> bool {
         // As in `contains`.
@@ -141,9 +147,9 @@ impl<N: Nesting> Table<N> {
 /// without a multiplication.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe {
-    /// Bits by which the numbers of buckets are shorter than in the finest segment.
+    /// Bits by which the index of a bucket is shorter than in the finest segment.
     bucket_shift: u32,
-    /// Bits by which what a lane holds is shorter than a fingerprint in the finest segment.
+    /// Number of the last bits of a fingerprint in the finest segment that a lane does not hold.
     value_shift: u32,
     ones: u64,
     highs: u64,
@@ -175,9 +181,9 @@ impl Probe {
 }
 
 impl<V: Alone> Table<Nested<V>> {
-    /// Reads the words of a pair, given in the finest segment, without reading the version. Marks
-    /// lanes that match, with any value. If there is no mark, there is no match. If there is one,
-    /// and [`is_certain`](Probe::is_certain), there is a match.
+    /// Reads an item's words, given its pair in the finest segment, without reading the version.
+    /// Marks lanes that match, with any value. If there is no mark, there is no match. If there is
+    /// one, and [`is_certain`](Probe::is_certain), there is a match.
     #[inline]
     pub(crate) fn marks<W: BothWords>(&self, probe: &Probe, finest: Pair) -> W {
         let buckets = finest.buckets.map(|bucket| (u64::from(bucket) >> probe.bucket_shift) as u32);
@@ -197,8 +203,8 @@ impl<V: Alone> Table<Nested<V>> {
         words.without(values).marks(pattern, probe.ones, probe.highs)
     }
 
-    /// A value of a pair, given in the finest segment, in the words of this segment as they are
-    /// read, without reading the version.
+    /// Returns a value of an item in this segment, given its pair in the finest segment, without
+    /// reading the version.
     #[inline]
     pub(crate) fn value_unvalidated(&self, probe: &Probe, finest: Pair) -> Option<u16> {
         let buckets = finest.buckets.map(|bucket| (u64::from(bucket) >> probe.bucket_shift) as u32);

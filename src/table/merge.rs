@@ -127,8 +127,8 @@ impl<N: Alone> Table<N> {
 }
 
 impl<V: Alone> Table<Nested<V>> {
-    /// Counts the copies of all fingerprints that have this pair, with any value, in a `common`
-    /// addressing, which this segment determines. The caller holds the stripe.
+    /// Counts the copies, with any value, of all fingerprints whose pair in the addressing `common`
+    /// is this one. This segment determines `common`. The caller holds the stripe.
     pub(crate) fn count_possible<L: BucketLayout>(
         &self,
         common: &Addressing<Nested<V>>,
@@ -215,8 +215,8 @@ impl<N: Nesting> Table<N> {
     }
 
     /// Passes every fingerprint to `fold`, bucket by bucket, and removes those for which it returns
-    /// `true`. Stops and returns `false` as soon as it returns `false`. Meanwhile no other thread
-    /// may use the table.
+    /// `true`. Stops and returns `false` as soon as `fold` does. Meanwhile no other thread may use
+    /// the table.
     pub(crate) fn fold_away<L: BucketLayout>(&self, mut fold: impl FnMut(Pair) -> bool) -> bool {
         for (place, bucket) in self.buckets.as_slice().iter().zip(0..) {
             // Relaxed, here and below: no other thread uses the table.

@@ -20,7 +20,7 @@
 //!
 //! - **Words.** Each bucket is one atomic `u64` that holds a few fingerprints. Every change
 //!   replaces the whole word by a read-modify-write: a compare-and-swap, or the swap of `clear`. (A
-//!   table that is being loaded is not shared yet.)
+//!   table that is being loaded or shrunk is not shared.)
 //! - **Stripes.** A fingerprint and the two buckets that may hold it form a *pair*. Items with the
 //!   same pair are *aliases*: the table cannot distinguish them. Every pair belongs to a stripe,
 //!   which consists of a lock and a *version*, a counter that only grows. The fingerprint alone
@@ -46,7 +46,7 @@
 //! 5. **Clear the table**: acquire all stripes in order, bump all versions, swap every word with 0,
 //!    release the locks.
 //!
-//! A lookup beside a move of the fingerprint x from bucket j to bucket i:
+//! A lookup that overlaps a move of the fingerprint x from bucket j to bucket i:
 //!
 //! ```text
 //! mover    lock   check j   add to i     bump 7 -> 8     clear in j   unlock
@@ -62,9 +62,9 @@
 //!                the bump publishes the copy that preceded it: a hit
 //! ```
 //!
-//! No thread holds two stripe locks, so there is no lock order and no deadlock. (A clear and a copy
-//! of the whole table are the exception: they take all stripes, in order.) No lock is held over
-//! user code or over a search for room.
+//! No thread holds two stripe locks, so no lock order is needed, and no deadlock is possible. (A
+//! clear and a copy of the whole table are the exception: they take all stripes, in order.) No lock
+//! is held over user code or over a search for room.
 //!
 //! # Why a miss is correct
 //!
@@ -154,7 +154,8 @@
 //! Every retry of a lookup, apart from one after a quick probe, requires that another thread bumped
 //! the stripe's version after the previous round began. A thread that stopped or died in the middle
 //! of a move, lock held, bumps nothing more: lookups proceed, and so do inserts into buckets with
-//! an empty slot. (Lookups are lock-free while writers make progress. They are not wait-free.)
+//! an empty slot. (Lookups are lock-free: each of these retries means that a writer made progress.
+//! They are not wait-free.)
 //!
 //! Operations that take a lock do wait for it: `remove`, `count`, `insert_unique`, inserts that
 //! must move a fingerprint or that seem to find too many copies (see `copies.rs`), and operations
@@ -166,9 +167,9 @@
 //! Each time, one of them has moved something, and nothing is lost, but there is no bound on the
 //! number of retries. Only threads that run in lockstep keep retrying. (The pending inserts of one
 //! batch do run in lockstep, so an insert among them whose plan went stale is completed alone,
-//! while the others pause.) A half-done move occupies two slots, also if its thread has stopped. A
-//! search beside it may return `Full` because the second of these slots would have been the only
-//! empty one within reach.
+//! while the others pause.) A half-done move occupies two slots, even if its thread has stopped. A
+//! search that overlaps it may return `Full` because the second of these slots would have been the
+//! only empty one within reach.
 //!
 //! # Hits publish
 //!
@@ -187,8 +188,7 @@
 //! So `count`, which reads one word after the other, returns a number that was right at some moment
 //! in between. A `remove` or an `insert_unique` that found nothing was right when it read the first
 //! word, and `TooManyCopies` was right when the second word was read. If another thread's insert
-//! comes between the check and the addition of an `insert_unique`, it is ordered after the
-//! `insert_unique`.
+//! comes between the check and the addition of an `insert_unique`, it is ordered after the call.
 //!
 //! # Limits on copies
 //!
@@ -238,8 +238,7 @@
 //!
 //! Lookups continue, because they take no lock, and so do inserts into buckets with an empty slot.
 //! An insert that overlaps the copying is in the copy or not. If it is, a hit in a clone happens
-//! after it: an Acquire fence follows the loads of the words, and stands for an Acquire of each of
-//! them.
+//! after it: an Acquire fence follows the loads of the words, and stands for an Acquire of each.
 //!
 //! Whoever needs a lock waits while the words are copied, so nothing else is done under the locks.
 //! The memory of the copy is allocated and touched before, and the copied items are counted after.
@@ -262,6 +261,7 @@ mod insert;
 mod kernel;
 #[cfg(guira_vectors)]
 mod kernels;
+mod key_probe;
 mod layout_choice;
 mod lookup;
 #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "parts of it serve loading"))]
@@ -294,16 +294,18 @@ pub use addressing::{Addressing, MAX_BUCKETS, Pair, mix};
 pub(crate) use batch::{Answers, Hashes, MAX_BURST, MIN_BATCH, Source, for_each_prefetched};
 pub use clock::Generations;
 pub(crate) use clock::stamp_bits;
+pub(crate) use construction::table_bytes;
 pub use counter::ShardedCounter;
 pub(crate) use insert::Addition;
 pub use kernel::Kernel;
 #[cfg(guira_vectors)]
 pub(crate) use kernels::Part;
+pub use key_probe::KeyProbe;
 pub(crate) use layout_choice::{by_preference, with_values_by_preference};
 pub(crate) use lookup::Probe;
 pub(crate) use memory::{Buckets, arc_bytes, bucket_bytes, try_boxed};
 #[cfg(feature = "std")]
-pub(crate) use memory::{TableLoader, advise_huge_pages, touched_words};
+pub(crate) use memory::{LoaderPosition, TableLoader, advise_huge_pages, touched_words};
 pub use merge::{MergeRefusal, Merged};
 pub use nesting::{Aged, Alone, Nested, Nesting, Single, Valued};
 pub use pending::PendingInserts;

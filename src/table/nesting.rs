@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 use core::borrow::Borrow;
 
-use super::{Clock, Generations, Stripes};
+use super::{Clock, Generations, KeyProbe, Stripes};
 use crate::bucket::{BucketLayout, Fingerprint};
 
 /// Where a table stands in a chain of segments, and whether its slots hold values.
@@ -14,6 +14,12 @@ pub trait Nesting: Copy + core::fmt::Debug {
     /// What the table knows about the age of its slots.
     type Clock: Clock;
 
+    /// What lookups by key keep at hand, once the layout is known.
+    type Probe: Copy + core::fmt::Debug;
+
+    /// The probe of tables with this layout.
+    fn probe<L: BucketLayout>(&self) -> Self::Probe;
+
     /// Doublings of the number of buckets since the first segment: none in a table that stands
     /// alone.
     #[inline]
@@ -21,17 +27,17 @@ pub trait Nesting: Copy + core::fmt::Debug {
         0
     }
 
-    /// Bits by which what a slot holds is longer than the fingerprint in the first segment, values
-    /// included: those of a value in a table that stands alone.
+    /// Bits of a slot, its value included, beyond those of a fingerprint in the first segment. In a
+    /// table that stands alone, these are the bits of a value.
     #[inline]
     fn extra_bits(&self) -> u32 {
         self.value_bits()
     }
 
-    /// Bits of a value.
+    /// The number of bits of a value.
     fn value_bits(&self) -> u32;
 
-    /// The bits of a value.
+    /// The mask of a value's bits.
     #[inline]
     fn value_mask(&self) -> u32 {
         (1 << self.value_bits()) - 1
@@ -52,18 +58,21 @@ pub trait Nesting: Copy + core::fmt::Debug {
 
 /// The nesting of a table that stands alone.
 pub trait Alone: Nesting<Stripes = Stripes> {
-    /// Returns the clock of a new table with so many stripes, or `None` if the system refuses the
+    /// Returns the clock of a new table with this many stripes, or `None` if the system refuses the
     /// memory.
     fn clock(&self, stripes: usize) -> Option<Self::Clock>;
 }
 
-/// The nesting of a table that stands alone and has no values: none, at compile time.
+/// The nesting of a table that stands alone and has no values. It has no size and no cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Single;
 
 impl Nesting for Single {
     type Stripes = Stripes;
     type Clock = ();
+    type Probe = ();
+
+    fn probe<L: BucketLayout>(&self) {}
 
     #[inline]
     fn value_bits(&self) -> u32 {
@@ -81,30 +90,28 @@ impl Alone for Single {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Valued {
     value_bits: u32,
-    /// The bits of a value, at hand for lookups.
-    mask: u32,
 }
 
 impl Valued {
-    /// The nesting of a table with values of so many bits, at most 16.
+    /// The nesting of a table with values of this many bits, at most 16.
     #[must_use]
     pub fn new(value_bits: u32) -> Self {
-        Self { value_bits, mask: (1 << value_bits) - 1 }
+        Self { value_bits }
     }
 }
 
 impl Nesting for Valued {
     type Stripes = Stripes;
     type Clock = ();
+    type Probe = KeyProbe;
+
+    fn probe<L: BucketLayout>(&self) -> KeyProbe {
+        KeyProbe::new::<L>(self.value_bits)
+    }
 
     #[inline]
     fn value_bits(&self) -> u32 {
         self.value_bits
-    }
-
-    #[inline]
-    fn value_mask(&self) -> u32 {
-        self.mask
     }
 }
 
@@ -125,7 +132,7 @@ pub struct Aged {
 }
 
 impl Aged {
-    /// The nesting of a table whose slots have stamps of so many bits, and are visible up to the
+    /// The nesting of a table whose slots have stamps of this many bits, and are visible up to the
     /// age `window`, from 1 to `2^stamp_bits - 3`. A new table starts in the generation `start`, at
     /// least `window`.
     #[must_use]
@@ -138,6 +145,9 @@ impl Aged {
 impl Nesting for Aged {
     type Stripes = Stripes;
     type Clock = Generations;
+    type Probe = ();
+
+    fn probe<L: BucketLayout>(&self) {}
 
     #[inline]
     fn value_bits(&self) -> u32 {
@@ -151,8 +161,8 @@ impl Alone for Aged {
     }
 }
 
-/// The nesting of a segment, whose slots hold what those of a table that stands alone with the
-/// nesting `V` do.
+/// The nesting of a segment. Its slots hold the same as those of a table that stands alone and has
+/// the nesting `V`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nested<V: Alone = Single> {
     level: u32,
@@ -170,13 +180,13 @@ impl Nested {
         Self { level, extra_bits, first_fingerprints: (min, count), alone: Single }
     }
 
-    /// The same nesting of a segment with values of so many bits, at most 16.
+    /// This nesting, for a segment with values of this many bits, at most 16.
     #[must_use]
     pub fn with_values(self, value_bits: u32) -> Nested<Valued> {
         self.holding(Valued::new(value_bits))
     }
 
-    /// The same nesting of a segment whose slots hold what those of this table do.
+    /// This nesting, for a segment whose slots hold what those of `alone` do.
     pub(crate) fn holding<V: Alone>(self, alone: V) -> Nested<V> {
         let Self { level, extra_bits, first_fingerprints, .. } = self;
         let extra_bits = extra_bits + alone.value_bits();
@@ -211,6 +221,9 @@ impl<V: Alone> Nested<V> {
 impl<V: Alone> Nesting for Nested<V> {
     type Stripes = Arc<Stripes>;
     type Clock = ();
+    type Probe = ();
+
+    fn probe<L: BucketLayout>(&self) {}
 
     #[inline]
     fn level(&self) -> u32 {

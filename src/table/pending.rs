@@ -9,8 +9,8 @@ use alloc::vec::Vec;
 use super::{Nesting, Pair, Search, Table, insert::SearchStep, stats::RelocationCount};
 use crate::{InsertError, bucket::BucketLayout};
 
-/// Number of interleaved searches. 12 are equally good; 8, and 24 or more, are worse.
-/// Two under loom and shuttle, so that small batches have more.
+/// Number of interleaved searches. 12 are equally good; 8, and 24 or more, are worse. Two under
+/// loom and shuttle, so that small batches exceed it.
 const INTERLEAVED: usize = if cfg!(any(loom, shuttle)) { 2 } else { 16 };
 /// Prefetch distance of each search, in buckets. One is enough, because the other searches use the
 /// time until it arrives. With 4 or 8, more prefetches are wasted than waits saved.

@@ -50,8 +50,8 @@ impl<N: Nesting> Table<N> {
     ) -> Progress {
         // Relaxed: this is a plan, and every move validates its own step of it. `Exhausted` is not
         // validated: the search misses a slot that is emptied after its bucket was read, and a slot
-        // that only the second copy of a half-done move occupies.
-        // A slot that has expired counts as empty, for the moves will sweep it.
+        // that only the second copy of a half-done move occupies. A slot that has expired counts as
+        // empty, because the moves will sweep it.
         let now = self.clock.now();
         let read = |bucket| {
             let word = self.buckets.bucket(bucket).load_to_change(Relaxed);
@@ -93,7 +93,8 @@ impl<N: Nesting> Table<N> {
     /// fingerprint's alternate bucket, and not `step.from`.
     ///
     /// Returns `false` if the plan is stale: the fingerprint is no longer there, or the destination
-    /// has no empty slot. Then no item was moved, and `incoming` was not stored.
+    /// has no empty slot. Then `incoming` was not stored, and no item was moved (but if a sweep
+    /// took the fingerprint meanwhile, there is a copy of it in the destination).
     ///
     /// A slot that has expired is not copied: it is cleared, or takes `incoming`. In the
     /// destination, such slots count as empty.

@@ -14,7 +14,7 @@ impl<N: Nesting> Table<N> {
     #[must_use]
     pub fn remove<L: BucketLayout>(&self, pair: Pair) -> bool {
         // The caller has prefetched the words. They may still be on their way while the lock is
-        // held: to wait for them first would make a removal take a tenth longer, and there are so
+        // held: waiting for them first would make a removal take a tenth longer, and there are so
         // many stripes that hardly any other thread wants this one.
         // mutant: remove-no-lock
         // mutant: remove-wrong-lock
@@ -63,9 +63,9 @@ impl<N: Nesting> Table<N> {
     /// the slot has been swept.
     ///
     /// The caller holds the fingerprint's stripe, has found it in this `word` of the bucket, and
-    /// has bumped the version since. So the fingerprint is still there, whatever else the word
-    /// holds by now: any other thread that would clear it needs the same lock. Only a sweep does
-    /// not, in a table whose slots expire.
+    /// has bumped the version since, unless the slot has expired. So the fingerprint is still
+    /// there, whatever else the word holds by now: any other thread that would clear it needs the
+    /// same lock. Only a sweep does not, in a table whose slots expire.
     pub(super) fn clear_slot<L: BucketLayout>(
         &self,
         _guard: &StripeGuard,

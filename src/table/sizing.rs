@@ -11,17 +11,17 @@ use crate::Layout;
 /// again. Above 10^5 items, only `share` matters, and it is extrapolated. In a large table, the
 /// first refusal is the first failure among many nearly independent searches. So a table of 10,000
 /// N slots refuses an item at about the same load as the first of 10,000 tables of N slots. Take
-/// the load at which one in 10,000 tables of N slots has refused an item: at this load, about half
+/// the load at which one in 10,000 tables of N slots has refused an item: at this load, about 63 %
 /// of the tables of 10,000 N slots have refused one. This load falls by the same step whenever N
 /// grows by the same factor: for each factor of 181, by 0.09, 0.14, 0.27, 0.37 and 0.40 percentage
 /// points, for 8, 6, 5, 4 and 3 slots per bucket. `share` allows for this up to 2^32 buckets.
 ///
-/// For 2 slots per bucket, this load rises with the size up to about 2^15 slots, and tables that
-/// are large enough for the step take too long to fill 10,000 of them. There the step is taken from
-/// the lengths of searches in tables of 2^22 buckets. At a given load, the share of searches that
-/// read at least n buckets falls exponentially with n. Extrapolated to the 1,002 buckets of the
-/// longest search, it is the probability that an insert is refused. The step is 0.6 percentage
-/// points, and the loads at the first refusal agree with it in tables of up to 2^26 slots.
+/// For 2 slots per bucket, this load rises with the size up to about 2^15 slots, and 10,000 tables
+/// that are large enough to show the step take too long to fill. There the step is taken from the
+/// lengths of searches in tables of 2^22 buckets. At a given load, the share of searches that read
+/// at least n buckets falls exponentially with n. Extrapolated to the 1,002 buckets of the longest
+/// search, it is the probability that an insert is refused. The step is 0.6 percentage points, and
+/// the loads at the first refusal agree with it in tables of up to 2^26 slots.
 struct Slack {
     share: f64,
     root: f64,

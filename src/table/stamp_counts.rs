@@ -7,7 +7,7 @@ use crate::sync::{Tally, number_of_this_thread};
 
 /// Stamps whose counters share two cache lines.
 const STAMPS_PER_LINE: usize = 16;
-/// Most counters: 32 KiB of them.
+/// Largest number of counters: 32 KiB of them.
 const MAX_COUNTERS: usize = 4096;
 
 /// The number of slots with each stamp, in shards: threads that run at once seldom write to the
@@ -19,7 +19,7 @@ pub(super) struct StampCounts {
     lines_per_shard: usize,
 }
 
-/// Counters of consecutive stamps, aligned as processors fetch cache lines in pairs.
+/// Counters of consecutive stamps, on two cache lines, because processors fetch these in pairs.
 #[derive(Debug)]
 #[repr(align(128))]
 struct Line([Tally; STAMPS_PER_LINE]);

@@ -59,11 +59,12 @@ mod on {
         pub path_lengths: [u64; MAX + 1],
         /// Searches that found no empty slot.
         pub failed_searches: u64,
-        /// How often a lookup retried, because another thread moved or removed an item of the same
-        /// stripe meanwhile, or cleared the filter. Includes retries of inserts that count copies
-        /// because of a limit on them. (In a `CuckooFilter` with a semi-sorted layout, a lookup
-        /// also retries if the quick probe left the answer open and the full probe found no match.)
-        /// Not counted: items that a vector [`Kernel`](crate::Kernel) looks up again one by one.
+        /// How often a lookup retried, because another thread moved, replaced or removed an item of
+        /// the same stripe meanwhile, cleared the filter, or began a generation. Includes retries
+        /// of inserts that count copies because of a limit on them. (In a `CuckooFilter` with a
+        /// semi-sorted layout, a lookup also retries if the quick probe left the answer open and
+        /// the full probe found no match.) Not counted: items that a vector
+        /// [`Kernel`](crate::Kernel) looks up again one by one.
         pub lookup_retries: u64,
         /// How often a thread waited for the lock of a stripe.
         pub lock_waits: u64,
@@ -137,7 +138,7 @@ mod on {
             self.0.inserts.add(1);
         }
 
-        /// So many of the fingerprints that were added came from another segment.
+        /// This many of the fingerprints that were added came from another segment.
         pub(crate) fn uninserted(&self, count: u64) {
             self.0.inserts.add(-(count as i64));
         }
@@ -175,7 +176,7 @@ mod on {
             let number = |tally: &Tally| tally.get() as u64;
             let inserts = self.0.inserts.sum() as u64;
             let mut per_insert = self.0.rare.relocating.each_ref().map(number);
-            // Beside writers the sum may lag.
+            // While writers run, the sum may lag.
             per_insert[0] = inserts.saturating_sub(per_insert[1..].iter().sum());
             Stats {
                 inserts,

@@ -1,8 +1,9 @@
 //! Stripes: locks that serialize the clearing of slots, each with a version that readers validate.
 //!
 //! The fingerprint alone selects the stripe, so both buckets of a pair lead to the same one. Only a
-//! holder of a [`StripeGuard`] or of [`AllStripes`] can bump a version or clear a slot: these
-//! operations take one of them. The types do not check that it is the guard of the right stripe.
+//! holder of a [`StripeGuard`] or of [`AllStripes`] can bump a version or, except by a sweep (see
+//! `clock.rs`), clear a slot: these operations require one of the two. The types do not check that
+//! it is the guard of the right stripe.
 //!
 //! A table has about one stripe for every 64 to 128 buckets, within limits, and more if the user
 //! expects many writers: see [`Stripes::count_for`]. The segments of a chain share their stripes:
@@ -33,8 +34,9 @@ const BUCKETS_PER_STRIPE: u64 = 128;
 /// Growth for which the stripes of a chain are dimensioned, as a multiple of the first segment's
 /// buckets: no stripe can be added later.
 const EXPECTED_GROWTH: u64 = 8;
-/// Fewest stripes for each writer that is expected, up to the largest number. A writer seldom waits
-/// then, or shares a cache line, because another one uses the same four stripes in one case of 16.
+/// Smallest number of stripes for each writer if several are expected, within `MAX_STRIPES`, and
+/// largest number for a single one. So a writer seldom waits, and seldom shares a cache line: in
+/// one case of 16 at most, some other writer uses one of the same four stripes.
 const STRIPES_PER_WRITER: u64 = 64;
 
 /// The stripes of a filter.
@@ -100,7 +102,7 @@ impl Stripes {
         count(MIN_CHAIN_STRIPES, EXPECTED_GROWTH * first_buckets, writers)
     }
 
-    /// Bytes of so many stripes.
+    /// Bytes of this many stripes.
     pub(crate) fn bytes_for(count: usize) -> usize {
         count * size_of::<Stripe>()
     }
@@ -169,8 +171,13 @@ impl Stripes {
 
 /// The number of stripes, at least `min`, for this number of buckets and of expected writers.
 fn count(min: u64, buckets: u64, writers: Option<NonZero<usize>>) -> usize {
-    let writers = writers.map_or(0, |writers| writers.get() as u64);
-    let wanted = (buckets / BUCKETS_PER_STRIPE).max(STRIPES_PER_WRITER.saturating_mul(writers));
+    let by_buckets = buckets / BUCKETS_PER_STRIPE;
+    let wanted = match writers.map_or(0, |writers| writers.get() as u64) {
+        0 => by_buckets,
+        // A lone writer waits for nobody, and readers seldom retry because of it.
+        1 => by_buckets.min(STRIPES_PER_WRITER),
+        several => by_buckets.max(STRIPES_PER_WRITER.saturating_mul(several)),
+    };
     wanted.clamp(min, MAX_STRIPES).next_power_of_two() as usize
 }
 

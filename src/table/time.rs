@@ -10,8 +10,8 @@ pub trait Clock: Debug + Send + Sync {
     /// Whether a slot can be swept while another thread holds its stripe.
     const SWEEPS: bool;
 
-    /// The current generation. A holder of a lock, which it acquired before, may decide by it what
-    /// has expired.
+    /// The current generation. A thread that acquired a lock before this call, and holds it, may
+    /// decide by the result what has expired.
     fn now(&self) -> u64;
 
     /// Marks the slots of a word that have expired.
@@ -35,7 +35,7 @@ pub trait Clock: Debug + Send + Sync {
     /// The window and the generation, if slots expire.
     fn read(&self) -> Option<(u32, u64)>;
 
-    /// Holds up sweeps, and the next tick, until the result is dropped.
+    /// Holds up sweeps until the result is dropped. The clock ticks at most once meanwhile.
     fn pause(&self) -> impl Sized + '_;
 
     /// Sets the generation, and counts the slots of these words, which are all there are.

@@ -17,8 +17,8 @@
 //! for. As an insert, it pays for one later removal or replacement.
 //!
 //! So `remove` and `replace` name the value, which must be that of the caller's own insert or of
-//! its latest replacement. A value that `get` returned does not do, because it can be that of an
-//! alias with the same pair. To remove this one would use up another item's payment. (Aliases with
+//! its latest replacement. A value that `get` returned is not enough, because it can be that of an
+//! alias with the same pair. Removing that one would use up another item's payment. (Aliases with
 //! equal values are interchangeable.)
 //!
 //! `replace` finds the old value by an Acquire and stores the new one by a Release. So whoever
@@ -38,11 +38,12 @@
 //!    correct: `values` lists the value of every item of the pair that is in the table throughout.
 //! 2. *A key that is not found.* During the lookup, an item's value may be replaced. Then the item
 //!    has neither the old nor the new value throughout. But its key is there throughout, so apply
-//!    the argument to keys. A replacement takes no key out of a word and adds none. A removal of a
-//!    replaced copy is paid for by the insert from which its replacements lead to it, because each
-//!    of these calls happened before the next one. (A clear that does not happen after the removal
-//!    happened before the last replacement, hence before the one that pays for it, and so on:
-//!    before the insert.) So neither `contains` nor `get` misses an item whose value is replaced.
+//!    the argument to keys. A replacement takes no key out of a word and adds none. The removal
+//!    of a replaced copy is paid for by the insert before its first replacement, because each of
+//!    these calls happened before the next one. (A clear that does not happen after the removal
+//!    happened before the last replacement, by the contract. So it happened before the call that
+//!    pays for that one, and so on, back to the insert.) So neither `contains` nor `get` misses an
+//!    item whose value is replaced.
 //! 3. *A value that is replaced meanwhile.* If the version was unchanged, the clearings with
 //!    numbers below e were seen, and none with a number above e. So the words hold what was in the
 //!    table before clearing number e or after it, apart from inserts that overlap the lookup.
@@ -65,18 +66,20 @@
 //!
 //! # Counts of keys
 //!
-//! `count`, `TooManyCopies`, limits on copies, and [`get_or_insert`](Table::get_or_insert) regard
+//! `count`, `TooManyCopies`, limits on copies, and [`get_or_insert`](Table::get_or_insert) concern
 //! the copies of a key, with any value. A replacement does not change their number, and the
 //! argument for limits holds for keys. `get_or_insert` decides under the lock, as `insert_unique`
 //! does. If it compared the values too, two calls with different values would both add the item.
 
-use super::{BothWords, Fastest, Nesting, Pair, StripeGuard, Table};
+use core::borrow::Borrow;
+
+use super::{BothWords, Fastest, KeyProbe, Nesting, Pair, StripeGuard, Table};
 use crate::bucket::{BucketLayout, Fingerprint};
 
 /// Largest number of slots of a pair, in layouts with values.
 const MAX_CANDIDATES: usize = 12;
 
-/// The values that were found for an item in one table, one for each slot.
+/// The values that were found for a key in one table, one for each slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Candidates {
     values: [u16; MAX_CANDIDATES],
@@ -114,24 +117,44 @@ impl<N: Nesting> Table<N> {
     #[inline]
     #[must_use]
     pub fn get<L: BucketLayout>(&self, pair: Pair) -> Option<u16> {
+        let Pair { fingerprint, buckets: [first, second] } = pair;
+        let value_bits = self.addressing.nesting().value_bits();
+        let probe = KeyProbe::new::<L>(value_bits);
+        let key = fingerprint.get() >> value_bits;
+        self.try_get(&probe, key, pair.buckets)
+            .unwrap_or_else(|()| self.get_again::<L>(fingerprint, first, second))
+    }
+
+    /// The first round of [`get`](Self::get), for a fingerprint without the bits of a value.
+    /// Fails if it missed while the version changed.
+    #[inline]
+    pub(crate) fn try_get(
+        &self,
+        probe: &KeyProbe,
+        key: u32,
+        buckets: [u32; 2],
+    ) -> Result<Option<u16>, ()> {
+        let nesting = self.addressing.nesting();
+        let longer = nesting.extra_bits() - nesting.value_bits();
+        // mutant: get-wrong-version
+        let stripe = self.stripes.borrow().of(Fingerprint::new(key >> longer));
         // mutant: get-late-version, get-version-relaxed, get-words-relaxed
-        let (words, unchanged) = self.read::<Fastest>(pair);
-        let value = self.value_in::<L>(pair, words);
+        let (words, unchanged) = self.read_in::<Fastest>(stripe, buckets);
+        let (found, value) = probe.first_value(words, key);
         // This branch is almost always taken, for hits and misses alike.
         // mutant: get-no-validation
-        if value.is_some() | unchanged {
-            return value;
+        if found | unchanged {
+            return Ok(found.then_some(value));
         }
-        let Pair { fingerprint, buckets: [first, second] } = pair;
-        self.get_again::<L>(fingerprint, first, second)
+        Err(())
     }
 
     /// The rest of `get`, after a round that missed while the version changed.
     ///
-    /// Each argument is passed in a register, as those of `full_probe`.
+    /// Each argument is passed in a register, as in `full_probe`.
     #[cold]
     #[inline(never)]
-    fn get_again<L: BucketLayout>(
+    pub(crate) fn get_again<L: BucketLayout>(
         &self,
         fingerprint: Fingerprint,
         first: u32,
@@ -140,19 +163,6 @@ impl<N: Nesting> Table<N> {
         self.counters.lookup_retried();
         let pair = Pair { fingerprint, buckets: [first, second] };
         self.candidates::<L>(pair).as_slice().first().copied()
-    }
-
-    /// Returns a value of the pair's fingerprint in these words.
-    #[inline]
-    pub(crate) fn value_in<L: BucketLayout>(
-        &self,
-        pair: Pair,
-        words: impl BothWords,
-    ) -> Option<u16> {
-        let nesting = self.addressing.nesting();
-        let (found, slot) = words.first_match::<L>(pair.fingerprint, nesting.value_bits());
-        let value = (slot & nesting.value_mask()) as u16;
-        found.then_some(value)
     }
 
     /// The value in the lowest slot that is marked.
@@ -169,7 +179,7 @@ impl<N: Nesting> Table<N> {
         loop {
             // mutant: values-late-version, values-version-relaxed, values-words-relaxed
             let (words, unchanged) = self.read::<[u64; 2]>(pair);
-            // Also if there are matches: another value may have gone from one word to the other.
+            // Even if there are matches: another value may have moved from one word to the other.
             // mutant: values-no-validation, values-unvalidated-match
             if unchanged {
                 return self.candidates_in::<L>(pair, words);

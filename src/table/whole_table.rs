@@ -33,7 +33,7 @@ impl<N: Alone> Table<N> {
         let stripes = self.stripes.lock_all()?;
         // mutant: copy-early-unlock
         self.copy_into(&stripes, &mut copy);
-        // After the words, and under the locks: see `table/expiry.rs`.
+        // After the words, and under the locks: see `table/clock.rs`.
         let now = self.clock.now();
         drop(stripes);
         Some((copy, now))
@@ -69,7 +69,7 @@ impl<N: Alone> Table<N> {
     #[must_use]
     pub fn clear<L: BucketLayout>(&self) -> u64 {
         // mutant: clear-no-locks, clear-one-lock-fewer, clear-any-order
-        let stripes = self.stripes.lock_all().expect("memory to hold the locks");
+        let stripes = self.stripes.lock_all().expect("the system refused the memory for the locks");
         // mutant: clear-no-bump, clear-late-bump, clear-bump-relaxed
         stripes.bump();
         // mutant: clear-early-unlock
@@ -128,9 +128,9 @@ impl<N: Nesting> Table<N> {
         count
     }
 
-    /// Copies words from an index on. The caller has exclusive access to the table.
+    /// The buckets, for a caller that knows that nobody changes them.
     #[cfg(feature = "std")]
-    pub(crate) fn copy_words_from(&self, from: usize, copy: &mut [u64]) {
-        load_all(&self.buckets.as_slice()[from..from + copy.len()], copy);
+    pub(crate) fn buckets(&self) -> &Buckets {
+        &self.buckets
     }
 }

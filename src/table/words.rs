@@ -30,12 +30,6 @@ pub(crate) trait BothWords: Copy {
         value_bits: u32,
     ) -> (bool, bool);
 
-    /// Returns whether a slot holds this fingerprint with any value, and what is in the lowest such
-    /// slot of the first word that has one. Its lowest bits are the slot, and the others may have
-    /// any value. The layout is a plain one.
-    fn first_match<L: BucketLayout>(self, fingerprint: Fingerprint, value_bits: u32)
-    -> (bool, u32);
-
     /// Returns the words.
     fn values(self) -> [u64; 2];
 
@@ -76,22 +70,6 @@ impl BothWords for [u64; 2] {
     ) -> (bool, bool) {
         let words = self.without(L::LANES.broadcast((1 << value_bits) - 1));
         L::quick_probe(words, L::pattern(fingerprint))
-    }
-
-    #[inline]
-    fn first_match<L: BucketLayout>(
-        self,
-        fingerprint: Fingerprint,
-        value_bits: u32,
-    ) -> (bool, u32) {
-        let pattern = L::LANES.broadcast(fingerprint.get());
-        let values = L::LANES.broadcast((1 << value_bits) - 1);
-        let [first, second] = self.map(|word| L::LANES.zeros_short((word ^ pattern) & !values));
-        // No branch between the words, as in `either_contains`.
-        let (matches, word) = if first == 0 { (second, self[1]) } else { (first, self[0]) };
-        // With a mark that is there if no other one is, since a shift must be less than 64.
-        let shift = L::LANES.lowest(matches | 1 << 63);
-        (matches != 0, (word >> shift) as u32)
     }
 
     #[inline]
@@ -136,9 +114,9 @@ mod sse2 {
         sync::{Word, vector::load_both},
     };
 
-    /// Compares words with a fingerprint, with any value. Returns a bit for each byte, of which
-    /// those of a slot that matches are set: all of them, or the one with its highest bit. If the
-    /// slots do not fill the words, bits above the lowest one may be wrong.
+    /// Compares words with a fingerprint, with any value. Returns a bit for each byte. For a slot
+    /// that matches, the bits of all its bytes are set, or only that of the byte which has its
+    /// highest bit. If the slots do not fill the words, set bits above the lowest may be wrong.
     #[inline]
     fn matches<L: BucketLayout>(words: __m128i, fingerprint: Fingerprint, value_bits: u32) -> u32 {
         let lane = fingerprint.get() >> L::BITS_BELOW;
@@ -151,8 +129,8 @@ mod sse2 {
                     let keys = _mm_srl_epi16(x, _mm_cvtsi32_si128(value_bits as i32));
                     _mm_movemask_epi8(_mm_cmpeq_epi16(keys, _mm_setzero_si128()))
                 }
-                // The short zero-lane test on both words. It subtracts beyond the values, so it
-                // borrows if all bits above a value are zero.
+                // The short zero-lane test on both words. It subtracts at the bit above each value,
+                // so a lane borrows if all its bits above the value are zero.
                 _ => {
                     let splat = |word: u64| _mm_set1_epi64x(word as i64);
                     let x = _mm_xor_si128(words, splat(L::LANES.broadcast(lane)));
@@ -189,27 +167,6 @@ mod sse2 {
         ) -> (bool, bool) {
             let found = matches::<L>(self, fingerprint, value_bits) != 0;
             (found, L::BITS_BELOW == 0 || !found)
-        }
-
-        #[inline]
-        fn first_match<L: BucketLayout>(
-            self,
-            fingerprint: Fingerprint,
-            value_bits: u32,
-        ) -> (bool, u32) {
-            let matches = matches::<L>(self, fingerprint, value_bits);
-            // A byte beyond the words stands for none.
-            let byte = (matches | 1 << 16).trailing_zeros() as usize;
-            // The slot goes through memory: a load from a computed address is one instruction.
-            let slot = if let (4, 16) = L::LANES.width() {
-                // SAFETY: every value of 128 bits is such an array.
-                let slots: [u16; 8] = unsafe { core::mem::transmute(self) };
-                slots[byte / 2 % 8].into()
-            } else {
-                let shift = const { L::LANES.shifts() }[byte % 8];
-                (self.values()[byte / 8 % 2] >> (shift % 64)) as u32
-            };
-            (matches != 0, slot)
         }
 
         #[inline]

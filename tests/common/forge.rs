@@ -85,6 +85,21 @@ pub fn blocks(bytes: &[u8]) -> Vec<(usize, usize)> {
     blocks
 }
 
+/// The places in a snapshot at which something begins or ends, and those beside them: of the
+/// header, of blocks, of checksums, of segments, and of what a loader stages.
+pub fn places(bytes: &[u8]) -> Vec<usize> {
+    let mut edges = vec![0, START, header_len(bytes), bytes.len()];
+    for (at, len) in blocks(bytes) {
+        edges.extend([at, at + len / 2 / 8 * 8, at + len, at + len + 8]);
+    }
+    let beside = |edge: usize| [edge.saturating_sub(3), edge, edge + 3];
+    let mut places: Vec<usize> = edges.into_iter().flat_map(beside).collect();
+    places.retain(|&place| place <= bytes.len());
+    places.sort_unstable();
+    places.dedup();
+    places
+}
+
 /// Makes all checksums of a snapshot right, as far as there are such bytes.
 pub fn amend(bytes: &mut [u8]) {
     amend_header(bytes);

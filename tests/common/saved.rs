@@ -3,7 +3,7 @@
 use std::{hash::BuildHasher, io::Read};
 
 use guira::{
-    Engine, Filter, FilterBuilder, Fixed, Growing, Layout, LoadError, Mappable, Mapped,
+    Engine, Filter, FilterBuilder, Fixed, Growing, Layout, LoadError, Loader, Mappable, Mapped,
     StableHashBuilder,
 };
 use rand::{Rng, RngExt, rngs::SmallRng};
@@ -77,7 +77,7 @@ pub fn small_fixed() -> Vec<(FilterBuilder<Fixed>, u64)> {
 }
 
 /// Builders of small growing filters, with a number of keys: several rates and factors, of one
-/// segment and of many, with limited copies and with a cap.
+/// segment and of many, and with limited copies.
 pub fn small_growing() -> Vec<(FilterBuilder<Growing>, u64)> {
     let mut all = Vec::new();
     for rate in [0.2, 0.01, 0.001, 0.000_1] {
@@ -88,7 +88,6 @@ pub fn small_growing() -> Vec<(FilterBuilder<Growing>, u64)> {
     }
     let builder = || Filter::<Growing>::builder().capacity(100).seed(2);
     all.push((builder().max_copies(3), 800));
-    all.push((builder().max_bytes(30_000), 5_000));
     all.push((builder().fastest().false_positive_rate(0.05), 500));
     all
 }
@@ -109,6 +108,13 @@ pub fn saved<E: Engine, S: BuildHasher>(filter: &mut Filter<E, S>, rng: &mut Sma
     let mut snapshot = filter.snapshot().expect("memory");
     assert_eq!(snapshot.len(), bytes.len() as u64);
     let mut buffer = vec![0; 2 * bytes.len()];
+    let mut dump = filter.dump();
+    assert_eq!(dump.len(), bytes.len() as u64);
+    let max_blocks = rng.random_range(1..4);
+    while !dump.prepare(filter, max_blocks).expect("memory") {
+        assert_eq!(dump.read_at(filter, 0, &mut buffer), 0, "not yet");
+    }
+    assert!(dump.prepare(filter, max_blocks).expect("memory"), "nothing is left to do");
     for _ in 0..20 {
         let offset = rng.random_range(0..bytes.len());
         let most = if rng.random() { buffer.len() } else { 40 };
@@ -116,9 +122,14 @@ pub fn saved<E: Engine, S: BuildHasher>(filter: &mut Filter<E, S>, rng: &mut Sma
         let expected = &bytes[offset..bytes.len().min(offset + len)];
         let read = snapshot.read_at(offset as u64, &mut buffer[..len]);
         assert!(buffer[..read] == *expected, "{len} bytes at {offset}");
+        let read = dump.read_at(filter, offset as u64, &mut buffer[..len]);
+        assert!(buffer[..read] == *expected, "{len} bytes of the dump at {offset}");
     }
+    assert_eq!(dump.read_at(filter, 0, &mut buffer), bytes.len());
+    assert!(buffer[..bytes.len()] == bytes, "dump");
     for offset in [snapshot.len(), snapshot.len() + 1, u64::MAX] {
         assert_eq!(snapshot.read_at(offset, &mut buffer), 0);
+        assert_eq!(dump.read_at(filter, offset, &mut buffer), 0);
     }
     let mut read = Vec::new();
     let first = snapshot.read(&mut buffer[..3]).expect("it never fails");
@@ -138,24 +149,60 @@ impl Read for Slow<'_> {
     }
 }
 
-/// Pushes bytes to a loader, in chunks of random sizes.
+/// Returns a loader for any snapshot.
+pub fn loader<E: Engine>() -> Loader<E, StableHashBuilder> {
+    Filter::<E, _>::loader_with(usize::MAX, StableHashBuilder::with_seed)
+}
+
+/// Returns what a loader writes of the bytes that it received.
+///
+/// # Panics
+/// If it writes another number of bytes than it tells.
+pub fn received<E: Engine, S: BuildHasher>(loader: &Loader<E, S>) -> Vec<u8> {
+    let mut received = Vec::new();
+    loader.write_received(&mut received).expect("memory");
+    assert_eq!(loader.received(), received.len() as u64);
+    received
+}
+
+/// Pushes bytes to a loader, in chunks of random sizes. A chunk that is refused leaves no trace.
 pub fn pushed<E: Engine>(
-    mut bytes: &[u8],
+    bytes: &[u8],
     limit: usize,
     rng: &mut SmallRng,
 ) -> Result<Stable<E>, LoadError> {
     let mut loader = Filter::<E, _>::loader_with(limit, StableHashBuilder::with_seed);
+    let mut pushed = 0;
     let most = if rng.random() { 20 } else { 2 * bytes.len() };
-    while !bytes.is_empty() {
-        let (chunk, rest) = bytes.split_at(rng.random_range(0..=most.min(bytes.len())));
-        bytes = rest;
+    while pushed < bytes.len() {
+        let chunk = rng.random_range(0..=most.min(bytes.len() - pushed));
+        let chunk = &bytes[pushed..pushed + chunk];
         if let Err(error) = loader.push(chunk) {
-            assert!(matches!(loader.push(rest), Err(LoadError::Failed)), "after an error");
-            assert!(matches!(loader.finish(), Err(LoadError::Failed)), "after an error");
+            assert!(received(&loader) == bytes[..pushed], "the chunk was refused");
+            let again = loader.push(chunk).expect_err("the same chunk");
+            assert_eq!(again.to_string(), error.to_string());
             return Err(error);
         }
+        pushed += chunk.len();
     }
     loader.finish()
+}
+
+/// Pushes bytes to a loader up to a random place, and the rest to another loader, which first gets
+/// what the first one had received.
+fn handed_over<E: Engine>(bytes: &[u8], rng: &mut SmallRng) -> Result<Stable<E>, LoadError> {
+    let mut loaders = [false, true].map(|at_once| {
+        let loader = Filter::<E, _>::loader_with(bytes.len(), StableHashBuilder::with_seed);
+        if at_once == rng.random::<bool>() { loader.allocate_at_once() } else { loader }
+    });
+    let (first, rest) = bytes.split_at(rng.random_range(0..=bytes.len()));
+    loaders[0].push(first)?;
+    let received = received(&loaders[0]);
+    assert!(received == first, "{} bytes that were received are written", first.len());
+    let [_, mut second] = loaders;
+    second.push(&received).expect("what the first one received");
+    second.push(rest)?;
+    second.finish()
 }
 
 /// Loads a filter from bytes in every way. The results differ at most in the kind of error.
@@ -169,7 +216,9 @@ pub fn loaded<E: Engine>(bytes: &[u8], rng: &mut SmallRng) -> Result<Stable<E>, 
     let pushed = pushed::<E>(bytes, bytes.len(), rng);
     // Only a reader may go on after a snapshot.
     let read = read.ok().filter(|_| reader.0.is_empty());
-    let others = [read, pushed.ok()].map(|filter| filter.map(|filter| filter.to_bytes()));
+    let handed_over = handed_over::<E>(bytes, rng);
+    let others =
+        [read, pushed.ok(), handed_over.ok()].map(|filter| filter.map(|filter| filter.to_bytes()));
     assert!(others.iter().all(|other| *other == filter.as_ref().ok().map(Filter::to_bytes)));
     filter
 }
@@ -184,7 +233,7 @@ pub fn corrupt(bytes: &mut Vec<u8>, rng: &mut SmallRng) {
         1 => rng.fill_bytes(&mut bytes[at..until]),
         2 => bytes.truncate(at),
         3 => drop(bytes.drain(at..until)),
-        4 => bytes.copy_within(at..until, rng.random_range(0..length - (until - at))),
+        4 => bytes.copy_within(at..until, rng.random_range(0..=length - (until - at))),
         5 => bytes[at..until].fill(if rng.random() { 0 } else { 0xff }),
         _ => {
             let repeated = bytes[at..until].to_vec();

@@ -4,6 +4,7 @@
 mod aging;
 #[path = "../common/mod.rs"]
 mod common;
+mod multiset;
 mod oracle;
 mod settings;
 #[cfg(feature = "std")]

@@ -6,46 +6,15 @@ use rand::{RngExt, rngs::SmallRng, seq::IndexedRandom};
 use super::{
     WINDOWS, builder,
     common::{rng, scaled},
-    keys, layouts, occupied,
+    keys, layouts,
+    multiset::Multiset,
+    occupied,
 };
-
-/// What a filter should hold.
-#[derive(Clone, Debug)]
-struct Model {
-    window: u64,
-    now: u64,
-    /// The keys that have not expired, with their generations.
-    items: Vec<(u64, u64)>,
-}
-
-impl Model {
-    /// The generations of a key, from the oldest on.
-    fn generations(&self, key: u64) -> Vec<u64> {
-        let mut generations: Vec<u64> =
-            self.items.iter().filter(|item| item.0 == key).map(|item| item.1).collect();
-        generations.sort_unstable();
-        generations
-    }
-
-    fn contains(&self, key: u64) -> bool {
-        self.items.iter().any(|item| item.0 == key)
-    }
-
-    fn remove(&mut self, item: (u64, u64)) -> bool {
-        let place = self.items.iter().position(|&other| other == item);
-        place.map(|place| self.items.swap_remove(place)).is_some()
-    }
-
-    fn advance(&mut self) {
-        self.now += 1;
-        self.items.retain(|item| self.now - item.1 <= self.window);
-    }
-}
 
 /// A filter, what it should hold, and how often an insert was refused.
 struct Pair {
     filter: ExpiringFilter,
-    model: Model,
+    model: Multiset,
     refused: usize,
 }
 
@@ -78,12 +47,16 @@ impl Pair {
                 }
                 Err(error) => assert!(!model.contains(key) && error == InsertError::Full),
             },
-            50..60 => {
-                assert_eq!(filter.refresh(&key), model.contains(key));
-                if let Some(&oldest) = model.generations(key).first() {
-                    assert!(model.remove((key, oldest)));
-                    model.items.push((key, model.now));
+            50..55 => assert_eq!(filter.refresh(&key), model.refresh(key)),
+            55..60 => {
+                // Some of them twice.
+                let count = rng.random_range(0..20);
+                let some: Vec<u64> = (0..count).filter_map(|_| keys.choose(rng).copied()).collect();
+                let mask = filter.refresh_mask(&some);
+                for (place, &key) in some.iter().enumerate() {
+                    assert_eq!(mask >> place & 1 == 1, model.refresh(key));
                 }
+                assert_eq!(mask >> some.len(), 0);
             }
             60..75 => {
                 assert_eq!(filter.remove(&key, generation), model.remove((key, generation)));
@@ -154,7 +127,7 @@ fn random_operations_have_the_outcomes_of_a_multiset_of_generations() {
                 let keys = keys(builder.clone(), capacity.min(40));
                 let filter = builder.build().expect("a small filter");
                 let window = window.into();
-                let model = Model { window, now: filter.generation(), items: Vec::new() };
+                let model = Multiset { window, now: filter.generation(), items: Vec::new() };
                 let mut pair = Pair { filter, model, refused: 0 };
                 let mut rng = rng(window);
                 for step in 0..scaled(400, 10_000) {

@@ -5,6 +5,17 @@ use rand::{RngExt, rngs::SmallRng};
 
 use super::{Action, Answer, CLASSES, Class, Kind, Target, target::Placement};
 
+/// The kinds of threads that use a map.
+pub const KINDS: [Kind; 4] = [
+    [20, 10, 0, 0, 0, 30, 25, 15, 0],
+    [5, 5, 25, 10, 30, 5, 0, 0, 20],
+    [0, 0, 30, 0, 30, 0, 0, 0, 40],
+    [5, 10, 20, 15, 10, 10, 5, 5, 20],
+];
+
+/// For each class the number of its key, of which a value makes the class.
+pub const KEYS: [[usize; CLASSES]; 3] = [[0, 0, 0, 1, 1], [0, 1, 0, 1, 2], [0, 1, 1, 2, 2]];
+
 /// A table with values.
 pub struct OneMap(Table<Valued>);
 
@@ -48,9 +59,7 @@ fn call<L: BucketLayout>(
         }
         Action::ContainsValue => Answer::Holds(class, table.contains_value::<L>(pair)),
         Action::Replace(from) => {
-            let aliases = world.classes[class].aliases;
-            let new = (from..from + CLASSES).map(|new| new % CLASSES).find(|&new| aliases[new]);
-            let new = new.expect("a class is an alias of itself");
+            let new = world.classes[class].same_from(from);
             Answer::Replace(new, table.replace::<L>(pair, new as u16))
         }
     }
@@ -97,7 +106,7 @@ impl MapWorld {
             let most = Some(if here == there { slots_per_bucket } else { 2 * slots_per_bucket });
             let aliases = std::array::from_fn(|other| keys[other] == keys[index]);
             let beside = [beside(here), beside(there)];
-            Class { index, most, slots_per_bucket, beside, aliases, has_values: true }
+            Class { index, most, slots_per_bucket, beside, aliases, same: aliases }
         };
         let classes = std::array::from_fn(class);
         let (call, copies) = (call::<L>, copies::<L>);
@@ -122,15 +131,10 @@ impl Target for OneMap {
 
     const GROWS: bool = false;
     const HAS_VALUES: bool = true;
-    const KINDS: [Kind; 4] = [
-        [20, 10, 0, 0, 0, 30, 25, 15, 0],
-        [5, 5, 25, 10, 30, 5, 0, 0, 20],
-        [0, 0, 30, 0, 30, 0, 0, 0, 40],
-        [5, 10, 20, 15, 10, 10, 5, 5, 20],
-    ];
+    const KINDS: [Kind; 4] = KINDS;
 
     fn world(rng: &mut SmallRng) -> MapWorld {
-        let keys = [[0, 0, 0, 1, 1], [0, 1, 0, 1, 2], [0, 1, 1, 2, 2]][rng.random_range(0..3)];
+        let keys = KEYS[rng.random_range(0..KEYS.len())];
         match rng.random_range(0..4) {
             0 => MapWorld::of::<Plain<4, 16>>(rng, 8, 2, keys),
             1 => MapWorld::of::<Plain<2, 8>>(rng, 3, 3, keys),

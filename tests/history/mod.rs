@@ -11,6 +11,7 @@
     reason = "some of it serves only real threads, or only shuttle"
 )]
 
+mod chain;
 mod map;
 #[cfg(shuttle)]
 pub mod modelled;
@@ -23,6 +24,7 @@ mod target;
 
 use std::fmt::Write;
 
+pub use chain::ChainWorld;
 pub use map::{MapWorld, OneMap};
 pub use program::{Kind, Program, Step, programs, variable};
 pub use run::Run;
@@ -50,27 +52,28 @@ pub struct Class {
     /// For each of its buckets, in the last segment that can be appended: the classes that may be
     /// there.
     pub beside: [[bool; CLASSES]; 2],
-    /// The classes whose copies may be taken for copies of this one: itself, and in a filter that
-    /// grows those that are aliases of it in the first segment. In a map, those with other values.
+    /// The classes whose copies may be taken for copies of this one: `same`, and in a filter that
+    /// grows those that are aliases of it in the first segment.
     pub aliases: [bool; CLASSES],
-    /// Whether lookups and counts of this class always regard those copies too, as in a map.
-    pub has_values: bool,
+    /// The classes whose copies lookups and counts of this one always regard: itself, and in a map
+    /// those of the same key with other values.
+    pub same: [bool; CLASSES],
 }
 
 impl Class {
-    /// The copies that may be taken for copies of this class.
-    pub fn copies_of_aliases(&self, counts: Counts) -> u8 {
-        self.aliases
-            .iter()
-            .zip(counts)
-            .map(|(&is_alias, count)| if is_alias { count } else { 0 })
-            .sum()
+    /// The fewest and the most copies that a lookup or a count of this class finds.
+    pub fn copies_found(&self, counts: Counts) -> (u8, u8) {
+        let sum = |classes: [bool; CLASSES]| {
+            let copies = |(is_one, count)| if is_one { count } else { 0 };
+            classes.into_iter().zip(counts).map(copies).sum()
+        };
+        (sum(self.same), sum(self.aliases))
     }
 
-    /// The fewest and the most copies that a lookup or a count of this class finds.
-    fn copies_found(&self, counts: Counts) -> (u8, u8) {
-        let most = self.copies_of_aliases(counts);
-        (if self.has_values { most } else { counts[self.index] }, most)
+    /// The first class of the same key from this one on.
+    pub fn same_from(&self, from: usize) -> usize {
+        let mut classes = (from..from + CLASSES).map(|class| class % CLASSES);
+        classes.find(|&class| self.same[class]).expect("a class has its own key")
     }
 
     /// Whether one of the two buckets can be full, by the number of copies that may be there.
@@ -218,8 +221,9 @@ fn steps(event: &Event) -> Vec<Answer> {
         // There was no copy, whatever its value, at one moment.
         return vec![Answer::Get(None)];
     }
-    let aliases = (0..CLASSES).filter(|&class| found[class] || event.class.aliases[class]);
-    aliases.map(|class| Answer::Holds(class, found[class])).collect()
+    // A value of an alias may be among them.
+    let told = (0..CLASSES).filter(|&class| found[class] || event.class.same[class]);
+    told.map(|class| Answer::Holds(class, found[class])).collect()
 }
 
 /// Whether the calls, made on a filter with this filling, can be put into an order that explains

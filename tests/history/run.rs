@@ -83,7 +83,7 @@ impl<'a, T: Target> Run<'a, T> {
         let left = left(filled, events);
         for (index, [here, there]) in placement.into_iter().enumerate() {
             let class = T::class(&self.program.world, index);
-            let most = if class.has_values { left[index] } else { class.copies_of_aliases(left) };
+            let most = if T::HAS_VALUES { left[index] } else { class.copies_found(left).1 };
             if !(left[index]..=most).contains(&((here + there) as u8)) {
                 fail("the filter does not hold what is left");
             }

@@ -1,13 +1,8 @@
-//! What the programs run on: a single table, or a chain that grows.
+//! What the programs run on, and a single table as the first of these.
 
 use std::fmt::Debug;
 
-use guira::{
-    Layout,
-    raw::{
-        Addressing, BucketLayout, Chain, Fingerprint, Nested, Pair, Plain, Plan, SemiSorted, Table,
-    },
-};
+use guira::raw::{Addressing, BucketLayout, Fingerprint, Pair, Plain, SemiSorted, Table};
 use rand::{RngExt, rngs::SmallRng};
 
 use super::{Action, Answer, CLASSES, Class, Kind};
@@ -104,7 +99,7 @@ impl TableWorld {
             let most = Some(if here == there { slots_per_bucket } else { 2 * slots_per_bucket });
             let aliases = std::array::from_fn(|other| other == index);
             let beside = [beside(here), beside(there)];
-            Class { index, most, slots_per_bucket, beside, aliases, has_values: false }
+            Class { index, most, slots_per_bucket, beside, aliases, same: aliases }
         };
         let classes = std::array::from_fn(class);
         let pairs = std::array::from_fn(|index| pairs[index]);
@@ -157,105 +152,5 @@ impl Target for OneTable {
 
     fn segments(&self) -> usize {
         1
-    }
-}
-
-/// The segments of a chain.
-const SEGMENTS: u32 = 3;
-/// The low bits of a hash of which the first segment keeps nothing: the next bit above them is the
-/// last one of its fingerprint.
-const BELOW_FIRST: u32 = 32 - 13;
-
-/// A layout and a number of buckets of the first segment, and two items of each class, which are
-/// aliases in all segments and start from different buckets.
-#[derive(Clone, Debug)]
-pub struct ChainWorld {
-    layout: Layout,
-    first_buckets: u64,
-    items: [[u64; 2]; CLASSES],
-}
-
-impl ChainWorld {
-    /// The addressing of a segment.
-    fn addressing(first_buckets: u64, level: u32) -> Addressing<Nested> {
-        Addressing::nested(first_buckets, Nested::new(level, (16, 1 << 13), level))
-    }
-}
-
-impl Target for Chain {
-    type World = ChainWorld;
-
-    const GROWS: bool = true;
-
-    fn world(rng: &mut SmallRng) -> ChainWorld {
-        let layout = [Layout::Plain4x16, Layout::SemiSorted3x22][rng.random_range(0..2)];
-        let first_buckets = rng.random_range(1..=2);
-        // The fingerprint comes from the low half. Its highest bits differ.
-        let mut first: [u64; CLASSES] = std::array::from_fn(|item| {
-            let (high, low) = (rng.random::<u32>(), rng.random::<u32>() >> 3);
-            u64::from(high) << 32 | (item as u64) << 29 | u64::from(low)
-        });
-        // Often some are aliases in the first segment, or in the first two, and not in the last.
-        for (item, of, segments) in [(1, 0, 1), (3, 2, 2), (4, 2, 1)] {
-            if rng.random_bool(0.5) {
-                first[item] = first[of] ^ 1 << (BELOW_FIRST - segments);
-            }
-        }
-        let last = ChainWorld::addressing(first_buckets, SEGMENTS - 1);
-        let items = first.map(|item| {
-            let [_, alternate] = last.pair(item).buckets;
-            // The lowest high half from which this bucket follows.
-            let high = (u64::from(alternate) << 32).div_ceil(last.buckets());
-            let alias = high << 32 | item & u64::from(u32::MAX);
-            assert_eq!(last.pair(alias).buckets[0], alternate);
-            [item, alias]
-        });
-        ChainWorld { layout, first_buckets, items }
-    }
-
-    fn slots(world: &ChainWorld) -> u32 {
-        world.first_buckets as u32 * world.layout.slots_per_bucket()
-    }
-
-    fn class(world: &ChainWorld, index: usize) -> Class {
-        let first = ChainWorld::addressing(world.first_buckets, 0);
-        let kept = |class: usize| {
-            let pair = first.pair(world.items[class][0]);
-            let [one, other] = pair.buckets;
-            (pair.fingerprint, one.min(other), one.max(other))
-        };
-        let aliases = std::array::from_fn(|other| kept(other) == kept(index));
-        let last = ChainWorld::addressing(world.first_buckets, SEGMENTS - 1);
-        let buckets = |class: usize| last.pair(world.items[class][0]).buckets;
-        let beside = buckets(index)
-            .map(|bucket| std::array::from_fn(|other| buckets(other).contains(&bucket)));
-        let slots_per_bucket = world.layout.slots_per_bucket() as u8;
-        Class { index, most: None, slots_per_bucket, beside, aliases, has_values: false }
-    }
-
-    fn new(world: &ChainWorld) -> Self {
-        let segment = |level| ChainWorld::addressing(world.first_buckets, level);
-        let plan: Vec<_> = (0..SEGMENTS).map(|level| (world.layout, segment(level))).collect();
-        Chain::new(Plan::new(&plan), false).expect("a tiny table")
-    }
-
-    fn call(&self, world: &ChainWorld, class: usize, way: usize, action: Action) -> Answer {
-        let item = world.items[class][way];
-        match action {
-            Action::Contains => Answer::Contains(self.contains(item)),
-            Action::Count => Answer::Count(self.count(item)),
-            Action::Insert => Answer::Insert(self.insert(item)),
-            Action::InsertUnique => Answer::InsertUnique(self.insert_unique(item)),
-            Action::Remove => Answer::Remove(self.remove(item)),
-            _ => unreachable!("only in maps"),
-        }
-    }
-
-    fn placement(&self, world: &ChainWorld) -> Placement {
-        world.items.map(|[item, _]| [self.count(item), 0])
-    }
-
-    fn segments(&self) -> usize {
-        self.layouts().len()
     }
 }

@@ -35,6 +35,10 @@ const FLAGS: [&str; 12] = [
 /// than one second.
 const TIMEOUT: u64 = 20;
 
+/// The longest inputs, in bytes: a few dozen operations. They have this length from the beginning,
+/// since libFuzzer would take minutes to get there.
+const MAX_LENGTH: u64 = 300;
+
 /// Options of the command.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct Options {
@@ -118,6 +122,8 @@ fn fuzz(folder: &Path, host: &str, target: &str, seconds: u64) -> Result<bool> {
     let status = Command::new(&binary)
         .arg(format!("-max_total_time={seconds}"))
         .arg(format!("-timeout={TIMEOUT}"))
+        .arg(format!("-max_len={MAX_LENGTH}"))
+        .arg("-len_control=0")
         .arg(format!("-artifact_prefix={}/", artifacts.display()))
         .arg("-print_final_stats=1")
         .arg(&corpus)

@@ -167,7 +167,7 @@ fn add_bars(rounds: &Rounds, results: &mut Results) {
         "remove, single",
         3.2,
         rounds.times("remove, single"),
-        &format!("{by_r:.2} R, one locked instruction on a random line"),
+        &format!("{by_r:.2} R; R is one locked instruction on a random line"),
     );
     for (slots, row) in [
         (4, "insert 95–100 %, batch"),

@@ -47,7 +47,7 @@ pub struct Beside {
 }
 
 /// Runs one pinned reader of keys that are always present, beside writers on the next cores. The
-/// writers change `written`: the same filter or, to measure the machine's share, another one.
+/// writers change `written`: the same filter or, to measure what the machine alone costs, another one.
 pub fn beside(
     (filter, population): (&dyn Shared, &Population),
     (written, changing): (&dyn Shared, &Population),

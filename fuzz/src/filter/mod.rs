@@ -7,8 +7,9 @@ mod input;
 
 use guira::{Fixed, Growing, InsertBatchError, InsertError, Membership};
 
+use crate::items::{Batch, HASHES, Tested};
 pub use input::Input;
-use input::{Action, Batch, HASHES, Operation, Tested, build};
+use input::{Action, Operation, build};
 
 /// Largest number of hashes in a mask.
 const MAX_MASK: usize = 64;
@@ -33,9 +34,9 @@ macro_rules! call {
 /// If the filter and the multiset disagree.
 pub fn run(input: &Input) {
     if input.grows {
-        Checker::<Growing>::new(input).run(&input.operations);
+        Checker::<Growing>::new(input).run(&input.operations.0);
     } else {
-        Checker::<Fixed>::new(input).run(&input.operations);
+        Checker::<Fixed>::new(input).run(&input.operations.0);
     }
 }
 

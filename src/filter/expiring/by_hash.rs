@@ -100,6 +100,13 @@ impl ByHash<'_, Expiring> {
     pub fn contains_mask(self, hashes: &[u64]) -> u64 {
         self.contains_burst(hashes)
     }
+
+    /// [`ExpiringFilter::refresh_mask`](crate::ExpiringFilter#method.refresh_mask) by hash.
+    #[must_use]
+    #[track_caller]
+    pub fn refresh_mask(self, hashes: &[u64]) -> u64 {
+        self.refresh_burst(hashes)
+    }
 }
 
 /// The operations on many items, whose hashes are a `Batch`.
@@ -169,12 +176,23 @@ impl ByHash<'_, Expiring> {
         mask
     }
 
+    #[track_caller]
+    pub(super) fn refresh_burst(self, batch: impl Batch) -> u64 {
+        let (mut mask, len, engine) = (0, batch.at_most(), self.expiring());
+        check_burst(len);
+        let each =
+            |hashes: &mut Hashes<'_>, answers: Answers<'_>| engine.refresh_each(hashes, answers);
+        let one = |mixed| engine.refresh(mixed).then_some(0);
+        self.look_up(len, batch, Answers::Mask(&mut mask), each, one);
+        mask
+    }
+
     /// Writes which items were found, and returns their number.
     fn contains_each(self, len: usize, batch: impl Batch, answers: Answers<'_>) -> usize {
         let engine = self.expiring();
         let each =
             |hashes: &mut Hashes<'_>, answers: Answers<'_>| engine.contains_each(hashes, answers);
-        self.look_up(len, batch, answers, each, |mixed| engine.contains(mixed))
+        self.look_up(len, batch, answers, each, |mixed| engine.contains(mixed).then_some(0))
     }
 
     fn expiring(&self) -> &Expiring {

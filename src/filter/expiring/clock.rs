@@ -30,13 +30,13 @@ impl<S> Filter<Expiring, S> {
         self.core.engine.advance()
     }
 
-    /// Frees what has expired in the next buckets, at most this many, of those that were not swept
-    /// in this generation. Returns the number of buckets that are left.
+    /// Frees what has expired in the next buckets that were not swept in this generation, at most
+    /// `buckets` of them. Returns the number of buckets that are left.
     ///
     /// Never necessary: [`advance`](Self::advance) sweeps what is left, and an insert whose two
-    /// buckets are full sweeps these. It spreads the work of an `advance` over the generation, and
-    /// makes room earlier. For 1,024 buckets at a time, it holds a lock for which only other
-    /// sweeps, copies of the filter, and `advance` wait.
+    /// buckets are full sweeps the one that it adds to. A sweep spreads the work of an `advance`
+    /// over the generation, and makes room earlier. For 1,024 buckets at a time, it holds a lock
+    /// for which only other sweeps, copies of the filter, and `advance` wait.
     ///
     /// ```
     /// let seen = guira::ExpiringFilter::with_capacity(10_000);
@@ -63,8 +63,8 @@ impl<S> Filter<Expiring, S> {
         self.core.engine.generation()
     }
 
-    /// Returns the window: how many further generations an item is found after that in which it was
-    /// inserted.
+    /// Returns the window: the number of generations in which an item is found after that of its
+    /// insert.
     ///
     /// ```
     /// assert_eq!(guira::ExpiringFilter::with_capacity(1_000).window(), 13);
@@ -75,14 +75,14 @@ impl<S> Filter<Expiring, S> {
     }
 
     /// Returns a ticker, which advances this filter by the caller's clock so that items live for a
-    /// time. See [`Ticker`] for how exactly.
+    /// time. See [`Ticker`] for how long exactly.
     ///
     /// ```
     /// use std::time::{Duration, Instant};
     ///
     /// let seen = guira::ExpiringFilter::with_capacity(1_000);
     /// let (mut ticker, start) = (seen.ticker(Duration::from_secs(60)), Instant::now());
-    /// // In a loop, at least some times per interval:
+    /// // In a loop, several times per interval:
     /// ticker.tick(&seen, || start.elapsed());
     /// ```
     #[must_use]
@@ -96,8 +96,8 @@ impl<S> FilterBuilder<Expiring, S> {
     /// generation of its insert and in this many further ones.
     ///
     /// Each slot stores the generation of its item in a stamp: 2 bits for a window of 1, 3 bits up
-    /// to 5, 4 up to 13, 5 up to 29, 6 up to 61, 7 up to 125, and 8 up to 253. The others are the
-    /// fingerprint, and each bit of the stamp doubles the rate of false positives. A longer window
+    /// to 5, 4 up to 13, 5 up to 29, 6 up to 61, 7 up to 125, and 8 up to 253. The other bits are
+    /// the fingerprint, so each bit of the stamp doubles the false-positive rate. A longer window
     /// measures time more finely: an item lives between w and w + 1 generations. (With a
     /// [`layout`](Self::layout), its values must have as many bits as the stamps.)
     ///

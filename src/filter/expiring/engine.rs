@@ -10,7 +10,7 @@ use crate::{
     table::{Aged, Answers, Hashes, PendingInserts},
 };
 
-/// The window for which the user set no other one: the longest with stamps of 4 bits.
+/// The default window: the longest with stamps of 4 bits.
 const DEFAULT_WINDOW: u32 = 13;
 
 impl Content for Aged {
@@ -146,6 +146,19 @@ impl Expiring {
         with_valued_layout!(self.layout, L => {
             self.table.visible_each::<L>(self.kernel, hashes, &mut answers)
         })
+    }
+
+    /// Refreshes items. Writes which were found, and returns their number.
+    pub(super) fn refresh_each(&self, hashes: &mut Hashes<'_>, mut answers: Answers<'_>) -> usize {
+        let mut count = 0;
+        with_valued_layout!(self.layout, L => {
+            self.table.for_each_pair::<L>(hashes, |position, pair| {
+                let found = self.table.refresh::<L>(pair);
+                answers.set(position, found.then_some(0));
+                count += usize::from(found);
+            });
+        });
+        count
     }
 
     pub(super) fn advance(&self) -> u64 {

@@ -14,10 +14,10 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     /// [`remove`](Self::remove) takes. Duplicates count.
     ///
     /// Acquires no lock if one of the item's two buckets has an empty slot. Otherwise, frees what
-    /// has expired in the two buckets, under the lock of the item's stripe. If nothing has, it
-    /// relocates other items, which concurrent lookups do not notice.
+    /// has expired in one of the two, under the lock of the item's stripe. If nothing has in
+    /// either, it relocates other items, which concurrent lookups do not notice.
     ///
-    /// To insert an item again does not replace its former copies, which take room until they
+    /// Inserting an item again does not replace its former copies, which take room until they
     /// expire: use [`refresh`](Self::refresh) or [`insert_unique`](Self::insert_unique) for items
     /// that come often.
     ///
@@ -46,8 +46,8 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     ///
     /// The item is as old as if it had been inserted earlier, so the generation that is returned is
     /// a past one: `generation() - (window() - generations)`. The [promise](crate::ExpiringFilter)
-    /// of the type holds with `generations` in place of the window. With as many generations as the
-    /// window, this is [`insert`](Self::insert), which has the costs.
+    /// of the type holds with `generations` in place of the window. The costs are those of
+    /// [`insert`](Self::insert), which does the same for the whole window.
     ///
     /// # Errors
     /// As [`insert`](Self::insert), and [`InsertError::InvalidLife`] for any other number of
@@ -102,14 +102,14 @@ impl<S: BuildHasher> Filter<Expiring, S> {
         self.by_hash().insert_unique(self.hasher.hash_one(item))
     }
 
-    /// Inserts an item, also if the filter is full: then it replaces the oldest item in the two
+    /// Inserts an item even if the filter is full: then it replaces the oldest item in the two
     /// buckets. Returns whether an item was replaced that had not expired.
     ///
     /// Use it where it is better to forget an old item early than to refuse a new one. **The
     /// promise that an item is found for a window no longer holds in a filter on which this is
     /// called, and nobody may [`remove`](Self::remove) anything from it**: the item may be gone,
-    /// and an alias of it would lose its copy. It inserts an item that is present, too. So if
-    /// several threads call it after [`insert_unique`](Self::insert_unique) was refused, each of
+    /// and an alias of it would lose its copy. It also inserts an item that is already present. So
+    /// if several threads call it after [`insert_unique`](Self::insert_unique) was refused, each of
     /// them inserts the item.
     ///
     /// First tries to insert the item as [`insert`](Self::insert) does, with its search for room:
@@ -132,8 +132,8 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     ///
     /// Acquires no lock and writes nothing. Reads three cache lines, as lookups in a
     /// [`CuckooFilter`](crate::CuckooFilter) do, and the clock. Retries if it found no match, and
-    /// another thread cleared a slot of the same stripe or began a generation meanwhile. A `true`
-    /// happens after the insert that it found.
+    /// another thread cleared a slot of the same stripe or began a generation meanwhile. A call
+    /// that returns `true` happens after the insert that it found.
     ///
     /// ```
     /// let seen = guira::ExpiringFilter::with_capacity(1_000);
@@ -151,14 +151,14 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     /// Makes an item as young as if it were inserted now, if it is found. Returns whether it was
     /// found.
     ///
-    /// The item is found for a whole window from now on, also if it was inserted for a shorter
-    /// life. Of several copies (its own, or those of its aliases), the oldest is refreshed: a
-    /// younger one may be that of an alias, which the older one would not replace for long enough.
-    /// **Nobody may [`remove`](Self::remove) an item that is refreshed: it is left to expire.**
-    /// `true` can be due to an alias.
+    /// The item is found for a whole window from now on, even if it was inserted for a shorter
+    /// life. Of several copies (its own, or those of its aliases), the oldest is refreshed.
+    /// Refreshing a younger one could take the copy of an alias, and the older copy that is left
+    /// would not last long enough for that alias. **Nobody may [`remove`](Self::remove) an item
+    /// that is refreshed: it is left to expire.** `true` can be due to an alias.
     ///
-    /// Acquires the lock of the item's stripe. Reads two cache lines, and writes one and the stripe
-    /// unless the copy is of this generation. Beside it, lookups find the item.
+    /// Acquires the lock of the item's stripe. Reads two cache lines. Writes the stripe, and one of
+    /// the lines unless the copy is of this generation. Lookups find the item meanwhile.
     ///
     /// To insert an item that is absent and refresh one that is present:
     ///
@@ -177,13 +177,13 @@ impl<S: BuildHasher> Filter<Expiring, S> {
         self.by_hash().refresh(self.hasher.hash_one(item))
     }
 
-    /// Removes one copy of an item, which was inserted in this generation, before it expires.
-    /// Returns whether there was one.
+    /// Removes one copy of an item that was inserted in `generation`, before it expires. Returns
+    /// whether there was one.
     ///
     /// **Remove only what you inserted, with the generation that the insert returned, once, and
     /// after it returned.** Any other removal can take the copy of another item: see the
-    /// [contract](crate::ExpiringFilter#the-contract-of-removal). `false` if the item has expired,
-    /// and nothing is removed then.
+    /// [contract](crate::ExpiringFilter#the-contract-of-removal). Returns `false`, and removes
+    /// nothing, if the item has expired.
     ///
     /// If removals of one copy overlap, exactly one of them returns `true`. Acquires the lock of
     /// the item's stripe. Reads two cache lines, and writes one and the stripe.
@@ -205,8 +205,8 @@ impl<S: BuildHasher> Filter<Expiring, S> {
 
     /// Counts the copies of an item that have not expired, including copies of its aliases.
     ///
-    /// The count is exact at one moment during the call, also beside relocations. Acquires the lock
-    /// of the item's stripe.
+    /// The count is exact at one moment during the call, even if items are relocated meanwhile.
+    /// Acquires the lock of the item's stripe.
     ///
     /// ```
     /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(1).build()?;
@@ -226,8 +226,8 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     /// Inserts many items, for the whole window. Returns their generation, which is that in which
     /// the call began. Duplicates count. Every item is tried.
     ///
-    /// All items have the same generation, also if the call overlaps an [`advance`](Self::advance).
-    /// So let a batch be short beside a generation: the items of a batch that outlasts the window
+    /// All items have the same generation, even if the call overlaps an [`advance`](Self::advance).
+    /// So keep a batch shorter than a generation: the items of a batch that outlasts the window
     /// have expired when the call returns. The items are added in no particular order, and several
     /// of them search for room together. If the hashing of an item panics, some of the items before
     /// it may be missing.
@@ -251,8 +251,8 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     /// whether `items[i]` was added. Returns the number of items added.
     ///
     /// Each item is inserted as by [`insert_unique`](Self::insert_unique), in their order, and each
-    /// in the generation that it meets. Their generations are not returned, so nobody may remove
-    /// them. An item that occurs twice in the batch is added once.
+    /// in the generation that is current then. Their generations are not returned, so nobody may
+    /// remove them. An item that occurs twice in the batch is added once.
     ///
     /// If the hashing of an item panics, some of the items before it may not have been tried.
     /// `added` tells which items were added.
@@ -340,6 +340,31 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     #[track_caller]
     pub fn contains_mask<T: Hash>(&self, items: &[T]) -> u64 {
         self.by_hash().contains_burst(Each(self.item_hashes(items)))
+    }
+
+    /// Refreshes those of up to 64 items that are found: bit `i` tells whether `items[i]` was
+    /// found. Insert the others.
+    ///
+    /// Each item is refreshed as by [`refresh`](Self::refresh), in their order, while the cache
+    /// lines of later ones are in flight. If the hashing of an item panics, some of the items
+    /// before it may not be refreshed.
+    ///
+    /// # Panics
+    /// If there are more than 64 items.
+    ///
+    /// ```
+    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(1).seed(1).build()?;
+    /// seen.insert_batch(&["udp", "tcp"]).unwrap();
+    /// seen.advance();
+    /// assert_eq!(seen.refresh_mask(&["tcp", "sctp"]), 0b01);
+    /// seen.advance();
+    /// assert_eq!(seen.contains_mask(&["tcp", "sctp", "udp"]), 0b001);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn refresh_mask<T: Hash>(&self, items: &[T]) -> u64 {
+        self.by_hash().refresh_burst(Each(self.item_hashes(items)))
     }
 
     #[inline]

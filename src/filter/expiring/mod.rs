@@ -42,10 +42,10 @@ pub type Expiring = Fixed<Aged>;
 ///
 /// Let w be the [`window`](Filter::window). An insert returns the generation g of its item. **The
 /// item is found up to the generation g + w, and no longer.** (Aliases and false positives aside.)
-/// Exactly, if calls overlap:
+/// More precisely, for calls that overlap:
 ///
-/// - Of the advances that begin after the insert began, take the w-th. Every lookup that returns
-///   before it begins finds the item.
+/// - Of the advances that begin after the insert began, take the w-th. Every lookup that begins
+///   after the insert returned, and returns before that advance begins, finds the item.
 /// - Of the advances that begin after the insert returned, take the (w + 1)-th. No lookup that
 ///   begins after it has returned finds the item.
 ///
@@ -53,7 +53,7 @@ pub type Expiring = Fixed<Aged>;
 /// [inserted for n generations](Filter::insert_for) has n in place of w, and one that is
 /// [refreshed](Filter::refresh) is found as if it were inserted at that moment. Inserts that take
 /// so long that the window passes meanwhile (because their thread is suspended) may leave an item
-/// that is not found, or one that is found for a window later on.
+/// that is not found, or one that is found later, for another window.
 ///
 /// # Capacity
 ///
@@ -61,27 +61,27 @@ pub type Expiring = Fixed<Aged>;
 /// in which it expired, by an insert that needs the slot, or by [`sweep`](Filter::sweep). So the
 /// capacity must be enough for the items of w + 2 generations, or of w + 1 generations if the
 /// filter is swept early in each generation: those of the present one, and of the w before it.
-/// Copies count: an item that is inserted in every generation occupies as many slots. A filter that
-/// is full returns [`Full`](crate::InsertError::Full) and loses nothing.
+/// Copies count: an item that is inserted in every generation occupies one slot for each of them.
+/// A filter that is full returns [`Full`](crate::InsertError::Full) and loses nothing.
 ///
 /// [`len`](Filter::len) counts what is found, and not what has expired.
 ///
 /// # The contract of removal
 ///
 /// An item need not be removed. If you do it anyway, to accept a message again or to give a token
-/// back, follow this contract: every call of `remove(&item, generation)`
-/// must be paid for by a call with an equal item that returned this generation, of
-/// [`insert`](Filter::insert), [`insert_for`](Filter::insert_for),
-/// [`insert_unique`](Filter::insert_unique) or [`insert_batch`](Filter::insert_batch). That call
-/// happened before the removal, and pays for no other one. In addition:
+/// back, follow this contract: every call of `remove(&item, generation)` must be paid for by a call
+/// of [`insert`](Filter::insert), [`insert_for`](Filter::insert_for),
+/// [`insert_unique`](Filter::insert_unique) or [`insert_batch`](Filter::insert_batch) with an equal
+/// item that returned this generation. That call happened before the removal, and pays for no other
+/// one. In addition:
 ///
 /// - No [`clear`](Filter::clear) came between the two, or overlapped one of them.
 /// - Nobody calls [`refresh`](Filter::refresh) for this item. What is refreshed is left to expire.
 /// - Nobody calls [`insert_evicting`](Filter::insert_evicting) on this filter.
 ///
 /// A removal that comes too late removes nothing, so nobody needs to know whether an item has
-/// expired. (It can also return `false` although the item has not expired: if an alias was
-/// refreshed meanwhile, the copy was taken for that. Nothing is lost by it.)
+/// expired. (It can also return `false` for an item that has not expired, if the refresh of an
+/// alias took its copy. Nothing is lost then.)
 ///
 /// # What overlapping calls may observe
 ///
@@ -94,14 +94,14 @@ pub type Expiring = Fixed<Aged>;
 ///   begins.
 /// - If calls of `insert_unique` with one item overlap each other and an `advance`, the item is
 ///   accepted again only once the former insert has expired.
-/// - Beside a `refresh`, lookups find the item.
+/// - Lookups find the item while a `refresh` runs.
 ///
 /// # Copies and snapshots
 ///
 /// Clones and [snapshots](Filter::save) contain the generation, and the ages of the items. A copy
-/// starts in the generation in which it was made. For a snapshot that is loaded later, the time in
-/// between has not passed: the caller advances the loaded filter accordingly, before it is used. A
-/// [`Ticker`] [counts these advances](Ticker::resume). Filters whose items expire cannot be merged,
+/// starts in the generation in which it was made. A filter that is loaded later does not know the
+/// time in between: the caller advances it accordingly, before it is used. A [`Ticker`]
+/// [counts these advances](Ticker::resume). Filters whose items expire cannot be merged,
 /// since their generations are counted apart: `merge` and `max_copies` are methods of
 /// [`Permanent`](crate::Permanent) engines only.
 ///

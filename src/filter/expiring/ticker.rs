@@ -1,4 +1,4 @@
-//! From a time to live to generations: when a caller with a clock should advance a filter.
+//! The ticker: advances a filter by the caller's clock, so that its items live for a time.
 
 use core::time::Duration;
 
@@ -19,7 +19,7 @@ use super::ExpiringFilter;
 ///   which a generation is due to the return of the call of `tick` that begins it. With a window of
 ///   13 and a call ten times in an interval, that is about 1.2 times the time to live.
 ///
-/// (The first time counts from the beginning of the insert, the second one from its return, or from
+/// (The lower bound counts from the beginning of the insert, the upper one from its return, or from
 /// the first call of `tick` if that comes later.)
 ///
 /// # Pauses
@@ -66,8 +66,8 @@ impl Ticker {
         Self { interval, window, due: None }
     }
 
-    /// Begins the next generation of the filter if it is due: returns it if so. The filter should
-    /// be the one for which the ticker was made, or one with the same window.
+    /// Begins the next generation of the filter if it is due, and returns it. The filter should be
+    /// the one for which the ticker was made, or one with the same window.
     ///
     /// A generation is due when the interval has passed since the return of the call that began the
     /// last one, or since the first call.

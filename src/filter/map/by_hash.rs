@@ -95,6 +95,19 @@ impl<E: Mappable> ByHash<'_, Mapped<E>> {
         self.get_all(hashes, values)
     }
 
+    /// [`CuckooMap::get_batch_into`](crate::CuckooMap#method.get_batch_into) by hash.
+    #[track_caller]
+    pub fn get_batch_into(self, hashes: &[u64], values: &mut [u16], found: &mut [bool]) -> usize {
+        self.get_all_into(hashes, values, found)
+    }
+
+    /// [`CuckooMap::get_mask`](crate::CuckooMap#method.get_mask) by hash.
+    #[must_use]
+    #[track_caller]
+    pub fn get_mask(self, hashes: &[u64], values: &mut [u16]) -> u64 {
+        self.get_burst(hashes, values)
+    }
+
     /// [`CuckooMap::contains_batch`](crate::CuckooMap#method.contains_batch) by hash.
     #[track_caller]
     pub fn contains_batch(self, hashes: &[u64], found: &mut [bool]) -> usize {
@@ -146,13 +159,36 @@ impl<E: Mappable> ByHash<'_, Mapped<E>> {
     #[track_caller]
     pub(super) fn get_all(self, batch: impl Batch, values: &mut [Option<u16>]) -> usize {
         check_lengths(batch.at_most(), values.len());
-        if values.len() >= MIN_BATCH {
-            return self.with(batch, |hashes| self.store().get_each(hashes, values));
-        }
-        for (value, hash) in values.iter_mut().zip(batch.hashes()) {
-            *value = self.get(hash);
-        }
-        values.iter().flatten().count()
+        self.get_each(values.len(), batch, Answers::Values(values))
+    }
+
+    #[track_caller]
+    pub(super) fn get_all_into(
+        self,
+        batch: impl Batch,
+        values: &mut [u16],
+        found: &mut [bool],
+    ) -> usize {
+        check_values(batch.at_most(), values.len());
+        check_lengths(batch.at_most(), found.len());
+        self.get_each(found.len(), batch, Answers::EachWithValues(found, values))
+    }
+
+    #[track_caller]
+    pub(super) fn get_burst(self, batch: impl Batch, values: &mut [u16]) -> u64 {
+        let (mut mask, len) = (0, batch.at_most());
+        check_burst(len);
+        check_values(len, values.len());
+        self.get_each(len, batch, Answers::MaskWithValues(&mut mask, values));
+        mask
+    }
+
+    /// Writes which keys were found, with a value of each, and returns their number.
+    fn get_each(self, len: usize, batch: impl Batch, answers: Answers<'_>) -> usize {
+        let store = self.store();
+        let each =
+            |hashes: &mut Hashes<'_>, answers: Answers<'_>| store.get_each(len, hashes, answers);
+        self.look_up(len, batch, answers, each, |mixed| store.get(mixed))
     }
 
     #[track_caller]
@@ -175,7 +211,7 @@ impl<E: Mappable> ByHash<'_, Mapped<E>> {
         let each = |hashes: &mut Hashes<'_>, answers: Answers<'_>| {
             store.contains_each(len, hashes, answers)
         };
-        self.look_up(len, batch, answers, each, |mixed| store.contains(mixed))
+        self.look_up(len, batch, answers, each, |mixed| store.contains(mixed).then_some(0))
     }
 
     #[track_caller]

@@ -68,7 +68,7 @@ impl Growable for Mapped<Growing> {}
 #[derive(Debug)]
 pub struct Mapped<E: Mappable>(pub(super) E::Store);
 
-/// Bits of a value for which the user set no other number.
+/// The default number of bits of a value.
 const DEFAULT_VALUE_BITS: u32 = 8;
 
 /// The operations of maps, on [mixed](crate::table::mix) hashes. None of them updates the number of
@@ -125,8 +125,8 @@ pub(crate) trait MapSteps: Merging {
         count
     }
 
-    /// Writes a value of each item, if it was found. Returns the number of items that were found.
-    fn get_each(&self, hashes: &mut Hashes<'_>, values: &mut [Option<u16>]) -> usize;
+    /// As `contains_each`, with a value of each item that was found.
+    fn get_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize;
 
     /// As `remove_each` of sets, with a value for each item.
     fn remove_each(
@@ -200,6 +200,10 @@ impl<E: Mappable<Store: Growth>> Growth for Mapped<E> {
         self.0.next_growth()
     }
 
+    fn set_max_bytes(&self, max_bytes: usize) {
+        self.0.set_max_bytes(max_bytes);
+    }
+
     fn shrink_to_fit(&mut self) -> usize {
         self.0.shrink_to_fit()
     }
@@ -223,7 +227,7 @@ impl<E: Mappable> Saved for Mapped<E> {
         self.0.copy_words()
     }
 
-    fn words(&mut self) -> Vec<impl Words> {
+    fn words(&self) -> impl Iterator<Item = impl Words> + Clone {
         self.0.words()
     }
 

@@ -78,11 +78,12 @@ impl MapSteps for Growing<Valued> {
         self.chain.contains_each(self.kernel, len, hashes, answers)
     }
 
-    fn get_each(&self, hashes: &mut Hashes<'_>, values: &mut [Option<u16>]) -> usize {
+    fn get_each(&self, _len: usize, hashes: &mut Hashes<'_>, mut answers: Answers<'_>) -> usize {
         let mut count = 0;
         self.chain.for_each(hashes, |position, mixed| {
-            values[position] = self.chain.get(mixed);
-            count += usize::from(values[position].is_some());
+            let found = self.chain.get(mixed);
+            answers.set(position, found);
+            count += usize::from(found.is_some());
         });
         count
     }

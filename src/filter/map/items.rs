@@ -21,9 +21,9 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
     /// - [`InsertError::Full`] if no empty slot is within reach;
     /// - [`InsertError::TooManyCopies`] if the key's two buckets hold only items of the key and its
     ///   aliases, with whatever values (in the last segment of a
-    ///   [`GrowingMap`](crate::GrowingMap): if half of their slots do), or if these are as many as
-    ///   [`max_copies`](crate::FilterBuilder::max_copies) allows. To insert a key at most once, use
-    ///   [`get_or_insert`](Self::get_or_insert).
+    ///   [`GrowingMap`](crate::GrowingMap): if these take half of the slots), or if there are as
+    ///   many of them as [`max_copies`](crate::FilterBuilder::max_copies) allows. To insert a key
+    ///   at most once, use [`get_or_insert`](Self::get_or_insert).
     ///
     /// On an error the map holds the same items as before.
     ///
@@ -80,8 +80,8 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
     /// [`values`](Self::values) returns all.
     ///
     /// Acquires no lock and writes nothing. Reads three cache lines, as
-    /// [`contains`](crate::CuckooMap#method.contains) does, and retries only for a miss. A value
-    /// that is returned happens after the insert or the replacement that it found.
+    /// [`contains`](crate::CuckooMap#method.contains) does, and retries only for a miss. A call
+    /// that returns a value happens after the insert or the replacement that it found.
     ///
     /// ```
     /// let map = guira::CuckooMap::with_capacity(100);
@@ -101,8 +101,9 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
     /// is arbitrary. A value comes once for each item that has it, and possibly once more if
     /// another thread moves such an item meanwhile.
     ///
-    /// Acquires no lock, writes nothing and allocates nothing. Reads three cache lines, and retries
-    /// if another thread moved, replaced or removed an item of the same stripe meanwhile.
+    /// Acquires no lock and writes nothing. (A [`GrowingMap`](crate::GrowingMap) allocates if there
+    /// are more than 12 values.) Reads three cache lines, and retries if another thread moved,
+    /// replaced or removed an item of the same stripe meanwhile.
     ///
     /// ```
     /// let runs = guira::CuckooMap::with_capacity(1_000);
@@ -125,8 +126,8 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
     ///
     /// Acquires no lock and writes nothing. Reads three cache lines: two buckets, whose loads
     /// overlap, and the stripe. Retries if it found no match and another thread moved, replaced or
-    /// removed an item of the same stripe meanwhile. A `true` happens after the insert that it
-    /// found.
+    /// removed an item of the same stripe meanwhile. A call that returns `true` happens after the
+    /// insert that it found.
     ///
     /// ```
     /// let map = guira::CuckooMap::with_capacity(100);
@@ -144,7 +145,7 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
     /// Returns whether an item is in the map, that is, a key with this value: never `false` for one
     /// that is in it. `false` if the value does not fit.
     ///
-    /// It is one of the [`values`](Self::values) of the key. Costs as much as
+    /// On `true`, the value is one of the key's [`values`](Self::values). Costs as much as
     /// [`contains`](crate::CuckooMap#method.contains).
     ///
     /// ```
@@ -159,8 +160,8 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
         self.by_hash().contains_value(self.hasher.hash_one(key), value)
     }
 
-    /// Replaces the value of one item with this key and the value `old` by `new`. Returns whether
-    /// there was one. `false`, and nothing changes, if one of the values does not fit.
+    /// Replaces the value `old` of one item with this key by `new`. Returns whether there was one.
+    /// If one of the values does not fit, returns `false` and changes nothing.
     ///
     /// **Replace only what you inserted, with the value that you inserted or set last**, never with
     /// one that a lookup returned: see the
@@ -208,8 +209,8 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
 
     /// Counts the items of a key, whatever their values, including items of its aliases.
     ///
-    /// The count is exact at one moment during the call, also beside relocations. Acquires the lock
-    /// of the key's stripe.
+    /// The count is exact at one moment during the call, even if items are relocated meanwhile.
+    /// Acquires the lock of the key's stripe.
     ///
     /// ```
     /// let map = guira::CuckooMap::with_capacity(100);
@@ -230,8 +231,8 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
     /// items are inserted one by one.
     ///
     /// # Errors
-    /// [`InsertBatchError`] if some items could not be inserted, also because their values do not
-    /// fit. It lists their positions, with the reasons; all others are in the map.
+    /// [`InsertBatchError`] if some items could not be inserted, for example because their values
+    /// do not fit. It lists their positions, with the reasons; all others are in the map.
     ///
     /// # Panics
     /// If the slices differ in length.
@@ -256,8 +257,8 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
     /// Looks up many keys: `values[i]` becomes a value of `keys[i]`, or `None`. Returns the number
     /// of keys found.
     ///
-    /// Each lookup takes effect on its own, as [`get`](Self::get) does, and they may do so in any
-    /// order: the batch is no snapshot. Nothing is allocated, so this also serves bursts of
+    /// Each lookup takes effect on its own, as [`get`](Self::get) does, and in any order: the batch
+    /// is no snapshot. Nothing is allocated, so this also serves bursts of
     /// packets.
     ///
     /// The cache lines of dozens of keys are in flight at once. Fewer than 6 keys are looked up one
@@ -277,6 +278,55 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
     #[track_caller]
     pub fn get_batch<T: Hash>(&self, keys: &[T], values: &mut [Option<u16>]) -> usize {
         self.by_hash().get_all(Each(self.hashes_of(keys)), values)
+    }
+
+    /// Looks up many keys, with the answers in two slices: `found[i]` tells whether `keys[i]` is in
+    /// the map, and `values[i]` becomes a value of it, or 0. Returns the number of keys found.
+    ///
+    /// The lookups are those of [`get_batch`](Self::get_batch). Use this method if later code takes
+    /// the values as a slice, such as code in vector registers or in another language.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    ///
+    /// ```
+    /// let workers = guira::CuckooMap::builder().capacity(100_000).seed(1).build()?;
+    /// workers.insert_batch(&["flow 1", "flow 2"], &[3, 4]).unwrap();
+    /// let (mut values, mut found) = ([0; 3], [false; 3]);
+    /// workers.get_batch_into(&["flow 2", "flow 3", "flow 1"], &mut values, &mut found);
+    /// assert_eq!((values, found), ([4, 0, 3], [true, false, true]));
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    #[track_caller]
+    pub fn get_batch_into<T: Hash>(
+        &self,
+        keys: &[T],
+        values: &mut [u16],
+        found: &mut [bool],
+    ) -> usize {
+        self.by_hash().get_all_into(Each(self.hashes_of(keys)), values, found)
+    }
+
+    /// Looks up a burst of up to 64 keys and their values: bit `i` tells whether `keys[i]` is in
+    /// the map, and `values[i]` becomes a value of it, or 0.
+    ///
+    /// The lookups are those of [`get_batch`](Self::get_batch).
+    ///
+    /// # Panics
+    /// If there are more than 64 keys, or if the slices differ in length.
+    ///
+    /// ```
+    /// let workers = guira::CuckooMap::builder().capacity(100_000).seed(1).build()?;
+    /// workers.insert_batch(&["flow 1", "flow 2"], &[3, 4]).unwrap();
+    /// let mut values = [0; 3];
+    /// assert_eq!(workers.get_mask(&["flow 2", "flow 3", "flow 1"], &mut values), 0b101);
+    /// assert_eq!(values, [4, 0, 3]);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn get_mask<T: Hash>(&self, keys: &[T], values: &mut [u16]) -> u64 {
+        self.by_hash().get_burst(Each(self.hashes_of(keys)), values)
     }
 
     /// Looks up many keys: `found[i]` tells whether `keys[i]` is in the map, with whatever value.

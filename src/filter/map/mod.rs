@@ -17,12 +17,13 @@ use super::{DefaultHashBuilder, Filter, Fixed, Growing};
 /// A map from keys to small values, with a fixed capacity: the [`Filter`] of one table whose slots
 /// hold a fingerprint and a value.
 ///
-/// An *item* of a map is a key with a value. The map stores the value and a fingerprint of the key,
-/// in a few bits more than the value has, and not the key itself. So a lookup can return the value
-/// of another key, with the probability of a false positive, but it never misses a value. Values
-/// have 8 bits, or 0 to 16 bits as set by [`value_bits`](crate::FilterBuilder::value_bits). All
-/// else is as in a [`CuckooFilter`](crate::CuckooFilter): any number of threads share a map,
-/// lookups acquire no lock and write nothing, and items can be removed.
+/// An *item* of a map is a key with a value. The map stores a fingerprint of the key, and not the
+/// key itself: an item with a value of 4 bits takes 16.7 bits. A lookup can return the value
+/// of another key, with the probability of a false positive, but it never misses a key that is in
+/// the map. Values have 8 bits, or 0 to 16 bits as set by
+/// [`value_bits`](crate::FilterBuilder::value_bits). All else is as in a
+/// [`CuckooFilter`](crate::CuckooFilter): any number of threads share a map, lookups acquire no
+/// lock and write nothing, and items can be removed.
 ///
 /// ```
 /// use guira::CuckooMap;
@@ -47,7 +48,7 @@ use super::{DefaultHashBuilder, Filter, Fixed, Growing};
 /// - `values(&key)` returns the values of the key and of its aliases. **The value of an item that
 ///   is in the map throughout the call is always among them.** For most keys it is the only one.
 /// - `get(&key)` returns one of these values, or `None` if there is none, and then the key is not
-///   in the map. The value may be that of an alias, also if the key itself is in the map.
+///   in the map. The value may be that of an alias, even if the key itself is in the map.
 /// - `contains_value(&key, value)` returns `true` if `value` is one of them. It never returns
 ///   `false` for an item that is in the map.
 ///
@@ -55,7 +56,7 @@ use super::{DefaultHashBuilder, Filter, Fixed, Growing};
 /// run of a store that may hold the key (then search the runs of all `values`), the shard or the
 /// worker that owns a flow, a class of traffic. For values that must be right, use a hash table.
 ///
-/// A map is a multimap: each `insert` adds an item, also if its key has a value already. With
+/// A map is a multimap: each `insert` adds an item, even if its key already has a value. With
 /// `get_or_insert` each key gets one value.
 ///
 /// # The contract of removal and replacement
@@ -85,11 +86,11 @@ use super::{DefaultHashBuilder, Filter, Fixed, Growing};
 /// their values: for one key and its aliases, a map behaves like a multiset of values behind a
 /// lock. In addition:
 ///
-/// - A lookup beside a `replace` returns the old value or the new one, as if one of the two calls
-///   came first. It never misses both.
-/// - `values` is the exception. If another thread moves an item meanwhile, its value may come
-///   twice. If two values are inserted meanwhile, one after the other, it may return the later one
-///   without the earlier one.
+/// - A lookup that overlaps a `replace` returns the old value or the new one, as if one of the two
+///   calls came first. It never misses both.
+/// - `values` does not take effect at one moment. If another thread moves an item meanwhile, its
+///   value may come twice. If two values are inserted meanwhile, one after the other, it may return
+///   the later one without the earlier one.
 /// - A lookup that returns a value *happens after* the insert or the replacement that it found.
 /// - If a `replace` overlaps a [`clone`](Filter::try_clone), a save or a [`merge`](Filter::merge),
 ///   the copy has the item with the old value or with the new one. Which of them is unknown, so the
@@ -100,7 +101,7 @@ use super::{DefaultHashBuilder, Filter, Fixed, Growing};
 /// Cuckoo filters with values are described by Fan et al. (2014, section 6). Bender et al. (2025,
 /// "Time To Replace Your Filter: How Maplets Simplify System Design", arXiv 2510.05518) argue for
 /// such maps, which they call *maplets*, in place of several filters. `SlimDB` and Chucky are
-/// stores that find the run of a key by one, and `rte_member` of DPDK maps flows to set ids.
+/// stores that use one to find the run of a key, and `rte_member` of DPDK maps flows to set ids.
 pub type CuckooMap<S = DefaultHashBuilder> = Filter<Mapped<Fixed>, S>;
 
 /// A map that grows: the [`Filter`] of a chain of segments whose slots hold a fingerprint and a
@@ -109,12 +110,12 @@ pub type CuckooMap<S = DefaultHashBuilder> = Filter<Mapped<Fixed>, S>;
 /// It is to a [`CuckooMap`] what a [`GrowingFilter`](crate::GrowingFilter) is to a
 /// [`CuckooFilter`](crate::CuckooFilter): where a `CuckooMap` would be full, it appends a segment,
 /// while other threads use it, and the target false-positive rate holds for all segments together.
-/// Without a target it is 0.3 %. Values have equally many bits in all segments.
+/// Without a target it is 0.3 %. Values have the same number of bits in all segments.
 ///
 /// The promises and the contracts are those of a `CuckooMap`: an item's value is always among its
-/// [`values`](Filter::values). The costs are those of a `GrowingFilter`: a lookup of an absent key,
-/// and `values` of any key, read two buckets of every segment. The last segment accepts half as
-/// many items of one key as a `CuckooMap` with the same layout does.
+/// [`values`](Filter::values). The costs are those of a `GrowingFilter`: a lookup reads two buckets
+/// of every segment. The last segment accepts half as many items of one key as a `CuckooMap` with
+/// the same layout does.
 ///
 /// ```
 /// use guira::GrowingMap;

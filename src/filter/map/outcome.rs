@@ -4,7 +4,7 @@ use core::iter::FusedIterator;
 
 use crate::{chain::AllCandidates, table::Candidates};
 
-/// The values that an item may have: [`values`](crate::Filter::values) returns them.
+/// The values that a key may have: [`values`](crate::Filter::values) returns them.
 #[derive(Clone, Debug)]
 pub struct Values {
     candidates: AllCandidates,

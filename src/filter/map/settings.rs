@@ -7,18 +7,18 @@ impl<E: Mappable, S> FilterBuilder<Mapped<E>, S> {
     /// Sets the number of bits of a value, from 0 to 16. The default is 8, or with a
     /// [`layout`](Self::layout) the bits of its values.
     ///
-    /// A slot has 64 bits divided by the slots per bucket, 2 to 6, rounded down. What the value
-    /// leaves, at least 8 bits, is the fingerprint. Without a `layout`, the builder takes the
-    /// layout with the most slots per bucket, hence the fewest bits per item, that meets the target
-    /// [`false_positive_rate`](Self::false_positive_rate): 0.2 % by default, or 0.3 % in a
+    /// A slot has 64 / (slots per bucket) bits, rounded down, with 2 to 6 slots per bucket. What
+    /// the value leaves, at least 8 bits, is the fingerprint. Without a `layout`, the builder takes
+    /// the layout with the most slots per bucket, hence the fewest bits per item, that meets the
+    /// target [`false_positive_rate`](Self::false_positive_rate): 0.2 % by default, or 0.3 % in a
     /// [`GrowingMap`](crate::GrowingMap). So an item takes as many bits as in a filter with plain
     /// buckets of as many slots. ([`fastest`](Self::fastest) has no effect: all of these layouts
     /// are plain.)
     ///
-    /// If more than 16 bits are set, [`build`](Self::build) fails with
-    /// [`InvalidValueBits`](crate::BuildError::InvalidValueBits), and with
-    /// [`RateTooLow`](crate::BuildError::RateTooLow) if no layout with values of so many bits meets
-    /// the target.
+    /// [`build`](Self::build) fails with
+    /// [`InvalidValueBits`](crate::BuildError::InvalidValueBits) for more than 16 bits, and with
+    /// [`RateTooLow`](crate::BuildError::RateTooLow) if no layout with values of this many bits
+    /// meets the target.
     ///
     /// ```
     /// use guira::{CuckooMap, Layout};

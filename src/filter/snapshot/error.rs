@@ -86,8 +86,6 @@ pub enum LoadError {
     DamagedBuckets,
     /// The buckets are undamaged but invalid: this library did not write them.
     InvalidBuckets,
-    /// A former call on the same [`Loader`](crate::Loader) returned an error.
-    Failed,
 }
 
 impl fmt::Display for LoadError {
@@ -129,7 +127,6 @@ impl fmt::Display for LoadError {
             }
             Self::DamagedBuckets => f.write_str("the snapshot's buckets are damaged"),
             Self::InvalidBuckets => f.write_str("the snapshot's buckets are invalid"),
-            Self::Failed => f.write_str("a former error ended the loading of the snapshot"),
         }
     }
 }

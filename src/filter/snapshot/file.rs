@@ -248,7 +248,7 @@ impl Temporary {
                         let created = Self { file, path: Some(path) };
                         #[cfg(unix)]
                         if let Some(replaced) = replaced {
-                            // The system may have taken bits away from those that it was given.
+                            // The system may have cleared some of the given bits.
                             created.file.set_permissions(replaced.permissions())?;
                         }
                         return Ok(created);
@@ -282,7 +282,7 @@ impl Drop for Temporary {
     }
 }
 
-/// Creates a file. Until it has the permissions of the file that it replaces, it has fewer.
+/// Creates a file. It has no permission that the file that it replaces lacks.
 fn create_new(path: &Path, replaced: Option<&fs::Metadata>) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -299,7 +299,7 @@ fn create_new(path: &Path, replaced: Option<&fs::Metadata>) -> io::Result<File> 
 /// Removes a temporary file if no save uses it any longer. Returns whether its name may be free.
 fn remove_abandoned(path: &Path) -> bool {
     match fs::symlink_metadata(path) {
-        // To open a pipe would mean to wait for a writer.
+        // Opening a pipe would wait for a writer.
         Ok(found) if !found.is_file() => false,
         Ok(_) => File::open(path).is_ok_and(|file| {
             let is_abandoned = file.try_lock().is_ok() && is_at(&file, path) == Some(true);

@@ -3,7 +3,7 @@
 use core::fmt;
 use std::io::{self, Read, Write};
 
-use super::encode::Encoder;
+use super::{encode::Encoder, header::Header};
 
 /// A frozen copy of a filter, from which the bytes of its snapshot are read:
 /// [`Filter::snapshot`](crate::Filter::snapshot).
@@ -30,23 +30,35 @@ use super::encode::Encoder;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Snapshot {
-    encoder: Encoder<Vec<u64>>,
+    encoder: Encoder,
+    words: Vec<Vec<u64>>,
     /// The offset at which [`Read`] goes on.
     position: u64,
 }
 
 #[expect(clippy::len_without_is_empty, reason = "no snapshot is empty")]
 impl Snapshot {
-    pub(super) fn new(encoder: Encoder<Vec<u64>>) -> Self {
-        Self { encoder, position: 0 }
+    /// Returns the snapshot with this header and these words of the segments.
+    ///
+    /// # Errors
+    /// If the system refuses the memory of a block and of all checksums.
+    pub(super) fn new(header: Header, words: Vec<Vec<u64>>) -> io::Result<Self> {
+        let mut encoder = Encoder::new(header, words.len());
+        encoder.prepare(words.iter().map(Vec::as_slice), usize::MAX)?;
+        Ok(Self { encoder, words, position: 0 })
+    }
+
+    /// The words of each segment.
+    fn words(&self) -> impl Iterator<Item = &[u64]> + Clone {
+        self.words.iter().map(Vec::as_slice)
     }
 
     /// Writes all bytes.
     pub(super) fn write(&self, writer: impl Write) -> io::Result<()> {
-        self.encoder.write(writer)
+        self.encoder.write(&self.words(), writer)
     }
 
-    /// Returns the number of bytes of the whole snapshot, wherever [`Read`] is.
+    /// Returns the number of bytes of the whole snapshot, whatever has been read.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(1_000);
@@ -70,7 +82,7 @@ impl Snapshot {
     /// ```
     #[must_use]
     pub fn read_at(&self, offset: u64, buffer: &mut [u8]) -> usize {
-        self.encoder.read_at(offset, buffer)
+        self.encoder.read_at(&self.words(), offset, buffer)
     }
 }
 
@@ -85,7 +97,7 @@ impl Read for Snapshot {
 
 impl fmt::Debug for Snapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { encoder, position } = self;
+        let Self { encoder, position, .. } = self;
         let mut debug = f.debug_struct("Snapshot");
         debug.field("len", &encoder.len()).field("position", position).finish_non_exhaustive()
     }

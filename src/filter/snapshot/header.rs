@@ -37,7 +37,7 @@ pub(crate) struct Form {
     /// The window and the generation, if items expire.
     pub(crate) clock: Option<(u32, u64)>,
     /// The segments that exist and those that may follow. It is never computed again, so that a
-    /// filter keeps its plan if a later release plans otherwise.
+    /// filter keeps its plan if a later release plans differently.
     pub(crate) plan: Vec<PlannedSegment>,
 }
 

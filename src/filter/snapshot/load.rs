@@ -202,7 +202,7 @@ fn from_reader<E: Engine, S: BuildHasher, F: FnOnce(u64) -> S>(
     mut reader: impl Read,
     hasher: Hasher<S, F>,
 ) -> Result<Filter<E, S>, LoadError> {
-    let source = Source::Stream { limit: u64::MAX };
+    let source = Source::Stream { limit: u64::MAX, at_once: false };
     receive_all(Receiver::new(source, hasher), |buffer| reader.read(buffer))
 }
 

@@ -1,5 +1,6 @@
 //! Snapshots: saving a filter, as a whole or piece by piece.
 
+mod dump;
 mod encode;
 mod error;
 mod file;
@@ -10,6 +11,7 @@ mod loader;
 mod receive;
 #[cfg(feature = "serde")]
 mod serde;
+mod validate;
 
 use alloc::vec::Vec;
 use core::hash::BuildHasher;
@@ -22,7 +24,7 @@ use crate::{
     BuildError,
     table::{Buckets, advise_huge_pages},
 };
-use encode::Encoder;
+pub use dump::Dump;
 pub(super) use encode::Words;
 pub use error::LoadError;
 pub use frozen::Snapshot;
@@ -47,12 +49,12 @@ pub(crate) trait Saved: Sized {
     /// Everything but the words.
     fn form(&self) -> Form;
 
-    /// Returns a copy of the words of each segment that contains every item that is in the engine
-    /// throughout the call, and everything else, or `None` if the system refuses the memory.
+    /// Returns the form and a copy of the words of each segment, or `None` if the system refuses
+    /// the memory. The copy contains every item that is in the engine throughout the call.
     fn copy_words(&self) -> Option<(Form, Vec<Vec<u64>>)>;
 
-    /// The words of each segment.
-    fn words(&mut self) -> Vec<impl Words>;
+    /// The words of each segment, for a caller that knows that nobody changes them.
+    fn words(&self) -> impl Iterator<Item = impl Words> + Clone;
 
     /// Validates what is particular to this engine. All else is valid.
     fn check(form: &Form) -> Result<(), LoadError>;
@@ -159,12 +161,10 @@ impl<E: Engine, S: BuildHasher> Filter<E, S> {
     pub fn snapshot(&self) -> Result<Snapshot, BuildError> {
         // First, since it runs the user's code: nothing is locked yet.
         let hasher_check = hasher_check(&self.hasher);
-        let encoder = self
-            .core
-            .engine
-            .copy_words()
-            .and_then(|(form, words)| Encoder::new(self.header(hasher_check, form), words));
-        encoder.map(Snapshot::new).ok_or_else(|| self.core.engine.out_of_memory())
+        let copied = self.core.engine.copy_words();
+        let snapshot = copied
+            .and_then(|(form, words)| Snapshot::new(self.header(hasher_check, form), words).ok());
+        snapshot.ok_or_else(|| self.core.engine.out_of_memory())
     }
 
     /// Writes the bytes that [`save`](Self::save) would write, without a copy of the buckets and
@@ -172,8 +172,8 @@ impl<E: Engine, S: BuildHasher> Filter<E, S> {
     ///
     /// For a process that is about to end, or for a forked child that saves while its parent goes
     /// on. (In such a child the locks may be held by threads that exist in the parent only. An
-    /// operation that was under way in one of them is in the snapshot or not.) Allocates about 130
-    /// KiB, and one byte for each 8192 bytes of the buckets.
+    /// operation that was under way in one of them is in the snapshot or not.) Allocates 64 KiB at
+    /// a time, and one byte for each 8192 bytes of the buckets.
     ///
     /// # Errors
     /// As [`save`](Self::save).
@@ -186,9 +186,9 @@ impl<E: Engine, S: BuildHasher> Filter<E, S> {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn save_exclusive(&mut self, writer: impl Write) -> io::Result<()> {
-        let header = self.header(hasher_check(&self.hasher), self.core.engine.form());
-        let encoder = Encoder::new(header, self.core.engine.words());
-        encoder.ok_or(io::ErrorKind::OutOfMemory)?.write(writer)
+        let mut dump = self.dump();
+        dump.prepare(self, usize::MAX)?;
+        dump.write(self, writer)
     }
 
     /// The header, without the numbers of items.

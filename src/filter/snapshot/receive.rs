@@ -2,22 +2,20 @@
 //! chunks.
 
 use alloc::vec::Vec;
-use core::{hash::BuildHasher, marker::PhantomData, mem};
-use std::io;
+use core::{hash::BuildHasher, marker::PhantomData};
+use std::io::{self, Write};
 
 use super::{
     LoadError,
-    encode::{CHECKSUM, block_checksum, encoded_len},
+    encode::{BLOCK_WORDS, CHECKSUM, block_checksum, blocks, to_little_endian, zeros},
     header::{Header, START},
+    validate::{EMPTY_CENSUS, add_census, check_length},
 };
 use crate::{
-    bucket::{BucketLayout, Census, with_layout},
+    bucket::{Census, with_layout},
     filter::{Engine, Filter, hasher::hasher_seed, hasher_check::hasher_check},
-    table::{Buckets, TableLoader},
+    table::{Buckets, LoaderPosition, TableLoader},
 };
-
-/// Words whose census is taken together. They stay in a first-level cache.
-const CENSUS_BLOCK: usize = 512;
 
 /// Where the hasher comes from.
 pub(super) enum Hasher<S, F> {
@@ -30,53 +28,168 @@ pub(super) enum Hasher<S, F> {
 /// How much arrives, and how much memory it may take.
 #[derive(Clone, Copy)]
 pub(super) enum Source {
-    /// All bytes of a snapshot, and this many.
+    /// All bytes of a snapshot: their number.
     Slice(u64),
-    /// Some bytes at a time. The buckets may take this many.
-    Stream { limit: u64 },
+    /// Some bytes at a time. The buckets may take `limit` bytes. `at_once` says whether the memory
+    /// of a segment is taken before its bytes arrive.
+    Stream { limit: u64, at_once: bool },
 }
 
 /// What the next bytes belong to.
+#[derive(Clone, Copy)]
 enum Piece {
     /// The start of the header.
     Start,
     /// The header, whose start has arrived.
     Header,
-    /// A block of words of the segment with this number.
-    Block(usize, TableLoader),
+    /// A block of words.
+    Block,
     /// The checksum of a block.
-    Checksum(usize, TableLoader),
+    Checksum,
     /// Nothing: the snapshot is complete.
     Nothing,
 }
 
-/// A filter whose snapshot arrives.
-pub(super) struct Receiver<E, S, F> {
-    source: Source,
-    hasher: Option<Hasher<S, F>>,
+/// How far the snapshot has arrived, apart from the buckets.
+#[derive(Clone, Copy)]
+struct Progress {
     piece: Piece,
-    /// The bytes of a piece that is no block.
-    bytes: Vec<u8>,
-    /// How many of these have arrived.
+    /// How many bytes of a piece that is not a block have arrived.
     filled: usize,
     /// All bytes that have arrived.
     received: u64,
-    header: Option<Header>,
+    /// The bytes of the checksum that is arriving.
+    checksum_bytes: [u8; CHECKSUM],
     /// The checksum of the last block that arrived.
     checksum: u64,
-    /// The census of the segment that arrives, so far.
+    /// The census so far of the segment that is arriving.
     census: Census,
     /// The smallest fingerprint that this segment can hold.
     min_fingerprint: u32,
+}
+
+/// A state of a receiver, without its buckets: see [`Receiver::go_back`].
+pub(super) struct Checkpoint<F> {
+    progress: Progress,
+    header_len: usize,
+    /// The number of complete segments.
+    complete: usize,
+    /// The position in the next one.
+    position: Option<LoaderPosition>,
+    /// Where the hasher comes from, if it was not made yet.
+    seeded: Option<F>,
+}
+
+/// A filter whose snapshot is arriving.
+pub(super) struct Receiver<E, S, F> {
+    source: Source,
+    hasher: Option<Hasher<S, F>>,
+    progress: Progress,
+    /// The bytes of the header: of its start, until that has arrived.
+    header_bytes: Vec<u8>,
+    /// The header, once it has arrived.
+    header: Option<Header>,
     complete: Vec<Buckets>,
-    failed: bool,
+    /// The segment that is arriving.
+    loader: Option<TableLoader>,
     engine: PhantomData<fn() -> E>,
 }
 
 impl<E, S, F> Receiver<E, S, F> {
     /// Bytes that have arrived.
     pub(super) fn received(&self) -> u64 {
-        self.received
+        self.progress.received
+    }
+
+    /// Takes the memory of a segment before its bytes arrive, from the next segment on.
+    pub(super) fn allocate_at_once(&mut self) {
+        if let Source::Stream { at_once, .. } = &mut self.source {
+            *at_once = true;
+        }
+    }
+
+    /// Writes the bytes that have arrived.
+    ///
+    /// # Errors
+    /// Those of the writer, and `OutOfMemory` if the system refuses the memory of a block.
+    pub(super) fn write_received(&self, mut out: impl Write) -> io::Result<()> {
+        let Progress { piece, filled, checksum_bytes, .. } = &self.progress;
+        if self.header.is_none() {
+            return out.write_all(&self.header_bytes[..*filled]);
+        }
+        let mut buffer = zeros(BLOCK_WORDS).ok_or(io::ErrorKind::OutOfMemory)?;
+        out.write_all(&self.header_bytes)?;
+        let mut checksum = Header::block_seed(&self.header_bytes);
+        for buckets in &self.complete {
+            for (from, len) in blocks(buckets.len()) {
+                let words = &mut buffer[..len];
+                buckets.copy_words_from(from, words);
+                let bytes = to_little_endian(words);
+                checksum = block_checksum(checksum, bytes);
+                out.write_all(bytes)?;
+                out.write_all(&checksum.to_le_bytes())?;
+            }
+        }
+        if let Some(loader) = &self.loader {
+            let arrived = loader.arrived();
+            for (from, len) in blocks(arrived) {
+                let words = &mut buffer[..len];
+                loader.copy_words_from(from, words);
+                let bytes = to_little_endian(words);
+                checksum = block_checksum(checksum, bytes);
+                out.write_all(bytes)?;
+                match piece {
+                    // As it arrived: it may be wrong.
+                    Piece::Checksum if from + len == arrived => {
+                        out.write_all(&checksum_bytes[..*filled])?;
+                    }
+                    _ => out.write_all(&checksum.to_le_bytes())?,
+                }
+            }
+            let words = &mut buffer[..loader.filled().div_ceil(8)];
+            loader.copy_words_from(arrived, words);
+            out.write_all(&to_little_endian(words)[..loader.filled()])?;
+        }
+        out.flush()
+    }
+
+    /// Restores the state of a checkpoint of this receiver, in place: later bytes overwrite those
+    /// that arrived since.
+    pub(super) fn go_back(&mut self, to: Checkpoint<F>) {
+        self.progress = to.progress;
+        self.header_bytes.truncate(to.header_len);
+        if let Some(make) = to.seeded {
+            self.hasher = Some(Hasher::Seeded(make));
+        }
+        if to.position.is_none() && to.complete == 0 {
+            self.header = None;
+        }
+        if self.complete.len() > to.complete {
+            // The segment that was arriving at the checkpoint is complete now.
+            self.complete.truncate(to.complete + 1);
+            self.loader = self.complete.pop().map(TableLoader::reopened);
+        }
+        self.loader = self.loader.take().zip(to.position).map(|(mut loader, position)| {
+            loader.go_back(position);
+            loader
+        });
+    }
+}
+
+impl<E, S, F: Copy> Receiver<E, S, F> {
+    /// Returns the state of the receiver, for [`go_back`](Self::go_back).
+    pub(super) fn checkpoint(&self) -> Checkpoint<F> {
+        let seeded = match self.hasher {
+            Some(Hasher::Seeded(make)) => Some(make),
+            _ => None,
+        };
+        Checkpoint {
+            progress: self.progress,
+            header_len: self.header_bytes.len(),
+            complete: self.complete.len(),
+            position: self.loader.as_ref().map(TableLoader::position),
+            seeded,
+        }
     }
 }
 
@@ -85,16 +198,19 @@ impl<E: Engine, S: BuildHasher, F: FnOnce(u64) -> S> Receiver<E, S, F> {
         Self {
             source,
             hasher: Some(hasher),
-            piece: Piece::Start,
-            bytes: vec![0; START],
-            filled: 0,
-            received: 0,
+            progress: Progress {
+                piece: Piece::Start,
+                filled: 0,
+                received: 0,
+                checksum_bytes: [0; CHECKSUM],
+                checksum: 0,
+                census: EMPTY_CENSUS,
+                min_fingerprint: 0,
+            },
+            header_bytes: vec![0; START],
             header: None,
-            checksum: 0,
-            census: NOTHING,
-            min_fingerprint: 0,
             complete: Vec::new(),
-            failed: false,
+            loader: None,
             engine: PhantomData,
         }
     }
@@ -103,63 +219,56 @@ impl<E: Engine, S: BuildHasher, F: FnOnce(u64) -> S> Receiver<E, S, F> {
     /// it gets, and returns their number. This returns it too.
     ///
     /// # Errors
-    /// After an error, every further call returns one.
+    /// After an error, the receiver is useless unless it [goes back](Self::go_back).
     pub(super) fn receive(
         &mut self,
         read: impl FnOnce(&mut [u8]) -> io::Result<usize>,
     ) -> Result<usize, LoadError> {
-        self.check_failed()?;
-        // Until the end of this call: user code may panic.
-        self.failed = true;
-        let (more, complete) = match &mut self.piece {
-            Piece::Block(_, loader) => (loader.read(read)?, loader.chunk_is_complete()),
-            Piece::Nothing => (0, false),
-            _ => {
-                let more = read(&mut self.bytes[self.filled..])?;
-                self.filled += more;
-                (more, self.filled == self.bytes.len())
+        let Progress { piece, filled, received, checksum_bytes, .. } = &mut self.progress;
+        let bytes = match piece {
+            Piece::Start | Piece::Header => &mut self.header_bytes[..],
+            Piece::Block => {
+                let loader = self.loader.as_mut().expect(SEGMENT_ARRIVES);
+                let more = loader.read(read)?;
+                *received += more as u64;
+                if loader.chunk_is_complete() {
+                    self.complete_block();
+                }
+                return Ok(more);
             }
+            Piece::Checksum => &mut checksum_bytes[..],
+            Piece::Nothing => return Ok(0),
         };
-        self.received += more as u64;
-        if complete {
-            self.piece = match mem::replace(&mut self.piece, Piece::Nothing) {
+        let more = read(&mut bytes[*filled..])?;
+        *filled += more;
+        *received += more as u64;
+        if *filled == bytes.len() {
+            match piece {
                 Piece::Start => self.complete_start()?,
                 Piece::Header => self.complete_header()?,
-                Piece::Block(number, loader) => self.complete_block(number, loader),
-                Piece::Checksum(number, loader) => self.complete_checksum(number, loader)?,
-                Piece::Nothing => unreachable!("it receives nothing"),
-            };
+                _ => self.complete_checksum()?,
+            }
         }
-        self.failed = false;
         Ok(more)
     }
 
     /// Returns whether the snapshot is complete.
     pub(super) fn is_complete(&self) -> bool {
-        matches!(self.piece, Piece::Nothing) && !self.failed
-    }
-
-    /// Returns an error if there was one.
-    pub(super) fn check_failed(&self) -> Result<(), LoadError> {
-        if self.failed { Err(LoadError::Failed) } else { Ok(()) }
-    }
-
-    /// Receives bytes that follow the snapshot: an error.
-    pub(super) fn trailing(&mut self, more: u64) -> LoadError {
-        self.failed = true;
-        LoadError::TrailingBytes { more }
+        matches!(self.progress.piece, Piece::Nothing)
     }
 
     /// Returns the filter.
     ///
     /// # Errors
-    /// If the snapshot is incomplete, there was an error, or the system refuses the memory.
+    /// If the snapshot is incomplete, or the system refuses the memory.
     pub(super) fn finish(self) -> Result<Filter<E, S>, LoadError> {
-        self.check_failed()?;
-        let Self { piece: Piece::Nothing, header: Some(header), hasher, .. } = self else {
-            return Err(LoadError::Truncated { received: self.received });
+        if !self.is_complete() {
+            return Err(LoadError::Truncated { received: self.received() });
+        }
+        let header = self.header.expect(HEADER_ARRIVED);
+        let Some(Hasher::Given(hasher)) = self.hasher else {
+            unreachable!("the header has arrived")
         };
-        let Some(Hasher::Given(hasher)) = hasher else { unreachable!("the header has arrived") };
         let engine = E::restore(&header.form, self.complete);
         let items = header.items.iter().sum();
         let filter =
@@ -167,119 +276,94 @@ impl<E: Engine, S: BuildHasher, F: FnOnce(u64) -> S> Receiver<E, S, F> {
         filter.ok_or_else(|| header.out_of_memory())
     }
 
-    fn complete_start(&mut self) -> Result<Piece, LoadError> {
-        self.bytes.resize(Header::len(&self.bytes)?, 0);
-        Ok(Piece::Header)
+    fn complete_start(&mut self) -> Result<(), LoadError> {
+        self.header_bytes.resize(Header::len(&self.header_bytes)?, 0);
+        self.progress.piece = Piece::Header;
+        Ok(())
     }
 
-    fn complete_header(&mut self) -> Result<Piece, LoadError> {
-        let header = Header::decode::<E>(&self.bytes)?;
+    fn complete_header(&mut self) -> Result<(), LoadError> {
+        let header = Header::decode::<E>(&self.header_bytes)?;
         if let Source::Slice(received) = self.source {
-            check_length(&header, self.bytes.len(), received)?;
+            check_length(&header, self.header_bytes.len(), received)?;
         }
-        let hasher = match self.hasher.take() {
-            Some(Hasher::Seeded(hasher)) => hasher(hasher_seed(header.seed)),
-            Some(Hasher::Given(hasher)) => hasher,
-            None => unreachable!("the header arrives once"),
+        self.hasher = match self.hasher.take() {
+            Some(Hasher::Seeded(make)) => Some(Hasher::Given(make(hasher_seed(header.seed)))),
+            given => given,
         };
-        if hasher_check(&hasher) != header.hasher_check {
+        // By reference: if this panics, a hasher that was given is not lost.
+        let Some(Hasher::Given(hasher)) = &self.hasher else { unreachable!("it is made once") };
+        if hasher_check(hasher) != header.hasher_check {
             return Err(LoadError::OtherHasher);
         }
-        self.hasher = Some(Hasher::Given(hasher));
-        if let Source::Stream { limit } = self.source {
+        if let Source::Stream { limit, .. } = self.source {
             let needed = header.bucket_bytes();
             if needed > limit {
                 return Err(LoadError::LimitExceeded { needed, limit });
             }
         }
-        self.checksum = Header::block_seed(&self.bytes);
-        self.bytes.resize(CHECKSUM, 0);
+        self.progress.checksum = Header::block_seed(&self.header_bytes);
         self.header = Some(header);
-        self.start_segment(0)
+        self.start_segment()
     }
 
-    fn complete_block(&mut self, number: usize, mut loader: TableLoader) -> Piece {
-        let layout = self.header().form.plan[number].layout;
-        let (before, mut census, min) = (self.checksum, self.census, self.min_fingerprint);
-        self.checksum = loader.accept(|bytes| {
-            with_layout!(layout, L => add_census::<L>(bytes, min, &mut census));
-            block_checksum(before, bytes)
+    fn complete_block(&mut self) {
+        let layout = self.header().form.plan[self.complete.len()].layout;
+        let Progress { piece, filled, checksum, census, min_fingerprint, .. } = &mut self.progress;
+        let loader = self.loader.as_mut().expect(SEGMENT_ARRIVES);
+        *checksum = loader.accept(|bytes| {
+            with_layout!(layout, L => add_census::<L>(bytes, *min_fingerprint, census));
+            block_checksum(*checksum, bytes)
         });
-        self.census = census;
-        self.filled = 0;
-        Piece::Checksum(number, loader)
+        (*piece, *filled) = (Piece::Checksum, 0);
     }
 
-    fn complete_checksum(
-        &mut self,
-        number: usize,
-        loader: TableLoader,
-    ) -> Result<Piece, LoadError> {
-        if self.bytes != self.checksum.to_le_bytes() {
+    fn complete_checksum(&mut self) -> Result<(), LoadError> {
+        let Progress { piece, checksum_bytes, checksum, census, .. } = &mut self.progress;
+        if *checksum_bytes != checksum.to_le_bytes() {
             return Err(LoadError::DamagedBuckets);
         }
-        if !self.census.valid {
+        if !census.valid {
             return Err(LoadError::InvalidBuckets);
         }
-        if loader.is_incomplete() {
-            return Ok(Piece::Block(number, loader));
+        if self.loader.as_ref().is_some_and(TableLoader::is_incomplete) {
+            *piece = Piece::Block;
+            return Ok(());
         }
-        if self.census.occupied != self.header().items[number] {
+        let occupied = census.occupied;
+        if occupied != self.header().items[self.complete.len()] {
             return Err(LoadError::InvalidBuckets);
         }
-        self.complete.push(loader.finish());
-        self.start_segment(number + 1)
+        self.complete.extend(self.loader.take().map(TableLoader::finish));
+        self.start_segment()
     }
 
-    /// Prepares for the words of a segment, or for nothing if there is no such segment.
-    fn start_segment(&mut self, number: usize) -> Result<Piece, LoadError> {
-        self.census = NOTHING;
-        let header = self.header();
-        let Some((segment, _)) = header.segments().nth(number) else { return Ok(Piece::Nothing) };
+    /// Prepares for the words of the next segment, or for nothing if there is no such segment.
+    fn start_segment(&mut self) -> Result<(), LoadError> {
+        let (number, header) = (self.complete.len(), self.header());
+        let Some((segment, _)) = header.segments().nth(number) else {
+            self.progress.piece = Piece::Nothing;
+            return Ok(());
+        };
         let loader = match self.source {
-            Source::Slice(_) => TableLoader::at_once(segment.buckets),
+            Source::Slice(_) | Source::Stream { at_once: true, .. } => {
+                TableLoader::at_once(segment.buckets)
+            }
             Source::Stream { .. } => TableLoader::incremental(segment.buckets),
         };
         let min_fingerprint = E::min_fingerprint(&header.form, number);
-        let loader = loader.ok_or_else(|| header.out_of_memory())?;
-        self.min_fingerprint = min_fingerprint;
-        Ok(Piece::Block(number, loader))
+        self.loader = Some(loader.ok_or_else(|| header.out_of_memory())?);
+        let piece = Piece::Block;
+        self.progress = Progress { piece, census: EMPTY_CENSUS, min_fingerprint, ..self.progress };
+        Ok(())
     }
 
     fn header(&self) -> &Header {
-        self.header.as_ref().expect("blocks follow the header")
+        self.header.as_ref().expect(HEADER_ARRIVED)
     }
 }
 
-/// The census of no words.
-const NOTHING: Census = Census { occupied: 0, valid: true };
-
-/// Adds the census of the words in these bytes, which are valid only if all their fingerprints are
-/// at least `min`.
-fn add_census<L: BucketLayout>(bytes: &[u8], min: u32, sum: &mut Census) {
-    let mut block = [0; CENSUS_BLOCK];
-    for bytes in bytes.chunks(8 * CENSUS_BLOCK) {
-        let words = &mut block[..bytes.len() / 8];
-        for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
-            *word = u64::from_le_bytes(*bytes);
-        }
-        let census = L::census(words);
-        sum.occupied += census.occupied;
-        sum.valid &= census.valid;
-        // Only then: the fingerprints of an invalid word are arbitrary.
-        if sum.valid && min > L::MIN_FINGERPRINT {
-            let mut fingerprints = words.iter().flat_map(|&word| L::fingerprints(word));
-            sum.valid = fingerprints.all(|fingerprint| fingerprint.get() >= min);
-        }
-    }
-}
-
-/// Validates the number of bytes of a whole snapshot.
-fn check_length(header: &Header, header_len: usize, received: u64) -> Result<(), LoadError> {
-    let words = header.segments().map(|(segment, _)| encoded_len(segment.buckets));
-    match received.checked_sub(header_len as u64 + words.sum::<u64>()) {
-        None => Err(LoadError::Truncated { received }),
-        Some(0) => Ok(()),
-        Some(more) => Err(LoadError::TrailingBytes { more }),
-    }
-}
+/// Why there is a header.
+const HEADER_ARRIVED: &str = "blocks follow the header";
+/// Why there is a table loader.
+const SEGMENT_ARRIVES: &str = "a block belongs to a segment";

@@ -15,7 +15,7 @@ const ALL: u32 = 0xf;
 
 steps!("avx2");
 
-/// A factor in every lane, and its high half in another one.
+/// A factor in every lane, and its high half in every lane of a second vector.
 #[derive(Clone, Copy)]
 struct Multiplier(Vector, Vector);
 

@@ -3,8 +3,8 @@
 //!
 //! There is one sequence of steps, in `steps.rs`, and two sets of operations for it: eight items
 //! per group by AVX-512, and four by AVX2. The layout is a value here, not a type, because the
-//! zero-lane test is the same for all of them. So each kernel is compiled twice: for tables that
-//! stand alone, and for chains.
+//! zero-lane test is the same for all of them. So each kernel is compiled three times: for tables
+//! that stand alone, with or without values in the answers, and for chains.
 //!
 //! A group is looked up as the argument in `table/mod.rs` requires: the versions, both words of
 //! each item, the versions again. In a chain, `chain/mod.rs` requires the same for the words in all
@@ -63,7 +63,7 @@ struct View<'a> {
     /// The smallest fingerprint of the last table, and the number of its fingerprints.
     min_fingerprint: u32,
     fingerprints: u32,
-    /// The nesting of the last table.
+    /// The level of the last table.
     level: u32,
     /// Bits by which its fingerprints are longer than in the first table.
     extra_bits: u32,
@@ -84,7 +84,7 @@ pub(crate) struct Part<'a> {
     ones: u64,
     value_bits: u32,
     bits_below: u32,
-    /// Bits by which the numbers of buckets are shorter than in the last table.
+    /// Bits by which the index of a bucket is shorter than in the last table.
     bucket_shift: u32,
     /// Bits by which fingerprints are shorter than in the last table.
     fingerprint_shift: u32,
@@ -99,7 +99,7 @@ impl<'a> Part<'a> {
     /// No table.
     pub(crate) const NONE: Self = Self::of::<Plain<1, 1>>(&[], 0);
 
-    /// A table with these words and values of so many bits, the last one.
+    /// The part of a last table with these words and with values of this many bits.
     const fn of<L: BucketLayout>(words: &'a [Word], value_bits: u32) -> Self {
         Self {
             words,
@@ -151,7 +151,7 @@ impl View<'_> {
     }
 }
 
-/// Returns whether the versions of so many stripes are copied for a batch of so many items.
+/// Returns whether the versions are copied, given the numbers of stripes and of items.
 fn are_copied(stripes: usize, len: usize) -> bool {
     stripes <= MAX_COPIED && len >= ITEMS_PER_COPY * stripes
 }
@@ -187,7 +187,7 @@ impl Vectors {
     }
 
     /// Looks up the hashes of a batch, of which there are `len`. Returns the number of items that
-    /// were found. With `VALUES`, the answers are [`Answers::Values`].
+    /// were found. `VALUES` tells whether the answers have values.
     ///
     /// # Safety
     /// The processor has the instructions.
@@ -227,8 +227,8 @@ impl Vectors {
     }
 }
 
-/// Returns whether kernels can address this many buckets: they multiply by it as a number of 32
-/// bits.
+/// Returns whether kernels can address this many buckets: they multiply by the number, which must
+/// fit into 32 bits.
 fn is_addressable(words: &[Word]) -> bool {
     u32::try_from(words.len()).is_ok()
 }
@@ -236,8 +236,8 @@ fn is_addressable(words: &[Word]) -> bool {
 impl<N: Alone> Table<N> {
     /// Looks up the hashes of a batch, of which there are `len`, by a kernel. Returns the number of
     /// items that were found, or `None` if the kernel cannot serve this table. Then no hash was
-    /// taken, since the scalar code needs all of them. With `VALUES`, the answers are
-    /// [`Answers::Values`].
+    /// taken, since the scalar code needs all of them. `VALUES` tells whether the answers have
+    /// values.
     pub(super) fn contains_by_kernel<L: BucketLayout, const VALUES: bool>(
         &self,
         kernel: Kernel,
@@ -278,8 +278,8 @@ impl<V: Alone> Table<Nested<V>> {
     }
 
     /// As the method of the same name of a table that stands alone, in a chain of which this is the
-    /// last segment. The parts are those of all segments, of this one first. `lookup` looks up a
-    /// mixed hash in the chain.
+    /// last segment. The parts are those of all segments, this one first. `lookup` looks up a mixed
+    /// hash in the chain.
     ///
     /// # Panics
     /// If the parts are those of another chain.

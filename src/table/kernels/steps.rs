@@ -112,7 +112,7 @@ macro_rules! steps {
             fn versions<const NESTED: bool>(&self, view: &View<'_>, group: &Group) -> Vector {
                 let stripes = and(firsts::<NESTED>(view, group.fingerprints), self.last_stripe);
                 let places = shift_left::<{ Stripe::WORDS.ilog2() }>(stripes);
-                // SAFETY: there is a power of two of stripes, so the mask yields an index of them.
+                // SAFETY: the number of stripes is a power of two, so the mask yields an index.
                 unsafe { gather(Stripe::versions(view.stripes), places) }
             }
 
@@ -164,7 +164,7 @@ macro_rules! steps {
         #[target_feature(enable = $features)]
         fn words(part: &Part<'_>, group: &Group) -> [Vector; 2] {
             // SAFETY: `locate` reduces both to indices of buckets, and `nested` halves them as
-            // often as the number of buckets.
+            // often as the number of buckets is halved.
             group.buckets.map(|buckets| unsafe { gather(part.words.as_ptr(), buckets) })
         }
 

@@ -132,6 +132,37 @@ fn a_version_that_changes_is_noticed_in_every_lane() {
     });
 }
 
+/// Versions that are copied after the words would hide nearly every change during a lookup.
+#[test]
+fn versions_are_copied_before_the_words() {
+    everywhere(|scene, how @ (_, way, _)| {
+        if way != Way::Copied {
+            return;
+        }
+        let hashes = scene.hashes(ROUND, |_| true);
+        let stripe = scene.stripes.of(scene.pair(hashes[0]).fingerprint);
+        let (changed, noticed) = (Cell::new(0), Cell::new(0));
+        // The words take most of the time of a lookup, so many of the changes are noticed. Between
+        // the copy and the validation alone, 1 in 50 is.
+        scene.beside_slow_bumps(&hashes[..1], Duration::from_micros(5), || {
+            until(&how, || {
+                let again = Cell::new(false);
+                let before = stripe.version();
+                scene.look_up(how, &hashes, &|_| {
+                    again.set(true);
+                    false
+                });
+                if !stripe.validate(before) {
+                    changed.set(changed.get() + 1);
+                    noticed.set(noticed.get() + u32::from(again.get()));
+                }
+                changed.get() == 100
+            });
+        });
+        assert!(noticed.get() > 10, "{how:?}: {} of 100 changes were noticed", noticed.get());
+    });
+}
+
 #[test]
 fn versions_of_other_stripes_do_not_matter_if_versions_are_gathered() {
     everywhere(|scene, how @ (_, way, _)| {

@@ -1,7 +1,7 @@
 //! The table loader: buckets that arrive in order, in memory that is taken as they arrive.
 
 use super::{Buckets, HUGE_PAGE, Words};
-use crate::sync::Word;
+use crate::sync::{Word, load_all};
 
 /// Bytes of a word.
 const WORD: usize = size_of::<u64>();
@@ -17,6 +17,13 @@ pub(crate) struct TableLoader {
     /// Staging memory for the first bytes of a huge page, until enough of them have arrived to take
     /// the page. `None` if bytes go straight to the table.
     staging: Option<Words>,
+}
+
+/// A position up to which a table has arrived.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LoaderPosition {
+    arrived: usize,
+    filled: usize,
 }
 
 impl TableLoader {
@@ -40,10 +47,59 @@ impl TableLoader {
         Some(Self { table, arrived: 0, filled: 0, staging })
     }
 
-    /// Returns a loader for buckets that are all known to arrive.
+    /// Returns a loader that requests the memory of all buckets from the allocator at once.
     pub(crate) fn at_once(buckets: u64) -> Option<Self> {
         let table = Words::zeroed(usize::try_from(buckets).ok()?, true)?;
         Some(Self { table, arrived: 0, filled: 0, staging: None })
+    }
+
+    /// Returns a loader whose buckets have all arrived, so that it can go back.
+    pub(crate) fn reopened(Buckets { words: table }: Buckets) -> Self {
+        Self { arrived: table.as_slice().len(), filled: 0, table, staging: None }
+    }
+
+    /// The place up to which the table has arrived.
+    pub(crate) fn position(&self) -> LoaderPosition {
+        LoaderPosition { arrived: self.arrived, filled: self.filled }
+    }
+
+    /// Goes back to a former position. Later bytes overwrite those after it.
+    ///
+    /// Huge pages after it that were taken since are returned to the system.
+    pub(crate) fn go_back(&mut self, LoaderPosition { arrived, filled }: LoaderPosition) {
+        let (before, was_staged) = (self.from(), self.is_staged());
+        (self.arrived, self.filled) = (arrived, filled);
+        if !was_staged || before / HUGE_PAGE != self.from() / HUGE_PAGE {
+            if self.is_staged() {
+                // The bytes that were staged are in the table now. Later ones go there, too.
+                self.staging = None;
+            } else if let Some(staging) = &mut self.staging {
+                staging.release(0..Self::STAGED);
+            }
+        }
+        let taken = (self.from() + self.filled).next_multiple_of(HUGE_PAGE);
+        self.table.release(taken..self.table.size_in_bytes());
+    }
+
+    /// Number of buckets in complete chunks.
+    pub(crate) fn arrived(&self) -> usize {
+        self.arrived
+    }
+
+    /// Bytes of the next chunk that have arrived.
+    pub(crate) fn filled(&self) -> usize {
+        self.filled
+    }
+
+    /// Copies words that have arrived, from an index on. They are part of one chunk.
+    pub(crate) fn copy_words_from(&self, from: usize, copy: &mut [u64]) {
+        // No chunk is in two huge pages.
+        let page = self.from() / HUGE_PAGE * HUGE_PAGE / WORD;
+        let (words, from) = match &self.staging {
+            Some(staging) if self.is_staged() && from >= page => (staging, from - page),
+            _ => (&self.table, from),
+        };
+        load_all(&words.as_slice()[from..from + copy.len()], copy);
     }
 
     /// Returns whether buckets are still missing.
@@ -70,7 +126,7 @@ impl TableLoader {
         }
         let more = self.with_chunk(|chunk| read(&mut chunk[filled..]))?;
         self.filled += more;
-        assert!(self.filled <= self.chunk_bytes(), "a reader told of more bytes than it was given");
+        assert!(self.filled <= self.chunk_bytes(), "a reader reported more bytes than given");
         Ok(more)
     }
 
@@ -94,7 +150,7 @@ impl TableLoader {
                 let place = start..start + Self::STAGED;
                 self.table.with_bytes(place, |place| place.copy_from_slice(staged));
             });
-            staging.release();
+            staging.release(0..Self::STAGED);
         }
         self.arrived = until / WORD;
         self.filled = 0;
@@ -136,7 +192,7 @@ impl TableLoader {
     /// # Panics
     /// If some are missing.
     pub(crate) fn finish(self) -> Buckets {
-        assert!(!self.is_incomplete(), "the last buckets may be in the staging memory");
+        assert!(!self.is_incomplete(), "buckets are missing");
         Buckets { words: self.table }
     }
 }

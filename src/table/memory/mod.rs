@@ -13,7 +13,9 @@ use core::{mem::MaybeUninit, ops::Range};
 
 use crate::sync::Word;
 #[cfg(feature = "std")]
-pub(crate) use loader::TableLoader;
+use crate::sync::load_all;
+#[cfg(feature = "std")]
+pub(crate) use loader::{LoaderPosition, TableLoader};
 #[cfg(any(loom, shuttle))]
 use model::Words;
 #[cfg(not(any(loom, shuttle)))]
@@ -61,6 +63,19 @@ impl Buckets {
     /// Has the system provide the memory of all buckets.
     pub(crate) fn touch(&mut self) {
         self.words.touch();
+    }
+
+    /// The number of buckets.
+    #[cfg(feature = "std")]
+    pub(crate) fn len(&self) -> usize {
+        self.words.as_slice().len()
+    }
+
+    /// Copies words from an index on. Words that other threads change meanwhile are copied before
+    /// or after the change.
+    #[cfg(feature = "std")]
+    pub(crate) fn copy_words_from(&self, from: usize, copy: &mut [u64]) {
+        load_all(&self.words.as_slice()[from..from + copy.len()], copy);
     }
 
     /// Calls a function with the values of all buckets, which it may change.

@@ -29,7 +29,7 @@ impl Words {
 
     pub(super) fn use_huge_pages(&mut self, _bytes: Range<usize>) {}
 
-    pub(super) fn release(&mut self) {}
+    pub(super) fn release(&mut self, _bytes: Range<usize>) {}
 
     pub(super) fn with_bytes<R>(
         &mut self,

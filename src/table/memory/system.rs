@@ -9,8 +9,8 @@ use super::{HUGE_PAGE, Word};
 const CACHE_LINE: usize = 64;
 /// Size of a page in bytes on most systems. It is larger on some.
 const SMALL_PAGE: usize = 4 << 10;
-/// Smallest table, in bytes, that is aligned to a cache line: in smaller ones the bytes for it
-/// would weigh more than the one cache line that they may save.
+/// Smallest table, in bytes, that is aligned to a cache line: in smaller ones the alignment would
+/// cost more bytes than the one saved cache line is worth.
 const MIN_ALIGNED: usize = 4 << 10;
 /// Smallest table, in bytes, that gets a mapping of its own when it is loaded incrementally.
 #[cfg(all(target_os = "linux", not(miri)))]
@@ -117,13 +117,13 @@ impl Words {
         self.advise(bytes, Advice::Populate);
     }
 
-    /// Takes memory for all words, which are zero, apart from at most one page.
+    /// Takes memory for all words but those of at most one page. All words must still be zero.
     pub(super) fn touch(&mut self) {
         self.populate(0..self.size_in_bytes());
         // Not every system knows this advice, and it is refused if the words do not begin with a
         // page. Then a page is taken when it is first written.
         for page in self.as_mut_slice().chunks_mut(SMALL_PAGE / size_of::<Word>()) {
-            // Zeros that the compiler does not know: it could omit the store to new memory.
+            // The compiler must not know that this is zero: it could omit the store to new memory.
             page[0].set(black_box(0));
         }
     }
@@ -133,10 +133,11 @@ impl Words {
         self.advise(bytes, Advice::HugePages);
     }
 
-    /// Returns the memory of a mapping to the system. Its words may be zero afterwards.
-    pub(super) fn release(&mut self) {
-        if self.is_mapped() {
-            self.advise(0..self.size_in_bytes(), Advice::Unused);
+    /// Returns the memory of some bytes of a mapping, from the start of a page on, to the system.
+    /// They may be zero afterwards, and so may be the rest of their last page.
+    pub(super) fn release(&mut self, bytes: Range<usize>) {
+        if self.is_mapped() && !bytes.is_empty() {
+            self.advise(bytes, Advice::Unused);
         }
     }
 
@@ -153,8 +154,8 @@ impl Words {
             };
             let start = self.first.as_ptr().cast::<u8>().wrapping_add(bytes.start);
             // SAFETY: the range is part of our own memory. Only `Advice::Unused` changes its
-            // content, to zeros. Only `release` gives this advice, with exclusive access and for
-            // whole pages.
+            // content, to zeros. Only `release` gives this advice, with exclusive access. What the
+            // last page has beyond the range is part of the same mapping.
             unsafe { libc::madvise(start.cast(), bytes.len(), advice) };
         }
         #[cfg(not(all(target_os = "linux", not(miri))))]

@@ -271,8 +271,16 @@ impl<E: Mappable + Subject> Checker<E> {
         let (mut values, mut found) = (vec![Some(7); len], vec![true; len]);
         let count = self.map.get_batch(&self.keys[..len], &mut values);
         assert_eq!((&values, count), (&single, single.iter().flatten().count()));
+        let (mut numbers, mut flags) = (vec![7; len], vec![true; len]);
+        assert_eq!(self.map.get_batch_into(&self.keys[..len], &mut numbers, &mut flags), count);
         assert_eq!(self.map.contains_batch(&self.keys[..len], &mut found), count);
+        assert_eq!(flags, found);
+        let expected: Vec<_> = single.iter().map(|value| value.unwrap_or(0)).collect();
+        assert_eq!(numbers, expected);
         let mask = self.map.contains_mask(&self.keys[..len]);
+        numbers.fill(7);
+        assert_eq!(self.map.get_mask(&self.keys[..len], &mut numbers), mask);
+        assert_eq!(numbers, expected);
         for (position, value) in single.iter().enumerate() {
             assert_eq!(found[position], value.is_some());
             assert_eq!(mask >> position & 1 != 0, value.is_some());

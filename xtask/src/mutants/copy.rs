@@ -3,7 +3,6 @@
 use std::{
     collections::BTreeSet,
     ffi::OsStr,
-    fmt::Write,
     fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -12,13 +11,10 @@ use std::{
 use anyhow::{Context, Result, bail};
 use cargo_metadata::Message;
 
-use super::library::Library;
-use crate::source::{self, Source};
+use crate::source::Source;
 
 /// Folders that the copy does without.
 const LEFT_OUT: [&str; 3] = [".git", "target", "fuzz"];
-/// The folder of the models.
-const MODELS: &str = "loom-tests/tests";
 /// Variables that would change what the models are built with or how far they explore.
 const UNSET: [&str; 9] = [
     "RUSTFLAGS",
@@ -68,32 +64,14 @@ pub(super) struct Binary {
     pub(super) path: PathBuf,
 }
 
-/// Writes the copy into a folder. Files that have not changed keep their times, so that cargo
-/// builds only what is new. The models become one test target: it is built several times as fast.
-pub(super) fn write(root: &Path, library: &Library, folder: &Path) -> Result<()> {
-    let mut kept = BTreeSet::new();
-    for source in &library.sources {
-        put(&folder.join(&source.path), source.text.as_bytes(), &mut kept)?;
-    }
-    let mut modules = "#![allow(missing_docs)]\n".to_owned();
-    for source in source::read(root, MODELS)? {
-        let file = Path::new(&source.path).file_name().context("a file has a name")?;
-        put(&folder.join(MODELS).join("all").join(file), source.text.as_bytes(), &mut kept)?;
-        writeln!(modules, "mod {};", file.to_string_lossy().trim_end_matches(".rs"))?;
-    }
-    put(&folder.join(MODELS).join("all/main.rs"), modules.as_bytes(), &mut kept)?;
-    copy(root, folder, &root.join(MODELS), &mut kept)?;
-    delete_others(folder, &kept)
-}
-
-/// Writes a copy of the repository with these sources into a folder, as [`write`] does, and leaves
-/// out the models.
-pub(super) fn write_sources(root: &Path, sources: &[Source], folder: &Path) -> Result<()> {
+/// Writes a copy of the repository with these sources into a folder. Files that have not changed
+/// keep their times, so that cargo builds only what is new.
+pub(super) fn write(root: &Path, sources: &[Source], folder: &Path) -> Result<()> {
     let mut kept = BTreeSet::new();
     for source in sources {
         put(&folder.join(&source.path), source.text.as_bytes(), &mut kept)?;
     }
-    copy(root, folder, &root.join("loom-tests"), &mut kept)?;
+    copy(root, folder, &mut kept)?;
     delete_others(folder, &kept)
 }
 
@@ -101,7 +79,7 @@ pub(super) fn write_sources(root: &Path, sources: &[Source], folder: &Path) -> R
 pub(super) fn build(folder: &Path, build: Build) -> Result<Binary> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
     cargo
-        .args(["test", "--release", "--test", "all", "--no-run"])
+        .args(["test", "--release", "--test", "models", "--no-run"])
         .arg("--message-format=json-render-diagnostics")
         .args(build.arguments())
         .current_dir(folder.join("loom-tests"))
@@ -126,19 +104,18 @@ pub(super) fn build(folder: &Path, build: Build) -> Result<Binary> {
     bail!("cargo has built no test binary")
 }
 
-/// Copies all of a folder except what the copy does without or already has, and `except`.
-fn copy(from: &Path, to: &Path, except: &Path, kept: &mut BTreeSet<PathBuf>) -> Result<()> {
+/// Copies all of a folder except what the copy does without or already has.
+fn copy(from: &Path, to: &Path, kept: &mut BTreeSet<PathBuf>) -> Result<()> {
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let name = entry.file_name();
         let to = to.join(&name);
-        let is_left_out =
-            entry.path() == except || LEFT_OUT.iter().any(|left_out| OsStr::new(left_out) == name);
+        let is_left_out = LEFT_OUT.iter().any(|left_out| OsStr::new(left_out) == name);
         if is_left_out || kept.contains(&to) {
             continue;
         }
         if entry.file_type()?.is_dir() {
-            copy(&entry.path(), &to, except, kept)?;
+            copy(&entry.path(), &to, kept)?;
         } else {
             put(&to, &fs::read(entry.path())?, kept)?;
         }

@@ -32,10 +32,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 
-use crate::recorded::Recorded;
+use crate::{models::Declared, recorded::Recorded};
 pub(crate) use copy::Build;
 pub(crate) use library::{Library, Mutant};
 use models::Model;
@@ -52,6 +52,10 @@ pub(crate) struct Options {
     /// List the mutants, and check that they fit the source, but run none.
     #[arg(long)]
     list: bool,
+    /// What CI runs at each change: plain words only, no mutants that may survive, and no models
+    /// that are not needed to kill one.
+    #[arg(long, conflicts_with = "record")]
+    quick: bool,
     /// How many to run at once; as many as there are processors without this.
     #[arg(long)]
     jobs: Option<usize>,
@@ -101,16 +105,24 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     let _alone = lock(&folder)?;
     let mut recorded = Recorded::read(&root)?;
     let runner = Runner { jobs: jobs(options.jobs), folder };
-    let mut models = runner.build(&root, &library)?;
+    let builds = if options.quick { &Build::ALL[..1] } else { &Build::ALL };
+    let mut models = runner.build(&root, &library, builds)?;
     report::built(&models, started.elapsed());
     let recorded_length =
         |model: &Model| recorded.executions.get(&model.name).map_or(0, |executions| executions[0]);
     models.sort_by_key(|model| (recorded_length(model), model.build()));
-    if options.only.is_empty() {
+    if options.only.is_empty() && !options.quick {
         runner.check_all(&mut models)?;
         report::baseline(&models, started.elapsed());
     }
-    let runs = runner.run_all(&chosen, &models, &recorded)?;
+    let mut wanted = Vec::new();
+    for &(number, mutant) in &chosen {
+        let may_survive = |build| mutant.explanation(build).is_some();
+        let is_wanted =
+            |build: &&Build| builds.contains(build) && !(options.quick && may_survive(**build));
+        wanted.extend(mutant.builds.iter().filter(is_wanted).map(|&build| (number, mutant, build)));
+    }
+    let runs = runner.run_all(wanted, &models, &recorded)?;
     let is_clean = report::verdict(&runs, started.elapsed());
     if options.record {
         record(&mut recorded, &library, &models, &runs);
@@ -175,17 +187,21 @@ struct Runner {
 }
 
 impl Runner {
-    /// Writes the instrumented copy, and builds the models for all layouts.
-    fn build(&self, root: &Path, library: &Library) -> Result<Vec<Model>> {
+    /// Writes the instrumented copy, and builds the models for these layouts.
+    fn build(&self, root: &Path, library: &Library, builds: &[Build]) -> Result<Vec<Model>> {
         eprintln!("building the models with {} mutants in the library", library.mutants.len());
         let declared = crate::models::declared(root)?;
         let tree = self.folder.join("tree");
-        copy::write(root, library, &tree)?;
+        copy::write(root, &library.sources, &tree)?;
         let mut all = Vec::new();
-        for build in Build::ALL {
+        for &build in builds {
             all.append(&mut models::list(&copy::build(&tree, build)?, &declared)?);
         }
-        ensure!(!all.is_empty(), "there are no models in loom-tests");
+        let is_built = |model: &&Declared| all.iter().any(|built: &Model| built.name == model.name);
+        if let Some(Declared { target, test, .. }) = declared.iter().find(|model| !is_built(model))
+        {
+            bail!("loom-tests/tests/main.rs does not lead to {target}::{test}");
+        }
         Ok(all)
     }
 
@@ -203,16 +219,12 @@ impl Runner {
     /// Runs these mutants.
     fn run_all(
         &self,
-        chosen: &[(usize, &Mutant)],
+        mutants: Vec<(usize, &Mutant, Build)>,
         models: &[Model],
         recorded: &Recorded,
     ) -> Result<Vec<Run>> {
-        let mut all = Vec::new();
-        for &(number, mutant) in chosen {
-            all.extend(mutant.builds.iter().map(|&build| (number, mutant, build)));
-        }
-        let count = all.len();
-        self.on_all(all, |(number, mutant, build), log| {
+        let count = mutants.len();
+        self.on_all(mutants, |(number, mutant, build), log| {
             let started = Instant::now();
             let killer = recorded.killers.get(&mutant.name).map(|killers| &killers[build as usize]);
             let models: Vec<&Model> =

@@ -1,6 +1,7 @@
 //! What the tests of kernels look up: words and stripes without a table, beside a thread that bumps
 //! versions.
 
+use core::hint::spin_loop;
 use std::{
     sync::{Mutex, PoisonError},
     thread,
@@ -129,9 +130,16 @@ impl Scene {
         Found(found, count)
     }
 
-    /// Calls `test` while a thread bumps the versions of these items' stripes in turn. It also
-    /// writes their words, as they are, so that the loads of a lookup take longer.
+    /// Calls `test` while a thread bumps the versions of these items' stripes in turn, as fast as
+    /// it can.
     pub(super) fn beside_bumps(&self, hashes: &[u64], test: impl Fn()) {
+        self.beside_slow_bumps(hashes, Duration::ZERO, test);
+    }
+
+    /// Calls `test` while a thread bumps the versions of these items' stripes in turn, with a pause
+    /// after each. It also writes their words, as they are, so that the loads of a lookup take
+    /// longer.
+    pub(super) fn beside_slow_bumps(&self, hashes: &[u64], pause: Duration, test: impl Fn()) {
         // One test at a time: threads without a processor of their own hardly interleave.
         static ALONE: Mutex<()> = Mutex::new(());
         let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -146,6 +154,10 @@ impl Scene {
                     self.stripes.of(self.pair(hash).fingerprint).lock().bump();
                     for bucket in self.pair(hash).buckets {
                         self.words[bucket as usize].store(0, Relaxed);
+                    }
+                    let bumped = Instant::now();
+                    while bumped.elapsed() < pause {
+                        spin_loop();
                     }
                 }
             });

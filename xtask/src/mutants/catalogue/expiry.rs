@@ -115,7 +115,7 @@ pub(super) const FAULTS: &[Fault] = &[
         ),
     ),
     fault("refresh-no-bump", "a refresh does not bump the version", Delete).survives(
-        "a lookup that saw a slot before it was refreshed, or after it, saw a visible one, or \
+        "a lookup that reads the slot before or after the refresh sees a visible slot, or \
          notices a tick. The bump makes the refresh a replacement like any other",
     ),
     fault("refresh-ignores-sweep", "a slot that was swept counts as refreshed", IGNORES_SWEEP),
@@ -130,7 +130,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "age-remove-expired",
-        "`remove_of` removes what has expired, or what has its stamp by now",
+        "`remove_of` removes what has expired, or a later item with the same stamp",
         Condition("false"),
     ),
     fault("age-remove-uncounted", "`remove_of` does not count the stamp", Delete),
@@ -208,7 +208,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "a slot that was swept counts as replaced by the incoming fingerprint",
         Condition("{ let _ = $; false }"),
     ),
-    fault("move-uncounted-copy", "a copy is not counted whose original was swept", Delete),
+    fault("move-uncounted-copy", "a copy whose original was swept is not counted", Delete),
     fault(
         "move-incoming-uncounted",
         "a move does not count the stamp of the incoming fingerprint",

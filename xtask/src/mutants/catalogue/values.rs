@@ -17,6 +17,11 @@ pub(super) const FAULTS: &[Fault] = &[
         Instead("L::either_contains(words, pattern)"),
     ),
     // `get`.
+    fault(
+        "get-wrong-version",
+        "`get` reads another stripe's version",
+        Instead("self.stripes.borrow().of(Fingerprint::new((key >> longer) + 1))"),
+    ),
     fault("get-no-validation", "a miss of `get` is not validated", Condition("true")),
     fault(
         "get-late-version",

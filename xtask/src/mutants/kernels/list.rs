@@ -24,6 +24,7 @@ pub(super) const FILES: &[(&str, &[Replacement])] = &[
     ("src/table/kernels/avx512.rs", AVX512),
     ("src/sync/vector.rs", LOADS),
     ("src/table/words.rs", WORDS),
+    ("src/table/key_probe.rs", KEYS),
     ("src/table/batch.rs", ANSWERS),
     ("src/table/lookup.rs", PROBES),
     ("src/chain/batch.rs", SEGMENTS),
@@ -196,18 +197,38 @@ const WORDS: &[Replacement] = &[
         "L::LANES.ones() << value_bits",
         "L::LANES.ones()",
     ),
-    replace("single lookups: values of the first word only", "byte / 8 % 2", "0"),
-    replace("single lookups: the first slot's value", "byte % 8", "0"),
-    replace("single lookups: the first value of 16 bits", "byte / 2 % 8", "0"),
+];
+
+const KEYS: &[Replacement] = &[
+    replace(
+        "single gets: slots of 16 bits are compared with their values",
+        "_mm_and_si128(x, self.operand)",
+        "x",
+    ),
+    replace("single gets: the zero-lane test is left half", "_mm_andnot_si128(x, lower)", "lower"),
+    replace(
+        "single gets: the zero-lane test subtracts within the values",
+        "ones.wrapping_neg()",
+        "L::LANES.ones().wrapping_neg()",
+    ),
+    replace("single gets: values of the first word only", "byte / 8 % 2", "0"),
+    replace("single gets: the first slot's value", "self.shifts[byte]", "self.shifts[0]"),
+    replace("single gets: the first value of 16 bits", "byte / 2 % 8", "0"),
+    replace("single gets: a value has the bits of its neighbor", "slot & self.value_mask", "slot"),
 ];
 
 const ZERO_LANES: &str = "0xffff ^ _mm_movemask_epi8(_mm_cmpeq_epi8(zeros, _mm_setzero_si128()))";
 
 const ANSWERS: &[Replacement] = &[
     replace("a batch is counted wholly", "found.count_ones() as usize", "count"),
-    replace("the first eight answers repeat", "rest >>= 8", "()"),
+    replace("the first eight answers repeat", "found >>= 8", "()"),
     replace("every item has a value in the answers", "value & FOUND != 0", "true"),
     replace("answers are put at the start", "position..position + count", "0..count"),
+    replace(
+        "the upper half of an answer is its value",
+        "*answer = value as u16",
+        "*answer = (value >> 16) as u16",
+    ),
 ];
 
 const PROBES: &[Replacement] = &[

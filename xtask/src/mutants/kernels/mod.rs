@@ -23,7 +23,7 @@ use anyhow::{Context, Result, ensure};
 use cargo_metadata::Message;
 use clap::Args;
 
-use super::{copy, lock, switch::VARIABLE};
+use super::{Runner, copy, lock, switch::VARIABLE};
 use crate::source::{self, Source};
 use list::{FILES, Replacement};
 
@@ -36,12 +36,18 @@ const UNIT_TESTS: &str = "table::kernels::";
 /// Time after which a test counts as failed.
 const PATIENCE: Duration = Duration::from_mins(2);
 
+/// How often all tests run on a mutant that none of them notices.
+const ROUNDS: usize = 3;
+
 /// What can be asked of the command.
 #[derive(Args, Debug)]
 pub(crate) struct Options {
     /// Only the mutants whose name contains this; may be given several times.
     #[arg(long, value_name = "SUBSTRING")]
     only: Vec<String>,
+    /// How many to run at once; as many as there are processors without this.
+    #[arg(long)]
+    jobs: Option<usize>,
 }
 
 /// A test of a binary, and the time that it takes without a mutant.
@@ -59,7 +65,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     let folder = root.join("target/kernel-mutants");
     let _alone = lock(&folder)?;
     let tree = folder.join("tree");
-    copy::write_sources(&root, &sources, &tree)?;
+    copy::write(&root, &sources, &tree)?;
     let mut tests = tests(&build(&tree)?)?;
     for test in &mut tests {
         let started = Instant::now();
@@ -69,40 +75,55 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     // The unit tests last: they wait for what does not happen.
     tests.sort_by_key(|test| (test.name.starts_with(UNIT_TESTS), test.took));
     eprintln!("{} tests, ready after {:.0?}", tests.len(), started.elapsed());
-    let (mut survivors, mut count) = (Vec::new(), 0);
-    for (number, name) in (1..).zip(&names) {
-        if !options.only.is_empty() && !options.only.iter().any(|part| name.contains(part)) {
-            continue;
-        }
-        if !can_run(name) {
-            println!("skipped   {name}: the processor lacks the instructions");
-            continue;
-        }
-        count += 1;
-        if let Some(test) = killer(&tests, number)? {
-            println!("killed    {name}: {}", test.name);
-        } else {
-            println!("SURVIVED  {name}");
-            survivors.push(name.as_str());
-        }
+    let is_chosen =
+        |name: &str| options.only.is_empty() || options.only.iter().any(|part| name.contains(part));
+    let chosen = (1..).zip(&names).filter(|(_, name)| is_chosen(name));
+    let (able, unable): (Vec<_>, Vec<_>) = chosen.partition(|(_, name)| can_run(name));
+    for (_, name) in unable {
+        println!("skipped   {name}: the processor lacks the instructions");
     }
-    ensure!(count > 0, "no mutant's name contains {:?}, or none can run here", options.only);
-    let killed = count - survivors.len();
-    println!("{killed} of {count} mutants killed in {:.0?}", started.elapsed());
+    ensure!(!able.is_empty(), "no mutant's name contains {:?}, or none can run here", options.only);
+    // The mutants of one step, one for each kernel, by the same thread.
+    let steps = able.chunk_by(|(_, one), (_, other)| step_of(one) == step_of(other)).collect();
+    let runner = Runner { jobs: super::jobs(options.jobs), folder };
+    let survivors = runner.on_all(steps, |mutants, _| survivors(&tests, mutants))?.concat();
+    let killed = able.len() - survivors.len();
+    println!("{killed} of {} mutants killed in {:.0?}", able.len(), started.elapsed());
     if !survivors.is_empty() {
         println!("survived: {}", survivors.join("; "));
     }
     Ok(survivors.is_empty())
 }
 
-/// The first test that fails with a mutant.
-fn killer(tests: &[Test], number: usize) -> Result<Option<&Test>> {
-    for test in tests {
-        if test.fails(number)? {
-            return Ok(Some(test));
+/// The name of a mutant without the kernel.
+fn step_of(name: &str) -> &str {
+    let of = |kernel| name.strip_suffix(kernel)?.strip_suffix(" in ");
+    KERNELS.into_iter().find_map(of).unwrap_or(name)
+}
+
+/// Those of these mutants of one step that no test notices. The test that notices one of them is
+/// the first to run on the next one.
+fn survivors<'a>(tests: &[Test], mutants: &[(usize, &'a String)]) -> Result<Vec<&'a str>> {
+    let mut tests: Vec<&Test> = tests.iter().collect();
+    let mut survivors = vec![];
+    for &(number, name) in mutants {
+        let mut killer = None;
+        // Threads interleave differently each time, and hardly at all on a busy machine.
+        for place in (0..ROUNDS).flat_map(|_| 0..tests.len()) {
+            if tests[place].fails(number)? {
+                killer = Some(place);
+                break;
+            }
+        }
+        if let Some(killer) = killer {
+            tests[..=killer].rotate_right(1);
+            println!("killed    {name}: {}", tests[0].name);
+        } else {
+            println!("SURVIVED  {name}");
+            survivors.push(name.as_str());
         }
     }
-    Ok(None)
+    Ok(survivors)
 }
 
 /// Whether the processor has the instructions that a mutant is about.

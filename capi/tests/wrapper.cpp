@@ -1,0 +1,96 @@
+// The C++ wrapper: `wrapper FOLDER`.
+
+#include <guira.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#define CHECK(condition) \
+    do { \
+        if (!(condition)) { \
+            std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+            std::exit(1); \
+        } \
+    } while (0)
+
+template <typename Call> int code_of(Call call) {
+    try {
+        call();
+    } catch (const guira::error &error) {
+        CHECK(std::string_view(error.what()) == guira_strerror(error.code));
+        return error.code;
+    }
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    CHECK(argc == 2);
+    guira_filter_params params = GUIRA_FILTER_PARAMS_INIT;
+    CHECK(code_of([&] { guira::filter filter(params); }) == GUIRA_ERR_CAPACITY);
+    params.capacity = 1000;
+    params.seed = 1;
+    guira::filter filter(params);
+    CHECK(filter.insert(7) && filter.contains(7) && !filter.contains(8));
+    CHECK(filter.insert_unique(7) == std::optional(false));
+    CHECK(filter.insert_unique(8) == std::optional(true));
+    CHECK(filter.remove(8) && !filter.remove(8));
+
+    std::vector<std::uint64_t> hashes{7, 100, 101};
+    CHECK(filter.contains_mask(hashes) == 1);
+    guira::masks masks = filter.insert_unique_mask(hashes);
+    CHECK(masks.added == 6 && masks.refused == 0);
+    CHECK(filter.remove_mask(std::span(hashes).subspan(1)) == 3);
+    bool found[3];
+    CHECK(filter.contains(hashes, found) == 1 && found[0] && !found[1] && !found[2]);
+    CHECK(code_of([&] { filter.contains(hashes, std::span(found, 2)); }) == GUIRA_ERR_ARGUMENT);
+    std::vector<std::uint64_t> many(65);
+    CHECK(code_of([&] { filter.contains_mask(many); }) == GUIRA_ERR_ARGUMENT);
+    CHECK(filter.insert(guira::hashes(hashes)) == 3);
+    std::string_view key = "ani";
+    std::uint64_t hash = 0;
+    filter.hash(std::as_bytes(std::span(key)), 3, {&hash, 1});
+    CHECK(hash == filter.hash(std::as_bytes(std::span(key))));
+
+    // A full set is no error.
+    std::uint64_t next = 1000;
+    while (filter.insert(next)) next++;
+    std::optional<bool> unique;
+    while ((unique = filter.insert_unique(next))) next++;
+
+    guira::filter copy(filter), moved(std::move(copy));
+    CHECK(moved.size() == filter.size() && copy.native() == nullptr);
+    std::string path = std::string(argv[1]) + "/wrapper";
+    moved.save(path);
+    moved.clear();
+    CHECK(moved.size() == 0);
+    moved = guira::filter(path);
+    CHECK(moved.size() == filter.size() && moved.info().items == filter.size());
+    CHECK(code_of([&] { guira::map map(path); }) == GUIRA_ERR_OTHER_TYPE);
+    CHECK(code_of([&] { moved.save("/"); }) == GUIRA_ERR_IO);
+
+    guira_map_params map_params = GUIRA_MAP_PARAMS_INIT;
+    map_params.capacity = 100;
+    map_params.seed = 1;
+    guira::map map(map_params);
+    std::uint16_t values[3];
+    CHECK(map.insert(7, 200) && map.get(7) == 200 && !map.get(8));
+    CHECK(map.get_mask(hashes, values) == 1 && values[0] == 200);
+    CHECK(code_of([&] { map.insert(7, 256); }) == GUIRA_ERR_VALUE_TOO_LARGE);
+    CHECK(map.remove(7, 200) && map.size() == 0);
+
+    guira_expiring_params expiring_params = GUIRA_EXPIRING_PARAMS_INIT;
+    expiring_params.capacity = 100;
+    expiring_params.window = 1;
+    expiring_params.seed = 1;
+    guira::expiring expiring(expiring_params);
+    CHECK(expiring.insert(1) && expiring.refresh(1) && !expiring.refresh(2));
+    CHECK(expiring.insert_unique_mask(hashes).added == 7);
+    CHECK(expiring.refresh_mask(hashes) == 7);
+    std::uint64_t generation = expiring.info().generation;
+    CHECK(expiring.advance() == generation + 1 && expiring.advance() == generation + 2);
+    CHECK(expiring.contains_mask(hashes) == 0);
+    return 0;
+}

@@ -1,0 +1,29 @@
+//! All models, in one program: it builds several times as fast as one for each file.
+
+mod batch;
+mod callers;
+mod clear;
+mod clone;
+mod count;
+mod expiry;
+mod expiry_batch;
+mod expiry_publish;
+mod expiry_sweeps;
+mod growth;
+mod growth_merge;
+mod growth_replace;
+mod growth_values;
+mod growth_whole;
+mod insert;
+mod limit;
+mod lock;
+mod lookup;
+mod making_room;
+mod merge;
+mod publish;
+mod removal;
+mod snapshot;
+mod stripe;
+mod unique;
+mod values;
+mod values_publish;

@@ -1,0 +1,90 @@
+//! What only growing filters have: a cap on memory, the next growth, and shrinking.
+
+use super::{Filter, Growable};
+
+impl<E: Growable, S> Filter<E, S> {
+    /// Sets a cap on the memory of the filter, in bytes, in place of the builder's
+    /// ([`max_bytes`](crate::FilterBuilder::max_bytes)), or removes it with `None`.
+    ///
+    /// From now on, a segment is appended only if [`size_in_bytes`](Self::size_in_bytes) then
+    /// does not exceed the cap. Where it would, an insert without room fails with
+    /// [`Full`](crate::InsertError::Full), and all items stay. A cap below the present size is no
+    /// error: nothing is released. An insert that overlaps this call may observe the old cap or the
+    /// new one.
+    ///
+    /// Clones keep the cap. A snapshot does not contain it, so set it again after loading.
+    ///
+    /// ```
+    /// use guira::{GrowingFilter, InsertError};
+    ///
+    /// let seen = GrowingFilter::with_capacity(1_000);
+    /// seen.set_max_bytes(Some(seen.size_in_bytes()));
+    /// let refused = (0..).find_map(|key: u64| seen.insert(&key).err());
+    /// assert_eq!((refused, seen.next_growth()), (Some(InsertError::Full), None));
+    ///
+    /// seen.set_max_bytes(None);
+    /// seen.try_extend(10_000..20_000).unwrap();
+    /// assert!(seen.segments().len() > 1);
+    /// ```
+    pub fn set_max_bytes(&self, max_bytes: Option<usize>) {
+        let beside = self.size_in_bytes_beside_engine();
+        let of_engine = |max_bytes: usize| max_bytes.saturating_sub(beside);
+        self.core.engine.set_max_bytes(max_bytes.map_or(usize::MAX, of_engine));
+    }
+
+    /// Returns the bytes by which [`size_in_bytes`](Filter::size_in_bytes) will grow when the next
+    /// segment is appended, or `None` if the filter cannot grow any further: another segment would
+    /// exceed the cap ([`set_max_bytes`](Self::set_max_bytes)) or 2^32 buckets.
+    ///
+    /// A segment is appended by an insert that finds no room, at about
+    /// [`capacity`](Filter::capacity) items. While such an insert runs, the result may already be
+    /// for the segment after the one that it appends. This reads no bucket.
+    ///
+    /// ```
+    /// let seen = guira::GrowingFilter::builder().capacity(1_000).max_bytes(100_000).build()?;
+    /// let (before, growth) = (seen.size_in_bytes(), seen.next_growth().unwrap());
+    /// seen.try_extend(0..2_000).unwrap();
+    /// assert_eq!(seen.segments().len(), 2);
+    /// assert_eq!(seen.size_in_bytes(), before + growth);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn next_growth(&self) -> Option<usize> {
+        self.core.engine.next_growth()
+    }
+
+    /// Releases the memory of segments that the filter does not need for the items that it holds.
+    /// Returns the number of bytes that [`size_in_bytes`](Self::size_in_bytes) fell by.
+    ///
+    /// Begins with the last segment. If the items of a segment fit into the earlier ones that stay,
+    /// moves them there and drops the segment. This needs only their fingerprints. Every item
+    /// stays, and so does every copy of it. An item can only move to a smaller segment, so the
+    /// first segment stays, and usually some of the next ones. If items with many copies do not
+    /// fit, larger segments stay.
+    ///
+    /// The target rate holds, because it assumes full segments. Items have more aliases in
+    /// smaller segments: for an item that is present, [`count`](Self::count) may rise.
+    ///
+    /// Afterwards the filter grows by the same plan: the next segment is the one that would have
+    /// followed the last one that is left. Segments that were dropped before it do not come back.
+    /// Two filters with equal histories, each written by one thread, shrink to equal segments.
+    ///
+    /// Reads all buckets of the segments, and moves an item in the time of an insert.
+    ///
+    /// ```
+    /// let mut filter = guira::GrowingFilter::with_capacity(100);
+    /// filter.try_extend(0..100_000)?;
+    /// for key in 1_000..100_000 {
+    ///     assert!(filter.remove(&key));
+    /// }
+    /// let bytes = filter.size_in_bytes();
+    /// assert_eq!(filter.shrink_to_fit(), bytes - filter.size_in_bytes());
+    /// assert!(filter.size_in_bytes() < bytes / 10);
+    /// assert!((0..1_000).all(|key| filter.contains(&key)) && filter.len() == 1_000);
+    /// # Ok::<(), guira::InsertBatchError>(())
+    /// ```
+    #[doc(alias = "compact")]
+    pub fn shrink_to_fit(&mut self) -> usize {
+        self.core.engine.shrink_to_fit()
+    }
+}

@@ -1,0 +1,44 @@
+//! What a receiver validates besides the header and the checksums: the length and the buckets.
+
+use super::{LoadError, encode::encoded_len, header::Header};
+use crate::bucket::{BucketLayout, Census};
+
+/// Words whose census is taken together. They stay in a first-level cache.
+const CENSUS_BLOCK: usize = 512;
+
+/// The census of no words.
+pub(super) const EMPTY_CENSUS: Census = Census { occupied: 0, valid: true };
+
+/// Adds the census of the words in these bytes, which are valid only if all their fingerprints are
+/// at least `min`.
+pub(super) fn add_census<L: BucketLayout>(bytes: &[u8], min: u32, sum: &mut Census) {
+    let mut block = [0; CENSUS_BLOCK];
+    for bytes in bytes.chunks(8 * CENSUS_BLOCK) {
+        let words = &mut block[..bytes.len() / 8];
+        for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
+            *word = u64::from_le_bytes(*bytes);
+        }
+        let census = L::census(words);
+        sum.occupied += census.occupied;
+        sum.valid &= census.valid;
+        // Only then: the fingerprints of an invalid word are arbitrary.
+        if sum.valid && min > L::MIN_FINGERPRINT {
+            let mut fingerprints = words.iter().flat_map(|&word| L::fingerprints(word));
+            sum.valid = fingerprints.all(|fingerprint| fingerprint.get() >= min);
+        }
+    }
+}
+
+/// Validates the number of bytes of a whole snapshot.
+pub(super) fn check_length(
+    header: &Header,
+    header_len: usize,
+    received: u64,
+) -> Result<(), LoadError> {
+    let words = header.segments().map(|(segment, _)| encoded_len(segment.buckets));
+    match received.checked_sub(header_len as u64 + words.sum::<u64>()) {
+        None => Err(LoadError::Truncated { received }),
+        Some(0) => Ok(()),
+        Some(more) => Err(LoadError::TrailingBytes { more }),
+    }
+}

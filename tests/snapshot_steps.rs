@@ -1,0 +1,227 @@
+//! Snapshots in short steps: dumps, and loaders that write what they received.
+
+#![cfg(feature = "std")]
+
+mod common;
+
+use std::io::ErrorKind;
+
+use common::{
+    forge::{BLOCK, HEADER, blocks, places},
+    saved::{self, Stable, filled, loader, received},
+};
+use guira::{
+    CuckooFilter, CuckooMap, Engine, Fixed, Growing, GrowingFilter, Layout, LoadError,
+    StableHashBuilder,
+};
+
+/// Bytes of a huge page.
+const HUGE_PAGE: usize = 2 << 20;
+
+/// A loader that has received the bytes up to a place writes them again, and another loader goes on
+/// from them. `each` selects the places.
+fn what_was_received_is_written<E: Engine>(bytes: &[u8], each: usize) {
+    for at_once in [false, true] {
+        let new = || if at_once { loader::<E>().allocate_at_once() } else { loader::<E>() };
+        let mut first = new();
+        let mut pushed = 0;
+        for place in places(bytes).into_iter().step_by(each) {
+            first.push(&bytes[pushed..place]).expect("its own snapshot");
+            pushed = place;
+            let received = received(&first);
+            assert!(received == bytes[..place], "{place} of {} bytes, {at_once}", bytes.len());
+            let mut second = new();
+            second.push(&received).expect("what the first one received");
+            second.push(&bytes[place..]).expect("the rest");
+            assert!(second.finish().expect("complete").to_bytes() == bytes);
+        }
+        first.push(&bytes[pushed..]).expect("its own snapshot");
+        assert!(first.finish().expect("complete").to_bytes() == bytes);
+    }
+}
+
+/// With several segments, of which the last ones have huge pages and bytes after them.
+#[test]
+fn a_loader_writes_what_it_received() {
+    let (filter, _) = filled(GrowingFilter::builder().capacity(50).seed(1), 40_000);
+    assert!(filter.segments().len() > 5);
+    what_was_received_is_written::<Growing>(&filter.to_bytes(), 1);
+    let (map, _) = common::saved::filled_map(CuckooMap::builder().capacity(10_000).seed(1), 9_000);
+    what_was_received_is_written::<guira::Mapped<Fixed>>(&map.to_bytes(), 1);
+    for bytes in [BLOCK - 8, BLOCK, 2 * HUGE_PAGE + BLOCK + 8] {
+        let capacity = common::capacity_of(Layout::Plain4x16, bytes / 8);
+        let (filter, _) = filled(CuckooFilter::builder().capacity(capacity).seed(9), 10_000);
+        let each = if bytes < HUGE_PAGE { 1 } else { 23 };
+        what_was_received_is_written::<Fixed>(&filter.to_bytes(), each);
+    }
+}
+
+/// A checksum that has arrived in part is written as it arrived, right or wrong.
+#[test]
+fn a_loader_that_received_damage_writes_it() {
+    let (filter, _) = filled(CuckooFilter::builder().capacity(20_000).seed(1), 10_000);
+    let bytes = filter.to_bytes();
+    for (at, len) in blocks(&bytes) {
+        let mut damaged = bytes[..at + len + 7].to_vec();
+        damaged[at + len + 2] ^= 1;
+        let mut first = loader::<Fixed>();
+        first.push(&damaged).expect("the checksum is incomplete");
+        let received = received(&first);
+        assert!(received == damaged);
+        for loader in [&mut first, &mut { loader::<Fixed>() }] {
+            let rest = if loader.received() == 0 { &received[..] } else { &[] };
+            loader.push(rest).expect("the checksum is incomplete");
+            let error = loader.push(&bytes[at + len + 7..]).expect_err("a wrong checksum");
+            assert!(matches!(error, LoadError::DamagedBuckets));
+            assert!(saved::received(loader) == damaged, "after an error");
+        }
+    }
+}
+
+/// A writer that accepts some bytes, fails once, and then accepts all.
+struct Full(usize);
+
+impl std::io::Write for Full {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let some = bytes.len().min(self.0);
+        self.0 = if some == 0 { usize::MAX } else { self.0 - some };
+        if some == 0 { Err(ErrorKind::StorageFull.into()) } else { Ok(some) }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn an_error_of_the_writer_is_returned_and_harms_no_loader() {
+    let bytes = filled(CuckooFilter::builder().capacity(60_000).seed(1), 10_000).0.to_bytes();
+    let mut loader = loader::<Fixed>();
+    loader.push(&bytes[..bytes.len() - 3]).expect("its own snapshot");
+    for room in [0, HEADER, HEADER + 5, HEADER + BLOCK, HEADER + BLOCK + 5, bytes.len() - 4] {
+        let error = loader.write_received(Full(room)).expect_err("no room");
+        assert_eq!(error.kind(), ErrorKind::StorageFull);
+    }
+    loader.write_received(Full(bytes.len() - 3)).expect("room");
+    loader.push(&bytes[bytes.len() - 3..]).expect("its own snapshot");
+    assert!(loader.finish().expect("complete").to_bytes() == bytes);
+}
+
+/// The bytes of a dump, which is complete.
+fn read<E: Engine>(dump: &guira::Dump, filter: &Stable<E>) -> Vec<u8> {
+    let mut bytes = vec![0; dump.len() as usize + 1];
+    let read = dump.read_at(filter, 0, &mut bytes);
+    bytes.truncate(read);
+    bytes
+}
+
+#[test]
+fn a_dump_goes_over_as_many_blocks_as_it_may() {
+    let (filter, _) = filled(GrowingFilter::builder().capacity(50).seed(1), 40_000);
+    let bytes = filter.to_bytes();
+    let all = blocks(&bytes).len();
+    assert!(all > 8 && filter.segments().len() > 5);
+    for max_blocks in [1, 2, 3, all - 1, all, all + 1, usize::MAX] {
+        let mut dump = filter.dump();
+        assert!(!dump.prepare(&filter, 0).expect("memory"));
+        for _ in 1..all.div_ceil(max_blocks) {
+            assert!(!dump.prepare(&filter, max_blocks).expect("memory"), "{max_blocks}");
+            assert!(read(&dump, &filter).is_empty());
+        }
+        assert!(dump.prepare(&filter, max_blocks).expect("memory"), "{max_blocks}");
+        assert!(read(&dump, &filter) == bytes);
+    }
+}
+
+/// What is read of a filter that was changed meanwhile is refused.
+#[test]
+fn a_change_after_the_first_pass_is_detected() {
+    let build = || filled(CuckooFilter::builder().capacity(50_000).seed(1), 20_000).0;
+    let filter = build();
+    let mut dump = filter.dump();
+    assert!(dump.prepare(&filter, usize::MAX).expect("memory"));
+    let load = |bytes: &[u8]| CuckooFilter::from_bytes_with(bytes, StableHashBuilder::with_seed);
+    assert!(load(&read(&dump, &filter)).expect("no change").to_bytes() == build().to_bytes());
+    for key in 0..200_u64 {
+        assert!(filter.remove(&key));
+        let bytes = read(&dump, &filter);
+        assert!(matches!(load(&bytes), Err(LoadError::DamagedBuckets)), "{key} was removed");
+        // The change is in the part that is read after it, or in the one before.
+        let (before, after) = bytes.split_at(bytes.len() / 2);
+        let original = build().to_bytes();
+        for mixed in [[&original[..before.len()], after], [before, &original[before.len()..]]] {
+            let mixed = mixed.concat();
+            assert!(mixed == original || load(&mixed).is_err());
+        }
+        filter.insert(&key).expect("room");
+        // It may be in another slot now.
+        if filter.to_bytes() == original {
+            assert!(load(&read(&dump, &filter)).is_ok());
+        }
+    }
+}
+
+/// What is accepted of a filter that was changed between two steps of the first pass is what the
+/// filter was when the pass was complete.
+#[test]
+fn a_change_during_the_first_pass_is_detected_or_included() {
+    let (filter, _) = filled(CuckooFilter::builder().capacity(50_000).seed(1), 20_000);
+    let (mut refused, mut accepted) = (0, 0);
+    for key in 0..100_u64 {
+        let mut dump = filter.dump();
+        assert!(!dump.prepare(&filter, 1).expect("memory"));
+        assert!(filter.remove(&key));
+        assert!(dump.prepare(&filter, usize::MAX).expect("memory"));
+        let bytes = read(&dump, &filter);
+        match CuckooFilter::from_bytes_with(&bytes, StableHashBuilder::with_seed) {
+            Ok(_) => {
+                assert!(bytes == filter.to_bytes());
+                accepted += 1;
+            }
+            Err(error) => {
+                assert!(matches!(error, LoadError::DamagedBuckets));
+                refused += 1;
+            }
+        }
+    }
+    // The first of two blocks was gone over.
+    assert!(refused > 10 && accepted > 10, "{refused} and {accepted}");
+}
+
+/// Filters of other shapes, and a filter that has grown.
+#[test]
+fn a_dump_refuses_another_filter() {
+    fn check<E: Engine>(dump: &mut guira::Dump, other: &Stable<E>) {
+        let error = dump.prepare(other, usize::MAX).expect_err("another filter");
+        assert_eq!(error.kind(), ErrorKind::InvalidInput);
+        let mut buffer = [7; 64];
+        for offset in [0, 60, 200, dump.len() - 1] {
+            assert_eq!(dump.read_at(other, offset, &mut buffer), 0);
+        }
+        assert_eq!(buffer, [7; 64]);
+    }
+    let fixed = |capacity| filled(CuckooFilter::builder().capacity(capacity).seed(1), 9).0;
+    let growing = || filled(GrowingFilter::builder().capacity(100).seed(1), 90).0;
+    let (small, large, grown) = (fixed(1_000), fixed(100_000), growing());
+    for prepared in [false, true] {
+        let of = |filter: &Stable<Fixed>| {
+            let mut dump = filter.dump();
+            assert!(!prepared || dump.prepare(filter, usize::MAX).expect("memory"));
+            dump
+        };
+        check(&mut of(&small), &large);
+        check(&mut of(&large), &small);
+        check(&mut of(&large), &grown);
+        let growing = growing();
+        let mut dump = growing.dump();
+        assert!(!prepared || dump.prepare(&growing, usize::MAX).expect("memory"));
+        growing.try_extend(100..1_000_u64).expect("room to grow");
+        check(&mut dump, &growing);
+    }
+    // A dump that refused another filter goes on with its own.
+    let mut dump = large.dump();
+    assert!(!dump.prepare(&large, 1).expect("memory"));
+    check(&mut dump, &small);
+    assert!(dump.prepare(&large, usize::MAX).expect("memory"));
+    assert!(read(&dump, &large) == large.to_bytes());
+}

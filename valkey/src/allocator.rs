@@ -1,0 +1,147 @@
+//! The module's allocator: the server's, so that the server counts the memory.
+
+use std::{
+    alloc::{GlobalAlloc, Layout},
+    cell::Cell,
+    ffi::c_void,
+    process::abort,
+    ptr,
+    sync::atomic::{AtomicPtr, Ordering::Relaxed},
+};
+
+use valkey_module::raw;
+
+/// Alignment in bytes that the server's allocator provides on every platform and in every build.
+const SERVER_ALIGN: usize = 8;
+
+/// `RedisModule_TryCalloc`, which newer servers offer, or null.
+static TRY_CALLOC: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+
+type TryCalloc = unsafe extern "C" fn(usize, usize) -> *mut c_void;
+
+thread_local! {
+    /// Bytes that this thread has allocated, less those that it has freed, as the server counts
+    /// them.
+    static HELD: Cell<isize> = const { Cell::new(0) };
+}
+
+/// Allocates with the server's functions.
+///
+/// A larger alignment than the server's is made here: the block is longer by the alignment, and the
+/// word before the aligned address holds the address that the server returned.
+pub struct ServerAllocator;
+
+/// Looks up the functions that not every server has. Called once, when the module is loaded.
+pub fn init() {
+    let mut function: *mut c_void = ptr::null_mut();
+    let name = c"RedisModule_TryCalloc";
+    // SAFETY: the interface is initialized. The server writes a function pointer or leaves null.
+    unsafe {
+        if let Some(get_api) = raw::RedisModule_GetApi {
+            get_api(name.as_ptr(), (&raw mut function).cast());
+        }
+    }
+    TRY_CALLOC.store(function, Relaxed);
+}
+
+/// Calls a function, and returns the bytes by which the memory that this thread holds has grown.
+pub fn measured<R>(function: impl FnOnce() -> R) -> (R, isize) {
+    let before = HELD.get();
+    let result = function();
+    (result, HELD.get() - before)
+}
+
+/// Returns a block of the server, or null.
+fn request(bytes: usize, zeroed: bool) -> *mut u8 {
+    let block = if zeroed { request_zeroed(bytes) } else { request_any(bytes) };
+    count(block, 1);
+    block.cast()
+}
+
+/// Returns a block of the server with any content, or null.
+fn request_any(bytes: usize) -> *mut c_void {
+    // SAFETY: the functions are those of the interface, and have no preconditions; so below.
+    unsafe {
+        match raw::RedisModule_TryAlloc {
+            Some(try_alloc) => try_alloc(bytes),
+            None => raw::RedisModule_Alloc.unwrap_or_else(|| abort())(bytes),
+        }
+    }
+}
+
+/// Returns a block of the server that is zeroed, or null. No page of a large one is touched.
+fn request_zeroed(bytes: usize) -> *mut c_void {
+    let try_calloc = TRY_CALLOC.load(Relaxed);
+    // SAFETY: as above. `init` got the function by its name, so it has this type. A block is freed
+    // once.
+    unsafe {
+        if !try_calloc.is_null() {
+            return std::mem::transmute::<*mut c_void, TryCalloc>(try_calloc)(1, bytes);
+        }
+        // `Calloc` ends the server if there is no memory. So ask first.
+        let probe = request_any(bytes);
+        if probe.is_null() {
+            return probe;
+        }
+        raw::RedisModule_Free.unwrap_or_else(|| abort())(probe);
+        raw::RedisModule_Calloc.unwrap_or_else(|| abort())(1, bytes)
+    }
+}
+
+/// Adds the bytes of a block to the thread's, or subtracts them.
+fn count(block: *mut c_void, sign: isize) {
+    if block.is_null() {
+        return;
+    }
+    // SAFETY: the block is one of the server's, and not yet freed.
+    let bytes = unsafe { raw::RedisModule_MallocSize.map_or(0, |size| size(block)) };
+    HELD.set(HELD.get() + sign * bytes as isize);
+}
+
+/// Allocates, and aligns the block if the server's alignment is not enough.
+fn allocate(layout: Layout, zeroed: bool) -> *mut u8 {
+    if layout.align() <= SERVER_ALIGN {
+        return request(layout.size(), zeroed);
+    }
+    // The padding is at least as long as the address that is kept in it.
+    let block = request(layout.size() + layout.align(), zeroed);
+    if block.is_null() {
+        return block;
+    }
+    let padding = layout.align() - block.addr() % layout.align();
+    let aligned = block.wrapping_add(padding);
+    // SAFETY: `padding` is a positive multiple of 8 up to the alignment, so the word before
+    // `aligned` is in the block, aligned, and before the bytes of the caller.
+    unsafe { start_of(aligned).write(block) };
+    aligned
+}
+
+/// The place of the address that the server returned, before an address that was aligned here.
+#[expect(clippy::cast_ptr_alignment, reason = "the address is a multiple of 16 or more")]
+fn start_of(aligned: *mut u8) -> *mut *mut u8 {
+    aligned.cast::<*mut u8>().wrapping_sub(1)
+}
+
+// SAFETY: blocks have the size and the alignment of the layout, as `allocate` says, and nobody else
+// has them. Nothing here panics or unwinds.
+unsafe impl GlobalAlloc for ServerAllocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        allocate(layout, false)
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        allocate(layout, true)
+    }
+
+    unsafe fn dealloc(&self, address: *mut u8, layout: Layout) {
+        let block = if layout.align() <= SERVER_ALIGN {
+            address
+        } else {
+            // SAFETY: `allocate` wrote it there for a layout of this alignment.
+            unsafe { start_of(address).read() }
+        };
+        count(block.cast(), -1);
+        // SAFETY: the server returned the block, and the caller does not use it any more.
+        unsafe { raw::RedisModule_Free.unwrap_or_else(|| abort())(block.cast()) };
+    }
+}

@@ -1,0 +1,116 @@
+//! The commands that move a filter in chunks.
+//!
+//! A dump goes over the filter twice: first to count items and to compute checksums, which the
+//! header holds, then to read. Each call does a small part of it, whatever the size of the filter.
+//! While the first pass lasts, the chunks hold no bytes of the stream; a filter of up to
+//! [`PREPARED`] blocks is prepared at once.
+//!
+//! The iterator holds the place in the stream where the next chunk begins, and a part of a number
+//! that tells the states of the filter apart. So if the filter changes while it is dumped, the next
+//! call fails, and the dump starts again; if not, any client can go on with it, also after another
+//! one has finished, and at a replica. (Should two states share that part, the chunks of both do
+//! not fit together: the checksums of the blocks build on one another.)
+
+use super::max_bytes;
+use crate::{
+    cuckoo::Cuckoo,
+    error::Error,
+    server::{Args, Context, Key},
+    stream,
+    value::Value,
+};
+
+/// Blocks of 64 KiB that a call prepares: 8 MiB. So a call takes a few milliseconds.
+const PREPARED: usize = 128;
+/// Bytes of the stream in a chunk. A call that makes or loads one takes a few milliseconds, too.
+const CHUNK: usize = 2 << 20;
+/// The bits that hold a part of the number of the filter's state.
+const STATE: i64 = ((1 << 12) - 1) << stream::PLACE_BITS;
+/// The bit of iterators that come with an empty chunk.
+const PREPARING: i64 = 1 << 52;
+
+/// `CF.SCANDUMP key iterator`
+pub fn scandump(context: Context, args: Args) -> Result<(), Error> {
+    let mut key = Key::read(context, args.get(1)?)?;
+    let iterator = args.get(2)?.integer().filter(|&iterator| iterator >= 0);
+    let iterator = iterator.ok_or_else(invalid)?;
+    let cuckoo = key.value_mut().ok_or(Error::NotFound)?.ready_mut()?;
+    let (next, chunk) = next_chunk(cuckoo, iterator)?;
+    context.reply_array(2);
+    context.reply_integer(next);
+    if next == 0 {
+        context.reply_null();
+    } else {
+        context.reply_bytes(&chunk);
+    }
+    Ok(())
+}
+
+/// Returns the iterator that follows this one, and the chunk between them.
+fn next_chunk(cuckoo: &mut Cuckoo, iterator: i64) -> Result<(i64, Vec<u8>), Error> {
+    let state = ((cuckoo.state() << stream::PLACE_BITS) as i64) & STATE;
+    if iterator > 0 && iterator & STATE != state {
+        return Err(Error::text(
+            "the filter changed since the dump began, or the iterator is invalid: start again at 0",
+        ));
+    }
+    let start = stream::place(iterator).unwrap_or(0);
+    let prepared = cuckoo.prepare_dump(PREPARED);
+    if !prepared.map_err(|_| Error::text("there is no memory for a dump"))? {
+        return Ok((PREPARING | state | stream::iterator(start), stream::seal(Vec::new(), start)));
+    }
+    let bytes = cuckoo.read_dump(start, CHUNK);
+    if bytes.is_empty() {
+        cuckoo.end_dump();
+        return Ok((0, bytes));
+    }
+    let end = start + bytes.len() as u64;
+    Ok((state | stream::iterator(end), stream::seal(bytes, end)))
+}
+
+/// `CF.LOADCHUNK key iterator data`
+pub fn loadchunk(context: Context, args: Args) -> Result<(), Error> {
+    let name = args.get(1)?;
+    let mut key = Key::write(context, name)?;
+    let iterator = args.get(2)?.integer().filter(|&iterator| iterator > 0);
+    let iterator = iterator.ok_or_else(invalid)?;
+    let end = stream::place(iterator).ok_or_else(invalid)?;
+    let (start, bytes) = stream::open(args.get(3)?.bytes(), end)?;
+    if !bytes.is_empty() {
+        if start == 0 {
+            // It replaces what the key holds, and its expiry.
+            key.set(Value::load(bytes, max_bytes(context))?);
+        } else {
+            key.value_mut().ok_or(Error::NotFound)?.push(start, bytes)?;
+        }
+        context.replicate_verbatim();
+        context.changed(name, c"cf.loadchunk");
+    }
+    context.reply_word(c"OK");
+    Ok(())
+}
+
+/// `CF.LOAD key data`
+pub fn load(context: Context, args: Args) -> Result<(), Error> {
+    let name = args.get(1)?;
+    let mut key = Key::write(context, name)?;
+    let chunk = args.get(2)?.bytes();
+    let end = (chunk.len() as u64).saturating_sub(stream::CHECKSUM as u64);
+    let (_, bytes) = stream::open(chunk, end)?;
+    if key.value().is_some() {
+        return Err(Error::Exists);
+    }
+    let value = Value::load(bytes, max_bytes(context))?;
+    if !value.is_complete() {
+        return Err(Error::text("the chunk is not all of the filter: use CF.LOADCHUNK"));
+    }
+    key.set(value);
+    context.replicate_verbatim();
+    context.changed(name, c"cf.load");
+    context.reply_word(c"OK");
+    Ok(())
+}
+
+fn invalid() -> Error {
+    Error::text("invalid iterator")
+}

@@ -1,0 +1,206 @@
+"""Filters of every shape, and loads that remember what the server acknowledged."""
+
+import random
+import threading
+import time
+
+import redis
+
+# Replies of a server that is not, or not yet, the one to ask.
+ELSEWHERE = (
+    redis.exceptions.ReadOnlyError,
+    redis.exceptions.ClusterDownError,
+    redis.exceptions.TryAgainError,
+    redis.exceptions.AskError,
+)
+
+
+def chunks(client, key):
+    """Returns what CF.SCANDUMP gives for `key`: pairs of an iterator and its data."""
+    found, iterator = [], 0
+    while True:
+        iterator, data = client.execute_command("CF.SCANDUMP", key, iterator)
+        if iterator == 0:
+            return found
+        found.append((iterator, data))
+
+
+def load_chunks(client, key, pairs):
+    for iterator, data in pairs:
+        assert client.execute_command("CF.LOADCHUNK", key, iterator, data) in (b"OK", True)
+
+
+def populate(client, prefix="sample"):
+    """Creates filters of every shape and returns their keys with the items that each must hold."""
+
+    def insert(key, items):
+        assert client.execute_command("CF.INSERT", key, "ITEMS", *items) == [1] * len(items)
+
+    held = {}
+
+    def name(text, items):
+        key = f"{prefix}:{text}"
+        held[key] = items
+        return key
+
+    client.execute_command("CF.RESERVE", name("empty", []), 1000)
+    client.execute_command("CF.ADD", name("defaults", ["a"]), "a")
+    items = [f"rate {number}" for number in range(5000)]
+    key = name("rate", items)
+    client.execute_command("CF.RESERVE", key, 5000, "ERROR", "0.0001")
+    insert(key, items)
+    items = [f"grown {number}" for number in range(6000)]
+    key = name("grown", items[1000:])
+    client.execute_command("CF.RESERVE", key, 64, "EXPANSION", 2, "BUCKETSIZE", 4)
+    insert(key, items)
+    for item in items[:1000]:
+        assert client.execute_command("CF.DEL", key, item) == 1
+    key = name("full", [])
+    client.execute_command("CF.RESERVE", key, 64, "EXPANSION", 0, "MAXITERATIONS", 100)
+    replies = client.execute_command("CF.INSERT", key, "ITEMS", *range(500))
+    assert -1 in replies
+    held[key] = [number for number in range(500) if replies[number] == 1]
+    items = ["twice", "twice", "thrice", "thrice", "thrice"]
+    insert(name("copies", items), items)
+    key = name("expires", ["a"])
+    client.execute_command("CF.ADD", key, "a")
+    client.pexpire(key, 100_000_000)
+    return held
+
+
+def half_load(client, key, capacity=4_000_000):
+    """Loads all but the last chunk of a filter into `key`, and returns the missing one.
+
+    The filter itself stays under the key `{key}:source`. It takes several chunks.
+    """
+    source = f"{key}:source"
+    client.execute_command("CF.RESERVE", source, capacity)
+    client.execute_command("CF.INSERT", source, "ITEMS", *range(1000))
+    pairs = chunks(client, source)
+    whole = [pair for pair in pairs if len(pair[1]) > 100]
+    assert len(whole) >= 2, "the filter fits into one chunk"
+    load_chunks(client, key, pairs[:-1])
+    return pairs[-1]
+
+
+def assert_held(client, held):
+    for key, items in held.items():
+        for start in range(0, len(items), 5000):
+            part = items[start : start + 5000]
+            assert client.execute_command("CF.MEXISTS", key, *part) == [1] * len(part), key
+
+
+class Load:
+    """Threads that add and remove items, and remember which changes were acknowledged."""
+
+    def __init__(self, connect, keys, threads=2, seed=0, removals=True, wait=0):
+        self.connect = connect
+        self.keys = keys
+        self.removals = removals
+        self.wait = wait
+        self.stopping = threading.Event()
+        self.lock = threading.Lock()
+        self.held = {key: {} for key in keys}
+        self.unsure = {key: set() for key in keys}
+        self.changes = 0
+        self.errors = []
+        self.threads = [
+            threading.Thread(target=self._run, args=(number, random.Random(seed + number)))
+            for number in range(threads)
+        ]
+
+    def start(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def stop(self):
+        self.stopping.set()
+        for thread in self.threads:
+            thread.join(60)
+            assert not thread.is_alive(), "a thread of the load hangs"
+        assert not self.errors, self.errors[:3]
+        return self
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, kind, *_):
+        self.stopping.set()
+        for thread in self.threads:
+            thread.join(60)
+        if kind is None:
+            self.stop()
+
+    def _run(self, number, rng):
+        try:
+            client = self.connect()
+            mine = {key: [] for key in self.keys}
+            count = 0
+            while not self.stopping.is_set():
+                key = rng.choice(self.keys)
+                if self.removals and mine[key] and rng.random() < 0.2:
+                    self._remove(client, key, mine[key].pop(rng.randrange(len(mine[key]))))
+                else:
+                    items = [f"{number}:{count + step}" for step in range(rng.randrange(1, 9))]
+                    count += len(items)
+                    if self._add(client, key, items):
+                        mine[key] += items
+        except Exception as error:  # noqa: BLE001 - shown when the load stops
+            self.errors.append(repr(error))
+
+    def _call(self, client, key, *words):
+        """Returns the reply, or None if nobody knows whether the command took effect."""
+        try:
+            reply = client.execute_command(*words)
+            if self.wait and not self._replicated(client, key):
+                return None
+            return reply
+        except redis.RedisError as error:
+            if isinstance(error, redis.ResponseError) and not isinstance(error, ELSEWHERE):
+                raise
+            time.sleep(0.01)
+            return None
+
+    def _replicated(self, client, key):
+        if isinstance(client, redis.RedisCluster):
+            node = client.get_node_from_key(key)
+            return client.execute_command("WAIT", self.wait, 1000, target_nodes=node) >= self.wait
+        return client.execute_command("WAIT", self.wait, 1000) >= self.wait
+
+    def _add(self, client, key, items):
+        with self.lock:
+            self.unsure[key].update(items)
+        reply = self._call(client, key, "CF.INSERT", key, "ITEMS", *items)
+        if reply is None:
+            return False
+        assert reply == [1] * len(items), reply
+        with self.lock:
+            self.unsure[key].difference_update(items)
+            self.held[key].update(dict.fromkeys(items))
+            self.changes += 1
+        return True
+
+    def _remove(self, client, key, item):
+        with self.lock:
+            del self.held[key][item]
+            self.unsure[key].add(item)
+        reply = self._call(client, key, "CF.DEL", key, item)
+        if reply is not None:
+            assert reply == 1, reply
+            with self.lock:
+                self.unsure[key].discard(item)
+                self.changes += 1
+
+    def assert_kept(self, client):
+        """Every acknowledged item is there, and no filter holds more than it can."""
+        for key in self.keys:
+            held = list(self.held[key])
+            for start in range(0, len(held), 1000):
+                part = held[start : start + 1000]
+                assert client.execute_command("CF.MEXISTS", key, *part) == [1] * len(part), key
+            if held:
+                info = client.execute_command("CF.INFO", key)
+                fields = dict(zip(info[::2], info[1::2]))
+                now = fields[b"Number of items inserted"]
+                assert len(held) <= now <= len(held) + len(self.unsure[key]), key

@@ -1,0 +1,301 @@
+"""Truncated, flipped, forged, and version-skewed data is refused and leaves no trace."""
+
+import random
+
+import pytest
+import redis
+
+from payloads import STRING, UNSIGNED, Payload
+from samples import assert_held, chunks, load_chunks, populate
+
+FOOTER = 10
+
+
+@pytest.fixture
+def client(client):
+    """The server checks no checksums of its own, so that the module has to."""
+    client.execute_command("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", "1")
+    client.config_set("rdbcompression", "no")
+    yield client
+    client.execute_command("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", "0")
+    client.config_set("rdbcompression", "yes")
+
+
+def metrics(client):
+    """The module's own metrics, and how many keys there are."""
+    info = client.info("everything")
+    return client.dbsize(), {name: info[name] for name in info if "guira" in name}
+
+
+def used(client):
+    return client.info("memory")["used_memory"]
+
+
+def samples(client):
+    """Small filters of each kind."""
+    client.execute_command("CF.RESERVE", "growing", 16, "EXPANSION", 2)
+    client.execute_command("CF.INSERT", "growing", "ITEMS", *range(100))
+    client.execute_command("CF.RESERVE", "fixed", 16, "EXPANSION", 0)
+    client.execute_command("CF.INSERT", "fixed", "ITEMS", *range(10))
+    return ["growing", "fixed"]
+
+
+def attempt(client, commands):
+    """Runs commands in one pipeline and returns their replies, errors included."""
+    pipeline = client.pipeline(transaction=False)
+    for command in commands:
+        pipeline.execute_command(*command)
+    return pipeline.execute(raise_on_error=False)
+
+
+def assert_refused(server, client, dumps, digest):
+    """Each of `dumps` is refused, or is the filter whose digest is given."""
+    before, memory = metrics(client), used(client)
+    for start in range(0, len(dumps), 500):
+        part = dumps[start : start + 500]
+        replies = attempt(client, [("RESTORE", "damaged", 0, dump, "REPLACE") for dump in part])
+        for dump, reply in zip(part, replies):
+            if not isinstance(reply, redis.ResponseError):
+                client.restore("again", 0, dump, replace=True)
+                assert server.digest("again") == [digest]
+                client.delete("again")
+        client.delete("damaged")
+    server.check()
+    assert metrics(client) == before
+    assert used(client) - memory < 200_000
+
+
+def test_truncated_dumps(server, client):
+    for key in samples(client):
+        dump = client.dump(key)
+        body, footer = dump[:-FOOTER], dump[-FOOTER:]
+        dumps = [body[:length] + footer for length in range(len(body))]
+        replies = attempt(client, [("RESTORE", "damaged", 0, dump) for dump in dumps])
+        assert all(isinstance(reply, redis.ResponseError) for reply in replies), key
+        assert_refused(server, client, dumps, None)
+
+
+def test_flipped_dumps(server, client):
+    for key in samples(client):
+        dump = client.dump(key)
+        digest = server.digest(key)[0]
+        dumps = []
+        for bit in range(8 * (len(dump) - FOOTER)):
+            flipped = bytearray(dump)
+            flipped[bit // 8] ^= 1 << bit % 8
+            dumps.append(bytes(flipped))
+        assert_refused(server, client, dumps, digest)
+
+
+def test_dumps_of_other_versions(server, client):
+    for key in samples(client):
+        payload = Payload(client.dump(key))
+        version = payload.identity & 1023
+        identities = [payload.identity - version + other for other in range(1024)]
+        dumps = [payload.pack(identity=i) for i in identities if i != payload.identity]
+        replies = attempt(client, [("RESTORE", "damaged", 0, dump) for dump in dumps])
+        assert all(isinstance(reply, redis.ResponseError) for reply in replies), key
+        assert_refused(server, client, dumps, None)
+
+
+def test_forged_fields(server, client):
+    """Fields are missing, doubled, of another type, or enormous."""
+    keys = samples(client)
+    fields_of = {key: Payload(client.dump(key)).fields for key in keys}
+    for key in keys:
+        payload = Payload(client.dump(key))
+        fields = payload.fields
+        forged = [fields[:number] for number in range(len(fields))]
+        forged += [fields + [extra] for extra in ((UNSIGNED, 0), (STRING, b""), (STRING, b"x"))]
+        for number, (opcode, value) in enumerate(fields):
+            rest = fields[:number], fields[number + 1 :]
+            forged.append(rest[0] + rest[1])
+            if opcode == STRING:
+                replaced = [b"", b"\0" * len(value), value[:-1], value + b"\0", value * 2]
+                replaced += [b"\xff" * len(value), b"\xff" * 100_000]
+                forged += [[*rest[0], (STRING, other), *rest[1]] for other in replaced]
+                forged.append([*rest[0], (UNSIGNED, 1), *rest[1]])
+            else:
+                numbers = [0, value - 1, value + 1, 1 << 32, (1 << 63) - 1, (1 << 64) - 1]
+                numbers = [n for n in numbers if 0 <= n and n != value]
+                forged += [[*rest[0], (opcode, other), *rest[1]] for other in numbers]
+                forged.append([*rest[0], (STRING, b"text"), *rest[1]])
+        for other in keys:
+            if other != key:
+                mixed = fields[:1] + fields_of[other][1:]
+                if mixed not in fields_of.values():
+                    forged.append(mixed)
+        assert_refused(server, client, [payload.pack(f) for f in forged], server.digest(key)[0])
+
+
+def test_enormous_lengths_take_no_memory(server, client):
+    """Numbers inside of the strings are replaced by enormous ones, eight bytes at a time."""
+    for key in samples(client):
+        payload = Payload(client.dump(key))
+        forged = []
+        for number, (opcode, value) in enumerate(payload.fields):
+            if opcode != STRING:
+                continue
+            for at in range(0, min(len(value) - 8, 400)):
+                for enormous in (1 << 40, (1 << 62) + 8, (1 << 64) - 1):
+                    data = value[:at] + enormous.to_bytes(8, "little") + value[at + 8 :]
+                    forged.append(
+                        payload.fields[:number] + [(STRING, data)] + payload.fields[number + 1 :]
+                    )
+        peak = client.info("memory")["used_memory_peak"]
+        assert_refused(server, client, [payload.pack(f) for f in forged], None)
+        assert client.info("memory")["used_memory_peak"] - max(peak, used(client)) < 20_000_000
+
+
+def test_a_refused_restore_keeps_the_old_value(server, client):
+    samples(client)
+    dump = client.dump("growing")
+    digest = server.digest("fixed")
+    for damaged in (dump[: len(dump) // 2] + dump[-FOOTER:], dump[:40] + b"x" + dump[41:]):
+        with pytest.raises(redis.ResponseError):
+            client.restore("fixed", 0, damaged, replace=True)
+        assert server.digest("fixed") == digest
+
+
+def test_flipped_and_truncated_chunks(server, client):
+    """Each damaged chunk is refused, and the half-loaded filter goes on with the right one."""
+    samples(client)
+    for key in ("growing", "fixed"):
+        pairs = chunks(client, key)
+        for number, (iterator, data) in enumerate(pairs):
+            client.delete("loaded")
+            load_chunks(client, "loaded", pairs[:number])
+            existed = client.exists("loaded")
+            before = server.digest("loaded") if existed else None
+            damaged = [data[:length] for length in range(len(data))]
+            for bit in range(8 * len(data)):
+                flipped = bytearray(data)
+                flipped[bit // 8] ^= 1 << bit % 8
+                damaged.append(bytes(flipped))
+            damaged += [data + b"\0", data * 2, b"\0" + data]
+            state = metrics(client)
+            replies = attempt(
+                client, [("CF.LOADCHUNK", "loaded", iterator, other) for other in damaged]
+            )
+            assert all(isinstance(reply, redis.ResponseError) for reply in replies)
+            assert client.exists("loaded") == existed
+            assert metrics(client) == state
+            if existed:
+                assert server.digest("loaded") == before
+            load_chunks(client, "loaded", pairs[number:])
+            assert server.digest("loaded") == server.digest(key)
+
+
+def test_chunks_out_of_order(server, client):
+    client.execute_command("CF.RESERVE", "k", 1 << 24)
+    client.execute_command("CF.INSERT", "k", "ITEMS", *range(1000))
+    # Chunks that come while the dump is prepared are empty.
+    pairs = [pair for pair in chunks(client, "k") if len(pair[1]) > 100]
+    assert len(pairs) > 3
+    load_chunks(client, "loaded", pairs[:2])
+    before = server.digest("loaded")
+    for iterator, data in (pairs[1], pairs[3], (pairs[3][0], pairs[2][1]), (1 << 50, pairs[2][1])):
+        with pytest.raises(redis.ResponseError):
+            client.execute_command("CF.LOADCHUNK", "loaded", iterator, data)
+        assert server.digest("loaded") == before
+    load_chunks(client, "loaded", pairs[2:])
+    assert server.digest("loaded") == server.digest("k")
+    for pair in pairs[1:]:
+        with pytest.raises(redis.ResponseError):
+            client.execute_command("CF.LOADCHUNK", "loaded", *pair)
+    assert server.digest("loaded") == server.digest("k")
+
+
+def test_chunks_of_another_filter(server, client):
+    """They fit in place and length. The last of them is refused at the latest, without a trace."""
+    for key, first in (("k", 0), ("other", 5000)):
+        client.execute_command("CF.RESERVE", key, 1 << 23, "EXPANSION", 0)
+        client.execute_command("CF.INSERT", key, "ITEMS", *range(first, first + 1000))
+    pairs, others = chunks(client, "k"), chunks(client, "other")
+    full = [number for number, (_, data) in enumerate(pairs) if len(data) > 100]
+    assert len(full) >= 2
+    for number in full:
+        iterator = pairs[number][0]
+        alien = next((data for _, data in others[number : number + 1]), None)
+        client.delete("mixed")
+        load_chunks(client, "mixed", pairs[:number])
+        if number == full[0]:
+            continue
+        digest = server.digest("mixed")
+        replies = attempt(client, [("CF.LOADCHUNK", "mixed", iterator, alien)])
+        if isinstance(replies[0], redis.ResponseError):
+            assert server.digest("mixed") == digest
+            load_chunks(client, "mixed", pairs[number:])
+            assert server.digest("mixed") == server.digest("k")
+        else:
+            replies = attempt(
+                client, [("CF.LOADCHUNK", "mixed", *pair) for pair in pairs[number + 1 :]]
+            )
+            assert any(isinstance(reply, redis.ResponseError) for reply in replies)
+            with pytest.raises(redis.ResponseError):
+                client.execute_command("CF.EXISTS", "mixed", 1)
+
+
+def test_garbage_chunks(server, client):
+    rng = random.Random(3)
+    before = metrics(client)
+    garbage = [rng.randbytes(rng.randrange(200)) for _ in range(500)]
+    commands = [("CF.LOADCHUNK", "k", rng.choice((1, 2, 65, 1 << 40)), data) for data in garbage]
+    assert all(isinstance(reply, redis.ResponseError) for reply in attempt(client, commands))
+    assert metrics(client) == before
+
+
+@pytest.mark.parametrize("sanitize", ["no", "yes"])
+def test_damaged_rdb_files(start_server, sanitize):
+    """A server either refuses the file or holds filters that are equal to the saved ones."""
+    server = start_server(rdbchecksum="no", rdbcompression="no", sanitize_dump_payload=sanitize)
+    with server.client() as client:
+        keys = samples(client)
+        client.execute_command("CF.RESERVE", "larger", 2000)
+        client.execute_command("CF.INSERT", "larger", "ITEMS", *range(1500))
+        keys.append("larger")
+        digests = set(server.digest(*keys))
+        client.save()
+    path = server.folder / "dump.rdb"
+    saved = path.read_bytes()
+    server.stop()
+    rng = random.Random(11)
+    damages = [saved[: rng.randrange(100, len(saved))] for _ in range(6)]
+    for _ in range(12):
+        flipped = bytearray(saved)
+        flipped[rng.randrange(100, len(saved) - 8)] ^= 1 << rng.randrange(8)
+        damages.append(bytes(flipped))
+    refused = 0
+    for damaged in damages:
+        path.write_bytes(damaged)
+        try:
+            server.start()
+        except RuntimeError:
+            refused += 1
+        else:
+            with server.client() as client:
+                found = [key for key in client.keys() if client.type(key) not in (b"string",)]
+                assert set(server.digest(*found)) <= digests if found else True
+            server.kill()
+        log = server.log()
+        assert "BUG REPORT START" not in log and "panicked at" not in log, log[-3000:]
+    assert refused >= 10
+    path.write_bytes(saved)
+    server.start()
+    assert set(server.digest(*keys)) == digests
+
+
+def test_a_truncated_aof_loses_its_end_only(start_server):
+    server = start_server(appendonly="yes", aof_use_rdb_preamble="no")
+    with server.client() as client:
+        held = populate(client)
+        digests = server.digest(*held)
+        client.execute_command("CF.INSERT", "last", "ITEMS", *range(1000))
+    server.stop()
+    path = next((server.folder / "appendonlydir").glob("*.incr.aof"))
+    path.write_bytes(path.read_bytes()[:-100])
+    server.start()
+    with server.client() as client:
+        assert server.digest(*held) == digests
+        assert_held(client, held)
+        assert client.exists("last") == 0

@@ -1,0 +1,164 @@
+"""Streams with forged fields and right checksums: refused, or filters that work in every way."""
+
+import struct
+
+import pytest
+import redis
+
+from forge import forgeries, repair, seal
+from payloads import STRING, UNSIGNED, Payload
+from samples import chunks
+
+RESERVES = {
+    "growing": (16, "EXPANSION", 2, "SEED", 7),
+    "fixed": (16, "EXPANSION", 0, "BUCKETSIZE", 3, "SEED", 7),
+    "low rate": (16, "EXPANSION", 4, "ERROR", "0.0001", "SEED", 7),
+}
+
+
+@pytest.fixture
+def client(client):
+    client.execute_command("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", "1")
+    client.config_set("rdbcompression", "no")
+    client.config_set("guira.max-filter-bytes", 10_000_000)
+    yield client
+    client.execute_command("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", "0")
+    client.config_set("rdbcompression", "yes")
+    client.config_set("guira.max-filter-bytes", 1 << 30)
+
+
+def stream_of(client, key):
+    [(iterator, chunk)] = chunks(client, key)
+    stream = chunk[:-8]
+    assert repair(stream) == stream, "forge.py and the module agree about checksums"
+    assert seal(stream) == chunk
+    return stream, iterator
+
+
+def exercise(server, client, key):
+    """Whatever was accepted must work: commands, growth, saving, and freeing."""
+    for words in (
+        ("CF.INFO", key),
+        ("CF.INSERT", key, "ITEMS", *range(300)),
+        ("CF.MEXISTS", key, *range(300)),
+        ("CF.COUNT", key, "1"),
+        ("CF.DEL", key, "1"),
+        ("CF.COMPACT", key),
+        ("CF.INSERTNX", key, "ITEMS", *range(50)),
+    ):
+        try:
+            client.execute_command(*words)
+        except redis.ResponseError:
+            pass
+    client.restore("again", 0, client.dump(key), replace=True)
+    assert server.digest("again") == server.digest(key)
+    client.copy(key, "again", replace=True)
+    assert chunks(client, key)
+    client.delete("again")
+
+
+@pytest.mark.parametrize("shape", RESERVES)
+def test_forged_chunks(server, client, shape):
+    client.execute_command("CF.RESERVE", "k", *RESERVES[shape])
+    client.execute_command("CF.INSERT", "k", "ITEMS", *range(60))
+    stream, iterator = stream_of(client, "k")
+    digest = server.digest("k")
+    accepted, refused = [], 0
+    for name, forged in forgeries(stream):
+        try:
+            client.execute_command("CF.LOADCHUNK", "forged", iterator, seal(forged))
+        except redis.ResponseError:
+            refused += 1
+            assert client.exists("forged") == 0, name
+            continue
+        accepted.append(name)
+        if half_loaded(client, "forged"):
+            client.restore("again", 0, client.dump("forged"), replace=True)
+        else:
+            exercise(server, client, "forged")
+        client.delete("forged", "again")
+    server.check()
+    assert server.digest("k") == digest
+    assert refused > 2 * len(accepted), accepted
+    assert client.info("memory")["used_memory_peak"] < 100_000_000
+
+
+def half_loaded(client, key):
+    try:
+        client.execute_command("CF.EXISTS", key, "a")
+    except redis.ResponseError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("shape", RESERVES)
+def test_forged_payloads(server, client, shape):
+    client.execute_command("CF.RESERVE", "k", *RESERVES[shape])
+    client.execute_command("CF.INSERT", "k", "ITEMS", *range(60))
+    stream, _ = stream_of(client, "k")
+    payload = Payload(client.dump("k"))
+    assert payload.fields == [(UNSIGNED, 1), (UNSIGNED, len(stream)), (STRING, stream)]
+    refused = 0
+    for name, forged in forgeries(stream):
+        fields = [(UNSIGNED, 1), (UNSIGNED, len(forged)), (STRING, forged)]
+        try:
+            client.restore("forged", 0, payload.pack(fields))
+        except redis.ResponseError:
+            refused += 1
+            assert client.exists("forged") == 0, name
+            continue
+        exercise(server, client, "forged")
+        client.delete("forged")
+    server.check()
+    assert refused > 100
+    assert client.info("memory")["used_memory_peak"] < 100_000_000
+
+
+def number(value):
+    return struct.pack("<d", value)
+
+
+# Settings that no filter has: their place in the stream, and their bytes.
+IMPOSSIBLE = {
+    "capacity of zero": (16, bytes(8)),
+    "rate of zero": (24, number(0.0)),
+    "rate of one": (24, number(1.0)),
+    "negative rate": (24, number(-0.01)),
+    "infinite rate": (24, number(float("inf"))),
+    "rate that is not a number": (24, number(float("nan"))),
+    "iterations of zero": (12, bytes(2)),
+    "expansion that is no power of two": (14, b"\x03\x00"),
+    "byte that is not zero": (11, b"\x01"),
+}
+
+
+@pytest.mark.parametrize("forged", IMPOSSIBLE.values(), ids=IMPOSSIBLE)
+def test_settings_that_no_filter_has(client, forged):
+    client.execute_command("CF.RESERVE", "k", 16, "EXPANSION", 2)
+    stream, iterator = stream_of(client, "k")
+    at, data = forged
+    stream = repair(stream[:at] + data + stream[at + len(data) :])
+    with pytest.raises(redis.ResponseError):
+        client.execute_command("CF.LOADCHUNK", "forged", iterator, seal(stream))
+    payload = Payload(client.dump("k"))
+    fields = [(UNSIGNED, 1), (UNSIGNED, len(stream)), (STRING, stream)]
+    with pytest.raises(redis.ResponseError):
+        client.restore("forged", 0, payload.pack(fields))
+    assert client.exists("forged") == 0
+
+
+def test_chunks_of_another_version(server, client):
+    """Sealed and otherwise right."""
+    client.execute_command("CF.INSERT", "k", "ITEMS", *range(60))
+    stream, iterator = stream_of(client, "k")
+    for at in (8, 48 + 8):
+        for version in (0, 2, 3, 255, 65535):
+            skewed = bytearray(stream)
+            skewed[at : at + 2] = version.to_bytes(2, "little")
+            with pytest.raises(redis.ResponseError) as error:
+                chunk = seal(repair(bytes(skewed)))
+                client.execute_command("CF.LOADCHUNK", "skewed", iterator, chunk)
+            assert "version" in str(error.value)
+    assert client.exists("skewed") == 0
+
+

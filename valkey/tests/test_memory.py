@@ -1,0 +1,106 @@
+"""Memory: what is reported, what a key may take, and that nothing leaks."""
+
+import pytest
+
+from samples import chunks, half_load, load_chunks, populate
+from servers import wait_until
+
+
+def used(client):
+    """Bytes in use, once the server has freed what it frees in the background."""
+    client.execute_command("CLIENT", "NO-EVICT", "off")
+    wait_until(lambda: client.info("memory")["lazyfree_pending_objects"] == 0)
+    return client.info("memory")["used_memory"]
+
+
+@pytest.fixture
+def client(server):
+    """Each command comes by a connection of its own, which leaves no buffers behind."""
+    return Reconnecting(server)
+
+
+class Reconnecting:
+    def __init__(self, server):
+        self.server = server
+
+    def __getattr__(self, name):
+        def call(*words, **options):
+            with self.server.client() as client:
+                return getattr(client, name)(*words, **options)
+
+        return call
+
+
+@pytest.mark.parametrize("capacity", [1 << 12, 1 << 16, 1 << 20, 1 << 23])
+def test_reported_memory_is_used_memory(client, capacity):
+    client.execute_command("CF.ADD", "warm up", "a")
+    before = used(client)
+    client.execute_command("CF.RESERVE", "k", capacity)
+    taken = used(client) - before
+    reported = client.memory_usage("k")
+    slack = 300  # the main dictionary and the buffers of the connection
+    assert abs(taken - reported) <= 0.02 * taken + slack, (taken, reported)
+
+
+def test_reported_memory_of_many_small_keys(client):
+    client.config_set("hz", "100")
+    before = used(client)
+    count = 8192  # the main dictionary has exactly as many buckets
+    pipeline = client.pipeline(transaction=False)
+    for number in range(count):
+        pipeline.execute_command("CF.RESERVE", f"k{number:05}", 1024)
+    pipeline.execute()
+    del pipeline
+    taken = used(client) - before
+    reported = sum(client.memory_usage(f"k{number:05}") for number in range(0, count, 64)) * 64
+    assert abs(taken - reported) <= 0.02 * taken, (taken, reported)
+
+
+def test_reported_memory_of_a_grown_filter(client):
+    before = used(client)
+    client.execute_command("CF.RESERVE", "k", 1024, "EXPANSION", 2)
+    for start in range(0, 500_000, 10_000):
+        client.execute_command("CF.INSERT", "k", "ITEMS", *range(start, start + 10_000))
+    taken = used(client) - before
+    reported = client.memory_usage("k")
+    assert abs(taken - reported) <= 0.02 * taken + 1000, (taken, reported)
+
+
+def test_bytes_per_reserved_item(client):
+    client.execute_command("CF.RESERVE", "million", 1_000_000)
+    assert client.memory_usage("million") <= 1.6 * 1_000_000
+    client.execute_command("CF.RESERVE", "small", 1024)
+    assert client.memory_usage("small") <= 2560
+    for start in range(0, 1_000_000, 50_000):
+        items = range(start, start + 50_000)
+        assert -1 not in client.execute_command("CF.INSERT", "million", "ITEMS", *items)
+    assert client.memory_usage("million") <= 1.6 * 1_000_000
+
+
+def test_nothing_leaks(server, client):
+    def everything():
+        with server.client() as one:
+            held = populate(one)
+            for key in held:
+                load_chunks(one, "copy:" + key, chunks(one, key))
+                one.restore("restored:" + key, 0, one.dump(key))
+                one.copy(key, "copied:" + key)
+            half_load(one, "half")
+            one.execute_command("FLUSHALL", "SYNC")
+
+    for _ in range(2):
+        everything()
+    before = used(client)
+    for _ in range(5):
+        everything()
+    assert used(client) - before < 50_000
+
+
+def test_a_loaded_filter_counts_as_its_original(client):
+    client.execute_command("CF.RESERVE", "one", 1000)
+    client.execute_command("CF.ADD", "one", "item")
+    client.restore("two", 0, client.dump("one"))
+    load_chunks(client, "six", chunks(client, "one"))
+    client.copy("one", "ten")
+    sizes = [client.memory_usage(key) for key in ("one", "two", "six", "ten")]
+    assert max(sizes) <= 1.02 * min(sizes), sizes

@@ -1,0 +1,158 @@
+"""Failed commands: keys of other types, full filters, and bad arguments change nothing."""
+
+import pytest
+
+WRONG_TYPE = b"-WRONGTYPE Operation against a key holding the wrong kind of value\r\n"
+ON_A_KEY = {
+    "reserve": ("CF.RESERVE", "k", 100),
+    "add": ("CF.ADD", "k", "a"),
+    "addnx": ("CF.ADDNX", "k", "a"),
+    "insert": ("CF.INSERT", "k", "ITEMS", "a"),
+    "insert without creation": ("CF.INSERT", "k", "NOCREATE", "ITEMS", "a"),
+    "insertnx": ("CF.INSERTNX", "k", "ITEMS", "a"),
+    "exists": ("CF.EXISTS", "k", "a"),
+    "mexists": ("CF.MEXISTS", "k", "a"),
+    "del": ("CF.DEL", "k", "a"),
+    "count": ("CF.COUNT", "k", "a"),
+    "info": ("CF.INFO", "k"),
+    "scandump": ("CF.SCANDUMP", "k", 0),
+    "loadchunk": ("CF.LOADCHUNK", "k", 1, b"\x00" * 64),
+    "compact": ("CF.COMPACT", "k"),
+}
+OTHER_TYPES = {
+    "string": ("SET", "k", "text"),
+    "list": ("RPUSH", "k", "a"),
+    "set": ("SADD", "k", "a"),
+    "hash": ("HSET", "k", "a", "b"),
+    "sorted set": ("ZADD", "k", 1, "a"),
+    "stream": ("XADD", "k", "*", "a", "b"),
+}
+
+
+def state(client, *keys):
+    """What a refused command must leave alone: contents, the change counter, what replicates."""
+    persistence = client.info("persistence")
+    return (
+        client.dbsize(),
+        [client.dump(key) for key in keys],
+        [client.pttl(key) for key in keys],
+        persistence["rdb_changes_since_last_save"],
+        client.info("replication")["master_repl_offset"],
+    )
+
+
+@pytest.mark.parametrize("words", ON_A_KEY.values(), ids=ON_A_KEY)
+@pytest.mark.parametrize("create", OTHER_TYPES.values(), ids=OTHER_TYPES)
+def test_keys_of_other_types(server, client, create, words):
+    client.execute_command(*create)
+    before = state(client, "k")
+    with server.wire() as wire:
+        assert wire.call(*words) == WRONG_TYPE
+    assert state(client, "k") == before
+
+
+def test_other_commands_refuse_a_filter(server, client):
+    client.execute_command("CF.ADD", "k", "a")
+    before = state(client, "k")
+    with server.wire() as wire:
+        for words in (("GET", "k"), ("SADD", "k", "a"), ("APPEND", "k", "x"), ("INCR", "k")):
+            assert wire.call(*words) == WRONG_TYPE
+    assert state(client, "k") == before
+    assert client.type("k") not in (b"string", b"none")
+
+
+BAD_WORDS = {
+    "reserve of an existing filter": ("CF.RESERVE", "k", 100),
+    "insert with a bad capacity": ("CF.INSERT", "k", "CAPACITY", "x", "ITEMS", "a"),
+    "insert without items": ("CF.INSERT", "k", "ITEMS"),
+    "insert without ITEMS": ("CF.INSERT", "k", "a", "b", "c"),
+    "unknown field of info": ("CF.INFO", "k", "colour"),
+    "scandump with a bad iterator": ("CF.SCANDUMP", "k", "x"),
+    "scandump with a negative iterator": ("CF.SCANDUMP", "k", -1),
+    "scandump beyond the end": ("CF.SCANDUMP", "k", 1 << 40),
+    "loadchunk with a bad iterator": ("CF.LOADCHUNK", "k", "x", "data"),
+    "loadchunk with a negative iterator": ("CF.LOADCHUNK", "k", -1, "data"),
+    "loadchunk with iterator zero": ("CF.LOADCHUNK", "k", 0, "data"),
+    "loadchunk without data": ("CF.LOADCHUNK", "k", 1, ""),
+    "loadchunk with bad data": ("CF.LOADCHUNK", "k", 1, b"\xff" * 100),
+    "loadchunk into a finished filter": ("CF.LOADCHUNK", "k", 7, b"\x00" * 100),
+}
+
+
+@pytest.mark.parametrize("words", BAD_WORDS.values(), ids=BAD_WORDS)
+def test_bad_arguments_change_nothing(server, client, words):
+    client.execute_command("CF.INSERT", "k", "ITEMS", *range(50))
+    client.pexpire("k", 10_000_000)
+    before = state(client, "k")
+    with server.wire() as wire:
+        reply = wire.call(*words)
+    assert reply.startswith(b"-"), reply
+    after = state(client, "k")
+    assert [after[n] for n in (0, 1, 3, 4)] == [before[n] for n in (0, 1, 3, 4)]
+
+
+NO_CHANGE = {
+    "addnx of an item that is there": ("CF.ADDNX", "k", "a"),
+    "insertnx of items that are there": ("CF.INSERTNX", "k", "ITEMS", "a", "a"),
+    "del of an item that is not there": ("CF.DEL", "k", "no such item"),
+    "exists": ("CF.EXISTS", "k", "a"),
+    "mexists": ("CF.MEXISTS", "k", "a", "b"),
+    "count": ("CF.COUNT", "k", "a"),
+    "info": ("CF.INFO", "k"),
+    "scandump": ("CF.SCANDUMP", "k", 0),
+    "reads of a missing key": ("CF.MEXISTS", "missing", "a"),
+    "del of a missing key": ("CF.DEL", "missing", "a"),
+    "info of a missing key": ("CF.INFO", "missing"),
+}
+
+
+@pytest.mark.parametrize("words", NO_CHANGE.values(), ids=NO_CHANGE)
+def test_commands_without_effect_count_as_no_change(server, client, words):
+    client.execute_command("CF.RESERVE", "k", 1000, "SEED", 7)
+    client.execute_command("CF.ADD", "k", "a")
+    before = state(client, "k", "missing")
+    with server.wire() as wire:
+        wire.call(*words)
+    assert state(client, "k", "missing") == before
+
+
+def test_a_full_filter_is_not_changed_by_refused_items(client):
+    client.execute_command("CF.RESERVE", "k", 16, "EXPANSION", 0, "SEED", 7)
+    client.execute_command("CF.INSERT", "k", "ITEMS", *range(2000))
+    client.execute_command("CF.INSERT", "k", "ITEMS", *range(2000))
+    before = state(client, "k")
+    assert set(client.execute_command("CF.INSERT", "k", "ITEMS", *range(2000))) == {-1}
+    assert state(client, "k") == before
+
+
+def test_refusals_do_not_create_keys(server, client):
+    before = state(client)
+    with server.wire() as wire:
+        for words in ON_A_KEY.values():
+            if words[0] in ("CF.RESERVE", "CF.ADD", "CF.ADDNX", "CF.EXISTS", "CF.MEXISTS"):
+                continue
+            if words[0] in ("CF.INSERT", "CF.INSERTNX") and "NOCREATE" not in words:
+                continue
+            wire.call(*words)
+    assert state(client) == before
+
+
+def test_writes_are_refused_when_memory_is_short(server, client):
+    """Commands that allocate are marked deny-oom, reads and removals are not."""
+    client.execute_command("CF.ADD", "k", "a")
+    client.config_set("maxmemory", "1")
+    try:
+        with server.wire() as wire:
+            for words in (
+                ("CF.RESERVE", "new", 100),
+                ("CF.ADD", "k", "b"),
+                ("CF.ADDNX", "k", "b"),
+                ("CF.INSERT", "k", "ITEMS", "b"),
+                ("CF.INSERTNX", "k", "ITEMS", "b"),
+                ("CF.LOADCHUNK", "new", 1, "x"),
+            ):
+                assert wire.call(*words).startswith(b"-OOM "), words
+            assert wire.call("CF.EXISTS", "k", "a") == b":1\r\n"
+            assert wire.call("CF.DEL", "k", "a") == b":1\r\n"
+    finally:
+        client.config_set("maxmemory", "0")
