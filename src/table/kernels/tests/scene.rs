@@ -1,7 +1,6 @@
 //! What the tests of kernels look up: words and stripes without a table, beside a thread that bumps
 //! versions.
 
-use core::hint::spin_loop;
 use std::{
     sync::{Mutex, PoisonError},
     thread,
@@ -131,15 +130,8 @@ impl Scene {
     }
 
     /// Calls `test` while a thread bumps the versions of these items' stripes in turn, as fast as
-    /// it can.
+    /// it can. It also writes their words, as they are, so that the loads of a lookup take longer.
     pub(super) fn beside_bumps(&self, hashes: &[u64], test: impl Fn()) {
-        self.beside_slow_bumps(hashes, Duration::ZERO, test);
-    }
-
-    /// Calls `test` while a thread bumps the versions of these items' stripes in turn, with a pause
-    /// after each. It also writes their words, as they are, so that the loads of a lookup take
-    /// longer.
-    pub(super) fn beside_slow_bumps(&self, hashes: &[u64], pause: Duration, test: impl Fn()) {
         // One test at a time: threads without a processor of their own hardly interleave.
         static ALONE: Mutex<()> = Mutex::new(());
         let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -154,10 +146,6 @@ impl Scene {
                     self.stripes.of(self.pair(hash).fingerprint).lock().bump();
                     for bucket in self.pair(hash).buckets {
                         self.words[bucket as usize].store(0, Relaxed);
-                    }
-                    let bumped = Instant::now();
-                    while bumped.elapsed() < pause {
-                        spin_loop();
                     }
                 }
             });
@@ -204,7 +192,7 @@ unsafe fn by<const NESTED: bool, const VALUES: bool>(
 }
 
 /// Calls a function when it is dropped.
-struct OnDrop<F: Fn()>(F);
+pub(super) struct OnDrop<F: Fn()>(pub(super) F);
 
 impl<F: Fn()> Drop for OnDrop<F> {
     fn drop(&mut self) {
