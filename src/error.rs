@@ -27,8 +27,9 @@ pub enum InsertError {
     /// segment. In an [`ExpiringFilter`](crate::ExpiringFilter), slots that have expired count as
     /// empty.)
     Full,
-    /// Both buckets hold only copies of the item or its aliases, `2 × slots per bucket` of them
-    /// (half as many if both buckets are the same one). In a
+    /// Both buckets hold only copies of the item or of its
+    /// [aliases](crate::Filter#the-contract-of-removal), `2 × slots per bucket` of them (half as
+    /// many if both buckets are the same one). In a
     /// [`GrowingFilter`](crate::GrowingFilter): copies take half of these slots in the last
     /// segment. With [`max_copies`](crate::FilterBuilder::max_copies): there are that many copies.
     TooManyCopies,

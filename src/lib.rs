@@ -208,9 +208,10 @@
 //! Features only add; they change no signature. Without `std` the crate is `no_std` and needs an
 //! allocator and 64-bit atomics. It has everything but snapshots, with four differences:
 //!
-//! - A thread that waits for a stripe only spins. If a thread that holds a stripe can be
-//!   interrupted by another one that then waits for that stripe (an interrupt handler, or a
-//!   scheduler with strict priorities), the other one may spin forever. Apart from the getters, two
+//! - A thread that waits for a lock only spins. (A filter has many locks, one in each *stripe*,
+//!   which serves some of the fingerprints.) If a thread that holds a lock can be interrupted by
+//!   another one that then waits for that lock (an interrupt handler, or a scheduler with strict
+//!   priorities), the other one may spin forever. Apart from the getters, two
 //!   operations take no lock: a lookup, and an `insert` into a filter of one table without
 //!   [`max_copies`](FilterBuilder::max_copies) if one of the item's buckets has room.
 //! - The default seed comes from addresses and similar values, which can be guessed. If an attacker

@@ -32,7 +32,8 @@ fn sweep_beside_a_move() {
     });
 }
 
-/// Catches a mover that does not check the age of what it moves, where nothing else is late.
+/// Catches a mover that does not check the age of what it moves, although all threads read
+/// the same generation.
 #[test]
 fn sweep_beside_a_move_of_an_expired_slot() {
     check("expiry_sweep_expired", 7, &["dropped", "swept"], |seen| {

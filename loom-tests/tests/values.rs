@@ -66,7 +66,8 @@ fn get_beside_a_move() {
     });
 }
 
-/// Catches a lookup of an item with any value that compares the value, also when it retries.
+/// Catches a lookup of an item with any value that compares the values, in its first round or when
+/// it retries.
 #[test]
 fn contains_beside_a_move() {
     let set_up = |map: &Map, item| put(map, item, A, 1);
@@ -178,7 +179,8 @@ fn contains_value_beside_an_alias_and_a_replacement() {
     });
 }
 
-/// Catches a listing that reads the version too late or too weakly, beside the same calls.
+/// Catches a listing that reads the version too late or too weakly, beside an insert of an alias
+/// and a replacement.
 #[test]
 fn listing_beside_an_alias_and_a_replacement() {
     let set_up = |map: &Map, item| put(map, item, A, 1);

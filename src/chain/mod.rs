@@ -201,9 +201,9 @@
 //! 1. *cn is not a replace of x.* Then (x, v) was inserted before the lookup, or by a replace among
 //!    the other clearings, which happened before the loads. After cn it has a copy, whose addition
 //!    happened before the loads, as above. If its word was read, it matched, with the value v.
-//! 2. *cn replaces (x, old) by (x, v).* The loads show the slot that it changes with the old value
-//!    or with v. Both match the key. If they show the old value, the replace did not happen before
-//!    the lookup, so the lookup is ordered before it.
+//! 2. *cn replaces (x, old) by (x, v).* In the slot that cn changes, the loads show the old value
+//!    or v. Both match the key. If they show the old value, the replace did not happen before the
+//!    lookup, so the lookup is ordered before it.
 //!
 //! **Was the word read?** Until its value is replaced, the copy of an item goes to earlier segments
 //! only. But a replace may take the copy of an alias in a later one, even in a segment that was

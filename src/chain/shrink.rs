@@ -101,8 +101,8 @@ fn smallest_that_fits<V: Entries>(segments: &[&Segment<V>]) -> Set {
 ///
 /// The items of a segment fit into it and into all that are coarser. So all items fit if, for each
 /// segment, its items and those of the coarser ones fit into the kept ones among these segments.
-/// (By Hall's theorem, because of any two sets of segments into which items fit, one contains the
-/// other.)
+/// (This follows from Hall's theorem: the sets of segments into which items fit are nested, so that
+/// of any two such sets one contains the other.)
 fn fits(rooms: &[(u64, u64)], kept: Set) -> bool {
     let (mut items, mut room) = (0, 0);
     rooms.iter().enumerate().all(|(number, &(more, capacity))| {

@@ -66,7 +66,8 @@ impl<E: Growable, S> Filter<E, S> {
     /// smaller segments: for an item that is present, [`count`](Self::count) may rise.
     ///
     /// Afterwards the filter grows by the same plan: the next segment is the one that would have
-    /// followed the last one that is left. Segments that were dropped before it do not come back.
+    /// followed the last one that is left. If a segment earlier in the chain than that last one was
+    /// dropped, it does not come back.
     /// Two filters with equal histories, each written by one thread, shrink to equal segments.
     ///
     /// Reads all buckets of the segments, and moves an item in the time of an insert.

@@ -54,8 +54,9 @@ impl<E: Permanent, S: BuildHasher> Filter<E, S> {
     /// [`MergeError`]: what differs, or why there is no room. With
     /// [`max_copies`](crate::FilterBuilder::max_copies) in this filter, a merge is refused if an
     /// item would have more copies than that. Copies of aliases count, as always. (In a growing
-    /// filter: also those of items that are aliases only in the other filter's segment. So with a
-    /// low limit, a merge of many items is likely to be refused.)
+    /// filter, all items count as aliases that cannot be distinguished in the segment of the other
+    /// filter from which the item comes, even if they are in larger segments here, which could
+    /// distinguish them. So with a low limit, a merge of many items is likely to be refused.)
     ///
     /// ```
     /// use guira::CuckooFilter;

@@ -131,11 +131,12 @@ pub type GrowingFilter<S = DefaultHashBuilder> = Filter<Growing, S>;
 ///   in a filter that was loaded from a snapshot, for inserts that overlapped the saving.
 /// - A thread that stops in the middle of an operation never delays a lookup, nor an insert into a
 ///   bucket with an empty slot, apart from the exception that [`insert`](Self::insert) names. It
-///   can delay the operations that lock the stripe that it holds. By default, a stripe serves
-///   1/2048 of the fingerprints in a `CuckooFilter` of 2 MiB and more (a single one if they have 11
-///   bits or less), and up to 1/32 in a smaller one. In a `GrowingFilter` it serves up to 1/8,
-///   depending on the first segment. Operations on the whole filter (`clear`, `clone`, `save`) that
-///   wait for it can delay all operations that take a lock.
+///   can delay the operations that need the lock that it holds. Each lock is part of a *stripe*,
+///   which serves some of the fingerprints: by default 1/2048 of them in a `CuckooFilter` of 2 MiB
+///   and more (one fingerprint, if fingerprints have 11 bits or less), and up to 1/32 in a smaller
+///   one. In a `GrowingFilter` a stripe serves up to 1/8, depending on the first segment.
+///   Operations on the whole filter (`clear`, `clone`, `save`) that wait for the lock can delay all
+///   operations that take a lock.
 ///
 /// # Panics
 ///

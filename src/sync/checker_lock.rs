@@ -1,5 +1,6 @@
 //! The lock of a model checker, in place of [`Lock`](super::lock::Lock): a checker cannot explore
-//! threads that wait by spinning.
+//! threads that wait by spinning. One loom model checks `Lock` itself, with waiters that let loom
+//! run another thread.
 
 #[cfg(loom)]
 use loom::sync;

@@ -26,7 +26,8 @@ mod imp {
     impl Drop for Lease {
         /// The thread ends, but other thread-locals may still have to be dropped.
         fn drop(&mut self) {
-            // This fails if `NUMBER` no longer exists. If it is created again, it is `NONE`.
+            // On targets without native thread-locals, `NUMBER` may be gone in spite of having no
+            // destructor, and this may fail. If it is created again later, it is `NONE`.
             let _ = NUMBER.try_with(|number| number.set(MAX_LEASES));
             if let Some(number) = self.0 {
                 LEASES.give_back(number);
@@ -162,7 +163,7 @@ mod tests {
             });
             (leased.join().unwrap(), numbers.iter().collect::<Vec<_>>())
         };
-        // As above.
+        // Again and again, because threads of other tests may hold all numbers for a while.
         let (leased, mut last) =
             repeat_with(run).take(100_000).find(|run| run.0 < MAX_LEASES).unwrap();
         last.sort_unstable();

@@ -10,11 +10,12 @@
 //!   aligned element lies within one cache line.
 //! - *Each load is an Acquire.* x86-64 reorders no load with an earlier load, and no store with an
 //!   earlier load (volume 3A, section 9.2.2). A gather follows the same rule with respect to other
-//!   instructions. It may read its own elements in any order, and the protocol allows that.
+//!   instructions. It may read its own elements in any order, and the protocol of lookups (see
+//!   `table/mod.rs`) allows that.
 //! - *The compiler keeps the order.* The assembly has neither of the options `nomem` and
 //!   `readonly`, so the compiler must assume that it writes memory, and moves no access to shared
-//!   memory across it. (With `readonly`, it could move the second load of the version before the
-//!   assembly.)
+//!   memory across it. (With `readonly`, it could move a later load, such as a lookup's second load
+//!   of the version, before the assembly.)
 
 use core::{
     arch::{

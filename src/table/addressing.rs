@@ -271,9 +271,9 @@ fn reflect(bucket: u32, t: u32, n: u64) -> u32 {
 
 /// Spreads fingerprints over 32 bits by two multiplications and a shift.
 ///
-/// The function must not be linear. With `t` a multiple of the fingerprint, an eviction path of
-/// length d would reach only about d × 2^f buckets, and tables with short fingerprints would fill
-/// badly.
+/// The function must not be linear. With `t` a multiple of the fingerprint, which has f bits, an
+/// eviction path of length d would reach only about d × 2^f buckets, and tables with short
+/// fingerprints would fill badly.
 #[inline]
 fn scatter(fingerprint: Fingerprint) -> u32 {
     let x = fingerprint.get().wrapping_mul(SCATTER[0]);

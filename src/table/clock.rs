@@ -23,7 +23,8 @@
 //!    (A batch may read the generation before and after all of its items.)
 //! 2. **Add**, by `insert`: read the generation, and add to an empty slot, without a lock.
 //! 3. **Sweep**: under a lock, read the generation; then clear the expired slots of a word by one
-//!    compare-and-swap. The lock is any stripe's, or `sweeping`. No version is bumped.
+//!    compare-and-swap. The lock is that of any stripe, or `sweeping`, a lock of the clock that is
+//!    held while the buckets are swept in order. No version is bumped.
 //! 4. **Move**: as in a table, but read the generation under the lock. An expired slot is cleared,
 //!    or replaced by the incoming fingerprint, in place of being moved. Expired slots in the
 //!    destination are swept by the change that adds the copy. If the original is swept between the
@@ -36,9 +37,9 @@
 //!    and replace the stamp of the *oldest* visible match by one compare-and-swap. **Remove** names
 //!    the generation: under the lock, if that is visible, bump the version and clear a slot with
 //!    its stamp.
-//! 7. **Advance**, one thread at a time: complete a sweep of all buckets that began after the last
-//!    advance had passed the locks; publish the next generation; then acquire and release every
-//!    stripe, one after the other. Only then may a new sweep begin.
+//! 7. **Advance**, one thread at a time: complete the sweep of all buckets; publish the next
+//!    generation; then *pass the locks*, which means to acquire and release every stripe, one after
+//!    the other. Only then may the next sweep begin.
 //!
 //! # What a lock tells about the time
 //!

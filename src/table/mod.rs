@@ -31,7 +31,7 @@
 //!
 //! 1. **Add** a fingerprint to a bucket with an empty slot: one compare-and-swap, without a lock.
 //! 2. **Clear** a slot: only a thread that holds the stripe's lock does this, and only after it has
-//!    bumped the stripe's version.
+//!    bumped the stripe's version. (Sweeps of expired slots are an exception: see `clock.rs`.)
 //! 3. **Move** a fingerprint to its alternate bucket: acquire the lock, check that the fingerprint
 //!    is still there, add it to the destination, bump the version, clear the source, release the
 //!    lock. When an insert makes room this way, the clearing stores the incoming fingerprint in the

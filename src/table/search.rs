@@ -1,4 +1,4 @@
-//! The search for an empty slot: breadth first, over words as values. It moves nothing.
+//! The search for an empty slot: breadth first, over copies of the words. It moves nothing.
 //!
 //! The plan is made of the words as they were read. Anything may have changed by the time its moves
 //! are made, so each move is validated by the step that makes it.

@@ -116,7 +116,8 @@ mod sse2 {
 
     /// Compares words with a fingerprint, with any value. Returns a bit for each byte. For a slot
     /// that matches, the bits of all its bytes are set, or only that of the byte which has its
-    /// highest bit. If the slots do not fill the words, set bits above the lowest may be wrong.
+    /// highest bit. If the slots do not fill the words, only the lowest bit that is set for a word
+    /// is sure to be right.
     #[inline]
     fn matches<L: BucketLayout>(words: __m128i, fingerprint: Fingerprint, value_bits: u32) -> u32 {
         let lane = fingerprint.get() >> L::BITS_BELOW;

@@ -44,8 +44,9 @@ pub type Expiring = Fixed<Aged>;
 /// item is found up to the generation g + w, and no longer.** (Aliases and false positives aside.)
 /// More precisely, for calls that overlap:
 ///
-/// - Of the advances that begin after the insert began, take the w-th. Every lookup that begins
-///   after the insert returned, and returns before that advance begins, finds the item.
+/// - Of the advances that begin after the insert began, take the w-th, or the (w + 1)-th if no
+///   advance was running when the insert began. Every lookup that begins after the insert returned,
+///   and returns before that advance begins, finds the item.
 /// - Of the advances that begin after the insert returned, take the (w + 1)-th. No lookup that
 ///   begins after it has returned finds the item.
 ///

@@ -7,9 +7,9 @@ use super::ExpiringFilter;
 /// Advances an [`ExpiringFilter`] so that its items live for a time: returned by
 /// [`ticker`](crate::ExpiringFilter#method.ticker).
 ///
-/// The filter reads no clock, and neither does a ticker: the caller passes a clock that never goes
-/// back, such as [`Instant::elapsed`]. One thread has the ticker, and calls [`tick`](Self::tick)
-/// again and again. The first call only reads the clock.
+/// The filter has no clock, and neither has a ticker: the caller passes one that never goes back,
+/// such as [`Instant::elapsed`]. One thread has the ticker, and calls [`tick`](Self::tick) again
+/// and again. The first call only reads the clock.
 ///
 /// A generation lasts for at least the [`interval`](Self::interval): the time to live divided by
 /// the window w. So an item that was inserted with the full life is found

@@ -75,7 +75,7 @@ impl MapSteps for Fixed<Valued> {
 
     #[inline]
     fn contains(&self, mixed: u64) -> bool {
-        // One code for all layouts: faster than their own lookups.
+        // `get` has the same machine code for all layouts: faster than a lookup for each layout.
         self.get(mixed).is_some()
     }
 

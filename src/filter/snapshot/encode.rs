@@ -27,7 +27,8 @@ pub(crate) trait Words: Copy {
     /// The number of words.
     fn len(self) -> usize;
 
-    /// Returns as many words as the buffer has, from an index on. They may be in the buffer.
+    /// Returns words from an index on, as many as the buffer has room for. They are either copied
+    /// to the buffer and returned from there, or returned from where they are.
     fn words<'a>(self, from: usize, buffer: &'a mut [u64]) -> &'a [u64]
     where
         Self: 'a;
@@ -229,7 +230,8 @@ impl Encoder {
     }
 }
 
-/// The index of the first word of each block of this many words, and the number of its words.
+/// Divides this many words into blocks: returns the index of the first word of each block, and the
+/// number of its words.
 pub(super) fn blocks(words: usize) -> impl ExactSizeIterator<Item = (usize, usize)> {
     (0..words).step_by(BLOCK_WORDS).map(move |from| (from, BLOCK_WORDS.min(words - from)))
 }

@@ -119,7 +119,7 @@ impl Header {
             return Err(LoadError::UnknownVersion(version));
         }
         let [planned, existing] = [start[13], start[14]].map(usize::from);
-        // The checksum cannot tell: where it is depends on these numbers.
+        // Validated before the checksum, because these numbers determine where the checksum is.
         if !(1..=MAX_SEGMENTS).contains(&planned) || !(1..=planned).contains(&existing) {
             return Err(LoadError::DamagedHeader);
         }

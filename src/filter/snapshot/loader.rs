@@ -132,8 +132,8 @@ impl<E: Engine, S: BuildHasher> Loader<E, S> {
         self.receiver.is_complete()
     }
 
-    /// Writes the bytes that have been pushed, so that another loader can go on from them: the
-    /// state of a load that a restart must not lose.
+    /// Writes the bytes that have been pushed, so that another loader can go on from them. Use it
+    /// to keep the state of a load over a restart of the program.
     ///
     /// The bytes are made from the buckets. Allocates one block of 64 KiB meanwhile.
     ///

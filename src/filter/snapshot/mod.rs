@@ -59,8 +59,9 @@ pub(crate) trait Saved: Sized {
     /// Validates what is particular to this engine. All else is valid.
     fn check(form: &Form) -> Result<(), LoadError>;
 
-    /// The smallest fingerprint that a segment can hold. A smaller one would not be a fingerprint
-    /// in coarser segments.
+    /// The smallest fingerprint that a segment can hold, with its value if there are values. A
+    /// smaller one would be no fingerprint without its value, or in an earlier segment of a chain,
+    /// which keeps fewer of its bits.
     fn min_fingerprint(form: &Form, number: usize) -> u32;
 
     /// Returns the engine with these words, or `None` if the system refuses the memory for the

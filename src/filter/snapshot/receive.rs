@@ -215,8 +215,8 @@ impl<E: Engine, S: BuildHasher, F: FnOnce(u64) -> S> Receiver<E, S, F> {
         }
     }
 
-    /// Receives bytes up to the end of the current piece: `read` writes some to the front of what
-    /// it gets, and returns their number. This returns it too.
+    /// Receives bytes, at most up to the end of the current piece. `read` is called with a buffer,
+    /// writes some bytes to its front, and returns their number, which this function returns, too.
     ///
     /// # Errors
     /// After an error, the receiver is useless unless it [goes back](Self::go_back).

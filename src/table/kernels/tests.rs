@@ -1,5 +1,5 @@
-//! Kernels beside a thread that bumps versions without changing a word: a version that changed
-//! leads to a second lookup, and to that of the right item. In sets and in maps.
+//! Kernels beside a thread that bumps versions without changing a word: if a version changed, the
+//! right item is looked up a second time. In sets and in maps.
 
 #[cfg(target_os = "linux")]
 mod first_load;

@@ -117,7 +117,8 @@ impl Words {
         self.advise(bytes, Advice::Populate);
     }
 
-    /// Takes memory for all words but those of at most one page. All words must still be zero.
+    /// Takes memory for all words now, except perhaps for those in the last page. All words must
+    /// still be zero.
     pub(super) fn touch(&mut self) {
         self.populate(0..self.size_in_bytes());
         // Not every system knows this advice, and it is refused if the words do not begin with a

@@ -6,7 +6,7 @@ use core::{
     mem::{MaybeUninit, size_of},
     ops::Range,
     ptr::null_mut,
-    sync::atomic::{AtomicPtr, Ordering::SeqCst},
+    sync::atomic::{AtomicPtr, Ordering::Relaxed},
 };
 use std::sync::{Mutex, PoisonError};
 
@@ -22,7 +22,7 @@ struct Hook<'a> {
     call: &'a dyn Fn(),
 }
 
-/// What the handler does, if anything.
+/// What the handler does, if anything. Relaxed is enough: one thread writes and reads it.
 static HOOK: AtomicPtr<Hook<'static>> = AtomicPtr::new(null_mut());
 
 /// The indices of the words that have pages of their own.
@@ -39,7 +39,7 @@ pub(super) fn at_first_load(words: &[Word], call: &dyn Fn(), lookup: impl FnOnce
     let words = &words[in_whole_pages(words)];
     assert!(!words.is_empty());
     let hook = Hook { pages: words.as_ptr().cast_mut().cast(), len: size_of_val(words), call };
-    HOOK.store((&raw const hook).cast_mut().cast(), SeqCst);
+    HOOK.store((&raw const hook).cast_mut().cast(), Relaxed);
     // SAFETY: all bits zero are a valid action. The handler has the type that SA_SIGINFO asks for,
     // and `former` is written before it is read.
     let former = unsafe {
@@ -57,7 +57,7 @@ pub(super) fn at_first_load(words: &[Word], call: &dyn Fn(), lookup: impl FnOnce
             assert_eq!(libc::mprotect(hook.pages, hook.len, libc::PROT_READ | libc::PROT_WRITE), 0);
             assert_eq!(libc::sigaction(libc::SIGSEGV, &raw const former, null_mut()), 0);
         }
-        HOOK.store(null_mut(), SeqCst);
+        HOOK.store(null_mut(), Relaxed);
     });
     // SAFETY: whole pages of words, which no other thread knows. Each access waits for the handler.
     assert_eq!(unsafe { libc::mprotect(hook.pages, hook.len, libc::PROT_NONE) }, 0);
@@ -67,7 +67,7 @@ pub(super) fn at_first_load(words: &[Word], call: &dyn Fn(), lookup: impl FnOnce
 extern "C" fn on_fault(_signal: c_int, info: *mut libc::siginfo_t, _context: *mut c_void) {
     // SAFETY: the system passes a valid `info` of a fault. A hook lives until it is taken away.
     unsafe {
-        let (address, hook) = ((*info).si_addr(), HOOK.swap(null_mut(), SeqCst).as_ref());
+        let (address, hook) = ((*info).si_addr(), HOOK.swap(null_mut(), Relaxed).as_ref());
         match hook {
             Some(hook) if (hook.pages..hook.pages.byte_add(hook.len)).contains(&address) => {
                 libc::mprotect(hook.pages, hook.len, libc::PROT_READ | libc::PROT_WRITE);

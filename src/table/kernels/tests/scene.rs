@@ -27,7 +27,8 @@ impl Scene {
     pub(super) fn new(nested: bool, value_bits: u32) -> Self {
         let words = (0..BUCKETS).map(|_| Word::new(0)).collect();
         let stripes = Stripes::new(BUCKETS as u64).expect("memory");
-        // Now no version is zero, the value that memory which was never written may have.
+        // Now no version is zero. Memory that was never written may be zero, and must not pass for
+        // a version that was read.
         stripes.as_slice().iter().for_each(|stripe| stripe.lock().bump());
         Self { words, stripes, nested, value_bits }
     }
@@ -76,7 +77,8 @@ impl Scene {
         (0..).filter(|&hash| wanted(self.stripe(hash))).take(count).collect()
     }
 
-    /// Looks up a batch. No item is present, so only a second lookup, by `lookup`, can find one.
+    /// Looks up a batch. An item that the test has not written into the words can only be found by
+    /// a second lookup, by `lookup`.
     pub(super) fn look_up(
         &self,
         (kernel, way, prefetches): (Kernel, Way, bool),
