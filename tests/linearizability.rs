@@ -200,10 +200,10 @@ fn full_is_not_returned_if_there_was_the_item_or_room_for_it() {
     shuttle::check_random(run, 20_000);
 }
 
-/// There is a copy of the key, or one with the value 1, at each moment, first in one bucket and then
-/// in the other: an item gets the value of its alias, and the alias the one that the item had; or an
-/// alias with the value 1 is inserted, and then the value of the item is replaced, or the item
-/// removed. A lookup must not miss it. Random programs rarely do this.
+/// There is a copy of the key, or one with the value 1, at each moment, first in one bucket and
+/// then in the other: an item gets the value of its alias, and the alias the one that the item had;
+/// or an alias with the value 1 is inserted, and then the value of the item is replaced, or the
+/// item removed. A lookup must not miss it. Random programs rarely do this.
 #[cfg(shuttle)]
 fn lookups_beside_writers_of_their_key<T: Target + 'static>(
     has_two_buckets: impl Fn(&T::World, usize) -> bool,

@@ -115,7 +115,8 @@ fn equal_operations_lead_to_equal_bytes() {
     }
 }
 
-/// Inserts and removes at random. Returns the outcomes. `present` are the items that may be removed.
+/// Inserts and removes at random. Returns the outcomes. `present` are the items that may be
+/// removed.
 fn work<E: Subject>(
     filter: &Stable<E>,
     present: &mut Vec<u32>,

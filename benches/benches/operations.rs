@@ -1,8 +1,8 @@
 //! Single operations on a table in the cache, and the census of words, with criterion, to find
 //! regressions.
 //!
-//! `cargo bench -p guira-bench --features criterion` compares with the last run on the same machine.
-//! Everything else is measured by `cargo run --release -p guira-bench`.
+//! `cargo bench -p guira-bench --features criterion` compares with the last run on the same
+//! machine. Everything else is measured by `cargo run --release -p guira-bench`.
 
 use std::{hint::black_box, time::Duration};
 

@@ -168,8 +168,8 @@ fn removal_beside_an_append() {
     });
 }
 
-/// Looks up an item while one alias is inserted and another one removed. `from_cleared` says whether
-/// the lookup first reads the word that is cleared.
+/// Looks up an item while one alias is inserted and another one removed. `from_cleared` says
+/// whether the lookup first reads the word that is cleared.
 fn beside_an_alias(name: &str, floor: usize, from_cleared: bool) {
     check(name, floor, EVERY_WAY, move |seen| {
         let chain = with_second_segment();

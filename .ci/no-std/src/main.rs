@@ -16,7 +16,8 @@ use guira::{CuckooFilter, Filter, GrowingFilter, Membership};
 /// The allocator of the C library.
 struct Memory;
 
-// SAFETY: `posix_memalign` returns memory of this size and alignment or fails, and `free` releases it.
+// SAFETY: `posix_memalign` returns memory of this size and alignment or fails, and `free` releases
+// it.
 unsafe impl GlobalAlloc for Memory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let mut memory = ptr::null_mut();

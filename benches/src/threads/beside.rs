@@ -47,7 +47,8 @@ pub struct Beside {
 }
 
 /// Runs one pinned reader of keys that are always present, beside writers on the next cores. The
-/// writers change `written`: the same filter or, to measure what the machine alone costs, another one.
+/// writers change `written`: the same filter or, to measure what the machine alone costs, another
+/// one.
 pub fn beside(
     (filter, population): (&dyn Shared, &Population),
     (written, changing): (&dyn Shared, &Population),

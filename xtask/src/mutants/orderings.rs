@@ -1,4 +1,5 @@
-//! Orderings stronger than Relaxed: where they stand in the source, and what each can be weakened to.
+//! Orderings stronger than Relaxed: where they stand in the source, and what each can be weakened
+//! to.
 
 use std::ops::Range;
 
@@ -20,8 +21,8 @@ pub(super) struct Site {
 }
 
 impl Site {
-    /// Why the mutant with this weaker ordering may survive. A reason that begins with `to ORDERING: `
-    /// is for that one only.
+    /// Why the mutant with this weaker ordering may survive. A reason that begins with
+    /// `to ORDERING: ` is for that one only.
     pub(super) fn explanation(&self, weaker: &str) -> Option<String> {
         let reason = self.explanation.as_ref()?;
         match reason.strip_prefix("to ").and_then(|rest| rest.split_once(": ")) {
