@@ -51,7 +51,8 @@ fn is_one_moment_to_lookups() {
     });
 }
 
-/// Catches a `clear` without locks: the rest of an old move takes the copy inserted after it.
+/// Catches a `clear` without locks: the rest of a move that began before the `clear` takes the copy
+/// inserted after the `clear`.
 ///
 /// The reader learns of the insert by a flag.
 #[test]

@@ -11,7 +11,8 @@ use guira_loom_tests::{
 };
 use loom::{cell::UnsafeCell, sync::Arc};
 
-/// Catches a segment published before it is initialized, and a hit in it that publishes nothing.
+/// Catches a segment published before it is initialized, and a hit in it that does not happen after
+/// the insert.
 #[test]
 fn lookup_beside_an_append() {
     check("growth_lookup", 5_300, &["found", "not yet"], |seen| {

@@ -154,7 +154,7 @@ fn beside_an_append(name: &str, floor: usize, find: fn(&Map, u64) -> bool) {
     });
 }
 
-/// Catches a `get` that acquires no segment, or whose hit publishes nothing.
+/// Catches a `get` that acquires no segment, or whose hit does not happen after the insert.
 #[test]
 fn get_beside_an_append() {
     beside_an_append("growth_values_get_append", 6_300, |chain, new| {
@@ -165,7 +165,8 @@ fn get_beside_an_append() {
     });
 }
 
-/// Catches a listing that acquires no segment, or that publishes nothing.
+/// Catches a listing that acquires no segment, or that does not happen after the insert of what it
+/// lists.
 #[test]
 fn listing_beside_an_append() {
     beside_an_append("growth_values_list_append", 6_300, |chain, new| {
@@ -174,7 +175,8 @@ fn listing_beside_an_append() {
     });
 }
 
-/// Catches a `contains_value` that acquires no segment, or whose hit publishes nothing.
+/// Catches a `contains_value` that acquires no segment, or whose hit does not happen after the
+/// insert.
 #[test]
 fn contains_value_beside_an_append() {
     beside_an_append("growth_values_probe_append", 6_300, |chain, new| {

@@ -88,8 +88,9 @@ pub(crate) use with_valued_layout;
 /// More bits make false positives rarer. More slots let the table be filled further. *Semi-sorted*
 /// layouts store one or two more bits per fingerprint than plain layouts with the same number of
 /// slots. So they have a half to a quarter of the false positives (Fan et al. 2014, section 5.2),
-/// and take some more instructions to find, insert and remove an item. By default the builder takes
-/// the layout with the fewest bits per item that meets the target false-positive rate.
+/// and take some more instructions to find, insert and remove an item. Given a target
+/// false-positive rate and no layout, the builder takes the layout with the fewest bits per item
+/// that meets the target.
 ///
 /// The slots of *valued* layouts, which only maps and expiring filters have, are divided once more,
 /// between a fingerprint and a value: see [`with_values`](Self::with_values).

@@ -20,7 +20,7 @@ impl<V: Entries> Chain<V> {
     }
 
     /// Returns a chain whose first segments have these buckets, or `None` if the system refuses the
-    /// memory for the rest.
+    /// memory for its stripes and counters.
     ///
     /// # Panics
     /// If there is no first segment.

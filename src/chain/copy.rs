@@ -76,7 +76,7 @@ impl<V: Entries> Chain<V> {
 #[cfg(feature = "std")]
 impl<V: Entries> Chain<V> {
     /// Returns a chain with this plan whose first segments have these buckets, or `None` if the
-    /// system refuses the memory for the rest.
+    /// system refuses the memory for its stripes and counters.
     pub(crate) fn restored(plan: Plan<V>, segments: Vec<Buckets>) -> Option<Self> {
         Self::with_buckets(plan, segments, true)
     }

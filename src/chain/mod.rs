@@ -39,8 +39,9 @@
 //!    again. A match in any segment is a hit. Without a match, the item is absent if the version is
 //!    unchanged; otherwise retry. (No branch depends on a word before the words of all segments are
 //!    read. If a quick probe of semi-sorted words leaves the answer open, a full probe reads the
-//!    words of that segment again, before the version. A batch of lookups lists the segments once,
-//!    when it begins, and reads versions and words as in a table: see `table/kernels/`.)
+//!    words of that segment again, before the second read of the version. A batch of lookups lists
+//!    the segments once, when it begins, and reads versions and words as in a table: see
+//!    `table/kernels/`.)
 //! 4. **`insert_unique`, `count`**: under the stripe, over all segments that exist once it is
 //!    acquired.
 //! 5. **Clear**: acquire all stripes in order, bump all versions, swap every word of all segments
@@ -119,8 +120,8 @@
 //! reads of the version, and then decides as in a table. A copy that is removed or moved meanwhile
 //! changes the version, because all segments share the stripe. The count reads the segment of every
 //! copy that the argument requires it to see. Such a copy was added before the fence of this
-//! insert, or before another fence that precedes it. Its segment was set even earlier, so the count
-//! finds the segment.
+//! insert, or before another fence that precedes it. Its segment was appended even earlier, so the
+//! count finds the segment.
 //!
 //! # Copies of the chain
 //!
@@ -194,9 +195,9 @@
 //! payment for (x, old).
 //!
 //! **By key.** `get`, `contains`, `count` and `values` ask for x with any value. Suppose that x is
-//! in the chain throughout the lookup, though its value may be replaced, and that the last round of
-//! a `get` misses x, or that a `values` does not list a value that x has during the call. It read
-//! the version e, then the words, then e again. Go through c1 to cn as above, and let (x, v) be the
+//! in the chain throughout the lookup, though its value may be replaced, and that a `get` misses x,
+//! or that a `values` lists none of the values that x has during the call. Its last round read the
+//! version e, then the words, then e again. Go through c1 to cn as above, and let (x, v) be the
 //! item that they leave.
 //! 1. *cn is not a replace of x.* Then (x, v) was inserted before the lookup, or by a replace among
 //!    the other clearings, which happened before the loads. After cn it has a copy, whose addition

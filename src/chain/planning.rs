@@ -31,9 +31,9 @@ pub(crate) struct Wanted {
 ///
 /// Each segment takes the first layout, in the order of preference, whose rate is at most half of
 /// what earlier segments have left of the target. Before the halving, the least that all later
-/// segments need is set aside. (Otherwise the shares would shrink by a constant factor, and after
-/// some doublings no layout could meet them.) Equal shares would make the first segments, which may
-/// be all there ever are, as expensive as the last.
+/// segments need is set aside. (Otherwise the shares would shrink by a constant factor from each
+/// segment to the next, and after some segments no layout could meet them.) Equal shares would make
+/// the first segments, which may be all there ever are, as expensive as the last.
 ///
 /// # Errors
 /// `CapacityTooLarge`. If the target cannot be met: `LayoutMissesRate` if `first` is given,

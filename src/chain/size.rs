@@ -35,7 +35,7 @@ impl<V: Entries> Chain<V> {
 
     /// Returns whether the plan and the limit on bytes allow this many segments.
     pub(super) fn allows(&self, segments: usize) -> bool {
-        // The limit is Relaxed: no other memory is read or written because of its value. An insert
+        // The limit is Relaxed: it publishes nothing that was written before it was set. An insert
         // that happens after a change of the limit reads that value, or a later one. The bytes
         // follow from the number of segments, so it does not matter which segments other threads
         // append meanwhile.

@@ -212,7 +212,7 @@ fn layouts(options: &Options) -> Vec<Layout> {
     options.value_bits.map_or_else(|| by_preference(options.fastest), with_values_by_preference)
 }
 
-/// Target false-positive rate of filters with values for which the user named none.
+/// Target false-positive rate of filters with values or stamps, if the user named no target.
 const DEFAULT_TARGET_WITH_VALUES: f64 = 0.002;
 
 /// Chooses the layout and the number of buckets.

@@ -39,11 +39,11 @@ impl<E: Permanent, S: BuildHasher> Filter<E, S> {
     /// insert may be refused because of them. [`len`](Self::len) counts the new items when the call
     /// returns.
     ///
-    /// The [contract of removal](Self#the-contract-of-removal) has an addition. A caller who was
-    /// entitled to remove an item from the other filter, from before the merge until it returned
-    /// `Ok(())`, may from then on remove it from this filter as well, once. No other caller may. If
-    /// a [`clear`](Self::clear) of this filter overlaps the call, merged items may remain or not,
-    /// and nobody may remove them.
+    /// The [contract of removal](Self#the-contract-of-removal) has an addition. A caller who,
+    /// from before the merge until it returned `Ok(())`, was entitled to remove an item of the
+    /// other filter, may after that remove it from this filter as well, once. No other caller may.
+    /// If a [`clear`](Self::clear) of this filter overlaps the call, merged items may remain or
+    /// not, and nobody may remove them.
     ///
     /// Segments that were appended stay, even if the merge is refused.
     ///
@@ -54,9 +54,10 @@ impl<E: Permanent, S: BuildHasher> Filter<E, S> {
     /// [`MergeError`]: what differs, or why there is no room. With
     /// [`max_copies`](crate::FilterBuilder::max_copies) in this filter, a merge is refused if an
     /// item would have more copies than that. Copies of aliases count, as always. (In a growing
-    /// filter, all items count as aliases that cannot be distinguished in the segment of the other
-    /// filter from which the item comes, even if they are in larger segments here, which could
-    /// distinguish them. So with a low limit, a merge of many items is likely to be refused.)
+    /// filter, the aliases of a merged item are all items that cannot be distinguished from it in
+    /// the segment of the other filter from which it comes, even if they are in larger segments
+    /// here, which could distinguish them. So with a low limit, a merge of many items is likely to
+    /// be refused.)
     ///
     /// ```
     /// use guira::CuckooFilter;

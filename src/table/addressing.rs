@@ -213,8 +213,8 @@ impl<V: Alone> Addressing<Nested<V>> {
         this.level() <= finer.level() && this.extra_bits() <= finer.extra_bits()
     }
 
-    /// The finest addressing that both this segment and another one of a chain with the same first
-    /// segment determine.
+    /// The finest addressing that is determined by this segment and also by `other`, a segment of a
+    /// chain with the same first segment.
     #[must_use]
     pub fn common(&self, other: &Self) -> Self {
         Self { nesting: self.nesting.common(other.nesting), ..*self }

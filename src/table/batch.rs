@@ -6,7 +6,7 @@
 //! next one. (A window that is filled and then drained leaves the memory idle at each turn: it
 //! takes 1.2 times as long as the bare memory accesses, the rolling window 1.0 times.)
 
-use super::{Aged, Alone, Kernel, Pair, Table, mix};
+use super::{Aged, Alone, Kernel, KeyProbe, Pair, Table, mix};
 use crate::{
     bucket::{BucketLayout, Fingerprint},
     sync::Word,
@@ -320,9 +320,9 @@ impl<N: Alone> Table<N> {
             return count;
         }
         let _ = (kernel, len);
-        let mut count = 0;
+        let (mut count, probe) = (0, self.key_probe::<L>());
         self.for_each_pair::<L>(hashes, |position, pair| {
-            let found = self.look_up::<L, VALUES>(pair);
+            let found = self.look_up::<L, VALUES>(&probe, pair);
             answers.set(position, found);
             count += usize::from(found.is_some());
         });
@@ -331,8 +331,12 @@ impl<N: Alone> Table<N> {
 
     /// Looks up one item of a batch. Returns its value, or any number without `VALUES`.
     #[inline]
-    pub(super) fn look_up<L: BucketLayout, const VALUES: bool>(&self, pair: Pair) -> Option<u16> {
-        if VALUES { self.get::<L>(pair) } else { self.contains::<L>(pair).then_some(0) }
+    pub(super) fn look_up<L: BucketLayout, const VALUES: bool>(
+        &self,
+        probe: &KeyProbe,
+        pair: Pair,
+    ) -> Option<u16> {
+        if VALUES { self.get_by::<L>(probe, pair) } else { self.contains::<L>(pair).then_some(0) }
     }
 }
 

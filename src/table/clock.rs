@@ -1,7 +1,8 @@
 //! Expiry and its protocol: slots have ages, and the table has a clock that counts generations.
 //!
 //! This extends the protocol of a [`table`](crate::table) with values, and uses its terms. The
-//! value of a slot is its *stamp*: the generation g of its insert, modulo `M = 2^stamp_bits`.
+//! value of a slot is its *stamp*: the generation g of its insert or refresh, modulo
+//! `M = 2^stamp_bits`. (`insert_for` takes an earlier generation, so that the slot expires sooner.)
 //!
 //! ```text
 //!               visible                           expired                     spared
@@ -60,8 +61,8 @@
 //! start again if it has changed. (Otherwise a refresh could miss its own copy, which was swept,
 //! and find only that of an alias, which has the stamp of n already. It would report that the item
 //! was refreshed, but a removal of the alias would take the only copy.) If the oldest copy is swept
-//! after that, the refresh also starts again. If only the item's own copy is swept, the older copy
-//! that the refresh takes has expired, too, and no other item needs it.
+//! after this second read, the refresh also starts again. If only the item's own copy is swept
+//! then, the older copy that the refresh takes has expired, too, and no other item needs it.
 //!
 //! # Why nothing visible is swept
 //!
@@ -233,7 +234,7 @@ impl Generations {
         (minuend - (word & stamps)) & stamps
     }
 
-    /// Marks the lanes whose ages are at least this one, an age of at least 1.
+    /// Marks the lanes whose age is at least `age`, which must be at least 1.
     #[inline]
     fn at_least<L: BucketLayout>(&self, ages: u64, age: u32) -> u64 {
         // The sum has the bit above the stamp if it reaches `2^stamp_bits`. No lane overflows.

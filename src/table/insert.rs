@@ -191,8 +191,8 @@ impl<N: Nesting> Table<N> {
         self.insert_alone::<L>(pair, &mut Search::default())
     }
 
-    /// Completes one insert whose buckets were full. `search` may come from an earlier insert: its
-    /// memory is reused, and nothing else of it.
+    /// Completes one insert whose buckets were full. `search` is new, or that of an earlier
+    /// attempt of this insert: its memory and its count of relocations are reused then.
     pub(super) fn insert_alone<L: BucketLayout>(
         &self,
         pair: Pair,

@@ -359,7 +359,8 @@ impl<N: Nesting> Table<N> {
         self.counters.read(self.stripes.borrow().waits())
     }
 
-    /// Prefetches both buckets of a pair: enough for operations that take no lock.
+    /// Prefetches both buckets of a pair: all that an insert without a limit on copies reads if one
+    /// of them has an empty slot.
     #[inline]
     pub fn prefetch(&self, pair: Pair) {
         self.buckets.prefetch(pair.buckets[0]);

@@ -7,8 +7,8 @@
 //!
 //! A table has about one stripe for every 64 to 128 buckets, within limits, and more if the user
 //! expects many writers: see [`Stripes::count_for`]. The segments of a chain share their stripes:
-//! as many as a table of eight times the size of the first segment has, or fewer if that is small.
-//! See `chain/plan.rs`.
+//! as many as a table of eight times the size of the first segment has. But where such a table has
+//! the smallest number, 32, a chain may have as few as 8: see [`Stripes::count_for_chain`].
 
 use alloc::{boxed::Box, vec::Vec};
 use core::num::NonZero;
@@ -35,8 +35,8 @@ const BUCKETS_PER_STRIPE: u64 = 128;
 /// buckets: no stripe can be added later.
 const EXPECTED_GROWTH: u64 = 8;
 /// Smallest number of stripes for each writer if several are expected, within `MAX_STRIPES`, and
-/// largest number for a single one. So a writer seldom waits, and seldom shares a cache line: in
-/// one case of 16 at most, some other writer uses one of the same four stripes.
+/// largest number for a single one. So a writer seldom waits, and seldom shares a cache line, which
+/// has four stripes: at most one time in 16, some other writer uses the same line.
 const STRIPES_PER_WRITER: u64 = 64;
 
 /// The stripes of a filter.

@@ -31,7 +31,8 @@
 //!
 //! # Lookups by key
 //!
-//! `contains`, `get`, and `values` are given a pair without a value, and compare keys.
+//! `contains`, `get`, and `values` (here [`candidates`](Table::candidates)) are given a pair
+//! without a value, and compare keys.
 //!
 //! 1. *A value that is not found.* A lookup by key is a lookup of the pair with each value, all on
 //!    the same words and versions. So if the version was unchanged, the miss of each value is
@@ -118,16 +119,26 @@ impl<N: Nesting> Table<N> {
     #[inline]
     #[must_use]
     pub fn get<L: BucketLayout>(&self, pair: Pair) -> Option<u16> {
+        self.get_by::<L>(&self.key_probe::<L>(), pair)
+    }
+
+    /// The probe of lookups by key.
+    #[inline]
+    pub(super) fn key_probe<L: BucketLayout>(&self) -> KeyProbe {
+        KeyProbe::new::<L>(self.addressing.nesting().value_bits())
+    }
+
+    /// As [`get`](Self::get), by the probe of this table.
+    #[inline]
+    pub(super) fn get_by<L: BucketLayout>(&self, probe: &KeyProbe, pair: Pair) -> Option<u16> {
         let Pair { fingerprint, buckets: [first, second] } = pair;
-        let value_bits = self.addressing.nesting().value_bits();
-        let probe = KeyProbe::new::<L>(value_bits);
-        let key = fingerprint.get() >> value_bits;
-        self.try_get(&probe, key, pair.buckets)
+        let key = fingerprint.get() >> self.addressing.nesting().value_bits();
+        self.try_get(probe, key, pair.buckets)
             .unwrap_or_else(|()| self.get_again::<L>(fingerprint, first, second))
     }
 
-    /// The first round of [`get`](Self::get), for a fingerprint without the bits of a value.
-    /// Fails if it missed while the version changed.
+    /// One round of [`get`](Self::get), for a fingerprint without the bits of a value. Fails if it
+    /// missed while the version changed.
     #[inline]
     pub(crate) fn try_get(
         &self,
@@ -150,7 +161,7 @@ impl<N: Nesting> Table<N> {
         Err(())
     }
 
-    /// The rest of `get`, after a round that missed while the version changed.
+    /// The rest of `get`, after a round that missed while the version changed: more such rounds.
     ///
     /// Each argument is passed in a register, as in `full_probe`.
     #[cold]
@@ -161,9 +172,14 @@ impl<N: Nesting> Table<N> {
         first: u32,
         second: u32,
     ) -> Option<u16> {
-        self.counters.lookup_retried();
-        let pair = Pair { fingerprint, buckets: [first, second] };
-        self.candidates::<L>(pair).as_slice().first().copied()
+        let key = fingerprint.get() >> self.addressing.nesting().value_bits();
+        let probe = self.key_probe::<L>();
+        loop {
+            self.counters.lookup_retried();
+            if let Ok(value) = self.try_get(&probe, key, [first, second]) {
+                return value;
+            }
+        }
     }
 
     /// The value in the lowest slot that is marked.

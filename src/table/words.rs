@@ -114,10 +114,10 @@ mod sse2 {
         sync::{Word, vector::load_both},
     };
 
-    /// Compares words with a fingerprint, with any value. Returns a bit for each byte. For a slot
-    /// that matches, the bits of all its bytes are set, or only that of the byte which has its
-    /// highest bit. If the slots do not fill the words, only the lowest bit that is set for a word
-    /// is sure to be right.
+    /// Compares words with a fingerprint, with any value. Returns a bit for each byte. With 8 slots
+    /// of 8 bits or 4 of 16, the bits of all bytes of each matching slot are set, and no others.
+    /// With other slots, a match sets the bit of the byte that has the slot's highest bit, and only
+    /// the lowest bit that is set for a word is sure to be right.
     #[inline]
     fn matches<L: BucketLayout>(words: __m128i, fingerprint: Fingerprint, value_bits: u32) -> u32 {
         let lane = fingerprint.get() >> L::BITS_BELOW;

@@ -343,7 +343,7 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     }
 
     /// Refreshes those of up to 64 items that are found: bit `i` tells whether `items[i]` was
-    /// found. Insert the others.
+    /// found. The others are not inserted: the caller may do so.
     ///
     /// Each item is refreshed as by [`refresh`](Self::refresh), in their order, while the cache
     /// lines of later ones are in flight. If the hashing of an item panics, some of the items

@@ -15,9 +15,10 @@ use super::ExpiringFilter;
 /// the window w. So an item that was inserted with the full life is found
 ///
 /// - for at least the time to live, however late the calls of `tick` come;
-/// - for at most (w + 1) × (interval + delay), where the delay is the longest time from a moment at
-///   which a generation is due to the return of the call of `tick` that begins it. With a window of
-///   13 and a call ten times in an interval, that is about 1.2 times the time to live.
+/// - for at most (w + 1) × (interval + delay), where the delay is the longest time that passes
+///   between the moment at which a generation is due and the return of the call of `tick` that
+///   begins it. With a window of 13 and a call ten times in an interval, that is about 1.2 times
+///   the time to live.
 ///
 /// (The lower bound counts from the beginning of the insert, the upper one from its return, or from
 /// the first call of `tick` if that comes later.)

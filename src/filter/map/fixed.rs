@@ -75,7 +75,8 @@ impl MapSteps for Fixed<Valued> {
 
     #[inline]
     fn contains(&self, mixed: u64) -> bool {
-        // `get` has the same machine code for all layouts: faster than a lookup for each layout.
+        // `get` has the same machine code for all layouts. So it is faster than code that jumps to
+        // a lookup of its own for each layout.
         self.get(mixed).is_some()
     }
 

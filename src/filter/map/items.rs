@@ -55,7 +55,8 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
     ///
     /// # Errors
     /// [`InsertError::Full`] if the key is absent and no empty slot is within reach;
-    /// [`InsertError::ValueTooLarge`], also if the key is present.
+    /// [`InsertError::ValueTooLarge`] if the value has more than [`value_bits`](Self::value_bits)
+    /// bits, even if the key is present.
     ///
     /// ```
     /// let workers = guira::CuckooMap::with_capacity(100);

@@ -221,8 +221,9 @@ impl Folder {
 /// A temporary file, which is removed when this is dropped.
 ///
 /// Its lock tells other saves that it is in use. The lock ends with the process. So a file that can
-/// be locked was left behind, unless a save has just created it, or has just renamed it. A rename
-/// or a removal requires the lock, so the name of a locked file stays as it is.
+/// be locked was left behind, unless a save has just created it, or has just renamed it. Only the
+/// holder of the lock renames or removes the file. So while one save holds it, no other save takes
+/// the file from its path.
 struct Temporary {
     file: File,
     /// `None` once it was renamed.

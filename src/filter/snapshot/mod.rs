@@ -59,9 +59,10 @@ pub(crate) trait Saved: Sized {
     /// Validates what is particular to this engine. All else is valid.
     fn check(form: &Form) -> Result<(), LoadError>;
 
-    /// The smallest fingerprint that a segment can hold, with its value if there are values. A
-    /// smaller one would be no fingerprint without its value, or in an earlier segment of a chain,
-    /// which keeps fewer of its bits.
+    /// The smallest number that an occupied slot of a segment can hold: a fingerprint and, if there
+    /// are values, its value in the lowest bits. In a smaller number, the bits above the value
+    /// would not be a fingerprint, or those of them that the first segment of a chain keeps would
+    /// not be one there.
     fn min_fingerprint(form: &Form, number: usize) -> u32;
 
     /// Returns the engine with these words, or `None` if the system refuses the memory for the

@@ -8,7 +8,7 @@
 //!
 //! A group is looked up as the argument in `table/mod.rs` requires: the versions, both words of
 //! each item, the versions again. In a chain, `chain/mod.rs` requires the same for the words in all
-//! segments: the fingerprints and the buckets are computed for the last segment, and those in the
+//! segments. The fingerprints and the buckets are computed for the last segment, and those in the
 //! earlier ones are what a shift leaves of them. The loads and their order are those of
 //! `sync/vector.rs`. Each item that was not found and whose version changed is looked up again by
 //! itself.
@@ -17,8 +17,8 @@
 //!
 //! - *Gathered*, for each group before and after its words.
 //! - *Copied*, if there are few stripes: all versions before a round of items, and again after it.
-//!   The argument sets no limit to the time between the two reads. A version that changed concerns
-//!   every miss of the round, so after such a round the versions are gathered.
+//!   The argument sets no limit to the time between the two reads. If any version changed, every
+//!   miss of the round is looked up again, so after such a round the versions are gathered.
 
 mod avx2;
 mod avx512;
@@ -248,7 +248,10 @@ impl<N: Alone> Table<N> {
         let words = self.buckets.as_slice();
         let vectors = Vectors::of(kernel).filter(|_| is_addressable(words))?;
         let seed = hashes.seed();
-        let lookup = |hash| self.look_up::<L, VALUES>(self.addressing.pair::<L>(mix(hash, seed)));
+        let lookup = |hash| {
+            let pair = self.addressing.pair::<L>(mix(hash, seed));
+            self.look_up::<L, VALUES>(&self.key_probe::<L>(), pair)
+        };
         let value_bits = self.addressing.nesting().value_bits();
         let view = View {
             seed,

@@ -12,7 +12,7 @@ pub(crate) struct TableLoader {
     table: Words,
     /// Number of buckets in complete chunks.
     arrived: usize,
-    /// Bytes of the next chunk that have arrived.
+    /// Bytes of the current chunk, the one after these, that have arrived.
     filled: usize,
     /// Staging memory for the first bytes of a huge page, until enough of them have arrived to take
     /// the page. `None` if bytes go straight to the table.
@@ -86,7 +86,7 @@ impl TableLoader {
         self.arrived
     }
 
-    /// Bytes of the next chunk that have arrived.
+    /// Bytes of the current chunk that have arrived.
     pub(crate) fn filled(&self) -> usize {
         self.filled
     }
