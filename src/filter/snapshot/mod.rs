@@ -59,10 +59,11 @@ pub(crate) trait Saved: Sized {
     /// Validates what is particular to this engine. All else is valid.
     fn check(form: &Form) -> Result<(), LoadError>;
 
-    /// The smallest number that an occupied slot of a segment can hold: a fingerprint and, if there
-    /// are values, its value in the lowest bits. In a smaller number, the bits above the value
-    /// would not be a fingerprint, or those of them that the first segment of a chain keeps would
-    /// not be one there.
+    /// A lower bound on the numbers that occupied slots of a segment can hold. Such a number is a
+    /// fingerprint, followed by its value in the lowest bits if there are values. In a smaller
+    /// number, the bits above the value would be zero, which is no fingerprint. Or, in a chain,
+    /// they would be too small: without the bits by which fingerprints are longer than in the first
+    /// segment, they would be below the smallest fingerprint of that segment.
     fn min_fingerprint(form: &Form, number: usize) -> u32;
 
     /// Returns the engine with these words, or `None` if the system refuses the memory for the

@@ -72,7 +72,7 @@ impl Scene {
         self.pair(hash).fingerprint.get() as usize % self.stripes.as_slice().len()
     }
 
-    /// Hashes of so many different items that satisfy `wanted`.
+    /// The hashes of `count` different items whose stripes satisfy `wanted`.
     pub(super) fn hashes(&self, count: usize, wanted: impl Fn(usize) -> bool) -> Vec<u64> {
         (0..).filter(|&hash| wanted(self.stripe(hash))).take(count).collect()
     }
