@@ -91,8 +91,8 @@ fn insert_again(table: &Aging, item: Pair) {
 }
 
 /// Catches a sweep that does not publish the generation in which it sweeps, and a lookup that takes
-/// a miss for certain because the version is unchanged, although the generation is not: the item is
-/// inserted again before its old copy expires.
+/// a miss for certain because the version is unchanged, although the generation has changed: the
+/// item is inserted again before its old copy expires.
 #[test]
 fn lookup_beside_a_second_insert_and_a_sweep() {
     beside("expiry_lookup_sweep", 936, true, old_in_the_first_bucket, |table, item| {
@@ -338,7 +338,7 @@ fn removal_beside_advances_and_an_alias() {
 }
 
 /// Catches an `insert_evicting` that does not bump the version: a lookup misses an item although an
-/// alias is inserted before it is evicted.
+/// alias is inserted before the item is evicted.
 #[test]
 fn lookup_beside_an_alias_and_an_eviction() {
     let set_up = |table: &Aging, pair| {

@@ -32,8 +32,8 @@ fn sweep_beside_a_move() {
     });
 }
 
-/// Catches a mover that does not check the age of what it moves, although all threads read
-/// the same generation.
+/// Catches a mover that does not check the age of what it moves: an expired slot gets past the
+/// sweep, even if all threads read the same generation.
 #[test]
 fn sweep_beside_a_move_of_an_expired_slot() {
     check("expiry_sweep_expired", 7, &["dropped", "swept"], |seen| {
@@ -207,8 +207,8 @@ fn beside_a_sweep(
     });
 }
 
-/// Catches a move that takes its swept original for cleared: the incoming item is lost, or the
-/// copy is not counted.
+/// Catches a move that does not notice that a sweep took its original: the incoming item is lost,
+/// or the copy is not counted.
 #[test]
 fn sweep_beside_a_move_that_makes_room() {
     beside_a_sweep("expiry_swept_move", 306, &["stored", "stale"], 1, |table, old, new, seen| {

@@ -66,8 +66,7 @@ fn get_beside_a_move() {
     });
 }
 
-/// Catches a lookup of an item with any value that compares the values, in its first round or when
-/// it retries.
+/// Catches a lookup by key that also compares the value, in its first round or when it retries.
 #[test]
 fn contains_beside_a_move() {
     let set_up = |map: &Map, item| put(map, item, A, 1);

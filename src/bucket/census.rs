@@ -38,7 +38,7 @@ pub(super) fn census(lanes: Lanes, words: &[u64], is_invalid: impl Fn(u64) -> bo
             // The lane after a zero lane is not zero.
             holes |= (zeros << lanes.bits) & !zeros;
             bits |= words;
-            // No branch, so that callers that only count pay nothing for it.
+            // No branch: where a caller only counts, the compiler then drops the unused result.
             for word in vector {
                 invalid |= is_invalid(word);
             }

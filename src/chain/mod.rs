@@ -207,9 +207,10 @@
 //!    lookup, so the lookup is ordered before it.
 //!
 //! **Was the word read?** Until its value is replaced, the copy of an item goes to earlier segments
-//! only. But a replace may take the copy of an alias in a later one, even in a segment that was
-//! appended after the lookup began; and then the removal of that alias takes x's former copy. The
-//! replace bumped the version, to e at most. So the segment was set before the version was read.
+//! only. But a replace of x may take the copy of an alias in a later segment, even in one that was
+//! appended after the lookup began. From then on that copy is the one assigned to x, and a removal
+//! of the alias may take x's former copy. The replace bumped the version, to e at most. So the
+//! segment was appended before the version was read.
 //! **Therefore a round lists the segments after it has read the version.** A batch by a kernel
 //! lists them once, before it reads any version. That is right for sets only, so chains with values
 //! are looked up one key after the other. For the same reason a copy of a chain with values lists

@@ -99,10 +99,10 @@ fn smallest_that_fits<V: Entries>(segments: &[&Segment<V>]) -> Set {
 /// Returns whether the items fit into these segments, given the number of items and the capacity of
 /// each segment.
 ///
-/// The items of a segment fit into it and into all that are coarser. So all items fit if, for each
-/// segment, its items and those of the coarser ones fit into the kept ones among these segments.
-/// (This follows from Hall's theorem: the sets of segments into which items fit are nested, so that
-/// of any two such sets one contains the other.)
+/// An item may stay in its segment, or move to any coarser one. So there is room for all items if
+/// the following holds for each segment: take it and all coarser ones; those of them that are kept
+/// have room for the items of all of them. (This follows from Hall's theorem: the sets of segments
+/// in which items may be are nested, so that of any two such sets one contains the other.)
 fn fits(rooms: &[(u64, u64)], kept: Set) -> bool {
     let (mut items, mut room) = (0, 0);
     rooms.iter().enumerate().all(|(number, &(more, capacity))| {

@@ -143,7 +143,7 @@ pub(crate) struct Options {
     pub(super) writers: Option<NonZero<usize>>,
     /// The buckets of each segment, as a multiple of those of the one before: a power of two.
     pub(super) growth_factor: usize,
-    /// How batches are looked up. It is available.
+    /// The kernel by which batches are looked up. It is available on this processor.
     pub(super) kernel: Kernel,
 }
 
@@ -235,7 +235,7 @@ pub(crate) trait Growth {
     fn shrink_to_fit(&mut self) -> usize;
 }
 
-/// What engines provide whose items can be merged.
+/// What an engine provides if its items can be merged.
 pub(crate) trait Merging: Storage {
     /// Adds all copies of another filter, or none. Its first segment has the same layout and size.
     fn merge(&self, other: &Self) -> Merged;
@@ -245,8 +245,8 @@ pub(crate) trait Merging: Storage {
 /// number of items, which the front end keeps.
 ///
 /// The lookup, and in one table the insert into an empty slot, are inline. The other operations are
-/// compiled once, and not in every place that uses a filter: they contain the code of ten
-/// layouts, and a call costs little beside them.
+/// compiled once, and not in every place that uses a filter: they contain the code of all ten
+/// types of buckets (see `with_layout`), and a call costs little beside them.
 pub(crate) trait Steps: Storage {
     fn insert(&self, mixed: u64) -> Result<(), InsertError>;
 

@@ -34,9 +34,10 @@ pub struct Fixed<N: Nesting = Single> {
     /// The layout, or `None` if copies are limited. So a single jump in `insert` distinguishes all
     /// cases: limited copies, and each layout without a limit.
     unlimited: Option<Layout>,
-    /// How batches are looked up. It is available.
+    /// The kernel by which batches are looked up. It is available on this processor.
     pub(super) kernel: Kernel,
-    /// What lookups by key keep at hand.
+    /// In a map: what `get` needs of the layout and of the bits of a value, computed once. Nothing
+    /// in other filters.
     pub(super) probe: N::Probe,
 }
 

@@ -26,7 +26,7 @@ pub struct Growing<V: Entries = Single> {
     /// The capacity of the first segment.
     first_capacity: usize,
     pub(super) max_copies: Option<NonZero<usize>>,
-    /// How batches are looked up. It is available.
+    /// The kernel by which batches are looked up. It is available on this processor.
     pub(super) kernel: Kernel,
 }
 

@@ -58,9 +58,10 @@ impl<E: Growable, S> Filter<E, S> {
     ///
     /// Begins with the last segment. If the items of a segment fit into the earlier ones that stay,
     /// moves them there and drops the segment. This needs only their fingerprints. Every item
-    /// stays, and so does every copy of it. An item can only move to a smaller segment, so the
-    /// first segment stays, and usually some of the next ones. If items with many copies do not
-    /// fit, larger segments stay.
+    /// stays, and so does every copy of it. An item can only move to a smaller segment. So the
+    /// first segment stays, and usually so do some of the next ones, because their items do not all
+    /// fit into the segments before them. If items with many copies do not fit, larger segments
+    /// stay.
     ///
     /// The target rate holds, because it assumes full segments. Items have more aliases in
     /// smaller segments: for an item that is present, [`count`](Self::count) may rise.

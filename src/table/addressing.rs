@@ -105,8 +105,11 @@ impl<N: Nesting> Addressing<N> {
     /// If the segment has fewer than 1 or more than `MAX_BUCKETS` buckets.
     #[must_use]
     pub fn nested(first_buckets: u64, nesting: N) -> Self {
-        let most = MAX_BUCKETS >> nesting.level();
-        assert!((1..=most).contains(&first_buckets), "1 to 2^32 buckets, not {first_buckets}");
+        let level = nesting.level();
+        assert!(
+            (1..=MAX_BUCKETS >> level).contains(&first_buckets),
+            "1 to 2^32 buckets, not {first_buckets} doubled {level} times"
+        );
         Self { first_buckets, nesting }
     }
 

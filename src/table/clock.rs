@@ -40,7 +40,8 @@
 //!    its stamp.
 //! 7. **Advance**, one thread at a time: complete the sweep of all buckets; publish the next
 //!    generation; then *pass the locks*, which means to acquire and release every stripe, one after
-//!    the other. Only then may the next sweep begin.
+//!    the other. Only then may the next sweep of all buckets begin. (Inserts and moves, under a
+//!    stripe's lock, may sweep single words as soon as the generation is published.)
 //!
 //! # What a lock tells about the time
 //!

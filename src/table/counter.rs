@@ -75,8 +75,9 @@ impl ShardedCounter {
     /// Adds to the counter, as the thread with this number.
     #[inline]
     pub fn add_as(&self, number: usize, change: i64) {
-        // Only a number that is not leased can be so large that this wraps around. The result is
-        // then a place that does not exist.
+        // Of the numbers that threads have, only `usize::MAX`, which all of them have without std,
+        // is so large that this wraps around. The result is at least `usize::MAX - 7`, and so is
+        // not a place either.
         let place = number.wrapping_mul(GAP);
         match self.shards.get(place) {
             Some(shard) => shard.owned.add_alone(change),

@@ -149,7 +149,8 @@ impl<N: Nesting> Table<N> {
 pub(crate) struct Probe {
     /// Bits by which the index of a bucket is shorter than in the finest segment.
     bucket_shift: u32,
-    /// Number of the last bits of a fingerprint in the finest segment that a lane does not hold.
+    /// Bits by which what a lane holds of a fingerprint is shorter than the fingerprint in the
+    /// finest segment.
     value_shift: u32,
     ones: u64,
     highs: u64,

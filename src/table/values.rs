@@ -6,8 +6,9 @@
 //!
 //! Adding, moving, and removing concern all bits of a slot. The argument in `table/mod.rs` covers
 //! them if "fingerprint" means the key with its value: an item of that argument is a pair with a
-//! value, and aliases have equal pairs and equal values. Three things are new: replacements,
-//! lookups by key, and counts of keys.
+//! value, and its aliases have equal pairs and equal values. (In the rest of this file, an alias is
+//! an item with an equal pair, whatever its value is.) Three things are new: replacements, lookups
+//! by key, and counts of keys.
 //!
 //! # Replacements
 //!

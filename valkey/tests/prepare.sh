@@ -52,7 +52,8 @@ fi
 export GUIRA_REDIS_PY="$work/redis-py"
 
 if [ -z "${GUIRA_MODULE:-}" ]; then
-    GUIRA_MODULE=$(./build | tail -n 1)
+    built=$(./build)
+    GUIRA_MODULE=$(echo "$built" | tail -n 1)
     export GUIRA_MODULE
 fi
 export PYTHONDONTWRITEBYTECODE=1

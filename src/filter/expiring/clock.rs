@@ -63,8 +63,8 @@ impl<S> Filter<Expiring, S> {
         self.core.engine.generation()
     }
 
-    /// Returns the window: the number of generations in which an item is found after that of its
-    /// insert.
+    /// Returns the window: an item is found in the generation of its insert, and in this many
+    /// further ones.
     ///
     /// ```
     /// assert_eq!(guira::ExpiringFilter::with_capacity(1_000).window(), 13);

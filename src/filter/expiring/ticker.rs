@@ -25,9 +25,10 @@ use super::ExpiringFilter;
 ///
 /// # Pauses
 ///
-/// A ticker never advances a filter several times to catch up, because an item that was inserted in
-/// between would be forgotten too early. So after a pause, old items are found for the rest of
-/// their generations. If the filter was not used during the pause, let it catch up before it is
+/// If [`tick`](Self::tick) is not called for a while (a pause), the ticker does not advance the
+/// filter several times to catch up, because an item that was inserted during the pause would be
+/// forgotten too early. So after a pause, old items are found for the rest of their generations. If
+/// the filter was not used during the pause, let it catch up before it is
 /// used again, by as many advances as [`resume`](Self::resume) returns: at most the window + 1,
 /// after which nothing is left.
 ///

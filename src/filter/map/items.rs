@@ -100,7 +100,7 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
     ///
     /// The value of an item that is in the map throughout the call is always among them. The order
     /// is arbitrary. A value comes once for each item that has it, and possibly once more if
-    /// another thread moves such an item meanwhile.
+    /// another thread is in the middle of moving such an item, which then occupies two slots.
     ///
     /// Acquires no lock and writes nothing. (A [`GrowingMap`](crate::GrowingMap) allocates if there
     /// are more than 12 values.) Reads three cache lines, and retries if another thread moved,

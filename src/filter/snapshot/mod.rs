@@ -60,10 +60,10 @@ pub(crate) trait Saved: Sized {
     fn check(form: &Form) -> Result<(), LoadError>;
 
     /// A lower bound on the numbers that occupied slots of a segment can hold. Such a number is a
-    /// fingerprint, followed by its value in the lowest bits if there are values. In a smaller
-    /// number, the bits above the value would be zero, which is no fingerprint. Or, in a chain,
-    /// they would be too small: without the bits by which fingerprints are longer than in the first
-    /// segment, they would be below the smallest fingerprint of that segment.
+    /// fingerprint, followed by its value in the lowest bits if there are values. In a single
+    /// table, the bound is the fingerprint 1 with the value zero. In a chain, a fingerprint of a
+    /// segment is one of the first segment with more bits appended. So the bound is the smallest
+    /// fingerprint of the first segment, with zeros for these bits and for the value.
     fn min_fingerprint(form: &Form, number: usize) -> u32;
 
     /// Returns the engine with these words, or `None` if the system refuses the memory for the

@@ -99,7 +99,8 @@ impl<'a> Part<'a> {
     /// No table.
     pub(crate) const NONE: Self = Self::of::<Plain<1, 1>>(&[], 0);
 
-    /// The part of a last table with these words and with values of this many bits.
+    /// What a kernel needs of a table with these words and with values of this many bits, if it is
+    /// the last segment or stands alone.
     const fn of<L: BucketLayout>(words: &'a [Word], value_bits: u32) -> Self {
         Self {
             words,

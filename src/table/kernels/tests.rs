@@ -135,7 +135,7 @@ fn a_version_that_changes_is_noticed_in_every_lane() {
     });
 }
 
-/// Versions that are read after the words, or only before them, hide the change.
+/// A kernel that read the versions only after the words, or only before them, would not notice.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_version_that_changes_at_the_first_load_is_noticed() {

@@ -51,7 +51,7 @@ pub(super) const FAULTS: &[Fault] = &[
     .survives("it is correct: one version covers all segments, in whatever order they are read"),
     fault(
         "chain-lookup-open-probe",
-        "a lookup takes a quick probe that is not certain for a hit",
+        "a lookup counts an uncertain match of a quick probe as a hit",
         Instead("{ let _ = certain; found }"),
     )
     .survives_in_plain_words("a quick probe of plain words is always certain"),

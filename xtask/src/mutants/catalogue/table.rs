@@ -22,7 +22,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "lookup-open-probe",
-        "a lookup takes a quick probe that is not certain for a hit",
+        "a lookup counts an uncertain match of a quick probe as a hit",
         Condition("{ let _ = certain; found | unchanged }"),
     )
     .survives_in_plain_words("a quick probe of plain words is always certain"),
