@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Lookups of absent keys behind one false-positive rate.
-const LOOKUPS: usize = 1 << 22;
+const LOOKUPS: usize = 1 << 24;
 
 /// Size of the tables with a million items, in bytes.
 const SMALL: usize = 2 << 20;
