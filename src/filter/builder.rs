@@ -236,7 +236,7 @@ impl<E, S> FilterBuilder<E, S> {
     /// [`with_values`](Layout::with_values) returns. In an
     /// [`ExpiringFilter`](crate::ExpiringFilter) it is one of these too, with values of as many
     /// bits as the stamps of its [`window`](FilterBuilder::window). In a set it is one of
-    /// [`Layout::ALL`]. Otherwise `build` fails with
+    /// [`Layout::ALL`]. With a layout that does not suit the filter, `build` fails with
     /// [`LayoutUnsuitable`](BuildError::LayoutUnsuitable).
     ///
     /// ```

@@ -34,7 +34,7 @@ pub(crate) const MIN_STREAMED: usize = 4 << 20;
 /// Loads words by Relaxed. The values go to memory past the caches.
 ///
 /// A plain store would first read the cache line that it writes. So this is faster than a loop of
-/// plain stores, and as fast as `memcpy`, which bypasses the caches too.
+/// plain stores. `src/docs/speed.md` compares it with `memcpy` too, which is no faster.
 pub(crate) fn load_all(words: &[Word], values: &mut [u64]) {
     for (word, value) in words.iter().zip(values) {
         // SAFETY: the target has SSE2, and the value is borrowed exclusively. The fence below comes

@@ -12,9 +12,9 @@
 //! ```
 //!
 //! In the generation n, the *age* of a slot is `n - stamp` modulo M. With a window of w, at most
-//! M - 3, a slot is *visible* up to the age w, and *expired* from the age w + 1 on. A slot of the
-//! last age, M - 1, is *spared*: a thread that still takes n for the present generation may see
-//! slots of the generation n + 1.
+//! M - 3, a slot is *visible* up to the age w, and *expired* from the age w + 1 to the age M - 2. A
+//! slot of the last age, M - 1, is *spared*: a thread that still takes n for the present generation
+//! may see slots of the generation n + 1.
 //!
 //! # Steps
 //!
@@ -85,9 +85,10 @@
 //! except that sweeps clear slots without a bump. Say that the last round of a lookup that misses
 //! read the generation n twice, and consider an item of the generation g, visible in n.
 //!
-//! A sweep whose clearing the loads returned had read some m, at most n: by coherence, because the
-//! loads synchronize with it, and the second read of the generation comes after them. If it took a
-//! slot with the stamp of g, then `(m - g) mod M` was in `w + 1 ..= M - 2`. Since `m - g` is at
+//! Consider a sweep of which a load returned the result. It had read some generation m, at most n:
+//! by coherence, because the load synchronizes with the sweep's change of the word, and the second
+//! read of the generation comes after the load. If the sweep took a slot with the stamp of g, then
+//! `(m - g) mod M` was in `w + 1 ..= M - 2`. Since `m - g` is at
 //! most w, m is at most `g - 2`, and no thread read g before that sweep ended. So the sweep ended
 //! before all inserts of the generation g, and took nothing of theirs. All other clearings bump. So
 //! the miss is correct.

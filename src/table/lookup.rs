@@ -149,8 +149,8 @@ impl<N: Nesting> Table<N> {
 pub(crate) struct Probe {
     /// Bits by which the index of a bucket is shorter than in the finest segment.
     bucket_shift: u32,
-    /// Bits by which what a lane holds of a fingerprint is shorter than the fingerprint in the
-    /// finest segment.
+    /// A lane holds a fingerprint of this segment, or its high part in a semi-sorted layout. This
+    /// is the number of bits by which it is shorter than the fingerprint in the finest segment.
     value_shift: u32,
     ones: u64,
     highs: u64,

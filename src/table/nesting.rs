@@ -27,8 +27,8 @@ pub trait Nesting: Copy + core::fmt::Debug {
         0
     }
 
-    /// Bits of a slot, its value included, beyond those of a fingerprint without its value in the
-    /// first segment. In a table that stands alone, these are the bits of a value.
+    /// Bits by which a fingerprint with its value is longer here than a fingerprint without its
+    /// value in the first segment. In a table that stands alone, these are the bits of a value.
     #[inline]
     fn extra_bits(&self) -> u32 {
         self.value_bits()

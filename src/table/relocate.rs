@@ -90,7 +90,7 @@ impl<N: Nesting> Table<N> {
     }
 
     /// Makes one move, and stores `incoming` in the slot that it leaves. `step.to` must be the
-    /// fingerprint's alternate bucket, and not `step.from`.
+    /// fingerprint's alternate bucket, and must not be the same bucket as `step.from`.
     ///
     /// Returns `false` if the plan is stale: the fingerprint is no longer there, or the destination
     /// has no empty slot. Then `incoming` was not stored, and no item was moved (but if a sweep

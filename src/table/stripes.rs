@@ -52,8 +52,9 @@ pub struct Stripes {
 /// A lock and a version, on one cache line. Four stripes share a line (two, with statistics).
 ///
 /// The number of lines decides how often threads disturb one another, and the number of stripes how
-/// often they wait and retry. So stripes on lines of their own would waste memory: on as many lines
-/// there would be fewer stripes, and threads would wait more often and disturb one another no less.
+/// often they wait and retry. So stripes on lines of their own would waste memory: the same number
+/// of lines would hold fewer stripes, so threads would wait more often, and disturb one another no
+/// less.
 #[derive(Debug)]
 #[repr(align(16))]
 pub struct Stripe {

@@ -93,8 +93,8 @@ pub type Expiring = Fixed<Aged>;
 ///   before it or after it, each on its own.
 /// - An insert that overlaps an `advance` may return the generation that ends or the one that
 ///   begins.
-/// - If calls of `insert_unique` with one item overlap each other and an `advance`, the item is
-///   accepted again only once the former insert has expired.
+/// - If calls of `insert_unique` with one item overlap each other and an `advance`, none of them
+///   accepts the item again before the former insert has expired.
 /// - Lookups find the item while a `refresh` runs.
 ///
 /// # Copies and snapshots
