@@ -112,8 +112,9 @@ impl<V: Entries> Chain<V> {
             && self.append(number).is_ok()
     }
 
-    /// Returns whether an insert must be refused because of a limit. Every item that has the known
-    /// pair, in the segment where it is known, may be the one. So the copies of all of them count.
+    /// Returns whether an insert must be refused because of a limit. The item to be inserted may be
+    /// any item that has the known pair in the segment where that pair is known. So the copies of
+    /// all of these items count.
     #[cold]
     fn may_hold(&self, limit: usize, known: &Known<V>) -> bool {
         // As in `holds`, but always under the lock. Merges with a limit are rare.

@@ -100,9 +100,9 @@ fn smallest_that_fits<V: Entries>(segments: &[&Segment<V>]) -> Set {
 /// each segment.
 ///
 /// An item may stay in its segment, or move to any coarser one. So there is room for all items if
-/// the following holds for each segment: take it and all coarser ones; those of them that are kept
-/// have room for the items of all of them. (This follows from Hall's theorem: the sets of segments
-/// in which items may be are nested, so that of any two such sets one contains the other.)
+/// the following holds for each segment: among it and all coarser ones, those that are kept have
+/// room for the items of all. (This follows from Hall's theorem: take, for each item, the set of
+/// segments that it may be in. Of any two such sets, one contains the other.)
 fn fits(rooms: &[(u64, u64)], kept: Set) -> bool {
     let (mut items, mut room) = (0, 0);
     rooms.iter().enumerate().all(|(number, &(more, capacity))| {

@@ -141,7 +141,7 @@ impl<N: Nesting> Addressing<N> {
     pub(crate) fn key_and_buckets(&self, (min, count): (u32, u64), mixed: u64) -> (u32, [u32; 2]) {
         let key = key_among((min, count), mixed);
         let bucket = reduce((mixed >> 32) as u32, self.buckets());
-        // `extra_bits` counts the bits of the value, which the key does not have.
+        // `extra_bits` includes the bits of the value, which the key does not have.
         let longer = self.nesting.extra_bits() - self.nesting.value_bits();
         let alternate = self.alternate(Fingerprint::new(key >> longer), bucket);
         (key, [bucket, alternate])

@@ -63,7 +63,8 @@
 //! and find only that of an alias, which has the stamp of n already. It would report that the item
 //! was refreshed, but a removal of the alias would take the only copy.) If the oldest copy is swept
 //! after this second read, the refresh also starts again. If only the item's own copy is swept
-//! then, the older copy that the refresh takes has expired, too, and no other item needs it.
+//! then, that copy has expired. So the older copy, which the refresh takes, has expired too, and no
+//! other item needs it.
 //!
 //! # Why nothing visible is swept
 //!
@@ -88,10 +89,9 @@
 //! Consider a sweep of which a load returned the result. It had read some generation m, at most n:
 //! by coherence, because the load synchronizes with the sweep's change of the word, and the second
 //! read of the generation comes after the load. If the sweep took a slot with the stamp of g, then
-//! `(m - g) mod M` was in `w + 1 ..= M - 2`. Since `m - g` is at
-//! most w, m is at most `g - 2`, and no thread read g before that sweep ended. So the sweep ended
-//! before all inserts of the generation g, and took nothing of theirs. All other clearings bump. So
-//! the miss is correct.
+//! `(m - g) mod M` was in `w + 1 ..= M - 2`. Since `m - g` is at most w, m is at most `g - 2`, and
+//! no thread read g before that sweep ended. So the sweep ended before all inserts of the
+//! generation g, and took nothing of theirs. All other clearings bump. So the miss is correct.
 //!
 //! The generation must be validated. Say that a lookup reads 20, and is suspended. The item, which
 //! is in the table throughout, is refreshed in the generation 22. The stamp of 22 looks M - 2

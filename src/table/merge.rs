@@ -127,8 +127,9 @@ impl<N: Alone> Table<N> {
 }
 
 impl<V: Alone> Table<Nested<V>> {
-    /// Counts the copies, with any value, of all fingerprints whose pair in the addressing `common`
-    /// is this one. This segment determines `common`. The caller holds the stripe.
+    /// Counts the copies, with any value, of all fingerprints in this segment whose pair in the
+    /// addressing `common` is `pair`. This segment determines `common`. The caller holds the
+    /// stripe.
     pub(crate) fn count_possible<L: BucketLayout>(
         &self,
         common: &Addressing<Nested<V>>,

@@ -192,8 +192,8 @@ fn from_slice<E: Engine, S: BuildHasher, F: FnOnce(u64) -> S>(
     hasher: Hasher<S, F>,
 ) -> Result<Filter<E, S>, LoadError> {
     let source = Source::Slice(bytes.len() as u64);
-    // The length is validated with the header. So the end of the bytes is that of the snapshot, or
-    // the header is incomplete.
+    // The length is validated with the header. So the bytes end where the snapshot ends, unless
+    // they end within the header.
     receive_all(Receiver::new(source, hasher), |buffer| bytes.read(buffer))
 }
 
