@@ -1,4 +1,5 @@
-//! What a receiver validates besides the header and the checksums: the length and the buckets.
+//! What a load validates: the length and the buckets, here; the header, in `header.rs`; and the
+//! checksums, in `receive.rs`, which makes all checks in their order.
 
 use super::{LoadError, encode::encoded_len, header::Header};
 use crate::bucket::{BucketLayout, Census};
