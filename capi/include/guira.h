@@ -1108,8 +1108,8 @@ uint64_t guira_expiring_insert_unique_mask(guira_expiring *filter,
                                            size_t n,
                                            uint64_t *refused);
 
-// Makes each of `n` items, at most 64, as young as if it were inserted now, if it is found: each as
-// `guira_refresh` does and in their order. Nobody may remove an item that is refreshed.
+// Makes each of `n` items, at most 64, as young as if it were inserted now, if it is found: each
+// as `guira_refresh` does and in their order. Nobody may remove an item that is refreshed.
 //
 // Returns a mask: bit `i` is set if `hashes[i]` was found (otherwise insert it). 0 on misuse: a
 // null pointer, or more than 64 items.
