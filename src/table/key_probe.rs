@@ -25,6 +25,7 @@ pub struct KeyProbe {
     /// The bits of a value.
     value_mask: u32,
     /// Whether vector code compares slots of 16 bits.
+    #[cfg(guira_vectors)]
     is_4x16: bool,
 }
 
@@ -43,6 +44,7 @@ impl KeyProbe {
             highs: both(L::LANES.highs()),
             shifts: const { L::LANES.shifts() },
             value_mask,
+            #[cfg(guira_vectors)]
             is_4x16,
         }
     }
