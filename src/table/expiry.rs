@@ -3,7 +3,7 @@
 use core::hint::select_unpredictable;
 
 use super::{
-    Addition, Aged, BothWords, Clock, Fastest, KeyProbe, Nesting, Pair, StripeGuard, Table,
+    Addition, Aged, BothWords, Clock, Fastest, Nesting, Pair, StripeGuard, Table,
     stats::RelocationCount,
 };
 use crate::{
@@ -25,9 +25,8 @@ impl Table<Aged> {
             // mutant: age-late-now
             let now = self.clock.generation();
             let (words, unchanged) = self.read::<Fastest>(pair);
-            let stamp_bits = self.addressing.nesting().value_bits();
-            let probe = KeyProbe::new::<L>(stamp_bits);
-            let (found, stamp) = probe.first_value(words, pair.fingerprint.get() >> stamp_bits);
+            let key = pair.fingerprint.get() >> self.addressing.nesting().value_bits();
+            let (found, stamp) = self.key_probe::<L>().first_value(words, key);
             // A copy that has expired may come before one that is visible.
             let another = || {
                 let [first, second] = words.values();
