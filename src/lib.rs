@@ -119,7 +119,7 @@
 //!
 //! An [`ExpiringFilter`] finds an item for a window of generations after its insert, and then
 //! forgets it. It detects duplicates in a stream, or replayed tokens. The caller begins each
-//! generation, or lets a [`Ticker`] do so by a clock. [`docs::expiry`] is a guide, with recipes.
+//! generation, or passes a clock to `tick`. [`docs::expiry`] is a guide, with recipes.
 //!
 //! ```
 //! use guira::ExpiringFilter;
@@ -284,7 +284,7 @@ pub use filter::{
     ByHash, CuckooFilter, CuckooMap, DefaultHashBuilder, DefaultHasher, Engine, Expiring,
     ExpiringFilter, Filter, FilterBuilder, Fixed, Growable, Growing, GrowingFilter, GrowingMap,
     InsertMask, Mappable, Mapped, Membership, Permanent, Segment, StableHashBuilder, StableHasher,
-    Ticker, Values,
+    Values,
 };
 #[cfg(feature = "std")]
 pub use filter::{Dump, LoadError, Loader, Snapshot};

@@ -14,7 +14,7 @@ use guira::{
     BuildError, ByHash, CuckooFilter, CuckooMap, DefaultHashBuilder, DefaultHasher, Engine,
     Expiring, ExpiringFilter, Filter, FilterBuilder, Fixed, Growable, Growing, GrowingFilter,
     GrowingMap, InsertBatchError, InsertError, InsertMask, Kernel, Layout, Mappable, Mapped,
-    Membership, MergeError, Permanent, Segment, StableHashBuilder, StableHasher, Ticker, Values,
+    Membership, MergeError, Permanent, Segment, StableHashBuilder, StableHasher, Values,
 };
 
 /// Can be sent, shared, and used after a panic was caught. (No panic breaks a filter.)
@@ -54,7 +54,7 @@ fn every_type_is_usable_everywhere() {
     usable_with::<StableHashBuilder>();
     usable_with::<RandomState>();
     usable_everywhere::<(DefaultHasher, StableHasher)>();
-    usable_everywhere::<(Kernel, Layout, Segment, InsertMask, Values, Ticker)>();
+    usable_everywhere::<(Kernel, Layout, Segment, InsertMask, Values)>();
     usable_everywhere::<(ByHash<Fixed>, ByHash<Growing>, ByHash<Mapped<Fixed>>)>();
     usable_everywhere::<ByHash<Expiring>>();
     usable_everywhere::<(BuildError, InsertError, InsertBatchError, MergeError)>();
@@ -229,7 +229,8 @@ fn uses_an_expiring_filter(filter: &ExpiringFilter) -> Result<(), Box<dyn Error>
     assert_eq!(filter.insert_unique_mask(&some).added, 0);
     assert!(filter.contains(&0) && filter.count("ani") == 1 && filter.remove("ani", now));
     assert_eq!((filter.sweep(u64::MAX), filter.advance(), filter.window()), (0, now + 1, 13));
-    assert_eq!(filter.ticker(Duration::from_secs(1)).resume(Duration::ZERO), 0);
+    assert_eq!((filter.interval(), filter.tick(|| Duration::ZERO)), (None, None));
+    assert_eq!(filter.advance_to(Duration::ZERO), now + 1);
     filter.clear();
 
     let by_hash: ByHash<'_, Expiring> = filter.by_hash();

@@ -3,14 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The files with the public methods of filters, with their paths below `src/filter`.
-const SOURCES: [(&str, &str); 22] = [
+const SOURCES: [(&str, &str); 21] = [
     ("builder.rs", include_str!("../src/filter/builder.rs")),
     ("by_hash.rs", include_str!("../src/filter/by_hash.rs")),
     ("engine_settings.rs", include_str!("../src/filter/engine_settings.rs")),
     ("expiring/by_hash.rs", include_str!("../src/filter/expiring/by_hash.rs")),
     ("expiring/clock.rs", include_str!("../src/filter/expiring/clock.rs")),
     ("expiring/items.rs", include_str!("../src/filter/expiring/items.rs")),
-    ("expiring/ticker.rs", include_str!("../src/filter/expiring/ticker.rs")),
     ("fixed.rs", include_str!("../src/filter/fixed.rs")),
     ("growing.rs", include_str!("../src/filter/growing.rs")),
     ("growth.rs", include_str!("../src/filter/growth.rs")),

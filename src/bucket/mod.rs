@@ -42,6 +42,9 @@ impl Fingerprint {
     }
 }
 
+/// Largest number of slots in a word of any layout.
+pub(crate) const MAX_SLOTS: usize = 8;
+
 /// A summary of all words of a slice, taken as words of one layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Census {

@@ -1,6 +1,6 @@
 //! The builder: from settings to a filter.
 
-use core::{fmt, hash::BuildHasher, marker::PhantomData, num::NonZero};
+use core::{fmt, hash::BuildHasher, marker::PhantomData, num::NonZero, time::Duration};
 
 use super::{
     DefaultHashBuilder, Engine, Filter, Fixed,
@@ -44,6 +44,7 @@ pub(super) struct Settings {
     /// Bits of a value, if the user set them.
     pub(super) value_bits: Option<u32>,
     pub(super) window: Option<u32>,
+    pub(super) time_to_live: Option<Duration>,
     fastest: bool,
     seed: Option<u64>,
     pub(super) huge_pages: bool,
@@ -102,7 +103,8 @@ impl Settings {
         if !(2..=16).contains(&growth_factor) || !growth_factor.is_power_of_two() {
             return Err(BuildError::InvalidGrowthFactor(growth_factor));
         }
-        let Self { target, layout, window, fastest, huge_pages, max_bytes, .. } = *self;
+        let Self { target, layout, window, time_to_live, fastest, huge_pages, max_bytes, .. } =
+            *self;
         let of_layout = layout.and_then(Layout::valued);
         let value_bits = match window {
             None => default_value_bits.map(|bits| self.value_bits.or(of_layout).unwrap_or(bits)),
@@ -122,6 +124,7 @@ impl Settings {
                 layout,
                 value_bits,
                 window,
+                time_to_live,
                 fastest,
                 huge_pages,
                 max_copies,
@@ -179,6 +182,7 @@ impl<E, S> fmt::Debug for FilterBuilder<E, S> {
             .field("layout", &self.settings.layout)
             .field("value_bits", &self.settings.value_bits)
             .field("window", &self.settings.window)
+            .field("time_to_live", &self.settings.time_to_live)
             .field("fastest", &self.settings.fastest)
             .field("huge_pages", &self.settings.huge_pages)
             .field("max_copies", &self.settings.max_copies)

@@ -2,7 +2,7 @@
 
 #[cfg(not(feature = "std"))]
 use core::marker::Sized as Saved;
-use core::num::NonZero;
+use core::{num::NonZero, time::Duration};
 
 #[cfg(feature = "std")]
 use super::snapshot::Saved;
@@ -132,6 +132,8 @@ pub(crate) struct Options {
     pub(super) value_bits: Option<u32>,
     /// The generations for which items are found, if they expire.
     pub(super) window: Option<u32>,
+    /// How long an item of an expiring filter is found at least.
+    pub(super) time_to_live: Option<Duration>,
     pub(super) fastest: bool,
     pub(super) huge_pages: bool,
     /// Largest number of copies of an item.
@@ -151,6 +153,13 @@ impl Options {
     /// The error of a system that refuses the memory for this many buckets.
     pub(super) fn out_of_memory(buckets: u64) -> BuildError {
         BuildError::OutOfMemory { bytes: usize::try_from(buckets * 8).unwrap_or(usize::MAX) }
+    }
+
+    /// Least nanoseconds of a generation with this window: the time to live divided by the window,
+    /// rounded up. Zero without a time to live.
+    pub(super) fn interval(&self, window: u32) -> u64 {
+        let interval = |time: Duration| time.as_nanos().div_ceil(window.into()).max(1);
+        self.time_to_live.map_or(0, |time| u64::try_from(interval(time)).unwrap_or(u64::MAX))
     }
 
     /// Returns how many bytes of the cap are left for an engine with this many stripes, or an error

@@ -16,8 +16,8 @@ use crate::{
     BuildError, InsertError, Layout,
     bucket::with_layout,
     table::{
-        Addressing, Alone, Answers, Clock, Hashes, Kernel, MAX_BUCKETS, Merged, Nesting,
-        PendingInserts, Single, Stripes, Table, buckets_for, by_preference, table_bytes,
+        Addressing, Alone, Answers, Clock, ClockState, Hashes, Kernel, MAX_BUCKETS, Merged,
+        Nesting, PendingInserts, Single, Stripes, Table, buckets_for, by_preference, table_bytes,
         with_values_by_preference,
     },
 };
@@ -55,9 +55,8 @@ pub(crate) trait Content: Alone + Send + Sync + 'static {
     #[cfg(feature = "std")]
     const KIND: u8;
 
-    /// The nesting of a table with this layout, and with this window and generation if it has
-    /// them.
-    fn of(layout: Layout, clock: Option<(u32, u64)>) -> Self;
+    /// The nesting of a table with this layout, and with this clock if it has one.
+    fn of(layout: Layout, clock: Option<ClockState>) -> Self;
 }
 
 impl Content for Single {
@@ -65,7 +64,7 @@ impl Content for Single {
     #[cfg(feature = "std")]
     const KIND: u8 = 0;
 
-    fn of(_layout: Layout, _clock: Option<(u32, u64)>) -> Self {
+    fn of(_layout: Layout, _clock: Option<ClockState>) -> Self {
         Self
     }
 }
@@ -79,10 +78,13 @@ impl<N: Content> Storage for Fixed<N> {
         let stripes = Stripes::count_for(buckets, options.writers);
         // A first check before anything is allocated. It leaves out the clock, which is small.
         options.bytes_left(table_bytes(buckets, options.huge_pages, stripes), stripes)?;
-        let addressing =
-            Addressing::nested(buckets, N::of(layout, options.window.map(|w| (w, w.into()))));
+        let clock = options
+            .window
+            .map(|window| ClockState::new(window, window.into(), options.interval(window)));
+        let addressing = Addressing::nested(buckets, N::of(layout, clock));
         let table = Table::with_stripes(addressing, stripes, options.huge_pages);
-        let table = table.ok_or_else(|| Options::out_of_memory(buckets))?;
+        let mut table = table.ok_or_else(|| Options::out_of_memory(buckets))?;
+        table.set_clock(clock);
         options.bytes_left(Some(table.size_in_bytes()), stripes)?;
         let Options { capacity, huge_pages, max_copies, kernel, .. } = *options;
         let max_copies = effective_limit(layout, max_copies);
@@ -154,16 +156,14 @@ impl<N: Content> Saved for Fixed<N> {
             max_copies: self.max_copies.map_or(0, |limit| limit.get().into()),
             target: 0.0,
             stripes: self.stripes(),
-            clock: self.table.clock().read(),
+            clock: self.table.clock().read(self.table.clock().now()),
             plan: Vec::from([PlannedSegment { layout: self.layout, level: 0, buckets }]),
         }
     }
 
     fn copy_words(&self) -> Option<(Form, Vec<Vec<u64>>)> {
-        let (words, now) = self.table.copy_words_with_now()?;
-        let form = self.form();
-        let clock = form.clock.map(|(window, _)| (window, now));
-        Some((Form { clock, ..form }, Vec::from([words])))
+        let (words, clock) = self.table.copy_words_with_clock()?;
+        Some((Form { clock, ..self.form() }, Vec::from([words])))
     }
 
     fn words(&self) -> impl Iterator<Item = impl Words> + Clone {
@@ -187,9 +187,7 @@ impl<N: Content> Saved for Fixed<N> {
         let (segment, buckets) = (form.plan[0], segments.into_iter().next()?);
         let addressing = Addressing::nested(segment.buckets, N::of(segment.layout, form.clock));
         let mut table = Table::with_buckets(addressing, buckets, form.stripes)?;
-        if let Some((_, now)) = form.clock {
-            with_layout!(segment.layout, L => table.start_clock::<L>(now));
-        }
+        with_layout!(segment.layout, L => table.start_clock::<L>(form.clock));
         let capacity = usize::try_from(form.capacity).ok()?;
         let max_copies = NonZero::new(form.max_copies as u8);
         Some(Self::new(table, segment.layout, capacity, true, max_copies))

@@ -24,7 +24,7 @@ use crate::{BuildError, table::ShardedCounter};
 pub use builder::FilterBuilder;
 pub use by_hash::ByHash;
 pub use engine::{Engine, Growable, Membership, Permanent, Segment};
-pub use expiring::{Expiring, ExpiringFilter, Ticker};
+pub use expiring::{Expiring, ExpiringFilter};
 pub use fixed::Fixed;
 pub use growing::Growing;
 use hasher::mixing_seed;
@@ -264,9 +264,6 @@ impl<E: Engine, S> Filter<E, S> {
     /// Acquires all stripes: removals, relocations, `insert_unique` and `count` wait for the call,
     /// which writes every bucket once. Lookups do not wait, nor do those inserts that acquire no
     /// lock. No memory is released, and a [`GrowingFilter`] keeps its segments.
-    ///
-    /// # Panics
-    /// If the system refuses the memory to hold the locks, at most 32 KiB. Nothing is removed then.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(10);

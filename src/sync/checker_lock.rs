@@ -25,7 +25,6 @@ impl Lock {
     }
 
     /// Acquires the lock if no thread holds it. Never waits.
-    #[cfg(feature = "stats")]
     pub(crate) fn try_lock(&self) -> Option<LockGuard<'_>> {
         self.0.try_lock().ok().map(LockGuard)
     }

@@ -29,7 +29,6 @@ impl Lock {
     }
 
     /// Acquires the lock if no thread holds it. Never waits.
-    #[cfg(any(loom, feature = "stats", test))]
     #[inline]
     pub fn try_lock(&self) -> Option<LockGuard<'_>> {
         step!(Lock);
@@ -41,6 +40,11 @@ impl Lock {
     pub fn lock(&self) -> LockGuard<'_> {
         step!(Lock);
         self.acquire().unwrap_or_else(|| self.wait())
+    }
+
+    /// Releases the lock. The caller holds it, and has forgotten the guard.
+    pub fn unlock(&self) {
+        drop(LockGuard(self));
     }
 
     /// Acquires the lock if no thread holds it.

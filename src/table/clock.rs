@@ -38,10 +38,15 @@
 //!    and replace the stamp of the *oldest* visible match by one compare-and-swap. **Remove** names
 //!    the generation: under the lock, if that is visible, bump the version and clear a slot with
 //!    its stamp.
-//! 7. **Advance**, one thread at a time: complete the sweep of all buckets; publish the next
-//!    generation; then *pass the locks*, which means to acquire and release every stripe, one after
-//!    the other. Only then may the next sweep of all buckets begin. (Inserts and moves, under a
-//!    stripe's lock, may sweep single words as soon as the generation is published.)
+//! 7. **Evict**: find the oldest slot of the pair's buckets, and acquire its lock. Then read the
+//!    generation, both words, and the generation again. If the generation has not changed and the
+//!    slot is still the oldest, bump the version and replace the slot by one compare-and-swap.
+//!    Otherwise start again.
+//! 8. **Advance**: read the generation, and acquire a lock. If the generation has changed, return
+//!    the new one. Otherwise complete the sweep of all buckets; publish the next generation; then
+//!    *pass the locks*, which means to acquire and release every stripe, one after the other. Only
+//!    then may the next sweep of all buckets begin. (Inserts and moves, under a stripe's lock, may
+//!    sweep single words as soon as the generation is published.)
 //!
 //! # What a lock tells about the time
 //!
@@ -116,6 +121,38 @@
 //! visible once more, the item is found for one more window, as a false positive. The slot is one
 //! more than the argument counts, and harms nobody.
 //!
+//! # Advances that overlap
+//!
+//! 1. *The generation that a call returns was published after the call began.* If the call ticks,
+//!    this is so. Otherwise the generation has changed since the call read it. (The read can return
+//!    a former generation only if the tick did not happen before the call.)
+//! 2. *Each call ticks at most once, and only from the generation that it read first.* So of all
+//!    calls that have read the generation n, one ticks to n + 1, and the others return what they
+//!    find when they get the lock. They get it after that call has passed the stripes, so whoever
+//!    returns n + 1 knows that nobody decides by n - 1.
+//! 3. *A call that waits must not tick again.* Say that two calls read n, and the first one ticks.
+//!    An item is inserted in n + 1, and the second call ticks, too. Then the item has lost a
+//!    generation although every advance began before its insert did.
+//!
+//! # Evicting
+//!
+//! Let n be the generation that `insert_evicting` read under the victim's lock, and read again
+//! after the words.
+//!
+//! 1. *No slot in the words has a stamp later than n.* Whoever adds a slot of the generation n + 1
+//!    has read n + 1, and adds by a Release. The loads of the words are Acquires, so the second
+//!    read of the generation would have returned n + 1. So the ages by n are right (those of late
+//!    inserts aside, which are at the end of their life: see below), and the oldest slot is that
+//!    of the oldest generation.
+//! 2. *Until the compare-and-swap, only a sweep takes the victim*, because the lock is held. The
+//!    generation is n or n + 1 by then. If a sweep took it, the eviction starts again. Otherwise a
+//!    slot of the same fingerprint and generation is replaced.
+//! 3. *The answer.* If the victim is visible in n, the eviction counts as one in n. If it is not,
+//!    it has expired in n, and nobody needs it in n + 1 either; or it is the slot of a late insert.
+//! 4. *By a generation that was read without the lock, or that is not validated,* the slots of the
+//!    next generation have the last age: they look oldest, and not visible. The eviction would take
+//!    one of them and report that it replaced nothing.
+//!
 //! # Copies
 //!
 //! A clone holds `sweeping` and all stripes while it copies the words, and then reads the
@@ -130,7 +167,11 @@
 //! left that nobody has counted. What has expired is not in the sum that `len` returns, swept or
 //! not.
 
-use super::{Clock, stamp_counts::StampCounts};
+use super::{
+    Clock,
+    schedule::{ClockState, Schedule},
+    stamp_counts::StampCounts,
+};
 use crate::{
     bucket::{BucketLayout, Fingerprint},
     sync::{Acquire, Lock, Relaxed, Release, Word},
@@ -151,6 +192,7 @@ pub struct Generations {
     /// The buckets that have been swept in this generation. Holders of `sweeping` access it.
     swept: Word,
     counts: StampCounts,
+    pub(super) schedule: Schedule,
 }
 
 impl Generations {
@@ -166,6 +208,7 @@ impl Generations {
             sweeping: Lock::new(),
             swept: Word::new(0),
             counts: StampCounts::new(stamp_bits, stripes)?,
+            schedule: Schedule::new(ClockState::new(window, now, 0)),
         })
     }
 
@@ -174,12 +217,23 @@ impl Generations {
         self.window
     }
 
+    /// Least nanoseconds of a generation, or zero if none is ever due.
+    pub(crate) fn interval(&self) -> u64 {
+        self.schedule.interval()
+    }
+
     /// The current generation, at the start of a lookup or an insert.
     #[inline]
     pub fn generation(&self) -> u64 {
         // Acquire: pairs with the Release of `tick`. The words that the caller reads next show what
         // was swept before the tick.
         self.now.load(Acquire)
+    }
+
+    /// As [`generation`](Self::generation), for a thread that may begin the next one.
+    pub(super) fn generation_to_change(&self) -> u64 {
+        // Acquire: as in `generation`.
+        self.now.load_to_change(Acquire)
     }
 
     /// Returns whether the generation is unchanged, at the end of a lookup that read the words with
@@ -194,8 +248,9 @@ impl Generations {
     pub(super) fn tick(&self) {
         // Relaxed: the lock orders this load.
         let now = self.now.load_to_change(Relaxed);
-        // Release: pairs with the Acquire of `generation`.
-        self.now.store(now + 1, Release);
+        // Release: pairs with the Acquire of `generation`. Not a store, only because of loom: it does
+        // not know that a plain store follows a read-modify-write of `generation_to_change`.
+        self.now.swap(now + 1, Release);
     }
 
     /// The stamp of a generation, or of a fingerprint.
@@ -315,16 +370,20 @@ impl Clock for Generations {
         Some((0..=self.window.into()).map(|age| self.counts.sum(self.stamp(now - age))).sum())
     }
 
-    fn read(&self) -> Option<(u32, u64)> {
-        Some((self.window, self.generation()))
+    fn read(&self, generation: u64) -> Option<ClockState> {
+        Some(self.schedule.read(self.window, generation))
     }
 
     fn pause(&self) -> impl Sized + '_ {
         self.sweeping.lock()
     }
 
-    fn start<L: BucketLayout>(&mut self, now: u64, words: &[u64]) {
-        self.now.set(now);
+    fn set(&mut self, state: ClockState) {
+        self.now.set(state.generation);
+        self.schedule = Schedule::new(state);
+    }
+
+    fn count_all<L: BucketLayout>(&self, words: &[u64]) {
         for &word in words {
             for fingerprint in L::fingerprints(word) {
                 self.count_added(fingerprint);

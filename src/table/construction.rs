@@ -2,7 +2,9 @@
 
 use alloc::sync::Arc;
 
-use super::{Addressing, Alone, Buckets, Clock, Counters, Nested, Stripes, Table, bucket_bytes};
+use super::{
+    Addressing, Alone, Buckets, Clock, ClockState, Counters, Nested, Stripes, Table, bucket_bytes,
+};
 use crate::bucket::BucketLayout;
 
 impl<N: Alone> Table<N> {
@@ -39,12 +41,19 @@ impl<N: Alone> Table<N> {
         Some(Self { addressing, buckets, stripes, counters, clock })
     }
 
-    /// Sets the generation of a table whose words were copied, and counts its slots by their
-    /// stamps.
-    pub(crate) fn start_clock<L: BucketLayout>(&mut self, now: u64) {
+    /// Sets the clock of an empty table.
+    pub(crate) fn set_clock(&mut self, state: Option<ClockState>) {
+        if let Some(state) = state {
+            self.clock.set(state);
+        }
+    }
+
+    /// Sets the clock of a table whose words were copied, and counts its slots by their stamps.
+    pub(crate) fn start_clock<L: BucketLayout>(&mut self, state: Option<ClockState>) {
+        self.set_clock(state);
         if N::Clock::SWEEPS {
             let Self { buckets, clock, .. } = self;
-            buckets.with_words(|words| clock.start::<L>(now, words));
+            buckets.with_words(|words| clock.count_all::<L>(words));
         }
     }
 

@@ -213,41 +213,47 @@ impl Table<Aged> {
     }
 
     /// Adds a copy of the pair's fingerprint, with the stamp of the present generation. If there is
-    /// no room, replaces the oldest slot in its two buckets. Returns the generation, and whether a
-    /// visible slot was replaced. The value of the pair must be zero.
+    /// no room, replaces the oldest slot in its two buckets: see "Evicting" in `clock.rs`. Returns
+    /// the generation, and whether a visible slot was replaced. The value of the pair must be zero.
     pub fn insert_evicting<L: BucketLayout>(&self, pair: Pair) -> (u64, bool) {
         loop {
             if let Ok(generation) = self.insert_for::<L>(pair, self.clock.window()) {
                 return (generation, false);
             }
-            let now = self.clock.generation();
-            // Relaxed: as in `add`.
+            // Without a lock, only to learn whose lock to acquire.
             let words = self.both(pair).map(|word| word.load_to_change(Relaxed));
-            let visible = words.map(|word| self.clock.visible::<L>(now, word));
-            let alive = self.oldest::<L>(now, words, visible);
-            let any = || self.oldest::<L>(now, words, [L::LANES.highs(); 2]);
-            let Some((place, victim)) = alive.or_else(any) else { continue };
-            let stamped = pair.with_value(self.clock.stamp(now)).fingerprint;
-            let bucket = pair.buckets[place];
+            let every = [L::LANES.highs(); 2];
+            let likely = self.oldest::<L>(self.clock.generation(), words, every);
+            let Some((_, victim)) = likely else { continue };
             // mutant: evict-no-lock, evict-wrong-lock
             let guard = self.stripe(victim).lock();
-            let word = self.buckets.bucket(bucket).load_to_change(Relaxed);
-            if !L::contains(word, L::pattern(victim)) {
+            let now = self.clock.now();
+            // Acquire: the validation comes after these loads.
+            let words = self.both(pair).map(|word| word.load_to_change(Acquire));
+            // mutant: evict-early-choice
+            let oldest = self.oldest::<L>(now, words, every);
+            // A slot of the next generation would look oldest.
+            // mutant: evict-no-now-validation
+            if !self.clock.validate(now) || oldest != likely {
                 continue;
             }
+            let Some((place, _)) = oldest else { continue };
+            let stamped = pair.with_value(self.clock.stamp(now)).fingerprint;
             // mutant: evict-no-bump
             guard.bump();
+            let (bucket, word) = (pair.buckets[place], words[place]);
             // mutant: evict-ignores-sweep
             if self.clear_slot::<L>(&guard, bucket, word, L::pattern(victim), Some(stamped)) {
                 self.counters.inserted();
                 // mutant: evict-uncounted
                 self.count_moved(victim, stamped);
-                return (now, alive.is_some());
+                // mutant: evict-reports-nothing
+                return (now, self.clock.shows(now, victim.get()));
             }
         }
     }
 
-    /// The place of the word that has the oldest marked slot, and what that slot holds.
+    /// Returns the place of the word that has the oldest marked slot, and what that slot holds.
     fn oldest<L: BucketLayout>(
         &self,
         now: u64,
@@ -327,11 +333,17 @@ impl Table<Aged> {
         }
     }
 
-    /// Begins the next generation, once all buckets have been swept in this one. Returns the new
-    /// generation.
+    /// Begins the next generation, once all buckets have been swept in this one, unless another
+    /// call has done so since this one began. Returns the new generation.
     pub fn advance<L: BucketLayout>(&self) -> u64 {
+        let start = self.clock.generation_to_change();
         // mutant: advance-no-lock
         let _advancing = self.clock.advancing.lock();
+        // The call whose lock this thread waited for began a generation after the start.
+        // mutant: advance-not-shared, advance-always-shared
+        if !self.clock.validate(start) {
+            return self.clock.now();
+        }
         // mutant: advance-no-sweep
         while self.sweep::<L>(CHUNK) > 0 {}
         self.clock.tick();
@@ -341,6 +353,47 @@ impl Table<Aged> {
         // Only now: a sweep of the new generation must not have begun earlier.
         self.clock.begin_sweep();
         self.clock.now()
+    }
+
+    /// Begins the next generation if it is due by the caller's clock, in nanoseconds, and returns
+    /// it.
+    pub fn tick<L: BucketLayout>(&self, clock: impl Fn() -> u64) -> Option<u64> {
+        let begun = self.count_reading::<L>(&clock);
+        if begun.is_some() {
+            // The time of the new generation is counted from here.
+            self.count_reading::<L>(&clock);
+        }
+        begun
+    }
+
+    /// Reads the caller's clock once, and begins the next generation if it is due.
+    fn count_reading<L: BucketLayout>(&self, clock: impl Fn() -> u64) -> Option<u64> {
+        let generation = self.clock.generation();
+        let before = self.clock.schedule.readings();
+        // No lock is held over the caller's code.
+        let reading = clock();
+        let counting = self.clock.schedule.count(before)?;
+        if !counting.is_due(reading, generation) {
+            return None;
+        }
+        let begun = self.advance::<L>();
+        counting.began(begun);
+        Some(begun)
+    }
+
+    /// Begins the generations that are due by a reading of the caller's clock after a time in which
+    /// nobody used the table, but no more than are needed to let everything expire. Returns the
+    /// present generation.
+    pub fn advance_to<L: BucketLayout>(&self, reading: u64) -> u64 {
+        let counting = self.clock.schedule.lock();
+        let mut generation = self.clock.generation();
+        let limit = u64::from(self.clock.window()) + 1;
+        let (due, elapsed) = counting.absence(reading, generation, limit);
+        for _ in 0..due {
+            generation = self.advance::<L>();
+        }
+        counting.set(generation, elapsed, reading);
+        generation
     }
 }
 

@@ -1,6 +1,6 @@
 //! Inserts: one compare-and-swap where a bucket has an empty slot; otherwise a search for room.
 
-use core::hint::select_unpredictable;
+use core::{hint::select_unpredictable, mem::take};
 
 use super::{
     BothWords, Clock, Nesting, Pair, Progress, Search, StripeGuard, Table,
@@ -19,8 +19,10 @@ pub(super) enum SearchStep {
     Prefetched,
     /// The plan went stale: the table changed before the moves were made.
     Stale,
+    /// There is no empty slot within reach of the search.
+    Exhausted,
     /// The insert is complete.
-    Done(Result<(), InsertError>),
+    Done,
 }
 
 /// The outcome of adding a fingerprint under its lock if it is absent.
@@ -188,26 +190,31 @@ impl<N: Nesting> Table<N> {
         &self,
         pair: Pair,
     ) -> Result<(), InsertError> {
-        self.insert_alone::<L>(pair, &mut Search::default())
+        self.insert_alone::<L>(pair, &mut RelocationCount::zero())
     }
 
-    /// Completes one insert whose buckets were full. `search` is new, or that of an earlier
-    /// attempt of this insert: its memory and its count of relocations are reused then.
+    /// Completes one insert whose buckets were full, and which has made this many relocations.
+    #[inline(never)]
     pub(super) fn insert_alone<L: BucketLayout>(
         &self,
         pair: Pair,
-        search: &mut Search,
+        relocations: &mut RelocationCount,
     ) -> Result<(), InsertError> {
+        let mut search = <Search>::default();
+        search.relocations = take(relocations);
         loop {
             if self.add_swept::<L>(pair) {
                 return Ok(());
             }
-            self.start_search::<L>(pair, search)?;
+            self.start_search::<L, _, _>(pair, &mut search)?;
             loop {
-                match self.step_search::<L>(pair, search, LONE_PREFETCH_DISTANCE) {
+                match self.step_search::<L, _, _>(pair, &mut search, LONE_PREFETCH_DISTANCE) {
                     SearchStep::Prefetched => {}
                     SearchStep::Stale => break,
-                    SearchStep::Done(outcome) => return outcome,
+                    SearchStep::Exhausted => {
+                        return self.add_at_last::<L>(pair, &search.relocations);
+                    }
+                    SearchStep::Done => return Ok(()),
                 }
             }
         }
@@ -217,10 +224,10 @@ impl<N: Nesting> Table<N> {
     ///
     /// # Errors
     /// `TooManyCopies` if they hold only copies of its fingerprint.
-    pub(super) fn start_search<L: BucketLayout>(
+    pub(super) fn start_search<L: BucketLayout, const REACH: usize, const PLACES: usize>(
         &self,
         pair: Pair,
-        search: &mut Search,
+        search: &mut Search<REACH, PLACES>,
     ) -> Result<(), InsertError> {
         // mutant: first-copies-wrong-lock
         if self.holds_only_copies::<L>(pair) {
@@ -230,42 +237,45 @@ impl<N: Nesting> Table<N> {
         Ok(())
     }
 
-    /// Advances the search of an insert by one step, and completes the insert if the search ends.
+    /// Advances the search of an insert by one step, and completes the insert if the search has
+    /// found room.
     #[inline]
-    pub(super) fn step_search<L: BucketLayout>(
+    pub(super) fn step_search<L: BucketLayout, const REACH: usize, const PLACES: usize>(
         &self,
         pair: Pair,
-        search: &mut Search,
+        search: &mut Search<REACH, PLACES>,
         prefetch_distance: usize,
     ) -> SearchStep {
-        let done = match self.search_on::<L>(search, prefetch_distance) {
+        match self.search_on::<L, _, _>(search, prefetch_distance) {
             Progress::Prefetched => return SearchStep::Prefetched,
-            Progress::Room => {
-                // mutant: insert-relocate-wrong-lock, insert-relocate-no-bump
-                // mutant: insert-relocate-early-bump, insert-relocate-late-bump
-                // mutant: insert-relocate-bump-relaxed, insert-relocate-clear-relaxed
-                // mutant: insert-relocate-read-relaxed, insert-relocate-copy-relaxed
-                let stored = self.follow_path::<L>(pair, Some(pair.fingerprint), search);
-                // mutant: search-add-relaxed
-                if !stored && !self.add::<L>(pair) && !self.add_swept::<L>(pair) {
-                    return SearchStep::Stale;
-                }
-                Ok(())
-            }
-            Progress::Exhausted => self.add_at_last::<L>(pair),
-        };
-        if done.is_ok() {
-            self.counters.insert_relocated(&search.relocations);
+            Progress::Exhausted => return SearchStep::Exhausted,
+            Progress::Room => {}
         }
-        SearchStep::Done(done)
+        // mutant: insert-relocate-wrong-lock, insert-relocate-no-bump
+        // mutant: insert-relocate-early-bump, insert-relocate-late-bump
+        // mutant: insert-relocate-bump-relaxed, insert-relocate-clear-relaxed
+        // mutant: insert-relocate-read-relaxed, insert-relocate-copy-relaxed
+        let stored = self.follow_path::<L, _, _>(pair, Some(pair.fingerprint), search);
+        // mutant: search-add-relaxed
+        if !stored && !self.add::<L>(pair) && !self.add_swept::<L>(pair) {
+            return SearchStep::Stale;
+        }
+        self.counters.insert_relocated(&search.relocations);
+        SearchStep::Done
     }
 
     /// The last attempt of an insert whose search found no empty slot. Since its buckets were read,
     /// a slot may have become empty, or more copies of its fingerprint may have been added.
     #[cold]
-    fn add_at_last<L: BucketLayout>(&self, pair: Pair) -> Result<(), InsertError> {
+    fn add_at_last<L: BucketLayout>(
+        &self,
+        pair: Pair,
+        relocations: &RelocationCount,
+    ) -> Result<(), InsertError> {
+        self.counters.search_failed();
         // mutant: last-add-missing, last-add-relaxed
         if self.add::<L>(pair) || self.add_swept::<L>(pair) {
+            self.counters.insert_relocated(relocations);
             return Ok(());
         }
         // mutant: last-copies-ignored, last-copies-wrong-lock, last-full-is-too-many

@@ -272,6 +272,7 @@ mod pending;
 mod prefetch;
 mod relocate;
 mod remove;
+mod schedule;
 mod search;
 mod sizing;
 mod stamp_counts;
@@ -310,6 +311,7 @@ pub use merge::{MergeRefusal, Merged};
 pub use nesting::{Aged, Alone, Nested, Nesting, Single, Valued};
 pub use pending::PendingInserts;
 use prefetch::prefetch;
+pub use schedule::ClockState;
 pub use search::{Move, Progress, Search};
 pub(crate) use sizing::{buckets_for, capacity_of};
 #[cfg(feature = "stats")]

@@ -4,9 +4,14 @@
 //! again and again, because it must know a bucket's fingerprints before it can prefetch their
 //! alternate buckets. So several take turns, and each continues when its lines have arrived.
 
-use alloc::vec::Vec;
+use arrayvec::ArrayVec;
 
-use super::{Nesting, Pair, Search, Table, insert::SearchStep, stats::RelocationCount};
+use super::{
+    Nesting, Pair, Search, Table,
+    insert::SearchStep,
+    search::{LARGE_TABLE, MAX_EXPANDED},
+    stats::RelocationCount,
+};
 use crate::{InsertError, bucket::BucketLayout};
 
 /// Number of interleaved searches. 12 are equally good; 8, and 24 or more, are worse. Two under
@@ -15,12 +20,19 @@ const INTERLEAVED: usize = if cfg!(any(loom, shuttle)) { 2 } else { 16 };
 /// Prefetch distance of each search, in buckets. One is enough, because the other searches use the
 /// time until it arrives. With 4 or 8, more prefetches are wasted than waits saved.
 const PREFETCH_DISTANCE: usize = 1;
+/// Largest number of buckets that each search expands. The few inserts that need more are completed
+/// alone. So all searches together take 10 KB of the stack.
+const REACH: usize = if cfg!(loom) { MAX_EXPANDED } else { 32 };
+/// Smallest number of buckets for which searches are interleaved. In smaller tables there are
+/// hardly any waits.
+const MIN_BUCKETS: u64 = if cfg!(any(loom, shuttle)) { 0 } else { LARGE_TABLE };
 
 /// Inserts that search for room.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct PendingInserts {
-    /// The pending inserts, followed by completed ones, which are kept for their memory.
-    inserts: Vec<Insert>,
+    inserts: ArrayVec<Insert, INTERLEAVED>,
+    /// The places in `inserts`: those of the pending inserts, then those of completed ones.
+    order: [u8; INTERLEAVED],
     pending: usize,
 }
 
@@ -29,7 +41,17 @@ pub struct PendingInserts {
 struct Insert {
     position: usize,
     pair: Pair,
-    search: Search,
+    search: Search<REACH, 0>,
+}
+
+impl Default for PendingInserts {
+    fn default() -> Self {
+        Self {
+            inserts: ArrayVec::new(),
+            order: core::array::from_fn(|place| place as u8),
+            pending: 0,
+        }
+    }
 }
 
 impl PendingInserts {
@@ -53,6 +75,7 @@ impl PendingInserts {
 
     /// Adds an insert whose buckets were both full. Calls `done` for each insert that is completed
     /// by now, which may include the new one.
+    #[inline(never)]
     fn push<L: BucketLayout>(
         &mut self,
         table: &Table<impl Nesting>,
@@ -60,15 +83,18 @@ impl PendingInserts {
         pair: Pair,
         done: &mut impl FnMut(usize, Result<(), InsertError>),
     ) {
+        if table.addressing().buckets() < MIN_BUCKETS {
+            return done(position, table.insert_by_relocating::<L>(pair));
+        }
         while self.pending == INTERLEAVED {
             self.step_all::<L>(table, done);
         }
         if self.pending == self.inserts.len() {
             self.inserts.push(Insert { position, pair, search: Search::default() });
         }
-        let insert = &mut self.inserts[self.pending];
+        let insert = &mut self.inserts[usize::from(self.order[self.pending])];
         // mutant: batch-copies-wrong-lock
-        match table.start_search::<L>(pair, &mut insert.search) {
+        match table.start_search::<L, _, _>(pair, &mut insert.search) {
             Ok(()) => {
                 (insert.position, insert.pair) = (position, pair);
                 insert.search.relocations = RelocationCount::zero();
@@ -97,23 +123,26 @@ impl PendingInserts {
     ) {
         let mut turn = 0;
         while turn < self.pending {
-            let Insert { position, pair, search } = &mut self.inserts[turn];
+            let place = usize::from(self.order[turn]);
+            let Insert { position, pair, search } = &mut self.inserts[place];
             // mutant: batch-relocate-wrong-lock, batch-relocate-no-bump
             // mutant: batch-relocate-bump-relaxed
-            let outcome = match table.step_search::<L>(*pair, search, PREFETCH_DISTANCE) {
+            let outcome = match table.step_search::<L, _, _>(*pair, search, PREFETCH_DISTANCE) {
                 SearchStep::Prefetched => {
                     turn += 1;
                     continue;
                 }
                 // Alone, because two interleaved inserts could invalidate each other's plans
-                // forever.
+                // forever, and because a lone search reaches farther.
                 // mutant: batch-stale-dropped
-                SearchStep::Stale => table.insert_alone::<L>(*pair, search),
-                SearchStep::Done(outcome) => outcome,
+                SearchStep::Stale | SearchStep::Exhausted => {
+                    table.insert_alone::<L>(*pair, &mut search.relocations)
+                }
+                SearchStep::Done => Ok(()),
             };
             done(*position, outcome);
             self.pending -= 1;
-            self.inserts.swap(turn, self.pending);
+            self.order.swap(turn, self.pending);
         }
     }
 }

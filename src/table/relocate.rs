@@ -23,16 +23,19 @@ impl<N: Nesting> Table<N> {
         pair: Pair,
         relocations: &mut RelocationCount,
     ) -> Result<(), InsertError> {
-        let mut search = Search::default();
+        let mut search = <Search>::default();
         search.relocations = take(relocations);
         search.start(&self.addressing, pair.buckets);
         let outcome = loop {
-            match self.search_on::<L>(&mut search, LONE_PREFETCH_DISTANCE) {
+            match self.search_on::<L, _, _>(&mut search, LONE_PREFETCH_DISTANCE) {
                 Progress::Prefetched => {}
-                Progress::Exhausted => break Err(InsertError::Full),
+                Progress::Exhausted => {
+                    self.counters.search_failed();
+                    break Err(InsertError::Full);
+                }
                 Progress::Room => {
                     // The caller looks again, so it does not matter whether all moves were made.
-                    let _ = self.follow_path::<L>(pair, None, &search);
+                    let _ = self.follow_path::<L, _, _>(pair, None, &search);
                     break Ok(());
                 }
             }
@@ -43,9 +46,9 @@ impl<N: Nesting> Table<N> {
 
     /// Advances a search for room by one step.
     #[inline]
-    pub(super) fn search_on<L: BucketLayout>(
+    pub(super) fn search_on<L: BucketLayout, const REACH: usize, const PLACES: usize>(
         &self,
-        search: &mut Search,
+        search: &mut Search<REACH, PLACES>,
         prefetch_distance: usize,
     ) -> Progress {
         // Relaxed: this is a plan, and every move validates its own step of it. `Exhausted` is not
@@ -59,21 +62,19 @@ impl<N: Nesting> Table<N> {
         };
         let prefetch = |bucket| self.buckets.prefetch(bucket);
         let progress = search.step::<L>(&self.addressing, prefetch_distance, read, prefetch);
-        match progress {
-            Progress::Prefetched => {}
-            Progress::Room => self.counters.found_path(search.moves::<L>()),
-            Progress::Exhausted => self.counters.search_failed(),
+        if progress == Progress::Room {
+            self.counters.found_path(search.moves::<L>());
         }
         progress
     }
 
     /// Makes the moves of an eviction path as far as they are still valid. Returns `true` if one of
     /// them left one of the pair's buckets and stored `incoming` there.
-    pub(super) fn follow_path<L: BucketLayout>(
+    pub(super) fn follow_path<L: BucketLayout, const REACH: usize, const PLACES: usize>(
         &self,
         pair: Pair,
         incoming: Option<Fingerprint>,
-        search: &Search,
+        search: &Search<REACH, PLACES>,
     ) -> bool {
         for step in search.moves::<L>() {
             let incoming = incoming.filter(|_| pair.buckets.contains(&step.from));

@@ -3,29 +3,34 @@
 //! The plan is made of the words as they were read. Anything may have changed by the time its moves
 //! are made, so each move is validated by the step that makes it.
 
-use alloc::vec::Vec;
+use arrayvec::ArrayVec;
 
 use super::{Addressing, Nesting, stats::RelocationCount};
-use crate::bucket::{BucketLayout, Fingerprint};
+use crate::bucket::{BucketLayout, Fingerprint, MAX_SLOTS};
 
 /// Largest number of buckets whose fingerprints are followed to their alternate buckets (Fan et al.
 /// 2014 give up after 500 relocations). Few under loom, so that a few steps show that a table is
 /// full.
-const MAX_EXPANDED: usize = if cfg!(loom) { 4 } else { 500 };
+pub(super) const MAX_EXPANDED: usize = if cfg!(loom) { 4 } else { 500 };
+/// Largest number of places in the set of visited buckets: twice as many as buckets in it.
+const MAX_PLACES: usize = (2 * MAX_EXPANDED).next_power_of_two();
 /// Number of visited buckets after which a search in a large table starts to deduplicate. Few
 /// searches visit more, and up to that number deduplication costs more than the few repeated
 /// visits.
 const DEDUPLICATE_AFTER: usize = 256;
 /// Smallest number of buckets of a large table. In smaller tables, searches that visit 256 buckets
 /// often visit some of them twice.
-const LARGE_TABLE: u64 = 1 << 16;
-/// Number of visited buckets for which memory is reserved when a search starts.
-const RESERVED: usize = 64;
+pub(super) const LARGE_TABLE: u64 = 1 << 16;
+/// Smallest number of places in the set of visited buckets.
+const MIN_PLACES: usize = 128;
 /// Marks the two buckets that the search starts from.
 const NO_PARENT: u16 = u16::MAX;
 
 /// Prefetch distance of a lone search, in buckets. Larger values waste prefetches.
 pub(super) const LONE_PREFETCH_DISTANCE: usize = 12;
+/// Largest number of buckets that are prefetched and not read. Fewer than the distance are when a
+/// bucket is expanded.
+const MAX_UNREAD: usize = LONE_PREFETCH_DISTANCE + MAX_SLOTS;
 
 /// A visited bucket. The fingerprint in slot `slot` of the parent leads to it.
 ///
@@ -83,33 +88,61 @@ pub enum Progress {
 ///
 /// Several interleaved searches keep more lines in flight than a lone one can, because a bucket's
 /// fingerprints must be known before their alternate buckets can be prefetched.
-#[derive(Debug, Default)]
-pub struct Search {
-    /// The visited buckets, in the order of their visits, which is that of their distance.
-    nodes: Vec<Node>,
+///
+/// It allocates nothing: a lone search takes 10 KB of the stack. `REACH` is the number of buckets
+/// that can be expanded. `PLACES` is that of the set of visited buckets, or zero for a search that
+/// does not deduplicate.
+#[derive(Debug)]
+pub struct Search<const REACH: usize = MAX_EXPANDED, const PLACES: usize = MAX_PLACES> {
+    /// The visited buckets that can be expanded, in the order of their visits, which is that of
+    /// their distance.
+    nodes: ArrayVec<Node, REACH>,
     /// The words of those that have been read, in the same order.
-    words: Vec<u64>,
-    /// How many of these have been expanded: their fingerprints' alternate buckets are in `nodes`.
+    words: ArrayVec<u64, REACH>,
+    /// Buckets that are too far away to be expanded and have not been read. All nodes come before
+    /// them.
+    leaves: ArrayVec<Node, MAX_UNREAD>,
+    /// How many nodes have been expanded: their fingerprints' alternate buckets are known.
     expanded: usize,
+    /// The bucket with an empty slot, once it was found.
+    found: Option<Node>,
     /// An open-addressing set over `nodes`: the index of a node plus one, or zero. Empty until more
     /// than `deduplicate_after` buckets have been visited.
-    visited: Vec<u16>,
+    visited: ArrayVec<u16, PLACES>,
     deduplicate_after: usize,
     /// Relocations that the searching insert has made, over all its searches.
     pub(crate) relocations: RelocationCount,
 }
 
-impl Search {
+impl<const REACH: usize, const PLACES: usize> Default for Search<REACH, PLACES> {
+    fn default() -> Self {
+        Self {
+            nodes: ArrayVec::new(),
+            words: ArrayVec::new(),
+            leaves: ArrayVec::new(),
+            expanded: 0,
+            found: None,
+            visited: ArrayVec::new(),
+            deduplicate_after: 0,
+            relocations: RelocationCount::zero(),
+        }
+    }
+}
+
+impl<const REACH: usize, const PLACES: usize> Search<REACH, PLACES> {
     /// Starts a search for room in one of the two buckets of a pair. The first step reads these.
     pub fn start<N: Nesting>(&mut self, addressing: &Addressing<N>, roots: [u32; 2]) {
         self.nodes.clear();
         self.words.clear();
+        self.leaves.clear();
         self.visited.clear();
-        self.expanded = 0;
+        (self.expanded, self.found) = (0, None);
         let large = addressing.buckets() >= LARGE_TABLE;
-        self.deduplicate_after = if large { DEDUPLICATE_AFTER } else { 0 };
-        self.nodes.reserve(RESERVED);
-        self.words.reserve(RESERVED);
+        self.deduplicate_after = match PLACES {
+            0 => usize::MAX,
+            _ if large => DEDUPLICATE_AFTER,
+            _ => 0,
+        };
         let roots = if roots[0] == roots[1] { &roots[..1] } else { &roots };
         self.nodes.extend(roots.iter().map(|&bucket| Node::new(bucket, NO_PARENT, 0)));
         self.deduplicate_if_due();
@@ -122,10 +155,11 @@ impl Search {
     /// the step before the one that reads it, and for some buckets that turn out to have been
     /// visited.
     ///
-    /// In a large table the first few hundred buckets are not deduplicated. A bucket that comes
-    /// twice is then read twice, and a path can lead through it twice; its moves are validated like
-    /// any other. Later buckets are deduplicated: copies of one fingerprint lead to the same few
-    /// buckets again and again, and would use up the search.
+    /// In a large table the first few hundred buckets are not deduplicated, and neither are those
+    /// that are not expanded. A bucket that comes twice is then read twice, and a path can lead
+    /// through it twice; its moves are validated like any other. Other buckets are deduplicated:
+    /// copies of one fingerprint lead to the same few buckets again and again, and would use up the
+    /// search.
     #[inline]
     pub fn step<L: BucketLayout>(
         &mut self,
@@ -134,16 +168,21 @@ impl Search {
         read: impl Fn(u32) -> u64,
         prefetch: impl Fn(u32),
     ) -> Progress {
-        for node in &self.nodes[self.words.len()..] {
+        for &node in &self.nodes[self.words.len()..] {
             let word = read(node.bucket());
             self.words.push(word);
             if !L::is_full(word) {
+                self.found = Some(node);
                 return Progress::Room;
             }
         }
-        while self.nodes.len() < self.words.len() + prefetch_distance
-            && self.expanded < self.words.len().min(MAX_EXPANDED)
-        {
+        self.found = self.leaves.iter().copied().find(|leaf| !L::is_full(read(leaf.bucket())));
+        if self.found.is_some() {
+            return Progress::Room;
+        }
+        self.leaves.clear();
+        let mut unread = 0;
+        while unread < prefetch_distance && self.expanded < self.words.len() {
             let (bucket, word) = (self.nodes[self.expanded].bucket(), self.words[self.expanded]);
             let parent = self.expanded as u16;
             self.expanded += 1;
@@ -151,14 +190,14 @@ impl Search {
                 let child = addressing.alt_bucket(fingerprint, bucket);
                 prefetch(child);
                 if child != bucket {
-                    self.visit(Node::new(child, parent, slot));
+                    unread += usize::from(self.visit(Node::new(child, parent, slot)));
                 }
             }
             if self.visited.is_empty() {
                 self.deduplicate_if_due();
             }
         }
-        if self.nodes.len() > self.words.len() { Progress::Prefetched } else { Progress::Exhausted }
+        if unread > 0 { Progress::Prefetched } else { Progress::Exhausted }
     }
 
     /// The moves that make room in one of the pair's buckets once there is
@@ -166,7 +205,7 @@ impl Search {
     /// the bucket with the empty slot, the last one leaves one of the pair's buckets. There are
     /// none if one of the two has an empty slot by now.
     pub fn moves<L: BucketLayout>(&self) -> impl Iterator<Item = Move> {
-        let mut node = self.words.len().checked_sub(1).map(|last| self.nodes[last]);
+        let mut node = self.found;
         core::iter::from_fn(move || {
             let child = node?;
             let parent = *self.nodes.get(child.parent())?;
@@ -177,49 +216,65 @@ impl Search {
         })
     }
 
-    /// Appends a node, unless the search deduplicates and has visited its bucket.
+    /// Appends a node, unless the search deduplicates and has visited its bucket. Returns whether
+    /// it was appended.
     #[inline]
-    fn visit(&mut self, node: Node) {
-        if self.visited.is_empty() {
-            self.nodes.push(node);
-        } else {
-            self.visit_once(node);
+    fn visit(&mut self, node: Node) -> bool {
+        if !self.visited.is_empty() {
+            return self.visit_once(node);
+        }
+        self.append(node);
+        true
+    }
+
+    /// Appends a node, behind all others.
+    #[inline]
+    fn append(&mut self, node: Node) {
+        if let Err(full) = self.nodes.try_push(node) {
+            self.leaves.push(full.element());
         }
     }
 
     /// Appends a node unless its bucket has been visited.
-    fn visit_once(&mut self, node: Node) {
+    fn visit_once(&mut self, node: Node) -> bool {
         let mask = self.visited.len() - 1;
         let mut place = first_place(node.bucket(), mask);
         while let Some(index) = usize::from(self.visited[place]).checked_sub(1) {
             if self.nodes[index].bucket() == node.bucket() {
-                return;
+                return false;
             }
             place = (place + 1) & mask;
+        }
+        if self.nodes.is_full() {
+            self.leaves.push(node);
+            return true;
         }
         self.nodes.push(node);
         self.visited[place] = self.nodes.len() as u16;
         if self.nodes.len() * 2 > self.visited.len() {
             self.rehash(self.visited.len() * 2);
         }
+        true
     }
 
     /// Starts to deduplicate if enough buckets have been visited.
     #[inline]
     fn deduplicate_if_due(&mut self) {
         if self.nodes.len() > self.deduplicate_after {
-            self.rehash((4 * self.nodes.len()).next_power_of_two().max(2 * RESERVED));
+            self.rehash((4 * self.nodes.len()).next_power_of_two().max(MIN_PLACES));
         }
     }
 
-    /// Rebuilds the set of visited buckets with this many places, a power of two.
+    /// Rebuilds the set of visited buckets with this many places, a power of two, or with as many
+    /// as there may be.
     fn rehash(&mut self, places: usize) {
         self.visited.clear();
-        self.visited.resize(places, 0);
+        self.visited.extend(core::iter::repeat_n(0, places.min(PLACES)));
+        let mask = self.visited.len() - 1;
         for (index, node) in self.nodes.iter().enumerate() {
-            let mut place = first_place(node.bucket(), places - 1);
+            let mut place = first_place(node.bucket(), mask);
             while self.visited[place] != 0 {
-                place = (place + 1) & (places - 1);
+                place = (place + 1) & mask;
             }
             self.visited[place] = index as u16 + 1;
         }

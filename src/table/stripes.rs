@@ -10,7 +10,7 @@
 //! as many as a table of eight times the size of the first segment has. But where such a table has
 //! the smallest number, 32, a chain may have as few as 8: see [`Stripes::count_for_chain`].
 
-use alloc::{boxed::Box, vec::Vec};
+use alloc::boxed::Box;
 use core::num::NonZero;
 
 use super::{stats::Waits, try_boxed};
@@ -71,9 +71,16 @@ pub struct StripeGuard<'a> {
     _guard: LockGuard<'a>,
 }
 
-/// All stripes, locked until this is dropped, and the number of clears.
+/// All stripes, locked until this is dropped.
+///
+/// It keeps no guards, because it must not allocate. (The model checkers' lock has no way to be
+/// released but by its guard.)
 #[derive(Debug)]
-pub struct AllStripes<'a>(Vec<StripeGuard<'a>>, &'a Word);
+pub struct AllStripes<'a> {
+    stripes: &'a Stripes,
+    #[cfg(any(loom, shuttle))]
+    _guards: alloc::vec::Vec<StripeGuard<'a>>,
+}
 
 /// A version as a lookup read it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -143,19 +150,21 @@ impl Stripes {
         self.clears.load(Relaxed)
     }
 
-    /// Acquires all locks, in the order of the stripes, or returns `None` if the system refuses the
-    /// memory to keep them. It is at most 32 KiB.
+    /// Acquires all locks, in the order of the stripes.
     ///
     /// This is the one exception to the rule that a thread holds at most one stripe: see "Copies of
     /// the table" in `table/mod.rs`.
     #[must_use]
-    pub fn lock_all(&self) -> Option<AllStripes<'_>> {
-        // The allocator may be user code, so it is called before the first lock is held.
-        let mut guards = Vec::new();
-        guards.try_reserve_exact(self.stripes.len()).ok()?;
+    pub fn lock_all(&self) -> AllStripes<'_> {
         // mutant: all-but-one-lock, locks-in-no-order
-        guards.extend(self.stripes.iter().map(Stripe::lock));
-        Some(AllStripes(guards, &self.clears))
+        let guards = self.stripes.iter().map(Stripe::lock);
+        #[cfg(not(any(loom, shuttle)))]
+        guards.for_each(core::mem::forget);
+        AllStripes {
+            stripes: self,
+            #[cfg(any(loom, shuttle))]
+            _guards: guards.collect(),
+        }
     }
 
     /// Acquires and releases every lock, one at a time. What a holder did before this thread passed
@@ -233,26 +242,40 @@ impl Stripe {
         let guard = self.waits.lock(&self.lock);
         StripeGuard { stripe: self, _guard: guard }
     }
+
+    /// Bumps the version, for a holder of the lock.
+    #[inline]
+    fn bump(&self) {
+        // Relaxed: only holders of the lock write the version, so the lock orders this load.
+        let version = self.version.load_to_change(Relaxed);
+        // Release: pairs with the Acquire in `Stripe::version`. A plain store is enough, for the
+        // same reason, and needs no locked instruction.
+        // mutant: bump-same-version
+        self.version.store(version + 1, Release);
+    }
 }
 
 impl StripeGuard<'_> {
     /// Bumps the version: a slot of this stripe is about to be cleared.
     #[inline]
     pub fn bump(&self) {
-        // Relaxed: only holders of the lock write the version, so the lock orders this load.
-        let version = self.stripe.version.load_to_change(Relaxed);
-        // Release: pairs with the Acquire in `Stripe::version`. A plain store is enough, for the
-        // same reason, and needs no locked instruction.
-        // mutant: bump-same-version
-        self.stripe.version.store(version + 1, Release);
+        self.stripe.bump();
     }
 }
 
 impl AllStripes<'_> {
     /// Bumps every version: every slot is about to be cleared.
     pub(crate) fn bump(&self) {
-        self.0.iter().for_each(StripeGuard::bump);
+        let Stripes { stripes, clears } = self.stripes;
+        stripes.iter().for_each(Stripe::bump);
         // Relaxed: as in `Stripes::clears_locked`.
-        self.1.store(self.1.load_to_change(Relaxed) + 1, Relaxed);
+        clears.store(clears.load_to_change(Relaxed) + 1, Relaxed);
+    }
+}
+
+#[cfg(not(any(loom, shuttle)))]
+impl Drop for AllStripes<'_> {
+    fn drop(&mut self) {
+        self.stripes.stripes.iter().for_each(|stripe| stripe.lock.unlock());
     }
 }

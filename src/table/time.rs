@@ -2,6 +2,7 @@
 
 use core::fmt::Debug;
 
+use super::ClockState;
 use crate::bucket::{BucketLayout, Fingerprint};
 
 /// What a table knows about the age of its slots. The implementation for `()` is that of tables
@@ -32,14 +33,17 @@ pub trait Clock: Debug + Send + Sync {
     /// The number of visible slots, if slots expire. Exact if no writer runs.
     fn visible_slots(&self) -> Option<i64>;
 
-    /// The window and the generation, if slots expire.
-    fn read(&self) -> Option<(u32, u64)>;
+    /// The state of the clock in a copy that is in this generation, if slots expire.
+    fn read(&self, generation: u64) -> Option<ClockState>;
 
     /// Holds up sweeps until the result is dropped. The clock ticks at most once meanwhile.
     fn pause(&self) -> impl Sized + '_;
 
-    /// Sets the generation, and counts the slots of these words, which are all there are.
-    fn start<L: BucketLayout>(&mut self, now: u64, words: &[u64]);
+    /// Sets the clock of a table that is not shared.
+    fn set(&mut self, state: ClockState);
+
+    /// Counts the slots of these words, which are all there are.
+    fn count_all<L: BucketLayout>(&self, words: &[u64]);
 
     /// Bytes of what the clock allocates.
     fn size_in_bytes(&self) -> usize;
@@ -76,15 +80,16 @@ impl Clock for () {
     }
 
     #[inline]
-    fn read(&self) -> Option<(u32, u64)> {
+    fn read(&self, _generation: u64) -> Option<ClockState> {
         None
     }
 
     #[inline]
     fn pause(&self) -> impl Sized + '_ {}
 
-    #[inline]
-    fn start<L: BucketLayout>(&mut self, _now: u64, _words: &[u64]) {}
+    fn set(&mut self, _state: ClockState) {}
+
+    fn count_all<L: BucketLayout>(&self, _words: &[u64]) {}
 
     #[inline]
     fn size_in_bytes(&self) -> usize {

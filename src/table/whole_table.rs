@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{AllStripes, Alone, Buckets, Clock, Nesting, Table, memory::touched_words};
+use super::{AllStripes, Alone, Buckets, Clock, ClockState, Nesting, Table, memory::touched_words};
 use crate::{
     bucket::BucketLayout,
     sync::{AcqRel, acquire_fence, load_all},
@@ -21,22 +21,22 @@ impl<N: Alone> Table<N> {
     /// call, or `None` if the system refuses the memory.
     #[must_use]
     pub fn copy_words(&self) -> Option<Vec<u64>> {
-        self.copy_words_with_now().map(|(words, _)| words)
+        self.copy_words_with_clock().map(|(words, _)| words)
     }
 
-    /// As [`copy_words`](Self::copy_words), and returns the generation in which the words were
-    /// copied.
-    pub(crate) fn copy_words_with_now(&self) -> Option<(Vec<u64>, u64)> {
+    /// As [`copy_words`](Self::copy_words), and returns the state of the clock in the generation in
+    /// which the words were copied.
+    pub(crate) fn copy_words_with_clock(&self) -> Option<(Vec<u64>, Option<ClockState>)> {
         let mut copy = touched_words(self.buckets.as_slice().len())?;
         let _paused = self.clock.pause();
         // mutant: copy-no-locks, copy-one-lock-fewer, copy-any-order
-        let stripes = self.stripes.lock_all()?;
+        let stripes = self.stripes.lock_all();
         // mutant: copy-early-unlock
         self.copy_into(&stripes, &mut copy);
         // After the words, and under the locks: see `table/clock.rs`.
         let now = self.clock.now();
         drop(stripes);
-        Some((copy, now))
+        Some((copy, self.clock.read(now)))
     }
 
     /// Returns a copy of the table with stripes of its own, which contains every item that is in
@@ -49,7 +49,7 @@ impl<N: Alone> Table<N> {
         // mutant: clone-late-pause
         let paused = self.clock.pause();
         // mutant: clone-no-locks, clone-one-lock-fewer, clone-any-order
-        let stripes = self.stripes.lock_all()?;
+        let stripes = self.stripes.lock_all();
         // mutant: clone-early-unlock, clone-early-now
         copy.with_words(|words| self.copy_into(&stripes, words));
         // After the words: see `table/clock.rs`.
@@ -58,18 +58,15 @@ impl<N: Alone> Table<N> {
         let occupied = copy.with_words(|words| occupied::<L>(words));
         let mut table = Self::with_buckets(self.addressing, copy, self.stripes())?;
         // mutant: clone-other-time
-        table.start_clock::<L>(now);
+        table.start_clock::<L>(self.clock.read(now));
         Some((table, occupied))
     }
 
     /// Removes every fingerprint. Returns the number of slots that were cleared.
-    ///
-    /// # Panics
-    /// If the system refuses the memory to hold the locks. Nothing is cleared then.
     #[must_use]
     pub fn clear<L: BucketLayout>(&self) -> u64 {
         // mutant: clear-no-locks, clear-one-lock-fewer, clear-any-order
-        let stripes = self.stripes.lock_all().expect("the system refused the memory for the locks");
+        let stripes = self.stripes.lock_all();
         // mutant: clear-no-bump, clear-late-bump, clear-bump-relaxed
         stripes.bump();
         // mutant: clear-early-unlock

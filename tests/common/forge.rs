@@ -11,6 +11,8 @@ pub const BLOCK: usize = 64 << 10;
 /// Where fields are.
 pub const VERSION: usize = 8;
 pub const KIND: usize = 12;
+/// The kind of expiring filters, whose header has three more numbers.
+pub const EXPIRING: u8 = 3;
 pub const PLANNED: usize = 13;
 pub const EXISTING: usize = 14;
 pub const STRIPES: usize = 15;
@@ -54,7 +56,8 @@ pub fn items(bytes: &[u8]) -> usize {
 
 /// Bytes of the header, whatever they say.
 pub fn header_len(bytes: &[u8]) -> usize {
-    items(bytes) + 8 * usize::from(bytes[EXISTING]) + 8
+    let schedule = if bytes[KIND] == EXPIRING { 24 } else { 0 };
+    items(bytes) + 8 * usize::from(bytes[EXISTING]) + schedule + 8
 }
 
 /// Makes the checksum of a header right, if there is all of it.

@@ -10,7 +10,7 @@ mod settings;
 #[cfg(feature = "std")]
 mod snapshots;
 mod threads;
-mod ticker;
+mod time;
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 

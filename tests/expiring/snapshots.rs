@@ -11,7 +11,7 @@ use super::{
     Stop, WINDOWS, builder,
     common::{
         Watchdog,
-        forge::{CAPACITY, COPIES, HEADER, TARGET, amend, number, put, segment},
+        forge::{CAPACITY, COPIES, TARGET, amend, header_len, items, number, put, segment},
         scaled,
     },
     layouts,
@@ -125,6 +125,14 @@ fn invalid_clocks_are_detected() {
     }
     let error = forged(&bytes, |bytes| put(bytes, CAPACITY, 0));
     assert_eq!(invalid(error), ("capacity", 0));
+    // More time than an interval has counted: a generation would have begun.
+    for (interval, elapsed) in [(1, 1), (10, 10), (10, u64::MAX)] {
+        let error = forged(&bytes, |bytes| {
+            put(bytes, items(bytes) + 8, interval);
+            put(bytes, items(bytes) + 16, elapsed);
+        });
+        assert_eq!(invalid(error), ("elapsed time", elapsed));
+    }
     // Other windows with as many bits, and any generation in between, are valid.
     for (window, now) in [(2, 2), (5, (1 << 63) - 1)] {
         let mut bytes = bytes.clone();
@@ -143,8 +151,8 @@ fn a_slot_without_a_fingerprint_is_refused() {
     let bytes = filter.to_bytes();
     for slot in [1_u64, 7] {
         let error = forged(&bytes, |bytes| {
-            put(bytes, HEADER, slot);
-            put(bytes, segment(1), 1);
+            put(bytes, header_len(bytes), slot);
+            put(bytes, items(bytes), 1);
         });
         assert!(matches!(error, LoadError::InvalidBuckets), "{error:?}");
     }

@@ -36,8 +36,8 @@ pub trait TokenLog: Send + Sync {
 /// first use. `quinn` then validates the client's address by a round trip, as it does without a
 /// token.
 ///
-/// The filter reads no clock. One thread ticks it: `log.filter().ticker(lifetime)` returns a
-/// `Ticker` that knows when.
+/// The filter reads no clock. One thread calls `log.filter().tick(clock)` several times in each
+/// interval.
 #[derive(Debug)]
 pub struct FilterTokenLog {
     used: ExpiringFilter,
@@ -58,11 +58,12 @@ impl FilterTokenLog {
         (tokens, window, rate): (usize, u32, f64),
     ) -> Result<Self, BuildError> {
         let builder = ExpiringFilter::builder().capacity(tokens).window(window);
+        let builder = builder.time_to_live(lifetime);
         let used = builder.false_positive_rate(rate).seed(SEED).build()?;
         Ok(Self { used, since, lifetime })
     }
 
-    /// The used tokens. Advance this filter `window` times in a lifetime.
+    /// The used tokens. Call `tick` on this filter, or advance it `window` times in a lifetime.
     #[must_use]
     pub fn filter(&self) -> &ExpiringFilter {
         &self.used

@@ -2,18 +2,21 @@
 
 use core::time::Duration;
 
-use super::{Expiring, Ticker};
+use super::Expiring;
 use crate::{FilterBuilder, filter::Filter};
 
 impl<S> Filter<Expiring, S> {
     /// Begins the next generation, and returns it. Items that are older than the
     /// [`window`](Self::window) are no longer found.
     ///
+    /// The generation that is returned began after the call did. Each call begins at most one
+    /// generation: a call that has to wait for another one shares the generation that this one
+    /// begins.
+    ///
     /// First frees what has expired in those buckets that were not [swept](Self::sweep) in this
     /// generation: reads each of them, and writes those in which something has expired. Then
     /// acquires and releases every lock of the filter, one after the other. Lookups and inserts go
-    /// on meanwhile. Calls that overlap wait for each other, and each of them begins a generation.
-    /// A thread that is suspended while it holds a lock delays the call.
+    /// on meanwhile. A thread that is suspended while it holds a lock delays the call.
     ///
     /// ```
     /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(2).build()?;
@@ -25,7 +28,7 @@ impl<S> Filter<Expiring, S> {
     /// assert!(!seen.contains("nonce"));
     /// # Ok::<(), guira::BuildError>(())
     /// ```
-    #[doc(alias = "tick")]
+
     pub fn advance(&self) -> u64 {
         self.core.engine.advance()
     }
@@ -74,21 +77,96 @@ impl<S> Filter<Expiring, S> {
         self.core.engine.window()
     }
 
-    /// Returns a ticker, which advances this filter by the caller's clock so that items live for a
-    /// time. See [`Ticker`] for how long exactly.
+    /// Begins the next generation if it is due by the caller's clock, and returns it.
+    ///
+    /// A generation is due when `clock` has moved forward by the [`interval`](Self::interval) since
+    /// the generation before it began. Call this several times in an interval, from as many threads
+    /// as you like: only one of them begins the generation, and the others return `None` at once.
+    /// However late the calls come, each begins at most one generation. A clock that goes back, or
+    /// that begins anew in another process, makes no generation shorter. One that is set forward
+    /// begins at most one generation too early.
+    ///
+    /// The time since the last generation began is part of clones and snapshots, so a restart does
+    /// not begin it anew. See [`advance_to`](Self::advance_to) for the time in between.
+    ///
+    /// `clock` is called once, and twice if a generation begins, which costs an
+    /// [`advance`](Self::advance). No lock is held meanwhile. Without a
+    /// [`time_to_live`](FilterBuilder::time_to_live), nothing is ever due.
     ///
     /// ```
     /// use std::time::{Duration, Instant};
     ///
-    /// let seen = guira::ExpiringFilter::with_capacity(1_000);
-    /// let (mut ticker, start) = (seen.ticker(Duration::from_secs(60)), Instant::now());
-    /// // In a loop, several times per interval:
-    /// ticker.tick(&seen, || start.elapsed());
+    /// let builder = guira::ExpiringFilter::builder().capacity(1_000).window(5);
+    /// let seen = builder.time_to_live(Duration::from_millis(5)).build()?;
+    /// let (start, first) = (Instant::now(), seen.generation());
+    /// while seen.generation() < first + 3 {
+    ///     seen.tick(|| start.elapsed());
+    /// }
+    /// assert!(start.elapsed() >= Duration::from_millis(3));
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn tick(&self, clock: impl Fn() -> Duration) -> Option<u64> {
+        self.core.engine.tick(|| nanos(clock()))
+    }
+
+    /// Makes up for a time in which nobody used the filter: begins the generations that are due at
+    /// `now`, a reading of the clock that is passed to [`tick`](Self::tick). Returns the present
+    /// generation.
+    ///
+    /// Call it after a load or a long pause, before the filter is used again. Begins as many
+    /// generations as there are whole [intervals](Self::interval) since the present one began, and
+    /// at most as many as let every item expire: the [`window`](Self::window) + 1. If `now` is less
+    /// than the last reading, no time has passed, and the clock goes on from here. See
+    /// [restarts](crate::docs::expiry#restarts) for which clock to use.
+    ///
+    /// An item that is inserted after the last call of `tick` counts as inserted at that call, so
+    /// call `tick` right before you save a filter.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// # #[cfg(feature = "std")] {
+    /// let builder = guira::ExpiringFilter::builder().capacity(1_000).window(5);
+    /// let saved = builder.time_to_live(Duration::from_secs(50)).build()?;
+    /// let noon = Duration::from_secs(1_800_000_000);
+    /// saved.tick(|| noon);
+    /// saved.insert("nonce").unwrap();
+    ///
+    /// // In another process, 25 seconds later:
+    /// let filter = guira::ExpiringFilter::from_bytes(&saved.to_bytes()).unwrap();
+    /// assert_eq!(filter.advance_to(noon + Duration::from_secs(25)), saved.generation() + 2);
+    /// // The third generation is due after 5 more seconds.
+    /// assert_eq!(filter.tick(|| noon + Duration::from_secs(29)), None);
+    /// assert_eq!(filter.tick(|| noon + Duration::from_secs(30)), Some(saved.generation() + 3));
+    /// # }
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn advance_to(&self, now: Duration) -> u64 {
+        self.core.engine.advance_to(nanos(now))
+    }
+
+    /// Returns the least time that a generation lasts, if [`tick`](Self::tick) begins all of them:
+    /// the [`time_to_live`](FilterBuilder::time_to_live) divided by the window, rounded up to
+    /// nanoseconds. `None` without a time to live.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let builder = guira::ExpiringFilter::builder().capacity(1_000);
+    /// let seen = builder.time_to_live(Duration::from_secs(130)).build()?;
+    /// assert_eq!(seen.interval(), Some(Duration::from_secs(10)));
+    /// # Ok::<(), guira::BuildError>(())
     /// ```
     #[must_use]
-    pub fn ticker(&self, time_to_live: Duration) -> Ticker {
-        Ticker::new(time_to_live, self.window())
+    pub fn interval(&self) -> Option<Duration> {
+        let interval = self.core.engine.interval();
+        (interval != 0).then(|| Duration::from_nanos(interval))
     }
+}
+
+/// A reading of a clock in nanoseconds, or the largest one: 584 years.
+fn nanos(reading: Duration) -> u64 {
+    u64::try_from(reading.as_nanos()).unwrap_or(u64::MAX)
 }
 
 impl<S> FilterBuilder<Expiring, S> {
@@ -117,6 +195,19 @@ impl<S> FilterBuilder<Expiring, S> {
     /// ```
     pub fn window(mut self, generations: u32) -> Self {
         self.settings.window = Some(generations);
+        self
+    }
+
+    /// Sets how long an item is found at least, if [`tick`](Filter::tick) begins all generations.
+    ///
+    /// It is also the unit of the upper bound: see [how long an item is
+    /// found](crate::ExpiringFilter#how-long-an-item-is-found).
+    ///
+    /// Without it, the filter has no time: [`advance`](Filter::advance) begins each generation.
+    /// Times beyond 584 years count as 584 years.
+    #[doc(alias = "ttl")]
+    pub fn time_to_live(mut self, time: Duration) -> Self {
+        self.settings.time_to_live = Some(time);
         self
     }
 }

@@ -4,10 +4,12 @@ use super::{
     super::{engine::Failed, fixed::Content},
     Expiring,
 };
+#[cfg(feature = "std")]
+use crate::filter::snapshot::EXPIRING;
 use crate::{
     InsertError, Layout,
     bucket::with_valued_layout,
-    table::{Aged, Answers, Hashes, PendingInserts},
+    table::{Aged, Answers, ClockState, Hashes, PendingInserts},
 };
 
 /// The default window: the longest with stamps of 4 bits.
@@ -17,11 +19,11 @@ impl Content for Aged {
     const NAME: &'static str = "ExpiringFilter";
     const DEFAULT_WINDOW: Option<u32> = Some(DEFAULT_WINDOW);
     #[cfg(feature = "std")]
-    const KIND: u8 = 3;
+    const KIND: u8 = EXPIRING;
 
-    fn of(layout: Layout, clock: Option<(u32, u64)>) -> Self {
-        let (window, now) = clock.expect("an expiring filter has a window");
-        Self::new(layout.value_bits(), window, now)
+    fn of(layout: Layout, clock: Option<ClockState>) -> Self {
+        let clock = clock.expect("an expiring filter has a window");
+        Self::new(layout.value_bits(), clock.window, clock.generation)
     }
 }
 
@@ -163,6 +165,19 @@ impl Expiring {
 
     pub(super) fn advance(&self) -> u64 {
         with_valued_layout!(self.layout, L => self.table.advance::<L>())
+    }
+
+    pub(super) fn tick(&self, clock: impl Fn() -> u64) -> Option<u64> {
+        with_valued_layout!(self.layout, L => self.table.tick::<L>(clock))
+    }
+
+    pub(super) fn advance_to(&self, reading: u64) -> u64 {
+        with_valued_layout!(self.layout, L => self.table.advance_to::<L>(reading))
+    }
+
+    /// Least nanoseconds of a generation, or zero if none is ever due.
+    pub(super) fn interval(&self) -> u64 {
+        self.table.clock().interval()
     }
 
     pub(super) fn sweep(&self, buckets: u64) -> u64 {

@@ -105,6 +105,10 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     /// Inserts an item even if the filter is full: then it replaces the oldest item in the two
     /// buckets. Returns whether an item was replaced that had not expired.
     ///
+    /// The item that is replaced is at least as old as every item that stays in one of the two
+    /// buckets throughout the call, and is not relocated between them. If the call returns `false`,
+    /// no item was forgotten early. Both hold beside any other calls.
+    ///
     /// Use it where it is better to forget an old item early than to refuse a new one. **The
     /// promise that an item is found for a window no longer holds in a filter on which this is
     /// called, and nobody may [`remove`](Self::remove) anything from it**: the item may be gone,

@@ -4,9 +4,6 @@ mod by_hash;
 mod clock;
 mod engine;
 mod items;
-mod ticker;
-
-pub use ticker::Ticker;
 
 use super::{DefaultHashBuilder, Engine, Filter, Fixed};
 use crate::table::Aged;
@@ -17,9 +14,8 @@ pub type Expiring = Fixed<Aged>;
 /// A filter that forgets: it finds an item for a window of generations after its insert.
 ///
 /// Use it for duplicates in a stream, replayed nonces and tokens, and whatever else matters only
-/// for a while. Time passes when [`advance`](Filter::advance) is called: it begins the next
-/// *generation*. The filter reads no clock; a [`Ticker`] calls `advance` by the clock of the
-/// caller. All else is as in a [`CuckooFilter`](crate::CuckooFilter): any number of threads share a
+/// for a while. Time passes in *generations*: [`advance`](Filter::advance) begins the next one, or
+/// [`tick`](Filter::tick) does so when it is due by a clock that the caller passes. All else is as in a [`CuckooFilter`](crate::CuckooFilter): any number of threads share a
 /// filter, and lookups acquire no lock and write nothing. An item takes 16.7 bits with the default
 /// window of 13 generations, at 0.19 % false positives.
 ///
@@ -40,21 +36,35 @@ pub type Expiring = Fixed<Aged>;
 ///
 /// # How long an item is found
 ///
-/// Let w be the [`window`](Filter::window). An insert returns the generation g of its item. **The
-/// item is found up to the generation g + w, and no longer.** (Aliases and false positives aside.)
-/// More precisely, for calls that overlap:
+/// Let w be the [`window`](Filter::window). An insert returns the generation g of its item, which
+/// is current at some moment of the call. **The item is found up to the generation g + w, and no
+/// longer**, aliases and false positives aside:
 ///
-/// - Of the advances that begin after the insert began, take the w-th, or the (w + 1)-th if no
-///   advance was running when the insert began. Every lookup that begins after the insert returned,
-///   and returns before that advance begins, finds the item.
-/// - Of the advances that begin after the insert returned, take the (w + 1)-th. No lookup that
-///   begins after it has returned finds the item.
+/// - A lookup finds the item if it begins after the insert returned, and returns before the
+///   generation g + w + 1 begins.
+/// - A lookup does not find the item if it begins after an `advance` or a `tick` returned the
+///   generation g + w + 1 or a later one.
 ///
-/// In between, what overlaps an advance may be ordered before or after it. An item that is
-/// [inserted for n generations](Filter::insert_for) has n in place of w, and one that is
-/// [refreshed](Filter::refresh) is found as if it were inserted at that moment. Inserts that take
-/// so long that the window passes meanwhile (because their thread is suspended) may leave an item
-/// that is not found, or one that is found later, for another window.
+/// In between, what overlaps an `advance` may be ordered before or after it. Each call of `advance`
+/// begins at most one generation, and a generation begins after the call that returns it. An item
+/// that is [inserted for n generations](Filter::insert_for) has a past generation as its g. One
+/// that is [refreshed](Filter::refresh) gets the generation that is current at some moment of that
+/// call. Inserts that take so long that the window passes meanwhile (because their thread is
+/// suspended) may leave an item that is not found, or one that is found later, for another window.
+///
+/// With a [`time_to_live`](crate::FilterBuilder::time_to_live), if [`tick`](Filter::tick) begins
+/// all generations, and the clock is not set forward:
+///
+/// - The item is found for at least the time to live from the beginning of its insert, however late
+///   the calls of `tick` come.
+/// - It is found for at most (w + 1) × [interval](Filter::interval) + (w + 2) × delay from the
+///   return of its insert, or from the first call of `tick` if that comes later. The delay is the
+///   longest time from the moment at which a generation is due to the return of the call of `tick`
+///   that begins it. With a window of 13 and a call ten times in an interval, that is about 1.2
+///   times the time to live.
+///
+/// Time that the clock does not show, such as the time between two processes, does not count: see
+/// [`advance_to`](Filter::advance_to).
 ///
 /// # Capacity
 ///
@@ -93,17 +103,21 @@ pub type Expiring = Fixed<Aged>;
 ///   before it or after it, each on its own.
 /// - An insert that overlaps an `advance` may return the generation that ends or the one that
 ///   begins.
+/// - Calls of `advance` that overlap may share a generation: a call that waits for another one
+///   returns the generation that the other one begins.
+/// - [`insert_evicting`](Filter::insert_evicting) says which item it replaces, beside any calls.
 /// - If calls of `insert_unique` with one item overlap each other and an `advance`, none of them
 ///   accepts the item again before the former insert has expired.
 /// - Lookups find the item while a `refresh` runs.
 ///
 /// # Copies and snapshots
 ///
-/// Clones and [snapshots](Filter::save) contain the generation, and the ages of the items. A copy
-/// starts in the generation in which it was made. A filter that is loaded later does not know the
-/// time in between: the caller advances it accordingly, before it is used. A [`Ticker`]
-/// [counts these advances](Ticker::resume). Filters whose items expire cannot be merged,
-/// since their generations are counted apart: `merge` and `max_copies` are methods of
+/// Clones and [snapshots](Filter::save) contain the generation, the ages of the items, the time to
+/// live, and the time that has passed since the generation began. A copy starts in the generation
+/// in which it was made. After a load, [`advance_to`](Filter::advance_to) makes up for the time in
+/// between. (In a copy that overlaps the beginning of a generation, time may begin to count only
+/// with the next call of `tick`.) Filters whose items expire cannot be merged, since their
+/// generations are counted apart: `merge` and `max_copies` are methods of
 /// [`Permanent`](crate::Permanent) engines only.
 ///
 /// ```compile_fail

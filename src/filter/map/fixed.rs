@@ -7,7 +7,7 @@ use super::{
 use crate::{
     InsertError, Layout,
     bucket::with_valued_layout,
-    table::{Answers, Hashes, Pair, PendingInserts, Valued},
+    table::{Answers, ClockState, Hashes, Pair, PendingInserts, Valued},
 };
 
 impl Content for Valued {
@@ -15,7 +15,7 @@ impl Content for Valued {
     #[cfg(feature = "std")]
     const KIND: u8 = 2;
 
-    fn of(layout: Layout, _clock: Option<(u32, u64)>) -> Self {
+    fn of(layout: Layout, _clock: Option<ClockState>) -> Self {
         Self::new(layout.value_bits())
     }
 }

@@ -7,13 +7,17 @@ use rapidhash::v3::rapidhash_v3;
 use super::LoadError;
 use crate::{
     Engine, Layout,
-    table::{MAX_BUCKETS, MAX_STRIPES, stamp_bits},
+    table::{ClockState, MAX_BUCKETS, MAX_STRIPES, stamp_bits},
 };
 
 const MAGIC: [u8; 8] = *b"guira cf";
 const VERSION: u32 = 1;
 /// Bytes of the header's start, whose length does not depend on its content.
 pub(super) const START: usize = 56;
+/// The kind of filters whose items expire.
+pub(crate) const EXPIRING: u8 = 3;
+/// Bytes of the schedule of such a filter, after the numbers of items.
+const SCHEDULE: usize = 24;
 /// Bytes of the description of a planned segment.
 const SEGMENT: usize = 16;
 /// Bytes of a number, and of a checksum.
@@ -34,8 +38,8 @@ pub(crate) struct Form {
     pub(crate) target: f64,
     /// The number of stripes, a power of two.
     pub(crate) stripes: usize,
-    /// The window and the generation, if items expire.
-    pub(crate) clock: Option<(u32, u64)>,
+    /// The clock, if items expire.
+    pub(crate) clock: Option<ClockState>,
     /// The segments that exist and those that may follow. It is never computed again, so that a
     /// filter keeps its plan if a later release plans differently.
     pub(crate) plan: Vec<PlannedSegment>,
@@ -88,13 +92,13 @@ impl Header {
     /// The bytes of the header.
     pub(super) fn encode(&self) -> Vec<u8> {
         let Self { kind, seed, hasher_check, form, items } = self;
-        let mut bytes = Vec::with_capacity(encoded_len(form.plan.len(), items.len()));
+        let mut bytes = Vec::with_capacity(encoded_len(*kind, form.plan.len(), items.len()));
         bytes.extend(MAGIC);
         bytes.extend(VERSION.to_le_bytes());
         let stripes = form.stripes.ilog2() as u8;
         bytes.extend([*kind, form.plan.len() as u8, items.len() as u8, stripes]);
         let settings = match form.clock {
-            Some((window, now)) => [window.into(), now],
+            Some(clock) => [clock.window.into(), clock.generation],
             None => [form.max_copies, form.target.to_bits()],
         };
         let numbers = [*seed, *hasher_check, form.capacity, settings[0], settings[1]];
@@ -105,6 +109,9 @@ impl Header {
             bytes.extend(buckets.to_le_bytes());
         }
         bytes.extend(items.iter().flat_map(|items| items.to_le_bytes()));
+        if let Some(ClockState { interval, elapsed, latest, .. }) = form.clock {
+            bytes.extend([interval, elapsed, latest].into_iter().flat_map(u64::to_le_bytes));
+        }
         bytes.extend(rapidhash_v3(&bytes).to_le_bytes());
         bytes
     }
@@ -118,12 +125,12 @@ impl Header {
         if version != VERSION {
             return Err(LoadError::UnknownVersion(version));
         }
-        let [planned, existing] = [start[13], start[14]].map(usize::from);
+        let (kind, [planned, existing]) = (start[12], [start[13], start[14]].map(usize::from));
         // Validated before the checksum, because these numbers determine where the checksum is.
         if !(1..=MAX_SEGMENTS).contains(&planned) || !(1..=planned).contains(&existing) {
             return Err(LoadError::DamagedHeader);
         }
-        Ok(encoded_len(planned, existing))
+        Ok(encoded_len(kind, planned, existing))
     }
 
     /// The checksum of a header without the numbers of items: the seed of the first block. (Those
@@ -149,11 +156,16 @@ impl Header {
         };
         let (plan, items) = checked[START..].split_at(SEGMENT * usize::from(planned));
         let plan = plan.chunks(SEGMENT).map(decode_segment).collect::<Result<Vec<_>, _>>()?;
+        let (items, schedule) = items.split_at(NUMBER * usize::from(checked[14]));
         let items = items.chunks(NUMBER).map(number).collect();
-        let (clock, max_copies, target) = if E::DEFAULT_WINDOW.is_some() {
-            (Some((decode_window(first)?, second)), 0, 0)
-        } else {
-            (None, first, second)
+        let schedule: Vec<u64> = schedule.chunks(NUMBER).map(number).collect();
+        let (clock, max_copies, target) = match schedule[..] {
+            [interval, elapsed, latest] => {
+                let window = decode_window(first)?;
+                let clock = ClockState { window, generation: second, interval, elapsed, latest };
+                (Some(clock), 0, 0)
+            }
+            _ => (None, first, second),
         };
         let target = f64::from_bits(target);
         let form = Form { capacity, max_copies, target, stripes, clock, plan };
@@ -187,10 +199,12 @@ impl Header {
             let value_bits = next.layout.value_bits();
             field("value bits", value_bits.into(), value_bits == before.layout.value_bits())?;
         }
-        if let Some((window, now)) = self.form.clock {
+        if let Some(ClockState { window, generation, interval, elapsed, .. }) = self.form.clock {
             let fits = stamp_bits(window) == Some(first.layout.value_bits());
             field("window", window.into(), fits)?;
-            field("generation", now, (window.into()..=MAX_GENERATION).contains(&now))?;
+            let fits = (window.into()..=MAX_GENERATION).contains(&generation);
+            field("generation", generation, fits)?;
+            field("elapsed time", elapsed, interval == 0 || elapsed < interval)?;
         }
         let capacity = self.form.capacity;
         field("capacity", capacity, (1..=first.slots()).contains(&capacity))?;
@@ -199,9 +213,10 @@ impl Header {
     }
 }
 
-/// Bytes of a header with these numbers of planned and of existing segments.
-fn encoded_len(planned: usize, existing: usize) -> usize {
-    START + SEGMENT * planned + NUMBER * existing + NUMBER
+/// Bytes of a header with this kind of filter and these numbers of planned and existing segments.
+fn encoded_len(kind: u8, planned: usize, existing: usize) -> usize {
+    let schedule = if kind == EXPIRING { SCHEDULE } else { 0 };
+    START + SEGMENT * planned + NUMBER * existing + schedule + NUMBER
 }
 
 /// Returns an error if a field has an impossible value.

@@ -29,7 +29,7 @@ pub(super) use encode::Words;
 pub use error::LoadError;
 pub use frozen::Snapshot;
 use header::Header;
-pub(super) use header::{Form, PlannedSegment, field};
+pub(super) use header::{EXPIRING, Form, PlannedSegment, field};
 pub use loader::Loader;
 
 /// The names of the engines that can be saved, with their [`Saved::KIND`].

@@ -151,9 +151,24 @@ pub(super) const FAULTS: &[Fault] = &[
         ),
     )
     .survives(TWO_BUMPS),
+    fault(
+        "evict-early-choice",
+        "an eviction chooses its victim by a generation that it read without the lock",
+        Instead("likely"),
+    ),
+    fault(
+        "evict-no-now-validation",
+        "an eviction does not validate the generation",
+        Condition("oldest != likely"),
+    ),
     fault("evict-no-bump", "an eviction does not bump the version", Delete),
     fault("evict-ignores-sweep", "a slot that was swept counts as evicted", IGNORES_SWEEP),
     fault("evict-uncounted", "an eviction does not count the stamps", Delete),
+    fault(
+        "evict-reports-nothing",
+        "an eviction reports that it replaced nothing",
+        Instead("(now, false)"),
+    ),
     // Sweeps.
     fault("sweep-no-lock", "a sweep takes no lock", During("lock-skipped")),
     fault("sweep-early-now", "a sweep reads the generation before it takes the lock", Delay(1)),
@@ -186,6 +201,12 @@ pub(super) const FAULTS: &[Fault] = &[
     fault("add-age-uncounted", "an insert into an empty slot does not count its stamp", Delete),
     // Advances.
     fault("advance-no-lock", "two advances run at once", During("lock-skipped")),
+    fault(
+        "advance-not-shared",
+        "an advance that waited for another one begins a generation of its own",
+        Condition("false"),
+    ),
+    fault("advance-always-shared", "an advance begins no generation", Condition("true")),
     fault("advance-no-sweep", "an advance does not sweep", Delete),
     fault("advance-no-pass", "an advance does not pass the locks of the stripes", Delete),
     fault(

@@ -51,7 +51,7 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "all-but-one-lock",
         "whoever takes all locks takes all but one",
-        Instead("guards.extend(self.stripes.iter().skip(1).map(Stripe::lock))"),
+        Instead("self.stripes[1..].iter().map(Stripe::lock)"),
     ),
     fault(
         "locks-in-no-order",
@@ -60,8 +60,8 @@ pub(super) const FAULTS: &[Fault] = &[
             "use std::sync::atomic::{AtomicBool, Ordering};
              static TURN: AtomicBool = AtomicBool::new(false);
              if TURN.fetch_xor(true, Ordering::Relaxed) {
-                 guards.extend(self.stripes.iter().rev().map(Stripe::lock));
-                 return Some(AllStripes(guards, &self.clears));
+                 let guards = self.stripes.iter().rev().map(Stripe::lock);
+                 return AllStripes { stripes: self, _guards: guards.collect() };
              }",
         ),
     ),
@@ -101,10 +101,9 @@ pub(super) const FAULTS: &[Fault] = &[
         "a number is leased by a load and a store",
         // The load is a read-modify-write, as above.
         Instead(
-            "{
-                 let leased = self.leased.fetch_or(0, Acquire);
-                 self.leased.store(leased | 1 << number, Release);
-                 leased
+            "match place.fetch_or(0, Relaxed) {
+                 0 => { place.store(owner.get(), Relaxed); Ok(0) }
+                 other => Err(other),
              }",
         ),
     ),
