@@ -29,7 +29,7 @@ fn copies_are_deduplicated<L: BucketLayout>(buckets: u64, max_reads: usize) {
         reads.borrow_mut().push(bucket);
         words.iter().find(|(known, _)| *known == bucket).expect("a bucket within reach").1
     };
-    let mut search = Search::default();
+    let mut search = <Search>::default();
     search.start(&addressing, items.map(|item| item.buckets[0]));
     let outcome = loop {
         match search.step::<L>(&addressing, 1, read, |_| {}) {
@@ -68,7 +68,7 @@ fn moves_begin_at_the_empty_slot() {
     };
     let empty = follow(follow(root.buckets[1], 2), 3);
     let read = |bucket| if bucket == empty { 0 } else { full(bucket) };
-    let mut search = Search::default();
+    let mut search = <Search>::default();
     search.start(&addressing, root.buckets);
     while search.step::<L>(&addressing, 1, read, |_| {}) == Progress::Prefetched {}
     let moves: Vec<_> = search.moves::<L>().collect();

@@ -28,7 +28,6 @@ impl<S> Filter<Expiring, S> {
     /// assert!(!seen.contains("nonce"));
     /// # Ok::<(), guira::BuildError>(())
     /// ```
-
     pub fn advance(&self) -> u64 {
         self.core.engine.advance()
     }
@@ -152,9 +151,10 @@ impl<S> Filter<Expiring, S> {
     /// ```
     /// use std::time::Duration;
     ///
-    /// let builder = guira::ExpiringFilter::builder().capacity(1_000);
-    /// let seen = builder.time_to_live(Duration::from_secs(130)).build()?;
+    /// let untimed = guira::ExpiringFilter::builder().capacity(1_000);
+    /// let seen = untimed.clone().time_to_live(Duration::from_secs(130)).build()?;
     /// assert_eq!(seen.interval(), Some(Duration::from_secs(10)));
+    /// assert_eq!(untimed.build()?.interval(), None);
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     #[must_use]
@@ -205,6 +205,15 @@ impl<S> FilterBuilder<Expiring, S> {
     ///
     /// Without it, the filter has no time: [`advance`](Filter::advance) begins each generation.
     /// Times beyond 584 years count as 584 years.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let builder = guira::ExpiringFilter::builder().capacity(1_000).window(5);
+    /// let seen = builder.time_to_live(Duration::from_secs(60)).build()?;
+    /// assert_eq!(seen.interval(), Some(Duration::from_secs(12)));
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
     #[doc(alias = "ttl")]
     pub fn time_to_live(mut self, time: Duration) -> Self {
         self.settings.time_to_live = Some(time);
