@@ -4,12 +4,13 @@ use std::{
     alloc::{GlobalAlloc, Layout},
     cell::Cell,
     ffi::c_void,
-    process::abort,
     ptr,
     sync::atomic::{AtomicPtr, Ordering::Relaxed},
 };
 
 use valkey_module::raw;
+
+use crate::server::api;
 
 /// Alignment in bytes that the server's allocator provides on every platform and in every build.
 const SERVER_ALIGN: usize = 8;
@@ -61,12 +62,7 @@ fn request(bytes: usize, zeroed: bool) -> *mut u8 {
 /// Returns a block of the server with any content, or null.
 fn request_any(bytes: usize) -> *mut c_void {
     // SAFETY: the functions are those of the interface, and have no preconditions; so below.
-    unsafe {
-        match raw::RedisModule_TryAlloc {
-            Some(try_alloc) => try_alloc(bytes),
-            None => raw::RedisModule_Alloc.unwrap_or_else(|| abort())(bytes),
-        }
-    }
+    unsafe { api!(RedisModule_TryAlloc)(bytes) }
 }
 
 /// Returns a block of the server that is zeroed, or null. No page of a large one is touched.
@@ -83,8 +79,8 @@ fn request_zeroed(bytes: usize) -> *mut c_void {
         if probe.is_null() {
             return probe;
         }
-        raw::RedisModule_Free.unwrap_or_else(|| abort())(probe);
-        raw::RedisModule_Calloc.unwrap_or_else(|| abort())(1, bytes)
+        api!(RedisModule_Free)(probe);
+        api!(RedisModule_Calloc)(1, bytes)
     }
 }
 
@@ -94,7 +90,7 @@ fn count(block: *mut c_void, sign: isize) {
         return;
     }
     // SAFETY: the block is one of the server's, and not yet freed.
-    let bytes = unsafe { raw::RedisModule_MallocSize.map_or(0, |size| size(block)) };
+    let bytes = unsafe { api!(RedisModule_MallocSize)(block) };
     HELD.set(HELD.get() + sign * bytes as isize);
 }
 
@@ -123,7 +119,8 @@ fn start_of(aligned: *mut u8) -> *mut *mut u8 {
 }
 
 // SAFETY: blocks have the size and the alignment of the layout, as `allocate` says, and nobody else
-// has them. Nothing here panics or unwinds.
+// has them. Nothing here panics: the module is not loaded, and allocates nothing, if a function is
+// missing.
 unsafe impl GlobalAlloc for ServerAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         allocate(layout, false)
@@ -142,6 +139,6 @@ unsafe impl GlobalAlloc for ServerAllocator {
         };
         count(block.cast(), -1);
         // SAFETY: the server returned the block, and the caller does not use it any more.
-        unsafe { raw::RedisModule_Free.unwrap_or_else(|| abort())(block.cast()) };
+        unsafe { api!(RedisModule_Free)(block.cast()) };
     }
 }

@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed},
 };
 
-use crate::stream::Settings;
+use crate::{error::Error, stream::Settings};
 
 /// Largest memory of a filter in bytes, unless the server is told otherwise.
 const DEFAULT_MAX_FILTER_BYTES: i64 = 1 << 30;
@@ -46,6 +46,34 @@ pub static NUMBERS: [Numeric; 3] = [
 /// Largest memory of a filter, in bytes.
 pub fn max_filter_bytes() -> usize {
     MAX_FILTER_BYTES.load(Relaxed) as usize
+}
+
+/// The memory that a filter may take, in bytes.
+#[derive(Clone, Copy)]
+pub struct Limits {
+    /// What it may take in all.
+    pub filter: usize,
+    /// What may be allocated under the server's `maxmemory`.
+    pub free: usize,
+}
+
+impl Limits {
+    pub const NONE: Self = Self { filter: usize::MAX, free: usize::MAX };
+
+    /// What a new filter may take.
+    pub fn of_new(self) -> usize {
+        self.filter.min(self.free)
+    }
+
+    /// The error for a new filter that needs more than it may take.
+    pub fn exceeded(self, needed: u64) -> Error {
+        if needed <= self.filter as u64 {
+            return Error::OutOfMemory;
+        }
+        Error::text(format!(
+            "the filter needs {needed} bytes, more than guira.max-filter-bytes allows"
+        ))
+    }
 }
 
 /// The settings of a filter that is created without any.

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use guira::{BuildError, Dump, InsertError};
 
 use crate::{
+    config::Limits,
     error::Error,
     filter::Filter,
     stream::{self, CHECKSUM, PREAMBLE, Preamble, Settings},
@@ -22,22 +23,19 @@ pub struct Cuckoo {
     dump: Option<Box<Dump>>,
 }
 
-/// The bytes up to which a filter may grow at this moment. It is computed only when a filter is
-/// full.
-pub type MaxBytes<'a> = &'a dyn Fn() -> usize;
+/// The memory that a filter may take at this moment. It is computed only when a filter is full.
+pub type LimitsNow<'a> = &'a dyn Fn() -> Limits;
 
 impl Cuckoo {
     /// Returns an empty filter.
     ///
     /// # Errors
-    /// If no filter can have these settings, or not within `max_bytes`.
-    pub fn new(settings: Settings, seed: u64, max_bytes: usize) -> Result<Self, Error> {
+    /// If no filter can have these settings, or not within the limits.
+    pub fn new(settings: Settings, seed: u64, limits: Limits) -> Result<Self, Error> {
         let mut bytes = Bytes::new();
-        let filter = bytes.count(|| Filter::new(&settings, seed, max_bytes));
+        let filter = bytes.count(|| Filter::new(&settings, seed, limits.of_new()));
         let filter = filter.map_err(|error| match error {
-            BuildError::MemoryCapTooLow { needed, .. } => Error::text(format!(
-                "the filter needs {needed} bytes, more than guira.max-filter-bytes allows"
-            )),
+            BuildError::MemoryCapTooLow { needed, .. } => limits.exceeded(needed as u64),
             error => Error::text(error.to_string()),
         })?;
         Ok(Self::with_filter(filter, settings, 0, bytes))
@@ -65,16 +63,16 @@ impl Cuckoo {
     ///
     /// # Errors
     /// If there is no room, or there are too many copies.
-    pub fn insert(&mut self, item: &[u8], max_bytes: MaxBytes) -> Result<(), InsertError> {
-        self.growing(max_bytes, |filter| filter.insert(item).map(|()| true)).map(|_| ())
+    pub fn insert(&mut self, item: &[u8], limits: LimitsNow) -> Result<(), Error> {
+        self.growing(limits, |filter| filter.insert(item).map(|()| true)).map(|_| ())
     }
 
     /// Inserts an item if it is absent. Returns whether it was.
     ///
     /// # Errors
     /// If there is no room.
-    pub fn insert_unique(&mut self, item: &[u8], max_bytes: MaxBytes) -> Result<bool, InsertError> {
-        self.growing(max_bytes, |filter| filter.insert_unique(item))
+    pub fn insert_unique(&mut self, item: &[u8], limits: LimitsNow) -> Result<bool, Error> {
+        self.growing(limits, |filter| filter.insert_unique(item))
     }
 
     /// Removes a copy of an item. Returns whether there was one.
@@ -105,22 +103,27 @@ impl Cuckoo {
     #[inline]
     fn growing(
         &mut self,
-        max_bytes: MaxBytes,
+        limits: LimitsNow,
         insert: impl Fn(&Filter) -> Result<bool, InsertError>,
-    ) -> Result<bool, InsertError> {
+    ) -> Result<bool, Error> {
         let Self { filter, bytes, .. } = self;
         let mut outcome = insert(filter);
         if outcome == Err(InsertError::Full) {
-            filter.set_max_bytes(max_bytes());
-            if filter.can_grow() {
+            let limits = limits();
+            filter.set_max_bytes(limits.filter);
+            let growth = filter.next_growth();
+            if growth.is_some_and(|growth| growth <= limits.free) {
                 outcome = bytes.count(|| insert(filter));
             }
             filter.set_max_bytes(0);
+            if growth.is_some_and(|growth| growth > limits.free) {
+                return Err(Error::OutOfMemory);
+            }
         }
         if outcome == Ok(true) {
             self.end_dump();
         }
-        outcome
+        Ok(outcome?)
     }
 
     /// Returns a number that changes with each insert, each removal, and each release of a segment.
@@ -147,18 +150,22 @@ impl Cuckoo {
 
     /// Returns bytes of the stream from this place on, of a dump that is prepared: at most `len`,
     /// and none at the end.
-    pub fn read_dump(&self, start: u64, len: usize) -> Vec<u8> {
-        let Some(dump) = &self.dump else { return Vec::new() };
+    ///
+    /// # Errors
+    /// If the server refuses the memory.
+    pub fn read_dump(&self, start: u64, len: usize) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let Some(dump) = &self.dump else { return Ok(bytes) };
         let preamble = self.preamble().encode();
         let first = preamble.get(start as usize..).unwrap_or_default();
         let offset = start.saturating_sub(PREAMBLE as u64);
         let rest = dump.len().saturating_sub(offset).min((len - first.len()) as u64);
-        let mut bytes = Vec::with_capacity(first.len() + rest as usize + CHECKSUM);
+        bytes.try_reserve_exact(first.len() + rest as usize + CHECKSUM)?;
         bytes.extend_from_slice(first);
         bytes.resize(first.len() + rest as usize, 0);
         let read = self.filter.read_dump(dump, offset, &mut bytes[first.len()..]);
         bytes.truncate(first.len() + read);
-        bytes
+        Ok(bytes)
     }
 
     /// Ends the dump that is under way.

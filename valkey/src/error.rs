@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, ffi::CString, fmt};
 
-use guira::{InsertError, LoadError};
+use guira::InsertError;
 
 /// Why a command failed. Nothing has changed.
 #[derive(Debug, PartialEq)]
@@ -19,6 +19,10 @@ pub enum Error {
     Loading,
     /// The insert found no slot.
     Insert(InsertError),
+    /// The filter would exceed the server's `maxmemory`.
+    OutOfMemory,
+    /// The data is that of a filter of `RedisBloom`.
+    RedisBloom,
     /// Anything else.
     Other(Cow<'static, str>),
 }
@@ -33,7 +37,7 @@ impl Error {
     pub fn reply(&self) -> Option<CString> {
         let text = match self {
             Self::Arity => return None,
-            Self::WrongType => self.to_string(),
+            Self::WrongType | Self::OutOfMemory => self.to_string(),
             _ => format!("ERR {self}"),
         };
         Some(CString::new(text.replace('\0', " ")).expect("no zero is left"))
@@ -48,6 +52,12 @@ impl fmt::Display for Error {
             Self::NotFound => "not found",
             Self::Exists => "item exists",
             Self::Loading => "the filter is incomplete: CF.LOADCHUNK has not received all of it",
+            Self::OutOfMemory => "OOM command not allowed when used memory > 'maxmemory'.",
+            Self::RedisBloom => {
+                "a cuckoo filter of RedisBloom holds no items, and cannot be converted. Load it with \
+                 RedisBloom, delete it there (SCAN with TYPE MBbloomCF finds all), write the file \
+                 again (SAVE or BGREWRITEAOF), and add its items here"
+            }
             Self::Insert(InsertError::Full) => {
                 "Filter is full, and may not grow: see EXPANSION and guira.max-filter-bytes"
             }
@@ -63,16 +73,5 @@ impl fmt::Display for Error {
 impl From<InsertError> for Error {
     fn from(error: InsertError) -> Self {
         Self::Insert(error)
-    }
-}
-
-impl From<LoadError> for Error {
-    fn from(error: LoadError) -> Self {
-        Self::text(match error {
-            LoadError::LimitExceeded { needed, .. } => format!(
-                "the filter's buckets take {needed} bytes, more than guira.max-filter-bytes allows"
-            ),
-            error => error.to_string(),
-        })
     }
 }

@@ -112,11 +112,11 @@ impl Filter {
         }
     }
 
-    /// Whether the filter can append a segment within the limit.
-    pub fn can_grow(&self) -> bool {
+    /// Bytes of the next segment. `None` if the filter cannot append one within its limit.
+    pub fn next_growth(&self) -> Option<usize> {
         match self {
-            Self::Fixed(_) => false,
-            Self::Growing(filter) => filter.next_growth().is_some(),
+            Self::Fixed(_) => None,
+            Self::Growing(filter) => filter.next_growth(),
         }
     }
 

@@ -1,19 +1,17 @@
 //! The methods of the type of the values: saving, loading, copying, freeing.
 
 use std::{
-    alloc::{Layout, handle_alloc_error},
     ffi::{CStr, c_int, c_void},
     io::{self, BufWriter, Write},
-    mem,
-    panic::{AssertUnwindSafe, catch_unwind},
-    ptr,
+    mem, ptr,
 };
 
 use valkey_module::raw;
 
 use crate::{
-    config,
-    server::{Rdb, api, emit_load},
+    config::{self, Limits},
+    error::Error,
+    server::{Rdb, api, emit_load, guarded, log},
     stream,
     value::Value,
 };
@@ -22,6 +20,10 @@ use crate::{
 pub const NAME: &CStr = c"guira-cf1";
 /// The version of the encoding in RDB files.
 pub const VERSION: c_int = 1;
+/// The name of `RedisBloom`'s type in RDB files.
+pub const FOREIGN_NAME: &CStr = c"MBbloomCF";
+/// `RedisBloom`'s version of its encoding. All are refused.
+pub const FOREIGN_VERSION: c_int = 4;
 /// Largest number of bytes of a block in RDB files, and of a chunk in the AOF.
 const BLOCK: usize = 1 << 20;
 /// Bytes that count as one element when the server decides whether to free a value in the
@@ -53,22 +55,33 @@ unsafe fn value<'a>(value: *const c_void) -> &'a Value {
     unsafe { &*value.cast::<Value>() }
 }
 
-/// Calls a function. Returns `otherwise` if it panics. (A method without this ends the process if
-/// it panics, as it should while a file is written.)
-fn guarded<R>(otherwise: R, function: impl FnOnce() -> R) -> R {
-    catch_unwind(AssertUnwindSafe(function)).unwrap_or(otherwise)
+/// The methods of `RedisBloom`'s type. The server would refuse its values as well, but could not say
+/// what to do.
+pub fn foreign_methods() -> raw::RedisModuleTypeMethods {
+    // SAFETY: as above.
+    let mut methods: raw::RedisModuleTypeMethods = unsafe { mem::zeroed() };
+    methods.version = raw::REDISMODULE_TYPE_METHOD_VERSION.into();
+    methods.rdb_load = Some(foreign_rdb_load);
+    methods
+}
+
+unsafe extern "C" fn foreign_rdb_load(io: *mut raw::RedisModuleIO, _: c_int) -> *mut c_void {
+    // SAFETY: the server passes a valid pointer.
+    let rdb = unsafe { Rdb::new(io) };
+    guarded("foreign_rdb_load", || rdb.log(&Error::RedisBloom.to_string()));
+    ptr::null_mut()
+}
+
+/// The pointer by which the server knows a value, or null.
+fn pointer(value: Option<Box<Value>>) -> *mut c_void {
+    value.map_or(ptr::null_mut(), |value| Box::into_raw(value).cast())
 }
 
 unsafe extern "C" fn rdb_load(io: *mut raw::RedisModuleIO, version: c_int) -> *mut c_void {
     // SAFETY: the server passes a valid pointer.
     let rdb = unsafe { Rdb::new(io) };
-    guarded(ptr::null_mut(), || match load(rdb, version) {
-        Ok(value) => Box::into_raw(value).cast(),
-        Err(text) => {
-            rdb.log(&text);
-            ptr::null_mut()
-        }
-    })
+    let loaded = guarded("rdb_load", || load(rdb, version).map_err(|text| rdb.log(&text)).ok());
+    pointer(loaded.flatten())
 }
 
 /// Loads a value.
@@ -78,11 +91,14 @@ fn load(rdb: Rdb, version: c_int) -> Result<Box<Value>, String> {
     }
     let truncated = || "a cuckoo filter is truncated".to_string();
     let refused = |error| format!("a cuckoo filter is refused: {error}");
-    let max_bytes = if rdb.limits_apply() { config::max_filter_bytes() } else { usize::MAX };
+    let mut limits = Limits::NONE;
+    if rdb.limits_apply() {
+        limits.filter = config::max_filter_bytes();
+    }
     let complete = rdb.read_number().ok_or_else(truncated)?;
     let len = rdb.read_number().ok_or_else(truncated)?;
     let block = rdb.read_block().ok_or_else(truncated)?;
-    let mut value = Value::load(block.bytes(), max_bytes).map_err(refused)?;
+    let mut value = Value::load(block.bytes(), limits).map_err(refused)?;
     let mut received = block.bytes().len() as u64;
     while received < len {
         let block = rdb.read_block().ok_or_else(truncated)?;
@@ -102,22 +118,42 @@ fn load(rdb: Rdb, version: c_int) -> Result<Box<Value>, String> {
 unsafe extern "C" fn rdb_save(io: *mut raw::RedisModuleIO, pointer: *mut c_void) {
     // SAFETY: the server passes valid pointers.
     let (rdb, value) = unsafe { (Rdb::new(io), value(pointer)) };
-    rdb.write_number(value.is_complete().into());
-    rdb.write_number(value.stream_len());
-    write_blocks(value, rdb);
+    saving("rdb_save", || {
+        rdb.write_number(value.is_complete().into());
+        rdb.write_number(value.stream_len());
+        write_blocks(value, rdb)
+    });
+}
+
+/// Calls a function that writes a value.
+///
+/// The server does not ask whether it succeeds. If it fails, a child process ends with an error, and
+/// the server keeps its last file. In the server itself, what was written lacks a part, and will be
+/// refused when it is loaded. (Errors of the server's own writes are no matter: it knows of them.)
+fn saving(callback: &str, write: impl FnOnce() -> io::Result<()>) {
+    unsafe extern "C" {
+        safe fn _exit(status: c_int) -> !;
+    }
+    let failed = match guarded(callback, write) {
+        Some(Err(error)) => error.kind() == io::ErrorKind::OutOfMemory,
+        Some(Ok(())) => false,
+        None => true,
+    };
+    if failed {
+        log("a cuckoo filter is not saved completely: this file or payload cannot be loaded");
+        if Rdb::is_child() {
+            _exit(1);
+        }
+    }
 }
 
 /// Writes the stream of a value in blocks.
-///
-/// Ends the process if there is no memory, as the server does itself: the file would lack a part of
-/// the value. The process is usually a child, whose file is then dropped. Other errors are those of
-/// the server's own writes, of which it knows.
-fn write_blocks(value: &Value, writer: impl Write) {
+fn write_blocks(value: &Value, writer: impl Write) -> io::Result<()> {
+    // Refused here, and not where it would end the process.
+    Vec::<u8>::new().try_reserve_exact(2 * BLOCK)?;
     let mut writer = BufWriter::with_capacity(BLOCK, writer);
-    let written = value.write_stream(&mut writer).and_then(|()| writer.flush());
-    if written.is_err_and(|error| error.kind() == io::ErrorKind::OutOfMemory) {
-        handle_alloc_error(Layout::new::<[u8; BLOCK]>());
-    }
+    value.write_stream(&mut writer)?;
+    writer.flush()
 }
 
 unsafe extern "C" fn aof_rewrite(
@@ -150,13 +186,16 @@ unsafe extern "C" fn aof_rewrite(
     }
     // SAFETY: the server passes a valid pointer.
     let value = unsafe { value(pointer) };
-    let all = value.is_complete().then(|| value.stream_len());
-    write_blocks(value, Commands { aof, key, place: 0, all });
+    saving("aof_rewrite", || {
+        let all = value.is_complete().then(|| value.stream_len());
+        write_blocks(value, Commands { aof, key, place: 0, all })
+    });
 }
 
 unsafe extern "C" fn mem_usage(pointer: *const c_void) -> usize {
     // SAFETY: the server passes a valid pointer; so below.
-    unsafe { value(pointer) }.bytes()
+    let value = unsafe { value(pointer) };
+    guarded("mem_usage", || value.bytes()).unwrap_or(0)
 }
 
 unsafe extern "C" fn digest(digest: *mut raw::RedisModuleDigest, pointer: *mut c_void) {
@@ -176,7 +215,7 @@ unsafe extern "C" fn digest(digest: *mut raw::RedisModuleDigest, pointer: *mut c
     }
     // SAFETY: as above.
     let value = unsafe { value(pointer) };
-    guarded((), || {
+    guarded("digest", || {
         let _ = value.write_stream(&mut Digest(digest));
         // SAFETY: as above.
         unsafe { api!(RedisModule_DigestEndSequence)(digest) };
@@ -186,22 +225,21 @@ unsafe extern "C" fn digest(digest: *mut raw::RedisModuleDigest, pointer: *mut c
 unsafe extern "C" fn free(pointer: *mut c_void) {
     // SAFETY: the server passes a value that came from `Box::into_raw`, and forgets it.
     let value = unsafe { Box::from_raw(pointer.cast::<Value>()) };
-    guarded((), || drop(value));
+    guarded("free", || drop(value));
 }
 
 unsafe extern "C" fn free_effort(_: *mut raw::RedisModuleString, pointer: *const c_void) -> usize {
     // SAFETY: as above.
-    unsafe { value(pointer) }.bytes() / BYTES_PER_EFFORT + 1
+    let value = unsafe { value(pointer) };
+    guarded("free_effort", || value.bytes() / BYTES_PER_EFFORT + 1).unwrap_or(1)
 }
 
 unsafe extern "C" fn copy(
     _: *mut raw::RedisModuleString,
     _: *mut raw::RedisModuleString,
-    pointer: *const c_void,
+    original: *const c_void,
 ) -> *mut c_void {
     // SAFETY: as above.
-    let value = unsafe { value(pointer) };
-    guarded(ptr::null_mut(), || {
-        value.try_clone().map_or(ptr::null_mut(), |copy| Box::into_raw(copy).cast())
-    })
+    let value = unsafe { value(original) };
+    pointer(guarded("copy", || value.try_clone().ok()).flatten())
 }

@@ -33,6 +33,5 @@ pub unsafe extern "C" fn RedisModule_OnLoad(
     _: c_int,
 ) -> c_int {
     // SAFETY: as the caller guarantees.
-    let loaded = unsafe { server::load(context, &commands::ALL) };
-    (if loaded.is_some() { raw::REDISMODULE_OK } else { raw::REDISMODULE_ERR }) as c_int
+    server::status(unsafe { server::load(context, &commands::ALL) })
 }

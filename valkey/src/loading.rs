@@ -5,8 +5,11 @@ use std::{
     io::{self, Write},
 };
 
+use guira::LoadError;
+
 use crate::{
     allocator::measured,
+    config::Limits,
     cuckoo::Cuckoo,
     error::Error,
     filter::FilterLoader,
@@ -22,21 +25,23 @@ pub struct Loading {
 }
 
 impl Loading {
-    /// Receives the first bytes of a stream, at least the preamble. The buckets may take this many
-    /// bytes.
+    /// Receives the first bytes of a stream, at least the preamble.
     ///
     /// # Errors
-    /// If the bytes are damaged, or the filter is too large.
-    pub fn begin(bytes: &[u8], max_bytes: usize) -> Result<Box<Self>, Error> {
+    /// If the bytes are damaged, or the filter exceeds the limits.
+    pub fn begin(bytes: &[u8], limits: Limits) -> Result<Box<Self>, Error> {
         let (preamble, rest) = bytes
             .split_first_chunk::<PREAMBLE>()
             .ok_or_else(|| Error::text("the first chunk is too short"))?;
         let preamble = Preamble::decode(preamble)?;
         let (loading, allocated) = measured(|| {
-            let mut loader = FilterLoader::new(&preamble.settings, max_bytes);
+            let mut loader = FilterLoader::new(&preamble.settings, limits.of_new());
             loader.push(rest).map(|()| Box::new(Self { bytes: Bytes::new(), preamble, loader }))
         });
-        let mut loading = loading?;
+        let mut loading = loading.map_err(|error| match error {
+            LoadError::LimitExceeded { needed, .. } => limits.exceeded(needed),
+            error => Error::text(error.to_string()),
+        })?;
         loading.bytes.add(allocated);
         Ok(loading)
     }
@@ -63,7 +68,8 @@ impl Loading {
             return Err(Error::text(text));
         }
         let Self { bytes: counted, loader, .. } = self;
-        Ok(counted.try_count(|| loader.push(bytes))?)
+        let pushed = counted.try_count(|| loader.push(bytes));
+        pushed.map_err(|error| Error::text(error.to_string()))
     }
 
     /// Returns the filter, all of which has arrived.

@@ -7,6 +7,7 @@ use std::{
 
 use crate::{
     allocator::measured,
+    config::Limits,
     cuckoo::Cuckoo,
     error::Error,
     loading::Loading,
@@ -80,18 +81,17 @@ impl Value {
     /// Returns the value of a key with an empty filter.
     ///
     /// # Errors
-    /// If no filter can have these settings, or not within `max_bytes`.
-    pub fn reserve(settings: Settings, seed: u64, max_bytes: usize) -> Result<Box<Self>, Error> {
-        Ok(Self::Ready(Cuckoo::new(settings, seed, max_bytes)?).boxed())
+    /// If no filter can have these settings, or not within the limits.
+    pub fn reserve(settings: Settings, seed: u64, limits: Limits) -> Result<Box<Self>, Error> {
+        Ok(Self::Ready(Cuckoo::new(settings, seed, limits)?).boxed())
     }
 
     /// Returns a value of which the first bytes of the stream have arrived, at least the preamble.
-    /// The buckets may take this many bytes.
     ///
     /// # Errors
-    /// If the bytes are damaged, or the filter is too large.
-    pub fn load(bytes: &[u8], max_bytes: usize) -> Result<Box<Self>, Error> {
-        let mut value = Self::Loading(Some(Loading::begin(bytes, max_bytes)?));
+    /// If the bytes are damaged, or the filter exceeds the limits.
+    pub fn load(bytes: &[u8], limits: Limits) -> Result<Box<Self>, Error> {
+        let mut value = Self::Loading(Some(Loading::begin(bytes, limits)?));
         value.settle();
         Ok(value.boxed())
     }

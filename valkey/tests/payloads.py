@@ -30,6 +30,29 @@ def decode_length(data, at):
     return struct.unpack_from(">Q", data, at + 1)[0], at + 9
 
 
+def type_identity(name, version):
+    """Returns the number by which a payload names a module's type."""
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    number = 0
+    for letter in name:
+        number = number << 6 | letters.index(letter)
+    return number << 10 | version
+
+
+def pack_value(identity, fields):
+    """Returns the bytes of a module's value in an RDB file or payload."""
+    parts = [bytes([MODULE]), b"\x81", struct.pack(">Q", identity)]
+    for opcode, value in fields:
+        parts.append(encode_length(opcode))
+        if opcode == STRING:
+            parts += [encode_length(len(value)), value]
+        elif opcode in (UNSIGNED, SIGNED):
+            parts.append(encode_length(value))
+        else:
+            parts.append(value)
+    return b"".join([*parts, encode_length(END)])
+
+
 class Payload:
     """A module's value: the identity of its type and encoding, and the fields it wrote."""
 
@@ -57,13 +80,4 @@ class Payload:
     def pack(self, fields=None, identity=None):
         """Returns the bytes, with other fields or another identity if given."""
         identity = self.identity if identity is None else identity
-        parts = [bytes([MODULE]), b"\x81", struct.pack(">Q", identity)]
-        for opcode, value in self.fields if fields is None else fields:
-            parts.append(encode_length(opcode))
-            if opcode == STRING:
-                parts += [encode_length(len(value)), value]
-            elif opcode in (UNSIGNED, SIGNED):
-                parts.append(encode_length(value))
-            else:
-                parts.append(value)
-        return b"".join([*parts, encode_length(END), self.footer])
+        return pack_value(identity, self.fields if fields is None else fields) + self.footer

@@ -11,7 +11,6 @@
 //! one has finished, and at a replica. (Should two states share that part, the chunks of both do
 //! not fit together: the checksums of the blocks build on one another.)
 
-use super::max_bytes;
 use crate::{
     cuckoo::Cuckoo,
     error::Error,
@@ -24,6 +23,8 @@ use crate::{
 const PREPARED: usize = 128;
 /// Bytes of the stream in a chunk. A call that makes or loads one takes a few milliseconds, too.
 const CHUNK: usize = 2 << 20;
+/// Bytes of the header with which a dump of `RedisBloom` begins.
+const REDISBLOOM_HEADER: usize = 38;
 /// The bits that hold a part of the number of the filter's state.
 const STATE: i64 = ((1 << 12) - 1) << stream::PLACE_BITS;
 /// The bit of iterators that come with an empty chunk.
@@ -55,11 +56,11 @@ fn next_chunk(cuckoo: &mut Cuckoo, iterator: i64) -> Result<(i64, Vec<u8>), Erro
         ));
     }
     let start = stream::place(iterator).unwrap_or(0);
-    let prepared = cuckoo.prepare_dump(PREPARED);
-    if !prepared.map_err(|_| Error::text("there is no memory for a dump"))? {
+    let refused = |_| Error::text("there is no memory for a dump");
+    if !cuckoo.prepare_dump(PREPARED).map_err(refused)? {
         return Ok((PREPARING | state | stream::iterator(start), stream::seal(Vec::new(), start)));
     }
-    let bytes = cuckoo.read_dump(start, CHUNK);
+    let bytes = cuckoo.read_dump(start, CHUNK).map_err(refused)?;
     if bytes.is_empty() {
         cuckoo.end_dump();
         return Ok((0, bytes));
@@ -75,11 +76,16 @@ pub fn loadchunk(context: Context, args: Args) -> Result<(), Error> {
     let iterator = args.get(2)?.integer().filter(|&iterator| iterator > 0);
     let iterator = iterator.ok_or_else(invalid)?;
     let end = stream::place(iterator).ok_or_else(invalid)?;
-    let (start, bytes) = stream::open(args.get(3)?.bytes(), end)?;
+    let chunk = args.get(3)?.bytes();
+    // Its first chunk, which is only a header. All of ours hold a checksum beside their place.
+    if iterator == 1 && chunk.len() == REDISBLOOM_HEADER {
+        return Err(Error::RedisBloom);
+    }
+    let (start, bytes) = stream::open(chunk, end)?;
     if !bytes.is_empty() {
         if start == 0 {
             // It replaces what the key holds, and its expiry.
-            key.set(Value::load(bytes, max_bytes(context))?);
+            key.set(Value::load(bytes, context.limits())?);
         } else {
             key.value_mut().ok_or(Error::NotFound)?.push(start, bytes)?;
         }
@@ -100,7 +106,7 @@ pub fn load(context: Context, args: Args) -> Result<(), Error> {
     if key.value().is_some() {
         return Err(Error::Exists);
     }
-    let value = Value::load(bytes, max_bytes(context))?;
+    let value = Value::load(bytes, context.limits())?;
     if !value.is_complete() {
         return Err(Error::text("the chunk is not all of the filter: use CF.LOADCHUNK"));
     }

@@ -14,10 +14,7 @@ use valkey_module::raw::{
     REDISMODULE_CMD_KEY_UPDATE as UPDATE,
 };
 
-use crate::{
-    config,
-    server::{Command, Context, Entry, entry},
-};
+use crate::server::{Command, Entry, entry};
 
 const ONE: &CStr = c"O(1)";
 const ITEMS: &CStr = c"O(n) for n items";
@@ -75,8 +72,3 @@ pub static ALL: [Command; 14] = [
     command(c"cf.load", entry!(dump::load), 3, ALLOCATES, OW | INSERT, BYTES,
         c"Loads a filter from a single chunk"),
 ];
-
-/// The bytes that a filter may take in a command: any number if the primary or the AOF sent it.
-fn max_bytes(context: Context) -> usize {
-    if context.is_replayed() { usize::MAX } else { config::max_filter_bytes() }
-}

@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 use guira::InsertError;
 
-use super::{arguments::Creation, max_bytes};
+use super::arguments::Creation;
 use crate::{
     cuckoo::Cuckoo,
     error::Error,
@@ -37,7 +37,7 @@ pub fn reserve(context: Context, args: Args) -> Result<(), Error> {
 fn create(context: Context, key: &mut Key, name: Text, creation: &Creation) -> Result<(), Error> {
     let Creation { settings, seed } = creation;
     let seed = seed.unwrap_or_else(random);
-    key.set(Value::reserve(*settings, seed, max_bytes(context))?);
+    key.set(Value::reserve(*settings, seed, context.limits())?);
     let Settings { capacity, error_rate, bucket_size, max_iterations, expansion } = settings;
     let mut options = vec![
         capacity.to_string(),
@@ -76,11 +76,11 @@ fn add_item(
     cuckoo: &mut Cuckoo,
     item: &[u8],
     adding: Adding,
-) -> Result<bool, InsertError> {
-    let max_bytes = || max_bytes(context);
+) -> Result<bool, Error> {
+    let limits = || context.limits();
     match adding {
-        Adding::Copies => cuckoo.insert(item, &max_bytes).map(|()| true),
-        Adding::Absent => cuckoo.insert_unique(item, &max_bytes),
+        Adding::Copies => cuckoo.insert(item, &limits).map(|()| true),
+        Adding::Absent => cuckoo.insert_unique(item, &limits),
     }
 }
 
@@ -143,6 +143,12 @@ fn insert_all(context: Context, args: Args, adding: Adding) -> Result<(), Error>
     if items.len() == 0 {
         return Err(Error::Arity);
     }
+    // Before anything is changed, since the server may refuse this memory.
+    let (mut added, mut outcomes) = (Vec::new(), Vec::<i8>::new());
+    added
+        .try_reserve_exact(items.len())
+        .and_then(|()| outcomes.try_reserve_exact(items.len()))
+        .map_err(|_| Error::text("there is no memory for so many items"))?;
     if key.value().is_none() {
         if !may_create {
             return Err(Error::NotFound);
@@ -150,22 +156,30 @@ fn insert_all(context: Context, args: Args, adding: Adding) -> Result<(), Error>
         create(context, &mut key, name, &creation)?;
     }
     let cuckoo = key.value_mut().ok_or(Error::NotFound)?.ready_mut()?;
-    let mut refusals = 0;
-    let add = |item: Text| {
-        if refusals == MAX_REFUSALS {
-            let present = adding == Adding::Absent && cuckoo.filter.contains(item.bytes());
-            return if present { Ok(false) } else { Err(InsertError::Full) };
+    let (mut refusals, mut refused) = (0, None);
+    for item in items {
+        let outcome = if refusals < MAX_REFUSALS {
+            add_item(context, cuckoo, item.bytes(), adding)
+        } else if adding == Adding::Absent && cuckoo.filter.contains(item.bytes()) {
+            Ok(false)
+        } else {
+            Err(Error::Insert(InsertError::Full))
+        };
+        if outcome == Ok(true) {
+            added.push(item);
         }
-        let outcome = add_item(context, cuckoo, item.bytes(), adding);
-        refusals += usize::from(outcome == Err(InsertError::Full));
-        outcome
-    };
-    let outcomes: Vec<_> = items.map(add).collect();
-    let added: Vec<Text> = args
-        .from(number + 1)
-        .zip(&outcomes)
-        .filter_map(|(item, outcome)| (*outcome == Ok(true)).then_some(item))
-        .collect();
+        outcomes.push(outcome.as_ref().map_or(-1, |&added| added.into()));
+        if let Err(error) = outcome {
+            refusals += usize::from(error != Error::Insert(InsertError::TooManyCopies));
+            refused.get_or_insert(error);
+        }
+    }
+    // Otherwise the reply says which items were refused. Nobody reads the replies to an AOF.
+    if let Some(error) = refused
+        && (added.is_empty() && error == Error::OutOfMemory || context.is_from_aof())
+    {
+        return Err(error);
+    }
     let (command, event) = match adding {
         Adding::Copies => (c"CF.INSERT", c"cf.insert"),
         Adding::Absent => (c"CF.INSERTNX", c"cf.insertnx"),
@@ -177,9 +191,8 @@ fn insert_all(context: Context, args: Args, adding: Adding) -> Result<(), Error>
     context.reply_array(outcomes.len());
     for outcome in outcomes {
         match (outcome, adding) {
-            (Ok(added), Adding::Copies) => context.reply_bool(added),
-            (Ok(added), Adding::Absent) => context.reply_integer(added.into()),
-            (Err(_), _) => context.reply_integer(-1),
+            (0..=1, Adding::Copies) => context.reply_bool(outcome == 1),
+            _ => context.reply_integer(outcome.into()),
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, Write},
-    slice,
+    ptr, slice,
 };
 
 use valkey_module::raw;
@@ -93,6 +93,13 @@ impl Rdb {
             let context = api!(RedisModule_GetContextFromIO)(self.io);
             api!(RedisModule_GetContextFlags)(context) as u32 & exempt == 0
         }
+    }
+
+    /// Returns whether the calling process is a child of the server's, which writes a file.
+    pub fn is_child() -> bool {
+        // SAFETY: this needs no context.
+        let flags = unsafe { api!(RedisModule_GetContextFlags)(ptr::null_mut()) } as u32;
+        flags & raw::REDISMODULE_CTX_FLAGS_IS_CHILD != 0
     }
 
     /// Writes a line about the value to the server's log.

@@ -1,11 +1,16 @@
 //! Keys, and the type of their values.
 
-use std::{ffi::c_int, marker::PhantomData, ptr, sync::OnceLock};
+use std::{
+    ffi::{CStr, c_int},
+    marker::PhantomData,
+    ptr,
+    sync::OnceLock,
+};
 
 use valkey_module::raw;
 
 use super::{Context, Text, api};
-use crate::{error::Error, value::Value};
+use crate::{error::Error, keytype, value::Value};
 
 /// The type of the module's values, as the server identifies it.
 pub struct KeyType(*mut raw::RedisModuleType);
@@ -19,18 +24,17 @@ unsafe impl Sync for KeyType {}
 static TYPE: OnceLock<KeyType> = OnceLock::new();
 
 impl KeyType {
-    /// Registers a type. `None` if the server refuses it.
-    pub(super) fn register(
-        context: *mut raw::RedisModuleCtx,
-        methods: &mut raw::RedisModuleTypeMethods,
-    ) -> Option<()> {
-        let (name, version) = (crate::keytype::NAME.as_ptr(), crate::keytype::VERSION);
-        // SAFETY: the context is that of `OnLoad`. The server copies the methods.
-        let kind = unsafe { api!(RedisModule_CreateDataType)(context, name, version, methods) };
-        if kind.is_null() {
-            return None;
-        }
-        let _ = TYPE.set(Self(kind));
+    /// Registers the type of the values, and `RedisBloom`'s, whose values are refused. `None` if the
+    /// server refuses one of them.
+    pub(super) fn register(context: *mut raw::RedisModuleCtx) -> Option<()> {
+        let create = |name: &CStr, version, mut methods: raw::RedisModuleTypeMethods| {
+            let (name, methods) = (name.as_ptr(), &raw mut methods);
+            // SAFETY: the context is that of `OnLoad`. The server copies the methods.
+            let kind = unsafe { api!(RedisModule_CreateDataType)(context, name, version, methods) };
+            (!kind.is_null()).then_some(Self(kind))
+        };
+        create(keytype::FOREIGN_NAME, keytype::FOREIGN_VERSION, keytype::foreign_methods())?;
+        let _ = TYPE.set(create(keytype::NAME, keytype::VERSION, keytype::methods())?);
         Some(())
     }
 

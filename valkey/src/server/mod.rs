@@ -1,5 +1,7 @@
 //! The server's module interface, as safe functions: all `unsafe` of the commands is here.
 
+mod guard;
+pub mod interface;
 mod io;
 mod key;
 mod register;
@@ -7,31 +9,26 @@ mod register;
 use std::{
     ffi::{CStr, c_int},
     marker::PhantomData,
-    panic::{AssertUnwindSafe, catch_unwind},
-    slice,
+    process, ptr, slice,
 };
 
 use valkey_module::raw;
 
+pub use guard::{guarded, log};
+pub(crate) use interface::api;
 pub use io::{Rdb, emit_load};
 pub use key::{Key, KeyType};
 pub(crate) use register::entry;
-pub use register::{Command, Entry, load};
+pub use register::{Command, Entry, load, status};
 
-use crate::error::Error;
-
-/// Returns a function of the interface, within an `unsafe` block: the interface is initialized
-/// once, before any other call, on one thread. The function exists in every server that the module
-/// supports.
-macro_rules! api {
-    ($name:ident) => {
-        valkey_module::raw::$name.expect(concat!("the server has ", stringify!($name)))
-    };
-}
-pub(crate) use api;
+use crate::{
+    config::{self, Limits},
+    error::Error,
+};
 
 /// A string of the server: an argument, or the name of a key.
 #[derive(Clone, Copy)]
+#[repr(transparent)]
 pub struct Text<'a> {
     string: *mut raw::RedisModuleString,
     life: PhantomData<&'a ()>,
@@ -105,12 +102,77 @@ pub struct Context {
 }
 
 impl Context {
-    /// Returns whether the command must be carried out whatever the limits are: it comes from the
-    /// primary, or from the AOF.
-    pub fn is_replayed(self) -> bool {
+    /// Whether one of these flags is set.
+    fn has_flag(self, flags: u32) -> bool {
         // SAFETY: the context is valid during the call that it belongs to.
-        let flags = unsafe { api!(RedisModule_GetContextFlags)(self.context) } as u32;
-        flags & (raw::REDISMODULE_CTX_FLAGS_REPLICATED | raw::REDISMODULE_CTX_FLAGS_LOADING) != 0
+        unsafe { api!(RedisModule_GetContextFlags)(self.context) as u32 & flags != 0 }
+    }
+
+    /// Returns whether the command comes from the AOF: clients send none of ours while the server
+    /// loads a file.
+    pub fn is_from_aof(self) -> bool {
+        self.has_flag(raw::REDISMODULE_CTX_FLAGS_LOADING)
+    }
+
+    /// Returns the memory that a filter may take. None of the limits applies to a command that
+    /// comes from the primary or from the AOF: it was within them where it came from.
+    pub fn limits(self) -> Limits {
+        let flags = raw::REDISMODULE_CTX_FLAGS_REPLICATED | raw::REDISMODULE_CTX_FLAGS_LOADING;
+        if self.has_flag(flags) {
+            return Limits::NONE;
+        }
+        Limits { filter: config::max_filter_bytes(), free: self.free_bytes() }
+    }
+
+    /// Returns how many bytes may be allocated under the server's `maxmemory`.
+    ///
+    /// If the server evicts keys, it makes room after a write, as before the next one: then only
+    /// what exceeds `maxmemory` by itself is refused.
+    fn free_bytes(self) -> usize {
+        // SAFETY: the context is valid, and the server's information lives until it is freed.
+        unsafe {
+            // Without a limit, which this says at no cost, the ratio is zero.
+            if api!(RedisModule_GetUsedMemoryRatio)() == 0.0 {
+                return usize::MAX;
+            }
+            let info = api!(RedisModule_GetServerInfo)(self.context, c"memory".as_ptr());
+            let number = |field: &CStr| {
+                let get = api!(RedisModule_ServerInfoGetFieldUnsigned);
+                get(info, field.as_ptr(), ptr::null_mut()) as usize
+            };
+            let policy = api!(RedisModule_ServerInfoGetFieldC)(info, c"maxmemory_policy".as_ptr());
+            let evicts = !policy.is_null() && CStr::from_ptr(policy) != c"noeviction";
+            let used = number(c"used_memory") - number(c"mem_not_counted_for_evict");
+            let max = number(c"maxmemory");
+            api!(RedisModule_FreeServerInfo)(self.context, info);
+            if evicts { max } else { max.saturating_sub(used) }
+        }
+    }
+
+    /// Replies with the error of a command.
+    ///
+    /// The server ignores the replies to the commands of an AOF, so what such a command would have
+    /// added would be lost without notice. Therefore this ends the process then, as the server does
+    /// itself if it cannot read the file.
+    fn fail(self, args: Args, error: &Error) {
+        if self.is_from_aof() {
+            let words: Vec<_> =
+                args.from(0).take(2).map(|word| String::from_utf8_lossy(word.bytes())).collect();
+            log(&format!(
+                "{} of the AOF is refused: {error}. The server ends, since the filter would lack \
+                 items. If another module wrote the file, see the README of guira, \
+                 \"Coming from RedisBloom\".",
+                words.join(" ")
+            ));
+            process::exit(1);
+        }
+        // SAFETY: as above. The server copies the text.
+        unsafe {
+            match error.reply() {
+                None => api!(RedisModule_WrongArity)(self.context),
+                Some(text) => api!(RedisModule_ReplyWithError)(self.context, text.as_ptr()),
+            }
+        };
     }
 
     /// Replies with a boolean: an integer, 0 or 1, in RESP2.
@@ -197,10 +259,9 @@ impl Context {
 
     /// Replicates `command key NOCREATE ITEMS items...`.
     pub fn replicate_items(self, command: &CStr, key: Text, items: &[Text]) {
-        let strings: Vec<_> = items.iter().map(|text| text.string).collect();
         let format = c"sccv".as_ptr();
-        // SAFETY: as above. The format announces a string, two words, and a vector of strings and
-        // its length.
+        // SAFETY: as above. The format announces a string, two words, and a vector of strings, which
+        // `Text` is, and its length.
         unsafe {
             api!(RedisModule_Replicate)(
                 self.context,
@@ -209,8 +270,8 @@ impl Context {
                 key.string,
                 c"NOCREATE".as_ptr(),
                 c"ITEMS".as_ptr(),
-                strings.as_ptr(),
-                strings.len(),
+                items.as_ptr(),
+                items.len(),
             )
         };
     }
@@ -240,6 +301,7 @@ pub fn random() -> u64 {
 /// # Safety
 /// The arguments are those with which the server called the command.
 pub unsafe fn run(
+    name: &str,
     context: *mut raw::RedisModuleCtx,
     arguments: *mut *mut raw::RedisModuleString,
     count: c_int,
@@ -247,17 +309,14 @@ pub unsafe fn run(
 ) -> c_int {
     // SAFETY: the server passes `count` strings, which live until the command returns.
     let strings = unsafe { slice::from_raw_parts(arguments, count as usize) };
-    let outcome = catch_unwind(AssertUnwindSafe(|| command(Context { context }, Args { strings })));
-    let error = match outcome {
-        Ok(Ok(())) => return raw::REDISMODULE_OK as c_int,
-        Ok(Err(error)) => error,
-        Err(_) => Error::text("internal error: see the server's standard error"),
-    };
-    // SAFETY: the context is valid. The server copies the text.
-    unsafe {
-        match error.reply() {
-            None => api!(RedisModule_WrongArity)(context),
-            Some(text) => api!(RedisModule_ReplyWithError)(context, text.as_ptr()),
+    let (context, args) = (Context { context }, Args { strings });
+    let done = guarded(name, || {
+        if let Err(error) = command(context, args) {
+            context.fail(args, &error);
         }
+    });
+    if done.is_none() {
+        context.fail(args, &Error::text("internal error: see the server's log"));
     }
+    raw::REDISMODULE_OK as c_int
 }

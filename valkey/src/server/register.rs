@@ -8,8 +8,8 @@ use std::{
 
 use valkey_module::raw;
 
-use super::{KeyType, api};
-use crate::{allocator, config, keytype, value};
+use super::{KeyType, api, guard, guarded, interface};
+use crate::{allocator, config, value};
 
 /// The version of the module, as `MODULE LIST` shows it: 0.1.0.
 const VERSION: c_int = 100;
@@ -65,14 +65,15 @@ macro_rules! entry {
             argc: std::ffi::c_int,
         ) -> std::ffi::c_int {
             // SAFETY: the server calls this with valid arguments.
-            unsafe { $crate::server::run(context, argv, argc, $command) }
+            unsafe { $crate::server::run(stringify!($command), context, argv, argc, $command) }
         }
         entry
     }};
 }
 pub(crate) use entry;
 
-/// Loads the module. `None` if the server refuses a part of it.
+/// Loads the module. `None` if the server lacks a function that the module needs, or refuses a part
+/// of the module.
 ///
 /// # Safety
 /// The server calls this from the module's `OnLoad`, with its context.
@@ -83,7 +84,24 @@ pub unsafe fn load(context: *mut raw::RedisModuleCtx, commands: &[Command]) -> O
     // nothing is allocated before it.
     let status = unsafe { raw::Export_RedisModule_Init(context, name, VERSION, version) };
     accepted(status)?;
+    if let Some(name) = interface::missing() {
+        let (level, text) = (
+            c"warning".as_ptr(),
+            c"the module needs Valkey, or Redis 7.0 or later: \
+            this server lacks %s"
+                .as_ptr(),
+        );
+        // SAFETY: as above. The format takes one string.
+        unsafe { raw::RedisModule_Log.map(|log| log(context, level, text, name.as_ptr())) };
+        return None;
+    }
     allocator::init();
+    guard::log_panics();
+    guarded("load", || register(context, commands)).flatten()
+}
+
+/// Registers everything with the server. `None` if it refuses a part.
+fn register(context: *mut raw::RedisModuleCtx, commands: &[Command]) -> Option<()> {
     let options = raw::REDISMODULE_OPTIONS_HANDLE_IO_ERRORS
         | raw::REDISMODULE_OPTIONS_HANDLE_REPL_ASYNC_LOAD
         | raw::REDISMODULE_OPTION_NO_IMPLICIT_SIGNAL_MODIFIED;
@@ -91,15 +109,14 @@ pub unsafe fn load(context: *mut raw::RedisModuleCtx, commands: &[Command]) -> O
     unsafe {
         api!(RedisModule_SetModuleOptions)(context, options as c_int | HANDLE_SLOT_MIGRATION);
     }
-    KeyType::register(context, &mut keytype::methods())?;
+    KeyType::register(context)?;
     // SAFETY: as above. Older servers have no categories of modules.
-    let categories = unsafe { raw::RedisModule_AddACLCategory };
-    if let Some(add) = categories {
+    if let Some(add) = unsafe { raw::RedisModule_AddACLCategory } {
         // SAFETY: as above.
         accepted(unsafe { add(context, c"cuckoo".as_ptr()) })?;
     }
     for command in commands {
-        register_command(context, command, categories.is_some())?;
+        register_command(context, command)?;
     }
     register_configs(context)?;
     // SAFETY: as above.
@@ -111,11 +128,12 @@ fn accepted(status: c_int) -> Option<()> {
     (status == raw::REDISMODULE_OK as c_int).then_some(())
 }
 
-fn register_command(
-    context: *mut raw::RedisModuleCtx,
-    command: &Command,
-    has_categories: bool,
-) -> Option<()> {
+/// The opposite of [`accepted`].
+pub fn status(done: Option<()>) -> c_int {
+    (if done.is_some() { raw::REDISMODULE_OK } else { raw::REDISMODULE_ERR }) as c_int
+}
+
+fn register_command(context: *mut raw::RedisModuleCtx, command: &Command) -> Option<()> {
     let Command { name, entry, flags, .. } = command;
     let (name, flags) = (name.as_ptr(), flags.as_ptr());
     // SAFETY: the context is that of `OnLoad`, and the strings live forever; so below. The key is
@@ -125,10 +143,10 @@ fn register_command(
     accepted(status)?;
     // SAFETY: as above. The command exists.
     let created = unsafe { api!(RedisModule_GetCommand)(context, name) };
-    if has_categories {
-        let categories = command.categories().as_ptr();
+    // SAFETY: as above. Older servers have no categories of modules.
+    if let Some(set) = unsafe { raw::RedisModule_SetCommandACLCategories } {
         // SAFETY: as above.
-        accepted(unsafe { api!(RedisModule_SetCommandACLCategories)(created, categories) })?;
+        accepted(unsafe { set(created, command.categories().as_ptr()) })?;
     }
     // SAFETY: numbers, pointers and unions of them, of which all zeros are valid.
     let mut keys: [raw::RedisModuleCommandKeySpec; 2] = unsafe { mem::zeroed() };
@@ -199,7 +217,7 @@ fn register_configs(context: *mut raw::RedisModuleCtx) -> Option<()> {
 
 unsafe extern "C" fn get_number(_: *const c_char, place: *mut c_void) -> c_longlong {
     // SAFETY: the private data with which the setting was registered; so below.
-    unsafe { &*place.cast::<AtomicI64>() }.load(Relaxed)
+    guarded("get_number", || unsafe { &*place.cast::<AtomicI64>() }.load(Relaxed)).unwrap_or(0)
 }
 
 unsafe extern "C" fn set_number(
@@ -209,23 +227,25 @@ unsafe extern "C" fn set_number(
     _: *mut *mut raw::RedisModuleString,
 ) -> c_int {
     // SAFETY: as above. The server checks the range.
-    unsafe { &*place.cast::<AtomicI64>() }.store(value, Relaxed);
-    raw::REDISMODULE_OK as c_int
+    status(guarded("set_number", || unsafe { &*place.cast::<AtomicI64>() }.store(value, Relaxed)))
 }
 
 unsafe extern "C" fn get_rate(_: *const c_char, _: *mut c_void) -> *mut raw::RedisModuleString {
-    let text = f64::from_bits(config::ERROR_RATE.load(Relaxed)).to_string();
-    // SAFETY: a string without a context, which the server copies and which is kept in `KEPT`.
-    unsafe {
-        let string =
-            api!(RedisModule_CreateString)(ptr::null_mut(), text.as_ptr().cast(), text.len());
-        // The server expects a string that the module keeps.
-        let kept = KEPT.swap(string, Relaxed);
-        if !kept.is_null() {
-            api!(RedisModule_FreeString)(ptr::null_mut(), kept);
+    let get = || {
+        let text = f64::from_bits(config::ERROR_RATE.load(Relaxed)).to_string();
+        // SAFETY: a string without a context, which the server copies and which is kept in `KEPT`.
+        unsafe {
+            let string =
+                api!(RedisModule_CreateString)(ptr::null_mut(), text.as_ptr().cast(), text.len());
+            // The server expects a string that the module keeps.
+            let kept = KEPT.swap(string, Relaxed);
+            if !kept.is_null() {
+                api!(RedisModule_FreeString)(ptr::null_mut(), kept);
+            }
+            string
         }
-        string
-    }
+    };
+    guarded("get_rate", get).unwrap_or(ptr::null_mut())
 }
 
 /// The string that `get_rate` returned last.
@@ -237,28 +257,35 @@ unsafe extern "C" fn set_rate(
     _: *mut c_void,
     error: *mut *mut raw::RedisModuleString,
 ) -> c_int {
-    let mut len = 0;
-    // SAFETY: the server passes a string, and a place for an error, which it frees.
-    unsafe {
-        let bytes = api!(RedisModule_StringPtrLen)(text, &raw mut len);
-        let bytes = std::slice::from_raw_parts(bytes.cast(), len);
-        if let Some(rate) = config::error_rate(bytes) {
-            config::ERROR_RATE.store(rate.to_bits(), Relaxed);
-            return raw::REDISMODULE_OK as c_int;
+    let set = || {
+        let mut len = 0;
+        // SAFETY: the server passes a string, and a place for an error, which it frees.
+        unsafe {
+            let bytes = api!(RedisModule_StringPtrLen)(text, &raw mut len);
+            let bytes = std::slice::from_raw_parts(bytes.cast(), len);
+            if let Some(rate) = config::error_rate(bytes) {
+                config::ERROR_RATE.store(rate.to_bits(), Relaxed);
+                return Some(());
+            }
+            let text = c"the error rate is a number from 0.00005 up and below 1";
+            let len = text.count_bytes();
+            *error = api!(RedisModule_CreateString)(ptr::null_mut(), text.as_ptr(), len);
         }
-        let text = c"the error rate is a number from 0.00005 up and below 1";
-        *error = api!(RedisModule_CreateString)(ptr::null_mut(), text.as_ptr(), text.count_bytes());
-    }
-    raw::REDISMODULE_ERR as c_int
+        None
+    };
+    status(guarded("set_rate", set).flatten())
 }
 
 unsafe extern "C" fn info(info: *mut raw::RedisModuleInfoCtx, _: c_int) {
-    let [filters, bytes] = value::metrics();
-    // SAFETY: the server passes a valid context.
-    unsafe {
-        if accepted(api!(RedisModule_InfoAddSection)(info, c"filters".as_ptr())).is_some() {
-            api!(RedisModule_InfoAddFieldLongLong)(info, c"filters".as_ptr(), filters);
-            api!(RedisModule_InfoAddFieldLongLong)(info, c"filter_bytes".as_ptr(), bytes);
+    let add = || {
+        let [filters, bytes] = value::metrics();
+        // SAFETY: the server passes a valid context.
+        unsafe {
+            if accepted(api!(RedisModule_InfoAddSection)(info, c"filters".as_ptr())).is_some() {
+                api!(RedisModule_InfoAddFieldLongLong)(info, c"filters".as_ptr(), filters);
+                api!(RedisModule_InfoAddFieldLongLong)(info, c"filter_bytes".as_ptr(), bytes);
+            }
         }
-    }
+    };
+    guarded("info", add);
 }

@@ -1,0 +1,190 @@
+"""Under `maxmemory`, no filter is made or grows for which there is no room."""
+
+import pathlib
+import resource
+
+import pytest
+import redis
+
+from samples import chunks
+from test_memory import used
+
+OOM = b"-OOM command not allowed when used memory > 'maxmemory'.\r\n"
+FREE = 500_000
+
+
+@pytest.fixture
+def limited(start_server):
+    """A server of the test's own, and a client."""
+    server = start_server()
+    with server.client() as client:
+        yield server, client
+
+
+def limit(client, free=FREE):
+    """Leaves this many bytes under `maxmemory`."""
+    client.config_set("maxmemory", used(client) + free)
+
+
+CREATIONS = {
+    "reserve": ("CF.RESERVE", "k", 2_000_000),
+    "reserve without growth": ("CF.RESERVE", "k", 2_000_000, "EXPANSION", 0),
+    "insert": ("CF.INSERT", "k", "CAPACITY", 2_000_000, "ITEMS", "a"),
+    "insertnx": ("CF.INSERTNX", "k", "CAPACITY", 2_000_000, "ITEMS", "a"),
+}
+
+
+@pytest.mark.parametrize("words", CREATIONS.values(), ids=CREATIONS)
+def test_a_filter_that_does_not_fit(limited, words):
+    server, client = limited
+    limit(client)
+    before, peak = used(client), client.info("memory")["used_memory_peak"]
+    with server.wire() as wire:
+        assert wire.call(*words) == OOM
+        assert wire.call("EXISTS", "k") == b":0\r\n"
+        assert wire.call("CF.RESERVE", "small", 1000) == b"+OK\r\n"
+    memory = client.info("memory")
+    assert memory["used_memory"] - before < 100_000
+    assert memory["used_memory_peak"] - max(peak, before) < 200_000
+
+
+def test_the_limit_of_a_filter_comes_first(limited):
+    server, client = limited
+    client.config_set("guira.max-filter-bytes", FREE)
+    limit(client)
+    with server.wire() as wire:
+        assert b"guira.max-filter-bytes" in wire.call("CF.RESERVE", "k", "2000000")
+
+
+def fill(client, key, count):
+    for start in range(0, count, 10_000):
+        client.execute_command("CF.INSERT", key, "ITEMS", *range(start, start + 10_000))
+
+
+def almost_fill(client, key):
+    """Creates a filter of one segment, whose next one takes more than `FREE`."""
+    client.execute_command("CF.RESERVE", key, 400_000, "SEED", 7)
+    fill(client, key, 400_000)
+    assert client.execute_command("CF.INFO", key, "FILTERS") == [1]
+
+
+ADDING = {"add": "CF.ADD", "addnx": "CF.ADDNX", "insert": "CF.INSERT", "insertnx": "CF.INSERTNX"}
+
+
+@pytest.mark.parametrize("command", ADDING.values(), ids=ADDING)
+def test_growth_that_does_not_fit(limited, command):
+    """Items go on to be added until the filter is full. Then nothing changes."""
+    server, client = limited
+    words = ("ITEMS",) if "INSERT" in command else ()
+    almost_fill(client, "k")
+    limit(client)
+    number = 0
+    with server.wire() as wire:
+        while (reply := wire.call(command, "k", *words, f"more {number}")) != OOM:
+            assert reply.endswith((b":1\r\n", b":0\r\n"))  # 0: a false positive of CF.ADDNX
+            number += 1
+        digest, memory = server.digest("k"), client.memory_usage("k")
+        assert wire.call(command, "k", *words, f"more {number}") == OOM
+        assert server.digest("k") == digest and client.memory_usage("k") == memory
+        assert wire.call("CF.EXISTS", "k", "0") == b":1\r\n"
+    client.config_set("maxmemory", 0)
+    assert client.execute_command(command, "k", *words, f"more {number}") in (1, [1])
+    assert client.execute_command("CF.INFO", "k", "FILTERS") == [2]
+
+
+def test_some_items_of_a_command_fit(limited):
+    """As in a filter that may not grow, the reply says which items were added."""
+    server, client = limited
+    almost_fill(client, "k")
+    limit(client)
+    added = []
+    while -1 not in added:
+        first = len(added)
+        items = (f"more {number}" for number in range(first, first + 500))
+        reply = client.execute_command("CF.INSERT", "k", "ITEMS", *items)
+        added += reply
+    assert 1 in reply
+    assert client.execute_command("CF.INFO", "k", "ITEMS") == [400_000 + added.count(1)]
+
+
+def test_a_loaded_filter_that_does_not_fit(limited):
+    server, client = limited
+    client.execute_command("CF.RESERVE", "source", 8_000_000)
+    client.execute_command("CF.RESERVE", "small", 1000)
+    pairs = [pair for pair in chunks(client, "source") if len(pair[1]) > 100]
+    [(_, small)] = chunks(client, "small")
+    limit(client, 4 << 20)
+    with server.wire() as wire:
+        assert wire.call("CF.LOADCHUNK", "k", *pairs[0]) == OOM
+        assert wire.call("EXISTS", "k") == b":0\r\n"
+        assert wire.call("CF.LOAD", "k", small) == b"+OK\r\n"
+
+
+def test_a_transaction(limited):
+    """The server asks for memory when it queues a command. The filter asks when it is made."""
+    server, client = limited
+    limit(client)
+    with server.wire() as wire:
+        wire.call("MULTI")
+        assert wire.call("CF.RESERVE", "k", 2_000_000) == b"+QUEUED\r\n"
+        wire.call("CF.RESERVE", "small", 1000)
+        assert wire.call("EXEC") == b"*2\r\n" + OOM + b"+OK\r\n"
+
+
+@pytest.mark.parametrize("policy", ["allkeys-lru", "volatile-lru"])
+def test_a_server_that_evicts(limited, policy):
+    """The server makes room after a write. What exceeds all of its memory is refused."""
+    server, client = limited
+    client.config_set("maxmemory-policy", policy)
+    limit(client)
+    with server.wire() as wire:
+        assert wire.call("CF.RESERVE", "k", 500_000) == b"+OK\r\n"
+        wire.call("DEL", "k")
+        assert wire.call("CF.RESERVE", "k", 100_000_000) == OOM
+
+
+def test_removals_and_compaction_need_no_room(limited):
+    server, client = limited
+    client.execute_command("CF.RESERVE", "k", 1000, "SEED", 7)
+    fill(client, "k", 20_000)
+    for item in range(19_500):
+        client.execute_command("CF.DEL", "k", item)
+    client.config_set("maxmemory", 1)
+    memory = client.memory_usage("k")
+    assert client.execute_command("CF.COMPACT", "k") == b"OK"
+    assert client.memory_usage("k") < memory
+
+
+def test_files_and_replicas_are_not_limited(start_server):
+    """What the server has written, or a primary sends, is never refused."""
+    primary = start_server(appendonly="yes", aof_use_rdb_preamble="no")
+    replica = start_server(maxmemory="1mb")
+    replica.replicate(primary)
+    with primary.client() as client:
+        client.execute_command("CF.RESERVE", "k", 2_000_000)
+        client.execute_command("CF.RESERVE", "grows", 100_000, "SEED", 7)
+        fill(client, "grows", 200_000)
+        digests = primary.digest("k", "grows")
+        replica.wait_synced(primary)
+        assert replica.digest("k", "grows") == digests
+    primary.options["maxmemory"] = "1mb"
+    primary.restart()
+    assert primary.digest("k", "grows") == digests
+
+
+def test_memory_that_the_system_refuses(limited):
+    """The process may take no more: an error, and the server goes on."""
+    server, client = limited
+    client.config_set("guira.max-filter-bytes", 1 << 34)
+    taken = int(pathlib.Path(f"/proc/{server.process.pid}/statm").read_text().split()[0]) * resource.getpagesize()
+    limits = resource.prlimit(server.process.pid, resource.RLIMIT_AS)
+    resource.prlimit(server.process.pid, resource.RLIMIT_AS, (taken + (64 << 20), limits[1]))
+    try:
+        for words in CREATIONS.values():
+            words = [1 << 30 if word == 2_000_000 else word for word in words]
+            with pytest.raises(redis.ResponseError, match="memory|allocat"):
+                client.execute_command(*words)
+        assert client.exists("k") == 0
+    finally:
+        resource.prlimit(server.process.pid, resource.RLIMIT_AS, limits)
+    assert client.execute_command("CF.ADD", "k", "a") == 1
