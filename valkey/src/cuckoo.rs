@@ -107,23 +107,21 @@ impl Cuckoo {
         insert: impl Fn(&Filter) -> Result<bool, InsertError>,
     ) -> Result<bool, Error> {
         let Self { filter, bytes, .. } = self;
-        let mut outcome = insert(filter);
-        if outcome == Err(InsertError::Full) {
+        let mut outcome = insert(filter).map_err(Error::from);
+        if outcome == Err(Error::Insert(InsertError::Full)) {
             let limits = limits();
             filter.set_max_bytes(limits.filter);
-            let growth = filter.next_growth();
-            if growth.is_some_and(|growth| growth <= limits.free) {
-                outcome = bytes.count(|| insert(filter));
+            match filter.next_growth() {
+                Some(growth) if growth > limits.free => outcome = Err(Error::OutOfMemory),
+                Some(_) => outcome = bytes.count(|| insert(filter)).map_err(Error::from),
+                None => {}
             }
             filter.set_max_bytes(0);
-            if growth.is_some_and(|growth| growth > limits.free) {
-                return Err(Error::OutOfMemory);
-            }
         }
         if outcome == Ok(true) {
             self.end_dump();
         }
-        Ok(outcome?)
+        outcome
     }
 
     /// Returns a number that changes with each insert, each removal, and each release of a segment.

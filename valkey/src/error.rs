@@ -54,9 +54,9 @@ impl fmt::Display for Error {
             Self::Loading => "the filter is incomplete: CF.LOADCHUNK has not received all of it",
             Self::OutOfMemory => "OOM command not allowed when used memory > 'maxmemory'.",
             Self::RedisBloom => {
-                "a cuckoo filter of RedisBloom holds no items, and cannot be converted. Load it with \
-                 RedisBloom, delete it there (SCAN with TYPE MBbloomCF finds all), write the file \
-                 again (SAVE or BGREWRITEAOF), and add its items here"
+                "a cuckoo filter of RedisBloom holds no items, and cannot be converted. Load the \
+                 file with RedisBloom, delete the filters (SCAN with TYPE MBbloomCF finds them), \
+                 write the file again (SAVE or BGREWRITEAOF), and add the items here"
             }
             Self::Insert(InsertError::Full) => {
                 "Filter is full, and may not grow: see EXPANSION and guira.max-filter-bytes"

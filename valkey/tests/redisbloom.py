@@ -11,7 +11,8 @@ HEADER = struct.pack("<4Q3H", 1000, BUCKETS, 0, 1, BUCKET_SIZE, 20, 1)
 # Filters, buckets, items, deletions, bucket size, iterations, expansion; buckets and content.
 CUCKOO = [(UNSIGNED, n) for n in (1, BUCKETS, 1000, 0, BUCKET_SIZE, 20, 1, BUCKETS)]
 CUCKOO = pack_value(type_identity("MBbloomCF", 4), [*CUCKOO, (STRING, FINGERPRINTS)])
-# Items, filters, options, growth; capacity, rate, hashes, bits per item, bits, log of them, content.
+# Items, filters, options, growth; capacity, rate, hashes, bits per item, bits, their logarithm,
+# content, and items.
 BLOOM = [(UNSIGNED, n) for n in (0, 1, 4, 2, 100)]
 BLOOM += [(DOUBLE, struct.pack("<d", 0.01)), (UNSIGNED, 7), (DOUBLE, struct.pack("<d", 9.6))]
 BLOOM += [(UNSIGNED, 1024), (UNSIGNED, 10), (STRING, bytes(128)), (UNSIGNED, 0)]

@@ -87,6 +87,7 @@ def test_growth_that_does_not_fit(limited, command):
         assert wire.call(command, "k", *words, f"more {number}") == OOM
         assert server.digest("k") == digest and client.memory_usage("k") == memory
         assert wire.call("CF.EXISTS", "k", "0") == b":1\r\n"
+    assert client.execute_command("CF.INFO", "k", "FILTERS") == [1]
     client.config_set("maxmemory", 0)
     assert client.execute_command(command, "k", *words, f"more {number}") in (1, [1])
     assert client.execute_command("CF.INFO", "k", "FILTERS") == [2]
@@ -109,11 +110,11 @@ def test_some_items_of_a_command_fit(limited):
 
 def test_a_loaded_filter_that_does_not_fit(limited):
     server, client = limited
-    client.execute_command("CF.RESERVE", "source", 8_000_000)
+    client.execute_command("CF.RESERVE", "source", 16_000_000)
     client.execute_command("CF.RESERVE", "small", 1000)
     pairs = [pair for pair in chunks(client, "source") if len(pair[1]) > 100]
     [(_, small)] = chunks(client, "small")
-    limit(client, 4 << 20)
+    limit(client, 10 << 20)  # a chunk is in memory twice
     with server.wire() as wire:
         assert wire.call("CF.LOADCHUNK", "k", *pairs[0]) == OOM
         assert wire.call("EXISTS", "k") == b":0\r\n"
@@ -176,7 +177,8 @@ def test_memory_that_the_system_refuses(limited):
     """The process may take no more: an error, and the server goes on."""
     server, client = limited
     client.config_set("guira.max-filter-bytes", 1 << 34)
-    taken = int(pathlib.Path(f"/proc/{server.process.pid}/statm").read_text().split()[0]) * resource.getpagesize()
+    pages = pathlib.Path(f"/proc/{server.process.pid}/statm").read_text().split()[0]
+    taken = int(pages) * resource.getpagesize()
     limits = resource.prlimit(server.process.pid, resource.RLIMIT_AS)
     resource.prlimit(server.process.pid, resource.RLIMIT_AS, (taken + (64 << 20), limits[1]))
     try:

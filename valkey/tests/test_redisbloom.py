@@ -5,9 +5,10 @@ import redis
 
 import redisbloom
 from payloads import FOOTER
+from samples import chunks, load_chunks
 from servers import wait_until
 
-WAY_OUT = ("RedisBloom", "SCAN with TYPE MBbloomCF", "add its items here")
+WAY_OUT = ("RedisBloom", "SCAN with TYPE MBbloomCF", "add the items here")
 
 
 @pytest.fixture
@@ -62,7 +63,7 @@ def test_restore_and_chunks_of_a_client(server, client):
     finally:
         client.execute_command("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", "0")
     assert "SCAN with TYPE MBbloomCF" in server.log()
-    with pytest.raises(redis.ResponseError, match="add its items here"):
+    with pytest.raises(redis.ResponseError, match="add the items here"):
         client.execute_command(*redisbloom.dump("filter")[0])
     assert client.exists("filter") == 0
 
@@ -77,6 +78,22 @@ def test_commands_of_redisbloom_load(files):
     with server.client() as client:
         assert client.execute_command("CF.MEXISTS", "k", *"abcd") == [0, 1, 1, 1]
         assert client.execute_command("CF.COUNT", "new", "c") == 1
+
+
+def test_what_differs(client):
+    """The table in the README."""
+    with pytest.raises(redis.ResponseError, match="unknown command"):
+        client.execute_command("CF.DEBUG", "k")
+    for capacity in (1, 3):
+        client.execute_command("CF.RESERVE", f"k{capacity}", capacity, "EXPANSION", 1)
+    pairs = chunks(client, "k1")
+    assert pairs, "an empty filter has chunks"
+    load_chunks(client, "k3", pairs)
+    assert client.execute_command("CF.INFO", "k3", "CAPACITY") == [1]
+    client.execute_command("CF.RESERVE", "k", 1000, "BUCKETSIZE", 4, "EXPANSION", 1)
+    client.execute_command("CF.INSERT", "k", "ITEMS", *range(2500))
+    assert client.execute_command("CF.INFO", "k", "FILTERS") == [2], "the second one is larger"
+    assert client.execute_command("CF.INFO", "k", "BUCKETSIZE") == [4]
 
 
 REFUSED = {

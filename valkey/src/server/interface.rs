@@ -37,7 +37,7 @@ needed! {
     RedisModule_GetContextFromIO RedisModule_GetRandomBytes RedisModule_GetServerInfo
     RedisModule_GetUsedMemoryRatio RedisModule_InfoAddFieldLongLong RedisModule_InfoAddSection
     RedisModule_IsIOError RedisModule_KeyType RedisModule_LoadConfigs RedisModule_LoadStringBuffer
-    RedisModule_LoadUnsigned RedisModule_Log RedisModule_LogIOError RedisModule_MallocSize
+    RedisModule_LoadUnsigned RedisModule_Log RedisModule_MallocSize
     RedisModule_ModuleTypeGetType RedisModule_ModuleTypeGetValue RedisModule_ModuleTypeSetValue
     RedisModule_NotifyKeyspaceEvent RedisModule_OpenKey RedisModule_RegisterInfoFunc
     RedisModule_RegisterNumericConfig RedisModule_RegisterStringConfig RedisModule_Replicate

@@ -101,14 +101,6 @@ impl Rdb {
         let flags = unsafe { api!(RedisModule_GetContextFlags)(ptr::null_mut()) } as u32;
         flags & raw::REDISMODULE_CTX_FLAGS_IS_CHILD != 0
     }
-
-    /// Writes a line about the value to the server's log.
-    pub fn log(self, text: &str) {
-        let text = std::ffi::CString::new(text.replace('\0', " ")).expect("no zero is left");
-        let (level, format) = (c"warning".as_ptr(), c"%s".as_ptr());
-        // SAFETY: as above. The format takes one string.
-        unsafe { api!(RedisModule_LogIOError)(self.io, level, format, text.as_ptr()) };
-    }
 }
 
 /// Each write is a block.

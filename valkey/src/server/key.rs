@@ -24,8 +24,8 @@ unsafe impl Sync for KeyType {}
 static TYPE: OnceLock<KeyType> = OnceLock::new();
 
 impl KeyType {
-    /// Registers the type of the values, and `RedisBloom`'s, whose values are refused. `None` if the
-    /// server refuses one of them.
+    /// Registers the type of the values, and `RedisBloom`'s, whose values are refused. `None` if
+    /// the server refuses one of them.
     pub(super) fn register(context: *mut raw::RedisModuleCtx) -> Option<()> {
         let create = |name: &CStr, version, mut methods: raw::RedisModuleTypeMethods| {
             let (name, methods) = (name.as_ptr(), &raw mut methods);

@@ -260,8 +260,8 @@ impl Context {
     /// Replicates `command key NOCREATE ITEMS items...`.
     pub fn replicate_items(self, command: &CStr, key: Text, items: &[Text]) {
         let format = c"sccv".as_ptr();
-        // SAFETY: as above. The format announces a string, two words, and a vector of strings, which
-        // `Text` is, and its length.
+        // SAFETY: as above. The format announces a string, two words, and a vector of strings (a
+        // `Text` is one) and its length.
         unsafe {
             api!(RedisModule_Replicate)(
                 self.context,
