@@ -30,25 +30,24 @@ macro_rules! needed {
 }
 
 needed! {
-    RedisModule_Calloc RedisModule_CloseKey RedisModule_CreateCommand
-    RedisModule_CreateDataType RedisModule_CreateString RedisModule_DigestAddStringBuffer
-    RedisModule_DigestEndSequence RedisModule_EmitAOF RedisModule_Free RedisModule_FreeServerInfo
-    RedisModule_FreeString RedisModule_GetCommand RedisModule_GetContextFlags
+    RedisModule_Calloc RedisModule_CloseKey RedisModule_CreateCommand RedisModule_CreateDataType
+    RedisModule_CreateString RedisModule_DigestAddStringBuffer RedisModule_DigestEndSequence
+    RedisModule_EmitAOF RedisModule_Free RedisModule_FreeServerInfo RedisModule_FreeString
+    RedisModule_GetClientId RedisModule_GetCommand RedisModule_GetContextFlags
     RedisModule_GetContextFromIO RedisModule_GetRandomBytes RedisModule_GetServerInfo
     RedisModule_GetUsedMemoryRatio RedisModule_InfoAddFieldLongLong RedisModule_InfoAddSection
     RedisModule_IsIOError RedisModule_KeyType RedisModule_LoadConfigs RedisModule_LoadStringBuffer
-    RedisModule_LoadUnsigned RedisModule_Log RedisModule_MallocSize
-    RedisModule_ModuleTypeGetType RedisModule_ModuleTypeGetValue RedisModule_ModuleTypeSetValue
-    RedisModule_NotifyKeyspaceEvent RedisModule_OpenKey RedisModule_RegisterInfoFunc
-    RedisModule_RegisterNumericConfig RedisModule_RegisterStringConfig RedisModule_Replicate
-    RedisModule_ReplicateVerbatim RedisModule_ReplyWithArray RedisModule_ReplyWithBool
-    RedisModule_ReplyWithDouble RedisModule_ReplyWithError RedisModule_ReplyWithLongLong
-    RedisModule_ReplyWithMap RedisModule_ReplyWithNull RedisModule_ReplyWithSimpleString
-    RedisModule_ReplyWithStringBuffer RedisModule_SaveStringBuffer RedisModule_SaveUnsigned
-    RedisModule_ServerInfoGetFieldC RedisModule_ServerInfoGetFieldUnsigned
-    RedisModule_SetCommandInfo RedisModule_SetModuleOptions RedisModule_SignalModifiedKey
-    RedisModule_StringPtrLen RedisModule_StringToLongLong RedisModule_TryAlloc
-    RedisModule_WrongArity
+    RedisModule_LoadUnsigned RedisModule_Log RedisModule_MallocSize RedisModule_ModuleTypeGetType
+    RedisModule_ModuleTypeGetValue RedisModule_ModuleTypeSetValue RedisModule_NotifyKeyspaceEvent
+    RedisModule_OpenKey RedisModule_RegisterInfoFunc RedisModule_RegisterNumericConfig
+    RedisModule_RegisterStringConfig RedisModule_Replicate RedisModule_ReplicateVerbatim
+    RedisModule_ReplyWithArray RedisModule_ReplyWithBool RedisModule_ReplyWithDouble
+    RedisModule_ReplyWithError RedisModule_ReplyWithLongLong RedisModule_ReplyWithMap
+    RedisModule_ReplyWithNull RedisModule_ReplyWithSimpleString RedisModule_ReplyWithStringBuffer
+    RedisModule_SaveStringBuffer RedisModule_SaveUnsigned RedisModule_ServerInfoGetFieldC
+    RedisModule_ServerInfoGetFieldUnsigned RedisModule_SetCommandInfo RedisModule_SetModuleOptions
+    RedisModule_SignalModifiedKey RedisModule_StringPtrLen RedisModule_StringToLongLong
+    RedisModule_TryAlloc RedisModule_WrongArity
 }
 
 /// Returns a function of the interface, within an `unsafe` block: the interface is initialized

@@ -95,6 +95,9 @@ impl<'a> Args<'a> {
     }
 }
 
+/// The number of the client that the server pretends to have while it loads an AOF.
+const AOF_CLIENT: u64 = u64::MAX;
+
 /// The context of a call.
 #[derive(Clone, Copy)]
 pub struct Context {
@@ -102,23 +105,19 @@ pub struct Context {
 }
 
 impl Context {
-    /// Whether one of these flags is set.
-    fn has_flag(self, flags: u32) -> bool {
-        // SAFETY: the context is valid during the call that it belongs to.
-        unsafe { api!(RedisModule_GetContextFlags)(self.context) as u32 & flags != 0 }
-    }
-
-    /// Returns whether the command comes from the AOF: clients send none of ours while the server
-    /// loads a file.
+    /// Returns whether the command comes from the AOF. (A flag says whether the server loads
+    /// anything. A replica that does may serve reads meanwhile.)
     pub fn is_from_aof(self) -> bool {
-        self.has_flag(raw::REDISMODULE_CTX_FLAGS_LOADING)
+        // SAFETY: the context is valid during the call that it belongs to; so below.
+        unsafe { api!(RedisModule_GetClientId)(self.context) == AOF_CLIENT }
     }
 
     /// Returns the memory that a filter may take. None of the limits applies to a command that
     /// comes from the primary or from the AOF: it was within them where it came from.
     pub fn limits(self) -> Limits {
-        let flags = raw::REDISMODULE_CTX_FLAGS_REPLICATED | raw::REDISMODULE_CTX_FLAGS_LOADING;
-        if self.has_flag(flags) {
+        let replayed = raw::REDISMODULE_CTX_FLAGS_REPLICATED | raw::REDISMODULE_CTX_FLAGS_LOADING;
+        // SAFETY: as above.
+        if unsafe { api!(RedisModule_GetContextFlags)(self.context) } as u32 & replayed != 0 {
             return Limits::NONE;
         }
         Limits { filter: config::max_filter_bytes(), free: self.free_bytes() }
