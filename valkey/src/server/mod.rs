@@ -141,7 +141,7 @@ impl Context {
             };
             let policy = api!(RedisModule_ServerInfoGetFieldC)(info, c"maxmemory_policy".as_ptr());
             let evicts = !policy.is_null() && CStr::from_ptr(policy) != c"noeviction";
-            let used = number(c"used_memory") - number(c"mem_not_counted_for_evict");
+            let used = number(c"used_memory").saturating_sub(number(c"mem_not_counted_for_evict"));
             let max = number(c"maxmemory");
             api!(RedisModule_FreeServerInfo)(self.context, info);
             if evicts { max } else { max.saturating_sub(used) }

@@ -85,14 +85,10 @@ pub unsafe fn load(context: *mut raw::RedisModuleCtx, commands: &[Command]) -> O
     let status = unsafe { raw::Export_RedisModule_Init(context, name, VERSION, version) };
     accepted(status)?;
     if let Some(name) = interface::missing() {
-        let (level, text) = (
-            c"warning".as_ptr(),
-            c"the module needs Valkey, or Redis 7.0 or later: \
-            this server lacks %s"
-                .as_ptr(),
-        );
+        let text = c"the module needs Valkey, or Redis 7.0 or later: this server lacks %s";
+        let (level, text, name) = (c"warning".as_ptr(), text.as_ptr(), name.as_ptr());
         // SAFETY: as above. The format takes one string.
-        unsafe { raw::RedisModule_Log.map(|log| log(context, level, text, name.as_ptr())) };
+        unsafe { raw::RedisModule_Log.map(|log| log(context, level, text, name)) };
         return None;
     }
     allocator::init();
