@@ -2,8 +2,9 @@
 
 use std::{
     ffi::{CStr, c_int, c_void},
+    fs,
     io::{self, BufWriter, Write},
-    mem, ptr,
+    mem, process, ptr,
 };
 
 use valkey_module::raw;
@@ -125,9 +126,10 @@ unsafe extern "C" fn rdb_save(io: *mut raw::RedisModuleIO, pointer: *mut c_void)
 
 /// Calls a function that writes a value.
 ///
-/// The server does not ask whether it succeeds. If it fails, a child process ends with an error,
-/// and the server keeps its last file. In the server itself, what was written lacks a part, and
-/// will be refused when it is loaded. (Errors of the server's own writes do not count: it knows.)
+/// The server does not ask whether it succeeds. If it fails, a child process ends with an error. In
+/// the server itself, `SAVE` fails because its temporary file is gone. In both cases the last file
+/// stays. The payload of `DUMP` lacks a part, and is refused when it is loaded. (Failed writes of
+/// the server's do not count: it knows of them.)
 fn saving(callback: &str, write: impl FnOnce() -> io::Result<()>) {
     unsafe extern "C" {
         safe fn _exit(status: c_int) -> !;
@@ -138,10 +140,12 @@ fn saving(callback: &str, write: impl FnOnce() -> io::Result<()>) {
         None => true,
     };
     if failed {
-        log("a cuckoo filter is not saved completely: this file or payload cannot be loaded");
+        log("a cuckoo filter is not saved completely: the save fails, or the payload of DUMP");
         if Rdb::is_child() {
             _exit(1);
         }
+        // It is missing unless the server saves now.
+        let _ = fs::remove_file(format!("temp-{}.rdb", process::id()));
     }
 }
 

@@ -148,8 +148,10 @@ def test_removals_and_compaction_need_no_room(limited):
     server, client = limited
     client.execute_command("CF.RESERVE", "k", 1000, "SEED", 7)
     fill(client, "k", 20_000)
+    pipeline = client.pipeline(transaction=False)
     for item in range(19_500):
-        client.execute_command("CF.DEL", "k", item)
+        pipeline.execute_command("CF.DEL", "k", item)
+    pipeline.execute()
     client.config_set("maxmemory", 1)
     memory = client.memory_usage("k")
     assert client.execute_command("CF.COMPACT", "k") == b"OK"

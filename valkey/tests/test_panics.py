@@ -164,6 +164,10 @@ def test_a_failed_save_keeps_the_last_file(prepared):
     server, client = prepared
     client.save()
     saved = (server.folder / "dump.rdb").read_bytes()
+    for words in (("SAVE",), ("DEBUG", "RELOAD")):
+        with Panic(server, "rdb_save"), pytest.raises(redis.ResponseError):
+            client.execute_command(*words)
+        assert (server.folder / "dump.rdb").read_bytes() == saved
     with Panic(server, "rdb_save"):
         client.bgsave()
         wait_until(lambda: not client.info("persistence")["rdb_bgsave_in_progress"])
