@@ -73,7 +73,8 @@
 //! | 0.00014 % | [`SemiSorted3x22`](Layout::SemiSorted3x22) | the same | 22.9 | 0.00013 % |
 //!
 //! The bits per item are those of the buckets in a filter for a million items or more. Smaller
-//! filters take more. [`docs::speed`] compares the speed of plain and semi-sorted layouts.
+//! filters take more. `BENCHMARKS.md`, in the repository, compares the speed of plain and
+//! semi-sorted layouts.
 //!
 //! A filter built with `capacity(n)` holds n distinct items. At most one such filter in 10,000 is
 //! full earlier; most hold a few more. After that, `insert` returns [`InsertError::Full`] and
@@ -138,9 +139,8 @@
 //! - [`insert_unique`](Filter::insert_unique) adds an item only if it is absent. If it returns
 //!   `Ok(false)`, you own no copy and must not call `remove`.
 //! - The `*_batch` methods, the `*_mask` methods (for bursts of up to 64 items), and
-//!   [`try_extend`](Filter::try_extend) handle many items with overlapping cache misses. From 8
-//!   items on this is faster than one call after another. Batches of lookups use AVX-512 or AVX2
-//!   where the processor has them: see [`Kernel`].
+//!   [`try_extend`](Filter::try_extend) handle many items with overlapping cache misses. Batches of
+//!   lookups use AVX-512 or AVX2 where the processor has them: see [`Kernel`].
 //! - A map has [`get`](CuckooMap#method.get) and [`values`](CuckooMap#method.values) in addition,
 //!   and [`get_or_insert`](CuckooMap#method.get_or_insert) in place of `insert_unique`. An
 //!   [`ExpiringFilter`] has [`refresh`](ExpiringFilter#method.refresh), and its inserts return the
@@ -216,8 +216,7 @@
 //!   [`max_copies`](FilterBuilder::max_copies) if one of the item's buckets has room.
 //! - The default seed comes from addresses and similar values, which can be guessed. If an attacker
 //!   can choose keys, pass a [`seed`](FilterBuilder::seed) from a random source of the platform.
-//! - All threads share one counter, so writers slow each other down, and each update of it costs
-//!   one more locked instruction.
+//! - All threads share one counter, and each update of it costs one more locked instruction.
 //! - The processor is not asked for AVX2 and AVX-512: see [`Kernel::is_available`].
 //!
 //! Without the feature `stats` the counts take no memory and no instruction. With it, each insert

@@ -259,10 +259,9 @@ impl<E, S> FilterBuilder<E, S> {
     /// Prefers speed to size: if plain layouts meet the target, takes the one with the fewest bits
     /// per item. For a target of 1 % that is 13.2 bits per item in place of 10.9.
     ///
-    /// In tables beyond the caches, most operations in batches take a tenth less time. Single
-    /// removals, and single lookups that find their item, take up to a third less. Lookups that
-    /// find nothing gain almost nothing. Without a target, or with a [`layout`](Self::layout), this
-    /// setting affects only the later segments of a growing filter.
+    /// `BENCHMARKS.md`, in the repository, compares semi-sorted layouts with plain ones that have
+    /// as many slots per bucket. Without a target, or with a [`layout`](Self::layout), this setting
+    /// affects only the later segments of a growing filter.
     ///
     /// ```
     /// use guira::{CuckooFilter, Layout};

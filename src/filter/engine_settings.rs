@@ -29,8 +29,8 @@ impl<E, S> FilterBuilder<E, S> {
     }
 
     /// Sets whether a table of 2 MiB and more requests huge pages from the system (on Linux, by
-    /// `madvise`). On by default: random reads of a large table are 1.4 times as fast with them.
-    /// Such a table is aligned to 2 MiB, for which 2 MiB more are allocated.
+    /// `madvise`). On by default. Such a table is aligned to 2 MiB, for which 2 MiB more are
+    /// allocated.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::builder().capacity(10_000_000).huge_pages(false).build()?;

@@ -16,9 +16,9 @@ use std::hash::RandomState;
 
 /// The default hasher of filters, with random secrets for each filter.
 ///
-/// It is [foldhash](https://docs.rs/foldhash) in its `fast` form: the cheapest well-maintained
-/// hasher for integers and short strings (one folded multiplication for a `u64`). Its `quality`
-/// form would only add a final mix, and the filter mixes every hash anyway, with a seed of its own.
+/// It is [foldhash](https://docs.rs/foldhash) in its `fast` form: one folded multiplication for a
+/// `u64`. Its `quality` form would only add a final mix, and the filter mixes every hash anyway,
+/// with a seed of its own.
 ///
 /// It protects against somebody who chooses keys but sees neither the seed nor any answer: every
 /// number that a key is combined with is derived from the seed, so such keys collide no more often

@@ -12,9 +12,8 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
     /// a filter with [`max_copies`](crate::FilterBuilder::max_copies), and in a
     /// [`GrowingFilter`](crate::GrowingFilter), it acquires one if the item seems to have as many
     /// copies as it may have. If both buckets are full, it relocates other items, which concurrent
-    /// lookups do not notice. Reads two cache lines and writes one if there is room; near the
-    /// capacity, a search reads some dozens more. A `GrowingFilter` appends a segment instead of
-    /// being full.
+    /// lookups do not notice. Reads two cache lines and writes one if there is room; a search for
+    /// room reads more. A `GrowingFilter` appends a segment instead of being full.
     ///
     /// # Errors
     /// - [`InsertError::Full`] if no empty slot is within reach (and no segment can be appended);
@@ -196,9 +195,8 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
     /// `contains` for `b` and then one for `a` cannot do so.)
     ///
     /// The cache lines of dozens of items are in flight at once, and a [kernel](crate::Kernel)
-    /// compares several items per step. Fewer than 6 items are looked
-    /// up one by one. From 8 items on, a batch costs less than single lookups. In a table beyond
-    /// the caches, large batches cost less than half as much.
+    /// compares several items per step. Fewer than 6 items are looked up one by one. In a table
+    /// beyond the caches, large batches cost less than half as much as single lookups.
     ///
     /// # Panics
     /// If the slices differ in length.

@@ -146,8 +146,8 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
     /// Returns whether an item is in the map, that is, a key with this value: never `false` for one
     /// that is in it. `false` if the value does not fit.
     ///
-    /// On `true`, the value is one of the key's [`values`](Self::values). Costs as much as
-    /// [`contains`](crate::CuckooMap#method.contains).
+    /// On `true`, the value is one of the key's [`values`](Self::values). Reads what
+    /// [`contains`](crate::CuckooMap#method.contains) reads, and acquires no lock.
     ///
     /// ```
     /// let map = guira::CuckooMap::with_capacity(100);

@@ -100,8 +100,8 @@ use super::{DefaultHashBuilder, Filter, Fixed, Growing};
 ///
 /// Cuckoo filters with values are described by Fan et al. (2014, section 6). Bender et al. (2025,
 /// "Time To Replace Your Filter: How Maplets Simplify System Design", arXiv 2510.05518) argue for
-/// such maps, which they call *maplets*, in place of several filters. `SlimDB` and Chucky are
-/// stores that use one to find the run of a key, and `rte_member` of DPDK maps flows to set ids.
+/// such maps, which they call *maplets*, in place of several filters. `SlimDB` and Chucky use one
+/// to find the run of a key in a store, and `rte_member` of DPDK maps flows to set ids.
 pub type CuckooMap<S = DefaultHashBuilder> = Filter<Mapped<Fixed>, S>;
 
 /// A map that grows: the [`Filter`] of a chain of segments whose slots hold a fingerprint and a
