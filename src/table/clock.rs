@@ -248,7 +248,7 @@ impl Generations {
     pub(super) fn tick(&self) {
         // Relaxed: the lock orders this load.
         let now = self.now.load_to_change(Relaxed);
-        // Release: pairs with the Acquire of `generation`. Not a store, only because of loom: it does
+        // Release: pairs with the Acquire of `generation`. A swap only because of loom, which does
         // not know that a plain store follows a read-modify-write of `generation_to_change`.
         self.now.swap(now + 1, Release);
     }

@@ -15,9 +15,10 @@ pub type Expiring = Fixed<Aged>;
 ///
 /// Use it for duplicates in a stream, replayed nonces and tokens, and whatever else matters only
 /// for a while. Time passes in *generations*: [`advance`](Filter::advance) begins the next one, or
-/// [`tick`](Filter::tick) does so when it is due by a clock that the caller passes. All else is as in a [`CuckooFilter`](crate::CuckooFilter): any number of threads share a
-/// filter, and lookups acquire no lock and write nothing. An item takes 16.7 bits with the default
-/// window of 13 generations, at 0.19 % false positives.
+/// [`tick`](Filter::tick) does so when it is due by a clock that the caller passes. All else is as
+/// in a [`CuckooFilter`](crate::CuckooFilter): any number of threads share a filter, and lookups
+/// acquire no lock and write nothing. An item takes 16.7 bits with the default window of 13
+/// generations, at 0.19 % false positives.
 ///
 /// ```
 /// use guira::ExpiringFilter;
