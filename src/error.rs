@@ -1,7 +1,6 @@
 //! Errors of building a filter, of inserting and of merging. An insert or a merge that fails leaves
 //! the same items in the filter.
 
-use alloc::vec::Vec;
 use core::{error::Error, fmt};
 
 use crate::{Kernel, Layout};
@@ -23,10 +22,13 @@ pub enum InsertError {
     /// their fingerprints, found no empty slot. At most one filter in 10,000 returns this before it
     /// holds its [`capacity`](crate::Filter::capacity). More filters may do so while other threads
     /// move items, because an item occupies two slots while it moves. (A
-    /// [`GrowingFilter`](crate::GrowingFilter) returns this only if it also cannot append a
-    /// segment. In an [`ExpiringFilter`](crate::ExpiringFilter), slots that have expired count as
-    /// empty.)
+    /// [`GrowingFilter`](crate::GrowingFilter) returns this only if it also may not append a
+    /// segment: its cap on memory does not allow it, or the last segment of its plan exists. In an
+    /// [`ExpiringFilter`](crate::ExpiringFilter), slots that have expired count as empty.)
     Full,
+    /// There is no room, as in [`Full`](Self::Full), and the system refused the memory for another
+    /// segment. A later insert tries again. Only filters that grow return this.
+    OutOfMemory,
     /// Both buckets hold only copies of the item or of its
     /// [aliases](crate::Filter#the-contract-of-removal), `2 × slots per bucket` of them (half as
     /// many if both buckets are the same one). In a
@@ -45,6 +47,7 @@ impl fmt::Display for InsertError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Full => "the filter is full: no empty slot is within reach, and it cannot grow",
+            Self::OutOfMemory => "the system refused the memory for another segment",
             Self::TooManyCopies => "the item's buckets hold too many copies of it",
             Self::ValueTooLarge => "the value has more bits than the values of the map",
             Self::InvalidLife => "an item lives for at least one generation and at most the window",
@@ -53,99 +56,6 @@ impl fmt::Display for InsertError {
 }
 
 impl Error for InsertError {}
-
-/// The items of a batch that were not inserted. All others are in the filter.
-///
-/// ```
-/// let filter = guira::CuckooFilter::with_capacity(100);
-/// if let Err(error) = filter.insert_batch(&["ani"; 1_000]) {
-///     for (&position, reason) in error.rejected().iter().zip(error.reasons()) {
-///         println!("item {position}: {reason}");
-///     }
-/// }
-/// # assert!(filter.insert_batch(&["ani"]).is_err());
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct InsertBatchError {
-    rejected: Vec<usize>,
-    reasons: Vec<InsertError>,
-    added: usize,
-}
-
-impl InsertBatchError {
-    /// Returns the number of items added, or the error if any failed. The failures may come in any
-    /// order.
-    pub(crate) fn check(
-        added: usize,
-        mut failures: Vec<(usize, InsertError)>,
-    ) -> Result<usize, InsertBatchError> {
-        if failures.is_empty() {
-            return Ok(added);
-        }
-        failures.sort_unstable_by_key(|&(position, _)| position);
-        let (rejected, reasons) = failures.into_iter().unzip();
-        Err(Self { rejected, reasons, added })
-    }
-
-    /// The positions in the batch of the items that were not inserted, in ascending order.
-    ///
-    /// ```
-    /// let filter = guira::CuckooFilter::with_capacity(100);
-    /// let error = filter.insert_batch(&["ani"; 1_000]).unwrap_err();
-    /// assert_eq!(error.rejected().len(), 1_000 - error.added());
-    /// ```
-    #[must_use]
-    pub fn rejected(&self) -> &[usize] {
-        &self.rejected
-    }
-
-    /// Why each of [`rejected`](Self::rejected) was not inserted, in the same order.
-    ///
-    /// ```
-    /// use guira::InsertError;
-    ///
-    /// let filter = guira::CuckooFilter::with_capacity(100);
-    /// let error = filter.insert_batch(&["ani"; 1_000]).unwrap_err();
-    /// assert!(error.reasons().iter().all(|&reason| reason == InsertError::TooManyCopies));
-    /// ```
-    #[must_use]
-    pub fn reasons(&self) -> &[InsertError] {
-        &self.reasons
-    }
-
-    /// The number of items that the call added.
-    ///
-    /// ```
-    /// let filter = guira::CuckooFilter::with_capacity(100);
-    /// let error = filter.insert_batch(&["ani"; 1_000]).unwrap_err();
-    /// assert_eq!(error.added(), filter.len());
-    /// ```
-    #[must_use]
-    pub fn added(&self) -> usize {
-        self.added
-    }
-}
-
-impl fmt::Display for InsertBatchError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = |wanted| self.reasons.iter().filter(|&&reason| reason == wanted).count();
-        let full = count(InsertError::Full);
-        let copies = count(InsertError::TooManyCopies);
-        let items = self.rejected.len();
-        let noun = if items == 1 { "item" } else { "items" };
-        write!(
-            f,
-            "{items} {noun} of the batch could not be inserted (filter full: {full}, \
-             too many copies: {copies}"
-        )?;
-        match count(InsertError::ValueTooLarge) {
-            0 => f.write_str(")"),
-            values => write!(f, ", value too large: {values})"),
-        }
-    }
-}
-
-impl Error for InsertBatchError {}
 
 /// Why a filter could not be built.
 ///
@@ -338,7 +248,8 @@ pub enum MergeError {
     },
     /// There would be too many copies of one item: see [`InsertError::TooManyCopies`].
     TooManyCopies,
-    /// The system refused the memory for a copy of the other filter.
+    /// The system refused the memory for a copy of the other filter, or for another segment of this
+    /// one.
     #[non_exhaustive]
     OutOfMemory {
         /// The bytes of the other filter's buckets.
@@ -367,7 +278,7 @@ impl fmt::Display for MergeError {
                 f.write_str("there would be too many copies of an item of the other filter")
             }
             Self::OutOfMemory { bytes } => {
-                write!(f, "the system refused memory for a copy of {bytes} bytes of buckets")
+                write!(f, "the system refused memory to merge {bytes} bytes of buckets")
             }
         }
     }

@@ -243,6 +243,7 @@ extern crate alloc;
 #[cfg(not(target_has_atomic = "64"))]
 compile_error!("guira keeps its buckets in 64-bit atomics, which this target does not have");
 
+mod batch_error;
 mod bucket;
 mod chain;
 pub mod docs;
@@ -277,8 +278,9 @@ pub mod raw {
     };
 }
 
+pub use batch_error::InsertBatchError;
 pub use bucket::Layout;
-pub use error::{BuildError, InsertBatchError, InsertError, MergeError};
+pub use error::{BuildError, InsertError, MergeError};
 pub use filter::{
     ByHash, CuckooFilter, CuckooMap, DefaultHashBuilder, DefaultHasher, Engine, Expiring,
     ExpiringFilter, Filter, FilterBuilder, Fixed, Growable, Growing, GrowingFilter, GrowingMap,

@@ -68,7 +68,7 @@ fn a_batch_in_full_buckets_keeps_the_limit<E: Subject>() {
         let _ = filter.insert_batch(&others);
         let keys: Vec<u64> = (0..400).flat_map(|key| [100_000 + key; 10]).collect();
         let rejected =
-            filter.insert_batch(&keys).map_or_else(|error| error.rejected().len(), |()| 0);
+            filter.insert_batch(&keys).map_or_else(|error| error.failures().len(), |()| 0);
         // A few items are aliases of others.
         assert!(rejected >= 400 * (10 - limit), "{rejected} copies were rejected");
         assert!(rejected <= 400 * (10 - limit) + 150, "{rejected} copies were rejected");

@@ -118,10 +118,12 @@ fn an_iterator_of_any_length_is_added<E: Subject>() {
 fn an_iterator_that_is_too_long_is_reported_by_position() {
     let filter = filter::<Fixed>(2_000, 6);
     let error = filter.try_extend(0..10_000_u32).expect_err("more than there are slots");
-    assert!(error.rejected().is_sorted_by(|a, b| a < b));
-    assert_eq!(filter.len() + error.rejected().len(), 10_000);
+    let rejected = error.failures().map(|(position, _)| position);
+    assert!(rejected.clone().is_sorted_by(|a, b| a < b));
+    assert_eq!(filter.len() + rejected.len(), 10_000);
+    assert_eq!((error.tried(), error.is_complete()), (10_000, true));
     assert!(filter.len() >= 2_000);
-    let mut rejected = error.rejected().iter().copied().peekable();
+    let mut rejected = rejected.peekable();
     for item in 0..10_000_u32 {
         if rejected.next_if_eq(&(item as usize)).is_none() {
             assert!(filter.remove(&item), "{item} was not rejected, and is missing");

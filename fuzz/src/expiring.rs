@@ -194,7 +194,8 @@ impl Checker {
             Operation::InsertBatch(batch) => {
                 let hashes = all(batch);
                 let error = filter.by_hash().insert_batch(&hashes).err();
-                let rejected = error.as_ref().map_or(&[][..], InsertBatchError::rejected);
+                let rejected = error.iter().flat_map(InsertBatchError::failures);
+                let rejected: Vec<usize> = rejected.map(|(position, _)| position).collect();
                 let added = (0..hashes.len()).filter(|place| !rejected.contains(place));
                 model.items.extend(added.map(|place| (class_of(hashes[place]), model.now)));
             }
@@ -203,7 +204,8 @@ impl Checker {
                 let mut added = vec![false; hashes.len()];
                 let outcome = filter.by_hash().insert_unique_batch(&hashes, &mut added);
                 let error = outcome.err();
-                let rejected = error.as_ref().map_or(&[][..], InsertBatchError::rejected);
+                let rejected = error.iter().flat_map(InsertBatchError::failures);
+                let rejected: Vec<usize> = rejected.map(|(position, _)| position).collect();
                 for (place, &hash) in hashes.iter().enumerate() {
                     if added[place] {
                         assert!(!model.contains(class_of(hash)) && !rejected.contains(&place));

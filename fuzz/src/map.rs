@@ -229,8 +229,7 @@ impl<E: Mappable> Checker<E> {
         let outcome = self.map.by_hash().insert_batch(&hashes, &values);
         let mut outcomes = vec![Ok(()); numbers.len()];
         let error = outcome.err();
-        let rejected = error.iter().flat_map(InsertBatchError::rejected);
-        for (&place, &reason) in rejected.zip(error.iter().flat_map(InsertBatchError::reasons)) {
+        for (place, reason) in error.iter().flat_map(InsertBatchError::failures) {
             outcomes[place] = Err(reason);
         }
         for ((&number, value), outcome) in numbers.iter().zip(values).zip(outcomes) {

@@ -1,9 +1,10 @@
 //! Copies of a chain: clones, and the words for snapshots.
 
+#[cfg(feature = "std")]
 use alloc::vec::Vec;
 
 use super::{Chain, Entries, Segment};
-use crate::table::AllStripes;
+use crate::table::{AllStripes, PerSegment};
 #[cfg(feature = "std")]
 use crate::{
     Layout,
@@ -34,7 +35,7 @@ impl<V: Entries> Chain<V> {
     /// copy contains every item that is in the chain throughout the call.
     #[cfg(feature = "std")]
     #[must_use]
-    pub fn copy_words(&self) -> Option<Vec<Vec<u64>>> {
+    pub fn copy_words(&self) -> Option<PerSegment<Vec<u64>>> {
         let words = |number| touched_words(self.plan.addressing(number).buckets() as usize);
         self.copy_segments(words, |from, stripes, to| from.copy_into(stripes, to))
     }
@@ -49,14 +50,14 @@ impl<V: Entries> Chain<V> {
         &self,
         allocate: impl Fn(usize) -> Option<C>,
         copy: impl Fn(&Segment<V>, &AllStripes, &mut C),
-    ) -> Option<Vec<C>> {
+    ) -> Option<PerSegment<C>> {
         let copy_all = |stripes: &AllStripes, copies: &mut [C]| {
             self.segments().zip(copies).for_each(|(from, to)| copy(from, stripes, to));
         };
         loop {
             // mutant: chain-clone-segments-relaxed
             let count = self.segments().len();
-            let mut copies = (0..count).map(&allocate).collect::<Option<Vec<_>>>()?;
+            let mut copies = (0..count).map(&allocate).collect::<Option<PerSegment<_>>>()?;
             // mutant: chain-clone-no-locks
             // mutant: chain-clone-one-lock-fewer, chain-clone-any-order
             let stripes = self.stripes.lock_all();
@@ -77,7 +78,7 @@ impl<V: Entries> Chain<V> {
 impl<V: Entries> Chain<V> {
     /// Returns a chain with this plan whose first segments have these buckets, or `None` if the
     /// system refuses the memory for its stripes and counters.
-    pub(crate) fn restored(plan: Plan<V>, segments: Vec<Buckets>) -> Option<Self> {
+    pub(crate) fn restored(plan: Plan<V>, segments: PerSegment<Buckets>) -> Option<Self> {
         Self::with_buckets(plan, segments, true)
     }
 

@@ -67,7 +67,8 @@ impl<V: Entries> Chain<V> {
     ///
     /// # Errors
     /// `TooManyCopies` if there are `limit` copies, or if copies of the item take half of its slots
-    /// in the last segment and there is no room in another one. `Full` if there is no room.
+    /// in the last segment and there is no room in another one. `OutOfMemory` if there is no room,
+    /// and the system refuses the memory for another segment. `Full` if there is no room.
     fn insert_known(&self, limit: Option<usize>, known: &Known<V>) -> Result<(), InsertError> {
         if limit.is_some_and(|limit| self.may_hold(limit, known)) {
             return Err(InsertError::TooManyCopies);
@@ -94,22 +95,32 @@ impl<V: Entries> Chain<V> {
                 return Ok(());
             }
             // mutant: chain-merge-no-append
-            if is_last && self.append_known(count, known) {
+            let appended = if is_last { self.append_known(count, known) } else { Ok(false) };
+            if appended == Ok(true) {
                 continue;
             }
             if segments.any(|segment| segment.insert_known_by_relocating(known).is_ok()) {
                 return Ok(());
             }
-            return outcome;
+            return appended.and(outcome);
         }
     }
 
-    /// Appends the segment with this number if the item's pair would be known there. Returns
-    /// whether it exists.
-    fn append_known(&self, number: usize, known: &Known<V>) -> bool {
-        number < self.plan.len()
-            && self.plan.addressing(number).is_determined_by(&known.finest)
-            && self.append(number).is_ok()
+    /// Appends the segment with this number if the item's pair would be known there, and if the
+    /// limit on bytes allows it. Returns whether it exists.
+    ///
+    /// # Errors
+    /// `OutOfMemory`.
+    fn append_known(&self, number: usize, known: &Known<V>) -> Result<bool, InsertError> {
+        let would_be_known = number < self.plan.len()
+            && self.plan.addressing(number).is_determined_by(&known.finest);
+        if !would_be_known {
+            return Ok(false);
+        }
+        match self.append(number) {
+            Err(InsertError::Full) => Ok(false),
+            outcome => outcome.map(|()| true),
+        }
     }
 
     /// Returns whether an insert must be refused because of a limit. The item to be inserted may be

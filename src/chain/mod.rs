@@ -253,14 +253,13 @@ mod size;
 mod steps;
 mod values;
 
-use alloc::sync::Arc;
 use core::iter;
 
 #[cfg(feature = "stats")]
 use crate::table::Stats;
 use crate::{
     Layout,
-    sync::{SetOnce, Word},
+    sync::{SetOnce, Shared, Word},
     table::{
         Addressing, Counters, MAX_BUCKETS, Nested, Nesting, Single, Stripe, StripeGuard, Stripes,
     },
@@ -289,7 +288,7 @@ pub struct Chain<V: Entries = Single> {
     plan: Plan<V>,
     /// The addressing of the last segment that the plan allows.
     finest: Addressing<Nested<V>>,
-    stripes: Arc<Stripes>,
+    stripes: Shared<Stripes>,
     counters: Counters,
     huge_pages: bool,
     /// The largest number of bytes to which the chain may grow.

@@ -1,12 +1,11 @@
 //! The plan of a chain: the sizes and layouts of all segments that it may ever have.
 
-use alloc::boxed::Box;
 use core::num::NonZero;
 
 use super::Entries;
 use crate::{
     Layout,
-    table::{Addressing, MAX_BUCKETS, Nested, Nesting, Single, Stripes},
+    table::{Addressing, MAX_BUCKETS, Nested, Nesting, PerSegment, Single, Stripes},
 };
 
 /// The segments of a chain, from the first to the last one possible.
@@ -17,7 +16,7 @@ pub struct Plan<V: Entries = Single> {
     first_fingerprints: (u32, u32),
     /// The number of stripes. None can be added later.
     stripes: u32,
-    segments: Box<[Planned]>,
+    segments: PerSegment<Planned>,
     entries: V,
 }
 
@@ -158,11 +157,6 @@ impl<V: Entries> Plan<V> {
     pub(super) fn retained(&self, stays: impl Fn(usize) -> bool) -> Self {
         let segments = (0..).zip(&self.segments).filter(|&(number, _)| stays(number));
         Self { segments: segments.map(|(_, &segment)| segment).collect(), ..*self }
-    }
-
-    /// Bytes that the plan allocates.
-    pub(crate) fn size_in_bytes(&self) -> usize {
-        size_of_val(&*self.segments)
     }
 }
 

@@ -1,12 +1,10 @@
 //! Planning a chain: which layouts its segments get, so that their false-positive rates together
 //! never exceed the target.
 
-use alloc::{vec, vec::Vec};
-
 use super::{Entries, Plan, plan::full_rate};
 use crate::{
     BuildError, Layout,
-    table::{MAX_BUCKETS, buckets_for, by_preference, with_values_by_preference},
+    table::{MAX_BUCKETS, PerSegment, buckets_for, by_preference, with_values_by_preference},
 };
 
 /// What a plan is made for.
@@ -41,7 +39,7 @@ pub(crate) struct Wanted {
 pub(crate) fn plan<V: Entries>(wanted: &Wanted) -> Result<Plan<V>, BuildError> {
     let &Wanted { capacity, first, value_bits, target, fastest, growth_factor } = wanted;
     let layouts = value_bits.map_or_else(|| by_preference(fastest), with_values_by_preference);
-    let firsts = first.map_or_else(|| layouts.clone(), |layout| vec![layout]);
+    let firsts = first.map_or_else(|| layouts.clone(), |layout| [layout].into_iter().collect());
     let mut lowest = f64::INFINITY;
     let mut fits = false;
     for &first in &firsts {
@@ -91,7 +89,7 @@ impl Start {
             return Err(least);
         }
         let mut left = target;
-        let mut layouts = Vec::with_capacity(segments as usize);
+        let mut layouts = PerSegment::new();
         for number in 0..segments {
             let needed = f64::from(segments - 1 - number) * rate(&last);
             let leaves_half = |layout: &Layout| 2.0 * rate(layout) + needed <= left;

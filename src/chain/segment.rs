@@ -1,13 +1,12 @@
 //! One table of a chain, and the table protocol's steps on it by mixed hash.
 
-use alloc::sync::Arc;
-
 use super::{Entries, Plan, entries::with_layout_of};
 #[cfg(guira_vectors)]
 use crate::table::Part;
 use crate::{
     InsertError, Layout,
     bucket::{Fingerprint, with_layout, with_valued_layout},
+    sync::Shared,
     table::{
         Addition, Addressing, AllStripes, BothWords, Buckets, Candidates, Counters, Nested, Pair,
         Probe, RelocationCount, StripeGuard, Stripes, Table, occupied,
@@ -28,7 +27,7 @@ impl<V: Entries> Segment<V> {
         plan: &Plan<V>,
         number: usize,
         buckets: Buckets,
-        stripes: &Arc<Stripes>,
+        stripes: &Shared<Stripes>,
         counters: &Counters,
     ) -> Self {
         let (layout, addressing) = (plan.layout(number), plan.addressing(number));

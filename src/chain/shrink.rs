@@ -1,12 +1,11 @@
 //! Shrinking: the items of some segments are folded into coarser ones, and the empty segments
 //! dropped.
 
-use alloc::vec::Vec;
-
 use super::{Chain, Entries, Segment, coarse::Known, entries::with_layout_of};
 use crate::{
     bucket::{with_layout, with_valued_layout},
-    table::{Pair, capacity_of},
+    sync::SetOnce,
+    table::{Pair, PerSegment, capacity_of},
 };
 
 /// A set of segments, by their numbers. There are at most 33.
@@ -39,7 +38,15 @@ impl<V: Entries> Chain<V> {
     /// See "Shrinking" in `chain/mod.rs` for the argument.
     pub fn shrink_to_fit(&mut self) -> usize {
         let bytes = self.size_in_bytes();
-        let segments: Vec<&Segment<V>> = self.segments().collect();
+        let kept = self.fold_segments();
+        self.retain(kept);
+        bytes - self.size_in_bytes()
+    }
+
+    /// Moves the items of as many segments as it can to coarser ones. Returns the segments that
+    /// hold all items then.
+    fn fold_segments(&mut self) -> Set {
+        let segments: PerSegment<&Segment<V>> = self.segments().collect();
         let mut kept = smallest_that_fits(&segments);
         let mut folded = 0;
         // The first segments first: their items fit into the fewest others.
@@ -63,16 +70,24 @@ impl<V: Entries> Chain<V> {
         }
         // Moved, and not inserted.
         self.counters.uninserted(folded);
-        self.retain(kept);
-        bytes - self.size_in_bytes()
+        kept
     }
 
     /// Drops the segments that are not in `kept`, which must contain the first one.
     fn retain(&mut self, kept: Set) {
-        let later = self.later.take().into_iter().flatten().zip(1..);
-        let later = later.filter(|&(_, number)| kept.contains(number));
-        let later: Vec<Segment<V>> = later.filter_map(|(mut place, _)| place.take()).collect();
-        (1..).zip(later).for_each(|(number, segment)| self.place(number).set(segment));
+        if let Some(places) = self.later.get_mut() {
+            let mut stay = 0;
+            for index in 0..places.len() {
+                if kept.contains(index + 1) {
+                    places.swap(stay, index);
+                    stay += 1;
+                }
+            }
+            places[stay..].iter_mut().for_each(SetOnce::clear);
+        }
+        if self.segments().len() == 1 {
+            self.later.clear();
+        }
         // What was planned to follow the last segment that is kept may still follow it. So the
         // finest segment of the plan stays the same, and with it the segments' probes.
         self.plan = self.plan.retained(|number| number > kept.last() || kept.contains(number));
@@ -82,7 +97,7 @@ impl<V: Entries> Chain<V> {
 /// Returns segments that have room for the items of all segments, given that an item can only move
 /// to a coarser segment.
 fn smallest_that_fits<V: Entries>(segments: &[&Segment<V>]) -> Set {
-    let rooms: Vec<(u64, u64)> = segments
+    let rooms: PerSegment<(u64, u64)> = segments
         .iter()
         .map(|segment| {
             let items = segment.count_occupied();

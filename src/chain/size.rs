@@ -2,18 +2,24 @@
 
 use super::{Chain, Entries, MAX_LATER, Plan, Segment};
 use crate::{
-    sync::{Relaxed, SetOnce},
-    table::{Counters, Stripes, arc_bytes, bucket_bytes},
+    sync::{Relaxed, SetOnce, Shared},
+    table::{Counters, Stripes, bucket_bytes},
 };
 
 impl<V: Entries> Chain<V> {
-    /// Bytes of buckets, stripes, statistics, plan and places, alignment included. The `Segment`
-    /// value of the first segment is part of the chain, and not counted.
+    /// Bytes of the places for segments after the first one.
+    const PLACES: usize = SetOnce::<[SetOnce<Segment<V>>; MAX_LATER]>::VALUE_BYTES;
+
+    /// Bytes of buckets, stripes, statistics and places, alignment included. The plan and the
+    /// `Segment` value of the first segment are part of the chain, and not counted.
     #[must_use]
     #[expect(clippy::missing_panics_doc, reason = "the size of what was allocated fits")]
     pub fn size_in_bytes(&self) -> usize {
-        let size = bytes(&self.plan, self.segments().len(), self.huge_pages);
-        size.expect("these segments were allocated")
+        let segments = self.segments().len();
+        let size = bytes(&self.plan, segments, self.huge_pages);
+        // The system may have refused the memory of the second segment when there were places.
+        let places = if segments == 1 && self.later.get().is_some() { Self::PLACES } else { 0 };
+        size.expect("these segments were allocated") + places
     }
 
     /// The number of stripes.
@@ -61,8 +67,8 @@ pub(crate) fn bytes<V: Entries>(
     segments: usize,
     huge_pages: bool,
 ) -> Option<usize> {
-    let stripes = arc_bytes::<Stripes>() + Stripes::bytes_for(plan.stripes());
-    let beside = plan.size_in_bytes() + stripes + Counters::bytes();
+    let stripes = Shared::<Stripes>::BYTES + Stripes::bytes_for(plan.stripes());
+    let beside = stripes + Counters::bytes();
     (0..segments)
         .try_fold(beside, |sum, number| sum.checked_add(segment_bytes(plan, number, huge_pages)?))
 }
@@ -71,10 +77,7 @@ pub(crate) fn bytes<V: Entries>(
 fn segment_bytes<V: Entries>(plan: &Plan<V>, number: usize, huge_pages: bool) -> Option<usize> {
     let beside = match number {
         0 => 0,
-        1 => {
-            SetOnce::<[SetOnce<Segment<V>>; MAX_LATER]>::VALUE_BYTES
-                + SetOnce::<Segment<V>>::VALUE_BYTES
-        }
+        1 => Chain::<V>::PLACES + SetOnce::<Segment<V>>::VALUE_BYTES,
         _ => SetOnce::<Segment<V>>::VALUE_BYTES,
     };
     bucket_bytes(plan.addressing(number).buckets(), huge_pages)?.checked_add(beside)

@@ -1,28 +1,23 @@
 //! The steps of chains with values that read or replace a value, over all segments.
 
-use alloc::vec::Vec;
+use arrayvec::ArrayVec;
 
 use super::Chain;
 use crate::{
     InsertError,
     bucket::Fingerprint,
-    table::{Candidates, Nesting, Pair, Valued},
+    table::{Candidates, MAX_CANDIDATES, MAX_LEVELS, Nesting, Pair, Valued},
 };
 
-/// The values that were found for a key in all segments.
-///
-/// There are seldom more than a few. So only those after the twelfth are allocated.
+/// The values that were found for a key in all segments, one for each slot.
 #[derive(Clone, Debug, Default)]
-pub struct AllCandidates {
-    few: Candidates,
-    more: Vec<u16>,
-}
+pub struct AllCandidates(ArrayVec<u16, { MAX_LEVELS * MAX_CANDIDATES }>);
 
 impl AllCandidates {
     /// The number of values.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.few.as_slice().len() + self.more.len()
+        self.0.len()
     }
 
     /// Returns whether there are none.
@@ -34,20 +29,19 @@ impl AllCandidates {
     /// The value at this place, if there are that many.
     #[must_use]
     pub fn get(&self, place: usize) -> Option<u16> {
-        let few = self.few.as_slice();
-        few.get(place).or_else(|| self.more.get(place - few.len())).copied()
+        self.0.get(place).copied()
     }
 
-    fn push(&mut self, value: u16) {
-        if !self.few.add(value) {
-            self.more.push(value);
-        }
+    fn add(&mut self, candidates: &Candidates) {
+        self.0.extend(candidates.as_slice().iter().copied());
     }
 }
 
 impl From<Candidates> for AllCandidates {
-    fn from(few: Candidates) -> Self {
-        Self { few, more: Vec::new() }
+    fn from(candidates: Candidates) -> Self {
+        let mut all = Self::default();
+        all.add(&candidates);
+        all
     }
 }
 
@@ -94,8 +88,7 @@ impl Chain<Valued> {
             // mutant: chain-values-words-relaxed, chain-values-segments-relaxed
             for segment in self.segments().rev() {
                 // mutant: chain-values-last-only
-                let found = segment.candidates_unvalidated(mixed);
-                found.as_slice().iter().for_each(|&value| all.push(value));
+                all.add(&segment.candidates_unvalidated(mixed));
             }
             // Even if there are matches: another value may have moved from one word to another.
             // mutant: chain-values-no-validation, chain-values-unvalidated-match

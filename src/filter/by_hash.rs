@@ -1,13 +1,12 @@
 //! The view of a filter by hash, which also implements every operation on items.
 
-use alloc::vec::Vec;
 use core::fmt;
 
 use super::{
     Core, Engine, Membership,
     engine::Failed,
     outcome::{
-        CountChange, InsertMask, burst, check_burst, check_lengths, mask, unique_batch,
+        self, CountChange, InsertMask, burst, check_burst, check_lengths, mask, unique_batch,
         unique_burst,
     },
 };
@@ -198,21 +197,26 @@ impl<E: Engine> ByHash<'_, E> {
 /// The operations on many items, whose hashes are a `Batch`.
 impl<E: Membership> ByHash<'_, E> {
     pub(super) fn insert_all(self, batch: impl Batch) -> Result<(), InsertBatchError> {
+        outcome::batch(|failed| self.insert_each(batch, failed)).map(drop)
+    }
+
+    /// Inserts the items, and returns the number of those that were added. Calls `failed` with the
+    /// positions of the others, until it breaks.
+    pub(super) fn insert_each(self, batch: impl Batch, failed: &mut Failed<'_>) -> usize {
         let engine = &self.core.engine;
         let mut change = CountChange::additions(&self.core.items);
-        let mut failures = Vec::new();
         if batch.at_most() < MIN_BATCH {
             for (position, hash) in batch.hashes().enumerate() {
                 match engine.insert(self.mix(hash)) {
                     Ok(()) => change.items += 1,
-                    Err(error) => failures.push((position, error)),
+                    Err(error) if failed(position, error).is_break() => break,
+                    Err(_) => {}
                 }
             }
         } else {
-            let mut failed = |position, error| failures.push((position, error));
-            self.with(batch, |hashes| engine.insert_each(hashes, &mut change.items, &mut failed));
+            self.with(batch, |hashes| engine.insert_each(hashes, &mut change.items, failed));
         }
-        InsertBatchError::check(change.items, failures).map(drop)
+        change.items
     }
 
     #[track_caller]
@@ -234,8 +238,8 @@ impl<E: Membership> ByHash<'_, E> {
     }
 
     /// Writes which items were added, and returns their number. Calls `failed` with the positions
-    /// of those that failed.
-    fn insert_unique_each(
+    /// of those that failed, until it breaks.
+    pub(super) fn insert_unique_each(
         self,
         batch: impl Batch,
         added: &mut [bool],
@@ -248,7 +252,8 @@ impl<E: Membership> ByHash<'_, E> {
             for (position, hash) in batch.hashes().enumerate() {
                 match engine.insert_unique(self.mix(hash)) {
                     Ok(was_absent) => added[position] = was_absent,
-                    Err(error) => failed(position, error),
+                    Err(error) if failed(position, error).is_break() => break,
+                    Err(_) => {}
                 }
                 *count += usize::from(added[position]);
             }

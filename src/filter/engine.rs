@@ -2,7 +2,7 @@
 
 #[cfg(not(feature = "std"))]
 use core::marker::Sized as Saved;
-use core::{num::NonZero, time::Duration};
+use core::{num::NonZero, ops::ControlFlow, time::Duration};
 
 #[cfg(feature = "std")]
 use super::snapshot::Saved;
@@ -268,11 +268,11 @@ pub(crate) trait Steps: Storage {
     fn count(&self, mixed: u64) -> usize;
 
     /// Adds 1 to `count` for each item that was added, and calls `failed` with the positions of the
-    /// others.
+    /// others, until it breaks. Then inserts that were begun are completed, and no others begun.
     fn insert_each(&self, hashes: &mut Hashes<'_>, count: &mut usize, failed: &mut Failed<'_>);
 
     /// Writes which items were added, adds 1 to `count` for each of them, and calls `failed` with
-    /// the positions of those that failed.
+    /// the positions of those that failed, until it breaks. All of `added` is `false` at first.
     fn insert_unique_each(
         &self,
         hashes: &mut Hashes<'_>,
@@ -291,5 +291,26 @@ pub(crate) trait Steps: Storage {
     fn remove_each(&self, hashes: &mut Hashes<'_>, removed: &mut [bool], count: &mut usize);
 }
 
-/// Receives the position of an insert that failed, and its error.
-pub(crate) type Failed<'a> = dyn FnMut(usize, InsertError) + 'a;
+/// Receives the position of an insert that failed, and its error. Breaks if the batch must end
+/// early: then only inserts that it has begun may still be completed.
+pub(crate) type Failed<'a> = dyn FnMut(usize, InsertError) -> ControlFlow<()> + 'a;
+
+/// Records the outcome of an insert of an item that may have been present. Breaks if the batch must
+/// end early.
+#[inline]
+pub(super) fn record(
+    outcome: Result<bool, InsertError>,
+    position: usize,
+    added: &mut [bool],
+    count: &mut usize,
+    failed: &mut Failed<'_>,
+) -> ControlFlow<()> {
+    match outcome {
+        Ok(was_absent) => {
+            added[position] = was_absent;
+            *count += usize::from(was_absent);
+            ControlFlow::Continue(())
+        }
+        Err(error) => failed(position, error),
+    }
+}

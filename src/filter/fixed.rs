@@ -1,22 +1,23 @@
 //! The engine of one table, whose size is fixed.
 
-use alloc::vec::Vec;
 #[cfg(feature = "std")]
 use core::iter;
-use core::num::NonZero;
+use core::{cell::Cell, num::NonZero, ops::ControlFlow};
+
+use arrayvec::ArrayVec;
 
 use super::engine::{
-    Engine, Failed, Membership, Merging, Options, Permanent, Segment, Steps, Storage,
+    Engine, Failed, Membership, Merging, Options, Permanent, Segment, Steps, Storage, record,
 };
 #[cfg(feature = "std")]
 use super::snapshot::{Form, LoadError, PlannedSegment, Saved, Words, field};
 #[cfg(feature = "std")]
-use crate::table::Buckets;
+use crate::table::{Buckets, PerSegment};
 use crate::{
     BuildError, InsertError, Layout,
     bucket::with_layout,
     table::{
-        Addressing, Alone, Answers, Clock, ClockState, Hashes, Kernel, MAX_BUCKETS, Merged,
+        Addressing, Alone, Answers, Clock, ClockState, Hashes, Kernel, Layouts, MAX_BUCKETS, Merged,
         Nesting, PendingInserts, Single, Stripes, Table, buckets_for, by_preference, table_bytes,
         with_values_by_preference,
     },
@@ -157,13 +158,13 @@ impl<N: Content> Saved for Fixed<N> {
             target: 0.0,
             stripes: self.stripes(),
             clock: self.table.clock().read(self.table.clock().now()),
-            plan: Vec::from([PlannedSegment { layout: self.layout, level: 0, buckets }]),
+            plan: iter::once(PlannedSegment { layout: self.layout, level: 0, buckets }).collect(),
         }
     }
 
-    fn copy_words(&self) -> Option<(Form, Vec<Vec<u64>>)> {
+    fn copy_words(&self) -> Option<(Form, PerSegment<Vec<u64>>)> {
         let (words, clock) = self.table.copy_words_with_clock()?;
-        Some((Form { clock, ..self.form() }, Vec::from([words])))
+        Some((Form { clock, ..self.form() }, iter::once(words).collect()))
     }
 
     fn words(&self) -> impl Iterator<Item = impl Words> + Clone {
@@ -183,7 +184,7 @@ impl<N: Content> Saved for Fixed<N> {
         1 << form.plan[number].layout.value_bits()
     }
 
-    fn restore(form: &Form, segments: Vec<Buckets>) -> Option<Self> {
+    fn restore(form: &Form, segments: PerSegment<Buckets>) -> Option<Self> {
         let (segment, buckets) = (form.plan[0], segments.into_iter().next()?);
         let addressing = Addressing::nested(segment.buckets, N::of(segment.layout, form.clock));
         let mut table = Table::with_buckets(addressing, buckets, form.stripes)?;
@@ -207,7 +208,7 @@ fn rate_at_capacity(capacity: usize, (layout, buckets): (Layout, u64)) -> f64 {
 }
 
 /// The layouts from which one is chosen, in order of preference.
-fn layouts(options: &Options) -> Vec<Layout> {
+fn layouts(options: &Options) -> Layouts {
     options.value_bits.map_or_else(|| by_preference(options.fastest), with_values_by_preference)
 }
 
@@ -237,7 +238,7 @@ fn choose(options: &Options) -> Result<(Layout, u64), BuildError> {
         };
     }
     let choices = layouts(options).into_iter().map(sized);
-    let choices: Vec<_> = choices.filter(fits).collect();
+    let choices: ArrayVec<_, { Layout::ALL.len() }> = choices.filter(fits).collect();
     let meets = choices.iter().copied().find(|choice| rate(choice) <= target);
     meets.ok_or_else(|| match choices.iter().map(rate).reduce(f64::min) {
         Some(lowest) => BuildError::RateTooLow { target, lowest },
@@ -333,20 +334,23 @@ impl Steps for Fixed {
 
     fn insert_each(&self, hashes: &mut Hashes<'_>, count: &mut usize, failed: &mut Failed<'_>) {
         let mut pending = PendingInserts::default();
+        let flow = Cell::new(ControlFlow::Continue(()));
         let mut done = |position, outcome| match outcome {
             Ok(()) => *count += 1,
-            Err(error) => failed(position, error),
+            Err(error) => flow.set(failed(position, error)),
         };
         with_layout!(self.layout, L => {
             if self.unlimited.is_none() {
                 // One by one: interleaved inserts of one item would not count one another.
                 let limit = self.limit();
-                return self.table.for_each_pair::<L>(hashes, |position, pair| {
+                return self.table.for_each_pair::<L, _>(hashes, |position, pair| {
                     done(position, self.table.insert_up_to::<L>(limit, pair));
+                    flow.get()
                 });
             }
-            self.table.for_each_pair::<L>(hashes, |position, pair| {
+            self.table.for_each_pair::<L, _>(hashes, |position, pair| {
                 pending.insert::<L>(&self.table, position, pair, &mut done);
+                flow.get()
             });
             pending.finish::<L>(&self.table, &mut done);
         });
@@ -360,13 +364,9 @@ impl Steps for Fixed {
         failed: &mut Failed<'_>,
     ) {
         with_layout!(self.layout, L => {
-            self.table.for_each_pair::<L>(hashes, |position, pair| {
+            self.table.for_each_pair::<L, _>(hashes, |position, pair| {
                 let outcome = self.table.insert_unique::<L>(pair);
-                added[position] = outcome.unwrap_or_else(|error| {
-                    failed(position, error);
-                    false
-                });
-                *count += usize::from(added[position]);
+                record(outcome, position, added, count, failed)
             });
         });
     }
@@ -387,7 +387,7 @@ impl Steps for Fixed {
 
     fn remove_each(&self, hashes: &mut Hashes<'_>, removed: &mut [bool], count: &mut usize) {
         with_layout!(self.layout, L => {
-            self.table.for_each_pair::<L>(hashes, |position, pair| {
+            self.table.for_each_pair::<L, _>(hashes, |position, pair| {
                 removed[position] = self.table.remove::<L>(pair);
                 *count += usize::from(removed[position]);
             });

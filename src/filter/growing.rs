@@ -2,16 +2,16 @@
 
 #[cfg(feature = "std")]
 use alloc::vec::Vec;
-use core::num::NonZero;
+use core::{num::NonZero, ops::ControlFlow};
 
 use super::engine::{
     Engine, Failed, Growable, Growth, Membership, Merging, Options, Permanent, Segment, Steps,
-    Storage,
+    Storage, record,
 };
 #[cfg(feature = "std")]
 use super::snapshot::{Form, LoadError, PlannedSegment, Saved, Words, field};
 #[cfg(feature = "std")]
-use crate::table::{Buckets, Nesting};
+use crate::table::{Buckets, Nesting, PerSegment};
 use crate::{
     BuildError, InsertError,
     chain::{Chain, Entries, Plan, Wanted, bytes, plan},
@@ -143,7 +143,7 @@ impl<V: Content> Saved for Growing<V> {
         }
     }
 
-    fn copy_words(&self) -> Option<(Form, Vec<Vec<u64>>)> {
+    fn copy_words(&self) -> Option<(Form, PerSegment<Vec<u64>>)> {
         Some((self.form(), self.chain.copy_words()?))
     }
 
@@ -165,7 +165,7 @@ impl<V: Content> Saved for Growing<V> {
         nesting.fingerprints().0 << nesting.value_bits()
     }
 
-    fn restore(form: &Form, segments: Vec<Buckets>) -> Option<Self> {
+    fn restore(form: &Form, segments: PerSegment<Buckets>) -> Option<Self> {
         let chain = Chain::restored(plan_of(form)?, segments)?;
         // A limit that does not fit into a word has no effect: no memory holds that many copies.
         let limit = usize::try_from(form.max_copies).unwrap_or(usize::MAX);
@@ -183,7 +183,7 @@ impl<V: Content> Saved for Growing<V> {
 /// The plan in a snapshot, or `None` if no chain can have it.
 #[cfg(feature = "std")]
 fn plan_of<V: Entries>(form: &Form) -> Option<Plan<V>> {
-    let layouts: Vec<_> = form.plan.iter().map(|segment| (segment.layout, segment.level)).collect();
+    let layouts: PerSegment<_> = form.plan.iter().map(|segment| (segment.layout, segment.level)).collect();
     Plan::of_layouts(form.plan[0].buckets, &layouts).map(|plan| plan.with_stripes(form.stripes))
 }
 
@@ -254,7 +254,10 @@ impl Steps for Growing {
             mixed
         };
         for_each_prefetched(hashes, 0, prefetch, |position, mixed| match self.insert(mixed) {
-            Ok(()) => *count += 1,
+            Ok(()) => {
+                *count += 1;
+                ControlFlow::Continue(())
+            }
             Err(error) => failed(position, error),
         });
     }
@@ -267,11 +270,7 @@ impl Steps for Growing {
         failed: &mut Failed<'_>,
     ) {
         self.chain.for_each(hashes, |position, mixed| {
-            added[position] = self.chain.insert_unique(mixed).unwrap_or_else(|error| {
-                failed(position, error);
-                false
-            });
-            *count += usize::from(added[position]);
+            record(self.chain.insert_unique(mixed), position, added, count, failed)
         });
     }
 

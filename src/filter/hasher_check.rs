@@ -9,8 +9,6 @@ use core::hash::BuildHasher;
 /// by XOR.
 pub(super) fn hasher_check(hasher: &impl BuildHasher) -> u64 {
     const NUMBER: u64 = 0x0123_4567_89ab_cdef;
-    // 1 026 bytes.
-    let text = "guira ".repeat(171);
     let integers = [
         hasher.hash_one(NUMBER as u8),
         hasher.hash_one(NUMBER as u16),
@@ -23,6 +21,22 @@ pub(super) fn hasher_check(hasher: &impl BuildHasher) -> u64 {
     ];
     let lengths =
         (0..=64).chain([100, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025]);
-    let texts = lengths.map(|length| hasher.hash_one(&text[..length]));
+    let texts = lengths.map(|length| hasher.hash_one(&TEXT[..length]));
     integers.into_iter().chain(texts).fold(0, |check: u64, hash| check.rotate_left(1) ^ hash)
 }
+
+/// "guira " again and again: 1,026 bytes.
+const TEXT: &str = {
+    const BYTES: [u8; 1_026] = {
+        let (word, mut bytes, mut at) = (*b"guira ", [0; 1_026], 0);
+        while at < bytes.len() {
+            bytes[at] = word[at % word.len()];
+            at += 1;
+        }
+        bytes
+    };
+    match core::str::from_utf8(&BYTES) {
+        Ok(text) => text,
+        Err(_) => unreachable!(),
+    }
+};

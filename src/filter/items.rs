@@ -131,22 +131,22 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
         self.by_hash().count(self.hasher.hash_one(item))
     }
 
-    /// Inserts many items. Duplicates count. Every item is tried.
+    /// Inserts many items. Duplicates count. Every item is tried, whether others fail or not.
     ///
     /// In a [`CuckooFilter`](crate::CuckooFilter) the items are added in no particular order: those
     /// whose buckets are full are set aside, and several of them search for room together. If the
     /// hashing of an item panics, some of the items before it may be missing.
     ///
     /// # Errors
-    /// [`InsertBatchError`] if some items could not be inserted. It lists their positions; all
-    /// others are in the filter.
+    /// [`InsertBatchError`] if some items could not be inserted. It lists their positions. All other
+    /// items are in the filter, unless the list itself [ran out of memory](InsertBatchError).
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(1_000);
     /// let keys: Vec<u32> = (0..1_000).collect();
     /// if let Err(error) = filter.insert_batch(&keys) {
-    ///     for &position in error.rejected() {
-    ///         eprintln!("{} did not fit", keys[position]);
+    ///     for (position, reason) in error.failures() {
+    ///         eprintln!("{}: {reason}", keys[position]);
     ///     }
     /// }
     /// ```
@@ -165,8 +165,8 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
     ///
     /// # Errors
     /// [`InsertBatchError`] if some items were absent and could not be added. It lists their
-    /// positions, where `added` is `false`. Such a failure does not keep the other items from being
-    /// tried.
+    /// positions, where `added` is `false`. All other items were tried, unless the list itself
+    /// [ran out of memory](InsertBatchError).
     ///
     /// # Panics
     /// If the slices differ in length.
@@ -299,13 +299,14 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
     /// The order of the inserts is that of [`insert_batch`](Self::insert_batch): arbitrary in a
     /// [`CuckooFilter`](crate::CuckooFilter). If the iterator or the hashing of an item panics,
     /// some of the items before it may be missing. The call consumes the iterator even after the
-    /// filter is full, so it does not return for an endless one.
+    /// filter is full, so it does not return for an endless one. (If the list of failures
+    /// [runs out of memory](InsertBatchError), it has taken up to 64 items that it did not try.)
     ///
     /// (There is no [`Extend`] or [`FromIterator`], because these cannot report failed inserts.)
     ///
     /// # Errors
     /// [`InsertBatchError`] if some items could not be inserted. It lists their positions in the
-    /// iterator's order; all others are in the filter.
+    /// iterator's order. All other items that were tried are in the filter.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(2_000);

@@ -2,6 +2,7 @@
 
 mod builder;
 mod by_hash;
+mod each_failure;
 mod engine;
 mod engine_settings;
 mod expiring;

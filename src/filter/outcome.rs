@@ -1,11 +1,12 @@
 //! The outcomes of operations on many items: counts, errors and masks.
 
-use alloc::vec::Vec;
+use core::ops::ControlFlow;
 
 use super::engine::Failed;
 use crate::{
     InsertBatchError,
-    table::{MAX_BURST, ShardedCounter},
+    batch_error::{Failures, MAX_BEGUN},
+    table::{INTERLEAVED, MAX_BURST, ShardedCounter},
 };
 
 /// The outcomes of [`insert_unique_mask`](crate::Filter::insert_unique_mask): bit `i` is for the
@@ -55,8 +56,21 @@ impl Drop for CountChange<'_> {
     }
 }
 
-/// The outcome of inserting each item of a batch if it is absent. `insert` writes which items were
-/// added, passes on those that failed, and returns the number of those that were added.
+// A batch may have begun this many inserts when it must end.
+const _: () = assert!(INTERLEAVED < MAX_BEGUN);
+
+/// The outcome of inserting a batch. `insert` passes on the items that failed, and returns the
+/// number of those that were added.
+pub(super) fn batch(
+    insert: impl FnOnce(&mut Failed<'_>) -> usize,
+) -> Result<usize, InsertBatchError> {
+    let mut failures = Failures::default();
+    let count = insert(&mut |position, error| failures.add(position, error));
+    failures.check(count)
+}
+
+/// The outcome of inserting each item of a batch if it is absent, in order. `insert` writes which
+/// items were added, passes on those that failed, and returns the number of those that were added.
 #[track_caller]
 pub(super) fn unique_batch(
     items: usize,
@@ -64,11 +78,11 @@ pub(super) fn unique_batch(
     insert: impl FnOnce(&mut [bool], &mut Failed<'_>) -> usize,
 ) -> Result<usize, InsertBatchError> {
     check_lengths(items, added.len());
-    // In case the hashing of an item panics.
+    // Until they are added.
     added.fill(false);
-    let mut failures = Vec::new();
-    let count = insert(added, &mut |position, error| failures.push((position, error)));
-    InsertBatchError::check(count, failures)
+    let mut failures = Failures::default();
+    let count = insert(added, &mut |position, error| failures.add(position, error));
+    failures.check_unique(count, items)
 }
 
 /// As [`unique_batch`], for a burst.
@@ -79,7 +93,10 @@ pub(super) fn unique_burst(
 ) -> InsertMask {
     let (mut added, mut refused) = ([false; MAX_BURST], 0_u64);
     let added = burst(&mut added, items);
-    insert(added, &mut |position, _| refused |= 1_u64 << position);
+    insert(added, &mut |position, _| {
+        refused |= 1_u64 << position;
+        ControlFlow::Continue(())
+    });
     InsertMask { added: mask(added), refused }
 }
 

@@ -5,11 +5,11 @@ use core::{fmt, mem, ptr};
 
 #[cfg(guira_steps)]
 use super::steps;
-use super::{Acquire, Relaxed, Release, atomic::AtomicPtr};
+use super::{Acquire, Relaxed, Release, atomic::AtomicPtr, shared::try_box};
 
 /// A cell that any thread can read and set. The first value stays.
 ///
-/// The value is taken or dropped through an exclusive reference, so never while a thread reads it.
+/// The value is changed or dropped through an exclusive reference, so never while a thread reads it.
 pub(crate) struct SetOnce<T>(AtomicPtr<Inner<T>>);
 
 /// A value, and a cell that stands for it under loom.
@@ -45,14 +45,17 @@ impl<T: Send + Sync> SetOnce<T> {
         Some(&inner.value)
     }
 
-    /// Sets the value if the cell is empty. Otherwise drops the value that was passed.
-    pub(crate) fn set(&self, value: T) {
+    /// Sets the value if the cell is empty. Otherwise drops the value that was passed. Returns
+    /// `None` if the system refuses the memory: the cell may be empty then.
+    #[must_use]
+    pub(crate) fn set(&self, value: T) -> Option<()> {
         step!(Change);
-        let inner = Box::into_raw(Box::new(Inner {
+        let inner = Inner {
             value,
             #[cfg(loom)]
             created: loom::cell::UnsafeCell::new(()),
-        }));
+        };
+        let inner = Box::into_raw(try_box(inner)?);
         #[cfg(loom)]
         // SAFETY: the box was created above, and no other thread has the pointer yet.
         unsafe {
@@ -65,29 +68,40 @@ impl<T: Send + Sync> SetOnce<T> {
             // SAFETY: the box was created above and has not been published.
             drop(unsafe { Box::from_raw(inner) });
         }
+        Some(())
     }
 }
 
 impl<T> SetOnce<T> {
-    /// Empties the cell, and returns the value.
-    pub(crate) fn take(&mut self) -> Option<T> {
+    /// Returns the value if it has been set.
+    pub(crate) fn get_mut(&mut self) -> Option<&mut T> {
+        #[cfg(not(loom))]
+        let inner = *self.0.get_mut();
+        #[cfg(loom)]
+        let inner = self.0.with_mut(|inner| *inner);
+        // SAFETY: the pointer is null or comes from `Box::into_raw` in `set`, and `&mut self` makes
+        // the access exclusive.
+        let inner = unsafe { inner.as_mut() }?;
+        Some(&mut inner.value)
+    }
+
+    /// Empties the cell, and drops the value.
+    pub(crate) fn clear(&mut self) {
         #[cfg(not(loom))]
         let inner = mem::replace(self.0.get_mut(), ptr::null_mut());
         #[cfg(loom)]
         let inner = self.0.with_mut(|inner| mem::replace(inner, ptr::null_mut()));
-        if inner.is_null() {
-            return None;
+        if !inner.is_null() {
+            // SAFETY: the pointer comes from `Box::into_raw` in `set`, and `&mut self` makes the
+            // access exclusive. The cell no longer has it.
+            drop(unsafe { Box::from_raw(inner) });
         }
-        // SAFETY: the pointer comes from `Box::into_raw` in `set`, and `&mut self` makes the access
-        // exclusive. The cell no longer has it.
-        let inner = unsafe { Box::from_raw(inner) };
-        Some(inner.value)
     }
 }
 
 impl<T> Drop for SetOnce<T> {
     fn drop(&mut self) {
-        drop(self.take());
+        self.clear();
     }
 }
 

@@ -27,6 +27,8 @@
 //! per bucket were 84 to 89 % full when the next one was appended. With the XOR they were 98 to 99
 //! % full.
 
+use arrayvec::ArrayVec;
+
 use super::{Alone, Nested, Nesting, Single};
 use crate::bucket::{BucketLayout, Fingerprint, fingerprints};
 
@@ -34,8 +36,9 @@ use crate::bucket::{BucketLayout, Fingerprint, fingerprints};
 pub const MAX_BUCKETS: u64 = 1 << 32;
 
 /// Largest number of segments of a chain: one bucket can be doubled 32 times.
-#[cfg(guira_vectors)]
-pub(crate) const MAX_LEVELS: usize = MAX_BUCKETS.ilog2() as usize + 1;
+pub const MAX_LEVELS: usize = MAX_BUCKETS.ilog2() as usize + 1;
+/// Something of each segment of a chain, which has at most one of each level.
+pub type PerSegment<T> = ArrayVec<T, MAX_LEVELS>;
 
 /// Shifts and multipliers of the hash mixer: Stafford's variant 13, the finalizer of `SplitMix64`
 /// (Steele et al. 2014).

@@ -1,11 +1,9 @@
 //! Construction: tables that stand alone, with stripes of their own, and segments of a chain.
 
-use alloc::sync::Arc;
-
 use super::{
     Addressing, Alone, Buckets, Clock, ClockState, Counters, Nested, Stripes, Table, bucket_bytes,
 };
-use crate::bucket::BucketLayout;
+use crate::{bucket::BucketLayout, sync::Shared};
 
 impl<N: Alone> Table<N> {
     /// Returns an empty table, or `None` if the system refuses the memory.
@@ -85,7 +83,7 @@ impl<V: Alone> Table<Nested<V>> {
     pub(crate) fn sharing(
         addressing: Addressing<Nested<V>>,
         buckets: Buckets,
-        stripes: &Arc<Stripes>,
+        stripes: &Shared<Stripes>,
         counters: &Counters,
     ) -> Self {
         // mutant: segment-own-stripes

@@ -3,9 +3,12 @@
 
 use core::cmp::Reverse;
 
-use alloc::vec::Vec;
+use arrayvec::ArrayVec;
 
 use crate::Layout;
+
+/// Layouts to choose from. There are no more of them without values, and only five with values.
+pub(crate) type Layouts = ArrayVec<Layout, { Layout::ALL.len() }>;
 
 /// All layouts in order of preference: a filter takes the first one that meets its target. `choose`
 /// in `filter/fixed.rs` applies this to a single table, and `plan` in `chain/planning.rs` to
@@ -14,9 +17,10 @@ use crate::Layout;
 /// Layouts with more slots per bucket come first, since they need fewer bits per item. Of two
 /// layouts with equally many, the plain one comes first, since it is faster. If `fastest` is set,
 /// all plain ones come before the semi-sorted ones.
-pub(crate) fn by_preference(fastest: bool) -> Vec<Layout> {
-    let mut layouts = Layout::ALL.to_vec();
-    layouts.sort_by_key(|layout| {
+pub(crate) fn by_preference(fastest: bool) -> Layouts {
+    let mut layouts: Layouts = Layout::ALL.iter().copied().collect();
+    // No two have equal keys.
+    layouts.sort_unstable_by_key(|layout| {
         let semi_sorted = layout.is_semi_sorted();
         (semi_sorted && fastest, Reverse(layout.slots_per_bucket()), semi_sorted)
     });
@@ -24,7 +28,7 @@ pub(crate) fn by_preference(fastest: bool) -> Vec<Layout> {
 }
 
 /// The layouts with values of this many bits, in order of preference, as above.
-pub(crate) fn with_values_by_preference(value_bits: u32) -> Vec<Layout> {
+pub(crate) fn with_values_by_preference(value_bits: u32) -> Layouts {
     (2..=6).rev().filter_map(|slots| Layout::with_values(slots, value_bits)).collect()
 }
 
@@ -40,9 +44,9 @@ mod tests {
         };
         let plain = [Plain8x8, Plain6x10, Plain5x12, Plain4x16];
         let semi_sorted = [SemiSorted6x12, SemiSorted5x14, SemiSorted4x17, SemiSorted3x22];
-        assert_eq!(by_preference(true), [plain, semi_sorted].concat());
+        assert_eq!(by_preference(true)[..], [plain, semi_sorted].concat());
         assert_eq!(
-            by_preference(false),
+            by_preference(false)[..],
             [
                 Plain8x8,
                 Plain6x10,

@@ -89,7 +89,8 @@ impl Merged {
         });
         let refusal = match error {
             InsertError::Full => MergeRefusal::Full { fitted: added, items },
-            // An insert into a table has no other error.
+            InsertError::OutOfMemory => MergeRefusal::OutOfMemory,
+            // An insert without a life and without a new value has no other error.
             _ => MergeRefusal::TooManyCopies,
         };
         Self { change: added as i64 - removed, outcome: Err(refusal) }

@@ -257,6 +257,7 @@ mod construction;
 mod copies;
 mod counter;
 mod expiry;
+mod flow;
 mod insert;
 mod kernel;
 #[cfg(guira_vectors)]
@@ -289,27 +290,26 @@ use crate::{
     bucket::{BucketLayout, Fingerprint},
     sync::Word,
 };
-#[cfg(guira_vectors)]
-pub(crate) use addressing::MAX_LEVELS;
-pub use addressing::{Addressing, MAX_BUCKETS, Pair, mix};
+pub use addressing::{Addressing, MAX_BUCKETS, MAX_LEVELS, Pair, PerSegment, mix};
 pub(crate) use batch::{Answers, Hashes, MAX_BURST, MIN_BATCH, Source, for_each_prefetched};
 pub use clock::Generations;
 pub(crate) use clock::stamp_bits;
 pub(crate) use construction::table_bytes;
 pub use counter::ShardedCounter;
+pub(crate) use flow::Flow;
 pub(crate) use insert::Addition;
 pub use kernel::Kernel;
 #[cfg(guira_vectors)]
 pub(crate) use kernels::Part;
 pub use key_probe::KeyProbe;
-pub(crate) use layout_choice::{by_preference, with_values_by_preference};
+pub(crate) use layout_choice::{Layouts, by_preference, with_values_by_preference};
 pub(crate) use lookup::Probe;
-pub(crate) use memory::{Buckets, arc_bytes, bucket_bytes, try_boxed};
+pub(crate) use memory::{Buckets, bucket_bytes, try_boxed};
 #[cfg(feature = "std")]
 pub(crate) use memory::{LoaderPosition, TableLoader, advise_huge_pages, touched_words};
 pub use merge::{MergeRefusal, Merged};
 pub use nesting::{Aged, Alone, Nested, Nesting, Single, Valued};
-pub use pending::PendingInserts;
+pub use pending::{INTERLEAVED, PendingInserts};
 use prefetch::prefetch;
 pub use schedule::ClockState;
 pub use search::{Move, Progress, Search};
@@ -323,7 +323,7 @@ pub(crate) use stripes::MAX_STRIPES;
 pub use stripes::Version;
 pub use stripes::{AllStripes, Stripe, StripeGuard, Stripes};
 pub use time::Clock;
-pub use values::Candidates;
+pub use values::{Candidates, MAX_CANDIDATES};
 pub(crate) use whole_table::occupied;
 pub(crate) use words::{BothWords, Fastest};
 

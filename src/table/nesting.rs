@@ -1,10 +1,12 @@
 //! Nesting: what kinds of tables there are, by their place in a chain and by what their slots hold.
 
-use alloc::sync::Arc;
 use core::borrow::Borrow;
 
 use super::{Clock, Generations, KeyProbe, Stripes};
-use crate::bucket::{BucketLayout, Fingerprint};
+use crate::{
+    bucket::{BucketLayout, Fingerprint},
+    sync::Shared,
+};
 
 /// Where a table stands in a chain of segments, and whether its slots hold values.
 pub trait Nesting: Copy + core::fmt::Debug {
@@ -219,7 +221,7 @@ impl<V: Alone> Nested<V> {
 }
 
 impl<V: Alone> Nesting for Nested<V> {
-    type Stripes = Arc<Stripes>;
+    type Stripes = Shared<Stripes>;
     type Clock = ();
     type Probe = ();
 

@@ -16,7 +16,7 @@ use crate::{InsertError, bucket::BucketLayout};
 
 /// Number of interleaved searches. 12 are equally good; 8, and 24 or more, are worse. Two under
 /// loom and shuttle, so that small batches exceed it.
-const INTERLEAVED: usize = if cfg!(any(loom, shuttle)) { 2 } else { 16 };
+pub const INTERLEAVED: usize = if cfg!(any(loom, shuttle)) { 2 } else { 16 };
 /// Prefetch distance of each search, in buckets. One is enough, because the other searches use the
 /// time until it arrives. With 4 or 8, more prefetches are wasted than waits saved.
 const PREFETCH_DISTANCE: usize = 1;
@@ -26,6 +26,9 @@ const REACH: usize = if cfg!(loom) { MAX_EXPANDED } else { 32 };
 /// Smallest number of buckets for which searches are interleaved. In smaller tables there are
 /// hardly any waits.
 const MIN_BUCKETS: u64 = if cfg!(any(loom, shuttle)) { 0 } else { LARGE_TABLE };
+/// Largest distance between the positions of pending inserts. So an error can list them in little
+/// memory, if the system refuses more.
+const MAX_DISTANCE: usize = 1 << 31;
 
 /// Inserts that search for room.
 #[derive(Debug)]
@@ -86,7 +89,11 @@ impl PendingInserts {
         if table.addressing().buckets() < MIN_BUCKETS {
             return done(position, table.insert_by_relocating::<L>(pair));
         }
-        while self.pending == INTERLEAVED {
+        while self.pending == INTERLEAVED
+            || self.order[..self.pending].iter().any(|&place| {
+                position - self.inserts[usize::from(place)].position >= MAX_DISTANCE
+            })
+        {
             self.step_all::<L>(table, done);
         }
         if self.pending == self.inserts.len() {

@@ -13,13 +13,12 @@ use off as on_or_off;
 
 #[cfg(feature = "stats")]
 mod on {
-    use alloc::sync::Arc;
     use core::{cell::Cell, fmt};
 
     use crossbeam_utils::CachePadded;
 
-    use super::super::{ShardedCounter, memory::arc_bytes};
-    use crate::sync::{Lock, LockGuard, Tally};
+    use super::super::ShardedCounter;
+    use crate::sync::{Lock, LockGuard, Shared, Tally};
 
     /// Index of the last place of a histogram. It counts inserts with this many relocations or
     /// more.
@@ -96,7 +95,7 @@ mod on {
     /// The counters of a filter, shared by its segments: a clone of this value shares them. (A
     /// clone of the filter has its own.)
     #[derive(Clone, Debug)]
-    pub(crate) struct Counters(Arc<All>);
+    pub(crate) struct Counters(Shared<All>);
 
     #[derive(Debug)]
     struct All {
@@ -125,12 +124,12 @@ mod on {
                 retries: Tally::new(),
             };
             let inserts = ShardedCounter::new(SHARDS)?;
-            Some(Self(Arc::new(All { inserts, rare: CachePadded::new(rare) })))
+            Shared::new(All { inserts, rare: CachePadded::new(rare) }).map(Self)
         }
 
         /// Bytes of the counters.
         pub(crate) fn bytes() -> usize {
-            arc_bytes::<All>() + ShardedCounter::bytes_for(SHARDS)
+            Shared::<All>::BYTES + ShardedCounter::bytes_for(SHARDS)
         }
 
         /// A fingerprint was added.

@@ -80,7 +80,7 @@ use super::{BothWords, Fastest, KeyProbe, Nesting, Pair, StripeGuard, Table};
 use crate::bucket::{BucketLayout, Fingerprint};
 
 /// Largest number of slots of a pair, in layouts with values.
-const MAX_CANDIDATES: usize = 12;
+pub const MAX_CANDIDATES: usize = 12;
 
 /// The values that were found for a key in one table, one for each slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,15 +94,6 @@ impl Candidates {
     fn push(&mut self, value: u16) {
         self.values[usize::from(self.len)] = value;
         self.len += 1;
-    }
-
-    /// Adds a value, if there is room for it. Returns whether there was.
-    pub(crate) fn add(&mut self, value: u16) -> bool {
-        let fits = usize::from(self.len) < MAX_CANDIDATES;
-        if fits {
-            self.push(value);
-        }
-        fits
     }
 
     /// The values.

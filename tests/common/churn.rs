@@ -12,7 +12,7 @@ use std::{
 use guira::{Filter, InsertError, Layout};
 use rand::{RngExt, rngs::SmallRng};
 
-use super::{Maker, Subject, build_on, capacity_of, rng};
+use super::{Maker, Subject, build_on, capacity_of, positions, rng};
 
 /// The parameters of a run.
 #[derive(Clone, Copy, Debug)]
@@ -208,7 +208,7 @@ impl<E: Subject, S: BuildHasher + Send + Sync> Run<'_, E, S> {
                     true
                 }
                 Err(error) => {
-                    let rejected = error.rejected();
+                    let rejected = positions(&error);
                     let fitted = (0..keys.len()).filter(|position| !rejected.contains(position));
                     mine.extend(fitted.map(|position| keys[position]));
                     false

@@ -34,12 +34,18 @@ use std::{
 };
 
 use guira::{
-    CuckooFilter, Engine, Filter, FilterBuilder, Fixed, Growing, Layout, Membership,
+    CuckooFilter, Engine, Filter, FilterBuilder, Fixed, Growing, InsertBatchError, Layout,
+    Membership,
     raw::{Addressing, Pair, Table},
 };
 use operations::Operations;
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestRunner};
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
+
+/// The positions of the items of a batch that were not inserted.
+pub fn positions(error: &InsertBatchError) -> Vec<usize> {
+    error.failures().map(|(position, _)| position).collect()
+}
 
 /// What a property returns.
 pub type Checked = Result<(), TestCaseError>;

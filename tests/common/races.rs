@@ -12,7 +12,7 @@ use std::{
 use guira::{Filter, InsertError, Layout};
 use rand::{RngExt, rngs::SmallRng};
 
-use super::{Maker, Subject, build_on, capacity_of, churn::StopOnPanic, rng, scaled};
+use super::{Maker, Subject, build_on, capacity_of, churn::StopOnPanic, positions, rng, scaled};
 
 /// A barrier that spins, so that the threads leave it at the same moment.
 pub struct Gate {
@@ -315,7 +315,7 @@ fn fill_share<E: Subject, S: BuildHasher>(
         match thread % 3 {
             0 => {
                 let rejected =
-                    filter.insert_batch(&keys).map_or_else(|e| e.rejected().to_vec(), |()| vec![]);
+                    filter.insert_batch(&keys).map_or_else(|error| positions(&error), |()| vec![]);
                 let fitted = (0..keys.len()).filter(|position| !rejected.contains(position));
                 accepted.extend(fitted.map(|position| keys[position]));
             }

@@ -124,9 +124,11 @@ fn a_full_filter_loses_nothing() {
         assert_eq!(filter.insert_for(&absent, 1), Err(InsertError::Full));
         assert_eq!(filter.insert_unique(&absent), Err(InsertError::Full));
         let error = filter.insert_batch(&[absent; 9]).expect_err("no room");
-        assert_eq!((error.reasons(), error.added()), (&[InsertError::Full; 9][..], 0));
+        assert!(error.failures().eq((0..9).map(|position| (position, InsertError::Full))));
+        assert_eq!((error.added(), error.tried()), (0, 9));
         let error = filter.insert_unique_batch(&[0, absent], &mut [false; 2]).expect_err("no room");
-        assert_eq!((error.rejected(), error.added()), (&[1][..], 0));
+        assert!(error.failures().eq([(1, InsertError::Full)]));
+        assert_eq!((error.added(), error.tried(), error.is_complete()), (0, 2, true));
         assert_eq!(filter.insert_unique_mask(&[absent, 0]).refused, 1);
         assert!(fitted.iter().all(|key| filter.contains(key)));
         // What has expired makes room, without a sweep.

@@ -78,7 +78,7 @@ impl Shared for CuckooFilter {
 
     fn insert_batch(&self, keys: &[u64]) -> usize {
         keys.len()
-            - self.by_hash().insert_batch(keys).err().map_or(0, |error| error.rejected().len())
+            - self.by_hash().insert_batch(keys).err().map_or(0, |error| error.failures().len())
     }
 
     fn remove_batch(&self, keys: &[u64], removed: &mut [bool]) -> Option<usize> {

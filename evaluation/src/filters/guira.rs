@@ -83,7 +83,7 @@ impl Filter for Batches {
     fn insert_all(&mut self, keys: &[u64]) -> usize {
         let missing = |keys: &[u64]| match self.0.0.by_hash().insert_batch(keys) {
             Ok(()) => 0,
-            Err(error) => error.rejected().len(),
+            Err(error) => error.failures().len(),
         };
         keys.len() - keys.chunks(BATCH).map(missing).sum::<usize>()
     }

@@ -229,8 +229,8 @@ impl<E: Membership> Checker<E> {
     ) {
         let mut outcomes: Vec<_> = added.iter().map(|&added| Ok(added)).collect();
         let number = outcome.unwrap_or_else(|error| {
-            assert!(error.rejected().is_sorted_by(|a, b| a < b), "{:?}", error.rejected());
-            for (&position, &reason) in error.rejected().iter().zip(error.reasons()) {
+            assert!(error.failures().is_sorted_by_key(|(position, _)| position), "{error:?}");
+            for (position, reason) in error.failures() {
                 outcomes[position] = Err(reason);
             }
             error.added()
@@ -255,7 +255,8 @@ impl<E: Membership> Checker<E> {
         outcome: Result<usize, InsertBatchError>,
     ) {
         let before = self.copies.clone();
-        let rejected = outcome.as_ref().map_or_else(|error| error.rejected().to_vec(), |_| vec![]);
+        let rejected = outcome.as_ref().err().into_iter().flat_map(InsertBatchError::failures);
+        let rejected: Vec<usize> = rejected.map(|(position, _)| position).collect();
         self.inserted_batch(hashes, added, outcome);
         for (position, &hash) in hashes.iter().enumerate() {
             let was = before[self.first_alias[hash as usize]];

@@ -1,7 +1,5 @@
 //! The view of an expiring filter by hash, which also implements every operation on items.
 
-use alloc::vec::Vec;
-
 use super::Expiring;
 use crate::{
     InsertBatchError, InsertError, InsertMask,
@@ -9,7 +7,7 @@ use crate::{
         ByHash,
         by_hash::Batch,
         engine::Failed,
-        outcome::{check_burst, check_lengths, unique_batch, unique_burst},
+        outcome::{self, check_burst, check_lengths, unique_batch, unique_burst},
     },
     table::{Answers, Hashes, MIN_BATCH},
 };
@@ -112,23 +110,32 @@ impl ByHash<'_, Expiring> {
 /// The operations on many items, whose hashes are a `Batch`.
 impl ByHash<'_, Expiring> {
     pub(super) fn insert_all(self, batch: impl Batch) -> Result<u64, InsertBatchError> {
-        let engine = self.expiring();
-        let generation = engine.generation();
-        let (mut count, mut failures) = (0, Vec::new());
+        let generation = self.expiring().generation();
+        outcome::batch(|failed| self.insert_each_at(batch, generation, failed)).map(|_| generation)
+    }
+
+    /// Inserts the items with the stamp of a generation that the caller has read. Returns the
+    /// number of those that were added, and calls `failed` with the positions of the others, until
+    /// it breaks.
+    pub(in crate::filter) fn insert_each_at(
+        self,
+        batch: impl Batch,
+        generation: u64,
+        failed: &mut Failed<'_>,
+    ) -> usize {
+        let (engine, mut count) = (self.expiring(), 0);
         if batch.at_most() < MIN_BATCH {
             for (position, hash) in batch.hashes().enumerate() {
                 match engine.insert_at(self.mix(hash), generation) {
                     Ok(()) => count += 1,
-                    Err(error) => failures.push((position, error)),
+                    Err(error) if failed(position, error).is_break() => break,
+                    Err(_) => {}
                 }
             }
         } else {
-            let mut failed = |position, error| failures.push((position, error));
-            self.with(batch, |hashes| {
-                engine.insert_each(hashes, generation, &mut count, &mut failed);
-            });
+            self.with(batch, |hashes| engine.insert_each(hashes, generation, &mut count, failed));
         }
-        InsertBatchError::check(count, failures).map(|_| generation)
+        count
     }
 
     #[track_caller]
@@ -148,8 +155,9 @@ impl ByHash<'_, Expiring> {
         unique_burst(batch.at_most(), |added, failed| self.insert_unique_each(batch, added, failed))
     }
 
-    /// Writes which items were added, and calls `failed` with the positions of those that failed.
-    fn insert_unique_each(self, batch: impl Batch, added: &mut [bool], failed: &mut Failed<'_>) {
+    /// Writes which items were added, and calls `failed` with the positions of those that failed,
+    /// until it breaks.
+    pub(in crate::filter) fn insert_unique_each(self, batch: impl Batch, added: &mut [bool], failed: &mut Failed<'_>) {
         let engine = self.expiring();
         if added.len() >= MIN_BATCH {
             return self.with(batch, |hashes| engine.insert_unique_each(hashes, added, failed));
@@ -157,7 +165,8 @@ impl ByHash<'_, Expiring> {
         for (position, hash) in batch.hashes().enumerate() {
             match engine.insert_unique(self.mix(hash)) {
                 Ok(generation) => added[position] = generation.is_some(),
-                Err(error) => failed(position, error),
+                Err(error) if failed(position, error).is_break() => break,
+                Err(_) => {}
             }
         }
     }
@@ -195,7 +204,7 @@ impl ByHash<'_, Expiring> {
         self.look_up(len, batch, answers, each, |mixed| engine.contains(mixed).then_some(0))
     }
 
-    fn expiring(&self) -> &Expiring {
+    pub(in crate::filter) fn expiring(&self) -> &Expiring {
         &self.core.engine
     }
 }

@@ -1,5 +1,7 @@
 //! The steps of an expiring filter, on [mixed](crate::table::mix) hashes.
 
+use core::{cell::Cell, ops::ControlFlow};
+
 use super::{
     super::{engine::Failed, fixed::Content},
     Expiring,
@@ -34,7 +36,7 @@ impl Expiring {
     }
 
     /// The present generation.
-    pub(super) fn generation(&self) -> u64 {
+    pub(in crate::filter) fn generation(&self) -> u64 {
         self.table.clock().generation()
     }
 
@@ -104,7 +106,8 @@ impl Expiring {
     }
 
     /// Inserts items with the stamp of a generation that the caller has read. Adds 1 to `count` for
-    /// each item that was added, and calls `failed` with the positions of the others.
+    /// each item that was added, and calls `failed` with the positions of the others, until it
+    /// breaks.
     pub(super) fn insert_each(
         &self,
         hashes: &mut Hashes<'_>,
@@ -114,19 +117,22 @@ impl Expiring {
     ) {
         let stamp = self.table.clock().stamp(generation);
         let mut pending = PendingInserts::default();
+        let flow = Cell::new(ControlFlow::Continue(()));
         let mut done = |position, outcome| match outcome {
             Ok(()) => *count += 1,
-            Err(error) => failed(position, error),
+            Err(error) => flow.set(failed(position, error)),
         };
         with_valued_layout!(self.layout, L => {
-            self.table.for_each_pair::<L>(hashes, |position, pair| {
+            self.table.for_each_pair::<L, _>(hashes, |position, pair| {
                 pending.insert::<L>(&self.table, position, pair.with_value(stamp), &mut done);
+                flow.get()
             });
             pending.finish::<L>(&self.table, &mut done);
         });
     }
 
-    /// Writes which items were added, and calls `failed` with the positions of those that failed.
+    /// Writes which items were added, and calls `failed` with the positions of those that failed,
+    /// until it breaks.
     pub(super) fn insert_unique_each(
         &self,
         hashes: &mut Hashes<'_>,
@@ -134,9 +140,12 @@ impl Expiring {
         failed: &mut Failed<'_>,
     ) {
         with_valued_layout!(self.layout, L => {
-            self.table.for_each_pair::<L>(hashes, |position, pair| {
+            self.table.for_each_pair::<L, _>(hashes, |position, pair| {
                 match self.table.insert_unseen::<L>(pair) {
-                    Ok(generation) => added[position] = generation.is_some(),
+                    Ok(generation) => {
+                        added[position] = generation.is_some();
+                        ControlFlow::Continue(())
+                    }
                     Err(error) => failed(position, error),
                 }
             });
@@ -154,7 +163,7 @@ impl Expiring {
     pub(super) fn refresh_each(&self, hashes: &mut Hashes<'_>, mut answers: Answers<'_>) -> usize {
         let mut count = 0;
         with_valued_layout!(self.layout, L => {
-            self.table.for_each_pair::<L>(hashes, |position, pair| {
+            self.table.for_each_pair::<L, _>(hashes, |position, pair| {
                 let found = self.table.refresh::<L>(pair);
                 answers.set(position, found.then_some(0));
                 count += usize::from(found);

@@ -228,7 +228,7 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     }
 
     /// Inserts many items, for the whole window. Returns their generation, which is that in which
-    /// the call began. Duplicates count. Every item is tried.
+    /// the call began. Duplicates count. Every item is tried, whether others fail or not.
     ///
     /// All items have the same generation, even if the call overlaps an [`advance`](Self::advance).
     /// So keep a batch shorter than a generation: the items of a batch that outlasts the window
@@ -237,9 +237,10 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     /// it may be missing.
     ///
     /// # Errors
-    /// [`InsertBatchError`] if some items could not be inserted. It lists their positions; all
-    /// others are in the filter until they expire. It does not tell their generation, so nobody may
-    /// remove them.
+    /// [`InsertBatchError`] if some items could not be inserted. It lists their positions. All other
+    /// items are in the filter until they expire, unless the list itself
+    /// [ran out of memory](InsertBatchError). The error does not tell their generation, so nobody
+    /// may remove them.
     ///
     /// ```
     /// let seen = guira::ExpiringFilter::with_capacity(1_000);
@@ -263,7 +264,8 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     ///
     /// # Errors
     /// [`InsertBatchError`] if some items were not found and could not be added. It lists their
-    /// positions, where `added` is `false`. All other items were tried.
+    /// positions, where `added` is `false`. All other items were tried, unless the list itself
+    /// [ran out of memory](InsertBatchError).
     ///
     /// # Panics
     /// If the slices differ in length.

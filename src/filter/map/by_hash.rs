@@ -1,14 +1,13 @@
 //! The view of a map by hash, which also implements every operation on keys.
 
-use alloc::vec::Vec;
-
 use super::{MapSteps, Mappable, Mapped, Values};
 use crate::{
     InsertBatchError, InsertError,
     filter::{
         ByHash,
         by_hash::Batch,
-        outcome::{CountChange, check_burst, check_lengths, check_values},
+        engine::Failed,
+        outcome::{self, CountChange, check_burst, check_lengths, check_values},
     },
     table::{Answers, Hashes, MIN_BATCH},
 };
@@ -137,23 +136,33 @@ impl<E: Mappable> ByHash<'_, Mapped<E>> {
         values: &[u16],
     ) -> Result<(), InsertBatchError> {
         check_values(batch.at_most(), values.len());
+        outcome::batch(|failed| self.insert_each(batch, values, failed)).map(drop)
+    }
+
+    /// Inserts the items, and returns the number of those that were added. Calls `failed` with the
+    /// positions of the others, until it breaks.
+    pub(in crate::filter) fn insert_each(
+        self,
+        batch: impl Batch,
+        values: &[u16],
+        failed: &mut Failed<'_>,
+    ) -> usize {
         let mut change = CountChange::additions(&self.core.items);
-        let mut failures = Vec::new();
         if self.takes_as_batch(values) {
-            let mut failed = |position, error| failures.push((position, error));
             self.with(batch, |hashes| {
-                self.store().insert_each(hashes, values, &mut change.items, &mut failed);
+                self.store().insert_each(hashes, values, &mut change.items, failed);
             });
         } else {
             for (position, (hash, &value)) in batch.hashes().zip(values).enumerate() {
                 let fits = self.check(value);
                 match fits.and_then(|()| self.store().insert(self.mix(hash), value)) {
                     Ok(()) => change.items += 1,
-                    Err(error) => failures.push((position, error)),
+                    Err(error) if failed(position, error).is_break() => break,
+                    Err(_) => {}
                 }
             }
         }
-        InsertBatchError::check(change.items, failures).map(drop)
+        change.items
     }
 
     #[track_caller]

@@ -13,7 +13,7 @@ use super::{
     Values,
 };
 #[cfg(feature = "std")]
-use crate::table::Buckets;
+use crate::table::{Buckets, PerSegment};
 use crate::{
     BuildError, InsertError,
     table::{Answers, Hashes, Kernel, Merged, Valued, for_each_prefetched},
@@ -223,7 +223,7 @@ impl<E: Mappable> Saved for Mapped<E> {
         self.0.form()
     }
 
-    fn copy_words(&self) -> Option<(Form, Vec<Vec<u64>>)> {
+    fn copy_words(&self) -> Option<(Form, PerSegment<Vec<u64>>)> {
         self.0.copy_words()
     }
 
@@ -239,7 +239,7 @@ impl<E: Mappable> Saved for Mapped<E> {
         E::Store::min_fingerprint(form, number)
     }
 
-    fn restore(form: &Form, segments: Vec<Buckets>) -> Option<Self> {
+    fn restore(form: &Form, segments: PerSegment<Buckets>) -> Option<Self> {
         E::Store::restore(form, segments).map(Self)
     }
 }

@@ -1,5 +1,7 @@
 //! The steps of a map of one table.
 
+use core::{cell::Cell, ops::ControlFlow};
+
 use super::{
     super::{Fixed, engine::Failed, fixed::Content},
     MapSteps, Values,
@@ -118,13 +120,14 @@ impl MapSteps for Fixed<Valued> {
         count: &mut usize,
         failed: &mut Failed<'_>,
     ) {
+        let flow = Cell::new(ControlFlow::Continue(()));
         let mut done = |position, outcome: Result<(), InsertError>| match outcome {
             Ok(()) => *count += 1,
-            Err(error) => failed(position, error),
+            Err(error) => flow.set(failed(position, error)),
         };
         with_valued_layout!(self.layout, L => {
             let mut pending = PendingInserts::default();
-            self.table.for_each_pair::<L>(hashes, |position, pair| {
+            self.table.for_each_pair::<L, _>(hashes, |position, pair| {
                 let pair = pair.with_value(values[position]);
                 match self.max_copies {
                     None => pending.insert::<L>(&self.table, position, pair, &mut done),
@@ -132,6 +135,7 @@ impl MapSteps for Fixed<Valued> {
                         done(position, self.table.insert_up_to::<L>(limit.get().into(), pair));
                     }
                 }
+                flow.get()
             });
             pending.finish::<L>(&self.table, &mut done);
         });
@@ -157,7 +161,7 @@ impl MapSteps for Fixed<Valued> {
         count: &mut usize,
     ) {
         with_valued_layout!(self.layout, L => {
-            self.table.for_each_pair::<L>(hashes, |position, pair| {
+            self.table.for_each_pair::<L, _>(hashes, |position, pair| {
                 removed[position] = self.table.remove::<L>(pair.with_value(values[position]));
                 *count += usize::from(removed[position]);
             });

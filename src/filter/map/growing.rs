@@ -1,5 +1,7 @@
 //! The steps of a map of a segment chain, which grows.
 
+use core::ops::ControlFlow;
+
 use super::{
     super::{Growing, engine::Failed},
     MapSteps, Values,
@@ -68,7 +70,10 @@ impl MapSteps for Growing<Valued> {
         };
         for_each_prefetched(hashes, 0, prefetch, |position, mixed| {
             match MapSteps::insert(self, mixed, values[position]) {
-                Ok(()) => *count += 1,
+                Ok(()) => {
+                    *count += 1;
+                    ControlFlow::Continue(())
+                }
                 Err(error) => failed(position, error),
             }
         });

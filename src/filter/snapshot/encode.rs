@@ -1,12 +1,13 @@
 //! From words to the bytes of a snapshot: all at once, or from any offset.
 
 use alloc::vec::Vec;
+use core::iter;
 use std::io::{self, Write};
 
 use rapidhash::v3::{RapidSecrets, rapidhash_v3_seeded};
 use wide::bytemuck::cast_slice;
 
-use super::header::{Header, PlannedSegment};
+use super::header::{Header, HeaderBytes, PlannedSegment};
 use crate::{
     bucket::{BucketLayout, with_layout},
     table::{Buckets, TableLoader},
@@ -75,7 +76,7 @@ pub(super) struct Encoder {
     /// Its numbers of items are those in the blocks that were prepared.
     header: Header,
     /// The bytes of the header. They are final once all blocks were prepared.
-    header_bytes: Vec<u8>,
+    header_bytes: HeaderBytes,
     /// The checksums of the blocks that were prepared.
     checksums: Vec<u64>,
 }
@@ -84,7 +85,7 @@ impl Encoder {
     /// Returns the encoder of a filter with this many segments. The first pass over the words is
     /// still to be made: see [`prepare`](Self::prepare).
     pub(super) fn new(mut header: Header, segments: usize) -> Self {
-        header.items = vec![0; segments];
+        header.items = iter::repeat_n(0, segments).collect();
         Self { header_bytes: header.encode(), header, checksums: Vec::new() }
     }
 
@@ -108,6 +109,8 @@ impl Encoder {
         let (done, missing) = (self.checksums.len(), self.blocks() - self.checksums.len());
         self.checksums.try_reserve_exact(missing)?;
         let mut buffer = zeros::<u64>(BLOCK_WORDS).ok_or(io::ErrorKind::OutOfMemory)?;
+        let swapped = if cfg!(target_endian = "little") { 0 } else { BLOCK_WORDS };
+        let mut swapped = zeros::<u64>(swapped).ok_or(io::ErrorKind::OutOfMemory)?;
         let mut checksum = match self.checksums.last() {
             Some(&last) => last,
             None => Header::block_seed(&self.header_bytes),
@@ -123,7 +126,8 @@ impl Encoder {
             checksum = if cfg!(target_endian = "little") {
                 block_checksum(checksum, cast_slice(block))
             } else {
-                block_checksum(checksum, to_little_endian(&mut block.to_vec()))
+                swapped[..len].copy_from_slice(block);
+                block_checksum(checksum, to_little_endian(&mut swapped[..len]))
             };
             self.checksums.push(checksum);
         }

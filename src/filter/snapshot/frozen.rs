@@ -4,6 +4,7 @@ use core::fmt;
 use std::io::{self, Read, Write};
 
 use super::{encode::Encoder, header::Header};
+use crate::table::PerSegment;
 
 /// A frozen copy of a filter, from which the bytes of its snapshot are read:
 /// [`Filter::snapshot`](crate::Filter::snapshot).
@@ -31,7 +32,7 @@ use super::{encode::Encoder, header::Header};
 /// ```
 pub struct Snapshot {
     encoder: Encoder,
-    words: Vec<Vec<u64>>,
+    words: PerSegment<Vec<u64>>,
     /// The offset at which [`Read`] goes on.
     position: u64,
 }
@@ -42,7 +43,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// If the system refuses the memory of a block and of all checksums.
-    pub(super) fn new(header: Header, words: Vec<Vec<u64>>) -> io::Result<Self> {
+    pub(super) fn new(header: Header, words: PerSegment<Vec<u64>>) -> io::Result<Self> {
         let mut encoder = Encoder::new(header, words.len());
         encoder.prepare(words.iter().map(Vec::as_slice), usize::MAX)?;
         Ok(Self { encoder, words, position: 0 })

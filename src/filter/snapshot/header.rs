@@ -1,13 +1,12 @@
 //! The header of a snapshot: its fields, their encoding, and their validation.
 
-use alloc::vec::Vec;
-
+use arrayvec::ArrayVec;
 use rapidhash::v3::rapidhash_v3;
 
 use super::LoadError;
 use crate::{
     Engine, Layout,
-    table::{ClockState, MAX_BUCKETS, MAX_STRIPES, stamp_bits},
+    table::{ClockState, MAX_BUCKETS, MAX_LEVELS, MAX_STRIPES, PerSegment, stamp_bits},
 };
 
 const MAGIC: [u8; 8] = *b"guira cf";
@@ -22,10 +21,11 @@ const SCHEDULE: usize = 24;
 const SEGMENT: usize = 16;
 /// Bytes of a number, and of a checksum.
 const NUMBER: usize = 8;
-/// Largest number of planned segments: the buckets of the first can be doubled 32 times.
-const MAX_SEGMENTS: usize = 33;
 /// Largest generation in a snapshot: it leaves room for as many again.
 const MAX_GENERATION: u64 = u64::MAX >> 1;
+
+/// The bytes of a header.
+pub(super) type HeaderBytes = ArrayVec<u8, { encoded_len(EXPIRING, MAX_LEVELS, MAX_LEVELS) }>;
 
 /// An engine without its words: everything else that decides an answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,7 +42,7 @@ pub(crate) struct Form {
     pub(crate) clock: Option<ClockState>,
     /// The segments that exist and those that may follow. It is never computed again, so that a
     /// filter keeps its plan if a later release plans differently.
-    pub(crate) plan: Vec<PlannedSegment>,
+    pub(crate) plan: PerSegment<PlannedSegment>,
 }
 
 /// A segment of a plan.
@@ -70,7 +70,7 @@ pub(super) struct Header {
     pub(super) hasher_check: u64,
     pub(super) form: Form,
     /// The occupied slots of each segment that exists.
-    pub(super) items: Vec<u64>,
+    pub(super) items: PerSegment<u64>,
 }
 
 impl Header {
@@ -90,9 +90,9 @@ impl Header {
     }
 
     /// The bytes of the header.
-    pub(super) fn encode(&self) -> Vec<u8> {
+    pub(super) fn encode(&self) -> HeaderBytes {
         let Self { kind, seed, hasher_check, form, items } = self;
-        let mut bytes = Vec::with_capacity(encoded_len(*kind, form.plan.len(), items.len()));
+        let mut bytes = HeaderBytes::new();
         bytes.extend(MAGIC);
         bytes.extend(VERSION.to_le_bytes());
         let stripes = form.stripes.ilog2() as u8;
@@ -127,7 +127,7 @@ impl Header {
         }
         let (kind, [planned, existing]) = (start[12], [start[13], start[14]].map(usize::from));
         // Validated before the checksum, because these numbers determine where the checksum is.
-        if !(1..=MAX_SEGMENTS).contains(&planned) || !(1..=planned).contains(&existing) {
+        if !(1..=MAX_LEVELS).contains(&planned) || !(1..=planned).contains(&existing) {
             return Err(LoadError::DamagedHeader);
         }
         Ok(encoded_len(kind, planned, existing))
@@ -150,15 +150,15 @@ impl Header {
         field("stripes", stripes.into(), u32::from(stripes) <= MAX_STRIPES.ilog2())?;
         let stripes = 1 << stripes;
         let number = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("8 bytes"));
-        let numbers: Vec<u64> = checked[16..START].chunks(NUMBER).map(number).collect();
+        let numbers: ArrayVec<u64, 5> = checked[16..START].chunks(NUMBER).map(number).collect();
         let [seed, hasher_check, capacity, first, second] = numbers[..] else {
             unreachable!("40 bytes")
         };
         let (plan, items) = checked[START..].split_at(SEGMENT * usize::from(planned));
-        let plan = plan.chunks(SEGMENT).map(decode_segment).collect::<Result<Vec<_>, _>>()?;
+        let plan = plan.chunks(SEGMENT).map(decode_segment).collect::<Result<PerSegment<_>, _>>()?;
         let (items, schedule) = items.split_at(NUMBER * usize::from(checked[14]));
         let items = items.chunks(NUMBER).map(number).collect();
-        let schedule: Vec<u64> = schedule.chunks(NUMBER).map(number).collect();
+        let schedule: ArrayVec<u64, { SCHEDULE / NUMBER }> = schedule.chunks(NUMBER).map(number).collect();
         let (clock, max_copies, target) = match schedule[..] {
             [interval, elapsed, latest] => {
                 let window = decode_window(first)?;
@@ -214,7 +214,7 @@ impl Header {
 }
 
 /// Bytes of a header with this kind of filter and these numbers of planned and existing segments.
-fn encoded_len(kind: u8, planned: usize, existing: usize) -> usize {
+const fn encoded_len(kind: u8, planned: usize, existing: usize) -> usize {
     let schedule = if kind == EXPIRING { SCHEDULE } else { 0 };
     START + SEGMENT * planned + NUMBER * existing + schedule + NUMBER
 }

@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     BuildError,
-    table::{Buckets, advise_huge_pages},
+    table::{Buckets, PerSegment, advise_huge_pages},
 };
 pub use dump::Dump;
 pub(super) use encode::Words;
@@ -51,7 +51,7 @@ pub(crate) trait Saved: Sized {
 
     /// Returns the form and a copy of the words of each segment, or `None` if the system refuses
     /// the memory. The copy contains every item that is in the engine throughout the call.
-    fn copy_words(&self) -> Option<(Form, Vec<Vec<u64>>)>;
+    fn copy_words(&self) -> Option<(Form, PerSegment<Vec<u64>>)>;
 
     /// The words of each segment, for a caller that knows that nobody changes them.
     fn words(&self) -> impl Iterator<Item = impl Words> + Clone;
@@ -68,7 +68,7 @@ pub(crate) trait Saved: Sized {
 
     /// Returns the engine with these words, or `None` if the system refuses the memory for the
     /// rest.
-    fn restore(form: &Form, segments: Vec<Buckets>) -> Option<Self>;
+    fn restore(form: &Form, segments: PerSegment<Buckets>) -> Option<Self>;
 }
 
 /// Validates the kind of engine of a snapshot that is loaded into this one.
@@ -196,6 +196,6 @@ impl<E: Engine, S: BuildHasher> Filter<E, S> {
 
     /// The header, without the numbers of items.
     fn header(&self, hasher_check: u64, form: Form) -> Header {
-        Header { kind: E::KIND, seed: self.core.seed, hasher_check, form, items: Vec::new() }
+        Header { kind: E::KIND, seed: self.core.seed, hasher_check, form, items: PerSegment::new() }
     }
 }

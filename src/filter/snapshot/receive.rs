@@ -1,20 +1,19 @@
 //! From bytes that arrive in order to a filter: one state machine for readers, slices and pushed
 //! chunks.
 
-use alloc::vec::Vec;
-use core::{hash::BuildHasher, marker::PhantomData};
+use core::{hash::BuildHasher, iter, marker::PhantomData};
 use std::io::{self, Write};
 
 use super::{
     LoadError,
     encode::{BLOCK_WORDS, CHECKSUM, block_checksum, blocks, to_little_endian, zeros},
-    header::{Header, START},
+    header::{Header, HeaderBytes, START},
     validate::{EMPTY_CENSUS, add_census, check_length},
 };
 use crate::{
     bucket::{Census, with_layout},
     filter::{Engine, Filter, hasher::hasher_seed, hasher_check::hasher_check},
-    table::{Buckets, LoaderPosition, TableLoader},
+    table::{Buckets, LoaderPosition, PerSegment, TableLoader},
 };
 
 /// Where the hasher comes from.
@@ -86,10 +85,10 @@ pub(super) struct Receiver<E, S, F> {
     hasher: Option<Hasher<S, F>>,
     progress: Progress,
     /// The bytes of the header: of its start, until that has arrived.
-    header_bytes: Vec<u8>,
+    header_bytes: HeaderBytes,
     /// The header, once it has arrived.
     header: Option<Header>,
-    complete: Vec<Buckets>,
+    complete: PerSegment<Buckets>,
     /// The segment that is arriving.
     loader: Option<TableLoader>,
     engine: PhantomData<fn() -> E>,
@@ -207,9 +206,9 @@ impl<E: Engine, S: BuildHasher, F: FnOnce(u64) -> S> Receiver<E, S, F> {
                 census: EMPTY_CENSUS,
                 min_fingerprint: 0,
             },
-            header_bytes: vec![0; START],
+            header_bytes: zero_bytes(START),
             header: None,
-            complete: Vec::new(),
+            complete: PerSegment::new(),
             loader: None,
             engine: PhantomData,
         }
@@ -277,7 +276,8 @@ impl<E: Engine, S: BuildHasher, F: FnOnce(u64) -> S> Receiver<E, S, F> {
     }
 
     fn complete_start(&mut self) -> Result<(), LoadError> {
-        self.header_bytes.resize(Header::len(&self.header_bytes)?, 0);
+        let missing = Header::len(&self.header_bytes)? - START;
+        self.header_bytes.extend(zero_bytes(missing));
         self.progress.piece = Piece::Header;
         Ok(())
     }
@@ -361,6 +361,11 @@ impl<E: Engine, S: BuildHasher, F: FnOnce(u64) -> S> Receiver<E, S, F> {
     fn header(&self) -> &Header {
         self.header.as_ref().expect(HEADER_ARRIVED)
     }
+}
+
+/// This many bytes, for a header or a part of it.
+fn zero_bytes(len: usize) -> HeaderBytes {
+    iter::repeat_n(0, len).collect()
 }
 
 /// Why there is a header.

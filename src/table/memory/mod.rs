@@ -103,13 +103,6 @@ pub(crate) fn try_boxed<T>(values: impl ExactSizeIterator<Item = T>) -> Option<B
     Some(collected.into_boxed_slice())
 }
 
-/// Bytes that an `Arc` of this type allocates: the value, and two counts before it.
-pub(crate) const fn arc_bytes<T>() -> usize {
-    #[repr(C)]
-    struct Counted<T>([usize; 2], T);
-    size_of::<Counted<T>>()
-}
-
 /// The words that a range of bytes covers.
 ///
 /// # Panics

@@ -177,8 +177,8 @@ impl<E: Mappable + Subject> Checker<E> {
         };
         let mut reasons = vec![Ok(()); len];
         if let Err(error) = outcome {
-            assert_eq!(error.added(), len - error.rejected().len());
-            for (&position, &reason) in error.rejected().iter().zip(error.reasons()) {
+            assert_eq!(error.added(), len - error.failures().len());
+            for (position, reason) in error.failures() {
                 reasons[position] = Err(reason);
             }
         }

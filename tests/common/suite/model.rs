@@ -236,7 +236,7 @@ impl<E: Subject, S: BuildHasher + Clone> Checker<E, S> {
                 let outcome = call!(self, form, insert_unique_batch(keys, &mut added));
                 let total = outcome.as_ref().map_or_else(InsertBatchError::added, |&added| added);
                 prop_assert_eq!(total, added.iter().filter(|&&added| added).count());
-                let rejected = outcome.map_or_else(|error| error.rejected().to_vec(), |_| vec![]);
+                let rejected = outcome.map_or_else(|error| positions(&error), |_| vec![]);
                 self.record_unique_batch(keys, &added, &rejected)
             }
             Op::InsertUniqueMask(keys) => {
@@ -291,16 +291,17 @@ impl<E: Subject, S: BuildHasher + Clone> Checker<E, S> {
         let Err(error) = outcome else {
             return keys.iter().try_for_each(|&key| self.record(key, Ok(())));
         };
-        prop_assert!(!error.rejected().is_empty());
-        prop_assert!(error.rejected().is_sorted_by(|a, b| a < b), "{error:?}");
-        prop_assert_eq!(error.reasons().len(), error.rejected().len());
-        prop_assert_eq!(error.added() + error.rejected().len(), keys.len());
+        let rejected = positions(&error);
+        prop_assert!(!rejected.is_empty());
+        prop_assert!(rejected.is_sorted_by(|a, b| a < b), "{error:?}");
+        prop_assert_eq!(error.added() + rejected.len(), keys.len());
+        prop_assert_eq!((error.tried(), error.is_complete()), (keys.len(), true));
         for (position, &key) in keys.iter().enumerate() {
-            if !error.rejected().contains(&position) {
+            if !rejected.contains(&position) {
                 self.record(key, Ok(()))?;
             }
         }
-        for (&position, &reason) in error.rejected().iter().zip(error.reasons()) {
+        for (position, reason) in error.failures() {
             prop_assert!(position < keys.len());
             self.record(keys[position], Err(reason))?;
         }

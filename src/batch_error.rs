@@ -1,0 +1,288 @@
+//! The error of a batch of inserts: which items failed, and why.
+
+use alloc::vec::Vec;
+use core::{
+    error::Error,
+    fmt,
+    hash::{Hash, Hasher},
+    ops::ControlFlow,
+};
+
+use arrayvec::ArrayVec;
+
+use crate::InsertError;
+
+/// The items of a batch that were not inserted, and how far the batch came.
+///
+/// The list takes memory, which a batch requests when its first item fails, and again when the list
+/// grows. If the system refuses it, the batch tries no further items. So there are two cases:
+///
+/// - **All items were tried** ([`is_complete`](Self::is_complete)). Those that are not among the
+///   [`failures`](Self::failures) are in the filter.
+/// - **The batch ended early.** The same holds for the items before the position
+///   [`tried`](Self::tried). Nothing was done for the others, from this position on.
+///
+/// ```
+/// let filter = guira::CuckooFilter::with_capacity(100);
+/// let items = ["ani"; 1_000];
+/// if let Err(error) = filter.insert_batch(&items) {
+///     for (position, reason) in error.failures() {
+///         println!("item {position}: {reason}");
+///     }
+///     let rest = &items[error.tried()..]; // Empty, unless memory is short.
+///     assert_eq!(rest.is_empty(), error.is_complete());
+/// }
+/// # assert!(filter.insert_batch(&["ani"]).is_err());
+/// ```
+#[derive(Clone)]
+pub struct InsertBatchError {
+    list: List,
+    added: usize,
+    tried: usize,
+}
+
+/// The failures, in ascending order of their positions, and whether all items were tried.
+#[derive(Clone)]
+enum List {
+    Many(Vec<(usize, InsertError)>, bool),
+    Few(Few, bool),
+}
+
+/// Inserts that a batch may have begun when the system refuses the memory for the list: those that
+/// search for room together, and one more.
+pub(crate) const MAX_BEGUN: usize = 17;
+
+/// Failures without memory of their own, so small that the error is not large.
+#[derive(Clone)]
+struct Few {
+    first: usize,
+    /// Distances to the first position, or [`LAST`].
+    offsets: [u32; MAX_BEGUN],
+    reasons: [InsertError; MAX_BEGUN],
+    len: u8,
+}
+
+/// Stands for the last position that was tried. Only this one can be so far from the others: see
+/// `MAX_DISTANCE` in `table/pending.rs`.
+const LAST: u32 = u32::MAX;
+
+// Clippy advises against errors of 128 bytes and more.
+const _: () = assert!(size_of::<InsertBatchError>() < 128);
+
+impl InsertBatchError {
+    /// Returns the positions in the batch of the items that were not inserted, in ascending order,
+    /// each with the reason.
+    ///
+    /// ```
+    /// use guira::InsertError;
+    ///
+    /// let filter = guira::CuckooFilter::with_capacity(100);
+    /// let error = filter.insert_batch(&["ani"; 1_000]).unwrap_err();
+    /// assert_eq!(error.failures().len(), 1_000 - error.added());
+    /// assert!(error.failures().all(|(_, reason)| reason == InsertError::TooManyCopies));
+    /// ```
+    pub fn failures(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = (usize, InsertError)> + ExactSizeIterator + Clone {
+        let len = match &self.list {
+            List::Many(list, _) => list.len(),
+            List::Few(few, _) => few.len.into(),
+        };
+        (0..len).map(|place| match &self.list {
+            List::Many(list, _) => list[place],
+            List::Few(few, _) => few.get(place, self.tried),
+        })
+    }
+
+    /// Returns the number of items that the call added.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(100);
+    /// let error = filter.insert_batch(&["ani"; 1_000]).unwrap_err();
+    /// assert_eq!(error.added(), filter.len());
+    /// ```
+    #[must_use]
+    pub fn added(&self) -> usize {
+        self.added
+    }
+
+    /// Returns the number of items that were tried: the first ones of the batch, and all of them
+    /// unless the system refused the memory to list more failures.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(100);
+    /// let error = filter.insert_batch(&["ani"; 1_000]).unwrap_err();
+    /// assert_eq!(error.tried(), 1_000);
+    /// ```
+    #[must_use]
+    pub fn tried(&self) -> usize {
+        self.tried
+    }
+
+    /// Returns whether all items of the batch were tried. If not, the system refused the memory to
+    /// list more failures.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(100);
+    /// let error = filter.try_extend(["ani"; 1_000]).unwrap_err();
+    /// assert!(error.is_complete());
+    /// ```
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        let (List::Many(_, complete) | List::Few(_, complete)) = self.list;
+        complete
+    }
+}
+
+impl Few {
+    /// The list of failures in ascending order, of which there is at least one.
+    fn new(failures: &[(usize, InsertError)], tried: usize) -> Self {
+        let first = failures[0].0;
+        let (mut offsets, mut reasons) = ([0; MAX_BEGUN], [InsertError::Full; MAX_BEGUN]);
+        for (place, &(position, reason)) in failures.iter().enumerate() {
+            let offset = u32::try_from(position - first).unwrap_or(LAST);
+            debug_assert!(offset < LAST || position + 1 == tried, "too far from the first");
+            (offsets[place], reasons[place]) = (offset, reason);
+        }
+        Self { first, offsets, reasons, len: failures.len() as u8 }
+    }
+
+    fn get(&self, place: usize, tried: usize) -> (usize, InsertError) {
+        let position = match self.offsets[place] {
+            LAST => tried - 1,
+            offset => self.first + offset as usize,
+        };
+        (position, self.reasons[place])
+    }
+}
+
+/// The failures of a batch while it runs, in any order. They take memory once there is one.
+#[derive(Debug, Default)]
+pub(crate) struct Failures {
+    many: Vec<(usize, InsertError)>,
+    /// All failures, if the system refused the memory for the first one.
+    few: ArrayVec<(usize, InsertError), MAX_BEGUN>,
+    /// Whether the system refused memory, so that no further items are tried.
+    ended: bool,
+}
+
+impl Failures {
+    /// Adds a failure. Breaks if there is no room for the failures that another item could cause:
+    /// then the batch may only complete the inserts that it has begun.
+    #[cold]
+    pub(crate) fn add(&mut self, position: usize, reason: InsertError) -> ControlFlow<()> {
+        if !self.ended {
+            // This one, and what has been begun when the next one fails.
+            self.ended = self.many.try_reserve(1 + MAX_BEGUN).is_err();
+        }
+        if self.many.capacity() > 0 {
+            self.many.push((position, reason));
+        } else {
+            self.few.push((position, reason));
+        }
+        if self.ended { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Returns the number of items added, or the error if any failed. Every item that was tried was
+    /// added or failed.
+    pub(crate) fn check(self, added: usize) -> Result<usize, InsertBatchError> {
+        let failed = self.many.len() + self.few.len();
+        self.check_tried(added, added + failed)
+    }
+
+    /// As [`check`](Self::check), for a batch of so many items, of which some were found. They are
+    /// tried one after the other.
+    pub(crate) fn check_unique(
+        self,
+        added: usize,
+        items: usize,
+    ) -> Result<usize, InsertBatchError> {
+        let last = self.many.last().or(self.few.last());
+        let tried = last.filter(|_| self.ended).map_or(items, |&(position, _)| position + 1);
+        self.check_tried(added, tried)
+    }
+
+    fn check_tried(mut self, added: usize, tried: usize) -> Result<usize, InsertBatchError> {
+        if self.many.is_empty() && self.few.is_empty() {
+            return Ok(added);
+        }
+        let complete = !self.ended;
+        let list = if self.few.is_empty() {
+            self.many.sort_unstable_by_key(|&(position, _)| position);
+            List::Many(self.many, complete)
+        } else {
+            self.few.sort_unstable_by_key(|&(position, _)| position);
+            List::Few(Few::new(&self.few, tried), complete)
+        };
+        Err(InsertBatchError { list, added, tried })
+    }
+}
+
+impl fmt::Debug for InsertBatchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        /// The failures, as a list.
+        struct Listed<'a>(&'a InsertBatchError);
+
+        impl fmt::Debug for Listed<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_list().entries(self.0.failures()).finish()
+            }
+        }
+
+        f.debug_struct("InsertBatchError")
+            .field("failures", &Listed(self))
+            .field("added", &self.added)
+            .field("tried", &self.tried)
+            .field("is_complete", &self.is_complete())
+            .finish()
+    }
+}
+
+impl PartialEq for InsertBatchError {
+    fn eq(&self, other: &Self) -> bool {
+        let numbers = |error: &Self| (error.added, error.tried, error.is_complete());
+        numbers(self) == numbers(other) && self.failures().eq(other.failures())
+    }
+}
+
+impl Eq for InsertBatchError {}
+
+impl Hash for InsertBatchError {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.added, self.tried, self.is_complete()).hash(state);
+        self.failures().for_each(|failure| failure.hash(state));
+    }
+}
+
+impl fmt::Display for InsertBatchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = |wanted| self.failures().filter(|&(_, reason)| reason == wanted).count();
+        let full = count(InsertError::Full);
+        let copies = count(InsertError::TooManyCopies);
+        let items = self.failures().len();
+        let noun = if items == 1 { "item" } else { "items" };
+        write!(
+            f,
+            "{items} {noun} of the batch could not be inserted (filter full: {full}, \
+             too many copies: {copies}"
+        )?;
+        let rare = [
+            ("value too large", InsertError::ValueTooLarge),
+            ("out of memory", InsertError::OutOfMemory),
+        ];
+        for (name, reason) in rare {
+            match count(reason) {
+                0 => {}
+                count => write!(f, ", {name}: {count}")?,
+            }
+        }
+        f.write_str(")")?;
+        if self.is_complete() {
+            return Ok(());
+        }
+        let tried = self.tried;
+        write!(f, "; out of memory to list more, so only the first {tried} were tried")
+    }
+}
+
+impl Error for InsertBatchError {}
