@@ -117,7 +117,7 @@ mod tests {
         thread::scope(|scope| {
             for _ in 0..4 {
                 let other = first.clone();
-                scope.spawn(move || assert_eq!(*other.0.lock().unwrap(), 0));
+                scope.spawn(move || assert_eq!(*(*other).0.lock().unwrap(), 0));
             }
         });
         assert_eq!(*drops.lock().unwrap(), 0);

@@ -130,13 +130,20 @@ impl<E: Engine, S: BuildHasher> Filter<E, S> {
     /// ```
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let snapshot = self.snapshot().expect("memory for a copy of the filter");
+        self.try_to_bytes().expect("memory for a copy of the filter and for its bytes")
+    }
+
+    /// As [`to_bytes`](Self::to_bytes).
+    ///
+    /// # Errors
+    /// `OutOfMemory`.
+    fn try_to_bytes(&self) -> io::Result<Vec<u8>> {
+        let snapshot = self.snapshot().map_err(|_| io::ErrorKind::OutOfMemory)?;
         let mut bytes = Vec::new();
-        let reserved = bytes.try_reserve_exact(snapshot.len() as usize);
-        reserved.expect("memory for the bytes of the filter");
+        bytes.try_reserve_exact(snapshot.len() as usize)?;
         advise_huge_pages(bytes.spare_capacity_mut());
-        snapshot.write(&mut bytes).expect("memory for a block");
-        bytes
+        snapshot.write(&mut bytes)?;
+        Ok(bytes)
     }
 
     /// Returns a frozen copy of the filter, whose bytes can be read in order or from any offset:

@@ -6,6 +6,7 @@ use core::{fmt, hash::BuildHasher};
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
     de::{Error, SeqAccess, Visitor},
+    ser,
 };
 
 use super::LoadError;
@@ -17,7 +18,7 @@ const MAX_RESERVED: usize = 1 << 16;
 impl<E: Engine, S: BuildHasher> Serialize for Filter<E, S> {
     /// Serializes the bytes of [`to_bytes`](Filter::to_bytes).
     fn serialize<T: Serializer>(&self, serializer: T) -> Result<T::Ok, T::Error> {
-        serializer.serialize_bytes(&self.to_bytes())
+        serializer.serialize_bytes(&self.try_to_bytes().map_err(ser::Error::custom)?)
     }
 }
 
@@ -54,8 +55,10 @@ impl<'de, T, F: FnOnce(&[u8]) -> Result<T, LoadError>> Visitor<'de> for Bytes<F>
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
         let reserved = sequence.size_hint().unwrap_or(0).min(MAX_RESERVED);
-        let mut bytes = Vec::with_capacity(reserved);
+        let mut bytes = Vec::new();
+        bytes.try_reserve(reserved).map_err(A::Error::custom)?;
         while let Some(byte) = sequence.next_element()? {
+            bytes.try_reserve(1).map_err(A::Error::custom)?;
             bytes.push(byte);
         }
         self.visit_bytes(&bytes)
