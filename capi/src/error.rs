@@ -24,9 +24,10 @@ pub enum Error {
     /// Another parameter has an impossible value, or needs `growing`, or `max_bytes` is too low for
     /// the first segment.
     Setting = -6,
-    /// The system refused the memory.
+    /// The system refused the memory. If an insert returns it: that of another segment, without
+    /// which there is no room.
     NoMemory = -7,
-    /// The item was not inserted: no empty slot is within reach, and the object cannot grow.
+    /// The item was not inserted: no empty slot is within reach, and the object may not grow.
     Full = -8,
     /// The item was not inserted: its buckets hold too many copies of it already, or as many as
     /// `max_copies` allows.
@@ -56,9 +57,8 @@ pub enum Error {
     Mismatch = -20,
     /// The object does not grow, so it cannot shrink.
     NotGrowing = -21,
-    /// A panic inside the library, which is a defect, or memory of a few kilobytes that the system
-    /// refused. A message was printed to standard error. The object remains usable, and may have
-    /// changed.
+    /// A panic inside the library, which is a defect. A message was printed to standard error. The
+    /// object remains usable, and may have changed.
     Panic = -22,
 }
 
@@ -98,7 +98,7 @@ impl Error {
             Self::Rate => c"the false-positive rate is invalid or cannot be met",
             Self::Setting => c"a parameter has an impossible value",
             Self::NoMemory => c"the system refused the memory",
-            Self::Full => c"no empty slot is within reach, and the object cannot grow",
+            Self::Full => c"no empty slot is within reach, and the object may not grow",
             Self::TooManyCopies => c"there are too many copies of the item",
             Self::ValueTooLarge => c"the value has more bits than the values of the map",
             Self::Life => c"an item lives for at least one generation and at most the window",
@@ -139,6 +139,7 @@ impl From<InsertError> for Error {
             InsertError::TooManyCopies => Self::TooManyCopies,
             InsertError::ValueTooLarge => Self::ValueTooLarge,
             InsertError::InvalidLife => Self::Life,
+            InsertError::OutOfMemory => Self::NoMemory,
             _ => Self::Full,
         }
     }

@@ -52,11 +52,21 @@ pub trait Object: Sized {
     }
 }
 
+/// Moves an object to the heap, for C.
+fn on_heap<T>(object: T) -> Result<*mut T, Error> {
+    // Not `Box::new`, which would end the process if the memory is refused.
+    let mut objects = Vec::new();
+    objects.try_reserve_exact(1).map_err(|_| Error::NoMemory)?;
+    objects.push(object);
+    // A slice of one object has the address and the layout of the object.
+    Ok(Box::into_raw(objects.into_boxed_slice()).cast())
+}
+
 /// Creates an object in `object`.
 pub fn create<T: Object>(params: &In<T::Params>, mut object: Out<*mut T>) -> c_int {
     guard(|| {
         let place = object.place()?;
-        place.write(Box::into_raw(Box::new(T::build(&params.read()?)?)));
+        place.write(on_heap(T::build(&params.read()?)?)?);
         Ok(0)
     })
 }
@@ -81,7 +91,7 @@ pub fn clear<T: Object>(object: Option<&T>) -> c_int {
 pub fn clone<T: Object>(object: Option<&T>, mut copy: Out<*mut T>) -> c_int {
     with(object, |object| {
         let place = copy.place()?;
-        place.write(Box::into_raw(Box::new(object.copy()?)));
+        place.write(on_heap(object.copy()?)?);
         Ok(0)
     })
 }
@@ -89,7 +99,7 @@ pub fn clone<T: Object>(object: Option<&T>, mut copy: Out<*mut T>) -> c_int {
 /// Replaces a file by a snapshot.
 pub fn save<T: Object>(object: Option<&T>, path: &In<c_char>) -> c_int {
     with(object, |object| {
-        object.save_to(&to_path(path)?)?;
+        object.save_to(to_path(path)?)?;
         Ok(0)
     })
 }
@@ -107,7 +117,7 @@ pub fn save_to<T: Object>(object: Option<&T>, write: WriteFn, context: *mut c_vo
 pub fn load<T: Object>(path: &In<c_char>, mut object: Out<*mut T>) -> c_int {
     guard(|| {
         let place = object.place()?;
-        place.write(Box::into_raw(Box::new(T::load_from(&to_path(path)?)?)));
+        place.write(on_heap(T::load_from(to_path(path)?)?)?);
         Ok(0)
     })
 }
@@ -116,18 +126,30 @@ pub fn load<T: Object>(path: &In<c_char>, mut object: Out<*mut T>) -> c_int {
 const KIND: usize = 12;
 const GROWING: [u8; 2] = [1, 4];
 
+/// Reads until a buffer is full or nothing is left. Returns the number of bytes.
+fn read_all(stream: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match stream.read(&mut buffer[filled..])? {
+            0 => break,
+            read => filled += read,
+        }
+    }
+    Ok(filled)
+}
+
 /// Loads a snapshot from a callback.
 pub fn load_from<T: Object>(read: ReadFn, context: *mut c_void, mut object: Out<*mut T>) -> c_int {
     guard(|| {
         let place = object.place()?;
         let mut stream = Stream::new(read, context)?;
         // The kind decides on the type that is loaded.
-        let mut start = Vec::with_capacity(KIND + 1);
-        let peeked = stream.by_ref().take(KIND as u64 + 1).read_to_end(&mut start);
-        stream.outcome(peeked)?;
+        let mut start = [0; KIND + 1];
+        let peeked = read_all(&mut stream, &mut start);
+        let start = &start[..stream.outcome(peeked)?];
         let growing = start.get(KIND).is_some_and(|kind| GROWING.contains(kind));
         let loaded = T::load(growing, &mut start.chain(stream.by_ref()));
-        place.write(Box::into_raw(Box::new(stream.outcome(loaded)?)));
+        place.write(on_heap(stream.outcome(loaded)?)?);
         Ok(0)
     })
 }
@@ -198,13 +220,13 @@ pub fn check_burst(n: usize) -> Result<(), Error> {
 }
 
 #[cfg(unix)]
-fn to_path(path: &In<c_char>) -> Result<std::path::PathBuf, Error> {
+fn to_path(path: &In<c_char>) -> Result<&Path, Error> {
     use std::os::unix::ffi::OsStrExt;
-    Ok(std::ffi::OsStr::from_bytes(path.text()?.to_bytes()).into())
+    Ok(Path::new(std::ffi::OsStr::from_bytes(path.text()?.to_bytes())))
 }
 
 /// Elsewhere, paths are UTF-8.
 #[cfg(not(unix))]
-fn to_path(path: &In<c_char>) -> Result<std::path::PathBuf, Error> {
-    Ok(path.text()?.to_str().map_err(|_| Error::Argument)?.into())
+fn to_path(path: &In<c_char>) -> Result<&Path, Error> {
+    path.text()?.to_str().map(Path::new).map_err(|_| Error::Argument)
 }

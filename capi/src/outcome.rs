@@ -1,6 +1,6 @@
 //! From the outcomes of inserts of many items to what C gets.
 
-use guira_rs::{InsertBatchError, InsertMask};
+use guira_rs::{InsertError, InsertMask};
 
 use crate::{
     error::Error,
@@ -33,16 +33,11 @@ pub fn masks<T>(
     })
 }
 
-/// Returns the number of items that were inserted, and writes which were refused.
-pub fn refusals(outcome: Result<usize, InsertBatchError>, refused: Option<&mut [bool]>) -> i64 {
-    let inserted = match outcome {
-        Ok(inserted) => inserted,
-        Err(error) => {
-            if let Some(refused) = refused {
-                error.rejected().iter().for_each(|&position| refused[position] = true);
-            }
-            error.added()
+/// Returns what writes the failures of a batch to an array, if there is one.
+pub fn refusals(mut refused: Option<&mut [bool]>) -> impl FnMut(usize, InsertError) {
+    move |position, _| {
+        if let Some(refused) = &mut refused {
+            refused[position] = true;
         }
-    };
-    inserted as i64
+    }
 }

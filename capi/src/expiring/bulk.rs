@@ -76,9 +76,10 @@ pub extern "C" fn guira_expiring_insert_bulk(
     with(filter.get(), |filter| {
         let (hashes, refused) = (hashes.slice(n)?, refused.optional_slice(n)?);
         let place = generation.optional()?;
-        let outcome = filter.0.by_hash().insert_batch(hashes);
-        place.map(|place| place.write(*outcome.as_ref().unwrap_or(&0)));
-        Ok(refusals(outcome.map(|_| n), refused))
+        let (generation, inserted) =
+            filter.0.by_hash().insert_batch_with(hashes, refusals(refused));
+        place.map(|place| place.write(if inserted == n { generation } else { 0 }));
+        Ok(inserted as i64)
     })
 }
 
@@ -99,7 +100,8 @@ pub extern "C" fn guira_expiring_insert_unique_bulk(
     with(filter.get(), |filter| {
         let (hashes, added) = (hashes.slice(n)?, added.slice(n)?);
         let refused = refused.optional_slice(n)?;
-        Ok(refusals(filter.0.by_hash().insert_unique_batch(hashes, added), refused))
+        let by_hash = filter.0.by_hash();
+        Ok(by_hash.insert_unique_batch_with(hashes, added, refusals(refused)) as i64)
     })
 }
 

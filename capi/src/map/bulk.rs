@@ -78,8 +78,9 @@ pub extern "C" fn guira_map_contains_bulk(
 }
 
 /// Inserts `n` items, in any order: the hashes of keys, with `values[i]` for `hashes[i]`. Copies
-/// count. `refused[i]` becomes `true` if an item could not be inserted, because the map is full or
-/// has too many items of the key. `refused` may be null.
+/// count. `refused[i]` becomes `true` if an item could not be inserted, because the map is full,
+/// cannot grow, or has too many items of the key. (`guira_map_insert` tells which.) `refused` may be
+/// null.
 ///
 /// Returns the number of items that were inserted, which is below `n` if some were refused;
 /// `GUIRA_ERR_VALUE_TOO_LARGE` if a value is, and then no item was inserted; `GUIRA_ERR_NULL` or
@@ -95,13 +96,15 @@ pub extern "C" fn guira_map_insert_bulk(
 ) -> i64 {
     with(map.get(), |map| {
         let (hashes, values) = (hashes.slice(n)?, values.slice(n)?);
-        let refused = refused.optional_slice(n)?;
+        let refused = refusals(refused.optional_slice(n)?);
         let bits = either!(map, filter => filter.value_bits());
         if values.iter().any(|&value| u32::from(value) >> bits != 0) {
             return Err(Error::ValueTooLarge);
         }
-        let outcome = either!(map, filter => filter.by_hash().insert_batch(hashes, values));
-        Ok(refusals(outcome.map(|()| n), refused))
+        let inserted = either!(map, filter => {
+            filter.by_hash().insert_batch_with(hashes, values, refused)
+        });
+        Ok(inserted as i64)
     })
 }
 

@@ -25,7 +25,8 @@ pub extern "C" fn guira_contains_mask(filter: Option<&Filter>, hashes: In<u64>, 
 ///
 /// Returns a mask: bit `i` is set if `hashes[i]` was inserted. Writes another one to `*refused`,
 /// which may be null: bit `i` is set if `hashes[i]` was absent and could not be inserted, because
-/// the set is full. An item with neither bit was found. On misuse (a null pointer, or more than 64
+/// the set is full or cannot grow. (`guira_insert_unique` tells which.) An item with neither bit was
+/// found. On misuse (a null pointer, or more than 64
 /// items) inserts nothing, returns 0, and sets all 64 bits of `*refused`.
 /// Threads: shared.
 #[unsafe(no_mangle)]
@@ -57,7 +58,8 @@ pub extern "C" fn guira_remove_mask(filter: Shared<Filter>, hashes: In<u64>, n: 
 }
 
 /// Inserts `n` items, in any order. Copies count. `refused[i]` becomes `true` if `hashes[i]` could
-/// not be inserted, because the set is full or has too many copies of it. `refused` may be null.
+/// not be inserted, because the set is full, cannot grow, or has too many copies of it.
+/// (`guira_insert` tells which.) `refused` may be null.
 ///
 /// Returns the number of items that were inserted, which is below `n` if some were refused,
 /// `GUIRA_ERR_NULL` or `GUIRA_ERR_ARGUMENT`.
@@ -71,14 +73,15 @@ pub extern "C" fn guira_insert_bulk(
 ) -> i64 {
     with(filter.get(), |filter| {
         let (hashes, refused) = (hashes.slice(n)?, refused.optional_slice(n)?);
-        let outcome = either!(filter, filter => filter.by_hash().insert_batch(hashes));
-        Ok(refusals(outcome.map(|()| n), refused))
+        let refused = refusals(refused);
+        Ok(either!(filter, filter => filter.by_hash().insert_batch_with(hashes, refused)) as i64)
     })
 }
 
 /// Inserts those of `n` items that are absent, in their order. `added[i]` becomes `true` if
 /// `hashes[i]` was inserted, and `refused[i]` if it was absent and could not be inserted, because
-/// the set is full. An item with neither was found. `refused` may be null.
+/// the set is full or cannot grow. (`guira_insert_unique` tells which.) An item with neither was
+/// found. `refused` may be null.
 ///
 /// Returns the number of items that were inserted, `GUIRA_ERR_NULL` or `GUIRA_ERR_ARGUMENT`.
 /// Threads: shared.
@@ -92,10 +95,11 @@ pub extern "C" fn guira_insert_unique_bulk(
 ) -> i64 {
     with(filter.get(), |filter| {
         let (hashes, added) = (hashes.slice(n)?, added.slice(n)?);
-        let refused = refused.optional_slice(n)?;
-        let outcome =
-            either!(filter, filter => filter.by_hash().insert_unique_batch(hashes, added));
-        Ok(refusals(outcome, refused))
+        let refused = refusals(refused.optional_slice(n)?);
+        let inserted = either!(filter, filter => {
+            filter.by_hash().insert_unique_batch_with(hashes, added, refused)
+        });
+        Ok(inserted as i64)
     })
 }
 

@@ -1,6 +1,6 @@
 //! Snapshots in files: a save replaces the file as a whole, or leaves it as it was.
 
-use core::hash::BuildHasher;
+use core::{fmt::Write, hash::BuildHasher};
 use std::{
     ffi::OsString,
     fs::{self, File, OpenOptions},
@@ -8,11 +8,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use arrayvec::ArrayString;
+
 use super::LoadError;
 use crate::{Engine, Filter};
 
 /// Number of names of temporary files beside one file. Each save in progress takes one.
 const NAMES: u32 = 100;
+/// Bytes that such a name has more than that of the file.
+const MAX_SUFFIX: usize = ".99.tmp".len();
 /// Number of symbolic links that are followed, as on Linux.
 const MAX_LINKS: usize = 40;
 
@@ -172,15 +176,27 @@ fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::
 
 /// Returns the path that a chain of symbolic links leads to. There may be nothing at its end.
 fn follow_links(path: &Path) -> io::Result<PathBuf> {
-    let mut path = path.to_owned();
+    let mut path = copy(path, 0)?;
     for _ in 0..MAX_LINKS {
-        // This fails if the path is not a link. Other causes show up when it is used.
-        let Ok(target) = fs::read_link(&path) else { return Ok(path) };
+        // What goes wrong here shows up when the path is used. Only the target of a link takes
+        // memory that std does not let us reserve.
+        let is_link = fs::symlink_metadata(&path).is_ok_and(|found| found.is_symlink());
+        let target = if is_link { fs::read_link(&path).ok() } else { None };
+        let Some(target) = target else { return Ok(path) };
         // A relative target is relative to the folder of the link.
         path.pop();
+        path.try_reserve(1 + target.as_os_str().len())?;
         path.push(target);
     }
     Err(invalid("too many symbolic links"))
+}
+
+/// Copies a path, with room for more bytes.
+fn copy(path: &Path, more: usize) -> io::Result<PathBuf> {
+    let mut copy = PathBuf::new();
+    copy.try_reserve_exact(path.as_os_str().len() + more)?;
+    copy.push(path);
+    Ok(copy)
 }
 
 fn invalid(what: &'static str) -> io::Error {
@@ -237,9 +253,14 @@ impl Temporary {
         let name = beside.file_name().ok_or_else(|| invalid("a path without a name"))?;
         let mut number = 0;
         while number < NAMES {
-            let mut name = OsString::from(name);
-            name.push(format!(".{number}.tmp"));
-            let path = beside.with_file_name(name);
+            let mut suffix = ArrayString::<MAX_SUFFIX>::new();
+            write!(suffix, ".{number}.tmp").expect("two digits");
+            let mut temporary = OsString::new();
+            temporary.try_reserve_exact(name.len() + MAX_SUFFIX)?;
+            temporary.push(name);
+            temporary.push(suffix.as_str());
+            let mut path = copy(beside, MAX_SUFFIX)?;
+            path.set_file_name(temporary);
             match create_new(&path, replaced) {
                 Ok(file) => {
                     // Where there are no locks, no other save removes this file. Where there are,
