@@ -47,8 +47,8 @@ impl Map {
 /// Inserts an item: the hash of a key, with a value. A key can have several values, and the same
 /// value several times. Takes no lock if one of the key's two buckets has room.
 ///
-/// Returns 0, `GUIRA_ERR_VALUE_TOO_LARGE`, `GUIRA_ERR_FULL`, `GUIRA_ERR_TOO_MANY_COPIES` or
-/// `GUIRA_ERR_NULL`.
+/// Returns 0, `GUIRA_ERR_VALUE_TOO_LARGE`, `GUIRA_ERR_FULL`, `GUIRA_ERR_TOO_MANY_COPIES`,
+/// `GUIRA_ERR_NO_MEMORY` if a growing map cannot grow, or `GUIRA_ERR_NULL`.
 /// Threads: shared.
 #[unsafe(no_mangle)]
 pub extern "C" fn guira_map_insert(map: Shared<Map>, hash: u64, value: u16) -> c_int {
@@ -74,8 +74,9 @@ pub extern "C" fn guira_map_insert_key(
 /// may be null: `value`, or the one that was found. Takes a lock.
 ///
 /// Returns 1 if the item was inserted, 0 if the key was found (rarely, another key with the same
-/// fingerprint was), `GUIRA_ERR_VALUE_TOO_LARGE`, `GUIRA_ERR_FULL` or `GUIRA_ERR_NULL`. After any
-/// result but 1, the caller owns no item and must not remove or replace one.
+/// fingerprint was), `GUIRA_ERR_VALUE_TOO_LARGE`, `GUIRA_ERR_FULL`, `GUIRA_ERR_NO_MEMORY` if a
+/// growing map cannot grow, or `GUIRA_ERR_NULL`. After any result but 1, the caller owns no item and
+/// must not remove or replace one.
 /// Threads: shared.
 #[unsafe(no_mangle)]
 pub extern "C" fn guira_get_or_insert(

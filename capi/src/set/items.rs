@@ -32,7 +32,8 @@ impl Filter {
 /// Inserts an item by its hash. Copies count: an item that is inserted twice must be removed twice.
 /// Takes no lock if one of the item's two buckets has room.
 ///
-/// Returns 0, `GUIRA_ERR_FULL`, `GUIRA_ERR_TOO_MANY_COPIES` or `GUIRA_ERR_NULL`.
+/// Returns 0, `GUIRA_ERR_FULL`, `GUIRA_ERR_TOO_MANY_COPIES`, `GUIRA_ERR_NO_MEMORY` if a growing set
+/// cannot grow, or `GUIRA_ERR_NULL`.
 /// Threads: shared.
 #[unsafe(no_mangle)]
 pub extern "C" fn guira_insert(filter: Shared<Filter>, hash: u64) -> c_int {
@@ -52,8 +53,8 @@ pub extern "C" fn guira_insert_key(filter: Shared<Filter>, key: In<u8>, len: usi
 /// inserts it. Takes a lock.
 ///
 /// Returns 1 if the item was inserted, 0 if it was found (rarely, another item with the same
-/// fingerprint was), `GUIRA_ERR_FULL` or `GUIRA_ERR_NULL`. After any result but 1, the caller owns
-/// no copy and must not remove one.
+/// fingerprint was), `GUIRA_ERR_FULL`, `GUIRA_ERR_NO_MEMORY` if a growing set cannot grow, or
+/// `GUIRA_ERR_NULL`. After any result but 1, the caller owns no copy and must not remove one.
 /// Threads: shared.
 #[unsafe(no_mangle)]
 pub extern "C" fn guira_insert_unique(filter: Shared<Filter>, hash: u64) -> c_int {
