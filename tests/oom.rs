@@ -1,78 +1,17 @@
 //! Memory that the system refuses is an error, not a panic, and a filter's size is what it
 //! allocated. The global allocator of this test counts bytes, and refuses more than a gigabyte at
-//! once, or one allocation that a test chooses.
+//! once, or the allocations that a test chooses. (`no_memory.rs` covers inserts and merges.)
 
-use std::{
-    alloc::{GlobalAlloc, Layout as Memory, System},
-    cell::Cell,
-    ptr::null_mut,
-};
+#[path = "common/refusing.rs"]
+mod refusing;
 
 #[cfg(feature = "std")]
 use guira::LoadError;
 use guira::{
     BuildError, CuckooFilter, CuckooMap, Engine, ExpiringFilter, Filter, FilterBuilder,
-    GrowingFilter, InsertError, Layout, MergeError,
+    GrowingFilter, GrowingMap, InsertError, Layout,
 };
-
-thread_local! {
-    /// Largest allocation of this thread, in bytes.
-    static MAX_BYTES: Cell<usize> = const { Cell::new(1 << 30) };
-    /// Bytes that this thread has allocated and not freed.
-    static LIVE_BYTES: Cell<isize> = const { Cell::new(0) };
-    /// Smallest size that counts as large, and the number of large allocations before the one that
-    /// is refused.
-    static REFUSED_SIZE: Cell<usize> = const { Cell::new(LARGE) };
-    static UNTIL_REFUSAL: Cell<usize> = const { Cell::new(usize::MAX) };
-}
-
-/// Smallest allocation, in bytes, that a test can have refused. Smaller ones do not depend on the
-/// capacity, and abort.
-const LARGE: usize = 1_000;
-/// The same for loading, where the hasher is checked with a text of this many bytes.
-const LARGE_IN_LOADING: usize = 1_027;
-
-/// Decides on an allocation, and counts it if it is allowed.
-fn allow(memory: Memory) -> bool {
-    let left = UNTIL_REFUSAL.get();
-    let is_large = memory.size() >= REFUSED_SIZE.get();
-    if memory.size() > MAX_BYTES.get() || (is_large && left == 0) {
-        return false;
-    }
-    if is_large && left < usize::MAX {
-        UNTIL_REFUSAL.set(left - 1);
-    }
-    LIVE_BYTES.set(LIVE_BYTES.get() + memory.size() as isize);
-    true
-}
-
-/// The system's allocator with a limit per allocation.
-struct Limited;
-
-// SAFETY: all calls go to the system's allocator, except refusals, which the contract allows.
-unsafe impl GlobalAlloc for Limited {
-    unsafe fn alloc(&self, memory: Memory) -> *mut u8 {
-        // SAFETY: the caller's contract is the system allocator's.
-        if allow(memory) { unsafe { System.alloc(memory) } } else { null_mut() }
-    }
-
-    unsafe fn alloc_zeroed(&self, memory: Memory) -> *mut u8 {
-        if !allow(memory) {
-            return null_mut();
-        }
-        // SAFETY: the caller's contract is the system allocator's.
-        unsafe { System.alloc_zeroed(memory) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, memory: Memory) {
-        LIVE_BYTES.set(LIVE_BYTES.get() - memory.size() as isize);
-        // SAFETY: the pointer came from `System`, because `alloc` returns no others.
-        unsafe { System.dealloc(pointer, memory) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Limited = Limited;
+use refusing::{live_bytes, refuse_each};
 
 #[test]
 fn refused_memory_is_an_error() {
@@ -105,34 +44,11 @@ fn with_capacity_panics_if_memory_is_refused() {
     let _ = CuckooFilter::with_capacity(1 << 30);
 }
 
-/// A growing filter without memory for another segment is full. It keeps its items, and grows again
-/// when there is memory.
-#[test]
-fn a_filter_that_cannot_grow_is_full() {
-    let filter = GrowingFilter::with_capacity(1_000);
-    // Enough for a search, whose memory must not be refused: its allocations abort.
-    MAX_BYTES.set(100_000);
-    let mut keys = 0..200_000;
-    let error = keys.by_ref().find_map(|key| filter.insert(&key).err());
-    // Other keys may still find an empty slot.
-    let unique = (1..).find_map(|key| filter.insert_unique(&-key).err());
-    // A failed assertion needs memory for its message.
-    MAX_BYTES.set(1 << 30);
-    assert_eq!((error, unique), (Some(InsertError::Full), Some(InsertError::Full)));
-    let inserted = keys.start - 1;
-    assert!(inserted > 10_000 && filter.len() >= inserted as usize, "{inserted} {filter:?}");
-    assert!((0..inserted).all(|key| filter.contains(&key)));
-    assert_eq!(filter.insert_unique(&0), Ok(false));
-    assert!(filter.remove(&0));
-    filter.try_extend(keys.clone()).expect("memory");
-    assert!((1..inserted).chain(keys).all(|key| filter.contains(&key)));
-}
-
 /// Returns what an operation returns, and the bytes that it allocated and did not free.
 fn allocated<T>(operation: impl FnOnce() -> T) -> (T, usize) {
-    let before = LIVE_BYTES.get();
+    let before = live_bytes();
     let value = operation();
-    (value, usize::try_from(LIVE_BYTES.get() - before).expect("nothing older was freed"))
+    (value, usize::try_from(live_bytes() - before).expect("nothing older was freed"))
 }
 
 /// Checks that a filter has as many bytes on the heap as it says.
@@ -178,67 +94,85 @@ fn the_size_is_what_was_allocated() {
     }
 }
 
-/// Calls an operation again and again, and refuses another one of its large allocations each time,
-/// until it succeeds. Returns the number of refusals.
-fn refuse_each<T, E>(operation: impl Fn() -> Result<T, E>, is_expected: fn(&E) -> bool) -> usize {
-    for refused in 0.. {
-        UNTIL_REFUSAL.set(refused);
-        let outcome = operation();
-        UNTIL_REFUSAL.set(usize::MAX);
-        match outcome {
-            Ok(_) => return refused,
-            Err(error) => assert!(is_expected(&error), "another error"),
-        }
-    }
-    unreachable!("it never succeeded")
+fn is_build_error(error: &BuildError) -> bool {
+    matches!(error, BuildError::OutOfMemory { .. })
 }
 
-/// Buckets, stripes, counters, and the memory to hold all locks: each of them can be refused.
+/// Buckets, stripes, counters, boxes, and all else: each allocation can be refused, of any size.
 #[test]
 fn every_allocation_can_be_refused() {
-    // Without std a single counter, which needs no allocation, serves all threads.
-    let counter = usize::from(cfg!(feature = "std"));
-    let is_expected = |error: &BuildError| matches!(error, BuildError::OutOfMemory { .. });
-    let fixed = || CuckooFilter::builder().capacity(100_000).build();
-    assert!(refuse_each(fixed, is_expected) >= 2 + counter);
-    let growing = || GrowingFilter::builder().capacity(100_000).max_bytes(usize::MAX).build();
-    assert!(refuse_each(growing, is_expected) >= 2 + counter);
-
-    let filter = fixed().expect("memory");
-    filter.insert(&1).expect("room");
-    assert!(refuse_each(|| filter.try_clone(), is_expected) >= 3 + counter);
-    let grown = growing().expect("memory");
-    grown.try_extend(0..200_000).expect("memory");
-    assert!(refuse_each(|| grown.try_clone(), is_expected) >= 4 + counter);
-    let is_expected = |error: &MergeError| matches!(error, MergeError::OutOfMemory { .. });
-    let (other_fixed, other) = (fixed().expect("memory"), growing().expect("memory"));
-    other.insert(&1).expect("room");
-    // The hasher check takes a text.
-    REFUSED_SIZE.set(LARGE_IN_LOADING);
-    assert!(refuse_each(|| other_fixed.merge(&other_fixed), is_expected) >= 2);
-    assert!(refuse_each(|| other.merge(&other), is_expected) >= 2);
-    REFUSED_SIZE.set(LARGE);
-    assert!(filter.contains(&1) && (0..200_000).all(|key| grown.contains(&key)));
-
-    #[cfg(feature = "std")]
-    {
-        let bytes = filter.to_bytes();
-        REFUSED_SIZE.set(LARGE_IN_LOADING);
-        let is_expected = |error: &LoadError| matches!(error, LoadError::OutOfMemory { .. });
-        // The stripes are smaller.
-        assert!(refuse_each(|| CuckooFilter::from_bytes(&bytes), is_expected) >= 1);
-        assert!(refuse_each(|| CuckooFilter::load(&bytes[..]), is_expected) >= 1);
-        let mut dump = filter.dump();
-        assert!(refuse_each(|| filter.dump().prepare(&filter, 1), out_of_memory) >= 1);
-        assert!(dump.prepare(&filter, usize::MAX).expect("memory"));
-        let mut loader = CuckooFilter::loader(usize::MAX);
-        loader.push(&bytes[..bytes.len() / 2]).expect("its own snapshot");
-        assert_eq!(refuse_each(|| loader.write_received(std::io::sink()), out_of_memory), 1);
+    fn check<E: Engine>(builder: &FilterBuilder<E>, insert: impl Fn(&Filter<E>, u64)) {
+        for capacity in [10, 100_000] {
+            let build = || builder.clone().capacity(capacity).build();
+            // Without std a single counter, which needs no allocation, serves all threads.
+            assert!(refuse_each(build, is_build_error) >= 3);
+            let filter = build().expect("memory");
+            (0..capacity as u64 / 2).for_each(|key| insert(&filter, key));
+            let len = filter.len();
+            assert!(refuse_each(|| filter.try_clone(), is_build_error) >= 3);
+            #[cfg(feature = "std")]
+            check_snapshots(&filter);
+            assert_eq!(filter.len(), len);
+        }
     }
+    check(&CuckooFilter::builder(), |filter, key| filter.insert(&key).expect("room"));
+    check(&CuckooMap::builder(), |map, key| map.insert(&key, 1).expect("room"));
+    check(&GrowingFilter::builder(), |filter, key| filter.insert(&key).expect("room"));
+    check(&GrowingMap::builder(), |map, key| map.insert(&key, 1).expect("room"));
+    check(&ExpiringFilter::builder(), |filter, key| {
+        filter.insert(&key).expect("room");
+    });
+
+    // Chains of several segments.
+    let grown = GrowingFilter::with_capacity(1_000);
+    grown.try_extend(0..20_000).expect("memory");
+    assert!(refuse_each(|| grown.try_clone(), is_build_error) >= 3 + 2 * grown.segments().len());
+    #[cfg(feature = "std")]
+    check_snapshots(&grown);
+    assert!((0..20_000).all(|key| grown.contains(&key)));
+}
+
+/// Saves and loads in every way, with each allocation refused.
+#[cfg(feature = "std")]
+fn check_snapshots<E: Engine>(filter: &Filter<E>) {
+    let bytes = filter.to_bytes();
+    let is_expected = |error: &LoadError| match error {
+        LoadError::OutOfMemory { .. } => true,
+        LoadError::Io(error) => is_io_error(error),
+        _ => false,
+    };
+    assert!(refuse_each(|| Filter::<E>::from_bytes(&bytes), is_expected) >= 3);
+    assert!(refuse_each(|| Filter::<E>::load(&bytes[..]), is_expected) >= 2);
+    let half = bytes.len() / 2;
+    let load = |at_once: bool| {
+        let mut loader = Filter::<E>::loader(usize::MAX);
+        if at_once {
+            loader = loader.allocate_at_once();
+        }
+        loader.push(&bytes[..half])?;
+        loader.push(&bytes[half..])?;
+        loader.finish()
+    };
+    assert!(refuse_each(|| load(false), is_expected) >= 2);
+    assert!(refuse_each(|| load(true), is_expected) >= 3);
+    assert!(refuse_each(|| filter.snapshot(), is_build_error) >= 3);
+    assert!(refuse_each(|| filter.save(std::io::sink()), is_io_error) >= 4);
+    assert!(refuse_each(|| filter.dump().prepare(filter, usize::MAX), is_io_error) >= 2);
+    let mut loader = Filter::<E>::loader(usize::MAX);
+    loader.push(&bytes[..half]).expect("its own snapshot");
+    let header = 64 + 16 * usize::from(bytes[13]) + 8 * usize::from(bytes[14]);
+    let blocks = usize::from(half >= header);
+    assert_eq!(refuse_each(|| loader.write_received(std::io::sink()), is_io_error), blocks);
+
+    let name = format!("guira-oom-{}-{}", std::process::id(), bytes.len());
+    let path = std::env::temp_dir().join(name);
+    assert!(refuse_each(|| filter.save_to(&path), is_io_error) >= 5);
+    assert!(refuse_each(|| Filter::<E>::load_from(&path), is_expected) >= 2);
+    std::fs::remove_file(&path).expect("the file is there");
 }
 
 #[cfg(feature = "std")]
-fn out_of_memory(error: &std::io::Error) -> bool {
+fn is_io_error(error: &std::io::Error) -> bool {
     error.kind() == std::io::ErrorKind::OutOfMemory
 }
 
@@ -255,14 +189,14 @@ fn a_loader_can_allocate_at_once() {
         .segments()
         .map(|segment| segment.slots / segment.layout.slots_per_bucket() as usize * 8)
         .collect();
-    let before = LIVE_BYTES.get();
+    let before = live_bytes();
     let mut loader = GrowingFilter::loader(usize::MAX).allocate_at_once();
     let (mut pushed, mut allocated) = (0, 0);
     let mut until = header;
     for &size in &sizes {
         loader.push(&bytes[pushed..until]).expect("its own snapshot");
         allocated += size;
-        let live = (LIVE_BYTES.get() - before) as usize;
+        let live = (live_bytes() - before) as usize;
         // The larger segments are aligned to huge pages.
         assert!((allocated..allocated + (7 << 20)).contains(&live), "{live} of {allocated} bytes");
         pushed = until;
@@ -272,10 +206,9 @@ fn a_loader_can_allocate_at_once() {
     loader.push(&bytes[pushed..]).expect("its own snapshot");
     let (copy, size) = (loader.finish().expect("complete"), filter.size_in_bytes());
     assert_eq!(copy.size_in_bytes(), size);
-    let heap = (LIVE_BYTES.get() - before) as usize;
+    let heap = (live_bytes() - before) as usize;
     assert_eq!(heap, size - size_of_val(&copy), "all of it is counted");
 
-    REFUSED_SIZE.set(LARGE_IN_LOADING);
     let load = || {
         let mut loader = GrowingFilter::loader(usize::MAX).allocate_at_once();
         loader.push(&bytes)?;

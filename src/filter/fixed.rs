@@ -17,9 +17,9 @@ use crate::{
     BuildError, InsertError, Layout,
     bucket::with_layout,
     table::{
-        Addressing, Alone, Answers, Clock, ClockState, Hashes, Kernel, Layouts, MAX_BUCKETS, Merged,
-        Nesting, PendingInserts, Single, Stripes, Table, buckets_for, by_preference, table_bytes,
-        with_values_by_preference,
+        Addressing, Alone, Answers, Clock, ClockState, Hashes, Kernel, Layouts, MAX_BUCKETS,
+        Merged, Nesting, PendingInserts, Single, Stripes, Table, buckets_for, by_preference,
+        table_bytes, with_values_by_preference,
     },
 };
 

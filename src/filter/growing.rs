@@ -183,7 +183,8 @@ impl<V: Content> Saved for Growing<V> {
 /// The plan in a snapshot, or `None` if no chain can have it.
 #[cfg(feature = "std")]
 fn plan_of<V: Entries>(form: &Form) -> Option<Plan<V>> {
-    let layouts: PerSegment<_> = form.plan.iter().map(|segment| (segment.layout, segment.level)).collect();
+    let layouts: PerSegment<_> =
+        form.plan.iter().map(|segment| (segment.layout, segment.level)).collect();
     Plan::of_layouts(form.plan[0].buckets, &layouts).map(|plan| plan.with_stripes(form.stripes))
 }
 

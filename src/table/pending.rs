@@ -90,9 +90,9 @@ impl PendingInserts {
             return done(position, table.insert_by_relocating::<L>(pair));
         }
         while self.pending == INTERLEAVED
-            || self.order[..self.pending].iter().any(|&place| {
-                position - self.inserts[usize::from(place)].position >= MAX_DISTANCE
-            })
+            || self.order[..self.pending]
+                .iter()
+                .any(|&place| position - self.inserts[usize::from(place)].position >= MAX_DISTANCE)
         {
             self.step_all::<L>(table, done);
         }

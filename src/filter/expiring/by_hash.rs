@@ -157,7 +157,12 @@ impl ByHash<'_, Expiring> {
 
     /// Writes which items were added, and calls `failed` with the positions of those that failed,
     /// until it breaks.
-    pub(in crate::filter) fn insert_unique_each(self, batch: impl Batch, added: &mut [bool], failed: &mut Failed<'_>) {
+    pub(in crate::filter) fn insert_unique_each(
+        self,
+        batch: impl Batch,
+        added: &mut [bool],
+        failed: &mut Failed<'_>,
+    ) {
         let engine = self.expiring();
         if added.len() >= MIN_BATCH {
             return self.with(batch, |hashes| engine.insert_unique_each(hashes, added, failed));

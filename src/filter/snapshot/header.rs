@@ -155,10 +155,12 @@ impl Header {
             unreachable!("40 bytes")
         };
         let (plan, items) = checked[START..].split_at(SEGMENT * usize::from(planned));
-        let plan = plan.chunks(SEGMENT).map(decode_segment).collect::<Result<PerSegment<_>, _>>()?;
+        let plan =
+            plan.chunks(SEGMENT).map(decode_segment).collect::<Result<PerSegment<_>, _>>()?;
         let (items, schedule) = items.split_at(NUMBER * usize::from(checked[14]));
         let items = items.chunks(NUMBER).map(number).collect();
-        let schedule: ArrayVec<u64, { SCHEDULE / NUMBER }> = schedule.chunks(NUMBER).map(number).collect();
+        let schedule: ArrayVec<u64, { SCHEDULE / NUMBER }> =
+            schedule.chunks(NUMBER).map(number).collect();
         let (clock, max_copies, target) = match schedule[..] {
             [interval, elapsed, latest] => {
                 let window = decode_window(first)?;

@@ -7,7 +7,9 @@ use proptest::prelude::*;
 use rand::RngExt;
 
 use super::SIZES;
-use crate::common::{Checked, Maker, Subject, build_on, capacity_of, positions, rng, runner, scaled};
+use crate::common::{
+    Checked, Maker, Subject, build_on, capacity_of, positions, rng, runner, scaled,
+};
 
 /// Number of distinct keys.
 const KEYS: usize = 40;

@@ -1,0 +1,287 @@
+//! Inserts, batches and merges if the system refuses memory, and all calls that allocate nothing. The
+//! global allocator of this test counts allocations, and refuses those that a test chooses.
+
+#[path = "common/refusing.rs"]
+mod refusing;
+
+use std::{collections::HashMap, thread};
+
+use guira::{
+    CuckooFilter, CuckooMap, ExpiringFilter, Filter, Growable, GrowingFilter, GrowingMap,
+    InsertBatchError, InsertError, MergeError,
+};
+use refusing::{allocations, refuse_all, refuse_each};
+
+fn is_out_of_memory(error: &InsertError) -> bool {
+    *error == InsertError::OutOfMemory
+}
+
+/// Checks that inserts grow a filter only if each allocation succeeds, and change nothing
+/// otherwise.
+fn grow<E: Growable>(filter: &Filter<E>, insert: impl Fn(u64) -> Result<(), InsertError>) {
+    let mut keys = 0..;
+    for _ in 0..3 {
+        let refused = keys.by_ref().find(|&key| refuse_all(|| insert(key)).is_err());
+        let (key, len, bytes) =
+            (refused.expect("it is full"), filter.len(), filter.size_in_bytes());
+        let segments = filter.segments().len();
+        assert_eq!(refuse_all(|| insert(key)), Err(InsertError::OutOfMemory));
+        assert_eq!((filter.len(), filter.segments().len()), (len, segments));
+        assert_eq!(filter.size_in_bytes(), bytes, "what was allocated was freed");
+        let insert_it = || {
+            let outcome = insert(key);
+            assert_eq!(filter.len(), len + usize::from(outcome.is_ok()));
+            outcome
+        };
+        // The filter does not grow twice, so the second round allocates nothing.
+        let mut done = false;
+        let count = refuse_each(
+            || if done { Ok(()) } else { insert_it().map(|()| done = true) },
+            is_out_of_memory,
+        );
+        assert!(done && count == 0);
+        assert_eq!(filter.segments().len(), segments + 1);
+    }
+}
+
+/// A growing filter without memory for another segment keeps its items and says so, and grows when
+/// there is memory. At its cap it is full.
+#[test]
+fn growth_without_memory_is_not_full() {
+    let filter = GrowingFilter::with_capacity(1_000);
+    grow(&filter, |key| filter.insert(&key));
+    let filter = GrowingFilter::with_capacity(1_000);
+    grow(&filter, |key| filter.insert_unique(&key).map(drop));
+    let map = GrowingMap::with_capacity(1_000);
+    grow(&map, |key| map.insert(&key, 1));
+    let map = GrowingMap::with_capacity(1_000);
+    grow(&map, |key| map.get_or_insert(&key, 1).map(drop));
+
+    let cap = filter.size_in_bytes();
+    filter.set_max_bytes(Some(cap));
+    let refused = (1_000_000_u64..).find_map(|key| filter.insert(&key).err());
+    assert_eq!(refused, Some(InsertError::Full));
+    assert!(!InsertError::OutOfMemory.to_string().is_empty());
+}
+
+/// Every allocation of a merge can be refused, also those of the segments that it appends.
+#[test]
+fn a_merge_without_memory_is_an_error() {
+    let is_expected = |error: &MergeError| matches!(error, MergeError::OutOfMemory { .. });
+    let filter = CuckooFilter::with_capacity(100);
+    assert!(refuse_each(|| filter.merge(&filter), is_expected) >= 2);
+    let grown = GrowingFilter::builder().capacity(100).seed(1).build().expect("memory");
+    grown.try_extend(0..1_000).expect("memory");
+    // Leaves room in the first segment.
+    assert!((0..30).all(|key| grown.remove(&key)));
+    let merge = || {
+        let builder = GrowingFilter::builder().capacity(100).seed(1);
+        let empty = builder.build().map_err(|_| MergeError::Seed)?;
+        let outcome = empty.merge(&grown);
+        assert_eq!(empty.len(), if outcome.is_ok() { grown.len() } else { 0 });
+        // Without memory for a segment, there may be room in the others.
+        if empty.segments().len() < grown.segments().len() {
+            outcome.and(Err(MergeError::Seed))
+        } else {
+            outcome
+        }
+    };
+    // Without the allocations of the empty filter.
+    let (_, built) = allocations(|| GrowingFilter::with_capacity(100));
+    let is_expected =
+        |error: &MergeError| matches!(error, MergeError::OutOfMemory { .. } | MergeError::Seed);
+    assert!(refuse_each(merge, is_expected) >= built + 2 * grown.segments().len());
+}
+
+/// What a batch says, and what the filter holds, agree: items that were tried are in the filter
+/// unless they are listed, and the others are not.
+fn check_batch(
+    items: usize,
+    outcome: Result<(), InsertBatchError>,
+    is_there: impl Fn(usize) -> bool,
+) -> InsertBatchError {
+    let error = outcome.expect_err("there is no room for all");
+    let listed: HashMap<usize, InsertError> = error.failures().collect();
+    assert_eq!(listed.len(), error.failures().len(), "each is listed once");
+    assert!(error.failures().is_sorted_by_key(|(position, _)| position));
+    assert!(error.tried() <= items && error.is_complete() == (error.tried() == items));
+    assert_eq!(error.added() + listed.len(), error.tried());
+    for position in 0..items {
+        let added = position < error.tried() && !listed.contains_key(&position);
+        assert_eq!(is_there(position), added, "position {position} of {error:?}");
+    }
+    error
+}
+
+/// A batch without memory to list its failures tries no further items, and lists those that it had
+/// begun. With memory for some of the list, it goes on longer.
+#[test]
+fn a_batch_ends_when_its_failures_take_no_memory() {
+    const ITEMS: usize = 40_000;
+    let hashes: Vec<u64> = (0..ITEMS as u64).collect();
+    let values = vec![1; ITEMS];
+    // One slot holds one item: with fingerprints of 22 bits and one table, few are aliases. So the
+    // number of copies tells whether an item is there.
+    let build = || CuckooFilter::builder().capacity(10_000).false_positive_rate(1e-5).seed(3);
+    for limit in [0, 300, 2_000, 1 << 30] {
+        let filter = build().build().expect("memory");
+        let outcome = refusing::with_limit(limit, || filter.by_hash().insert_batch(&hashes));
+        let count = filter.len();
+        let error = check_batch(ITEMS, outcome, |at| filter.by_hash().count(hashes[at]) > 0);
+        assert_eq!(error.added(), count);
+        assert_eq!(error.is_complete(), limit == 1 << 30);
+        let listed = error.failures().len();
+        assert!(listed > 0 && (limit > 0 || listed <= 17), "{listed}");
+        assert!(error.failures().all(|(_, reason)| reason == InsertError::Full));
+        assert!(error.to_string().contains("tried") != error.is_complete(), "{error}");
+        assert_eq!(error, error.clone());
+
+        let filter = build().build().expect("memory");
+        let outcome = refusing::with_limit(limit, || filter.by_hash().try_extend(0..ITEMS as u64));
+        check_batch(ITEMS, outcome, |at| filter.by_hash().count(hashes[at]) > 0);
+
+        let filter = build().build().expect("memory");
+        let mut added = vec![true; ITEMS];
+        let outcome = refusing::with_limit(limit, || {
+            filter.by_hash().insert_unique_batch(&hashes, &mut added)
+        });
+        let error = outcome.expect_err("there is no room for all");
+        assert_eq!(error.added(), added.iter().filter(|&&added| added).count());
+        assert!(added[error.tried()..].iter().all(|added| !added));
+        assert_eq!(error.is_complete(), limit == 1 << 30);
+        let listed: HashMap<usize, InsertError> = error.failures().collect();
+        for (at, &hash) in hashes.iter().enumerate() {
+            let listed = listed.contains_key(&at);
+            let is_in = filter.by_hash().contains(hash);
+            assert!(if at < error.tried() { is_in != listed } else { !added[at] }, "{at}");
+        }
+
+        let map = CuckooMap::builder().capacity(10_000).value_bits(1).false_positive_rate(1e-4);
+        let map = map.seed(1).build().expect("memory");
+        let outcome = refusing::with_limit(limit, || map.by_hash().insert_batch(&hashes, &values));
+        let error = outcome.expect_err("there is no room for all");
+        assert_eq!(error.added() + error.failures().len(), error.tried());
+        assert_eq!((map.len(), error.is_complete()), (error.added(), limit == 1 << 30));
+
+        let seen = ExpiringFilter::builder().capacity(10_000).build().expect("memory");
+        let outcome = refusing::with_limit(limit, || seen.by_hash().insert_batch(&hashes));
+        let error = outcome.expect_err("there is no room for all");
+        assert_eq!(error.added() + error.failures().len(), error.tried());
+        assert_eq!((seen.len(), error.is_complete()), (error.added(), limit == 1 << 30));
+
+        // A batch that grows lists its last item, and ends.
+        let growing = GrowingFilter::builder().capacity(1_000).seed(1).build().expect("memory");
+        let outcome = refusing::with_limit(limit, || growing.by_hash().insert_batch(&hashes));
+        if limit == 0 {
+            let error = outcome.expect_err("it cannot grow");
+            assert!(error.failures().eq([(error.tried() - 1, InsertError::OutOfMemory)]));
+            assert_eq!((error.added(), error.is_complete()), (growing.len(), false));
+        }
+    }
+}
+
+/// Lookups, inserts, removals, bursts, sweeps, and advances, near capacity and beyond, also as the
+/// first calls of a thread.
+#[test]
+fn most_calls_allocate_nothing() {
+    const ITEMS: u64 = 3_000;
+    fn check(name: &str, calls: impl Fn() + Send + Sync) {
+        let count = |calls: &dyn Fn()| allocations(calls).1;
+        assert_eq!(count(&calls), 0, "{name}");
+        let first = thread::scope(|scope| scope.spawn(|| count(&calls)).join().expect("no panic"));
+        assert_eq!(first, 0, "{name}, as the first calls of a thread");
+    }
+    let keys: Vec<u64> = (0..ITEMS).collect();
+    let (few, more) = (&keys[..64], || ITEMS..2 * ITEMS);
+    macro_rules! sets {
+        ($filter:expr) => {
+            let filter = $filter;
+            filter.insert_batch(&keys).expect("room");
+            check("lookups", || {
+                assert!(filter.contains(&1) && filter.count(&1) > 0);
+                assert_eq!(filter.contains_mask(few), u64::MAX);
+                assert_eq!(filter.contains_batch(few, &mut [false; 64]), 64);
+            });
+            check("inserts", || more().for_each(|key| _ = filter.insert(&key)));
+            check("unique inserts", || more().for_each(|key| _ = filter.insert_unique(&key)));
+            check("masks", || {
+                assert_eq!(filter.insert_unique_mask(few).added, 0);
+                assert_eq!(filter.remove_mask(few), u64::MAX);
+                filter.insert_batch(few).expect("room");
+            });
+            check("removals", || {
+                assert!(filter.remove(&70));
+                assert_eq!(filter.remove_batch(few, &mut [false; 64]), 64);
+                filter.try_extend(few).expect("room");
+                filter.insert(&70).expect("room");
+            });
+            check("clear", || filter.clear());
+        };
+    }
+    macro_rules! maps {
+        ($map:expr) => {
+            let map = $map;
+            map.insert_batch(&keys, &[7; ITEMS as usize]).expect("room");
+            check("lookups of keys", || {
+                assert!(map.contains(&1) && map.get(&1).is_some() && map.count(&1) > 0);
+                assert!(map.values(&1).count() > 0 && map.contains_value(&1, 7));
+                assert_eq!(map.get_mask(few, &mut [0; 64]), u64::MAX);
+                assert_eq!(map.get_batch(few, &mut [None; 64]), 64);
+            });
+            check("inserts of keys", || more().for_each(|key| _ = map.insert(&key, 1)));
+            check("unique keys", || more().for_each(|key| _ = map.get_or_insert(&key, 1)));
+            check("removals of keys", || {
+                assert!(map.replace(&70, 7, 8) && map.remove(&70, 8));
+                map.insert(&70, 7).expect("room");
+            });
+            check("clear of keys", || map.clear());
+        };
+    }
+    sets!(CuckooFilter::with_capacity(keys.len()));
+    maps!(CuckooMap::with_capacity(keys.len()));
+    let growing = GrowingFilter::with_capacity(keys.len());
+    growing.set_max_bytes(Some(growing.size_in_bytes()));
+    sets!(growing);
+    let growing = GrowingMap::with_capacity(keys.len());
+    growing.set_max_bytes(Some(growing.size_in_bytes()));
+    maps!(growing);
+
+    let seen = ExpiringFilter::with_capacity(keys.len());
+    let generation = seen.insert_batch(&keys).expect("room");
+    check("lookups of what expires", || {
+        assert!(seen.contains(&1) && seen.count(&1) > 0);
+        assert_eq!(seen.contains_mask(few), u64::MAX);
+    });
+    check("inserts of what expires", || {
+        more().for_each(|key| _ = seen.insert(&key));
+        more().for_each(|key| _ = seen.insert_unique(&key));
+        more().for_each(|key| _ = seen.insert_for(&key, 1));
+        more().for_each(|key| _ = seen.insert_evicting(&key));
+        let _ = seen.insert_unique_mask(few);
+    });
+    check("refreshes", || {
+        let _ = (seen.refresh(&1), seen.refresh_mask(few), seen.remove(&2, generation));
+    });
+    check("generations", || {
+        for _ in 0..20 {
+            seen.advance();
+            seen.sweep(100);
+        }
+    });
+    check("clear of what expires", || seen.clear());
+}
+
+/// Shrinking moves segments, and allocates nothing.
+#[test]
+fn shrinking_allocates_nothing() {
+    let mut filter = GrowingFilter::with_capacity(1_000);
+    filter.try_extend(0..30_000).expect("memory");
+    assert!((2_000..30_000).all(|key| filter.remove(&key)));
+    let before = filter.segments().len();
+    let (released, count) = allocations(|| filter.shrink_to_fit());
+    assert!(released > 0 && filter.segments().len() < before);
+    assert_eq!(count, 0);
+    assert!((0..2_000).all(|key| filter.contains(&key)));
+    filter.try_extend(2_000..30_000).expect("memory");
+    assert!((0..30_000).all(|key| filter.contains(&key)));
+}
