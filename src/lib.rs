@@ -80,6 +80,9 @@
 //! full earlier; most hold a few more. After that, `insert` returns [`InsertError::Full`] and
 //! changes nothing. Copies of an item count against the capacity.
 //!
+//! Lookups, inserts, removals, bursts, sweeps and `advance` allocate nothing. Calls that allocate
+//! return an error if memory is refused, told apart from a full filter: see [`docs::limits`].
+//!
 //! # Growth
 //!
 //! [`GrowingFilter`] has the same methods, and a few more. ([`GrowingMap`] is a [`CuckooMap`] that

@@ -51,9 +51,9 @@ impl<E, S> FilterBuilder<E, S> {
     /// the buckets of the one before it (see [`growth_factor`](Self::growth_factor)), so a filter
     /// may be full long before it takes this many bytes.
     ///
-    /// The cap does not cover what operations allocate while they run: searches, batches, clones,
-    /// and, if several threads append a segment at the same moment, the segments of those that
-    /// come too late.
+    /// The cap does not cover what operations allocate while they run: merges, snapshots, lists of
+    /// failures, and, if several threads append a segment at the same moment, the segments of those
+    /// that come too late.
     ///
     /// [`set_max_bytes`](crate::Filter::set_max_bytes) changes the cap later. A snapshot does not
     /// contain it, so set it again after loading.

@@ -69,9 +69,10 @@ pub type CuckooFilter<S = DefaultHashBuilder> = Filter<Fixed, S>;
 /// you expect. It refuses further copies of an item when copies take half of the
 /// item's slots in the last segment. After removals, it shrinks only when
 /// [`shrink_to_fit`](Filter::shrink_to_fit) is called. `insert` fails with
-/// [`Full`](crate::InsertError::Full) only if the last segment is full and another one cannot be
-/// appended: the system refuses the memory, it would exceed the cap
-/// ([`set_max_bytes`](Filter::set_max_bytes)), or it would have more than 2^32 buckets.
+/// [`Full`](crate::InsertError::Full) only if the last segment is full and another one may not be
+/// appended: it would exceed the cap ([`set_max_bytes`](Filter::set_max_bytes)), or it would have
+/// more than 2^32 buckets. If the system refuses the memory for it, `insert` fails with
+/// [`OutOfMemory`](crate::InsertError::OutOfMemory).
 ///
 /// ```
 /// use guira::GrowingFilter;
