@@ -39,8 +39,17 @@
 // fewer values than the function says, results that overlap other arguments, objects that were
 // destroyed. Arrays of no items may be null.
 //
-// Panics of the library do not leave it: see GUIRA_ERR_PANIC. If the system refuses memory of a few
-// kilobytes that is not that of an object, the process may be aborted.
+// Panics of the library do not leave it: see GUIRA_ERR_PANIC.
+//
+// Memory
+//
+// Lookups, inserts, removals, refreshes, bursts, bulk functions, sweeps, `guira_advance` and
+// `guira_clear` allocate nothing. Calls that allocate return an error if memory is refused, told
+// apart from a full object: functions that create, copy, merge, load or save an object return
+// GUIRA_ERR_NO_MEMORY, and so does an insert into a growing object that needs another segment.
+// GUIRA_ERR_FULL means that the object may not grow. The object is as before. (For paths of more
+// than 380 bytes, and for symbolic links, the standard library of Rust allocates, and ends the
+// process if memory is refused.)
 //
 // Structs
 //
@@ -57,9 +66,8 @@
 // Calls on different objects never need any care. A call that finds an item sees everything that
 // the thread that inserted it had written before. Lookups take no lock. Where a call "takes a
 // lock", it is one of up to 2,048 of the object, for which a thread spins briefly and then leaves
-// the processor to others. An insert that must relocate an item allocates about a kilobyte
-// meanwhile. Do not call functions from signal handlers, or in the child of a `fork` of a process
-// with several threads.
+// the processor to others. Do not call functions from signal handlers, or in the child of a `fork`
+// of a process with several threads.
 //
 // Removal
 //
@@ -73,7 +81,8 @@
 // Environment
 //
 // GUIRA_KERNEL=scalar, avx2 or avx512 makes batches of lookups use these instructions, if the
-// processor has them, in place of the best ones. It is read once.
+// processor has them, in place of the best ones. It is read once, by a call that creates or loads
+// an object: if it is set, this call ends the process if memory is refused.
 
 #ifndef GUIRA_H
 #define GUIRA_H
@@ -116,9 +125,10 @@ typedef enum {
   // Another parameter has an impossible value, or needs `growing`, or `max_bytes` is too low for
   // the first segment.
   GUIRA_ERR_SETTING = -6,
-  // The system refused the memory.
+  // The system refused the memory. If an insert returns it: that of another segment, without
+  // which there is no room.
   GUIRA_ERR_NO_MEMORY = -7,
-  // The item was not inserted: no empty slot is within reach, and the object cannot grow.
+  // The item was not inserted: no empty slot is within reach, and the object may not grow.
   GUIRA_ERR_FULL = -8,
   // The item was not inserted: its buckets hold too many copies of it already, or as many as
   // `max_copies` allows.
@@ -148,9 +158,8 @@ typedef enum {
   GUIRA_ERR_MISMATCH = -20,
   // The object does not grow, so it cannot shrink.
   GUIRA_ERR_NOT_GROWING = -21,
-  // A panic inside the library, which is a defect, or memory of a few kilobytes that the system
-  // refused. A message was printed to standard error. The object remains usable, and may have
-  // changed.
+  // A panic inside the library, which is a defect. A message was printed to standard error. The
+  // object remains usable, and may have changed.
   GUIRA_ERR_PANIC = -22,
 } guira_err;
 
@@ -433,7 +442,8 @@ int guira_hash_bulk(const guira_filter *filter,
 // Inserts an item by its hash. Copies count: an item that is inserted twice must be removed twice.
 // Takes no lock if one of the item's two buckets has room.
 //
-// Returns 0, `GUIRA_ERR_FULL`, `GUIRA_ERR_TOO_MANY_COPIES` or `GUIRA_ERR_NULL`.
+// Returns 0, `GUIRA_ERR_FULL`, `GUIRA_ERR_TOO_MANY_COPIES`, `GUIRA_ERR_NO_MEMORY` if a growing set
+// cannot grow, or `GUIRA_ERR_NULL`.
 // Threads: shared.
 int guira_insert(guira_filter *filter,
                  uint64_t hash);
@@ -448,8 +458,8 @@ int guira_insert_key(guira_filter *filter, const void *key, size_t len);
 // inserts it. Takes a lock.
 //
 // Returns 1 if the item was inserted, 0 if it was found (rarely, another item with the same
-// fingerprint was), `GUIRA_ERR_FULL` or `GUIRA_ERR_NULL`. After any result but 1, the caller owns
-// no copy and must not remove one.
+// fingerprint was), `GUIRA_ERR_FULL`, `GUIRA_ERR_NO_MEMORY` if a growing set cannot grow, or
+// `GUIRA_ERR_NULL`. After any result but 1, the caller owns no copy and must not remove one.
 // Threads: shared.
 int guira_insert_unique(guira_filter *filter,
                         uint64_t hash);
@@ -510,7 +520,8 @@ uint64_t guira_contains_mask(const guira_filter *filter,
 //
 // Returns a mask: bit `i` is set if `hashes[i]` was inserted. Writes another one to `*refused`,
 // which may be null: bit `i` is set if `hashes[i]` was absent and could not be inserted, because
-// the set is full. An item with neither bit was found. On misuse (a null pointer, or more than 64
+// the set is full or cannot grow. (`guira_insert_unique` tells which.) An item with neither bit was
+// found. On misuse (a null pointer, or more than 64
 // items) inserts nothing, returns 0, and sets all 64 bits of `*refused`.
 // Threads: shared.
 uint64_t guira_insert_unique_mask(guira_filter *filter,
@@ -528,7 +539,8 @@ uint64_t guira_remove_mask(guira_filter *filter,
                            size_t n);
 
 // Inserts `n` items, in any order. Copies count. `refused[i]` becomes `true` if `hashes[i]` could
-// not be inserted, because the set is full or has too many copies of it. `refused` may be null.
+// not be inserted, because the set is full, cannot grow, or has too many copies of it.
+// (`guira_insert` tells which.) `refused` may be null.
 //
 // Returns the number of items that were inserted, which is below `n` if some were refused,
 // `GUIRA_ERR_NULL` or `GUIRA_ERR_ARGUMENT`.
@@ -540,7 +552,8 @@ int64_t guira_insert_bulk(guira_filter *filter,
 
 // Inserts those of `n` items that are absent, in their order. `added[i]` becomes `true` if
 // `hashes[i]` was inserted, and `refused[i]` if it was absent and could not be inserted, because
-// the set is full. An item with neither was found. `refused` may be null.
+// the set is full or cannot grow. (`guira_insert_unique` tells which.) An item with neither was
+// found. `refused` may be null.
 //
 // Returns the number of items that were inserted, `GUIRA_ERR_NULL` or `GUIRA_ERR_ARGUMENT`.
 // Threads: shared.
@@ -665,8 +678,8 @@ int guira_map_hash_bulk(const guira_map *map,
 // Inserts an item: the hash of a key, with a value. A key can have several values, and the same
 // value several times. Takes no lock if one of the key's two buckets has room.
 //
-// Returns 0, `GUIRA_ERR_VALUE_TOO_LARGE`, `GUIRA_ERR_FULL`, `GUIRA_ERR_TOO_MANY_COPIES` or
-// `GUIRA_ERR_NULL`.
+// Returns 0, `GUIRA_ERR_VALUE_TOO_LARGE`, `GUIRA_ERR_FULL`, `GUIRA_ERR_TOO_MANY_COPIES`,
+// `GUIRA_ERR_NO_MEMORY` if a growing map cannot grow, or `GUIRA_ERR_NULL`.
 // Threads: shared.
 int guira_map_insert(guira_map *map,
                      uint64_t hash,
@@ -683,8 +696,9 @@ int guira_map_insert_key(guira_map *map, const void *key, size_t len, uint16_t v
 // may be null: `value`, or the one that was found. Takes a lock.
 //
 // Returns 1 if the item was inserted, 0 if the key was found (rarely, another key with the same
-// fingerprint was), `GUIRA_ERR_VALUE_TOO_LARGE`, `GUIRA_ERR_FULL` or `GUIRA_ERR_NULL`. After any
-// result but 1, the caller owns no item and must not remove or replace one.
+// fingerprint was), `GUIRA_ERR_VALUE_TOO_LARGE`, `GUIRA_ERR_FULL`, `GUIRA_ERR_NO_MEMORY` if a
+// growing map cannot grow, or `GUIRA_ERR_NULL`. After any result but 1, the caller owns no item and
+// must not remove or replace one.
 // Threads: shared.
 int guira_get_or_insert(guira_map *map,
                         uint64_t hash,
@@ -836,8 +850,9 @@ int64_t guira_map_contains_bulk(const guira_map *map,
                                 bool *found);
 
 // Inserts `n` items, in any order: the hashes of keys, with `values[i]` for `hashes[i]`. Copies
-// count. `refused[i]` becomes `true` if an item could not be inserted, because the map is full or
-// has too many items of the key. `refused` may be null.
+// count. `refused[i]` becomes `true` if an item could not be inserted, because the map is full,
+// cannot grow, or has too many items of the key. (`guira_map_insert` tells which.) `refused` may be
+// null.
 //
 // Returns the number of items that were inserted, which is below `n` if some were refused;
 // `GUIRA_ERR_VALUE_TOO_LARGE` if a value is, and then no item was inserted; `GUIRA_ERR_NULL` or
