@@ -4,7 +4,7 @@ use core::{hint::select_unpredictable, mem::take};
 
 use super::{
     BothWords, Clock, Nesting, Pair, Progress, Search, StripeGuard, Table,
-    search::LONE_PREFETCH_DISTANCE, stats::RelocationCount,
+    search::lone_prefetch_distance, stats::RelocationCount,
 };
 use crate::{
     InsertError,
@@ -202,13 +202,14 @@ impl<N: Nesting> Table<N> {
     ) -> Result<(), InsertError> {
         let mut search = <Search>::default();
         search.relocations = take(relocations);
+        let distance = lone_prefetch_distance(self.addressing.buckets());
         loop {
             if self.add_swept::<L>(pair) {
                 return Ok(());
             }
             self.start_search::<L, _, _>(pair, &mut search)?;
             loop {
-                match self.step_search::<L, _, _>(pair, &mut search, LONE_PREFETCH_DISTANCE) {
+                match self.step_search::<L, _, _>(pair, &mut search, distance) {
                     SearchStep::Prefetched => {}
                     SearchStep::Stale => break,
                     SearchStep::Exhausted => {

@@ -48,6 +48,7 @@ struct Insert {
 }
 
 impl Default for PendingInserts {
+    #[inline]
     fn default() -> Self {
         Self {
             inserts: ArrayVec::new(),
@@ -113,7 +114,7 @@ impl PendingInserts {
 
     /// Completes all pending inserts.
     pub fn finish<L: BucketLayout>(
-        mut self,
+        &mut self,
         table: &Table<impl Nesting>,
         done: &mut impl FnMut(usize, Result<(), InsertError>),
     ) {

@@ -3,7 +3,7 @@
 use core::mem::take;
 
 use super::{
-    Clock, Move, Nesting, Pair, Progress, Search, Table, search::LONE_PREFETCH_DISTANCE,
+    Clock, Move, Nesting, Pair, Progress, Search, Table, search::lone_prefetch_distance,
     stats::RelocationCount,
 };
 use crate::{
@@ -26,8 +26,9 @@ impl<N: Nesting> Table<N> {
         let mut search = <Search>::default();
         search.relocations = take(relocations);
         search.start(&self.addressing, pair.buckets);
+        let distance = lone_prefetch_distance(self.addressing.buckets());
         let outcome = loop {
-            match self.search_on::<L, _, _>(&mut search, LONE_PREFETCH_DISTANCE) {
+            match self.search_on::<L, _, _>(&mut search, distance) {
                 Progress::Prefetched => {}
                 Progress::Exhausted => {
                     self.counters.search_failed();

@@ -26,11 +26,18 @@ const MIN_PLACES: usize = 128;
 /// Marks the two buckets that the search starts from.
 const NO_PARENT: u16 = u16::MAX;
 
-/// Prefetch distance of a lone search, in buckets. Larger values waste prefetches.
-pub(super) const LONE_PREFETCH_DISTANCE: usize = 12;
+/// Prefetch distance of a lone search in a large table, in buckets. Larger values waste prefetches.
+const LONE_PREFETCH_DISTANCE: usize = 12;
 /// Largest number of buckets that are prefetched and not read. Fewer than the distance are when a
 /// bucket is expanded.
 const MAX_UNREAD: usize = LONE_PREFETCH_DISTANCE + MAX_SLOTS;
+
+/// The prefetch distance of a lone search in a table with this many buckets. A small table is in a
+/// cache, so that a search need not look ahead.
+#[inline]
+pub(super) fn lone_prefetch_distance(buckets: u64) -> usize {
+    if buckets < LARGE_TABLE { 1 } else { LONE_PREFETCH_DISTANCE }
+}
 
 /// A visited bucket. The fingerprint in slot `slot` of the parent leads to it.
 ///
@@ -115,6 +122,7 @@ pub struct Search<const REACH: usize = MAX_EXPANDED, const PLACES: usize = MAX_P
 }
 
 impl<const REACH: usize, const PLACES: usize> Default for Search<REACH, PLACES> {
+    #[inline]
     fn default() -> Self {
         Self {
             nodes: ArrayVec::new(),
