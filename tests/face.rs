@@ -230,7 +230,7 @@ fn uses_an_expiring_filter(filter: &ExpiringFilter) -> Result<(), Box<dyn Error>
     assert!(filter.contains(&0) && filter.count("ani") == 1 && filter.remove("ani", now));
     assert_eq!((filter.sweep(u64::MAX), filter.advance(), filter.window()), (0, now + 1, 13));
     assert_eq!((filter.interval(), filter.tick(|| Duration::ZERO)), (None, None));
-    assert_eq!(filter.advance_to(Duration::ZERO), now + 1);
+    assert_eq!(filter.advance_to(|| Duration::ZERO), now + 1);
     filter.clear();
 
     let by_hash: ByHash<'_, Expiring> = filter.by_hash();

@@ -38,10 +38,10 @@
 //!    and replace the stamp of the *oldest* visible match by one compare-and-swap. **Remove** names
 //!    the generation: under the lock, if that is visible, bump the version and clear a slot with
 //!    its stamp.
-//! 7. **Evict**: find the oldest slot of the pair's buckets, and acquire its lock. Then read the
-//!    generation, both words, and the generation again. If the generation has not changed and the
-//!    slot is still the oldest, bump the version and replace the slot by one compare-and-swap.
-//!    Otherwise start again.
+//! 7. **Evict**, after an insert found no room: find the oldest slot of the pair's buckets, and
+//!    acquire its lock. Then read the generation, both words, and the generation again. If the
+//!    generation has not changed, both words are full, and the slot is still the oldest, bump the
+//!    version and replace the slot by one compare-and-swap. Otherwise start again.
 //! 8. **Advance**: read the generation, and acquire a lock. If the generation has changed, return
 //!    the new one. Otherwise complete the sweep of all buckets; publish the next generation; then
 //!    *pass the locks*, which means to acquire and release every stripe, one after the other. Only
@@ -119,7 +119,8 @@
 //! A plain insert may be suspended between reading the generation and adding. Then it adds a slot
 //! with an old stamp. If the stamp has expired, the slot is swept in due course. If its residue is
 //! visible once more, the item is found for one more window, as a false positive. The slot is one
-//! more than the argument counts, and harms nobody.
+//! more than the argument counts, and no item is lost by it. (But it looks young, so an eviction may
+//! take a visible slot beside it.)
 //!
 //! # Advances that overlap
 //!
@@ -141,24 +142,28 @@
 //!
 //! 1. *No slot in the words has a stamp later than n.* Whoever adds a slot of the generation n + 1
 //!    has read n + 1, and adds by a Release. The loads of the words are Acquires, so the second
-//!    read of the generation would have returned n + 1. So the ages by n are right (those of late
-//!    inserts aside, which are at the end of their life: see below), and the oldest slot is that
-//!    of the oldest generation.
+//!    read of the generation would have returned n + 1. So the ages by n are right (except those
+//!    of late inserts: see above), and the oldest slot is that of the oldest generation. (The two
+//!    words are no snapshot: an older item that is moved between them meanwhile may be missed.)
 //! 2. *Until the compare-and-swap, only a sweep takes the victim*, because the lock is held. The
 //!    generation is n or n + 1 by then. If a sweep took it, the eviction starts again. Otherwise a
 //!    slot of the same fingerprint and generation is replaced.
-//! 3. *The answer.* If the victim is visible in n, the eviction counts as one in n. If it is not,
+//! 3. *Who removes.* An eviction takes a copy that nobody removed. So it breaks the payment on
+//!    which "Why a miss is correct" relies, if anybody removes items: the contract of removal
+//!    forbids it.
+//! 4. *The answer.* If the victim is visible in n, the eviction counts as one in n. If it is not,
 //!    it has expired in n, and nobody needs it in n + 1 either; or it is the slot of a late insert.
-//! 4. *By a generation that was read without the lock, or that is not validated,* the slots of the
+//! 5. *By a generation that was read without the lock, or that is not validated,* the slots of the
 //!    next generation have the last age: they look oldest, and not visible. The eviction would take
 //!    one of them and report that it replaced nothing.
 //!
 //! # Copies
 //!
 //! A clone holds `sweeping` and all stripes while it copies the words, and then reads the
-//! generation. So at most one tick comes between the first word and that read. Nobody holds a
-//! stripe while waiting for `sweeping`, and an advance holds at most one stripe at a time. So no
-//! cycle of waiting threads forms.
+//! generation. So at most one tick comes between the first word and that read. Then it releases
+//! them, and only then waits for the lock of the schedule (see `schedule.rs`), which `tick` holds
+//! while it waits for `sweeping`. Nobody holds a stripe while waiting for `sweeping`, and an advance
+//! holds at most one stripe at a time. So no cycle of waiting threads forms.
 //!
 //! # Counting
 //!

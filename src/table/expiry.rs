@@ -230,6 +230,11 @@ impl Table<Aged> {
             let now = self.clock.now();
             // Acquire: the validation comes after these loads.
             let words = self.both(pair).map(|word| word.load_to_change(Acquire));
+            // There was no room, but there may be now.
+            // mutant: evict-despite-room
+            if words.iter().any(|&word| L::LANES.zeros(word) != 0) {
+                continue;
+            }
             // mutant: evict-early-choice
             let oldest = self.oldest::<L>(now, words, every);
             // A slot of the next generation would look oldest.
@@ -333,13 +338,19 @@ impl Table<Aged> {
         }
     }
 
-    /// Begins the next generation, once all buckets have been swept in this one, unless another
-    /// call has done so since this one began. Returns the new generation.
+    /// Begins the next generation, unless another call has done so since this one began. Returns the
+    /// new generation.
     pub fn advance<L: BucketLayout>(&self) -> u64 {
-        let start = self.clock.generation_to_change();
+        self.advance_from::<L>(self.clock.generation_to_change())
+    }
+
+    /// Begins the generation after `start`, which the caller has read, once all buckets have been
+    /// swept in this one; unless it has begun already. Returns the present generation.
+    fn advance_from<L: BucketLayout>(&self, start: u64) -> u64 {
         // mutant: advance-no-lock
         let _advancing = self.clock.advancing.lock();
-        // The call whose lock this thread waited for began a generation after the start.
+        // Another thread began a generation after the start, perhaps the one that this thread
+        // waited for.
         // mutant: advance-not-shared, advance-always-shared
         if !self.clock.validate(start) {
             return self.clock.now();
@@ -358,42 +369,49 @@ impl Table<Aged> {
     /// Begins the next generation if it is due by the caller's clock, in nanoseconds, and returns
     /// it.
     pub fn tick<L: BucketLayout>(&self, clock: impl Fn() -> u64) -> Option<u64> {
-        let begun = self.count_reading::<L>(&clock);
-        if begun.is_some() {
-            // The time of the new generation is counted from here.
-            self.count_reading::<L>(&clock);
-        }
-        begun
+        let begun = self.count_reading::<L>(&clock)?;
+        // The time of the new generation is counted from here. Meanwhile others may have counted so
+        // much of it that the next one is due.
+        self.count_reading::<L>(&clock).or(Some(begun))
     }
 
     /// Reads the caller's clock once, and begins the next generation if it is due.
     fn count_reading<L: BucketLayout>(&self, clock: impl Fn() -> u64) -> Option<u64> {
-        let generation = self.clock.generation();
+        let generation = self.clock.generation_to_change();
         let before = self.clock.schedule.readings();
         // No lock is held over the caller's code.
         let reading = clock();
-        let counting = self.clock.schedule.count(before)?;
+        let counting = self.clock.schedule.try_count(before)?;
         if !counting.is_due(reading, generation) {
             return None;
         }
-        let begun = self.advance::<L>();
+        // From the generation that was measured: `advance` may have begun another one since.
+        // mutant: tick-other-generation
+        let begun = self.advance_from::<L>(generation);
         counting.began(begun);
         Some(begun)
     }
 
-    /// Begins the generations that are due by a reading of the caller's clock after a time in which
-    /// nobody used the table, but no more than are needed to let everything expire. Returns the
-    /// present generation.
-    pub fn advance_to<L: BucketLayout>(&self, reading: u64) -> u64 {
-        let counting = self.clock.schedule.lock();
-        let mut generation = self.clock.generation();
+    /// Begins the generations that are due by the caller's clock, in nanoseconds, after a time in
+    /// which nobody used the table, but no more than are needed to let everything expire. Returns
+    /// the present generation.
+    pub fn advance_to<L: BucketLayout>(&self, clock: impl Fn() -> u64) -> u64 {
+        let (counting, generation, reading) = loop {
+            let generation = self.clock.generation_to_change();
+            let before = self.clock.schedule.readings();
+            let reading = clock();
+            if let Some(counting) = self.clock.schedule.count(before) {
+                break (counting, generation, reading);
+            }
+        };
         let limit = u64::from(self.clock.window()) + 1;
         let (due, elapsed) = counting.absence(reading, generation, limit);
+        let mut now = generation;
         for _ in 0..due {
-            generation = self.advance::<L>();
+            now = self.advance_from::<L>(now);
         }
-        counting.set(generation, elapsed, reading);
-        generation
+        counting.set(now, elapsed, reading);
+        now
     }
 }
 

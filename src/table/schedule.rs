@@ -1,19 +1,30 @@
 //! The schedule of a table whose slots expire: when the next generation is due, by the caller's
 //! clock.
 //!
-//! The clock is any function of the caller, in nanoseconds. It may stand still, go back, or begin
-//! anew in another process: only the steps forward between two readings are counted. So the time
-//! that was counted never exceeds the time that has passed, unless the clock is set forward.
+//! The clock is a function of the caller, in nanoseconds. It may stand still, go back, or begin anew
+//! in another process: only the steps forward between two readings are counted. So the time that
+//! was counted exceeds the time that has passed only if the clock is set forward.
 //!
 //! # Why a generation is never too short
 //!
 //! A generation is due when the *elapsed* time has reached the interval. Each reading that is
 //! counted was taken after the one before it had been counted: the number of counted readings is
-//! noted before the clock is read, and [`Schedule::count`] discards the reading if that number has
-//! changed. So the sum of all steps is at most the time from the first
-//! of them to the last. The first reading of a generation counts nothing, and was taken after the
-//! generation had begun, because its number was read before the clock was. So `elapsed` is at most
-//! the age of the generation.
+//! noted before the clock is read, and the reading is discarded if that number has changed. So the
+//! sum of all steps is at most the time from the first of them to the last. The first reading of a
+//! generation counts nothing, and was taken after the generation had begun, because its number was
+//! read before the clock was. So `elapsed` is at most the age of the generation, and a generation
+//! that `tick` begins ends one that has lasted for an interval: it begins from the very generation
+//! that was measured.
+//!
+//! `advance_to` counts from one generation to the next, as if each had begun when it was due. So
+//! the one that it ends with may be short. That shortens no item's life: an item that is inserted
+//! in it is found in the window of whole generations that follow.
+//!
+//! # Locks
+//!
+//! The lock of the schedule is held while a generation begins, and so while waiting for
+//! `advancing`, `sweeping`, and stripes. So nobody waits for it with one of these held. No lock is
+//! held while the caller's clock is read.
 
 use core::cmp::Ordering;
 
@@ -92,20 +103,24 @@ impl Schedule {
 
     /// Locks the schedule to count a reading, or returns `None` if another thread is counting one,
     /// or has counted one since [`readings`](Self::readings) returned `before`.
-    pub(super) fn count(&self, before: u64) -> Option<Counting<'_>> {
-        let counting = Counting { schedule: self, _guard: self.counting.try_lock()? };
-        // Relaxed: the lock orders this load.
-        (self.readings.load(Relaxed) == before).then_some(counting)
+    pub(super) fn try_count(&self, before: u64) -> Option<Counting<'_>> {
+        self.counting(self.counting.try_lock()?, before)
     }
 
-    /// Waits for the lock.
-    pub(super) fn lock(&self) -> Counting<'_> {
-        Counting { schedule: self, _guard: self.counting.lock() }
+    /// As [`try_count`](Self::try_count), but waits while another thread is counting.
+    pub(super) fn count(&self, before: u64) -> Option<Counting<'_>> {
+        self.counting(self.counting.lock(), before)
+    }
+
+    fn counting<'a>(&'a self, guard: LockGuard<'a>, before: u64) -> Option<Counting<'a>> {
+        // Relaxed: the lock orders this load.
+        let is_in_time = self.readings.load(Relaxed) == before;
+        is_in_time.then_some(Counting { schedule: self, _guard: guard })
     }
 
     /// The schedule as a copy that is in this generation contains it.
     pub(super) fn read(&self, window: u32, generation: u64) -> ClockState {
-        let counting = self.lock();
+        let counting = Counting { schedule: self, _guard: self.counting.lock() };
         let latest = self.latest.load(Relaxed);
         let latest = match self.generation.load(Relaxed).cmp(&generation) {
             // `advance` has begun the generation, at an unknown time after the last reading.
@@ -141,18 +156,22 @@ impl Counting<'_> {
     }
 
     /// Counts a reading that was taken in a generation or later, and returns whether the next one
-    /// is due. If so, the caller begins it and calls [`began`](Self::began).
+    /// is due. If so, the caller begins it and calls [`began`](Self::began). A reading that was
+    /// taken before a generation that has been counted is not needed.
     pub(super) fn is_due(&self, reading: u64, generation: u64) -> bool {
-        let Schedule { interval, generation: counted, .. } = self.schedule;
-        let is_first = counted.load(Relaxed) != generation;
-        let elapsed = if is_first { 0 } else { self.elapsed_at(reading, generation) };
+        let interval = self.schedule.interval;
+        let elapsed = match self.schedule.generation.load(Relaxed).cmp(&generation) {
+            Ordering::Less => 0,
+            Ordering::Equal => self.elapsed_at(reading, generation),
+            Ordering::Greater => return false,
+        };
         self.set(generation, elapsed, reading);
-        *interval != 0 && elapsed >= *interval
+        interval != 0 && elapsed >= interval
     }
 
     /// Counts a reading after a time in which nobody used the table. Returns the number of
     /// generations that are due, at most `limit`, and the time that is left of it. The caller
-    /// begins them and calls [`caught_up`](Self::caught_up).
+    /// begins them and calls [`set`](Self::set).
     pub(super) fn absence(&self, reading: u64, generation: u64, limit: u64) -> (u64, u64) {
         let Schedule { interval, generation: counted, .. } = self.schedule;
         if *interval == 0 || counted.load(Relaxed) != generation {

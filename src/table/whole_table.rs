@@ -28,14 +28,16 @@ impl<N: Alone> Table<N> {
     /// which the words were copied.
     pub(crate) fn copy_words_with_clock(&self) -> Option<(Vec<u64>, Option<ClockState>)> {
         let mut copy = touched_words(self.buckets.as_slice().len())?;
-        let _paused = self.clock.pause();
+        let paused = self.clock.pause();
         // mutant: copy-no-locks, copy-one-lock-fewer, copy-any-order
         let stripes = self.stripes.lock_all();
         // mutant: copy-early-unlock
         self.copy_into(&stripes, &mut copy);
         // After the words, and under the locks: see `table/clock.rs`.
         let now = self.clock.now();
-        drop(stripes);
+        // Nobody holds up sweeps while waiting for the schedule: see "Copies" in `table/clock.rs`.
+        // mutant: copy-late-resume
+        drop((stripes, paused));
         Some((copy, self.clock.read(now)))
     }
 

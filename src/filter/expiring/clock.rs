@@ -10,8 +10,8 @@ impl<S> Filter<Expiring, S> {
     /// [`window`](Self::window) are no longer found.
     ///
     /// The generation that is returned began after the call did. Each call begins at most one
-    /// generation: a call that has to wait for another one shares the generation that this one
-    /// begins.
+    /// generation, and calls that overlap may share one: if a call waits for another one that has
+    /// not yet begun its generation, both return that generation.
     ///
     /// First frees what has expired in those buckets that were not [swept](Self::sweep) in this
     /// generation: reads each of them, and writes those in which something has expired. Then
@@ -53,8 +53,9 @@ impl<S> Filter<Expiring, S> {
         self.core.engine.sweep(buckets)
     }
 
-    /// Returns the present generation. It increases by one with each [`advance`](Self::advance); a
-    /// new filter starts in some generation above zero.
+    /// Returns the present generation. It increases by one whenever [`advance`](Self::advance),
+    /// [`tick`](Self::tick), or [`advance_to`](Self::advance_to) begins one. A new filter starts in
+    /// some generation that is not less than its window.
     ///
     /// ```
     /// let seen = guira::ExpiringFilter::with_capacity(1_000);
@@ -81,16 +82,21 @@ impl<S> Filter<Expiring, S> {
     /// A generation is due when `clock` has moved forward by the [`interval`](Self::interval) since
     /// the generation before it began. Call this several times in an interval, from as many threads
     /// as you like: only one of them begins the generation, and the others return `None` at once.
-    /// However late the calls come, each begins at most one generation. A clock that goes back, or
-    /// that begins anew in another process, makes no generation shorter. One that is set forward
-    /// begins at most one generation too early.
+    /// However late the calls come, each begins at most one generation. (If [`advance`] began the
+    /// present one, time counts from the next call of this method.)
     ///
-    /// The time since the last generation began is part of clones and snapshots, so a restart does
-    /// not begin it anew. See [`advance_to`](Self::advance_to) for the time in between.
+    /// All calls must read one clock. It may stand still, and it may be set back: then no time has
+    /// passed since the last reading. Each step forward begins at most one generation too early.
+    /// A reading of more than 584 years counts as 584 years.
     ///
-    /// `clock` is called once, and twice if a generation begins, which costs an
-    /// [`advance`](Self::advance). No lock is held meanwhile. Without a
-    /// [`time_to_live`](FilterBuilder::time_to_live), nothing is ever due.
+    /// The time since the generation began is part of clones and snapshots, so a restart does not
+    /// begin it anew. See [`advance_to`](Self::advance_to) for the time in between.
+    ///
+    /// `clock` is called once, and twice if a generation begins, which costs an [`advance`]. No
+    /// lock is held meanwhile. Without a [`time_to_live`](FilterBuilder::time_to_live), nothing is
+    /// ever due.
+    ///
+    /// [`advance`]: Self::advance
     ///
     /// ```
     /// use std::time::{Duration, Instant};
@@ -108,18 +114,20 @@ impl<S> Filter<Expiring, S> {
         self.core.engine.tick(|| nanos(clock()))
     }
 
-    /// Makes up for a time in which nobody used the filter: begins the generations that are due at
-    /// `now`, a reading of the clock that is passed to [`tick`](Self::tick). Returns the present
-    /// generation.
+    /// Makes up for a time in which nobody used the filter: begins the generations that are due by
+    /// the clock that is passed to [`tick`](Self::tick). Returns the present generation.
     ///
     /// Call it after a load or a long pause, before the filter is used again. Begins as many
     /// generations as there are whole [intervals](Self::interval) since the present one began, and
-    /// at most as many as let every item expire: the [`window`](Self::window) + 1. If `now` is less
-    /// than the last reading, no time has passed, and the clock goes on from here. See
+    /// at most as many as let every item expire: the [`window`](Self::window) + 1. If the clock
+    /// shows less than the last reading, or if there is no last reading, no time has passed. See
     /// [restarts](crate::docs::expiry#restarts) for which clock to use.
     ///
-    /// An item that is inserted after the last call of `tick` counts as inserted at that call, so
-    /// call `tick` right before you save a filter.
+    /// An item that was inserted after the last call of `tick` or of this method counts as inserted
+    /// at that call. So call `tick` right before you save a filter.
+    ///
+    /// `clock` is called at least once, and no lock is held meanwhile. If calls of `tick` or of
+    /// this method overlap this one, it waits for them.
     ///
     /// ```
     /// use std::time::Duration;
@@ -133,20 +141,20 @@ impl<S> Filter<Expiring, S> {
     ///
     /// // In another process, 25 seconds later:
     /// let filter = guira::ExpiringFilter::from_bytes(&saved.to_bytes()).unwrap();
-    /// assert_eq!(filter.advance_to(noon + Duration::from_secs(25)), saved.generation() + 2);
+    /// assert_eq!(filter.advance_to(|| noon + Duration::from_secs(25)), saved.generation() + 2);
     /// // The third generation is due after 5 more seconds.
     /// assert_eq!(filter.tick(|| noon + Duration::from_secs(29)), None);
     /// assert_eq!(filter.tick(|| noon + Duration::from_secs(30)), Some(saved.generation() + 3));
     /// # }
     /// # Ok::<(), guira::BuildError>(())
     /// ```
-    pub fn advance_to(&self, now: Duration) -> u64 {
-        self.core.engine.advance_to(nanos(now))
+    pub fn advance_to(&self, clock: impl Fn() -> Duration) -> u64 {
+        self.core.engine.advance_to(|| nanos(clock()))
     }
 
     /// Returns the least time that a generation lasts, if [`tick`](Self::tick) begins all of them:
     /// the [`time_to_live`](FilterBuilder::time_to_live) divided by the window, rounded up to
-    /// nanoseconds. `None` without a time to live.
+    /// nanoseconds, and at least one. `None` without a time to live.
     ///
     /// ```
     /// use std::time::Duration;

@@ -180,8 +180,8 @@ impl Expiring {
         with_valued_layout!(self.layout, L => self.table.tick::<L>(clock))
     }
 
-    pub(super) fn advance_to(&self, reading: u64) -> u64 {
-        with_valued_layout!(self.layout, L => self.table.advance_to::<L>(reading))
+    pub(super) fn advance_to(&self, clock: impl Fn() -> u64) -> u64 {
+        with_valued_layout!(self.layout, L => self.table.advance_to::<L>(clock))
     }
 
     /// Least nanoseconds of a generation, or zero if none is ever due.

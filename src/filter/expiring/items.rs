@@ -46,7 +46,8 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     ///
     /// The item is as old as if it had been inserted earlier, so the generation that is returned is
     /// a past one: `generation() - (window() - generations)`. The [promise](crate::ExpiringFilter)
-    /// of the type holds with `generations` in place of the window. The costs are those of
+    /// of the type holds for it. With a time to live, the item is found for at least this many
+    /// intervals. The costs are those of
     /// [`insert`](Self::insert), which does the same for the whole window.
     ///
     /// # Errors
@@ -75,9 +76,9 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     /// inserted, and `Ok(None)` if it was found.
     ///
     /// This is the operation of a filter for duplicates, or against replays. If calls with the same
-    /// item overlap, exactly one of them inserts it. An item that is found is not refreshed: it is
-    /// forgotten a window after the insert. `Ok(None)` can be due to an alias, with the probability
-    /// of a false positive. **If this returns `Ok(None)`, you own no copy and must not call
+    /// item overlap, at most one of them inserts it, until that insert expires. An item that is
+    /// found is not refreshed: it is forgotten a window after the insert. `Ok(None)` can be due to
+    /// an alias, with the probability of a false positive. **If this returns `Ok(None)`, you own no copy and must not call
     /// [`remove`](Self::remove).**
     ///
     /// Acquires the lock of the item's stripe. Reads two cache lines, and writes one and the
@@ -159,7 +160,8 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     /// life. Of several copies (its own, or those of its aliases), the oldest is refreshed.
     /// Refreshing a younger one could take the copy of an alias, and the older copy that is left
     /// would not last long enough for that alias. **Nobody may [`remove`](Self::remove) an item
-    /// that is refreshed: it is left to expire.** `true` can be due to an alias.
+    /// that is refreshed: it is left to expire.** `true` can be due to an alias: then this item is
+    /// found only as long as the alias's copy stays.
     ///
     /// Acquires the lock of the item's stripe. Reads two cache lines. Writes the stripe, and one of
     /// the lines unless the copy is of this generation. Lookups find the item meanwhile.
@@ -189,7 +191,8 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     /// [contract](crate::ExpiringFilter#the-contract-of-removal). Returns `false`, and removes
     /// nothing, if the item has expired.
     ///
-    /// If removals of one copy overlap, exactly one of them returns `true`. Acquires the lock of
+    /// Each copy is removed at most once. (A second removal could take the copy of an alias.)
+    /// Acquires the lock of
     /// the item's stripe. Reads two cache lines, and writes one and the stripe.
     ///
     /// ```
@@ -227,12 +230,12 @@ impl<S: BuildHasher> Filter<Expiring, S> {
         self.by_hash().count(self.hasher.hash_one(item))
     }
 
-    /// Inserts many items, for the whole window. Returns their generation, which is that in which
-    /// the call began. Duplicates count. Every item is tried, whether others fail or not.
+    /// Inserts many items, for the whole window. Returns their generation, which is current at
+    /// some moment of the call, before the first item is added. Duplicates count. Every item is tried, whether others fail or not.
     ///
     /// All items have the same generation, even if the call overlaps an [`advance`](Self::advance).
-    /// So keep a batch shorter than a generation: the items of a batch that outlasts the window
-    /// have expired when the call returns. The items are added in no particular order, and several
+    /// So keep a batch shorter than a generation: what is added after its generation has expired may
+    /// not be found, or may be found later, for another window. The items are added in no particular order, and several
     /// of them search for room together. If the hashing of an item panics, some of the items before
     /// it may be missing.
     ///
@@ -257,7 +260,8 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     ///
     /// Each item is inserted as by [`insert_unique`](Self::insert_unique), in their order, and each
     /// in the generation that is current then. Their generations are not returned, so nobody may
-    /// remove them. An item that occurs twice in the batch is added once.
+    /// remove them. An item that occurs twice in the
+    /// batch is added at most once, unless the window passes during the call.
     ///
     /// If the hashing of an item panics, some of the items before it may not have been tried.
     /// `added` tells which items were added.

@@ -39,33 +39,38 @@ pub type Expiring = Fixed<Aged>;
 ///
 /// Let w be the [`window`](Filter::window). An insert returns the generation g of its item, which
 /// is current at some moment of the call. **The item is found up to the generation g + w, and no
-/// longer**, aliases and false positives aside:
+/// longer**, unless it is removed, cleared, or evicted:
 ///
 /// - A lookup finds the item if it begins after the insert returned, and returns before the
 ///   generation g + w + 1 begins.
-/// - A lookup does not find the item if it begins after an `advance` or a `tick` returned the
-///   generation g + w + 1 or a later one.
+/// - A lookup does not find the item if it begins after some call returned the generation g + w + 1
+///   or a later one. (A further copy, an alias, or a false positive can be found for longer.)
 ///
-/// In between, what overlaps an `advance` may be ordered before or after it. Each call of `advance`
-/// begins at most one generation, and a generation begins after the call that returns it. An item
-/// that is [inserted for n generations](Filter::insert_for) has a past generation as its g. One
-/// that is [refreshed](Filter::refresh) gets the generation that is current at some moment of that
-/// call. Inserts that take so long that the window passes meanwhile (because their thread is
-/// suspended) may leave an item that is not found, or one that is found later, for another window.
+/// Here, "after" means that one call happened before the other. In between, what overlaps an
+/// `advance` may be ordered before or after it. Each call of `advance` begins at most one
+/// generation, and a generation begins after the beginning of the call that returns it.
 ///
-/// With a [`time_to_live`](crate::FilterBuilder::time_to_live), if [`tick`](Filter::tick) begins
-/// all generations, and the clock is not set forward:
+/// - An item that is [inserted for n generations](Filter::insert_for) has a past generation as its
+///   g.
+/// - An item that is [refreshed](Filter::refresh) gets the generation that is current at some
+///   moment of that call.
+/// - An insert that takes so long that its item expires meanwhile (because its thread is suspended)
+///   may leave an item that is not found, or one that is found later, for another window.
 ///
-/// - The item is found for at least the time to live from the beginning of its insert, however late
-///   the calls of `tick` come.
-/// - It is found for at most (w + 1) × [interval](Filter::interval) + (w + 2) × delay from the
-///   return of its insert, or from the first call of `tick` if that comes later. The delay is the
-///   longest time from the moment at which a generation is due to the return of the call of `tick`
-///   that begins it. With a window of 13 and a call ten times in an interval, that is about 1.2
-///   times the time to live.
+/// With a [`time_to_live`](crate::FilterBuilder::time_to_live), and if [`tick`](Filter::tick)
+/// begins all generations, an item that is inserted for the whole window is found
 ///
-/// Time that the clock does not show, such as the time between two processes, does not count: see
-/// [`advance_to`](Filter::advance_to).
+/// - for at least the time to live from the beginning of its insert, however late the calls of
+///   `tick` come, unless the clock is set forward;
+/// - for at most (w + 1) × [interval](Filter::interval) + (w + 2) × delay from the return of its
+///   insert, or from the first call of `tick` if that comes later, unless the clock is set back.
+///   The delay is the longest time from the moment at which a generation is due to the return of
+///   the call of `tick` that begins it. With a window of 13 and a call ten times in an interval,
+///   that is about 1.2 times the time to live.
+///
+/// Both are times by the clock that is passed to `tick`. After a load or a pause, they hold for what
+/// is inserted after [`advance_to`](Filter::advance_to) returned, which says what holds for older
+/// items.
 ///
 /// # Capacity
 ///
@@ -85,10 +90,13 @@ pub type Expiring = Fixed<Aged>;
 /// of [`insert`](Filter::insert), [`insert_for`](Filter::insert_for),
 /// [`insert_unique`](Filter::insert_unique) or [`insert_batch`](Filter::insert_batch) with an equal
 /// item that returned this generation. That call happened before the removal, and pays for no other
-/// one. In addition:
+/// one. (Each item of a batch that was inserted pays for one removal.) In addition:
 ///
+/// - The insert was made on this filter. Or it returned before the clone or the snapshot was begun
+///   from which this filter comes.
 /// - No [`clear`](Filter::clear) came between the two, or overlapped one of them.
-/// - Nobody calls [`refresh`](Filter::refresh) for this item. What is refreshed is left to expire.
+/// - Nobody calls [`refresh`](Filter::refresh) for this item from its insert to its removal. What is
+///   refreshed is left to expire.
 /// - Nobody calls [`insert_evicting`](Filter::insert_evicting) on this filter.
 ///
 /// A removal that comes too late removes nothing, so nobody needs to know whether an item has
@@ -104,20 +112,21 @@ pub type Expiring = Fixed<Aged>;
 ///   before it or after it, each on its own.
 /// - An insert that overlaps an `advance` may return the generation that ends or the one that
 ///   begins.
-/// - Calls of `advance` that overlap may share a generation: a call that waits for another one
-///   returns the generation that the other one begins.
+/// - Calls of `advance` that overlap may share a generation.
 /// - [`insert_evicting`](Filter::insert_evicting) says which item it replaces, beside any calls.
 /// - If calls of `insert_unique` with one item overlap each other and an `advance`, none of them
 ///   accepts the item again before the former insert has expired.
-/// - Lookups find the item while a `refresh` runs.
+/// - Lookups find the item while a `refresh` runs. Exception: if its last generation ends during
+///   the call, lookups may miss it until the call returns `true`.
 ///
 /// # Copies and snapshots
 ///
 /// Clones and [snapshots](Filter::save) contain the generation, the ages of the items, the time to
-/// live, and the time that has passed since the generation began. A copy starts in the generation
-/// in which it was made. After a load, [`advance_to`](Filter::advance_to) makes up for the time in
-/// between. (In a copy that overlaps the beginning of a generation, time may begin to count only
-/// with the next call of `tick`.) Filters whose items expire cannot be merged, since their
+/// live, the time that has passed since the generation began, and the last reading of the caller's
+/// clock. A copy starts in the generation in which it was made. After a load,
+/// [`advance_to`](Filter::advance_to) makes up for the time in between. (A copy that overlaps the
+/// call by which a generation begins may have no last reading. Then time counts from its next
+/// call of `tick` or `advance_to`.) Filters whose items expire cannot be merged, since their
 /// generations are counted apart: `merge` and `max_copies` are methods of
 /// [`Permanent`](crate::Permanent) engines only.
 ///

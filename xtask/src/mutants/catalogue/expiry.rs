@@ -157,6 +157,11 @@ pub(super) const FAULTS: &[Fault] = &[
         Instead("likely"),
     ),
     fault(
+        "evict-despite-room",
+        "an eviction replaces an item although there is room by now",
+        Condition("false"),
+    ),
+    fault(
         "evict-no-now-validation",
         "an eviction does not validate the generation",
         Condition("oldest != likely"),
@@ -207,6 +212,11 @@ pub(super) const FAULTS: &[Fault] = &[
         Condition("false"),
     ),
     fault("advance-always-shared", "an advance begins no generation", Condition("true")),
+    fault(
+        "tick-other-generation",
+        "`tick` begins another generation than the one that follows what it measured",
+        Instead("self.advance::<L>()"),
+    ),
     fault("advance-no-sweep", "an advance does not sweep", Delete),
     fault("advance-no-pass", "an advance does not pass the locks of the stripes", Delete),
     fault(
@@ -240,6 +250,11 @@ pub(super) const FAULTS: &[Fault] = &[
         "clone-late-pause",
         "a clone holds up sweeps only when it has copied the words",
         Delay(2),
+    ),
+    fault(
+        "copy-late-resume",
+        "a copy of the words holds up sweeps while it waits for the schedule",
+        Instead("drop(stripes)"),
     ),
     fault("clone-early-now", "a clone reads the generation before the words", Delay(1)),
     fault("clone-other-time", "a clone starts in the generation of an empty table", Delete),
