@@ -235,7 +235,9 @@ impl Subject {
         }
         for number in 0..1 << code {
             for occupied in 0..=self.slots {
-                check(number | ((1 << (occupied * lane)) - 1) << code);
+                // The slots may fill the word, and a shift by 64 overflows.
+                let highs = !u64::MAX.checked_shl(occupied * lane).unwrap_or(0);
+                check(number | highs << code);
             }
         }
     }

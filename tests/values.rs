@@ -41,7 +41,7 @@ impl Words {
                     0..4 => key,
                     4 => key ^ 1 << rng.random_range(0..L::BITS - value_bits),
                     5 => key - 1,
-                    6 => key + 1,
+                    6 => key.wrapping_add(1),
                     _ => rng.random_range(1..=max),
                 };
                 let other = if (1..=max).contains(&other) { other } else { max };
@@ -122,7 +122,8 @@ fn check<L: BucketLayout>() {
         for _ in 0..common::scaled(200, 5_000) {
             let key = [1, max, rng.random_range(1..=max)][rng.random_range(0..3)];
             let mut words = Words::draw::<L>(&mut rng, value_bits, key);
-            for other in [key, key ^ 1, key - 1, key + 1] {
+            // The largest key may be `u32::MAX`. Zero is not a key.
+            for other in [key, key ^ 1, key - 1, key.wrapping_add(1)] {
                 if (1..=max).contains(&other) {
                     words.check::<L>(other);
                 }
