@@ -111,7 +111,7 @@ fn history(seed: u64, rate: f64, done: &mut Done) -> Vec<Vec<u8>> {
     let segments = rng.random_range(1..8);
     let mut filters = [(); FILTERS].map(|()| Checked::new(capacity, rate, segments, seed));
     let mut swell = true;
-    for _ in 0..scaled(300, 1_500) {
+    for _ in 0..scaled(600, 1_500) {
         let number = rng.random_range(0..FILTERS);
         let checked = &mut filters[number];
         swell = if checked.len > 800 { false } else { swell || checked.len < 20 };
@@ -175,7 +175,7 @@ fn history(seed: u64, rate: f64, done: &mut Done) -> Vec<Vec<u8>> {
 fn histories_miss_nothing_and_leave_nothing() {
     let _watchdog = Watchdog::new("histories_miss_nothing_and_leave_nothing");
     let mut done = Done::default();
-    for seed in 0..scaled(16, 64) {
+    for seed in 0..scaled(32, 64) {
         for rate in [0.9, 0.3, 0.01, 0.001] {
             let first = history(seed, rate, &mut done);
             if seed % 4 == 0 {
