@@ -55,12 +55,13 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Returns the resident memory of this process in bytes.
+/// Returns the resident memory of this process in bytes, without that of files: pages of the
+/// program itself arrive whenever code runs for the first time.
 fn resident() -> usize {
-    let text = std::fs::read_to_string("/proc/self/statm").expect("Linux provides it");
-    let pages: usize = text.split(' ').nth(1).expect("a second field").parse().expect("a number");
-    // SAFETY: `sysconf` has no preconditions.
-    pages * usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).expect("a size")
+    let text = std::fs::read_to_string("/proc/self/smaps_rollup").expect("Linux provides it");
+    let line = text.lines().find_map(|line| line.strip_prefix("Anonymous:")).expect("a line");
+    let kilobytes = line.trim().strip_suffix(" kB").expect("a unit");
+    1024 * kilobytes.parse::<usize>().expect("a number")
 }
 
 /// A reader that measures the memory at every read.
