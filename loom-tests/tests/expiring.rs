@@ -1,20 +1,26 @@
 //! Expiring filters through their public methods.
 #![cfg(not(feature = "semi-sorted"))]
 
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::{
+    sync::atomic::{AtomicBool, Ordering::SeqCst},
+    time::Duration,
+};
 
-use guira::{ExpiringFilter, Layout};
+use guira::{Expiring, ExpiringFilter, FilterBuilder, Layout};
 use guira_loom_tests::check;
 use loom::{sync::Arc, thread};
 
 /// Returns a filter of one bucket with two slots. Items are found in the generation of their insert
 /// and in the next one.
 fn filter() -> Arc<ExpiringFilter> {
-    let layout = Layout::with_values(2, 2).expect("a layout with stamps of two bits");
-    let builder = ExpiringFilter::builder().capacity(1).window(1).layout(layout).seed(1);
-    let filter = builder.build().expect("memory");
+    let filter = builder().build().expect("memory");
     assert_eq!(filter.slots(), 2);
     Arc::new(filter)
+}
+
+fn builder() -> FilterBuilder<Expiring> {
+    let layout = Layout::with_values(2, 2).expect("a layout with stamps of two bits");
+    ExpiringFilter::builder().capacity(1).window(1).layout(layout).seed(1)
 }
 
 /// Runs one thread of a model.
@@ -30,34 +36,39 @@ fn spawn<R: 'static>(
 /// that has expired: it reports that it replaced nothing.
 #[test]
 fn evicting_beside_an_advance() {
-    check("evicting_advance", 1_000, &["found room", "replaced and was replaced", "replaced last"], |seen| {
-        let filter = filter();
-        let [first, second] = [1, 2].map(|hash| filter.by_hash().insert(hash).expect("room"));
-        let evictor = spawn(&filter, |filter| filter.by_hash().insert_evicting(3));
-        filter.advance();
-        // Those who inserted them may remove them, because nothing has been replaced by this
-        // thread. So the other one can find items of the new generation alone.
-        let removed = [(1, first), (2, second)]
-            .map(|(hash, generation)| filter.by_hash().remove(hash, generation));
-        let replaced = [4, 5].map(|hash| filter.by_hash().insert_evicting(hash));
-        let evicted = evictor.join().unwrap();
-        let lost = replaced.into_iter().chain([evicted]).filter(|&replaced| replaced).count();
-        let removed = removed.into_iter().filter(|&removed| removed).count();
-        assert_eq!(filter.len(), 5 - removed - lost, "an item was replaced in silence");
-        let is_left = filter.by_hash().contains(3);
-        seen.note(match (evicted, is_left) {
-            (false, _) => "found room",
-            (true, false) => "replaced and was replaced",
-            (true, true) => "replaced last",
-        });
-    });
+    check(
+        "evicting_advance",
+        3_500,
+        &["found room", "replaced and was replaced", "replaced last"],
+        |seen| {
+            let filter = filter();
+            let [first, second] = [1, 2].map(|hash| filter.by_hash().insert(hash).expect("room"));
+            let evictor = spawn(&filter, |filter| filter.by_hash().insert_evicting(3));
+            filter.advance();
+            // Those who inserted them may remove them, because nothing has been replaced by this
+            // thread. So the other one can find items of the new generation alone.
+            let removed = [(1, first), (2, second)]
+                .map(|(hash, generation)| filter.by_hash().remove(hash, generation));
+            let replaced = [4, 5].map(|hash| filter.by_hash().insert_evicting(hash));
+            let evicted = evictor.join().unwrap();
+            let lost = replaced.into_iter().chain([evicted]).filter(|&replaced| replaced).count();
+            let removed = removed.into_iter().filter(|&removed| removed).count();
+            assert_eq!(filter.len(), 5 - removed - lost, "an item was replaced in silence");
+            let is_left = filter.by_hash().contains(3);
+            seen.note(match (evicted, is_left) {
+                (false, _) => "found room",
+                (true, false) => "replaced and was replaced",
+                (true, true) => "replaced last",
+            });
+        },
+    );
 }
 
 /// Catches an `insert_evicting` that replaces an item of the present generation although an older
 /// one is in the bucket.
 #[test]
 fn evicting_takes_the_oldest_beside_an_advance() {
-    check("evicting_oldest", 100, &["before", "after"], |seen| {
+    check("evicting_oldest", 1_350, &["before", "after"], |seen| {
         let filter = filter();
         let old = filter.by_hash().insert(1).expect("room");
         filter.advance();
@@ -76,7 +87,7 @@ fn evicting_takes_the_oldest_beside_an_advance() {
 #[test]
 fn advances_that_overlap_share_a_generation() {
     static SHARED: AtomicBool = AtomicBool::new(false);
-    check("advances_overlap", 4, &["shared", "in turn"], |seen| {
+    check("advances_overlap", 35, &["shared", "in turn"], |seen| {
         let filter = filter();
         let start = filter.generation();
         let other = spawn(&filter, ExpiringFilter::advance);
@@ -91,4 +102,78 @@ fn advances_that_overlap_share_a_generation() {
         }
     });
     assert!(SHARED.load(SeqCst), "no two calls shared a generation");
+}
+
+/// Catches an `insert_evicting` that replaces an item although there is room by now.
+#[test]
+fn evicting_beside_a_clear() {
+    check("evicting_clear", 45, &["before", "after"], |seen| {
+        let filter = filter();
+        for hash in [1, 2] {
+            filter.by_hash().insert(hash).expect("room");
+        }
+        let evictor = spawn(&filter, |filter| filter.by_hash().insert_evicting(3));
+        filter.clear();
+        filter.by_hash().insert(4).expect("room");
+        seen.note_if(evictor.join().unwrap(), "before", "after");
+        assert!(filter.by_hash().contains(4), "an item was replaced although there was room");
+    });
+}
+
+/// Returns a filter whose next generation is due at a reading of 10.
+fn due_at_ten() -> Arc<ExpiringFilter> {
+    let filter = builder().time_to_live(Duration::from_nanos(10)).build().expect("memory");
+    assert_eq!(filter.tick(|| Duration::ZERO), None);
+    Arc::new(filter)
+}
+
+/// Calls `tick` at a reading of 10.
+fn tick_at_ten(filter: &ExpiringFilter) -> Option<u64> {
+    filter.tick(|| Duration::from_nanos(10))
+}
+
+/// Catches a `tick` that begins a second generation when `advance` has begun the one that was due.
+#[test]
+fn tick_beside_an_advance() {
+    check("tick_advance", 48, &["ticked", "not due"], |seen| {
+        let filter = due_at_ten();
+        let start = filter.generation();
+        let ticker = spawn(&filter, tick_at_ten);
+        assert!(filter.advance() > start, "the call began no generation");
+        let begun = ticker.join().unwrap();
+        assert!(begun.is_none_or(|generation| generation == start + 1), "a generation was skipped");
+        seen.note_if(begun.is_some(), "ticked", "not due");
+    });
+}
+
+/// Catches two calls of `tick` that both begin a generation.
+#[test]
+fn two_ticks() {
+    check("two_ticks", 310, &["this", "other"], |seen| {
+        let filter = due_at_ten();
+        let start = filter.generation();
+        let other = spawn(&filter, tick_at_ten);
+        let this = tick_at_ten(&filter);
+        let other = other.join().unwrap();
+        let begun = filter.generation() - start;
+        assert_eq!(begun, u64::from(this.is_some()) + u64::from(other.is_some()));
+        assert_eq!(begun, 1, "one interval passed");
+        seen.note_if(this.is_some(), "this", "other");
+    });
+}
+
+/// Catches a snapshot that waits for a `tick` while the `tick` waits for it.
+#[test]
+fn snapshot_beside_a_tick() {
+    check("snapshot_tick", 115, &["before", "after"], |seen| {
+        let filter = due_at_ten();
+        let start = filter.generation();
+        let saver = spawn(&filter, ExpiringFilter::to_bytes);
+        assert_eq!(tick_at_ten(&filter), Some(start + 1));
+        let copy = ExpiringFilter::from_bytes(&saver.join().unwrap()).expect("its own bytes");
+        seen.note_if(copy.generation() == start, "before", "after");
+        // The generation of the copy may be counted from its beginning on, and no earlier.
+        let again = copy.tick(|| Duration::from_nanos(19));
+        assert!(again.is_none() || copy.generation() == start + 1, "a generation was too short");
+    });
 }
