@@ -81,6 +81,7 @@ impl InsertBatchError {
     /// assert_eq!(error.failures().len(), 1_000 - error.added());
     /// assert!(error.failures().all(|(_, reason)| reason == InsertError::TooManyCopies));
     /// ```
+    #[must_use]
     pub fn failures(
         &self,
     ) -> impl DoubleEndedIterator<Item = (usize, InsertError)> + ExactSizeIterator + Clone {
@@ -218,6 +219,7 @@ impl Failures {
     }
 }
 
+#[expect(clippy::missing_fields_in_debug, reason = "the failures are the list")]
 impl fmt::Debug for InsertBatchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         /// The failures, as a list.

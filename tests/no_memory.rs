@@ -12,10 +12,6 @@ use guira::{
 };
 use refusing::{allocations, refuse_all, refuse_each};
 
-fn is_out_of_memory(error: &InsertError) -> bool {
-    *error == InsertError::OutOfMemory
-}
-
 /// Checks that inserts grow a filter only if each allocation succeeds, and change nothing
 /// otherwise.
 fn grow<E: Growable>(filter: &Filter<E>, insert: impl Fn(u64) -> Result<(), InsertError>) {
@@ -37,7 +33,7 @@ fn grow<E: Growable>(filter: &Filter<E>, insert: impl Fn(u64) -> Result<(), Inse
         let mut done = false;
         let count = refuse_each(
             || if done { Ok(()) } else { insert_it().map(|()| done = true) },
-            is_out_of_memory,
+            |error| *error == InsertError::OutOfMemory,
         );
         assert!(done && count == 0);
         assert_eq!(filter.segments().len(), segments + 1);

@@ -1,6 +1,6 @@
 //! Random operations, compared with a multiset of keys and generations.
 
-use guira::{ExpiringFilter, InsertError};
+use guira::{ExpiringFilter, InsertBatchError, InsertError};
 use rand::{RngExt, rngs::SmallRng, seq::IndexedRandom};
 
 use super::{
@@ -65,7 +65,7 @@ impl Pair {
                 let count = rng.random_range(0..20);
                 let some: Vec<u64> = keys.sample(rng, count).copied().collect();
                 let error = filter.insert_batch(&some).err();
-                let rejected = error.iter().flat_map(|error| error.failures());
+                let rejected = error.iter().flat_map(InsertBatchError::failures);
                 let rejected: Vec<usize> = rejected.map(|(position, _)| position).collect();
                 let fitted = (0..some.len()).filter(|place| !rejected.contains(place));
                 model.items.extend(fitted.map(|place| (some[place], model.now)));
