@@ -1,7 +1,7 @@
 //! Batches of lookups in all segments.
 
 use super::{Chain, Entries};
-use crate::table::{Answers, Flow, Hashes, Kernel, for_each_prefetched};
+use crate::table::{Answers, Hashes, Kernel, for_each_prefetched};
 #[cfg(guira_vectors)]
 use crate::table::{MAX_LEVELS, Part};
 
@@ -57,11 +57,7 @@ impl<V: Entries> Chain<V> {
 
     /// Calls `operation` with each item's position and mixed hash, in order. The item's buckets in
     /// all segments were prefetched one batch window earlier.
-    pub(crate) fn for_each<F: Flow>(
-        &self,
-        hashes: &mut Hashes<'_>,
-        operation: impl FnMut(usize, u64) -> F,
-    ) {
+    pub(crate) fn for_each(&self, hashes: &mut Hashes<'_>, operation: impl FnMut(usize, u64)) {
         let prefetch = |mixed| {
             self.prefetch_all(mixed);
             mixed

@@ -94,8 +94,11 @@ impl<V: Entries> Chain<V> {
             if outcome.is_ok() {
                 return Ok(());
             }
+            let mut appended = Ok(false);
             // mutant: chain-merge-no-append
-            let appended = if is_last { self.append_known(count, known) } else { Ok(false) };
+            if is_last {
+                appended = self.append_known(count, known);
+            }
             if appended == Ok(true) {
                 continue;
             }

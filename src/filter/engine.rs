@@ -272,7 +272,7 @@ pub(crate) trait Steps: Storage {
     fn insert_each(&self, hashes: &mut Hashes<'_>, count: &mut usize, failed: &mut Failed<'_>);
 
     /// Writes which items were added, adds 1 to `count` for each of them, and calls `failed` with
-    /// the positions of those that failed, until it breaks. All of `added` is `false` at first.
+    /// the positions of those that failed, until it breaks. The rest of `added` stays as it was.
     fn insert_unique_each(
         &self,
         hashes: &mut Hashes<'_>,
@@ -294,23 +294,3 @@ pub(crate) trait Steps: Storage {
 /// Receives the position of an insert that failed, and its error. Breaks if the batch must end
 /// early: then only inserts that it has begun may still be completed.
 pub(crate) type Failed<'a> = dyn FnMut(usize, InsertError) -> ControlFlow<()> + 'a;
-
-/// Records the outcome of an insert of an item that may have been present. Breaks if the batch must
-/// end early.
-#[inline]
-pub(super) fn record(
-    outcome: Result<bool, InsertError>,
-    position: usize,
-    added: &mut [bool],
-    count: &mut usize,
-    failed: &mut Failed<'_>,
-) -> ControlFlow<()> {
-    match outcome {
-        Ok(was_absent) => {
-            added[position] = was_absent;
-            *count += usize::from(was_absent);
-            ControlFlow::Continue(())
-        }
-        Err(error) => failed(position, error),
-    }
-}

@@ -1,13 +1,9 @@
 //! The engine of one table, whose size is fixed.
 
-#[cfg(feature = "std")]
-use core::iter;
-use core::{cell::Cell, num::NonZero, ops::ControlFlow};
-
-use arrayvec::ArrayVec;
+use core::{cell::Cell, iter, num::NonZero};
 
 use super::engine::{
-    Engine, Failed, Membership, Merging, Options, Permanent, Segment, Steps, Storage, record,
+    Engine, Failed, Membership, Merging, Options, Permanent, Segment, Steps, Storage,
 };
 #[cfg(feature = "std")]
 use super::snapshot::{Form, LoadError, PlannedSegment, Saved, Words, field};
@@ -105,8 +101,7 @@ impl<N: Content> Storage for Fixed<N> {
     }
 
     fn segments(&self) -> impl ExactSizeIterator<Item = Segment> {
-        let segment = Segment::new(self.layout, self.table.addressing().buckets());
-        core::iter::once(segment)
+        iter::once(Segment::new(self.layout, self.table.addressing().buckets()))
     }
 
     fn len(&self, counted: i64) -> i64 {
@@ -237,10 +232,9 @@ fn choose(options: &Options) -> Result<(Layout, u64), BuildError> {
             reached => Err(BuildError::LayoutMissesRate { layout, target, reached }),
         };
     }
-    let choices = layouts(options).into_iter().map(sized);
-    let choices: ArrayVec<_, { Layout::ALL.len() }> = choices.filter(fits).collect();
-    let meets = choices.iter().copied().find(|choice| rate(choice) <= target);
-    meets.ok_or_else(|| match choices.iter().map(rate).reduce(f64::min) {
+    let choices = layouts(options).into_iter().map(sized).filter(fits);
+    let meets = choices.clone().find(|choice| rate(choice) <= target);
+    meets.ok_or_else(|| match choices.map(|choice| rate(&choice)).reduce(f64::min) {
         Some(lowest) => BuildError::RateTooLow { target, lowest },
         None => BuildError::CapacityTooLarge { capacity, layout: layouts(options)[0] },
     })
@@ -334,23 +328,25 @@ impl Steps for Fixed {
 
     fn insert_each(&self, hashes: &mut Hashes<'_>, count: &mut usize, failed: &mut Failed<'_>) {
         let mut pending = PendingInserts::default();
-        let flow = Cell::new(ControlFlow::Continue(()));
+        let ended = Cell::new(false);
         let mut done = |position, outcome| match outcome {
             Ok(()) => *count += 1,
-            Err(error) => flow.set(failed(position, error)),
+            Err(error) => ended.set(failed(position, error).is_break()),
         };
         with_layout!(self.layout, L => {
             if self.unlimited.is_none() {
                 // One by one: interleaved inserts of one item would not count one another.
                 let limit = self.limit();
-                return self.table.for_each_pair::<L, _>(hashes, |position, pair| {
-                    done(position, self.table.insert_up_to::<L>(limit, pair));
-                    flow.get()
+                return self.table.for_each_pair::<L>(hashes, |position, pair| {
+                    if !ended.get() {
+                        done(position, self.table.insert_up_to::<L>(limit, pair));
+                    }
                 });
             }
-            self.table.for_each_pair::<L, _>(hashes, |position, pair| {
-                pending.insert::<L>(&self.table, position, pair, &mut done);
-                flow.get()
+            self.table.for_each_pair::<L>(hashes, |position, pair| {
+                if !ended.get() {
+                    pending.insert::<L>(&self.table, position, pair, &mut done);
+                }
             });
             pending.finish::<L>(&self.table, &mut done);
         });
@@ -363,10 +359,15 @@ impl Steps for Fixed {
         count: &mut usize,
         failed: &mut Failed<'_>,
     ) {
+        let mut ended = false;
         with_layout!(self.layout, L => {
-            self.table.for_each_pair::<L, _>(hashes, |position, pair| {
-                let outcome = self.table.insert_unique::<L>(pair);
-                record(outcome, position, added, count, failed)
+            self.table.for_each_pair::<L>(hashes, |position, pair| {
+                let insert = || self.table.insert_unique::<L>(pair);
+                added[position] = !ended && insert().unwrap_or_else(|error| {
+                    ended = failed(position, error).is_break();
+                    false
+                });
+                *count += usize::from(added[position]);
             });
         });
     }
@@ -387,7 +388,7 @@ impl Steps for Fixed {
 
     fn remove_each(&self, hashes: &mut Hashes<'_>, removed: &mut [bool], count: &mut usize) {
         with_layout!(self.layout, L => {
-            self.table.for_each_pair::<L, _>(hashes, |position, pair| {
+            self.table.for_each_pair::<L>(hashes, |position, pair| {
                 removed[position] = self.table.remove::<L>(pair);
                 *count += usize::from(removed[position]);
             });

@@ -2,11 +2,11 @@
 
 #[cfg(feature = "std")]
 use alloc::vec::Vec;
-use core::{num::NonZero, ops::ControlFlow};
+use core::num::NonZero;
 
 use super::engine::{
     Engine, Failed, Growable, Growth, Membership, Merging, Options, Permanent, Segment, Steps,
-    Storage, record,
+    Storage,
 };
 #[cfg(feature = "std")]
 use super::snapshot::{Form, LoadError, PlannedSegment, Saved, Words, field};
@@ -254,12 +254,15 @@ impl Steps for Growing {
             self.chain.prefetch_last(mixed);
             mixed
         };
-        for_each_prefetched(hashes, 0, prefetch, |position, mixed| match self.insert(mixed) {
-            Ok(()) => {
-                *count += 1;
-                ControlFlow::Continue(())
+        let mut ended = false;
+        for_each_prefetched(hashes, 0, prefetch, |position, mixed| {
+            if ended {
+                return;
             }
-            Err(error) => failed(position, error),
+            match self.insert(mixed) {
+                Ok(()) => *count += 1,
+                Err(error) => ended = failed(position, error).is_break(),
+            }
         });
     }
 
@@ -270,8 +273,16 @@ impl Steps for Growing {
         count: &mut usize,
         failed: &mut Failed<'_>,
     ) {
+        let mut ended = false;
         self.chain.for_each(hashes, |position, mixed| {
-            record(self.chain.insert_unique(mixed), position, added, count, failed)
+            if ended {
+                return;
+            }
+            added[position] = self.chain.insert_unique(mixed).unwrap_or_else(|error| {
+                ended = failed(position, error).is_break();
+                false
+            });
+            *count += usize::from(added[position]);
         });
     }
 

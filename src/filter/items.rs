@@ -299,8 +299,8 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
     /// The order of the inserts is that of [`insert_batch`](Self::insert_batch): arbitrary in a
     /// [`CuckooFilter`](crate::CuckooFilter). If the iterator or the hashing of an item panics,
     /// some of the items before it may be missing. The call consumes the iterator even after the
-    /// filter is full, so it does not return for an endless one. (If the list of failures
-    /// [runs out of memory](InsertBatchError), it has taken up to 64 items that it did not try.)
+    /// filter is full, so it does not return for an endless one. (It also does so if the
+    /// list of failures [runs out of memory](InsertBatchError), without trying the other items.)
     ///
     /// (There is no [`Extend`] or [`FromIterator`], because these cannot report failed inserts.)
     ///

@@ -6,7 +6,7 @@
 //! next one. (A window that is filled and then drained leaves the memory idle at each turn: it
 //! takes 1.2 times as long as the bare memory accesses, the rolling window 1.0 times.)
 
-use super::{Aged, Alone, Flow, Kernel, KeyProbe, Pair, Table, mix};
+use super::{Aged, Alone, Kernel, KeyProbe, Pair, Table, mix};
 use crate::{
     bucket::{BucketLayout, Fingerprint},
     sync::Word,
@@ -103,11 +103,11 @@ fn first<'a>(rest: &mut &'a [u64], len: usize) -> &'a [u64] {
 /// Calls `operation` with each item's position and the value that `prefetch` made of its hash a
 /// window earlier, in order. `unset` fills the window at first.
 #[inline]
-pub(crate) fn for_each_prefetched<P: Copy, F: Flow>(
+pub(crate) fn for_each_prefetched<P: Copy>(
     hashes: &mut Hashes<'_>,
     unset: P,
     prefetch: impl Fn(u64) -> P,
-    mut operation: impl FnMut(usize, P) -> F,
+    mut operation: impl FnMut(usize, P),
 ) {
     let (mut block, mut window) = ([0; WINDOW], [unset; WINDOW]);
     let (mut first, mut waiting) = (0, 0);
@@ -122,9 +122,7 @@ pub(crate) fn for_each_prefetched<P: Copy, F: Flow>(
             if place < arrived {
                 window[place] = prefetch(mix(block[place], seed));
             }
-            if !operation(first + place, prefetched).continues() {
-                return;
-            }
+            operation(first + place, prefetched);
         }
         first += waiting;
         waiting = arrived;
@@ -258,20 +256,17 @@ impl<N: Alone> Table<N> {
     /// Calls `operation` with each item's position and pair, in order. The item's buckets and
     /// stripe were prefetched one batch window earlier, unless the table is cached.
     #[inline]
-    pub(crate) fn for_each_pair<L: BucketLayout, F: Flow>(
+    pub(crate) fn for_each_pair<L: BucketLayout>(
         &self,
         hashes: &mut Hashes<'_>,
-        mut operation: impl FnMut(usize, Pair) -> F,
+        mut operation: impl FnMut(usize, Pair),
     ) {
         if is_cached(self.buckets.as_slice()) {
             let (mut block, mut first, seed) = ([0; WINDOW], 0, hashes.seed);
             loop {
                 let next = hashes.next(&mut block);
                 for (place, &hash) in next.iter().enumerate() {
-                    let pair = self.addressing.pair::<L>(mix(hash, seed));
-                    if !operation(first + place, pair).continues() {
-                        return;
-                    }
+                    operation(first + place, self.addressing.pair::<L>(mix(hash, seed)));
                 }
                 first += next.len();
                 if next.is_empty() {
@@ -326,7 +321,7 @@ impl<N: Alone> Table<N> {
         }
         let _ = (kernel, len);
         let (mut count, probe) = (0, self.key_probe::<L>());
-        self.for_each_pair::<L, _>(hashes, |position, pair| {
+        self.for_each_pair::<L>(hashes, |position, pair| {
             let found = self.look_up::<L, VALUES>(&probe, pair);
             answers.set(position, found);
             count += usize::from(found.is_some());

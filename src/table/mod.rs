@@ -257,7 +257,6 @@ mod construction;
 mod copies;
 mod counter;
 mod expiry;
-mod flow;
 mod insert;
 mod kernel;
 #[cfg(guira_vectors)]
@@ -296,7 +295,6 @@ pub use clock::Generations;
 pub(crate) use clock::stamp_bits;
 pub(crate) use construction::table_bytes;
 pub use counter::ShardedCounter;
-pub(crate) use flow::Flow;
 pub(crate) use insert::Addition;
 pub use kernel::Kernel;
 #[cfg(guira_vectors)]

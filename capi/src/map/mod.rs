@@ -24,6 +24,7 @@ use crate::{
 };
 
 /// A map from keys to values of up to 16 bits, with a fixed capacity or growing.
+#[allow(clippy::large_enum_variant, reason = "it is on the heap, and another box would cost time")]
 pub enum Map {
     /// One table.
     Fixed(CuckooMap<StableHashBuilder>),

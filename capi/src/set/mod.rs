@@ -24,6 +24,7 @@ use crate::{
 };
 
 /// A set of items, with a fixed capacity or growing.
+#[allow(clippy::large_enum_variant, reason = "it is on the heap, and another box would cost time")]
 pub enum Filter {
     /// One table.
     Fixed(CuckooFilter<StableHashBuilder>),

@@ -1,6 +1,6 @@
 //! The steps of an expiring filter, on [mixed](crate::table::mix) hashes.
 
-use core::{cell::Cell, ops::ControlFlow};
+use core::cell::Cell;
 
 use super::{
     super::{engine::Failed, fixed::Content},
@@ -117,15 +117,16 @@ impl Expiring {
     ) {
         let stamp = self.table.clock().stamp(generation);
         let mut pending = PendingInserts::default();
-        let flow = Cell::new(ControlFlow::Continue(()));
+        let ended = Cell::new(false);
         let mut done = |position, outcome| match outcome {
             Ok(()) => *count += 1,
-            Err(error) => flow.set(failed(position, error)),
+            Err(error) => ended.set(failed(position, error).is_break()),
         };
         with_valued_layout!(self.layout, L => {
-            self.table.for_each_pair::<L, _>(hashes, |position, pair| {
-                pending.insert::<L>(&self.table, position, pair.with_value(stamp), &mut done);
-                flow.get()
+            self.table.for_each_pair::<L>(hashes, |position, pair| {
+                if !ended.get() {
+                    pending.insert::<L>(&self.table, position, pair.with_value(stamp), &mut done);
+                }
             });
             pending.finish::<L>(&self.table, &mut done);
         });
@@ -139,14 +140,15 @@ impl Expiring {
         added: &mut [bool],
         failed: &mut Failed<'_>,
     ) {
+        let mut ended = false;
         with_valued_layout!(self.layout, L => {
-            self.table.for_each_pair::<L, _>(hashes, |position, pair| {
+            self.table.for_each_pair::<L>(hashes, |position, pair| {
+                if ended {
+                    return;
+                }
                 match self.table.insert_unseen::<L>(pair) {
-                    Ok(generation) => {
-                        added[position] = generation.is_some();
-                        ControlFlow::Continue(())
-                    }
-                    Err(error) => failed(position, error),
+                    Ok(generation) => added[position] = generation.is_some(),
+                    Err(error) => ended = failed(position, error).is_break(),
                 }
             });
         });
@@ -163,7 +165,7 @@ impl Expiring {
     pub(super) fn refresh_each(&self, hashes: &mut Hashes<'_>, mut answers: Answers<'_>) -> usize {
         let mut count = 0;
         with_valued_layout!(self.layout, L => {
-            self.table.for_each_pair::<L, _>(hashes, |position, pair| {
+            self.table.for_each_pair::<L>(hashes, |position, pair| {
                 let found = self.table.refresh::<L>(pair);
                 answers.set(position, found.then_some(0));
                 count += usize::from(found);

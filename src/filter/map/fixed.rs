@@ -1,6 +1,6 @@
 //! The steps of a map of one table.
 
-use core::{cell::Cell, ops::ControlFlow};
+use core::cell::Cell;
 
 use super::{
     super::{Fixed, engine::Failed, fixed::Content},
@@ -120,14 +120,17 @@ impl MapSteps for Fixed<Valued> {
         count: &mut usize,
         failed: &mut Failed<'_>,
     ) {
-        let flow = Cell::new(ControlFlow::Continue(()));
+        let ended = Cell::new(false);
         let mut done = |position, outcome: Result<(), InsertError>| match outcome {
             Ok(()) => *count += 1,
-            Err(error) => flow.set(failed(position, error)),
+            Err(error) => ended.set(failed(position, error).is_break()),
         };
         with_valued_layout!(self.layout, L => {
             let mut pending = PendingInserts::default();
-            self.table.for_each_pair::<L, _>(hashes, |position, pair| {
+            self.table.for_each_pair::<L>(hashes, |position, pair| {
+                if ended.get() {
+                    return;
+                }
                 let pair = pair.with_value(values[position]);
                 match self.max_copies {
                     None => pending.insert::<L>(&self.table, position, pair, &mut done),
@@ -135,7 +138,6 @@ impl MapSteps for Fixed<Valued> {
                         done(position, self.table.insert_up_to::<L>(limit.get().into(), pair));
                     }
                 }
-                flow.get()
             });
             pending.finish::<L>(&self.table, &mut done);
         });
@@ -161,7 +163,7 @@ impl MapSteps for Fixed<Valued> {
         count: &mut usize,
     ) {
         with_valued_layout!(self.layout, L => {
-            self.table.for_each_pair::<L, _>(hashes, |position, pair| {
+            self.table.for_each_pair::<L>(hashes, |position, pair| {
                 removed[position] = self.table.remove::<L>(pair.with_value(values[position]));
                 *count += usize::from(removed[position]);
             });

@@ -1,7 +1,5 @@
 //! The steps of a map of a segment chain, which grows.
 
-use core::ops::ControlFlow;
-
 use super::{
     super::{Growing, engine::Failed},
     MapSteps, Values,
@@ -68,13 +66,14 @@ impl MapSteps for Growing<Valued> {
             self.chain.prefetch_last(mixed);
             mixed
         };
+        let mut ended = false;
         for_each_prefetched(hashes, 0, prefetch, |position, mixed| {
+            if ended {
+                return;
+            }
             match MapSteps::insert(self, mixed, values[position]) {
-                Ok(()) => {
-                    *count += 1;
-                    ControlFlow::Continue(())
-                }
-                Err(error) => failed(position, error),
+                Ok(()) => *count += 1,
+                Err(error) => ended = failed(position, error).is_break(),
             }
         });
     }

@@ -210,7 +210,7 @@ pub(super) const FAULTS: &[Fault] = &[
             "Self {
                 addressing,
                 buckets,
-                stripes: Arc::new(Stripes::new(1).unwrap()),
+                stripes: Shared::new(Stripes::new(1).unwrap()).unwrap(),
                 counters: counters.clone(),
                 clock: (),
             }",
