@@ -362,12 +362,13 @@ impl Steps for Fixed {
         let mut ended = false;
         with_layout!(self.layout, L => {
             self.table.for_each_pair::<L>(hashes, |position, pair| {
-                let insert = || self.table.insert_unique::<L>(pair);
-                added[position] = !ended && insert().unwrap_or_else(|error| {
-                    ended = failed(position, error).is_break();
-                    false
-                });
-                *count += usize::from(added[position]);
+                if !ended {
+                    match self.table.insert_unique::<L>(pair) {
+                        Ok(was_absent) => added[position] = was_absent,
+                        Err(error) => ended = failed(position, error).is_break(),
+                    }
+                    *count += usize::from(added[position]);
+                }
             });
         });
     }
