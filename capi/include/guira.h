@@ -303,7 +303,14 @@ typedef struct {
   uint32_t no_huge_pages;
   // Always 0.
   uint32_t reserved;
+  // Nanoseconds for which an item is found at least, if `guira_tick` begins all generations.
+  // Default: none, and nothing is ever due.
+  uint64_t time_to_live;
 } guira_expiring_params;
+
+// Returns the reading of a clock, in nanoseconds. `context` is that of the call. Must return: a
+// `longjmp` or a C++ exception out of a callback ends the process or worse.
+typedef uint64_t (*ClockFn)(void *context);
 
 #ifdef __cplusplus
 extern "C" {
@@ -917,7 +924,7 @@ int guira_expiring_save_to(const guira_expiring *filter,
                            void *context);
 
 // Loads an expiring set from the file `path` to `*filter`, as `guira_load` does. For the set, no
-// time has passed since it was saved: call `guira_advance` for each generation that did.
+// time has passed since it was saved: call `guira_advance_to`.
 //
 // Returns what `guira_load` returns.
 // Threads: any.
@@ -946,15 +953,37 @@ int guira_expiring_get_info(const guira_expiring *filter,
 uint64_t guira_expiring_len(const guira_expiring *filter);
 
 // Begins the next generation. Items that are older than the window are no longer found. To let
-// items live for at least a time T, call this every T / window: let at least that time pass
-// between two calls, also after a late one.
+// items live for a time, call `guira_tick` instead.
 //
 // First sweeps the buckets that were not swept since the last call. Lookups and inserts go on
-// meanwhile. Calls that overlap wait for each other, and each begins a generation.
+// meanwhile. Calls that overlap may share a generation, which begins after each of them did.
 //
 // Returns the new generation, or 0 for null.
 // Threads: shared.
 uint64_t guira_advance(guira_expiring *filter);
+
+// Begins the next generation if it is due: if the clock has moved forward by `time_to_live` /
+// window since the generation before began. Call this several times in that time. `clock` is read
+// once, and twice if a generation begins. All calls must read one clock. It may be set back. Each
+// step forward begins at most one generation too early.
+//
+// Returns the generation that began, or 0 if none is due, or for null.
+// Threads: shared. One of the calls that overlap begins the generation, the others return 0.
+uint64_t guira_tick(guira_expiring *filter,
+                    ClockFn clock,
+                    void *context);
+
+// Makes up for a time in which nobody used the set: begins the generations that are due by the
+// clock of `guira_tick`, but at most window + 1. Call it after a load, before the set is used, and
+// call `guira_tick` right before a save. The clock should be the time of day. A monotonic clock
+// must have begun after the save, or it can forget everything; the time between two processes does
+// not count with it.
+//
+// Returns the present generation, or 0 for null.
+// Threads: shared.
+uint64_t guira_advance_to(guira_expiring *filter,
+                          ClockFn clock,
+                          void *context);
 
 // Frees what has expired in the next `buckets` buckets of those that were not swept in this
 // generation. (There are `slots / slots_per_bucket` of them: see `guira_info`.) Never necessary:

@@ -144,6 +144,14 @@ struct expiring : object<guira_expiring, guira_expiring_params, expiring_functio
     }
     u64 refresh_mask(burst h) { return guira_refresh_mask(native(), h.data(), h.size()); }
     u64 advance() { return guira_advance(native()); }
+    // The clock returns nanoseconds, and does not throw.
+    u64 tick(auto clock) { return guira_tick(native(), read<decltype(clock)>, &clock); }
+    u64 advance_to(auto clock) { return guira_advance_to(native(), read<decltype(clock)>, &clock); }
+
+private:
+    template <class Clock> static u64 read(void *clock) noexcept {
+        return (*static_cast<Clock *>(clock))();
+    }
 };
 
 } // namespace guira

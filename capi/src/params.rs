@@ -97,6 +97,9 @@ pub struct ExpiringParams {
     pub no_huge_pages: u32,
     /// Always 0.
     pub reserved: u32,
+    /// Nanoseconds for which an item is found at least, if `guira_tick` begins all generations.
+    /// Default: none, and nothing is ever due.
+    pub time_to_live: u64,
 }
 
 // SAFETY: numbers; they begin with a `usize`.

@@ -18,6 +18,10 @@ pub type WriteFn =
 pub type ReadFn =
     Option<extern "C" fn(context: *mut c_void, buffer: *mut c_void, len: usize) -> i64>;
 
+/// Returns the reading of a clock, in nanoseconds. `context` is that of the call. Must return: a
+/// `longjmp` or a C++ exception out of a callback ends the process or worse.
+pub type ClockFn = Option<extern "C" fn(context: *mut c_void) -> u64>;
+
 /// A callback with its context.
 pub struct Stream<F> {
     callback: F,

@@ -15,6 +15,39 @@ static guira_expiring *create(void) {
     return filter;
 }
 
+static uint64_t read_clock(void *now) { return *(uint64_t *)now; }
+
+// Time by a clock of the caller, in two processes.
+static void ticks(void) {
+    guira_expiring_params params = GUIRA_EXPIRING_PARAMS_INIT;
+    params.capacity = ITEMS;
+    params.window = WINDOW;
+    params.time_to_live = 20;
+    guira_expiring *filter = NULL, *copy = NULL;
+    EQUAL(guira_expiring_create(&params, &filter), 0);
+    uint64_t first = guira_generation(filter), now = 1000;
+    EQUAL(guira_tick(filter, read_clock, &now), 0);
+    EQUAL(guira_expiring_insert(filter, 1, NULL), 0);
+    now = 1009;
+    EQUAL(guira_tick(filter, read_clock, &now), 0);
+    EQUAL(guira_expiring_clone(filter, &copy), 0);
+    now = 1010;
+    EQUAL(guira_tick(filter, read_clock, &now), first + 1);
+    EQUAL(guira_expiring_contains(filter, 1), 1);
+    now = 1029;
+    EQUAL(guira_advance_to(copy, read_clock, &now), first + 2);
+    EQUAL(guira_expiring_contains(copy, 1), 1);
+    now = 1030;
+    EQUAL(guira_tick(copy, read_clock, &now), first + 3);
+    EQUAL(guira_expiring_contains(copy, 1), 0);
+    EQUAL(guira_tick(NULL, read_clock, &now), 0);
+    EQUAL(guira_tick(copy, NULL, NULL), 0);
+    EQUAL(guira_advance_to(NULL, read_clock, &now), 0);
+    EQUAL(guira_advance_to(copy, NULL, NULL), 0);
+    guira_expiring_destroy(copy);
+    guira_expiring_destroy(filter);
+}
+
 static void items(void) {
     guira_expiring *filter = create();
     uint64_t now = guira_generation(filter), generation = 0;
@@ -147,6 +180,7 @@ static void full(void) {
 
 int main(void) {
     items();
+    ticks();
     bulk();
     full();
     return 0;

@@ -207,9 +207,15 @@ static void removals(void) {
     }
 }
 
+static uint64_t read_clock(void *now) { return *(uint64_t *)now; }
+
 static void generations(void) {
+    uint64_t now = 0;
     for (int i = 0; i < 20; i++) {
         CHECK(guira_advance(all.expiring) > all.generation);
+        now += 1000000;
+        guira_tick(all.expiring, read_clock, &now);
+        guira_advance_to(all.expiring, read_clock, &now);
         guira_sweep(all.expiring, 100);
         guira_expiring_insert(all.expiring, i, NULL);
     }

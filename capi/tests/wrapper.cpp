@@ -92,5 +92,16 @@ int main(int argc, char **argv) {
     std::uint64_t generation = expiring.info().generation;
     CHECK(expiring.advance() == generation + 1 && expiring.advance() == generation + 2);
     CHECK(expiring.contains_mask(hashes) == 0);
+
+    expiring_params.time_to_live = 10;
+    guira::expiring timed(expiring_params);
+    std::uint64_t now = 5;
+    auto clock = [&] { return now; };
+    generation = timed.info().generation;
+    CHECK(timed.tick(clock) == 0);
+    now = 15;
+    CHECK(timed.tick(clock) == generation + 1);
+    now = 25;
+    CHECK(timed.advance_to(clock) == generation + 2);
     return 0;
 }

@@ -5,7 +5,10 @@ mod items;
 
 mod bulk;
 
-use core::ffi::{c_char, c_int, c_void};
+use core::{
+    ffi::{c_char, c_int, c_void},
+    time::Duration,
+};
 use std::{
     io::{self, Read, Write},
     path::Path,
@@ -20,7 +23,7 @@ use crate::{
     object::{self, Object},
     params::{Common, ExpiringParams, build},
     pointer::{In, Out, Shared},
-    stream::{ReadFn, WriteFn},
+    stream::{ClockFn, ReadFn, WriteFn},
 };
 
 /// A set that forgets its items after a window of generations.
@@ -36,8 +39,14 @@ impl Object for Expiring {
         if params.reserved != 0 {
             return Err(Error::StructSize);
         }
-        let builder = common.builder()?;
-        build(if params.window == 0 { builder } else { builder.window(params.window) }).map(Self)
+        let mut builder = common.builder()?;
+        if params.window != 0 {
+            builder = builder.window(params.window);
+        }
+        if params.time_to_live != 0 {
+            builder = builder.time_to_live(Duration::from_nanos(params.time_to_live));
+        }
+        build(builder).map(Self)
     }
 
     fn copy(&self) -> Result<Self, BuildError> {
@@ -144,7 +153,7 @@ pub extern "C" fn guira_expiring_save_to(
 }
 
 /// Loads an expiring set from the file `path` to `*filter`, as `guira_load` does. For the set, no
-/// time has passed since it was saved: call `guira_advance` for each generation that did.
+/// time has passed since it was saved: call `guira_advance_to`.
 ///
 /// Returns what `guira_load` returns.
 /// Threads: any.
@@ -185,17 +194,55 @@ pub extern "C" fn guira_expiring_len(filter: Option<&Expiring>) -> u64 {
 }
 
 /// Begins the next generation. Items that are older than the window are no longer found. To let
-/// items live for at least a time T, call this every T / window: let at least that time pass
-/// between two calls, also after a late one.
+/// items live for a time, call `guira_tick` instead.
 ///
 /// First sweeps the buckets that were not swept since the last call. Lookups and inserts go on
-/// meanwhile. Calls that overlap wait for each other, and each begins a generation.
+/// meanwhile. Calls that overlap may share a generation, which begins after each of them did.
 ///
 /// Returns the new generation, or 0 for null.
 /// Threads: shared.
 #[unsafe(no_mangle)]
 pub extern "C" fn guira_advance(filter: Shared<Expiring>) -> u64 {
     with(filter.get(), |filter| Ok(filter.0.advance()))
+}
+
+/// Begins the next generation if it is due: if the clock has moved forward by `time_to_live` /
+/// window since the generation before began. Call this several times in that time. `clock` is read
+/// once, and twice if a generation begins. All calls must read one clock. It may be set back. Each
+/// step forward begins at most one generation too early.
+///
+/// Returns the generation that began, or 0 if none is due, or for null.
+/// Threads: shared. One of the calls that overlap begins the generation, the others return 0.
+#[unsafe(no_mangle)]
+pub extern "C" fn guira_tick(
+    filter: Shared<Expiring>,
+    clock: ClockFn,
+    context: *mut c_void,
+) -> u64 {
+    with(filter.get(), |filter| {
+        let clock = clock.ok_or(Error::Null)?;
+        Ok(filter.0.tick(|| Duration::from_nanos(clock(context))).unwrap_or(0))
+    })
+}
+
+/// Makes up for a time in which nobody used the set: begins the generations that are due by the
+/// clock of `guira_tick`, but at most window + 1. Call it after a load, before the set is used, and
+/// call `guira_tick` right before a save. The clock should be the time of day. A monotonic clock
+/// must have begun after the save, or it can forget everything; the time between two processes does
+/// not count with it.
+///
+/// Returns the present generation, or 0 for null.
+/// Threads: shared.
+#[unsafe(no_mangle)]
+pub extern "C" fn guira_advance_to(
+    filter: Shared<Expiring>,
+    clock: ClockFn,
+    context: *mut c_void,
+) -> u64 {
+    with(filter.get(), |filter| {
+        let clock = clock.ok_or(Error::Null)?;
+        Ok(filter.0.advance_to(|| Duration::from_nanos(clock(context))))
+    })
 }
 
 /// Frees what has expired in the next `buckets` buckets of those that were not swept in this
