@@ -36,6 +36,7 @@
 mod addressing;
 mod experiments;
 mod filters;
+mod pages;
 mod parallel;
 mod report;
 
@@ -110,6 +111,7 @@ impl Options {
 
 fn main() -> Result<()> {
     let options = Options::parse();
+    pages::use_small_pages()?;
     let start = Instant::now();
     let results = experiments::run_selected(&options)?;
     let path = report::write(&results, start.elapsed().as_secs_f64())?;

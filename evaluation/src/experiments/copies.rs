@@ -1,25 +1,26 @@
 //! Section 3.1: a filter holds at most 2b copies of one item, and three remedies.
 
-use std::time::Instant;
-
 use guira::{InsertError, Layout};
 use guira_bench::{Keys, filter};
 
-use super::{Outcome, Progress, Row, Subject};
+use super::{
+    Outcome, Progress, Row, Subject, Timed,
+    timing::{self, Clock, interleaved, pinned, rounds},
+};
 use crate::{
     Options,
     addressing::{Scheme, Shape, max_copies},
     report::Table,
 };
 
-/// Items in the filters that demonstrate the remedies.
-const ITEMS: u64 = 1 << 20;
+/// Binary logarithm of the items in the filters that demonstrate the remedies.
+const LOG_ITEMS: u32 = 20;
 
 /// Reproduces the section.
-pub fn run(_: &Options, _: &Progress) -> Outcome {
+pub fn run(options: &Options, _: &Progress) -> Outcome {
     let mut rows: Vec<Row> = [2, 4, 8].into_iter().map(papers).collect();
     rows.extend(Layout::ALL.iter().map(|&layout| guira(layout)));
-    let (table, costs) = remedies();
+    let (table, costs) = remedies(options);
     rows.extend(costs);
     let notes = vec![
         "Two buckets have slots for 2b copies of one fingerprint. On one copy more, the paper's \
@@ -32,6 +33,7 @@ pub fn run(_: &Options, _: &Progress) -> Outcome {
          copies up to 2b. Querying the exact store before an insertion: insert_unique returns \
          false for an item that may be present, so only those items need a query."
             .into(),
+        timing::method(options),
     ];
     Outcome { rows, tables: vec![table], charts: Vec::new(), notes }
 }
@@ -70,55 +72,81 @@ fn guira(layout: Layout) -> Row {
         .about(Subject::Guira)
 }
 
-/// Returns the mean duration of `ITEMS` steps in nanoseconds.
-fn mean_nanoseconds(step: impl FnMut(u64)) -> f64 {
-    let start = Instant::now();
-    (0..ITEMS).for_each(step);
-    start.elapsed().as_secs_f64() * 1e9 / ITEMS as f64
+/// One round of `insert` or of `insert_unique`.
+struct Round {
+    /// Nanoseconds per new item.
+    new: f64,
+    /// Nanoseconds per item that is present, by `insert_unique`.
+    present: f64,
+    /// New items for which `insert_unique` returned false.
+    queries: usize,
+}
+
+impl Round {
+    fn measure(layout: Layout, unique: bool, items: u64) -> Self {
+        let filter = filter(items as usize, layout);
+        // Touches all pages, so that no insert waits for the system to map one.
+        filter.clear();
+        let insert = |&&key: &&u64| {
+            let added = if unique {
+                filter.by_hash().insert_unique(key)
+            } else {
+                filter.by_hash().insert(key).map(|()| true)
+            };
+            added.expect("the filter has room")
+        };
+        let insert_all = || {
+            let (mut clock, mut added) = (Clock::default(), 0);
+            Keys::new(3).blocks(0..items, |keys| {
+                added += clock.time(keys, |keys| keys.iter().filter(insert).count());
+            });
+            (clock.nanoseconds(), added)
+        };
+        let (new, added) = insert_all();
+        let (present, added_again) = if unique { insert_all() } else { (f64::NAN, 0) };
+        assert_eq!(added_again, 0, "all items were present");
+        Self { new, present, queries: items as usize - added }
+    }
 }
 
 /// Measures the cost of the remedies with guira.
-fn remedies() -> (Table, Vec<Row>) {
+fn remedies(options: &Options) -> (Table, Vec<Row>) {
     let head = ["remedy of section 3.1", "in guira", "additional bits per item", "cost"];
     let mut table = Table::new("section-3-1-remedies", &head);
     let mut rows = Vec::new();
-    for &layout in Layout::ALL {
-        let empty = || {
-            let filter = filter(ITEMS as usize, layout);
-            // Touches all pages, so that no insert waits for the system to map one.
-            filter.clear();
-            filter
-        };
-        let keys = Keys::new(3);
-        let (plain, unique) = (empty(), empty());
-        let insert = mean_nanoseconds(|index| {
-            plain.by_hash().insert(keys.key(index)).expect("the filter has room");
-        });
-        let insert_unique =
-            |index| unique.by_hash().insert_unique(keys.key(index)).expect("the filter has room");
-        let mut queries = 0_u64;
-        let new = mean_nanoseconds(|index| queries += u64::from(!insert_unique(index)));
-        let mut added = 0_u64;
-        let present = mean_nanoseconds(|index| added += u64::from(insert_unique(index)));
-        assert_eq!(added, 0, "all items were present");
-        let bits = 8.0 * plain.size_in_bytes() as f64 / ITEMS as f64;
+    let items = 1 << options.log(LOG_ITEMS);
+    let systems: Vec<(Layout, bool)> =
+        Layout::ALL.iter().flat_map(|&layout| [(layout, false), (layout, true)]).collect();
+    let rounds = pinned(|| {
+        interleaved(&systems, rounds(options), |_, &(layout, unique)| {
+            Round::measure(layout, unique, items)
+        })
+    });
+    let timed = |rounds: &[Round], of: fn(&Round) -> f64| Timed::of(rounds.iter().map(of));
+    for (&layout, rounds) in Layout::ALL.iter().zip(rounds.chunks(2)) {
+        let (plain, unique) = (&rounds[0], &rounds[1]);
+        let empty = filter(items as usize, layout);
+        let bits = 8.0 * empty.size_in_bytes() as f64 / items as f64;
         table.push(vec![
             "one copy per item".into(),
             format!("insert_unique, {layout:?}"),
             format!("0 (of {bits:.2})"),
             format!(
-                "{new:.0} ns per new item, {present:.0} ns per present item; insert: {insert:.0} ns"
+                "{:.0} ns per new item, {:.0} ns per present item; insert: {:.0} ns",
+                timed(unique, |round| round.new),
+                timed(unique, |round| round.present),
+                timed(plain, |round| round.new)
             ),
         ]);
-        let share = 100.0 * queries as f64 / ITEMS as f64;
+        let share = 100.0 * unique[0].queries as f64 / items as f64;
         table.push(vec![
             "querying the exact store".into(),
             format!("insert_unique returns false, {layout:?}"),
             "0".into(),
             format!("a query for {share:.4} % of new items"),
         ]);
-        let rate = 100.0 * mean_rate(layout, ITEMS as f64 / plain.slots() as f64);
-        rows.push(queries_row(layout, rate, share));
+        let rate = 100.0 * mean_rate(layout, items as f64 / empty.slots() as f64);
+        rows.push(queries_row(layout, items, rate, share));
     }
     table.push(vec![
         "counters beside the buckets".into(),
@@ -130,13 +158,13 @@ fn remedies() -> (Table, Vec<Row>) {
 }
 
 /// Compares the share of new items that need a query with the mean rate, both in per cent.
-fn queries_row(layout: Layout, rate: f64, share: f64) -> Row {
+fn queries_row(layout: Layout, items: u64, rate: f64, share: f64) -> Row {
     let location = format!("Section 3.1, querying the store, guira {layout:?}");
     let quantity = "false positives among new items while the filter fills";
     Row::of(location, quantity, share, "%", Subject::Guira)
         .formula(rate)
         // Four standard deviations of the count, and a tenth for the approximation.
-        .within(0.1 * rate + 4.0 * (100.0 * rate / ITEMS as f64).sqrt())
+        .within(0.1 * rate + 4.0 * (100.0 * rate / items as f64).sqrt())
         .note("section 5.1's rate, averaged over the loads; tolerance a tenth and the noise")
 }
 
@@ -150,7 +178,7 @@ fn mean_rate(layout: Layout, load: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{mean_rate, queries_row, row};
+    use super::{LOG_ITEMS, mean_rate, queries_row, row};
     use crate::experiments::row::assert_each_row_can_change;
     use guira::Layout;
 
@@ -162,7 +190,9 @@ mod tests {
             // Twenty items at most are few in a million, but more than the rate of any layout
             // explains.
             let inputs = [rate, 2.0 * rate + 0.002];
-            assert_each_row_can_change(&inputs, |&share| vec![queries_row(layout, rate, share)]);
+            assert_each_row_can_change(&inputs, |&share| {
+                vec![queries_row(layout, 1 << LOG_ITEMS, rate, share)]
+            });
         }
     }
 

@@ -1,17 +1,16 @@
 //! Figure 5: lookups in full filters by the share of keys that are present.
 
-use std::ops::RangeInclusive;
-
 use super::{
-    Outcome, Progress, Row, Subject,
+    Outcome, Progress, Row, Subject, Timed,
     profiles::{
-        Curve, CurveOf, FALLS, FASTER, GUIRA, GUIRA_BATCHES, Profile, SLOWER, STABLE, at, chart,
-        crossing, find, large_profiles, layout_chart, profiles, ratio, ratios, rounded, table,
+        Curve, CurveOf, FALLS, FASTER, GUIRA, GUIRA_BATCHES, Profile, SLOWER, STABLE, against, at,
+        chart, claim, crossing, find, large_profiles, layout_chart, profiles, ratios, rounded,
+        table,
     },
+    timing,
 };
 use crate::{
     Options,
-    filters::PAPERS,
     report::{Chart, Series, machine},
 };
 
@@ -48,11 +47,12 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
         format!(
             "Each filter is as full as in Table 3 and takes {} MiB, as in the paper, whose L3 \
              cache had 12 or 20 MB; this machine's caches are {}. The second plot shows all \
-             filters in {} MiB. The paper plots this figure without numbers, so the rows check \
+             filters in {} MiB. {}The paper plots this figure without numbers, so the rows check \
              the orders and trends that its text states (section 7.2).",
             sizes[0],
             machine::caches(),
-            sizes[1]
+            sizes[1],
+            timing::method(options)
         ),
         "Hollow squares show the results that the authors publish with their program \
          (efficient/cuckoofilter, benchmarks/conext-figure5.cc)."
@@ -65,26 +65,33 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
     Outcome { rows: rows(large), tables, charts: vec![papers, smaller, guira], notes }
 }
 
-/// Returns the maximum over the shares of a filter's speed relative to the slowest of the others.
-fn against_slowest(profiles: &[Profile], name: &str) -> f64 {
-    let others = || PAPERS.into_iter().filter(|&other| other != name);
-    let slowest = |share| {
-        others().map(|other| at(&find(profiles, other).by_share, share)).fold(f64::MAX, f64::min)
-    };
-    let curve = &find(profiles, name).by_share;
-    curve.iter().map(|&(share, speed)| speed / slowest(share)).fold(0.0, f64::max)
+/// Returns the minimum, or the maximum, over the shares of the ratio of two filters' speeds.
+fn over_shares(
+    profiles: &[Profile],
+    [name, other]: [&str; 2],
+    choose: fn(Timed, Timed) -> Timed,
+) -> Timed {
+    let curve = |name: &str| -> &Curve { &find(profiles, name).by_share };
+    let ratios = ratios(curve(name), curve(other)).into_iter().map(|(_, ratio)| ratio);
+    ratios.reduce(choose).unwrap_or(Timed::NONE)
 }
 
-/// A claim of the text about a ratio of speeds.
-fn claim(quantity: &str, measured: f64, holds: RangeInclusive<f64>, note: &str) -> Row {
-    Row::papers(LOCATION, quantity, measured, "×").holds(holds).note(note)
+/// Returns the maximum over the shares of a filter's speed relative to the slowest of the others.
+fn against_slowest(profiles: &[Profile], name: &str) -> Timed {
+    let at_share = |share| {
+        against(profiles, name, |_| true, |profile| at(&profile.by_share, share), Timed::max)
+    };
+    SHARES.into_iter().map(at_share).reduce(Timed::max).unwrap_or(Timed::NONE)
 }
 
 fn rows(profiles: &[Profile]) -> Vec<Row> {
     let curve = |name: &str| -> &Curve { &find(profiles, name).by_share };
     let ends = |name: &str| at(curve(name), 100.0) / at(curve(name), 0.0);
-    let min = |name: &str, other: &str| ratios(curve(name), curve(other)).1;
-    let max = |name: &str, other: &str| ratios(curve(name), curve(other)).2;
+    let min = |name, other| over_shares(profiles, [name, other], Timed::min);
+    let max = |name, other| over_shares(profiles, [name, other], Timed::max);
+    let claim = |quantity: &str, measured, holds, note: &str| {
+        claim(LOCATION, quantity, measured, holds, note)
+    };
     let cf = |share| at(curve("CF"), share);
     let mut rows = vec![
         claim("CF / BF, minimum over the shares", min("CF", "BF"), FASTER, "two reads in parallel")
@@ -98,7 +105,7 @@ fn rows(profiles: &[Profile]) -> Vec<Row> {
         .printed(1.0),
         claim(
             "CF: half present / mean of none and all",
-            2.0 * cf(50.0) / (cf(0.0) + cf(100.0)),
+            cf(50.0) / ((cf(0.0) + cf(100.0)) * 0.5),
             0.8..=0.98,
             "the paper: slightly slower, because of branch mispredictions",
         )
@@ -131,13 +138,14 @@ fn rows(profiles: &[Profile]) -> Vec<Row> {
         .reason("at some shares, another filter's lookups are slower here"),
     ];
     rows.extend(d_left(profiles));
-    let from = crossing(&ratios(curve("ss-CF"), curve("BF")).0);
+    let from = crossing(&ratios(curve("ss-CF"), curve("BF")));
     for (location, paper) in [(LOCATION, 25.0), (";login:, Figure 3", 50.0)] {
         let quantity = "share of present keys above which ss-CF is faster than BF";
         rows.push(
-            Row::papers(location, quantity, from, "%")
+            Row::timed(location, quantity, from, "%")
                 .printed(paper)
                 .holds(0.0..=paper + 12.5)
+                .tie(paper + 12.5)
                 .note("interpolated; tolerance half a step between the measured shares")
                 .reason("the nine reads of BF are independent, so a modern core overlaps them"),
         );
@@ -145,7 +153,8 @@ fn rows(profiles: &[Profile]) -> Vec<Row> {
     for name in [GUIRA, GUIRA_BATCHES] {
         let quantity = format!("{name} / CF, minimum over the shares");
         rows.push(
-            Row::of(LOCATION, quantity, min(name, "CF"), "×", Subject::GuiraMore)
+            Row::timed(LOCATION, quantity, min(name, "CF"), "×")
+                .about(Subject::GuiraMore)
                 .holds(0.95..=1.05)
                 .note(
                     "only guira supports concurrent use: a lookup also validates the version of \
@@ -158,18 +167,21 @@ fn rows(profiles: &[Profile]) -> Vec<Row> {
 
 /// Checks what the text says about the d-left counting Bloom filter.
 fn d_left(profiles: &[Profile]) -> [Row; 4] {
-    let curve = |name: &str| -> &Curve { &find(profiles, name).by_share };
+    let at = |name: &str, share| at(&find(profiles, name).by_share, share);
+    let claim = |quantity: &str, measured, holds, note: &str| {
+        claim(LOCATION, quantity, measured, holds, note)
+    };
     [
         claim(
             "dl-CBF / ss-CF, minimum over the shares",
-            ratios(curve("dl-CBF"), curve("ss-CF")).1,
+            over_shares(profiles, ["dl-CBF", "ss-CF"], Timed::min),
             FASTER,
             "four buckets, but no decoding",
         )
         .reason("a lookup reads four cache lines instead of two, and decoding costs less here"),
         claim(
             "dl-CBF / BF, none present",
-            ratio(profiles, "dl-CBF", "BF", |profile| at(&profile.by_share, 0.0)),
+            at("dl-CBF", 0.0) / at("BF", 0.0),
             SLOWER,
             "the paper: 30 % slower than BF; four cache lines instead of two",
         )
@@ -177,7 +189,7 @@ fn d_left(profiles: &[Profile]) -> [Row; 4] {
         .reason("the four reads are independent and without a branch"),
         claim(
             "dl-CBF / BF, maximum over the shares",
-            ratios(curve("dl-CBF"), curve("BF")).2,
+            over_shares(profiles, ["dl-CBF", "BF"], Timed::max),
             SLOWER,
             "the same claim at all shares",
         )
@@ -188,7 +200,7 @@ fn d_left(profiles: &[Profile]) -> [Row; 4] {
         ),
         claim(
             "dl-CBF: all present / none present",
-            at(curve("dl-CBF"), 100.0) / at(curve("dl-CBF"), 0.0),
+            at("dl-CBF", 100.0) / at("dl-CBF", 0.0),
             STABLE,
             "a lookup always reads four buckets",
         )
@@ -198,7 +210,7 @@ fn d_left(profiles: &[Profile]) -> [Row; 4] {
 
 #[cfg(test)]
 mod tests {
-    use super::{against_slowest, rows};
+    use super::{Timed, against_slowest, rows};
     use crate::experiments::{profiles::variants, row::assert_each_row_can_change};
 
     #[test]
@@ -210,13 +222,13 @@ mod tests {
     fn the_slowest_filter_is_compared_at_every_share() {
         let mut profiles = variants().swap_remove(0);
         for profile in &mut profiles {
-            let speed = if profile.name == "QF" { 2.0 } else { 4.0 };
+            let speed = Timed::of([if profile.name == "QF" { 2.0 } else { 4.0 }]);
             profile.by_share.iter_mut().for_each(|point| point.1 = speed);
         }
-        assert!((against_slowest(&profiles, "QF") - 0.5).abs() < 1e-9);
+        assert_eq!(against_slowest(&profiles, "QF"), Timed::of([0.5]));
         // One other filter that is slower at one share makes the claim false.
         let bloom = profiles.iter_mut().find(|profile| profile.name == "BF").expect("BF");
-        bloom.by_share[4].1 = 1.0;
-        assert!((against_slowest(&profiles, "QF") - 2.0).abs() < 1e-9);
+        bloom.by_share[4].1 = Timed::of([1.0]);
+        assert_eq!(against_slowest(&profiles, "QF"), Timed::of([2.0]));
     }
 }

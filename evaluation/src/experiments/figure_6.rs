@@ -3,7 +3,8 @@
 use super::{
     Outcome, Progress, Row,
     profiles::{
-        CurveOf, FALLS, Profile, STABLE, chart, find, layout_chart, method, profiles, table, trend,
+        CurveOf, FALLS, Profile, STABLE, chart, claim, find, layout_chart, method, profiles, table,
+        trend,
     },
 };
 use crate::{Options, report::Chart};
@@ -51,8 +52,7 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
 fn rows(profiles: &[Profile]) -> Vec<Row> {
     let row = |name: &str, keys: &str, curve: CurveOf, holds, note: &str| {
         let quantity = format!("{name}, {keys} keys: full / empty");
-        let measured = trend(curve(find(profiles, name)));
-        Row::papers("Figure 6", quantity, measured, "×").holds(holds).note(note)
+        claim("Figure 6", quantity, trend(curve(find(profiles, name))), holds, note)
     };
     let (absent, present): (CurveOf, CurveOf) =
         (|profile| &profile.absent, |profile| &profile.present);

@@ -3,8 +3,8 @@
 use super::{
     Outcome, Progress, Row, Subject,
     profiles::{
-        CurveOf, FALLS, Profile, STABLE, at, chart, find, layout_chart, method, profiles, ratio,
-        table, trend,
+        CurveOf, FALLS, Profile, STABLE, at, chart, claim, find, layout_chart, method, profiles,
+        ratio, table, trend,
     },
 };
 use crate::{Options, report::Chart};
@@ -37,8 +37,7 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
 fn rows(profiles: &[Profile]) -> Vec<Row> {
     let row = |name: &str, holds, note: &str| {
         let quantity = format!("{name}: full / empty");
-        let measured = trend(&find(profiles, name).inserts);
-        Row::papers(LOCATION, quantity, measured, "×").holds(holds).note(note)
+        claim(LOCATION, quantity, trend(&find(profiles, name).inserts), holds, note)
     };
     let mut rows = vec![
         row("CF", FALLS, "relocations, each of which depends on the one before"),
@@ -65,10 +64,13 @@ fn rows(profiles: &[Profile]) -> Vec<Row> {
         let near_full = |profile: &Profile| at(&profile.inserts, 92.5);
         let measured = ratio(profiles, &profile.name, "CF", near_full);
         rows.push(
-            Row::of(LOCATION, quantity, measured, "×", Subject::GuiraMore).holds(0.95..=1.05).note(
-                "the emptier bucket first, breadth-first search, and interleaved inserts in \
+            Row::timed(LOCATION, quantity, measured, "×")
+                .about(Subject::GuiraMore)
+                .holds(0.95..=1.05)
+                .note(
+                    "the emptier bucket first, breadth-first search, and interleaved inserts in \
                      batches",
-            ),
+                ),
         );
     }
     rows

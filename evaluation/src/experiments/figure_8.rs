@@ -1,10 +1,10 @@
 //! Figure 8: removals from a full filter until it is empty.
 
 use super::{
-    Outcome, Progress, Row,
+    Outcome, Progress, Row, Timed,
     profiles::{
-        CurveOf, FASTER, Profile, SLOWER, STABLE, at, chart, find, layout_chart, mean, method,
-        profiles, ratio, table, trend,
+        CurveOf, FASTER, Profile, SLOWER, STABLE, against, at, chart, claim, find, layout_chart,
+        mean, method, profiles, ratio, table, trend,
     },
 };
 use crate::{Options, report::Chart};
@@ -37,26 +37,22 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
 
 fn rows(profiles: &[Profile]) -> Vec<Row> {
     let claim = |quantity: &str, measured, holds, note: &str| {
-        Row::papers(LOCATION, quantity, measured, "×").holds(holds).note(note)
+        claim(LOCATION, quantity, measured, holds, note)
     };
     let whole = |profile: &Profile| mean(&profile.removals, 0.0..=100.0);
     let near = |load: f64| move |profile: &Profile| at(&profile.removals, load);
     let trend = |name: &str| trend(&find(profiles, name).removals);
-    let to_each = |name, others: &[&'static str], of: &dyn Fn(&Profile) -> f64| -> Vec<f64> {
-        others.iter().map(|other| ratio(profiles, name, other, of)).collect()
-    };
-    let min = |ratios: Vec<f64>| ratios.into_iter().fold(f64::INFINITY, f64::min);
-    let max = |ratios: Vec<f64>| ratios.into_iter().fold(0.0, f64::max);
+    let removes = |other: &str| ["CF", "ss-CF", "QF", "dl-CBF"].contains(&other);
     vec![
         claim(
             "CF / the fastest of the others, mean over all loads",
-            min(to_each("CF", &["ss-CF", "QF", "dl-CBF"], &whole)),
+            against(profiles, "CF", removes, whole, Timed::min),
             FASTER,
             "the fastest: two buckets instead of four, and no decoding",
         ),
         claim(
             "dl-CBF / the faster of ss-CF and QF, mean over all loads",
-            min(to_each("dl-CBF", &["ss-CF", "QF"], &whole)),
+            against(profiles, "dl-CBF", |other| removes(other) && other != "CF", whole, Timed::min),
             FASTER,
             "the second fastest: no decoding",
         )
@@ -65,7 +61,7 @@ fn rows(profiles: &[Profile]) -> Vec<Row> {
         claim("ss-CF: full / empty", trend("ss-CF"), STABLE, "at most two buckets"),
         claim(
             "QF / the slowest of the others, nearly full",
-            max(to_each("QF", &["CF", "ss-CF", "dl-CBF"], &near(87.5))),
+            against(profiles, "QF", removes, near(87.5), Timed::max),
             SLOWER,
             "clusters are long and are shifted back",
         ),

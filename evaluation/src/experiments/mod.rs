@@ -21,11 +21,13 @@ mod table_1;
 mod table_2;
 mod table_3;
 mod theory;
+mod timing;
 
 use anyhow::{Result, ensure};
 use indicatif::{ProgressBar, ProgressStyle};
 
 pub use row::{Row, Subject, Verdict};
+pub use timing::Timed;
 
 use crate::{
     Options,

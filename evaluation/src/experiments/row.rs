@@ -2,6 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+use super::timing::Timed;
+
 /// How a measured value compares with the papers'.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -11,6 +13,8 @@ pub enum Verdict {
     Better,
     /// The measured value lies outside of the range.
     Differs,
+    /// The rounds of the compared speeds overlap, so none of the above is certain.
+    Overlap,
     /// The value is given by construction, or the papers make no claim about it.
     None,
 }
@@ -22,6 +26,7 @@ impl Verdict {
             Self::Reproduced => "reproduced",
             Self::Better => "better",
             Self::Differs => "differs",
+            Self::Overlap => "ranges overlap",
             Self::None => "no verdict",
         }
     }
@@ -72,6 +77,14 @@ pub struct Row {
     /// The paper's value and its source; `None` if it gives only a plot or a claim.
     pub paper: Option<(f64, Source)>,
     pub measured: f64,
+    /// The figure whose median is the measured value, if it was timed.
+    pub timed: Option<Timed>,
+    /// The value that the range of a timed figure must not reach: one for a ratio, whose range
+    /// reaches it if those of the compared speeds overlap.
+    tie: f64,
+    /// Whether the row claims that one filter is equally fast in two cases. The ranges of equal
+    /// speeds overlap, which is then no objection.
+    alike: bool,
     /// The unit of both values.
     pub unit: &'static str,
     pub subject: Subject,
@@ -90,8 +103,31 @@ impl Row {
         unit: &'static str,
     ) -> Self {
         let (location, quantity) = (location.into(), quantity.into());
-        let (subject, note, reason) = (Subject::Papers, String::new(), String::new());
-        Self { location, quantity, paper: None, measured, unit, subject, holds: None, note, reason }
+        Self {
+            location,
+            quantity,
+            paper: None,
+            measured,
+            timed: None,
+            tie: 1.0,
+            alike: false,
+            unit,
+            subject: Subject::Papers,
+            holds: None,
+            note: String::new(),
+            reason: String::new(),
+        }
+    }
+
+    /// Creates a row about a timed figure, by default the ratio of two speeds, without a check.
+    pub fn timed(
+        location: impl Into<String>,
+        quantity: impl Into<String>,
+        figure: Timed,
+        unit: &'static str,
+    ) -> Self {
+        let row = Self::papers(location, quantity, figure.median, unit);
+        Self { timed: Some(figure), ..row }
     }
 
     /// Creates a row about a subject, without a check.
@@ -142,6 +178,16 @@ impl Row {
         self.holds(paper / factor..=paper * factor)
     }
 
+    /// Sets the value that the range must not reach, for a timed figure that is no ratio.
+    pub fn tie(self, tie: f64) -> Self {
+        Self { tie, ..self }
+    }
+
+    /// Marks a claim that one filter is equally fast in two cases.
+    pub fn alike(self) -> Self {
+        Self { alike: true, ..self }
+    }
+
     /// Sets the note: the method, and the tolerance.
     pub fn note(self, note: impl Into<String>) -> Self {
         Self { note: note.into(), ..self }
@@ -160,7 +206,9 @@ impl Row {
     /// Compares the measured value with the range.
     pub fn verdict(&self) -> Verdict {
         let Some(holds) = &self.holds else { return Verdict::None };
+        let overlap = self.timed.is_some_and(|figure| figure.reaches(self.tie));
         match self.subject {
+            _ if overlap && !(self.alike && holds.contains(&self.measured)) => Verdict::Overlap,
             _ if holds.contains(&self.measured) => Verdict::Reproduced,
             Subject::GuiraLess if self.measured < *holds.start() => Verdict::Better,
             Subject::GuiraMore if self.measured > *holds.end() => Verdict::Better,
@@ -197,7 +245,7 @@ impl Row {
 }
 
 /// Asserts that every row with a verdict agrees with the paper for some of the inputs and differs
-/// for others.
+/// for others, and that every timed one says for some that the ranges overlap.
 #[cfg(test)]
 pub fn assert_each_row_can_change<D>(inputs: &[D], rows: impl Fn(&D) -> Vec<Row>) {
     let all: Vec<Vec<Row>> = inputs.iter().map(rows).collect();
@@ -209,14 +257,16 @@ pub fn assert_each_row_can_change<D>(inputs: &[D], rows: impl Fn(&D) -> Vec<Row>
         }
         let verdicts: Vec<Verdict> = all.iter().map(|rows| rows[index].verdict()).collect();
         assert!(verdicts.contains(&Verdict::Differs), "{name}: never differs");
-        let agrees = |verdict: &Verdict| *verdict != Verdict::Differs;
-        assert!(verdicts.iter().any(agrees), "{name}: always differs");
+        let agrees = |verdict: &Verdict| matches!(verdict, Verdict::Reproduced | Verdict::Better);
+        assert!(verdicts.iter().any(agrees), "{name}: never agrees");
+        let overlaps = verdicts.contains(&Verdict::Overlap);
+        assert_eq!(overlaps, row.timed.is_some(), "{name}: the ranges overlap");
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Row, Subject, Verdict};
+    use super::{Row, Subject, Timed, Verdict};
 
     fn row(subject: Subject, measured: f64) -> Row {
         Row::of("Table 3", "bits", measured, "bits", subject).printed(10.0).within(1.0)
@@ -236,6 +286,33 @@ mod tests {
         assert_eq!(verdict(Subject::GuiraLess, 11.1), Verdict::Differs);
         assert_eq!(verdict(Subject::GuiraMore, 8.9), Verdict::Differs);
         assert_eq!(verdict(Subject::GuiraMore, 11.1), Verdict::Better);
+    }
+
+    #[test]
+    fn ranges_that_overlap_are_neither_a_win_nor_a_loss() {
+        let verdict = |subject, min, median, max| {
+            let ratio = Timed { median, min, max };
+            Row::timed("", "", ratio, "×").about(subject).holds(0.95..=1.05).verdict()
+        };
+        let guira = |min, median, max| verdict(Subject::GuiraMore, min, median, max);
+        assert_eq!(guira(1.01, 1.2, 1.3), Verdict::Better);
+        assert_eq!(guira(1.0, 1.2, 1.3), Verdict::Overlap);
+        assert_eq!(guira(0.7, 0.8, 0.99), Verdict::Differs);
+        assert_eq!(guira(0.7, 0.8, 1.0), Verdict::Overlap);
+        assert_eq!(guira(1.01, 1.02, 1.2), Verdict::Reproduced);
+        assert_eq!(guira(0.9, 1.02, 1.2), Verdict::Overlap);
+        assert_eq!(verdict(Subject::Papers, 0.7, 0.8, 1.1), Verdict::Overlap);
+    }
+
+    #[test]
+    fn speeds_of_one_filter_that_overlap_agree_if_they_are_claimed_to_be_alike() {
+        let verdict = |min, median, max| {
+            let ratio = Timed { median, min, max };
+            Row::timed("", "", ratio, "×").holds(0.8..=1.25).alike().verdict()
+        };
+        assert_eq!(verdict(0.9, 1.1, 1.2), Verdict::Reproduced);
+        assert_eq!(verdict(0.9, 1.3, 1.5), Verdict::Overlap);
+        assert_eq!(verdict(1.1, 1.3, 1.5), Verdict::Differs);
     }
 
     #[test]

@@ -3,12 +3,14 @@
 use guira::Layout;
 
 use super::{
-    Outcome, Progress, Row, Subject,
-    profiles::{FASTER, Profile, SLOWER, find, large_profiles, profiles, ratio, rounded, rounds},
+    Outcome, Progress, Row, Subject, Timed,
+    profiles::{
+        FASTER, Profile, SLOWER, against, claim, find, large_profiles, profiles, ratio, rounded,
+    },
+    timing,
 };
 use crate::{
     Options,
-    filters::PAPERS,
     report::{Table, cell, number},
 };
 
@@ -43,11 +45,10 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
              90 %; guira to its capacity, which is less than what fits. The second table has all \
              filters in {} MiB (RSQF takes less for as many slots). Keys are random 64-bit \
              integers; the papers' filters hash them by one multiplication, and the paper's did by \
-             CityHash, which took about 20 ns. Speeds are measured on one core, in processor time: \
-             once in the first table, medians of {} rounds in the second.",
+             CityHash, which took about 20 ns. {}",
             sizes[0],
             sizes[1],
-            rounds(options)
+            timing::method(options)
         ),
         "Absolute speeds have no verdict, because the machines differ. The verdicts compare the \
          ratio to CF, within a factor of two, and the orders that sections 7.1 and 7.4 state."
@@ -106,20 +107,20 @@ fn rate(paper: &Paper, profile: &Profile) -> Row {
 fn speeds(paper: &Paper, profiles: &[Profile]) -> Vec<Row> {
     let location = format!("Table 3, {}", paper.name);
     let speed = find(profiles, paper.name).construction;
-    let absolute = Row::papers(&location, "construction", speed, "million keys/s")
+    let absolute = Row::timed(&location, "construction", speed, "million keys/s")
         .printed(paper.speed)
         .note("another machine");
     if paper.name == "CF" {
         return vec![absolute];
     }
-    let measured = speed / find(profiles, "CF").construction;
+    let relative = speed / find(profiles, "CF").construction;
     let printed = paper.speed / PAPER[0].speed;
-    let reason = if measured > printed {
+    let reason = if relative.median > printed {
         "a modern core overlaps independent reads, but CF's relocations depend on one another"
     } else {
         "its reads depend on one another even more than CF's relocations"
     };
-    let relative = Row::papers(location, "construction relative to CF", measured, "×")
+    let relative = Row::timed(location, "construction relative to CF", relative, "×")
         .printed(printed)
         .within_factor(2.0)
         .note("tolerance a factor of two")
@@ -127,29 +128,16 @@ fn speeds(paper: &Paper, profiles: &[Profile]) -> Vec<Row> {
     vec![absolute, relative]
 }
 
-/// Returns the ratio of one filter to the largest or the smallest of some others.
-fn against(
-    profiles: &[Profile],
-    name: &str,
-    others: impl Fn(&str) -> bool,
-    of: impl Fn(&Profile) -> f64,
-    choose: fn(f64, f64) -> f64,
-) -> f64 {
-    let others = PAPERS.into_iter().filter(|&other| other != name && others(other));
-    let ratios = others.map(|other| ratio(profiles, name, other, &of));
-    ratios.reduce(choose).unwrap_or(f64::NAN)
-}
-
 /// Checks what the text says about the order of the construction speeds.
 fn construction(profiles: &[Profile]) -> Vec<Row> {
     let speed = |profile: &Profile| profile.construction;
     let claim = |quantity: &str, measured, holds, note: &str| {
-        Row::papers("Table 3", quantity, measured, "×").holds(holds).note(note)
+        claim("Table 3", quantity, measured, holds, note)
     };
     vec![
         claim(
             "construction, CF / the fastest of the others except blocked BF",
-            against(profiles, "CF", |other| other != "blocked BF", speed, f64::min),
+            against(profiles, "CF", |other| other != "blocked BF", speed, Timed::min),
             FASTER,
             "section 7.4: faster than all others except blocked BF",
         )
@@ -161,14 +149,14 @@ fn construction(profiles: &[Profile]) -> Vec<Row> {
         ),
         claim(
             "construction, blocked BF / the fastest of the others",
-            against(profiles, "blocked BF", |_| true, speed, f64::min),
+            against(profiles, "blocked BF", |_| true, speed, Timed::min),
             FASTER,
             "section 7.1: blocked BF is the fastest",
         )
         .printed(7.64 / 5.00),
         claim(
             "construction, QF / the slowest of the others",
-            against(profiles, "QF", |_| true, speed, f64::max),
+            against(profiles, "QF", |_| true, speed, Timed::max),
             SLOWER,
             "section 7.1: QF is the slowest",
         )
@@ -234,10 +222,11 @@ fn above_limit(bits: f64, rate: f64) -> f64 {
 }
 
 /// Compares a layout's space above the information limit, and its speed, with the cuckoo filters.
-fn guira(profile: &Profile, cf: f64) -> Vec<Row> {
+fn guira(profile: &Profile, cf: Timed) -> Vec<Row> {
     let location = format!("Table 3, {}", profile.name);
     let quantity = "construction relative to CF";
-    let speed = Row::of(&location, quantity, profile.construction / cf, "×", Subject::GuiraMore)
+    let speed = Row::timed(&location, quantity, profile.construction / cf, "×")
+        .about(Subject::GuiraMore)
         .holds(0.95..=1.05)
         .note("filled to its capacity");
     if profile.name.ends_with("batches") {
@@ -297,13 +286,18 @@ fn table(name: &'static str, profiles: &[Profile]) -> Table {
             format!("{:.4}", profile.rate),
             cell(paper.map(|paper| paper.rate), 2),
             format!("{:.2}", above_limit(profile.bits_per_item, profile.rate)),
-            format!("{:.2}", profile.construction),
+            profile.construction.to_string(),
             cell(paper.map(|paper| paper.speed), 2),
-            format!("{:.2}", profile.construction / cf),
+            compared(profile.construction / cf),
             cell(paper.map(|paper| paper.speed / PAPER[0].speed), 2),
         ]);
     }
     table
+}
+
+/// Formats the ratio of two speeds, and says if their ranges overlap.
+fn compared(ratio: Timed) -> String {
+    format!("{ratio}{}", if ratio.reaches(1.0) { ", ranges overlap" } else { "" })
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ fn folder() -> PathBuf {
 const SUMMARY_HEAD: [&str; 8] =
     ["location", "quantity", "paper", "measured", "difference", "unit", "verdict", "note"];
 /// Headings of the columns that only the CSV file has, after the others.
-const CSV_HEAD: [&str; 2] = ["source of the paper's value", "about"];
+const CSV_HEAD: [&str; 4] = ["minimum", "maximum", "source of the paper's value", "about"];
 
 /// All rows of all experiments as one table.
 fn summary(completed: &[Completed]) -> Table {
@@ -48,6 +48,8 @@ fn summary(completed: &[Completed]) -> Table {
                 row.unit.into(),
                 row.verdict().name().into(),
                 row.text(),
+                row.timed.map_or(String::new(), |timed| number(timed.min)),
+                row.timed.map_or(String::new(), |timed| number(timed.max)),
                 row.paper.map_or("", |(_, source)| source.name()).into(),
                 if row.is_guira() { "guira" } else { "papers" }.into(),
             ]);
@@ -101,7 +103,7 @@ fn duplicate_name(completed: &[Completed]) -> Option<&'static str> {
 
 /// Formats a value with three to four significant digits.
 pub fn number(value: f64) -> String {
-    if value.is_nan() {
+    if !value.is_finite() {
         return "none".into();
     }
     rounded(value, value)
@@ -127,7 +129,7 @@ fn rounded(value: f64, magnitude: f64) -> String {
 fn difference(row: &Row) -> String {
     let Some((paper, _)) = row.paper else { return String::new() };
     let difference = row.measured - paper;
-    if difference.is_nan() {
+    if !difference.is_finite() {
         return String::new();
     }
     let text = rounded(difference.abs(), if row.measured == 0.0 { paper } else { row.measured });

@@ -63,8 +63,8 @@ fn rows(completed: &[Completed]) -> impl Iterator<Item = &Row> {
 
 /// The numbers of verdicts, of the papers' filters and of guira apart.
 fn counts(completed: &[Completed]) -> Markup {
-    const VERDICTS: [Verdict; 4] =
-        [Verdict::Reproduced, Verdict::Better, Verdict::Differs, Verdict::None];
+    const VERDICTS: [Verdict; 5] =
+        [Verdict::Reproduced, Verdict::Better, Verdict::Differs, Verdict::Overlap, Verdict::None];
     let of = |is_guira: bool| rows(completed).filter(move |row| row.is_guira() == is_guira);
     html! {
         table.counts {
@@ -101,6 +101,13 @@ fn counts(completed: &[Completed]) -> Markup {
              machine. The column “paper” says where its value comes from: printed in the paper, \
              computed by its formula, or measured here with the paper's filter. A dash means that \
              the papers give no number, only a plot or a claim."
+        }
+        p {
+            "No filter has huge pages. Every timed figure is the median of at least five rounds in \
+             which the filters take turns; beside it are the minimum and the maximum. If the \
+             ranges of two speeds overlap, the row that compares them says so, and counts neither \
+             as a win nor as a difference. Only where the papers claim that one filter is equally \
+             fast in two cases do ranges that overlap agree with them."
         }
     }
 }
@@ -178,7 +185,11 @@ fn facts(seconds: f64) -> Markup {
 }
 
 fn badge(verdict: Verdict) -> Markup {
-    let class = if verdict == Verdict::None { "none" } else { verdict.name() };
+    let class = match verdict {
+        Verdict::None => "none",
+        Verdict::Overlap => "overlap",
+        verdict => verdict.name(),
+    };
     html! { span class=(class) { (verdict.name()) } }
 }
 
@@ -210,7 +221,12 @@ fn summary_row(row: &Row) -> Markup {
                     "–"
                 }
             }
-            td.number { (number(row.measured)) }
+            td.number {
+                (number(row.measured))
+                @if let Some(timed) = row.timed {
+                    br; span.source { (number(timed.min)) "–" (number(timed.max)) }
+                }
+            }
             td.number { (difference(row)) }
             td { (row.unit) }
             td { (badge(row.verdict())) }
@@ -274,6 +290,6 @@ fn cells(table: &Table) -> Markup {
 fn cell_of(cell: &str) -> Markup {
     let is_number = cell.starts_with(|c: char| c.is_ascii_digit() || "+-−–".contains(c));
     html! {
-        @if is_number && cell.len() < 12 { td.number { (cell) } } @else { td { (cell) } }
+        @if is_number && cell.len() < 24 { td.number { (cell) } } @else { td { (cell) } }
     }
 }

@@ -8,16 +8,17 @@ mod views;
 
 use std::sync::OnceLock;
 
-use guira_bench::Cores;
-
 use self::round::Round;
 #[cfg(test)]
 pub use self::variants::variants;
 pub use self::views::{
-    FALLS, FASTER, SLOWER, STABLE, at, chart, crossing, find, layout_chart, mean, ratio, ratios,
-    table, trend,
+    FALLS, FASTER, SLOWER, STABLE, against, at, chart, claim, crossing, find, layout_chart, mean,
+    ratio, ratios, table, trend,
 };
-use super::Progress;
+use super::{
+    Progress,
+    timing::{self, Timed, interleaved, pinned, rounds},
+};
 use crate::{
     Options,
     filters::{Kind, PAPERS, all},
@@ -29,12 +30,12 @@ pub const GUIRA: &str = "guira Plain5x12";
 pub const GUIRA_BATCHES: &str = "guira Plain5x12, batches";
 
 /// Million operations per second by load or by share of present keys.
-pub type Curve = Vec<(f64, f64)>;
+pub type Curve = Vec<(f64, Timed)>;
 
 /// Selects one of a profile's curves.
 pub type CurveOf = fn(&Profile) -> &Curve;
 
-/// Measurements of one kind of filter; speeds are medians over the rounds.
+/// Measurements of one kind of filter.
 #[derive(Clone, Debug)]
 pub struct Profile {
     pub name: String,
@@ -45,7 +46,7 @@ pub struct Profile {
     /// False-positive rate of the full filter in per cent.
     pub rate: f64,
     /// Million inserts per second until the filter is full.
-    pub construction: f64,
+    pub construction: Timed,
     /// Lookups in the full filter, by share of present keys in per cent.
     pub by_share: Curve,
     /// Lookups of absent keys, by load in per cent.
@@ -58,23 +59,10 @@ pub struct Profile {
     pub removals: Curve,
 }
 
-/// Rounds behind each point of the profiles by load.
-pub fn rounds(options: &Options) -> usize {
-    match options {
-        _ if options.smoke => 1,
-        _ if options.full => 7,
-        _ => 3,
-    }
-}
-
 /// Says how the figures by load were measured.
 pub fn method(options: &Options) -> String {
-    format!(
-        "Each filter takes about {} MiB. Speeds are medians of {} rounds on one core, in processor \
-         time. ",
-        rounded(options.bytes()) >> 20,
-        rounds(options)
-    )
+    let megabytes = rounded(options.bytes()) >> 20;
+    format!("Each filter takes about {megabytes} MiB. {}", timing::method(options))
 }
 
 /// Rounds a size down to one that the paper's cuckoo filter with a power of two of buckets takes
@@ -88,7 +76,7 @@ pub fn profiles(options: &Options, progress: &Progress) -> &'static [Profile] {
     static PROFILES: OnceLock<Vec<Profile>> = OnceLock::new();
     PROFILES.get_or_init(|| {
         let spec = Spec { bytes: rounded(options.bytes()), rounds: rounds(options), by_load: true };
-        pinned(&all(), spec, progress)
+        pinned(|| measure(&all(), spec, progress))
     })
 }
 
@@ -101,7 +89,8 @@ pub fn large_profiles(options: &Options, progress: &Progress) -> &'static [Profi
         let names = PAPERS.into_iter().chain([GUIRA, GUIRA_BATCHES]);
         kinds.retain(|kind| names.clone().any(|name| name == kind.name));
         let bytes = rounded(options.large_bytes());
-        pinned(&kinds, Spec { bytes, rounds: 1, by_load: false }, progress)
+        let spec = Spec { bytes, rounds: rounds(options), by_load: false };
+        pinned(|| measure(&kinds, spec, progress))
     })
 }
 
@@ -113,39 +102,25 @@ struct Spec {
     by_load: bool,
 }
 
-/// Measures on a separate thread, because it gets pinned.
-fn pinned(kinds: &[Kind], spec: Spec, progress: &Progress) -> Vec<Profile> {
-    let cores = Cores::list();
-    std::thread::scope(|scope| {
-        let measured = scope.spawn(|| {
-            cores.pin(cores.count() - 1);
-            measure(kinds, spec, progress)
-        });
-        measured.join().expect("the measuring thread does not panic")
-    })
-}
-
-/// Measures all filters in rounds; a disturbance of the machine then affects one round of a filter.
+/// Measures all filters, which take turns.
 fn measure(kinds: &[Kind], spec: Spec, progress: &Progress) -> Vec<Profile> {
     progress.expect(spec.rounds * kinds.len());
-    let mut all: Vec<Vec<Round>> = kinds.iter().map(|_| Vec::new()).collect();
-    for round in 1..=spec.rounds {
-        for (kind, rounds_of_kind) in kinds.iter().zip(&mut all) {
-            progress.set_message(format!("{}, round {round}", kind.name));
-            rounds_of_kind.push(Round::measure(kind, spec.bytes, spec.by_load, round == 1));
-            progress.step();
-        }
-    }
-    kinds.iter().zip(&all).map(|(kind, rounds)| profile(kind, rounds)).collect()
+    let rounds_of_kinds = interleaved(kinds, spec.rounds, |round, kind| {
+        progress.set_message(format!("{}, round {}", kind.name, round + 1));
+        let measured = Round::measure(kind, spec.bytes, spec.by_load, round == 0);
+        progress.step();
+        measured
+    });
+    kinds.iter().zip(&rounds_of_kinds).map(|(kind, rounds)| profile(kind, rounds)).collect()
 }
 
-/// Combines the rounds of one kind by medians.
+/// Combines the rounds of one kind.
 fn profile(kind: &Kind, rounds: &[Round]) -> Profile {
     let first = &rounds[0];
-    let medians = |curve: fn(&Round) -> &Curve| -> Curve {
+    let timed = |curve: fn(&Round) -> &Vec<(f64, f64)>| -> Curve {
         let point = |index: usize| {
             let (x, _) = curve(first)[index];
-            (x, median(rounds.iter().map(|round| curve(round)[index].1)))
+            (x, Timed::of(rounds.iter().map(|round| curve(round)[index].1)))
         };
         (0..curve(first).len()).map(point).collect()
     };
@@ -155,25 +130,18 @@ fn profile(kind: &Kind, rounds: &[Round]) -> Profile {
         items: first.items,
         bits_per_item: 8.0 * first.bytes as f64 / first.items as f64,
         rate: first.rate,
-        construction: median(rounds.iter().map(|round| round.construction)),
-        by_share: medians(|round| &round.by_share),
-        absent: medians(|round| &round.absent),
-        present: medians(|round| &round.present),
-        inserts: medians(|round| &round.inserts),
-        removals: medians(|round| &round.removals),
+        construction: Timed::of(rounds.iter().map(|round| round.construction)),
+        by_share: timed(|round| &round.by_share),
+        absent: timed(|round| &round.absent),
+        present: timed(|round| &round.present),
+        inserts: timed(|round| &round.inserts),
+        removals: timed(|round| &round.removals),
     }
-}
-
-/// Returns the median; of an even number of values, the upper of the two in the middle.
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Progress, Spec, all, measure, median};
+    use super::{Progress, Spec, all, measure};
 
     #[test]
     fn a_profile_covers_all_loads_from_empty_to_full_and_back() {
@@ -186,7 +154,9 @@ mod tests {
         for (profile, full) in profiles.iter().zip([95.0, 100.0, 90.0]) {
             let last = |curve: &super::Curve| curve.last().expect("points").0;
             assert!((last(&profile.absent) - full).abs() < 4.0, "{profile:?}");
-            assert!(profile.inserts.iter().all(|&(load, speed)| load < full + 4.0 && speed > 0.0));
+            assert!(
+                profile.inserts.iter().all(|&(load, speed)| load < full + 4.0 && speed.min > 0.0)
+            );
             assert_eq!(profile.by_share.len(), 5);
             assert_eq!(profile.absent.len(), profile.inserts.len());
             if profile.name == "BF" {
@@ -199,10 +169,5 @@ mod tests {
                 );
             }
         }
-    }
-
-    #[test]
-    fn the_median_is_the_middle() {
-        assert!((median([3.0, 1.0, 2.0].into_iter()) - 2.0).abs() < 1e-9);
     }
 }

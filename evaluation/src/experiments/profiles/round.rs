@@ -1,13 +1,14 @@
 //! One round: measures a filter while it is filled and emptied.
 
-use std::{hint::black_box, ops::Range};
+use std::ops::Range;
 
-use cpu_time::ThreadTime;
 use guira_bench::{Keys, Pick};
 
-use super::Curve;
 use crate::{
-    experiments::space::{ENOUGH_FALSE_POSITIVES, MAX_QUERIES},
+    experiments::{
+        space::{ENOUGH_FALSE_POSITIVES, MAX_QUERIES},
+        timing::Clock,
+    },
     filters::{Filter, Kind},
 };
 
@@ -22,17 +23,20 @@ const RATE_FACTOR: u64 = 4;
 
 const KEYS: Keys = Keys::new(2014);
 
+/// Million operations per second of one round, by load or by share of present keys.
+type Speeds = Vec<(f64, f64)>;
+
 /// The results of one round; see [`Profile`](super::Profile).
 pub struct Round {
     pub items: usize,
     pub bytes: usize,
     pub rate: f64,
     pub construction: f64,
-    pub by_share: Curve,
-    pub absent: Curve,
-    pub present: Curve,
-    pub inserts: Curve,
-    pub removals: Curve,
+    pub by_share: Speeds,
+    pub absent: Speeds,
+    pub present: Speeds,
+    pub inserts: Speeds,
+    pub removals: Speeds,
 }
 
 impl Round {
@@ -180,35 +184,6 @@ const BLOCK: u64 = 1 << 14;
 fn blocks(indices: Range<u64>, mut call: impl FnMut(&[u64])) {
     for from in indices.clone().step_by(BLOCK as usize) {
         call(&KEYS.range(from..indices.end.min(from + BLOCK)));
-    }
-}
-
-/// Sums the processor time of operations on blocks of keys, without the generation of the keys.
-///
-/// Processor time excludes the time slices of other programs.
-#[derive(Clone, Copy, Debug, Default)]
-struct Clock {
-    seconds: f64,
-    keys: usize,
-}
-
-impl Clock {
-    fn time<T>(&mut self, keys: &[u64], work: impl FnOnce(&[u64]) -> T) -> T {
-        let start = ThreadTime::now();
-        let result = black_box(work(black_box(keys)));
-        self.seconds += start.elapsed().as_secs_f64();
-        self.keys += keys.len();
-        result
-    }
-
-    fn add(&mut self, other: Self) {
-        self.seconds += other.seconds;
-        self.keys += other.keys;
-    }
-
-    /// Returns million keys per second.
-    fn speed(self) -> f64 {
-        self.keys as f64 / self.seconds / 1e6
     }
 }
 

@@ -1,7 +1,7 @@
 //! Invented profiles for tests: one set that agrees with the paper, and sets that deviate from it
 //! in one number or in one curve.
 
-use super::{Curve, Profile};
+use super::{Curve, Profile, Timed};
 use crate::filters::all;
 
 /// Returns the profiles that agree with the paper, and then all variants of them.
@@ -34,7 +34,7 @@ fn paperlike(name: &str) -> Profile {
     let loads = [0.1, 0.3, 0.5, 0.7, 0.9, 0.97].map(|share| share * full);
     let curve = |speed: f64, fall: f64| -> Curve {
         let falling = |load: f64| speed * (1.0 - (1.0 - fall) * load / full);
-        loads.map(|load| (load, falling(load))).into()
+        loads.map(|load| (load, Timed::of([falling(load)]))).into()
     };
     let by_share = |share: f64| match name {
         "CF" if (share - 50.0).abs() < 1.0 => 0.9 * lookups,
@@ -43,7 +43,7 @@ fn paperlike(name: &str) -> Profile {
     };
     let falls_with_load = if name == "QF" { 0.2 } else { 1.0 };
     let removals = match name {
-        "QF" => loads.map(|load| (load, if load < 20.0 { 12.0 } else { 2.0 })).into(),
+        "QF" => loads.map(|load| (load, Timed::of([if load < 20.0 { 12.0 } else { 2.0 }]))).into(),
         "dl-CBF" => curve(8.0, 1.0),
         _ => curve(lookups, 1.0),
     };
@@ -53,8 +53,10 @@ fn paperlike(name: &str) -> Profile {
         items: 1000,
         bits_per_item: bits,
         rate,
-        construction: speed,
-        by_share: [0.0, 25.0, 50.0, 75.0, 100.0].map(|share| (share, by_share(share))).into(),
+        construction: Timed::of([speed]),
+        by_share: [0.0, 25.0, 50.0, 75.0, 100.0]
+            .map(|share| (share, Timed::of([by_share(share)])))
+            .into(),
         absent: curve(lookups, if is_bloom { 0.3 } else { falls_with_load }),
         present: curve(lookups, falls_with_load),
         inserts: curve(speed, fall),
@@ -63,18 +65,24 @@ fn paperlike(name: &str) -> Profile {
 }
 
 /// Returns a profile with one number five times as large or as small, for each of its numbers and
-/// for each whole curve.
+/// for each whole curve; for the speeds, also with a wide range.
 fn changes(profile: &Profile) -> Vec<Profile> {
     let mut changes = Vec::new();
-    for factor in [0.2, 0.9, 1.1, 5.0] {
+    for (factor, width) in
+        [0.2, 0.9, 1.1, 5.0].into_iter().flat_map(|factor| [(factor, 1.0), (factor, 1e3)])
+    {
         let mut change = |call: &dyn Fn(&mut Profile)| {
             let mut changed = profile.clone();
             call(&mut changed);
             changes.push(changed);
         };
+        let scale = |speed: &mut Timed| {
+            let median = speed.median * factor;
+            *speed = Timed { median, min: median / width, max: median * width };
+        };
         change(&|profile| profile.bits_per_item *= factor);
         change(&|profile| profile.rate *= factor);
-        change(&|profile| profile.construction *= factor);
+        change(&|profile| scale(&mut profile.construction));
         change(&|profile| {
             // The load of the last inserts.
             if let Some(last) = profile.inserts.last_mut() {
@@ -89,11 +97,11 @@ fn changes(profile: &Profile) -> Vec<Profile> {
             |profile| &mut profile.removals,
         ];
         for curve in curves {
-            change(&|profile| curve(profile).iter_mut().for_each(|point| point.1 *= factor));
+            change(&|profile| curve(profile).iter_mut().for_each(|point| scale(&mut point.1)));
             for index in 0..6 {
                 change(&|profile| {
                     if let Some(point) = curve(profile).get_mut(index) {
-                        point.1 *= factor;
+                        scale(&mut point.1);
                     }
                 });
             }

@@ -1,11 +1,12 @@
 //! Views of profiles: points, means, ratios and crossings, as numbers, tables and charts.
 
-use std::ops::RangeInclusive;
+use std::ops::{Div, RangeInclusive};
 
 use super::{Curve, CurveOf, Profile};
 use crate::{
+    experiments::{Row, timing::Timed},
     filters::{PAPERS, look},
-    report::{Chart, Series, Table, cell},
+    report::{Chart, Series, Table},
 };
 
 /// Returns the profile of the filter with a name.
@@ -17,48 +18,71 @@ pub fn find<'a>(profiles: &'a [Profile], name: &str) -> &'a Profile {
 }
 
 /// Returns the speed at the point nearest to a load or share; not a number for an empty curve.
-pub fn at(curve: &Curve, x: f64) -> f64 {
-    let distance = |point: &&(f64, f64)| (point.0 - x).abs();
+pub fn at(curve: &Curve, x: f64) -> Timed {
+    let distance = |point: &&(f64, Timed)| (point.0 - x).abs();
     let nearest = curve.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
-    nearest.map_or(f64::NAN, |point| point.1)
+    nearest.map_or(Timed::NONE, |point| point.1)
 }
 
 /// Returns the mean speed over a range of loads.
-pub fn mean(curve: &Curve, loads: RangeInclusive<f64>) -> f64 {
-    let speeds = || curve.iter().filter(|(load, _)| loads.contains(load)).map(|(_, speed)| speed);
-    speeds().sum::<f64>() / speeds().count() as f64
+pub fn mean(curve: &Curve, loads: RangeInclusive<f64>) -> Timed {
+    let points = curve.iter().filter(|(load, _)| loads.contains(load));
+    Timed::mean(points.map(|&(_, speed)| speed))
 }
 
 /// Returns the mean speed in the highest quarter of the loads divided by that in the lowest
 /// quarter.
-pub fn trend(curve: &Curve) -> f64 {
+pub fn trend(curve: &Curve) -> Timed {
     let full = curve.iter().map(|point| point.0).fold(0.0, f64::max);
     mean(curve, 0.75 * full..=full) / mean(curve, 0.0..=0.25 * full)
 }
 
-/// Returns the ratios of two curves over the same points, and their minimum and maximum.
-pub fn ratios(curve: &Curve, other: &Curve) -> (Curve, f64, f64) {
-    let ratios: Curve = curve.iter().zip(other).map(|(one, two)| (one.0, one.1 / two.1)).collect();
-    let fold =
-        |start, choose: fn(f64, f64) -> f64| ratios.iter().map(|point| point.1).fold(start, choose);
-    let (min, max) = (fold(f64::INFINITY, f64::min), fold(f64::NEG_INFINITY, f64::max));
-    (ratios, min, max)
+/// Returns the ratios of two curves over the same points.
+pub fn ratios(curve: &Curve, other: &Curve) -> Curve {
+    curve.iter().zip(other).map(|(one, two)| (one.0, one.1 / two.1)).collect()
 }
 
-/// Returns the speed of one filter relative to another's, by a number of each.
-pub fn ratio(profiles: &[Profile], name: &str, other: &str, of: impl Fn(&Profile) -> f64) -> f64 {
+/// Returns a figure of one filter relative to another's.
+pub fn ratio<T: Div<Output = T>>(
+    profiles: &[Profile],
+    name: &str,
+    other: &str,
+    of: impl Fn(&Profile) -> T,
+) -> T {
     of(find(profiles, name)) / of(find(profiles, other))
 }
 
+/// Returns the ratio of one filter of the papers to the largest or the smallest of some others.
+///
+/// # Panics
+/// If there are no others.
+pub fn against<T: Div<Output = T>>(
+    profiles: &[Profile],
+    name: &str,
+    others: impl Fn(&str) -> bool,
+    of: impl Fn(&Profile) -> T,
+    choose: fn(T, T) -> T,
+) -> T {
+    let others = PAPERS.into_iter().filter(|&other| other != name && others(other));
+    let ratios = others.map(|other| ratio(profiles, name, other, &of));
+    ratios.reduce(choose).expect("some filters are compared")
+}
+
 /// Returns the smallest x from which the ratios stay above one, interpolated between the points;
-/// not a number if the last one does not.
-pub fn crossing(ratios: &Curve) -> f64 {
-    match ratios.iter().rposition(|&(_, ratio)| ratio <= 1.0) {
-        None => ratios.first().map_or(f64::NAN, |first| first.0),
-        Some(last) => ratios.get(last + 1).map_or(f64::NAN, |&(x, ratio)| {
+/// infinity if the last one does not.
+pub fn crossing(ratios: &Curve) -> Timed {
+    let by = |of: fn(Timed) -> f64| match ratios.iter().rposition(|&(_, ratio)| of(ratio) <= 1.0) {
+        None => ratios.first().map_or(f64::INFINITY, |first| first.0),
+        Some(last) => ratios.get(last + 1).map_or(f64::INFINITY, |&(x, ratio)| {
             let (below, low) = ratios[last];
-            below + (x - below) * (1.0 - low) / (ratio - low)
+            below + (x - below) * (1.0 - of(low)) / (of(ratio) - of(low))
         }),
+    };
+    // Where the ratio is higher, it passes one earlier.
+    Timed {
+        median: by(|ratio| ratio.median),
+        min: by(|ratio| ratio.max),
+        max: by(|ratio| ratio.min),
     }
 }
 
@@ -71,6 +95,19 @@ pub const SLOWER: RangeInclusive<f64> = 0.0..=1.0;
 /// A higher speed than that of the other filter.
 pub const FASTER: RangeInclusive<f64> = 1.0..=f64::INFINITY;
 
+/// Returns a row about a claim of the papers on a ratio of speeds.
+pub fn claim(
+    location: &str,
+    quantity: impl Into<String>,
+    ratio: Timed,
+    holds: RangeInclusive<f64>,
+    note: &str,
+) -> Row {
+    let is_stable = holds == STABLE;
+    let row = Row::timed(location, quantity, ratio, "×").holds(holds).note(note);
+    if is_stable { row.alike() } else { row }
+}
+
 /// Adds the paper's filters and guira's 12-bit layouts to a chart.
 pub fn chart(chart: Chart, profiles: &[Profile], curve: CurveOf) -> Chart {
     let is_shown = |profile: &&Profile| {
@@ -79,8 +116,12 @@ pub fn chart(chart: Chart, profiles: &[Profile], curve: CurveOf) -> Chart {
             || profile.name.contains("SemiSorted6x12")
     };
     profiles.iter().filter(is_shown).fold(chart, |chart, profile| {
-        chart.with(Series::new(look(&profile.name), &*profile.name, curve(profile).clone()))
+        chart.with(Series::new(look(&profile.name), &*profile.name, medians(curve(profile))))
     })
+}
+
+fn medians(curve: &Curve) -> Vec<(f64, f64)> {
+    curve.iter().map(|&(x, speed)| (x, speed.median)).collect()
 }
 
 /// Adds the batches of all layouts to a chart, and the paper's cuckoo filter for comparison.
@@ -90,7 +131,7 @@ pub fn layout_chart(chart: Chart, profiles: &[Profile], curve: CurveOf) -> Chart
     layouts.chain(cf).fold(chart, |chart, profile| {
         // All layouts are in batches here, so their names and solid markers suffice.
         let name = profile.name.trim_end_matches(", batches");
-        chart.with(Series::new(look(name), name, curve(profile).clone()))
+        chart.with(Series::new(look(name), name, medians(curve(profile))))
     })
 }
 
@@ -103,7 +144,10 @@ pub fn table(name: &'static str, profiles: &[Profile], points: &[f64], curve: Cu
         let curve = curve(profile);
         let max = curve.iter().map(|point| point.0).fold(0.0, f64::max);
         // A dash means that the filter does not reach the load.
-        let speeds = points.iter().map(|&x| cell((x <= max + 2.5).then(|| at(curve, x)), 2));
+        let speeds = points.iter().map(|&x| match x <= max + 2.5 {
+            true => at(curve, x).to_string(),
+            false => "–".into(),
+        });
         let names = [profile.name.clone(), profile.source.to_string()];
         table.push(names.into_iter().chain(speeds).collect());
     }
@@ -112,31 +156,46 @@ pub fn table(name: &'static str, profiles: &[Profile], points: &[f64], curve: Cu
 
 #[cfg(test)]
 mod tests {
-    use super::{at, crossing, mean, ratios, trend};
+    use super::{Curve, Timed, at, crossing, mean, ratios, trend};
+
+    fn curve(points: &[(f64, f64)]) -> Curve {
+        points.iter().map(|&(x, speed)| (x, Timed::of([speed]))).collect()
+    }
 
     #[test]
     fn speeds_means_and_ratios_are_read_from_a_curve() {
-        let curve = vec![(5.0, 8.0), (50.0, 5.0), (90.0, 2.0), (100.0, 4.0)];
-        assert!((at(&curve, 60.0) - 5.0).abs() < 1e-9);
-        assert!(at(&vec![], 1.0).is_nan());
-        assert!((mean(&curve, 80.0..=100.0) - 3.0).abs() < 1e-9);
-        assert!((trend(&curve) - 3.0 / 8.0).abs() < 1e-9);
-        let other = curve.iter().map(|&(x, y)| (x, if y > 6.0 { 4.0 } else { y })).collect();
-        let (_, min, max) = ratios(&curve, &other);
-        assert!((min - 1.0).abs() < 1e-9 && (max - 2.0).abs() < 1e-9);
-        let (_, min, max) = ratios(&other, &curve);
-        assert!((min - 0.5).abs() < 1e-9 && (max - 1.0).abs() < 1e-9);
+        let one = curve(&[(5.0, 8.0), (50.0, 5.0), (90.0, 2.0), (100.0, 4.0)]);
+        assert_eq!(at(&one, 60.0), Timed::of([5.0]));
+        assert!(at(&vec![], 1.0).median.is_nan());
+        assert_eq!(mean(&one, 80.0..=100.0), Timed::of([3.0]));
+        assert_eq!(trend(&one), Timed::of([3.0 / 8.0]));
+        let other = curve(&[(5.0, 4.0), (50.0, 5.0), (90.0, 2.0), (100.0, 4.0)]);
+        let expected = curve(&[(5.0, 2.0), (50.0, 1.0), (90.0, 1.0), (100.0, 1.0)]);
+        assert_eq!(ratios(&one, &other), expected);
     }
 
     #[test]
     fn curves_cross_where_the_ratio_passes_one_for_the_last_time() {
-        let crosses = |ratios: [f64; 3], x: f64| {
-            let found = crossing(&vec![(0.0, ratios[0]), (50.0, ratios[1]), (100.0, ratios[2])]);
-            assert!((found - x).abs() < 1e-9 || (found.is_nan() && x.is_nan()), "{found}");
+        let crosses = |ratios: [f64; 3]| {
+            let found =
+                crossing(&curve(&[(0.0, ratios[0]), (50.0, ratios[1]), (100.0, ratios[2])]));
+            assert_eq!([found.min, found.max], [found.median; 2]);
+            found.median
         };
-        crosses([0.5, 1.5, 2.0], 25.0);
-        crosses([1.5, 0.9, 1.1], 75.0);
-        crosses([1.1, 1.2, 1.3], 0.0);
-        crosses([1.1, 1.2, 0.9], f64::NAN);
+        for (ratios, x) in [
+            ([0.5, 1.5, 2.0], 25.0),
+            ([1.5, 0.5, 1.5], 75.0),
+            ([1.1, 1.2, 1.3], 0.0),
+            ([1.1, 1.2, 0.9], f64::INFINITY),
+        ] {
+            assert_eq!(crosses(ratios).total_cmp(&x), std::cmp::Ordering::Equal, "{ratios:?}");
+        }
+    }
+
+    #[test]
+    fn a_crossing_has_the_range_that_the_ratios_allow() {
+        let wide = |median| Timed { median, min: median - 0.5, max: median + 0.5 };
+        let found = crossing(&vec![(0.0, wide(0.5)), (50.0, wide(1.0)), (100.0, wide(2.0))]);
+        assert_eq!(found, Timed { median: 50.0, min: 0.0, max: 75.0 });
     }
 }
