@@ -10,10 +10,12 @@
 //! cargo run --release -p guira-evaluation
 //! ```
 //!
-//! A run takes about ten minutes on two idle cores, and more on busy ones. Counts (loads, rates,
-//! bits, cache lines) use all cores. Throughput (Table 3 and Figures 5 to 8) is measured on one
-//! pinned thread, so leave the machine idle during a run. `--smoke` takes seconds and shows only
-//! that everything works.
+//! Counts (loads, rates, bits, cache lines) use all cores. What is timed (Table 3, Figures 5 to 8,
+//! and the costs of `insert_unique`) runs on one pinned thread, so leave the machine idle during a
+//! run. All filters have the same pages of memory: none has huge ones. Each timed figure is the
+//! median of at least five rounds in which the filters take turns, with the minimum and the maximum
+//! beside it. If the ranges of two compared speeds overlap, the verdict says so. `--smoke` has as
+//! many rounds, but tiny tables; it shows only that everything works.
 //!
 //! - `--only NAME` runs the experiments whose names contain NAME: `table-1` to `table-3`,
 //!   `figure-2` to `figure-8`, `login-loads`, `section-3`, `copies`, `theory`, `literature`,
@@ -89,12 +91,21 @@ impl Options {
     /// Table size of Figures 6 to 8 in bytes.
     fn bytes(&self) -> usize {
         let default = if self.full { 192 } else { 24 };
-        self.megabytes.unwrap_or(if self.smoke { 1 } else { default }) << 20
+        self.size(self.megabytes, default)
     }
 
     /// Table size of Table 3 and Figure 5 in bytes.
     fn large_bytes(&self) -> usize {
-        self.large_megabytes.unwrap_or(if self.smoke { 1 } else { 192 }) << 20
+        self.size(self.large_megabytes, 192)
+    }
+
+    /// Returns a table size in bytes: the one that was asked for, a tiny one with `--smoke`, or the
+    /// default; the first and the last are in MiB.
+    fn size(&self, megabytes: Option<usize>, default: usize) -> usize {
+        match megabytes {
+            None if self.smoke => 1 << 17,
+            megabytes => megabytes.unwrap_or(default) << 20,
+        }
     }
 
     /// Returns a number of runs: the one that was asked for, or the papers' with `--full`.

@@ -288,7 +288,7 @@ fn table(name: &'static str, profiles: &[Profile]) -> Table {
             format!("{:.2}", above_limit(profile.bits_per_item, profile.rate)),
             profile.construction.to_string(),
             cell(paper.map(|paper| paper.speed), 2),
-            compared(profile.construction / cf),
+            if profile.name == "CF" { "1".into() } else { compared(profile.construction / cf) },
             cell(paper.map(|paper| paper.speed / PAPER[0].speed), 2),
         ]);
     }
