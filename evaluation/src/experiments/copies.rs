@@ -35,7 +35,7 @@ pub fn run(options: &Options, _: &Progress) -> Outcome {
             .into(),
         timing::method(options),
     ];
-    Outcome { rows, tables: vec![table], charts: Vec::new(), notes }
+    Outcome { rows, tables: vec![table], notes, ..Outcome::default() }
 }
 
 fn row(location: String, paper: usize, measured: usize) -> Row {

@@ -112,7 +112,7 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
     ];
     let tables = vec![side_by_side(&curves), table];
     let rows = rows(&curves).into_iter().chain(large).collect();
-    Outcome { rows, tables, charts, notes }
+    Outcome { rows, tables, charts, notes, ..Outcome::default() }
 }
 
 /// The minimum loads of both schemes in the largest tables that were filled.

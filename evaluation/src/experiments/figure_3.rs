@@ -117,7 +117,7 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
             .into(),
     ];
     let rows = rows(&points);
-    Outcome { rows, tables: vec![table], charts: vec![chart], notes }
+    Outcome { rows, tables: vec![table], charts: vec![chart], notes, ..Outcome::default() }
 }
 
 /// Returns the points of one bucket size as a curve.

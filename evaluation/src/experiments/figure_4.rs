@@ -104,7 +104,7 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
             .into(),
     ];
     let rows = rows(&plain, &sorted, spaces);
-    Outcome { rows, tables: vec![table], charts: vec![chart], notes }
+    Outcome { rows, tables: vec![table], charts: vec![chart], notes, ..Outcome::default() }
 }
 
 fn rows(plain: &Curve, sorted: &Curve, spaces: &[Space]) -> Vec<Row> {

@@ -33,16 +33,16 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
         Chart::new(name, &title).x("present keys, %").y("million lookups per second")
     };
     let title = format!("Lookups by share of present keys, {} MiB (Figure 5)", sizes[0]);
-    let papers = chart(axes("figure-5", title), large, curve);
-    let papers = LATER.into_iter().fold(papers, |chart, (name, look, speeds)| {
+    let (mut papers, papers_points) = chart(axes("figure-5", title), large, curve);
+    for (name, look, speeds) in LATER {
         let points = SHARES.into_iter().zip(speeds).collect();
-        chart.with(Series::points(look, format!("{name}, the authors', i7-4790"), points))
-    });
+        papers.push(Series::points(look, format!("{name}, the authors', i7-4790"), points));
+    }
     let title = format!("Lookups by share of present keys, {} MiB", sizes[1]);
-    let smaller = chart(axes("small-figure-5", title), small, curve);
+    let (smaller, smaller_points) = chart(axes("small-figure-5", title), small, curve);
     let title =
         format!("Lookups by share of present keys, {} MiB: guira's layouts, in batches", sizes[1]);
-    let guira = layout_chart(axes("guira-figure-5", title), small, curve);
+    let (guira, guira_points) = layout_chart(axes("guira-figure-5", title), small, curve);
     let notes = vec![
         format!(
             "Each filter is as full as in Table 3 and takes {} MiB, as in the paper, whose L3 \
@@ -62,7 +62,9 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
         table("figure-5-speeds", large, &SHARES, curve),
         table("figure-5-speeds-small", small, &SHARES, curve),
     ];
-    Outcome { rows: rows(large), tables, charts: vec![papers, smaller, guira], notes }
+    let charts = vec![papers, smaller, guira];
+    let points = vec![papers_points, smaller_points, guira_points];
+    Outcome { rows: rows(large), tables, charts, points, notes }
 }
 
 /// Returns the minimum, or the maximum, over the shares of the ratio of two filters' speeds.

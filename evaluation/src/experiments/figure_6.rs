@@ -17,7 +17,7 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
     let (absent, present): (CurveOf, CurveOf) =
         (|profile| &profile.absent, |profile| &profile.present);
     let axes = |name, title| Chart::new(name, title).x("load, %").y("million lookups per second");
-    let charts = vec![
+    let (charts, points) = [
         chart(
             axes("figure-6-absent", "Lookups of absent keys by load (Figure 6)"),
             profiles,
@@ -33,7 +33,9 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
             profiles,
             absent,
         ),
-    ];
+    ]
+    .into_iter()
+    .unzip();
     let tables = vec![
         table("figure-6-absent-speeds", profiles, &LOADS, absent),
         table("figure-6-present-speeds", profiles, &LOADS, present),
@@ -46,7 +48,7 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
                quarter of the loads divided by that in the lowest; it is stable between 0.8 and \
                1.25, and falls below 0.8.",
     ];
-    Outcome { rows: rows(profiles), tables, charts, notes }
+    Outcome { rows: rows(profiles), tables, charts, points, notes }
 }
 
 fn rows(profiles: &[Profile]) -> Vec<Row> {

@@ -18,13 +18,17 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
     let curve: CurveOf = |profile| &profile.inserts;
     let axes = |name, title| Chart::new(name, title).x("load, %").y("million inserts per second");
     let title = "Inserts by load: guira's layouts, in batches";
+    let (charts, points) = [
+        chart(axes("figure-7", "Inserts by load (Figure 7)"), profiles, curve),
+        layout_chart(axes("guira-figure-7", title), profiles, curve),
+    ]
+    .into_iter()
+    .unzip();
     Outcome {
         rows: rows(profiles),
         tables: vec![table("figure-7-speeds", profiles, &LOADS, curve)],
-        charts: vec![
-            chart(axes("figure-7", "Inserts by load (Figure 7)"), profiles, curve),
-            layout_chart(axes("guira-figure-7", title), profiles, curve),
-        ],
+        charts,
+        points,
         notes: vec![
             method(options)
                 + "Each point is the speed of the inserts that fill 5 % of the slots, plotted at \

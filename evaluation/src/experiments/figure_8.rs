@@ -18,13 +18,17 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
     let curve: CurveOf = |profile| &profile.removals;
     let axes = |name, title| Chart::new(name, title).x("load, %").y("million removals per second");
     let title = "Removals until empty: guira's layouts, in batches";
+    let (charts, points) = [
+        chart(axes("figure-8", "Removals until empty (Figure 8)"), profiles, curve),
+        layout_chart(axes("guira-figure-8", title), profiles, curve),
+    ]
+    .into_iter()
+    .unzip();
     Outcome {
         rows: rows(profiles),
         tables: vec![table("figure-8-speeds", profiles, &LOADS, curve)],
-        charts: vec![
-            chart(axes("figure-8", "Removals until empty (Figure 8)"), profiles, curve),
-            layout_chart(axes("guira-figure-8", title), profiles, curve),
-        ],
+        charts,
+        points,
         notes: vec![
             method(options)
                 + "All keys are removed, in an order that is independent of the inserts. Each \

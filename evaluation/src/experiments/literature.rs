@@ -157,7 +157,7 @@ pub fn run(_: &Options, progress: &Progress) -> Outcome {
             .into(),
     ];
     let rows = guiras.iter().map(|space| row(space)).collect();
-    Outcome { rows, tables: vec![table], charts: vec![chart], notes }
+    Outcome { rows, tables: vec![table], charts: vec![chart], notes, ..Outcome::default() }
 }
 
 fn row(space: &Space) -> Row {

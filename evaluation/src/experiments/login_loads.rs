@@ -192,7 +192,7 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
          2^20 buckets, 600 relocations instead of 500 raise the load by 0.4 points."
             .into(),
     ];
-    Outcome { rows, tables, charts: vec![chart], notes }
+    Outcome { rows, tables, charts: vec![chart], notes, ..Outcome::default() }
 }
 
 /// Compares the mean load with the paper's, and for the paper's own scheme also its spread.

@@ -40,6 +40,8 @@ pub struct Outcome {
     pub rows: Vec<Row>,
     pub tables: Vec<Table>,
     pub charts: Vec<Chart>,
+    /// The points of timed charts with their ranges, which replace the CSV files of those charts.
+    pub points: Vec<Table>,
     /// Paragraphs of plain text: the method, and the paper's claims.
     pub notes: Vec<String>,
 }

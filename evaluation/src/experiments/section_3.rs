@@ -43,7 +43,7 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
          The second replaces half of the keys of a full filter."
             .into(),
     ];
-    Outcome { rows, tables: vec![loads, removals], charts: Vec::new(), notes }
+    Outcome { rows, tables: vec![loads, removals], notes, ..Outcome::default() }
 }
 
 /// Compares the loads with and without hashing the fingerprint.

@@ -63,7 +63,7 @@ pub fn run(_: &Options, progress: &Progress) -> Outcome {
          key and k lines for a present one."
             .into(),
     ];
-    Outcome { rows: rows(spaces), tables: vec![table], charts: Vec::new(), notes }
+    Outcome { rows: rows(spaces), tables: vec![table], notes, ..Outcome::default() }
 }
 
 /// Returns the paper's values for a filter.

@@ -63,7 +63,7 @@ pub fn run(_: &Options, progress: &Progress) -> Outcome {
          lines counts twice."
             .into(),
     ];
-    Outcome { rows: rows(spaces), tables: vec![table], charts: Vec::new(), notes }
+    Outcome { rows: rows(spaces), tables: vec![table], notes, ..Outcome::default() }
 }
 
 fn named<'a>(spaces: &'a [Space], name: &str) -> Option<&'a Space> {

@@ -95,7 +95,7 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
          because of such a group."
             .into(),
     ];
-    Outcome { rows, tables: vec![sizes()], charts: Vec::new(), notes }
+    Outcome { rows, tables: vec![sizes()], notes, ..Outcome::default() }
 }
 
 /// Compares the numbers of groups counted and expected.

@@ -72,12 +72,12 @@ pub fn write(completed: &[Completed], seconds: f64) -> Result<PathBuf> {
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
     summary(completed).write_csv(&folder)?;
     for (_, outcome) in completed {
-        for table in &outcome.tables {
-            table.write_csv(&folder)?;
-        }
         for chart in outcome.charts.iter().filter(|chart| !chart.is_empty()) {
             chart.write_csv(&folder)?;
             chart.write_svg(&folder)?;
+        }
+        for table in outcome.tables.iter().chain(&outcome.points) {
+            table.write_csv(&folder)?;
         }
     }
     let path = folder.join("index.html");

@@ -104,7 +104,8 @@ fn counts(completed: &[Completed]) -> Markup {
         }
         p {
             "No filter has huge pages. Every timed figure is the median of at least five rounds in \
-             which the filters take turns; beside it are the minimum and the maximum. If the \
+             which the filters take turns. Minimum and maximum are beside it, for plots in their \
+             CSV files. If the \
              ranges of two speeds overlap, the row that compares them says so, and counts neither \
              as a win nor as a difference. Only where the papers claim that one filter is equally \
              fast in two cases do ranges that overlap agree with them."

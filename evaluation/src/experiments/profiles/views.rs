@@ -108,31 +108,42 @@ pub fn claim(
     if is_stable { row.alike() } else { row }
 }
 
-/// Adds the paper's filters and guira's 12-bit layouts to a chart.
-pub fn chart(chart: Chart, profiles: &[Profile], curve: CurveOf) -> Chart {
+/// Adds the paper's filters and guira's 12-bit layouts to a chart, and returns it with its points.
+pub fn chart(chart: Chart, profiles: &[Profile], curve: CurveOf) -> (Chart, Table) {
     let is_shown = |profile: &&Profile| {
         PAPERS.contains(&profile.name.as_str())
             || profile.name.contains("Plain5x12")
             || profile.name.contains("SemiSorted6x12")
     };
-    profiles.iter().filter(is_shown).fold(chart, |chart, profile| {
-        chart.with(Series::new(look(&profile.name), &*profile.name, medians(curve(profile))))
-    })
+    let shown = profiles.iter().filter(is_shown);
+    chart_of(chart, shown.map(|profile| (profile.name.as_str(), curve(profile))))
 }
 
-fn medians(curve: &Curve) -> Vec<(f64, f64)> {
-    curve.iter().map(|&(x, speed)| (x, speed.median)).collect()
-}
-
-/// Adds the batches of all layouts to a chart, and the paper's cuckoo filter for comparison.
-pub fn layout_chart(chart: Chart, profiles: &[Profile], curve: CurveOf) -> Chart {
+/// Adds the batches of all layouts to a chart, and the paper's cuckoo filter for comparison, and
+/// returns it with its points.
+pub fn layout_chart<'a>(chart: Chart, profiles: &'a [Profile], curve: CurveOf) -> (Chart, Table) {
     let layouts = profiles.iter().filter(|profile| profile.name.ends_with(", batches"));
-    let cf = std::iter::once(find(profiles, "CF"));
-    layouts.chain(cf).fold(chart, |chart, profile| {
-        // All layouts are in batches here, so their names and solid markers suffice.
-        let name = profile.name.trim_end_matches(", batches");
-        chart.with(Series::new(look(name), name, medians(curve(profile))))
-    })
+    let shown = layouts.chain(std::iter::once(find(profiles, "CF")));
+    // All layouts are in batches here, so their names and solid markers suffice.
+    let named = |profile: &'a Profile| (profile.name.trim_end_matches(", batches"), curve(profile));
+    chart_of(chart, shown.map(named))
+}
+
+/// Adds the medians of some curves to a chart, and returns it with the points and their ranges.
+fn chart_of<'a>(
+    mut chart: Chart,
+    curves: impl Iterator<Item = (&'a str, &'a Curve)>,
+) -> (Chart, Table) {
+    let mut points = Table::new(chart.name, &["series", "x", "median", "minimum", "maximum"]);
+    for (name, curve) in curves {
+        for (x, Timed { median, min, max }) in curve {
+            let figures = [x, median, min, max].map(ToString::to_string);
+            points.push(std::iter::once(name.to_string()).chain(figures).collect());
+        }
+        let medians = curve.iter().map(|&(x, speed)| (x, speed.median)).collect();
+        chart.push(Series::new(look(name), name, medians));
+    }
+    (chart, points)
 }
 
 /// Builds a table of the speeds of all filters near some loads or shares in per cent.
@@ -144,10 +155,8 @@ pub fn table(name: &'static str, profiles: &[Profile], points: &[f64], curve: Cu
         let curve = curve(profile);
         let max = curve.iter().map(|point| point.0).fold(0.0, f64::max);
         // A dash means that the filter does not reach the load.
-        let speeds = points.iter().map(|&x| match x <= max + 2.5 {
-            true => at(curve, x).to_string(),
-            false => "–".into(),
-        });
+        let speed = |x| if x <= max + 2.5 { at(curve, x).to_string() } else { "–".into() };
+        let speeds = points.iter().map(|&x| speed(x));
         let names = [profile.name.clone(), profile.source.to_string()];
         table.push(names.into_iter().chain(speeds).collect());
     }
@@ -179,7 +188,7 @@ mod tests {
         let crosses = |ratios: [f64; 3]| {
             let found =
                 crossing(&curve(&[(0.0, ratios[0]), (50.0, ratios[1]), (100.0, ratios[2])]));
-            assert_eq!([found.min, found.max], [found.median; 2]);
+            assert_eq!(found, Timed { min: found.median, max: found.median, ..found });
             found.median
         };
         for (ratios, x) in [
