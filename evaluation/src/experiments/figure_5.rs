@@ -33,10 +33,15 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
         Chart::new(name, &title).x("present keys, %").y("million lookups per second")
     };
     let title = format!("Lookups by share of present keys, {} MiB (Figure 5)", sizes[0]);
-    let (mut papers, papers_points) = chart(axes("figure-5", title), large, curve);
+    let (mut papers, mut papers_points) = chart(axes("figure-5", title), large, curve);
     for (name, look, speeds) in LATER {
-        let points = SHARES.into_iter().zip(speeds).collect();
-        papers.push(Series::points(look, format!("{name}, the authors', i7-4790"), points));
+        let name = format!("{name}, the authors', i7-4790");
+        let points: Vec<(f64, f64)> = SHARES.into_iter().zip(speeds).collect();
+        for (share, speed) in &points {
+            let [share, speed] = [share, speed].map(ToString::to_string);
+            papers_points.push(vec![name.clone(), share, speed, String::new(), String::new()]);
+        }
+        papers.push(Series::points(look, name, points));
     }
     let title = format!("Lookups by share of present keys, {} MiB", sizes[1]);
     let (smaller, smaller_points) = chart(axes("small-figure-5", title), small, curve);
