@@ -104,11 +104,11 @@ fn counts(completed: &[Completed]) -> Markup {
         }
         p {
             "No filter has huge pages. Every timed figure is the median of at least five rounds in \
-             which the filters take turns. Minimum and maximum are beside it, for plots in their \
-             CSV files. If the \
-             ranges of two speeds overlap, the row that compares them says so, and counts neither \
-             as a win nor as a difference. Only where the papers claim that one filter is equally \
-             fast in two cases do ranges that overlap agree with them."
+             which the filters take turns. The minimum and the maximum are beside it; those of the \
+             plotted points are in the CSV files. If the ranges of two speeds overlap, the row \
+             that compares them says so, and counts neither as a win nor as a difference. Only \
+             where the papers claim that one filter is equally fast in two cases do ranges that \
+             overlap agree with them."
         }
     }
 }
@@ -292,5 +292,21 @@ fn cell_of(cell: &str) -> Markup {
     let is_number = cell.starts_with(|c: char| c.is_ascii_digit() || "+-−–".contains(c));
     html! {
         @if is_number && cell.len() < 24 { td.number { (cell) } } @else { td { (cell) } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Row, summary_row};
+    use crate::experiments::Timed;
+
+    #[test]
+    fn a_timed_row_has_its_range_and_says_if_it_overlaps() {
+        let html = |min| {
+            let ratio = Timed { median: 3.0, min, max: 4.5 };
+            summary_row(&Row::timed("", "", ratio, "×").holds(2.0..=4.0)).into_string()
+        };
+        assert!(html(1.5).contains("1.5–4.5") && html(1.5).contains("reproduced"));
+        assert!(html(0.5).contains("0.5–4.5") && html(0.5).contains("ranges overlap"));
     }
 }
