@@ -114,7 +114,7 @@ impl Options {
         self.runs.unwrap_or(if self.smoke { 1 } else { default })
     }
 
-    /// Returns a number of buckets as a binary logarithm, or a small one with `--smoke`.
+    /// Returns a number of buckets or items as a binary logarithm, or a small one with `--smoke`.
     fn log(&self, log_buckets: u32) -> u32 {
         if self.smoke { log_buckets.min(12) } else { log_buckets }
     }
