@@ -38,6 +38,7 @@ static guira_map *create_map(size_t capacity, uint32_t growing, uint64_t max_byt
 static guira_expiring *create_expiring(size_t capacity) {
     guira_expiring_params params = GUIRA_EXPIRING_PARAMS_INIT;
     params.capacity = capacity;
+    params.time_to_live = 1000000;
     guira_expiring *expiring = NULL;
     EQUAL(guira_expiring_create(&params, &expiring), 0);
     return expiring;
