@@ -1,5 +1,5 @@
-//! Inserts, batches and merges if the system refuses memory, and all calls that allocate nothing. The
-//! global allocator of this test counts allocations, and refuses those that a test chooses.
+//! Inserts, batches and merges if the system refuses memory, and all calls that allocate nothing.
+//! The global allocator of this test counts allocations, and refuses those that a test chooses.
 
 #[path = "common/refusing.rs"]
 mod refusing;

@@ -527,9 +527,9 @@ uint64_t guira_contains_mask(const guira_filter *filter,
 //
 // Returns a mask: bit `i` is set if `hashes[i]` was inserted. Writes another one to `*refused`,
 // which may be null: bit `i` is set if `hashes[i]` was absent and could not be inserted, because
-// the set is full or cannot grow. (`guira_insert_unique` tells which.) An item with neither bit was
-// found. On misuse (a null pointer, or more than 64
-// items) inserts nothing, returns 0, and sets all 64 bits of `*refused`.
+// the set is full or cannot grow. (`guira_insert_unique` tells which.) An item with neither bit
+// was found. On misuse (a null pointer, or more than 64 items) inserts nothing, returns 0, and sets
+// all 64 bits of `*refused`.
 // Threads: shared.
 uint64_t guira_insert_unique_mask(guira_filter *filter,
                                   const uint64_t *hashes,
@@ -704,8 +704,8 @@ int guira_map_insert_key(guira_map *map, const void *key, size_t len, uint16_t v
 //
 // Returns 1 if the item was inserted, 0 if the key was found (rarely, another key with the same
 // fingerprint was), `GUIRA_ERR_VALUE_TOO_LARGE`, `GUIRA_ERR_FULL`, `GUIRA_ERR_NO_MEMORY` if a
-// growing map cannot grow, or `GUIRA_ERR_NULL`. After any result but 1, the caller owns no item and
-// must not remove or replace one.
+// growing map cannot grow, or `GUIRA_ERR_NULL`. After any result but 1, the caller owns no item
+// and must not remove or replace one.
 // Threads: shared.
 int guira_get_or_insert(guira_map *map,
                         uint64_t hash,
@@ -858,8 +858,8 @@ int64_t guira_map_contains_bulk(const guira_map *map,
 
 // Inserts `n` items, in any order: the hashes of keys, with `values[i]` for `hashes[i]`. Copies
 // count. `refused[i]` becomes `true` if an item could not be inserted, because the map is full,
-// cannot grow, or has too many items of the key. (`guira_map_insert` tells which.) `refused` may be
-// null.
+// cannot grow, or has too many items of the key. (`guira_map_insert` tells which.) `refused` may
+// be null.
 //
 // Returns the number of items that were inserted, which is below `n` if some were refused;
 // `GUIRA_ERR_VALUE_TOO_LARGE` if a value is, and then no item was inserted; `GUIRA_ERR_NULL` or

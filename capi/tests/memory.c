@@ -274,7 +274,7 @@ static void allocate_nothing(size_t capacity) {
     }
 }
 
-// Objects of several segments: a key with more values than one pair of buckets holds, and shrinking.
+// Objects of several segments: a key with more values than a pair of buckets holds, and shrinking.
 static void segments(void) {
     guira_map *map = create_map(ITEMS, 1, 0);
     guira_filter *set = create_set(ITEMS, 1, 0);

@@ -138,8 +138,9 @@ impl<E: Membership, S: BuildHasher> Filter<E, S> {
     /// hashing of an item panics, some of the items before it may be missing.
     ///
     /// # Errors
-    /// [`InsertBatchError`] if some items could not be inserted. It lists their positions. All other
-    /// items are in the filter, unless the list itself [ran out of memory](InsertBatchError).
+    /// [`InsertBatchError`] if some items could not be inserted. It lists their positions. All
+    /// other items are in the filter, unless the list itself [ran out of
+    /// memory](InsertBatchError).
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(1_000);

@@ -27,7 +27,8 @@ use crate::{
 pub struct InsertMask {
     /// The items that were absent and have been added.
     pub added: u64,
-    /// The items that were absent and could not be added, because the filter is full.
+    /// The items that were absent and could not be added, because the filter is full or the system
+    /// refuses the memory for another segment.
     pub refused: u64,
 }
 

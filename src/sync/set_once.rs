@@ -9,7 +9,8 @@ use super::{Acquire, Relaxed, Release, atomic::AtomicPtr, shared::try_box};
 
 /// A cell that any thread can read and set. The first value stays.
 ///
-/// The value is changed or dropped through an exclusive reference, so never while a thread reads it.
+/// The value is changed or dropped through an exclusive reference, so never while a thread reads
+/// it.
 pub(crate) struct SetOnce<T>(AtomicPtr<Inner<T>>);
 
 /// A value, and a cell that stands for it under loom.

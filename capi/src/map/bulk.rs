@@ -79,8 +79,8 @@ pub extern "C" fn guira_map_contains_bulk(
 
 /// Inserts `n` items, in any order: the hashes of keys, with `values[i]` for `hashes[i]`. Copies
 /// count. `refused[i]` becomes `true` if an item could not be inserted, because the map is full,
-/// cannot grow, or has too many items of the key. (`guira_map_insert` tells which.) `refused` may be
-/// null.
+/// cannot grow, or has too many items of the key. (`guira_map_insert` tells which.) `refused` may
+/// be null.
 ///
 /// Returns the number of items that were inserted, which is below `n` if some were refused;
 /// `GUIRA_ERR_VALUE_TOO_LARGE` if a value is, and then no item was inserted; `GUIRA_ERR_NULL` or

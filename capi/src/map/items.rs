@@ -75,8 +75,8 @@ pub extern "C" fn guira_map_insert_key(
 ///
 /// Returns 1 if the item was inserted, 0 if the key was found (rarely, another key with the same
 /// fingerprint was), `GUIRA_ERR_VALUE_TOO_LARGE`, `GUIRA_ERR_FULL`, `GUIRA_ERR_NO_MEMORY` if a
-/// growing map cannot grow, or `GUIRA_ERR_NULL`. After any result but 1, the caller owns no item and
-/// must not remove or replace one.
+/// growing map cannot grow, or `GUIRA_ERR_NULL`. After any result but 1, the caller owns no item
+/// and must not remove or replace one.
 /// Threads: shared.
 #[unsafe(no_mangle)]
 pub extern "C" fn guira_get_or_insert(

@@ -25,9 +25,9 @@ pub extern "C" fn guira_contains_mask(filter: Option<&Filter>, hashes: In<u64>, 
 ///
 /// Returns a mask: bit `i` is set if `hashes[i]` was inserted. Writes another one to `*refused`,
 /// which may be null: bit `i` is set if `hashes[i]` was absent and could not be inserted, because
-/// the set is full or cannot grow. (`guira_insert_unique` tells which.) An item with neither bit was
-/// found. On misuse (a null pointer, or more than 64
-/// items) inserts nothing, returns 0, and sets all 64 bits of `*refused`.
+/// the set is full or cannot grow. (`guira_insert_unique` tells which.) An item with neither bit
+/// was found. On misuse (a null pointer, or more than 64 items) inserts nothing, returns 0, and sets
+/// all 64 bits of `*refused`.
 /// Threads: shared.
 #[unsafe(no_mangle)]
 pub extern "C" fn guira_insert_unique_mask(

@@ -240,8 +240,8 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     /// it may be missing.
     ///
     /// # Errors
-    /// [`InsertBatchError`] if some items could not be inserted. It lists their positions. All other
-    /// items are in the filter until they expire, unless the list itself
+    /// [`InsertBatchError`] if some items could not be inserted. It lists their positions. All
+    /// other items are in the filter until they expire, unless the list itself
     /// [ran out of memory](InsertBatchError). The error does not tell their generation, so nobody
     /// may remove them.
     ///
