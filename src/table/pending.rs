@@ -90,11 +90,7 @@ impl PendingInserts {
         if table.addressing().buckets() < MIN_BUCKETS {
             return done(position, table.insert_by_relocating::<L>(pair));
         }
-        while self.pending == INTERLEAVED
-            || self.order[..self.pending]
-                .iter()
-                .any(|&place| position - self.inserts[usize::from(place)].position >= MAX_DISTANCE)
-        {
+        while self.pending == INTERLEAVED || self.is_too_far(position) {
             self.step_all::<L>(table, done);
         }
         if self.pending == self.inserts.len() {
@@ -110,6 +106,13 @@ impl PendingInserts {
             }
             Err(error) => done(position, Err(error)),
         }
+    }
+
+    /// Returns whether a pending insert is too far away from this position.
+    fn is_too_far(&self, position: usize) -> bool {
+        let pending = &self.order[..self.pending];
+        let mut positions = pending.iter().map(|&place| self.inserts[usize::from(place)].position);
+        positions.any(|pending| position.saturating_sub(pending) >= MAX_DISTANCE)
     }
 
     /// Completes all pending inserts.

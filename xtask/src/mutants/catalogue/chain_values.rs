@@ -65,7 +65,7 @@ pub(super) const FAULTS: &[Fault] = &[
                  let mut all = AllCandidates::default();
                  for segment in segments.rev() {
                      let found = segment.candidates_unvalidated(mixed);
-                     found.as_slice().iter().for_each(|&value| all.push(value));
+                     found.as_slice().iter().for_each(|&value| all.0.push(value));
                  }
                  if stripe.validate(version) { return all; }
              }",

@@ -38,7 +38,7 @@ pub(super) const FAULTS: &[Fault] = &[
                          }
                      }
                  }
-                 self.stripe.version.store(version, Release)
+                 self.version.store(version, Release)
              }",
         ),
     ),
