@@ -288,3 +288,24 @@ impl fmt::Display for InsertBatchError {
 }
 
 impl Error for InsertBatchError {}
+
+#[cfg(all(test, target_pointer_width = "64"))]
+mod tests {
+    use super::{Few, InsertBatchError, List, MAX_BEGUN};
+    use crate::InsertError;
+
+    #[test]
+    fn a_short_list_needs_no_memory_for_far_positions() {
+        let full = |position| (position, InsertError::Full);
+        let near: Vec<_> = (0..MAX_BEGUN - 1).map(|nth| full((1 << 40) + (nth << 27))).collect();
+        for last in [near[15].0 + 1, (1 << 40) + u32::MAX as usize, 1 << 41, usize::MAX - 1] {
+            let mut failures = near.clone();
+            failures.push((last, InsertError::TooManyCopies));
+            let tried = last + 1;
+            let list = List::Few(Few::new(&failures, tried), false);
+            let error = InsertBatchError { list, added: 7, tried };
+            assert!(error.failures().eq(failures), "{last}");
+            assert!(!error.is_complete() && error.to_string().contains("only the first"));
+        }
+    }
+}
