@@ -39,9 +39,9 @@
 //!    the generation: under the lock, if that is visible, bump the version and clear a slot with
 //!    its stamp.
 //! 7. **Evict**, after an insert found no room: find the oldest slot of the pair's buckets, and
-//!    acquire its lock. Then read the generation, both words, and the generation again. If the
-//!    generation has not changed, both words are full, and the slot is still the oldest, bump the
-//!    version and replace the slot by one compare-and-swap. Otherwise start again.
+//!    acquire its lock. Then read both words, and the generation after them. If both words are full
+//!    and the slot is the oldest, bump the version and replace the slot by one compare-and-swap.
+//!    Otherwise start again.
 //! 8. **Advance**: read the generation, and acquire a lock. If the generation has changed, return
 //!    the new one. Otherwise complete the sweep of all buckets; publish the next generation; then
 //!    *pass the locks*, which means to acquire and release every stripe, one after the other. Only
@@ -137,12 +137,11 @@
 //!
 //! # Evicting
 //!
-//! Let n be the generation that `insert_evicting` read under the victim's lock, and read again
-//! after the words.
+//! Let n be the generation that `insert_evicting` read under the victim's lock, after the words.
 //!
 //! 1. *No slot in the words has a stamp later than n.* Whoever adds a slot of the generation n + 1
-//!    has read n + 1, and adds by a Release. The loads of the words are Acquires, so the second
-//!    read of the generation would have returned n + 1. So the ages by n are right (except those
+//!    has read n + 1, and adds by a Release. The loads of the words are Acquires, so the read of
+//!    the generation would have returned n + 1. So the ages by n are right (except those
 //!    of late inserts: see above), and the oldest slot is that of the oldest generation. (The two
 //!    words are no snapshot: an older item that is moved between them meanwhile may be missed.)
 //! 2. *Until the compare-and-swap, only a sweep takes the victim*, because the lock is held. The
@@ -153,9 +152,9 @@
 //!    forbids it.
 //! 4. *The answer.* If the victim is visible in n, the eviction counts as one in n. If it is not,
 //!    it has expired in n, and nobody needs it in n + 1 either; or it is the slot of a late insert.
-//! 5. *By a generation that was read without the lock, or that is not validated,* the slots of the
-//!    next generation have the last age: they look oldest, and not visible. The eviction would take
-//!    one of them and report that it replaced nothing.
+//! 5. *By a generation that was read before the words,* the slots of the next generation have the
+//!    last age: they look oldest, and not visible. The eviction would take one of them although an
+//!    older slot is there, or report that it replaced nothing.
 //!
 //! # Copies
 //!
@@ -237,7 +236,8 @@ impl Generations {
 
     /// As [`generation`](Self::generation), for a thread that may begin the next one.
     pub(super) fn generation_to_change(&self) -> u64 {
-        // Acquire: as in `generation`.
+        // Acquire: what the caller does next comes after the beginning of this generation.
+        // mutant-ok: an advance validates it under a lock, and the caller's clock is in no model
         self.now.load_to_change(Acquire)
     }
 

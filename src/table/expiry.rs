@@ -221,28 +221,27 @@ impl Table<Aged> {
                 return (generation, false);
             }
             // Without a lock, only to learn whose lock to acquire.
+            let now = self.clock.generation();
             let words = self.both(pair).map(|word| word.load_to_change(Relaxed));
             let every = [L::LANES.highs(); 2];
-            let likely = self.oldest::<L>(self.clock.generation(), words, every);
-            let Some((_, victim)) = likely else { continue };
+            let Some(likely) = self.oldest::<L>(now, words, every) else { continue };
+            let (place, victim) = likely;
             // mutant: evict-no-lock, evict-wrong-lock
             let guard = self.stripe(victim).lock();
-            let now = self.clock.now();
-            // Acquire: the validation comes after these loads.
+            // Acquire: pairs with the Release of `try_add` and `clear_slot`. The generation comes
+            // after the words, so no slot in them has a later one.
+            // mutant-ok: it takes a third thread that adds the victim while an advance waits for this lock
             let words = self.both(pair).map(|word| word.load_to_change(Acquire));
+            let now = self.clock.now();
             // There was no room, but there may be now.
             // mutant: evict-despite-room
             if words.iter().any(|&word| L::LANES.zeros(word) != 0) {
                 continue;
             }
             // mutant: evict-early-choice
-            let oldest = self.oldest::<L>(now, words, every);
-            // A slot of the next generation would look oldest.
-            // mutant: evict-no-now-validation
-            if !self.clock.validate(now) || oldest != likely {
+            if self.oldest::<L>(now, words, every) != Some(likely) {
                 continue;
             }
-            let Some((place, _)) = oldest else { continue };
             let stamped = pair.with_value(self.clock.stamp(now)).fingerprint;
             // mutant: evict-no-bump
             guard.bump();

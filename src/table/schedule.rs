@@ -98,6 +98,7 @@ impl Schedule {
     pub(super) fn readings(&self) -> u64 {
         // Acquire: pairs with the Release of `store`. The clock is read after the reading that was
         // counted last.
+        // mutant-ok: the caller's clock is in no model
         self.readings.load(Acquire)
     }
 
@@ -200,7 +201,8 @@ impl Counting<'_> {
         schedule.generation.store(generation, Relaxed);
         schedule.elapsed.store(elapsed, Relaxed);
         schedule.latest.store(latest, Relaxed);
-        // Release: pairs with the Acquire of `observe`.
+        // Release: pairs with the Acquire of `readings`.
+        // mutant-ok: the caller's clock is in no model
         schedule.readings.store(schedule.readings.load_to_change(Relaxed) + 1, Release);
     }
 }

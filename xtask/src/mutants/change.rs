@@ -22,6 +22,11 @@ impl Fault {
         Self { reasons: [Some(reason); 2], ..self }
     }
 
+    /// Lets a model that does not come to an end count as having noticed the fault.
+    pub(super) const fn may_hang(self) -> Self {
+        Self { may_hang: true, ..self }
+    }
+
     /// Keeps the fault to the models with plain words.
     pub(super) const fn only_plain(self) -> Self {
         Self { only_plain: true, ..self }
