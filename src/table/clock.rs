@@ -119,8 +119,8 @@
 //! A plain insert may be suspended between reading the generation and adding. Then it adds a slot
 //! with an old stamp. If the stamp has expired, the slot is swept in due course. If its residue is
 //! visible once more, the item is found for one more window, as a false positive. The slot is one
-//! more than the argument counts, and no item is lost by it. (But it looks young, so an eviction may
-//! take a visible slot beside it.)
+//! more than the argument counts, and no item is lost by it. (But it looks young, so an eviction
+//! may take a visible slot beside it.)
 //!
 //! # Advances that overlap
 //!
@@ -161,8 +161,8 @@
 //! A clone holds `sweeping` and all stripes while it copies the words, and then reads the
 //! generation. So at most one tick comes between the first word and that read. Then it releases
 //! them, and only then waits for the lock of the schedule (see `schedule.rs`), which `tick` holds
-//! while it waits for `sweeping`. Nobody holds a stripe while waiting for `sweeping`, and an advance
-//! holds at most one stripe at a time. So no cycle of waiting threads forms.
+//! while it waits for `sweeping`. Nobody holds a stripe while waiting for `sweeping`, and an
+//! advance holds at most one stripe at a time. So no cycle of waiting threads forms.
 //!
 //! # Counting
 //!

@@ -230,7 +230,7 @@ impl Table<Aged> {
             let guard = self.stripe(victim).lock();
             // Acquire: pairs with the Release of `try_add` and `clear_slot`. The generation comes
             // after the words, so no slot in them has a later one.
-            // mutant-ok: it takes a third thread that adds the victim while an advance waits for this lock
+            // mutant-ok: takes a third thread that adds the victim while an advance waits for the lock
             let words = self.both(pair).map(|word| word.load_to_change(Acquire));
             let now = self.clock.now();
             // There was no room, but there may be now.
@@ -337,8 +337,8 @@ impl Table<Aged> {
         }
     }
 
-    /// Begins the next generation, unless another call has done so since this one began. Returns the
-    /// new generation.
+    /// Begins the next generation, unless another call has done so since this one began. Returns
+    /// the new generation.
     pub fn advance<L: BucketLayout>(&self) -> u64 {
         self.advance_from::<L>(self.clock.generation_to_change())
     }
