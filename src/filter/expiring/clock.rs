@@ -85,9 +85,9 @@ impl<S> Filter<Expiring, S> {
     /// However late the calls come, each begins at most one generation. (If [`advance`] began the
     /// present one, time counts from the next call of this method.)
     ///
-    /// All calls must read one clock. It may stand still, and it may be set back: then no time has
-    /// passed since the last reading. Each step forward begins at most one generation too early.
-    /// A reading of more than 584 years counts as 584 years.
+    /// All calls must read one clock. It may stand still, and it may be set back: if it shows less
+    /// than the last reading, no time has passed since that. Each step forward begins at most one
+    /// generation too early. A reading of more than 584 years counts as 584 years.
     ///
     /// The time since the generation began is part of clones and snapshots, so a restart does not
     /// begin it anew. See [`advance_to`](Self::advance_to) for the time in between.
@@ -120,14 +120,15 @@ impl<S> Filter<Expiring, S> {
     /// Call it after a load or a long pause, before the filter is used again. Begins as many
     /// generations as there are whole [intervals](Self::interval) since the present one began, and
     /// at most as many as let every item expire: the [`window`](Self::window) + 1. If the clock
-    /// shows less than the last reading, or if there is no last reading, no time has passed. See
+    /// shows less than the last reading, if there is none, or if [`advance`](Self::advance) began
+    /// the present generation, no time has passed. See
     /// [restarts](crate::docs::expiry#restarts) for which clock to use.
     ///
     /// An item that was inserted after the last call of `tick` or of this method counts as inserted
     /// at that call. So call `tick` right before you save a filter.
     ///
-    /// `clock` is called at least once, and no lock is held meanwhile. If calls of `tick` or of
-    /// this method overlap this one, it waits for them.
+    /// `clock` is called at least once. If another call of `tick` or of this method is at work,
+    /// this one waits for it, so `clock` must not call this method.
     ///
     /// ```
     /// use std::time::Duration;
@@ -152,7 +153,8 @@ impl<S> Filter<Expiring, S> {
         self.core.engine.advance_to(|| nanos(clock()))
     }
 
-    /// Returns the least time that a generation lasts, if [`tick`](Self::tick) begins all of them:
+    /// Returns the least time that a generation lasts, if [`tick`](Self::tick) begins all of them
+    /// and the clock is not set forward:
     /// the [`time_to_live`](FilterBuilder::time_to_live) divided by the window, rounded up to
     /// nanoseconds, and at least one. `None` without a time to live.
     ///
@@ -206,7 +208,8 @@ impl<S> FilterBuilder<Expiring, S> {
         self
     }
 
-    /// Sets how long an item is found at least, if [`tick`](Filter::tick) begins all generations.
+    /// Sets how long an item that is inserted for the whole window is found at least, if
+    /// [`tick`](Filter::tick) begins all generations and the clock is not set forward.
     ///
     /// It is also the unit of the upper bound: see [how long an item is
     /// found](crate::ExpiringFilter#how-long-an-item-is-found).

@@ -46,8 +46,8 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     ///
     /// The item is as old as if it had been inserted earlier, so the generation that is returned is
     /// a past one: `generation() - (window() - generations)`. The [promise](crate::ExpiringFilter)
-    /// of the type holds for it. With a time to live, the item is found for at least this many
-    /// intervals. The costs are those of
+    /// of the type holds for it. If [`tick`](Self::tick) begins all generations, and the clock is
+    /// not set forward, the item is found for at least this many intervals. The costs are those of
     /// [`insert`](Self::insert), which does the same for the whole window.
     ///
     /// # Errors
@@ -76,10 +76,10 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     /// inserted, and `Ok(None)` if it was found.
     ///
     /// This is the operation of a filter for duplicates, or against replays. If calls with the same
-    /// item overlap, at most one of them inserts it, until that insert expires. An item that is
-    /// found is not refreshed: it is forgotten a window after the insert. `Ok(None)` can be due to
-    /// an alias, with the probability of a false positive. **If this returns `Ok(None)`, you own no copy and must not call
-    /// [`remove`](Self::remove).**
+    /// item overlap, at most one of them inserts it, until that insert expires, or is removed,
+    /// cleared, or evicted. An item that is found is not refreshed: it is forgotten a window after
+    /// the insert. `Ok(None)` can be due to an alias, with the probability of a false positive.
+    /// **If this returns `Ok(None)`, you own no copy and must not call [`remove`](Self::remove).**
     ///
     /// Acquires the lock of the item's stripe. Reads two cache lines, and writes one and the
     /// stripe.
@@ -230,14 +230,15 @@ impl<S: BuildHasher> Filter<Expiring, S> {
         self.by_hash().count(self.hasher.hash_one(item))
     }
 
-    /// Inserts many items, for the whole window. Returns their generation, which is current at
-    /// some moment of the call, before the first item is added. Duplicates count. Every item is tried, whether others fail or not.
+    /// Inserts many items, for the whole window. Returns their generation, which is current at some
+    /// moment of the call, before the first item is added. Duplicates count. Every item is tried,
+    /// whether others fail or not.
     ///
     /// All items have the same generation, even if the call overlaps an [`advance`](Self::advance).
-    /// So keep a batch shorter than a generation: what is added after its generation has expired may
-    /// not be found, or may be found later, for another window. The items are added in no particular order, and several
-    /// of them search for room together. If the hashing of an item panics, some of the items before
-    /// it may be missing.
+    /// So keep a batch shorter than a generation: what is added after its generation has expired
+    /// may not be found, or may be found later, for another window. The items are added in no
+    /// particular order, and several of them search for room together. If the hashing of an item
+    /// panics, some of the items before it may be missing.
     ///
     /// # Errors
     /// [`InsertBatchError`] if some items could not be inserted. It lists their positions. All
@@ -261,7 +262,8 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     /// Each item is inserted as by [`insert_unique`](Self::insert_unique), in their order, and each
     /// in the generation that is current then. Their generations are not returned, so nobody may
     /// remove them. An item that occurs twice in the
-    /// batch is added at most once, unless the window passes during the call.
+    /// batch is added at most once, unless the window passes, or it is cleared or
+    /// evicted, during the call.
     ///
     /// If the hashing of an item panics, some of the items before it may not have been tried.
     /// `added` tells which items were added.

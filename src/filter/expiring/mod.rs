@@ -63,14 +63,15 @@ pub type Expiring = Fixed<Aged>;
 /// - for at least the time to live from the beginning of its insert, however late the calls of
 ///   `tick` come, unless the clock is set forward;
 /// - for at most (w + 1) × [interval](Filter::interval) + (w + 2) × delay from the return of its
-///   insert, or from the first call of `tick` if that comes later, unless the clock is set back.
+///   insert, or from that of the first call of `tick` if it comes later, unless the clock is set
+///   back.
 ///   The delay is the longest time from the moment at which a generation is due to the return of
 ///   the call of `tick` that begins it. With a window of 13 and a call ten times in an interval,
 ///   that is about 1.2 times the time to live.
 ///
-/// Both are times by the clock that is passed to `tick`. After a load or a pause, they hold for what
-/// is inserted after [`advance_to`](Filter::advance_to) returned, which says what holds for older
-/// items.
+/// Both are times by the clock that is passed to `tick`, without the steps by which it is set.
+/// After a load or a pause, they hold for what is inserted after [`advance_to`](Filter::advance_to)
+/// returned, which says what holds for older items.
 ///
 /// # Capacity
 ///
@@ -95,9 +96,10 @@ pub type Expiring = Fixed<Aged>;
 /// - The insert was made on this filter. Or it returned before the clone or the snapshot was begun
 ///   from which this filter comes.
 /// - No [`clear`](Filter::clear) came between the two, or overlapped one of them.
-/// - Nobody calls [`refresh`](Filter::refresh) for this item from its insert to its removal. What is
-///   refreshed is left to expire.
-/// - Nobody calls [`insert_evicting`](Filter::insert_evicting) on this filter.
+/// - Nobody calls [`refresh`](Filter::refresh) for this item from its insert to its removal. What
+///   is refreshed is left to expire.
+/// - Nobody calls [`insert_evicting`](Filter::insert_evicting) on this filter, or has called it on
+///   one from which this filter comes.
 ///
 /// A removal that comes too late removes nothing, so nobody needs to know whether an item has
 /// expired. (It can also return `false` for an item that has not expired, if the refresh of an
@@ -115,7 +117,8 @@ pub type Expiring = Fixed<Aged>;
 /// - Calls of `advance` that overlap may share a generation.
 /// - [`insert_evicting`](Filter::insert_evicting) says which item it replaces, beside any calls.
 /// - If calls of `insert_unique` with one item overlap each other and an `advance`, none of them
-///   accepts the item again before the former insert has expired.
+///   accepts the item again before the former insert has expired, or is removed, cleared, or
+///   evicted.
 /// - Lookups find the item while a `refresh` runs. Exception: if its last generation ends during
 ///   the call, lookups may miss it until the call returns `true`.
 ///
@@ -125,10 +128,10 @@ pub type Expiring = Fixed<Aged>;
 /// live, the time that has passed since the generation began, and the last reading of the caller's
 /// clock. A copy starts in the generation in which it was made. After a load,
 /// [`advance_to`](Filter::advance_to) makes up for the time in between. (A copy that overlaps the
-/// call by which a generation begins may have no last reading. Then time counts from its next
-/// call of `tick` or `advance_to`.) Filters whose items expire cannot be merged, since their
-/// generations are counted apart: `merge` and `max_copies` are methods of
-/// [`Permanent`](crate::Permanent) engines only.
+/// call by which a generation begins, or is made after an `advance` and before the next `tick`, may
+/// have no last reading. Then time counts from its next call of `tick` or `advance_to`.) Filters
+/// whose items expire cannot be merged, since their generations are counted apart: `merge` and
+/// `max_copies` are methods of [`Permanent`](crate::Permanent) engines only.
 ///
 /// ```compile_fail
 /// let filter = guira::ExpiringFilter::with_capacity(9);
