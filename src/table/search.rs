@@ -276,8 +276,11 @@ impl<const REACH: usize, const PLACES: usize> Search<REACH, PLACES> {
     /// Rebuilds the set of visited buckets with this many places, a power of two, or with as many
     /// as there may be.
     fn rehash(&mut self, places: usize) {
+        static ZEROS: [u16; MAX_PLACES] = [0; MAX_PLACES];
         self.visited.clear();
-        self.visited.extend(core::iter::repeat_n(0, places.min(PLACES)));
+        // One copy of memory, and not a loop over the places.
+        let fits = self.visited.try_extend_from_slice(&ZEROS[..places.min(PLACES)]);
+        debug_assert!(fits.is_ok(), "there are at most `PLACES` of them");
         let mask = self.visited.len() - 1;
         for (index, node) in self.nodes.iter().enumerate() {
             let mut place = first_place(node.bucket(), mask);
