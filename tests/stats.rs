@@ -80,7 +80,7 @@ fn relocations_and_retries_are_few_under_load() {
     let filter = CuckooFilter::builder().capacity((slots * 96 / 100) as usize).seed(3);
     let filter = filter.build().unwrap();
     // Even, so that a writer never removes what the other one inserts.
-    let live = filter.slots() as u64 * 95 / 100 & !1;
+    let live = filter.slots() as u64 * 95 / 200 * 2;
     filter.try_extend(0..live).unwrap();
     let before = filter.stats();
     let (done, rounds) = (AtomicBool::new(false), scaled(20_000, 300_000_u64));
