@@ -81,7 +81,7 @@
 //! changes nothing. Copies of an item count against the capacity.
 //!
 //! Lookups, inserts, removals, bursts, sweeps and `advance` allocate nothing. Calls that allocate
-//! return an error if memory is refused, told apart from a full filter: see [`docs::limits`].
+//! return an error if memory is refused, not the one of a full filter: see [`docs::limits`].
 //!
 //! # Growth
 //!
