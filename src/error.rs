@@ -3,7 +3,7 @@
 
 use core::{error::Error, fmt};
 
-use crate::{Kernel, Layout};
+use crate::Layout;
 
 /// Why an item was not inserted. The filter holds the same multiset of items as before.
 ///
@@ -73,8 +73,6 @@ impl Error for InsertError {}
 pub enum BuildError {
     /// No capacity was given.
     NoCapacity,
-    /// The capacity is zero.
-    ZeroCapacity,
     /// The capacity needs more than 2^32 buckets of this layout.
     #[non_exhaustive]
     CapacityTooLarge {
@@ -93,10 +91,6 @@ pub enum BuildError {
     ZeroMaxCopies,
     /// The number of expected writers is zero.
     ZeroWriters,
-    /// The growth factor is not 2, 4, 8 or 16.
-    InvalidGrowthFactor(usize),
-    /// The kernel is not available: the processor does not have its instructions.
-    KernelUnavailable(Kernel),
     /// The filter does not fit into its cap on memory, or its first segment does not.
     #[non_exhaustive]
     MemoryCapTooLow {
@@ -149,7 +143,6 @@ impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::NoCapacity => f.write_str("no capacity was given"),
-            Self::ZeroCapacity => f.write_str("the capacity is zero; it must be at least one item"),
             Self::CapacityTooLarge { capacity, layout } => {
                 write!(
                     f,
@@ -162,12 +155,6 @@ impl fmt::Display for BuildError {
             }
             Self::ZeroWriters => {
                 f.write_str("the number of expected writers is zero; it must be at least one")
-            }
-            Self::InvalidGrowthFactor(factor) => {
-                write!(f, "a growth factor must be 2, 4, 8 or 16, not {factor}")
-            }
-            Self::KernelUnavailable(kernel) => {
-                write!(f, "the kernel {kernel:?} is not available on this processor")
             }
             Self::MemoryCapTooLow { max_bytes, needed } => {
                 write!(f, "the filter needs {needed} bytes, more than the cap of {max_bytes} bytes")

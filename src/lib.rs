@@ -265,10 +265,11 @@ pub mod raw {
     pub use crate::{
         bucket::{BucketLayout, Census, Fingerprint, Plain, SemiSorted},
         chain::{AllCandidates, Chain, Entries, Plan},
+        filter::Segment,
         table::{
-            Addressing, Aged, Candidates, Clock, Generations, MAX_BUCKETS, MergeRefusal, Merged,
-            Move, Nested, Nesting, Pair, Progress, Search, ShardedCounter, Single, Table, Valued,
-            mix,
+            Addressing, Aged, Candidates, Clock, Generations, Kernel, MAX_BUCKETS, MergeRefusal,
+            Merged, Move, Nested, Nesting, Pair, Progress, Search, ShardedCounter, Single, Table,
+            Valued, mix,
         },
     };
     #[cfg(loom)]
@@ -285,14 +286,12 @@ pub use batch_error::InsertBatchError;
 pub use bucket::Layout;
 pub use error::{BuildError, InsertError, MergeError};
 pub use filter::{
-    ByHash, CuckooFilter, CuckooMap, DefaultHashBuilder, DefaultHasher, Engine, Expiring,
-    ExpiringFilter, Filter, FilterBuilder, Fixed, Growable, Growing, GrowingFilter, GrowingMap,
-    InsertMask, Mappable, Mapped, Membership, Permanent, Segment, StableHashBuilder, StableHasher,
-    Values,
+    Contains, CuckooFilter, CuckooMap, ExpiringFilter, Filter, FilterBuilder, FromSeed,
+    GrowingFilter, GrowingMap, Hashed, InsertMask, Insertion, Key, StableHashBuilder, StableHasher,
+    Values, kind,
 };
 #[cfg(feature = "std")]
 pub use filter::{Dump, LoadError, Loader, Snapshot};
-pub use table::Kernel;
 #[cfg(feature = "stats")]
 pub use table::Stats;
 

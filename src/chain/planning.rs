@@ -20,8 +20,6 @@ pub(crate) struct Wanted {
     pub(crate) target: f64,
     /// Whether plain layouts are preferred.
     pub(crate) fastest: bool,
-    /// The buckets of each segment, as a multiple of those of the one before: a power of two.
-    pub(crate) growth_factor: usize,
 }
 
 /// Plans a chain: however many of the planned segments exist, their rates, with all of them full,
@@ -37,7 +35,7 @@ pub(crate) struct Wanted {
 /// `CapacityTooLarge`. If the target cannot be met: `LayoutMissesRate` if `first` is given,
 /// `RateTooLow` otherwise.
 pub(crate) fn plan<V: Entries>(wanted: &Wanted) -> Result<Plan<V>, BuildError> {
-    let &Wanted { capacity, first, value_bits, target, fastest, growth_factor } = wanted;
+    let &Wanted { capacity, first, value_bits, target, fastest } = wanted;
     let layouts = value_bits.map_or_else(|| by_preference(fastest), with_values_by_preference);
     let firsts = first.map_or_else(|| layouts.clone(), |layout| [layout].into_iter().collect());
     let mut lowest = f64::INFINITY;
@@ -48,7 +46,7 @@ pub(crate) fn plan<V: Entries>(wanted: &Wanted) -> Result<Plan<V>, BuildError> {
             continue;
         }
         fits = true;
-        let start = Start { first, first_buckets, doublings: growth_factor.ilog2() };
+        let start = Start { first, first_buckets };
         match start.plan(&layouts, target) {
             Ok(plan) => return Ok(plan),
             Err(reached) => lowest = lowest.min(reached),
@@ -65,14 +63,12 @@ pub(crate) fn plan<V: Entries>(wanted: &Wanted) -> Result<Plan<V>, BuildError> {
 struct Start {
     first: Layout,
     first_buckets: u64,
-    /// Doublings of the number of buckets from each segment to the next.
-    doublings: u32,
 }
 
 impl Start {
     /// Returns the plan of a chain with this first segment, or the lowest target that it can meet.
     fn plan<V: Entries>(&self, layouts: &[Layout], target: f64) -> Result<Plan<V>, f64> {
-        let segments = (MAX_BUCKETS / self.first_buckets).ilog2() / self.doublings + 1;
+        let segments = (MAX_BUCKETS / self.first_buckets).ilog2() + 1;
         let rate = |layout: &Layout| full_rate(self.first, *layout);
         let at_least_as_long = |other: Layout| {
             let bits = other.fingerprint_bits();
@@ -99,7 +95,7 @@ impl Start {
                 Some(&(before, _)) => at_least_as_long(before).find(leaves_half).unwrap_or(last),
             };
             left -= rate(&layout);
-            layouts.push((layout, number * self.doublings));
+            layouts.push((layout, number));
         }
         let plan = Plan::of_layouts(self.first_buckets, &layouts);
         Ok(plan.expect("levels ascend, fingerprints grow, and values have as many bits"))
@@ -116,11 +112,10 @@ mod tests {
     };
 
     const RATES: [f64; 9] = [0.9, 0.2, 0.1, 0.03, 0.01, 0.003, 0.001, 0.000_3, 0.000_1];
-    const FACTORS: [usize; 4] = [2, 4, 8, 16];
 
     /// A wish without preferences.
-    fn wanted(capacity: usize, first: Option<Layout>, target: f64, growth_factor: usize) -> Wanted {
-        Wanted { capacity, first, value_bits: None, target, fastest: false, growth_factor }
+    fn wanted(capacity: usize, first: Option<Layout>, target: f64) -> Wanted {
+        Wanted { capacity, first, value_bits: None, target, fastest: false }
     }
 
     /// The plan of a chain without values.
@@ -141,38 +136,32 @@ mod tests {
     #[test]
     fn the_rates_never_add_up_to_more_than_the_target() {
         for capacity in [1, 10, 1_000, 1_000_000, 1_000_000_000] {
-            for (target, factor) in
-                RATES.into_iter().flat_map(|rate| FACTORS.map(|factor| (rate, factor)))
-            {
+            for target in RATES {
                 for fastest in [false, true] {
-                    let wanted = Wanted { fastest, ..wanted(capacity, None, target, factor) };
+                    let wanted = Wanted { fastest, ..wanted(capacity, None, target) };
                     let plan = plan(&wanted).unwrap();
                     assert!(rate(&plan) <= target, "{wanted:?} {}", rate(&plan));
                     let last = plan.addressing(plan.len() - 1).buckets();
-                    assert!(last <= MAX_BUCKETS && last * factor as u64 > MAX_BUCKETS);
+                    assert!(last <= MAX_BUCKETS && last * 2 > MAX_BUCKETS);
                 }
             }
         }
     }
 
     #[test]
-    fn each_segment_has_so_many_times_the_buckets_of_the_one_before() {
-        for factor in FACTORS {
-            let plan = plan(&wanted(1_000, None, 0.001, factor)).unwrap();
-            let buckets = |number| plan.addressing(number).buckets();
-            for number in 1..plan.len() {
-                assert_eq!(buckets(number), buckets(number - 1) * factor as u64);
-            }
-            assert_eq!(plan.first_buckets(), buckets(0));
+    fn each_segment_has_twice_the_buckets_of_the_one_before() {
+        let plan = plan(&wanted(1_000, None, 0.001)).unwrap();
+        let buckets = |number| plan.addressing(number).buckets();
+        for number in 1..plan.len() {
+            assert_eq!(buckets(number), buckets(number - 1) * 2);
         }
+        assert_eq!(plan.first_buckets(), buckets(0));
     }
 
     #[test]
     fn fingerprints_grow_and_are_valid_in_their_layouts() {
-        for (target, factor) in
-            RATES.into_iter().flat_map(|rate| FACTORS.map(|factor| (rate, factor)))
-        {
-            let plan = plan(&wanted(100, None, target, factor)).unwrap();
+        for target in RATES {
+            let plan = plan(&wanted(100, None, target)).unwrap();
             for number in 0..plan.len() {
                 let (min, count) = plan.addressing(number).nesting().fingerprints();
                 with_layout!(plan.layout(number), L => {
@@ -186,10 +175,8 @@ mod tests {
     #[test]
     fn plans_with_values_meet_their_target() {
         for value_bits in 0..=16 {
-            for (target, factor) in
-                RATES.into_iter().flat_map(|rate| FACTORS.map(|factor| (rate, factor)))
-            {
-                let wanted = wanted(1_000, None, target, factor);
+            for target in RATES {
+                let wanted = wanted(1_000, None, target);
                 let plan = match with_values(value_bits, wanted) {
                     Ok(plan) => plan,
                     Err(BuildError::RateTooLow { lowest, .. }) => {
@@ -221,10 +208,8 @@ mod tests {
     #[test]
     fn the_default_target_of_maps_can_be_met() {
         for value_bits in 0..=16 {
-            for (capacity, factor) in
-                [1, 3, 100, 1_000_000].into_iter().flat_map(|c| FACTORS.map(|f| (c, f)))
-            {
-                assert!(with_values(value_bits, wanted(capacity, None, 0.003, factor)).is_ok());
+            for capacity in [1, 3, 100, 1_000_000] {
+                assert!(with_values(value_bits, wanted(capacity, None, 0.003)).is_ok());
             }
         }
     }
@@ -243,17 +228,14 @@ mod tests {
     /// If an error names a lowest target, a plan can meet that target.
     #[test]
     fn the_lowest_rate_is_met() {
-        for (capacity, factor) in [1, 3, 10, 500, 70_000, 1_000_000_000]
-            .into_iter()
-            .flat_map(|capacity| FACTORS.map(|factor| (capacity, factor)))
-        {
+        for capacity in [1, 3, 10, 500, 70_000, 1_000_000_000] {
             for first in Layout::ALL.iter().map(|&layout| Some(layout)).chain([None]) {
-                let lowest = match plan(&wanted(capacity, first, 1e-9, factor)).unwrap_err() {
+                let lowest = match plan(&wanted(capacity, first, 1e-9)).unwrap_err() {
                     BuildError::RateTooLow { lowest, .. } => lowest,
                     BuildError::LayoutMissesRate { reached, .. } => reached,
                     error => panic!("{error}"),
                 };
-                let plan = plan(&wanted(capacity, first, lowest, factor)).unwrap();
+                let plan = plan(&wanted(capacity, first, lowest)).unwrap();
                 assert!(rate(&plan) <= lowest);
                 assert!(first.is_none_or(|first| plan.layout(0) == first));
             }
@@ -275,16 +257,13 @@ mod tests {
 
     #[test]
     fn impossible_plans_are_errors() {
-        assert!(matches!(plan(&wanted(1, None, 1e-6, 2)), Err(BuildError::RateTooLow { .. })));
+        assert!(matches!(plan(&wanted(1, None, 1e-6)), Err(BuildError::RateTooLow { .. })));
         let plain = Some(Layout::Plain8x8);
-        assert!(matches!(
-            plan(&wanted(1, plain, 0.01, 2)),
-            Err(BuildError::LayoutMissesRate { .. })
-        ));
-        assert_eq!(plan(&wanted(1, plain, 0.5, 2)).unwrap().layout(0), Layout::Plain8x8);
+        assert!(matches!(plan(&wanted(1, plain, 0.01)), Err(BuildError::LayoutMissesRate { .. })));
+        assert_eq!(plan(&wanted(1, plain, 0.5)).unwrap().layout(0), Layout::Plain8x8);
         #[cfg(target_pointer_width = "64")]
         assert!(matches!(
-            plan(&wanted(1 << 40, None, 0.01, 2)),
+            plan(&wanted(1 << 40, None, 0.01)),
             Err(BuildError::CapacityTooLarge { .. })
         ));
     }

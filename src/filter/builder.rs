@@ -3,16 +3,21 @@
 use core::{fmt, hash::BuildHasher, marker::PhantomData, num::NonZero, time::Duration};
 
 use super::{
-    DefaultHashBuilder, Engine, Filter, Fixed,
-    engine::Options,
+    Filter, FromSeed, StableHashBuilder,
+    engine::{Engine, Options},
     hasher::{hasher_seed, random_seed},
+    kind::{Contents, Growth},
 };
-use crate::{BuildError, Kernel, Layout, bucket::MAX_VALUE_BITS, table::stamp_bits};
+use crate::{
+    BuildError, Layout,
+    bucket::MAX_VALUE_BITS,
+    table::{Kernel, stamp_bits},
+};
 
 /// Builds a filter: a [`CuckooFilter`](crate::CuckooFilter), a
 /// [`GrowingFilter`](crate::GrowingFilter), a [`CuckooMap`](crate::CuckooMap), a
 /// [`GrowingMap`](crate::GrowingMap) or an [`ExpiringFilter`](crate::ExpiringFilter). Only the
-/// capacity is required. What is said of a `GrowingFilter` holds for a `GrowingMap` as well, and
+/// capacity is required, and only by filters that do not grow. What is said of a `GrowingFilter` holds for a `GrowingMap` as well, and
 /// what is said of a `CuckooMap` for both maps.
 ///
 /// [`Filter::builder`] creates one: `CuckooFilter::builder()` or `CuckooMap::builder()`.
@@ -29,11 +34,14 @@ use crate::{BuildError, Kernel, Layout, bucket::MAX_VALUE_BITS, table::stamp_bit
 /// # Ok::<(), guira::BuildError>(())
 /// ```
 #[must_use = "a builder does nothing until `build`"]
-pub struct FilterBuilder<E = Fixed, S = DefaultHashBuilder> {
+pub struct FilterBuilder<C: Contents, G: Growth, S = StableHashBuilder> {
     pub(super) settings: Settings,
-    hasher: HasherChoice<S>,
-    engine: PhantomData<fn() -> E>,
+    hasher: HasherSource<S>,
+    kind: PhantomData<fn() -> (C, G)>,
 }
+
+/// Capacity of the first segment of a filter that grows, if the user set none.
+const DEFAULT_FIRST_CAPACITY: usize = 1_000;
 
 /// Everything but the hasher.
 #[derive(Clone, Debug, Default)]
@@ -51,24 +59,23 @@ pub(super) struct Settings {
     pub(super) max_copies: Option<usize>,
     pub(super) writers: Option<usize>,
     pub(super) max_bytes: Option<usize>,
-    pub(super) growth_factor: Option<usize>,
     pub(super) kernel: Option<Kernel>,
 }
 
-/// Where the hasher comes from.
+/// Where the hasher of a filter comes from.
 #[derive(Clone)]
-enum HasherChoice<S> {
-    /// Constructed from a seed, which is derived from the filter's.
+pub(super) enum HasherSource<S> {
+    /// Made from a seed, which is derived from the filter's.
     Seeded(fn(u64) -> S),
     /// Given by the user.
     Given(S),
 }
 
-impl<S> HasherChoice<S> {
+impl<S> HasherSource<S> {
     /// The hasher of a filter with this seed.
-    fn make(self, seed: u64) -> S {
+    pub(super) fn make(self, seed: u64) -> S {
         match self {
-            Self::Seeded(with_seed) => with_seed(hasher_seed(seed)),
+            Self::Seeded(from_seed) => from_seed(hasher_seed(seed)),
             Self::Given(hasher) => hasher,
         }
     }
@@ -76,16 +83,12 @@ impl<S> HasherChoice<S> {
 
 impl Settings {
     /// Validates the settings, and returns those that engines use. `own_bytes` is the size of the
-    /// filter itself. `default_value_bits` is `None` if items have no values.
-    fn options(
-        &self,
-        own_bytes: usize,
-        default_value_bits: Option<u32>,
-    ) -> Result<Options, BuildError> {
+    /// filter itself.
+    fn options<C: Contents, G: Growth>(&self, own_bytes: usize) -> Result<Options, BuildError> {
         let capacity = match self.capacity {
+            None if G::GROWS => DEFAULT_FIRST_CAPACITY,
             None => return Err(BuildError::NoCapacity),
-            Some(0) => return Err(BuildError::ZeroCapacity),
-            Some(capacity) => capacity,
+            Some(capacity) => capacity.max(1),
         };
         let max_copies = match self.max_copies {
             None => None,
@@ -95,19 +98,13 @@ impl Settings {
             None => None,
             Some(writers) => Some(NonZero::new(writers).ok_or(BuildError::ZeroWriters)?),
         };
-        let kernel = self.kernel.unwrap_or_else(Kernel::best);
-        if !kernel.is_available() {
-            return Err(BuildError::KernelUnavailable(kernel));
-        }
-        let growth_factor = self.growth_factor.unwrap_or(2);
-        if !(2..=16).contains(&growth_factor) || !growth_factor.is_power_of_two() {
-            return Err(BuildError::InvalidGrowthFactor(growth_factor));
-        }
+        let kernel = self.kernel.filter(|kernel| kernel.is_available());
+        let kernel = kernel.unwrap_or_else(Kernel::best);
         let Self { target, layout, window, time_to_live, fastest, huge_pages, max_bytes, .. } =
             *self;
         let of_layout = layout.and_then(Layout::valued);
         let value_bits = match window {
-            None => default_value_bits.map(|bits| self.value_bits.or(of_layout).unwrap_or(bits)),
+            None => C::DEFAULT_VALUE_BITS.map(|bits| self.value_bits.or(of_layout).unwrap_or(bits)),
             Some(window) => Some(stamp_bits(window).ok_or(BuildError::InvalidWindow(window))?),
         };
         if let Some(bits) = value_bits.filter(|&bits| bits > MAX_VALUE_BITS) {
@@ -131,49 +128,34 @@ impl Settings {
                 max_bytes,
                 own_bytes,
                 writers,
-                growth_factor,
                 kernel,
             }),
         }
     }
 }
 
-impl<E: Engine> FilterBuilder<E> {
-    /// Creates a builder without a capacity, and with defaults for all other settings.
-    ///
-    /// ```
-    /// use guira::{BuildError, FilterBuilder, Fixed};
-    ///
-    /// let error = FilterBuilder::<Fixed>::new().build().unwrap_err();
-    /// assert_eq!(error, BuildError::NoCapacity);
-    /// ```
-    pub fn new() -> Self {
+impl<C: Contents, G: Growth> FilterBuilder<C, G> {
+    pub(super) fn new() -> Self {
         Self {
             settings: Settings {
                 huge_pages: true,
-                window: E::DEFAULT_WINDOW,
+                window: C::DEFAULT_WINDOW,
                 ..Settings::default()
             },
-            hasher: HasherChoice::Seeded(DefaultHashBuilder::with_seed),
-            engine: PhantomData,
+            hasher: HasherSource::Seeded(StableHashBuilder::from_seed),
+            kind: PhantomData,
         }
     }
 }
 
-impl<E: Engine> Default for FilterBuilder<E> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<E, S: Clone> Clone for FilterBuilder<E, S> {
+impl<C: Contents, G: Growth, S: Clone> Clone for FilterBuilder<C, G, S> {
     fn clone(&self) -> Self {
-        let Self { settings, hasher, engine } = self;
-        Self { settings: settings.clone(), hasher: hasher.clone(), engine: *engine }
+        let Self { settings, hasher, kind } = self;
+        Self { settings: settings.clone(), hasher: hasher.clone(), kind: *kind }
     }
 }
 
-impl<E, S> fmt::Debug for FilterBuilder<E, S> {
+impl<C: Contents, G: Growth, S> fmt::Debug for FilterBuilder<C, G, S> {
     /// Formats the settings without the seed, since logs are read by others.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FilterBuilder")
@@ -188,15 +170,15 @@ impl<E, S> fmt::Debug for FilterBuilder<E, S> {
             .field("max_copies", &self.settings.max_copies)
             .field("writers", &self.settings.writers)
             .field("max_bytes", &self.settings.max_bytes)
-            .field("growth_factor", &self.settings.growth_factor)
             .field("kernel", &self.settings.kernel)
             .finish_non_exhaustive()
     }
 }
 
-impl<E, S> FilterBuilder<E, S> {
-    /// Sets the number of distinct items that must fit, from 1 up. At most one filter in 10,000
-    /// refuses one of them. A [`GrowingFilter`](crate::GrowingFilter) starts with this capacity. In
+impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
+    /// Sets the number of distinct items that must fit. At most one filter in 10,000 refuses one of
+    /// them. Zero makes the smallest filter, whose capacity is one. A
+    /// [`GrowingFilter`](crate::GrowingFilter) starts with this capacity, by default about 1,000. In
     /// an [`ExpiringFilter`](crate::ExpiringFilter#capacity) it must be enough for the items of the
     /// window and of two more generations.
     ///
@@ -295,8 +277,9 @@ impl<E, S> FilterBuilder<E, S> {
         self
     }
 
-    /// Sets the hasher of the items. A weak one does no harm as long as items have distinct hashes:
-    /// the filter mixes every hash once more. See also [`hasher_with`](Self::hasher_with).
+    /// Sets the hasher of the keys. A weak one does no harm as long as keys have distinct hashes:
+    /// the filter mixes every hash once more. A load of a snapshot needs the same hasher again:
+    /// [`Loader::hasher`](crate::Loader::hasher). See also [`seeded_hasher`](Self::seeded_hasher).
     ///
     /// ```
     /// use std::hash::RandomState;
@@ -306,29 +289,26 @@ impl<E, S> FilterBuilder<E, S> {
     /// filter.insert("keyed by SipHash").unwrap();
     /// # Ok::<(), guira::BuildError>(())
     /// ```
-    pub fn hasher<S2: BuildHasher>(self, hasher: S2) -> FilterBuilder<E, S2> {
-        let Self { settings, engine, .. } = self;
-        FilterBuilder { settings, hasher: HasherChoice::Given(hasher), engine }
+    pub fn hasher<S2: BuildHasher>(self, hasher: S2) -> FilterBuilder<C, G, S2> {
+        let Self { settings, kind, .. } = self;
+        FilterBuilder { settings, hasher: HasherSource::Given(hasher), kind }
     }
 
-    /// Sets the hasher of the items to one that is made from a seed. The filter derives that seed
-    /// from its own, which snapshots contain: [`from_bytes_with`] and [`load_with`] make the same
-    /// hasher again.
-    ///
-    /// [`from_bytes_with`]: crate::Filter::from_bytes_with
-    /// [`load_with`]: crate::Filter::load_with
+    /// Sets the type of the hasher, which is made from a seed. The filter derives that seed from
+    /// its own, which snapshots contain, so a loader makes the same hasher again:
+    /// [`Loader::seeded_hasher`](crate::Loader::seeded_hasher).
     ///
     /// ```
-    /// use guira::{CuckooFilter, StableHashBuilder};
+    /// use std::hash::{BuildHasherDefault, DefaultHasher};
     ///
-    /// let builder = CuckooFilter::builder().capacity(10);
-    /// let filter = builder.hasher_with(StableHashBuilder::with_seed).build()?;
-    /// filter.insert("the same hash everywhere").unwrap();
+    /// let builder = guira::CuckooFilter::builder().capacity(10);
+    /// let filter = builder.seeded_hasher::<BuildHasherDefault<DefaultHasher>>().build()?;
+    /// filter.insert("ani").unwrap();
     /// # Ok::<(), guira::BuildError>(())
     /// ```
-    pub fn hasher_with<S2: BuildHasher>(self, hasher: fn(u64) -> S2) -> FilterBuilder<E, S2> {
-        let Self { settings, engine, .. } = self;
-        FilterBuilder { settings, hasher: HasherChoice::Seeded(hasher), engine }
+    pub fn seeded_hasher<S2: FromSeed>(self) -> FilterBuilder<C, G, S2> {
+        let Self { settings, kind, .. } = self;
+        FilterBuilder { settings, hasher: HasherSource::Seeded(S2::from_seed), kind }
     }
 
     /// Builds the filter.
@@ -346,12 +326,9 @@ impl<E, S> FilterBuilder<E, S> {
     /// assert_eq!(error, BuildError::InvalidRate(1.5));
     /// # Ok::<(), BuildError>(())
     /// ```
-    pub fn build(self) -> Result<Filter<E, S>, BuildError>
-    where
-        E: Engine,
-    {
-        let own_bytes = size_of::<Filter<E, S>>();
-        let engine = E::build(&self.settings.options(own_bytes, E::DEFAULT_VALUE_BITS)?)?;
+    pub fn build(self) -> Result<Filter<C, G, S>, BuildError> {
+        let own_bytes = size_of::<Filter<C, G, S>>();
+        let engine = <C::Engine<G>>::build(&self.settings.options::<C, G>(own_bytes)?)?;
         let seed = self.settings.seed.unwrap_or_else(random_seed);
         let error = engine.out_of_memory();
         Filter::from_parts(engine, seed, 0, self.hasher.make(seed)).ok_or(error)

@@ -3,11 +3,12 @@
 //!
 //! They are hidden, and exempt from semantic versioning.
 
-use core::ops::ControlFlow;
+use core::{hash::BuildHasher, ops::ControlFlow};
 
 use super::{
-    ByHash, Expiring, Mappable, Mapped, Membership,
-    outcome::{check_lengths, check_values},
+    Filter, Key,
+    batch::{check_lengths, check_values},
+    kind::{Expiring, Fixed, Growth, Map, Set},
 };
 use crate::InsertError;
 
@@ -21,72 +22,71 @@ fn pass_on(
     }
 }
 
-impl<E: Membership> ByHash<'_, E> {
+impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     /// As `insert_batch`. Returns the number of items that were added.
     #[doc(hidden)]
-    pub fn insert_batch_with(
-        self,
-        hashes: &[u64],
+    pub fn insert_batch_with<K: Key>(
+        &self,
+        keys: &[K],
         failed: impl FnMut(usize, InsertError),
     ) -> usize {
-        self.insert_each(hashes, &mut pass_on(failed))
+        self.insert_each(self.keys(keys), &mut pass_on(failed))
     }
 
     /// As `insert_unique_batch`.
     #[doc(hidden)]
     #[track_caller]
-    pub fn insert_unique_batch_with(
-        self,
-        hashes: &[u64],
+    pub fn insert_unique_batch_with<K: Key>(
+        &self,
+        keys: &[K],
         added: &mut [bool],
         failed: impl FnMut(usize, InsertError),
     ) -> usize {
-        check_lengths(hashes.len(), added.len());
+        check_lengths(keys.len(), added.len());
         added.fill(false);
-        self.insert_unique_each(hashes, added, &mut pass_on(failed))
+        self.insert_unique_each(self.keys(keys), added, &mut pass_on(failed))
     }
 }
 
-impl<E: Mappable> ByHash<'_, Mapped<E>> {
+impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     /// As `insert_batch`. Returns the number of items that were added.
     #[doc(hidden)]
     #[track_caller]
-    pub fn insert_batch_with(
-        self,
-        hashes: &[u64],
+    pub fn insert_batch_with<K: Key>(
+        &self,
+        keys: &[K],
         values: &[u16],
         failed: impl FnMut(usize, InsertError),
     ) -> usize {
-        check_values(hashes.len(), values.len());
-        self.insert_each(hashes, values, &mut pass_on(failed))
+        check_values(keys.len(), values.len());
+        self.insert_each(self.keys(keys), values, &mut pass_on(failed))
     }
 }
 
-impl ByHash<'_, Expiring> {
+impl<S: BuildHasher> Filter<Expiring, Fixed, S> {
     /// As `insert_batch`. Returns the generation of the items, and the number of those that were
     /// added.
     #[doc(hidden)]
-    pub fn insert_batch_with(
-        self,
-        hashes: &[u64],
+    pub fn insert_batch_with<K: Key>(
+        &self,
+        keys: &[K],
         failed: impl FnMut(usize, InsertError),
     ) -> (u64, usize) {
-        let generation = self.expiring().generation();
-        (generation, self.insert_each_at(hashes, generation, &mut pass_on(failed)))
+        let generation = self.generation();
+        (generation, self.insert_each_at(self.keys(keys), generation, &mut pass_on(failed)))
     }
 
     /// As `insert_unique_batch`.
     #[doc(hidden)]
     #[track_caller]
-    pub fn insert_unique_batch_with(
-        self,
-        hashes: &[u64],
+    pub fn insert_unique_batch_with<K: Key>(
+        &self,
+        keys: &[K],
         added: &mut [bool],
         failed: impl FnMut(usize, InsertError),
     ) -> usize {
-        check_lengths(hashes.len(), added.len());
+        check_lengths(keys.len(), added.len());
         added.fill(false);
-        self.insert_unique_each(hashes, added, &mut pass_on(failed));
-        added.iter().filter(|&&added| added).count()
+        self.insert_unique_each(self.keys(keys), added, &mut pass_on(failed))
     }
 }

@@ -1,28 +1,15 @@
 //! The settings of the builder that concern the engine itself: its kernel, its memory, its locks,
-//! its limit on copies and its growth.
+//! and its limit on copies.
 
-use super::{FilterBuilder, Growable, Permanent};
-use crate::Kernel;
+use super::{
+    FilterBuilder,
+    kind::{Contents, Growth, Permanent},
+};
+use crate::table::Kernel;
 
-impl<E, S> FilterBuilder<E, S> {
-    /// Sets the instructions by which batches are looked up, in place of the
-    /// [best](Kernel::best) ones of the processor: for comparisons, or to turn vectors off with
-    /// [`Kernel::Scalar`]. If the kernel is not available, [`build`](Self::build) fails.
-    ///
-    /// It applies to [`contains_batch`](crate::Filter::contains_batch) and to
-    /// [`contains_mask`](crate::Filter::contains_mask), and in a [`CuckooMap`](crate::CuckooMap) to
-    /// [`get_batch`](crate::CuckooMap#method.get_batch), `get_batch_into`, and `get_mask`. It has
-    /// no effect in a [`GrowingMap`](crate::GrowingMap), which looks up one key after another.
-    /// Clones use the same kernel. A snapshot does not contain it: a filter that is loaded uses the
-    /// best one.
-    ///
-    /// ```
-    /// use guira::{CuckooFilter, Kernel};
-    ///
-    /// let filter = CuckooFilter::builder().capacity(1_000).kernel(Kernel::Scalar).build()?;
-    /// assert_eq!(filter.kernel(), Kernel::Scalar);
-    /// # Ok::<(), guira::BuildError>(())
-    /// ```
+impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
+    /// Sets how batches are looked up, if the processor can. For tests and measurements.
+    #[doc(hidden)]
     pub fn kernel(mut self, kernel: Kernel) -> Self {
         self.settings.kernel = Some(kernel);
         self
@@ -48,8 +35,8 @@ impl<E, S> FilterBuilder<E, S> {
     /// [`size_in_bytes`](crate::Filter::size_in_bytes) never exceeds the cap, in this filter or in
     /// its clones. If another segment would exceed it, an insert without room fails
     /// with [`Full`](crate::InsertError::Full), and all items stay. Each segment has at least twice
-    /// the buckets of the one before it (see [`growth_factor`](Self::growth_factor)), so a filter
-    /// may be full long before it takes this many bytes.
+    /// the buckets of the one before it, so a filter may be full long before it takes this many
+    /// bytes.
     ///
     /// The cap does not cover what operations allocate while they run: merges, snapshots, lists of
     /// failures, and, if several threads append a segment at the same moment, the segments of those
@@ -101,7 +88,7 @@ impl<E, S> FilterBuilder<E, S> {
     }
 }
 
-impl<E: Permanent, S> FilterBuilder<E, S> {
+impl<C: Permanent, G: Growth, S> FilterBuilder<C, G, S> {
     /// Sets a limit on the copies of an item, from 1 up. Without one, copies may fill both buckets
     /// of an item, and then no other item finds room there: see
     /// [`docs::limits`](crate::docs::limits).
@@ -129,32 +116,6 @@ impl<E: Permanent, S> FilterBuilder<E, S> {
     /// ```
     pub fn max_copies(mut self, limit: usize) -> Self {
         self.settings.max_copies = Some(limit);
-        self
-    }
-}
-
-impl<E: Growable, S> FilterBuilder<E, S> {
-    /// Sets the ratio of the buckets of each segment to those of the one before it: 2, 4, 8 or 16.
-    /// The default is 2.
-    ///
-    /// With a larger factor, a filter that grows far has fewer segments: a hundredfold growth takes
-    /// six more segments with factor 2, and two more with factor 16. A lookup reads all of them.
-    /// But a segment that was just appended is nearly empty, and with factor 16 it takes up to
-    /// 16/17 of the memory. Any factor but these four is an error of [`build`](Self::build).
-    ///
-    /// ```
-    /// use guira::{BuildError, GrowingFilter};
-    ///
-    /// let builder = GrowingFilter::builder().capacity(1_000);
-    /// let seen = builder.clone().growth_factor(8).build()?;
-    /// seen.try_extend(0..20_000).unwrap();
-    /// assert_eq!(seen.segments().len(), 3); // for 1,000, about 8,000 and about 64,000 items
-    /// let error = builder.growth_factor(3).build().unwrap_err();
-    /// assert_eq!(error, BuildError::InvalidGrowthFactor(3));
-    /// # Ok::<(), BuildError>(())
-    /// ```
-    pub fn growth_factor(mut self, factor: usize) -> Self {
-        self.settings.growth_factor = Some(factor);
         self
     }
 }

@@ -1,8 +1,24 @@
 //! What only growing filters have: a cap on memory, the next growth, and shrinking.
 
-use super::{Filter, Growable};
+use super::{
+    Filter,
+    engine::Engine,
+    kind::{Contents, Growing},
+};
 
-impl<E: Growable, S> Filter<E, S> {
+impl<C: Contents, S> Filter<C, Growing, S> {
+    /// Returns the target false-positive rate, which all segments together never exceed.
+    ///
+    /// ```
+    /// let seen = guira::GrowingFilter::builder().capacity(10).false_positive_rate(0.02).build()?;
+    /// assert_eq!(seen.target_false_positive_rate(), 0.02);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn target_false_positive_rate(&self) -> f64 {
+        self.engine.target()
+    }
+
     /// Sets a cap on the memory of the filter, in bytes, in place of the builder's
     /// ([`max_bytes`](crate::FilterBuilder::max_bytes)), or removes it with `None`.
     ///
@@ -23,13 +39,13 @@ impl<E: Growable, S> Filter<E, S> {
     /// assert_eq!((refused, seen.next_growth()), (Some(InsertError::Full), None));
     ///
     /// seen.set_max_bytes(None);
-    /// seen.try_extend(10_000..20_000).unwrap();
-    /// assert!(seen.segments().len() > 1);
+    /// seen.insert_batch(10_000..20_000).unwrap();
+    /// assert!(seen.len() > 10_000);
     /// ```
     pub fn set_max_bytes(&self, max_bytes: Option<usize>) {
         let beside = self.size_in_bytes_beside_engine();
         let of_engine = |max_bytes: usize| max_bytes.saturating_sub(beside);
-        self.core.engine.set_max_bytes(max_bytes.map_or(usize::MAX, of_engine));
+        self.engine.set_max_bytes(max_bytes.map_or(usize::MAX, of_engine));
     }
 
     /// Returns the bytes by which [`size_in_bytes`](Filter::size_in_bytes) will grow when the next
@@ -43,14 +59,13 @@ impl<E: Growable, S> Filter<E, S> {
     /// ```
     /// let seen = guira::GrowingFilter::builder().capacity(1_000).max_bytes(100_000).build()?;
     /// let (before, growth) = (seen.size_in_bytes(), seen.next_growth().unwrap());
-    /// seen.try_extend(0..2_000).unwrap();
-    /// assert_eq!(seen.segments().len(), 2);
+    /// seen.insert_batch(0..2_000).unwrap();
     /// assert_eq!(seen.size_in_bytes(), before + growth);
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     #[must_use]
     pub fn next_growth(&self) -> Option<usize> {
-        self.core.engine.next_growth()
+        self.engine.next_growth()
     }
 
     /// Releases the memory of segments that the filter does not need for the items that it holds.
@@ -75,7 +90,7 @@ impl<E: Growable, S> Filter<E, S> {
     ///
     /// ```
     /// let mut filter = guira::GrowingFilter::with_capacity(100);
-    /// filter.try_extend(0..100_000)?;
+    /// filter.insert_batch(0..100_000)?;
     /// for key in 1_000..100_000 {
     ///     assert!(filter.remove(&key));
     /// }
@@ -87,6 +102,6 @@ impl<E: Growable, S> Filter<E, S> {
     /// ```
     #[doc(alias = "compact")]
     pub fn shrink_to_fit(&mut self) -> usize {
-        self.core.engine.shrink_to_fit()
+        self.engine.shrink_to_fit()
     }
 }

@@ -2,10 +2,14 @@
 
 use core::fmt;
 
-use super::{Core, Engine, Filter, Growable, Segment};
-use crate::{Kernel, Layout};
+use super::{
+    Filter, Segment,
+    engine::Engine,
+    kind::{Contents, Growth},
+};
+use crate::{Layout, table::Kernel};
 
-impl<E: Engine, S> Filter<E, S> {
+impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     /// Returns the number of items in the filter, duplicates counted.
     ///
     /// Exact if no writer runs. While writers run, it may miss what they are doing. Reads one cache
@@ -21,7 +25,8 @@ impl<E: Engine, S> Filter<E, S> {
     /// ```
     #[must_use]
     pub fn len(&self) -> usize {
-        self.core.len()
+        // While writers run, the sum can be negative, or more than there ever were at once.
+        usize::try_from(self.engine.len(self.items.sum())).unwrap_or(0).min(self.slots())
     }
 
     /// Returns whether the filter holds no item. Exact if no writer runs.
@@ -45,13 +50,13 @@ impl<E: Engine, S> Filter<E, S> {
     /// ```
     /// assert_eq!(guira::CuckooFilter::with_capacity(1_000).capacity(), 1_000);
     /// let growing = guira::GrowingFilter::with_capacity(1_000);
-    /// growing.try_extend(0..2_000)?;
+    /// growing.insert_batch(0..2_000)?;
     /// assert!(growing.capacity() > 2_000);
     /// # Ok::<(), guira::InsertBatchError>(())
     /// ```
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.core.engine.capacity()
+        self.engine.capacity()
     }
 
     /// Returns the number of slots in all segments: an upper bound on the number of items.
@@ -61,7 +66,7 @@ impl<E: Engine, S> Filter<E, S> {
     /// ```
     #[must_use]
     pub fn slots(&self) -> usize {
-        self.core.slots()
+        self.engine.segments().map(|segment| segment.slots).sum()
     }
 
     /// Returns the share of slots that are occupied, `0.0 ..= 1.0`. Items that have expired do not
@@ -69,7 +74,7 @@ impl<E: Engine, S> Filter<E, S> {
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(1_000);
-    /// filter.try_extend(0..500)?;
+    /// filter.insert_batch(0..500)?;
     /// assert_eq!(filter.load_factor(), 500.0 / filter.slots() as f64);
     /// # Ok::<(), guira::InsertBatchError>(())
     /// ```
@@ -89,12 +94,12 @@ impl<E: Engine, S> Filter<E, S> {
     /// ```
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
-        self.core.engine.size_in_bytes() + self.size_in_bytes_beside_engine()
+        self.engine.size_in_bytes() + self.size_in_bytes_beside_engine()
     }
 
     /// The bytes of the filter itself and of the counter of items.
     pub(super) fn size_in_bytes_beside_engine(&self) -> usize {
-        size_of_val(self) + self.core.items.size_in_bytes()
+        size_of_val(self) + self.items.size_in_bytes()
     }
 
     /// Returns an upper bound on the false-positive rate of the present segments.
@@ -114,7 +119,7 @@ impl<E: Engine, S> Filter<E, S> {
     /// ```
     #[must_use]
     pub fn false_positive_rate(&self) -> f64 {
-        self.core.engine.false_positive_rate()
+        self.engine.false_positive_rate()
     }
 
     /// Returns the layout of the buckets. In a [`GrowingFilter`](crate::GrowingFilter), this is the
@@ -130,15 +135,17 @@ impl<E: Engine, S> Filter<E, S> {
         self.segments().last().map_or(Layout::DEFAULT, |segment| segment.layout)
     }
 
-    /// Returns the segments, from the first to the last. A [`CuckooFilter`](crate::CuckooFilter)
-    /// has one.
-    ///
-    /// ```
-    /// let filter = guira::CuckooFilter::with_capacity(10);
-    /// assert!(filter.segments().all(|segment| segment.layout == filter.layout()));
-    /// ```
+    /// The segments, from the first to the last. For tests and measurements.
+    #[doc(hidden)]
     pub fn segments(&self) -> impl ExactSizeIterator<Item = Segment> {
-        self.core.engine.segments()
+        self.engine.segments()
+    }
+
+    /// How batches are looked up. For tests and measurements.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn kernel(&self) -> Kernel {
+        self.engine.kernel()
     }
 
     /// Returns the statistics of the filter since it was built, loaded or cloned: relocations,
@@ -152,7 +159,7 @@ impl<E: Engine, S> Filter<E, S> {
     #[cfg(feature = "stats")]
     #[must_use]
     pub fn stats(&self) -> crate::Stats {
-        self.core.engine.stats()
+        self.engine.stats()
     }
 
     /// Returns the hasher of the items.
@@ -161,8 +168,7 @@ impl<E: Engine, S> Filter<E, S> {
     /// use std::hash::BuildHasher;
     ///
     /// let filter = guira::CuckooFilter::with_capacity(10);
-    /// filter.insert("ani").unwrap();
-    /// assert!(filter.by_hash().contains(filter.hasher().hash_one("ani")));
+    /// assert_eq!(filter.hash_key("ani").0, filter.hasher().hash_one("ani"));
     /// ```
     #[must_use]
     pub fn hasher(&self) -> &S {
@@ -170,63 +176,17 @@ impl<E: Engine, S> Filter<E, S> {
     }
 }
 
-impl<E: Growable, S> Filter<E, S> {
-    /// Returns the target false-positive rate, which all segments together never exceed.
-    ///
-    /// ```
-    /// let seen = guira::GrowingFilter::builder().capacity(10).false_positive_rate(0.02).build()?;
-    /// assert_eq!(seen.target_false_positive_rate(), 0.02);
-    /// # Ok::<(), guira::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn target_false_positive_rate(&self) -> f64 {
-        self.core.engine.target()
-    }
-}
-
-impl<E: Engine> Core<E> {
-    fn slots(&self) -> usize {
-        self.engine.segments().map(|segment| segment.slots).sum()
-    }
-
-    fn len(&self) -> usize {
-        // While writers run, the sum can be negative, or more than there ever were at once.
-        usize::try_from(self.engine.len(self.items.sum())).unwrap_or(0).min(self.slots())
-    }
-}
-
-impl<E: Engine, S> Filter<E, S> {
-    /// Returns the instructions by which the filter looks up batches.
-    ///
-    /// ```
-    /// use guira::{CuckooFilter, GrowingFilter, Kernel};
-    ///
-    /// assert_eq!(CuckooFilter::with_capacity(10).kernel(), Kernel::best());
-    /// assert_eq!(GrowingFilter::with_capacity(10).kernel(), Kernel::best());
-    /// ```
-    #[must_use]
-    pub fn kernel(&self) -> Kernel {
-        self.core.engine.kernel()
-    }
-}
-
-impl<E: Engine> fmt::Debug for Core<E> {
+impl<C: Contents, G: Growth, S> fmt::Debug for Filter<C, G, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut fields = f.debug_struct(E::NAME);
+        let mut fields = f.debug_struct(<C::Engine<G>>::NAME);
         #[cfg(feature = "stats")]
         fields.field("stats", &self.engine.stats());
         fields
             .field("len", &self.len())
-            .field("capacity", &self.engine.capacity())
+            .field("capacity", &self.capacity())
             .field("slots", &self.slots())
-            .field("segments", &self.engine.segments().collect::<alloc::vec::Vec<_>>())
-            .field("false_positive_rate", &self.engine.false_positive_rate())
+            .field("segments", &self.segments().collect::<alloc::vec::Vec<_>>())
+            .field("false_positive_rate", &self.false_positive_rate())
             .finish_non_exhaustive()
-    }
-}
-
-impl<E: Engine, S> fmt::Debug for Filter<E, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.core.fmt(f)
     }
 }

@@ -2,13 +2,18 @@
 
 use core::hash::BuildHasher;
 
-use super::{Engine, Filter, Permanent, hasher_check::hasher_check};
+use super::{
+    Filter,
+    engine::Engine,
+    hasher_check::hasher_check,
+    kind::{Growth, Permanent},
+};
 use crate::{
     BuildError, MergeError,
     table::{MergeRefusal, Merged},
 };
 
-impl<E: Permanent, S: BuildHasher> Filter<E, S> {
+impl<C: Permanent, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// Adds the items of another filter to this one, while other threads use both.
     ///
     /// Adds every copy, so that the [`count`](Filter::count) of each item is the sum of its counts
@@ -64,8 +69,8 @@ impl<E: Permanent, S: BuildHasher> Filter<E, S> {
     ///
     /// let build = || CuckooFilter::builder().capacity(10_000).seed(7).build();
     /// let (morning, evening) = (build()?, build()?);
-    /// morning.try_extend(0..4_000).unwrap();
-    /// evening.try_extend(3_000..6_000).unwrap();
+    /// morning.insert_batch(0..4_000).unwrap();
+    /// evening.insert_batch(3_000..6_000).unwrap();
     ///
     /// morning.merge(&evening).unwrap();
     /// assert!((0..6_000).all(|key| morning.contains(&key)));
@@ -75,11 +80,11 @@ impl<E: Permanent, S: BuildHasher> Filter<E, S> {
     #[doc(alias = "union")]
     pub fn merge(&self, other: &Self) -> Result<(), MergeError> {
         self.check_mergeable(other)?;
-        let Merged { change, outcome } = self.core.engine.merge(&other.core.engine);
+        let Merged { change, outcome } = C::merge::<G>(&self.engine, &other.engine);
         // mutant: merge-uncounted
-        self.core.items.add(change);
+        self.items.add(change);
         outcome.map_err(|refusal| match refusal {
-            MergeRefusal::OutOfMemory => out_of_memory(&other.core.engine),
+            MergeRefusal::OutOfMemory => out_of_memory(&other.engine),
             MergeRefusal::Full { fitted, items } => MergeError::Full { fitted, items },
             MergeRefusal::TooManyCopies => MergeError::TooManyCopies,
         })
@@ -96,7 +101,7 @@ impl<E: Permanent, S: BuildHasher> Filter<E, S> {
         if buckets != others.buckets() {
             return Err(MergeError::Buckets { this: buckets, other: others.buckets() });
         }
-        if self.core.seed != other.core.seed {
+        if self.seed != other.seed {
             return Err(MergeError::Seed);
         }
         if hasher_check(&self.hasher) != hasher_check(&other.hasher) {

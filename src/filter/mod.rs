@@ -1,21 +1,22 @@
 //! The front end: one implementation of every public operation, whatever the engine.
 
+mod batch;
 mod builder;
-mod by_hash;
+mod contains;
 mod each_failure;
 mod engine;
-mod engine_settings;
 mod expiring;
-mod fixed;
-mod growing;
 mod growth;
 mod hasher;
 mod hasher_check;
 mod info;
-mod items;
+mod key;
+pub mod kind;
+mod lookup;
 mod map;
 mod merge;
 mod outcome;
+mod set;
 #[cfg(feature = "std")]
 mod snapshot;
 
@@ -23,75 +24,35 @@ use core::hash::BuildHasher;
 
 use crate::{BuildError, table::ShardedCounter};
 pub use builder::FilterBuilder;
-pub use by_hash::ByHash;
-pub use engine::{Engine, Growable, Membership, Permanent, Segment};
-pub use expiring::{Expiring, ExpiringFilter};
-pub use fixed::Fixed;
-pub use growing::Growing;
+pub use contains::Contains;
+use engine::Engine;
+pub use engine::Segment;
+pub use expiring::ExpiringFilter;
 use hasher::mixing_seed;
-pub use hasher::{DefaultHashBuilder, DefaultHasher, StableHashBuilder, StableHasher};
-pub use map::{CuckooMap, GrowingMap, Mappable, Mapped, Values};
-pub use outcome::InsertMask;
+pub use hasher::{FromSeed, StableHashBuilder, StableHasher};
+pub use key::{Hashed, Key};
+use kind::{Contents, Growing, Growth};
+pub use map::{CuckooMap, GrowingMap, Values};
+pub use outcome::{InsertMask, Insertion};
+pub use set::{CuckooFilter, GrowingFilter};
 #[cfg(feature = "std")]
 pub use snapshot::{Dump, LoadError, Loader, Snapshot};
 
-/// A filter with a fixed capacity: the [`Filter`] of one table.
-///
-/// ```
-/// use guira::CuckooFilter;
-///
-/// let filter = CuckooFilter::with_capacity(1_000_000);
-/// std::thread::scope(|scope| {
-///     for thread in 0..4_u64 {
-///         let filter = &filter;
-///         scope.spawn(move || {
-///             for key in 0..1_000 {
-///                 filter.insert(&(thread, key)).unwrap();
-///                 assert!(filter.contains(&(thread, key)));
-///             }
-///         });
-///     }
-/// });
-/// assert_eq!(filter.len(), 4_000);
-/// assert!(filter.remove(&(0_u64, 17)));
-/// ```
-pub type CuckooFilter<S = DefaultHashBuilder> = Filter<Fixed, S>;
-
-/// A filter that grows: the [`Filter`] of a chain of segments.
-///
-/// Where a [`CuckooFilter`] would be full, this filter appends a segment, by default with twice the
-/// buckets of the last one, while other threads use it. Nothing is copied, and no thread waits. The
-/// target false-positive rate holds for all segments together, so later ones have longer
-/// fingerprints.
-///
-/// It promises what a `CuckooFilter` promises about false negatives, removal, ordering and
-/// atomicity. Its costs: a lookup reads two buckets of every segment, so give it the capacity that
-/// you expect. It refuses further copies of an item when copies take half of the
-/// item's slots in the last segment. After removals, it shrinks only when
-/// [`shrink_to_fit`](Filter::shrink_to_fit) is called. `insert` fails with
-/// [`Full`](crate::InsertError::Full) only if the last segment is full and another one may not be
-/// appended: it would exceed the cap ([`set_max_bytes`](Filter::set_max_bytes)), or it would have
-/// more than 2^32 buckets. If the system refuses the memory for it, `insert` fails with
-/// [`OutOfMemory`](crate::InsertError::OutOfMemory).
-///
-/// ```
-/// use guira::GrowingFilter;
-///
-/// let seen = GrowingFilter::builder().capacity(1_000).false_positive_rate(0.01).build()?;
-/// seen.try_extend(0..50_000).unwrap();
-/// assert!(seen.contains(&49_999) && seen.false_positive_rate() <= 0.01);
-/// # Ok::<(), guira::BuildError>(())
-/// ```
-pub type GrowingFilter<S = DefaultHashBuilder> = Filter<Growing, S>;
-
 /// A set of items that takes a few bits per item and is shared by any number of threads.
 ///
-/// Its engine is [`Fixed`] in a [`CuckooFilter`] and [`Growing`] in a [`GrowingFilter`]. Code can
-/// be generic over the two: see [`Membership`]. In a [`CuckooMap`] and a [`GrowingMap`], whose
-/// items are keys with values, it is [`Mapped<Fixed>`](Mapped) and `Mapped<Growing>`. In an
-/// [`ExpiringFilter`], whose items are forgotten after a while, it is [`Expiring`]. These have
-/// other operations on items. What follows holds for them as well, with what the documentation of
-/// their types adds.
+/// `C` is what it keeps of each key, `G` whether it grows, and `S` its hasher. Users write one of
+/// five names, whose pages list the methods that they have:
+///
+/// | | fixed capacity | grows |
+/// |---|---|---|
+/// | a set of keys | [`CuckooFilter`] | [`GrowingFilter`] |
+/// | keys with values of up to 16 bits | [`CuckooMap`] | [`GrowingMap`] |
+/// | keys that are forgotten after a while | [`ExpiringFilter`] | |
+///
+/// An *item* is a key in a set, a key with a value in a map, and a key with the generation of its
+/// insert in an expiring filter. What follows holds for all of them, with what the pages of maps
+/// and expiring filters add. Code can be generic over filters by their [`kind`], or by the trait
+/// [`Contains`].
 ///
 /// [`contains`](Self::contains) never returns `false` for an item that is in the filter, whatever
 /// other threads insert, relocate and remove meanwhile. For an item that is not in the filter, it
@@ -99,15 +60,15 @@ pub type GrowingFilter<S = DefaultHashBuilder> = Filter<Growing, S>;
 /// as long as the filter holds no more than its [`capacity`](Self::capacity). Items can be removed.
 /// Lookups acquire no lock and write nothing.
 ///
-/// All operations take `&self`, except two that need exclusive access (`save_exclusive` and
-/// `shrink_to_fit`): share the filter by reference or in an [`Arc`](alloc::sync::Arc).
+/// All operations take `&self`, except `shrink_to_fit`, which needs exclusive access: share the
+/// filter by reference or in an [`Arc`](alloc::sync::Arc).
 ///
 /// # The contract of removal
 ///
 /// **Remove only what you inserted, once, and after it was inserted.** In full: every call of
-/// [`remove`](Self::remove) must be paid for by a call of [`insert`](Self::insert) with an equal
-/// item that returned `Ok(())`, or of [`insert_unique`](Self::insert_unique) that returned
-/// `Ok(true)`. That call happened before the removal, and pays for no other removal. No call of
+/// [`remove`](CuckooFilter#method.remove) must be paid for by a call of [`insert`](CuckooFilter#method.insert) with an equal
+/// item that returned `Ok(())`, or of [`insert_unique`](CuckooFilter#method.insert_unique) that returned
+/// [`New`](Insertion::New). That call happened before the removal, and pays for no other removal. No call of
 /// [`clear`](Self::clear) came between the two, or overlapped one of them.
 ///
 /// The filter knows items by their fingerprints alone. Two items with the same fingerprint and the
@@ -115,7 +76,7 @@ pub type GrowingFilter<S = DefaultHashBuilder> = Filter<Growing, S>;
 /// belongs to an alias, whose lookups then miss it. The caller's own records (the cache, the table
 /// of flows, the store behind the filter) tell what was inserted; the filter cannot.
 ///
-/// An `insert_unique` that returned `Ok(false)` inserted nothing. What it found may be an alias.
+/// An `insert_unique` that returned `Found` inserted nothing. What it found may be an alias.
 /// **Its caller owns no copy, and must not remove one.** If several callers may add and remove the
 /// same item, each on its own account, use `insert`, which counts.
 ///
@@ -129,47 +90,34 @@ pub type GrowingFilter<S = DefaultHashBuilder> = Filter<Growing, S>;
 ///   up the other's, both may miss on processors with weak ordering (not on x86-64).
 /// - A `contains` that returns `true` *happens after* the insert that it found: what the inserting
 ///   thread wrote before is visible. The same holds for a `remove` that returns `true`, an
-///   `insert_unique` that returns `Ok(false)`, and the copies that `count` counts. It does not hold
+///   `insert_unique` that returns `Found`, and the copies that `count` counts. It does not hold
 ///   in a filter that was loaded from a snapshot, for inserts that overlapped the saving.
 /// - A thread that stops in the middle of an operation never delays a lookup, nor an insert into a
-///   bucket with an empty slot, apart from the exception that [`insert`](Self::insert) names. It
+///   bucket with an empty slot, apart from the exception that [`insert`](CuckooFilter#method.insert) names. It
 ///   can delay the operations that need the lock that it holds. Each lock is part of a *stripe*,
 ///   which serves some of the fingerprints: by default 1/2048 of them in a `CuckooFilter` of 2 MiB
 ///   and more (one fingerprint, if fingerprints have 11 bits or less), and up to 1/32 in a smaller
 ///   one. In a `GrowingFilter` a stripe serves up to 1/8, depending on the first segment.
-///   Operations on the whole filter (`clear`, `clone`, `save`) that wait for the lock can delay all
+///   Operations on the whole filter (`clear`, `clone`, `write_to`) that wait for the lock can delay all
 ///   operations that take a lock.
 ///
 /// # Panics
 ///
 /// No operation panics unless its documentation says so. A filter remains usable after a panic in
 /// user code (such as an item's `Hash`): no user code runs while a lock is held.
-pub struct Filter<E, S = DefaultHashBuilder> {
-    core: Core<E>,
-    hasher: S,
-}
-
-/// A filter without its hasher.
-struct Core<E> {
-    engine: E,
+pub struct Filter<C: Contents, G: Growth, S = StableHashBuilder> {
+    engine: C::Engine<G>,
     /// The seed that the user gave, or that was drawn. The others are derived from it.
     seed: u64,
     mixing_seed: u64,
     items: ShardedCounter,
+    hasher: S,
 }
 
-impl<E: Engine> Core<E> {
-    /// The core of an engine that holds this many items, or `None` if the system refuses the
-    /// memory.
-    fn new(engine: E, seed: u64, items: u64) -> Option<Self> {
-        let counter = ShardedCounter::new(ShardedCounter::limit_beside(engine.stripes()))?;
-        counter.add(items as i64);
-        Some(Self { engine, seed, mixing_seed: mixing_seed(seed), items: counter })
-    }
-}
-
-impl<E: Engine> Filter<E> {
-    /// Creates a filter for `capacity` distinct items with default settings.
+/// Construction, with the default hasher.
+impl<C: Contents, G: Growth> Filter<C, G> {
+    /// Creates a filter for `capacity` distinct items with default settings. A capacity of zero
+    /// makes the smallest filter.
     ///
     /// A [`CuckooFilter`] gets the layout [`Plain4x16`](crate::Layout::Plain4x16): about 0.012 %
     /// false positives, 16.7 bits per item. A [`GrowingFilter`] gets a target of 0.1 %, a
@@ -178,8 +126,8 @@ impl<E: Engine> Filter<E> {
     /// settings use the [`builder`](Self::builder).
     ///
     /// # Panics
-    /// If [`build`](FilterBuilder::build) returns an error: for a capacity of zero or of more than
-    /// 2^32 buckets, or if the system refuses the memory.
+    /// If [`build`](FilterBuilder::build) returns an error: for a capacity of more than 2^32
+    /// buckets, or if the system refuses the memory.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(1_000);
@@ -201,12 +149,62 @@ impl<E: Engine> Filter<E> {
     /// assert_eq!(filter.layout(), Layout::SemiSorted6x12);
     /// # Ok::<(), guira::BuildError>(())
     /// ```
-    pub fn builder() -> FilterBuilder<E> {
+    pub fn builder() -> FilterBuilder<C, G> {
+        const { assert_exists::<C, G>() };
         FilterBuilder::new()
+    }
+
+    /// Returns a loader, which makes a filter from a snapshot.
+    ///
+    /// ```
+    /// use guira::CuckooFilter;
+    ///
+    /// let filter = CuckooFilter::with_capacity(1_000);
+    /// filter.insert("tyto alba").unwrap();
+    /// let bytes = filter.to_bytes();
+    /// assert!(CuckooFilter::loader().bytes(&bytes)?.contains("tyto alba"));
+    /// # Ok::<(), guira::LoadError>(())
+    /// ```
+    #[cfg(feature = "std")]
+    pub fn loader() -> Loader<C, G> {
+        const { assert_exists::<C, G>() };
+        Loader::new()
     }
 }
 
-impl<E: Engine, S> Filter<E, S> {
+impl<C: Contents, S: FromSeed> Default for Filter<C, Growing, S> {
+    /// Creates an empty filter for about a thousand items at first. Its hasher is made from a
+    /// random seed.
+    fn default() -> Self {
+        built(Filter::<C, Growing>::builder().seeded_hasher().build())
+    }
+}
+
+/// Refuses to compile for the combination that is yet to come.
+const fn assert_exists<C: Contents, G: Growth>() {
+    assert!(
+        C::DEFAULT_WINDOW.is_none() || !G::GROWS,
+        "a filter whose items expire cannot grow: use `Fixed`"
+    );
+}
+
+impl<C: Contents> Filter<C, Growing> {
+    /// Creates an empty filter for about a thousand items at first.
+    ///
+    /// ```
+    /// let seen = guira::GrowingFilter::new();
+    /// seen.insert_batch(0..10_000)?;
+    /// assert_eq!(seen.len(), 10_000);
+    /// # Ok::<(), guira::InsertBatchError>(())
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     /// Creates a filter for `capacity` distinct items with this hasher, and default settings
     /// otherwise.
     ///
@@ -228,27 +226,15 @@ impl<E: Engine, S> Filter<E, S> {
     where
         S: BuildHasher,
     {
-        built(Filter::builder().capacity(capacity).hasher(hasher).build())
+        built(Filter::<C, G>::builder().capacity(capacity).hasher(hasher).build())
     }
 
     /// A filter of this engine, which holds this many items, or `None` if the system refuses the
     /// memory.
-    fn from_parts(engine: E, seed: u64, items: u64, hasher: S) -> Option<Self> {
-        Some(Self { core: Core::new(engine, seed, items)?, hasher })
-    }
-
-    /// Returns a view of the filter whose operations take 64-bit hashes in place of items.
-    ///
-    /// ```
-    /// let filter = guira::CuckooFilter::with_capacity(10);
-    /// filter.by_hash().insert(17)?;
-    /// assert!(filter.by_hash().contains(17));
-    /// # Ok::<(), guira::InsertError>(())
-    /// ```
-    #[inline]
-    #[must_use]
-    pub fn by_hash(&self) -> ByHash<'_, E> {
-        ByHash { core: &self.core }
+    fn from_parts(engine: C::Engine<G>, seed: u64, items: u64, hasher: S) -> Option<Self> {
+        let counter = ShardedCounter::new(ShardedCounter::limit_beside(engine.stripes()))?;
+        counter.add(items as i64);
+        Some(Self { engine, seed, mixing_seed: mixing_seed(seed), items: counter, hasher })
     }
 
     /// Removes every item, while other threads use the filter.
@@ -275,9 +261,9 @@ impl<E: Engine, S> Filter<E, S> {
     /// ```
     #[doc(alias = "reset")]
     pub fn clear(&self) {
-        let cleared = self.core.engine.clear();
+        let cleared = self.engine.clear();
         // mutant: clear-uncounted
-        self.core.items.add(-(cleared as i64));
+        self.items.add(-(cleared as i64));
     }
 
     /// Returns a copy of the filter, made while other threads use it.
@@ -309,34 +295,27 @@ impl<E: Engine, S> Filter<E, S> {
     {
         // First, since it is the user's code: nothing is locked yet.
         let hasher = self.hasher.clone();
-        let (engine, items) = self.core.engine.try_clone()?;
+        let (engine, items) = self.engine.try_clone()?;
         let error = engine.out_of_memory();
-        Self::from_parts(engine, self.core.seed, items, hasher).ok_or(error)
+        Self::from_parts(engine, self.seed, items, hasher).ok_or(error)
     }
 }
 
 /// Returns the filter, or panics with the message of the error.
 #[track_caller]
-fn built<E, S>(built: Result<Filter<E, S>, BuildError>) -> Filter<E, S> {
+fn built<C: Contents, G: Growth, S>(built: Result<Filter<C, G, S>, BuildError>) -> Filter<C, G, S> {
     match built {
         Ok(filter) => filter,
         Err(error) => panic!("{error}"),
     }
 }
 
-impl<E: Engine, S: Clone> Clone for Filter<E, S> {
+impl<C: Contents, G: Growth, S: Clone> Clone for Filter<C, G, S> {
     /// Returns a copy: see [`try_clone`](Filter::try_clone).
     ///
     /// # Panics
     /// If the system refuses the memory.
     fn clone(&self) -> Self {
         built(self.try_clone())
-    }
-}
-
-impl Default for Filter<Growing> {
-    /// Creates a growing filter with a first segment for about a thousand items.
-    fn default() -> Self {
-        Self::with_capacity(1_000)
     }
 }

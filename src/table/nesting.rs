@@ -17,7 +17,7 @@ pub trait Nesting: Copy + core::fmt::Debug {
     type Clock: Clock;
 
     /// What lookups by key keep at hand, once the layout is known.
-    type Probe: Copy + core::fmt::Debug;
+    type Probe: Copy + core::fmt::Debug + Send + Sync;
 
     /// The probe of tables with this layout.
     fn probe<L: BucketLayout>(&self) -> Self::Probe;

@@ -2,10 +2,13 @@
 
 use core::time::Duration;
 
-use super::Expiring;
-use crate::{FilterBuilder, filter::Filter};
+use crate::{
+    FilterBuilder,
+    filter::Filter,
+    kind::{Expiring, Fixed},
+};
 
-impl<S> Filter<Expiring, S> {
+impl<S> Filter<Expiring, Fixed, S> {
     /// Begins the next generation, and returns it. Items that are older than the
     /// [`window`](Self::window) are no longer found.
     ///
@@ -29,7 +32,7 @@ impl<S> Filter<Expiring, S> {
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn advance(&self) -> u64 {
-        self.core.engine.advance()
+        self.engine.advance()
     }
 
     /// Frees what has expired in the next buckets that were not swept in this generation, at most
@@ -50,7 +53,7 @@ impl<S> Filter<Expiring, S> {
     #[doc(alias = "purge")]
     #[doc(alias = "shrink")]
     pub fn sweep(&self, buckets: u64) -> u64 {
-        self.core.engine.sweep(buckets)
+        self.engine.sweep(buckets)
     }
 
     /// Returns the present generation. It increases by one whenever [`advance`](Self::advance),
@@ -63,7 +66,7 @@ impl<S> Filter<Expiring, S> {
     /// ```
     #[must_use]
     pub fn generation(&self) -> u64 {
-        self.core.engine.generation()
+        self.engine.generation()
     }
 
     /// Returns the window: an item is found in the generation of its insert, and in this many
@@ -74,7 +77,7 @@ impl<S> Filter<Expiring, S> {
     /// ```
     #[must_use]
     pub fn window(&self) -> u32 {
-        self.core.engine.window()
+        self.engine.window()
     }
 
     /// Begins the next generation if it is due by the caller's clock, and returns it.
@@ -111,7 +114,7 @@ impl<S> Filter<Expiring, S> {
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn tick(&self, clock: impl Fn() -> Duration) -> Option<u64> {
-        self.core.engine.tick(|| nanos(clock()))
+        self.engine.tick(|| nanos(clock()))
     }
 
     /// Makes up for a time in which nobody used the filter: begins the generations that are due by
@@ -141,7 +144,7 @@ impl<S> Filter<Expiring, S> {
     /// saved.insert("nonce").unwrap();
     ///
     /// // In another process, 25 seconds later:
-    /// let filter = guira::ExpiringFilter::from_bytes(&saved.to_bytes()).unwrap();
+    /// let filter = guira::ExpiringFilter::loader().bytes(&saved.to_bytes()).unwrap();
     /// assert_eq!(filter.advance_to(|| noon + Duration::from_secs(25)), saved.generation() + 2);
     /// // The third generation is due after 5 more seconds.
     /// assert_eq!(filter.tick(|| noon + Duration::from_secs(29)), None);
@@ -150,7 +153,7 @@ impl<S> Filter<Expiring, S> {
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn advance_to(&self, clock: impl Fn() -> Duration) -> u64 {
-        self.core.engine.advance_to(|| nanos(clock()))
+        self.engine.advance_to(|| nanos(clock()))
     }
 
     /// Returns the least time that a generation lasts, if [`tick`](Self::tick) begins all of them
@@ -169,7 +172,7 @@ impl<S> Filter<Expiring, S> {
     /// ```
     #[must_use]
     pub fn interval(&self) -> Option<Duration> {
-        let interval = self.core.engine.interval();
+        let interval = self.engine.interval();
         (interval != 0).then(|| Duration::from_nanos(interval))
     }
 }
@@ -179,7 +182,7 @@ fn nanos(reading: Duration) -> u64 {
     u64::try_from(reading.as_nanos()).unwrap_or(u64::MAX)
 }
 
-impl<S> FilterBuilder<Expiring, S> {
+impl<S> FilterBuilder<Expiring, Fixed, S> {
     /// Sets the window, from 1 to 253 generations; 13 by default. An item is found in the
     /// generation of its insert and in this many further ones.
     ///

@@ -1,15 +1,19 @@
-//! The operations of an expiring filter on items. Each hashes its items and hands them to the view
-//! by hash.
+//! The operations on keys that only expiring filters have.
 
-use core::hash::{BuildHasher, Hash};
+use core::hash::BuildHasher;
 
-use super::Expiring;
 use crate::{
-    InsertBatchError, InsertError, InsertMask,
-    filter::{Filter, by_hash::Each},
+    InsertBatchError, InsertError, InsertMask, Insertion, Key,
+    filter::{
+        Filter,
+        batch::{self, Batch, Each, check_burst, unique_batch, unique_burst},
+        engine::Failed,
+    },
+    kind::{Expiring, Fixed},
+    table::{Answers, MIN_BATCH},
 };
 
-impl<S: BuildHasher> Filter<Expiring, S> {
+impl<S: BuildHasher> Filter<Expiring, Fixed, S> {
     /// Inserts an item, for the whole window. Returns its generation, which
     /// [`remove`](Self::remove) takes. Duplicates count.
     ///
@@ -36,8 +40,8 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     /// # Ok::<(), guira::InsertError>(())
     /// ```
     #[doc(alias = "add")]
-    pub fn insert<T: Hash + ?Sized>(&self, item: &T) -> Result<u64, InsertError> {
-        self.by_hash().insert(self.hasher.hash_one(item))
+    pub fn insert<K: Key + ?Sized>(&self, key: &K) -> Result<u64, InsertError> {
+        self.engine.insert_for(self.mixed(key), self.window())
     }
 
     /// Inserts an item for a shorter life: for this many generations after the present one, from 1
@@ -64,43 +68,48 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     /// assert!(!seen.contains("short-lived") && seen.contains("nonce"));
     /// # Ok::<(), guira::BuildError>(())
     /// ```
-    pub fn insert_for<T: Hash + ?Sized>(
+    pub fn insert_for<K: Key + ?Sized>(
         &self,
-        item: &T,
+        key: &K,
         generations: u32,
     ) -> Result<u64, InsertError> {
-        self.by_hash().insert_for(self.hasher.hash_one(item), generations)
+        if !(1..=self.window()).contains(&generations) {
+            return Err(InsertError::InvalidLife);
+        }
+        self.engine.insert_for(self.mixed(key), generations)
     }
 
-    /// Inserts an item if it has not been seen within the window. Returns its generation if it was
-    /// inserted, and `Ok(None)` if it was found.
+    /// Inserts an item if it has not been seen within the window. Returns
+    /// [`New`](Insertion::New) with its generation if it was inserted, and
+    /// [`Found`](Insertion::Found) otherwise.
     ///
     /// This is the operation of a filter for duplicates, or against replays. If calls with the same
     /// item overlap, at most one of them inserts it, until that insert expires, or is removed,
     /// cleared, or evicted. An item that is found is not refreshed: it is forgotten a window after
-    /// the insert. `Ok(None)` can be due to an alias, with the probability of a false positive.
-    /// **If this returns `Ok(None)`, you own no copy and must not call [`remove`](Self::remove).**
+    /// the insert. `Found` can be due to an alias, with the probability of a false positive.
+    /// **If this returns `Found`, you own no copy and must not call [`remove`](Self::remove).**
     ///
     /// Acquires the lock of the item's stripe. Reads two cache lines, and writes one and the
     /// stripe.
     ///
     /// # Errors
     /// [`InsertError::Full`] if the item was not found, and no slot within reach is empty or has
-    /// expired. In a full filter, the call still returns `Ok(None)` for an item that is found.
+    /// expired. In a full filter, the call still returns `Found` for an item that is found.
     ///
     /// ```
     /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(1).build()?;
-    /// assert!(seen.insert_unique("nonce").unwrap().is_some());
-    /// assert!(seen.insert_unique("nonce").unwrap().is_none()); // a replay
+    /// assert!(seen.insert_unique("nonce").unwrap().is_new());
+    /// assert!(!seen.insert_unique("nonce").unwrap().is_new()); // a replay
     /// seen.advance();
     /// seen.advance();
-    /// assert!(seen.insert_unique("nonce").unwrap().is_some());
+    /// assert!(seen.insert_unique("nonce").unwrap().is_new());
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     #[doc(alias = "check_and_set")]
     #[doc(alias = "test_and_add")]
-    pub fn insert_unique<T: Hash + ?Sized>(&self, item: &T) -> Result<Option<u64>, InsertError> {
-        self.by_hash().insert_unique(self.hasher.hash_one(item))
+    pub fn insert_unique<K: Key + ?Sized>(&self, key: &K) -> Result<Insertion<u64>, InsertError> {
+        let generation = self.engine.insert_unique(self.mixed(key))?;
+        Ok(generation.map_or(Insertion::Found(()), Insertion::New))
     }
 
     /// Inserts an item even if the filter is full: then it replaces the oldest item in the two
@@ -128,29 +137,8 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     /// assert!(seen.contains(&999));
     /// ```
     #[doc(alias = "force_insert")]
-    pub fn insert_evicting<T: Hash + ?Sized>(&self, item: &T) -> bool {
-        self.by_hash().insert_evicting(self.hasher.hash_one(item))
-    }
-
-    /// Returns whether the item was inserted within the window: never `false` for an item that is
-    /// young enough, rarely `true` for another one.
-    ///
-    /// Acquires no lock and writes nothing. Reads three cache lines, as lookups in a
-    /// [`CuckooFilter`](crate::CuckooFilter) do, and the clock. Retries if it found no match, and
-    /// another thread cleared a slot of the same stripe or began a generation meanwhile. A call
-    /// that returns `true` happens after the insert that it found.
-    ///
-    /// ```
-    /// let seen = guira::ExpiringFilter::with_capacity(1_000);
-    /// seen.insert("nonce").unwrap();
-    /// assert!(seen.contains("nonce"));
-    /// ```
-    #[doc(alias = "might_contain")]
-    #[doc(alias = "lookup")]
-    #[inline]
-    #[must_use]
-    pub fn contains<T: Hash + ?Sized>(&self, item: &T) -> bool {
-        self.by_hash().contains(self.hasher.hash_one(item))
+    pub fn insert_evicting<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.engine.insert_evicting(self.mixed(key))
     }
 
     /// Makes an item as young as if it were inserted now, if it is found. Returns whether it was
@@ -179,8 +167,8 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     #[doc(alias = "touch")]
-    pub fn refresh<T: Hash + ?Sized>(&self, item: &T) -> bool {
-        self.by_hash().refresh(self.hasher.hash_one(item))
+    pub fn refresh<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.engine.refresh(self.mixed(key))
     }
 
     /// Removes one copy of an item that was inserted in `generation`, before it expires. Returns
@@ -206,31 +194,11 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     #[doc(alias = "delete")]
-    pub fn remove<T: Hash + ?Sized>(&self, item: &T, generation: u64) -> bool {
-        self.by_hash().remove(self.hasher.hash_one(item), generation)
+    pub fn remove<K: Key + ?Sized>(&self, key: &K, generation: u64) -> bool {
+        self.engine.remove(self.mixed(key), generation)
     }
 
-    /// Counts the copies of an item that have not expired, including copies of its aliases.
-    ///
-    /// The count is exact at one moment during the call, even if items are relocated meanwhile.
-    /// Acquires the lock of the item's stripe.
-    ///
-    /// ```
-    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(1).build()?;
-    /// seen.insert("nonce").unwrap();
-    /// seen.advance();
-    /// seen.insert("nonce").unwrap();
-    /// assert_eq!(seen.count("nonce"), 2);
-    /// seen.advance();
-    /// assert_eq!(seen.count("nonce"), 1);
-    /// # Ok::<(), guira::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn count<T: Hash + ?Sized>(&self, item: &T) -> usize {
-        self.by_hash().count(self.hasher.hash_one(item))
-    }
-
-    /// Inserts many items, for the whole window. Returns their generation, which is current at some
+    /// Inserts all keys of a slice or an iterator, for the whole window. Returns their generation, which is current at some
     /// moment of the call, before the first item is added. Duplicates count. Every item is tried,
     /// whether others fail or not.
     ///
@@ -252,12 +220,18 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     /// assert!(seen.remove("tcp", generation));
     /// # Ok::<(), guira::InsertBatchError>(())
     /// ```
-    pub fn insert_batch<T: Hash>(&self, items: &[T]) -> Result<u64, InsertBatchError> {
-        self.by_hash().insert_all(Each(self.item_hashes(items)))
+    pub fn insert_batch<K: Key>(
+        &self,
+        keys: impl IntoIterator<Item = K>,
+    ) -> Result<u64, InsertBatchError> {
+        let generation = self.generation();
+        let hashes = keys.into_iter().map(|key| key.hash_with(&self.hasher).0);
+        batch::inserts(|failed| self.insert_each_at(Each(hashes.fuse()), generation, failed))
+            .map(|_| generation)
     }
 
     /// Inserts those of many items that have not been seen within the window: `added[i]` tells
-    /// whether `items[i]` was added. Returns the number of items added.
+    /// whether `keys[i]` was added. Returns the number of items added.
     ///
     /// Each item is inserted as by [`insert_unique`](Self::insert_unique), in their order, and each
     /// in the generation that is current then. Their generations are not returned, so nobody may
@@ -284,44 +258,24 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     #[track_caller]
-    pub fn insert_unique_batch<T: Hash>(
+    pub fn insert_unique_batch<K: Key>(
         &self,
-        items: &[T],
+        keys: &[K],
         added: &mut [bool],
     ) -> Result<usize, InsertBatchError> {
-        self.by_hash().insert_unique_all(Each(self.item_hashes(items)), added)
+        unique_batch(keys.len(), added, |added, failed| {
+            self.insert_unique_each(self.keys(keys), added, failed)
+        })
     }
 
-    /// Looks up many items: `found[i]` tells whether `items[i]` was inserted within the window.
-    /// Returns the number of items found.
-    ///
-    /// Each lookup takes effect on its own, as [`contains`](Self::contains) does: the batch is no
-    /// snapshot, and different items may be looked up in different generations. In a table beyond
-    /// the caches, the cache lines of dozens of items are in flight at once.
-    ///
-    /// # Panics
-    /// If the slices differ in length.
-    ///
-    /// ```
-    /// let seen = guira::ExpiringFilter::with_capacity(1_000);
-    /// seen.insert_batch(&[1, 2, 3])?;
-    /// let mut found = [false; 2];
-    /// assert_eq!(seen.contains_batch(&[2, 3], &mut found), 2);
-    /// # Ok::<(), guira::InsertBatchError>(())
-    /// ```
-    #[track_caller]
-    pub fn contains_batch<T: Hash>(&self, items: &[T], found: &mut [bool]) -> usize {
-        self.by_hash().contains_all(Each(self.item_hashes(items)), found)
-    }
-
-    /// Inserts those of up to 64 items that have not been seen within the window, and returns the
+    /// Inserts those of up to 64 keys that have not been seen within the window, and returns the
     /// outcomes as masks.
     ///
     /// The items are processed as by [`insert_unique_batch`](Self::insert_unique_batch). Nothing is
     /// allocated unless an item's buckets are full.
     ///
     /// # Panics
-    /// If there are more than 64 items.
+    /// If there are more than 64 keys.
     ///
     /// ```
     /// let seen = guira::ExpiringFilter::builder().capacity(1_000).seed(1).build()?;
@@ -330,31 +284,13 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     #[track_caller]
-    pub fn insert_unique_mask<T: Hash>(&self, items: &[T]) -> InsertMask {
-        self.by_hash().insert_unique_burst(Each(self.item_hashes(items)))
+    pub fn insert_unique_mask<K: Key>(&self, keys: &[K]) -> InsertMask {
+        unique_burst(keys.len(), |added, failed| {
+            self.insert_unique_each(self.keys(keys), added, failed);
+        })
     }
 
-    /// Looks up a burst of up to 64 items: bit `i` tells whether `items[i]` was inserted within the
-    /// window.
-    ///
-    /// The lookups are those of [`contains_batch`](Self::contains_batch).
-    ///
-    /// # Panics
-    /// If there are more than 64 items.
-    ///
-    /// ```
-    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).seed(1).build()?;
-    /// seen.insert_batch(&["udp", "tcp"]).unwrap();
-    /// assert_eq!(seen.contains_mask(&["tcp", "sctp", "udp"]), 0b101);
-    /// # Ok::<(), guira::BuildError>(())
-    /// ```
-    #[must_use]
-    #[track_caller]
-    pub fn contains_mask<T: Hash>(&self, items: &[T]) -> u64 {
-        self.by_hash().contains_burst(Each(self.item_hashes(items)))
-    }
-
-    /// Refreshes those of up to 64 items that are found: bit `i` tells whether `items[i]` was
+    /// Refreshes those of up to 64 keys that are found: bit `i` tells whether `keys[i]` was
     /// found. The others are not inserted: the caller may do so.
     ///
     /// Each item is refreshed as by [`refresh`](Self::refresh), in their order, while the cache
@@ -362,7 +298,7 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     /// before it may not be refreshed.
     ///
     /// # Panics
-    /// If there are more than 64 items.
+    /// If there are more than 64 keys.
     ///
     /// ```
     /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(1).seed(1).build()?;
@@ -375,12 +311,71 @@ impl<S: BuildHasher> Filter<Expiring, S> {
     /// ```
     #[must_use]
     #[track_caller]
-    pub fn refresh_mask<T: Hash>(&self, items: &[T]) -> u64 {
-        self.by_hash().refresh_burst(Each(self.item_hashes(items)))
+    pub fn refresh_mask<K: Key>(&self, keys: &[K]) -> u64 {
+        check_burst(keys.len());
+        let mut mask = 0;
+        if keys.len() >= MIN_BATCH {
+            self.with(self.keys(keys), |hashes| {
+                self.engine.refresh_each(hashes, Answers::Mask(&mut mask))
+            });
+        } else {
+            for (position, key) in keys.iter().enumerate() {
+                mask |= u64::from(self.refresh(key)) << position;
+            }
+        }
+        mask
+    }
+}
+
+impl<S> Filter<Expiring, Fixed, S> {
+    /// Inserts the items with the stamp of this generation, and returns the number of those that
+    /// were added. Calls `failed` with the positions of the others, until it breaks.
+    pub(in crate::filter) fn insert_each_at(
+        &self,
+        batch: impl Batch,
+        generation: u64,
+        failed: &mut Failed<'_>,
+    ) -> usize {
+        let mut count = 0;
+        if batch.at_most() < MIN_BATCH {
+            for (position, hash) in batch.hashes().enumerate() {
+                match self.engine.insert_at(self.mix(hash), generation) {
+                    Ok(()) => count += 1,
+                    Err(error) if failed(position, error).is_break() => break,
+                    Err(_) => {}
+                }
+            }
+        } else {
+            self.with(batch, |hashes| {
+                self.engine.insert_each(hashes, generation, &mut count, failed);
+            });
+        }
+        count
     }
 
-    #[inline]
-    fn item_hashes<T: Hash>(&self, items: &[T]) -> impl ExactSizeIterator<Item = u64> {
-        items.iter().map(|item| self.hasher.hash_one(item))
+    /// Writes which items were added, and returns their number. Calls `failed` with the positions
+    /// of those that failed, until it breaks.
+    pub(in crate::filter) fn insert_unique_each(
+        &self,
+        batch: impl Batch,
+        added: &mut [bool],
+        failed: &mut Failed<'_>,
+    ) -> usize {
+        let mut count = 0;
+        if added.len() < MIN_BATCH {
+            for (position, hash) in batch.hashes().enumerate() {
+                match self.engine.insert_unique(self.mix(hash)) {
+                    Ok(generation) => added[position] = generation.is_some(),
+                    Err(error) if failed(position, error).is_break() => break,
+                    Err(_) => {}
+                }
+                count += usize::from(added[position]);
+            }
+        } else {
+            self.with(batch, |hashes| {
+                self.engine.insert_unique_each(hashes, added, &mut count, failed);
+            });
+        }
+        count
     }
 }

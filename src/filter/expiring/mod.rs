@@ -1,15 +1,12 @@
 //! Filters whose items expire.
 
-mod by_hash;
 mod clock;
-mod engine;
 mod items;
 
-use super::{DefaultHashBuilder, Engine, Filter, Fixed};
-use crate::table::Aged;
-
-/// The engine of an [`ExpiringFilter`]: one table, whose slots hold a fingerprint and a stamp.
-pub type Expiring = Fixed<Aged>;
+use super::{
+    Filter, StableHashBuilder,
+    kind::{Expiring, Fixed},
+};
 
 /// A filter that forgets: it finds an item for a window of generations after its insert.
 ///
@@ -24,8 +21,8 @@ pub type Expiring = Fixed<Aged>;
 /// use guira::ExpiringFilter;
 ///
 /// let seen = ExpiringFilter::builder().capacity(100_000).window(2).build()?;
-/// assert!(seen.insert_unique("nonce 17").unwrap().is_some());
-/// assert!(seen.insert_unique("nonce 17").unwrap().is_none()); // a replay
+/// assert!(seen.insert_unique("nonce 17").unwrap().is_new());
+/// assert!(!seen.insert_unique("nonce 17").unwrap().is_new()); // a replay
 ///
 /// seen.advance();
 /// seen.advance();
@@ -124,14 +121,14 @@ pub type Expiring = Fixed<Aged>;
 ///
 /// # Copies and snapshots
 ///
-/// Clones and [snapshots](Filter::save) contain the generation, the ages of the items, the time to
+/// Clones and [snapshots](Filter::write_to) contain the generation, the ages of the items, the time to
 /// live, the time that has passed since the generation began, and the last reading of the caller's
 /// clock. A copy starts in the generation in which it was made. After a load,
 /// [`advance_to`](Filter::advance_to) makes up for the time in between. (A copy that overlaps the
 /// call by which a generation begins, or is made after an `advance` and before the next `tick`, may
 /// have no last reading. Then time counts from its next call of `tick` or `advance_to`.) Filters
 /// whose items expire cannot be merged, since their generations are counted apart: `merge` and
-/// `max_copies` are methods of [`Permanent`](crate::Permanent) engines only.
+/// `max_copies` are methods of filters with [`Permanent`](crate::kind::Permanent) contents only.
 ///
 /// ```compile_fail
 /// let filter = guira::ExpiringFilter::with_capacity(9);
@@ -143,6 +140,4 @@ pub type Expiring = Fixed<Aged>;
 /// Cuckoo filters with values are described by Fan et al. (2014, section 6); here the value is a
 /// generation. The usual alternative is to rotate several filters, where a lookup reads each of
 /// them.
-pub type ExpiringFilter<S = DefaultHashBuilder> = Filter<Expiring, S>;
-
-impl Engine for Expiring {}
+pub type ExpiringFilter<S = StableHashBuilder> = Filter<Expiring, Fixed, S>;

@@ -1,14 +1,15 @@
-//! The operations of a map on keys. Each hashes its keys and hands them to the view by hash.
+//! The operations that only maps have.
 
-use core::hash::{BuildHasher, Hash};
+use core::hash::BuildHasher;
 
-use super::{Mappable, Mapped, Values};
+use super::Values;
 use crate::{
-    InsertBatchError, InsertError,
-    filter::{Filter, by_hash::Each},
+    FilterBuilder, InsertError, Insertion, Key,
+    filter::{Filter, engine::MapEngine},
+    kind::{Growth, Map},
 };
 
-impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
+impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     /// Inserts an item: a key with a value. Duplicates count: a key can have several values, and
     /// the same value several times.
     ///
@@ -23,7 +24,7 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
     ///   aliases, with whatever values (in the last segment of a
     ///   [`GrowingMap`](crate::GrowingMap): if these take half of the slots), or if there are as
     ///   many of them as [`max_copies`](crate::FilterBuilder::max_copies) allows. To insert a key
-    ///   at most once, use [`get_or_insert`](Self::get_or_insert).
+    ///   at most once, use [`insert_unique`](Self::insert_unique).
     ///
     /// On an error the map holds the same items as before.
     ///
@@ -36,17 +37,21 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
     /// # Ok::<(), guira::InsertError>(())
     /// ```
     #[doc(alias = "add")]
-    pub fn insert<T: Hash + ?Sized>(&self, key: &T, value: u16) -> Result<(), InsertError> {
-        self.by_hash().insert(self.hasher.hash_one(key), value)
+    pub fn insert<K: Key + ?Sized>(&self, key: &K, value: u16) -> Result<(), InsertError> {
+        self.check(value)?;
+        self.engine.insert(self.mixed(key), value)?;
+        // mutant: map-insert-uncounted
+        self.items.add(1);
+        Ok(())
     }
 
-    /// Inserts an item if its key is absent: returns `Ok(None)` if it was inserted, and otherwise a
-    /// value that was found for the key.
+    /// Inserts an item if its key is absent: returns [`New`](Insertion::New) if it was inserted,
+    /// and otherwise [`Found`](Insertion::Found) with a value that was found for the key.
     ///
     /// If calls with the same absent key overlap, exactly one of them inserts its item, and the
     /// others return that item's value. A value that is found can be due to an alias, with the
-    /// probability of a false positive. **If this returns `Ok(Some(_))`, you own no item and must
-    /// not call [`remove`](crate::CuckooMap#method.remove) or [`replace`](Self::replace).**
+    /// probability of a false positive. **If this returns `Found`, you own no item and must not
+    /// call [`remove`](crate::CuckooMap#method.remove) or [`replace`](Self::replace).**
     /// [`max_copies`] has no effect.
     ///
     /// Acquires the lock of the key's stripe. Reads two cache lines, and writes one and the stripe.
@@ -60,18 +65,25 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
     ///
     /// ```
     /// let workers = guira::CuckooMap::with_capacity(100);
-    /// assert_eq!(workers.get_or_insert("flow 17", 3), Ok(None));
-    /// assert_eq!(workers.get_or_insert("flow 17", 4), Ok(Some(3)));
+    /// assert!(workers.insert_unique("flow 17", 3)?.is_new());
+    /// assert_eq!(workers.insert_unique("flow 17", 4)?.found(), Some(3));
     /// assert_eq!(workers.len(), 1);
+    /// # Ok::<(), guira::InsertError>(())
     /// ```
-    #[doc(alias = "insert_unique")]
+    #[doc(alias = "get_or_insert")]
     #[doc(alias = "check_and_set")]
-    pub fn get_or_insert<T: Hash + ?Sized>(
+    pub fn insert_unique<K: Key + ?Sized>(
         &self,
-        key: &T,
+        key: &K,
         value: u16,
-    ) -> Result<Option<u16>, InsertError> {
-        self.by_hash().get_or_insert(self.hasher.hash_one(key), value)
+    ) -> Result<Insertion<(), u16>, InsertError> {
+        self.check(value)?;
+        let found = self.engine.insert_unique(self.mixed(key), value)?;
+        // mutant: map-unique-counts-always
+        if found.is_none() {
+            self.items.add(1);
+        }
+        Ok(found.map_or(Insertion::New(()), Insertion::Found))
     }
 
     /// Returns a value of a key, or `None` if the key is not in the map.
@@ -92,8 +104,8 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
     /// ```
     #[inline]
     #[must_use]
-    pub fn get<T: Hash + ?Sized>(&self, key: &T) -> Option<u16> {
-        self.by_hash().get(self.hasher.hash_one(key))
+    pub fn get<K: Key + ?Sized>(&self, key: &K) -> Option<u16> {
+        self.engine.get(self.mixed(key))
     }
 
     /// Returns all values that a key may have: its own, and those of its aliases.
@@ -117,29 +129,8 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
     /// # Ok::<(), guira::InsertError>(())
     /// ```
     #[must_use]
-    pub fn values<T: Hash + ?Sized>(&self, key: &T) -> Values {
-        self.by_hash().values(self.hasher.hash_one(key))
-    }
-
-    /// Returns whether a key is in the map, with whatever value: never `false` for one that is in
-    /// it, rarely `true` for another one.
-    ///
-    /// Acquires no lock and writes nothing. Reads three cache lines: two buckets, whose loads
-    /// overlap, and the stripe. Retries if it found no match and another thread moved, replaced or
-    /// removed an item of the same stripe meanwhile. A call that returns `true` happens after the
-    /// insert that it found.
-    ///
-    /// ```
-    /// let map = guira::CuckooMap::with_capacity(100);
-    /// map.insert("ani", 7)?;
-    /// assert!(map.contains("ani"));
-    /// # Ok::<(), guira::InsertError>(())
-    /// ```
-    #[doc(alias = "contains_key")]
-    #[inline]
-    #[must_use]
-    pub fn contains<T: Hash + ?Sized>(&self, key: &T) -> bool {
-        self.by_hash().contains(self.hasher.hash_one(key))
+    pub fn values<K: Key + ?Sized>(&self, key: &K) -> Values {
+        self.engine.values(self.mixed(key))
     }
 
     /// Returns whether an item is in the map, that is, a key with this value: never `false` for one
@@ -156,8 +147,8 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
     /// # Ok::<(), guira::InsertError>(())
     /// ```
     #[must_use]
-    pub fn contains_value<T: Hash + ?Sized>(&self, key: &T, value: u16) -> bool {
-        self.by_hash().contains_value(self.hasher.hash_one(key), value)
+    pub fn contains_value<K: Key + ?Sized>(&self, key: &K, value: u16) -> bool {
+        self.fits(value) && self.engine.contains_value(self.mixed(key), value)
     }
 
     /// Replaces the value `old` of one item with this key by `new`. Returns whether there was one.
@@ -181,8 +172,8 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
     /// ```
     #[doc(alias = "compare_exchange")]
     #[doc(alias = "update")]
-    pub fn replace<T: Hash + ?Sized>(&self, key: &T, old: u16, new: u16) -> bool {
-        self.by_hash().replace(self.hasher.hash_one(key), old, new)
+    pub fn replace<K: Key + ?Sized>(&self, key: &K, old: u16, new: u16) -> bool {
+        self.fits(old | new) && self.engine.replace(self.mixed(key), old, new)
     }
 
     /// Removes one item with this key and this value. Returns whether there was one. `false` if the
@@ -203,197 +194,75 @@ impl<E: Mappable, S: BuildHasher> Filter<Mapped<E>, S> {
     /// # Ok::<(), guira::InsertError>(())
     /// ```
     #[doc(alias = "delete")]
-    pub fn remove<T: Hash + ?Sized>(&self, key: &T, value: u16) -> bool {
-        self.by_hash().remove(self.hasher.hash_one(key), value)
+    pub fn remove<K: Key + ?Sized>(&self, key: &K, value: u16) -> bool {
+        let removed = self.fits(value) && self.engine.remove(self.mixed(key), value);
+        // mutant: map-remove-counts-always
+        if removed {
+            self.items.add(-1);
+        }
+        removed
     }
+}
 
-    /// Counts the items of a key, whatever their values, including items of its aliases.
-    ///
-    /// The count is exact at one moment during the call, even if items are relocated meanwhile.
-    /// Acquires the lock of the key's stripe.
-    ///
-    /// ```
-    /// let map = guira::CuckooMap::with_capacity(100);
-    /// map.insert("ani", 7)?;
-    /// map.insert("ani", 8)?;
-    /// assert_eq!(map.count("ani"), 2);
-    /// # Ok::<(), guira::InsertError>(())
-    /// ```
-    #[must_use]
-    pub fn count<T: Hash + ?Sized>(&self, key: &T) -> usize {
-        self.by_hash().count(self.hasher.hash_one(key))
-    }
-
-    /// Inserts many items: `keys[i]` with `values[i]`. Duplicates count. Every item is tried.
-    ///
-    /// The items are added in no particular order. If the hashing of a key panics, some of the
-    /// items before it may be missing. A batch with a value that does not fit takes longer: its
-    /// items are inserted one by one.
-    ///
-    /// # Errors
-    /// [`InsertBatchError`] if some items could not be inserted, for example because their values
-    /// do not fit. It lists their positions, with the reasons. All other items are in the map,
-    /// unless the list itself [ran out of memory](InsertBatchError).
-    ///
-    /// # Panics
-    /// If the slices differ in length.
+impl<G: Growth, S> Filter<Map, G, S> {
+    /// Returns the number of bits of a value. Values from 0 to `2^value_bits - 1` fit.
     ///
     /// ```
     /// use guira::{CuckooMap, InsertError};
     ///
     /// let map = CuckooMap::with_capacity(100);
-    /// let error = map.insert_batch(&["ani", "guira", "tyto"], &[7, 300, 9]).unwrap_err();
-    /// assert_eq!(error.added(), 2);
-    /// assert!(error.failures().eq([(1, InsertError::ValueTooLarge)]));
-    /// ```
-    #[track_caller]
-    pub fn insert_batch<T: Hash>(
-        &self,
-        keys: &[T],
-        values: &[u16],
-    ) -> Result<(), InsertBatchError> {
-        self.by_hash().insert_all(Each(self.hashes_of(keys)), values)
-    }
-
-    /// Looks up many keys: `values[i]` becomes a value of `keys[i]`, or `None`. Returns the number
-    /// of keys found.
-    ///
-    /// Each lookup takes effect on its own, as [`get`](Self::get) does, and in any order: the batch
-    /// is no snapshot. Nothing is allocated, so this also serves bursts of
-    /// packets.
-    ///
-    /// The cache lines of dozens of keys are in flight at once. Fewer than 6 keys are looked up one
-    /// by one.
-    ///
-    /// # Panics
-    /// If the slices differ in length.
-    ///
-    /// ```
-    /// let workers = guira::CuckooMap::builder().capacity(100_000).seed(1).build()?;
-    /// workers.insert_batch(&["flow 1", "flow 2"], &[3, 4]).unwrap();
-    /// let mut values = [None; 3];
-    /// assert_eq!(workers.get_batch(&["flow 2", "flow 3", "flow 1"], &mut values), 2);
-    /// assert_eq!(values, [Some(4), None, Some(3)]);
-    /// # Ok::<(), guira::BuildError>(())
-    /// ```
-    #[track_caller]
-    pub fn get_batch<T: Hash>(&self, keys: &[T], values: &mut [Option<u16>]) -> usize {
-        self.by_hash().get_all(Each(self.hashes_of(keys)), values)
-    }
-
-    /// Looks up many keys, with the answers in two slices: `found[i]` tells whether `keys[i]` is in
-    /// the map, and `values[i]` becomes a value of it, or 0. Returns the number of keys found.
-    ///
-    /// The lookups are those of [`get_batch`](Self::get_batch). Use this method if later code takes
-    /// the values as a slice, such as code in vector registers or in another language.
-    ///
-    /// # Panics
-    /// If the slices differ in length.
-    ///
-    /// ```
-    /// let workers = guira::CuckooMap::builder().capacity(100_000).seed(1).build()?;
-    /// workers.insert_batch(&["flow 1", "flow 2"], &[3, 4]).unwrap();
-    /// let (mut values, mut found) = ([0; 3], [false; 3]);
-    /// workers.get_batch_into(&["flow 2", "flow 3", "flow 1"], &mut values, &mut found);
-    /// assert_eq!((values, found), ([4, 0, 3], [true, false, true]));
-    /// # Ok::<(), guira::BuildError>(())
-    /// ```
-    #[track_caller]
-    pub fn get_batch_into<T: Hash>(
-        &self,
-        keys: &[T],
-        values: &mut [u16],
-        found: &mut [bool],
-    ) -> usize {
-        self.by_hash().get_all_into(Each(self.hashes_of(keys)), values, found)
-    }
-
-    /// Looks up a burst of up to 64 keys and their values: bit `i` tells whether `keys[i]` is in
-    /// the map, and `values[i]` becomes a value of it, or 0.
-    ///
-    /// The lookups are those of [`get_batch`](Self::get_batch).
-    ///
-    /// # Panics
-    /// If there are more than 64 keys, or if the slices differ in length.
-    ///
-    /// ```
-    /// let workers = guira::CuckooMap::builder().capacity(100_000).seed(1).build()?;
-    /// workers.insert_batch(&["flow 1", "flow 2"], &[3, 4]).unwrap();
-    /// let mut values = [0; 3];
-    /// assert_eq!(workers.get_mask(&["flow 2", "flow 3", "flow 1"], &mut values), 0b101);
-    /// assert_eq!(values, [4, 0, 3]);
-    /// # Ok::<(), guira::BuildError>(())
+    /// assert_eq!(map.value_bits(), 8);
+    /// assert_eq!(map.insert("ani", 255), Ok(()));
+    /// assert_eq!(map.insert("ani", 256), Err(InsertError::ValueTooLarge));
     /// ```
     #[must_use]
-    #[track_caller]
-    pub fn get_mask<T: Hash>(&self, keys: &[T], values: &mut [u16]) -> u64 {
-        self.by_hash().get_burst(Each(self.hashes_of(keys)), values)
+    pub fn value_bits(&self) -> u32 {
+        self.engine.value_bits()
     }
 
-    /// Looks up many keys: `found[i]` tells whether `keys[i]` is in the map, with whatever value.
-    /// Returns the number of keys found.
-    ///
-    /// Each lookup takes effect on its own, in any order, as in [`get_batch`](Self::get_batch).
-    ///
-    /// # Panics
-    /// If the slices differ in length.
-    ///
-    /// ```
-    /// let map = guira::CuckooMap::with_capacity(100);
-    /// map.insert_batch(&[1, 2, 3], &[7, 8, 9])?;
-    /// let mut found = [false; 2];
-    /// assert_eq!(map.contains_batch(&[2, 3], &mut found), 2);
-    /// # Ok::<(), guira::InsertBatchError>(())
-    /// ```
-    #[track_caller]
-    pub fn contains_batch<T: Hash>(&self, keys: &[T], found: &mut [bool]) -> usize {
-        self.by_hash().contains_all(Each(self.hashes_of(keys)), found)
-    }
-
-    /// Looks up a burst of up to 64 keys: bit `i` tells whether `keys[i]` is in the map, with
-    /// whatever value.
-    ///
-    /// The lookups are those of [`contains_batch`](crate::CuckooMap#method.contains_batch).
-    ///
-    /// # Panics
-    /// If there are more than 64 keys.
-    ///
-    /// ```
-    /// let map = guira::CuckooMap::builder().capacity(100_000).seed(1).build()?;
-    /// map.insert_batch(&["udp", "tcp"], &[7, 8]).unwrap();
-    /// assert_eq!(map.contains_mask(&["tcp", "sctp", "udp"]), 0b101);
-    /// # Ok::<(), guira::BuildError>(())
-    /// ```
-    #[must_use]
-    #[track_caller]
-    pub fn contains_mask<T: Hash>(&self, keys: &[T]) -> u64 {
-        self.by_hash().contains_burst(Each(self.hashes_of(keys)))
-    }
-
-    /// Removes one item of each of many keys: `removed[i]` tells whether there was one with
-    /// `keys[i]` and `values[i]`. Returns the number of items removed.
-    ///
-    /// The [contract](crate::CuckooMap#the-contract-of-removal-and-replacement) of
-    /// [`remove`](crate::CuckooMap#method.remove) holds for each item. Nothing is allocated. If the
-    /// hashing of a key panics, `removed` tells which items were removed.
-    ///
-    /// # Panics
-    /// If the slices differ in length.
-    ///
-    /// ```
-    /// let map = guira::CuckooMap::with_capacity(100);
-    /// map.insert_batch(&[1, 2, 3], &[7, 8, 9])?;
-    /// assert_eq!(map.remove_batch(&[1, 2], &[7, 8], &mut [false; 2]), 2);
-    /// assert_eq!(map.len(), 1);
-    /// # Ok::<(), guira::InsertBatchError>(())
-    /// ```
-    #[track_caller]
-    pub fn remove_batch<T: Hash>(&self, keys: &[T], values: &[u16], removed: &mut [bool]) -> usize {
-        self.by_hash().remove_all(Each(self.hashes_of(keys)), values, removed)
-    }
-
+    /// Returns whether a value has no more bits than slots have room for.
     #[inline]
-    fn hashes_of<T: Hash>(&self, keys: &[T]) -> impl ExactSizeIterator<Item = u64> {
-        keys.iter().map(|key| self.hasher.hash_one(key))
+    pub(super) fn fits(&self, value: u16) -> bool {
+        u32::from(value) >> self.value_bits() == 0
+    }
+
+    pub(super) fn check(&self, value: u16) -> Result<(), InsertError> {
+        if self.fits(value) { Ok(()) } else { Err(InsertError::ValueTooLarge) }
+    }
+}
+
+impl<G: Growth, S> FilterBuilder<Map, G, S> {
+    /// Sets the number of bits of a value, from 0 to 16. The default is 8, or with a
+    /// [`layout`](Self::layout) the bits of its values.
+    ///
+    /// A slot has 64 / (slots per bucket) bits, rounded down, with 2 to 6 slots per bucket. What
+    /// the value leaves, at least 8 bits, is the fingerprint. Without a `layout`, the builder takes
+    /// the layout with the most slots per bucket, hence the fewest bits per item, that meets the
+    /// target [`false_positive_rate`](Self::false_positive_rate): 0.2 % by default, or 0.3 % in a
+    /// [`GrowingMap`](crate::GrowingMap). So an item takes as many bits as in a filter with plain
+    /// buckets of as many slots. ([`fastest`](Self::fastest) has no effect: all of these layouts
+    /// are plain.)
+    ///
+    /// [`build`](Self::build) fails with
+    /// [`InvalidValueBits`](crate::BuildError::InvalidValueBits) for more than 16 bits, and with
+    /// [`RateTooLow`](crate::BuildError::RateTooLow) if no layout with values of this many bits
+    /// meets the target.
+    ///
+    /// ```
+    /// use guira::{CuckooMap, Layout};
+    ///
+    /// let builder = CuckooMap::builder().capacity(1_000_000);
+    /// let small = builder.clone().value_bits(4).build()?;
+    /// assert_eq!(small.layout(), Layout::with_values(4, 4).unwrap());
+    /// assert!(small.false_positive_rate() < 0.002);
+    /// assert!(small.size_in_bytes() * 8 < 17_300_000); // as `CuckooFilter::with_capacity`
+    ///
+    /// let large = builder.value_bits(16).build()?;
+    /// assert_eq!(large.layout(), Layout::with_values(2, 16).unwrap());
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn value_bits(mut self, bits: u32) -> Self {
+        self.settings.value_bits = Some(bits);
+        self
     }
 }

@@ -1,18 +1,14 @@
-//! Maps: filters whose items have small values.
+//! Maps: their names, and their contract.
 
-mod by_hash;
-mod engine;
-mod fixed;
-mod growing;
+mod batches;
 mod items;
-mod outcome;
-mod settings;
+mod values;
 
-pub(super) use engine::MapSteps;
-pub use engine::{Mappable, Mapped};
-pub use outcome::Values;
-
-use super::{DefaultHashBuilder, Filter, Fixed, Growing};
+use super::{
+    Filter, StableHashBuilder,
+    kind::{Fixed, Growing, Map},
+};
+pub use values::Values;
 
 /// A map from keys to small values, with a fixed capacity: the [`Filter`] of one table whose slots
 /// hold a fingerprint and a value.
@@ -57,7 +53,7 @@ use super::{DefaultHashBuilder, Filter, Fixed, Growing};
 /// worker that owns a flow, a class of traffic. For values that must be right, use a hash table.
 ///
 /// A map is a multimap: each `insert` adds an item, even if its key already has a value. With
-/// `get_or_insert` each key gets one value.
+/// `insert_unique` each key gets one value.
 ///
 /// # The contract of removal and replacement
 ///
@@ -66,7 +62,7 @@ use super::{DefaultHashBuilder, Filter, Fixed, Growing};
 /// value, new)`, must be paid for by a call with an equal key that made an item with this value:
 ///
 /// - `insert(&key, value)`, which returned `Ok(())`,
-/// - `get_or_insert(&key, value)`, which returned `Ok(None)`, or
+/// - `insert_unique(&key, value)`, which returned `New`, or
 /// - `replace(&key, old, value)`, which returned `true`.
 ///
 /// That call happened before the removal or the replacement, and pays for no other one. No
@@ -77,7 +73,7 @@ use super::{DefaultHashBuilder, Filter, Fixed, Growing};
 /// that a lookup returned**: that may belong to an alias. The items of aliases with equal values
 /// are interchangeable, so it does not matter which of them is taken. With different values they
 /// are not: whoever takes the wrong one removes a value that a lookup of the alias then misses. A
-/// caller to whom `get_or_insert` returned `Ok(Some(_))` owns no item, and must not remove or
+/// caller to whom `insert_unique` returned `Found` owns no item, and must not remove or
 /// replace one.
 ///
 /// # What overlapping calls may observe
@@ -102,7 +98,7 @@ use super::{DefaultHashBuilder, Filter, Fixed, Growing};
 /// "Time To Replace Your Filter: How Maplets Simplify System Design", arXiv 2510.05518) argue for
 /// such maps, which they call *maplets*, in place of several filters. `SlimDB` and Chucky use one
 /// to find the run of a key in a store, and `rte_member` of DPDK maps flows to set ids.
-pub type CuckooMap<S = DefaultHashBuilder> = Filter<Mapped<Fixed>, S>;
+pub type CuckooMap<S = StableHashBuilder> = Filter<Map, Fixed, S>;
 
 /// A map that grows: the [`Filter`] of a chain of segments whose slots hold a fingerprint and a
 /// value.
@@ -129,4 +125,4 @@ pub type CuckooMap<S = DefaultHashBuilder> = Filter<Mapped<Fixed>, S>;
 /// assert!(shards.remove(&17_u64, 1));
 /// # Ok::<(), guira::BuildError>(())
 /// ```
-pub type GrowingMap<S = DefaultHashBuilder> = Filter<Mapped<Growing>, S>;
+pub type GrowingMap<S = StableHashBuilder> = Filter<Map, Growing, S>;

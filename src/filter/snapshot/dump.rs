@@ -1,10 +1,13 @@
 //! A dump: a snapshot in short steps, without a copy of the buckets and without a lock.
 
 use core::{fmt, hash::BuildHasher};
-use std::io::{self, Write};
+use std::io;
 
-use super::{encode::Encoder, hasher_check};
-use crate::{Engine, Filter};
+use super::{Saved, encode::Encoder, hasher_check};
+use crate::{
+    Filter,
+    kind::{Contents, Growth},
+};
 
 /// A snapshot that is made in short steps, from a filter that nobody changes meanwhile:
 /// [`Filter::dump`].
@@ -67,12 +70,12 @@ impl Dump {
     /// assert!(dump.prepare(&filter, usize::MAX)?);
     /// # Ok::<(), std::io::Error>(())
     /// ```
-    pub fn prepare<E: Engine, S>(
+    pub fn prepare<C: Contents, G: Growth, S>(
         &mut self,
-        filter: &Filter<E, S>,
+        filter: &Filter<C, G, S>,
         max_blocks: usize,
     ) -> io::Result<bool> {
-        self.encoder.prepare(filter.core.engine.words(), max_blocks)
+        self.encoder.prepare(filter.engine.words(), max_blocks)
     }
 
     /// Returns the number of bytes of the whole snapshot, which is known from the start.
@@ -101,22 +104,13 @@ impl Dump {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     #[must_use]
-    pub fn read_at<E: Engine, S>(
+    pub fn read_at<C: Contents, G: Growth, S>(
         &self,
-        filter: &Filter<E, S>,
+        filter: &Filter<C, G, S>,
         offset: u64,
         buffer: &mut [u8],
     ) -> usize {
-        self.encoder.read_at(&filter.core.engine.words(), offset, buffer)
-    }
-
-    /// Writes all bytes, if the dump can be read.
-    pub(super) fn write<E: Engine, S>(
-        &self,
-        filter: &Filter<E, S>,
-        writer: impl Write,
-    ) -> io::Result<()> {
-        self.encoder.write(&filter.core.engine.words(), writer)
+        self.encoder.read_at(&filter.engine.words(), offset, buffer)
     }
 }
 
@@ -126,9 +120,9 @@ impl fmt::Debug for Dump {
     }
 }
 
-impl<E: Engine, S: BuildHasher> Filter<E, S> {
-    /// Returns a dump of the filter, from which the bytes that [`save`](Self::save) would write are
-    /// read in short steps.
+impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
+    /// Returns a dump of the filter, from which the bytes that [`write_to`](Self::write_to) would write
+    /// are read in short steps.
     ///
     /// Nothing is copied, and no lock is acquired. This call reads no bucket. **Nobody may change
     /// the filter until the dump is read: see [`Dump`](crate::Dump#changes).** For a snapshot
@@ -145,7 +139,7 @@ impl<E: Engine, S: BuildHasher> Filter<E, S> {
     /// ```
     #[must_use]
     pub fn dump(&self) -> Dump {
-        let engine = &self.core.engine;
+        let engine = &self.engine;
         let header = self.header(hasher_check(&self.hasher), engine.form());
         Dump { encoder: Encoder::new(header, engine.words().count()) }
     }

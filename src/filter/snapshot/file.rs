@@ -4,14 +4,16 @@ use core::{fmt::Write, hash::BuildHasher};
 use std::{
     ffi::OsString,
     fs::{self, File, OpenOptions},
-    io::{self, Seek},
+    io,
     path::{Path, PathBuf},
 };
 
 use arrayvec::ArrayString;
 
-use super::LoadError;
-use crate::{Engine, Filter};
+use crate::{
+    Filter,
+    kind::{Contents, Growth},
+};
 
 /// Number of names of temporary files beside one file. Each save in progress takes one.
 const NAMES: u32 = 100;
@@ -20,39 +22,11 @@ const MAX_SUFFIX: usize = ".99.tmp".len();
 /// Number of symbolic links that are followed, as on Linux.
 const MAX_LINKS: usize = 40;
 
-impl<E: Engine> Filter<E> {
-    /// Loads a filter from a file: the counterpart of [`save_to`](Self::save_to).
-    ///
-    /// The file is read as [`load`](Self::load) reads, and nothing may follow the snapshot.
-    ///
-    /// A program that is compiled with another release of this crate, or runs on another platform,
-    /// needs [`load_from_with`](Self::load_from_with) and a stable hasher.
-    ///
-    /// # Errors
-    /// [`LoadError`], with a variant for each possible cause; [`Io`](LoadError::Io) also if the
-    /// file cannot be opened.
-    ///
-    /// ```
-    /// # let folder = std::env::temp_dir().join(format!("guira-load-from-{}", std::process::id()));
-    /// # std::fs::create_dir_all(&folder)?;
-    /// # let path = folder.join("seen.guira");
-    /// use guira::GrowingFilter;
-    ///
-    /// GrowingFilter::with_capacity(1_000).save_to(&path)?;
-    /// assert!(GrowingFilter::load_from(&path)?.is_empty());
-    /// # std::fs::remove_dir_all(&folder)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn load_from(path: impl AsRef<Path>) -> Result<Self, LoadError> {
-        read(path.as_ref(), |file| Self::load(file))
-    }
-}
-
-impl<E: Engine, S: BuildHasher> Filter<E, S> {
+impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// Saves the filter to a file, while other threads use the filter. If the call fails, or if the
     /// process is killed, **the file is the old one or the new one, as a whole.**
     ///
-    /// What the file contains is what [`save`](Self::save) writes. The call writes a temporary file
+    /// What the file contains is what [`write_to`](Self::write_to) writes. The call writes a temporary file
     /// in the same folder, syncs it to the disk, renames it to `path`, and syncs the folder. (The
     /// last step is done on Unix only. Elsewhere, a crash of the system soon after the call may
     /// leave the old file.) So the disk needs room for both files.
@@ -72,88 +46,25 @@ impl<E: Engine, S: BuildHasher> Filter<E, S> {
     /// Those of the file system: the old file is still in place then, unless the sync of the folder
     /// failed, which is the last step. [`InvalidInput`](io::ErrorKind::InvalidInput) if there is
     /// something at `path` other than a file, or if `path` does not end in a name.
-    /// [`OutOfMemory`](io::ErrorKind::OutOfMemory) as in [`save`](Self::save).
-    ///
-    /// A filter that is loaded by other programs or releases needs the stable hasher:
+    /// [`OutOfMemory`](io::ErrorKind::OutOfMemory) as in [`write_to`](Self::write_to).
     ///
     /// ```
-    /// # let folder = std::env::temp_dir().join(format!("guira-save-to-{}", std::process::id()));
+    /// # let folder = std::env::temp_dir().join(format!("guira-save-{}", std::process::id()));
     /// # std::fs::create_dir_all(&folder)?;
     /// # let path = folder.join("seen.guira");
-    /// use guira::{CuckooFilter, StableHashBuilder};
+    /// use guira::CuckooFilter;
     ///
-    /// let builder = CuckooFilter::builder().capacity(1_000);
-    /// let filter = builder.hasher_with(StableHashBuilder::with_seed).build()?;
+    /// let filter = CuckooFilter::with_capacity(1_000);
     /// filter.insert("tyto alba").unwrap();
-    /// filter.save_to(&path)?;
+    /// filter.save(&path)?;
     ///
-    /// let loaded = CuckooFilter::load_from_with(&path, StableHashBuilder::with_seed)?;
+    /// let loaded = CuckooFilter::loader().file(&path)?;
     /// assert!(loaded.contains("tyto alba"));
     /// # std::fs::remove_dir_all(&folder)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn save_to(&self, path: impl AsRef<Path>) -> io::Result<()> {
-        replace(path.as_ref(), |file| self.save(file))
-    }
-
-    /// Loads a filter with this hasher from a file, as [`load_from`](Filter::load_from) does.
-    ///
-    /// # Errors
-    /// As [`load_from`](Filter::load_from); [`LoadError::OtherHasher`] if the items were
-    /// hashed by another hasher, or with another seed of it.
-    ///
-    /// ```
-    /// # let folder = std::env::temp_dir().join(format!("guira-hasher-{}", std::process::id()));
-    /// # std::fs::create_dir_all(&folder)?;
-    /// # let path = folder.join("seen.guira");
-    /// use guira::{CuckooFilter, StableHashBuilder};
-    ///
-    /// let hasher = StableHashBuilder::with_seed(7);
-    /// CuckooFilter::with_capacity_and_hasher(1_000, hasher).save_to(&path)?;
-    /// assert!(CuckooFilter::load_from_with_hasher(&path, hasher)?.is_empty());
-    /// # std::fs::remove_dir_all(&folder)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn load_from_with_hasher(path: impl AsRef<Path>, hasher: S) -> Result<Self, LoadError> {
-        read(path.as_ref(), |file| Self::load_with_hasher(file, hasher))
-    }
-
-    /// Loads a filter from a file, as [`load_from`](Filter::load_from) does, with the hasher
-    /// that `hasher` makes from a seed: see [`from_bytes_with`](Self::from_bytes_with).
-    ///
-    /// # Errors
-    /// As [`load_from_with_hasher`](Self::load_from_with_hasher).
-    ///
-    /// ```
-    /// # let folder = std::env::temp_dir().join(format!("guira-seed-{}", std::process::id()));
-    /// # std::fs::create_dir_all(&folder)?;
-    /// # let path = folder.join("seen.guira");
-    /// use guira::{CuckooFilter, StableHashBuilder};
-    ///
-    /// let builder = CuckooFilter::builder().capacity(1_000);
-    /// builder.hasher_with(StableHashBuilder::with_seed).build()?.save_to(&path)?;
-    /// assert!(CuckooFilter::load_from_with(&path, StableHashBuilder::with_seed)?.is_empty());
-    /// # std::fs::remove_dir_all(&folder)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn load_from_with(
-        path: impl AsRef<Path>,
-        hasher: impl FnOnce(u64) -> S,
-    ) -> Result<Self, LoadError> {
-        read(path.as_ref(), |file| Self::load_with(file, hasher))
-    }
-}
-
-/// Reads a file with `load`, which must read it up to its end.
-fn read<T>(
-    path: &Path,
-    load: impl FnOnce(&mut File) -> Result<T, LoadError>,
-) -> Result<T, LoadError> {
-    let mut file = File::open(path)?;
-    let loaded = load(&mut file)?;
-    match file.metadata()?.len().saturating_sub(file.stream_position()?) {
-        0 => Ok(loaded),
-        more => Err(LoadError::TrailingBytes { more }),
+    pub fn save(&self, path: impl AsRef<Path>) -> io::Result<()> {
+        replace(path.as_ref(), |file| self.write_to(file))
     }
 }
 

@@ -19,7 +19,7 @@ use crate::table::PerSegment;
 ///
 /// let filter = CuckooFilter::with_capacity(1_000);
 /// let mut snapshot = filter.snapshot()?;
-/// let mut loader = CuckooFilter::loader(1 << 20);
+/// let mut loader = CuckooFilter::loader().limit(1 << 20);
 /// let mut chunk = [0; 4096];
 /// loop {
 ///     match snapshot.read(&mut chunk)? {

@@ -3,9 +3,10 @@
 use arrayvec::ArrayVec;
 use rapidhash::v3::rapidhash_v3;
 
-use super::LoadError;
+use super::{LoadError, Saved};
 use crate::{
-    Engine, Layout,
+    Layout,
+    kind::{Contents, Growth},
     table::{ClockState, MAX_BUCKETS, MAX_LEVELS, MAX_STRIPES, PerSegment, stamp_bits},
 };
 
@@ -140,13 +141,13 @@ impl Header {
     }
 
     /// Validates the rest of a header whose start is valid: checksum, kind, then every field.
-    pub(super) fn decode<E: Engine>(bytes: &[u8]) -> Result<Self, LoadError> {
+    pub(super) fn decode<C: Contents, G: Growth>(bytes: &[u8]) -> Result<Self, LoadError> {
         let (checked, checksum) = bytes.split_last_chunk().expect("the header's start is longer");
         if u64::from_le_bytes(*checksum) != rapidhash_v3(checked) {
             return Err(LoadError::DamagedHeader);
         }
         let [kind, planned, _, stripes] = checked[12..16] else { unreachable!("4 bytes") };
-        super::check_kind::<E>(kind)?;
+        super::check_kind::<C::Engine<G>>(kind)?;
         field("stripes", stripes.into(), u32::from(stripes) <= MAX_STRIPES.ilog2())?;
         let stripes = 1 << stripes;
         let number = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("8 bytes"));
@@ -172,8 +173,8 @@ impl Header {
         let target = f64::from_bits(target);
         let form = Form { capacity, max_copies, target, stripes, clock, plan };
         let header = Self { kind, seed, hasher_check, form, items };
-        header.check(E::DEFAULT_VALUE_BITS.is_some() || E::DEFAULT_WINDOW.is_some())?;
-        E::check(&header.form)?;
+        header.check(C::DEFAULT_VALUE_BITS.is_some() || C::DEFAULT_WINDOW.is_some())?;
+        <C::Engine<G>>::check(&header.form)?;
         Ok(header)
     }
 

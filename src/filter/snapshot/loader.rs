@@ -1,63 +1,220 @@
-//! The loader: builds a filter from chunks of a snapshot that are pushed to it.
+//! The loader: builds a filter from a snapshot, from bytes, a reader, a file, or pushed chunks.
 
 use core::{fmt, hash::BuildHasher};
-use std::io::{self, Read, Write};
+use std::{
+    fs::File,
+    io::{self, Read, Seek, Write},
+    path::Path,
+};
 
 use super::{
     LoadError,
-    receive::{Checkpoint, Hasher, Receiver, Source},
+    receive::{Checkpoint, Receiver, Terms},
 };
-use crate::{DefaultHashBuilder, Engine, Filter};
+use crate::{
+    Filter, FromSeed, StableHashBuilder,
+    filter::builder::HasherSource,
+    kind::{Contents, Growth},
+};
 
-/// A filter that is being loaded from chunks of a snapshot: [`Filter::loader`].
+/// Makes a filter from a snapshot: [`Filter::loader`] returns one.
 ///
-/// It suits bytes that arrive from elsewhere, such as a socket or a module's callbacks. A loader
-/// holds the bytes that it received and at most two megabytes more, unless it is told to
-/// [allocate at once](Self::allocate_at_once). (On systems other than Linux, the allocator
-/// decides.) Dropping it abandons the load.
+/// [`bytes`](Self::bytes), [`reader`](Self::reader) and [`file`](Self::file) load it as a whole.
+/// [`push`](Self::push) receives it in chunks that arrive from elsewhere, such as a socket or a
+/// module's callbacks. By default, the hasher is made from the seed in the snapshot.
+///
+/// The header is validated, by a checksum of its own and field by field, before anything is
+/// allocated for the buckets. Each block of 64 KiB is validated when it has arrived. On Linux, a
+/// loader takes at most two megabytes more than the bytes that it received, unless all of them are
+/// there or it is told to [allocate at once](Self::allocate_at_once). (On other systems, the
+/// allocator decides.) Dropping a loader abandons the load.
 ///
 /// ```
 /// use guira::{CuckooFilter, LoadError};
 ///
 /// let filter = CuckooFilter::with_capacity(1_000);
 /// filter.insert("tyto alba").unwrap();
+/// let bytes = filter.to_bytes();
+/// assert!(CuckooFilter::loader().bytes(&bytes)?.contains("tyto alba"));
 ///
-/// let mut loader = CuckooFilter::loader(1 << 20);
-/// for chunk in filter.to_bytes().chunks(100) {
+/// let mut loader = CuckooFilter::loader().limit(1 << 20);
+/// for chunk in bytes.chunks(100) {
 ///     loader.push(chunk)?;
 /// }
 /// assert!(loader.finish()?.contains("tyto alba"));
 /// # Ok::<(), LoadError>(())
 /// ```
-pub struct Loader<E, S = DefaultHashBuilder> {
-    receiver: Receiver<E, S, fn(u64) -> S>,
+#[must_use = "a loader does nothing until it gets bytes"]
+pub struct Loader<C: Contents, G: Growth, S = StableHashBuilder> {
+    receiver: Receiver<C, G, S>,
 }
 
-impl<E: Engine, S: BuildHasher> Loader<E, S> {
-    pub(super) fn new(limit_bytes: usize, hasher: Hasher<S, fn(u64) -> S>) -> Self {
-        let source = Source::Stream { limit: limit_bytes as u64, at_once: false };
-        Self { receiver: Receiver::new(source, hasher) }
+impl<C: Contents, G: Growth> Loader<C, G> {
+    pub(in crate::filter) fn new() -> Self {
+        let terms = Terms { limit: u64::MAX, at_once: false, len: None };
+        let hasher = HasherSource::Seeded(StableHashBuilder::from_seed);
+        Self { receiver: Receiver::new(terms, hasher) }
+    }
+}
+
+impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
+    /// Sets the hasher: the one that the saved filter had. Call this before any bytes are pushed:
+    /// it forgets them.
+    ///
+    /// With another hasher, or another seed of it, the load fails with
+    /// [`LoadError::OtherHasher`].
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, FromSeed, LoadError, StableHashBuilder};
+    ///
+    /// let hasher = StableHashBuilder::from_seed(7);
+    /// let bytes = CuckooFilter::with_capacity_and_hasher(1_000, hasher.clone()).to_bytes();
+    /// assert!(CuckooFilter::loader().hasher(hasher).bytes(&bytes)?.is_empty());
+    /// let error = CuckooFilter::loader().bytes(&bytes).unwrap_err();
+    /// assert!(matches!(error, LoadError::OtherHasher));
+    /// # Ok::<(), LoadError>(())
+    /// ```
+    pub fn hasher<S2: BuildHasher>(self, hasher: S2) -> Loader<C, G, S2> {
+        Loader { receiver: Receiver::new(self.receiver.terms, HasherSource::Given(hasher)) }
+    }
+
+    /// Sets the type of the hasher, which is made from the seed in the snapshot: see
+    /// [`FilterBuilder::seeded_hasher`](crate::FilterBuilder::seeded_hasher). Call this before any
+    /// bytes are pushed: it forgets them.
+    ///
+    /// ```
+    /// use std::hash::{BuildHasherDefault, DefaultHasher};
+    ///
+    /// use guira::GrowingFilter;
+    ///
+    /// let filter = GrowingFilter::<BuildHasherDefault<DefaultHasher>>::default();
+    /// let loader = GrowingFilter::loader().seeded_hasher();
+    /// let copy: GrowingFilter<BuildHasherDefault<DefaultHasher>> =
+    ///     loader.bytes(&filter.to_bytes())?;
+    /// # Ok::<(), guira::LoadError>(())
+    /// ```
+    pub fn seeded_hasher<S2: FromSeed>(self) -> Loader<C, G, S2> {
+        let hasher = HasherSource::Seeded(S2::from_seed);
+        Loader { receiver: Receiver::new(self.receiver.terms, hasher) }
+    }
+
+    /// Sets the largest number of bytes that the buckets may take, in all segments together. It is
+    /// compared with the header before anything is allocated for them. By default there is no
+    /// limit.
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, LoadError};
+    ///
+    /// let bytes = CuckooFilter::with_capacity(1_000_000).to_bytes();
+    /// let error = CuckooFilter::loader().limit(1 << 20).bytes(&bytes).unwrap_err();
+    /// assert!(matches!(error, LoadError::LimitExceeded { limit: 0x10_0000, .. }));
+    /// ```
+    pub fn limit(mut self, bytes: usize) -> Self {
+        self.receiver.terms.limit = bytes as u64;
+        self
     }
 
     /// Requests the buckets of each segment from the global allocator, as a whole, when the bytes
     /// of the segment begin to arrive. So a program that counts memory in its allocator counts a
     /// loaded filter as it does a built one.
     ///
-    /// The limit of the loader is checked first, as always. If the allocator refuses the memory,
+    /// The [limit](Self::limit) is checked first, as always. If the allocator refuses the memory,
     /// [`push`](Self::push) returns [`OutOfMemory`](LoadError::OutOfMemory).
     ///
     /// ```
     /// use guira::{CuckooFilter, LoadError};
     ///
-    /// let mut loader = CuckooFilter::loader(1 << 20).allocate_at_once();
+    /// let mut loader = CuckooFilter::loader().limit(1 << 20).allocate_at_once();
     /// loader.push(&CuckooFilter::with_capacity(1_000).to_bytes())?;
     /// assert_eq!(loader.finish()?.capacity(), 1_000);
     /// # Ok::<(), LoadError>(())
     /// ```
-    #[must_use]
     pub fn allocate_at_once(mut self) -> Self {
-        self.receiver.allocate_at_once();
+        self.receiver.terms.at_once = true;
         self
+    }
+
+    /// Loads a filter from all the bytes of a snapshot, or from those that follow the ones that
+    /// were pushed.
+    ///
+    /// # Errors
+    /// [`LoadError`], with a variant for each possible cause.
+    ///
+    /// ```
+    /// use guira::CuckooFilter;
+    ///
+    /// let bytes = CuckooFilter::with_capacity(1_000).to_bytes();
+    /// assert!(CuckooFilter::loader().bytes(&bytes)?.is_empty());
+    /// assert!(CuckooFilter::loader().bytes(&bytes[1..]).is_err());
+    /// # Ok::<(), guira::LoadError>(())
+    /// ```
+    pub fn bytes(mut self, mut bytes: &[u8]) -> Result<Filter<C, G, S>, LoadError> {
+        let len = self.received() + bytes.len() as u64;
+        self.receiver.terms = Terms { at_once: true, len: Some(len), ..self.receiver.terms };
+        self.receive(|buffer| bytes.read(buffer))?;
+        match bytes.len() as u64 {
+            0 => self.finish(),
+            more => Err(LoadError::TrailingBytes { more }),
+        }
+    }
+
+    /// Loads a filter from a reader, which is read up to the last byte of the snapshot and no
+    /// further. Reads up to 64 KiB at a time, so the reader needs no buffer.
+    ///
+    /// # Errors
+    /// [`LoadError`], with a variant for each possible cause.
+    ///
+    /// ```no_run
+    /// use guira::GrowingFilter;
+    ///
+    /// let filter = GrowingFilter::loader().reader(std::fs::File::open("seen.guira")?)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn reader(mut self, mut reader: impl Read) -> Result<Filter<C, G, S>, LoadError> {
+        self.receive(|buffer| reader.read(buffer))?;
+        self.finish()
+    }
+
+    /// Loads a filter from a file: the counterpart of [`save`](Filter::save). Nothing may follow
+    /// the snapshot.
+    ///
+    /// # Errors
+    /// [`LoadError`], with a variant for each possible cause; [`Io`](LoadError::Io) also if the
+    /// file cannot be opened.
+    ///
+    /// ```
+    /// # let folder = std::env::temp_dir().join(format!("guira-loader-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// # let path = folder.join("seen.guira");
+    /// use guira::GrowingFilter;
+    ///
+    /// GrowingFilter::with_capacity(1_000).save(&path)?;
+    /// assert!(GrowingFilter::loader().file(&path)?.is_empty());
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn file(self, path: impl AsRef<Path>) -> Result<Filter<C, G, S>, LoadError> {
+        let mut file = File::open(path)?;
+        let loaded = self.reader(&mut file)?;
+        match file.metadata()?.len().saturating_sub(file.stream_position()?) {
+            0 => Ok(loaded),
+            more => Err(LoadError::TrailingBytes { more }),
+        }
+    }
+
+    /// Receives bytes up to the last one of the snapshot, or until there are no more.
+    fn receive(
+        &mut self,
+        mut read: impl FnMut(&mut [u8]) -> io::Result<usize>,
+    ) -> Result<(), LoadError> {
+        let mut read = |buffer: &mut [u8]| loop {
+            match read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                outcome => return outcome,
+            }
+        };
+        while !self.receiver.is_complete() && self.receiver.receive(&mut read)? > 0 {}
+        Ok(())
     }
 
     /// Receives the next bytes of the snapshot, however many: all of them or, if it returns an
@@ -77,7 +234,7 @@ impl<E: Engine, S: BuildHasher> Loader<E, S> {
     /// use guira::{CuckooFilter, LoadError};
     ///
     /// let bytes = CuckooFilter::with_capacity(1_000).to_bytes();
-    /// let mut loader = CuckooFilter::loader(1 << 20);
+    /// let mut loader = CuckooFilter::loader().limit(1 << 20);
     /// loader.push(&bytes[..500])?;
     /// let mut damaged = bytes[500..].to_vec();
     /// damaged[9] ^= 1;
@@ -103,7 +260,7 @@ impl<E: Engine, S: BuildHasher> Loader<E, S> {
     /// Returns the number of bytes that have arrived.
     ///
     /// ```
-    /// let mut loader = guira::CuckooFilter::loader(1 << 20);
+    /// let mut loader = guira::CuckooFilter::loader().limit(1 << 20);
     /// loader.push(b"guira")?;
     /// assert_eq!(loader.received(), 5);
     /// # Ok::<(), guira::LoadError>(())
@@ -120,7 +277,7 @@ impl<E: Engine, S: BuildHasher> Loader<E, S> {
     /// use guira::CuckooFilter;
     ///
     /// let bytes = CuckooFilter::with_capacity(1_000).to_bytes();
-    /// let mut loader = CuckooFilter::loader(1 << 20);
+    /// let mut loader = CuckooFilter::loader().limit(1 << 20);
     /// loader.push(&bytes[..100])?;
     /// assert!(!loader.is_complete());
     /// loader.push(&bytes[100..])?;
@@ -144,12 +301,12 @@ impl<E: Engine, S: BuildHasher> Loader<E, S> {
     /// use guira::CuckooFilter;
     ///
     /// let bytes = CuckooFilter::with_capacity(1_000).to_bytes();
-    /// let (mut loader, mut received) = (CuckooFilter::loader(1 << 20), Vec::new());
+    /// let (mut loader, mut received) = (CuckooFilter::loader().limit(1 << 20), Vec::new());
     /// loader.push(&bytes[..1_500])?;
     /// loader.write_received(&mut received)?;
     /// assert_eq!(received, bytes[..1_500]);
     ///
-    /// let mut other = CuckooFilter::loader(1 << 20);
+    /// let mut other = CuckooFilter::loader().limit(1 << 20);
     /// other.push(&received)?;
     /// other.push(&bytes[1_500..])?;
     /// assert!(other.finish()?.is_empty());
@@ -168,17 +325,17 @@ impl<E: Engine, S: BuildHasher> Loader<E, S> {
     /// ```
     /// use guira::{CuckooFilter, LoadError};
     ///
-    /// let mut loader = CuckooFilter::loader(1 << 20);
+    /// let mut loader = CuckooFilter::loader().limit(1 << 20);
     /// loader.push(&CuckooFilter::with_capacity(1_000).to_bytes()[..100])?;
     /// assert!(matches!(loader.finish(), Err(LoadError::Truncated { received: 100, .. })));
     /// # Ok::<(), LoadError>(())
     /// ```
-    pub fn finish(self) -> Result<Filter<E, S>, LoadError> {
+    pub fn finish(self) -> Result<Filter<C, G, S>, LoadError> {
         self.receiver.finish()
     }
 }
 
-impl<E, S> fmt::Debug for Loader<E, S> {
+impl<C: Contents, G: Growth, S> fmt::Debug for Loader<C, G, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("Loader");
         debug.field("received", &self.receiver.received()).finish_non_exhaustive()
@@ -186,14 +343,14 @@ impl<E, S> fmt::Debug for Loader<E, S> {
 }
 
 /// A push. Unless it succeeds, the receiver goes back when this is dropped.
-struct Attempt<'a, E, S, F> {
-    receiver: &'a mut Receiver<E, S, F>,
+struct Attempt<'a, C: Contents, G: Growth, S> {
+    receiver: &'a mut Receiver<C, G, S>,
     /// The state of the receiver before the push, until it has succeeded.
-    before: Option<Checkpoint<F>>,
+    before: Option<Checkpoint<S>>,
 }
 
-impl<'a, E, S, F: Copy> Attempt<'a, E, S, F> {
-    fn new(receiver: &'a mut Receiver<E, S, F>) -> Self {
+impl<'a, C: Contents, G: Growth, S> Attempt<'a, C, G, S> {
+    fn new(receiver: &'a mut Receiver<C, G, S>) -> Self {
         Self { before: Some(receiver.checkpoint()), receiver }
     }
 
@@ -202,7 +359,7 @@ impl<'a, E, S, F: Copy> Attempt<'a, E, S, F> {
     }
 }
 
-impl<E, S, F> Drop for Attempt<'_, E, S, F> {
+impl<C: Contents, G: Growth, S> Drop for Attempt<'_, C, G, S> {
     fn drop(&mut self) {
         if let Some(before) = self.before.take() {
             self.receiver.go_back(before);

@@ -6,7 +6,6 @@ mod error;
 mod file;
 mod frozen;
 mod header;
-mod load;
 mod loader;
 mod receive;
 #[cfg(feature = "serde")]
@@ -18,11 +17,14 @@ use core::hash::BuildHasher;
 use std::io::{self, Write};
 
 use super::{
-    Engine, Expiring, Filter, Fixed, Growing, Mapped, engine::Storage, hasher_check::hasher_check,
+    Filter,
+    engine::{Engine, FixedEngine, GrowingEngine},
+    hasher_check::hasher_check,
+    kind::{Contents, Growth},
 };
 use crate::{
     BuildError,
-    table::{Buckets, PerSegment, advise_huge_pages},
+    table::{Aged, Buckets, PerSegment, Single, Valued, advise_huge_pages},
 };
 pub use dump::Dump;
 pub(super) use encode::Words;
@@ -32,13 +34,18 @@ use header::Header;
 pub(super) use header::{EXPIRING, Form, PlannedSegment, field};
 pub use loader::Loader;
 
-/// The names of the engines that can be saved, with their [`Saved::KIND`].
+/// The number in the format and the name of an engine.
+const fn kind<E: Engine>() -> (u8, &'static str) {
+    (E::KIND, E::NAME)
+}
+
+/// All engines.
 const KINDS: [(u8, &str); 5] = [
-    (<Fixed as Saved>::KIND, <Fixed as Storage>::NAME),
-    (<Growing as Saved>::KIND, <Growing as Storage>::NAME),
-    (Mapped::<Fixed>::KIND, Mapped::<Fixed>::NAME),
-    (Expiring::KIND, Expiring::NAME),
-    (Mapped::<Growing>::KIND, Mapped::<Growing>::NAME),
+    kind::<FixedEngine<Single>>(),
+    kind::<GrowingEngine<Single>>(),
+    kind::<FixedEngine<Valued>>(),
+    kind::<FixedEngine<Aged>>(),
+    kind::<GrowingEngine<Valued>>(),
 ];
 
 /// What snapshots need of an engine.
@@ -79,7 +86,7 @@ fn check_kind<E: Engine>(kind: u8) -> Result<(), LoadError> {
     if kind == E::KIND { Ok(()) } else { Err(LoadError::OtherKind { saved, expected }) }
 }
 
-impl<E: Engine, S: BuildHasher> Filter<E, S> {
+impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// Writes a snapshot of the filter, while other threads use it.
     ///
     /// **Every item that is in the filter from before the call until it returns is in the
@@ -101,25 +108,25 @@ impl<E: Engine, S: BuildHasher> Filter<E, S> {
     /// A snapshot of an [`ExpiringFilter`](crate::ExpiringFilter#copies-and-snapshots) contains the
     /// generation in which the buckets were copied, and the loaded filter goes on from there.
     ///
-    /// The [format](crate::docs::snapshots) is the same on every platform. The hasher itself is not
-    /// saved. If one thread makes the same operations on two new filters with the same settings,
+    /// The [format](crate::docs::snapshots) is the same on every platform. Of the hasher, only the
+    /// filter's seed is saved. If one thread makes the same operations on two new filters with the same settings,
     /// hasher and seed, their snapshots have the same bytes.
     ///
     /// # Errors
     /// The errors of the writer, and [`OutOfMemory`](io::ErrorKind::OutOfMemory) if the system
     /// refuses the memory for the copy. What has been written by then cannot be loaded: write to a
-    /// temporary file, and rename it.
+    /// temporary file, and rename it, or call [`save`](Self::save).
     ///
     /// ```no_run
     /// let filter = guira::GrowingFilter::with_capacity(1_000);
-    /// filter.save(std::fs::File::create("seen.guira")?)?;
+    /// filter.write_to(std::fs::File::create("seen.guira")?)?;
     /// # Ok::<(), std::io::Error>(())
     /// ```
-    pub fn save(&self, writer: impl Write) -> io::Result<()> {
+    pub fn write_to(&self, writer: impl Write) -> io::Result<()> {
         self.snapshot().map_err(|_| io::ErrorKind::OutOfMemory)?.write(writer)
     }
 
-    /// Returns a snapshot of the filter as bytes: see [`save`](Self::save).
+    /// Returns a snapshot of the filter as bytes: see [`write_to`](Self::write_to).
     ///
     /// # Panics
     /// If the system refuses the memory that the call needs, which is twice that of the buckets.
@@ -147,9 +154,9 @@ impl<E: Engine, S: BuildHasher> Filter<E, S> {
     }
 
     /// Returns a frozen copy of the filter, whose bytes can be read in order or from any offset:
-    /// those that [`save`](Self::save) would have written.
+    /// those that [`write_to`](Self::write_to) would have written.
     ///
-    /// Acquires all stripes while the buckets are copied, as `save` does, and no lock later. The
+    /// Acquires all stripes while the buckets are copied, as `write_to` does, and no lock later. The
     /// copy takes as much memory as the buckets, and one byte in 8192 for checksums. The encoded
     /// bytes are made when they are read.
     ///
@@ -165,44 +172,26 @@ impl<E: Engine, S: BuildHasher> Filter<E, S> {
     /// filter.clear();
     /// let mut tail = [0; 100];
     /// assert_eq!(snapshot.read_at(snapshot.len() - 8, &mut tail), 8);
-    /// assert!(GrowingFilter::load(snapshot).unwrap().contains("tyto alba"));
+    /// assert!(GrowingFilter::loader().reader(snapshot).unwrap().contains("tyto alba"));
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn snapshot(&self) -> Result<Snapshot, BuildError> {
         // First, since it runs the user's code: nothing is locked yet.
         let hasher_check = hasher_check(&self.hasher);
-        let copied = self.core.engine.copy_words();
+        let copied = self.engine.copy_words();
         let snapshot = copied
             .and_then(|(form, words)| Snapshot::new(self.header(hasher_check, form), words).ok());
-        snapshot.ok_or_else(|| self.core.engine.out_of_memory())
-    }
-
-    /// Writes the bytes that [`save`](Self::save) would write, without a copy of the buckets and
-    /// without a lock: nobody else uses the filter.
-    ///
-    /// For a process that is about to end, or for a forked child that saves while its parent goes
-    /// on. (In such a child the locks may be held by threads that exist in the parent only. An
-    /// operation that was under way in one of them is in the snapshot or not.) Allocates 64 KiB at
-    /// a time, and one byte for each 8192 bytes of the buckets.
-    ///
-    /// # Errors
-    /// As [`save`](Self::save).
-    ///
-    /// ```
-    /// let mut filter = guira::CuckooFilter::with_capacity(1_000);
-    /// let mut bytes = Vec::new();
-    /// filter.save_exclusive(&mut bytes)?;
-    /// assert_eq!(bytes, filter.to_bytes());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
-    pub fn save_exclusive(&mut self, writer: impl Write) -> io::Result<()> {
-        let mut dump = self.dump();
-        dump.prepare(self, usize::MAX)?;
-        dump.write(self, writer)
+        snapshot.ok_or_else(|| self.engine.out_of_memory())
     }
 
     /// The header, without the numbers of items.
     fn header(&self, hasher_check: u64, form: Form) -> Header {
-        Header { kind: E::KIND, seed: self.core.seed, hasher_check, form, items: PerSegment::new() }
+        Header {
+            kind: <C::Engine<G>>::KIND,
+            seed: self.seed,
+            hasher_check,
+            form,
+            items: PerSegment::new(),
+        }
     }
 }

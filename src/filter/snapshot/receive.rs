@@ -5,33 +5,31 @@ use core::{hash::BuildHasher, iter, marker::PhantomData};
 use std::io::{self, Write};
 
 use super::{
-    LoadError,
+    LoadError, Saved,
     encode::{BLOCK_WORDS, CHECKSUM, block_checksum, blocks, to_little_endian, zeros},
     header::{Header, HeaderBytes, START},
     validate::{EMPTY_CENSUS, add_census, check_length},
 };
 use crate::{
     bucket::{Census, with_layout},
-    filter::{Engine, Filter, hasher::hasher_seed, hasher_check::hasher_check},
+    filter::{
+        Filter,
+        builder::HasherSource,
+        hasher_check::hasher_check,
+        kind::{Contents, Growth},
+    },
     table::{Buckets, LoaderPosition, PerSegment, TableLoader},
 };
 
-/// Where the hasher comes from.
-pub(super) enum Hasher<S, F> {
-    /// From its seed.
-    Seeded(F),
-    /// From the caller.
-    Given(S),
-}
-
-/// How much arrives, and how much memory it may take.
+/// What a load may take, and what is known of the bytes that arrive.
 #[derive(Clone, Copy)]
-pub(super) enum Source {
-    /// All bytes of a snapshot: their number.
-    Slice(u64),
-    /// Some bytes at a time. The buckets may take `limit` bytes. `at_once` says whether the memory
-    /// of a segment is taken before its bytes arrive.
-    Stream { limit: u64, at_once: bool },
+pub(super) struct Terms {
+    /// The largest number of bytes of the buckets.
+    pub(super) limit: u64,
+    /// Whether the memory of a segment is taken before its bytes arrive.
+    pub(super) at_once: bool,
+    /// The number of bytes of the whole snapshot, if all of them are there.
+    pub(super) len: Option<u64>,
 }
 
 /// What the next bytes belong to.
@@ -68,7 +66,7 @@ struct Progress {
 }
 
 /// A state of a receiver, without its buckets: see [`Receiver::go_back`].
-pub(super) struct Checkpoint<F> {
+pub(super) struct Checkpoint<S> {
     progress: Progress,
     header_len: usize,
     /// The number of complete segments.
@@ -76,13 +74,13 @@ pub(super) struct Checkpoint<F> {
     /// The position in the next one.
     position: Option<LoaderPosition>,
     /// Where the hasher comes from, if it was not made yet.
-    seeded: Option<F>,
+    seeded: Option<fn(u64) -> S>,
 }
 
 /// A filter whose snapshot is arriving.
-pub(super) struct Receiver<E, S, F> {
-    source: Source,
-    hasher: Option<Hasher<S, F>>,
+pub(super) struct Receiver<C: Contents, G: Growth, S> {
+    pub(super) terms: Terms,
+    hasher: Option<HasherSource<S>>,
     progress: Progress,
     /// The bytes of the header: of its start, until that has arrived.
     header_bytes: HeaderBytes,
@@ -91,20 +89,13 @@ pub(super) struct Receiver<E, S, F> {
     complete: PerSegment<Buckets>,
     /// The segment that is arriving.
     loader: Option<TableLoader>,
-    engine: PhantomData<fn() -> E>,
+    kind: PhantomData<fn() -> (C, G)>,
 }
 
-impl<E, S, F> Receiver<E, S, F> {
+impl<C: Contents, G: Growth, S> Receiver<C, G, S> {
     /// Bytes that have arrived.
     pub(super) fn received(&self) -> u64 {
         self.progress.received
-    }
-
-    /// Takes the memory of a segment before its bytes arrive, from the next segment on.
-    pub(super) fn allocate_at_once(&mut self) {
-        if let Source::Stream { at_once, .. } = &mut self.source {
-            *at_once = true;
-        }
     }
 
     /// Writes the bytes that have arrived.
@@ -154,11 +145,11 @@ impl<E, S, F> Receiver<E, S, F> {
 
     /// Restores the state of a checkpoint of this receiver, in place: later bytes overwrite those
     /// that arrived since.
-    pub(super) fn go_back(&mut self, to: Checkpoint<F>) {
+    pub(super) fn go_back(&mut self, to: Checkpoint<S>) {
         self.progress = to.progress;
         self.header_bytes.truncate(to.header_len);
         if let Some(make) = to.seeded {
-            self.hasher = Some(Hasher::Seeded(make));
+            self.hasher = Some(HasherSource::Seeded(make));
         }
         if to.position.is_none() && to.complete == 0 {
             self.header = None;
@@ -173,13 +164,11 @@ impl<E, S, F> Receiver<E, S, F> {
             loader
         });
     }
-}
 
-impl<E, S, F: Copy> Receiver<E, S, F> {
     /// Returns the state of the receiver, for [`go_back`](Self::go_back).
-    pub(super) fn checkpoint(&self) -> Checkpoint<F> {
+    pub(super) fn checkpoint(&self) -> Checkpoint<S> {
         let seeded = match self.hasher {
-            Some(Hasher::Seeded(make)) => Some(make),
+            Some(HasherSource::Seeded(make)) => Some(make),
             _ => None,
         };
         Checkpoint {
@@ -192,10 +181,10 @@ impl<E, S, F: Copy> Receiver<E, S, F> {
     }
 }
 
-impl<E: Engine, S: BuildHasher, F: FnOnce(u64) -> S> Receiver<E, S, F> {
-    pub(super) fn new(source: Source, hasher: Hasher<S, F>) -> Self {
+impl<C: Contents, G: Growth, S: BuildHasher> Receiver<C, G, S> {
+    pub(super) fn new(terms: Terms, hasher: HasherSource<S>) -> Self {
         Self {
-            source,
+            terms,
             hasher: Some(hasher),
             progress: Progress {
                 piece: Piece::Start,
@@ -210,7 +199,7 @@ impl<E: Engine, S: BuildHasher, F: FnOnce(u64) -> S> Receiver<E, S, F> {
             header: None,
             complete: PerSegment::new(),
             loader: None,
-            engine: PhantomData,
+            kind: PhantomData,
         }
     }
 
@@ -260,15 +249,15 @@ impl<E: Engine, S: BuildHasher, F: FnOnce(u64) -> S> Receiver<E, S, F> {
     ///
     /// # Errors
     /// If the snapshot is incomplete, or the system refuses the memory.
-    pub(super) fn finish(self) -> Result<Filter<E, S>, LoadError> {
+    pub(super) fn finish(self) -> Result<Filter<C, G, S>, LoadError> {
         if !self.is_complete() {
             return Err(LoadError::Truncated { received: self.received() });
         }
         let header = self.header.expect(HEADER_ARRIVED);
-        let Some(Hasher::Given(hasher)) = self.hasher else {
+        let Some(HasherSource::Given(hasher)) = self.hasher else {
             unreachable!("the header has arrived")
         };
-        let engine = E::restore(&header.form, self.complete);
+        let engine = <C::Engine<G>>::restore(&header.form, self.complete);
         let items = header.items.iter().sum();
         let filter =
             engine.and_then(|engine| Filter::from_parts(engine, header.seed, items, hasher));
@@ -283,24 +272,24 @@ impl<E: Engine, S: BuildHasher, F: FnOnce(u64) -> S> Receiver<E, S, F> {
     }
 
     fn complete_header(&mut self) -> Result<(), LoadError> {
-        let header = Header::decode::<E>(&self.header_bytes)?;
-        if let Source::Slice(received) = self.source {
-            check_length(&header, self.header_bytes.len(), received)?;
+        let header = Header::decode::<C, G>(&self.header_bytes)?;
+        if let Some(len) = self.terms.len {
+            check_length(&header, self.header_bytes.len(), len)?;
         }
         self.hasher = match self.hasher.take() {
-            Some(Hasher::Seeded(make)) => Some(Hasher::Given(make(hasher_seed(header.seed)))),
-            given => given,
+            Some(source) => Some(HasherSource::Given(source.make(header.seed))),
+            None => None,
         };
         // By reference: if this panics, a hasher that was given is not lost.
-        let Some(Hasher::Given(hasher)) = &self.hasher else { unreachable!("it is made once") };
+        let Some(HasherSource::Given(hasher)) = &self.hasher else {
+            unreachable!("it is made once")
+        };
         if hasher_check(hasher) != header.hasher_check {
             return Err(LoadError::OtherHasher);
         }
-        if let Source::Stream { limit, .. } = self.source {
-            let needed = header.bucket_bytes();
-            if needed > limit {
-                return Err(LoadError::LimitExceeded { needed, limit });
-            }
+        let (needed, limit) = (header.bucket_bytes(), self.terms.limit);
+        if needed > limit {
+            return Err(LoadError::LimitExceeded { needed, limit });
         }
         self.progress.checksum = Header::block_seed(&self.header_bytes);
         self.header = Some(header);
@@ -345,13 +334,12 @@ impl<E: Engine, S: BuildHasher, F: FnOnce(u64) -> S> Receiver<E, S, F> {
             self.progress.piece = Piece::Nothing;
             return Ok(());
         };
-        let loader = match self.source {
-            Source::Slice(_) | Source::Stream { at_once: true, .. } => {
-                TableLoader::at_once(segment.buckets)
-            }
-            Source::Stream { .. } => TableLoader::incremental(segment.buckets),
+        let loader = if self.terms.at_once {
+            TableLoader::at_once(segment.buckets)
+        } else {
+            TableLoader::incremental(segment.buckets)
         };
-        let min_fingerprint = E::min_fingerprint(&header.form, number);
+        let min_fingerprint = <C::Engine<G>>::min_fingerprint(&header.form, number);
         self.loader = Some(loader.ok_or_else(|| header.out_of_memory())?);
         let piece = Piece::Block;
         self.progress = Progress { piece, census: EMPTY_CENSUS, min_fingerprint, ..self.progress };

@@ -10,31 +10,25 @@ use serde::{
 };
 
 use super::LoadError;
-use crate::{Engine, Filter, StableHashBuilder};
+use crate::{
+    Filter, FromSeed,
+    kind::{Contents, Growth},
+};
 
 /// Largest number of bytes for which memory is reserved before they arrive.
 const MAX_RESERVED: usize = 1 << 16;
 
-impl<E: Engine, S: BuildHasher> Serialize for Filter<E, S> {
+impl<C: Contents, G: Growth, S: BuildHasher> Serialize for Filter<C, G, S> {
     /// Serializes the bytes of [`to_bytes`](Filter::to_bytes).
     fn serialize<T: Serializer>(&self, serializer: T) -> Result<T::Ok, T::Error> {
         serializer.serialize_bytes(&self.try_to_bytes().map_err(ser::Error::custom)?)
     }
 }
 
-impl<'de, E: Engine> Deserialize<'de> for Filter<E> {
-    /// Loads the filter as [`from_bytes`](Filter::from_bytes) does.
+impl<'de, C: Contents, G: Growth, S: FromSeed> Deserialize<'de> for Filter<C, G, S> {
+    /// Loads a filter whose hasher was made from the filter's seed, as the default hasher is.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_byte_buf(Bytes(Self::from_bytes))
-    }
-}
-
-impl<'de, E: Engine> Deserialize<'de> for Filter<E, StableHashBuilder> {
-    /// Loads a filter whose hasher was made by [`hasher_with`](crate::FilterBuilder::hasher_with).
-    /// A filter whose hasher has any other seed is loaded by
-    /// [`from_bytes_with_hasher`](Filter::from_bytes_with_hasher).
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let load = |bytes: &[u8]| Self::from_bytes_with(bytes, StableHashBuilder::with_seed);
+        let load = |bytes: &[u8]| Filter::<C, G>::loader().seeded_hasher().bytes(bytes);
         deserializer.deserialize_byte_buf(Bytes(load))
     }
 }

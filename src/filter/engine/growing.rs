@@ -4,40 +4,32 @@
 use alloc::vec::Vec;
 use core::num::NonZero;
 
-use super::engine::{
-    Engine, Failed, Growable, Growth, Membership, Merging, Options, Permanent, Segment, Steps,
-    Storage,
-};
+use super::{Engine, Failed, Merging, Options, Segment};
 #[cfg(feature = "std")]
-use super::snapshot::{Form, LoadError, PlannedSegment, Saved, Words, field};
+use crate::filter::snapshot::{Form, LoadError, PlannedSegment, Saved, Words, field};
 #[cfg(feature = "std")]
 use crate::table::{Buckets, Nesting, PerSegment};
 use crate::{
     BuildError, InsertError,
     chain::{Chain, Entries, Plan, Wanted, bytes, plan},
-    table::{Answers, Hashes, Kernel, Merged, Single, Valued, capacity_of, for_each_prefetched},
+    table::{Answers, Hashes, Kernel, Merged, Single, capacity_of, for_each_prefetched},
 };
 
-/// The engine of a [`GrowingFilter`](crate::GrowingFilter): a chain of segments.
+/// The engine of filters that grow: a chain of segments.
 #[derive(Debug)]
-pub struct Growing<V: Entries = Single> {
+pub struct GrowingEngine<V: Entries = Single> {
     pub(super) chain: Chain<V>,
     target: f64,
     /// The capacity of the first segment.
     first_capacity: usize,
-    pub(super) max_copies: Option<NonZero<usize>>,
+    max_copies: Option<NonZero<usize>>,
     /// The kernel by which batches are looked up. It is available on this processor.
-    pub(super) kernel: Kernel,
+    kernel: Kernel,
 }
-
-impl Engine for Growing {}
-impl Permanent for Growing {}
-impl Membership for Growing {}
-impl Growable for Growing {}
 
 /// What the slots of growing filters hold.
 pub(crate) trait Content: Entries {
-    /// As [`Storage::NAME`].
+    /// As [`Engine::NAME`].
     const NAME: &'static str;
     /// As [`Saved::KIND`].
     #[cfg(feature = "std")]
@@ -46,29 +38,13 @@ pub(crate) trait Content: Entries {
     const DEFAULT_TARGET: f64;
 }
 
-impl Content for Single {
-    const NAME: &'static str = "GrowingFilter";
-    #[cfg(feature = "std")]
-    const KIND: u8 = 1;
-    const DEFAULT_TARGET: f64 = 0.001;
-}
-
-impl Content for Valued {
-    const NAME: &'static str = "GrowingMap";
-    #[cfg(feature = "std")]
-    const KIND: u8 = 4;
-    /// With values of 16 bits, a chain of 33 segments cannot meet 0.2 %, the target of a
-    /// `CuckooMap`.
-    const DEFAULT_TARGET: f64 = 0.003;
-}
-
-impl<V: Content> Storage for Growing<V> {
+impl<V: Content> Engine for GrowingEngine<V> {
     const NAME: &'static str = V::NAME;
 
     fn build(options: &Options) -> Result<Self, BuildError> {
         let target = options.target.unwrap_or(V::DEFAULT_TARGET);
-        let Options { capacity, layout: first, value_bits, fastest, growth_factor, .. } = *options;
-        let plan = plan(&Wanted { capacity, first, value_bits, target, fastest, growth_factor })?;
+        let Options { capacity, layout: first, value_bits, fastest, .. } = *options;
+        let plan = plan(&Wanted { capacity, first, value_bits, target, fastest })?;
         let plan = plan.for_writers(options.writers);
         let (limit, first_buckets) = (limit(&plan, options)?, plan.first_buckets());
         let chain = Chain::new(plan, options.huge_pages);
@@ -119,16 +95,45 @@ impl<V: Content> Storage for Growing<V> {
     fn stats(&self) -> crate::Stats {
         self.chain.stats()
     }
+
+    #[inline]
+    fn contains(&self, mixed: u64) -> bool {
+        self.chain.contains(mixed)
+    }
+
+    fn count(&self, mixed: u64) -> usize {
+        self.chain.count(mixed)
+    }
+
+    fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
+        self.chain.contains_each(self.kernel, len, hashes, answers)
+    }
+
+    fn target(&self) -> f64 {
+        self.target
+    }
+
+    fn next_growth(&self) -> Option<usize> {
+        self.chain.next_growth()
+    }
+
+    fn set_max_bytes(&self, max_bytes: usize) {
+        self.chain.set_max_bytes(max_bytes);
+    }
+
+    fn shrink_to_fit(&mut self) -> usize {
+        self.chain.shrink_to_fit()
+    }
 }
 
-impl<V: Content> Merging for Growing<V> {
+impl<V: Content> Merging for GrowingEngine<V> {
     fn merge(&self, other: &Self) -> Merged {
         self.chain.merge(&other.chain, self.max_copies.map(NonZero::get))
     }
 }
 
 #[cfg(feature = "std")]
-impl<V: Content> Saved for Growing<V> {
+impl<V: Content> Saved for GrowingEngine<V> {
     const KIND: u8 = V::KIND;
 
     fn form(&self) -> Form {
@@ -196,60 +201,33 @@ fn limit<V: Entries>(plan: &Plan<V>, options: &Options) -> Result<usize, BuildEr
     options.bytes_left(bytes(plan, 1, options.huge_pages), plan.stripes())
 }
 
-impl<V: Content> Growth for Growing<V> {
-    fn target(&self) -> f64 {
-        self.target
+impl<V: Entries> GrowingEngine<V> {
+    /// Inserts an item, within the limit on copies.
+    #[inline]
+    pub(super) fn insert_item(&self, item: V::Item) -> Result<(), InsertError> {
+        match self.max_copies {
+            None => self.chain.insert(item),
+            Some(limit) => self.insert_limited(limit.get(), item),
+        }
     }
 
-    fn next_growth(&self) -> Option<usize> {
-        self.chain.next_growth()
-    }
-
-    fn set_max_bytes(&self, max_bytes: usize) {
-        self.chain.set_max_bytes(max_bytes);
-    }
-
-    fn shrink_to_fit(&mut self) -> usize {
-        self.chain.shrink_to_fit()
-    }
-}
-
-impl<V: Entries> Growing<V> {
-    /// The rest of `insert`, if copies are limited.
+    /// The rest of `insert_item`, if copies are limited.
     #[cold]
     #[inline(never)]
-    pub(super) fn insert_limited(&self, item: V::Item) -> Result<(), InsertError> {
-        let limit = self.max_copies.map_or(usize::MAX, NonZero::get);
+    fn insert_limited(&self, limit: usize, item: V::Item) -> Result<(), InsertError> {
         self.chain.insert_up_to(limit, item)
     }
-}
 
-impl Steps for Growing {
-    fn insert(&self, mixed: u64) -> Result<(), InsertError> {
-        if self.max_copies.is_some() {
-            return self.insert_limited(mixed);
-        }
-        self.chain.insert(mixed)
-    }
-
-    fn insert_unique(&self, mixed: u64) -> Result<bool, InsertError> {
-        self.chain.insert_unique(mixed)
-    }
-
-    #[inline]
-    fn contains(&self, mixed: u64) -> bool {
-        self.chain.contains(mixed)
-    }
-
-    fn remove(&self, mixed: u64) -> bool {
-        self.chain.remove(mixed)
-    }
-
-    fn count(&self, mixed: u64) -> usize {
-        self.chain.count(mixed)
-    }
-
-    fn insert_each(&self, hashes: &mut Hashes<'_>, count: &mut usize, failed: &mut Failed<'_>) {
+    /// Inserts many items, of which `item` makes each from its mixed hash. Adds 1 to `count` for
+    /// each item that was added, and calls `failed` with the positions of the others, until it
+    /// breaks.
+    pub(super) fn insert_items(
+        &self,
+        hashes: &mut Hashes<'_>,
+        count: &mut usize,
+        failed: &mut Failed<'_>,
+        item: impl Fn(usize, u64) -> V::Item,
+    ) {
         let prefetch = |mixed| {
             self.chain.prefetch_last(mixed);
             mixed
@@ -259,46 +237,24 @@ impl Steps for Growing {
             if ended {
                 return;
             }
-            match self.insert(mixed) {
+            match self.insert_item(item(position, mixed)) {
                 Ok(()) => *count += 1,
                 Err(error) => ended = failed(position, error).is_break(),
             }
         });
     }
 
-    fn insert_unique_each(
+    /// Removes many items, of which `item` makes each from its mixed hash. Writes which items were
+    /// removed, and adds 1 to `count` for each of them.
+    pub(super) fn remove_items(
         &self,
         hashes: &mut Hashes<'_>,
-        added: &mut [bool],
+        removed: &mut [bool],
         count: &mut usize,
-        failed: &mut Failed<'_>,
+        item: impl Fn(usize, u64) -> V::Item,
     ) {
-        let mut ended = false;
         self.chain.for_each(hashes, |position, mixed| {
-            if ended {
-                return;
-            }
-            added[position] = self.chain.insert_unique(mixed).unwrap_or_else(|error| {
-                ended = failed(position, error).is_break();
-                false
-            });
-            *count += usize::from(added[position]);
-        });
-    }
-
-    fn contains_burst(&self, len: usize, hashes: &mut Hashes<'_>) -> u64 {
-        let mut mask = 0;
-        self.chain.contains_each(self.kernel, len, hashes, Answers::Mask(&mut mask));
-        mask
-    }
-
-    fn contains_each(&self, hashes: &mut Hashes<'_>, found: &mut [bool]) -> usize {
-        self.chain.contains_each(self.kernel, found.len(), hashes, Answers::Each(found))
-    }
-
-    fn remove_each(&self, hashes: &mut Hashes<'_>, removed: &mut [bool], count: &mut usize) {
-        self.chain.for_each(hashes, |position, mixed| {
-            removed[position] = self.chain.remove(mixed);
+            removed[position] = self.chain.remove(item(position, mixed));
             *count += usize::from(removed[position]);
         });
     }

@@ -1,25 +1,16 @@
-//! The steps of an expiring filter, on [mixed](crate::table::mix) hashes.
+//! The engine of filters whose items expire, on [mixed](crate::table::mix) hashes.
 
-use core::cell::Cell;
-
-use super::{
-    super::{engine::Failed, fixed::Content},
-    Expiring,
-};
+use super::{Failed, FixedEngine, fixed};
 #[cfg(feature = "std")]
 use crate::filter::snapshot::EXPIRING;
 use crate::{
     InsertError, Layout,
     bucket::with_valued_layout,
-    table::{Aged, Answers, ClockState, Hashes, PendingInserts},
+    table::{Aged, Answers, ClockState, Hashes},
 };
 
-/// The default window: the longest with stamps of 4 bits.
-const DEFAULT_WINDOW: u32 = 13;
-
-impl Content for Aged {
+impl fixed::Content for Aged {
     const NAME: &'static str = "ExpiringFilter";
-    const DEFAULT_WINDOW: Option<u32> = Some(DEFAULT_WINDOW);
     #[cfg(feature = "std")]
     const KIND: u8 = EXPIRING;
 
@@ -27,11 +18,37 @@ impl Content for Aged {
         let clock = clock.expect("an expiring filter has a window");
         Self::new(layout.value_bits(), clock.window, clock.generation)
     }
+
+    #[inline]
+    fn contains(engine: &FixedEngine<Self>, mixed: u64) -> bool {
+        with_valued_layout!(engine.layout, L => {
+            engine.table.is_visible::<L>(engine.table.addressing().pair::<L>(mixed))
+        })
+    }
+
+    fn count(engine: &FixedEngine<Self>, mixed: u64) -> usize {
+        with_valued_layout!(engine.layout, L => {
+            let pair = engine.table.addressing().pair::<L>(mixed);
+            engine.table.prefetch_with_stripe(pair);
+            engine.table.count_visible::<L>(pair)
+        })
+    }
+
+    fn contains_each(
+        engine: &FixedEngine<Self>,
+        _len: usize,
+        hashes: &mut Hashes<'_>,
+        mut answers: Answers<'_>,
+    ) -> usize {
+        with_valued_layout!(engine.layout, L => {
+            engine.table.visible_each::<L>(engine.kernel, hashes, &mut answers)
+        })
+    }
 }
 
-impl Expiring {
+impl FixedEngine<Aged> {
     /// The largest age of a visible item, in generations.
-    pub(super) fn window(&self) -> u32 {
+    pub(in crate::filter) fn window(&self) -> u32 {
         self.table.clock().window()
     }
 
@@ -40,7 +57,7 @@ impl Expiring {
         self.table.clock().generation()
     }
 
-    pub(super) fn insert_for(&self, mixed: u64, life: u32) -> Result<u64, InsertError> {
+    pub(in crate::filter) fn insert_for(&self, mixed: u64, life: u32) -> Result<u64, InsertError> {
         with_valued_layout!(self.layout, L => {
             let pair = self.table.addressing().pair::<L>(mixed);
             self.table.prefetch(pair);
@@ -49,14 +66,18 @@ impl Expiring {
     }
 
     /// Inserts an item with the stamp of a generation that the caller has read.
-    pub(super) fn insert_at(&self, mixed: u64, generation: u64) -> Result<(), InsertError> {
+    pub(in crate::filter) fn insert_at(
+        &self,
+        mixed: u64,
+        generation: u64,
+    ) -> Result<(), InsertError> {
         with_valued_layout!(self.layout, L => {
             let pair = self.table.addressing().pair::<L>(mixed);
             self.table.insert::<L>(pair.with_value(self.table.clock().stamp(generation)))
         })
     }
 
-    pub(super) fn insert_unique(&self, mixed: u64) -> Result<Option<u64>, InsertError> {
+    pub(in crate::filter) fn insert_unique(&self, mixed: u64) -> Result<Option<u64>, InsertError> {
         with_valued_layout!(self.layout, L => {
             let pair = self.table.addressing().pair::<L>(mixed);
             self.table.prefetch_with_stripe(pair);
@@ -65,7 +86,7 @@ impl Expiring {
     }
 
     /// Returns whether a visible item was replaced.
-    pub(super) fn insert_evicting(&self, mixed: u64) -> bool {
+    pub(in crate::filter) fn insert_evicting(&self, mixed: u64) -> bool {
         with_valued_layout!(self.layout, L => {
             let pair = self.table.addressing().pair::<L>(mixed);
             self.table.prefetch(pair);
@@ -74,14 +95,7 @@ impl Expiring {
         })
     }
 
-    #[inline]
-    pub(super) fn contains(&self, mixed: u64) -> bool {
-        with_valued_layout!(self.layout, L => {
-            self.table.is_visible::<L>(self.table.addressing().pair::<L>(mixed))
-        })
-    }
-
-    pub(super) fn refresh(&self, mixed: u64) -> bool {
+    pub(in crate::filter) fn refresh(&self, mixed: u64) -> bool {
         with_valued_layout!(self.layout, L => {
             let pair = self.table.addressing().pair::<L>(mixed);
             self.table.prefetch_with_stripe(pair);
@@ -89,7 +103,7 @@ impl Expiring {
         })
     }
 
-    pub(super) fn remove(&self, mixed: u64, generation: u64) -> bool {
+    pub(in crate::filter) fn remove(&self, mixed: u64, generation: u64) -> bool {
         with_valued_layout!(self.layout, L => {
             let pair = self.table.addressing().pair::<L>(mixed);
             self.table.prefetch_with_stripe(pair);
@@ -97,18 +111,10 @@ impl Expiring {
         })
     }
 
-    pub(super) fn count(&self, mixed: u64) -> usize {
-        with_valued_layout!(self.layout, L => {
-            let pair = self.table.addressing().pair::<L>(mixed);
-            self.table.prefetch_with_stripe(pair);
-            self.table.count_visible::<L>(pair)
-        })
-    }
-
     /// Inserts items with the stamp of a generation that the caller has read. Adds 1 to `count` for
     /// each item that was added, and calls `failed` with the positions of the others, until it
     /// breaks.
-    pub(super) fn insert_each(
+    pub(in crate::filter) fn insert_each(
         &self,
         hashes: &mut Hashes<'_>,
         generation: u64,
@@ -116,53 +122,32 @@ impl Expiring {
         failed: &mut Failed<'_>,
     ) {
         let stamp = self.table.clock().stamp(generation);
-        let mut pending = PendingInserts::default();
-        let ended = Cell::new(false);
-        let mut done = |position, outcome| match outcome {
-            Ok(()) => *count += 1,
-            Err(error) => ended.set(failed(position, error).is_break()),
-        };
         with_valued_layout!(self.layout, L => {
-            self.table.for_each_pair::<L>(hashes, |position, pair| {
-                if !ended.get() {
-                    pending.insert::<L>(&self.table, position, pair.with_value(stamp), &mut done);
-                }
-            });
-            pending.finish::<L>(&self.table, &mut done);
+            self.insert_pairs::<L>(hashes, count, failed, |_, pair| pair.with_value(stamp));
         });
     }
 
-    /// Writes which items were added, and calls `failed` with the positions of those that failed,
-    /// until it breaks.
-    pub(super) fn insert_unique_each(
+    /// Writes which items were added, adds 1 to `count` for each of them, and calls `failed` with
+    /// the positions of those that failed, until it breaks.
+    pub(in crate::filter) fn insert_unique_each(
         &self,
         hashes: &mut Hashes<'_>,
         added: &mut [bool],
+        count: &mut usize,
         failed: &mut Failed<'_>,
     ) {
-        let mut ended = false;
         with_valued_layout!(self.layout, L => {
-            self.table.for_each_pair::<L>(hashes, |position, pair| {
-                if ended {
-                    return;
-                }
-                match self.table.insert_unseen::<L>(pair) {
-                    Ok(generation) => added[position] = generation.is_some(),
-                    Err(error) => ended = failed(position, error).is_break(),
-                }
-            });
+            let insert = |pair| Ok(self.table.insert_unseen::<L>(pair)?.is_some());
+            self.insert_absent_pairs::<L>(hashes, added, count, failed, insert);
         });
     }
 
-    /// Writes which items were found, and returns their number.
-    pub(super) fn contains_each(&self, hashes: &mut Hashes<'_>, mut answers: Answers<'_>) -> usize {
-        with_valued_layout!(self.layout, L => {
-            self.table.visible_each::<L>(self.kernel, hashes, &mut answers)
-        })
-    }
-
     /// Refreshes items. Writes which were found, and returns their number.
-    pub(super) fn refresh_each(&self, hashes: &mut Hashes<'_>, mut answers: Answers<'_>) -> usize {
+    pub(in crate::filter) fn refresh_each(
+        &self,
+        hashes: &mut Hashes<'_>,
+        mut answers: Answers<'_>,
+    ) -> usize {
         let mut count = 0;
         with_valued_layout!(self.layout, L => {
             self.table.for_each_pair::<L>(hashes, |position, pair| {
@@ -174,24 +159,24 @@ impl Expiring {
         count
     }
 
-    pub(super) fn advance(&self) -> u64 {
+    pub(in crate::filter) fn advance(&self) -> u64 {
         with_valued_layout!(self.layout, L => self.table.advance::<L>())
     }
 
-    pub(super) fn tick(&self, clock: impl Fn() -> u64) -> Option<u64> {
+    pub(in crate::filter) fn tick(&self, clock: impl Fn() -> u64) -> Option<u64> {
         with_valued_layout!(self.layout, L => self.table.tick::<L>(clock))
     }
 
-    pub(super) fn advance_to(&self, clock: impl Fn() -> u64) -> u64 {
+    pub(in crate::filter) fn advance_to(&self, clock: impl Fn() -> u64) -> u64 {
         with_valued_layout!(self.layout, L => self.table.advance_to::<L>(clock))
     }
 
     /// Least nanoseconds of a generation, or zero if none is ever due.
-    pub(super) fn interval(&self) -> u64 {
+    pub(in crate::filter) fn interval(&self) -> u64 {
         self.table.clock().interval()
     }
 
-    pub(super) fn sweep(&self, buckets: u64) -> u64 {
+    pub(in crate::filter) fn sweep(&self, buckets: u64) -> u64 {
         with_valued_layout!(self.layout, L => self.table.sweep::<L>(buckets))
     }
 }

@@ -13,12 +13,12 @@ pub struct Values {
 
 impl Values {
     /// The values that were found in one table.
-    pub(super) fn of_table(candidates: Candidates) -> Self {
+    pub(in crate::filter) fn of_table(candidates: Candidates) -> Self {
         Self::of_chain(candidates.into())
     }
 
     /// The values that were found in the segments of a chain.
-    pub(super) fn of_chain(candidates: AllCandidates) -> Self {
+    pub(in crate::filter) fn of_chain(candidates: AllCandidates) -> Self {
         Self { candidates, next: 0 }
     }
 }

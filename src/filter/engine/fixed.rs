@@ -2,35 +2,33 @@
 
 use core::{cell::Cell, iter, num::NonZero};
 
-use super::engine::{
-    Engine, Failed, Membership, Merging, Options, Permanent, Segment, Steps, Storage,
-};
+use super::{Engine, Failed, Merging, Options, Segment};
 #[cfg(feature = "std")]
-use super::snapshot::{Form, LoadError, PlannedSegment, Saved, Words, field};
+use crate::filter::snapshot::{Form, LoadError, PlannedSegment, Saved, Words, field};
 #[cfg(feature = "std")]
 use crate::table::{Buckets, PerSegment};
 use crate::{
     BuildError, InsertError, Layout,
-    bucket::with_layout,
+    bucket::{BucketLayout, with_layout},
     table::{
         Addressing, Alone, Answers, Clock, ClockState, Hashes, Kernel, Layouts, MAX_BUCKETS,
-        Merged, Nesting, PendingInserts, Single, Stripes, Table, buckets_for, by_preference,
+        Merged, Nesting, Pair, PendingInserts, Single, Stripes, Table, buckets_for, by_preference,
         table_bytes, with_values_by_preference,
     },
 };
 
-/// The engine of a [`CuckooFilter`](crate::CuckooFilter): one table, whose size is fixed.
+/// The engine of filters with a fixed capacity: one table, whose size is fixed.
 #[derive(Debug)]
-pub struct Fixed<N: Nesting = Single> {
+pub struct FixedEngine<N: Nesting = Single> {
     pub(super) table: Table<N>,
     pub(super) layout: Layout,
-    pub(super) capacity: usize,
-    pub(super) huge_pages: bool,
+    capacity: usize,
+    huge_pages: bool,
     /// Largest number of copies of an item, if it is lower than the slots of two buckets.
-    pub(super) max_copies: Option<NonZero<u8>>,
+    max_copies: Option<NonZero<u8>>,
     /// The layout, or `None` if copies are limited. So a single jump in `insert` distinguishes all
     /// cases: limited copies, and each layout without a limit.
-    unlimited: Option<Layout>,
+    pub(super) unlimited: Option<Layout>,
     /// The kernel by which batches are looked up. It is available on this processor.
     pub(super) kernel: Kernel,
     /// In a map: what `get` needs of the layout and of the bits of a value, computed once. Nothing
@@ -38,37 +36,34 @@ pub struct Fixed<N: Nesting = Single> {
     pub(super) probe: N::Probe,
 }
 
-impl Engine for Fixed {}
-impl Permanent for Fixed {}
-impl Membership for Fixed {}
-
 /// What the slots of one table hold.
 pub(crate) trait Content: Alone + Send + Sync + 'static {
-    /// As [`Storage::NAME`].
+    /// As [`Engine::NAME`].
     const NAME: &'static str;
-    /// As [`Storage::DEFAULT_WINDOW`].
-    const DEFAULT_WINDOW: Option<u32> = None;
     /// As [`Saved::KIND`].
     #[cfg(feature = "std")]
     const KIND: u8;
 
     /// The nesting of a table with this layout, and with this clock if it has one.
     fn of(layout: Layout, clock: Option<ClockState>) -> Self;
+
+    /// As [`Engine::contains`].
+    fn contains(engine: &FixedEngine<Self>, mixed: u64) -> bool;
+
+    /// As [`Engine::count`].
+    fn count(engine: &FixedEngine<Self>, mixed: u64) -> usize;
+
+    /// As [`Engine::contains_each`].
+    fn contains_each(
+        engine: &FixedEngine<Self>,
+        len: usize,
+        hashes: &mut Hashes<'_>,
+        answers: Answers<'_>,
+    ) -> usize;
 }
 
-impl Content for Single {
-    const NAME: &'static str = "CuckooFilter";
-    #[cfg(feature = "std")]
-    const KIND: u8 = 0;
-
-    fn of(_layout: Layout, _clock: Option<ClockState>) -> Self {
-        Self
-    }
-}
-
-impl<N: Content> Storage for Fixed<N> {
+impl<N: Content> Engine for FixedEngine<N> {
     const NAME: &'static str = N::NAME;
-    const DEFAULT_WINDOW: Option<u32> = N::DEFAULT_WINDOW;
 
     fn build(options: &Options) -> Result<Self, BuildError> {
         let (layout, buckets) = choose(options)?;
@@ -132,9 +127,23 @@ impl<N: Content> Storage for Fixed<N> {
     fn stats(&self) -> crate::Stats {
         self.table.stats()
     }
+
+    #[inline]
+    fn contains(&self, mixed: u64) -> bool {
+        N::contains(self, mixed)
+    }
+
+    fn count(&self, mixed: u64) -> usize {
+        N::count(self, mixed)
+    }
+
+    #[inline]
+    fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
+        N::contains_each(self, len, hashes, answers)
+    }
 }
 
-impl<N: Content<Clock = ()>> Merging for Fixed<N> {
+impl<N: Content<Clock = ()>> Merging for FixedEngine<N> {
     fn merge(&self, other: &Self) -> Merged {
         let limit = self.max_copies.map(|limit| limit.get().into());
         with_layout!(self.layout, L => self.table.merge::<L>(&other.table, limit))
@@ -142,7 +151,7 @@ impl<N: Content<Clock = ()>> Merging for Fixed<N> {
 }
 
 #[cfg(feature = "std")]
-impl<N: Content> Saved for Fixed<N> {
+impl<N: Content> Saved for FixedEngine<N> {
     const KIND: u8 = N::KIND;
 
     fn form(&self) -> Form {
@@ -240,9 +249,9 @@ fn choose(options: &Options) -> Result<(Layout, u64), BuildError> {
     })
 }
 
-impl<N: Nesting> Fixed<N> {
+impl<N: Alone> FixedEngine<N> {
     /// The engine of this table.
-    pub(super) fn new(
+    fn new(
         table: Table<N>,
         layout: Layout,
         capacity: usize,
@@ -254,145 +263,85 @@ impl<N: Nesting> Fixed<N> {
         let probe = with_layout!(layout, L => table.addressing().nesting().probe::<L>());
         Self { table, layout, capacity, huge_pages, max_copies, unlimited, kernel, probe }
     }
-}
 
-impl Fixed {
     /// The limit on copies, or one that has no effect.
-    fn limit(&self) -> usize {
+    pub(super) fn limit(&self) -> usize {
         self.max_copies.map_or(usize::MAX, |limit| limit.get().into())
     }
 
-    /// The rest of `insert`, if copies are limited.
-    #[inline(never)]
-    fn insert_limited(&self, mixed: u64) -> Result<(), InsertError> {
-        with_layout!(self.layout, L => {
-            let pair = self.table.addressing().pair::<L>(mixed);
-            self.table.prefetch_with_stripe(pair);
-            self.table.insert_up_to::<L>(self.limit(), pair)
-        })
-    }
-
-    /// The rest of `insert`, once both buckets were full.
-    #[cold]
-    #[inline(never)]
-    fn insert_by_relocating(&self, mixed: u64) -> Result<(), InsertError> {
-        with_layout!(self.layout, L => {
-            let pair = self.table.addressing().pair::<L>(mixed);
-            self.table.insert_by_relocating::<L>(pair)
-        })
-    }
-}
-
-impl Steps for Fixed {
+    /// Inserts many items, of which `complete` returns the pair with what its slot holds beside
+    /// the fingerprint. Adds 1 to `count` for each item that was added, and calls `failed` with the
+    /// positions of the others, until it breaks. Then inserts that were begun are completed, and no
+    /// others begun.
     #[inline]
-    fn insert(&self, mixed: u64) -> Result<(), InsertError> {
-        let Some(layout) = self.unlimited else { return self.insert_limited(mixed) };
-        let added = with_layout!(layout, L => {
-            let pair = self.table.addressing().pair::<L>(mixed);
-            self.table.prefetch(pair);
-            self.table.add::<L>(pair)
-        });
-        if added { Ok(()) } else { self.insert_by_relocating(mixed) }
-    }
-
-    fn insert_unique(&self, mixed: u64) -> Result<bool, InsertError> {
-        with_layout!(self.layout, L => {
-            let pair = self.table.addressing().pair::<L>(mixed);
-            self.table.prefetch_with_stripe(pair);
-            self.table.insert_unique::<L>(pair)
-        })
-    }
-
-    #[inline]
-    fn contains(&self, mixed: u64) -> bool {
-        with_layout!(self.layout, L => {
-            self.table.contains::<L>(self.table.addressing().pair::<L>(mixed))
-        })
-    }
-
-    fn remove(&self, mixed: u64) -> bool {
-        with_layout!(self.layout, L => {
-            let pair = self.table.addressing().pair::<L>(mixed);
-            self.table.prefetch_with_stripe(pair);
-            self.table.remove::<L>(pair)
-        })
-    }
-
-    fn count(&self, mixed: u64) -> usize {
-        with_layout!(self.layout, L => {
-            let pair = self.table.addressing().pair::<L>(mixed);
-            self.table.prefetch_with_stripe(pair);
-            self.table.count::<L>(pair)
-        })
-    }
-
-    fn insert_each(&self, hashes: &mut Hashes<'_>, count: &mut usize, failed: &mut Failed<'_>) {
+    pub(super) fn insert_pairs<L: BucketLayout>(
+        &self,
+        hashes: &mut Hashes<'_>,
+        count: &mut usize,
+        failed: &mut Failed<'_>,
+        complete: impl Fn(usize, Pair) -> Pair,
+    ) {
         let mut pending = PendingInserts::default();
         let ended = Cell::new(false);
         let mut done = |position, outcome| match outcome {
             Ok(()) => *count += 1,
             Err(error) => ended.set(failed(position, error).is_break()),
         };
-        with_layout!(self.layout, L => {
-            if self.unlimited.is_none() {
-                // One by one: interleaved inserts of one item would not count one another.
-                let limit = self.limit();
-                return self.table.for_each_pair::<L>(hashes, |position, pair| {
-                    if !ended.get() {
-                        done(position, self.table.insert_up_to::<L>(limit, pair));
-                    }
-                });
-            }
-            self.table.for_each_pair::<L>(hashes, |position, pair| {
+        if self.unlimited.is_none() {
+            // One by one: interleaved inserts of one item would not count one another.
+            let limit = self.limit();
+            return self.table.for_each_pair::<L>(hashes, |position, pair| {
                 if !ended.get() {
-                    pending.insert::<L>(&self.table, position, pair, &mut done);
+                    let pair = complete(position, pair);
+                    done(position, self.table.insert_up_to::<L>(limit, pair));
                 }
             });
-            pending.finish::<L>(&self.table, &mut done);
+        }
+        self.table.for_each_pair::<L>(hashes, |position, pair| {
+            if !ended.get() {
+                pending.insert::<L>(&self.table, position, complete(position, pair), &mut done);
+            }
         });
+        pending.finish::<L>(&self.table, &mut done);
     }
 
-    fn insert_unique_each(
+    /// Inserts each of many items that is absent, by `insert`, which returns whether it was. Writes
+    /// which items were added, adds 1 to `count` for each of them, and calls `failed` with the
+    /// positions of those that failed, until it breaks. The rest of `added` stays as it was.
+    #[inline]
+    pub(super) fn insert_absent_pairs<L: BucketLayout>(
         &self,
         hashes: &mut Hashes<'_>,
         added: &mut [bool],
         count: &mut usize,
         failed: &mut Failed<'_>,
+        insert: impl Fn(Pair) -> Result<bool, InsertError>,
     ) {
         let mut ended = false;
-        with_layout!(self.layout, L => {
-            self.table.for_each_pair::<L>(hashes, |position, pair| {
-                if !ended {
-                    match self.table.insert_unique::<L>(pair) {
-                        Ok(was_absent) => added[position] = was_absent,
-                        Err(error) => ended = failed(position, error).is_break(),
-                    }
-                    *count += usize::from(added[position]);
+        self.table.for_each_pair::<L>(hashes, |position, pair| {
+            if !ended {
+                match insert(pair) {
+                    Ok(was_absent) => added[position] = was_absent,
+                    Err(error) => ended = failed(position, error).is_break(),
                 }
-            });
+                *count += usize::from(added[position]);
+            }
         });
     }
 
-    fn contains_burst(&self, len: usize, hashes: &mut Hashes<'_>) -> u64 {
-        let mut mask = 0;
-        with_layout!(self.layout, L => {
-            self.table.contains_each::<L>(self.kernel, len, hashes, Answers::Mask(&mut mask));
-        });
-        mask
-    }
-
-    fn contains_each(&self, hashes: &mut Hashes<'_>, found: &mut [bool]) -> usize {
-        with_layout!(self.layout, L => {
-            self.table.contains_each::<L>(self.kernel, found.len(), hashes, Answers::Each(found))
-        })
-    }
-
-    fn remove_each(&self, hashes: &mut Hashes<'_>, removed: &mut [bool], count: &mut usize) {
-        with_layout!(self.layout, L => {
-            self.table.for_each_pair::<L>(hashes, |position, pair| {
-                removed[position] = self.table.remove::<L>(pair);
-                *count += usize::from(removed[position]);
-            });
+    /// Removes many items, of which `complete` returns the pair with what its slot holds beside the
+    /// fingerprint. Writes which items were removed, and adds 1 to `count` for each of them.
+    #[inline]
+    pub(super) fn remove_pairs<L: BucketLayout>(
+        &self,
+        hashes: &mut Hashes<'_>,
+        removed: &mut [bool],
+        count: &mut usize,
+        complete: impl Fn(usize, Pair) -> Pair,
+    ) {
+        self.table.for_each_pair::<L>(hashes, |position, pair| {
+            removed[position] = self.table.remove::<L>(complete(position, pair));
+            *count += usize::from(removed[position]);
         });
     }
 }

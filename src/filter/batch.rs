@@ -1,0 +1,173 @@
+//! Batches: their hashes, and their outcomes.
+
+use core::{hash::BuildHasher, ops::ControlFlow};
+
+use super::{InsertMask, Key, engine::Failed};
+use crate::{
+    InsertBatchError,
+    batch_error::{Failures, MAX_BEGUN},
+    table::{INTERLEAVED, MAX_BURST, ShardedCounter, Source},
+};
+
+/// The hashes of a batch.
+pub(super) trait Batch: Sized {
+    /// The number of hashes; of an iterator, the upper bound that it knows, or else `usize::MAX`.
+    fn at_most(&self) -> usize;
+
+    /// The hashes, one by one.
+    fn hashes(self) -> impl Iterator<Item = u64>;
+
+    /// Calls a function with the hashes in the form that the engine takes.
+    fn with<R>(self, operation: impl FnOnce(Source<'_>) -> R) -> R;
+}
+
+/// A slice of keys, with the hasher of the filter.
+pub(super) struct Keys<'a, K, S> {
+    pub(super) keys: &'a [K],
+    pub(super) hasher: &'a S,
+}
+
+impl<'a, K: Key, S: BuildHasher> Batch for Keys<'a, K, S> {
+    #[inline]
+    fn at_most(&self) -> usize {
+        self.keys.len()
+    }
+
+    #[inline]
+    fn hashes(self) -> impl Iterator<Item = u64> {
+        self.keys.iter().map(|key| key.hash_with(self.hasher).0)
+    }
+
+    #[inline]
+    fn with<R>(self, operation: impl FnOnce(Source<'_>) -> R) -> R {
+        match K::as_hashes(self.keys) {
+            Some(hashes) => operation(Source::Slice(hashes)),
+            None => Each(self.hashes()).with(operation),
+        }
+    }
+}
+
+/// Hashes that an iterator computes.
+pub(super) struct Each<I>(pub(super) I);
+
+impl<I: Iterator<Item = u64>> Batch for Each<I> {
+    #[inline]
+    fn at_most(&self) -> usize {
+        self.0.size_hint().1.unwrap_or(usize::MAX)
+    }
+
+    #[inline]
+    fn hashes(self) -> impl Iterator<Item = u64> {
+        self.0
+    }
+
+    #[inline]
+    fn with<R>(mut self, operation: impl FnOnce(Source<'_>) -> R) -> R {
+        operation(Source::Blocks(&mut |block| {
+            let hashes = block.iter_mut().zip(self.0.by_ref());
+            hashes.map(|(place, hash)| *place = hash).count()
+        }))
+    }
+}
+
+/// A change of the number of items. It reaches the counter when it is dropped, even if the hashing
+/// of a later item panics.
+pub(super) struct CountChange<'a> {
+    counter: &'a ShardedCounter,
+    /// 1 or -1.
+    sign: i64,
+    pub(super) items: usize,
+}
+
+impl<'a> CountChange<'a> {
+    pub(super) fn additions(counter: &'a ShardedCounter) -> Self {
+        Self { counter, sign: 1, items: 0 }
+    }
+
+    pub(super) fn removals(counter: &'a ShardedCounter) -> Self {
+        Self { counter, sign: -1, items: 0 }
+    }
+}
+
+impl Drop for CountChange<'_> {
+    fn drop(&mut self) {
+        self.counter.add(self.sign * self.items as i64);
+    }
+}
+
+// A batch may have begun this many inserts when it must end.
+const _: () = assert!(INTERLEAVED < MAX_BEGUN);
+
+/// The outcome of inserting a batch. `insert` passes on the items that failed, and returns the
+/// number of those that were added.
+pub(super) fn inserts(
+    insert: impl FnOnce(&mut Failed<'_>) -> usize,
+) -> Result<usize, InsertBatchError> {
+    let mut failures = Failures::default();
+    let count = insert(&mut |position, error| failures.add(position, error));
+    failures.check(count)
+}
+
+/// The outcome of inserting each item of a batch if it is absent, in order. `insert` writes which
+/// items were added, passes on those that failed, and returns the number of those that were added.
+#[track_caller]
+pub(super) fn unique_batch(
+    items: usize,
+    added: &mut [bool],
+    insert: impl FnOnce(&mut [bool], &mut Failed<'_>) -> usize,
+) -> Result<usize, InsertBatchError> {
+    check_lengths(items, added.len());
+    // Until they are added.
+    added.fill(false);
+    let mut failures = Failures::default();
+    let count = insert(added, &mut |position, error| failures.add(position, error));
+    failures.check_unique(count, items)
+}
+
+/// As [`unique_batch`], for a burst.
+#[track_caller]
+pub(super) fn unique_burst(
+    items: usize,
+    insert: impl FnOnce(&mut [bool], &mut Failed<'_>),
+) -> InsertMask {
+    let (mut added, mut refused) = ([false; MAX_BURST], 0_u64);
+    let added = burst(&mut added, items);
+    insert(added, &mut |position, _| {
+        refused |= 1_u64 << position;
+        ControlFlow::Continue(())
+    });
+    InsertMask { added: mask(added), refused }
+}
+
+/// Panics if a batch's slices differ in length, as std's `copy_from_slice` does.
+#[track_caller]
+pub(super) fn check_lengths(items: usize, answers: usize) {
+    assert!(
+        items == answers,
+        "a batch needs as many answers as keys: {items} keys, {answers} answers"
+    );
+}
+
+/// Panics if a batch does not have one value for each item.
+#[track_caller]
+pub(super) fn check_values(items: usize, values: usize) {
+    assert!(items == values, "a batch needs as many values as keys: {items} keys, {values} values");
+}
+
+/// Panics if a burst has more items than a mask has bits.
+#[track_caller]
+pub(super) fn check_burst(items: usize) {
+    assert!(items <= MAX_BURST, "a mask has at most 64 keys, not {items}");
+}
+
+/// Returns the places for the answers of a burst.
+#[track_caller]
+pub(super) fn burst(answers: &mut [bool; MAX_BURST], items: usize) -> &mut [bool] {
+    check_burst(items);
+    &mut answers[..items]
+}
+
+/// Returns the answers of a burst as a mask: bit `i` is the `i`-th answer.
+pub(super) fn mask(answers: &[bool]) -> u64 {
+    answers.iter().rev().fold(0, |mask, &answer| mask << 1 | u64::from(answer))
+}

@@ -1,0 +1,255 @@
+//! Engines: where a filter keeps its items. The front end is the same for all of them.
+
+mod expiring;
+mod fixed;
+mod growing;
+mod map;
+mod set;
+
+#[cfg(not(feature = "std"))]
+use core::marker::Sized as Saved;
+use core::{num::NonZero, ops::ControlFlow, time::Duration};
+
+use super::kind::{Expiring, Fixed, Growing, Map, Set};
+#[cfg(feature = "std")]
+use super::snapshot::Saved;
+use crate::{
+    BuildError, InsertError, Layout,
+    table::{Aged, Answers, Hashes, Kernel, Merged, ShardedCounter, Single, Valued},
+};
+pub use fixed::FixedEngine;
+pub use growing::GrowingEngine;
+pub(super) use map::MapEngine;
+pub(super) use set::SetEngine;
+
+/// What the library alone knows of the contents of a filter. The engine is chosen here, at compile
+/// time.
+#[expect(private_bounds, reason = "sealed")]
+pub trait Contents: 'static {
+    /// The engine of filters with these contents.
+    type Engine<G: Growth>: Engine;
+    /// Default number of bits of a value, if items have values.
+    const DEFAULT_VALUE_BITS: Option<u32> = None;
+    /// The default window, if items expire.
+    const DEFAULT_WINDOW: Option<u32> = None;
+}
+
+/// What the library alone knows of the growth of a filter.
+#[expect(private_bounds, reason = "sealed")]
+pub trait Growth: 'static {
+    /// Whether filters grow.
+    const GROWS: bool;
+    /// The engine of sets.
+    type Set: SetEngine;
+    /// The engine of maps.
+    type Map: MapEngine;
+}
+
+impl Contents for Set {
+    type Engine<G: Growth> = G::Set;
+}
+
+impl Contents for Map {
+    type Engine<G: Growth> = G::Map;
+    const DEFAULT_VALUE_BITS: Option<u32> = Some(8);
+}
+
+impl Contents for Expiring {
+    /// One table: filters whose items expire cannot grow yet.
+    type Engine<G: Growth> = FixedEngine<Aged>;
+    const DEFAULT_WINDOW: Option<u32> = Some(13);
+}
+
+impl Growth for Fixed {
+    const GROWS: bool = false;
+    type Set = FixedEngine<Single>;
+    type Map = FixedEngine<Valued>;
+}
+
+impl Growth for Growing {
+    const GROWS: bool = true;
+    type Set = GrowingEngine<Single>;
+    type Map = GrowingEngine<Valued>;
+}
+
+/// One table of a filter. Filters that grow have several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Segment {
+    /// The layout of its buckets.
+    pub layout: Layout,
+    /// The number of its slots.
+    pub slots: usize,
+}
+
+impl Segment {
+    /// The segment with this layout and number of buckets.
+    fn new(layout: Layout, buckets: u64) -> Self {
+        Self { layout, slots: (buckets * u64::from(layout.slots_per_bucket())) as usize }
+    }
+
+    /// The number of its buckets.
+    pub(super) fn buckets(&self) -> u64 {
+        self.slots as u64 / u64::from(self.layout.slots_per_bucket())
+    }
+}
+
+/// The settings of the builder that concern engines, validated.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    pub(super) capacity: usize,
+    pub(super) target: Option<f64>,
+    pub(super) layout: Option<Layout>,
+    /// Bits of a value, if items have values.
+    pub(super) value_bits: Option<u32>,
+    /// The generations for which items are found, if they expire.
+    pub(super) window: Option<u32>,
+    /// How long an item of an expiring filter is found at least.
+    pub(super) time_to_live: Option<Duration>,
+    pub(super) fastest: bool,
+    pub(super) huge_pages: bool,
+    /// Largest number of copies of an item.
+    pub(super) max_copies: Option<NonZero<usize>>,
+    /// Largest number of bytes of the filter, of which the `Filter` value itself takes `own_bytes`.
+    pub(super) max_bytes: Option<usize>,
+    pub(super) own_bytes: usize,
+    /// Threads that are expected to write at the same time.
+    pub(super) writers: Option<NonZero<usize>>,
+    /// The kernel by which batches are looked up. It is available on this processor.
+    pub(super) kernel: Kernel,
+}
+
+impl Options {
+    /// The error of a system that refuses the memory for this many buckets.
+    pub(super) fn out_of_memory(buckets: u64) -> BuildError {
+        BuildError::OutOfMemory { bytes: usize::try_from(buckets * 8).unwrap_or(usize::MAX) }
+    }
+
+    /// Least nanoseconds of a generation with this window: the time to live divided by the window,
+    /// rounded up. Zero without a time to live.
+    pub(super) fn interval(&self, window: u32) -> u64 {
+        let interval = |time: Duration| time.as_nanos().div_ceil(window.into()).max(1);
+        self.time_to_live.map_or(0, |time| u64::try_from(interval(time)).unwrap_or(u64::MAX))
+    }
+
+    /// Returns how many bytes of the cap are left for an engine with this many stripes, or an error
+    /// if it needs more. If `needed` is `None`, it needs more than an object can have.
+    pub(super) fn bytes_left(
+        &self,
+        needed: Option<usize>,
+        stripes: usize,
+    ) -> Result<usize, BuildError> {
+        let Some(max_bytes) = self.max_bytes else { return Ok(usize::MAX) };
+        let shards = ShardedCounter::limit_beside(stripes);
+        let beside = self.own_bytes + ShardedCounter::bytes_for(shards);
+        let needed = needed.unwrap_or(usize::MAX).saturating_add(beside);
+        if needed > max_bytes {
+            return Err(BuildError::MemoryCapTooLow { max_bytes, needed });
+        }
+        Ok(max_bytes - beside)
+    }
+}
+
+/// What every engine provides, on [mixed](crate::table::mix) hashes where it concerns items; the
+/// front end documents it. No engine updates the number of items, which the front end keeps.
+///
+/// The lookup, and in one table the insert into an empty slot, are inline. The other operations are
+/// compiled once, and not in every place that uses a filter: they contain the code of all ten
+/// types of buckets (see `with_layout`), and a call costs little beside them.
+pub(crate) trait Engine: Saved + Sized + Send + Sync + 'static {
+    /// The name that `Debug` shows.
+    const NAME: &'static str;
+
+    /// Returns an engine without items.
+    fn build(options: &Options) -> Result<Self, BuildError>;
+
+    /// Returns a copy, and the number of occupied slots.
+    ///
+    /// # Errors
+    /// `OutOfMemory`.
+    fn try_clone(&self) -> Result<(Self, u64), BuildError>;
+
+    /// The error of a system that refuses the memory of this engine.
+    fn out_of_memory(&self) -> BuildError {
+        Options::out_of_memory(self.segments().map(|segment| segment.buckets()).sum())
+    }
+
+    /// Removes every item. Returns the number of slots that were cleared.
+    fn clear(&self) -> u64;
+
+    fn segments(&self) -> impl ExactSizeIterator<Item = Segment>;
+
+    /// The number of items, given the number that the front end counted.
+    fn len(&self, counted: i64) -> i64 {
+        counted
+    }
+
+    fn capacity(&self) -> usize;
+
+    fn false_positive_rate(&self) -> f64;
+
+    /// Bytes on the heap.
+    fn size_in_bytes(&self) -> usize;
+
+    /// The number of stripes, from which the number of shards of the counter of items follows.
+    fn stripes(&self) -> usize;
+
+    /// How batches are looked up.
+    fn kernel(&self) -> Kernel;
+
+    #[cfg(feature = "stats")]
+    fn stats(&self) -> crate::Stats;
+
+    fn contains(&self, mixed: u64) -> bool;
+
+    fn count(&self, mixed: u64) -> usize;
+
+    /// Looks up `len` items, and returns the number of those that were found.
+    fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize;
+
+    /// The target false-positive rate of an engine that grows.
+    fn target(&self) -> f64 {
+        self.false_positive_rate()
+    }
+
+    /// The bytes of the next growth, unless there will be none.
+    fn next_growth(&self) -> Option<usize> {
+        None
+    }
+
+    /// Sets the cap in bytes: an engine that grows appends no segment that would exceed it.
+    fn set_max_bytes(&self, _max_bytes: usize) {}
+
+    /// Releases what the items do not need, and returns the number of bytes.
+    fn shrink_to_fit(&mut self) -> usize {
+        0
+    }
+}
+
+/// What the library alone knows of contents that stay until they are removed.
+pub trait Permanent: Contents {
+    /// Adds all copies of another engine, or none. Its first segment has the same layout and size.
+    fn merge<G: Growth>(engine: &Self::Engine<G>, other: &Self::Engine<G>) -> Merged;
+}
+
+impl Permanent for Set {
+    fn merge<G: Growth>(engine: &G::Set, other: &G::Set) -> Merged {
+        engine.merge(other)
+    }
+}
+
+impl Permanent for Map {
+    fn merge<G: Growth>(engine: &G::Map, other: &G::Map) -> Merged {
+        engine.merge(other)
+    }
+}
+
+/// What an engine provides if its items stay until they are removed.
+pub(crate) trait Merging: Engine {
+    /// As [`Permanent::merge`].
+    fn merge(&self, other: &Self) -> Merged;
+}
+
+/// Receives the position of an insert that failed, and its error. Breaks if the batch must end
+/// early: then only inserts that it has begun may still be completed.
+pub(crate) type Failed<'a> = dyn FnMut(usize, InsertError) -> ControlFlow<()> + 'a;

@@ -1,0 +1,196 @@
+//! The engines of sets.
+
+use super::{Failed, FixedEngine, GrowingEngine, Merging, fixed, growing};
+use crate::{
+    InsertError, Layout,
+    bucket::with_layout,
+    table::{Answers, ClockState, Hashes, Single},
+};
+
+/// The operations of sets, on [mixed](crate::table::mix) hashes.
+pub(crate) trait SetEngine: Merging {
+    fn insert(&self, mixed: u64) -> Result<(), InsertError>;
+
+    /// Returns whether the item was absent, and has been inserted.
+    fn insert_unique(&self, mixed: u64) -> Result<bool, InsertError>;
+
+    fn remove(&self, mixed: u64) -> bool;
+
+    /// Adds 1 to `count` for each item that was added, and calls `failed` with the positions of the
+    /// others, until it breaks. Then inserts that were begun are completed, and no others begun.
+    fn insert_each(&self, hashes: &mut Hashes<'_>, count: &mut usize, failed: &mut Failed<'_>);
+
+    /// Writes which items were added, adds 1 to `count` for each of them, and calls `failed` with
+    /// the positions of those that failed, until it breaks. The rest of `added` stays as it was.
+    fn insert_unique_each(
+        &self,
+        hashes: &mut Hashes<'_>,
+        added: &mut [bool],
+        count: &mut usize,
+        failed: &mut Failed<'_>,
+    );
+
+    /// Writes which items were removed, and adds 1 to `count` for each of them.
+    fn remove_each(&self, hashes: &mut Hashes<'_>, removed: &mut [bool], count: &mut usize);
+}
+
+impl fixed::Content for Single {
+    const NAME: &'static str = "CuckooFilter";
+    #[cfg(feature = "std")]
+    const KIND: u8 = 0;
+
+    fn of(_layout: Layout, _clock: Option<ClockState>) -> Self {
+        Self
+    }
+
+    #[inline]
+    fn contains(engine: &FixedEngine, mixed: u64) -> bool {
+        with_layout!(engine.layout, L => {
+            engine.table.contains::<L>(engine.table.addressing().pair::<L>(mixed))
+        })
+    }
+
+    fn count(engine: &FixedEngine, mixed: u64) -> usize {
+        with_layout!(engine.layout, L => {
+            let pair = engine.table.addressing().pair::<L>(mixed);
+            engine.table.prefetch_with_stripe(pair);
+            engine.table.count::<L>(pair)
+        })
+    }
+
+    fn contains_each(
+        engine: &FixedEngine,
+        len: usize,
+        hashes: &mut Hashes<'_>,
+        answers: Answers<'_>,
+    ) -> usize {
+        with_layout!(engine.layout, L => {
+            engine.table.contains_each::<L>(engine.kernel, len, hashes, answers)
+        })
+    }
+}
+
+impl growing::Content for Single {
+    const NAME: &'static str = "GrowingFilter";
+    #[cfg(feature = "std")]
+    const KIND: u8 = 1;
+    const DEFAULT_TARGET: f64 = 0.001;
+}
+
+impl FixedEngine {
+    /// The rest of `insert`, if copies are limited.
+    #[inline(never)]
+    fn insert_limited(&self, mixed: u64) -> Result<(), InsertError> {
+        with_layout!(self.layout, L => {
+            let pair = self.table.addressing().pair::<L>(mixed);
+            self.table.prefetch_with_stripe(pair);
+            self.table.insert_up_to::<L>(self.limit(), pair)
+        })
+    }
+
+    /// The rest of `insert`, once both buckets were full.
+    #[cold]
+    #[inline(never)]
+    fn insert_by_relocating(&self, mixed: u64) -> Result<(), InsertError> {
+        with_layout!(self.layout, L => {
+            let pair = self.table.addressing().pair::<L>(mixed);
+            self.table.insert_by_relocating::<L>(pair)
+        })
+    }
+}
+
+impl SetEngine for FixedEngine {
+    #[inline]
+    fn insert(&self, mixed: u64) -> Result<(), InsertError> {
+        let Some(layout) = self.unlimited else { return self.insert_limited(mixed) };
+        let added = with_layout!(layout, L => {
+            let pair = self.table.addressing().pair::<L>(mixed);
+            self.table.prefetch(pair);
+            self.table.add::<L>(pair)
+        });
+        if added { Ok(()) } else { self.insert_by_relocating(mixed) }
+    }
+
+    fn insert_unique(&self, mixed: u64) -> Result<bool, InsertError> {
+        with_layout!(self.layout, L => {
+            let pair = self.table.addressing().pair::<L>(mixed);
+            self.table.prefetch_with_stripe(pair);
+            self.table.insert_unique::<L>(pair)
+        })
+    }
+
+    fn remove(&self, mixed: u64) -> bool {
+        with_layout!(self.layout, L => {
+            let pair = self.table.addressing().pair::<L>(mixed);
+            self.table.prefetch_with_stripe(pair);
+            self.table.remove::<L>(pair)
+        })
+    }
+
+    fn insert_each(&self, hashes: &mut Hashes<'_>, count: &mut usize, failed: &mut Failed<'_>) {
+        with_layout!(self.layout, L => {
+            self.insert_pairs::<L>(hashes, count, failed, |_, pair| pair);
+        });
+    }
+
+    fn insert_unique_each(
+        &self,
+        hashes: &mut Hashes<'_>,
+        added: &mut [bool],
+        count: &mut usize,
+        failed: &mut Failed<'_>,
+    ) {
+        with_layout!(self.layout, L => {
+            let insert = |pair| self.table.insert_unique::<L>(pair);
+            self.insert_absent_pairs::<L>(hashes, added, count, failed, insert);
+        });
+    }
+
+    fn remove_each(&self, hashes: &mut Hashes<'_>, removed: &mut [bool], count: &mut usize) {
+        with_layout!(self.layout, L => {
+            self.remove_pairs::<L>(hashes, removed, count, |_, pair| pair);
+        });
+    }
+}
+
+impl SetEngine for GrowingEngine {
+    fn insert(&self, mixed: u64) -> Result<(), InsertError> {
+        self.insert_item(mixed)
+    }
+
+    fn insert_unique(&self, mixed: u64) -> Result<bool, InsertError> {
+        self.chain.insert_unique(mixed)
+    }
+
+    fn remove(&self, mixed: u64) -> bool {
+        self.chain.remove(mixed)
+    }
+
+    fn insert_each(&self, hashes: &mut Hashes<'_>, count: &mut usize, failed: &mut Failed<'_>) {
+        self.insert_items(hashes, count, failed, |_, mixed| mixed);
+    }
+
+    fn insert_unique_each(
+        &self,
+        hashes: &mut Hashes<'_>,
+        added: &mut [bool],
+        count: &mut usize,
+        failed: &mut Failed<'_>,
+    ) {
+        let mut ended = false;
+        self.chain.for_each(hashes, |position, mixed| {
+            if ended {
+                return;
+            }
+            added[position] = self.chain.insert_unique(mixed).unwrap_or_else(|error| {
+                ended = failed(position, error).is_break();
+                false
+            });
+            *count += usize::from(added[position]);
+        });
+    }
+
+    fn remove_each(&self, hashes: &mut Hashes<'_>, removed: &mut [bool], count: &mut usize) {
+        self.remove_items(hashes, removed, count, |_, mixed| mixed);
+    }
+}

@@ -1,0 +1,113 @@
+//! Keys: whatever can be hashed, and hashes themselves.
+
+use core::hash::{BuildHasher, Hash};
+
+/// What filters take as keys: all types that implement [`Hash`], and [`Hashed`].
+///
+/// A type of yours that already knows its hash can implement it in place of `Hash`:
+///
+/// ```
+/// use std::hash::BuildHasher;
+///
+/// use guira::{CuckooMap, Hashed, Key};
+///
+/// /// A packet with the hash that the network card computed.
+/// struct Packet {
+///     rss: u64,
+/// }
+///
+/// impl Key for Packet {
+///     fn hash_with<S: BuildHasher>(&self, _hasher: &S) -> Hashed {
+///         Hashed(self.rss)
+///     }
+/// }
+///
+/// let workers = CuckooMap::with_capacity(100);
+/// workers.insert(&Packet { rss: 7 }, 3)?;
+/// assert_eq!(workers.get(&Hashed(7)), Some(3));
+/// # Ok::<(), guira::InsertError>(())
+/// ```
+pub trait Key {
+    /// Returns the hash of the key.
+    fn hash_with<S: BuildHasher>(&self, hasher: &S) -> Hashed;
+
+    /// Returns the hashes of a slice of keys if the keys are nothing else.
+    #[doc(hidden)]
+    #[inline]
+    fn as_hashes(_keys: &[Self]) -> Option<&[u64]>
+    where
+        Self: Sized,
+    {
+        None
+    }
+}
+
+impl<T: Hash + ?Sized> Key for T {
+    #[inline]
+    fn hash_with<S: BuildHasher>(&self, hasher: &S) -> Hashed {
+        Hashed(hasher.hash_one(self))
+    }
+}
+
+/// A key that is its own hash.
+///
+/// All 64-bit values are equally good, even plain integers: the filter mixes each of them with its
+/// own seed. A key and its [`hash_key`](crate::Filter::hash_key) are the same to the filter. (This
+/// type does not implement [`Hash`].)
+///
+/// ```
+/// use guira::{CuckooFilter, Hashed};
+///
+/// let flows = CuckooFilter::with_capacity(100);
+/// flows.insert(&Hashed(17))?;
+/// assert_eq!(flows.contains_mask(&[Hashed(16), Hashed(17)]), 0b10);
+///
+/// flows.insert("ani")?;
+/// let hash = flows.hash_key("ani");
+/// assert!(flows.contains(&hash));
+/// # Ok::<(), guira::InsertError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(transparent)]
+pub struct Hashed(pub u64);
+
+impl Hashed {
+    /// Views a slice of hashes as keys.
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, Hashed};
+    ///
+    /// let hashes: Vec<u64> = (0..100).collect();
+    /// let flows = CuckooFilter::with_capacity(200);
+    /// flows.insert_batch(Hashed::slice(&hashes))?;
+    /// assert_eq!(flows.contains_batch(Hashed::slice(&hashes), &mut [false; 100]), 100);
+    /// # Ok::<(), guira::InsertBatchError>(())
+    /// ```
+    #[inline]
+    #[must_use]
+    pub const fn slice(hashes: &[u64]) -> &[Self] {
+        // SAFETY: `Hashed` is `repr(transparent)`, so both slices have the same layout.
+        unsafe { core::slice::from_raw_parts(hashes.as_ptr().cast(), hashes.len()) }
+    }
+}
+
+impl Key for Hashed {
+    #[inline]
+    fn hash_with<S: BuildHasher>(&self, _hasher: &S) -> Hashed {
+        *self
+    }
+
+    #[inline]
+    fn as_hashes(keys: &[Self]) -> Option<&[u64]> {
+        // SAFETY: `Hashed` is `repr(transparent)`, so both slices have the same layout.
+        Some(unsafe { core::slice::from_raw_parts(keys.as_ptr().cast(), keys.len()) })
+    }
+}
+
+/// For iterators over slices of hashes.
+impl Key for &Hashed {
+    #[inline]
+    fn hash_with<S: BuildHasher>(&self, _hasher: &S) -> Hashed {
+        **self
+    }
+}

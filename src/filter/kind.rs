@@ -1,0 +1,70 @@
+//! The two axes of a filter: its [`Contents`] and its [`Growth`].
+//!
+//! Only code that is generic over filters needs these names:
+//!
+//! ```
+//! use guira::{CuckooFilter, Filter, GrowingMap, kind::{Contents, Growth}};
+//!
+//! fn describe<C: Contents, G: Growth, S>(filter: &Filter<C, G, S>) -> String {
+//!     format!("{} items in {} bytes", filter.len(), filter.size_in_bytes())
+//! }
+//!
+//! assert!(describe(&CuckooFilter::with_capacity(4)).starts_with("0 items"));
+//! assert!(describe(&GrowingMap::with_capacity(4)).starts_with("0 items"));
+//! ```
+
+use super::engine;
+
+/// What a filter keeps of each key: [`Set`], [`Map`], or [`Expiring`]. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the contents of a filter",
+    label = "expected `Set`, `Map`, or `Expiring`",
+    note = "the hasher is the only parameter of `CuckooFilter<S>` and its siblings"
+)]
+pub trait Contents: engine::Contents {}
+
+/// [`Contents`] that stay until they are removed: [`Set`] and [`Map`]. Only such filters can be
+/// [merged](crate::Filter::merge), and can limit [copies](crate::FilterBuilder::max_copies).
+/// Sealed.
+#[diagnostic::on_unimplemented(
+    message = "the items of a filter of `{Self}` do not stay until they are removed",
+    label = "expected `Set` or `Map`",
+    note = "filters whose items expire cannot be merged, and have no limit on copies"
+)]
+pub trait Permanent: Contents + engine::Permanent {}
+
+/// Whether a filter grows: [`Fixed`] or [`Growing`]. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a growth of a filter",
+    label = "expected `Fixed` or `Growing`",
+    note = "the hasher is the only parameter of `CuckooFilter<S>` and its siblings"
+)]
+pub trait Growth: engine::Growth {}
+
+/// [`Contents`]: keys alone.
+#[derive(Clone, Copy, Debug)]
+pub enum Set {}
+
+/// [`Contents`]: keys with values.
+#[derive(Clone, Copy, Debug)]
+pub enum Map {}
+
+/// [`Contents`]: keys with the generation of their insert.
+#[derive(Clone, Copy, Debug)]
+pub enum Expiring {}
+
+/// [`Growth`]: one table, built for a capacity.
+#[derive(Clone, Copy, Debug)]
+pub enum Fixed {}
+
+/// [`Growth`]: the filter grows with the number of its items.
+#[derive(Clone, Copy, Debug)]
+pub enum Growing {}
+
+impl Contents for Set {}
+impl Contents for Map {}
+impl Contents for Expiring {}
+impl Permanent for Set {}
+impl Permanent for Map {}
+impl Growth for Fixed {}
+impl Growth for Growing {}

@@ -1,0 +1,182 @@
+//! Lookups, which all filters have.
+
+use core::hash::BuildHasher;
+
+use super::{
+    Filter, Hashed, Key,
+    batch::{Batch, Keys, check_burst, check_lengths},
+    engine::Engine,
+    kind::{Contents, Growth},
+};
+use crate::table::{Answers, Hashes, MIN_BATCH, mix};
+
+impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
+    /// Returns whether a key is in the filter: never `false` for one that is in it, rarely `true` for
+    /// another one. In an [`ExpiringFilter`](crate::ExpiringFilter), this means that the key was
+    /// inserted within the window.
+    ///
+    /// Acquires no lock and writes nothing. Reads three cache lines: two buckets, whose loads
+    /// overlap, and the stripe. (There are few stripes, so they tend to stay in a cache. A
+    /// [`GrowingFilter`](crate::GrowingFilter) reads two buckets of each segment.) It retries if it
+    /// found no match and another thread cleared a slot of the same stripe, or began a generation of an
+    /// expiring filter, meanwhile. (A
+    /// `CuckooFilter` with a semi-sorted layout also retries once if a part of a fingerprint
+    /// matches by chance.) A call that returns `true` happens after the insert that it found.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(100);
+    /// filter.insert(&[1, 2, 3]).unwrap();
+    /// assert!(filter.contains(&[1, 2, 3]));
+    /// assert!(!filter.contains(&[3, 2, 1])); // almost certainly
+    /// ```
+    #[doc(alias = "might_contain")]
+    #[doc(alias = "lookup")]
+    #[doc(alias = "contains_key")]
+    #[inline]
+    #[must_use]
+    pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.engine.contains(self.mixed(key))
+    }
+
+    /// Looks up many keys: `found[i]` tells whether `keys[i]` is in the filter. Returns the number
+    /// of keys found.
+    ///
+    /// Each lookup takes effect on its own, as [`contains`](Self::contains) does: the batch is no
+    /// snapshot. The lookups may take effect in any order. (If another thread inserts first `a` and
+    /// then `b`, a batch may find `b` and not `a`, whichever comes first in the slice. A call of
+    /// `contains` for `b` and then one for `a` cannot do so.)
+    ///
+    /// The cache lines of dozens of keys are in flight at once, and vector instructions (AVX-512 or
+    /// AVX2, where the processor has them) compare several keys per step. Fewer than 6 keys are looked up one by one. In a table
+    /// beyond the caches, large batches cost less than half as much as single lookups.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(100);
+    /// filter.insert_batch(&[1, 2, 3])?;
+    /// let mut found = [false; 2];
+    /// assert_eq!(filter.contains_batch(&[2, 3], &mut found), 2);
+    /// # Ok::<(), guira::InsertBatchError>(())
+    /// ```
+    #[track_caller]
+    pub fn contains_batch<K: Key>(&self, keys: &[K], found: &mut [bool]) -> usize {
+        check_lengths(keys.len(), found.len());
+        if keys.len() < MIN_BATCH {
+            return self.contains_few(keys, |position, is_found| found[position] = is_found);
+        }
+        self.contains_many(keys, Answers::Each(found))
+    }
+
+    /// Looks up a burst of up to 64 keys: bit `i` tells whether `keys[i]` is in the filter.
+    ///
+    /// The lookups are those of [`contains_batch`](Self::contains_batch). The answers fit into a
+    /// register, the form in which packet processors pass bursts on.
+    ///
+    /// # Panics
+    /// If there are more than 64 keys.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(100);
+    /// filter.insert_batch(&["udp", "tcp"])?;
+    /// assert_eq!(filter.contains_mask(&["tcp", "sctp", "udp"]), 0b101);
+    /// # Ok::<(), guira::InsertBatchError>(())
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn contains_mask<K: Key>(&self, keys: &[K]) -> u64 {
+        check_burst(keys.len());
+        let mut mask = 0;
+        if keys.len() < MIN_BATCH {
+            self.contains_few(keys, |position, found| mask |= u64::from(found) << position);
+        } else {
+            self.contains_many(keys, Answers::Mask(&mut mask));
+        }
+        mask
+    }
+
+    /// Calls `answer` with the position of each key and whether it was found. Returns the number
+    /// of keys that were found.
+    #[inline]
+    fn contains_few<K: Key>(&self, keys: &[K], mut answer: impl FnMut(usize, bool)) -> usize {
+        let mut count = 0;
+        for (position, key) in keys.iter().enumerate() {
+            let found = self.contains(key);
+            answer(position, found);
+            count += usize::from(found);
+        }
+        count
+    }
+
+    #[inline]
+    fn contains_many<K: Key>(&self, keys: &[K], answers: Answers<'_>) -> usize {
+        self.with(self.keys(keys), |hashes| self.engine.contains_each(keys.len(), hashes, answers))
+    }
+
+    /// Counts the copies of a key, including copies of its aliases; in a map, the items of the key,
+    /// whatever their values; in an expiring filter, the copies that have not expired.
+    ///
+    /// The count is exact at one moment during the call, even if items are relocated meanwhile.
+    /// Acquires the lock of the item's stripe. To learn only whether there is a copy,
+    /// [`contains`](Self::contains) is cheaper.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(100);
+    /// assert_eq!(filter.count("ani"), 0);
+    /// filter.insert("ani")?;
+    /// assert_eq!(filter.count("ani"), 1);
+    /// # Ok::<(), guira::InsertError>(())
+    /// ```
+    #[must_use]
+    pub fn count<K: Key + ?Sized>(&self, key: &K) -> usize {
+        self.engine.count(self.mixed(key))
+    }
+
+    /// Hashes a key, for several calls, or for other filters with the same hasher. The hash is the
+    /// same key as the key itself.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(100);
+    /// let key = filter.hash_key("tyto alba");
+    /// if !filter.contains(&key) {
+    ///     filter.insert(&key)?;
+    /// }
+    /// assert!(filter.contains("tyto alba"));
+    /// # Ok::<(), guira::InsertError>(())
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn hash_key<K: Key + ?Sized>(&self, key: &K) -> Hashed {
+        key.hash_with(&self.hasher)
+    }
+
+    /// The hash of a key, as engines take it.
+    #[inline]
+    pub(super) fn mixed<K: Key + ?Sized>(&self, key: &K) -> u64 {
+        self.mix(key.hash_with(&self.hasher).0)
+    }
+
+    /// The keys of a batch.
+    #[inline]
+    pub(super) fn keys<'a, K: Key>(&'a self, keys: &'a [K]) -> Keys<'a, K, S> {
+        Keys { keys, hasher: &self.hasher }
+    }
+}
+
+impl<C: Contents, G: Growth, S> Filter<C, G, S> {
+    #[inline]
+    pub(super) fn mix(&self, hash: u64) -> u64 {
+        mix(hash, self.mixing_seed)
+    }
+
+    /// Calls an operation of the engine with the hashes of a batch.
+    #[inline]
+    pub(super) fn with<R>(
+        &self,
+        batch: impl Batch,
+        operation: impl FnOnce(&mut Hashes<'_>) -> R,
+    ) -> R {
+        batch.with(|source| operation(&mut Hashes::new(source, self.mixing_seed)))
+    }
+}

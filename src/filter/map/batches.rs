@@ -1,0 +1,197 @@
+//! The operations on many keys that only maps have.
+
+use core::hash::BuildHasher;
+
+use crate::{
+    InsertBatchError, Key,
+    filter::{
+        Filter,
+        batch::{self, Batch, CountChange, check_burst, check_lengths, check_values},
+        engine::{Failed, MapEngine},
+    },
+    kind::{Growth, Map},
+    table::{Answers, MIN_BATCH},
+};
+
+impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
+    /// Inserts many items: `keys[i]` with `values[i]`. Duplicates count. Every item is tried.
+    ///
+    /// The items are added in no particular order. If the hashing of a key panics, some of the
+    /// items before it may be missing. A batch with a value that does not fit takes longer: its
+    /// items are inserted one by one.
+    ///
+    /// # Errors
+    /// [`InsertBatchError`] if some items could not be inserted, for example because their values
+    /// do not fit. It lists their positions, with the reasons. All other items are in the map,
+    /// unless the list itself [ran out of memory](InsertBatchError).
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    ///
+    /// ```
+    /// use guira::{CuckooMap, InsertError};
+    ///
+    /// let map = CuckooMap::with_capacity(100);
+    /// let error = map.insert_batch(&["ani", "guira", "tyto"], &[7, 300, 9]).unwrap_err();
+    /// assert_eq!(error.added(), 2);
+    /// assert!(error.failures().eq([(1, InsertError::ValueTooLarge)]));
+    /// ```
+    #[track_caller]
+    pub fn insert_batch<K: Key>(&self, keys: &[K], values: &[u16]) -> Result<(), InsertBatchError> {
+        check_values(keys.len(), values.len());
+        batch::inserts(|failed| self.insert_each(self.keys(keys), values, failed)).map(drop)
+    }
+
+    /// Looks up many keys: `values[i]` becomes a value of `keys[i]`, or `None`. Returns the number
+    /// of keys found.
+    ///
+    /// Each lookup takes effect on its own, as [`get`](Self::get) does, and in any order: the batch
+    /// is no snapshot. Nothing is allocated, so this also serves bursts of
+    /// packets.
+    ///
+    /// The cache lines of dozens of keys are in flight at once. Fewer than 6 keys are looked up one
+    /// by one.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    ///
+    /// ```
+    /// let workers = guira::CuckooMap::builder().capacity(100_000).seed(1).build()?;
+    /// workers.insert_batch(&["flow 1", "flow 2"], &[3, 4]).unwrap();
+    /// let mut values = [None; 3];
+    /// assert_eq!(workers.get_batch(&["flow 2", "flow 3", "flow 1"], &mut values), 2);
+    /// assert_eq!(values, [Some(4), None, Some(3)]);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    #[track_caller]
+    pub fn get_batch<K: Key>(&self, keys: &[K], values: &mut [Option<u16>]) -> usize {
+        check_lengths(keys.len(), values.len());
+        self.get_each(keys, Answers::Values(values))
+    }
+
+    /// As `get_batch`, with the answers in two slices: `values[i]` is zero if `keys[i]` is absent.
+    /// For the C interface.
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn get_batch_into<K: Key>(
+        &self,
+        keys: &[K],
+        values: &mut [u16],
+        found: &mut [bool],
+    ) -> usize {
+        check_values(keys.len(), values.len());
+        check_lengths(keys.len(), found.len());
+        self.get_each(keys, Answers::EachWithValues(found, values))
+    }
+
+    /// Looks up a burst of up to 64 keys and their values: bit `i` tells whether `keys[i]` is in
+    /// the map, and `values[i]` becomes a value of it, or 0.
+    ///
+    /// The lookups are those of [`get_batch`](Self::get_batch).
+    ///
+    /// # Panics
+    /// If there are more than 64 keys, or if the slices differ in length.
+    ///
+    /// ```
+    /// let workers = guira::CuckooMap::builder().capacity(100_000).seed(1).build()?;
+    /// workers.insert_batch(&["flow 1", "flow 2"], &[3, 4]).unwrap();
+    /// let mut values = [0; 3];
+    /// assert_eq!(workers.get_mask(&["flow 2", "flow 3", "flow 1"], &mut values), 0b101);
+    /// assert_eq!(values, [4, 0, 3]);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn get_mask<K: Key>(&self, keys: &[K], values: &mut [u16]) -> u64 {
+        check_burst(keys.len());
+        check_values(keys.len(), values.len());
+        let mut mask = 0;
+        self.get_each(keys, Answers::MaskWithValues(&mut mask, values));
+        mask
+    }
+
+    /// Removes one item of each of many keys: `removed[i]` tells whether there was one with
+    /// `keys[i]` and `values[i]`. Returns the number of items removed.
+    ///
+    /// The [contract](crate::CuckooMap#the-contract-of-removal-and-replacement) of
+    /// [`remove`](crate::CuckooMap#method.remove) holds for each item. Nothing is allocated. If the
+    /// hashing of a key panics, `removed` tells which items were removed.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    ///
+    /// ```
+    /// let map = guira::CuckooMap::with_capacity(100);
+    /// map.insert_batch(&[1, 2, 3], &[7, 8, 9])?;
+    /// assert_eq!(map.remove_batch(&[1, 2], &[7, 8], &mut [false; 2]), 2);
+    /// assert_eq!(map.len(), 1);
+    /// # Ok::<(), guira::InsertBatchError>(())
+    /// ```
+    #[track_caller]
+    pub fn remove_batch<K: Key>(&self, keys: &[K], values: &[u16], removed: &mut [bool]) -> usize {
+        check_values(keys.len(), values.len());
+        check_lengths(keys.len(), removed.len());
+        // In case the hashing of a key panics.
+        removed.fill(false);
+        let mut change = CountChange::removals(&self.items);
+        if self.takes_as_batch(values) {
+            self.with(self.keys(keys), |hashes| {
+                self.engine.remove_each(hashes, values, removed, &mut change.items);
+            });
+        } else {
+            for ((removed, &value), key) in removed.iter_mut().zip(values).zip(keys) {
+                *removed = self.fits(value) && self.engine.remove(self.mixed(key), value);
+                change.items += usize::from(*removed);
+            }
+        }
+        change.items
+    }
+
+    /// Looks up the values of keys, and returns the number of keys that were found.
+    fn get_each<K: Key>(&self, keys: &[K], mut answers: Answers<'_>) -> usize {
+        if keys.len() >= MIN_BATCH {
+            return self
+                .with(self.keys(keys), |hashes| self.engine.get_each(keys.len(), hashes, answers));
+        }
+        let mut count = 0;
+        for (position, key) in keys.iter().enumerate() {
+            let found = self.get(key);
+            answers.set(position, found);
+            count += usize::from(found.is_some());
+        }
+        count
+    }
+}
+
+impl<G: Growth, S> Filter<Map, G, S> {
+    /// Inserts the items, and returns the number of those that were added. Calls `failed` with the
+    /// positions of the others, until it breaks.
+    pub(in crate::filter) fn insert_each(
+        &self,
+        batch: impl Batch,
+        values: &[u16],
+        failed: &mut Failed<'_>,
+    ) -> usize {
+        let mut change = CountChange::additions(&self.items);
+        if self.takes_as_batch(values) {
+            self.with(batch, |hashes| {
+                self.engine.insert_each(hashes, values, &mut change.items, failed);
+            });
+        } else {
+            for (position, (hash, &value)) in batch.hashes().zip(values).enumerate() {
+                let fits = self.check(value);
+                match fits.and_then(|()| self.engine.insert(self.mix(hash), value)) {
+                    Ok(()) => change.items += 1,
+                    Err(error) if failed(position, error).is_break() => break,
+                    Err(_) => {}
+                }
+            }
+        }
+        change.items
+    }
+
+    /// Returns whether a batch with these values is large, and all values fit.
+    fn takes_as_batch(&self, values: &[u16]) -> bool {
+        values.len() >= MIN_BATCH && self.fits(values.iter().fold(0, |all, value| all | value))
+    }
+}
