@@ -125,7 +125,7 @@ impl InsertBatchError {
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(100);
-    /// let error = filter.try_extend(["ani"; 1_000]).unwrap_err();
+    /// let error = filter.insert_batch(["ani"; 1_000]).unwrap_err();
     /// assert!(error.is_complete());
     /// ```
     #[must_use]

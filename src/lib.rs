@@ -32,18 +32,36 @@
 //! an item that was never inserted from another item with the same fingerprint: see [the
 //! contract](Filter#the-contract-of-removal).
 //!
-//! # Types
+//! # Two axes
 //!
-//! | type | what it is |
-//! |---|---|
-//! | [`CuckooFilter`] | a set: one table, built for a capacity |
-//! | [`GrowingFilter`] | a set that grows while threads use it: a chain of tables |
-//! | [`CuckooMap`] | keys with values of up to 16 bits, in one table |
-//! | [`GrowingMap`] | keys with values, in a chain of tables |
-//! | [`ExpiringFilter`] | a set that forgets its items after a while, in one table |
-//! | [`Filter<E, S>`](Filter) | the type behind all of them: all methods are here; `E` is the engine, `S` the hasher |
-//! | [`FilterBuilder`] | every choice: capacity, rate, layout, seed, huge pages, hasher |
-//! | [`ByHash`] | the same methods for items that are already hashed |
+//! | | fixed capacity | grows |
+//! |---|---|---|
+//! | a set of keys | [`CuckooFilter`] | [`GrowingFilter`] |
+//! | keys with values of up to 16 bits | [`CuckooMap`] | [`GrowingMap`] |
+//! | keys that are forgotten after a while | [`ExpiringFilter`] | |
+//!
+//! All of them are names for [`Filter<C, G, S>`](Filter): its contents, its growth, its hasher. The
+//! page of each name lists the methods that it has.
+//!
+//! # Conventions
+//!
+//! - **Keys** are borrowed: `&K`, where `K` implements [`Hash`](core::hash::Hash). An integer is
+//!   the same key in every width. [`Hashed`] is a key that is its own hash, in every method.
+//! - **`insert` adds a copy. `insert_unique` adds only what is absent**, and returns
+//!   [`Insertion::New`] or [`Insertion::Found`]. Whoever got `Ok` from `insert`, or `New`, owns a
+//!   copy, and may remove it once. Nobody else may.
+//! - **`remove` takes the key and what its slot holds beside it**: nothing in a set, the value in a
+//!   map, the generation in an expiring filter.
+//! - **`*_batch`** takes slices of keys and of answers of one length, and returns the number of
+//!   positive answers. (`insert_batch` of a set takes any iterator.) **`*_mask`** takes up to 64
+//!   keys, and answers in the bits of a `u64`. Both overlap the cache misses of their keys.
+//! - **Names.** `with_capacity` for the defaults, [`builder`](Filter::builder) for settings,
+//!   [`loader`](Filter::loader) for snapshots.
+//! - **Errors.** What can fail for lack of room or memory returns a `Result`. `with_capacity`,
+//!   `new`, `default`, `clone` and `to_bytes` panic if the system refuses memory, as `Vec` does;
+//!   batches, if their slices differ in length.
+//! - There is no [`FromIterator`] and no [`Extend`], because an insert can fail and these traits
+//!   cannot return an error.
 //!
 //! # Size and rate
 //!
@@ -86,8 +104,8 @@
 //! # Growth
 //!
 //! [`GrowingFilter`] has the same methods, and a few more. ([`GrowingMap`] is a [`CuckooMap`] that
-//! grows in the same way.) A full filter appends a table, by default with twice the buckets of
-//! the last one. Nothing is copied, and no thread waits for another to append. The target rate
+//! grows in the same way.) A full filter appends a table with twice the buckets of the last one.
+//! Nothing is copied, and no thread waits for another to append. The target rate
 //! holds for all tables together, however many there are. A lookup reads every table, so give the
 //! capacity that you expect.
 //!
@@ -95,7 +113,7 @@
 //! use guira::GrowingFilter;
 //!
 //! let seen = GrowingFilter::builder().capacity(1_000).false_positive_rate(0.01).build()?;
-//! seen.try_extend(0..50_000).unwrap();
+//! seen.insert_batch(0..50_000).unwrap();
 //! assert!(seen.contains(&49_999) && seen.false_positive_rate() <= 0.01);
 //! # Ok::<(), guira::BuildError>(())
 //! ```
@@ -129,36 +147,18 @@
 //! use guira::ExpiringFilter;
 //!
 //! let seen = ExpiringFilter::builder().capacity(1_000_000).window(5).build()?;
-//! assert!(seen.insert_unique("token 17").unwrap().is_some());
-//! assert!(seen.insert_unique("token 17").unwrap().is_none()); // a replay
+//! assert!(seen.insert_unique("token 17").unwrap().is_new());
+//! assert!(!seen.insert_unique("token 17").unwrap().is_new()); // a replay
 //! seen.advance();
 //! # Ok::<(), guira::BuildError>(())
 //! ```
 //!
-//! # Which method
-//!
-//! - [`insert`](Filter::insert), [`contains`](Filter::contains), [`remove`](Filter::remove), and
-//!   [`count`](Filter::count) treat the filter as a multiset: each insert adds a copy.
-//! - [`insert_unique`](Filter::insert_unique) adds an item only if it is absent. If it returns
-//!   `Ok(false)`, you own no copy and must not call `remove`.
-//! - The `*_batch` methods, the `*_mask` methods (for bursts of up to 64 items), and
-//!   [`try_extend`](Filter::try_extend) handle many items with overlapping cache misses. Batches of
-//!   lookups use AVX-512 or AVX2 where the processor has them: see [`Kernel`].
-//! - A map has [`get`](CuckooMap#method.get) and [`values`](CuckooMap#method.values) in addition,
-//!   and [`get_or_insert`](CuckooMap#method.get_or_insert) in place of `insert_unique`. An
-//!   [`ExpiringFilter`] has [`refresh`](ExpiringFilter#method.refresh), and its inserts return the
-//!   generation that a removal names.
-//! - [`by_hash`](Filter::by_hash) gives the same methods for 64-bit hashes or integer keys.
-//!
-//! There is no [`FromIterator`] and no [`Extend`], because an insert can fail and these traits
-//! cannot return an error.
-//!
 //! # Threads
 //!
-//! All methods but two take `&self`: share a filter by reference or in an
-//! [`Arc`](alloc::sync::Arc). (The two are `shrink_to_fit` and `save_exclusive`.) Lookups take no
-//! lock and write nothing. [`insert`](Filter::insert) takes no lock while one of the item's two
-//! buckets has room. (Its documentation names the exception: items with many copies.)
+//! All methods but `shrink_to_fit` take `&self`: share a filter by reference or in an
+//! [`Arc`](alloc::sync::Arc). Lookups take no lock and write nothing.
+//! [`insert`](CuckooFilter#method.insert) takes no lock while one of the item's two buckets has
+//! room. (Its documentation names the exception: items with many copies.)
 //!
 //! - What overlapping calls may observe: [`Filter`](Filter#what-overlapping-calls-may-observe).
 //! - How it works: [`docs::design`].
@@ -176,9 +176,9 @@
 //!
 //! [`save`](Filter::save), [`to_bytes`](Filter::to_bytes), [`snapshot`](Filter::snapshot), and
 //! [`clone`](Filter::try_clone) copy a filter while other threads read and write it. The copy holds
-//! every item that was present throughout the call. [`load`](Filter::load),
-//! [`from_bytes`](Filter::from_bytes), and a [`Loader`], to which chunks are pushed, refuse a
-//! damaged snapshot. [`clear`](Filter::clear) removes all items. Saving needs the feature `std`:
+//! every item that was present throughout the call. A [`Loader`] takes bytes, a reader, a file, or
+//! chunks that are pushed to it, and refuses a damaged snapshot. [`clear`](Filter::clear) removes
+//! all items. Saving needs the feature `std`:
 //!
 //! ```
 //! # #[cfg(feature = "std")] {
@@ -186,19 +186,15 @@
 //!
 //! let seen = CuckooFilter::with_capacity(1_000);
 //! seen.insert("tyto alba").unwrap();
-//! let mut file = Vec::new(); // or a `File`
-//! seen.save(&mut file).unwrap();
+//! let bytes = seen.to_bytes();
 //!
-//! let loaded = CuckooFilter::load(&file[..]).unwrap();
+//! let loaded = CuckooFilter::loader().bytes(&bytes).unwrap();
 //! assert!(loaded.contains("tyto alba"));
 //! # }
 //! ```
 //!
-//! The [snapshot format](docs::snapshots) is the same on every platform. The results of the default
-//! hasher are not: for filters that move to another platform or release, use [`StableHashBuilder`]
-//! with [`hasher_with`](FilterBuilder::hasher_with) and [`load_with`](Filter::load_with).
-//! [`save_to`](Filter::save_to) replaces a file as a whole. [`docs::saving`] is a guide to
-//! stable hashers, files, and async code.
+//! The [snapshot format](docs::snapshots) and the results of the default hasher are the same in
+//! every release and on every platform. [`docs::saving`] is a guide to files and async code.
 //!
 //! # Features
 //!
@@ -220,7 +216,8 @@
 //! - The default seed comes from addresses and similar values, which can be guessed. If an attacker
 //!   can choose keys, pass a [`seed`](FilterBuilder::seed) from a random source of the platform.
 //! - All threads share one counter, and each update of it costs one more locked instruction.
-//! - The processor is not asked for AVX2 and AVX-512: see [`Kernel::is_available`].
+//! - The processor is not asked for AVX2 and AVX-512, so batches use them only if the crate is
+//!   compiled for a target that has them.
 //!
 //! Without the feature `stats` the counts take no memory and no instruction. With it, each insert
 //! updates one more counter, a thread tries a lock before it waits for it, and a filter takes two
@@ -229,10 +226,9 @@
 //! # Compatibility
 //!
 //! The crate follows semantic versioning for everything that is documented. The hidden module `raw`
-//! and everything under a `--cfg` are exempt. Enums, [`InsertMask`], [`Segment`], and `Stats` may
-//! gain members; they are marked `#[non_exhaustive]`. Two things may change in any release: the
-//! results of the default hasher, and which absent items a filter with a given seed reports as
-//! present.
+//! and everything under a `--cfg` are exempt. Errors, [`InsertMask`], [`Layout`], and `Stats` may
+//! gain members; they are marked `#[non_exhaustive]`. One thing may change in any release: which
+//! absent items a filter with a given seed reports as present.
 //!
 //! The minimum Rust version is 1.89. It may rise in a minor release, never in a patch release.
 

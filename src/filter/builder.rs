@@ -17,8 +17,8 @@ use crate::{
 /// Builds a filter: a [`CuckooFilter`](crate::CuckooFilter), a
 /// [`GrowingFilter`](crate::GrowingFilter), a [`CuckooMap`](crate::CuckooMap), a
 /// [`GrowingMap`](crate::GrowingMap) or an [`ExpiringFilter`](crate::ExpiringFilter). Only the
-/// capacity is required, and only by filters that do not grow. What is said of a `GrowingFilter` holds for a `GrowingMap` as well, and
-/// what is said of a `CuckooMap` for both maps.
+/// capacity is required, and only by filters that do not grow. What is said of a `GrowingFilter`
+/// holds for a `GrowingMap` as well, and what is said of a `CuckooMap` for both maps.
 ///
 /// [`Filter::builder`] creates one: `CuckooFilter::builder()` or `CuckooMap::builder()`.
 ///
@@ -178,9 +178,9 @@ impl<C: Contents, G: Growth, S> fmt::Debug for FilterBuilder<C, G, S> {
 impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// Sets the number of distinct items that must fit. At most one filter in 10,000 refuses one of
     /// them. Zero makes the smallest filter, whose capacity is one. A
-    /// [`GrowingFilter`](crate::GrowingFilter) starts with this capacity, by default about 1,000. In
-    /// an [`ExpiringFilter`](crate::ExpiringFilter#capacity) it must be enough for the items of the
-    /// window and of two more generations.
+    /// [`GrowingFilter`](crate::GrowingFilter) starts with this capacity, by default about 1,000.
+    /// In an [`ExpiringFilter`](crate::ExpiringFilter#capacity) it must be enough for the items of
+    /// the window and of two more generations.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::builder().capacity(50_000).build()?;

@@ -11,15 +11,15 @@ use super::{
 use crate::table::{Answers, Hashes, MIN_BATCH, mix};
 
 impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
-    /// Returns whether a key is in the filter: never `false` for one that is in it, rarely `true` for
-    /// another one. In an [`ExpiringFilter`](crate::ExpiringFilter), this means that the key was
-    /// inserted within the window.
+    /// Returns whether a key is in the filter: never `false` for one that is in it, rarely `true`
+    /// for another one. In an [`ExpiringFilter`](crate::ExpiringFilter), this means that the key
+    /// was inserted within the window.
     ///
     /// Acquires no lock and writes nothing. Reads three cache lines: two buckets, whose loads
     /// overlap, and the stripe. (There are few stripes, so they tend to stay in a cache. A
     /// [`GrowingFilter`](crate::GrowingFilter) reads two buckets of each segment.) It retries if it
-    /// found no match and another thread cleared a slot of the same stripe, or began a generation of an
-    /// expiring filter, meanwhile. (A
+    /// found no match and another thread cleared a slot of the same stripe, or began a generation
+    /// of an expiring filter, meanwhile. (A
     /// `CuckooFilter` with a semi-sorted layout also retries once if a part of a fingerprint
     /// matches by chance.) A call that returns `true` happens after the insert that it found.
     ///
@@ -47,8 +47,9 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// `contains` for `b` and then one for `a` cannot do so.)
     ///
     /// The cache lines of dozens of keys are in flight at once, and vector instructions (AVX-512 or
-    /// AVX2, where the processor has them) compare several keys per step. Fewer than 6 keys are looked up one by one. In a table
-    /// beyond the caches, large batches cost less than half as much as single lookups.
+    /// AVX2, where the processor has them) compare several keys per step. Fewer than 6 keys are
+    /// looked up one by one. In a table beyond the caches, large batches cost less than half as
+    /// much as single lookups.
     ///
     /// # Panics
     /// If the slices differ in length.

@@ -66,9 +66,11 @@ pub use snapshot::{Dump, LoadError, Loader, Snapshot};
 /// # The contract of removal
 ///
 /// **Remove only what you inserted, once, and after it was inserted.** In full: every call of
-/// [`remove`](CuckooFilter#method.remove) must be paid for by a call of [`insert`](CuckooFilter#method.insert) with an equal
-/// item that returned `Ok(())`, or of [`insert_unique`](CuckooFilter#method.insert_unique) that returned
-/// [`New`](Insertion::New). That call happened before the removal, and pays for no other removal. No call of
+/// [`remove`](CuckooFilter#method.remove) must be paid for by a call of
+/// [`insert`](CuckooFilter#method.insert) with an equal item that returned `Ok(())`, or of
+/// [`insert_unique`](CuckooFilter#method.insert_unique) that returned
+/// [`New`](Insertion::New). That call happened before the removal, and pays for no other removal.
+/// No call of
 /// [`clear`](Self::clear) came between the two, or overlapped one of them.
 ///
 /// The filter knows items by their fingerprints alone. Two items with the same fingerprint and the
@@ -93,13 +95,13 @@ pub use snapshot::{Dump, LoadError, Loader, Snapshot};
 ///   `insert_unique` that returns `Found`, and the copies that `count` counts. It does not hold
 ///   in a filter that was loaded from a snapshot, for inserts that overlapped the saving.
 /// - A thread that stops in the middle of an operation never delays a lookup, nor an insert into a
-///   bucket with an empty slot, apart from the exception that [`insert`](CuckooFilter#method.insert) names. It
-///   can delay the operations that need the lock that it holds. Each lock is part of a *stripe*,
-///   which serves some of the fingerprints: by default 1/2048 of them in a `CuckooFilter` of 2 MiB
-///   and more (one fingerprint, if fingerprints have 11 bits or less), and up to 1/32 in a smaller
-///   one. In a `GrowingFilter` a stripe serves up to 1/8, depending on the first segment.
-///   Operations on the whole filter (`clear`, `clone`, `write_to`) that wait for the lock can delay all
-///   operations that take a lock.
+///   bucket with an empty slot, apart from the exception that
+///   [`insert`](CuckooFilter#method.insert) names. It can delay the operations that need the lock
+///   that it holds. Each lock is part of a *stripe*, which serves some of the fingerprints: by
+///   default 1/2048 of them in a `CuckooFilter` of 2 MiB and more (one fingerprint, if fingerprints
+///   have 11 bits or less), and up to 1/32 in a smaller one. In a `GrowingFilter` a stripe serves
+///   up to 1/8, depending on the first segment. Operations on the whole filter (`clear`, `clone`,
+///   `write_to`) that wait for the lock can delay all operations that take a lock.
 ///
 /// # Panics
 ///

@@ -230,7 +230,8 @@ impl Table<Aged> {
             let guard = self.stripe(victim).lock();
             // Acquire: pairs with the Release of `try_add` and `clear_slot`. The generation comes
             // after the words, so no slot in them has a later one.
-            // mutant-ok: takes a third thread that adds the victim while an advance waits for the lock
+            // mutant-ok: takes a third thread that adds the victim while an advance waits for the
+            // lock
             let words = self.both(pair).map(|word| word.load_to_change(Acquire));
             let now = self.clock.now();
             // There was no room, but there may be now.

@@ -1,24 +1,8 @@
 //! Which instructions batch lookups use.
 
-/// The instructions by which a [`Filter`](crate::Filter) looks up batches.
-///
-/// By default, a filter uses the [best](Self::best) ones of the processor.
-/// [`FilterBuilder::kernel`](crate::FilterBuilder::kernel) chooses other ones. All kernels give the
-/// same answers, bit for bit. While other threads write, all of them keep the same promises.
-///
-/// ```
-/// use guira::{CuckooFilter, Kernel};
-///
-/// let builder = CuckooFilter::builder().capacity(1_000).seed(1);
-/// let scalar = builder.clone().kernel(Kernel::Scalar).build()?;
-/// let best = builder.build()?;
-/// assert_eq!(best.kernel(), Kernel::best());
-/// let keys: Vec<u64> = (0..1_000).collect();
-/// scalar.insert_batch(&keys).unwrap();
-/// best.insert_batch(&keys).unwrap();
-/// assert_eq!(scalar.contains_mask(&[17, 7_017]), best.contains_mask(&[17, 7_017]));
-/// # Ok::<(), guira::BuildError>(())
-/// ```
+/// The instructions by which a filter looks up batches: by default, the [best](Self::best) ones of
+/// the processor. All kernels give the same answers, bit for bit. While other threads write, all of
+/// them keep the same promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Kernel {
@@ -39,10 +23,6 @@ impl Kernel {
     ///
     /// Without the feature `std` the processor is not asked. Then a kernel is available if the
     /// crate was compiled for a target that has its features.
-    ///
-    /// ```
-    /// assert!(guira::Kernel::Scalar.is_available());
-    /// ```
     #[must_use]
     pub fn is_available(self) -> bool {
         match self {
@@ -57,10 +37,6 @@ impl Kernel {
     /// With the feature `std` the environment variable `GUIRA_KERNEL` can name a slower one, for
     /// all filters of the process: `scalar`, `avx2` or `avx512`. It is read once. A name that is
     /// unknown or not available has no effect.
-    ///
-    /// ```
-    /// assert!(guira::Kernel::best().is_available());
-    /// ```
     #[must_use]
     pub fn best() -> Self {
         #[cfg(feature = "std")]

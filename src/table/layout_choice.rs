@@ -1,5 +1,5 @@
-//! From a target false-positive rate to a layout: one order of preference for every filter. `choose`
-//! in `filter/fixed.rs` compares the rates.
+//! From a target false-positive rate to a layout: one order of preference for every filter.
+//! `choose` in `filter/fixed.rs` compares the rates.
 
 use core::cmp::Reverse;
 

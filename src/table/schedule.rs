@@ -1,9 +1,9 @@
 //! The schedule of a table whose slots expire: when the next generation is due, by the caller's
 //! clock.
 //!
-//! The clock is a function of the caller, in nanoseconds. It may stand still, go back, or begin anew
-//! in another process: only the steps forward between two readings are counted. So the time that
-//! was counted exceeds the time that has passed only if the clock is set forward.
+//! The clock is a function of the caller, in nanoseconds. It may stand still, go back, or begin
+//! anew in another process: only the steps forward between two readings are counted. So the time
+//! that was counted exceeds the time that has passed only if the clock is set forward.
 //!
 //! # Why a generation is never too short
 //!

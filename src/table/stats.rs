@@ -35,7 +35,7 @@ mod on {
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(1_000);
-    /// filter.try_extend(0..1_000)?;
+    /// filter.insert_batch(0..1_000)?;
     /// let stats = filter.stats();
     /// assert_eq!(stats.inserts, 1_000);
     /// assert_eq!(stats.lock_waits + stats.lookup_retries, 0);

@@ -198,9 +198,9 @@ impl<S: BuildHasher> Filter<Expiring, Fixed, S> {
         self.engine.remove(self.mixed(key), generation)
     }
 
-    /// Inserts all keys of a slice or an iterator, for the whole window. Returns their generation, which is current at some
-    /// moment of the call, before the first item is added. Duplicates count. Every item is tried,
-    /// whether others fail or not.
+    /// Inserts all keys of a slice or an iterator, for the whole window. Returns their generation,
+    /// which is current at some moment of the call, before the first item is added. Duplicates
+    /// count. Every item is tried, whether others fail or not.
     ///
     /// All items have the same generation, even if the call overlaps an [`advance`](Self::advance).
     /// So keep a batch shorter than a generation: what is added after its generation has expired

@@ -121,9 +121,9 @@ use super::{
 ///
 /// # Copies and snapshots
 ///
-/// Clones and [snapshots](Filter::write_to) contain the generation, the ages of the items, the time to
-/// live, the time that has passed since the generation began, and the last reading of the caller's
-/// clock. A copy starts in the generation in which it was made. After a load,
+/// Clones and [snapshots](Filter::write_to) contain the generation, the ages of the items, the time
+/// to live, the time that has passed since the generation began, and the last reading of the
+/// caller's clock. A copy starts in the generation in which it was made. After a load,
 /// [`advance_to`](Filter::advance_to) makes up for the time in between. (A copy that overlaps the
 /// call by which a generation begins, or is made after an `advance` and before the next `tick`, may
 /// have no last reading. Then time counts from its next call of `tick` or `advance_to`.) Filters

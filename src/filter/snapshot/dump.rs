@@ -121,8 +121,8 @@ impl fmt::Debug for Dump {
 }
 
 impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
-    /// Returns a dump of the filter, from which the bytes that [`write_to`](Self::write_to) would write
-    /// are read in short steps.
+    /// Returns a dump of the filter, from which the bytes that [`write_to`](Self::write_to) would
+    /// write are read in short steps.
     ///
     /// Nothing is copied, and no lock is acquired. This call reads no bucket. **Nobody may change
     /// the filter until the dump is read: see [`Dump`](crate::Dump#changes).** For a snapshot

@@ -9,9 +9,9 @@ use std::io;
 /// use guira::{CuckooFilter, LoadError};
 ///
 /// let mut bytes = CuckooFilter::with_capacity(1_000).to_bytes();
-/// assert!(matches!(CuckooFilter::from_bytes(&bytes[..99]), Err(LoadError::Truncated { .. })));
+/// assert!(matches!(CuckooFilter::loader().bytes(&bytes[..99]), Err(LoadError::Truncated { .. })));
 /// bytes[99] ^= 1;
-/// assert!(matches!(CuckooFilter::from_bytes(&bytes), Err(LoadError::DamagedBuckets)));
+/// assert!(matches!(CuckooFilter::loader().bytes(&bytes), Err(LoadError::DamagedBuckets)));
 /// ```
 #[derive(Debug)]
 #[non_exhaustive]

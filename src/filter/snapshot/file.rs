@@ -26,10 +26,10 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// Saves the filter to a file, while other threads use the filter. If the call fails, or if the
     /// process is killed, **the file is the old one or the new one, as a whole.**
     ///
-    /// What the file contains is what [`write_to`](Self::write_to) writes. The call writes a temporary file
-    /// in the same folder, syncs it to the disk, renames it to `path`, and syncs the folder. (The
-    /// last step is done on Unix only. Elsewhere, a crash of the system soon after the call may
-    /// leave the old file.) So the disk needs room for both files.
+    /// What the file contains is what [`write_to`](Self::write_to) writes. The call writes a
+    /// temporary file in the same folder, syncs it to the disk, renames it to `path`, and syncs the
+    /// folder. (The last step is done on Unix only. Elsewhere, a crash of the system soon after the
+    /// call may leave the old file.) So the disk needs room for both files.
     ///
     /// - *Temporary files.* Their names are that of the file with `.0.tmp` to `.99.tmp` appended. A
     ///   call that fails removes its own. One that is left behind by a killed process is removed by

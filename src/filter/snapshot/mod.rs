@@ -109,8 +109,8 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// generation in which the buckets were copied, and the loaded filter goes on from there.
     ///
     /// The [format](crate::docs::snapshots) is the same on every platform. Of the hasher, only the
-    /// filter's seed is saved. If one thread makes the same operations on two new filters with the same settings,
-    /// hasher and seed, their snapshots have the same bytes.
+    /// filter's seed is saved. If one thread makes the same operations on two new filters with the
+    /// same settings, hasher and seed, their snapshots have the same bytes.
     ///
     /// # Errors
     /// The errors of the writer, and [`OutOfMemory`](io::ErrorKind::OutOfMemory) if the system
@@ -156,9 +156,9 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// Returns a frozen copy of the filter, whose bytes can be read in order or from any offset:
     /// those that [`write_to`](Self::write_to) would have written.
     ///
-    /// Acquires all stripes while the buckets are copied, as `write_to` does, and no lock later. The
-    /// copy takes as much memory as the buckets, and one byte in 8192 for checksums. The encoded
-    /// bytes are made when they are read.
+    /// Acquires all stripes while the buckets are copied, as `write_to` does, and no lock later.
+    /// The copy takes as much memory as the buckets, and one byte in 8192 for checksums. The
+    /// encoded bytes are made when they are read.
     ///
     /// # Errors
     /// [`BuildError::OutOfMemory`] if the system refuses the memory.
