@@ -5,6 +5,7 @@ mod builder;
 mod contains;
 mod each_failure;
 mod engine;
+mod engine_settings;
 mod expiring;
 mod growth;
 mod hasher;
