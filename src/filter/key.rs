@@ -1,6 +1,13 @@
-//! Keys: whatever can be hashed, and hashes themselves.
+//! Keys: whatever can be hashed, and hashes themselves; and how a filter hashes them.
 
 use core::hash::{BuildHasher, Hash};
+
+use super::{
+    Filter,
+    batch::{Batch, Keys},
+    kind::{Contents, Growth},
+};
+use crate::table::{Hashes, mix};
 
 /// What filters take as keys: all types that implement [`Hash`], and [`Hashed`].
 ///
@@ -109,5 +116,54 @@ impl Key for &Hashed {
     #[inline]
     fn hash_with<S: BuildHasher>(&self, _hasher: &S) -> Hashed {
         **self
+    }
+}
+
+impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
+    /// Hashes a key, for several calls, or for other filters with the same hasher. The hash is the
+    /// same key as the key itself.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(100);
+    /// let key = filter.hash_key("tyto alba");
+    /// if !filter.contains(&key) {
+    ///     filter.insert(&key)?;
+    /// }
+    /// assert!(filter.contains("tyto alba"));
+    /// # Ok::<(), guira::InsertError>(())
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn hash_key<K: Key + ?Sized>(&self, key: &K) -> Hashed {
+        key.hash_with(&self.hasher)
+    }
+
+    /// The hash of a key, as engines take it.
+    #[inline]
+    pub(super) fn mixed<K: Key + ?Sized>(&self, key: &K) -> u64 {
+        self.mix(key.hash_with(&self.hasher).0)
+    }
+
+    /// The keys of a batch.
+    #[inline]
+    pub(super) fn keys<'a, K: Key>(&'a self, keys: &'a [K]) -> Keys<'a, K, S> {
+        Keys { keys, hasher: &self.hasher }
+    }
+}
+
+impl<C: Contents, G: Growth, S> Filter<C, G, S> {
+    #[inline]
+    pub(super) fn mix(&self, hash: u64) -> u64 {
+        mix(hash, self.mixing_seed)
+    }
+
+    /// Calls an operation of the engine with the hashes of a batch.
+    #[inline]
+    pub(super) fn with<R>(
+        &self,
+        batch: impl Batch,
+        operation: impl FnOnce(&mut Hashes<'_>) -> R,
+    ) -> R {
+        batch.with(|source| operation(&mut Hashes::new(source, self.mixing_seed)))
     }
 }

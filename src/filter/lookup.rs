@@ -3,12 +3,12 @@
 use core::hash::BuildHasher;
 
 use super::{
-    Filter, Hashed, Key,
-    batch::{Batch, Keys, check_burst, check_lengths},
-    engine::Engine,
+    Filter, Key,
+    batch::{check_burst, check_lengths},
+    engine::Lookups,
     kind::{Contents, Growth},
 };
-use crate::table::{Answers, Hashes, MIN_BATCH, mix};
+use crate::table::{Answers, MIN_BATCH};
 
 impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// Returns whether a key is in the filter: never `false` for one that is in it, rarely `true`
@@ -132,52 +132,5 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     #[must_use]
     pub fn count<K: Key + ?Sized>(&self, key: &K) -> usize {
         self.engine.count(self.mixed(key))
-    }
-
-    /// Hashes a key, for several calls, or for other filters with the same hasher. The hash is the
-    /// same key as the key itself.
-    ///
-    /// ```
-    /// let filter = guira::CuckooFilter::with_capacity(100);
-    /// let key = filter.hash_key("tyto alba");
-    /// if !filter.contains(&key) {
-    ///     filter.insert(&key)?;
-    /// }
-    /// assert!(filter.contains("tyto alba"));
-    /// # Ok::<(), guira::InsertError>(())
-    /// ```
-    #[inline]
-    #[must_use]
-    pub fn hash_key<K: Key + ?Sized>(&self, key: &K) -> Hashed {
-        key.hash_with(&self.hasher)
-    }
-
-    /// The hash of a key, as engines take it.
-    #[inline]
-    pub(super) fn mixed<K: Key + ?Sized>(&self, key: &K) -> u64 {
-        self.mix(key.hash_with(&self.hasher).0)
-    }
-
-    /// The keys of a batch.
-    #[inline]
-    pub(super) fn keys<'a, K: Key>(&'a self, keys: &'a [K]) -> Keys<'a, K, S> {
-        Keys { keys, hasher: &self.hasher }
-    }
-}
-
-impl<C: Contents, G: Growth, S> Filter<C, G, S> {
-    #[inline]
-    pub(super) fn mix(&self, hash: u64) -> u64 {
-        mix(hash, self.mixing_seed)
-    }
-
-    /// Calls an operation of the engine with the hashes of a batch.
-    #[inline]
-    pub(super) fn with<R>(
-        &self,
-        batch: impl Batch,
-        operation: impl FnOnce(&mut Hashes<'_>) -> R,
-    ) -> R {
-        batch.with(|source| operation(&mut Hashes::new(source, self.mixing_seed)))
     }
 }

@@ -1,6 +1,6 @@
 //! Key probes: how a lookup by key finds a value in words whose layout is known at run time.
 
-use super::words::Fastest;
+use super::Fastest;
 use crate::bucket::{BucketLayout, fingerprints};
 
 /// What a lookup by key needs of the layout and of the bits of a value.
@@ -96,7 +96,7 @@ mod sse2 {
     };
 
     use super::KeyProbe;
-    use crate::table::words::{BothWords, Fastest};
+    use crate::table::{BothWords, Fastest};
 
     /// A word twice.
     #[inline]

@@ -1,12 +1,11 @@
-//! Lookups: read the version, both words, and the version again.
+//! Lookups: read the version, both words, and the version again; and how both words are loaded and
+//! compared.
 
-use core::hint::select_unpredictable;
-
-use super::{
-    Addressing, Alone, Nested, Nesting, Pair, Stripe, Table,
-    words::{BothWords, Fastest},
+use super::{Nesting, Pair, Stripe, Table};
+use crate::{
+    bucket::{BucketLayout, Fingerprint},
+    sync::{Acquire, Word},
 };
-use crate::bucket::{BucketLayout, Fingerprint};
 
 impl<N: Nesting> Table<N> {
     /// Returns whether the pair's fingerprint is in one of its buckets, with any value. The value
@@ -141,83 +140,201 @@ impl<N: Nesting> Table<N> {
     }
 }
 
-/// How a lookup in a chain compares the words of one segment.
-///
-/// The pair in the segment follows from the one in the finest segment that the chain may ever have,
-/// without a multiplication.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Probe {
-    /// Bits by which the index of a bucket is shorter than in the finest segment.
-    bucket_shift: u32,
-    /// A lane holds a fingerprint of this segment, or its high part in a semi-sorted layout. This
-    /// is the number of bits by which it is shorter than the fingerprint in the finest segment.
-    value_shift: u32,
-    ones: u64,
-    highs: u64,
-    /// Whether a lane holds a whole fingerprint.
-    is_certain: bool,
+/// The form of both words in which lookups are fastest.
+#[cfg(not(guira_vectors))]
+pub(crate) type Fastest = [u64; 2];
+#[cfg(guira_vectors)]
+pub(crate) type Fastest = core::arch::x86_64::__m128i;
+
+/// Both words of a pair, as they were read.
+pub(crate) trait BothWords: Copy {
+    /// Two words without marks.
+    const ZERO: Self;
+
+    /// Reads both words. A fingerprint found in them is present. One that is not found may have
+    /// moved between the two loads, unless the version is validated or the stripe is held.
+    fn load(buckets: [&Word; 2]) -> Self;
+
+    /// Returns the words without these bits.
+    fn without(self, bits: u64) -> Self;
+
+    /// Compares them with a fingerprint, with any value: see [`BucketLayout::quick_probe`].
+    fn quick_probe<L: BucketLayout>(
+        self,
+        fingerprint: Fingerprint,
+        value_bits: u32,
+    ) -> (bool, bool);
+
+    /// Returns the words.
+    fn values(self) -> [u64; 2];
+
+    /// Marks lanes by the short zero-lane test. No lane is marked if no lane has the value that is
+    /// broadcast in `pattern`; at least one is marked if one has. `ones` and `highs` are those of
+    /// the [`Lanes`](crate::bucket::Lanes).
+    fn marks(self, pattern: u64, ones: u64, highs: u64) -> Self;
+
+    /// Returns the marks in either of two pairs of words.
+    fn or(self, other: Self) -> Self;
+
+    /// Returns whether nothing is marked.
+    fn is_zero(self) -> bool;
 }
 
-impl Probe {
-    /// The probe of the segment with this addressing.
-    pub(crate) fn new<L: BucketLayout, V: Alone>(
-        segment: &Addressing<Nested<V>>,
-        finest: &Addressing<Nested<V>>,
-    ) -> Self {
-        let (segment, finest) = (segment.nesting(), finest.nesting());
-        Self {
-            bucket_shift: finest.level() - segment.level(),
-            value_shift: finest.extra_bits() - segment.extra_bits() + L::BITS_BELOW,
-            ones: L::LANES.ones(),
-            highs: L::LANES.highs(),
-            is_certain: L::BITS_BELOW == 0,
+impl BothWords for [u64; 2] {
+    const ZERO: Self = [0; 2];
+
+    #[inline]
+    fn load([first, second]: [&Word; 2]) -> Self {
+        // Acquire, twice: pairs with the Release of `try_add` (and of `relocate` and `clear_slot`,
+        // which also add), so that a hit happens after the insert that it found; and with that of
+        // `clear_slot` and `clear`, so that a lookup that sees a cleared slot also sees the version
+        // bumped.
+        [first.load(Acquire), second.load(Acquire)]
+    }
+
+    #[inline]
+    fn without(self, bits: u64) -> Self {
+        self.map(|word| word & !bits)
+    }
+
+    #[inline]
+    fn quick_probe<L: BucketLayout>(
+        self,
+        fingerprint: Fingerprint,
+        value_bits: u32,
+    ) -> (bool, bool) {
+        let words = self.without(L::LANES.broadcast((1 << value_bits) - 1));
+        L::quick_probe(words, L::pattern(fingerprint))
+    }
+
+    #[inline]
+    fn values(self) -> [u64; 2] {
+        self
+    }
+
+    #[inline]
+    fn marks(self, pattern: u64, ones: u64, highs: u64) -> Self {
+        self.map(|word| {
+            let x = word ^ pattern;
+            x.wrapping_sub(ones) & !x & highs
+        })
+    }
+
+    #[inline]
+    fn or(self, other: Self) -> Self {
+        [self[0] | other[0], self[1] | other[1]]
+    }
+
+    #[inline]
+    fn is_zero(self) -> bool {
+        self[0] | self[1] == 0
+    }
+}
+
+/// Both words in one register of SSE2. A comparison in general registers
+/// takes twice as many instructions. Until the words have arrived from memory, these instructions
+/// wait in the scheduler and leave less room for the next lookups.
+#[cfg(guira_vectors)]
+mod sse2 {
+    use core::arch::x86_64::{
+        __m128i, _mm_and_si128, _mm_andnot_si128, _mm_cmpeq_epi8, _mm_cmpeq_epi16,
+        _mm_cvtsi32_si128, _mm_cvtsi128_si64, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8,
+        _mm_set1_epi16, _mm_set1_epi64x, _mm_setzero_si128, _mm_srl_epi16, _mm_sub_epi64,
+        _mm_unpackhi_epi64, _mm_xor_si128,
+    };
+
+    use super::BothWords;
+    use crate::{
+        bucket::{BucketLayout, Fingerprint},
+        sync::{Word, vector::load_both},
+    };
+
+    /// Compares words with a fingerprint, with any value. Returns a bit for each byte. With 8 slots
+    /// of 8 bits or 4 of 16, the bits of all bytes of each matching slot are set, and no others.
+    /// With other slots, a match sets the bit of the byte that has the slot's highest bit, and only
+    /// the lowest bit that is set for a word is sure to be right.
+    #[inline]
+    fn matches<L: BucketLayout>(words: __m128i, fingerprint: Fingerprint, value_bits: u32) -> u32 {
+        let lane = fingerprint.get() >> L::BITS_BELOW;
+        // SAFETY: the target has SSE2.
+        let matches = unsafe {
+            match L::LANES.width() {
+                (8, 8) => _mm_movemask_epi8(_mm_cmpeq_epi8(words, _mm_set1_epi8(lane as i8))),
+                (4, 16) => {
+                    let x = _mm_xor_si128(words, _mm_set1_epi16(lane as i16));
+                    let keys = _mm_srl_epi16(x, _mm_cvtsi32_si128(value_bits as i32));
+                    _mm_movemask_epi8(_mm_cmpeq_epi16(keys, _mm_setzero_si128()))
+                }
+                // The short zero-lane test on both words. It subtracts at the bit above each value,
+                // so a lane borrows if all its bits above the value are zero.
+                _ => {
+                    let splat = |word: u64| _mm_set1_epi64x(word as i64);
+                    let x = _mm_xor_si128(words, splat(L::LANES.broadcast(lane)));
+                    let lower = _mm_sub_epi64(x, splat(L::LANES.ones() << value_bits));
+                    let zeros = _mm_and_si128(_mm_andnot_si128(x, lower), splat(L::LANES.highs()));
+                    0xffff ^ _mm_movemask_epi8(_mm_cmpeq_epi8(zeros, _mm_setzero_si128()))
+                }
+            }
+        };
+        matches as u32
+    }
+
+    impl BothWords for __m128i {
+        // SAFETY: every value of 128 bits is a vector.
+        const ZERO: Self = unsafe { core::mem::transmute::<u128, Self>(0) };
+
+        #[inline]
+        fn load(buckets: [&Word; 2]) -> Self {
+            // An Acquire load of each word, which pairs as those of `[u64; 2]` do.
+            load_both(buckets)
         }
-    }
 
-    /// Whether a mark is a match.
-    #[inline]
-    pub(crate) fn is_certain(&self) -> bool {
-        self.is_certain
-    }
-}
+        #[inline]
+        fn without(self, bits: u64) -> Self {
+            // SAFETY: the target has SSE2.
+            unsafe { _mm_andnot_si128(_mm_set1_epi64x(bits as i64), self) }
+        }
 
-impl<V: Alone> Table<Nested<V>> {
-    /// Reads an item's words, given its pair in the finest segment, without reading the version.
-    /// Marks lanes that match, with any value. If there is no mark, there is no match. If there is
-    /// one, and [`is_certain`](Probe::is_certain), there is a match.
-    #[inline]
-    pub(crate) fn marks<W: BothWords>(&self, probe: &Probe, finest: Pair) -> W {
-        let buckets = finest.buckets.map(|bucket| (u64::from(bucket) >> probe.bucket_shift) as u32);
-        // mutant: chain-lookup-words-relaxed
-        // mutant: chain-lookup-first-word-relaxed, chain-lookup-second-word-relaxed
-        let words = W::load(buckets.map(|bucket| self.buckets.bucket(bucket)));
-        self.marks_in(probe, finest, words)
-    }
+        #[inline]
+        fn quick_probe<L: BucketLayout>(
+            self,
+            fingerprint: Fingerprint,
+            value_bits: u32,
+        ) -> (bool, bool) {
+            let found = matches::<L>(self, fingerprint, value_bits) != 0;
+            (found, L::BITS_BELOW == 0 || !found)
+        }
 
-    /// [`marks`](Self::marks), in words that were read.
-    #[inline]
-    fn marks_in<W: BothWords>(&self, probe: &Probe, finest: Pair, words: W) -> W {
-        let lane = finest.fingerprint.get() >> probe.value_shift;
-        let values = u64::from(self.addressing.nesting().value_mask()).wrapping_mul(probe.ones);
-        // The shift has moved bits of the fingerprint to where the value is.
-        let pattern = u64::from(lane).wrapping_mul(probe.ones) & !values;
-        words.without(values).marks(pattern, probe.ones, probe.highs)
-    }
+        #[inline]
+        fn values(self) -> [u64; 2] {
+            // SAFETY: the target has SSE2.
+            unsafe {
+                let second = _mm_unpackhi_epi64(self, self);
+                [_mm_cvtsi128_si64(self) as u64, _mm_cvtsi128_si64(second) as u64]
+            }
+        }
 
-    /// Returns a value of an item in this segment, given its pair in the finest segment, without
-    /// reading the version.
-    #[inline]
-    pub(crate) fn value_unvalidated(&self, probe: &Probe, finest: Pair) -> Option<u16> {
-        let buckets = finest.buckets.map(|bucket| (u64::from(bucket) >> probe.bucket_shift) as u32);
-        let words = <[u64; 2]>::load(buckets.map(|bucket| self.buckets.bucket(bucket)));
-        let [first, second] = self.marks_in(probe, finest, words);
-        // No branch between the words, as in `either_contains`.
-        let in_first = first != 0;
-        let marks = select_unpredictable(in_first, first, second);
-        let word = select_unpredictable(in_first, words[0], words[1]);
-        // The lowest mark is right. It is the highest bit of its lane.
-        let lane = marks.trailing_zeros().wrapping_sub(probe.highs.trailing_zeros());
-        let value = word.wrapping_shr(lane) as u32 & self.addressing.nesting().value_mask();
-        (marks != 0).then_some(value as u16)
+        #[inline]
+        fn marks(self, pattern: u64, ones: u64, highs: u64) -> Self {
+            // SAFETY: the target has SSE2.
+            unsafe {
+                let splat = |word: u64| _mm_set1_epi64x(word as i64);
+                let x = _mm_xor_si128(self, splat(pattern));
+                let lower = _mm_sub_epi64(x, splat(ones));
+                _mm_and_si128(_mm_andnot_si128(x, lower), splat(highs))
+            }
+        }
+
+        #[inline]
+        fn or(self, other: Self) -> Self {
+            // SAFETY: the target has SSE2.
+            unsafe { _mm_or_si128(self, other) }
+        }
+
+        #[inline]
+        fn is_zero(self) -> bool {
+            // SAFETY: the target has SSE2.
+            unsafe { _mm_movemask_epi8(_mm_cmpeq_epi8(self, _mm_setzero_si128())) == 0xffff }
+        }
     }
 }

@@ -274,6 +274,7 @@ mod relocate;
 mod remove;
 mod schedule;
 mod search;
+mod segment_lookup;
 mod sizing;
 mod stamp_counts;
 mod stats;
@@ -281,7 +282,6 @@ mod stripes;
 mod time;
 mod values;
 mod whole_table;
-mod words;
 
 use core::borrow::Borrow;
 
@@ -301,7 +301,7 @@ pub use kernel::Kernel;
 pub(crate) use kernels::Part;
 pub use key_probe::KeyProbe;
 pub(crate) use layout_choice::{Layouts, by_preference, with_values_by_preference};
-pub(crate) use lookup::Probe;
+pub(crate) use lookup::{BothWords, Fastest};
 pub(crate) use memory::{Buckets, bucket_bytes, try_boxed};
 #[cfg(feature = "std")]
 pub(crate) use memory::{LoaderPosition, TableLoader, advise_huge_pages, touched_words};
@@ -311,6 +311,7 @@ pub use pending::{INTERLEAVED, PendingInserts};
 use prefetch::prefetch;
 pub use schedule::ClockState;
 pub use search::{Move, Progress, Search};
+pub(crate) use segment_lookup::Probe;
 pub(crate) use sizing::{buckets_for, capacity_of};
 #[cfg(feature = "stats")]
 pub use stats::Stats;
@@ -323,7 +324,6 @@ pub use stripes::{AllStripes, Stripe, StripeGuard, Stripes};
 pub use time::Clock;
 pub use values::{Candidates, MAX_CANDIDATES};
 pub(crate) use whole_table::occupied;
-pub(crate) use words::{BothWords, Fastest};
 
 /// Buckets, stripes, and the protocol's steps on them.
 ///

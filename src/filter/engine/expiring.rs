@@ -1,6 +1,6 @@
 //! The engine of filters whose items expire, on [mixed](crate::table::mix) hashes.
 
-use super::{Failed, FixedEngine, fixed};
+use super::{Failed, FixedEngine, Lookups, fixed};
 #[cfg(feature = "std")]
 use crate::filter::snapshot::EXPIRING;
 use crate::{
@@ -18,30 +18,32 @@ impl fixed::Content for Aged {
         let clock = clock.expect("an expiring filter has a window");
         Self::new(layout.value_bits(), clock.window, clock.generation)
     }
+}
 
+impl Lookups for FixedEngine<Aged> {
     #[inline]
-    fn contains(engine: &FixedEngine<Self>, mixed: u64) -> bool {
-        with_valued_layout!(engine.layout, L => {
-            engine.table.is_visible::<L>(engine.table.addressing().pair::<L>(mixed))
+    fn contains(&self, mixed: u64) -> bool {
+        with_valued_layout!(self.layout, L => {
+            self.table.is_visible::<L>(self.table.addressing().pair::<L>(mixed))
         })
     }
 
-    fn count(engine: &FixedEngine<Self>, mixed: u64) -> usize {
-        with_valued_layout!(engine.layout, L => {
-            let pair = engine.table.addressing().pair::<L>(mixed);
-            engine.table.prefetch_with_stripe(pair);
-            engine.table.count_visible::<L>(pair)
+    fn count(&self, mixed: u64) -> usize {
+        with_valued_layout!(self.layout, L => {
+            let pair = self.table.addressing().pair::<L>(mixed);
+            self.table.prefetch_with_stripe(pair);
+            self.table.count_visible::<L>(pair)
         })
     }
 
     fn contains_each(
-        engine: &FixedEngine<Self>,
+        &self,
         _len: usize,
         hashes: &mut Hashes<'_>,
         mut answers: Answers<'_>,
     ) -> usize {
-        with_valued_layout!(engine.layout, L => {
-            engine.table.visible_each::<L>(engine.kernel, hashes, &mut answers)
+        with_valued_layout!(self.layout, L => {
+            self.table.visible_each::<L>(self.kernel, hashes, &mut answers)
         })
     }
 }

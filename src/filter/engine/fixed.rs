@@ -2,7 +2,7 @@
 
 use core::{cell::Cell, iter, num::NonZero};
 
-use super::{Engine, Failed, Merging, Options, Segment};
+use super::{Engine, Failed, Lookups, Merging, Options, Segment};
 #[cfg(feature = "std")]
 use crate::filter::snapshot::{Form, LoadError, PlannedSegment, Saved, Words, field};
 #[cfg(feature = "std")]
@@ -11,8 +11,8 @@ use crate::{
     BuildError, InsertError, Layout,
     bucket::{BucketLayout, with_layout},
     table::{
-        Addressing, Alone, Answers, Clock, ClockState, Hashes, Kernel, Layouts, MAX_BUCKETS,
-        Merged, Nesting, Pair, PendingInserts, Single, Stripes, Table, buckets_for, by_preference,
+        Addressing, Alone, Clock, ClockState, Hashes, Kernel, Layouts, MAX_BUCKETS, Merged,
+        Nesting, Pair, PendingInserts, Single, Stripes, Table, buckets_for, by_preference,
         table_bytes, with_values_by_preference,
     },
 };
@@ -46,23 +46,12 @@ pub(crate) trait Content: Alone + Send + Sync + 'static {
 
     /// The nesting of a table with this layout, and with this clock if it has one.
     fn of(layout: Layout, clock: Option<ClockState>) -> Self;
-
-    /// As [`Engine::contains`].
-    fn contains(engine: &FixedEngine<Self>, mixed: u64) -> bool;
-
-    /// As [`Engine::count`].
-    fn count(engine: &FixedEngine<Self>, mixed: u64) -> usize;
-
-    /// As [`Engine::contains_each`].
-    fn contains_each(
-        engine: &FixedEngine<Self>,
-        len: usize,
-        hashes: &mut Hashes<'_>,
-        answers: Answers<'_>,
-    ) -> usize;
 }
 
-impl<N: Content> Engine for FixedEngine<N> {
+impl<N: Content> Engine for FixedEngine<N>
+where
+    Self: Lookups,
+{
     const NAME: &'static str = N::NAME;
 
     fn build(options: &Options) -> Result<Self, BuildError> {
@@ -127,23 +116,12 @@ impl<N: Content> Engine for FixedEngine<N> {
     fn stats(&self) -> crate::Stats {
         self.table.stats()
     }
-
-    #[inline]
-    fn contains(&self, mixed: u64) -> bool {
-        N::contains(self, mixed)
-    }
-
-    fn count(&self, mixed: u64) -> usize {
-        N::count(self, mixed)
-    }
-
-    #[inline]
-    fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
-        N::contains_each(self, len, hashes, answers)
-    }
 }
 
-impl<N: Content<Clock = ()>> Merging for FixedEngine<N> {
+impl<N: Content<Clock = ()>> Merging for FixedEngine<N>
+where
+    Self: Lookups,
+{
     fn merge(&self, other: &Self) -> Merged {
         let limit = self.max_copies.map(|limit| limit.get().into());
         with_layout!(self.layout, L => self.table.merge::<L>(&other.table, limit))
@@ -160,7 +138,7 @@ impl<N: Content> Saved for FixedEngine<N> {
             capacity: self.capacity as u64,
             max_copies: self.max_copies.map_or(0, |limit| limit.get().into()),
             target: 0.0,
-            stripes: self.stripes(),
+            stripes: self.table.stripes(),
             clock: self.table.clock().read(self.table.clock().now()),
             plan: iter::once(PlannedSegment { layout: self.layout, level: 0, buckets }).collect(),
         }

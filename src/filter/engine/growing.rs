@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 use core::num::NonZero;
 
-use super::{Engine, Failed, Merging, Options, Segment};
+use super::{Engine, Failed, Lookups, Merging, Options, Segment};
 #[cfg(feature = "std")]
 use crate::filter::snapshot::{Form, LoadError, PlannedSegment, Saved, Words, field};
 #[cfg(feature = "std")]
@@ -96,19 +96,6 @@ impl<V: Content> Engine for GrowingEngine<V> {
         self.chain.stats()
     }
 
-    #[inline]
-    fn contains(&self, mixed: u64) -> bool {
-        self.chain.contains(mixed)
-    }
-
-    fn count(&self, mixed: u64) -> usize {
-        self.chain.count(mixed)
-    }
-
-    fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
-        self.chain.contains_each(self.kernel, len, hashes, answers)
-    }
-
     fn target(&self) -> f64 {
         self.target
     }
@@ -123,6 +110,21 @@ impl<V: Content> Engine for GrowingEngine<V> {
 
     fn shrink_to_fit(&mut self) -> usize {
         self.chain.shrink_to_fit()
+    }
+}
+
+impl<V: Content> Lookups for GrowingEngine<V> {
+    #[inline]
+    fn contains(&self, mixed: u64) -> bool {
+        self.chain.contains(mixed)
+    }
+
+    fn count(&self, mixed: u64) -> usize {
+        self.chain.count(mixed)
+    }
+
+    fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
+        self.chain.contains_each(self.kernel, len, hashes, answers)
     }
 }
 

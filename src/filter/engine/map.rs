@@ -1,6 +1,6 @@
 //! The engines of maps.
 
-use super::{Failed, FixedEngine, GrowingEngine, Merging, fixed, growing};
+use super::{Failed, FixedEngine, GrowingEngine, Lookups, Merging, fixed, growing};
 use crate::{
     InsertError, Layout,
     bucket::with_valued_layout,
@@ -58,30 +58,27 @@ impl fixed::Content for Valued {
     fn of(layout: Layout, _clock: Option<ClockState>) -> Self {
         Self::new(layout.value_bits())
     }
+}
 
+impl Lookups for FixedEngine<Valued> {
     #[inline]
-    fn contains(engine: &FixedEngine<Self>, mixed: u64) -> bool {
+    fn contains(&self, mixed: u64) -> bool {
         // `get` has the same machine code for all layouts. So it is faster than code that jumps to
         // a lookup of its own for each layout.
-        engine.get(mixed).is_some()
+        self.get(mixed).is_some()
     }
 
-    fn count(engine: &FixedEngine<Self>, mixed: u64) -> usize {
-        with_valued_layout!(engine.layout, L => {
-            let pair = engine.table.addressing().pair::<L>(mixed);
-            engine.table.prefetch_with_stripe(pair);
-            engine.table.count::<L>(pair)
+    fn count(&self, mixed: u64) -> usize {
+        with_valued_layout!(self.layout, L => {
+            let pair = self.table.addressing().pair::<L>(mixed);
+            self.table.prefetch_with_stripe(pair);
+            self.table.count::<L>(pair)
         })
     }
 
-    fn contains_each(
-        engine: &FixedEngine<Self>,
-        len: usize,
-        hashes: &mut Hashes<'_>,
-        answers: Answers<'_>,
-    ) -> usize {
-        with_valued_layout!(engine.layout, L => {
-            engine.table.contains_each::<L>(engine.kernel, len, hashes, answers)
+    fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
+        with_valued_layout!(self.layout, L => {
+            self.table.contains_each::<L>(self.kernel, len, hashes, answers)
         })
     }
 }

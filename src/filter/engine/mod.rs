@@ -150,13 +150,23 @@ impl Options {
     }
 }
 
-/// What every engine provides, on [mixed](crate::table::mix) hashes where it concerns items; the
-/// front end documents it. No engine updates the number of items, which the front end keeps.
+/// The lookups of every engine, on [mixed](crate::table::mix) hashes.
 ///
 /// The lookup, and in one table the insert into an empty slot, are inline. The other operations are
 /// compiled once, and not in every place that uses a filter: they contain the code of all ten
 /// types of buckets (see `with_layout`), and a call costs little beside them.
-pub(crate) trait Engine: Saved + Sized + Send + Sync + 'static {
+pub(crate) trait Lookups {
+    fn contains(&self, mixed: u64) -> bool;
+
+    fn count(&self, mixed: u64) -> usize;
+
+    /// Looks up `len` items, and returns the number of those that were found.
+    fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize;
+}
+
+/// What every engine provides; the front end documents it. No engine updates the number of items,
+/// which the front end keeps.
+pub(crate) trait Engine: Lookups + Saved + Sized + Send + Sync + 'static {
     /// The name that `Debug` shows.
     const NAME: &'static str;
 
@@ -199,13 +209,6 @@ pub(crate) trait Engine: Saved + Sized + Send + Sync + 'static {
 
     #[cfg(feature = "stats")]
     fn stats(&self) -> crate::Stats;
-
-    fn contains(&self, mixed: u64) -> bool;
-
-    fn count(&self, mixed: u64) -> usize;
-
-    /// Looks up `len` items, and returns the number of those that were found.
-    fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize;
 
     /// The target false-positive rate of an engine that grows.
     fn target(&self) -> f64 {

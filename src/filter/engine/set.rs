@@ -1,6 +1,6 @@
 //! The engines of sets.
 
-use super::{Failed, FixedEngine, GrowingEngine, Merging, fixed, growing};
+use super::{Failed, FixedEngine, GrowingEngine, Lookups, Merging, fixed, growing};
 use crate::{
     InsertError, Layout,
     bucket::with_layout,
@@ -42,30 +42,27 @@ impl fixed::Content for Single {
     fn of(_layout: Layout, _clock: Option<ClockState>) -> Self {
         Self
     }
+}
 
+impl Lookups for FixedEngine {
     #[inline]
-    fn contains(engine: &FixedEngine, mixed: u64) -> bool {
-        with_layout!(engine.layout, L => {
-            engine.table.contains::<L>(engine.table.addressing().pair::<L>(mixed))
+    fn contains(&self, mixed: u64) -> bool {
+        with_layout!(self.layout, L => {
+            self.table.contains::<L>(self.table.addressing().pair::<L>(mixed))
         })
     }
 
-    fn count(engine: &FixedEngine, mixed: u64) -> usize {
-        with_layout!(engine.layout, L => {
-            let pair = engine.table.addressing().pair::<L>(mixed);
-            engine.table.prefetch_with_stripe(pair);
-            engine.table.count::<L>(pair)
+    fn count(&self, mixed: u64) -> usize {
+        with_layout!(self.layout, L => {
+            let pair = self.table.addressing().pair::<L>(mixed);
+            self.table.prefetch_with_stripe(pair);
+            self.table.count::<L>(pair)
         })
     }
 
-    fn contains_each(
-        engine: &FixedEngine,
-        len: usize,
-        hashes: &mut Hashes<'_>,
-        answers: Answers<'_>,
-    ) -> usize {
-        with_layout!(engine.layout, L => {
-            engine.table.contains_each::<L>(engine.kernel, len, hashes, answers)
+    fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
+        with_layout!(self.layout, L => {
+            self.table.contains_each::<L>(self.kernel, len, hashes, answers)
         })
     }
 }
