@@ -1,236 +1,123 @@
-//! The hashers: foldhash by default, and rapidhash for filters that are saved and loaded elsewhere,
-//! both with secrets of their own.
+//! The default hasher, which is stable and seeded, and the trait of hashers that are made from a
+//! seed.
 
 use core::{
     borrow::Borrow,
     fmt,
-    hash::{BuildHasher, Hash, Hasher},
+    hash::{BuildHasher, BuildHasherDefault, Hash, Hasher},
 };
 
-#[cfg(not(feature = "std"))]
-use foldhash::fast::RandomState;
-use foldhash::{SharedSeed, fast::FoldHasher};
-use rapidhash::v3::{RapidSecrets, rapidhash_v3_seeded};
-#[cfg(feature = "std")]
-use std::hash::RandomState;
+use rapidhash::v3::{RapidSecrets, rapidhash_v3_inline};
 
-/// The default hasher of filters, with random secrets for each filter.
+/// A hasher that is made from a seed, so that a filter that is loaded makes it again from the seed
+/// in its snapshot.
 ///
-/// It is [foldhash](https://docs.rs/foldhash) in its `fast` form: one folded multiplication for a
-/// `u64`. Its `quality` form would only add a final mix, and the filter mixes every hash anyway,
-/// with a seed of its own.
-///
-/// It protects against somebody who chooses keys but sees neither the seed nor any answer: every
-/// number that a key is combined with is derived from the seed, so such keys collide no more often
-/// than others. (Foldhash's own `FixedState` combines keys with published constants as well, and
-/// keys that contain those collide under every seed.) It does not protect against somebody who sees
-/// answers, or how long they take. For that, use a keyed cryptographic hash such as std's
-/// `RandomState`.
-///
-/// Its results may change from release to release and from platform to platform.
+/// Implement it for a hasher of your own, if equal seeds give equal hashes in every process. The
+/// seed of a filter's hasher is derived from the filter's own seed.
 ///
 /// ```
-/// use guira::{CuckooFilter, DefaultHashBuilder};
+/// use std::hash::BuildHasher;
 ///
-/// // Two filters that share a hasher can be looked up by the same hash.
-/// let hasher = DefaultHashBuilder::default();
-/// let build = || CuckooFilter::builder().capacity(100).hasher(hasher.clone()).build();
-/// let (recent, older) = (build()?, build()?);
-/// let hash = std::hash::BuildHasher::hash_one(&hasher, "tyto alba");
-/// assert!(!recent.by_hash().contains(hash) && !older.by_hash().contains(hash));
-/// # Ok::<(), guira::BuildError>(())
+/// use guira::{FromSeed, StableHashBuilder};
+///
+/// let hash = |seed| StableHashBuilder::from_seed(seed).hash_one("tyto alba");
+/// assert!(hash(1) == hash(1) && hash(1) != hash(2));
 /// ```
-#[derive(Clone)]
-pub struct DefaultHashBuilder {
-    start: u64,
-    secrets: SharedSeed,
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be made from a seed",
+    note = "give a hasher of this type instead: `.hasher(..)` of a builder and of a loader"
+)]
+pub trait FromSeed: BuildHasher {
+    /// Returns the hasher with this seed. Equal seeds give equal hashes, in every process.
+    fn from_seed(seed: u64) -> Self;
 }
 
-/// The hasher that [`DefaultHashBuilder`] builds.
+/// Hashers without a seed. A filter mixes every hash with a seed of its own.
+impl<H: Default + Hasher> FromSeed for BuildHasherDefault<H> {
+    fn from_seed(_seed: u64) -> Self {
+        Self::default()
+    }
+}
+
+/// The default hasher of filters. Its results are the same in every release and, with the exceptions
+/// below, on every platform.
 ///
-/// ```
-/// use std::hash::{BuildHasher, Hasher};
+/// - **Integers** are the same key in every width: `7_u8`, `7_i32` and `7_usize` have equal hashes.
+///   Signed integers are sign-extended to 64 bits, unsigned ones zero-extended. `u128` and `i128`
+///   are hashed as two integers, the low half first. A folded multiplication hashes up to two
+///   integers.
+/// - **Bytes and strings** are hashed by [rapidhash](https://docs.rs/rapidhash) version 3, without
+///   its final multiplication, from the hash so far as its seed.
 ///
-/// let mut hasher = guira::DefaultHashBuilder::with_seed(1).build_hasher();
-/// hasher.write_u64(17);
-/// assert_eq!(hasher.finish(), guira::DefaultHashBuilder::with_seed(1).hash_one(17_u64));
-/// ```
-#[derive(Clone)]
-pub struct DefaultHasher(Fold<SharedSeed>);
-
-impl DefaultHashBuilder {
-    /// Returns the builder with this seed, from which it derives its secrets. Equal seeds give
-    /// equal hashes.
-    ///
-    /// ```
-    /// use std::hash::BuildHasher;
-    ///
-    /// use guira::DefaultHashBuilder;
-    ///
-    /// let hash = |seed| DefaultHashBuilder::with_seed(seed).hash_one("tyto alba");
-    /// assert!(hash(1) == hash(1) && hash(1) != hash(2));
-    /// ```
-    #[must_use]
-    pub fn with_seed(seed: u64) -> Self {
-        // From a seed of zero, `from_u64` would derive six equal secrets.
-        let secrets = SharedSeed::from_u64(derive_seed(seed, SECRETS));
-        Self { start: derive_seed(seed, START), secrets }
-    }
-}
-
-impl Default for DefaultHashBuilder {
-    /// Returns a builder with a random seed.
-    fn default() -> Self {
-        Self::with_seed(random_seed())
-    }
-}
-
-impl fmt::Debug for DefaultHashBuilder {
-    /// Formats the builder without its seed, since logs are read by others.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DefaultHashBuilder").finish_non_exhaustive()
-    }
-}
-
-impl BuildHasher for DefaultHashBuilder {
-    type Hasher = DefaultHasher;
-
-    #[inline]
-    fn build_hasher(&self) -> DefaultHasher {
-        DefaultHasher(Fold::new(self.start, self.secrets.clone()))
-    }
-
-    /// Hashes one value, without a copy of the secrets.
-    #[inline]
-    fn hash_one<T: Hash>(&self, value: T) -> u64 {
-        let mut hasher = Fold::new(self.start, &self.secrets);
-        value.hash(&mut hasher);
-        hasher.finish()
-    }
-}
-
-impl fmt::Debug for DefaultHasher {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DefaultHasher").finish_non_exhaustive()
-    }
-}
-
-/// Foldhash with secrets that it borrows or owns.
+/// # Protection against chosen keys
 ///
-/// [`FoldHasher`] borrows them, which [`BuildHasher::build_hasher`] cannot express. So this hasher
-/// keeps the state between writes, as foldhash does, and calls foldhash for every multiplication.
+/// The hasher protects against somebody who chooses keys but sees neither the seed nor any answer:
+/// every number that a key is combined with is derived from the seed, so such keys collide no more
+/// often than others. [`default`](Self::default) takes a random seed. A filter's own hasher gets a
+/// seed that is derived from the filter's, which is random unless it is set, and stored in
+/// snapshots: keep snapshots as secret as the seed.
 ///
-/// A folded multiplication has one known weakness that depends on no constant: a key and its
-/// complement have equal hashes for one secret in 2^26. That is rarer than the false positives of
-/// every layout.
-#[derive(Clone)]
-struct Fold<B> {
-    accumulator: u64,
-    /// Integers that were written since the last multiplication, side by side.
-    integers: u128,
-    /// Their number of bits.
-    bits: u32,
-    secrets: B,
-}
-
-impl<B: Borrow<SharedSeed>> Fold<B> {
-    #[inline]
-    fn new(start: u64, secrets: B) -> Self {
-        Self { accumulator: start, integers: 0, bits: 0, secrets }
-    }
-
-    /// Foldhash with the state of this hasher.
-    #[inline]
-    fn foldhash(&self) -> FoldHasher<'_> {
-        FoldHasher::with_seed(self.accumulator, self.secrets.borrow())
-    }
-
-    /// The accumulator with the pending integers folded in.
-    #[inline]
-    fn folded(&self) -> u64 {
-        let mut hasher = self.foldhash();
-        hasher.write_u128(self.integers);
-        hasher.finish()
-    }
-
-    /// Adds an integer of this many bits.
-    #[inline]
-    fn add(&mut self, value: u128, bits: u32) {
-        if self.bits + bits > u128::BITS {
-            self.accumulator = self.folded();
-            (self.integers, self.bits) = (value, bits);
-        } else {
-            self.integers |= value << self.bits;
-            self.bits += bits;
-        }
-    }
-}
-
-/// A hasher whose results are the same in every release and, with one exception, on every platform:
-/// for filters that are saved in one place and loaded in another.
+/// It does not protect against somebody who sees answers, or how long they take. For that, use a
+/// keyed cryptographic hash such as std's `RandomState`.
 ///
-/// Each write of an item's `Hash` is hashed by [rapidhash](https://docs.rs/rapidhash) version 3,
-/// whose results are fixed, with the result of the previous write as its seed. Integers are hashed
-/// as little-endian bytes of their own width, `usize` and `isize` as 64 bits. Which writes an item
-/// makes is up to its type's `Hash`. For integers and strings this has not changed since Rust 1.0,
-/// but it is not promised.
+/// # What it cannot make stable
 ///
-/// A hasher cannot correct one difference: slices, arrays and vectors of integers wider than a byte
-/// are hashed as they are in memory. So their hashes depend on the byte order, and loading a
-/// snapshot from a machine with another byte order fails, whatever the items are. Hashes of
+/// What is hashed is up to the type's `Hash`. For integers and strings this has not changed since
+/// Rust 1.0, but it is not promised.
+///
+/// Slices, arrays and vectors of integers wider than a byte are hashed as they are in memory, and
+/// in some releases of Rust so are IP addresses. Their hashes depend on the byte order, and loading
+/// a snapshot from a machine with another byte order fails, whatever the keys are. Hashes of
 /// `[usize]` also differ between 32 and 64 bits, **and nothing detects it**: hash `u64` values.
 ///
-/// All secrets of rapidhash are derived from the [seed](Self::with_seed), so it protects against
-/// chosen keys as [`DefaultHashBuilder`] does, as long as the seed is secret. There is no default
-/// seed. [`hasher_with`](crate::FilterBuilder::hasher_with) derives it from the filter's own seed,
-/// which is random and stored in snapshots:
-///
 /// ```
-/// # #[cfg(feature = "std")] {
-/// use guira::{CuckooFilter, StableHashBuilder};
+/// use std::hash::BuildHasher;
 ///
-/// let builder = CuckooFilter::builder().capacity(1_000);
-/// let filter = builder.hasher_with(StableHashBuilder::with_seed).build()?;
-/// filter.insert("tyto alba").unwrap();
-/// let bytes = filter.to_bytes();
+/// use guira::{CuckooFilter, FromSeed, StableHashBuilder};
 ///
-/// let elsewhere = CuckooFilter::from_bytes_with(&bytes, StableHashBuilder::with_seed).unwrap();
-/// assert!(elsewhere.contains("tyto alba"));
-/// # }
-/// # Ok::<(), guira::BuildError>(())
+/// let hasher = StableHashBuilder::from_seed(42);
+/// assert_eq!(hasher.hash_one("tyto alba"), 307_958_414_262_301_330); // here, and anywhere
+/// assert_eq!(hasher.hash_one(7_u8), hasher.hash_one(7_i64));
+///
+/// let filter = CuckooFilter::with_capacity_and_hasher(100, hasher);
+/// filter.insert(&7_u32)?;
+/// assert!(filter.contains(&7_u64));
+/// # Ok::<(), guira::InsertError>(())
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct StableHashBuilder(RapidSecrets);
+#[derive(Clone)]
+pub struct StableHashBuilder {
+    secrets: RapidSecrets,
+}
 
 /// The hasher that [`StableHashBuilder`] builds.
 ///
 /// ```
 /// use std::hash::{BuildHasher, Hasher};
 ///
-/// let mut hasher = guira::StableHashBuilder::with_seed(0).build_hasher();
-/// hasher.write(b"tyto alba");
-/// assert_eq!(hasher.finish(), 6_011_713_551_847_225_873); // here, and anywhere
+/// use guira::{FromSeed, StableHashBuilder};
+///
+/// let builder = StableHashBuilder::from_seed(42);
+/// let mut hasher = builder.build_hasher();
+/// hasher.write_u64(17);
+/// assert_eq!(hasher.finish(), builder.hash_one(17_u64));
 /// ```
 #[derive(Clone)]
-pub struct StableHasher(RapidSecrets);
+pub struct StableHasher(State<RapidSecrets>);
 
-impl StableHashBuilder {
-    /// Returns the builder with this seed, from which it derives its secrets. Equal seeds give
-    /// equal hashes. A seed that others know gives up the protection against chosen keys.
-    ///
-    /// ```
-    /// use std::hash::BuildHasher;
-    ///
-    /// use guira::StableHashBuilder;
-    ///
-    /// let hash = |seed| StableHashBuilder::with_seed(seed).hash_one(7);
-    /// assert!(hash(1) == hash(1) && hash(1) != hash(2));
-    /// ```
-    #[must_use]
-    pub fn with_seed(seed: u64) -> Self {
+impl FromSeed for StableHashBuilder {
+    /// Returns the builder with this seed, from which it derives its secrets. A seed that others
+    /// know gives up the protection against chosen keys.
+    fn from_seed(seed: u64) -> Self {
         // Not by `RapidSecrets::seed`, so that the results depend on rapidhash version 3 alone.
         let secrets = core::array::from_fn(|index| derive_seed(seed, SECRETS + index as u64));
-        Self(RapidSecrets { seed: derive_seed(seed, START), secrets })
+        Self { secrets: RapidSecrets { seed: derive_seed(seed, START), secrets } }
+    }
+}
+
+impl Default for StableHashBuilder {
+    /// Returns a builder with a random seed.
+    fn default() -> Self {
+        Self::from_seed(random_seed())
     }
 }
 
@@ -246,7 +133,15 @@ impl BuildHasher for StableHashBuilder {
 
     #[inline]
     fn build_hasher(&self) -> StableHasher {
-        StableHasher(self.0)
+        StableHasher(State::new(self.secrets))
+    }
+
+    /// Hashes one value, without a copy of the secrets.
+    #[inline]
+    fn hash_one<T: Hash>(&self, value: T) -> u64 {
+        let mut state = State::new(&self.secrets);
+        value.hash(&mut state);
+        state.finish()
     }
 }
 
@@ -256,63 +151,138 @@ impl fmt::Debug for StableHasher {
     }
 }
 
-/// Implements the hashers. Every kind of integer has a write of its own, since its width matters.
-macro_rules! hashers {
-    ($($write:ident: $type:ty as $unsigned:ty),*) => {
-        impl<B: Borrow<SharedSeed>> Hasher for Fold<B> {
-            #[inline]
-            fn finish(&self) -> u64 {
-                if self.bits > 0 { self.folded() } else { self.accumulator }
-            }
-            #[inline]
-            fn write(&mut self, bytes: &[u8]) {
-                let mut hasher = self.foldhash();
-                hasher.write(bytes);
-                self.accumulator = hasher.finish();
-            }
-            $(#[inline]
-            fn $write(&mut self, value: $type) {
-                self.add((value as $unsigned).into(), <$unsigned>::BITS);
-            })*
-        }
+/// The hash so far, with secrets that are owned, or borrowed, which
+/// [`BuildHasher::build_hasher`] cannot express.
+///
+/// A folded multiplication has one known weakness that depends on no constant: an integer and its
+/// complement have equal hashes for one secret in 2^26. That is rarer than the false positives of
+/// every layout.
+#[derive(Clone)]
+struct State<B> {
+    hash: u64,
+    /// An integer that waits for a second one. In `hash_one`, the compiler knows whether there is
+    /// one.
+    pending: Option<u64>,
+    secrets: B,
+}
 
-        impl Hasher for DefaultHasher {
-            #[inline]
-            fn finish(&self) -> u64 {
-                self.0.finish()
-            }
-            #[inline]
-            fn write(&mut self, bytes: &[u8]) {
-                self.0.write(bytes);
-            }
-            $(#[inline]
-            fn $write(&mut self, value: $type) {
-                self.0.$write(value);
-            })*
-        }
+/// The indices of the secrets that rapidhash uses for texts of more than 112 bytes alone, and that
+/// serve here: for one integer, for pairs of integers, and for the length of a text.
+const ONE: usize = 0;
+const PAIR: usize = 3;
+const LENGTH: usize = 4;
 
-        impl Hasher for StableHasher {
+impl<B: Borrow<RapidSecrets>> State<B> {
+    #[inline]
+    fn new(secrets: B) -> Self {
+        Self { hash: secrets.borrow().seed, pending: None, secrets }
+    }
+
+    #[inline]
+    fn secret(&self, index: usize) -> u64 {
+        self.secrets.borrow().secrets[index]
+    }
+
+    /// The hash with the pending integer.
+    #[inline]
+    fn finished(&self) -> u64 {
+        match self.pending {
+            // Not with the secret of pairs: an integer and a pair of it and zero are two keys.
+            Some(integer) => fold(self.hash ^ integer, self.secret(ONE)),
+            None => self.hash,
+        }
+    }
+
+    /// Adds 64 bits. Two of them share a multiplication.
+    #[inline]
+    fn add_integer(&mut self, integer: u64) {
+        match self.pending.take() {
+            Some(first) => {
+                self.hash = fold(self.hash ^ first, self.secret(PAIR) ^ integer);
+            }
+            None => self.pending = Some(integer),
+        }
+    }
+
+    /// Adds bytes, by rapidhash with the hash so far as its seed.
+    ///
+    /// Without the final multiplication, rapidhash gives some texts of different lengths the same
+    /// hash under every seed. So the length is added, times a secret.
+    #[inline]
+    fn add_bytes(&mut self, bytes: &[u8]) {
+        let (seed, secrets) = (self.finished(), self.secrets.borrow());
+        let hash = if bytes.len() <= 16 {
+            rapidhash(bytes, &RapidSecrets { seed, ..*secrets })
+        } else if self.pending.is_none() && seed == secrets.seed {
+            // As below, without a copy of the secrets. For a first write, the compiler knows.
+            rapidhash(bytes, secrets)
+        } else {
+            rapidhash(bytes, &RapidSecrets { seed, ..*secrets })
+        };
+        self.hash = hash ^ self.secret(LENGTH).wrapping_mul(bytes.len() as u64);
+        self.pending = None;
+    }
+}
+
+/// A folded multiplication: the two halves of the product, combined by XOR.
+#[inline]
+fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    product as u64 ^ (product >> 64) as u64
+}
+
+/// Rapidhash without its final multiplication, which a filter's own mixing makes superfluous.
+#[inline]
+fn rapidhash(bytes: &[u8], secrets: &RapidSecrets) -> u64 {
+    const FINAL_MULTIPLICATION: bool = false;
+    const COMPACT: bool = false;
+    const PROTECTED: bool = false;
+    rapidhash_v3_inline::<FINAL_MULTIPLICATION, COMPACT, PROTECTED>(bytes, secrets)
+}
+
+/// Implements a hasher by two functions, of an integer of 64 bits and of bytes.
+macro_rules! hasher {
+    (
+        impl[$($generics:tt)*] $hasher:ty, |$self:ident| $state:expr,
+        $($write:ident: $type:ty),*
+    ) => {
+        impl<$($generics)*> Hasher for $hasher {
             #[inline]
-            fn finish(&self) -> u64 {
-                self.0.seed
+            fn finish(&$self) -> u64 {
+                $state.finished()
             }
             #[inline]
-            fn write(&mut self, bytes: &[u8]) {
-                self.0.seed = rapidhash_v3_seeded(bytes, &self.0);
+            fn write(&mut $self, bytes: &[u8]) {
+                $state.add_bytes(bytes);
             }
             $(#[inline]
-            fn $write(&mut self, value: $type) {
-                self.write(&(value as $unsigned).to_le_bytes());
+            fn $write(&mut $self, value: $type) {
+                // Zero- or sign-extended.
+                $state.add_integer(value as u64);
             })*
+            #[inline]
+            fn write_u128(&mut $self, value: u128) {
+                $state.add_integer(value as u64);
+                $state.add_integer((value >> 64) as u64);
+            }
+            #[inline]
+            fn write_i128(&mut $self, value: i128) {
+                $self.write_u128(value as u128);
+            }
         }
     };
 }
 
+macro_rules! hashers {
+    ($($integers:tt)*) => {
+        hasher!(impl[B: Borrow<RapidSecrets>] State<B>, |self| self, $($integers)*);
+        hasher!(impl[] StableHasher, |self| self.0, $($integers)*);
+    };
+}
+
 hashers! {
-    write_u8: u8 as u8, write_u16: u16 as u16, write_u32: u32 as u32, write_u64: u64 as u64,
-    write_u128: u128 as u128, write_usize: usize as u64, write_i8: i8 as u8, write_i16: i16 as u16,
-    write_i32: i32 as u32, write_i64: i64 as u64, write_i128: i128 as u128,
-    write_isize: isize as u64
+    write_u8: u8, write_u16: u16, write_u32: u32, write_u64: u64, write_usize: usize,
+    write_i8: i8, write_i16: i16, write_i32: i32, write_i64: i64, write_isize: isize
 }
 
 /// The streams of [`derive_seed`] that a hasher uses: one for the start of its state, and those
@@ -320,10 +290,16 @@ hashers! {
 const START: u64 = 2;
 const SECRETS: u64 = 3;
 
-/// Returns a seed from the system's randomness, by way of std's hasher keys. Without std it comes
-/// from foldhash, which uses addresses and the like.
+/// Returns a seed from the system's randomness, by way of std's hasher keys.
+#[cfg(feature = "std")]
 pub(crate) fn random_seed() -> u64 {
-    RandomState::default().hash_one(0)
+    std::hash::RandomState::new().hash_one(0)
+}
+
+/// Returns a seed from rapidhash, which makes it from addresses and a counter.
+#[cfg(not(feature = "std"))]
+pub(crate) fn random_seed() -> u64 {
+    RapidSecrets::random().seed
 }
 
 /// The mixing seed of a filter with this seed.

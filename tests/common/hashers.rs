@@ -4,13 +4,13 @@
 
 use std::hash::{BuildHasher, Hasher};
 
-use guira::{DefaultHashBuilder, DefaultHasher, FilterBuilder};
+use guira::{FilterBuilder, FromSeed, StableHashBuilder, StableHasher};
 
 /// Builds hashers that keep some bits of a hash, at a given position.
 #[derive(Clone, Debug)]
 pub struct Part {
     /// Without it, the hash is the last 64-bit integer written.
-    good: Option<DefaultHashBuilder>,
+    good: Option<StableHashBuilder>,
     right: u32,
     mask: u64,
     left: u32,
@@ -18,7 +18,7 @@ pub struct Part {
 
 /// The hasher of [`Part`].
 pub struct PartHasher {
-    good: Option<DefaultHasher>,
+    good: Option<StableHasher>,
     last: u64,
     part: Part,
 }
@@ -62,7 +62,7 @@ fn raw<E>(builder: FilterBuilder<E>, mask: u64, left: u32) -> FilterBuilder<E, P
 
 /// The highest bits of a good hash, shifted.
 fn truncated<E>(builder: FilterBuilder<E>, bits: u32, left: u32) -> FilterBuilder<E, Part> {
-    let good = Some(DefaultHashBuilder::with_seed(u64::from(bits + left)));
+    let good = Some(StableHashBuilder::from_seed(u64::from(bits + left)));
     builder.hasher(Part { good, right: 64 - bits, mask: u64::MAX, left })
 }
 
