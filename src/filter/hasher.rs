@@ -319,27 +319,3 @@ fn derive_seed(seed: u64, stream: u64) -> u64 {
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
 }
-
-/// A hasher that is made from a seed.
-pub trait FromSeed: BuildHasher {
-    /// Returns the hasher with this seed.
-    fn from_seed(seed: u64) -> Self;
-}
-
-impl FromSeed for StableHashBuilder {
-    fn from_seed(seed: u64) -> Self {
-        Self::with_seed(seed)
-    }
-}
-
-impl<H: Default + Hasher> FromSeed for core::hash::BuildHasherDefault<H> {
-    fn from_seed(_seed: u64) -> Self {
-        Self::default()
-    }
-}
-
-impl Default for StableHashBuilder {
-    fn default() -> Self {
-        Self::with_seed(random_seed())
-    }
-}
