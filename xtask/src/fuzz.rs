@@ -70,18 +70,12 @@ pub(crate) fn run(options: Options) -> Result<bool> {
 /// # Errors
 /// If the nightly toolchain or the C++ compiler is missing.
 fn host() -> Result<String, &'static str> {
-    let version = output(Command::new("rustup").args(["run", "nightly", "rustc", "-vV"]))
+    let version = crate::output(Command::new("rustup").args(["run", "nightly", "rustc", "-vV"]))
         .ok_or("no nightly toolchain found (rustup toolchain install nightly)")?;
     let compiler = std::env::var_os("CXX").unwrap_or("c++".into());
-    output(Command::new(compiler).arg("--version")).ok_or("no C++ compiler found")?;
+    crate::output(Command::new(compiler).arg("--version")).ok_or("no C++ compiler found")?;
     let host = version.lines().find_map(|line| line.strip_prefix("host: "));
     Ok(host.ok_or("the nightly toolchain does not print its host")?.to_owned())
-}
-
-/// Returns the output of a command, or `None` if it is missing or fails.
-fn output(command: &mut Command) -> Option<String> {
-    let output = command.stdin(Stdio::null()).output().ok()?;
-    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// Builds all targets.

@@ -1,5 +1,6 @@
 //! The project's own commands: `cargo xtask`.
 
+mod counts;
 mod docs;
 mod fuzz;
 mod models;
@@ -8,7 +9,10 @@ mod recorded;
 mod source;
 mod tokens;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    path::PathBuf,
+    process::{self, ExitCode, Stdio},
+};
 
 use clap::{Parser, Subcommand};
 
@@ -28,6 +32,9 @@ enum Command {
     /// Breaks the batch lookups in vector registers, one step at a time, and demands that a test
     /// fails.
     KernelMutants(mutants::kernels::Options),
+    /// Counts instructions per operation, and compares them with the recorded counts; skipped where
+    /// a tool for it is missing.
+    Counts(counts::Options),
     /// Generates the tables of models and of mutants in the documentation.
     Docs(docs::Options),
     /// Fuzzes the library with every target of `fuzz/`; skipped where a tool for it is missing.
@@ -38,6 +45,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::OrderingMutants(options) => mutants::run(&options),
         Command::KernelMutants(options) => mutants::kernels::run(&options),
+        Command::Counts(options) => counts::run(&options),
         Command::Docs(options) => docs::run(&options),
         Command::Fuzz(options) => fuzz::run(options),
     };
@@ -56,4 +64,10 @@ fn root() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
         .canonicalize()
         .expect("the repository that this was built in")
+}
+
+/// Returns the output of a command, or `None` if it is missing or fails.
+fn output(command: &mut process::Command) -> Option<String> {
+    let output = command.stdin(Stdio::null()).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }

@@ -1,0 +1,315 @@
+//! The table of operations, and the only file here that calls filters.
+
+use guira::{
+    CuckooFilter, CuckooMap, ExpiringFilter, GrowingFilter, GrowingMap, InsertBatchError, Layout,
+};
+
+use crate::{
+    Keys::{self, Absent, New, Present, UpTo},
+    Kind, Operation, count,
+};
+
+/// The seed of every filter.
+const SEED: u64 = 5;
+
+/// Capacity of the large filters. All of them have more than 65,536 buckets and 512 KiB, so batches
+/// prefetch, and batches of inserts interleave their searches.
+const LARGE: usize = 420_000;
+
+/// Capacity of a filter of less than 512 KiB, whose batches do not prefetch.
+const SMALL: usize = 40_000;
+
+/// Capacity of the first of three segments, each of twice the size of the one before. When the
+/// filter holds half of [`LARGE`], it has all three.
+const FIRST_SEGMENT: usize = LARGE / 7;
+
+/// Counts all operations.
+pub(crate) fn count_all() {
+    let few = || contains_batches().into_iter().filter(|batch| batch.keys.are_present()).collect();
+    count(&set("set Plain4x16", LARGE, Layout::Plain4x16, set_operations()));
+    count(&set("set SemiSorted6x12", LARGE, Layout::SemiSorted6x12, set_operations()));
+    count(&set("small set Plain4x16", SMALL, Layout::Plain4x16, few()));
+    count(&map("map of 4 bits", 4));
+    count(&map("map of 8 bits", 8));
+    count(&expiring());
+    count(&growing());
+    count(&growing_map());
+    let contains = |filter: &_, keys: &[_]| each(keys, |key| CuckooFilter::contains(filter, key));
+    count(&hashed("hasher, u64", |key| key, contains));
+    let contains = |filter: &_, keys: &[String]| {
+        each(keys, |key| CuckooFilter::contains(filter, key.as_str()))
+    };
+    count(&hashed("hasher, str of 16 bytes", |key| format!("{key:016x}"), contains));
+}
+
+fn set(
+    name: &'static str,
+    capacity: usize,
+    layout: Layout,
+    operations: Vec<Operation<CuckooFilter, u64>>,
+) -> Kind<CuckooFilter, u64> {
+    let builder = CuckooFilter::builder().capacity(capacity).layout(layout).seed(SEED);
+    Kind {
+        name,
+        capacity,
+        build: Box::new(move |kernel| builder.clone().kernel(kernel).build().unwrap()),
+        clone: CuckooFilter::clone,
+        key: |key| key,
+        insert: |filter, keys| all(filter.by_hash().insert_batch(keys), keys),
+        operations,
+    }
+}
+
+fn set_operations() -> Vec<Operation<CuckooFilter, u64>> {
+    let mut operations = Vec::new();
+    for (name, from, to) in [
+        ("insert to 50 %", 0.0, 0.5),
+        ("insert 50 to 90 %", 0.5, 0.9),
+        ("insert 95 to 100 %", 0.95, 1.0),
+    ] {
+        operations.push(one(name, from, UpTo(to), |filter: &CuckooFilter, keys| {
+            each(keys, |&key| filter.by_hash().insert(key).is_ok())
+        }));
+        operations.push(one(&format!("{name}, batch of 64"), from, UpTo(to), insert_batch::<64>));
+        operations.push(one(
+            &format!("{name}, batch of 4096"),
+            from,
+            UpTo(to),
+            insert_batch::<4096>,
+        ));
+    }
+    operations.extend([
+        one("insert_unique new", 0.8, New, |filter: &CuckooFilter, keys| {
+            each(keys, |&key| filter.by_hash().insert_unique(key) == Ok(true))
+        }),
+        one("insert_unique new, batch of 64", 0.8, New, insert_unique_batch::<64>),
+        one("insert_unique new, batch of 4096", 0.8, New, insert_unique_batch::<4096>),
+        one("insert_unique new, mask of 16", 0.8, New, |filter, keys| {
+            masks(keys, |keys| filter.by_hash().insert_unique_mask(keys).added)
+        }),
+        one("insert_unique present", 0.9, Present, |filter, keys| {
+            each(keys, |&key| filter.by_hash().insert_unique(key) == Ok(false))
+        }),
+        one("remove", 0.9, Present, |filter, keys| each(keys, |&key| filter.by_hash().remove(key))),
+        one("remove, batch of 64", 0.9, Present, remove_batch::<64>),
+        one("remove, batch of 4096", 0.9, Present, remove_batch::<4096>),
+    ]);
+    for (name, keys) in [("contains present", Present), ("contains absent", Absent)] {
+        operations.push(one(name, 0.9, keys, |filter, keys| {
+            each(keys, |&key| filter.by_hash().contains(key))
+        }));
+    }
+    operations.extend(contains_batches());
+    operations.sort_by(|a, b| a.load.total_cmp(&b.load));
+    operations
+}
+
+fn contains_batches() -> Vec<Operation<CuckooFilter, u64>> {
+    let mut operations = Vec::new();
+    for (name, keys) in [("contains present", Present), ("contains absent", Absent)] {
+        operations.extend([
+            by_kernel(&format!("{name}, batch of 64"), keys, contains_batch::<64>),
+            by_kernel(&format!("{name}, batch of 4096"), keys, contains_batch::<4096>),
+            by_kernel(&format!("{name}, mask of 16"), keys, |filter, keys| {
+                masks(keys, |keys| filter.by_hash().contains_mask(keys))
+            }),
+        ]);
+    }
+    operations
+}
+
+fn map(name: &'static str, value_bits: u32) -> Kind<CuckooMap, u64> {
+    let builder = CuckooMap::builder().capacity(LARGE).value_bits(value_bits).seed(SEED);
+    let mut operations = vec![
+        one("insert to 50 %", 0.0, UpTo(0.5), insert_values),
+        one("insert 50 to 90 %", 0.5, UpTo(0.9), insert_values),
+        one("replace", 0.9, Present, |map: &CuckooMap, keys| {
+            each(keys, |&key| map.by_hash().replace(key, value(key), value(key) ^ 1))
+        }),
+        one("remove", 0.9, Present, |map, keys| {
+            each(keys, |&key| map.by_hash().remove(key, value(key)))
+        }),
+    ];
+    for (name, keys) in [("get present", Present), ("get absent", Absent)] {
+        operations.push(one(name, 0.9, keys, |map, keys| {
+            each(keys, |&key| map.by_hash().get(key).is_some())
+        }));
+        operations.push(by_kernel(&format!("{name}, batch of 64"), keys, get_batch::<64>));
+        operations.push(by_kernel(&format!("{name}, batch of 4096"), keys, get_batch::<4096>));
+    }
+    operations.push(one("insert 95 to 100 %", 0.95, UpTo(1.0), insert_values));
+    Kind {
+        name,
+        capacity: LARGE,
+        build: Box::new(move |kernel| builder.clone().kernel(kernel).build().unwrap()),
+        clone: CuckooMap::clone,
+        key: |key| key,
+        insert: insert_values,
+        operations,
+    }
+}
+
+fn expiring() -> Kind<ExpiringFilter, u64> {
+    Kind {
+        name: "expiring set",
+        capacity: LARGE,
+        build: Box::new(|_| ExpiringFilter::builder().capacity(LARGE).seed(SEED).build().unwrap()),
+        clone: ExpiringFilter::clone,
+        key: |key| key,
+        insert: |filter, keys| {
+            filter.advance();
+            all(filter.by_hash().insert_batch(keys).map(drop), keys)
+        },
+        operations: vec![
+            one("insert 50 to 90 %", 0.5, UpTo(0.9), |filter: &ExpiringFilter, keys| {
+                each(keys, |&key| filter.by_hash().insert(key).is_ok())
+            }),
+            one("insert_unique new", 0.8, New, |filter, keys| {
+                each(keys, |&key| filter.by_hash().insert_unique(key).unwrap().is_some())
+            }),
+            one("insert_unique present", 0.9, Present, |filter, keys| {
+                each(keys, |&key| filter.by_hash().insert_unique(key).unwrap().is_none())
+            }),
+            one("refresh", 0.9, Present, |filter, keys| {
+                each(keys, |&key| filter.by_hash().refresh(key))
+            }),
+            one("contains present", 0.9, Present, |filter, keys| {
+                each(keys, |&key| filter.by_hash().contains(key))
+            }),
+            one("contains absent", 0.9, Absent, |filter, keys| {
+                each(keys, |&key| filter.by_hash().contains(key))
+            }),
+        ],
+    }
+}
+
+fn growing() -> Kind<GrowingFilter, u64> {
+    let contains =
+        |filter: &GrowingFilter, keys: &[u64]| each(keys, |&key| filter.by_hash().contains(key));
+    let contains_batch = |filter: &GrowingFilter, keys: &[u64]| {
+        batches::<64, _>(keys, |keys, found| filter.by_hash().contains_batch(keys, found))
+    };
+    let builder = GrowingFilter::builder().capacity(FIRST_SEGMENT).seed(SEED);
+    Kind {
+        name: "growing set, 3 segments",
+        capacity: LARGE,
+        build: Box::new(move |kernel| builder.clone().kernel(kernel).build().unwrap()),
+        clone: GrowingFilter::clone,
+        key: |key| key,
+        insert: |filter, keys| {
+            let count = all(filter.by_hash().insert_batch(keys), keys);
+            assert_eq!(filter.segments().len(), 3);
+            count
+        },
+        operations: vec![
+            one("insert 50 to 90 %", 0.5, UpTo(0.9), |filter: &GrowingFilter, keys| {
+                each(keys, |&key| filter.by_hash().insert(key).is_ok())
+            }),
+            one("contains present", 0.9, Present, contains),
+            one("contains absent", 0.9, Absent, contains),
+            by_kernel("contains present, batch of 64", Present, contains_batch),
+            by_kernel("contains absent, batch of 64", Absent, contains_batch),
+        ],
+    }
+}
+
+fn growing_map() -> Kind<GrowingMap, u64> {
+    let get = |map: &GrowingMap, keys: &[u64]| each(keys, |&key| map.by_hash().get(key).is_some());
+    let builder = GrowingMap::builder().capacity(FIRST_SEGMENT).value_bits(4).seed(SEED);
+    Kind {
+        name: "growing map, 3 segments",
+        capacity: LARGE,
+        build: Box::new(move |_| builder.clone().build().unwrap()),
+        clone: GrowingMap::clone,
+        key: |key| key,
+        insert: |map, keys| {
+            let count = each(keys, |&key| map.by_hash().insert(key, value(key)).is_ok());
+            assert_eq!(map.segments().len(), 3);
+            count
+        },
+        operations: vec![
+            one("get present", 0.9, Present, get),
+            one("get absent", 0.9, Absent, get),
+        ],
+    }
+}
+
+/// A set whose keys pass through the default hasher.
+fn hashed<K: std::hash::Hash>(
+    name: &'static str,
+    key: fn(u64) -> K,
+    contains: fn(&CuckooFilter, &[K]) -> usize,
+) -> Kind<CuckooFilter, K> {
+    let builder = CuckooFilter::builder().capacity(SMALL).seed(SEED);
+    Kind {
+        name,
+        capacity: SMALL,
+        build: Box::new(move |_| builder.clone().build().unwrap()),
+        clone: CuckooFilter::clone,
+        key,
+        insert: |filter, keys| all(filter.insert_batch(keys), keys),
+        operations: vec![one("contains present", 0.9, Present, contains)],
+    }
+}
+
+fn insert_values(map: &CuckooMap, keys: &[u64]) -> usize {
+    each(keys, |&key| map.by_hash().insert(key, value(key)).is_ok())
+}
+
+/// The value of a key, of at most four bits.
+fn value(key: u64) -> u16 {
+    key as u16 & 0xf
+}
+
+fn insert_batch<const N: usize>(filter: &CuckooFilter, keys: &[u64]) -> usize {
+    keys.chunks(N).map(|keys| all(filter.by_hash().insert_batch(keys), keys)).sum()
+}
+
+fn insert_unique_batch<const N: usize>(filter: &CuckooFilter, keys: &[u64]) -> usize {
+    batches::<N, _>(keys, |keys, added| filter.by_hash().insert_unique_batch(keys, added).unwrap())
+}
+
+fn contains_batch<const N: usize>(filter: &CuckooFilter, keys: &[u64]) -> usize {
+    batches::<N, _>(keys, |keys, found| filter.by_hash().contains_batch(keys, found))
+}
+
+fn remove_batch<const N: usize>(filter: &CuckooFilter, keys: &[u64]) -> usize {
+    batches::<N, _>(keys, |keys, removed| filter.by_hash().remove_batch(keys, removed))
+}
+
+fn get_batch<const N: usize>(map: &CuckooMap, keys: &[u64]) -> usize {
+    batches::<N, _>(keys, |keys, values| map.by_hash().get_batch(keys, values))
+}
+
+/// Returns the number of keys for which an operation returns `true`.
+fn each<K>(keys: &[K], operation: impl Fn(&K) -> bool) -> usize {
+    keys.iter().filter(|key| operation(key)).count()
+}
+
+/// Runs an operation on batches of `N` keys, and returns the sum of its results.
+fn batches<const N: usize, A: Copy + Default>(
+    keys: &[u64],
+    operation: impl Fn(&[u64], &mut [A]) -> usize,
+) -> usize {
+    let mut answers = [A::default(); N];
+    keys.chunks(N).map(|keys| operation(keys, &mut answers[..keys.len()])).sum()
+}
+
+/// Runs an operation on bursts of 16 keys, and returns the number of bits in its masks.
+fn masks(keys: &[u64], operation: impl Fn(&[u64]) -> u64) -> usize {
+    keys.chunks(16).map(|keys| operation(keys).count_ones() as usize).sum()
+}
+
+/// Returns the number of keys if all were inserted, else 0.
+fn all<K>(outcome: Result<(), InsertBatchError>, keys: &[K]) -> usize {
+    outcome.map_or(0, |()| keys.len())
+}
+
+fn one<F, K>(name: &str, load: f64, keys: Keys, run: fn(&F, &[K]) -> usize) -> Operation<F, K> {
+    Operation { name: name.to_owned(), load, keys, has_kernels: false, run }
+}
+
+/// A batch of lookups at 90 % load.
+fn by_kernel<F, K>(name: &str, keys: Keys, run: fn(&F, &[K]) -> usize) -> Operation<F, K> {
+    Operation { has_kernels: true, ..one(name, 0.9, keys, run) }
+}
