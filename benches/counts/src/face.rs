@@ -9,9 +9,6 @@ use crate::{
     Kind, Operation, count,
 };
 
-/// The seed of every filter.
-const SEED: u64 = 5;
-
 /// Capacity of the large filters. All of them have more than 65,536 buckets and 512 KiB, so batches
 /// prefetch, and batches of inserts interleave their searches.
 const LARGE: usize = 420_000;
@@ -48,11 +45,13 @@ fn set(
     layout: Layout,
     operations: Vec<Operation<CuckooFilter, u64>>,
 ) -> Kind<CuckooFilter, u64> {
-    let builder = CuckooFilter::builder().capacity(capacity).layout(layout).seed(SEED);
+    let builder = CuckooFilter::builder().capacity(capacity).layout(layout);
     Kind {
         name,
         capacity,
-        build: Box::new(move |kernel| builder.clone().kernel(kernel).build().unwrap()),
+        build: Box::new(move |kernel, seed| {
+            builder.clone().kernel(kernel).seed(seed).build().unwrap()
+        }),
         clone: CuckooFilter::clone,
         key: |key| key,
         insert: |filter, keys| all(filter.by_hash().insert_batch(keys), keys),
@@ -119,7 +118,7 @@ fn contains_batches() -> Vec<Operation<CuckooFilter, u64>> {
 }
 
 fn map(name: &'static str, value_bits: u32) -> Kind<CuckooMap, u64> {
-    let builder = CuckooMap::builder().capacity(LARGE).value_bits(value_bits).seed(SEED);
+    let builder = CuckooMap::builder().capacity(LARGE).value_bits(value_bits);
     let mut operations = vec![
         one("insert to 50 %", 0.0, UpTo(0.5), insert_values),
         one("insert 50 to 90 %", 0.5, UpTo(0.9), insert_values),
@@ -141,7 +140,9 @@ fn map(name: &'static str, value_bits: u32) -> Kind<CuckooMap, u64> {
     Kind {
         name,
         capacity: LARGE,
-        build: Box::new(move |kernel| builder.clone().kernel(kernel).build().unwrap()),
+        build: Box::new(move |kernel, seed| {
+            builder.clone().kernel(kernel).seed(seed).build().unwrap()
+        }),
         clone: CuckooMap::clone,
         key: |key| key,
         insert: insert_values,
@@ -153,7 +154,9 @@ fn expiring() -> Kind<ExpiringFilter, u64> {
     Kind {
         name: "expiring set",
         capacity: LARGE,
-        build: Box::new(|_| ExpiringFilter::builder().capacity(LARGE).seed(SEED).build().unwrap()),
+        build: Box::new(|_, seed| {
+            ExpiringFilter::builder().capacity(LARGE).seed(seed).build().unwrap()
+        }),
         clone: ExpiringFilter::clone,
         key: |key| key,
         insert: |filter, keys| {
@@ -189,11 +192,13 @@ fn growing() -> Kind<GrowingFilter, u64> {
     let contains_batch = |filter: &GrowingFilter, keys: &[u64]| {
         batches::<64, _>(keys, |keys, found| filter.by_hash().contains_batch(keys, found))
     };
-    let builder = GrowingFilter::builder().capacity(FIRST_SEGMENT).seed(SEED);
+    let builder = GrowingFilter::builder().capacity(FIRST_SEGMENT);
     Kind {
         name: "growing set, 3 segments",
         capacity: LARGE,
-        build: Box::new(move |kernel| builder.clone().kernel(kernel).build().unwrap()),
+        build: Box::new(move |kernel, seed| {
+            builder.clone().kernel(kernel).seed(seed).build().unwrap()
+        }),
         clone: GrowingFilter::clone,
         key: |key| key,
         insert: |filter, keys| {
@@ -215,11 +220,11 @@ fn growing() -> Kind<GrowingFilter, u64> {
 
 fn growing_map() -> Kind<GrowingMap, u64> {
     let get = |map: &GrowingMap, keys: &[u64]| each(keys, |&key| map.by_hash().get(key).is_some());
-    let builder = GrowingMap::builder().capacity(FIRST_SEGMENT).value_bits(4).seed(SEED);
+    let builder = GrowingMap::builder().capacity(FIRST_SEGMENT).value_bits(4);
     Kind {
         name: "growing map, 3 segments",
         capacity: LARGE,
-        build: Box::new(move |_| builder.clone().build().unwrap()),
+        build: Box::new(move |_, seed| builder.clone().seed(seed).build().unwrap()),
         clone: GrowingMap::clone,
         key: |key| key,
         insert: |map, keys| {
@@ -240,11 +245,11 @@ fn hashed<K: std::hash::Hash>(
     key: fn(u64) -> K,
     contains: fn(&CuckooFilter, &[K]) -> usize,
 ) -> Kind<CuckooFilter, K> {
-    let builder = CuckooFilter::builder().capacity(SMALL).seed(SEED);
+    let builder = CuckooFilter::builder().capacity(SMALL);
     Kind {
         name,
         capacity: SMALL,
-        build: Box::new(move |_| builder.clone().build().unwrap()),
+        build: Box::new(move |_, seed| builder.clone().seed(seed).build().unwrap()),
         clone: CuckooFilter::clone,
         key,
         insert: |filter, keys| all(filter.insert_batch(keys), keys),
