@@ -1,7 +1,8 @@
 //! The table of operations, and the only file here that calls filters.
 
 use guira::{
-    CuckooFilter, CuckooMap, ExpiringFilter, GrowingFilter, GrowingMap, InsertBatchError, Layout,
+    CuckooFilter, CuckooMap, ExpiringFilter, GrowingFilter, GrowingMap, Hashed, InsertBatchError,
+    Insertion, Layout,
 };
 
 use crate::{
@@ -43,8 +44,8 @@ fn set(
     name: &'static str,
     capacity: usize,
     layout: Layout,
-    operations: Vec<Operation<CuckooFilter, u64>>,
-) -> Kind<CuckooFilter, u64> {
+    operations: Vec<Operation<CuckooFilter, Hashed>>,
+) -> Kind<CuckooFilter, Hashed> {
     let builder = CuckooFilter::builder().capacity(capacity).layout(layout);
     Kind {
         name,
@@ -53,13 +54,13 @@ fn set(
             builder.clone().kernel(kernel).seed(seed).build().unwrap()
         }),
         clone: CuckooFilter::clone,
-        key: |key| key,
-        insert: |filter, keys| all(filter.by_hash().insert_batch(keys), keys),
+        key: Hashed,
+        insert: |filter, keys| all(filter.insert_batch(keys), keys),
         operations,
     }
 }
 
-fn set_operations() -> Vec<Operation<CuckooFilter, u64>> {
+fn set_operations() -> Vec<Operation<CuckooFilter, Hashed>> {
     let mut operations = Vec::new();
     for (name, from, to) in [
         ("insert to 50 %", 0.0, 0.5),
@@ -67,7 +68,7 @@ fn set_operations() -> Vec<Operation<CuckooFilter, u64>> {
         ("insert 95 to 100 %", 0.95, 1.0),
     ] {
         operations.push(one(name, from, UpTo(to), |filter: &CuckooFilter, keys| {
-            each(keys, |&key| filter.by_hash().insert(key).is_ok())
+            each(keys, |key| filter.insert(key).is_ok())
         }));
         operations.push(one(&format!("{name}, batch of 64"), from, UpTo(to), insert_batch::<64>));
         operations.push(one(
@@ -79,60 +80,55 @@ fn set_operations() -> Vec<Operation<CuckooFilter, u64>> {
     }
     operations.extend([
         one("insert_unique new", 0.8, New, |filter: &CuckooFilter, keys| {
-            each(keys, |&key| filter.by_hash().insert_unique(key) == Ok(true))
+            each(keys, |key| filter.insert_unique(key) == Ok(Insertion::New(())))
         }),
         one("insert_unique new, batch of 64", 0.8, New, insert_unique_batch::<64>),
         one("insert_unique new, batch of 4096", 0.8, New, insert_unique_batch::<4096>),
         one("insert_unique new, mask of 16", 0.8, New, |filter, keys| {
-            masks(keys, |keys| filter.by_hash().insert_unique_mask(keys).added)
+            masks(keys, |keys| filter.insert_unique_mask(keys).added)
         }),
         one("insert_unique present", 0.9, Present, |filter, keys| {
-            each(keys, |&key| filter.by_hash().insert_unique(key) == Ok(false))
+            each(keys, |key| filter.insert_unique(key) == Ok(Insertion::Found(())))
         }),
-        one("remove", 0.9, Present, |filter, keys| each(keys, |&key| filter.by_hash().remove(key))),
+        one("remove", 0.9, Present, |filter, keys| each(keys, |key| filter.remove(key))),
         one("remove, batch of 64", 0.9, Present, remove_batch::<64>),
         one("remove, batch of 4096", 0.9, Present, remove_batch::<4096>),
     ]);
     for (name, keys) in [("contains present", Present), ("contains absent", Absent)] {
-        operations.push(one(name, 0.9, keys, |filter, keys| {
-            each(keys, |&key| filter.by_hash().contains(key))
-        }));
+        operations
+            .push(one(name, 0.9, keys, |filter, keys| each(keys, |key| filter.contains(key))));
     }
     operations.extend(contains_batches());
     operations.sort_by(|a, b| a.load.total_cmp(&b.load));
     operations
 }
 
-fn contains_batches() -> Vec<Operation<CuckooFilter, u64>> {
+fn contains_batches() -> Vec<Operation<CuckooFilter, Hashed>> {
     let mut operations = Vec::new();
     for (name, keys) in [("contains present", Present), ("contains absent", Absent)] {
         operations.extend([
             by_kernel(&format!("{name}, batch of 64"), keys, contains_batch::<64>),
             by_kernel(&format!("{name}, batch of 4096"), keys, contains_batch::<4096>),
             by_kernel(&format!("{name}, mask of 16"), keys, |filter, keys| {
-                masks(keys, |keys| filter.by_hash().contains_mask(keys))
+                masks(keys, |keys| filter.contains_mask(keys))
             }),
         ]);
     }
     operations
 }
 
-fn map(name: &'static str, value_bits: u32) -> Kind<CuckooMap, u64> {
+fn map(name: &'static str, value_bits: u32) -> Kind<CuckooMap, Hashed> {
     let builder = CuckooMap::builder().capacity(LARGE).value_bits(value_bits);
     let mut operations = vec![
         one("insert to 50 %", 0.0, UpTo(0.5), insert_values),
         one("insert 50 to 90 %", 0.5, UpTo(0.9), insert_values),
         one("replace", 0.9, Present, |map: &CuckooMap, keys| {
-            each(keys, |&key| map.by_hash().replace(key, value(key), value(key) ^ 1))
+            each(keys, |key| map.replace(key, value(*key), value(*key) ^ 1))
         }),
-        one("remove", 0.9, Present, |map, keys| {
-            each(keys, |&key| map.by_hash().remove(key, value(key)))
-        }),
+        one("remove", 0.9, Present, |map, keys| each(keys, |key| map.remove(key, value(*key)))),
     ];
     for (name, keys) in [("get present", Present), ("get absent", Absent)] {
-        operations.push(one(name, 0.9, keys, |map, keys| {
-            each(keys, |&key| map.by_hash().get(key).is_some())
-        }));
+        operations.push(one(name, 0.9, keys, |map, keys| each(keys, |key| map.get(key).is_some())));
         operations.push(by_kernel(&format!("{name}, batch of 64"), keys, get_batch::<64>));
         operations.push(by_kernel(&format!("{name}, batch of 4096"), keys, get_batch::<4096>));
     }
@@ -144,13 +140,13 @@ fn map(name: &'static str, value_bits: u32) -> Kind<CuckooMap, u64> {
             builder.clone().kernel(kernel).seed(seed).build().unwrap()
         }),
         clone: CuckooMap::clone,
-        key: |key| key,
+        key: Hashed,
         insert: insert_values,
         operations,
     }
 }
 
-fn expiring() -> Kind<ExpiringFilter, u64> {
+fn expiring() -> Kind<ExpiringFilter, Hashed> {
     Kind {
         name: "expiring set",
         capacity: LARGE,
@@ -158,39 +154,36 @@ fn expiring() -> Kind<ExpiringFilter, u64> {
             ExpiringFilter::builder().capacity(LARGE).seed(seed).build().unwrap()
         }),
         clone: ExpiringFilter::clone,
-        key: |key| key,
+        key: Hashed,
         insert: |filter, keys| {
             filter.advance();
-            all(filter.by_hash().insert_batch(keys).map(drop), keys)
+            all(filter.insert_batch(keys).map(drop), keys)
         },
         operations: vec![
             one("insert 50 to 90 %", 0.5, UpTo(0.9), |filter: &ExpiringFilter, keys| {
-                each(keys, |&key| filter.by_hash().insert(key).is_ok())
+                each(keys, |key| filter.insert(key).is_ok())
             }),
             one("insert_unique new", 0.8, New, |filter, keys| {
-                each(keys, |&key| filter.by_hash().insert_unique(key).unwrap().is_some())
+                each(keys, |key| filter.insert_unique(key).unwrap().is_new())
             }),
             one("insert_unique present", 0.9, Present, |filter, keys| {
-                each(keys, |&key| filter.by_hash().insert_unique(key).unwrap().is_none())
+                each(keys, |key| !filter.insert_unique(key).unwrap().is_new())
             }),
-            one("refresh", 0.9, Present, |filter, keys| {
-                each(keys, |&key| filter.by_hash().refresh(key))
-            }),
+            one("refresh", 0.9, Present, |filter, keys| each(keys, |key| filter.refresh(key))),
             one("contains present", 0.9, Present, |filter, keys| {
-                each(keys, |&key| filter.by_hash().contains(key))
+                each(keys, |key| filter.contains(key))
             }),
             one("contains absent", 0.9, Absent, |filter, keys| {
-                each(keys, |&key| filter.by_hash().contains(key))
+                each(keys, |key| filter.contains(key))
             }),
         ],
     }
 }
 
-fn growing() -> Kind<GrowingFilter, u64> {
-    let contains =
-        |filter: &GrowingFilter, keys: &[u64]| each(keys, |&key| filter.by_hash().contains(key));
-    let contains_batch = |filter: &GrowingFilter, keys: &[u64]| {
-        batches::<64, _>(keys, |keys, found| filter.by_hash().contains_batch(keys, found))
+fn growing() -> Kind<GrowingFilter, Hashed> {
+    let contains = |filter: &GrowingFilter, keys: &[Hashed]| each(keys, |key| filter.contains(key));
+    let contains_batch = |filter: &GrowingFilter, keys: &[Hashed]| {
+        batches::<64, _>(keys, |keys, found| filter.contains_batch(keys, found))
     };
     let builder = GrowingFilter::builder().capacity(FIRST_SEGMENT);
     Kind {
@@ -200,15 +193,15 @@ fn growing() -> Kind<GrowingFilter, u64> {
             builder.clone().kernel(kernel).seed(seed).build().unwrap()
         }),
         clone: GrowingFilter::clone,
-        key: |key| key,
+        key: Hashed,
         insert: |filter, keys| {
-            let count = all(filter.by_hash().insert_batch(keys), keys);
+            let count = all(filter.insert_batch(keys), keys);
             assert_eq!(filter.segments().len(), 3);
             count
         },
         operations: vec![
             one("insert 50 to 90 %", 0.5, UpTo(0.9), |filter: &GrowingFilter, keys| {
-                each(keys, |&key| filter.by_hash().insert(key).is_ok())
+                each(keys, |key| filter.insert(key).is_ok())
             }),
             one("contains present", 0.9, Present, contains),
             one("contains absent", 0.9, Absent, contains),
@@ -218,17 +211,17 @@ fn growing() -> Kind<GrowingFilter, u64> {
     }
 }
 
-fn growing_map() -> Kind<GrowingMap, u64> {
-    let get = |map: &GrowingMap, keys: &[u64]| each(keys, |&key| map.by_hash().get(key).is_some());
+fn growing_map() -> Kind<GrowingMap, Hashed> {
+    let get = |map: &GrowingMap, keys: &[Hashed]| each(keys, |key| map.get(key).is_some());
     let builder = GrowingMap::builder().capacity(FIRST_SEGMENT).value_bits(4);
     Kind {
         name: "growing map, 3 segments",
         capacity: LARGE,
         build: Box::new(move |_, seed| builder.clone().seed(seed).build().unwrap()),
         clone: GrowingMap::clone,
-        key: |key| key,
+        key: Hashed,
         insert: |map, keys| {
-            let count = each(keys, |&key| map.by_hash().insert(key, value(key)).is_ok());
+            let count = each(keys, |key| map.insert(key, value(*key)).is_ok());
             assert_eq!(map.segments().len(), 3);
             count
         },
@@ -257,33 +250,33 @@ fn hashed<K: std::hash::Hash>(
     }
 }
 
-fn insert_values(map: &CuckooMap, keys: &[u64]) -> usize {
-    each(keys, |&key| map.by_hash().insert(key, value(key)).is_ok())
+fn insert_values(map: &CuckooMap, keys: &[Hashed]) -> usize {
+    each(keys, |key| map.insert(key, value(*key)).is_ok())
 }
 
 /// The value of a key, of at most four bits.
-fn value(key: u64) -> u16 {
-    key as u16 & 0xf
+fn value(key: Hashed) -> u16 {
+    key.0 as u16 & 0xf
 }
 
-fn insert_batch<const N: usize>(filter: &CuckooFilter, keys: &[u64]) -> usize {
-    keys.chunks(N).map(|keys| all(filter.by_hash().insert_batch(keys), keys)).sum()
+fn insert_batch<const N: usize>(filter: &CuckooFilter, keys: &[Hashed]) -> usize {
+    keys.chunks(N).map(|keys| all(filter.insert_batch(keys), keys)).sum()
 }
 
-fn insert_unique_batch<const N: usize>(filter: &CuckooFilter, keys: &[u64]) -> usize {
-    batches::<N, _>(keys, |keys, added| filter.by_hash().insert_unique_batch(keys, added).unwrap())
+fn insert_unique_batch<const N: usize>(filter: &CuckooFilter, keys: &[Hashed]) -> usize {
+    batches::<N, _>(keys, |keys, added| filter.insert_unique_batch(keys, added).unwrap())
 }
 
-fn contains_batch<const N: usize>(filter: &CuckooFilter, keys: &[u64]) -> usize {
-    batches::<N, _>(keys, |keys, found| filter.by_hash().contains_batch(keys, found))
+fn contains_batch<const N: usize>(filter: &CuckooFilter, keys: &[Hashed]) -> usize {
+    batches::<N, _>(keys, |keys, found| filter.contains_batch(keys, found))
 }
 
-fn remove_batch<const N: usize>(filter: &CuckooFilter, keys: &[u64]) -> usize {
-    batches::<N, _>(keys, |keys, removed| filter.by_hash().remove_batch(keys, removed))
+fn remove_batch<const N: usize>(filter: &CuckooFilter, keys: &[Hashed]) -> usize {
+    batches::<N, _>(keys, |keys, removed| filter.remove_batch(keys, removed))
 }
 
-fn get_batch<const N: usize>(map: &CuckooMap, keys: &[u64]) -> usize {
-    batches::<N, _>(keys, |keys, values| map.by_hash().get_batch(keys, values))
+fn get_batch<const N: usize>(map: &CuckooMap, keys: &[Hashed]) -> usize {
+    batches::<N, _>(keys, |keys, values| map.get_batch(keys, values))
 }
 
 /// Returns the number of keys for which an operation returns `true`.
@@ -293,15 +286,15 @@ fn each<K>(keys: &[K], operation: impl Fn(&K) -> bool) -> usize {
 
 /// Runs an operation on batches of `N` keys, and returns the sum of its results.
 fn batches<const N: usize, A: Copy + Default>(
-    keys: &[u64],
-    operation: impl Fn(&[u64], &mut [A]) -> usize,
+    keys: &[Hashed],
+    operation: impl Fn(&[Hashed], &mut [A]) -> usize,
 ) -> usize {
     let mut answers = [A::default(); N];
     keys.chunks(N).map(|keys| operation(keys, &mut answers[..keys.len()])).sum()
 }
 
 /// Runs an operation on bursts of 16 keys, and returns the number of bits in its masks.
-fn masks(keys: &[u64], operation: impl Fn(&[u64]) -> u64) -> usize {
+fn masks(keys: &[Hashed], operation: impl Fn(&[Hashed]) -> u64) -> usize {
     keys.chunks(16).map(|keys| operation(keys).count_ones() as usize).sum()
 }
 

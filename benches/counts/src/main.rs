@@ -8,7 +8,7 @@ mod face;
 
 use std::hint::black_box;
 
-use guira::Kernel;
+use guira::raw::Kernel;
 
 /// The seeds of the filters. Each operation runs on a filter of each seed, because the cost of the
 /// last inserts varies by a few percent between seeds.
