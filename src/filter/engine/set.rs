@@ -61,9 +61,16 @@ impl Lookups for FixedEngine {
     }
 
     fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
-        with_layout!(self.layout, L => {
-            self.table.contains_each::<L>(self.kernel, len, hashes, answers)
-        })
+        // Apart, so that the code for each of the two forms knows it.
+        match answers {
+            Answers::Mask(mask) => with_layout!(self.layout, L => {
+                self.table.contains_each::<L>(self.kernel, len, hashes, Answers::Mask(mask))
+            }),
+            Answers::Each(found) => with_layout!(self.layout, L => {
+                self.table.contains_each::<L>(self.kernel, len, hashes, Answers::Each(found))
+            }),
+            _ => unreachable!("sets have no values"),
+        }
     }
 }
 
