@@ -186,11 +186,7 @@ const STRINGS: [u64; 32] = [
     0xb664_b332_fb37_6707,
     0xb4aa_c8a1_74f5_097e,
 ];
-const ALL_LENGTHS: [u64; 3] = [
-    0x0f96_29ba_4e12_a1ac,
-    0x6327_b67f_b385_06a1,
-    0x1897_b12a_4d12_1997,
-];
+const ALL_LENGTHS: [u64; 3] = [0x0f96_29ba_4e12_a1ac, 0x6327_b67f_b385_06a1, 0x1897_b12a_4d12_1997];
 const SEEDS: [u64; 5] = [
     0xe676_2bf3_4074_dad7,
     0xa36e_97c7_7ec6_0987,

@@ -39,8 +39,8 @@ impl<H: Default + Hasher> FromSeed for BuildHasherDefault<H> {
     }
 }
 
-/// The default hasher of filters. Its results are the same in every release and, with the exceptions
-/// below, on every platform.
+/// The default hasher of filters. Its results are the same in every release and, with the
+/// exceptions below, on every platform.
 ///
 /// - **Integers** are the same key in every width: `7_u8`, `7_i32` and `7_usize` have equal hashes.
 ///   Signed integers are sign-extended to 64 bits, unsigned ones zero-extended. `u128` and `i128`
@@ -256,6 +256,7 @@ macro_rules! hasher {
                 $state.add_bytes(bytes);
             }
             $(#[inline]
+            #[allow(clippy::cast_lossless, reason = "`usize` and signed integers have no `From`")]
             fn $write(&mut $self, value: $type) {
                 // Zero- or sign-extended.
                 $state.add_integer(value as u64);
