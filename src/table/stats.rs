@@ -63,7 +63,7 @@ mod on {
         /// of inserts that count copies because of a limit on them. (In a `CuckooFilter` with a
         /// semi-sorted layout, a lookup also retries if the quick probe left the answer open and
         /// the full probe found no match.) Not counted: items that a vector
-        /// [`Kernel`](crate::Kernel) looks up again one by one.
+        /// kernel looks up again one by one.
         pub lookup_retries: u64,
         /// How often a thread waited for the lock of a stripe.
         pub lock_waits: u64,
