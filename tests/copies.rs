@@ -12,8 +12,8 @@ use std::{
 
 use common::{Subject, Watchdog, rng, scaled, suite::on_both_engines};
 #[cfg(feature = "std")]
-use guira::Fixed;
-use guira::{BuildError, CuckooFilter, Filter, InsertError, Layout};
+use guira::kind::Fixed;
+use guira::{BuildError, CuckooFilter, Filter, Hashed, InsertError, Insertion, Layout, kind::Set};
 use rand::RngExt;
 
 on_both_engines! {
@@ -23,9 +23,9 @@ on_both_engines! {
     a_limit_of_zero_is_an_error,
 }
 
-fn limited<E: Subject>(layout: Layout, capacity: usize, limit: usize) -> Filter<E> {
+fn limited<E: Subject>(layout: Layout, capacity: usize, limit: usize) -> Filter<Set, E> {
     let target = (layout.false_positive_rate() * 4.0).max(0.001);
-    let builder = Filter::<E>::builder().capacity(capacity).layout(layout).seed(7);
+    let builder = Filter::<Set, E>::builder().capacity(capacity).layout(layout).seed(7);
     builder.false_positive_rate(target).max_copies(limit).build().expect("a small filter")
 }
 
@@ -41,18 +41,20 @@ fn the_limit_is_kept<E: Subject>() {
             let accepted = (0..50).filter(|_| filter.insert(&1).is_ok()).count();
             assert_eq!((accepted, filter.count(&1), filter.len()), (copies, copies, copies));
             assert_eq!(filter.insert(&1), Err(InsertError::TooManyCopies));
-            assert_eq!(filter.insert_unique(&1), Ok(false));
+            assert_eq!(filter.insert_unique(&1), Ok(Insertion::Found(())));
             assert!(filter.remove(&1));
             assert_eq!(filter.insert_batch(&[1, 1, 1]).map_err(|error| error.added()), Err(1));
-            let by_hash = filter.by_hash();
             // Copies that fill their buckets may be in the way of others.
             filter.clear();
             assert_eq!(filter.insert_batch(&[2; 50]).map_err(|error| error.added()), Err(copies));
             filter.clear();
-            assert_eq!(by_hash.try_extend([3; 50]).map_err(|error| error.added()), Err(copies));
-            assert_eq!(by_hash.insert(3), Err(InsertError::TooManyCopies));
+            assert_eq!(
+                filter.insert_batch([Hashed(3); 50]).map_err(|error| error.added()),
+                Err(copies)
+            );
+            assert_eq!(filter.insert(&Hashed(3)), Err(InsertError::TooManyCopies));
             let copy = filter.clone();
-            assert_eq!(copy.by_hash().insert(3), Err(InsertError::TooManyCopies));
+            assert_eq!(copy.insert(&Hashed(3)), Err(InsertError::TooManyCopies));
             filter.clear();
             assert_eq!(filter.insert(&1), Ok(()));
         }
@@ -91,29 +93,29 @@ fn overlapping_inserts_exceed_the_limit_by_one_per_thread<E: Subject>() {
             let others = scope.spawn(|| {
                 let mut rng = rng(round as u64);
                 start.wait();
-                (0..360).for_each(|_| _ = filter.by_hash().insert(rng.random()));
+                (0..360).for_each(|_| _ = filter.insert(&Hashed(rng.random())));
             });
             for _ in 0..THREADS {
                 scope.spawn(|| {
                     start.wait();
-                    let inserted = (0..20).filter(|_| filter.by_hash().insert(5).is_ok()).count();
+                    let inserted = (0..20).filter(|_| filter.insert(&Hashed(5)).is_ok()).count();
                     accepted.fetch_add(inserted, Relaxed);
                 });
             }
             others.join().expect("no panic");
         });
-        let (copies, accepted) = (filter.by_hash().count(5), accepted.into_inner());
+        let (copies, accepted) = (filter.count(&Hashed(5)), accepted.into_inner());
         // Aliases among the others count too.
         assert!((limit..limit + THREADS + 1).contains(&copies), "{copies} copies, limit {limit}");
         assert!(copies >= accepted);
-        assert_eq!(filter.by_hash().insert(5), Err(InsertError::TooManyCopies));
+        assert_eq!(filter.insert(&Hashed(5)), Err(InsertError::TooManyCopies));
         beyond += usize::from(copies > limit);
     }
     println!("{beyond} of the rounds exceeded the limit");
 }
 
 fn a_limit_of_zero_is_an_error<E: Subject>() {
-    let builder = Filter::<E>::builder().capacity(10).max_copies(0);
+    let builder = Filter::<Set, E>::builder().capacity(10).max_copies(0);
     assert_eq!(builder.build().err(), Some(BuildError::ZeroMaxCopies));
 }
 
@@ -130,7 +132,9 @@ fn a_snapshot_contains_the_limit() {
             let bytes = filter.to_bytes();
             let stored = u64::from_le_bytes(bytes[40..48].try_into().expect("8 bytes"));
             assert_eq!(stored as usize, if limit < 2 * slots { limit } else { 0 });
-            for loaded in [CuckooFilter::from_bytes(&bytes), CuckooFilter::load(&bytes[..])] {
+            for loaded in
+                [CuckooFilter::loader().bytes(&bytes), CuckooFilter::loader().reader(&bytes[..])]
+            {
                 let loaded = loaded.expect("its own bytes");
                 assert_eq!(loaded.insert(&1), Err(InsertError::TooManyCopies));
                 assert!(loaded.remove(&1) && loaded.insert(&1).is_ok());
@@ -151,11 +155,11 @@ fn refused(layout: Layout, share: f64, limit: usize) -> f64 {
     let mut rng = rng(4);
     while filter.load_factor() < share {
         let hot: u64 = rng.random();
-        while filter.by_hash().insert(hot).is_ok() {}
+        while filter.insert(&Hashed(hot)).is_ok() {}
     }
     let fresh = (slots * 0.02) as usize;
     // Aliases of items at the limit are refused as well, rightly.
-    let mut insert = || filter.by_hash().insert(rng.random());
+    let mut insert = || filter.insert(&Hashed(rng.random()));
     let refused = (0..fresh).filter(|_| insert() == Err(InsertError::Full)).count();
     refused as f64 / fresh as f64
 }

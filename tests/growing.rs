@@ -135,7 +135,7 @@ fn copies_of_many_items_do_not_make_it_grow() {
 fn churn_does_not_make_it_grow() {
     let filter = GrowingFilter::with_capacity(1_000);
     let at_once = 10_000;
-    filter.try_extend(0..at_once).unwrap();
+    filter.insert_batch(0..at_once).unwrap();
     let segments = filter.segments().len();
     for key in 0..scaled(50_000, 500_000) {
         assert!(filter.remove(&key));
@@ -153,7 +153,9 @@ fn unique_items_are_added_once_by_several_threads() {
     let added: usize = thread::scope(|scope| {
         let threads: Vec<_> = (0..4)
             .map(|_| {
-                scope.spawn(|| (0..keys).filter(|key| filter.insert_unique(key).unwrap()).count())
+                scope.spawn(|| {
+                    (0..keys).filter(|key| filter.insert_unique(key).unwrap().is_new()).count()
+                })
             })
             .collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).sum()
@@ -170,7 +172,7 @@ fn readers_miss_nothing_while_it_grows() {
     let filter = GrowingFilter::builder().capacity(100).false_positive_rate(0.3).seed(7);
     let filter = filter.build().unwrap();
     let always = 2_000_u64;
-    filter.try_extend((0..always).map(|key| (key, true))).unwrap();
+    filter.insert_batch((0..always).map(|key| (key, true))).unwrap();
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -181,7 +183,7 @@ fn readers_miss_nothing_while_it_grows() {
         let churn = scope.spawn(|| {
             for round in 0..scaled(3, 20) {
                 let keys = (0..20_000_u64 << (round % 3)).map(|key| (key, false));
-                filter.try_extend(keys.clone()).unwrap();
+                filter.insert_batch(keys.clone()).unwrap();
                 keys.for_each(|key| assert!(filter.remove(&key)));
             }
             done.store(true, Relaxed);
@@ -195,14 +197,14 @@ fn readers_miss_nothing_while_it_grows() {
 #[test]
 fn clear_keeps_the_segments() {
     let filter = GrowingFilter::with_capacity(50);
-    filter.try_extend(0..5_000).unwrap();
+    filter.insert_batch(0..5_000).unwrap();
     let (segments, rate) = (filter.segments().len(), filter.false_positive_rate());
     assert!(segments > 4);
     for _ in 0..3 {
         filter.clear();
         assert!(filter.is_empty() && filter.segments().len() == segments);
         assert!((0..5_000).all(|key| !filter.contains(&key)));
-        filter.try_extend(0..5_000).unwrap();
+        filter.insert_batch(0..5_000).unwrap();
         assert!((0..5_000).all(|key| filter.contains(&key)));
         assert!(filter.segments().len() <= segments + 1);
     }
@@ -235,7 +237,7 @@ fn clones_beside_growth_miss_nothing() {
         let copy = filter.clone();
         assert_eq!((copy.len(), copy.slots()), (filter.len(), filter.slots()));
         // The clone grows on.
-        copy.try_extend(most..3 * most).unwrap();
+        copy.insert_batch(most..3 * most).unwrap();
         assert!(copy.segments().len() > filter.segments().len());
         assert!((0..3 * most).all(|key| copy.contains(&key)));
     }
@@ -262,45 +264,15 @@ fn the_capacity_grows_with_the_segments() {
     }
 }
 
-/// With every growth factor the segments grow by it, the rate holds, and items come and go as with
-/// the default.
-#[test]
-fn segments_grow_by_the_factor() {
-    let buckets =
-        |segment: guira::Segment| segment.slots / segment.layout.slots_per_bucket() as usize;
-    for (factor, expected) in [(2, 7..=8), (4, 5..=5), (8, 4..=4), (16, 3..=3)] {
-        let rate = 0.01;
-        let builder = GrowingFilter::builder().capacity(100).false_positive_rate(rate).seed(11);
-        let filter = builder.growth_factor(factor).build().unwrap();
-        let most = 10_000_u64;
-        for key in 0..2 * most {
-            filter.insert(&key).unwrap();
-            assert!(key < most || filter.remove(&(key - most)), "{factor}");
-        }
-        let segments: Vec<_> = filter.segments().collect();
-        assert!(expected.contains(&segments.len()), "{factor}: {}", segments.len());
-        for pair in segments.windows(2) {
-            assert_eq!(buckets(pair[0]) * factor, buckets(pair[1]));
-        }
-        assert!((most..2 * most).all(|key| filter.contains(&key)));
-        assert!(filter.false_positive_rate() <= rate);
-        let queries = scaled(50_000.0, 1_000_000.0);
-        let positives = (0..queries as u64).filter(|key| filter.contains(&(key, 'x'))).count();
-        let expected = filter.false_positive_rate() * queries;
-        assert!((positives as f64) < expected + 6.0 * expected.sqrt(), "{filter:?} {positives}");
-        assert!((most..2 * most).all(|key| filter.remove(&key)) && filter.is_empty());
-    }
-}
-
 /// What `next_growth` says before a segment is appended is what the size grows by, until the filter
 /// cannot grow.
 #[test]
 fn the_next_growth_is_known() {
     for capacity in [1, 7, 100, 1_000, 3_000, 20_000] {
-        for (factor, huge_pages) in [(2, true), (2, false), (4, true), (16, false)] {
+        for huge_pages in [true, false] {
             let builder = GrowingFilter::builder().capacity(capacity).huge_pages(huge_pages);
             let most = 40 * capacity + 100_000;
-            let filter = builder.growth_factor(factor).max_bytes(most).seed(1).build().unwrap();
+            let filter = builder.max_bytes(most).seed(1).build().unwrap();
             let (mut keys, mut appended) = (0_u64.., 0);
             while let Some(growth) = filter.next_growth() {
                 let (before, segments) = (filter.size_in_bytes(), filter.segments().len());
@@ -368,7 +340,7 @@ fn every_layout_can_be_the_first() {
         let builder =
             GrowingFilter::builder().capacity(50).layout(layout).false_positive_rate(rate);
         let filter = builder.build().unwrap();
-        filter.try_extend(0..3_000).unwrap();
+        filter.insert_batch(0..3_000).unwrap();
         assert!((0..3_000).all(|key| filter.contains(&key)));
         let layouts: BTreeMap<usize, Layout> =
             filter.segments().map(|segment| (segment.slots, segment.layout)).collect();

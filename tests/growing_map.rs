@@ -8,7 +8,7 @@ use std::{
 };
 
 use common::{rng, scaled};
-use guira::{BuildError, GrowingMap, InsertError, Layout, Segment};
+use guira::{BuildError, GrowingMap, InsertError, Insertion, Layout, raw::Segment};
 use rand::RngExt;
 
 /// A value that follows from a key.
@@ -109,10 +109,10 @@ fn one_of_many_threads_inserts_a_key() {
             let (map, added) = (&map, &added);
             scope.spawn(move || {
                 for key in 0..keys {
-                    match map.get_or_insert(&key, thread).unwrap() {
-                        None => added[usize::from(thread)].fetch_add(1, Relaxed),
+                    match map.insert_unique(&key, thread).unwrap() {
+                        Insertion::New(()) => added[usize::from(thread)].fetch_add(1, Relaxed),
                         // It may be an alias's value.
-                        Some(found) => u64::from(found / 4),
+                        Insertion::Found(found) => u64::from(found / 4),
                     };
                 }
             });
@@ -233,15 +233,15 @@ fn copies_of_a_key_are_limited() {
 #[test]
 fn the_settings_of_growth_apply() {
     let builder = || GrowingMap::builder().capacity(1_000).value_bits(4);
-    let map = builder().growth_factor(8).build().unwrap();
+    let map = builder().build().unwrap();
     assert!((map.target_false_positive_rate() - 0.003).abs() < 1e-12);
     let next = map.next_growth().unwrap();
     let before = map.size_in_bytes();
-    let map = filled(map, 5_000);
+    let map = filled(map, 2_500);
     assert_eq!((map.segments().len(), map.size_in_bytes()), (2, before + next));
     let buckets = |segment: Segment| segment.slots / segment.layout.slots_per_bucket() as usize;
     let all: Vec<usize> = map.segments().map(buckets).collect();
-    assert_eq!(all[1], 8 * all[0]);
+    assert_eq!(all[1], 2 * all[0]);
     let small = builder().max_bytes(30_000).build().unwrap();
     let refused = (0..).find_map(|key: u64| small.insert(&key, 1).err());
     assert_eq!(refused, Some(InsertError::Full));

@@ -17,7 +17,8 @@ use common::{
     hashers::{self, Part},
     rng, scaled,
 };
-use guira::{FilterBuilder, Growing, GrowingFilter, InsertError, Kernel, Layout};
+use guira::raw::Kernel;
+use guira::{FilterBuilder, GrowingFilter, Hashed, InsertError, Layout, kind::Growing, kind::Set};
 use rand::{RngExt, rngs::SmallRng};
 
 /// The kernels that the processor has.
@@ -36,14 +37,14 @@ struct Shape {
 }
 
 impl Shape {
-    fn builder(self, kernel: Kernel) -> FilterBuilder<Growing, Part> {
+    fn builder(self, kernel: Kernel) -> FilterBuilder<Set, Growing, Part> {
         let Self { capacity, rate, factor, first } = self;
         let builder = GrowingFilter::builder().capacity(capacity).false_positive_rate(rate);
         let builder = match first {
             Some(layout) => builder.layout(layout),
             None => builder,
         };
-        hashers::identity(builder).growth_factor(factor).seed(11).kernel(kernel)
+        hashers::identity(builder).seed(11).kernel(kernel)
     }
 
     fn build(self, kernel: Kernel) -> GrowingFilter<Part> {
@@ -109,7 +110,7 @@ fn right_answers(shape: Shape, items: usize) -> Vec<Layout> {
         compare(&filter, &present, &mut rng);
     }
     let filter = shape.build(Kernel::Scalar);
-    filter.try_extend(0..items as u64).expect("room");
+    filter.insert_batch(0..items as u64).expect("room");
     filter.segments().map(|segment| segment.layout).collect()
 }
 
@@ -131,7 +132,7 @@ fn compare(filter: &GrowingFilter<Part>, present: &[u64], rng: &mut SmallRng) {
         let count = filter.contains_batch(&items, &mut found);
         assert!(found == expected, "{}", what());
         assert_eq!(count, expected.iter().filter(|&&is_present| is_present).count(), "{}", what());
-        let by_hash = filter.by_hash().contains_batch(&items, &mut found);
+        let by_hash = filter.contains_batch(Hashed::slice(&items), &mut found);
         assert!(by_hash == count && found == expected, "{}", what());
         if len <= 64 {
             let bits = (0..).zip(&expected);

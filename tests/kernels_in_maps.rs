@@ -17,7 +17,8 @@ use common::{
     hashers::{self, Part},
     rng, scaled,
 };
-use guira::{CuckooMap, Kernel, Layout};
+use guira::raw::Kernel;
+use guira::{CuckooMap, Hashed, Layout};
 use rand::RngExt;
 
 /// The kernels that the processor has.
@@ -87,7 +88,7 @@ fn same_answers(form: (u32, u32), buckets: usize) {
 
 /// Looks up a batch in every way, into answers of either value with one more at each end.
 fn compare(map: &CuckooMap<Part>, items: &[u64], expected: &[Option<u16>]) {
-    let (len, hashes) = (items.len(), map.by_hash());
+    let len = items.len();
     let what = || format!("{:?}, {:?}, {map:?}, {len}", map.kernel(), map.layout());
     let present = expected.iter().flatten().count();
     for unset in [None, Some(0xaaaa)] {
@@ -95,7 +96,7 @@ fn compare(map: &CuckooMap<Part>, items: &[u64], expected: &[Option<u16>]) {
             let mut all = vec![unset; len + 2];
             let answers = &mut all[1..=len];
             let count = if by_hash {
-                hashes.get_batch(items, answers)
+                map.get_batch(Hashed::slice(items), answers)
             } else {
                 map.get_batch(items, answers)
             };

@@ -154,7 +154,7 @@ fn history(seed: u64, rate: f64, done: &mut Done) -> Vec<Vec<u8>> {
         #[cfg(feature = "std")]
         {
             let bytes = filter.to_bytes();
-            assert!(GrowingFilter::from_bytes(&bytes).unwrap().to_bytes() == bytes);
+            assert!(GrowingFilter::loader().bytes(&bytes).unwrap().to_bytes() == bytes);
             bytes
         }
         #[cfg(not(feature = "std"))]

@@ -13,9 +13,7 @@ use common::{
     rng, scaled,
     suite::on_both_engines,
 };
-use guira::{
-    BuildError, CuckooFilter, CuckooMap, Fixed, GrowingFilter, InsertError, Layout, Mappable,
-};
+use guira::{BuildError, CuckooFilter, CuckooMap, GrowingFilter, InsertError, Layout, kind::Fixed};
 use rand::RngExt;
 
 on_both_engines! {
@@ -29,16 +27,16 @@ on_both_engines! {
 
 /// The layouts of maps of one table, and a third of these for the first segments of maps that grow,
 /// whose operations take several times as long. The other segments have layouts of all sizes.
-fn some_layouts<E: Mappable + Subject>() -> impl Iterator<Item = Layout> {
+fn some_layouts<E: Subject>() -> impl Iterator<Item = Layout> {
     layouts().into_iter().step_by(if E::GROWS { 3 } else { 1 })
 }
 
-fn a_map_is_a_multimap<E: Mappable + Subject>() {
+fn a_map_is_a_multimap<E: Subject>() {
     let _watchdog = Watchdog::new("a_map_is_a_multimap");
     model::model::<E>();
 }
 
-fn values_beside_relocations<E: Mappable + Subject>() {
+fn values_beside_relocations<E: Subject>() {
     let _watchdog = Watchdog::new("values_beside_relocations");
     for layout in some_layouts::<E>() {
         let (passes, changes) = (scaled(10, 300), scaled(1_000, 30_000));
@@ -63,7 +61,7 @@ fn long_values_in_a_large_map() {
     beside::values_are_never_missed::<Fixed>(plan);
 }
 
-fn rates_are_within_their_bounds<E: Mappable + Subject>() {
+fn rates_are_within_their_bounds<E: Subject>() {
     for layout in some_layouts::<E>() {
         let capacity = 20_000;
         let map = builder::<E>(capacity, layout).seed(3).build().expect("a small map");
@@ -179,7 +177,7 @@ fn layouts_and_bits_that_do_not_go_together() {
     assert_eq!(layout.value_bits(), 8);
 }
 
-fn values_that_do_not_fit_are_refused<E: Mappable>() {
+fn values_that_do_not_fit_are_refused<E: Subject>() {
     for layout in layouts().into_iter().filter(|layout| layout.value_bits() < 16) {
         // So large that no key has copies of many aliases.
         let map = builder::<E>(10_000, layout).seed(1).build().expect("a small map");
@@ -187,7 +185,7 @@ fn values_that_do_not_fit_are_refused<E: Mappable>() {
         map.insert(&1, max).expect("room");
         for value in [large, u16::MAX] {
             assert_eq!(map.insert(&2, value), Err(InsertError::ValueTooLarge));
-            assert_eq!(map.get_or_insert(&1, value), Err(InsertError::ValueTooLarge));
+            assert_eq!(map.insert_unique(&1, value), Err(InsertError::ValueTooLarge));
             assert!(!map.contains_value(&1, value) && !map.remove(&1, value));
             assert!(!map.replace(&1, max, value) && !map.replace(&1, value, max));
             // In batches of every kind: small ones, and large ones.
@@ -221,32 +219,22 @@ fn panics(expected: &str, call: &dyn Fn()) {
     assert!(message.ends_with(expected), "{message}");
 }
 
-fn lengths_that_differ_change_nothing<E: Mappable>() {
+fn lengths_that_differ_change_nothing<E: Subject>() {
     let map = Map::<E>::with_capacity(100);
     map.insert(&1, 1).expect("room");
-    let (three, hashes) = ([1_u64, 2, 3], map.by_hash());
-    let values = "as many values as items: 3 items, 4 values";
+    let three = [1_u64, 2, 3];
+    let values = "as many values as keys: 3 keys, 4 values";
     panics(values, &|| drop(map.insert_batch(&three, &[1; 4])));
-    panics(values, &|| drop(hashes.insert_batch(&three, &[1; 4])));
     panics(values, &|| _ = map.remove_batch(&three, &[1; 4], &mut [false; 3]));
-    panics(values, &|| _ = hashes.remove_batch(&three, &[1; 4], &mut [false; 3]));
     panics(values, &|| _ = map.get_batch_into(&three, &mut [1; 4], &mut [false; 3]));
-    panics(values, &|| _ = hashes.get_batch_into(&three, &mut [1; 4], &mut [false; 3]));
     panics(values, &|| _ = map.get_mask(&three, &mut [1; 4]));
-    panics(values, &|| _ = hashes.get_mask(&three, &mut [1; 4]));
-    let answers = "as many answers as items: 3 items, 4 answers";
+    let answers = "as many answers as keys: 3 keys, 4 answers";
     panics(answers, &|| _ = map.remove_batch(&three, &[1; 3], &mut [false; 4]));
-    panics(answers, &|| _ = hashes.remove_batch(&three, &[1; 3], &mut [false; 4]));
     panics(answers, &|| _ = map.get_batch(&three, &mut [None; 4]));
-    panics(answers, &|| _ = hashes.get_batch(&three, &mut [None; 4]));
     panics(answers, &|| _ = map.get_batch_into(&three, &mut [1; 3], &mut [false; 4]));
-    panics(answers, &|| _ = hashes.get_batch_into(&three, &mut [1; 3], &mut [false; 4]));
     panics(answers, &|| _ = map.contains_batch(&three, &mut [false; 4]));
-    panics(answers, &|| _ = hashes.contains_batch(&three, &mut [false; 4]));
-    panics("at most 64 items, not 65", &|| _ = map.contains_mask(&[0; 65]));
-    panics("at most 64 items, not 65", &|| _ = hashes.contains_mask(&[0; 65]));
-    panics("at most 64 items, not 65", &|| _ = map.get_mask(&[0; 65], &mut [1; 65]));
-    panics("at most 64 items, not 65", &|| _ = hashes.get_mask(&[0; 65], &mut [1; 65]));
+    panics("at most 64 keys, not 65", &|| _ = map.contains_mask(&[0; 65]));
+    panics("at most 64 keys, not 65", &|| _ = map.get_mask(&[0; 65], &mut [1; 65]));
     assert_eq!((map.len(), map.get(&1)), (1, Some(1)));
 }
 
@@ -261,7 +249,7 @@ impl Hash for Unhashable {
     }
 }
 
-fn a_hash_that_panics_leaves_the_map_usable<E: Mappable>() {
+fn a_hash_that_panics_leaves_the_map_usable<E: Subject>() {
     for len in [5, 200_u64] {
         let map = Map::<E>::builder().capacity(1_000).seed(1).build().expect("a small map");
         let good: Vec<Unhashable> = (0..len).map(|key| Unhashable(key, false)).collect();

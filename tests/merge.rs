@@ -10,8 +10,8 @@ use std::{
 
 use common::{Subject, rng, scaled, suite::on_both_engines};
 use guira::{
-    CuckooFilter, DefaultHashBuilder, Filter, FilterBuilder, GrowingFilter, Layout, MergeError,
-    StableHashBuilder,
+    CuckooFilter, Filter, FilterBuilder, GrowingFilter, Layout, MergeError, StableHashBuilder,
+    kind::Set,
 };
 use rand::{RngExt, seq::SliceRandom};
 
@@ -28,24 +28,24 @@ on_both_engines! {
 }
 
 /// The settings of the filters, apart from the capacity.
-fn builder<E: Subject>() -> FilterBuilder<E> {
-    Filter::<E>::builder().seed(7)
+fn builder<E: Subject>() -> FilterBuilder<Set, E> {
+    Filter::<Set, E>::builder().seed(7)
 }
 
 /// An empty filter.
-fn filter<E: Subject>(capacity: usize) -> Filter<E> {
+fn filter<E: Subject>(capacity: usize) -> Filter<Set, E> {
     builder().capacity(capacity).build().unwrap()
 }
 
 /// A filter with these items.
-fn holding<E: Subject>(capacity: usize, keys: impl IntoIterator<Item = u64>) -> Filter<E> {
+fn holding<E: Subject>(capacity: usize, keys: impl IntoIterator<Item = u64>) -> Filter<Set, E> {
     let filter = filter(capacity);
-    filter.try_extend(keys).unwrap();
+    filter.insert_batch(keys).unwrap();
     filter
 }
 
 /// The counts of keys.
-fn counts<E: Subject>(filter: &Filter<E>, keys: u64) -> Vec<usize> {
+fn counts<E: Subject>(filter: &Filter<Set, E>, keys: u64) -> Vec<usize> {
     (0..keys).map(|key| filter.count(&key)).collect()
 }
 
@@ -90,7 +90,7 @@ fn merged_items_can_be_removed<E: Subject>() {
 }
 
 /// The error of a merge that must be refused before anything is added.
-fn refused<E: Subject>(target: &Filter<E>, source: &Filter<E>) -> MergeError {
+fn refused<E: Subject>(target: &Filter<Set, E>, source: &Filter<Set, E>) -> MergeError {
     source.insert("item").unwrap();
     let error = target.merge(source).expect_err("an error");
     assert!(target.is_empty() && !target.contains("item"));
@@ -100,7 +100,7 @@ fn refused<E: Subject>(target: &Filter<E>, source: &Filter<E>) -> MergeError {
 
 fn filters_that_differ_are_refused<E: Subject>() {
     let target = filter::<E>(1_000);
-    let build = |builder: FilterBuilder<E>| builder.build().unwrap();
+    let build = |builder: FilterBuilder<Set, E>| builder.build().unwrap();
     let layout = Layout::SemiSorted6x12;
     let of_layout = build(builder().capacity(1_000).layout(layout).false_positive_rate(0.02));
     let error = refused(&target, &of_layout);
@@ -124,20 +124,20 @@ fn filters_that_differ_are_refused<E: Subject>() {
     );
 
     // Of one type, but with other seeds.
-    let other = builder::<E>().capacity(1_000).hasher(DefaultHashBuilder::with_seed(9));
+    let other = builder::<E>().capacity(1_000).hasher(StableHashBuilder::with_seed(9));
     let error = refused(&target, &other.build().unwrap());
     assert_eq!(error, MergeError::Hasher);
     assert!(error.to_string().starts_with("the filters have different hashers"));
 
     // Clones agree, also with random seeds; and so do filters that share a hasher and a seed.
-    let random = Filter::<E>::with_capacity(100);
+    let random = Filter::<Set, E>::with_capacity(100);
     random.clone().merge(&random).unwrap();
     let shared = || builder::<E>().capacity(100).hasher(StableHashBuilder::with_seed(3)).build();
     shared().unwrap().merge(&shared().unwrap()).unwrap();
 }
 
 /// Filters of which the first has no room for the items of the second, and the number of keys.
-fn too_full<E: Subject>() -> (Filter<E>, Filter<E>, u64) {
+fn too_full<E: Subject>() -> (Filter<Set, E>, Filter<Set, E>, u64) {
     if !E::GROWS {
         return (holding(2_000, 0..1_500), holding(2_000, 1_500..3_000), 3_000);
     }
@@ -169,8 +169,8 @@ fn a_refusal_for_lack_of_room_changes_nothing<E: Subject>() {
 fn a_refusal_because_of_copies_changes_nothing<E: Subject>() {
     let build = |limit: usize| builder::<E>().capacity(3_000).max_copies(limit).build().unwrap();
     let (target, source) = (build(3), build(6));
-    target.try_extend((0..200_u64).chain(0..200)).unwrap();
-    source.try_extend(100..300_u64).unwrap();
+    target.insert_batch((0..200_u64).chain(0..200)).unwrap();
+    source.insert_batch(100..300_u64).unwrap();
     target.merge(&source).unwrap();
     let before = counts(&target, 1_000);
     assert_eq!((before[50], before[150], before[250]), (2, 3, 1));
@@ -186,7 +186,7 @@ fn a_refusal_because_of_copies_changes_nothing<E: Subject>() {
     // Without a limit, copies fill their slots.
     let (target, source) = (filter::<E>(1_000), filter::<E>(1_000));
     while target.insert("again").is_ok() {}
-    source.try_extend(["once", "again"]).unwrap();
+    source.insert_batch(["once", "again"]).unwrap();
     let before = target.len();
     assert_eq!(target.merge(&source), Err(MergeError::TooManyCopies));
     assert_eq!((target.len(), target.count("once"), target.count("again")), (before, 0, before));
@@ -200,8 +200,8 @@ fn every_layout_can_be_merged<E: Subject>() {
             builder.layout(layout).build().unwrap()
         };
         let (target, source) = (build(), build());
-        target.try_extend(0..400).unwrap();
-        source.try_extend(400..900).unwrap();
+        target.insert_batch(0..400).unwrap();
+        source.insert_batch(400..900).unwrap();
         target.merge(&source).unwrap();
         assert!((0..900).all(|key| target.contains(&key)) && target.len() == 900, "{layout:?}");
         assert!((0..900).all(|key| target.remove(&key)) && target.is_empty(), "{layout:?}");
@@ -216,7 +216,7 @@ fn writers_and_readers_go_on<E: Subject>() {
     let merged = holding::<E>(capacity, own..2 * own);
     // Refused at its last items, or at the first copy too many.
     let refused = filter::<E>(capacity);
-    refused.try_extend(0..own / 2).unwrap();
+    refused.insert_batch(0..own / 2).unwrap();
     while refused.insert("again").is_ok() {}
     target.insert("again").unwrap();
     let done = AtomicBool::new(false);
@@ -269,14 +269,14 @@ fn a_merge_appends_segments() {
     let build = |rate| GrowingFilter::builder().capacity(1_000).false_positive_rate(rate).seed(5);
     for rate in [0.01, 0.001] {
         let (target, source) = (build(rate).build().unwrap(), build(rate).build().unwrap());
-        source.try_extend(0..20_000_u64).unwrap();
+        source.insert_batch(0..20_000_u64).unwrap();
         target.merge(&source).unwrap();
         assert!((0..20_000_u64).all(|key| target.contains(&key)) && target.len() == 20_000);
         assert!(target.segments().len() <= source.segments().len());
         let positives = (20_000..120_000_u64).filter(|key| target.contains(key)).count();
         assert!(positives as f64 <= 100_000.0 * rate, "{positives} at {rate}");
         assert!((0..20_000_u64).all(|key| target.remove(&key)) && target.is_empty());
-        target.try_extend(0..40_000_u64).unwrap();
+        target.insert_batch(0..40_000_u64).unwrap();
     }
 }
 
@@ -286,13 +286,13 @@ fn only_the_first_segments_must_agree() {
     let build = || GrowingFilter::builder().capacity(2_000).false_positive_rate(0.01).seed(5);
     let capped = build().max_bytes(70_000).build().unwrap();
     let mut shrunk = build().build().unwrap();
-    shrunk.try_extend(0..60_000_u64).unwrap();
+    shrunk.insert_batch(0..60_000_u64).unwrap();
     assert!((4_000..60_000_u64).all(|key| shrunk.remove(&key)));
     assert!(shrunk.shrink_to_fit() > 0);
     capped.merge(&shrunk).unwrap();
     assert!((0..4_000_u64).all(|key| capped.contains(&key)));
     let grown = build().build().unwrap();
-    grown.try_extend(10_000..10_500_u64).unwrap();
+    grown.insert_batch(10_000..10_500_u64).unwrap();
     assert!((0..3_000_u64).all(|key| capped.remove(&key)));
     grown.merge(&capped).unwrap();
     assert!((3_000..4_000_u64).chain(10_000..10_500).all(|key| grown.contains(&key)));
@@ -304,7 +304,7 @@ fn only_the_first_segments_must_agree() {
 fn a_refused_merge_beside_clears_takes_nothing_that_was_inserted_after_them() {
     let filter = || CuckooFilter::builder().capacity(1_000).layout(Layout::Plain8x8).seed(1);
     let (target, source) = (filter().build().unwrap(), filter().build().unwrap());
-    source.try_extend(0..900_u64).unwrap();
+    source.insert_batch(0..900_u64).unwrap();
     while source.insert("again").is_ok() {}
     let done = AtomicBool::new(false);
     thread::scope(|scope| {

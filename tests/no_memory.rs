@@ -7,14 +7,15 @@ mod refusing;
 use std::{collections::HashMap, thread};
 
 use guira::{
-    CuckooFilter, CuckooMap, ExpiringFilter, Filter, Growable, GrowingFilter, GrowingMap,
+    CuckooFilter, CuckooMap, ExpiringFilter, Filter, GrowingFilter, GrowingMap, Hashed,
     InsertBatchError, InsertError, MergeError,
+    kind::{Contents, Growing},
 };
 use refusing::{allocations, refuse_all, refuse_each};
 
 /// Checks that inserts grow a filter only if each allocation succeeds, and change nothing
 /// otherwise.
-fn grow<E: Growable>(filter: &Filter<E>, insert: impl Fn(u64) -> Result<(), InsertError>) {
+fn grow<C: Contents>(filter: &Filter<C, Growing>, insert: impl Fn(u64) -> Result<(), InsertError>) {
     let mut keys = 0..;
     for _ in 0..3 {
         let refused = keys.by_ref().find(|&key| refuse_all(|| insert(key)).is_err());
@@ -51,7 +52,7 @@ fn growth_without_memory_is_not_full() {
     let map = GrowingMap::with_capacity(1_000);
     grow(&map, |key| map.insert(&key, 1));
     let map = GrowingMap::with_capacity(1_000);
-    grow(&map, |key| map.get_or_insert(&key, 1).map(drop));
+    grow(&map, |key| map.insert_unique(&key, 1).map(drop));
 
     let cap = filter.size_in_bytes();
     filter.set_max_bytes(Some(cap));
@@ -67,7 +68,7 @@ fn a_merge_without_memory_is_an_error() {
     let filter = CuckooFilter::with_capacity(100);
     assert!(refuse_each(|| filter.merge(&filter), is_expected) >= 2);
     let grown = GrowingFilter::builder().capacity(100).seed(1).build().expect("memory");
-    grown.try_extend(0..1_000).expect("memory");
+    grown.insert_batch(0..1_000).expect("memory");
     // Leaves room in the first segment.
     assert!((0..30).all(|key| grown.remove(&key)));
     let merge = || {
@@ -121,9 +122,9 @@ fn a_batch_ends_when_its_failures_take_no_memory() {
     let build = || CuckooFilter::builder().capacity(10_000).false_positive_rate(1e-5).seed(3);
     for limit in [0, 300, 2_000, 1 << 30] {
         let filter = build().build().expect("memory");
-        let outcome = refusing::with_limit(limit, || filter.by_hash().insert_batch(&hashes));
+        let outcome = refusing::with_limit(limit, || filter.insert_batch(Hashed::slice(&hashes)));
         let count = filter.len();
-        let error = check_batch(ITEMS, outcome, |at| filter.by_hash().count(hashes[at]) > 0);
+        let error = check_batch(ITEMS, outcome, |at| filter.count(&Hashed(hashes[at])) > 0);
         assert_eq!(error.added(), count);
         assert_eq!(error.is_complete(), limit == 1 << 30);
         let listed = error.failures().len();
@@ -133,13 +134,14 @@ fn a_batch_ends_when_its_failures_take_no_memory() {
         assert_eq!(error, error.clone());
 
         let filter = build().build().expect("memory");
-        let outcome = refusing::with_limit(limit, || filter.by_hash().try_extend(0..ITEMS as u64));
-        check_batch(ITEMS, outcome, |at| filter.by_hash().count(hashes[at]) > 0);
+        let outcome =
+            refusing::with_limit(limit, || filter.insert_batch((0..ITEMS as u64).map(Hashed)));
+        check_batch(ITEMS, outcome, |at| filter.count(&Hashed(hashes[at])) > 0);
 
         let filter = build().build().expect("memory");
         let mut added = vec![true; ITEMS];
         let outcome = refusing::with_limit(limit, || {
-            filter.by_hash().insert_unique_batch(&hashes, &mut added)
+            filter.insert_unique_batch(Hashed::slice(&hashes), &mut added)
         });
         let error = outcome.expect_err("there is no room for all");
         assert_eq!(error.added(), added.iter().filter(|&&added| added).count());
@@ -148,26 +150,27 @@ fn a_batch_ends_when_its_failures_take_no_memory() {
         let listed: HashMap<usize, InsertError> = error.failures().collect();
         for (at, &hash) in hashes.iter().enumerate() {
             let listed = listed.contains_key(&at);
-            let is_in = filter.by_hash().contains(hash);
+            let is_in = filter.contains(&Hashed(hash));
             assert!(if at < error.tried() { is_in != listed } else { !added[at] }, "{at}");
         }
 
         let map = CuckooMap::builder().capacity(10_000).value_bits(1).false_positive_rate(1e-4);
         let map = map.seed(1).build().expect("memory");
-        let outcome = refusing::with_limit(limit, || map.by_hash().insert_batch(&hashes, &values));
+        let outcome =
+            refusing::with_limit(limit, || map.insert_batch(Hashed::slice(&hashes), &values));
         let error = outcome.expect_err("there is no room for all");
         assert_eq!(error.added() + error.failures().len(), error.tried());
         assert_eq!((map.len(), error.is_complete()), (error.added(), limit == 1 << 30));
 
         let seen = ExpiringFilter::builder().capacity(10_000).build().expect("memory");
-        let outcome = refusing::with_limit(limit, || seen.by_hash().insert_batch(&hashes));
+        let outcome = refusing::with_limit(limit, || seen.insert_batch(Hashed::slice(&hashes)));
         let error = outcome.expect_err("there is no room for all");
         assert_eq!(error.added() + error.failures().len(), error.tried());
         assert_eq!((seen.len(), error.is_complete()), (error.added(), limit == 1 << 30));
 
         // A batch that grows lists its last item, and ends.
         let growing = GrowingFilter::builder().capacity(1_000).seed(1).build().expect("memory");
-        let outcome = refusing::with_limit(limit, || growing.by_hash().insert_batch(&hashes));
+        let outcome = refusing::with_limit(limit, || growing.insert_batch(Hashed::slice(&hashes)));
         if limit == 0 {
             let error = outcome.expect_err("it cannot grow");
             assert!(error.failures().eq([(error.tried() - 1, InsertError::OutOfMemory)]));
@@ -202,13 +205,13 @@ fn most_calls_allocate_nothing() {
             check("unique inserts", || more().for_each(|key| _ = filter.insert_unique(&key)));
             check("masks", || {
                 assert_eq!(filter.insert_unique_mask(few).added, 0);
-                assert_eq!(filter.remove_mask(few), u64::MAX);
+                assert_eq!(filter.remove_batch(few, &mut [false; 64]), 64);
                 filter.insert_batch(few).expect("room");
             });
             check("removals", || {
                 assert!(filter.remove(&70));
                 assert_eq!(filter.remove_batch(few, &mut [false; 64]), 64);
-                filter.try_extend(few).expect("room");
+                filter.insert_batch(few).expect("room");
                 filter.insert(&70).expect("room");
             });
             check("clear", || filter.clear());
@@ -225,7 +228,7 @@ fn most_calls_allocate_nothing() {
                 assert_eq!(map.get_batch(few, &mut [None; 64]), 64);
             });
             check("inserts of keys", || more().for_each(|key| _ = map.insert(&key, 1)));
-            check("unique keys", || more().for_each(|key| _ = map.get_or_insert(&key, 1)));
+            check("unique keys", || more().for_each(|key| _ = map.insert_unique(&key, 1)));
             check("removals of keys", || {
                 assert!(map.replace(&70, 7, 8) && map.remove(&70, 8));
                 map.insert(&70, 7).expect("room");
@@ -271,13 +274,13 @@ fn most_calls_allocate_nothing() {
 #[test]
 fn shrinking_allocates_nothing() {
     let mut filter = GrowingFilter::with_capacity(1_000);
-    filter.try_extend(0..30_000).expect("memory");
+    filter.insert_batch(0..30_000).expect("memory");
     assert!((2_000..30_000).all(|key| filter.remove(&key)));
     let before = filter.segments().len();
     let (released, count) = allocations(|| filter.shrink_to_fit());
     assert!(released > 0 && filter.segments().len() < before);
     assert_eq!(count, 0);
     assert!((0..2_000).all(|key| filter.contains(&key)));
-    filter.try_extend(2_000..30_000).expect("memory");
+    filter.insert_batch(2_000..30_000).expect("memory");
     assert!((0..30_000).all(|key| filter.contains(&key)));
 }

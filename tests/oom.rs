@@ -8,8 +8,9 @@ mod refusing;
 #[cfg(feature = "std")]
 use guira::LoadError;
 use guira::{
-    BuildError, CuckooFilter, CuckooMap, Engine, ExpiringFilter, Filter, FilterBuilder,
-    GrowingFilter, GrowingMap, InsertError, Layout,
+    BuildError, CuckooFilter, CuckooMap, ExpiringFilter, Filter, FilterBuilder, GrowingFilter,
+    GrowingMap, InsertError, Layout,
+    kind::{Contents, Growth},
 };
 use refusing::{live_bytes, refuse_each};
 
@@ -52,7 +53,7 @@ fn allocated<T>(operation: impl FnOnce() -> T) -> (T, usize) {
 }
 
 /// Checks that a filter has as many bytes on the heap as it says.
-fn assert_size<E: Engine>(filter: &Filter<E>, on_heap: usize) {
+fn assert_size<C: Contents, G: Growth>(filter: &Filter<C, G>, on_heap: usize) {
     assert_eq!(filter.size_in_bytes(), on_heap + size_of_val(filter), "{filter:?}");
 }
 
@@ -74,7 +75,7 @@ fn the_size_is_what_was_allocated() {
             #[cfg(feature = "std")]
             {
                 let bytes = filter.to_bytes();
-                let load = || CuckooFilter::from_bytes(&bytes).expect("its own bytes");
+                let load = || CuckooFilter::loader().bytes(&bytes).expect("its own bytes");
                 let (copy, on_heap) = allocated(load);
                 assert_size(&copy, on_heap);
             }
@@ -83,7 +84,7 @@ fn the_size_is_what_was_allocated() {
             let builder = GrowingFilter::builder().capacity(capacity).huge_pages(huge_pages);
             let (filter, on_heap) = allocated(|| {
                 let filter = builder.build().expect("memory");
-                filter.try_extend(0..4 * capacity + 40).expect("memory");
+                filter.insert_batch(0..4 * capacity + 40).expect("memory");
                 filter
             });
             assert!(filter.segments().len() > 1);
@@ -101,7 +102,10 @@ fn is_build_error(error: &BuildError) -> bool {
 /// Buckets, stripes, counters, boxes, and all else: each allocation can be refused, of any size.
 #[test]
 fn every_allocation_can_be_refused() {
-    fn check<E: Engine>(builder: &FilterBuilder<E>, insert: impl Fn(&Filter<E>, u64)) {
+    fn check<C: Contents, G: Growth>(
+        builder: &FilterBuilder<C, G>,
+        insert: impl Fn(&Filter<C, G>, u64),
+    ) {
         for capacity in [10, 100_000] {
             let build = || builder.clone().capacity(capacity).build();
             // Without std a single counter, which needs no allocation, serves all threads.
@@ -125,7 +129,7 @@ fn every_allocation_can_be_refused() {
 
     // Chains of several segments.
     let grown = GrowingFilter::with_capacity(1_000);
-    grown.try_extend(0..20_000).expect("memory");
+    grown.insert_batch(0..20_000).expect("memory");
     assert!(refuse_each(|| grown.try_clone(), is_build_error) >= 3 + 2 * grown.segments().len());
     #[cfg(feature = "std")]
     check_snapshots(&grown);
@@ -134,18 +138,18 @@ fn every_allocation_can_be_refused() {
 
 /// Saves and loads in every way, with each allocation refused.
 #[cfg(feature = "std")]
-fn check_snapshots<E: Engine>(filter: &Filter<E>) {
+fn check_snapshots<C: Contents, G: Growth>(filter: &Filter<C, G>) {
     let bytes = filter.to_bytes();
     let is_expected = |error: &LoadError| match error {
         LoadError::OutOfMemory { .. } => true,
         LoadError::Io(error) => is_io_error(error),
         _ => false,
     };
-    assert!(refuse_each(|| Filter::<E>::from_bytes(&bytes), is_expected) >= 3);
-    assert!(refuse_each(|| Filter::<E>::load(&bytes[..]), is_expected) >= 2);
+    assert!(refuse_each(|| Filter::<C, G>::loader().bytes(&bytes), is_expected) >= 3);
+    assert!(refuse_each(|| Filter::<C, G>::loader().reader(&bytes[..]), is_expected) >= 2);
     let half = bytes.len() / 2;
     let load = |at_once: bool| {
-        let mut loader = Filter::<E>::loader(usize::MAX);
+        let mut loader = Filter::<C, G>::loader();
         if at_once {
             loader = loader.allocate_at_once();
         }
@@ -156,9 +160,9 @@ fn check_snapshots<E: Engine>(filter: &Filter<E>) {
     assert!(refuse_each(|| load(false), is_expected) >= 2);
     assert!(refuse_each(|| load(true), is_expected) >= 3);
     assert!(refuse_each(|| filter.snapshot(), is_build_error) >= 3);
-    assert!(refuse_each(|| filter.save(std::io::sink()), is_io_error) >= 4);
+    assert!(refuse_each(|| filter.write_to(std::io::sink()), is_io_error) >= 4);
     assert!(refuse_each(|| filter.dump().prepare(filter, usize::MAX), is_io_error) >= 2);
-    let mut loader = Filter::<E>::loader(usize::MAX);
+    let mut loader = Filter::<C, G>::loader();
     loader.push(&bytes[..half]).expect("its own snapshot");
     let header = 64 + 16 * usize::from(bytes[13]) + 8 * usize::from(bytes[14]);
     let blocks = usize::from(half >= header);
@@ -166,8 +170,8 @@ fn check_snapshots<E: Engine>(filter: &Filter<E>) {
 
     let name = format!("guira-oom-{}-{}", std::process::id(), bytes.len());
     let path = std::env::temp_dir().join(name);
-    assert!(refuse_each(|| filter.save_to(&path), is_io_error) >= 5);
-    assert!(refuse_each(|| Filter::<E>::load_from(&path), is_expected) >= 2);
+    assert!(refuse_each(|| filter.save(&path), is_io_error) >= 5);
+    assert!(refuse_each(|| Filter::<C, G>::loader().file(&path), is_expected) >= 2);
     std::fs::remove_file(&path).expect("the file is there");
 }
 
@@ -182,7 +186,7 @@ fn is_io_error(error: &std::io::Error) -> bool {
 #[test]
 fn a_loader_can_allocate_at_once() {
     let filter = GrowingFilter::with_capacity(100_000);
-    filter.try_extend(0..2_000_000).expect("memory");
+    filter.insert_batch(0..2_000_000).expect("memory");
     let bytes = filter.to_bytes();
     let header = 64 + 16 * usize::from(bytes[13]) + 8 * usize::from(bytes[14]);
     let sizes: Vec<usize> = filter
@@ -190,7 +194,7 @@ fn a_loader_can_allocate_at_once() {
         .map(|segment| segment.slots / segment.layout.slots_per_bucket() as usize * 8)
         .collect();
     let before = live_bytes();
-    let mut loader = GrowingFilter::loader(usize::MAX).allocate_at_once();
+    let mut loader = GrowingFilter::loader().allocate_at_once();
     let (mut pushed, mut allocated) = (0, 0);
     let mut until = header;
     for &size in &sizes {
@@ -210,13 +214,13 @@ fn a_loader_can_allocate_at_once() {
     assert_eq!(heap, size - size_of_val(&copy), "all of it is counted");
 
     let load = || {
-        let mut loader = GrowingFilter::loader(usize::MAX).allocate_at_once();
+        let mut loader = GrowingFilter::loader().allocate_at_once();
         loader.push(&bytes)?;
         loader.finish()
     };
     let is_expected = |error: &LoadError| matches!(error, LoadError::OutOfMemory { .. });
     assert!(refuse_each(load, is_expected) >= filter.segments().len());
-    let limit = GrowingFilter::loader(header).allocate_at_once().push(&bytes);
+    let limit = GrowingFilter::loader().limit(header).allocate_at_once().push(&bytes);
     assert!(matches!(limit, Err(LoadError::LimitExceeded { .. })));
 }
 
@@ -254,7 +258,7 @@ fn a_cap_on_memory_is_kept() {
 /// The error names the lowest cap that is enough.
 #[test]
 fn a_cap_below_the_first_segment_is_an_error() {
-    fn check<E: Engine>(builder: &FilterBuilder<E>) {
+    fn check<C: Contents, G: Growth>(builder: &FilterBuilder<C, G>) {
         for capacity in [1, 1_000, 1_000_000, 1 << 30] {
             let build = |cap| builder.clone().capacity(capacity).max_bytes(cap).build();
             for cap in [0, 1, 300] {

@@ -37,7 +37,7 @@ fn run_thread(filter: &CuckooFilter, thread: u64, rounds: u64, barrier: &Barrier
         let added = if round % 2 == 0 {
             filter.insert(&key).map(|()| true)
         } else {
-            filter.insert_unique(&key)
+            filter.insert_unique(&key).map(|insertion| insertion.is_new())
         };
         match added {
             Ok(true) => {

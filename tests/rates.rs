@@ -5,19 +5,19 @@ mod common;
 use std::{cmp::Reverse, collections::HashSet, hash::BuildHasher};
 
 use common::{Maker, hashers, rng, scaled};
-use guira::{CuckooFilter, FilterBuilder, Fixed, Layout};
+use guira::{CuckooFilter, FilterBuilder, Layout, kind::Fixed, kind::Set};
 use rand::RngExt;
 
 /// Fills filters to their capacity and looks up absent keys. Returns the number of positives and of
 /// lookups.
 fn measure<S: BuildHasher>(
-    builder: &FilterBuilder<Fixed, S>,
+    builder: &FilterBuilder<Set, Fixed, S>,
     capacity: usize,
     tables: u64,
     queries: u64,
 ) -> (u64, u64)
 where
-    FilterBuilder<Fixed, S>: Clone,
+    FilterBuilder<Set, Fixed, S>: Clone,
 {
     let mut positives = 0;
     for table in 0..tables {
@@ -97,7 +97,7 @@ fn full_filters_stay_below_the_rate_of_their_layout() {
 /// Measures filters with a target rate, and any layout that the builder chooses.
 fn check_targets<S: BuildHasher>(make: Maker<S>)
 where
-    FilterBuilder<Fixed, S>: Clone,
+    FilterBuilder<Set, Fixed, S>: Clone,
 {
     for target in [0.5, 0.1, 0.05, 0.012, 0.01, 0.003, 0.001, 0.0005, 0.00013] {
         for (capacity, tables) in [(30, 60), (3_000, 5)] {

@@ -3,7 +3,7 @@
 mod common;
 
 use common::scaled;
-use guira::{GrowingFilter, Segment};
+use guira::{GrowingFilter, raw::Segment};
 
 /// Inserts many items, removes 90 % of them, shrinks, and compares with a filter that was built for
 /// what is left.
@@ -76,12 +76,12 @@ fn an_empty_filter_shrinks_to_its_first_segment() {
         };
         let (mut filter, new) = (build(), build());
         assert_eq!(filter.shrink_to_fit(), 0);
-        filter.try_extend(0..20_000_u64).unwrap();
+        filter.insert_batch(0..20_000_u64).unwrap();
         filter.clear();
         assert!(filter.shrink_to_fit() > 0 && filter.is_empty());
         assert_eq!(filter.size_in_bytes(), new.size_in_bytes());
         for filter in [&filter, &new] {
-            filter.try_extend(0..20_000_u64).unwrap();
+            filter.insert_batch(0..20_000_u64).unwrap();
             assert!((0..20_000_u64).all(|key| filter.contains(&key)));
         }
         let segments = |filter: &GrowingFilter| filter.segments().collect::<Vec<Segment>>();
@@ -96,10 +96,10 @@ fn a_filter_that_has_shrunk_grows_again() {
     let mut filter =
         GrowingFilter::builder().capacity(100).false_positive_rate(0.01).seed(2).build().unwrap();
     let keep = 1_500_u64;
-    filter.try_extend(0..keep).unwrap();
+    filter.insert_batch(0..keep).unwrap();
     for round in 1..scaled(4, 20_u64) {
         let more = (0..20_000_u64).map(|key| (round, key));
-        filter.try_extend(more.clone()).unwrap();
+        filter.insert_batch(more.clone()).unwrap();
         assert!(filter.false_positive_rate() <= 0.01);
         assert!(more.into_iter().all(|key| filter.remove(&key)));
         assert!(filter.shrink_to_fit() > 0);
@@ -138,7 +138,7 @@ fn copies_that_do_not_fit_keep_their_segments() {
 #[test]
 fn shrinking_counts_no_inserts() {
     let mut filter = GrowingFilter::builder().capacity(100).seed(4).build().unwrap();
-    filter.try_extend(0..20_000_u64).unwrap();
+    filter.insert_batch(0..20_000_u64).unwrap();
     assert!((1_000..20_000_u64).all(|key| filter.remove(&key)));
     assert!(filter.shrink_to_fit() > 0);
     let stats = filter.stats();

@@ -31,12 +31,12 @@ fn the_smallest_growing_filter_takes_half_a_kilobyte() {
 fn a_filter_for_one_writer_is_small() {
     let growing = |capacity| {
         let builder = GrowingFilter::builder().capacity(capacity).false_positive_rate(0.01);
-        let builder = builder.hasher_with(StableHashBuilder::with_seed).writers(1);
+        let builder = builder.seeded_hasher::<StableHashBuilder>().writers(1);
         builder.build().unwrap().size_in_bytes()
     };
     let fixed = |capacity| {
         let builder = CuckooFilter::builder().capacity(capacity).false_positive_rate(0.01);
-        let builder = builder.hasher_with(StableHashBuilder::with_seed).writers(1);
+        let builder = builder.seeded_hasher::<StableHashBuilder>().writers(1);
         builder.build().unwrap().size_in_bytes()
     };
     assert_eq!([growing(1_024), fixed(1_024)], [2_176, 2_368]);
@@ -106,7 +106,7 @@ fn expected_writers_take_memory() {
 fn clones_keep_the_setting() {
     let growing = GrowingFilter::builder().capacity(1_000).writers(9).seed(1).build().unwrap();
     assert_eq!(growing.clone().size_in_bytes(), growing.size_in_bytes());
-    growing.try_extend(0..5_000).unwrap();
+    growing.insert_batch(0..5_000).unwrap();
     assert_eq!(growing.clone().size_in_bytes(), growing.size_in_bytes());
     let fixed = CuckooFilter::builder().capacity(1_000).writers(9).build().unwrap();
     assert_eq!(fixed.clone().size_in_bytes(), fixed.size_in_bytes());

@@ -10,7 +10,7 @@ use std::{
 };
 
 use common::{Subject, rng, scaled};
-use guira::{CuckooFilter, Filter, GrowingFilter, Layout};
+use guira::{CuckooFilter, Filter, GrowingFilter, Layout, kind::Set};
 use rand::RngExt;
 
 /// The sum of a histogram.
@@ -34,7 +34,7 @@ fn one_thread_retries_nothing_and_every_relocation_belongs_to_an_insert() {
         for key in 0..singly {
             filter.insert(&key).unwrap();
         }
-        filter.try_extend(singly..in_batches - 10).unwrap();
+        filter.insert_batch(singly..in_batches - 10).unwrap();
         for key in in_batches - 10..in_batches {
             filter.insert_unique(&key).unwrap();
         }
@@ -65,7 +65,7 @@ fn a_full_filter_counts_its_failed_searches() {
 #[test]
 fn a_growing_filter_counts_over_its_segments() {
     let filter = GrowingFilter::with_capacity(100);
-    filter.try_extend(0..10_000).unwrap();
+    filter.insert_batch(0..10_000).unwrap();
     let stats = filter.stats();
     assert_eq!((stats.inserts, all(stats.relocations_per_insert)), (10_000, 10_000));
     assert!(stats.relocations > 0 && stats.failed_searches > 0);
@@ -81,7 +81,7 @@ fn relocations_and_retries_are_few_under_load() {
     let filter = filter.build().unwrap();
     // Even, so that a writer never removes what the other one inserts.
     let live = filter.slots() as u64 * 95 / 200 * 2;
-    filter.try_extend(0..live).unwrap();
+    filter.insert_batch(0..live).unwrap();
     let before = filter.stats();
     let (done, rounds) = (AtomicBool::new(false), scaled(20_000, 300_000_u64));
     let lookups: u64 = thread::scope(|scope| {
@@ -130,8 +130,8 @@ fn relocations_and_retries_are_few_under_load() {
 /// The statistics of a clone start at zero, and a clear keeps those of the filter.
 #[test]
 fn a_clone_has_statistics_of_its_own() {
-    fn check<E: Subject>(filter: &Filter<E>) {
-        filter.try_extend(0..100).unwrap();
+    fn check<E: Subject>(filter: &Filter<Set, E>) {
+        filter.insert_batch(0..100).unwrap();
         let copy = filter.clone();
         assert_eq!((copy.stats().inserts, copy.len()), (0, 100));
         copy.insert(&0).unwrap();

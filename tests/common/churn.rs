@@ -9,7 +9,7 @@ use std::{
     thread,
 };
 
-use guira::{Filter, InsertError, Layout};
+use guira::{Filter, Hashed, InsertError, Insertion, Layout, kind::Set};
 use rand::{RngExt, rngs::SmallRng};
 
 use super::{Maker, Subject, build_on, capacity_of, positions, rng};
@@ -32,9 +32,9 @@ pub struct Plan {
 const ROUND: usize = 64;
 
 /// The state that the threads of a run share.
-struct Run<'a, E, S> {
+struct Run<'a, E: Subject, S> {
     plan: &'a Plan,
-    filter: &'a Filter<E, S>,
+    filter: &'a Filter<Set, E, S>,
     /// Keys that are present from the first lookup to the last, some of them twice.
     permanent: &'a [u64],
     /// Keys whose number of copies no thread changes, and that number.
@@ -107,9 +107,9 @@ where
 
 /// Keys to insert and remove, and how many of them are aliases of permanent keys.
 fn pool<E: Subject, S: BuildHasher>(
-    filter: &Filter<E, S>,
+    filter: &Filter<Set, E, S>,
     permanent: &[u64],
-    empty: &dyn Fn() -> Filter<E, S>,
+    empty: &dyn Fn() -> Filter<Set, E, S>,
     counted: &[u64],
     rng: &mut SmallRng,
 ) -> (Vec<u64>, usize) {
@@ -224,8 +224,8 @@ impl<E: Subject, S: BuildHasher + Send + Sync> Run<'_, E, S> {
             }
             2 | 3 => match self.filter.insert_unique(&key) {
                 // A copy that was found belongs to another insert.
-                Ok(false) => true,
-                Ok(true) => {
+                Ok(Insertion::Found(())) => true,
+                Ok(Insertion::New(())) => {
                     mine.push(key);
                     true
                 }
@@ -265,7 +265,7 @@ impl<E: Subject, S: BuildHasher + Send + Sync> Run<'_, E, S> {
 /// After all threads ended: the number of items is right, and every owned item can be removed.
 fn check_at_end<E: Subject, S: BuildHasher>(
     plan: &Plan,
-    filter: &Filter<E, S>,
+    filter: &Filter<Set, E, S>,
     before: usize,
     owned: Vec<u64>,
     permanent: &[u64],

@@ -34,8 +34,8 @@ use std::{
 };
 
 use guira::{
-    CuckooFilter, Engine, Filter, FilterBuilder, Fixed, Growing, InsertBatchError, Layout,
-    Membership,
+    CuckooFilter, Filter, FilterBuilder, InsertBatchError, Layout,
+    kind::{Fixed, Growing, Growth, Set},
     raw::{Addressing, Pair, Table},
 };
 use operations::Operations;
@@ -51,21 +51,16 @@ pub fn positions(error: &InsertBatchError) -> Vec<usize> {
 pub type Checked = Result<(), TestCaseError>;
 
 /// Completes a builder with the hasher under test.
-pub type Maker<S, E = Fixed> = fn(FilterBuilder<E>) -> FilterBuilder<E, S>;
+pub type Maker<S, E = Fixed> = fn(FilterBuilder<Set, E>) -> FilterBuilder<Set, E, S>;
 
 /// What the tests have to know about an engine.
-pub trait Subject: Membership + Send + Sync + 'static {
-    /// Whether a filter grows instead of being full.
-    const GROWS: bool;
-
+pub trait Subject: Growth + Send + Sync {
     /// The numbers of copies of one item that a segment takes: if the item's two buckets are the
     /// same one, and if they differ.
     fn copy_limits(layout: Layout) -> [usize; 2];
 }
 
 impl Subject for Fixed {
-    const GROWS: bool = false;
-
     fn copy_limits(layout: Layout) -> [usize; 2] {
         let slots = layout.slots_per_bucket() as usize;
         [slots, 2 * slots]
@@ -73,8 +68,6 @@ impl Subject for Fixed {
 }
 
 impl Subject for Growing {
-    const GROWS: bool = true;
-
     fn copy_limits(layout: Layout) -> [usize; 2] {
         let slots = layout.slots_per_bucket() as usize;
         [slots.div_ceil(2), slots]
@@ -112,15 +105,15 @@ pub fn build<S: std::hash::BuildHasher>(
 }
 
 /// A filter of any engine, with this layout in its first segment.
-pub fn build_on<E: Engine, S: std::hash::BuildHasher>(
+pub fn build_on<E: Subject, S: std::hash::BuildHasher>(
     make: Maker<S, E>,
     capacity: usize,
     layout: Layout,
     seed: u64,
-) -> Filter<E, S> {
+) -> Filter<Set, E, S> {
     // The target of a chain that can start with this layout.
     let target = (layout.false_positive_rate() * 4.0).max(0.001);
-    let builder = Filter::<E>::builder().capacity(capacity).layout(layout).seed(seed);
+    let builder = Filter::<Set, E>::builder().capacity(capacity).layout(layout).seed(seed);
     make(builder.false_positive_rate(target)).build().expect("a small filter")
 }
 

@@ -9,7 +9,7 @@ use std::{
     thread,
 };
 
-use guira::{Filter, InsertError, Layout};
+use guira::{Filter, Hashed, InsertError, Insertion, Layout, kind::Set};
 use rand::{RngExt, rngs::SmallRng};
 
 use super::{Maker, Subject, build_on, capacity_of, churn::StopOnPanic, positions, rng, scaled};
@@ -49,7 +49,7 @@ impl Gate {
 
 /// Fills a filter up to a share of its slots, with keys that satisfy `wanted`.
 fn fill<E: Subject, S: BuildHasher>(
-    filter: &Filter<E, S>,
+    filter: &Filter<Set, E, S>,
     percent: usize,
     rng: &mut SmallRng,
     wanted: impl Fn(&u64) -> bool,
@@ -182,7 +182,7 @@ pub fn unique_excludes<E: Subject, S: BuildHasher + Send + Sync>(
                 while !enough() && !done.load(Acquire) {
                     let (key, lock) = keys[rng.random_range(0..keys.len())];
                     match filter.insert_unique(&key) {
-                        Ok(true) => {
+                        Ok(Insertion::New(())) => {
                             assert_eq!(
                                 owners[lock].fetch_add(1, AcqRel),
                                 0,
@@ -196,7 +196,7 @@ pub fn unique_excludes<E: Subject, S: BuildHasher + Send + Sync>(
                             assert!(filter.remove(&key), "{layout:?}: the copy is missing");
                             wins.fetch_add(1, Relaxed);
                         }
-                        Ok(false) => {
+                        Ok(Insertion::Found(())) => {
                             losses.fetch_add(1, Relaxed);
                         }
                         Err(reason) => assert_eq!(reason, InsertError::Full),
@@ -212,15 +212,15 @@ pub fn unique_excludes<E: Subject, S: BuildHasher + Send + Sync>(
 
 /// Keys, each with the number of its lock, and a filter that holds them all.
 fn locks<E: Subject, S: BuildHasher>(
-    empty: &dyn Fn() -> Filter<E, S>,
+    empty: &dyn Fn() -> Filter<Set, E, S>,
     locks: usize,
     rng: &mut SmallRng,
-) -> (Vec<(u64, usize)>, Filter<E, S>) {
+) -> (Vec<(u64, usize)>, Filter<Set, E, S>) {
     let taken = empty();
     let mut keys = Vec::new();
     while keys.len() < locks {
         let key: u64 = rng.random();
-        if taken.insert_unique(&key) == Ok(true) {
+        if taken.insert_unique(&key) == Ok(Insertion::New(())) {
             keys.push((key, keys.len()));
         }
     }
@@ -235,7 +235,7 @@ fn locks<E: Subject, S: BuildHasher>(
 }
 
 /// Keeps a filter at 95 % of its present slots, until told to stop.
-fn crowd<E: Subject, S: BuildHasher>(filter: &Filter<E, S>, keys: &[u64], done: &AtomicBool) {
+fn crowd<E: Subject, S: BuildHasher>(filter: &Filter<Set, E, S>, keys: &[u64], done: &AtomicBool) {
     let _stop = StopOnPanic(done);
     let most = filter.slots() * 95 / 100;
     let mut mine = Vec::new();
@@ -302,7 +302,7 @@ pub fn fill_on<E: Subject, S: BuildHasher + Send + Sync>(
 /// Inserts new keys, by one of three operations, until a hundred in a row are refused or `most`
 /// are accepted.
 fn fill_share<E: Subject, S: BuildHasher>(
-    filter: &Filter<E, S>,
+    filter: &Filter<Set, E, S>,
     thread: usize,
     most: usize,
 ) -> Vec<u64> {
@@ -319,7 +319,9 @@ fn fill_share<E: Subject, S: BuildHasher>(
                 let fitted = (0..keys.len()).filter(|position| !rejected.contains(position));
                 accepted.extend(fitted.map(|position| keys[position]));
             }
-            1 => accepted.extend(keys.iter().filter(|key| filter.insert_unique(key) == Ok(true))),
+            1 => accepted.extend(
+                keys.iter().filter(|key| filter.insert_unique(key) == Ok(Insertion::New(()))),
+            ),
             _ => accepted.extend(keys.iter().filter(|key| filter.insert(key).is_ok())),
         }
         refused = if accepted.len() == old { refused + keys.len() } else { 0 };

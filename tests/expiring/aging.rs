@@ -1,5 +1,6 @@
 //! How long an item is found: generation by generation.
 
+use guira::Insertion;
 use guira::{ExpiringFilter, InsertError};
 
 use super::{WINDOWS, builder, common::scaled, layouts, occupied};
@@ -146,7 +147,7 @@ fn copies_that_have_expired_make_room_for_others() {
         let copies = (0..100).take_while(|_| filter.insert(&1).is_ok()).count();
         assert!(copies >= 4);
         assert_eq!(filter.insert(&1), Err(InsertError::TooManyCopies));
-        assert!(filter.insert_unique(&1) == Ok(None) && filter.refresh(&1));
+        assert!(filter.insert_unique(&1) == Ok(Insertion::Found(())) && filter.refresh(&1));
         assert_eq!(filter.count(&1), copies);
         filter.advance();
         filter.advance();

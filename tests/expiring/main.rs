@@ -14,7 +14,7 @@ mod time;
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
-use guira::{ExpiringFilter, Filter, FilterBuilder, Layout};
+use guira::{ExpiringFilter, FilterBuilder, Layout};
 
 /// All windows with stamps of up to 4 bits, and the longest ones with 5 and with 8 bits.
 const WINDOWS: [u32; 15] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 29, 253];
@@ -30,12 +30,18 @@ fn layouts(window: u32) -> impl Iterator<Item = Layout> {
 }
 
 /// A builder with a window and a seed.
-fn builder(capacity: usize, window: u32) -> FilterBuilder<guira::Expiring> {
+fn builder(
+    capacity: usize,
+    window: u32,
+) -> FilterBuilder<guira::kind::Expiring, guira::kind::Fixed> {
     ExpiringFilter::builder().capacity(capacity).window(window).seed(7)
 }
 
 /// The first keys that are no aliases of each other.
-fn keys(builder: FilterBuilder<guira::Expiring>, count: usize) -> Vec<u64> {
+fn keys(
+    builder: FilterBuilder<guira::kind::Expiring, guira::kind::Fixed>,
+    count: usize,
+) -> Vec<u64> {
     let probe = builder.build().expect("a small filter");
     // A lookup finds only aliases, because no item is relocated.
     let is_new = |key: &u64| !probe.contains(key) && probe.insert(key).is_ok();
@@ -53,13 +59,13 @@ impl Drop for Stop<'_> {
 
 /// The number of occupied slots, expired ones included.
 #[cfg(feature = "std")]
-fn occupied<S: std::hash::BuildHasher>(filter: &Filter<guira::Expiring, S>) -> u64 {
+fn occupied<S: std::hash::BuildHasher>(filter: &ExpiringFilter<S>) -> u64 {
     let bytes = filter.to_bytes();
     common::forge::number(&bytes, common::forge::items(&bytes))
 }
 
 /// As above: expired ones cannot be counted.
 #[cfg(not(feature = "std"))]
-fn occupied<S>(filter: &Filter<guira::Expiring, S>) -> u64 {
+fn occupied<S>(filter: &ExpiringFilter<S>) -> u64 {
     filter.len() as u64
 }

@@ -1,5 +1,6 @@
 //! Random operations, compared with a multiset of keys and generations.
 
+use guira::Insertion;
 use guira::{ExpiringFilter, InsertBatchError, InsertError};
 use rand::{RngExt, rngs::SmallRng, seq::IndexedRandom};
 
@@ -40,8 +41,8 @@ impl Pair {
                 }
             }
             35..50 => match filter.insert_unique(&key) {
-                Ok(None) => assert!(model.contains(key)),
-                Ok(Some(generation)) => {
+                Ok(Insertion::Found(())) => assert!(model.contains(key)),
+                Ok(Insertion::New(generation)) => {
                     assert!(!model.contains(key) && generation == model.now);
                     model.items.push((key, generation));
                 }
@@ -96,7 +97,7 @@ impl Pair {
                 model.items.clear();
             }
             #[cfg(feature = "std")]
-            _ => *filter = ExpiringFilter::from_bytes(&filter.to_bytes()).expect("a snapshot"),
+            _ => *filter = ExpiringFilter::loader().bytes(&filter.to_bytes()).expect("a snapshot"),
             #[cfg(not(feature = "std"))]
             _ => {}
         }

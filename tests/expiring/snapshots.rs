@@ -21,7 +21,7 @@ use super::{
 fn a_loaded_filter_goes_on_from_the_generation_of_the_saved_one() {
     for window in WINDOWS {
         for layout in layouts(window) {
-            let mut filter = builder(500, window).layout(layout).build().expect("a small filter");
+            let filter = builder(500, window).layout(layout).build().expect("a small filter");
             let mut items = Vec::new();
             for key in 0..400_u64 {
                 let life = 1 + key as u32 % window;
@@ -36,10 +36,10 @@ fn a_loaded_filter_goes_on_from_the_generation_of_the_saved_one() {
                 (window.into(), filter.generation())
             );
             let mut exclusive = Vec::new();
-            filter.save_exclusive(&mut exclusive).expect("memory");
+            filter.write_to(&mut exclusive).expect("memory");
             assert_eq!(exclusive, bytes);
 
-            let loaded = ExpiringFilter::from_bytes(&bytes).expect("a snapshot");
+            let loaded = ExpiringFilter::loader().bytes(&bytes).expect("a snapshot");
             assert_eq!((loaded.window(), loaded.generation()), (window, filter.generation()));
             assert_eq!((loaded.layout(), loaded.capacity()), (layout, 500));
             assert_eq!(loaded.to_bytes(), bytes);
@@ -61,7 +61,7 @@ fn a_loaded_filter_knows_generations() {
     let filter = builder(500, 5).build().expect("a small filter");
     let generation = filter.insert(&1).expect("an empty slot");
     filter.advance();
-    let loaded = ExpiringFilter::from_bytes(&filter.to_bytes()).expect("a snapshot");
+    let loaded = ExpiringFilter::loader().bytes(&filter.to_bytes()).expect("a snapshot");
     assert!(!loaded.remove(&1, generation + 1) && loaded.remove(&1, generation));
 }
 
@@ -84,7 +84,7 @@ fn snapshots_beside_advances_hold_what_stays() {
         let _stop = Stop(&stop);
         for _ in 0..scaled(200, 3_000) {
             let before = filter.generation();
-            let loaded = ExpiringFilter::from_bytes(&filter.to_bytes()).expect("a snapshot");
+            let loaded = ExpiringFilter::loader().bytes(&filter.to_bytes()).expect("a snapshot");
             let after = filter.generation();
             assert!((before..=after).contains(&loaded.generation()));
             let missing = keys.iter().filter(|key| !loaded.contains(key)).count();
@@ -98,7 +98,7 @@ fn forged(bytes: &[u8], change: impl FnOnce(&mut [u8])) -> LoadError {
     let mut bytes = bytes.to_vec();
     change(&mut bytes);
     amend(&mut bytes);
-    ExpiringFilter::from_bytes(&bytes).expect_err("an invalid snapshot")
+    ExpiringFilter::loader().bytes(&bytes).expect_err("an invalid snapshot")
 }
 
 /// The name and the value of an invalid field.
@@ -139,7 +139,7 @@ fn invalid_clocks_are_detected() {
         put(&mut bytes, COPIES, window);
         put(&mut bytes, TARGET, now);
         amend(&mut bytes);
-        let loaded = ExpiringFilter::from_bytes(&bytes).expect("a valid clock");
+        let loaded = ExpiringFilter::loader().bytes(&bytes).expect("a valid clock");
         assert_eq!((u64::from(loaded.window()), loaded.generation()), (window, now));
         assert_eq!(loaded.advance(), now + 1);
     }
@@ -161,11 +161,11 @@ fn a_slot_without_a_fingerprint_is_refused() {
 #[test]
 fn kinds_of_filters_are_told_apart() {
     let expiring = ExpiringFilter::with_capacity(10).to_bytes();
-    let error = CuckooFilter::from_bytes(&expiring).expect_err("another kind");
+    let error = CuckooFilter::loader().bytes(&expiring).expect_err("another kind");
     assert_eq!(error.to_string(), "the snapshot is of the type ExpiringFilter, not CuckooFilter");
-    assert!(CuckooMap::from_bytes(&expiring).is_err());
+    assert!(CuckooMap::loader().bytes(&expiring).is_err());
     let map = CuckooMap::builder().capacity(10).value_bits(4).build().expect("memory");
-    let error = ExpiringFilter::from_bytes(&map.to_bytes()).expect_err("another kind");
+    let error = ExpiringFilter::loader().bytes(&map.to_bytes()).expect_err("another kind");
     assert!(matches!(error, LoadError::OtherKind { saved: "CuckooMap", .. }));
     // A layout without stamps.
     let sets = CuckooFilter::with_capacity(10).to_bytes();

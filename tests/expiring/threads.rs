@@ -13,6 +13,7 @@ use std::{
 };
 
 use guira::ExpiringFilter;
+use guira::Insertion;
 use rand::RngExt;
 
 use super::{
@@ -161,7 +162,7 @@ fn an_item_is_accepted_once_in_a_window() {
                         for &key in &keys[from..from + 10] {
                             let before = filter.generation();
                             let outcome = filter.insert_unique(&key).expect("an empty slot");
-                            if let Some(generation) = outcome {
+                            if let Insertion::New(generation) = outcome {
                                 let after = filter.generation();
                                 assert!((before..=after).contains(&generation));
                                 mine.push((key, generation, after));

@@ -29,7 +29,7 @@ fn tick(filter: &ExpiringFilter, seconds: u64) -> Option<u64> {
 /// Saves a filter and loads it.
 #[cfg(feature = "std")]
 fn restarted(filter: &ExpiringFilter) -> ExpiringFilter {
-    ExpiringFilter::from_bytes(&filter.to_bytes()).expect("its own bytes")
+    ExpiringFilter::loader().bytes(&filter.to_bytes()).expect("its own bytes")
 }
 
 /// An item is found for at least the time to live, and at most for the time that is documented,

@@ -8,11 +8,11 @@ use std::{
     thread,
 };
 
-use guira::{InsertError, Layout, Mappable};
+use guira::{InsertError, Layout};
 use rand::{RngExt, rngs::SmallRng};
 
 use super::{
-    super::{churn::StopOnPanic, rng},
+    super::{Subject, churn::StopOnPanic, rng},
     Map, aliases, builder, max_value,
 };
 
@@ -33,7 +33,7 @@ struct Changing {
     values: [u16; 2],
 }
 
-struct Run<'a, E: Mappable> {
+struct Run<'a, E: Subject> {
     plan: &'a Plan,
     map: &'a Map<E>,
     /// Items that are present from the first lookup to the last.
@@ -47,7 +47,7 @@ struct Run<'a, E: Mappable> {
 }
 
 /// Runs two writers beside two readers.
-pub fn values_are_never_missed<E: Mappable>(plan: Plan) {
+pub fn values_are_never_missed<E: Subject>(plan: Plan) {
     let (layout, capacity) = (plan.layout, plan.capacity);
     let map = builder::<E>(capacity, layout).seed(7).build().expect("a small map");
     let (mut rng, max) = (rng(capacity as u64), max_value(layout));
@@ -103,7 +103,7 @@ pub fn values_are_never_missed<E: Mappable>(plan: Plan) {
     assert_eq!(map.clone().len(), changing.len());
 }
 
-impl<E: Mappable> Run<'_, E> {
+impl<E: Subject> Run<'_, E> {
     /// Runs all threads. Returns the items that the writers still own, the changing ones aside.
     fn all(&self) -> Vec<(u64, u16)> {
         thread::scope(|scope| {

@@ -3,10 +3,13 @@
 pub mod beside;
 pub mod model;
 
-use guira::{Filter, FilterBuilder, Layout, Mappable, Mapped};
+use guira::{
+    Filter, FilterBuilder, Layout,
+    kind::{self, Growth},
+};
 
 /// A map with the engine `E`.
-pub type Map<E> = Filter<Mapped<E>>;
+pub type Map<E> = Filter<kind::Map, E>;
 
 /// Layouts with values: each number of slots, with values of no bits, of few, and of most.
 pub fn layouts() -> Vec<Layout> {
@@ -17,7 +20,7 @@ pub fn layouts() -> Vec<Layout> {
 }
 
 /// The builder of a map, with this layout in its first segment.
-pub fn builder<E: Mappable>(capacity: usize, layout: Layout) -> FilterBuilder<Mapped<E>> {
+pub fn builder<E: Growth>(capacity: usize, layout: Layout) -> FilterBuilder<kind::Map, E> {
     // The target of a chain that can start with this layout.
     let target = (layout.false_positive_rate() * 4.0).max(0.003);
     Map::<E>::builder().capacity(capacity).layout(layout).false_positive_rate(target)
@@ -29,7 +32,7 @@ pub fn max_value(layout: Layout) -> u16 {
 }
 
 /// Returns up to `wanted` keys that are aliases of `key`, the first found among `tries`.
-pub fn aliases<E: Mappable>(
+pub fn aliases<E: Growth>(
     empty: &Map<E>,
     key: u64,
     wanted: usize,

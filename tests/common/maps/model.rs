@@ -1,6 +1,6 @@
 //! Random sequences of operations against a multimap.
 
-use guira::{InsertError, Layout, Mappable};
+use guira::{Hashed, InsertError, Insertion, Layout};
 use rand::{RngExt, rngs::SmallRng};
 
 use super::super::{
@@ -17,7 +17,7 @@ const KEYS: usize = 40;
 /// In one segment, a key has exactly the values of its class of aliases. Several segments can
 /// distinguish some aliases of the first: then a key has at least its own values, and at most those
 /// of its class.
-struct Checker<E: Mappable + Subject> {
+struct Checker<E: Subject> {
     map: Map<E>,
     keys: Vec<u64>,
     /// The class of each key.
@@ -33,10 +33,11 @@ struct Checker<E: Mappable + Subject> {
     refused: usize,
 }
 
-impl<E: Mappable + Subject> Checker<E> {
+impl<E: Subject> Checker<E> {
     fn new(layout: Layout, capacity: usize, max_copies: Option<usize>, seed: u64) -> Self {
         let settings = builder::<E>(capacity, layout).seed(seed);
-        let settings = max_copies.into_iter().fold(settings, guira::FilterBuilder::max_copies);
+        let settings =
+            max_copies.into_iter().fold(settings, |settings, most| settings.max_copies(most));
         let map = settings.build().expect("a small map");
         let mut rng = rng(seed);
         let mut keys: Vec<u64> = (0..KEYS - 10).map(|_| rng.random()).collect();
@@ -118,12 +119,14 @@ impl<E: Mappable + Subject> Checker<E> {
         self.note(key, value, outcome, before);
     }
 
-    fn get_or_insert(&mut self) {
+    fn insert_unique(&mut self) {
         let (key, value) = (self.key(), self.any_value());
         let (class, own) = (self.of_class(key), self.owned[key].len());
-        match self.map.get_or_insert(&self.keys[key], value) {
-            Ok(Some(found)) => assert!(value <= self.max_value && class.contains(&found)),
-            Ok(None) => {
+        match self.map.insert_unique(&self.keys[key], value) {
+            Ok(Insertion::Found(found)) => {
+                assert!(value <= self.max_value && class.contains(&found))
+            }
+            Ok(Insertion::New(())) => {
                 assert!(value <= self.max_value && own == 0);
                 assert!(class.is_empty() || !self.exact());
                 self.owned[key].push(value);
@@ -173,7 +176,7 @@ impl<E: Mappable + Subject> Checker<E> {
             self.map.insert_batch(&names, &values)
         } else {
             let hashes: Vec<u64> = names.iter().map(|key| self.hash(*key)).collect();
-            self.map.by_hash().insert_batch(&hashes, &values)
+            self.map.insert_batch(Hashed::slice(&hashes), &values)
         };
         let mut reasons = vec![Ok(()); len];
         if let Err(error) = outcome {
@@ -210,7 +213,7 @@ impl<E: Mappable + Subject> Checker<E> {
             self.map.remove_batch(&keys, &values, &mut removed)
         } else {
             let hashes: Vec<u64> = keys.iter().map(|key| self.hash(*key)).collect();
-            self.map.by_hash().remove_batch(&hashes, &values, &mut removed)
+            self.map.remove_batch(Hashed::slice(&hashes), &values, &mut removed)
         };
         assert_eq!(removed, expected);
         assert_eq!(count, removed.iter().filter(|&&removed| removed).count());
@@ -229,7 +232,7 @@ impl<E: Mappable + Subject> Checker<E> {
                 }
             }
             #[cfg(feature = "std")]
-            2..5 => self.map = Map::from_bytes(&self.map.to_bytes()).expect("its own bytes"),
+            2..5 => self.map = Map::loader().bytes(&self.map.to_bytes()).expect("its own bytes"),
             _ => self.map = self.map.clone(),
         }
     }
@@ -262,9 +265,9 @@ impl<E: Mappable + Subject> Checker<E> {
             for value in [0, 1, self.max_value, self.any_value()] {
                 assert_eq!(self.map.contains_value(&name, value), values.contains(&value));
             }
-            let (hash, view) = (self.hash(name), self.map.by_hash());
-            assert_eq!((view.get(hash), view.contains(hash)), (got, got.is_some()));
-            assert_eq!(view.values(hash).len(), values.len());
+            let hash = Hashed(self.hash(name));
+            assert_eq!((self.map.get(&hash), self.map.contains(&hash)), (got, got.is_some()));
+            assert_eq!(self.map.values(&hash).len(), values.len());
         }
         let len = self.rng.random_range(0..=self.keys.len());
         let single: Vec<_> = self.keys[..len].iter().map(|key| self.map.get(key)).collect();
@@ -290,7 +293,7 @@ impl<E: Mappable + Subject> Checker<E> {
 }
 
 /// Runs sequences of operations on maps of every layout and several sizes.
-pub fn model<E: Mappable + Subject>() {
+pub fn model<E: Subject>() {
     for (number, layout) in layouts().into_iter().enumerate() {
         for (capacity, max_copies) in
             [(1, None), (3, None), (8, Some(2)), (20, None), (60, Some(3)), (100, None)]
@@ -301,7 +304,7 @@ pub fn model<E: Mappable + Subject>() {
                 for _ in 0..10 {
                     match checker.rng.random_range(0..100) {
                         0..30 => checker.insert(),
-                        30..45 => checker.get_or_insert(),
+                        30..45 => checker.insert_unique(),
                         45..85 => checker.remove_or_replace(),
                         85..91 => checker.insert_batch(),
                         91..97 => checker.remove_batch(),

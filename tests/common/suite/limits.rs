@@ -2,7 +2,7 @@
 
 use std::hash::BuildHasher;
 
-use guira::{Filter, InsertError, Layout};
+use guira::{Filter, Hashed, InsertError, Insertion, Layout, kind::Set};
 use rand::RngExt;
 
 use super::SIZES;
@@ -13,7 +13,7 @@ const HOT: [u64; 4] = [1, 2, 3, 4];
 
 /// Fills a filter with random keys, until it is full or has grown, and with copies of hot keys.
 /// Returns the keys that were accepted.
-fn overfill<E: Subject, S: BuildHasher>(filter: &Filter<E, S>, seed: u64) -> Vec<u64> {
+fn overfill<E: Subject, S: BuildHasher>(filter: &Filter<Set, E, S>, seed: u64) -> Vec<u64> {
     let mut rng = rng(seed);
     let attempts = 3 * filter.slots() + 50;
     let keys = (0..attempts).map(|attempt| match HOT.get(attempt % 8) {
@@ -70,7 +70,7 @@ pub fn copies_are_limited<E: Subject, S: BuildHasher>(make: Maker<S, E>) {
             assert!(E::copy_limits(layout).contains(&copies), "{copies} copies of {layout:?}");
             assert_eq!(filter.segments().len(), 1, "copies made the filter grow");
             assert_eq!(filter.insert(&key), Err(InsertError::TooManyCopies));
-            assert_eq!(filter.insert_unique(&key), Ok(false));
+            assert_eq!(filter.insert_unique(&key), Ok(Insertion::Found(())));
             assert_eq!((filter.count(&key), filter.len()), (copies, copies));
 
             let error = filter.insert_batch(&[key; 50]).expect_err("too many copies");
@@ -96,7 +96,7 @@ pub fn batch_errors_list_positions<E: Subject, S: BuildHasher>(make: Maker<S, E>
         // Most of them are no aliases. Every eighth one is a copy of the same key.
         let mut keys: Vec<u64> = (0..20 * filter.slots())
             .map(|_| rng.random())
-            .filter(|key| distinct.insert_unique(key) == Ok(true))
+            .filter(|key| distinct.insert_unique(key) == Ok(Insertion::New(())))
             .take(3 * filter.slots() / 2)
             .collect();
         let copied = keys[0];

@@ -17,14 +17,14 @@ macro_rules! on_both_engines {
         mod fixed {
             $(#[test]
             fn $test() {
-                super::$test::<guira::Fixed>();
+                super::$test::<guira::kind::Fixed>();
             })*
         }
 
         mod growing {
             $(#[test]
             fn $test() {
-                super::$test::<guira::Growing>();
+                super::$test::<guira::kind::Growing>();
             })*
         }
     };
@@ -58,20 +58,20 @@ macro_rules! suite {
 
             fn model<E: Subject>() {
                 let _watchdog = Watchdog::new("model");
-                suite::model(hashers::$make::<E>);
+                suite::model(hashers::$make::<guira::kind::Set, E>);
             }
 
             fn refusals_change_nothing<E: Subject>() {
                 let _watchdog = Watchdog::new("refusals_change_nothing");
-                suite::refusals_change_nothing(hashers::$make::<E>);
+                suite::refusals_change_nothing(hashers::$make::<guira::kind::Set, E>);
             }
 
             fn copies_are_limited<E: Subject>() {
-                suite::copies_are_limited(hashers::$make::<E>);
+                suite::copies_are_limited(hashers::$make::<guira::kind::Set, E>);
             }
 
             fn batch_errors_list_positions<E: Subject>() {
-                suite::batch_errors_list_positions(hashers::$make::<E>);
+                suite::batch_errors_list_positions(hashers::$make::<guira::kind::Set, E>);
             }
 
             fn readers_beside_writers_miss_nothing<E: Subject>() {
@@ -86,39 +86,54 @@ macro_rules! suite {
                         changes: scaled(2_000, 4_000),
                         seed: 31 + number as u64,
                     };
-                    churn_on(hashers::$make::<E>, &plan);
+                    churn_on(hashers::$make::<guira::kind::Set, E>, &plan);
                 }
             }
 
             fn racing_removals_take_each_copy_once<E: Subject>() {
                 let _watchdog = Watchdog::new("racing_removals_take_each_copy_once");
-                races::removals_of_one_copy(hashers::$make::<E>, Layout::Plain6x10);
-                races::removals_balance(hashers::$make::<E>, Layout::Plain4x16);
+                races::removals_of_one_copy(
+                    hashers::$make::<guira::kind::Set, E>,
+                    Layout::Plain6x10,
+                );
+                races::removals_balance(hashers::$make::<guira::kind::Set, E>, Layout::Plain4x16);
             }
 
             fn insert_unique_excludes<E: Subject>() {
                 let _watchdog = Watchdog::new("insert_unique_excludes");
-                races::unique_excludes(hashers::$make::<E>, Layout::Plain8x8);
-                races::unique_excludes(hashers::$make::<E>, Layout::Plain4x16);
+                races::unique_excludes(hashers::$make::<guira::kind::Set, E>, Layout::Plain8x8);
+                races::unique_excludes(hashers::$make::<guira::kind::Set, E>, Layout::Plain4x16);
             }
 
             fn many_threads_fill<E: Subject>() {
                 let _watchdog = Watchdog::new("many_threads_fill");
                 for &layout in Layout::ALL {
-                    races::fill_on(hashers::$make::<E>, layout, 100);
+                    races::fill_on(hashers::$make::<guira::kind::Set, E>, layout, 100);
                 }
             }
 
             fn clear_beside_readers<E: Subject>() {
                 let _watchdog = Watchdog::new("clear_beside_readers");
-                suite::clear_beside_readers(hashers::$make::<E>, Layout::Plain4x16);
-                suite::clear_beside_readers(hashers::$make::<E>, Layout::SemiSorted5x14);
+                suite::clear_beside_readers(
+                    hashers::$make::<guira::kind::Set, E>,
+                    Layout::Plain4x16,
+                );
+                suite::clear_beside_readers(
+                    hashers::$make::<guira::kind::Set, E>,
+                    Layout::SemiSorted5x14,
+                );
             }
 
             fn clone_beside_movers<E: Subject>() {
                 let _watchdog = Watchdog::new("clone_beside_movers");
-                suite::clone_beside_movers(hashers::$make::<E>, Layout::Plain4x16);
-                suite::clone_beside_movers(hashers::$make::<E>, Layout::SemiSorted5x14);
+                suite::clone_beside_movers(
+                    hashers::$make::<guira::kind::Set, E>,
+                    Layout::Plain4x16,
+                );
+                suite::clone_beside_movers(
+                    hashers::$make::<guira::kind::Set, E>,
+                    Layout::SemiSorted5x14,
+                );
             }
         }
     };

@@ -2,7 +2,7 @@
 
 use std::hash::BuildHasher;
 
-use guira::{Filter, InsertBatchError, InsertError, Layout};
+use guira::{Filter, Hashed, InsertBatchError, InsertError, Insertion, Layout, kind::Set};
 use proptest::prelude::*;
 use rand::RngExt;
 
@@ -32,7 +32,6 @@ enum Op {
     InsertUniqueBatch(Vec<usize>),
     InsertUniqueMask(Vec<usize>),
     RemoveBatch(Vec<usize>),
-    RemoveMask(Vec<usize>),
     Clone,
     Clear,
 }
@@ -50,7 +49,6 @@ fn op() -> impl Strategy<Value = (Form, Op)> {
         1 => keys(70).prop_map(Op::InsertUniqueBatch),
         1 => keys(64).prop_map(Op::InsertUniqueMask),
         1 => keys(70).prop_map(Op::RemoveBatch),
-        1 => keys(64).prop_map(Op::RemoveMask),
         1 => Just(Op::Clone),
         1 => Just(Op::Clear),
     ];
@@ -67,7 +65,7 @@ macro_rules! call {
             }
             Form::Hashes => {
                 let keys: Vec<u64> = $keys.iter().map(|&key| $self.hash(key)).collect();
-                $self.filter.by_hash().$method(&keys $(, $answers)?)
+                $self.filter.$method(Hashed::slice(&keys) $(, $answers)?)
             }
         }
     };
@@ -78,8 +76,8 @@ macro_rules! call {
 /// With one segment a key has exactly the copies of its class of aliases. Classes are those of the
 /// first segment, which are the coarsest. A filter of several segments can distinguish some of
 /// these aliases: then a key has at least its own copies, and at most those of its class.
-struct Checker<E, S> {
-    filter: Filter<E, S>,
+struct Checker<E: Subject, S> {
+    filter: Filter<Set, E, S>,
     keys: Vec<u64>,
     /// The class of each key.
     class: Vec<usize>,
@@ -202,21 +200,21 @@ impl<E: Subject, S: BuildHasher + Clone> Checker<E, S> {
             &Op::Insert(key) => {
                 let outcome = match form {
                     Form::Items => self.filter.insert(&self.keys[key]),
-                    Form::Hashes => self.filter.by_hash().insert(self.hash(key)),
+                    Form::Hashes => self.filter.insert(&Hashed(self.hash(key))),
                 };
                 self.record(key, outcome)
             }
             &Op::InsertUnique(key) => {
                 let outcome = match form {
                     Form::Items => self.filter.insert_unique(&self.keys[key]),
-                    Form::Hashes => self.filter.by_hash().insert_unique(self.hash(key)),
+                    Form::Hashes => self.filter.insert_unique(&Hashed(self.hash(key))),
                 };
-                self.record_unique(key, outcome)
+                self.record_unique(key, outcome.map(|insertion| insertion.is_new()))
             }
             &Op::Remove(key) => self.removable(&[key]).into_iter().try_for_each(|key| {
                 let removed = match form {
                     Form::Items => self.filter.remove(&self.keys[key]),
-                    Form::Hashes => self.filter.by_hash().remove(self.hash(key)),
+                    Form::Hashes => self.filter.remove(&Hashed(self.hash(key))),
                 };
                 self.record_removal(key, removed)
             }),
@@ -226,9 +224,9 @@ impl<E: Subject, S: BuildHasher + Clone> Checker<E, S> {
             }
             Op::TryExtend(keys) => {
                 let outcome = match form {
-                    Form::Items => self.filter.try_extend(keys.iter().map(|&k| self.keys[k])),
+                    Form::Items => self.filter.insert_batch(keys.iter().map(|&k| self.keys[k])),
                     Form::Hashes => {
-                        self.filter.by_hash().try_extend(keys.iter().map(|&k| self.hash(k)))
+                        self.filter.insert_batch((keys.iter().map(|&k| self.hash(k))).map(Hashed))
                     }
                 };
                 self.record_batch(keys, outcome)
@@ -260,14 +258,6 @@ impl<E: Subject, S: BuildHasher + Clone> Checker<E, S> {
                 let total = call!(self, form, remove_batch(keys, &mut removed));
                 prop_assert_eq!(total, removed.iter().filter(|&&removed| removed).count());
                 keys.iter().zip(&removed).try_for_each(|(&key, &yes)| self.record_removal(key, yes))
-            }
-            Op::RemoveMask(keys) => {
-                let keys = self.removable(keys);
-                let mask = call!(self, form, remove_mask(keys));
-                prop_assert_eq!(mask & u64::MAX.checked_shl(keys.len() as u32).unwrap_or(0), 0);
-                keys.iter().zip(0..).try_for_each(|(&key, position)| {
-                    self.record_removal(key, mask >> position & 1 == 1)
-                })
             }
             Op::Clone => {
                 let copy = self.filter.try_clone().expect("a small filter");
@@ -348,17 +338,17 @@ impl<E: Subject, S: BuildHasher + Clone> Checker<E, S> {
         prop_assert_eq!(hits, found.iter().filter(|&&found| found).count());
         let hashes: Vec<u64> = (0..KEYS).map(|key| self.hash(key)).collect();
         let mut found_by_hash = vec![false; KEYS];
-        filter.by_hash().contains_batch(&hashes, &mut found_by_hash);
+        filter.contains_batch(Hashed::slice(&hashes), &mut found_by_hash);
         prop_assert_eq!(&found, &found_by_hash);
         let mask = filter.contains_mask(&self.keys);
-        prop_assert_eq!(mask, filter.by_hash().contains_mask(&hashes));
+        prop_assert_eq!(mask, filter.contains_mask(Hashed::slice(&hashes)));
         for (key, &found) in found.iter().enumerate() {
             let count = filter.count(&self.keys[key]);
             self.judge_count(key, count)?;
             self.judge_lookup(key, found)?;
-            prop_assert_eq!(filter.by_hash().count(hashes[key]), count);
+            prop_assert_eq!(filter.count(&Hashed(hashes[key])), count);
             prop_assert_eq!(filter.contains(&self.keys[key]), found);
-            prop_assert_eq!(filter.by_hash().contains(hashes[key]), found);
+            prop_assert_eq!(filter.contains(&Hashed(hashes[key])), found);
             prop_assert_eq!((found, mask >> key & 1 == 1), (count > 0, count > 0));
         }
         Ok(())

@@ -10,7 +10,7 @@ use std::{
     thread,
 };
 
-use guira::{Filter, Layout};
+use guira::{Filter, Hashed, Insertion, Layout, kind::Set};
 use rand::{RngExt, rngs::SmallRng};
 
 use crate::common::{
@@ -19,7 +19,7 @@ use crate::common::{
 
 /// Inserts random keys until a share of the slots is occupied. Returns those that were accepted.
 fn fill<E: Subject, S: BuildHasher>(
-    filter: &Filter<E, S>,
+    filter: &Filter<Set, E, S>,
     percent: usize,
     rng: &mut SmallRng,
 ) -> Vec<u64> {
@@ -31,7 +31,7 @@ fn fill<E: Subject, S: BuildHasher>(
 /// Evicts other items: inserts keys of its own, and removes them, until told to stop. Everything
 /// that it inserted is removed at the end.
 fn evict<E: Subject, S: BuildHasher>(
-    filter: &Filter<E, S>,
+    filter: &Filter<Set, E, S>,
     most: usize,
     stop: &AtomicBool,
     changes: &AtomicU64,
