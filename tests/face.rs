@@ -1,112 +1,181 @@
-//! The public interface: which traits types implement, and that engines offer the same operations.
-//! See `methods.rs` for their documentation.
+//! The public interface as users write it: programs that must compile and answer, and the traits
+//! that types implement. See `methods.rs` for the list of methods.
 
 use std::{
+    collections::{HashMap, HashSet, hash_map},
     error::Error,
     fmt::Debug,
-    hash::{BuildHasher, Hash, Hasher, RandomState},
+    hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash, Hasher, RandomState},
     iter::FusedIterator,
     panic::{RefUnwindSafe, UnwindSafe},
+    sync::{Arc, LazyLock, OnceLock},
+    thread,
     time::Duration,
 };
 
 use guira::{
-    BuildError, ByHash, CuckooFilter, CuckooMap, DefaultHashBuilder, DefaultHasher, Engine,
-    Expiring, ExpiringFilter, Filter, FilterBuilder, Fixed, Growable, Growing, GrowingFilter,
-    GrowingMap, InsertBatchError, InsertError, InsertMask, Kernel, Layout, Mappable, Mapped,
-    Membership, MergeError, Permanent, Segment, StableHashBuilder, StableHasher, Values,
+    BuildError, Contains, CuckooFilter, CuckooMap, ExpiringFilter, Filter, FilterBuilder, FromSeed,
+    GrowingFilter, GrowingMap, Hashed, InsertBatchError, InsertError, InsertMask, Insertion, Key,
+    Layout, MergeError, StableHashBuilder, StableHasher, Values,
+    kind::{Contents, Expiring, Fixed, Growing, Growth, Map, Set},
 };
 
-/// Can be sent, shared, and used after a panic was caught. (No panic breaks a filter.)
-fn usable_everywhere<T: Send + Sync + Unpin + UnwindSafe + RefUnwindSafe + Debug + 'static>() {}
+type Outcome = Result<(), Box<dyn Error>>;
 
-/// Fits into any boxed error.
-fn an_error<T: Error + Send + Sync + Unpin + 'static>() {}
-
-fn a_value<T: Clone + Eq + Hash>() {}
-
-fn copied<T: Copy>() {}
-
-fn usable_with<S>()
-where
-    S: BuildHasher + Debug + Send + Sync + Unpin + UnwindSafe + RefUnwindSafe + 'static,
-{
-    usable_everywhere::<CuckooFilter<S>>();
-    usable_everywhere::<GrowingFilter<S>>();
-    usable_everywhere::<CuckooMap<S>>();
-    usable_everywhere::<GrowingMap<S>>();
-    usable_everywhere::<FilterBuilder<Fixed, S>>();
-    usable_everywhere::<FilterBuilder<Growing, S>>();
-    usable_everywhere::<FilterBuilder<Mapped<Fixed>, S>>();
-    usable_everywhere::<FilterBuilder<Mapped<Growing>, S>>();
-    usable_everywhere::<ExpiringFilter<S>>();
-    usable_everywhere::<FilterBuilder<Expiring, S>>();
-    usable_everywhere::<S>();
-    #[cfg(feature = "std")]
-    usable_everywhere::<(guira::Loader<Fixed, S>, guira::Loader<Growing, S>)>();
-    #[cfg(feature = "std")]
-    usable_everywhere::<(guira::Loader<Mapped<Fixed>, S>, guira::Loader<Expiring, S>)>();
+#[test]
+fn keys_are_borrowed() -> Outcome {
+    let seen = CuckooFilter::with_capacity(1_000);
+    seen.insert("tyto alba")?;
+    let owned = String::from("tyto alba");
+    assert!(seen.contains(&owned) && seen.contains(owned.as_str()) && seen.contains(&"tyto alba"));
+    assert!(seen.contains(&Box::<str>::from("tyto alba")));
+    seen.insert(&("10.0.0.1", 443_u16))?;
+    assert!(seen.contains(&(owned.replace("tyto alba", "10.0.0.1"), 443_u16)));
+    seen.insert(&[1_u8, 2, 3][..])?;
+    seen.insert(&Some(b"bytes"))?;
+    let key = seen.hash_key("tyto alba");
+    assert!(seen.contains(&key) && seen.remove(&key) && !seen.contains("tyto alba"));
+    assert!(seen.insert_unique("guira")?.is_new());
+    assert_eq!(seen.insert_unique("guira")?, Insertion::Found(()));
+    assert_eq!(seen.count("guira"), 1);
+    Ok(())
 }
 
 #[test]
-fn every_type_is_usable_everywhere() {
-    usable_with::<DefaultHashBuilder>();
-    usable_with::<StableHashBuilder>();
-    usable_with::<RandomState>();
-    usable_everywhere::<(DefaultHasher, StableHasher)>();
-    usable_everywhere::<(Kernel, Layout, Segment, InsertMask, Values)>();
-    usable_everywhere::<(ByHash<Fixed>, ByHash<Growing>, ByHash<Mapped<Fixed>>)>();
-    usable_everywhere::<ByHash<Expiring>>();
-    usable_everywhere::<(BuildError, InsertError, InsertBatchError, MergeError)>();
-    #[cfg(feature = "std")]
-    usable_everywhere::<(guira::Snapshot, guira::Dump)>();
-    #[cfg(feature = "stats")]
-    usable_everywhere::<guira::Stats>();
+fn many_keys_at_once() -> Outcome {
+    let seen = GrowingFilter::new();
+    let keys: Vec<String> = (0..100).map(|number| format!("key {number}")).collect();
+    seen.insert_batch(&keys)?;
+    seen.insert_batch(&["udp", "tcp"])?;
+    seen.insert_batch([1, 2, 3])?;
+    let (mut found, mut three) = (vec![false; 100], [false; 3]);
+    assert_eq!(seen.contains_batch(&keys, &mut found), 100);
+    assert_eq!(seen.contains_batch(&["tcp", "sctp", "udp"], &mut three), 2);
+    assert_eq!(seen.contains_mask(&["tcp", "sctp", "udp"]), 0b101);
+    // A slice of hashes is not copied.
+    let hashes: Vec<u64> = keys.iter().map(|key| seen.hash_key(key).0).collect();
+    assert_eq!(seen.contains_batch(Hashed::slice(&hashes), &mut found), 100);
+    assert_eq!(seen.contains_mask(&[Hashed(hashes[0]), Hashed(1)]), 0b01);
+    // Iterators of keys, of references, and of hashes.
+    seen.insert_batch(100..200)?;
+    seen.insert_batch(keys.iter().map(String::as_str))?;
+    seen.insert_batch(hashes.iter().map(|hash| Hashed(hash + 1)))?;
+    seen.insert_batch(Hashed::slice(&hashes))?;
+    seen.insert_batch(vec![String::from("key 0")])?;
+    assert_eq!(seen.count(&keys[0]), 4);
+    assert_eq!(seen.insert_unique_batch(&[5_000, 5_001, 5_000], &mut three)?, 2);
+    assert_eq!(three, [true, true, false]);
+    assert_eq!(seen.insert_unique_mask(&[5_000, 5_002]).added, 0b10);
+    assert_eq!(seen.remove_batch(&[5_000, 5_001, 5_003], &mut three), 2);
+    let error = CuckooFilter::with_capacity(8).insert_batch(0..100).expect_err("too many");
+    assert_eq!(error.added() + error.failures().len(), 100);
+    Ok(())
 }
 
 #[test]
-fn segments_can_be_iterated_everywhere() {
-    fn check<T: ExactSizeIterator<Item = Segment> + Send + Sync + Unpin>(segments: &T) -> usize {
-        segments.len()
+fn values() -> Outcome {
+    let workers = CuckooMap::builder().capacity(1_000).value_bits(4).build()?;
+    workers.insert("flow 17", 3)?;
+    assert_eq!(workers.get("flow 17"), Some(3));
+    assert_eq!(workers.insert_unique("flow 17", 5)?, Insertion::Found(3));
+    // The worker of a flow, old or new.
+    let worker = |flow: &str, next| -> Result<u16, InsertError> {
+        Ok(workers.insert_unique(flow, next)?.found().unwrap_or(next))
+    };
+    assert_eq!((worker("flow 17", 5)?, worker("flow 18", 5)?), (3, 5));
+    assert!(workers.replace("flow 17", 3, 6) && workers.remove("flow 17", 6));
+    assert_eq!(workers.insert("flow", 99), Err(InsertError::ValueTooLarge));
+
+    let shards = GrowingMap::new();
+    shards.insert_batch(&["a", "b"], &[7, 8])?;
+    let (mut values, mut options) = ([0; 3], [None; 3]);
+    assert_eq!(shards.get_mask(&["a", "b", "c"], &mut values), 0b011);
+    assert_eq!(shards.get_batch(&["a", "b", "c"], &mut options), 2);
+    assert_eq!((&values[..2], options), (&[7, 8][..], [Some(7), Some(8), None]));
+    assert!(shards.values("a").eq([7]));
+    assert_eq!(shards.remove_batch(&["a", "c"], &[7, 7], &mut [false; 2]), 1);
+    Ok(())
+}
+
+#[test]
+fn expiry() -> Outcome {
+    let minute = Duration::from_secs(60);
+    let seen = ExpiringFilter::builder().capacity(3_000).time_to_live(minute).window(3).build()?;
+    assert_eq!((seen.window(), seen.interval()), (3, Some(Duration::from_secs(20))));
+    let Insertion::New(generation) = seen.insert_unique("nonce")? else { panic!("it is new") };
+    assert!(!seen.insert_unique("nonce")?.is_new());
+    assert!(seen.remove("nonce", generation) && !seen.remove("nonce", generation));
+    assert_eq!(seen.insert("nonce")?, seen.generation());
+    let mut now = Duration::ZERO;
+    while seen.contains("nonce") {
+        now += Duration::from_secs(1);
+        seen.tick(|| now);
     }
-    assert_eq!(check(&GrowingFilter::with_capacity(10).segments()), 1);
+    assert!((60..=82).contains(&now.as_secs()), "{now:?}");
+    // A flow is new, or it goes on.
+    let is_new = |flow: &str| -> Result<bool, InsertError> {
+        Ok(!seen.refresh(flow) && seen.insert_unique(flow)?.is_new())
+    };
+    assert!(is_new("10.0.0.1:443")? && !is_new("10.0.0.1:443")?);
+    seen.insert_for("short", 1)?;
+    assert!(!seen.insert_evicting("now") && seen.refresh_mask(&["now", "never"]) == 0b01);
+    assert_eq!(seen.insert_batch(["one", "two"])?, seen.generation());
+    assert_eq!(seen.insert_unique_batch(&["two", "three"], &mut [false; 2])?, 1);
+    assert_eq!(seen.insert_unique_mask(&["three", "four"]).added, 0b10);
+    let generation = seen.advance();
+    assert_eq!((seen.sweep(0), seen.advance_to(|| now)), (seen.sweep(0), generation));
+    Ok(())
 }
 
-#[test]
-fn values_can_be_iterated_everywhere() {
-    fn check<T: ExactSizeIterator + FusedIterator + Clone>(values: &T) -> usize {
-        values.len()
+/// A hasher of a user that can be made from a seed.
+#[derive(Clone)]
+struct Keyed(u64);
+
+impl BuildHasher for Keyed {
+    type Hasher = DefaultHasher;
+
+    fn build_hasher(&self) -> DefaultHasher {
+        let mut hasher = DefaultHasher::new();
+        hasher.write_u64(self.0);
+        hasher
     }
-    assert_eq!(check(&CuckooMap::with_capacity(10).values(&1)), 0);
+}
+
+impl FromSeed for Keyed {
+    fn from_seed(seed: u64) -> Self {
+        Self(seed)
+    }
 }
 
 #[test]
-fn errors_are_errors_and_values_are_values() {
-    an_error::<BuildError>();
-    an_error::<InsertError>();
-    an_error::<InsertBatchError>();
-    an_error::<MergeError>();
-    // Not `UnwindSafe`, since an `io::Error` is not.
+fn hashers_are_named_or_inferred() -> Outcome {
+    struct Store {
+        by_std: CuckooFilter<RandomState>,
+        by_seed: GrowingMap<Keyed>,
+        unseeded: GrowingFilter<BuildHasherDefault<DefaultHasher>>,
+    }
+    let store = Store {
+        by_std: CuckooFilter::with_capacity_and_hasher(100, RandomState::new()),
+        by_seed: GrowingMap::builder().seeded_hasher().build()?,
+        unseeded: GrowingFilter::default(),
+    };
+    store.by_std.insert("a")?;
+    store.by_seed.insert("a", 1)?;
+    store.unseeded.insert("a")?;
+    assert!(store.by_std.contains(&Hashed(store.by_std.hasher().hash_one("a"))));
     #[cfg(feature = "std")]
-    an_error::<guira::LoadError>();
-
-    copied::<(BuildError, InsertError, InsertMask, Kernel, Layout, Segment, StableHashBuilder)>();
-    copied::<(ByHash<Fixed>, ByHash<Growing>, ByHash<Mapped<Fixed>>, ByHash<Expiring>)>();
-    a_value::<(Kernel, MergeError)>();
-    a_value::<(InsertError, InsertBatchError, InsertMask, Layout, Segment, StableHashBuilder)>();
-    #[cfg(feature = "stats")]
     {
-        fn check<T: Clone + Default + Eq>() {}
-        check::<guira::Stats>();
+        let bytes = store.by_std.to_bytes();
+        let hasher = store.by_std.hasher().clone();
+        assert!(CuckooFilter::loader().hasher(hasher).bytes(&bytes)?.contains("a"));
+        let bytes = store.by_seed.to_bytes();
+        assert!(GrowingMap::loader().seeded_hasher::<Keyed>().bytes(&bytes)?.contains("a"));
+        assert!(GrowingMap::loader().bytes(&bytes).is_err());
+        let copy: GrowingFilter<BuildHasherDefault<DefaultHasher>> =
+            GrowingFilter::loader().seeded_hasher().bytes(&store.unseeded.to_bytes())?;
+        assert!(copy.contains("a"));
     }
-}
-
-#[test]
-fn hashers_are_hashers() {
-    fn check<S: BuildHasher<Hasher: Hasher + Clone + Debug> + Clone>() {}
-    check::<DefaultHashBuilder>();
-    check::<StableHashBuilder>();
-    let _ = DefaultHashBuilder::default();
+    Ok(())
 }
 
 /// A hasher needs no other trait, and `Debug` of the filter does not need it either.
@@ -124,224 +193,208 @@ fn a_hasher_needs_no_other_trait() {
 
     let filter = CuckooFilter::with_capacity_and_hasher(10, Plain);
     assert!(format!("{filter:?}").starts_with("CuckooFilter {"));
-    let filter = GrowingFilter::with_capacity_and_hasher(10, Plain);
-    assert!(format!("{filter:?}").starts_with("GrowingFilter {"));
+    let filter = GrowingMap::with_capacity_and_hasher(10, Plain);
+    assert!(format!("{filter:?}").starts_with("GrowingMap {"));
 }
 
 #[test]
 fn the_seeds_of_hashers_are_not_shown() {
-    let builder = DefaultHashBuilder::with_seed(0x1234_5678_9abc_def0);
-    assert_eq!(format!("{builder:?}"), "DefaultHashBuilder { .. }");
-    assert_eq!(format!("{:?}", builder.build_hasher()), "DefaultHasher { .. }");
     let builder = StableHashBuilder::with_seed(0x1234_5678_9abc_def0);
     assert_eq!(format!("{builder:?}"), "StableHashBuilder { .. }");
     assert_eq!(format!("{:?}", builder.build_hasher()), "StableHasher { .. }");
 }
 
+/// Every way to save and to load.
 #[cfg(feature = "std")]
 #[test]
-fn the_source_of_a_read_error_is_reported_once() {
-    let error = guira::LoadError::from(std::io::Error::other("unplugged"));
-    assert!(matches!(error, guira::LoadError::Io(_)));
-    assert!(!error.to_string().contains("unplugged"));
-    assert_eq!(error.source().expect("a source").to_string(), "unplugged");
-    assert!(guira::LoadError::NotASnapshot.source().is_none());
-}
-
-/// Calls every operation on items and on hashes, and everything else that filters share.
-fn uses_everything<E: Membership>(filter: &Filter<E>) -> Result<(), Box<dyn Error>> {
-    let (some, answers) = ([1_u64, 2, 3], &mut [false; 3]);
-    filter.insert(&0)?;
-    assert!(filter.insert_unique(&"ani")?);
-    filter.insert_batch(&some)?;
-    assert_eq!(filter.insert_unique_batch(&some, answers)?, 0);
-    assert_eq!(filter.contains_batch(&some, answers), 3);
-    assert_eq!(filter.contains_mask(&some), 0b111);
-    assert_eq!(filter.insert_unique_mask(&some).added, 0);
-    assert!(filter.contains(&0) && filter.count("ani") == 1);
-    assert_eq!((filter.remove_batch(&some[..1], &mut [false]), filter.remove_mask(&some)), (1, 6));
-    filter.try_extend(some)?;
-    assert!(filter.remove("ani"));
-    filter.clear();
-
-    let by_hash: ByHash<'_, E> = filter.by_hash();
-    by_hash.insert(0)?;
-    assert!(by_hash.insert_unique(9)?);
-    by_hash.insert_batch(&some)?;
-    assert_eq!(by_hash.insert_unique_batch(&some, answers)?, 0);
-    assert_eq!(by_hash.contains_batch(&some, answers), 3);
-    assert_eq!(by_hash.contains_mask(&some), 0b111);
-    assert_eq!(by_hash.insert_unique_mask(&some).refused, 0);
-    assert!(by_hash.contains(0) && by_hash.count(9) == 1);
-    assert_eq!((by_hash.remove_batch(&some, answers), by_hash.remove_mask(&[0])), (3, 1));
-    by_hash.try_extend(some)?;
-    assert!(by_hash.remove(9));
-    is_permanent(filter, Layout::Plain8x8)
-}
-
-/// Calls every operation of a map on keys and on hashes, and everything else that filters share.
-fn uses_a_map<E: Mappable>(map: &Filter<Mapped<E>>) -> Result<(), Box<dyn Error>> {
-    let (some, numbers, answers) = ([1_u64, 2, 3], [5, 6, 7], &mut [false; 3]);
-    let (found, values) = (&mut [None; 3], &mut [0; 3]);
-    map.insert(&0, 4)?;
-    assert_eq!(map.get_or_insert("ani", 9)?, None);
-    map.insert_batch(&some, &numbers)?;
-    assert_eq!((map.get_batch(&some, found), *found), (3, numbers.map(Some)));
-    assert_eq!((map.get_batch_into(&some, values, answers), *values), (3, numbers));
-    assert_eq!((map.get_mask(&some, values), *values), (0b111, numbers));
-    assert_eq!((map.contains_batch(&some, answers), map.contains_mask(&some)), (3, 0b111));
-    assert!(map.contains(&0) && map.contains_value(&0, 4) && map.count("ani") == 1);
-    assert!(map.get(&0) == Some(4) && map.values("ani").eq([9]));
-    assert_eq!(map.remove_batch(&some[..2], &numbers[..2], &mut [false; 2]), 2);
-    assert!(map.replace("ani", 9, 8) && map.remove("ani", 8));
-    map.clear();
-
-    let by_hash: ByHash<'_, Mapped<E>> = map.by_hash();
-    by_hash.insert(0, 4)?;
-    assert_eq!(by_hash.get_or_insert(9, 9)?, None);
-    by_hash.insert_batch(&some, &numbers)?;
-    assert_eq!((by_hash.get_batch(&some, found), *found), (3, numbers.map(Some)));
-    assert_eq!((by_hash.get_batch_into(&some, values, answers), *values), (3, numbers));
-    assert_eq!((by_hash.get_mask(&some, values), *values), (0b111, numbers));
-    assert_eq!((by_hash.contains_batch(&some, answers), by_hash.contains_mask(&some)), (3, 0b111));
-    assert!(by_hash.contains(0) && by_hash.contains_value(0, 4) && by_hash.count(9) == 1);
-    assert!(by_hash.get(0) == Some(4) && by_hash.values(9).eq([9]));
-    assert_eq!(by_hash.remove_batch(&some[..1], &numbers[..1], &mut [false]), 1);
-    assert!(by_hash.replace(9, 9, 8) && by_hash.remove(9, 8));
-    assert_eq!(map.value_bits(), 8);
-    let builder = Filter::<Mapped<E>>::builder().capacity(9).false_positive_rate(0.01);
-    assert_eq!(builder.value_bits(3).build()?.value_bits(), 3);
-    is_permanent(map, Layout::with_values(3, 8).expect("a layout"))
-}
-
-/// Calls every operation of an expiring filter on items and on hashes, and everything else that
-/// filters share.
-fn uses_an_expiring_filter(filter: &ExpiringFilter) -> Result<(), Box<dyn Error>> {
-    let (some, answers) = ([1_u64, 2, 3], &mut [false; 3]);
-    let now = filter.generation();
-    assert_eq!((filter.insert(&0)?, filter.insert_for(&4, 12)?), (now, now - 1));
-    assert_eq!(filter.insert_unique("ani")?, Some(now));
-    assert!(!filter.insert_evicting(&5) && filter.refresh(&5));
-    assert_eq!(filter.refresh_mask(&[5, 5]), 0b11);
-    assert_eq!(filter.insert_batch(&some)?, now);
-    assert_eq!(filter.insert_unique_batch(&some, answers)?, 0);
-    assert_eq!((filter.contains_batch(&some, answers), filter.contains_mask(&some)), (3, 0b111));
-    assert_eq!(filter.insert_unique_mask(&some).added, 0);
-    assert!(filter.contains(&0) && filter.count("ani") == 1 && filter.remove("ani", now));
-    assert_eq!((filter.sweep(u64::MAX), filter.advance(), filter.window()), (0, now + 1, 13));
-    assert_eq!((filter.interval(), filter.tick(|| Duration::ZERO)), (None, None));
-    assert_eq!(filter.advance_to(|| Duration::ZERO), now + 1);
-    filter.clear();
-
-    let by_hash: ByHash<'_, Expiring> = filter.by_hash();
-    assert_eq!((by_hash.insert(0)?, by_hash.insert_for(4, 12)?), (now + 1, now));
-    assert_eq!(by_hash.insert_unique(9)?, Some(now + 1));
-    assert!(!by_hash.insert_evicting(5) && by_hash.refresh(5));
-    assert_eq!(by_hash.refresh_mask(&[5, 5]), 0b11);
-    assert!(by_hash.remove(0, now + 1) && by_hash.remove(4, now) && by_hash.remove(5, now + 1));
-    assert_eq!(by_hash.insert_batch(&some)?, now + 1);
-    assert_eq!(by_hash.insert_unique_batch(&some, answers)?, 0);
-    assert_eq!((by_hash.contains_batch(&some, answers), by_hash.contains_mask(&some)), (3, 0b111));
-    assert_eq!(by_hash.insert_unique_mask(&some).refused, 0);
-    assert!(by_hash.contains(9) && by_hash.count(9) == 1 && by_hash.remove(9, now + 1));
-    let builder = ExpiringFilter::builder().capacity(9).false_positive_rate(0.01);
-    assert_eq!(builder.window(3).build()?.window(), 3);
-    describes(filter, Layout::with_values(3, 4).expect("a layout"))
-}
-
-/// Calls everything that filters share whose items stay.
-fn is_permanent<E: Permanent>(filter: &Filter<E>, layout: Layout) -> Result<(), Box<dyn Error>> {
-    let copies = [filter.clone(), filter.clone()];
-    copies[0].merge(&copies[1])?;
-    assert_eq!(copies[0].len(), 6);
-    Filter::<E>::builder().capacity(9).max_copies(7).build()?;
-    describes(filter, layout)
-}
-
-/// Calls everything that filters of any engine share. The layout has a rate of at most a quarter.
-fn describes<E: Engine>(filter: &Filter<E>, layout: Layout) -> Result<(), Box<dyn Error>> {
-    assert_eq!((filter.len(), filter.is_empty()), (3, false));
-    assert!(filter.slots() >= filter.capacity() && filter.load_factor() > 0.0);
-    assert!(filter.size_in_bytes() > 0 && filter.false_positive_rate() > 0.0);
-    assert!(filter.segments().any(|segment| segment.layout == filter.layout()));
-    #[cfg(feature = "stats")]
-    assert!(filter.stats().inserts > 0);
-    let copies = [filter.clone(), filter.try_clone()?];
-    assert!(copies.iter().all(|copy| copy.len() == 3 && format!("{copy:?}") != ""));
-    #[cfg(feature = "std")]
-    is_saved(filter)?;
-    let hasher = filter.hasher().clone();
-    let built = Filter::<E>::builder().capacity(9).false_positive_rate(0.25).fastest().seed(1);
-    let built = built.huge_pages(false).layout(layout).hasher(hasher.clone()).build()?;
-    assert_eq!(built.capacity(), Filter::<E, _>::with_capacity_and_hasher(9, hasher).capacity());
-    assert_eq!(Filter::<E>::with_capacity(9).capacity(), 9);
-    filter.clear();
-    Ok(())
-}
-
-/// Calls everything that saves and loads.
-#[cfg(feature = "std")]
-fn is_saved<E: Engine>(filter: &Filter<E>) -> Result<(), Box<dyn Error>> {
-    let (bytes, mut written) = (filter.to_bytes(), Vec::new());
-    filter.save(&mut written)?;
-    filter.clone().save_exclusive(&mut written)?;
-    let snapshot: guira::Snapshot = filter.snapshot()?;
-    assert_eq!((2 * snapshot.len(), snapshot.read_at(0, &mut [0; 9])), (written.len() as u64, 9));
-    let hasher = filter.hasher().clone();
-    let with_seed = DefaultHashBuilder::with_seed;
-    let mut copies = vec![
-        Filter::<E>::from_bytes(&bytes)?,
-        Filter::<E>::load(snapshot)?,
-        Filter::from_bytes_with_hasher(&bytes, hasher.clone())?,
-        Filter::load_with_hasher(&bytes[..], hasher.clone())?,
-        Filter::from_bytes_with(&bytes, with_seed)?,
-        Filter::load_with(&bytes[..], with_seed)?,
-    ];
-    let loaders: [guira::Loader<E>; 3] = [
-        Filter::<E>::loader(1 << 30),
-        Filter::loader_with_hasher(1 << 30, hasher),
-        Filter::loader_with(1 << 30, with_seed),
-    ];
-    for mut loader in loaders {
-        loader.push(&bytes)?;
-        copies.push(loader.finish()?);
+fn snapshots() -> Outcome {
+    let path = std::env::temp_dir().join(format!("guira-face-{}", std::process::id()));
+    let seen = CuckooFilter::builder().capacity(100).seed(42).build()?;
+    seen.insert_batch(&["udp", "tcp"])?;
+    seen.save(&path)?;
+    assert!(CuckooFilter::loader().limit(1 << 20).file(&path)?.contains("udp"));
+    let loaded = CuckooFilter::loader().reader(std::fs::File::open(&path)?)?;
+    let bytes = std::fs::read(&path)?;
+    std::fs::remove_file(&path)?;
+    assert_eq!((loaded.len(), &loaded.to_bytes()), (2, &bytes));
+    assert!(CuckooFilter::loader().limit(10).bytes(&bytes).is_err());
+    let mut loader = CuckooFilter::loader().allocate_at_once();
+    let mut received = Vec::new();
+    for chunk in bytes.chunks(10) {
+        loader.push(chunk)?;
     }
-    let mut loader = Filter::<E>::loader(1 << 30).allocate_at_once();
-    loader.push(&bytes[..99])?;
-    written.clear();
-    loader.write_received(&mut written)?;
-    assert_eq!((&written[..], loader.received()), (&bytes[..99], 99));
-    let mut dump: guira::Dump = filter.dump();
-    assert!(dump.prepare(filter, usize::MAX)? && dump.len() == bytes.len() as u64);
-    assert_eq!(dump.read_at(filter, 0, &mut [0; 9]), 9);
-    assert!(copies.iter().all(|copy| copy.to_bytes() == bytes));
+    loader.write_received(&mut received)?;
+    assert!(loader.received() == bytes.len() as u64 && received == bytes);
+    assert!(loader.is_complete() && loader.finish()?.contains("tcp"));
+    let mut written = Vec::new();
+    seen.write_to(&mut written)?;
+    assert!(written == bytes && CuckooFilter::loader().reader(seen.snapshot()?)?.contains("udp"));
+    let mut dump: guira::Dump = seen.dump();
+    assert!(dump.prepare(&seen, usize::MAX)? && dump.len() == bytes.len() as u64);
+    assert_eq!(dump.read_at(&seen, 0, &mut [0; 9]), 9);
     Ok(())
 }
 
-/// Calls everything that only filters that grow have.
-fn grows<E: Growable>(filter: &mut Filter<E>) -> Result<(), Box<dyn Error>> {
-    assert!(filter.next_growth().is_some() && filter.target_false_positive_rate() > 0.0);
-    assert_eq!(filter.shrink_to_fit(), 0);
-    let builder = Filter::<E>::builder().capacity(9).growth_factor(4);
-    let capped = builder.max_bytes(filter.size_in_bytes()).build()?;
-    assert!(capped.size_in_bytes() <= filter.size_in_bytes());
-    filter.set_max_bytes(Some(0));
-    assert_eq!(filter.next_growth(), None);
-    Ok(())
+/// Takes a filter of any kind.
+fn describe<C: Contents, G: Growth, S: BuildHasher>(filter: &Filter<C, G, S>, key: &str) -> String {
+    format!("{} items, {}", filter.len(), filter.contains(key))
+}
+
+/// Takes sets, whether they grow or not.
+fn deduplicate<G: Growth>(seen: &Filter<Set, G>, keys: &[&str]) -> Result<usize, InsertBatchError> {
+    seen.insert_unique_batch(keys, &mut vec![false; keys.len()])
+}
+
+/// Is generic over keys, with the bound that users know.
+fn track<T: Hash + ?Sized, S: BuildHasher>(seen: &CuckooFilter<S>, key: &T) -> bool {
+    seen.insert(key).is_ok() && seen.contains(key)
+}
+
+/// Is generic over keys and hashes.
+fn track_any<K: Key + ?Sized>(seen: &CuckooFilter, key: &K) -> bool {
+    seen.insert(key).is_ok() && seen.contains(key)
+}
+
+/// Clones a builder in generic code.
+fn twins<C: Contents, G: Growth>() -> [Filter<C, G>; 2] {
+    let builder = Filter::<C, G>::builder().capacity(9).seed(1);
+    [builder.clone().build().expect("memory"), builder.build().expect("memory")]
+}
+
+/// Looks up keys with a lifetime of their own.
+fn pairs(filter: &impl for<'a> Contains<(u32, &'a str)>) -> bool {
+    let text = String::from("a");
+    !filter.contains(&(1, text.as_str()))
+}
+
+/// Takes filters and sets of users.
+fn lacks(filter: &impl Contains<str>, key: &str) -> bool {
+    !filter.contains(key)
+}
+
+/// A set of a user.
+struct Exact(HashSet<String>);
+
+impl Contains<str> for Exact {
+    fn contains(&self, key: &str) -> bool {
+        self.0.contains(key)
+    }
 }
 
 #[test]
-fn user_code_can_be_generic_over_engines() {
-    uses_everything(&CuckooFilter::with_capacity(100)).expect("room");
-    uses_everything(&GrowingFilter::with_capacity(100)).expect("room");
-    uses_everything(&GrowingFilter::default()).expect("room");
-    // Large ones, without aliases.
-    uses_a_map(&CuckooMap::builder().capacity(100_000).seed(1).build().expect("memory"))
-        .expect("room");
-    uses_a_map(&GrowingMap::builder().capacity(100_000).seed(1).build().expect("memory"))
-        .expect("room");
-    grows(&mut GrowingFilter::with_capacity(10)).expect("room to grow");
-    grows(&mut GrowingMap::with_capacity(10)).expect("room to grow");
-    let expiring = ExpiringFilter::builder().capacity(100_000).seed(1);
-    uses_an_expiring_filter(&expiring.build().expect("memory")).expect("room");
+fn generic_code_and_trait_objects() -> Outcome {
+    let (set, growing) = (CuckooFilter::with_capacity(9), GrowingFilter::new());
+    let (map, growing_map) = (CuckooMap::with_capacity(9), GrowingMap::new());
+    let expiring = ExpiringFilter::with_capacity(9);
+    set.insert("a")?;
+    growing.insert("a")?;
+    map.insert("a", 1)?;
+    growing_map.insert("a", 1)?;
+    expiring.insert("a")?;
+    assert_eq!(describe(&set, "a"), describe(&growing, "a"));
+    assert_eq!(describe(&map, "a"), describe(&growing_map, "a"));
+    assert_eq!(describe(&expiring, "a"), "1 items, true");
+    assert_eq!((deduplicate(&set, &["b", "b"])?, deduplicate(&growing, &["b", "b"])?), (1, 1));
+    assert!(track(&set, "c") && track(&set, &7) && track(&set, &[1, 2]));
+    assert!(track_any(&set, "d") && track_any(&set, &Hashed(7)));
+    let exact = Exact(HashSet::from(["a".to_string()]));
+    assert!(!lacks(&set, "a") && !lacks(&map, "a") && !lacks(&exact, "a") && lacks(&&growing, "z"));
+    let levels: Vec<Box<dyn Contains<str> + Send + Sync>> =
+        vec![Box::new(set), Box::new(growing_map), Box::new(expiring), Box::new(exact)];
+    assert!(levels.iter().all(|level| level.contains("a") && !level.contains("z")));
+    let by_hash: &dyn Contains<Hashed> = &growing;
+    assert!(by_hash.contains(&growing.hash_key("a")));
+    assert_eq!(by_hash.contains_batch(Hashed::slice(&[1, 2]), &mut [false; 2]), 0);
+    // The trait is in scope, and an `Arc` stands between the caller and the filter.
+    let shared = Arc::new(growing);
+    assert!(shared.contains("a") && shared.contains(&String::from("a")) && !shared.contains(&7));
+    assert!(pairs(&*shared));
+    // The containers of std have methods with the same names.
+    let names: HashMap<&str, GrowingFilter> = HashMap::from([("x", GrowingFilter::new())]);
+    assert!(names.contains_key("x") && !names["x"].contains("y"));
+    let mut sets = HashMap::<u32, GrowingFilter>::new();
+    if let hash_map::Entry::Vacant(vacant) = sets.entry(3) {
+        vacant.insert(GrowingFilter::default()).insert("y")?;
+    }
+    sets.entry(4).or_default().insert("z")?;
+    Ok(())
+}
+
+static GLOBAL: LazyLock<CuckooFilter> = LazyLock::new(|| CuckooFilter::with_capacity(100));
+static ONCE: OnceLock<ExpiringFilter<RandomState>> = OnceLock::new();
+
+#[test]
+fn threads_share_filters() {
+    ONCE.get_or_init(|| ExpiringFilter::with_capacity_and_hasher(9, RandomState::new()));
+    thread::scope(|scope| {
+        for thread in 0..4 {
+            scope.spawn(move || GLOBAL.insert(&("thread", thread)).expect("room"));
+        }
+    });
+    let shared = Arc::new(GLOBAL.clone());
+    assert!(thread::spawn(move || shared.contains(&("thread", 3))).join().expect("no panic"));
+    assert!(format!("{:?}", *GLOBAL).starts_with("CuckooFilter { len: 4"));
+    assert!(CuckooFilter::with_capacity(0).is_empty() && GrowingMap::with_capacity(0).is_empty());
+    assert_eq!(CuckooFilter::builder().build().expect_err("none"), BuildError::NoCapacity);
+    let [a, b] = twins::<Set, Growing>();
+    b.insert("x").expect("room");
+    a.merge(&b).expect("the same settings");
+    assert!(a.contains("x") && a.target_false_positive_rate() > 0.0 && a.next_growth().is_some());
+}
+
+/// Can be sent, shared, and used after a panic was caught. (No panic breaks a filter.)
+fn usable_everywhere<T: Send + Sync + Unpin + UnwindSafe + RefUnwindSafe + Debug + 'static>() {}
+
+/// Can be sent and shared by generic code.
+fn shared<C: Contents, G: Growth, S: Send + Sync + 'static>() {
+    fn check<T: Send + Sync + Debug + 'static>() {}
+    check::<Filter<C, G, S>>();
+}
+
+/// Checks the types of a kind of filter.
+macro_rules! usable_everywhere {
+    ($($contents:ident $growth:ident),*) => {$(
+        usable_everywhere::<Filter<$contents, $growth, RandomState>>();
+        usable_everywhere::<FilterBuilder<$contents, $growth, RandomState>>();
+        #[cfg(feature = "std")]
+        usable_everywhere::<guira::Loader<$contents, $growth, RandomState>>();
+    )*};
+}
+
+#[test]
+fn types_implement_the_traits_that_users_expect() {
+    fn an_error<T: Error + Send + Sync + Unpin + 'static>() {}
+    fn a_value<T: Clone + Eq + Hash>() {}
+    fn copied<T: Copy>() {}
+    fn iterated<T: ExactSizeIterator + FusedIterator + Clone + 'static>() {}
+    fn a_hasher<S: BuildHasher<Hasher: Clone + Debug> + FromSeed + Clone + Debug>() {}
+    shared::<Set, Fixed, RandomState>();
+    usable_everywhere!(Set Fixed, Set Growing, Map Fixed, Map Growing, Expiring Fixed);
+    usable_everywhere::<(StableHashBuilder, StableHasher, Layout, InsertMask, Values)>();
+    usable_everywhere::<(BuildError, InsertError, InsertBatchError, MergeError)>();
+    usable_everywhere::<(Hashed, Insertion<u64, u16>)>();
+    an_error::<BuildError>();
+    an_error::<InsertError>();
+    an_error::<InsertBatchError>();
+    an_error::<MergeError>();
+    copied::<(BuildError, InsertError, InsertMask, Insertion, Hashed, Layout, StableHashBuilder)>();
+    a_value::<(InsertError, InsertBatchError, InsertMask, MergeError, Layout, StableHashBuilder)>();
+    iterated::<Values>();
+    a_hasher::<StableHashBuilder>();
+    #[cfg(feature = "std")]
+    {
+        // Not `UnwindSafe`, since an `io::Error` is not.
+        an_error::<guira::LoadError>();
+        usable_everywhere::<(guira::Snapshot, guira::Dump)>();
+        let error = guira::LoadError::from(std::io::Error::other("unplugged"));
+        assert!(!error.to_string().contains("unplugged"), "the source is reported once");
+        assert_eq!(error.source().expect("a source").to_string(), "unplugged");
+        assert!(guira::LoadError::NotASnapshot.source().is_none());
+    }
+    #[cfg(feature = "stats")]
+    {
+        fn check<T: Clone + Default + Eq>() {}
+        check::<guira::Stats>();
+        usable_everywhere::<guira::Stats>();
+    }
 }
