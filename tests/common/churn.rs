@@ -9,10 +9,14 @@ use std::{
     thread,
 };
 
-use guira::{Filter, Hashed, InsertError, Insertion, Layout, kind::Set};
+use guira::{InsertError, Layout};
 use rand::{RngExt, rngs::SmallRng};
 
-use super::{Maker, Subject, build_on, capacity_of, positions, rng};
+use super::{
+    build,
+    kind::{Kind, Maker, Of, Sets},
+    positions, rng,
+};
 
 /// The parameters of a run.
 #[derive(Clone, Copy, Debug)]
@@ -32,13 +36,15 @@ pub struct Plan {
 const ROUND: usize = 64;
 
 /// The state that the threads of a run share.
-struct Run<'a, E: Subject, S> {
+struct Run<'a, K: Kind, S> {
     plan: &'a Plan,
-    filter: &'a Filter<Set, E, S>,
+    filter: &'a Of<K, S>,
     /// Keys that are present from the first lookup to the last, some of them twice.
     permanent: &'a [u64],
     /// Keys whose number of copies no thread changes, and that number.
     counted: &'a [(u64, usize)],
+    /// Keys that are present throughout, and whose tags writers change, if there are tags.
+    changing: &'a [u64],
     /// Keys to insert and remove: new ones, duplicates and aliases of the permanent ones.
     pool: &'a [u64],
     changes: AtomicU64,
@@ -57,18 +63,18 @@ impl Drop for StopOnPanic<'_> {
 }
 
 /// As [`churn_on`], for a filter of one table.
-pub fn churn<S: BuildHasher + Send + Sync>(make: Maker<S>, plan: &Plan) -> usize {
-    churn_on(make, plan)
+pub fn churn<S: BuildHasher + Send + Sync>(make: Maker<Sets, S>, plan: &Plan) -> usize {
+    churn_on::<Sets, S>(make, plan)
 }
 
 /// Runs the plan, and checks the filter at its end. Returns how many of the keys that the writers
 /// used were aliases.
-pub fn churn_on<E, S>(make: Maker<S, E>, plan: &Plan) -> usize
+pub fn churn_on<K, S>(make: Maker<K, S>, plan: &Plan) -> usize
 where
-    E: Subject,
+    K: Kind,
     S: BuildHasher + Send + Sync,
 {
-    let empty = || build_on(make, capacity_of(plan.layout, plan.buckets), plan.layout, plan.seed);
+    let empty = || build::<K, S>(make, plan.buckets, plan.layout, plan.seed);
     let filter = empty();
     let slots = filter.slots();
     let mut rng = rng(plan.seed);
@@ -76,24 +82,27 @@ where
     // With bad hashes, most keys are refused long before.
     for _ in 0..4 * slots {
         let key = rng.random();
-        if filter.len() * 10 < slots * 7 && filter.insert(&key).is_ok() {
+        if filter.len() * 10 < slots * 7 && K::add(&filter, key).is_ok() {
             permanent.push(key);
         }
     }
     let fixed = permanent.len().min(8);
     for key in &permanent[..fixed] {
-        // A second copy for half of those that will be counted; it may not fit.
-        let _ = key.is_multiple_of(2) && filter.insert(key).is_ok();
+        // A second copy, with another tag, for half of those that will be counted; it may not fit.
+        let want = K::usual_want(&filter, !key);
+        let _ = key.is_multiple_of(2) && K::insert(&filter, key, want).is_ok();
     }
     let counted: Vec<(u64, usize)> =
         permanent[..fixed].iter().map(|key| (*key, filter.count(key))).collect();
 
-    let (pool, aliases) = pool(&filter, &permanent, &empty, &permanent[..fixed], &mut rng);
-    let run = Run {
+    let changing = permanent.split_off(permanent.len() - permanent.len() / 8);
+    let (pool, aliases) = pool::<K, S>(&filter, &permanent, &empty, &permanent[..fixed], &mut rng);
+    let run = Run::<K, S> {
         plan,
         filter: &filter,
         permanent: &permanent,
         counted: &counted,
+        changing: &changing,
         pool: &pool,
         changes: AtomicU64::new(0),
         stop: AtomicBool::new(false),
@@ -101,22 +110,23 @@ where
     let share = (slots * 95 / 100).saturating_sub(filter.len()) / plan.writers;
     let before = filter.len();
     let owned = run.all(share.max(2));
-    check_at_end(plan, &filter, before, owned, &permanent);
+    permanent.extend(changing);
+    check_at_end::<K, S>(plan, &filter, before, owned, &permanent);
     aliases
 }
 
 /// Keys to insert and remove, and how many of them are aliases of permanent keys.
-fn pool<E: Subject, S: BuildHasher>(
-    filter: &Filter<Set, E, S>,
+fn pool<K: Kind, S: BuildHasher>(
+    filter: &Of<K, S>,
     permanent: &[u64],
-    empty: &dyn Fn() -> Filter<Set, E, S>,
+    empty: &dyn Fn() -> Of<K, S>,
     counted: &[u64],
     rng: &mut SmallRng,
 ) -> (Vec<u64>, usize) {
     let fixed = empty();
     for key in counted {
         // Two of them may be aliases, and the copies of one key may be enough to fill its buckets.
-        let _ = fixed.insert(key);
+        let _ = K::add(&fixed, *key);
     }
     let probes: Vec<u64> = (0..200_000).map(|_| rng.random()).collect();
     let is_alias = |key: &&u64| filter.contains(*key);
@@ -128,7 +138,7 @@ fn pool<E: Subject, S: BuildHasher>(
     (pool, aliases.len())
 }
 
-impl<E: Subject, S: BuildHasher + Send + Sync> Run<'_, E, S> {
+impl<K: Kind, S: BuildHasher + Send + Sync> Run<'_, K, S> {
     /// Runs all threads. Returns the keys that the writers still own.
     fn all(&self, share: usize) -> Vec<u64> {
         thread::scope(|scope| {
@@ -151,7 +161,6 @@ impl<E: Subject, S: BuildHasher + Send + Sync> Run<'_, E, S> {
     fn read(&self, number: usize) {
         let _stop = StopOnPanic(&self.stop);
         let mut rng = rng(self.plan.seed ^ (1000 + number as u64));
-        let mut found = [false; ROUND];
         let share = self.plan.reads / self.plan.readers as u64;
         let mut reads = 0;
         while reads < share || self.changes.load(Relaxed) < self.plan.changes {
@@ -161,13 +170,17 @@ impl<E: Subject, S: BuildHasher + Send + Sync> Run<'_, E, S> {
             let start = rng.random_range(0..self.permanent.len());
             let keys = &self.permanent[start..self.permanent.len().min(start + ROUND)];
             if rng.random_ratio(1, 4) {
-                let hits = self.filter.contains_batch(keys, &mut found[..keys.len()]);
-                assert_eq!(hits, keys.len(), "false negative in a batch; {:?}", self.plan);
-                assert!(found[..keys.len()].iter().all(|&found| found));
+                assert!(K::finds_all(self.filter, keys), "false negative; {:?}", self.plan);
             } else {
-                for key in keys {
-                    assert!(self.filter.contains(key), "false negative: {key}; {:?}", self.plan);
+                for &key in keys {
+                    let is_found = K::holds(self.filter, key, &[K::tag_of(self.filter, key)]);
+                    assert!(is_found, "false negative: {key}; {:?}", self.plan);
                 }
+            }
+            for &key in self.changing {
+                let tags = [key, !key].map(|key| K::tag_of(self.filter, key));
+                let is_found = K::holds(self.filter, key, &tags);
+                assert!(is_found, "false negative: {key} with either tag; {:?}", self.plan);
             }
             reads += keys.len() as u64;
             let (key, copies) = self.counted[rng.random_range(0..self.counted.len())];
@@ -182,6 +195,8 @@ impl<E: Subject, S: BuildHasher + Send + Sync> Run<'_, E, S> {
         let _stop = StopOnPanic(&self.stop);
         let mut rng = rng(self.plan.seed ^ (2000 + number as u64));
         let mut mine: Vec<u64> = Vec::new();
+        let of_writer = self.changing.iter().skip(number).step_by(self.plan.writers);
+        let changing: Vec<u64> = of_writer.copied().collect();
         while !self.stop.load(Acquire) {
             let fits = if mine.len() < share + rng.random_range(0..=share / 4) {
                 self.insert(&mut mine, &mut rng)
@@ -190,6 +205,15 @@ impl<E: Subject, S: BuildHasher + Send + Sync> Run<'_, E, S> {
             };
             if !fits && !mine.is_empty() {
                 self.remove(&mut mine, &mut rng);
+            }
+            // To another tag and back.
+            if !changing.is_empty() {
+                let key = changing[rng.random_range(0..changing.len())];
+                for (from, to) in [(key, !key), (!key, key)] {
+                    let [old, new] = [from, to].map(|key| K::tag_of(self.filter, key));
+                    let retagged = K::retag(self.filter, key, old, K::usual_want(self.filter, to));
+                    assert!(retagged.is_none_or(|retagged| retagged == new));
+                }
             }
         }
         mine
@@ -202,7 +226,7 @@ impl<E: Subject, S: BuildHasher + Send + Sync> Run<'_, E, S> {
         let key = keys[0];
         let old = mine.len();
         let fits = match rng.random_range(0..8) {
-            0 => match self.filter.insert_batch(keys) {
+            0 => match K::add_batch(self.filter, keys) {
                 Ok(()) => {
                     mine.extend(keys);
                     true
@@ -216,16 +240,17 @@ impl<E: Subject, S: BuildHasher + Send + Sync> Run<'_, E, S> {
             },
             1 => {
                 let mut added = [false; 4];
-                let outcome = self.filter.insert_unique_batch(keys, &mut added);
+                let outcome = K::insert_unique_batch(self.filter, keys, &mut added);
                 mine.extend(
                     keys.iter().zip(added).filter(|(_, added)| *added).map(|(key, _)| *key),
                 );
-                outcome.is_ok()
+                // Maps have no such method.
+                outcome.is_none_or(|outcome| outcome.is_ok())
             }
-            2 | 3 => match self.filter.insert_unique(&key) {
+            2 | 3 => match K::add_unique(self.filter, key) {
                 // A copy that was found belongs to another insert.
-                Ok(Insertion::Found(())) => true,
-                Ok(Insertion::New(())) => {
+                Ok(false) => true,
+                Ok(true) => {
                     mine.push(key);
                     true
                 }
@@ -235,7 +260,7 @@ impl<E: Subject, S: BuildHasher + Send + Sync> Run<'_, E, S> {
                 }
             },
             _ => {
-                let outcome = self.filter.insert(&key);
+                let outcome = K::add(self.filter, key);
                 mine.extend(outcome.is_ok().then_some(key));
                 outcome.is_ok()
             }
@@ -251,33 +276,34 @@ impl<E: Subject, S: BuildHasher + Send + Sync> Run<'_, E, S> {
     fn remove(&self, mine: &mut Vec<u64>, rng: &mut SmallRng) {
         if rng.random_ratio(1, 8) {
             let keys = mine.split_off(mine.len().saturating_sub(4));
-            assert_eq!(self.filter.remove_batch(&keys, &mut [false; 4][..keys.len()]), keys.len());
+            assert_eq!(K::take_batch(self.filter, &keys), keys.len());
             self.changes.fetch_add(keys.len() as u64, Relaxed);
             return;
         }
         let key = mine.swap_remove(rng.random_range(0..mine.len()));
         assert!(self.filter.contains(&key), "false negative: own {key}; {:?}", self.plan);
-        assert!(self.filter.remove(&key), "own {key} cannot be removed; {:?}", self.plan);
+        assert!(K::take(self.filter, key), "own {key} cannot be removed; {:?}", self.plan);
         self.changes.fetch_add(1, Relaxed);
     }
 }
 
 /// After all threads ended: the number of items is right, and every owned item can be removed.
-fn check_at_end<E: Subject, S: BuildHasher>(
+fn check_at_end<K: Kind, S: BuildHasher>(
     plan: &Plan,
-    filter: &Filter<Set, E, S>,
+    filter: &Of<K, S>,
     before: usize,
     owned: Vec<u64>,
     permanent: &[u64],
 ) {
     assert_eq!(filter.len(), before + owned.len(), "{plan:?}");
     for key in owned {
-        assert!(filter.remove(&key), "{plan:?}: {key} is owned, but missing");
+        assert!(K::take(&filter, key), "{plan:?}: {key} is owned, but missing");
     }
     assert_eq!(filter.len(), before, "{plan:?}");
     assert!(permanent.iter().all(|key| filter.contains(key)), "{plan:?}");
     for key in permanent {
-        while filter.remove(key) {}
+        while K::take(filter, *key) {}
+        while K::remove(filter, key, K::tag_of(filter, !key)) {}
     }
     // Every copy belonged to a permanent key.
     assert_eq!(filter.len(), 0, "{plan:?}");

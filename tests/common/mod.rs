@@ -11,7 +11,8 @@ pub mod chosen;
 pub mod churn;
 pub mod forge;
 pub mod hashers;
-pub mod maps;
+pub mod items;
+pub mod kind;
 pub mod operations;
 pub mod oracle;
 pub mod ping_pong;
@@ -21,6 +22,7 @@ pub mod saved;
 pub mod suite;
 
 use std::{
+    hash::BuildHasher,
     io::Write,
     sync::{
         Arc,
@@ -34,10 +36,11 @@ use std::{
 };
 
 use guira::{
-    CuckooFilter, Filter, FilterBuilder, InsertBatchError, Layout,
-    kind::{Fixed, Growing, Growth, Set},
+    Filter, InsertBatchError, Layout,
+    kind::{Contents, Fixed, Growing, Growth},
     raw::{Addressing, Pair, Table},
 };
+use kind::{BuilderOf, Kind, Maker, Of, Sets};
 use operations::Operations;
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestRunner};
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
@@ -50,27 +53,44 @@ pub fn positions(error: &InsertBatchError) -> Vec<usize> {
 /// What a property returns.
 pub type Checked = Result<(), TestCaseError>;
 
-/// Completes a builder with the hasher under test.
-pub type Maker<S, E = Fixed> = fn(FilterBuilder<Set, E>) -> FilterBuilder<Set, E, S>;
-
 /// What the tests have to know about an engine.
 pub trait Subject: Growth + Send + Sync {
+    /// Whether a filter grows instead of being full.
+    const GROWS: bool;
+
     /// The numbers of copies of one item that a segment takes: if the item's two buckets are the
     /// same one, and if they differ.
     fn copy_limits(layout: Layout) -> [usize; 2];
+
+    /// Shrinks a filter that grows. Returns the number of bytes that this released.
+    fn shrink<C: Contents, S>(filter: &mut Filter<C, Self, S>) -> usize
+    where
+        Self: Sized;
 }
 
 impl Subject for Fixed {
+    const GROWS: bool = false;
+
     fn copy_limits(layout: Layout) -> [usize; 2] {
         let slots = layout.slots_per_bucket() as usize;
         [slots, 2 * slots]
     }
+
+    fn shrink<C: Contents, S>(_filter: &mut Filter<C, Self, S>) -> usize {
+        0
+    }
 }
 
 impl Subject for Growing {
+    const GROWS: bool = true;
+
     fn copy_limits(layout: Layout) -> [usize; 2] {
         let slots = layout.slots_per_bucket() as usize;
         [slots.div_ceil(2), slots]
+    }
+
+    fn shrink<C: Contents, S>(filter: &mut Filter<C, Self, S>) -> usize {
+        filter.shrink_to_fit()
     }
 }
 
@@ -94,36 +114,38 @@ pub fn runner(cases: u32, seed: u64) -> TestRunner {
     })
 }
 
-/// A filter of one table.
-pub fn build<S: std::hash::BuildHasher>(
-    make: Maker<S>,
-    capacity: usize,
-    layout: Layout,
-    seed: u64,
-) -> CuckooFilter<S> {
-    build_on(make, capacity, layout, seed)
+/// A builder of a kind of filter, with this layout in its first segment.
+pub fn settings<K: Kind>(capacity: usize, layout: Layout, seed: u64) -> BuilderOf<K> {
+    // A chain can start with this layout at this target.
+    let lowest = if layout.value_bits() == 0 { 0.001 } else { 0.003 };
+    let target = (layout.false_positive_rate() * 4.0).max(lowest);
+    let builder = Filter::<K::Contents, K::Growth>::builder().capacity(capacity).layout(layout);
+    K::settings(builder.false_positive_rate(target).seed(seed), layout, seed)
 }
 
-/// A filter of any engine, with this layout in its first segment.
-pub fn build_on<E: Subject, S: std::hash::BuildHasher>(
-    make: Maker<S, E>,
-    capacity: usize,
+/// A filter of a kind with at least this many buckets (in the first segment, if it grows).
+pub fn build<K: Kind, S: BuildHasher>(
+    make: Maker<K, S>,
+    buckets: usize,
     layout: Layout,
     seed: u64,
-) -> Filter<Set, E, S> {
-    // The target of a chain that can start with this layout.
-    let target = (layout.false_positive_rate() * 4.0).max(0.001);
-    let builder = Filter::<Set, E>::builder().capacity(capacity).layout(layout).seed(seed);
-    make(builder.false_positive_rate(target)).build().expect("a small filter")
+) -> Of<K, S> {
+    let capacity = capacity_of_kind::<K>(layout, buckets);
+    make(settings::<K>(capacity, layout, seed)).build().expect("a small filter")
+}
+
+/// As below, for sets.
+pub fn capacity_of(layout: Layout, buckets: usize) -> usize {
+    capacity_of_kind::<Sets>(layout, buckets)
 }
 
 /// The smallest capacity for which the builder takes at least this many buckets (in the first
 /// segment of a growing filter).
-pub fn capacity_of(layout: Layout, buckets: usize) -> usize {
+pub fn capacity_of_kind<K: Kind>(layout: Layout, buckets: usize) -> usize {
     let slots_per_bucket = layout.slots_per_bucket() as usize;
     let taken = |capacity: usize| {
-        let filter = CuckooFilter::builder().capacity(capacity).layout(layout).seed(0);
-        filter.build().expect("a small filter").slots() / slots_per_bucket
+        let filter = settings::<K>(capacity, layout, 0).build().expect("a small filter");
+        filter.slots() / slots_per_bucket
     };
     let (mut low, mut high) = (1, buckets * slots_per_bucket);
     while low < high {

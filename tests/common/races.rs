@@ -9,10 +9,15 @@ use std::{
     thread,
 };
 
-use guira::{Filter, Hashed, InsertError, Insertion, Layout, kind::Set};
+use guira::{InsertError, Layout};
 use rand::{RngExt, rngs::SmallRng};
 
-use super::{Maker, Subject, build_on, capacity_of, churn::StopOnPanic, positions, rng, scaled};
+use super::{
+    build,
+    churn::StopOnPanic,
+    kind::{Kind, Maker, Of, Sets},
+    positions, rng, scaled,
+};
 
 /// A barrier that spins, so that the threads leave it at the same moment.
 pub struct Gate {
@@ -48,8 +53,8 @@ impl Gate {
 }
 
 /// Fills a filter up to a share of its slots, with keys that satisfy `wanted`.
-fn fill<E: Subject, S: BuildHasher>(
-    filter: &Filter<Set, E, S>,
+fn fill<K: Kind, S: BuildHasher>(
+    filter: &Of<K, S>,
     percent: usize,
     rng: &mut SmallRng,
     wanted: impl Fn(&u64) -> bool,
@@ -58,7 +63,7 @@ fn fill<E: Subject, S: BuildHasher>(
     let mut keys = Vec::new();
     for _ in 0..20 * filter.slots() {
         let key = rng.random();
-        if filter.len() < most && wanted(&key) && filter.insert(&key).is_ok() {
+        if filter.len() < most && wanted(&key) && K::add(&filter, key).is_ok() {
             keys.push(key);
         }
     }
@@ -67,18 +72,18 @@ fn fill<E: Subject, S: BuildHasher>(
 
 /// If several threads remove one copy at the same time, exactly one of them succeeds; of two
 /// copies, two.
-pub fn removals_of_one_copy<E: Subject, S: BuildHasher + Send + Sync>(
-    make: Maker<S, E>,
+pub fn removals_of_one_copy<K: Kind, S: BuildHasher + Send + Sync>(
+    make: Maker<K, S>,
     layout: Layout,
 ) {
     const THREADS: usize = 3;
     let rounds = 1_000;
-    let filter = build_on(make, capacity_of(layout, 8), layout, 21);
+    let filter = build::<K, S>(make, 8, layout, 21);
     let mut rng = rng(21);
     let key: u64 = rng.random();
-    let alone = build_on(make, capacity_of(layout, 8), layout, 21);
-    alone.insert(&key).expect("room");
-    fill(&filter, 60, &mut rng, |other| !alone.contains(other));
+    let alone = build::<K, S>(make, 8, layout, 21);
+    K::add(&alone, key).expect("room");
+    fill::<K, S>(&filter, 60, &mut rng, |other| !alone.contains(other));
     let before = filter.len();
     let (gate, failed) = (Gate::new(THREADS), AtomicBool::new(false));
     let removed = AtomicUsize::new(0);
@@ -90,12 +95,12 @@ pub fn removals_of_one_copy<E: Subject, S: BuildHasher + Send + Sync>(
                 for round in 0..rounds {
                     let copies = 1 + round % 2;
                     if thread == 0 {
-                        (0..copies).for_each(|_| filter.insert(key).expect("room at 60 % load"));
+                        (0..copies).for_each(|_| K::add(&filter, *key).expect("room at 60 % load"));
                     }
                     if !gate.pass(failed) {
                         return;
                     }
-                    removed.fetch_add(filter.remove(key).into(), Relaxed);
+                    removed.fetch_add(K::take(&filter, *key).into(), Relaxed);
                     if !gate.pass(failed) {
                         return;
                     }
@@ -111,12 +116,9 @@ pub fn removals_of_one_copy<E: Subject, S: BuildHasher + Send + Sync>(
 }
 
 /// One thread inserts, the others remove what they find: no copy is removed twice.
-pub fn removals_balance<E: Subject, S: BuildHasher + Send + Sync>(
-    make: Maker<S, E>,
-    layout: Layout,
-) {
+pub fn removals_balance<K: Kind, S: BuildHasher + Send + Sync>(make: Maker<K, S>, layout: Layout) {
     let copies = 5_000;
-    let filter = build_on(make, capacity_of(layout, 8), layout, 22);
+    let filter = build::<K, S>(make, 8, layout, 22);
     let key = rng(22).random::<u64>();
     let (removed, done) = (AtomicUsize::new(0), AtomicBool::new(false));
     thread::scope(|scope| {
@@ -124,7 +126,7 @@ pub fn removals_balance<E: Subject, S: BuildHasher + Send + Sync>(
             scope.spawn(|| {
                 let _stop = StopOnPanic(&done);
                 while !done.load(Acquire) {
-                    if filter.remove(&key) {
+                    if K::take(&filter, key) {
                         removed.fetch_add(1, Relaxed);
                     } else {
                         thread::yield_now();
@@ -134,7 +136,7 @@ pub fn removals_balance<E: Subject, S: BuildHasher + Send + Sync>(
         }
         let mut inserted = 0;
         while inserted < copies && !done.load(Acquire) {
-            match filter.insert(&key) {
+            match K::add(&filter, key) {
                 Ok(()) => inserted += 1,
                 // The removers are behind.
                 Err(reason) => {
@@ -154,16 +156,13 @@ pub fn removals_balance<E: Subject, S: BuildHasher + Send + Sync>(
 ///
 /// The load is 95 %, beside a thread that inserts and removes other keys, so that inserts must make
 /// room. In a filter that cannot grow, aliases of the keys are the same lock.
-pub fn unique_excludes<E: Subject, S: BuildHasher + Send + Sync>(
-    make: Maker<S, E>,
-    layout: Layout,
-) {
+pub fn unique_excludes<K: Kind, S: BuildHasher + Send + Sync>(make: Maker<K, S>, layout: Layout) {
     const LOCKS: usize = 3;
-    let empty = || build_on(make, capacity_of(layout, 16), layout, 23);
+    let empty = || build::<K, S>(make, 16, layout, 23);
     let filter = empty();
     let mut rng = rng(23);
-    let (keys, taken) = locks(&empty, LOCKS, &mut rng);
-    fill(&filter, 90, &mut rng, |key| !taken.contains(key));
+    let (keys, taken) = locks::<K, S>(&empty, LOCKS, &mut rng);
+    fill::<K, S>(&filter, 90, &mut rng, |key| !taken.contains(key));
     let others: Vec<u64> =
         (0..4_000).map(|_| rng.random()).filter(|key| !taken.contains(key)).collect();
     let owners = [const { AtomicU32::new(0) }; LOCKS];
@@ -181,8 +180,8 @@ pub fn unique_excludes<E: Subject, S: BuildHasher + Send + Sync>(
                 let mut rng = super::rng(230 + thread);
                 while !enough() && !done.load(Acquire) {
                     let (key, lock) = keys[rng.random_range(0..keys.len())];
-                    match filter.insert_unique(&key) {
-                        Ok(Insertion::New(())) => {
+                    match K::add_unique(&filter, key) {
+                        Ok(true) => {
                             assert_eq!(
                                 owners[lock].fetch_add(1, AcqRel),
                                 0,
@@ -193,10 +192,10 @@ pub fn unique_excludes<E: Subject, S: BuildHasher + Send + Sync>(
                             }
                             assert_eq!(filter.count(&key), 1, "{layout:?}");
                             assert_eq!(owners[lock].fetch_sub(1, AcqRel), 1);
-                            assert!(filter.remove(&key), "{layout:?}: the copy is missing");
+                            assert!(K::take(&filter, key), "{layout:?}: the copy is missing");
                             wins.fetch_add(1, Relaxed);
                         }
-                        Ok(Insertion::Found(())) => {
+                        Ok(false) => {
                             losses.fetch_add(1, Relaxed);
                         }
                         Err(reason) => assert_eq!(reason, InsertError::Full),
@@ -205,46 +204,46 @@ pub fn unique_excludes<E: Subject, S: BuildHasher + Send + Sync>(
                 done.store(true, Release);
             });
         }
-        scope.spawn(|| crowd(&filter, &others, &done));
+        scope.spawn(|| crowd::<K, S>(&filter, &others, &done));
     });
     assert!(keys.iter().all(|(key, _)| filter.count(key) == 0), "{layout:?}: a copy is left");
 }
 
 /// Keys, each with the number of its lock, and a filter that holds them all.
-fn locks<E: Subject, S: BuildHasher>(
-    empty: &dyn Fn() -> Filter<Set, E, S>,
+fn locks<K: Kind, S: BuildHasher>(
+    empty: &dyn Fn() -> Of<K, S>,
     locks: usize,
     rng: &mut SmallRng,
-) -> (Vec<(u64, usize)>, Filter<Set, E, S>) {
+) -> (Vec<(u64, usize)>, Of<K, S>) {
     let taken = empty();
     let mut keys = Vec::new();
     while keys.len() < locks {
         let key: u64 = rng.random();
-        if taken.insert_unique(&key) == Ok(Insertion::New(())) {
+        if K::add_unique(&taken, key) == Ok(true) {
             keys.push((key, keys.len()));
         }
     }
     let probes: Vec<u64> = (0..scaled(20_000, 200_000)).map(|_| rng.random()).collect();
     // Later segments distinguish aliases of the first one, and these would be different locks.
-    for lock in if E::GROWS { 0..0 } else { 0..locks } {
+    for lock in if K::GROWS { 0..0 } else { 0..locks } {
         let one = empty();
-        one.insert(&keys[lock].0).expect("an empty filter");
+        K::add(&one, keys[lock].0).expect("an empty filter");
         keys.extend(probes.iter().find(|key| one.contains(*key)).map(|&alias| (alias, lock)));
     }
     (keys, taken)
 }
 
 /// Keeps a filter at 95 % of its present slots, until told to stop.
-fn crowd<E: Subject, S: BuildHasher>(filter: &Filter<Set, E, S>, keys: &[u64], done: &AtomicBool) {
+fn crowd<K: Kind, S: BuildHasher>(filter: &Of<K, S>, keys: &[u64], done: &AtomicBool) {
     let _stop = StopOnPanic(done);
     let most = filter.slots() * 95 / 100;
     let mut mine = Vec::new();
     let mut keys = keys.iter().cycle();
     while let (false, Some(key)) = (done.load(Acquire), keys.next()) {
-        if filter.len() < most && filter.insert(key).is_ok() {
+        if filter.len() < most && K::add(&filter, *key).is_ok() {
             mine.push(key);
         } else if !mine.is_empty() {
-            assert!(filter.remove(mine.swap_remove(mine.len() / 2)));
+            assert!(K::take(filter, *mine.swap_remove(mine.len() / 2)));
         }
     }
 }
@@ -254,26 +253,26 @@ const FILLERS: usize = 6;
 
 /// As [`fill_on`], for a filter of one table.
 pub fn fill_from_many_threads<S: BuildHasher + Send + Sync>(
-    make: Maker<S>,
+    make: Maker<Sets, S>,
     layout: Layout,
     buckets: usize,
 ) -> f64 {
-    fill_on(make, layout, buckets)
+    fill_on::<Sets, S>(make, layout, buckets)
 }
 
 /// Many threads insert keys of their own until nothing fits, or until the filter has grown twice.
 /// All accepted keys are found, and can be removed by many threads. Returns the load.
-pub fn fill_on<E: Subject, S: BuildHasher + Send + Sync>(
-    make: Maker<S, E>,
+pub fn fill_on<K: Kind, S: BuildHasher + Send + Sync>(
+    make: Maker<K, S>,
     layout: Layout,
     buckets: usize,
 ) -> f64 {
-    let filter = build_on(make, capacity_of(layout, buckets), layout, 24);
-    let most = if E::GROWS { 4 * filter.slots() / FILLERS } else { usize::MAX };
+    let filter = build::<K, S>(make, buckets, layout, 24);
+    let most = if K::GROWS { 4 * filter.slots() / FILLERS } else { usize::MAX };
     let accepted: Vec<Vec<u64>> = thread::scope(|scope| {
         let filter = &filter;
         let threads: Vec<_> = (0..FILLERS)
-            .map(|thread| scope.spawn(move || fill_share(filter, thread, most)))
+            .map(|thread| scope.spawn(move || fill_share::<K, S>(filter, thread, most)))
             .collect();
         threads.into_iter().map(|thread| thread.join().expect("a thread failed")).collect()
     });
@@ -289,7 +288,7 @@ pub fn fill_on<E: Subject, S: BuildHasher + Send + Sync>(
             let filter = &filter;
             scope.spawn(move || {
                 for key in keys {
-                    assert!(filter.remove(key), "{layout:?}: accepted, but cannot be removed");
+                    assert!(K::take(&filter, *key), "{layout:?}: accepted, but cannot be removed");
                 }
             });
         }
@@ -301,11 +300,7 @@ pub fn fill_on<E: Subject, S: BuildHasher + Send + Sync>(
 
 /// Inserts new keys, by one of three operations, until a hundred in a row are refused or `most`
 /// are accepted.
-fn fill_share<E: Subject, S: BuildHasher>(
-    filter: &Filter<Set, E, S>,
-    thread: usize,
-    most: usize,
-) -> Vec<u64> {
+fn fill_share<K: Kind, S: BuildHasher>(filter: &Of<K, S>, thread: usize, most: usize) -> Vec<u64> {
     let mut rng = rng(240 + thread as u64);
     let mut accepted = Vec::new();
     let mut refused = 0;
@@ -314,15 +309,15 @@ fn fill_share<E: Subject, S: BuildHasher>(
         let old = accepted.len();
         match thread % 3 {
             0 => {
-                let rejected =
-                    filter.insert_batch(&keys).map_or_else(|error| positions(&error), |()| vec![]);
+                let rejected = K::add_batch(&filter, &keys)
+                    .map_or_else(|error| positions(&error), |()| vec![]);
                 let fitted = (0..keys.len()).filter(|position| !rejected.contains(position));
                 accepted.extend(fitted.map(|position| keys[position]));
             }
-            1 => accepted.extend(
-                keys.iter().filter(|key| filter.insert_unique(key) == Ok(Insertion::New(()))),
-            ),
-            _ => accepted.extend(keys.iter().filter(|key| filter.insert(key).is_ok())),
+            1 => {
+                accepted.extend(keys.iter().filter(|key| K::add_unique(filter, **key) == Ok(true)))
+            }
+            _ => accepted.extend(keys.iter().filter(|key| K::add(filter, **key).is_ok())),
         }
         refused = if accepted.len() == old { refused + keys.len() } else { 0 };
     }

@@ -4,8 +4,6 @@
 mod aging;
 #[path = "../common/mod.rs"]
 mod common;
-mod multiset;
-mod oracle;
 mod settings;
 #[cfg(feature = "std")]
 mod snapshots;

@@ -2,18 +2,22 @@
 
 use std::hash::BuildHasher;
 
-use guira::{Filter, Hashed, InsertError, Insertion, Layout, kind::Set};
+use guira::{InsertError, Layout};
 use rand::RngExt;
 
 use super::SIZES;
-use crate::common::{Maker, Subject, build_on, capacity_of, positions, rng};
+use crate::common::{
+    Subject, build,
+    kind::{Kind, Maker, Of},
+    positions, rng,
+};
 
 /// Keys of which as many copies are inserted as fit.
 const HOT: [u64; 4] = [1, 2, 3, 4];
 
 /// Fills a filter with random keys, until it is full or has grown, and with copies of hot keys.
 /// Returns the keys that were accepted.
-fn overfill<E: Subject, S: BuildHasher>(filter: &Filter<Set, E, S>, seed: u64) -> Vec<u64> {
+fn overfill<K: Kind, S: BuildHasher>(filter: &Of<K, S>, seed: u64) -> Vec<u64> {
     let mut rng = rng(seed);
     let attempts = 3 * filter.slots() + 50;
     let keys = (0..attempts).map(|attempt| match HOT.get(attempt % 8) {
@@ -22,16 +26,16 @@ fn overfill<E: Subject, S: BuildHasher>(filter: &Filter<Set, E, S>, seed: u64) -
     });
     // At the end the copies have reached their limit in the last segment as well.
     let keys: Vec<u64> = keys.chain(HOT.repeat(40)).collect();
-    keys.into_iter().filter(|key| filter.insert(key).is_ok()).collect()
+    keys.into_iter().filter(|key| K::add(&filter, *key).is_ok()).collect()
 }
 
 /// `Full` and `TooManyCopies` change nothing: every item keeps its copies, and each of them can be
 /// removed.
-pub fn refusals_change_nothing<E: Subject, S: BuildHasher>(make: Maker<S, E>) {
-    for &layout in Layout::ALL {
+pub fn refusals_change_nothing<K: Kind, S: BuildHasher>(make: Maker<K, S>) {
+    for layout in K::layouts() {
         for buckets in SIZES {
-            let filter = build_on(make, capacity_of(layout, buckets), layout, 12);
-            let mut accepted = overfill(&filter, 12);
+            let filter = build::<K, S>(make, buckets, layout, 12);
+            let mut accepted = overfill::<K, S>(&filter, 12);
             let counts = |accepted: &[u64]| -> Vec<usize> {
                 accepted.iter().map(|key| filter.count(key)).collect()
             };
@@ -40,7 +44,7 @@ pub fn refusals_change_nothing<E: Subject, S: BuildHasher>(make: Maker<S, E>) {
             let mut rng = rng(13);
             for key in HOT.into_iter().chain((0..30).map(|_| rng.random())) {
                 // Another copy may still fit here or there.
-                if filter.insert(&key).is_ok() {
+                if K::add(&filter, key).is_ok() {
                     accepted.push(key);
                     before = counts(&accepted);
                 } else {
@@ -50,7 +54,7 @@ pub fn refusals_change_nothing<E: Subject, S: BuildHasher>(make: Maker<S, E>) {
             }
             assert!(refusals >= HOT.len(), "{layout:?}: nothing was refused");
             assert_eq!(filter.len(), accepted.len());
-            assert!(accepted.iter().all(|key| filter.remove(key)), "{layout:?}, {buckets}");
+            assert!(accepted.iter().all(|key| K::take(&filter, *key)), "{layout:?}, {buckets}");
             assert!(filter.is_empty());
         }
     }
@@ -58,45 +62,49 @@ pub fn refusals_change_nothing<E: Subject, S: BuildHasher>(make: Maker<S, E>) {
 
 /// One item is inserted until its copies reach the limit of the engine. `insert_unique` finds it
 /// throughout.
-pub fn copies_are_limited<E: Subject, S: BuildHasher>(make: Maker<S, E>) {
-    for &layout in Layout::ALL {
+pub fn copies_are_limited<K: Kind, S: BuildHasher>(make: Maker<K, S>) {
+    for layout in K::layouts() {
         for buckets in SIZES {
-            let filter = build_on(make, capacity_of(layout, buckets), layout, 13);
+            let filter = build::<K, S>(make, buckets, layout, 13);
             let key = 0x0123_4567_89ab_cdef_u64;
             let mut copies = 0;
-            while filter.insert(&key).is_ok() {
+            while K::add(&filter, key).is_ok() {
                 copies += 1;
             }
-            assert!(E::copy_limits(layout).contains(&copies), "{copies} copies of {layout:?}");
+            assert!(
+                K::Growth::copy_limits(layout).contains(&copies),
+                "{copies} copies of {layout:?}"
+            );
             assert_eq!(filter.segments().len(), 1, "copies made the filter grow");
-            assert_eq!(filter.insert(&key), Err(InsertError::TooManyCopies));
-            assert_eq!(filter.insert_unique(&key), Ok(Insertion::Found(())));
+            assert_eq!(K::add(&filter, key), Err(InsertError::TooManyCopies));
+            assert_eq!(K::add_unique(&filter, key), Ok(false));
             assert_eq!((filter.count(&key), filter.len()), (copies, copies));
 
-            let error = filter.insert_batch(&[key; 50]).expect_err("too many copies");
+            let error = K::add_batch(&filter, &[key; 50]).expect_err("too many copies");
             assert!(error.failures().eq((0..50).map(|at| (at, InsertError::TooManyCopies))));
-            (0..copies).for_each(|_| assert!(filter.remove(&key)));
-            assert!(!filter.remove(&key) && filter.is_empty());
+            (0..copies).for_each(|_| assert!(K::take(&filter, key)));
+            assert!(!K::take(&filter, key) && filter.is_empty());
 
-            let error = filter.insert_batch(&[key; 50]).expect_err("too many copies");
+            let error = K::add_batch(&filter, &[key; 50]).expect_err("too many copies");
             assert_eq!((error.added(), error.failures().len()), (copies, 50 - copies));
             assert_eq!(filter.count(&key), copies);
-            assert_eq!(filter.remove_batch(&[key; 50], &mut [false; 50]), copies);
+            assert_eq!(K::take_batch(&filter, &[key; 50]), copies);
         }
     }
 }
 
 /// The positions that a batch error lists are those of the items that were not added.
-pub fn batch_errors_list_positions<E: Subject, S: BuildHasher>(make: Maker<S, E>) {
-    for (&layout, unique) in Layout::ALL.iter().flat_map(|layout| [(layout, false), (layout, true)])
+pub fn batch_errors_list_positions<K: Kind, S: BuildHasher>(make: Maker<K, S>) {
+    for (layout, unique) in
+        K::layouts().into_iter().flat_map(|layout| [(layout, false), (layout, true)])
     {
-        let filter = build_on(make, capacity_of(layout, 30), layout, 14);
-        let distinct = build_on(make, capacity_of(layout, 30) * 4, layout, 14);
+        let filter = build::<K, S>(make, 30, layout, 14);
+        let distinct = build::<K, S>(make, 120, layout, 14);
         let mut rng = rng(14);
         // Most of them are no aliases. Every eighth one is a copy of the same key.
         let mut keys: Vec<u64> = (0..20 * filter.slots())
             .map(|_| rng.random())
-            .filter(|key| distinct.insert_unique(key) == Ok(Insertion::New(())))
+            .filter(|key| K::add_unique(&distinct, *key) == Ok(true))
             .take(3 * filter.slots() / 2)
             .collect();
         let copied = keys[0];
@@ -104,9 +112,13 @@ pub fn batch_errors_list_positions<E: Subject, S: BuildHasher>(make: Maker<S, E>
         keys.iter_mut().step_by(8).for_each(|key| *key = copied);
         let mut added = vec![false; keys.len()];
         let outcome = if unique {
-            filter.insert_unique_batch(&keys, &mut added).map(drop)
+            // Maps have no such method.
+            let Some(outcome) = K::insert_unique_batch(&filter, &keys, &mut added) else {
+                continue;
+            };
+            outcome.map(drop)
         } else {
-            filter.insert_batch(&keys)
+            K::add_batch(&filter, &keys)
         };
         assert!(unique || outcome.is_err(), "{layout:?}: all copies fit");
         let rejected = outcome.as_ref().map_or_else(positions, |()| vec![]);
@@ -119,7 +131,7 @@ pub fn batch_errors_list_positions<E: Subject, S: BuildHasher>(make: Maker<S, E>
         }
         assert_eq!(filter.len(), accepted.len(), "{layout:?}");
         // Each removal takes a copy of its own, and nothing is left.
-        assert!(accepted.iter().all(|key| filter.remove(key)), "{layout:?}: a wrong position");
+        assert!(accepted.iter().all(|key| K::take(&filter, *key)), "{layout:?}: a wrong position");
         assert!(filter.is_empty());
     }
 }

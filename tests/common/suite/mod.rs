@@ -1,4 +1,4 @@
-//! The tests that hold for every engine, with any hasher, however bad.
+//! The tests that hold for every kind of filter, with any hasher, however bad.
 
 mod limits;
 mod model;
@@ -6,135 +6,167 @@ mod whole;
 
 pub use limits::{batch_errors_list_positions, copies_are_limited, refusals_change_nothing};
 pub use model::model;
-pub use whole::{clear_beside_readers, clone_beside_movers};
+
+use std::hash::BuildHasher;
+
+use super::{
+    Watchdog,
+    churn::{Plan, churn_on},
+    kind::{Kind, Maker},
+    races, scaled,
+};
 
 /// Numbers of buckets (of the first segment) to try.
 pub const SIZES: [usize; 5] = [1, 2, 3, 8, 40];
 
-/// Tests, each of them a function that is generic over the engine, for both engines.
-macro_rules! on_both_engines {
-    ($($test:ident),* $(,)?) => {
-        mod fixed {
-            $(#[test]
-            fn $test() {
-                super::$test::<guira::kind::Fixed>();
-            })*
-        }
+/// Two layouts of a kind.
+fn two_layouts<K: Kind>() -> [guira::Layout; 2] {
+    let layouts = K::layouts();
+    [layouts[layouts.len() / 3], layouts[layouts.len() * 2 / 3]]
+}
 
-        mod growing {
+pub fn readers_beside_writers_miss_nothing<K, S>(make: Maker<K, S>)
+where
+    K: Kind,
+    S: BuildHasher + Send + Sync,
+{
+    let layouts = K::layouts();
+    // As many reads in all, however many layouts there are.
+    let share = |all: u64| all * 8 / layouts.len() as u64;
+    for (number, &layout) in layouts.iter().enumerate() {
+        let plan = Plan {
+            layout,
+            buckets: 48,
+            readers: 2,
+            writers: 2,
+            reads: share(scaled(30_000, 60_000)),
+            changes: share(scaled(2_000, 4_000)),
+            seed: 31 + number as u64,
+        };
+        churn_on::<K, S>(make, &plan);
+    }
+}
+
+pub fn racing_removals_take_each_copy_once<K, S>(make: Maker<K, S>)
+where
+    K: Kind,
+    S: BuildHasher + Send + Sync,
+{
+    let [first, second] = two_layouts::<K>();
+    races::removals_of_one_copy::<K, S>(make, first);
+    races::removals_balance::<K, S>(make, second);
+}
+
+pub fn insert_unique_excludes<K: Kind, S: BuildHasher + Send + Sync>(make: Maker<K, S>) {
+    for layout in two_layouts::<K>() {
+        races::unique_excludes::<K, S>(make, layout);
+    }
+}
+
+pub fn many_threads_fill<K: Kind, S: BuildHasher + Send + Sync>(make: Maker<K, S>) {
+    for layout in K::layouts() {
+        races::fill_on::<K, S>(make, layout, 100);
+    }
+}
+
+pub fn clear_beside_readers<K: Kind, S>(make: Maker<K, S>)
+where
+    S: BuildHasher + Clone + Send + Sync,
+{
+    for layout in two_layouts::<K>() {
+        whole::clear_beside_readers::<K, S>(make, layout);
+    }
+}
+
+pub fn clone_beside_movers<K: Kind, S>(make: Maker<K, S>)
+where
+    S: BuildHasher + Clone + Send + Sync,
+{
+    for layout in two_layouts::<K>() {
+        whole::clone_beside_movers::<K, S>(make, layout);
+    }
+}
+
+/// Runs a test with a watchdog.
+pub fn watched<K: Kind, S>(name: &'static str, test: impl FnOnce(Maker<K, S>), make: Maker<K, S>) {
+    let _watchdog = Watchdog::new(name);
+    test(make);
+}
+
+/// Tests, each of them a function that is generic over the kind, for these kinds of filters.
+macro_rules! on_kinds {
+    ([$($kind:ident: $type:ident),* $(,)?] $tests:tt) => {
+        $($crate::common::suite::on_kinds!(@ $kind $type $tests);)*
+    };
+    (@ $kind:ident $type:ident {$($test:ident),* $(,)?}) => {
+        mod $kind {
             $(#[test]
             fn $test() {
-                super::$test::<guira::kind::Growing>();
+                super::$test::<$crate::common::kind::$type>();
             })*
         }
     };
 }
-pub(crate) use on_both_engines;
+pub(crate) use on_kinds;
 
-/// A module of tests for one hasher of `hashers` and both engines.
+/// As above, for all kinds.
+macro_rules! on_all_kinds {
+    ($($test:ident),* $(,)?) => {
+        $crate::common::suite::on_kinds! {
+            [
+                sets: Sets,
+                growing_sets: GrowingSets,
+                maps: Maps,
+                growing_maps: GrowingMaps,
+                expiring: ExpiringSets,
+            ]
+            {$($test),*}
+        }
+    };
+}
+pub(crate) use on_all_kinds;
+
+/// As above, for sets and maps.
+macro_rules! on_permanent_kinds {
+    ($($test:ident),* $(,)?) => {
+        $crate::common::suite::on_kinds! {
+            [sets: Sets, growing_sets: GrowingSets, maps: Maps, growing_maps: GrowingMaps]
+            {$($test),*}
+        }
+    };
+}
+pub(crate) use on_permanent_kinds;
+
+/// A module of tests for one hasher of `hashers`, and all kinds of filters.
 macro_rules! suite {
     ($make:ident) => {
+        $crate::common::suite::suite! {
+            $make:
+            model,
+            refusals_change_nothing,
+            copies_are_limited,
+            batch_errors_list_positions,
+            readers_beside_writers_miss_nothing,
+            racing_removals_take_each_copy_once,
+            insert_unique_excludes,
+            many_threads_fill,
+            clear_beside_readers,
+            clone_beside_movers,
+        }
+    };
+    ($make:ident: $($test:ident),* $(,)?) => {
         mod $make {
-            use crate::common::{
-                Subject, Watchdog,
-                churn::{Plan, churn_on},
-                hashers, races, scaled,
-                suite::{self, on_both_engines},
-            };
-            use guira::Layout;
+            use crate::common::{hashers, kind::Kind, suite};
 
-            on_both_engines! {
-                model,
-                refusals_change_nothing,
-                copies_are_limited,
-                batch_errors_list_positions,
-                readers_beside_writers_miss_nothing,
-                racing_removals_take_each_copy_once,
-                insert_unique_excludes,
-                many_threads_fill,
-                clear_beside_readers,
-                clone_beside_movers,
-            }
+            suite::on_all_kinds! { $($test),* }
 
-            fn model<E: Subject>() {
-                let _watchdog = Watchdog::new("model");
-                suite::model(hashers::$make::<guira::kind::Set, E>);
-            }
-
-            fn refusals_change_nothing<E: Subject>() {
-                let _watchdog = Watchdog::new("refusals_change_nothing");
-                suite::refusals_change_nothing(hashers::$make::<guira::kind::Set, E>);
-            }
-
-            fn copies_are_limited<E: Subject>() {
-                suite::copies_are_limited(hashers::$make::<guira::kind::Set, E>);
-            }
-
-            fn batch_errors_list_positions<E: Subject>() {
-                suite::batch_errors_list_positions(hashers::$make::<guira::kind::Set, E>);
-            }
-
-            fn readers_beside_writers_miss_nothing<E: Subject>() {
-                let _watchdog = Watchdog::new("readers_beside_writers_miss_nothing");
-                for (number, &layout) in Layout::ALL.iter().enumerate() {
-                    let plan = Plan {
-                        layout,
-                        buckets: 48,
-                        readers: 2,
-                        writers: 2,
-                        reads: scaled(30_000, 60_000),
-                        changes: scaled(2_000, 4_000),
-                        seed: 31 + number as u64,
-                    };
-                    churn_on(hashers::$make::<guira::kind::Set, E>, &plan);
-                }
-            }
-
-            fn racing_removals_take_each_copy_once<E: Subject>() {
-                let _watchdog = Watchdog::new("racing_removals_take_each_copy_once");
-                races::removals_of_one_copy(
-                    hashers::$make::<guira::kind::Set, E>,
-                    Layout::Plain6x10,
+            $(fn $test<K: Kind>() {
+                suite::watched::<K, _>(
+                    stringify!($test),
+                    suite::$test::<K, hashers::Part>,
+                    hashers::$make::<K::Contents, K::Growth>,
                 );
-                races::removals_balance(hashers::$make::<guira::kind::Set, E>, Layout::Plain4x16);
-            }
-
-            fn insert_unique_excludes<E: Subject>() {
-                let _watchdog = Watchdog::new("insert_unique_excludes");
-                races::unique_excludes(hashers::$make::<guira::kind::Set, E>, Layout::Plain8x8);
-                races::unique_excludes(hashers::$make::<guira::kind::Set, E>, Layout::Plain4x16);
-            }
-
-            fn many_threads_fill<E: Subject>() {
-                let _watchdog = Watchdog::new("many_threads_fill");
-                for &layout in Layout::ALL {
-                    races::fill_on(hashers::$make::<guira::kind::Set, E>, layout, 100);
-                }
-            }
-
-            fn clear_beside_readers<E: Subject>() {
-                let _watchdog = Watchdog::new("clear_beside_readers");
-                suite::clear_beside_readers(
-                    hashers::$make::<guira::kind::Set, E>,
-                    Layout::Plain4x16,
-                );
-                suite::clear_beside_readers(
-                    hashers::$make::<guira::kind::Set, E>,
-                    Layout::SemiSorted5x14,
-                );
-            }
-
-            fn clone_beside_movers<E: Subject>() {
-                let _watchdog = Watchdog::new("clone_beside_movers");
-                suite::clone_beside_movers(
-                    hashers::$make::<guira::kind::Set, E>,
-                    Layout::Plain4x16,
-                );
-                suite::clone_beside_movers(
-                    hashers::$make::<guira::kind::Set, E>,
-                    Layout::SemiSorted5x14,
-                );
-            }
+            })*
         }
     };
 }

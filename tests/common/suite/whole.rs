@@ -10,28 +10,32 @@ use std::{
     thread,
 };
 
-use guira::{Filter, Hashed, Insertion, Layout, kind::Set};
+use guira::Layout;
 use rand::{RngExt, rngs::SmallRng};
 
 use crate::common::{
-    Maker, Subject, build_on, capacity_of, churn::StopOnPanic, races::Gate, rng, scaled,
+    build,
+    churn::StopOnPanic,
+    kind::{Kind, Maker, Of},
+    races::Gate,
+    rng, scaled,
 };
 
 /// Inserts random keys until a share of the slots is occupied. Returns those that were accepted.
-fn fill<E: Subject, S: BuildHasher>(
-    filter: &Filter<Set, E, S>,
+fn fill<K: Kind, S: BuildHasher>(
+    filter: &Of<K, S>,
     percent: usize,
     rng: &mut SmallRng,
 ) -> Vec<u64> {
     let most = filter.slots() * percent / 100;
     let keys: Vec<u64> = (0..4 * most).map(|_| rng.random()).collect();
-    keys.into_iter().filter(|key| filter.len() < most && filter.insert(key).is_ok()).collect()
+    keys.into_iter().filter(|key| filter.len() < most && K::add(&filter, *key).is_ok()).collect()
 }
 
 /// Evicts other items: inserts keys of its own, and removes them, until told to stop. Everything
 /// that it inserted is removed at the end.
-fn evict<E: Subject, S: BuildHasher>(
-    filter: &Filter<Set, E, S>,
+fn evict<K: Kind, S: BuildHasher>(
+    filter: &Of<K, S>,
     most: usize,
     stop: &AtomicBool,
     changes: &AtomicU64,
@@ -41,25 +45,25 @@ fn evict<E: Subject, S: BuildHasher>(
     let mut own = Vec::new();
     while !stop.load(Acquire) {
         let key: u64 = rng.random();
-        if filter.len() < most && filter.insert(&key).is_ok() {
+        if filter.len() < most && K::add(&filter, key).is_ok() {
             own.push(key);
         } else if !own.is_empty() {
             let key = own.swap_remove(rng.random_range(0..own.len()));
-            assert!(filter.remove(&key), "an own item is missing");
+            assert!(K::take(&filter, key), "an own item is missing");
         }
         changes.fetch_add(1, Relaxed);
     }
-    assert!(own.iter().all(|key| filter.remove(key)), "an own item is missing");
+    assert!(own.iter().all(|key| K::take(&filter, *key)), "an own item is missing");
 }
 
 /// Several threads clear a filter at the same time, while readers look items up and another thread
 /// inserts. Items that are inserted after all clears returned are never missed, also beside
 /// evictions. The number of items is exact at every quiet moment.
-pub fn clear_beside_readers<E: Subject, S>(make: Maker<S, E>, layout: Layout)
+pub fn clear_beside_readers<K: Kind, S>(make: Maker<K, S>, layout: Layout)
 where
     S: BuildHasher + Clone + Send + Sync,
 {
-    let filter = build_on(make, capacity_of(layout, 64), layout, 41);
+    let filter = build::<K, S>(make, 64, layout, 41);
     let (slots, rounds) = (filter.slots(), scaled(10, 60));
     let mut seeds = rng(41);
     for round in 0..rounds {
@@ -79,7 +83,7 @@ where
                         filter.clear();
                     } else {
                         for _ in 0..slots / 2 {
-                            let _ = filter.insert(&rng.random::<u64>());
+                            let _ = K::add(&filter, rng.random::<u64>());
                         }
                     }
                 });
@@ -107,9 +111,10 @@ where
                     passes += usize::from(present > 0);
                 }
             });
-            scope.spawn(|| evict(&filter, slots * 9 / 10, &stop, &changes, &mut rng(round)));
+            scope
+                .spawn(|| evict::<K, S>(&filter, slots * 9 / 10, &stop, &changes, &mut rng(round)));
             for key in &keys {
-                if filter.insert(key).is_ok() {
+                if K::add(&filter, *key).is_ok() {
                     let number = present.load(Relaxed);
                     accepted[number].store(*key, Relaxed);
                     present.store(number + 1, Release);
@@ -127,18 +132,18 @@ where
 
 /// Clones that are made while items move at a high load contain every item that is present
 /// throughout, and count exactly what they contain.
-pub fn clone_beside_movers<E: Subject, S>(make: Maker<S, E>, layout: Layout)
+pub fn clone_beside_movers<K: Kind, S>(make: Maker<K, S>, layout: Layout)
 where
     S: BuildHasher + Clone + Send + Sync,
 {
-    let filter = build_on(make, capacity_of(layout, 6_000), layout, 42);
+    let filter = build::<K, S>(make, 6_000, layout, 42);
     let slots = filter.slots();
     let mut random = rng(42);
-    let always = fill(&filter, 85, &mut random);
+    let always = fill::<K, S>(&filter, 85, &mut random);
     let (stop, changes) = (AtomicBool::new(false), AtomicU64::new(0));
     thread::scope(|scope| {
         let (filter, stop, changes) = (&filter, &stop, &changes);
-        scope.spawn(move || evict(filter, slots * 95 / 100, stop, changes, &mut rng(43)));
+        scope.spawn(move || evict::<K, S>(filter, slots * 95 / 100, stop, changes, &mut rng(43)));
         let _stop = StopOnPanic(stop);
         for round in 0..scaled(10, 20) {
             // The other thread is running at this moment, so the clone overlaps its changes.
@@ -163,6 +168,6 @@ where
     for key in always.iter().copied().chain(strangers).collect::<HashSet<_>>() {
         assert_eq!(copy.count(&key), filter.count(&key), "{layout:?}: the copy differs");
     }
-    assert!(always.iter().all(|key| copy.remove(key)), "{layout:?}: the copy lacks a copy");
+    assert!(always.iter().all(|key| K::take(&copy, *key)), "{layout:?}: the copy lacks a copy");
     assert!(copy.is_empty() && filter.len() == always.len());
 }

@@ -1,0 +1,176 @@
+//! Filters whose items expire.
+
+use std::hash::BuildHasher;
+
+use guira::{
+    InsertBatchError, InsertError, InsertMask, Insertion, Key, Layout,
+    kind::{Expiring, Fixed},
+};
+use rand::{RngExt, rngs::SmallRng, seq::IndexedRandom};
+
+use super::{BuilderOf, ExpiringSets, Kind, Of, unique_batches};
+#[cfg(feature = "std")]
+use crate::common::forge;
+use crate::common::items::Items;
+
+/// The bits of stamps for a window.
+pub fn stamp_bits(window: u32) -> u32 {
+    (window + 2).ilog2() + 1
+}
+
+impl Kind for ExpiringSets {
+    type Contents = Expiring;
+    type Growth = Fixed;
+    type Tag = u64;
+
+    const IS_PERMANENT: bool = false;
+
+    unique_batches!();
+
+    /// Those for stamps of up to 5 bits, and of 8 bits.
+    fn layouts() -> Vec<Layout> {
+        let of = |slots| {
+            [2, 3, 4, 5, 8].into_iter().filter_map(move |bits| Layout::with_values(slots, bits))
+        };
+        (2..=6).flat_map(of).collect()
+    }
+
+    /// One of the windows that need stamps of this many bits.
+    fn settings(builder: BuilderOf<Self>, layout: Layout, seed: u64) -> BuilderOf<Self> {
+        let windows = (1..=253).filter(|&window| stamp_bits(window) == layout.value_bits());
+        let windows: Vec<u32> = windows.collect();
+        // The longest one most often.
+        let place = (seed as usize).min(windows.len()) % windows.len();
+        builder.window(windows[windows.len() - 1 - place])
+    }
+
+    fn limited<S>(builder: BuilderOf<Self, S>, _max_copies: usize) -> BuilderOf<Self, S> {
+        builder
+    }
+
+    fn want<S>(filter: &Of<Self, S>, rng: &mut SmallRng) -> u16 {
+        let window = filter.window() as u16;
+        if rng.random() { window } else { rng.random_range(0..=window + 1) }
+    }
+
+    fn any_tag<S>(filter: &Of<Self, S>, rng: &mut SmallRng) -> u64 {
+        let now = filter.generation();
+        let age = rng.random_range(0..=u64::from(filter.window()) + 2);
+        if rng.random_ratio(1, 16) { now + 1 + age } else { now - age.min(now) }
+    }
+
+    fn tag<S>(filter: &Of<Self, S>, want: u16) -> Result<u64, InsertError> {
+        let (window, life) = (filter.window(), u32::from(want));
+        if (1..=window).contains(&life) {
+            Ok(filter.generation() - u64::from(window - life))
+        } else {
+            Err(InsertError::InvalidLife)
+        }
+    }
+
+    fn plain_tag<S>(filter: &Of<Self, S>, _want: u16) -> Result<u64, InsertError> {
+        Ok(filter.generation())
+    }
+
+    fn usual_want<S>(filter: &Of<Self, S>, _key: u64) -> u16 {
+        filter.window() as u16
+    }
+
+    fn insert<Q: Key + ?Sized, S: BuildHasher>(
+        filter: &Of<Self, S>,
+        key: &Q,
+        want: u16,
+    ) -> Result<u64, InsertError> {
+        let life = u32::from(want);
+        if life == filter.window() { filter.insert(key) } else { filter.insert_for(key, life) }
+    }
+
+    fn insert_unique<Q: Key + ?Sized, S: BuildHasher>(
+        filter: &Of<Self, S>,
+        key: &Q,
+        _want: u16,
+    ) -> Result<Insertion<u64, Option<u64>>, InsertError> {
+        Ok(match filter.insert_unique(key)? {
+            Insertion::New(generation) => Insertion::New(generation),
+            Insertion::Found(()) => Insertion::Found(None),
+        })
+    }
+
+    fn insert_batch<Q: Key + Copy, S: BuildHasher>(
+        filter: &Of<Self, S>,
+        keys: &[Q],
+        _wants: &[u16],
+    ) -> Result<(), InsertBatchError> {
+        filter.insert_batch(keys.iter().copied()).map(drop)
+    }
+
+    fn remove<Q: Key + ?Sized, S: BuildHasher>(filter: &Of<Self, S>, key: &Q, tag: u64) -> bool {
+        filter.remove(key, tag)
+    }
+
+    /// There is no such method.
+    fn remove_batch<Q: Key, S: BuildHasher>(
+        filter: &Of<Self, S>,
+        keys: &[Q],
+        tags: &[u64],
+        removed: &mut [bool],
+    ) -> usize {
+        for ((removed, key), tag) in removed.iter_mut().zip(keys).zip(tags) {
+            *removed = filter.remove(key, *tag);
+        }
+        removed.iter().filter(|&&removed| removed).count()
+    }
+
+    fn double<S: BuildHasher>(_filter: &Of<Self, S>) -> bool {
+        false
+    }
+
+    fn pass_time<S: BuildHasher>(filter: &Of<Self, S>, items: &mut Items<u64>, rng: &mut SmallRng) {
+        let key = rng.random_range(0..items.keys.len());
+        match rng.random_range(0..8) {
+            0..4 => {
+                let (before, window) = (filter.generation(), u64::from(filter.window()));
+                assert_eq!(filter.advance(), before + 1);
+                items.retain(|generation| before + 1 - generation <= window);
+            }
+            4 => assert_eq!(filter.refresh(&items.keys[key]), refresh(filter, items, key)),
+            5 => {
+                // Some of them twice.
+                let places: Vec<usize> = (0..items.keys.len()).collect();
+                let some: Vec<usize> = (0..rng.random_range(0..20))
+                    .filter_map(|_| places.choose(rng).copied())
+                    .collect();
+                let names: Vec<u64> = some.iter().map(|&key| items.keys[key]).collect();
+                let mask = filter.refresh_mask(&names);
+                for (place, &key) in some.iter().enumerate() {
+                    assert_eq!(mask >> place & 1 == 1, refresh(filter, items, key));
+                }
+                assert_eq!(mask >> some.len(), 0);
+            }
+            _ => {
+                let left = filter.sweep(rng.random_range(0..100));
+                assert!(left > 0 || occupied(filter) == items.len() as u64);
+            }
+        }
+    }
+}
+
+/// Gives the oldest item of a key and its aliases the present generation. Returns whether there was
+/// one.
+fn refresh<S>(filter: &Of<ExpiringSets, S>, items: &mut Items<u64>, key: usize) -> bool {
+    let oldest = items.of_class_mut(key).min_by_key(|generation| **generation);
+    oldest.map(|generation| *generation = filter.generation()).is_some()
+}
+
+/// The number of occupied slots, expired ones included.
+#[cfg(feature = "std")]
+pub fn occupied<S: BuildHasher>(filter: &Of<ExpiringSets, S>) -> u64 {
+    let bytes = filter.to_bytes();
+    forge::number(&bytes, forge::items(&bytes))
+}
+
+/// As above: expired ones cannot be counted.
+#[cfg(not(feature = "std"))]
+pub fn occupied<S>(filter: &Of<ExpiringSets, S>) -> u64 {
+    filter.len() as u64
+}

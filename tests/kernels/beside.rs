@@ -1,0 +1,263 @@
+//! Lookups beside writers that relocate, change tags, remove, and append.
+
+use std::{
+    collections::HashMap,
+    sync::atomic::{
+        AtomicBool, AtomicU64, AtomicUsize,
+        Ordering::{Acquire, Relaxed, Release},
+    },
+    thread,
+};
+
+use guira::{
+    InsertError, Layout,
+    raw::{Addressing, BucketLayout, Kernel, mix},
+};
+use rand::RngExt;
+
+use super::{
+    SEED, buckets,
+    common::{
+        Watchdog, capacity_of_kind,
+        chosen::neighbour,
+        churn::StopOnPanic,
+        for_every_layout,
+        hashers::{self, Part},
+        kind::{Kind, Of, Sets},
+        operations::Operations,
+        rng, scaled, settings,
+        suite::{on_all_kinds, on_kinds},
+    },
+    filter, kernels, mixing_seed,
+};
+
+on_all_kinds! {
+    no_lookup_misses_an_item_that_moves_or_changes,
+}
+
+on_kinds! {
+    [chains: GrowingSets, chains_of_maps: GrowingMaps]
+    {no_lookup_misses_an_item_in_a_new_segment}
+}
+
+/// The bit that is set in the numbers of the second half of 256 stripes.
+const LATE: u32 = 128;
+
+/// Two buckets with one empty slot together, and an item that can be in either.
+struct Scene {
+    filter: Of<Sets, Part>,
+    /// The item, and one with the same fingerprint and its buckets exchanged.
+    item: [u64; 2],
+    /// Items with a single bucket: to insert one evicts the item from that bucket.
+    drivers: [u64; 2],
+}
+
+impl Scene {
+    fn new((layout, operations): (Layout, Operations), kernel: Kernel, buckets: usize) -> Self {
+        let filter = filter::<Sets>(layout, buckets, kernel);
+        let buckets = super::buckets::<Sets>(&filter);
+        let addressing = Addressing::new(buckets);
+        let mut rng = rng(7);
+        // Items with a single bucket, by that bucket, and an item between two of these.
+        let mut alone = HashMap::new();
+        let (item, [left, right]) = loop {
+            let item: u64 = rng.random();
+            let pair = (operations.pair)(&addressing, mix(item, mixing_seed()));
+            let [left, right] = pair.buckets;
+            if left == right {
+                alone.insert(left, item);
+            } else if alone.contains_key(&left)
+                && alone.contains_key(&right)
+                && pair.fingerprint.get() & LATE != 0
+            {
+                break (item, pair.buckets);
+            }
+        };
+        let there = i64::from(right) - i64::from(left);
+        let alias = neighbour(item, mixing_seed(), (1 << 32, 0), (buckets, there));
+        let pair = |item| (operations.pair)(&addressing, mix(item, mixing_seed()));
+        assert_eq!(pair(alias), guira::raw::Pair { buckets: [right, left], ..pair(item) });
+        let drivers = [left, right].map(|bucket| alone[&bucket]);
+        for driver in drivers {
+            (1..operations.slots).for_each(|_| filter.insert(&driver).expect("a slot is left"));
+        }
+        filter.insert(&item).expect("two slots are left");
+        Self { filter, item: [item, alias], drivers }
+    }
+
+    /// Moves the item to one bucket and to the other one.
+    fn drive(&self) {
+        for driver in &self.drivers {
+            self.filter.insert(driver).expect("the item gives way");
+            assert!(self.filter.remove(driver), "the driver is missing");
+        }
+    }
+
+    /// Looks up batches that consist of the item and its alias.
+    fn find(&self) {
+        let batch: [u64; 1_100] = std::array::from_fn(|place| self.item[place % 2]);
+        for len in [6, 13, 64, 65, 100, 200, 1_100] {
+            assert!(Sets::finds_all(&self.filter, &batch[..len]), "false negative");
+        }
+    }
+}
+
+/// An item that is relocated all the time is found by every batch, at every place.
+fn relocated(scene: &Scene) {
+    // In a large table the item moves less often.
+    let is_large = buckets::<Sets>(&scene.filter) > 65_536;
+    let rounds = scaled(100, 300) * if is_large { 5 } else { 1 };
+    let (stop, moves) = (AtomicBool::new(false), AtomicU64::new(0));
+    thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let _stop = StopOnPanic(&stop);
+            while !stop.load(Acquire) {
+                scene.drive();
+                moves.fetch_add(2, Relaxed);
+            }
+        });
+        let reader = scope.spawn(|| {
+            let _stop = StopOnPanic(&stop);
+            // On a busy machine the writer may begin late.
+            let mut done = 0;
+            while !stop.load(Acquire) && (done < rounds || moves.load(Relaxed) < rounds) {
+                scene.find();
+                done += 1;
+            }
+            stop.store(true, Release);
+        });
+        reader.join().expect("no false negative");
+        writer.join().expect("no item is lost");
+    });
+    assert_eq!(scene.filter.count(&scene.item[0]), 1);
+}
+
+#[test]
+fn no_kernel_misses_an_item_that_is_relocated() {
+    fn add<L: BucketLayout>(all: &mut Vec<Operations>) {
+        all.push(Operations::of::<L>());
+    }
+    let _watchdog = Watchdog::new("no_kernel_misses_an_item_that_is_relocated");
+    let mut operations = Vec::new();
+    for_every_layout!(add(&mut operations));
+    let layouts = Layout::ALL.iter().copied().zip(operations);
+    let few = [Layout::Plain8x8, Layout::Plain4x16, Layout::SemiSorted6x12, Layout::SemiSorted4x17];
+    for layout in layouts.filter(|(layout, _)| few.contains(layout)) {
+        // Versions are copied; those of 100 items are gathered; buckets are prefetched.
+        for buckets in [16, 20_000, 70_001] {
+            for kernel in kernels() {
+                relocated(&Scene::new(layout, kernel, buckets));
+            }
+        }
+    }
+}
+
+/// A full filter, in which every insert moves items. One that grows has some segments, and a cap.
+fn bounded<K: Kind>(layout: Layout, buckets: usize, kernel: Kernel) -> Of<K, Part> {
+    let larger = filter::<K>(layout, buckets, kernel);
+    let mut keys = 1 << 40..;
+    while K::GROWS && larger.segments().len() <= 3 {
+        K::add(&larger, keys.next().expect("endless")).expect("room in another segment");
+    }
+    let cap = if K::GROWS { larger.size_in_bytes() - 1 } else { usize::MAX };
+    let builder = settings::<K>(capacity_of_kind::<K>(layout, buckets), layout, SEED);
+    let builder = hashers::identity(builder.max_bytes(cap)).kernel(kernel);
+    builder.build().expect("the cap has room for the first segment")
+}
+
+/// Lookups find the items that stay while others move, with a tag that they have had.
+fn no_lookup_misses_an_item_that_moves_or_changes<K: Kind>() {
+    let _watchdog = Watchdog::new("no_lookup_misses_an_item_that_moves_or_changes");
+    let layouts = K::layouts();
+    // Versions are copied; those of some batches are gathered; buckets are prefetched.
+    for (third, buckets) in [(1, 3), (2, 20), (1, scaled(500, 20_000)), (2, scaled(900, 80_000))] {
+        // In a filter that grows, there are fewer ways to look up.
+        if !K::GROWS || buckets < 100 {
+            for kernel in kernels() {
+                moved::<K>(&bounded::<K>(layouts[layouts.len() * third / 3], buckets, kernel));
+            }
+        }
+    }
+}
+
+fn moved<K: Kind>(filter: &Of<K, Part>) {
+    let mut rng = rng(6);
+    let (mut stay, mut go) = (Vec::new(), Vec::new());
+    loop {
+        let item: u64 = rng.random();
+        match K::add(filter, item) {
+            Ok(()) if stay.len() <= go.len() => stay.push(item),
+            Ok(()) => go.push(item),
+            Err(InsertError::TooManyCopies) => {}
+            Err(_) => break,
+        }
+    }
+    assert!(go.len() > 3 && (!K::GROWS || filter.segments().len() >= 3), "{filter:?}");
+    let changing: Vec<u64> = stay.iter().copied().take(1_100).collect();
+    let tags = |key: u64| [key, !key].map(|key| K::tag_of(filter, key));
+    let (stop, rounds) = (AtomicBool::new(false), AtomicUsize::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let _stop = StopOnPanic(&stop);
+            while !stop.load(Acquire) {
+                let place = rng.random_range(..go.len());
+                assert!(K::take(filter, go[place]), "an item is lost");
+                // By moves, or in the place of the item that was removed.
+                let mut others = (0..).map(|_| rng.random::<u64>());
+                let fits = |item: &u64| K::add(filter, *item).is_ok();
+                go[place] = others.find(fits).expect("endless");
+                let key = changing[rng.random_range(..changing.len())];
+                for [from, to] in [[key, !key], [!key, key]] {
+                    let want = K::usual_want(filter, to);
+                    let _ = K::retag(filter, key, K::tag_of(filter, from), want);
+                }
+                rounds.fetch_add(1, Relaxed);
+            }
+        });
+        let _stop = StopOnPanic(&stop);
+        let batch: Vec<u64> = stay.iter().copied().cycle().take(1_100).collect();
+        let mut passes = 0;
+        // On a busy machine the writer may begin late.
+        while (passes < scaled(50, 400) || rounds.load(Relaxed) < 100) && !stop.load(Acquire) {
+            for len in [6, 13, 64, 65, 100, 200, 700, 1_100] {
+                assert!(K::finds_all(filter, &batch[..len]), "false negative: {filter:?}");
+            }
+            let has_tag = |key: &u64| K::holds(filter, *key, &tags(*key));
+            assert!(changing.iter().all(has_tag), "false negative: {filter:?}");
+            passes += 1;
+        }
+        stop.store(true, Release);
+    });
+    assert!(K::finds_all(filter, &stay) && K::finds_all(filter, &go), "{filter:?}");
+}
+
+/// An item is found as soon as it is known to be inserted, also in a segment that is new.
+fn no_lookup_misses_an_item_in_a_new_segment<K: Kind>() {
+    let _watchdog = Watchdog::new("no_lookup_misses_an_item_in_a_new_segment");
+    let layouts = K::layouts();
+    for kernel in kernels() {
+        for round in 0..scaled(3, 30) {
+            let layout = layouts[round % layouts.len()];
+            let filter = filter::<K>(layout, 1, kernel);
+            let items: Vec<u64> =
+                rng(round as u64).random_iter().take(scaled(3_000, 20_000)).collect();
+            let inserted = AtomicUsize::new(0);
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    for (item, before) in items.iter().zip(0..) {
+                        K::add(&filter, *item).expect("room in another segment");
+                        inserted.store(before + 1, Release);
+                    }
+                });
+                let mut known = 0;
+                while known < items.len() {
+                    known = inserted.load(Acquire);
+                    for latest in [40, 90] {
+                        let items = &items[known.saturating_sub(latest)..known];
+                        assert!(K::finds_all(&filter, items), "false negative: {filter:?}");
+                    }
+                }
+            });
+        }
+    }
+}

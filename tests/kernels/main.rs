@@ -1,0 +1,275 @@
+//! Lookups by every kernel, in all kinds of filters: batches have the answers of single lookups,
+//! also beside writers that relocate, change tags, remove, and append.
+
+mod beside;
+#[path = "../common/mod.rs"]
+mod common;
+
+use common::{
+    capacity_of_kind,
+    chosen::neighbour,
+    hashers::{self, Part},
+    kind::{ExpiringSets, GrowingMaps, GrowingSets, Kind, Maps, Of, Sets},
+    rng, scaled, settings,
+    suite::on_all_kinds,
+};
+use guira::{
+    CuckooFilter, Hashed, InsertError, Layout,
+    raw::{Kernel, mix},
+};
+use rand::RngExt;
+
+const SEED: u64 = 11;
+
+/// The seed with which a filter of this seed mixes hashes: see `docs::snapshots`.
+fn mixing_seed() -> u64 {
+    mix(SEED + 0x9e37_79b9_7f4a_7c15, 0)
+}
+
+/// The kernels that the processor has.
+fn kernels() -> Vec<Kernel> {
+    let is_available = |kernel: &Kernel| kernel.is_available();
+    let (available, others): (Vec<Kernel>, _) = Kernel::ALL.iter().copied().partition(is_available);
+    if !others.is_empty() {
+        println!("not tested, because they are not available: {others:?}");
+    }
+    available
+}
+
+/// A filter that is looked up by this kernel, and whose items are their own hashes.
+fn filter<K: Kind>(layout: Layout, buckets: usize, kernel: Kernel) -> Of<K, Part> {
+    let builder = settings::<K>(capacity_of_kind::<K>(layout, buckets), layout, SEED);
+    hashers::identity(builder).kernel(kernel).build().expect("a small filter")
+}
+
+/// The number of buckets of the first segment.
+fn buckets<K: Kind>(filter: &Of<K, Part>) -> u64 {
+    let first = filter.segments().next().expect("a segment");
+    first.slots as u64 / u64::from(first.layout.slots_per_bucket())
+}
+
+#[test]
+fn a_kernel_that_is_missing_is_replaced() {
+    for &kernel in Kernel::ALL {
+        let built = CuckooFilter::builder().capacity(10).kernel(kernel).build();
+        let taken = if kernel.is_available() { kernel } else { Kernel::best() };
+        assert_eq!(built.expect("a small filter").kernel(), taken);
+    }
+    let has_vectors = cfg!(all(target_arch = "x86_64", not(any(guira_steps, guira_portable))));
+    if !has_vectors {
+        assert_eq!(kernels(), [Kernel::Scalar]);
+    }
+    assert!(Kernel::Scalar.is_available() && Kernel::best().is_available());
+}
+
+/// A process of its own for each value of the variable, because it is read once.
+#[test]
+#[cfg(feature = "std")]
+fn the_environment_names_the_best_kernel() {
+    const EXPECTED: &str = "GUIRA_EXPECTED_KERNEL";
+    if let Ok(expected) = std::env::var(EXPECTED) {
+        assert_eq!(format!("{:?}", Kernel::best()), expected);
+        return;
+    }
+    let fastest = *kernels().last().expect("the scalar one");
+    for (name, named) in [
+        ("scalar", Kernel::Scalar),
+        ("avx2", Kernel::Avx2),
+        ("avx512", Kernel::Avx512),
+        ("unknown", fastest),
+        ("", fastest),
+    ] {
+        let expected = if named.is_available() { named } else { fastest };
+        let status = std::process::Command::new(std::env::current_exe().expect("this program"))
+            .args(["--exact", "the_environment_names_the_best_kernel"])
+            .env("GUIRA_KERNEL", name)
+            .env(EXPECTED, format!("{expected:?}"))
+            .status();
+        assert!(status.expect("a process").success(), "GUIRA_KERNEL={name}, not {expected:?}");
+    }
+}
+
+/// Batches of these lengths, besides all short ones. The longest ones are several rounds.
+const LONG: [usize; 8] = [255, 256, 511, 512, 513, 1_025, 2_047, 5_000];
+
+/// Numbers of buckets: few and odd ones, and for each of these ways of looking up a table that is
+/// looked up in this way. Versions copied; few copied and more gathered; buckets prefetched with
+/// versions copied, and with versions gathered.
+const BUCKETS: [usize; 8] = [1, 3, 5, 101, 2_049, 20_000, 65_600, 80_001];
+
+on_all_kinds! {
+    every_kernel_gives_the_answers_of_single_lookups,
+}
+
+/// What lookups tell besides whether a key is found.
+trait Values: Kind {
+    /// Checks the values that lookups of many keys return against those of single lookups.
+    fn compare_values(_filter: &Of<Self, Part>, _keys: &[u64]) {}
+}
+
+impl Values for Sets {}
+impl Values for GrowingSets {}
+impl Values for ExpiringSets {}
+
+macro_rules! values {
+    ($($kind:ty),*) => {$(
+        impl Values for $kind {
+            fn compare_values(map: &Of<Self, Part>, keys: &[u64]) {
+                let len = keys.len();
+                let what = || format!("{:?}, {map:?}, {len}", map.kernel());
+                let expected: Vec<Option<u16>> = keys.iter().map(|key| map.get(key)).collect();
+                let numbers: Vec<u16> = expected.iter().map(|value| value.unwrap_or(0)).collect();
+                let present = expected.iter().flatten().count();
+                for unset in [None, Some(0xaaaa)] {
+                    for by_hash in [false, true] {
+                        let mut all = vec![unset; len + 2];
+                        let answers = &mut all[1..=len];
+                        let count = if by_hash {
+                            map.get_batch(Hashed::slice(keys), answers)
+                        } else {
+                            map.get_batch(keys, answers)
+                        };
+                        assert!(*answers == *expected, "{}: not {expected:?}", what());
+                        assert_eq!(count, present, "{}", what());
+                        assert!(all[0] == unset && all[len + 1] == unset, "{}", what());
+                    }
+                }
+                for unset in [0, 0xaaaa] {
+                    let (mut values, mut found) = (vec![unset; len + 2], vec![unset != 0; len + 2]);
+                    let (some, flags) = (&mut values[1..=len], &mut found[1..=len]);
+                    assert_eq!(map.get_batch_into(keys, some, flags), present, "{}", what());
+                    assert!(flags.iter().zip(&expected).all(|(&is, value)| is == value.is_some()));
+                    assert!(*some == *numbers, "{}: {some:?}, not {numbers:?}", what());
+                    if len <= 64 {
+                        some.fill(unset);
+                        assert_eq!(map.get_mask(keys, some), map.contains_mask(keys), "{}", what());
+                        assert!(*some == *numbers, "{}: {some:?}, not {numbers:?}", what());
+                    }
+                    assert!(values[0] == unset && values[len + 1] == unset, "{}", what());
+                    assert!(found[0] == (unset != 0) && found[len + 1] == found[0], "{}", what());
+                }
+            }
+        }
+    )*};
+}
+
+values!(Maps, GrowingMaps);
+
+fn every_kernel_gives_the_answers_of_single_lookups<K: Values>() {
+    let value_bits = |layout: &Layout| layout.value_bits();
+    // Values of every width in one table; others have those of the suite.
+    let all = (2..=6).flat_map(|slots| (0..=16).filter_map(move |n| Layout::with_values(slots, n)));
+    let has_values = K::layouts().iter().any(|layout| value_bits(layout) == 16);
+    let layouts = if has_values && !K::GROWS { all.collect() } else { K::layouts() };
+    let middle = layouts.len() / 2;
+    for (number, &layout) in layouts.iter().enumerate() {
+        let sizes = if K::GROWS { &[3, 41, 2_500][..] } else { &BUCKETS };
+        for &buckets in sizes {
+            // Large tables differ in how they are looked up, and not in their slots. Debug builds
+            // fill one of them only.
+            let few = layouts.len() > 8 || cfg!(debug_assertions);
+            let is_small = buckets < if few { 200 } else { usize::MAX };
+            if number == middle || is_small {
+                same_answers::<K>(layout, buckets);
+            }
+        }
+    }
+}
+
+/// Compares the answers of all kernels with those of single lookups, before and after each growth.
+fn same_answers<K: Values>(layout: Layout, buckets: usize) {
+    for kernel in kernels() {
+        let filter = filter::<K>(layout, buckets, kernel);
+        assert_eq!(filter.kernel(), kernel);
+        let most = match (K::GROWS, buckets) {
+            (true, 2_500) => scaled(30_000, 400_000),
+            (true, _) => scaled(2_000, 20_000),
+            // Until an item is refused, or as many as fit.
+            (false, 0..10_000) => usize::MAX,
+            (false, _) => filter.capacity(),
+        };
+        let mut rng = rng(buckets as u64);
+        // With 0, which is in the lanes of a group that is not full.
+        let mut present = vec![0];
+        K::add(&filter, 0).expect("an empty filter");
+        let mut segments = 1;
+        while present.len() < most {
+            let item = rng.random();
+            match K::add(&filter, item) {
+                Ok(()) => present.push(item),
+                Err(InsertError::TooManyCopies) => {}
+                Err(_) => break,
+            }
+            // Another tag of the same key, where there is room: a lookup returns one of them.
+            if present.len().is_multiple_of(3) {
+                let _ = K::insert(&filter, &item, K::usual_want(&filter, !item));
+            }
+            if filter.segments().len() > segments {
+                segments = filter.segments().len();
+                compare::<K>(&filter, &present);
+            }
+        }
+        compare::<K>(&filter, &present);
+    }
+}
+
+/// Items of five kinds: present ones, some of them from the last segment, arbitrary ones, and in a
+/// table of a set ones whose fingerprint, or whose first bucket, is next to that of a present item.
+fn some_items<K: Kind>(filter: &Of<K, Part>, present: &[u64]) -> Vec<u64> {
+    let layout = filter.layout();
+    let is_single = !K::GROWS && layout.value_bits() == 0;
+    let smallest = if layout.is_semi_sorted() { 16 } else { 1 };
+    let fingerprints = (1 << layout.fingerprint_bits()) - smallest;
+    let buckets = buckets::<K>(filter);
+    let mut rng = rng(8);
+    let next = |number: usize| {
+        let item = present[rng.random_range(..present.len())];
+        let step = if rng.random() { 1 } else { -1 };
+        let near = |fingerprint, bucket| {
+            neighbour(item, mixing_seed(), (fingerprints, fingerprint), (buckets, bucket))
+        };
+        match number % 5 {
+            0 => item,
+            1 => present[present.len() - 1 - rng.random_range(..present.len().min(50))],
+            3 if is_single => near(step, 0),
+            4 if is_single => near(0, step),
+            _ => rng.random(),
+        }
+    };
+    (0..7_000).map(next).collect()
+}
+
+/// Looks up batches in every way, into answers of either value with one more at each end.
+/// Compares with counts, which read under the lock.
+fn compare<K: Values>(filter: &Of<K, Part>, present: &[u64]) {
+    assert!(present.iter().all(|item| filter.contains(item)), "{filter:?}");
+    let items = some_items::<K>(filter, present);
+    let expected: Vec<bool> = items.iter().map(|item| filter.count(item) > 0).collect();
+    assert!(items.iter().zip(&expected).all(|(item, &found)| filter.contains(item) == found));
+    let mut start = 0;
+    for len in (0..=130).chain(LONG) {
+        start = (start + 131) % (items.len() - len + 1);
+        let (items, expected) = (&items[start..start + len], &expected[start..start + len]);
+        let what = || format!("{:?}, {filter:?}, {len}", filter.kernel());
+        let present = expected.iter().filter(|&&is_present| is_present).count();
+        for (unset, by_hash) in [(false, false), (true, false), (false, true), (true, true)] {
+            let mut all = vec![unset; len + 2];
+            let answers = &mut all[1..=len];
+            let count = if by_hash {
+                filter.contains_batch(Hashed::slice(items), answers)
+            } else {
+                filter.contains_batch(items, answers)
+            };
+            assert!(*answers == *expected, "{}: {answers:?}, not {expected:?}", what());
+            assert_eq!(count, present, "{}", what());
+            assert!(all[0] == unset && all[len + 1] == unset, "{}", what());
+        }
+        if len <= 64 {
+            let bits = (0..).zip(expected);
+            let mask = bits.fold(0, |mask, (place, &is)| mask | u64::from(is) << place);
+            assert_eq!(filter.contains_mask(items), mask, "{}", what());
+            assert_eq!(filter.contains_mask(Hashed::slice(items)), mask, "{}", what());
+        }
+        K::compare_values(filter, items);
+    }
+}
