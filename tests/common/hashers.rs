@@ -4,7 +4,10 @@
 
 use std::hash::{BuildHasher, Hasher};
 
-use guira::{FilterBuilder, FromSeed, StableHashBuilder, StableHasher};
+use guira::{
+    FilterBuilder, FromSeed, StableHashBuilder, StableHasher,
+    kind::{Contents, Growth},
+};
 
 /// Builds hashers that keep some bits of a hash, at a given position.
 #[derive(Clone, Debug)]
@@ -56,52 +59,66 @@ impl Hasher for PartHasher {
 }
 
 /// The item itself, masked and shifted.
-fn raw<E>(builder: FilterBuilder<E>, mask: u64, left: u32) -> FilterBuilder<E, Part> {
+fn raw<C: Contents, G: Growth>(
+    builder: FilterBuilder<C, G>,
+    mask: u64,
+    left: u32,
+) -> FilterBuilder<C, G, Part> {
     builder.hasher(Part { good: None, right: 0, mask, left })
 }
 
 /// The highest bits of a good hash, shifted.
-fn truncated<E>(builder: FilterBuilder<E>, bits: u32, left: u32) -> FilterBuilder<E, Part> {
+fn truncated<C: Contents, G: Growth>(
+    builder: FilterBuilder<C, G>,
+    bits: u32,
+    left: u32,
+) -> FilterBuilder<C, G, Part> {
     let good = Some(StableHashBuilder::from_seed(u64::from(bits + left)));
     builder.hasher(Part { good, right: 64 - bits, mask: u64::MAX, left })
 }
 
 /// The default hasher.
-pub fn good<E>(builder: FilterBuilder<E>) -> FilterBuilder<E, Part> {
+pub fn good<C: Contents, G: Growth>(builder: FilterBuilder<C, G>) -> FilterBuilder<C, G, Part> {
     truncated(builder, 64, 0)
 }
 
 /// The item itself.
-pub fn identity<E>(builder: FilterBuilder<E>) -> FilterBuilder<E, Part> {
+pub fn identity<C: Contents, G: Growth>(builder: FilterBuilder<C, G>) -> FilterBuilder<C, G, Part> {
     raw(builder, u64::MAX, 0)
 }
 
 /// 256 different hashes.
-pub fn bad<E>(builder: FilterBuilder<E>) -> FilterBuilder<E, Part> {
+pub fn bad<C: Contents, G: Growth>(builder: FilterBuilder<C, G>) -> FilterBuilder<C, G, Part> {
     raw(builder, 0xff, 0)
 }
 
 /// 4 096 different hashes, in the highest bits.
-pub fn bad_high<E>(builder: FilterBuilder<E>) -> FilterBuilder<E, Part> {
+pub fn bad_high<C: Contents, G: Growth>(builder: FilterBuilder<C, G>) -> FilterBuilder<C, G, Part> {
     raw(builder, 0xfff, 52)
 }
 
 /// A good hash truncated to 32 bits.
-pub fn truncated_32<E>(builder: FilterBuilder<E>) -> FilterBuilder<E, Part> {
+pub fn truncated_32<C: Contents, G: Growth>(
+    builder: FilterBuilder<C, G>,
+) -> FilterBuilder<C, G, Part> {
     truncated(builder, 32, 0)
 }
 
 /// A good hash truncated to 32 bits, in the high half.
-pub fn truncated_high<E>(builder: FilterBuilder<E>) -> FilterBuilder<E, Part> {
+pub fn truncated_high<C: Contents, G: Growth>(
+    builder: FilterBuilder<C, G>,
+) -> FilterBuilder<C, G, Part> {
     truncated(builder, 32, 32)
 }
 
 /// A good hash truncated to 16 bits.
-pub fn truncated_16<E>(builder: FilterBuilder<E>) -> FilterBuilder<E, Part> {
+pub fn truncated_16<C: Contents, G: Growth>(
+    builder: FilterBuilder<C, G>,
+) -> FilterBuilder<C, G, Part> {
     truncated(builder, 16, 0)
 }
 
 /// The builder as it is.
-pub fn default<E>(builder: FilterBuilder<E>) -> FilterBuilder<E> {
+pub fn default<C: Contents, G: Growth>(builder: FilterBuilder<C, G>) -> FilterBuilder<C, G> {
     builder
 }
