@@ -6,7 +6,10 @@ use std::{
     time::Duration,
 };
 
-use guira::{Expiring, ExpiringFilter, FilterBuilder, Layout};
+use guira::{
+    ExpiringFilter, FilterBuilder, Hashed, Layout,
+    kind::{Expiring, Fixed},
+};
 use guira_loom_tests::check;
 use loom::{sync::Arc, thread};
 
@@ -18,7 +21,7 @@ fn filter() -> Arc<ExpiringFilter> {
     Arc::new(filter)
 }
 
-fn builder() -> FilterBuilder<Expiring> {
+fn builder() -> FilterBuilder<Expiring, Fixed> {
     let layout = Layout::with_values(2, 2).expect("a layout with stamps of two bits");
     ExpiringFilter::builder().capacity(1).window(1).layout(layout).seed(1)
 }
@@ -42,19 +45,19 @@ fn evicting_beside_an_advance() {
         &["found room", "replaced and was replaced", "replaced last"],
         |seen| {
             let filter = filter();
-            let [first, second] = [1, 2].map(|hash| filter.by_hash().insert(hash).expect("room"));
-            let evictor = spawn(&filter, |filter| filter.by_hash().insert_evicting(3));
+            let [first, second] = [1, 2].map(|hash| filter.insert(&Hashed(hash)).expect("room"));
+            let evictor = spawn(&filter, |filter| filter.insert_evicting(&Hashed(3)));
             filter.advance();
             // Those who inserted them may remove them, because nothing has been replaced by this
             // thread. So the other one can find items of the new generation alone.
             let removed = [(1, first), (2, second)]
-                .map(|(hash, generation)| filter.by_hash().remove(hash, generation));
-            let replaced = [4, 5].map(|hash| filter.by_hash().insert_evicting(hash));
+                .map(|(hash, generation)| filter.remove(&Hashed(hash), generation));
+            let replaced = [4, 5].map(|hash| filter.insert_evicting(&Hashed(hash)));
             let evicted = evictor.join().unwrap();
             let lost = replaced.into_iter().chain([evicted]).filter(|&replaced| replaced).count();
             let removed = removed.into_iter().filter(|&removed| removed).count();
             assert_eq!(filter.len(), 5 - removed - lost, "an item was replaced in silence");
-            let is_left = filter.by_hash().contains(3);
+            let is_left = filter.contains(&Hashed(3));
             seen.note(match (evicted, is_left) {
                 (false, _) => "found room",
                 (true, false) => "replaced and was replaced",
@@ -71,15 +74,15 @@ fn evicting_takes_the_oldest_beside_an_advance() {
     check("evicting_oldest", 3_200, &["first", "last"], |seen| {
         let filter = filter();
         for hash in [1, 2] {
-            filter.by_hash().insert(hash).expect("room");
+            filter.insert(&Hashed(hash)).expect("room");
         }
-        let evictor = spawn(&filter, |filter| filter.by_hash().insert_evicting(3));
+        let evictor = spawn(&filter, |filter| filter.insert_evicting(&Hashed(3)));
         filter.advance();
-        assert!(filter.by_hash().insert_evicting(4), "all slots were occupied");
+        assert!(filter.insert_evicting(&Hashed(4)), "all slots were occupied");
         assert!(evictor.join().unwrap(), "all slots were occupied");
-        assert!(filter.by_hash().contains(4), "a younger item was replaced");
+        assert!(filter.contains(&Hashed(4)), "a younger item was replaced");
         // The second eviction takes one of the two items that are older.
-        seen.note_if(filter.by_hash().contains(3), "last", "first");
+        seen.note_if(filter.contains(&Hashed(3)), "last", "first");
     });
 }
 
@@ -110,13 +113,13 @@ fn evicting_beside_a_clear() {
     check("evicting_clear", 45, &["before", "after"], |seen| {
         let filter = filter();
         for hash in [1, 2] {
-            filter.by_hash().insert(hash).expect("room");
+            filter.insert(&Hashed(hash)).expect("room");
         }
-        let evictor = spawn(&filter, |filter| filter.by_hash().insert_evicting(3));
+        let evictor = spawn(&filter, |filter| filter.insert_evicting(&Hashed(3)));
         filter.clear();
-        filter.by_hash().insert(4).expect("room");
+        filter.insert(&Hashed(4)).expect("room");
         seen.note_if(evictor.join().unwrap(), "before", "after");
-        assert!(filter.by_hash().contains(4), "an item was replaced although there was room");
+        assert!(filter.contains(&Hashed(4)), "an item was replaced although there was room");
     });
 }
 
@@ -170,7 +173,7 @@ fn snapshot_beside_a_tick() {
         let start = filter.generation();
         let saver = spawn(&filter, ExpiringFilter::to_bytes);
         assert_eq!(tick_at_ten(&filter), Some(start + 1));
-        let copy = ExpiringFilter::from_bytes(&saver.join().unwrap()).expect("its own bytes");
+        let copy = ExpiringFilter::loader().bytes(&saver.join().unwrap()).expect("its own bytes");
         seen.note_if(copy.generation() == start, "before", "after");
         // The generation of the copy may be counted from its beginning on, and no earlier.
         let again = copy.tick(|| Duration::from_nanos(19));
