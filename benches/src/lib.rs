@@ -11,7 +11,7 @@ pub mod table;
 
 use std::ops::Range;
 
-use guira::{CuckooFilter, Kernel, Layout};
+use guira::{CuckooFilter, Hashed, Layout, raw::Kernel};
 
 pub use cores::Cores;
 pub use floor::Floor;
@@ -63,5 +63,5 @@ pub fn filter_of(layout: Layout, bytes: usize) -> CuckooFilter {
 /// # Panics
 /// If the filter has no room for them.
 pub fn fill(filter: &CuckooFilter, keys: Keys, indices: Range<u64>) {
-    keys.blocks(indices, |block| filter.by_hash().insert_batch(block).expect("room"));
+    keys.blocks(indices, |block| filter.insert_batch(Hashed::slice(block)).expect("room"));
 }

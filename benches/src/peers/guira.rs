@@ -1,6 +1,6 @@
 //! guira itself, in each layout.
 
-use guira::{CuckooFilter, Kernel, Layout};
+use guira::{CuckooFilter, Layout, raw::Kernel};
 
 use super::{Peer, Size};
 use crate::threads::Shared;

@@ -18,7 +18,7 @@ mod scalable_cuckoo_filter;
 mod scc;
 mod xorf;
 
-use ::guira::Kernel;
+use ::guira::raw::Kernel;
 use guira_bench::plot::{Look, Marker};
 
 use self::Shares::{Everything, Inserts, Lock};

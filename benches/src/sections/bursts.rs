@@ -1,7 +1,7 @@
 //! Bursts of a few items against as many single calls, by one thread, in a table in the L2 cache
 //! and in memory.
 
-use guira::{CuckooFilter, Layout};
+use guira::{CuckooFilter, Hashed, Insertion, Layout};
 use guira_bench::{self as harness, BATCH, Keys, Pick, capacity_for, table::Table};
 
 use crate::{
@@ -55,37 +55,46 @@ impl Operation {
     /// Executes the items of each burst by single calls, and collects the same answers as a call
     /// for the burst. Returns how many items, or bursts of inserts, succeed.
     fn singly(self, filter: &CuckooFilter, keys: &[u64], size: usize) -> usize {
-        let (bursts, filter) = (keys.chunks(size), filter.by_hash());
+        let bursts = Hashed::slice(keys).chunks(size);
         match self {
             Self::Lookup => count(bursts, |key| filter.contains(key)),
             Self::Insert => {
-                bursts.filter(|keys| keys.iter().all(|&key| filter.insert(key).is_ok())).count()
+                bursts.filter(|keys| keys.iter().all(|key| filter.insert(key).is_ok())).count()
             }
-            Self::InsertUnique => count(bursts, |key| filter.insert_unique(key) == Ok(true)),
+            Self::InsertUnique => {
+                count(bursts, |key| filter.insert_unique(key) == Ok(Insertion::New(())))
+            }
             Self::Remove => count(bursts, |key| filter.remove(key)),
         }
     }
 
     /// Executes a call for each burst. Returns the same as `singly`.
     fn in_bursts(self, filter: &CuckooFilter, keys: &[u64], size: usize) -> usize {
-        let (bursts, filter) = (keys.chunks(size), filter.by_hash());
+        let bursts = Hashed::slice(keys).chunks(size);
         let ones = |mask: u64| mask.count_ones() as usize;
         match self {
             Self::Lookup => bursts.map(|keys| ones(filter.contains_mask(keys))).sum(),
-            Self::Insert => bursts.filter(|keys| filter.insert_batch(keys).is_ok()).count(),
+            Self::Insert => bursts.filter(|keys| filter.insert_batch(*keys).is_ok()).count(),
             Self::InsertUnique => {
                 bursts.map(|keys| ones(filter.insert_unique_mask(keys).added)).sum()
             }
-            Self::Remove => bursts.map(|keys| ones(filter.remove_mask(keys))).sum(),
+            Self::Remove => bursts
+                .map(|keys| {
+                    filter.remove_batch(keys, &mut [false; SIZES[SIZES.len() - 1]][..keys.len()])
+                })
+                .sum(),
         }
     }
 }
 
 /// Makes a mask of the answers for each burst. Returns the number of ones in all masks.
-fn count<'a>(bursts: impl Iterator<Item = &'a [u64]>, answer: impl Fn(u64) -> bool) -> usize {
-    let mask = |keys: &[u64]| {
+fn count<'a>(
+    bursts: impl Iterator<Item = &'a [Hashed]>,
+    answer: impl Fn(&Hashed) -> bool,
+) -> usize {
+    let mask = |keys: &[Hashed]| {
         let answers = keys.iter().enumerate();
-        answers.fold(0_u64, |mask, (nth, &key)| mask | u64::from(answer(key)) << nth)
+        answers.fold(0_u64, |mask, (nth, key)| mask | u64::from(answer(key)) << nth)
     };
     bursts.map(|keys| mask(keys).count_ones() as usize).sum()
 }

@@ -6,7 +6,7 @@ use std::{
     thread,
 };
 
-use guira::{CuckooFilter, CuckooMap, Layout};
+use guira::{CuckooFilter, CuckooMap, Hashed, Layout};
 use guira_bench::table::Table;
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
@@ -80,12 +80,12 @@ fn refusals(layout: Layout, capacity: usize, tables: usize) -> usize {
                     let fits = if Layout::ALL.contains(&layout) {
                         let filter = CuckooFilter::builder().capacity(capacity).layout(layout);
                         let filter = filter.seed(rng.random()).build().expect("memory");
-                        (0..capacity).all(|_| filter.by_hash().insert(rng.random()).is_ok())
+                        (0..capacity).all(|_| filter.insert(&Hashed(rng.random())).is_ok())
                     } else {
                         let map = CuckooMap::builder().capacity(capacity).layout(layout);
                         let map = map.value_bits(layout.value_bits()).seed(rng.random());
                         let map = map.build().expect("memory");
-                        (0..capacity).all(|_| map.by_hash().insert(rng.random(), 0).is_ok())
+                        (0..capacity).all(|_| map.insert(&Hashed(rng.random()), 0).is_ok())
                     };
                     refused.fetch_add(usize::from(!fits), Relaxed);
                 }

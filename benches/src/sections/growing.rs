@@ -1,7 +1,7 @@
 //! The cost of growth: a filter that has grown through several segments, against one that was built
 //! for as many items and the same target rate.
 
-use guira::{CuckooFilter, GrowingFilter};
+use guira::{CuckooFilter, GrowingFilter, Hashed};
 use guira_bench::{BATCH, Keys, table::Table};
 
 use crate::{
@@ -45,7 +45,7 @@ type Times = Vec<(&'static str, f64)>;
 macro_rules! measure {
     ($filter:expr, $items:expr) => {{
         let (filter, items, mut times): (_, u64, Times) = ($filter, $items, Times::new());
-        let insert = |block: &[u64]| filter.by_hash().insert_batch(block).expect("room");
+        let insert = |block: &[u64]| filter.insert_batch(Hashed::slice(block)).expect("room");
         let filling = over_range(Keys::new(1), 0..items, insert);
         times.push(("insert, batch, from empty", filling.per_key()));
         // Spread over all inserted keys, so over all segments.
@@ -68,15 +68,16 @@ macro_rules! measure {
         ] {
             let (mut single, mut batch, mut bursts) = (0, 0, 0);
             let clock = over_keys(keys, |block| {
-                single += block.iter().filter(|&&key| filter.by_hash().contains(key)).count();
+                single += block.iter().filter(|&&key| filter.contains(&Hashed(key))).count();
             });
             times.push((single_name, clock.per_key()));
             let clock = over_keys(keys, |block| {
-                batch += filter.by_hash().contains_batch(block, &mut found[..block.len()]);
+                batch += filter.contains_batch(Hashed::slice(block), &mut found[..block.len()]);
             });
             times.push((batch_name, clock.per_key()));
             let clock = over_keys(keys, |block| {
-                let masks = block.chunks(BURST).map(|burst| filter.by_hash().contains_mask(burst));
+                let masks =
+                    block.chunks(BURST).map(|burst| filter.contains_mask(Hashed::slice(burst)));
                 bursts += masks.map(|mask| mask.count_ones() as usize).sum::<usize>();
             });
             times.push((burst_name, clock.per_key()));
@@ -84,11 +85,11 @@ macro_rules! measure {
             assert!(is_right, "all find every present key");
         }
         let clock = over_keys(&present, |block| {
-            assert!(block.iter().all(|&key| filter.by_hash().remove(key)), "every key is present");
+            assert!(block.iter().all(|&key| filter.remove(&Hashed(key))), "every key is present");
         });
         times.push(("remove, single", clock.per_key()));
         let clock = over_keys(&present, |block| {
-            assert!(block.iter().all(|&key| filter.by_hash().insert(key).is_ok()), "room");
+            assert!(block.iter().all(|&key| filter.insert(&Hashed(key)).is_ok()), "room");
         });
         times.push(("insert, what was removed, single", clock.per_key()));
         times

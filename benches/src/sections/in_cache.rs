@@ -1,7 +1,7 @@
 //! One thread in tables that fit a cache: lookups by each kernel, against `sbbf-rs` with the same
 //! memory and the same keys, and single writes.
 
-use guira::{Kernel, Layout};
+use guira::{Hashed, Layout, raw::Kernel};
 use guira_bench::{
     self as harness, BATCH, Keys, Pick, capacity_for, filter_by, kernels, table::Table,
 };
@@ -116,12 +116,14 @@ fn measure(bench: &Bench, items: usize, rows: &mut Vec<Row>) {
         for _ in 0..3 * bench.rounds {
             other.push(pass(&mut |keys, _| keys.iter().filter(|&&key| sbbf.contains(key)).count()));
             for ((_, filter), batch) in filters.iter().zip(&mut batches) {
-                batch.push(pass(&mut |keys, found| filter.by_hash().contains_batch(keys, found)));
+                batch.push(pass(&mut |keys, found| {
+                    filter.contains_batch(Hashed::slice(keys), found)
+                }));
             }
             // A single lookup does not depend on the kernel.
             let filter = &filters[0].1;
             single.push(pass(&mut |keys, _| {
-                keys.iter().filter(|&&key| filter.by_hash().contains(key)).count()
+                keys.iter().filter(|&&key| filter.contains(&Hashed(key))).count()
             }));
         }
         let sbbf = median(other.iter().copied());
@@ -147,11 +149,11 @@ fn write(bench: &Bench, figures: &mut Vec<(f64, f64)>) {
             next = range.end;
             let insert = |block: &[u64]| {
                 for &key in block {
-                    filter.by_hash().insert(key).expect("room");
+                    filter.insert(&Hashed(key)).expect("room");
                 }
             };
             let remove = |block: &[u64]| {
-                assert!(block.iter().all(|&key| filter.by_hash().remove(key)), "a present key");
+                assert!(block.iter().all(|&key| filter.remove(&Hashed(key))), "a present key");
             };
             inserts.push(over_range(keys, range.clone(), insert).per_key());
             removals.push(over_range(keys, range, remove).per_key());

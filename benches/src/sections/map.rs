@@ -1,7 +1,7 @@
 //! Maps against sets with the same slots per bucket: tables of the same size, the same keys, one
 //! pinned thread, alternately, in a second-level cache and in memory.
 
-use guira::{CuckooFilter, CuckooMap, Layout};
+use guira::{CuckooFilter, CuckooMap, Hashed, Insertion, Layout};
 use guira_bench::{BATCH, Keys, Pick, filter_of, table::Table};
 
 use crate::{
@@ -90,11 +90,13 @@ fn compare(
         &mut |map| {
             over_range(keys, 0..items, |block| {
                 let values = values(block, bits);
-                map.by_hash().insert_batch(block, &values[..block.len()]).expect("room");
+                map.insert_batch(Hashed::slice(block), &values[..block.len()]).expect("room");
             })
         },
         &mut |set| {
-            over_range(keys, 0..items, |block| set.by_hash().insert_batch(block).expect("room"))
+            over_range(keys, 0..items, |block| {
+                set.insert_batch(Hashed::slice(block)).expect("room")
+            })
         },
     );
     let (mut got, mut found) = ([None; BATCH], [false; BATCH]);
@@ -105,12 +107,12 @@ fn compare(
                 &format!("get, batch, {present} % present"),
                 &mut |map| {
                     over_keys(&targets, |block| {
-                        map.by_hash().get_batch(block, &mut got[..block.len()])
+                        map.get_batch(Hashed::slice(block), &mut got[..block.len()])
                     })
                 },
                 &mut |set| {
                     over_keys(&targets, |block| {
-                        set.by_hash().contains_batch(block, &mut found[..block.len()])
+                        set.contains_batch(Hashed::slice(block), &mut found[..block.len()])
                     })
                 },
             );
@@ -118,13 +120,13 @@ fn compare(
                 &format!("get, single, {present} % present"),
                 &mut |map| {
                     over_keys(&targets, |block| {
-                        let values = block.iter().filter_map(|&key| map.by_hash().get(key));
+                        let values = block.iter().filter_map(|&key| map.get(&Hashed(key)));
                         values.fold(0, |all, value| all ^ value)
                     })
                 },
                 &mut |set| {
                     over_keys(&targets, |block| {
-                        block.iter().filter(|&&key| set.by_hash().contains(key)).count()
+                        block.iter().filter(|&&key| set.contains(&Hashed(key))).count()
                     })
                 },
             );
@@ -135,14 +137,16 @@ fn compare(
         "replace of the map, insert_unique of the set, single",
         &mut |map| {
             over_range(keys, 0..step, |block| {
-                let (values, map) = (values(block, bits), map.by_hash());
-                let mut pairs = block.iter().zip(values);
-                assert!(pairs.all(|(&key, value)| map.replace(key, value, value)), "is present");
+                let mut pairs = Hashed::slice(block).iter().zip(values(block, bits));
+                assert!(pairs.all(|(key, value)| map.replace(key, value, value)), "is present");
             })
         },
         &mut |set| {
             over_range(keys, 0..step, |block| {
-                block.iter().filter(|&&key| set.by_hash().insert_unique(key) == Ok(true)).count()
+                block
+                    .iter()
+                    .filter(|&&key| set.insert_unique(&Hashed(key)) == Ok(Insertion::New(())))
+                    .count()
             })
         },
     );
@@ -152,12 +156,12 @@ fn compare(
             over_range(keys, 0..step, |block| {
                 let (values, mut removed) = (values(block, bits), [false; BATCH]);
                 let removed = &mut removed[..block.len()];
-                map.by_hash().remove_batch(block, &values[..block.len()], removed)
+                map.remove_batch(Hashed::slice(block), &values[..block.len()], removed)
             })
         },
         &mut |set| {
             over_range(keys, 0..step, |block| {
-                set.by_hash().remove_batch(block, &mut [false; BATCH][..block.len()])
+                set.remove_batch(Hashed::slice(block), &mut [false; BATCH][..block.len()])
             })
         },
     );

@@ -1,6 +1,6 @@
 //! One pinned thread with a table in memory, in multiples of the memory floor of the same run.
 
-use guira::{Kernel, Layout};
+use guira::{Hashed, Layout, raw::Kernel};
 use guira_bench::{
     BATCH, Floor, Keys, Pick, filter_of,
     plot::{Chart, Look, Series},
@@ -51,7 +51,7 @@ fn batches_and_lookups(bench: &Bench, floor: &Floor, round: u64, rounds: &mut Ro
     let (mut whole, mut floors) = (Clock::default(), Vec::new());
     for (name, band) in bands(items) {
         let (figure, clock) = Beside::measure(f, || {
-            over_range(keys, band, |block| filter.by_hash().insert_batch(block).expect("room"))
+            over_range(keys, band, |block| filter.insert_batch(Hashed::slice(block)).expect("room"))
         });
         whole = whole.and(clock);
         floors.push(figure.floor);
@@ -70,13 +70,13 @@ fn batches_and_lookups(bench: &Bench, floor: &Floor, round: u64, rounds: &mut Ro
             let f = || over_keys(&targets, |block| floor.read::<2>(block)).per_key();
             let (figure, _) = Beside::measure(f, || {
                 over_keys(&targets, |block| {
-                    filter.by_hash().contains_batch(block, &mut found[..block.len()])
+                    filter.contains_batch(Hashed::slice(block), &mut found[..block.len()])
                 })
             });
             rounds.note(format!("lookup, {present} % present, batch"), figure);
             let (figure, _) = Beside::measure(f, || {
                 over_keys(&targets, |block| {
-                    block.iter().filter(|&&key| filter.by_hash().contains(key)).count()
+                    block.iter().filter(|&&key| filter.contains(&Hashed(key))).count()
                 })
             });
             rounds.note(format!("lookup, {present} % present, single"), figure);
@@ -87,14 +87,14 @@ fn batches_and_lookups(bench: &Bench, floor: &Floor, round: u64, rounds: &mut Ro
     let step = STEP.min(items / 20);
     let (figure, _) = Beside::measure(f, || {
         over_range(keys, 0..step, |block| {
-            let removed = filter.by_hash().remove_batch(block, &mut found[..block.len()]);
+            let removed = filter.remove_batch(Hashed::slice(block), &mut found[..block.len()]);
             assert_eq!(removed, block.len(), "every inserted key can be removed");
         })
     });
     rounds.note("remove, batch", figure);
     by_f_and_r(rounds, floor, "remove, single", || {
         over_range(keys, step..2 * step, |block| {
-            assert!(block.iter().all(|&key| filter.by_hash().remove(key)), "every key is present");
+            assert!(block.iter().all(|&key| filter.remove(&Hashed(key))), "every key is present");
         })
     });
 }
@@ -107,7 +107,7 @@ fn singles(bench: &Bench, floor: &Floor, round: u64, rounds: &mut Rounds) {
         by_f_and_r(rounds, floor, &format!("insert {name}, single"), || {
             over_range(keys, band, |block| {
                 for &key in block {
-                    filter.by_hash().insert(key).expect("room");
+                    filter.insert(&Hashed(key)).expect("room");
                 }
             })
         });
@@ -128,8 +128,9 @@ fn last_band(bench: &Bench, floor: &Floor, layout: Layout, rounds: &mut Rounds) 
     let filter = filter_of(layout, bench.bytes);
     let keys = Keys::new(9);
     let (name, band) = bands(filter.capacity() as u64).last().expect("bands");
-    let insert =
-        |band| over_range(keys, band, |block| filter.by_hash().insert_batch(block).expect("room"));
+    let insert = |band| {
+        over_range(keys, band, |block| filter.insert_batch(Hashed::slice(block)).expect("room"))
+    };
     insert(0..band.start);
     let (figure, _) = Beside::measure(|| two_lines(floor), || insert(band));
     rounds.note(format!("{layout:?}: insert {name}, batch"), figure);

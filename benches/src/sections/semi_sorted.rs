@@ -1,7 +1,7 @@
 //! Semi-sorted layouts against plain ones with the same slots per bucket: tables of the same size,
 //! the same number of keys, one pinned thread, alternately.
 
-use guira::{CuckooFilter, Layout};
+use guira::{CuckooFilter, Hashed, Layout};
 use guira_bench::{BATCH, Keys, Pick, filter_of, table::Table};
 
 use crate::{
@@ -74,7 +74,7 @@ fn compare(bench: &Bench, semi_sorted: Layout, plain: Layout, round: u64, rounds
         rounds.note(format!("{semi_sorted:?}: {what}"), Beside { nanoseconds, floor });
     };
     note("insert, empty to capacity, batch", &mut |filter| {
-        over_range(keys, 0..items, |block| filter.by_hash().insert_batch(block).expect("room"))
+        over_range(keys, 0..items, |block| filter.insert_batch(Hashed::slice(block)).expect("room"))
     });
     let mut found = [false; BATCH];
     for present in [0, 50, 100] {
@@ -82,12 +82,12 @@ fn compare(bench: &Bench, semi_sorted: Layout, plain: Layout, round: u64, rounds
             let targets = keys.pick(STEP as usize, Pick { present, inserted: (0, items) }, pass);
             note(&format!("lookup, {present} % present, batch"), &mut |filter| {
                 over_keys(&targets, |block| {
-                    filter.by_hash().contains_batch(block, &mut found[..block.len()])
+                    filter.contains_batch(Hashed::slice(block), &mut found[..block.len()])
                 })
             });
             note(&format!("lookup, {present} % present, single"), &mut |filter| {
                 over_keys(&targets, |block| {
-                    block.iter().filter(|&&key| filter.by_hash().contains(key)).count()
+                    block.iter().filter(|&&key| filter.contains(&Hashed(key))).count()
                 })
             });
         }
@@ -95,18 +95,18 @@ fn compare(bench: &Bench, semi_sorted: Layout, plain: Layout, round: u64, rounds
     let step = STEP.min(items / 20);
     note("remove, batch", &mut |filter| {
         over_range(keys, 0..step, |block| {
-            let removed = filter.by_hash().remove_batch(block, &mut found[..block.len()]);
+            let removed = filter.remove_batch(Hashed::slice(block), &mut found[..block.len()]);
             assert_eq!(removed, block.len(), "every inserted key can be removed");
         })
     });
     note("remove, single", &mut |filter| {
         over_range(keys, step..2 * step, |block| {
-            assert!(block.iter().all(|&key| filter.by_hash().remove(key)), "every key is present");
+            assert!(block.iter().all(|&key| filter.remove(&Hashed(key))), "every key is present");
         })
     });
     note("insert, one key for one removed, batch", &mut |filter| {
         over_range(keys, items..items + 2 * step, |block| {
-            filter.by_hash().insert_batch(block).expect("room");
+            filter.insert_batch(Hashed::slice(block)).expect("room");
         })
     });
 }

@@ -5,7 +5,7 @@
 
 use std::hint::black_box;
 
-use guira::{CuckooFilter, Layout};
+use guira::{CuckooFilter, Hashed, Layout};
 use guira_bench::{Keys, filter_of, table::Table};
 
 use crate::{
@@ -67,15 +67,17 @@ impl Loaded {
                 // Reading the clock would take as long as a burst.
                 const BURSTS: usize = 64;
                 for _ in 0..BURSTS {
-                    let filter = filter.by_hash();
                     if writes {
-                        let removed = filter.remove_mask(&ring.take_oldest::<WRITES>());
-                        assert_eq!(removed, (1 << WRITES) - 1, "the thread's own keys");
-                        filter.insert_batch(&ring.take_next::<WRITES>()).expect("room");
+                        let oldest = ring.take_oldest::<WRITES>();
+                        let removed =
+                            filter.remove_batch(Hashed::slice(&oldest), &mut [false; WRITES]);
+                        assert_eq!(removed, WRITES, "the thread's own keys");
+                        let next = ring.take_next::<WRITES>();
+                        filter.insert_batch(Hashed::slice(&next)).expect("room");
                     }
                     if looks_up {
                         let reads = next_block(&reads, &mut at, LOOKUPS);
-                        black_box(filter.contains_mask(reads));
+                        black_box(filter.contains_mask(Hashed::slice(reads)));
                     }
                 }
                 BURSTS

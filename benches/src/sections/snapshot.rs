@@ -112,11 +112,11 @@ fn measure(layout: Layout, bytes: usize, rounds: usize, rows: &mut Vec<Row>) {
             let mut file = open();
             while file.read(&mut buffer).expect("the file") > 0 {}
         }),
-        Box::new(|| drop(CuckooFilter::load(open()).expect("a snapshot"))),
-        Box::new(|| drop(CuckooFilter::from_bytes(&snapshot).expect("a snapshot"))),
+        Box::new(|| drop(CuckooFilter::loader().reader(open()).expect("a snapshot"))),
+        Box::new(|| drop(CuckooFilter::loader().bytes(&snapshot).expect("a snapshot"))),
         Box::new(|| drop(black_box(filter.to_bytes()))),
         Box::new(|| fs::write(&target.0, &snapshot).expect("a file")),
-        Box::new(|| filter.save(create()).expect("space on the disk")),
+        Box::new(|| filter.write_to(create()).expect("space on the disk")),
     ];
     rows.push(Row { layout, bytes: snapshot.len(), times: Default::default() });
     let row = rows.last_mut().expect("just pushed");

@@ -1,6 +1,6 @@
 //! Bits per item and the false-positive rate at capacity, measured, of every layout.
 
-use guira::Layout;
+use guira::{Hashed, Layout};
 use guira_bench::{BATCH, Keys, filter_of, table::Table};
 
 use crate::{
@@ -32,10 +32,12 @@ impl Section for Space {
             let filter = filter_of(layout, bench.bytes);
             let items = filter.capacity() as u64;
             let keys = Keys::new(3);
-            over_range(keys, 0..items, |block| filter.by_hash().insert_batch(block).expect("room"));
+            over_range(keys, 0..items, |block| {
+                filter.insert_batch(Hashed::slice(block)).expect("room")
+            });
             let (mut found, mut positives) = ([false; BATCH], 0);
             over_range(keys, items..items + lookups, |block| {
-                positives += filter.by_hash().contains_batch(block, &mut found[..block.len()]);
+                positives += filter.contains_batch(Hashed::slice(block), &mut found[..block.len()]);
             });
             // The buckets alone: without the address space for their alignment.
             let buckets = filter.slots() / layout.slots_per_bucket() as usize;

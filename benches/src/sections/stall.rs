@@ -8,7 +8,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use guira::{Filter, GrowingFilter, Layout, Membership};
+use guira::{
+    Filter, GrowingFilter, Hashed, Insertion, Layout,
+    kind::{Growth, Set},
+};
 use guira_bench::{Cores, Keys, capacity_for, filter, memory::advise_huge_pages, table::Table};
 
 use crate::{
@@ -89,11 +92,11 @@ impl Section for Stall {
 
 impl Stall {
     /// Fills a filter until it takes this much memory, and measures the operations on it.
-    fn measure_filter<E: Membership>(
+    fn measure_filter<G: Growth>(
         &mut self,
         kind: &str,
         bench: &Bench,
-        filter: &Filter<E>,
+        filter: &Filter<Set, G>,
         bytes: usize,
     ) {
         bench.say(format!("longest waits beside copies, {kind}, {} MiB", bytes >> 20));
@@ -105,22 +108,22 @@ impl Stall {
         };
         while !is_full(inserted) && !stop::point() {
             keys.blocks(inserted..inserted + KEYS, |block| {
-                filter.by_hash().insert_batch(block).expect("room");
+                filter.insert_batch(Hashed::slice(block)).expect("room");
             });
             inserted += KEYS;
         }
-        let clone = |filter: &Filter<E>| drop(black_box(filter.try_clone().expect("memory")));
+        let clone = |filter: &Filter<Set, G>| drop(black_box(filter.try_clone().expect("memory")));
         self.measure_operation(&format!("clone, {kind}"), bench, filter, clone);
-        let save = |filter: &Filter<E>| filter.save(io::sink()).expect("memory");
+        let save = |filter: &Filter<Set, G>| filter.write_to(io::sink()).expect("memory");
         self.measure_operation(&format!("save, {kind}"), bench, filter, save);
     }
 
-    fn measure_operation<E: Membership>(
+    fn measure_operation<G: Growth>(
         &mut self,
         name: &str,
         bench: &Bench,
-        filter: &Filter<E>,
-        operation: impl Fn(&Filter<E>),
+        filter: &Filter<Set, G>,
+        operation: impl Fn(&Filter<Set, G>),
     ) {
         let bytes = filter.size_in_bytes();
         let mut copier = Copier::new(bytes);
@@ -180,7 +183,7 @@ fn milliseconds(work: impl FnOnce()) -> f64 {
 
 /// Returns the longest call, in milliseconds, of a pinned thread that removes and inserts keys of
 /// its own beside `work`.
-fn longest_wait<E: Membership>(filter: &Filter<E>, cores: &Cores, work: impl FnOnce()) -> f64 {
+fn longest_wait<G: Growth>(filter: &Filter<Set, G>, cores: &Cores, work: impl FnOnce()) -> f64 {
     let (calls, stop) = (AtomicU64::new(0), AtomicBool::new(false));
     thread::scope(|scope| {
         let writer = scope.spawn(|| {
@@ -198,10 +201,9 @@ fn longest_wait<E: Membership>(filter: &Filter<E>, cores: &Cores, work: impl FnO
             let keys = Keys::new(9);
             while !stop.load(Relaxed) {
                 keys.blocks(0..KEYS, |block| {
-                    for &key in block {
-                        let by_hash = filter.by_hash();
-                        let added = timed(&|| by_hash.insert_unique(key) == Ok(true));
-                        let _ = added && timed(&|| by_hash.remove(key));
+                    for key in Hashed::slice(block) {
+                        let insert = || filter.insert_unique(key) == Ok(Insertion::New(()));
+                        let _ = timed(&insert) && timed(&|| filter.remove(key));
                     }
                 });
             }

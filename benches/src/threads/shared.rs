@@ -1,6 +1,6 @@
 //! The operations of a filter or set that threads share.
 
-use guira::CuckooFilter;
+use guira::{CuckooFilter, Hashed};
 
 use super::{Ring, Steps};
 
@@ -61,27 +61,27 @@ pub trait Shared: Sync {
 
 impl Shared for CuckooFilter {
     fn contains(&self, key: u64) -> bool {
-        self.by_hash().contains(key)
+        self.contains(&Hashed(key))
     }
 
     fn insert(&self, key: u64) -> bool {
-        self.by_hash().insert(key).is_ok()
+        self.insert(&Hashed(key)).is_ok()
     }
 
     fn remove(&self, key: u64) -> Option<bool> {
-        Some(self.by_hash().remove(key))
+        Some(self.remove(&Hashed(key)))
     }
 
     fn lookup_batch(&self, keys: &[u64], found: &mut [bool]) -> usize {
-        self.by_hash().contains_batch(keys, &mut found[..keys.len()])
+        self.contains_batch(Hashed::slice(keys), &mut found[..keys.len()])
     }
 
     fn insert_batch(&self, keys: &[u64]) -> usize {
         keys.len()
-            - self.by_hash().insert_batch(keys).err().map_or(0, |error| error.failures().len())
+            - self.insert_batch(Hashed::slice(keys)).err().map_or(0, |error| error.failures().len())
     }
 
     fn remove_batch(&self, keys: &[u64], removed: &mut [bool]) -> Option<usize> {
-        Some(self.by_hash().remove_batch(keys, &mut removed[..keys.len()]))
+        Some(self.remove_batch(Hashed::slice(keys), &mut removed[..keys.len()]))
     }
 }

@@ -5,7 +5,7 @@ mod operations;
 mod space;
 mod sweeps;
 
-use guira::{BuildError, ExpiringFilter, Layout};
+use guira::{BuildError, ExpiringFilter, Hashed, Layout};
 use guira_bench::Keys;
 
 use crate::{
@@ -66,7 +66,7 @@ impl Filled {
                 filter.advance();
             }
             keys.blocks(from..items.min(from + of_generation), |block| {
-                filter.by_hash().insert_batch(block).expect("room");
+                filter.insert_batch(Hashed::slice(block)).expect("room");
             });
             stop::point();
         }

@@ -2,7 +2,7 @@
 
 use std::{sync::Barrier, thread};
 
-use guira::{CuckooFilter, ExpiringFilter, Layout};
+use guira::{CuckooFilter, ExpiringFilter, Hashed, Insertion, Layout};
 use guira_bench::{BATCH, Keys, Pick, capacity_for, table::Table};
 
 use super::{Filled, LOAD};
@@ -40,24 +40,27 @@ trait Operable: Sync {
 
 impl Operable for CuckooFilter {
     fn insert(&self, key: u64) -> u64 {
-        self.by_hash().insert(key).expect("room");
+        self.insert(&Hashed(key)).expect("room");
         0
     }
 
     fn insert_unique(&self, key: u64) -> Option<u64> {
-        self.by_hash().insert_unique(key).expect("room").then_some(0)
+        match self.insert_unique(&Hashed(key)).expect("room") {
+            Insertion::New(()) => Some(0),
+            Insertion::Found(()) => None,
+        }
     }
 
     fn remove(&self, key: u64, _: u64) -> bool {
-        self.by_hash().remove(key)
+        self.remove(&Hashed(key))
     }
 
     fn contains(&self, key: u64) -> bool {
-        self.by_hash().contains(key)
+        self.contains(&Hashed(key))
     }
 
     fn contains_batch(&self, keys: &[u64], found: &mut [bool]) -> usize {
-        self.by_hash().contains_batch(keys, found)
+        self.contains_batch(Hashed::slice(keys), found)
     }
 
     fn refresh(&self, _: u64) -> Option<bool> {
@@ -67,27 +70,30 @@ impl Operable for CuckooFilter {
 
 impl Operable for ExpiringFilter {
     fn insert(&self, key: u64) -> u64 {
-        self.by_hash().insert(key).expect("room")
+        self.insert(&Hashed(key)).expect("room")
     }
 
     fn insert_unique(&self, key: u64) -> Option<u64> {
-        self.by_hash().insert_unique(key).expect("room")
+        match self.insert_unique(&Hashed(key)).expect("room") {
+            Insertion::New(generation) => Some(generation),
+            Insertion::Found(()) => None,
+        }
     }
 
     fn remove(&self, key: u64, generation: u64) -> bool {
-        self.by_hash().remove(key, generation)
+        self.remove(&Hashed(key), generation)
     }
 
     fn contains(&self, key: u64) -> bool {
-        self.by_hash().contains(key)
+        self.contains(&Hashed(key))
     }
 
     fn contains_batch(&self, keys: &[u64], found: &mut [bool]) -> usize {
-        self.by_hash().contains_batch(keys, found)
+        self.contains_batch(Hashed::slice(keys), found)
     }
 
     fn refresh(&self, key: u64) -> Option<bool> {
-        Some(self.by_hash().refresh(key))
+        Some(self.refresh(&Hashed(key)))
     }
 }
 

@@ -7,7 +7,7 @@ use cuckoo_clock::{
     CuckooFilter,
     config::{CuckooConfiguration, TtlConfig},
 };
-use guira::{DefaultHashBuilder, ExpiringFilter};
+use guira::{ExpiringFilter, FromSeed, Hashed, StableHashBuilder};
 use guira_bench::{Keys, memory, table::Table};
 
 use crate::{
@@ -126,7 +126,7 @@ fn guira(stream: Stream, rate: f64) -> Row {
     let filter = builder.false_positive_rate(rate).build().expect("memory");
     let remembered = stream.run(
         |key| {
-            filter.by_hash().insert(key).expect("room");
+            filter.insert(&Hashed(key)).expect("room");
         },
         || {
             filter.advance();
@@ -136,7 +136,7 @@ fn guira(stream: Stream, rate: f64) -> Row {
     assert_eq!(filter.len() as u64, remembered.end - remembered.start, "no slot leaks");
     // The buckets alone: without the address space for their alignment.
     let bytes = 8 * filter.slots() / filter.layout().slots_per_bucket() as usize;
-    stream.row("guira `ExpiringFilter`", bytes, remembered, |key| filter.by_hash().contains(key))
+    stream.row("guira `ExpiringFilter`", bytes, remembered, |key| filter.contains(&Hashed(key)))
 }
 
 /// Its smallest filter with at most about this rate.
@@ -153,7 +153,7 @@ fn cuckoo_clock(stream: Stream, rate: f64) -> Row {
         .with_ttl(TtlConfig { ttl, ttl_bits })
         .build()
         .expect("a small number of items");
-    let filter = CuckooFilter::new(configuration, DefaultHashBuilder::with_seed(1));
+    let filter = CuckooFilter::new(configuration, StableHashBuilder::from_seed(1));
     let remembered = stream.run(
         |key| {
             filter.insert(&key);
