@@ -3,7 +3,7 @@
 use std::fmt;
 
 use dashmap::DashSet;
-use guira::{CuckooFilter, DefaultHashBuilder};
+use guira::{CuckooFilter, StableHashBuilder};
 
 use crate::Failure;
 
@@ -14,7 +14,7 @@ pub enum Mirror {
     /// Knows all keys of the store and takes some absent keys for present.
     Filter(Box<CuckooFilter>),
     /// Knows exactly the keys of the store.
-    Set(DashSet<u32, DefaultHashBuilder>),
+    Set(DashSet<u32, StableHashBuilder>),
 }
 
 impl Mirror {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use guira::{CuckooFilter, DefaultHashBuilder};
+use guira::{CuckooFilter, StableHashBuilder};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::{
@@ -35,7 +35,7 @@ pub struct Comparison {
 struct Stage {
     schedule: Schedule,
     sites: Vec<Site>,
-    hasher: DefaultHashBuilder,
+    hasher: StableHashBuilder,
     /// Duration of one replay.
     time: Duration,
     bar: ProgressBar,
@@ -64,7 +64,7 @@ pub fn compare(args: &Args, recorded: &[Packet]) -> Result<Comparison, Failure> 
     let style = ProgressStyle::with_template("{wide_bar} {msg:<50}")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     let bar = ProgressBar::new(args.replay.as_millis() as u64).with_style(style);
-    let stage = Stage { schedule, sites, hasher: DefaultHashBuilder::default(), time, bar };
+    let stage = Stage { schedule, sites, hasher: StableHashBuilder::default(), time, bar };
 
     let (hasher, threads) = (&stage.hasher, args.threads);
     let shares = (0..threads).map(|thread| share(&stage.sites, thread, threads));

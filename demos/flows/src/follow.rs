@@ -99,11 +99,12 @@ impl Dealer<'_> {
             let idlest = (0..self.dealt.len()).min_by_key(|&owner| self.dealt[owner]).unwrap_or(0);
             if id.is_none() {
                 // An earlier packet of the burst may have inserted the flow.
-                let found = self.map.get_or_insert(&keys[at], idlest as u16);
-                id = found.map_err(|error| {
+                let found = self.map.insert_unique(&keys[at], idlest as u16);
+                let found = found.map_err(|error| {
                     let capacity = self.map.capacity();
                     Failure::unusable(format!("{error}: --capacity must be above {capacity}"))
                 })?;
+                id = found.found();
             }
             let owner = id.map_or(idlest, usize::from);
             self.dealt[owner] += 1;

@@ -9,7 +9,7 @@
 //! owner of a flow in a [`CuckooMap`](guira::CuckooMap) that all threads share:
 //!
 //! - The dealer looks up the flows of a burst of packets together (`get_batch`). A flow that is not
-//!   in the map gets the owner with the fewest packets so far (`get_or_insert`).
+//!   in the map gets the owner with the fewest packets so far (`insert_unique`).
 //! - For every packet of such a flow, its owner must find its own number in the map, whatever the
 //!   other threads insert and remove meanwhile. A *false negative* or a wrong number ends the
 //!   program with exit status 1. To check this, owners keep an exact record of their flows.

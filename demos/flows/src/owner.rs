@@ -206,7 +206,7 @@ impl<'a> Owner<'a> {
 }
 
 /// Looks up a live flow, which must have this id in the map. No other id can be there, because
-/// `get_or_insert` inserts nothing beside an alias.
+/// `insert_unique` inserts nothing beside an alias.
 pub fn must_hold(map: &CuckooMap, key: &FlowKey, id: u16) -> Result<(), Failure> {
     match map.get(key) {
         Some(found) if found == id => Ok(()),

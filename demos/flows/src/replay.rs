@@ -21,7 +21,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use guira::DefaultHashBuilder;
+use guira::StableHashBuilder;
 
 use crate::{
     failure::Failure,
@@ -56,7 +56,7 @@ impl Counts {
 struct Player<'a, S> {
     set: S,
     schedule: &'a Schedule,
-    hasher: &'a DefaultHashBuilder,
+    hasher: &'a StableHashBuilder,
     sites: Vec<Site>,
     /// Number of sites of all threads together.
     all_sites: u32,
@@ -69,7 +69,7 @@ impl<'a, S: FlowSet> Player<'a, S> {
     fn new(
         set: S,
         schedule: &'a Schedule,
-        hasher: &'a DefaultHashBuilder,
+        hasher: &'a StableHashBuilder,
         sites: Vec<Site>,
         all_sites: usize,
     ) -> Self {
@@ -217,7 +217,7 @@ pub struct Outcome {
 pub fn replay<S: FlowSet>(
     sets: Vec<S>,
     (schedule, sites): (&Schedule, &[Site]),
-    hasher: &DefaultHashBuilder,
+    hasher: &StableHashBuilder,
     time: Duration,
     tick: &dyn Fn(Duration, u64),
 ) -> Result<Outcome, Failure> {
@@ -267,7 +267,7 @@ pub fn replay<S: FlowSet>(
 
 #[cfg(test)]
 mod tests {
-    use guira::CuckooFilter;
+    use guira::{CuckooFilter, FromSeed};
 
     use super::*;
     use crate::{
@@ -279,7 +279,7 @@ mod tests {
     fn play<S: FlowSet>(set: S) -> Counts {
         let schedule = shipped_schedule();
         let (sites, _) = schedule.sites(5000, 1);
-        let hasher = DefaultHashBuilder::with_seed(1);
+        let hasher = StableHashBuilder::from_seed(1);
         let (starts, all) = (sites.clone(), sites.len());
         let mut player = Player::new(set, &schedule, &hasher, sites, all);
         player.fill().unwrap();
@@ -320,7 +320,7 @@ mod tests {
 
     #[test]
     fn exact_sets_make_no_errors_and_end_empty() {
-        let hasher = DefaultHashBuilder::with_seed(1);
+        let hasher = StableHashBuilder::from_seed(1);
         let (mut exact, sharded) = (Exact::new(&hasher), Sharded::new(&hasher));
         for counts in [play(&mut exact), play(&sharded)] {
             assert_eq!((counts.false_positives, counts.false_negatives), (0, 0));
@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn filters_keep_their_rate_and_end_empty() {
-        let hasher = DefaultHashBuilder::with_seed(1);
+        let hasher = StableHashBuilder::from_seed(1);
         let build = |rate| {
             let builder = CuckooFilter::builder().capacity(6000).hasher(hasher.clone());
             builder.false_positive_rate(rate).seed(1).build().unwrap()
@@ -351,14 +351,14 @@ mod tests {
 
     #[test]
     fn lost_flows_count_as_false_negatives() {
-        let hasher = DefaultHashBuilder::with_seed(1);
+        let hasher = StableHashBuilder::from_seed(1);
         let counts = play(Lossy { set: Exact::new(&hasher), inserts: 0 });
         assert!(counts.false_negatives > 100, "{}", counts.false_negatives);
     }
 
     #[test]
     fn threads_share_a_set() {
-        let (schedule, hasher) = (shipped_schedule(), DefaultHashBuilder::with_seed(1));
+        let (schedule, hasher) = (shipped_schedule(), StableHashBuilder::from_seed(1));
         let (sites, _) = schedule.sites(5000, 2);
         let set = Sharded::new(&hasher);
         let time = Duration::from_millis(50);

@@ -5,7 +5,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use guira::{CuckooFilter, DefaultHashBuilder};
+use guira::{CuckooFilter, Hashed, StableHashBuilder};
 use hashbrown::{
     HashTable,
     hash_table::{Entry, OccupiedEntry},
@@ -85,20 +85,20 @@ pub struct OneByOne<'a>(pub &'a CuckooFilter);
 
 impl FlowSet for OneByOne<'_> {
     fn contains(&mut self, burst: &Burst) -> u64 {
-        mask(burst.all(), |at| self.0.by_hash().contains(burst.hashes[at]))
+        mask(burst.all(), |at| self.0.contains(&Hashed(burst.hashes[at])))
     }
 
     fn insert(&mut self, burst: &Burst, which: u64) -> Result<u64, Failure> {
         let mut added = 0;
         for at in positions(which) {
-            let is_new = self.0.by_hash().insert_unique(burst.hashes[at]).map_err(refused)?;
-            added |= u64::from(is_new) << at;
+            let insertion = self.0.insert_unique(&Hashed(burst.hashes[at])).map_err(refused)?;
+            added |= u64::from(insertion.is_new()) << at;
         }
         Ok(added)
     }
 
     fn remove(&mut self, burst: &Burst, which: u64) -> u64 {
-        mask(which, |at| self.0.by_hash().remove(burst.hashes[at]))
+        mask(which, |at| self.0.remove(&Hashed(burst.hashes[at])))
     }
 }
 
@@ -108,12 +108,12 @@ pub struct InBursts<'a>(pub &'a CuckooFilter);
 
 impl FlowSet for InBursts<'_> {
     fn contains(&mut self, burst: &Burst) -> u64 {
-        self.0.by_hash().contains_mask(&burst.hashes[..burst.len])
+        self.0.contains_mask(Hashed::slice(&burst.hashes[..burst.len]))
     }
 
     fn insert(&mut self, burst: &Burst, which: u64) -> Result<u64, Failure> {
         let (hashes, len) = gather(burst, which);
-        let outcome = self.0.by_hash().insert_unique_mask(&hashes[..len]);
+        let outcome = self.0.insert_unique_mask(Hashed::slice(&hashes[..len]));
         match outcome.refused.count_ones() {
             0 => Ok(scatter(outcome.added, which)),
             count => Err(refused(format!("{count} flows do not fit"))),
@@ -122,7 +122,9 @@ impl FlowSet for InBursts<'_> {
 
     fn remove(&mut self, burst: &Burst, which: u64) -> u64 {
         let (hashes, len) = gather(burst, which);
-        scatter(self.0.by_hash().remove_mask(&hashes[..len]), which)
+        let mut removed = [false; BURST];
+        self.0.remove_batch(Hashed::slice(&hashes[..len]), &mut removed[..len]);
+        positions(which).zip(removed).fold(0, |mask, (at, removed)| mask | u64::from(removed) << at)
     }
 }
 
@@ -149,11 +151,11 @@ fn scatter(answers: u64, which: u64) -> u64 {
 /// An exact set of one thread: the table inside `std`'s `HashSet`, used by hash.
 pub struct Exact {
     table: HashTable<FlowKey>,
-    hasher: DefaultHashBuilder,
+    hasher: StableHashBuilder,
 }
 
 impl Exact {
-    pub fn new(hasher: &DefaultHashBuilder) -> Self {
+    pub fn new(hasher: &StableHashBuilder) -> Self {
         Self { table: HashTable::new(), hasher: hasher.clone() }
     }
 
@@ -214,7 +216,7 @@ pub struct Sharded(Vec<Shard>);
 struct Shard(Mutex<Exact>);
 
 impl Sharded {
-    pub fn new(hasher: &DefaultHashBuilder) -> Self {
+    pub fn new(hasher: &StableHashBuilder) -> Self {
         Self((0..SHARDS).map(|_| Shard(Mutex::new(Exact::new(hasher)))).collect())
     }
 

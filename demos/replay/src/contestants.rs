@@ -10,7 +10,7 @@ use std::{
 
 use cuckoo_clock::config::{CuckooConfiguration, TtlConfig};
 use fastbloom::{AtomicBloomFilter, BloomFilter};
-use guira::{BuildError, DefaultHashBuilder};
+use guira::{BuildError, FromSeed, StableHashBuilder};
 
 use crate::{
     dedup::{Dedup, Outcome},
@@ -185,12 +185,12 @@ pub struct LockedMap {
 
 struct Ticks {
     now: u32,
-    of: hashbrown::HashMap<u64, u32, DefaultHashBuilder>,
+    of: hashbrown::HashMap<u64, u32, StableHashBuilder>,
 }
 
 impl LockedMap {
     pub fn new(needs: Needs) -> Self {
-        let hasher = DefaultHashBuilder::with_seed(1);
+        let hasher = StableHashBuilder::from_seed(1);
         let of = hashbrown::HashMap::with_capacity_and_hasher(needs.items, hasher);
         Self { window: needs.window, ticks: Mutex::new(Ticks { now: 0, of }) }
     }
@@ -222,7 +222,7 @@ impl Seen for LockedMap {
 ///
 /// Its inserts do not tell whether the item was new, so a check-and-set needs a lock around a
 /// lookup and an insert.
-pub struct CuckooClock(Mutex<cuckoo_clock::CuckooFilter<DefaultHashBuilder>>);
+pub struct CuckooClock(Mutex<cuckoo_clock::CuckooFilter<StableHashBuilder>>);
 
 impl CuckooClock {
     /// # Panics
@@ -239,7 +239,7 @@ impl CuckooClock {
             .with_ttl(TtlConfig { ttl, ttl_bits })
             .build()
             .expect("the number of items is not too large");
-        let hasher = DefaultHashBuilder::with_seed(1);
+        let hasher = StableHashBuilder::from_seed(1);
         Self(Mutex::new(cuckoo_clock::CuckooFilter::new(configuration, hasher)))
     }
 }

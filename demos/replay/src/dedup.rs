@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-use guira::{BuildError, ExpiringFilter};
+use guira::{BuildError, ExpiringFilter, Insertion};
 
 /// Seed of the filters, so that every run gives the same wrong answers. A program that gets its
 /// keys from others should keep the random seed that is the default.
@@ -54,8 +54,8 @@ impl Dedup {
         handler: impl FnOnce() -> Result<(), E>,
     ) -> Result<Outcome, E> {
         let generation = match self.seen.insert_unique(id) {
-            Ok(Some(generation)) => generation,
-            Ok(None) => return Ok(Outcome::Skipped),
+            Ok(Insertion::New(generation)) => generation,
+            Ok(Insertion::Found(())) => return Ok(Outcome::Skipped),
             Err(_) => {
                 // The filter is full. Rather handle a message twice than lose it.
                 self.overflows.fetch_add(1, Relaxed);

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use guira::{BuildError, ExpiringFilter};
+use guira::{BuildError, ExpiringFilter, Insertion};
 
 use crate::dedup::SEED;
 
@@ -83,9 +83,9 @@ impl TokenLog for FilterTokenLog {
             return Err(TokenReuseError);
         }
         match self.used.insert_unique(&nonce) {
-            Ok(Some(_)) => Ok(()),
+            Ok(Insertion::New(_)) => Ok(()),
             // Used before, or the filter is full: a token that cannot be remembered is refused.
-            Ok(None) | Err(_) => Err(TokenReuseError),
+            Ok(Insertion::Found(())) | Err(_) => Err(TokenReuseError),
         }
     }
 }
