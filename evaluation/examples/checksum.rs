@@ -1,4 +1,4 @@
-//! Any checksum as the hash of a filter, here SHA-1: through a `BuildHasher`, and by hash.
+//! Any checksum as the hash of a filter, here SHA-1: through a `BuildHasher`, and as `Hashed` keys.
 //!
 //! ```text
 //! cargo run --release -p guira-evaluation --example checksum
@@ -9,7 +9,7 @@
 
 use std::hash::{BuildHasherDefault, Hasher};
 
-use guira::CuckooFilter;
+use guira::{CuckooFilter, Hashed};
 use sha1::{Digest, Sha1};
 
 /// A hasher that returns the first 64 bits of a SHA-1 checksum.
@@ -43,11 +43,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert!(by_key.contains("tyto alba"));
     assert!(by_key.remove("tyto alba"));
 
-    // By hash: for checksums that exist already, for example as the names of stored objects.
-    let by_hash = CuckooFilter::with_capacity(10_000);
+    // As `Hashed` keys: for checksums that exist already, for example as the names of stored objects.
+    let by_checksum = CuckooFilter::with_capacity(10_000);
     let checksum = Sha1::new().chain_update(b"tyto alba");
-    by_hash.by_hash().insert(first_bits(checksum.clone()))?;
-    assert!(by_hash.by_hash().contains(first_bits(checksum)));
+    by_checksum.insert(&Hashed(first_bits(checksum.clone())))?;
+    assert!(by_checksum.contains(&Hashed(first_bits(checksum))));
 
     let keys: Vec<String> = (0..10_000).map(|key| format!("key {key}")).collect();
     for key in &keys {

@@ -1,6 +1,6 @@
 //! Checks that no scheme loses items, and that the simulated library fills as the library does.
 
-use guira::{CuckooFilter, InsertError, Layout};
+use guira::{CuckooFilter, Hashed, InsertError, Layout};
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
 use super::{
@@ -82,7 +82,7 @@ fn fill_library(layout: Layout, capacity: usize, seed: u64) -> (f64, usize) {
     let filter =
         CuckooFilter::builder().capacity(capacity).layout(layout).seed(seed).build().unwrap();
     let mut rng = SmallRng::seed_from_u64(!seed);
-    while filter.by_hash().insert(rng.next_u64()) != Err(InsertError::Full) {}
+    while filter.insert(&Hashed(rng.next_u64())) != Err(InsertError::Full) {}
     (filter.load_factor(), filter.slots())
 }
 

@@ -1,6 +1,6 @@
 //! Section 3.1: a filter holds at most 2b copies of one item, and three remedies.
 
-use guira::{InsertError, Layout};
+use guira::{Hashed, InsertError, Layout};
 use guira_bench::{Keys, filter};
 
 use super::{
@@ -56,16 +56,16 @@ fn papers(slots: usize) -> Row {
 fn guira(layout: Layout) -> Row {
     let filter = filter(10_000, layout);
     let (others, item) = (Keys::new(1).range(0..5_000), Keys::new(2).key(0));
-    filter.by_hash().insert_batch(&others).expect("room");
+    filter.insert_batch(Hashed::slice(&others)).expect("room");
     let mut copies = 0;
     let refusal = loop {
-        match filter.by_hash().insert(item) {
+        match filter.insert(&Hashed(item)) {
             Ok(()) => copies += 1,
             Err(refusal) => break refusal,
         }
     };
     assert_eq!(refusal, InsertError::TooManyCopies);
-    assert!(others.iter().all(|&other| filter.by_hash().contains(other)));
+    assert!(others.iter().all(|&other| filter.contains(&Hashed(other))));
     let location = format!("Section 3.1, guira {layout:?}");
     row(location, 2 * layout.slots_per_bucket() as usize, copies)
         .note("another copy returns TooManyCopies; 5,000 other items stay present")
@@ -89,9 +89,9 @@ impl Round {
         filter.clear();
         let insert = |&&key: &&u64| {
             let added = if unique {
-                filter.by_hash().insert_unique(key)
+                filter.insert_unique(&Hashed(key)).map(|insertion| insertion.is_new())
             } else {
-                filter.by_hash().insert(key).map(|()| true)
+                filter.insert(&Hashed(key)).map(|()| true)
             };
             added.expect("the filter has room")
         };

@@ -1,6 +1,6 @@
 //! guira in each layout, with single operations and in batches.
 
-use guira::{CuckooFilter, Layout};
+use guira::{CuckooFilter, Hashed, Layout};
 use guira_bench::{BATCH, filter_of};
 
 use super::{Filter, Kind};
@@ -33,17 +33,17 @@ struct Single(CuckooFilter);
 impl Filter for Single {
     #[inline]
     fn insert(&mut self, key: u64) -> bool {
-        self.0.by_hash().insert(key).is_ok()
+        self.0.insert(&Hashed(key)).is_ok()
     }
 
     #[inline]
     fn contains(&self, key: u64) -> bool {
-        self.0.by_hash().contains(key)
+        self.0.contains(&Hashed(key))
     }
 
     #[inline]
     fn remove(&mut self, key: u64) -> Option<bool> {
-        Some(self.0.by_hash().remove(key))
+        Some(self.0.remove(&Hashed(key)))
     }
 
     fn bytes(&self) -> usize {
@@ -81,7 +81,7 @@ impl Filter for Batches {
     }
 
     fn insert_all(&mut self, keys: &[u64]) -> usize {
-        let missing = |keys: &[u64]| match self.0.0.by_hash().insert_batch(keys) {
+        let missing = |keys: &[u64]| match self.0.0.insert_batch(Hashed::slice(keys)) {
             Ok(()) => 0,
             Err(error) => error.failures().len(),
         };
@@ -91,14 +91,14 @@ impl Filter for Batches {
     fn lookup_all(&self, keys: &[u64]) -> usize {
         let mut found = [false; BATCH];
         let lookup =
-            |keys: &[u64]| self.0.0.by_hash().contains_batch(keys, &mut found[..keys.len()]);
+            |keys: &[u64]| self.0.0.contains_batch(Hashed::slice(keys), &mut found[..keys.len()]);
         keys.chunks(BATCH).map(lookup).sum()
     }
 
     fn remove_all(&mut self, keys: &[u64]) -> Option<usize> {
         let mut removed = [false; BATCH];
         let remove =
-            |keys: &[u64]| self.0.0.by_hash().remove_batch(keys, &mut removed[..keys.len()]);
+            |keys: &[u64]| self.0.0.remove_batch(Hashed::slice(keys), &mut removed[..keys.len()]);
         Some(keys.chunks(BATCH).map(remove).sum())
     }
 }
