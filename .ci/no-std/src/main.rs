@@ -1,4 +1,4 @@
-//! Fills filters of both engines, looks items up and removes them, with nothing but `core`, `alloc`
+//! Fills filters of one table and of several, looks items up and removes them, with nothing but `core`, `alloc`
 //! and the C library's memory.
 
 #![no_std]
@@ -11,7 +11,10 @@ use core::{
     ptr,
 };
 
-use guira::{CuckooFilter, Filter, GrowingFilter, Membership};
+use guira::{
+    CuckooFilter, Filter, GrowingFilter,
+    kind::{Growth, Set},
+};
 
 /// The allocator of the C library.
 struct Memory;
@@ -49,7 +52,7 @@ extern "C" fn rust_eh_personality() {}
 const ITEMS: u64 = 100_000;
 
 /// Inserts, finds, clones and removes items.
-fn exercise<E: Membership>(filter: &Filter<E>) {
+fn exercise<G: Growth>(filter: &Filter<Set, G>) {
     for item in 0..ITEMS {
         filter.insert(&item).expect("room, or memory");
     }
