@@ -9,7 +9,7 @@
 //! fail, by an assertion of its own or of loom; how much it explored and what it saw does not count
 //! here. (Steps that only tables with values have are run with the plain layout only.) A mutant
 //! that survives fails the command, unless a reason is given: in the catalogue, or for a weakened
-//! ordering at the end of its line, or in a comment above it, after `// mutant-ok:`. The command
+//! ordering at the end of its line, or of the comment above it, after `// mutant-ok:`. The command
 //! prints these reasons.
 
 mod catalogue;

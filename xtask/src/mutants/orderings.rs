@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use crate::tokens::{Token, end_of_group, function_around, stands_at};
 
-/// What marks a line whose weakened orderings may survive; the reason follows.
-const EXPLANATION: &str = "// mutant-ok: ";
+/// What begins a comment if the weakened orderings of its line may survive; the reason follows.
+const EXPLANATION: &str = "mutant-ok: ";
 
 /// An ordering in the source.
 #[derive(Debug)]
@@ -116,14 +116,21 @@ fn end_of_item(tokens: &[Token], mut place: usize) -> usize {
     place
 }
 
-/// The reason for surviving, at the end of a line or in a comment of its own above it.
+/// The reason for surviving, at the end of a line or at the end of the comment above it.
 fn explanation(text: &str, line: usize) -> Option<String> {
-    let mut lines = text.lines().skip(line.saturating_sub(2));
-    let above = if line > 1 { lines.next() } else { None };
-    let above = above.filter(|above| above.trim().starts_with(EXPLANATION));
-    let (_, reason) =
-        above.into_iter().chain(lines.next()).find_map(|line| line.split_once(EXPLANATION))?;
-    Some(reason.trim().to_owned())
+    let lines: Vec<&str> = text.lines().take(line).collect();
+    let (own, above) = lines.split_last()?;
+    let mut reason = Vec::new();
+    for comment in above.iter().rev().map_while(|line| line.trim().strip_prefix("// ")) {
+        let Some(first) = comment.strip_prefix(EXPLANATION) else {
+            reason.insert(0, comment);
+            continue;
+        };
+        reason.insert(0, first);
+        return Some(reason.join(" "));
+    }
+    let (_, comment) = own.split_once("// ")?;
+    comment.strip_prefix(EXPLANATION).map(|reason| reason.trim().to_owned())
 }
 
 #[cfg(test)]
@@ -149,7 +156,8 @@ mod tests {
             #[cfg(all(test, unix))]
             use crate::Acquire;
             #[cfg(not(test))]
-            // mutant-ok: to Acquire: another reason
+            // mutant-ok: to Acquire: another
+            // reason
             fn c() { x.swap(1, AcqRel); x.load(Relaxed); }
             #[test]
             fn d(_: [u8; 2]) { x.load(SeqCst); }
@@ -168,7 +176,7 @@ mod tests {
             [
                 (7, "a", "Acquire", Some("a reason".to_owned())),
                 (9, "a", "atomic::Ordering::Release", None),
-                (18, "c", "AcqRel", Some("another reason".to_owned())),
+                (19, "c", "AcqRel", Some("another reason".to_owned())),
             ]
         );
         assert_eq!(sites(text, &flatten(text).unwrap())[2].explanation("Relaxed"), None);

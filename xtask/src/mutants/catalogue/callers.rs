@@ -121,12 +121,12 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "chain-lookup-first-word-relaxed",
         "a lookup reads each first word by Relaxed",
-        During("table/words: load: Acquire to Relaxed"),
+        During("table/lookup: load: Acquire to Relaxed"),
     ),
     fault(
         "chain-lookup-second-word-relaxed",
         "a lookup reads each second word by Relaxed",
-        During("table/words: load: Acquire 2 to Relaxed"),
+        During("table/lookup: load: Acquire 2 to Relaxed"),
     ),
     // The end of a search.
     fault(

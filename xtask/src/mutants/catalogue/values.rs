@@ -152,7 +152,7 @@ pub(super) const FAULTS: &[Fault] = &[
     fault("map-insert-uncounted", "`insert` into a map does not count the item", Delete),
     fault(
         "map-unique-counts-always",
-        "`get_or_insert` counts an item that it did not add",
+        "`insert_unique` into a map counts an item that it did not add",
         Condition("true"),
     ),
     fault(

@@ -23,10 +23,10 @@ pub(super) const FILES: &[(&str, &[Replacement])] = &[
     ("src/table/kernels/avx2.rs", AVX2),
     ("src/table/kernels/avx512.rs", AVX512),
     ("src/sync/vector.rs", LOADS),
-    ("src/table/words.rs", WORDS),
+    ("src/table/lookup.rs", WORDS),
     ("src/table/key_probe.rs", KEYS),
     ("src/table/batch.rs", ANSWERS),
-    ("src/table/lookup.rs", PROBES),
+    ("src/table/segment_lookup.rs", PROBES),
     ("src/chain/batch.rs", SEGMENTS),
 ];
 
