@@ -13,6 +13,7 @@ mod sections;
 mod stop;
 mod threads;
 mod timing;
+mod workload;
 
 use std::{path::PathBuf, process::ExitCode, time::Duration};
 

@@ -1,12 +1,16 @@
 //! The cost of growth: a filter that has grown through several segments, against one that was built
 //! for as many items and the same target rate.
 
-use guira::{CuckooFilter, GrowingFilter, Hashed};
-use guira_bench::{BATCH, Keys, table::Table};
+use guira::{
+    CuckooFilter, Filter, GrowingFilter, Hashed,
+    kind::{Growth, Set},
+};
+use guira_bench::{Keys, table::Table};
 
 use crate::{
     run::{Bench, Results, Section},
-    timing::{Beside, Rounds, over_keys, over_range},
+    timing::{Beside, Rounds, over_keys},
+    workload::{insert_batch, lookup_batch, lookup_single},
 };
 
 /// Multiples of the first capacity: they take 1, 4, 7 and 10 or 11 segments.
@@ -41,59 +45,45 @@ pub struct Growing(Vec<Row>);
 /// Times of one filter, by name, in nanoseconds per operation.
 type Times = Vec<(&'static str, f64)>;
 
-/// Measures a filter of either type.
-macro_rules! measure {
-    ($filter:expr, $items:expr) => {{
-        let (filter, items, mut times): (_, u64, Times) = ($filter, $items, Times::new());
-        let insert = |block: &[u64]| filter.insert_batch(Hashed::slice(block)).expect("room");
-        let filling = over_range(Keys::new(1), 0..items, insert);
-        times.push(("insert, batch, from empty", filling.per_key()));
-        // Spread over all inserted keys, so over all segments.
-        let timed = TIMED.min(items);
-        let present = |nth: u64| Keys::new(1).key(nth * (items / timed));
-        let present: Vec<u64> = (0..timed).map(present).collect();
-        let absent = Keys::new(2).range(0..timed);
-        let mut found = [false; BATCH];
-        for ([single_name, batch_name, burst_name], keys, least) in [
-            (
-                ["lookup, present, single", "lookup, present, batch", "lookup, present, burst"],
-                &present,
-                present.len(),
-            ),
-            (
-                ["lookup, absent, single", "lookup, absent, batch", "lookup, absent, burst"],
-                &absent,
-                0,
-            ),
-        ] {
-            let (mut single, mut batch, mut bursts) = (0, 0, 0);
-            let clock = over_keys(keys, |block| {
-                single += block.iter().filter(|&&key| filter.contains(&Hashed(key))).count();
-            });
-            times.push((single_name, clock.per_key()));
-            let clock = over_keys(keys, |block| {
-                batch += filter.contains_batch(Hashed::slice(block), &mut found[..block.len()]);
-            });
-            times.push((batch_name, clock.per_key()));
-            let clock = over_keys(keys, |block| {
-                let masks =
-                    block.chunks(BURST).map(|burst| filter.contains_mask(Hashed::slice(burst)));
-                bursts += masks.map(|mask| mask.count_ones() as usize).sum::<usize>();
-            });
-            times.push((burst_name, clock.per_key()));
-            let is_right = single == batch && single == bursts && single >= least;
-            assert!(is_right, "all find every present key");
-        }
-        let clock = over_keys(&present, |block| {
-            assert!(block.iter().all(|&key| filter.remove(&Hashed(key))), "every key is present");
+/// Measures a filter.
+fn measure<G: Growth>(filter: &Filter<Set, G>, items: u64) -> Times {
+    let filling = insert_batch(filter, Keys::new(1), 0..items);
+    let mut times = vec![("insert, batch, from empty", filling.per_key())];
+    // Spread over all inserted keys, so over all segments.
+    let timed = TIMED.min(items);
+    let present = |nth: u64| Keys::new(1).key(nth * (items / timed));
+    let present: Vec<u64> = (0..timed).map(present).collect();
+    let absent = Keys::new(2).range(0..timed);
+    for ([single_name, batch_name, burst_name], keys, least) in [
+        (
+            ["lookup, present, single", "lookup, present, batch", "lookup, present, burst"],
+            &present,
+            present.len(),
+        ),
+        (["lookup, absent, single", "lookup, absent, batch", "lookup, absent, burst"], &absent, 0),
+    ] {
+        let (clock, single) = lookup_single(filter, keys);
+        times.push((single_name, clock.per_key()));
+        let (clock, batch) = lookup_batch(filter, keys);
+        times.push((batch_name, clock.per_key()));
+        let mut bursts = 0;
+        let clock = over_keys(keys, |block| {
+            let masks = block.chunks(BURST).map(|burst| filter.contains_mask(Hashed::slice(burst)));
+            bursts += masks.map(|mask| mask.count_ones() as usize).sum::<usize>();
         });
-        times.push(("remove, single", clock.per_key()));
-        let clock = over_keys(&present, |block| {
-            assert!(block.iter().all(|&key| filter.insert(&Hashed(key)).is_ok()), "room");
-        });
-        times.push(("insert, what was removed, single", clock.per_key()));
-        times
-    }};
+        times.push((burst_name, clock.per_key()));
+        let is_right = single == batch && single == bursts && single >= least;
+        assert!(is_right, "all find every present key");
+    }
+    let clock = over_keys(&present, |block| {
+        assert!(block.iter().all(|&key| filter.remove(&Hashed(key))), "every key is present");
+    });
+    times.push(("remove, single", clock.per_key()));
+    let clock = over_keys(&present, |block| {
+        assert!(block.iter().all(|&key| filter.insert(&Hashed(key)).is_ok()), "room");
+    });
+    times.push(("insert, what was removed, single", clock.per_key()));
+    times
 }
 
 impl Growing {
@@ -103,11 +93,11 @@ impl Growing {
             bench.say(format!("{items} items, grown {growth} times, round {}", round + 1));
             let fixed = CuckooFilter::builder().capacity(items as usize);
             let fixed = fixed.false_positive_rate(RATE).seed(1).build().expect("memory");
-            let floor = measure!(&fixed, items);
+            let floor = measure(&fixed, items);
             drop(fixed);
             let growing = GrowingFilter::builder().capacity(items as usize / growth);
             let growing = growing.false_positive_rate(RATE).seed(1).build().expect("memory");
-            let own = measure!(&growing, items);
+            let own = measure(&growing, items);
             if self.0.last().is_none_or(|row| (row.items, row.growth) != (items, growth)) {
                 self.0.push(Row {
                     growth,

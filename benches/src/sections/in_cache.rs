@@ -10,7 +10,8 @@ use crate::{
     bar::Bar,
     peers::Sbbf,
     run::{Bench, Results, Section},
-    timing::{median, over_keys, over_range},
+    timing::{median, over_keys},
+    workload::{insert_single, remove_single},
 };
 
 /// Capacity of the table in the L2 cache: 200 KB.
@@ -147,16 +148,8 @@ fn write(bench: &Bench, figures: &mut Vec<(f64, f64)>) {
         for _ in 0..5 * PASSES {
             let range = next..next + WRITES;
             next = range.end;
-            let insert = |block: &[u64]| {
-                for &key in block {
-                    filter.insert(&Hashed(key)).expect("room");
-                }
-            };
-            let remove = |block: &[u64]| {
-                assert!(block.iter().all(|&key| filter.remove(&Hashed(key))), "a present key");
-            };
-            inserts.push(over_range(keys, range.clone(), insert).per_key());
-            removals.push(over_range(keys, range, remove).per_key());
+            inserts.push(insert_single(&filter, keys, range.clone()).per_key());
+            removals.push(remove_single(&filter, keys, range).per_key());
         }
         figures.push((median(inserts), median(removals)));
     }

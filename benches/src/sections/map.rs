@@ -8,6 +8,7 @@ use crate::{
     bar::Bar,
     run::{Bench, Results, Section},
     timing::{Beside, Clock, Rounds, STEP, over_keys, over_range},
+    workload::{insert_batch, lookup_batch, lookup_single, remove_batch},
 };
 
 /// The layout of each set, and the bits of a value of the map that it is compared with.
@@ -93,13 +94,9 @@ fn compare(
                 map.insert_batch(Hashed::slice(block), &values[..block.len()]).expect("room");
             })
         },
-        &mut |set| {
-            over_range(keys, 0..items, |block| {
-                set.insert_batch(Hashed::slice(block)).expect("room")
-            })
-        },
+        &mut |set| insert_batch(set, keys, 0..items),
     );
-    let (mut got, mut found) = ([None; BATCH], [false; BATCH]);
+    let mut got = [None; BATCH];
     for present in [0, 50, 100] {
         for pass in 0..3 {
             let targets = keys.pick(STEP as usize, Pick { present, inserted: (0, items) }, pass);
@@ -110,11 +107,7 @@ fn compare(
                         map.get_batch(Hashed::slice(block), &mut got[..block.len()])
                     })
                 },
-                &mut |set| {
-                    over_keys(&targets, |block| {
-                        set.contains_batch(Hashed::slice(block), &mut found[..block.len()])
-                    })
-                },
+                &mut |set| lookup_batch(set, &targets).0,
             );
             note(
                 &format!("get, single, {present} % present"),
@@ -124,11 +117,7 @@ fn compare(
                         values.fold(0, |all, value| all ^ value)
                     })
                 },
-                &mut |set| {
-                    over_keys(&targets, |block| {
-                        block.iter().filter(|&&key| set.contains(&Hashed(key))).count()
-                    })
-                },
+                &mut |set| lookup_single(set, &targets).0,
             );
         }
     }
@@ -159,10 +148,6 @@ fn compare(
                 map.remove_batch(Hashed::slice(block), &values[..block.len()], removed)
             })
         },
-        &mut |set| {
-            over_range(keys, 0..step, |block| {
-                set.remove_batch(Hashed::slice(block), &mut [false; BATCH][..block.len()])
-            })
-        },
+        &mut |set| remove_batch(set, keys, 0..step),
     );
 }

@@ -1,8 +1,8 @@
 //! One pinned thread with a table in memory, in multiples of the memory floor of the same run.
 
-use guira::{Hashed, Layout, raw::Kernel};
+use guira::{Layout, raw::Kernel};
 use guira_bench::{
-    BATCH, Floor, Keys, Pick, filter_of,
+    Floor, Keys, Pick, filter_of,
     plot::{Chart, Look, Series},
     table::Table,
 };
@@ -12,7 +12,10 @@ use crate::{
     run::{Bench, Results, Section},
     timing::{
         BAND_MIDDLES, Beside, Clock, PRESENT, Rounds, STEP, bands, locked_line, over_keys,
-        over_range, two_lines,
+        two_lines,
+    },
+    workload::{
+        insert_batch, insert_single, lookup_batch, lookup_single, remove_batch, remove_single,
     },
 };
 
@@ -50,9 +53,7 @@ fn batches_and_lookups(bench: &Bench, floor: &Floor, round: u64, rounds: &mut Ro
     let keys = Keys::new(round);
     let (mut whole, mut floors) = (Clock::default(), Vec::new());
     for (name, band) in bands(items) {
-        let (figure, clock) = Beside::measure(f, || {
-            over_range(keys, band, |block| filter.insert_batch(Hashed::slice(block)).expect("room"))
-        });
+        let (figure, clock) = Beside::measure(f, || insert_batch(&filter, keys, band));
         whole = whole.and(clock);
         floors.push(figure.floor);
         rounds.note(format!("insert {name}, batch"), figure);
@@ -61,42 +62,24 @@ fn batches_and_lookups(bench: &Bench, floor: &Floor, round: u64, rounds: &mut Ro
     let figure = Beside { nanoseconds: whole.per_key(), floor: mean };
     rounds.note("insert, empty to capacity, batch", figure);
 
-    let mut found = [false; BATCH];
     for present in PRESENT {
         let pick = Pick { present, inserted: (0, items) };
         for pass in 0..3 {
             let targets = keys.pick(STEP as usize, pick, pass);
             // The floor reads by the same keys, so both fetch them from memory.
             let f = || over_keys(&targets, |block| floor.read::<2>(block)).per_key();
-            let (figure, _) = Beside::measure(f, || {
-                over_keys(&targets, |block| {
-                    filter.contains_batch(Hashed::slice(block), &mut found[..block.len()])
-                })
-            });
+            let (figure, _) = Beside::measure(f, || lookup_batch(&filter, &targets).0);
             rounds.note(format!("lookup, {present} % present, batch"), figure);
-            let (figure, _) = Beside::measure(f, || {
-                over_keys(&targets, |block| {
-                    block.iter().filter(|&&key| filter.contains(&Hashed(key))).count()
-                })
-            });
+            let (figure, _) = Beside::measure(f, || lookup_single(&filter, &targets).0);
             rounds.note(format!("lookup, {present} % present, single"), figure);
         }
     }
 
     // The order of inserts is unrelated to the order of buckets.
     let step = STEP.min(items / 20);
-    let (figure, _) = Beside::measure(f, || {
-        over_range(keys, 0..step, |block| {
-            let removed = filter.remove_batch(Hashed::slice(block), &mut found[..block.len()]);
-            assert_eq!(removed, block.len(), "every inserted key can be removed");
-        })
-    });
+    let (figure, _) = Beside::measure(f, || remove_batch(&filter, keys, 0..step));
     rounds.note("remove, batch", figure);
-    by_f_and_r(rounds, floor, "remove, single", || {
-        over_range(keys, step..2 * step, |block| {
-            assert!(block.iter().all(|&key| filter.remove(&Hashed(key))), "every key is present");
-        })
-    });
+    by_f_and_r(rounds, floor, "remove, single", || remove_single(&filter, keys, step..2 * step));
 }
 
 /// Fills by single inserts to capacity.
@@ -104,13 +87,8 @@ fn singles(bench: &Bench, floor: &Floor, round: u64, rounds: &mut Rounds) {
     let filter = filter_of(Layout::Plain4x16, bench.bytes);
     let keys = Keys::new(round);
     for (name, band) in bands(filter.capacity() as u64) {
-        by_f_and_r(rounds, floor, &format!("insert {name}, single"), || {
-            over_range(keys, band, |block| {
-                for &key in block {
-                    filter.insert(&Hashed(key)).expect("room");
-                }
-            })
-        });
+        let insert = || insert_single(&filter, keys, band);
+        by_f_and_r(rounds, floor, &format!("insert {name}, single"), insert);
     }
 }
 
@@ -128,12 +106,9 @@ fn last_band(bench: &Bench, floor: &Floor, layout: Layout, rounds: &mut Rounds) 
     let filter = filter_of(layout, bench.bytes);
     let keys = Keys::new(9);
     let (name, band) = bands(filter.capacity() as u64).last().expect("bands");
-    let insert = |band| {
-        over_range(keys, band, |block| filter.insert_batch(Hashed::slice(block)).expect("room"))
-    };
-    insert(0..band.start);
-    let (figure, _) = Beside::measure(|| two_lines(floor), || insert(band));
-    rounds.note(format!("{layout:?}: insert {name}, batch"), figure);
+    insert_batch(&filter, keys, 0..band.start);
+    let measured = Beside::measure(|| two_lines(floor), || insert_batch(&filter, keys, band));
+    rounds.note(format!("{layout:?}: insert {name}, batch"), measured.0);
 }
 
 fn add_bars(rounds: &Rounds, results: &mut Results) {

@@ -1,13 +1,14 @@
 //! Semi-sorted layouts against plain ones with the same slots per bucket: tables of the same size,
 //! the same number of keys, one pinned thread, alternately.
 
-use guira::{CuckooFilter, Hashed, Layout};
-use guira_bench::{BATCH, Keys, Pick, filter_of, table::Table};
+use guira::{CuckooFilter, Layout};
+use guira_bench::{Keys, Pick, filter_of, table::Table};
 
 use crate::{
     bar::Bar,
     run::{Bench, Results, Section},
-    timing::{Beside, Clock, Rounds, STEP, over_keys, over_range},
+    timing::{Beside, Clock, Rounds, STEP},
+    workload::{insert_batch, lookup_batch, lookup_single, remove_batch, remove_single},
 };
 
 /// Each semi-sorted layout and the plain one that it is compared with.
@@ -73,40 +74,19 @@ fn compare(bench: &Bench, semi_sorted: Layout, plain: Layout, round: u64, rounds
         let [nanoseconds, floor] = filters.each_ref().map(|filter| work(filter).per_key());
         rounds.note(format!("{semi_sorted:?}: {what}"), Beside { nanoseconds, floor });
     };
-    note("insert, empty to capacity, batch", &mut |filter| {
-        over_range(keys, 0..items, |block| filter.insert_batch(Hashed::slice(block)).expect("room"))
-    });
-    let mut found = [false; BATCH];
+    note("insert, empty to capacity, batch", &mut |filter| insert_batch(filter, keys, 0..items));
     for present in [0, 50, 100] {
         for pass in 0..3 {
             let targets = keys.pick(STEP as usize, Pick { present, inserted: (0, items) }, pass);
-            note(&format!("lookup, {present} % present, batch"), &mut |filter| {
-                over_keys(&targets, |block| {
-                    filter.contains_batch(Hashed::slice(block), &mut found[..block.len()])
-                })
-            });
-            note(&format!("lookup, {present} % present, single"), &mut |filter| {
-                over_keys(&targets, |block| {
-                    block.iter().filter(|&&key| filter.contains(&Hashed(key))).count()
-                })
-            });
+            let lookup = format!("lookup, {present} % present");
+            note(&format!("{lookup}, batch"), &mut |filter| lookup_batch(filter, &targets).0);
+            note(&format!("{lookup}, single"), &mut |filter| lookup_single(filter, &targets).0);
         }
     }
     let step = STEP.min(items / 20);
-    note("remove, batch", &mut |filter| {
-        over_range(keys, 0..step, |block| {
-            let removed = filter.remove_batch(Hashed::slice(block), &mut found[..block.len()]);
-            assert_eq!(removed, block.len(), "every inserted key can be removed");
-        })
-    });
-    note("remove, single", &mut |filter| {
-        over_range(keys, step..2 * step, |block| {
-            assert!(block.iter().all(|&key| filter.remove(&Hashed(key))), "every key is present");
-        })
-    });
+    note("remove, batch", &mut |filter| remove_batch(filter, keys, 0..step));
+    note("remove, single", &mut |filter| remove_single(filter, keys, step..2 * step));
     note("insert, one key for one removed, batch", &mut |filter| {
-        over_range(keys, items..items + 2 * step, |block| {
-            filter.insert_batch(Hashed::slice(block)).expect("room");
-        })
+        insert_batch(filter, keys, items..items + 2 * step)
     });
 }

@@ -7,6 +7,7 @@ use crate::{
     bar::Bar,
     run::{Bench, Results, Section},
     timing::over_range,
+    workload::insert_batch,
 };
 
 /// Lookups of absent keys behind one rate: about thirty false positives of the rarest kind.
@@ -32,9 +33,7 @@ impl Section for Space {
             let filter = filter_of(layout, bench.bytes);
             let items = filter.capacity() as u64;
             let keys = Keys::new(3);
-            over_range(keys, 0..items, |block| {
-                filter.insert_batch(Hashed::slice(block)).expect("room")
-            });
+            insert_batch(&filter, keys, 0..items);
             let (mut found, mut positives) = ([false; BATCH], 0);
             over_range(keys, items..items + lookups, |block| {
                 positives += filter.contains_batch(Hashed::slice(block), &mut found[..block.len()]);
