@@ -1,8 +1,7 @@
 //! `cargo xtask docs`: the tables of models and of mutants in the documentation.
 //!
 //! The tables stand between `<!-- generated: NAME -->` and `<!-- end -->`. They are made from the
-//! sources and from what the last recorded run of the mutants found. That is kept in them alone;
-//! see [`crate::recorded`].
+//! sources and from what the last recorded run of the mutants found; see [`crate::recorded`].
 
 use std::{fmt::Write, fs, path::Path};
 
@@ -31,8 +30,9 @@ pub(crate) struct Options {
 /// Runs the command; `false` when the tables are out of date.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let root = crate::root();
-    let old = read(&root)?;
-    let new = page(&root, &old, &Recorded::parse(&old))?;
+    let path = root.join(PAGE);
+    let old = fs::read_to_string(&path).context(PAGE)?;
+    let new = page(&root, &old)?;
     if old == new {
         return Ok(true);
     }
@@ -40,36 +40,18 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         eprintln!("{PAGE} is out of date: run `cargo xtask docs`");
         return Ok(false);
     }
-    write(&root, &new)?;
+    fs::write(path, new)?;
+    println!("{PAGE} has been updated");
     Ok(true)
 }
 
-/// Returns what was recorded.
-pub(crate) fn recorded(root: &Path) -> Result<Recorded> {
-    Ok(Recorded::parse(&read(root)?))
-}
-
-/// Writes the tables with what has been recorded.
-pub(crate) fn record(root: &Path, recorded: &Recorded) -> Result<()> {
-    write(root, &page(root, &read(root)?, recorded)?)
-}
-
-fn read(root: &Path) -> Result<String> {
-    fs::read_to_string(root.join(PAGE)).context(PAGE)
-}
-
-fn write(root: &Path, page: &str) -> Result<()> {
-    fs::write(root.join(PAGE), page)?;
-    println!("{PAGE} has been updated");
-    Ok(())
-}
-
 /// The page with the tables as they should be.
-fn page(root: &Path, old: &str, recorded: &Recorded) -> Result<String> {
+fn page(root: &Path, old: &str) -> Result<String> {
     let models = models::declared(root)?;
     let library = Library::read(root)?;
-    let new = with_part(old, "models", &table_of_models(&models, recorded)?)?;
-    with_part(&new, "mutants", &table_of_mutants(&library.mutants, &models, recorded)?)
+    let recorded = Recorded::read(root)?;
+    let new = with_part(old, "models", &table_of_models(&models, &recorded)?)?;
+    with_part(&new, "mutants", &table_of_mutants(&library.mutants, &models, &recorded)?)
 }
 
 /// The page with another text in the generated part of this name.

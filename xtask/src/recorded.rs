@@ -1,9 +1,15 @@
 //! What the last recorded run of the mutants found: executions of models, and killers of mutants.
-//! The tables in the documentation are its only home; see [`crate::docs`].
+//!
+//! The file has a line for each, with tabs between its fields.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt::Write, fs, path::Path};
 
-/// The contents of the tables.
+use anyhow::{Context, Result, bail};
+
+/// The file, from the root of the repository.
+const PATH: &str = "xtask/recorded.tsv";
+
+/// The contents of the file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Recorded {
     /// By model: executions with the plain and with the semi-sorted layout.
@@ -13,59 +19,61 @@ pub(crate) struct Recorded {
 }
 
 impl Recorded {
-    /// Reads the tables of a page.
-    pub(crate) fn parse(page: &str) -> Self {
+    /// Reads the file; nothing is recorded where it is missing.
+    pub(crate) fn read(root: &Path) -> Result<Self> {
+        let path = root.join(PATH);
+        if !path.exists() {
+            return Ok(Self::default());
+        }
+        Self::parse(&fs::read_to_string(path)?).context(PATH)
+    }
+
+    /// Writes the file.
+    pub(crate) fn write(&self, root: &Path) -> Result<()> {
+        Ok(fs::write(root.join(PATH), self.to_text())?)
+    }
+
+    fn parse(text: &str) -> Result<Self> {
         let mut recorded = Self::default();
-        for line in page.lines() {
-            let Some(row) = line.strip_prefix("| `").and_then(|row| row.strip_suffix(" |")) else {
-                continue;
-            };
-            let cells: Vec<&str> = row.split(" | ").collect();
-            let [name, _, result] = cells[..] else { continue };
-            let name = name.trim_end_matches('`').to_owned();
-            if let Some(executions) = executions(result) {
-                recorded.executions.insert(name, executions);
-            } else if result.starts_with(['`', 'n']) {
-                recorded.killers.insert(name, killers(result));
+        for (number, line) in (1..).zip(text.lines()) {
+            match *line.split('\t').collect::<Vec<_>>() {
+                ["model", name, plain, semi_sorted] => {
+                    let executions = [plain.parse()?, semi_sorted.parse()?];
+                    recorded.executions.insert(name.to_owned(), executions);
+                }
+                ["mutant", name, plain, semi_sorted] => {
+                    let killers = [plain, semi_sorted].map(str::to_owned);
+                    recorded.killers.insert(name.to_owned(), killers);
+                }
+                _ => bail!("line {number} is neither of a model nor of a mutant"),
             }
         }
-        recorded
+        Ok(recorded)
     }
-}
 
-/// The executions in a cell: `1,042`, or `1,042, semi-sorted 998`.
-fn executions(cell: &str) -> Option<[u64; 2]> {
-    let (plain, semi_sorted) = cell.split_once(", semi-sorted ").unwrap_or((cell, cell));
-    let number = |text: &str| text.replace(',', "").parse().ok();
-    Some([number(plain)?, number(semi_sorted)?])
-}
-
-/// The killers in a cell, which has one part if the same holds with both layouts.
-fn killers(cell: &str) -> [String; 2] {
-    // A reason can contain a semicolon, so other parts belong to the reason before them.
-    let parts = cell.split("; ").filter_map(|part| {
-        let name = part.strip_prefix('`').and_then(|part| part.strip_suffix('`'));
-        let name = name.filter(|name| !name.contains(['`', ' ']));
-        if part.starts_with("none: ") { Some("") } else { name }
-    });
-    let parts: Vec<&str> = parts.collect();
-    [parts.first(), parts.last()].map(|part| part.map_or("", |part| *part).to_owned())
+    fn to_text(&self) -> String {
+        let mut text = String::new();
+        for (name, [plain, semi_sorted]) in &self.executions {
+            writeln!(text, "model\t{name}\t{plain}\t{semi_sorted}").expect("a string takes all");
+        }
+        for (name, [plain, semi_sorted]) in &self.killers {
+            writeln!(text, "mutant\t{name}\t{plain}\t{semi_sorted}").expect("a string takes all");
+        }
+        text
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::Recorded;
 
     #[test]
-    fn tables_are_read() {
-        let page = "| model | what it is for | executions |\n|---|---|---|\n\
-                    | `a` | Catches | 1,042 |\n| `b` | catches | 7, semi-sorted 8 |\n\n\
-                    | `c: d to e` | weakened | `a`; none: it is right; `b` sees it |\n\
-                    | `f` | left out | `b` |\n| other | table | 1 |\n";
-        let recorded = Recorded::parse(page);
-        let executions = recorded.executions.iter().map(|(name, of)| (name.as_str(), *of));
-        assert!(executions.eq([("a", [1042; 2]), ("b", [7, 8])]));
-        let killers = recorded.killers.iter().map(|(name, [a, b])| [&name[..], a, b]);
-        assert!(killers.eq([["c: d to e", "a", ""], ["f", "b", "b"]]));
+    fn what_is_written_is_read() {
+        let text = "model\ta\t1\t2\nmodel\tb\t3\t4\nmutant\tc: d to e\ta\t\n";
+        let recorded = Recorded::parse(text).unwrap();
+        assert_eq!(recorded.executions["b"], [3, 4]);
+        assert_eq!(recorded.killers["c: d to e"], ["a", ""]);
+        assert_eq!(recorded.to_text(), text);
+        assert!(Recorded::parse("model\ta\t1").is_err());
     }
 }

@@ -35,7 +35,7 @@ use std::{
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 
-use crate::{docs, models::Declared, recorded::Recorded};
+use crate::{models::Declared, recorded::Recorded};
 pub(crate) use copy::Build;
 pub(crate) use library::{Library, Mutant};
 use models::Model;
@@ -59,7 +59,7 @@ pub(crate) struct Options {
     /// How many to run at once; as many as there are processors without this.
     #[arg(long)]
     jobs: Option<usize>,
-    /// Record the executions of the models and the killers of the mutants in the documentation.
+    /// Record the executions of the models and the killers of the mutants for `cargo xtask docs`.
     #[arg(long)]
     record: bool,
 }
@@ -103,7 +103,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     }
     let folder = root.join("target/mutants");
     let _alone = lock(&folder)?;
-    let mut recorded = docs::recorded(&root)?;
+    let mut recorded = Recorded::read(&root)?;
     let runner = Runner { jobs: jobs(options.jobs), folder };
     let builds = if options.quick { &Build::ALL[..1] } else { &Build::ALL };
     let mut models = runner.build(&root, &library, builds)?;
@@ -126,7 +126,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     let is_clean = report::verdict(&runs, started.elapsed());
     if options.record {
         record(&mut recorded, &library, &models, &runs);
-        docs::record(&root, &recorded)?;
+        recorded.write(&root)?;
     }
     Ok(is_clean)
 }
