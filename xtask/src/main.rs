@@ -1,12 +1,12 @@
 //! The project's own commands: `cargo xtask`.
 
 mod counts;
-mod docs;
 mod fuzz;
 mod models;
 mod mutants;
 mod recorded;
 mod source;
+mod tables;
 mod tokens;
 
 use std::{
@@ -35,8 +35,9 @@ enum Command {
     /// Counts instructions per operation, and compares them with the recorded counts; skipped where
     /// a tool for it is missing.
     Counts(counts::Options),
-    /// Generates the tables of models and of mutants in the documentation.
-    Docs(docs::Options),
+    /// Prints what the last recorded run of the models and of the mutants found; fails where a model
+    /// or a mutant has no record.
+    Recorded,
     /// Fuzzes the library with every target of `fuzz/`; skipped where a tool for it is missing.
     Fuzz(fuzz::Options),
 }
@@ -46,7 +47,7 @@ fn main() -> ExitCode {
         Command::OrderingMutants(options) => mutants::run(&options),
         Command::KernelMutants(options) => mutants::kernels::run(&options),
         Command::Counts(options) => counts::run(&options),
-        Command::Docs(options) => docs::run(&options),
+        Command::Recorded => tables::run(),
         Command::Fuzz(options) => fuzz::run(options),
     };
     match outcome {

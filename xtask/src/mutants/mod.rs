@@ -59,7 +59,7 @@ pub(crate) struct Options {
     /// How many to run at once; as many as there are processors without this.
     #[arg(long)]
     jobs: Option<usize>,
-    /// Record the executions of the models and the killers of the mutants for `cargo xtask docs`.
+    /// Record the executions of the models and the killers of the mutants.
     #[arg(long)]
     record: bool,
 }

@@ -1,12 +1,8 @@
-//! `cargo xtask docs`: the tables of models and of mutants in the documentation.
-//!
-//! The tables stand between `<!-- generated: NAME -->` and `<!-- end -->`. They are made from the
-//! sources and from what the last recorded run of the mutants found; see [`crate::recorded`].
+//! `cargo xtask recorded`: what the last recorded run of the models and of the mutants found.
 
-use std::{fmt::Write, fs, path::Path};
+use std::fmt::Write;
 
 use anyhow::{Context, Result, bail};
-use clap::Args;
 
 use crate::{
     models::{self, Declared},
@@ -14,58 +10,18 @@ use crate::{
     recorded::Recorded,
 };
 
-/// The file with the tables.
-const PAGE: &str = "src/docs/verification.md";
-/// What ends a generated part.
-const END: &str = "<!-- end -->";
-
-/// What can be asked of the command.
-#[derive(Args, Debug)]
-pub(crate) struct Options {
-    /// Change nothing, and fail if the tables are out of date.
-    #[arg(long)]
-    check: bool,
-}
-
-/// Runs the command; `false` when the tables are out of date.
-pub(crate) fn run(options: &Options) -> Result<bool> {
+/// Prints a table of the models and one of the mutants. An error if the record lacks one of them,
+/// or names a model that is gone.
+pub(crate) fn run() -> Result<bool> {
     let root = crate::root();
-    let path = root.join(PAGE);
-    let old = fs::read_to_string(&path).context(PAGE)?;
-    let new = page(&root, &old)?;
-    if old == new {
-        return Ok(true);
-    }
-    if options.check {
-        eprintln!("{PAGE} is out of date: run `cargo xtask docs`");
-        return Ok(false);
-    }
-    fs::write(path, new)?;
-    println!("{PAGE} has been updated");
+    let (models, library) = (models::declared(&root)?, Library::read(&root)?);
+    let recorded = Recorded::read(&root)?;
+    println!("{}", table_of_models(&models, &recorded)?);
+    print!("{}", table_of_mutants(&library.mutants, &models, &recorded)?);
     Ok(true)
 }
 
-/// The page with the tables as they should be.
-fn page(root: &Path, old: &str) -> Result<String> {
-    let models = models::declared(root)?;
-    let library = Library::read(root)?;
-    let recorded = Recorded::read(root)?;
-    let new = with_part(old, "models", &table_of_models(&models, &recorded)?)?;
-    with_part(&new, "mutants", &table_of_mutants(&library.mutants, &models, &recorded)?)
-}
-
-/// The page with another text in the generated part of this name.
-fn with_part(page: &str, name: &str, text: &str) -> Result<String> {
-    let start = format!("<!-- generated: {name} -->\n");
-    let parts: Vec<&str> = page.split(&start).collect();
-    let [before, rest] = parts[..] else {
-        bail!("{PAGE} has {} lines `{}`, not one", parts.len() - 1, start.trim())
-    };
-    let (_, after) = rest.split_once(END).with_context(|| format!("no `{END}` ends {name}"))?;
-    Ok(format!("{before}{start}\n{text}\n{END}{after}"))
-}
-
-/// A number with a space between groups of three digits.
+/// A number with commas between groups of three digits.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -141,17 +97,7 @@ fn table_of_mutants(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
-    #[test]
-    fn a_part_is_replaced_and_nothing_else() {
-        let page = "a\n<!-- generated: x -->\nold\n<!-- end -->\nb\n<!-- end -->\n";
-        let new = with_part(page, "x", "new\n").unwrap();
-        assert_eq!(new, "a\n<!-- generated: x -->\n\nnew\n\n<!-- end -->\nb\n<!-- end -->\n");
-        assert_eq!(with_part(&new, "x", "new\n").unwrap(), new);
-        assert!(with_part(page, "y", "").is_err());
-        assert!(with_part("<!-- generated: x -->\n", "x", "").is_err());
-    }
+    use super::grouped;
 
     #[test]
     fn digits_in_groups() {
