@@ -5,47 +5,33 @@ use std::{
     sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed},
 };
 
+use valkey_module::{
+    Context,
+    configuration::{ConfigurationFlags, register_i64_configuration},
+};
+
 use crate::{error::Error, stream::Settings};
 
-/// Largest memory of a filter in bytes, unless the server is told otherwise.
-const DEFAULT_MAX_FILTER_BYTES: i64 = 1 << 30;
-
 /// Largest memory of a filter, in bytes.
-pub static MAX_FILTER_BYTES: AtomicI64 = AtomicI64::new(DEFAULT_MAX_FILTER_BYTES);
+static MAX_FILTER_BYTES: AtomicI64 = AtomicI64::new(1 << 30);
 /// Capacity of filters that a command creates without one.
-pub static CAPACITY: AtomicI64 = AtomicI64::new(1024);
+static CAPACITY: AtomicI64 = AtomicI64::new(1024);
 /// Expansion of filters that are created without one.
-pub static EXPANSION: AtomicI64 = AtomicI64::new(1);
+static EXPANSION: AtomicI64 = AtomicI64::new(1);
 /// Bits of the false-positive rate of filters that are created without one.
-pub static ERROR_RATE: AtomicU64 = AtomicU64::new(0.01f64.to_bits());
+static ERROR_RATE: AtomicU64 = AtomicU64::new(0.01f64.to_bits());
 
-/// A number among the settings.
-pub struct Numeric {
-    /// Its name, without that of the module.
-    pub name: &'static std::ffi::CStr,
-    /// Where its value is kept.
-    pub place: &'static AtomicI64,
-    /// Its smallest and its largest value.
-    pub range: (i64, i64),
-    /// Whether it is a number of bytes, with a unit.
-    pub bytes: bool,
-}
-
-/// All numbers among the settings.
-pub static NUMBERS: [Numeric; 3] = [
-    Numeric {
-        name: c"max-filter-bytes",
-        place: &MAX_FILTER_BYTES,
-        range: (4096, 1 << 37),
-        bytes: true,
-    },
-    Numeric { name: c"capacity", place: &CAPACITY, range: (1, 1 << 32), bytes: false },
-    Numeric { name: c"expansion", place: &EXPANSION, range: (0, 32_768), bytes: false },
-];
-
-/// Largest memory of a filter, in bytes.
-pub fn max_filter_bytes() -> usize {
-    MAX_FILTER_BYTES.load(Relaxed) as usize
+/// Registers the numbers among the settings.
+pub fn register_numbers(context: &Context) {
+    let register = |name, place: &'static AtomicI64, smallest, largest, flags| {
+        let default = place.load(Relaxed);
+        register_i64_configuration(
+            context, name, place, default, smallest, largest, flags, None, None,
+        );
+    };
+    register("max-filter-bytes", &MAX_FILTER_BYTES, 4096, 1 << 37, ConfigurationFlags::MEMORY);
+    register("capacity", &CAPACITY, 1, 1 << 32, ConfigurationFlags::DEFAULT);
+    register("expansion", &EXPANSION, 0, 32_768, ConfigurationFlags::DEFAULT);
 }
 
 /// The memory that a filter may take, in bytes.
@@ -60,6 +46,11 @@ pub struct Limits {
 impl Limits {
     pub const NONE: Self = Self { filter: usize::MAX, free: usize::MAX };
 
+    /// The configured limit of a filter, and this one.
+    pub fn configured(free: usize) -> Self {
+        Self { filter: MAX_FILTER_BYTES.load(Relaxed) as usize, free }
+    }
+
     /// What a new filter may take.
     pub fn of_new(self) -> usize {
         self.filter.min(self.free)
@@ -68,22 +59,31 @@ impl Limits {
     /// The error for a new filter that needs more than it may take.
     pub fn exceeded(self, needed: u64) -> Error {
         if needed <= self.filter as u64 {
-            return Error::OutOfMemory;
+            return Error::OUT_OF_MEMORY;
         }
-        Error::text(format!(
+        Error::text(format_args!(
             "the filter needs {needed} bytes, more than guira.max-filter-bytes allows"
         ))
     }
+}
+
+pub fn default_error_rate() -> f64 {
+    f64::from_bits(ERROR_RATE.load(Relaxed))
+}
+
+pub fn set_default_error_rate(rate: f64) {
+    ERROR_RATE.store(rate.to_bits(), Relaxed);
 }
 
 /// The settings of a filter that is created without any.
 pub fn defaults() -> Settings {
     Settings {
         capacity: CAPACITY.load(Relaxed) as u64,
-        error_rate: f64::from_bits(ERROR_RATE.load(Relaxed)),
+        error_rate: default_error_rate(),
         bucket_size: 0,
         max_iterations: 20,
         expansion: expansion(EXPANSION.load(Relaxed) as u16),
+        deleted: 0,
     }
 }
 

@@ -7,12 +7,15 @@ use std::{
     mem, process, ptr,
 };
 
-use valkey_module::raw;
+use valkey_module::{digest::Digest, raw};
 
 use crate::{
-    config::{self, Limits},
+    config::Limits,
     error::Error,
-    server::{Rdb, api, emit_load, guarded, log},
+    server::{
+        guarded, log,
+        rdb::{self, Blocks},
+    },
     stream,
     value::Value,
 };
@@ -47,15 +50,6 @@ pub fn methods() -> raw::RedisModuleTypeMethods {
     methods
 }
 
-/// Returns a value of the server's.
-///
-/// # Safety
-/// The server passed the pointer to a method of the type.
-unsafe fn value<'a>(value: *const c_void) -> &'a Value {
-    // SAFETY: values of the type come from `Box<Value>`, and live during the method.
-    unsafe { &*value.cast::<Value>() }
-}
-
 /// The methods of `RedisBloom`'s type. The server refuses unknown types, too, but cannot say what
 /// to do.
 pub fn foreign_methods() -> raw::RedisModuleTypeMethods {
@@ -67,8 +61,17 @@ pub fn foreign_methods() -> raw::RedisModuleTypeMethods {
 }
 
 unsafe extern "C" fn foreign_rdb_load(_: *mut raw::RedisModuleIO, _: c_int) -> *mut c_void {
-    guarded("foreign_rdb_load", || log(&Error::RedisBloom.to_string()));
+    guarded("foreign_rdb_load", || log(&Error::REDISBLOOM.to_string()));
     ptr::null_mut()
+}
+
+/// Returns a value of the server's.
+///
+/// # Safety
+/// The server passed the pointer to a method of the type.
+unsafe fn value<'a>(value: *const c_void) -> &'a Value {
+    // SAFETY: values of the type come from `Box<Value>`, and live during the method.
+    unsafe { &*value.cast::<Value>() }
 }
 
 /// The pointer by which the server knows a value, or null.
@@ -78,35 +81,37 @@ fn pointer(value: Option<Box<Value>>) -> *mut c_void {
 
 unsafe extern "C" fn rdb_load(io: *mut raw::RedisModuleIO, version: c_int) -> *mut c_void {
     // SAFETY: the server passes a valid pointer.
-    let rdb = unsafe { Rdb::new(io) };
-    let loaded = guarded("rdb_load", || load(rdb, version).map_err(|text| log(&text)).ok());
-    pointer(loaded.flatten())
+    let load = || unsafe { load(io, version) }.map_err(|text| log(&text)).ok();
+    pointer(guarded("rdb_load", load).flatten())
 }
 
 /// Loads a value.
-fn load(rdb: Rdb, version: c_int) -> Result<Box<Value>, String> {
+///
+/// # Safety
+/// The server passed the pointer to a method of the type, which has not returned.
+unsafe fn load(io: *mut raw::RedisModuleIO, version: c_int) -> Result<Box<Value>, String> {
     if version != VERSION {
         return Err(format!("a cuckoo filter of version {version}, which is unknown"));
     }
-    let truncated = || "a cuckoo filter is truncated".to_string();
+    let truncated = |_| "a cuckoo filter is truncated".to_string();
     let refused = |error| format!("a cuckoo filter is refused: {error}");
-    let mut limits = Limits::NONE;
-    if rdb.limits_apply() {
-        limits.filter = config::max_filter_bytes();
-    }
-    let complete = rdb.read_number().ok_or_else(truncated)?;
-    let len = rdb.read_number().ok_or_else(truncated)?;
-    let block = rdb.read_block().ok_or_else(truncated)?;
-    let mut value = Value::load(block.bytes(), limits).map_err(refused)?;
-    let mut received = block.bytes().len() as u64;
+    // SAFETY: as the caller guarantees.
+    let limited = unsafe { rdb::limits_apply(io) };
+    let limits = if limited { Limits::configured(usize::MAX) } else { Limits::NONE };
+    let complete = raw::load_unsigned(io).map_err(truncated)?;
+    let len = raw::load_unsigned(io).map_err(truncated)?;
+    let block = raw::load_string_buffer(io).map_err(truncated)?;
+    let mut value = Value::load(block.as_ref(), limits).map_err(refused)?;
+    // An empty block would be no progress, and the stream is then too short.
+    let mut received = block.as_ref().len() as u64;
     while received < len {
-        let block = rdb.read_block().ok_or_else(truncated)?;
-        // An empty block would be no progress.
-        if block.bytes().is_empty() {
-            return Err(truncated());
+        let block = raw::load_string_buffer(io).map_err(truncated)?;
+        let bytes = block.as_ref();
+        if bytes.is_empty() {
+            break;
         }
-        value.push(received, block.bytes()).map_err(refused)?;
-        received += block.bytes().len() as u64;
+        value.push(received, bytes).map_err(refused)?;
+        received += bytes.len() as u64;
     }
     if received != len || u64::from(value.is_complete()) != complete {
         return Err("a cuckoo filter has another length than it says".into());
@@ -115,12 +120,12 @@ fn load(rdb: Rdb, version: c_int) -> Result<Box<Value>, String> {
 }
 
 unsafe extern "C" fn rdb_save(io: *mut raw::RedisModuleIO, pointer: *mut c_void) {
-    // SAFETY: the server passes valid pointers.
-    let (rdb, value) = unsafe { (Rdb::new(io), value(pointer)) };
+    // SAFETY: the server passes a valid pointer; so below.
+    let value = unsafe { value(pointer) };
     saving("rdb_save", || {
-        rdb.write_number(value.is_complete().into());
-        rdb.write_number(value.stream_len());
-        write_blocks(value, rdb)
+        raw::save_unsigned(io, value.is_complete().into());
+        raw::save_unsigned(io, value.stream_len());
+        write_blocks(value, rdb::writer(io))
     });
 }
 
@@ -141,7 +146,7 @@ fn saving(callback: &str, write: impl FnOnce() -> io::Result<()>) {
     };
     if failed {
         log("a cuckoo filter is not saved completely: the save fails, or the payload of DUMP");
-        if Rdb::is_child() {
+        if rdb::is_child() {
             _exit(1);
         }
         // It is missing unless the server saves now.
@@ -158,69 +163,45 @@ fn write_blocks(value: &Value, writer: impl Write) -> io::Result<()> {
     writer.flush()
 }
 
+/// Writes a command for each block of bytes: `CF.LOAD` if the first one is all.
 unsafe extern "C" fn aof_rewrite(
     aof: *mut raw::RedisModuleIO,
     key: *mut raw::RedisModuleString,
     pointer: *mut c_void,
 ) {
-    /// Writes a command for each block of bytes: `CF.LOAD` if the first one is all.
-    struct Commands {
-        aof: *mut raw::RedisModuleIO,
-        key: *mut raw::RedisModuleString,
-        place: u64,
-        /// Bytes of the stream of a complete value.
-        all: Option<u64>,
-    }
-    impl Write for Commands {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.place += bytes.len() as u64;
-            let chunk = stream::seal(bytes.to_vec(), self.place);
-            let is_all = self.all == Some(bytes.len() as u64);
-            let iterator = (!is_all).then(|| stream::iterator(self.place));
-            // SAFETY: the server's pointers, in the method that it called.
-            unsafe { emit_load(self.aof, self.key, iterator, &chunk) };
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-    // SAFETY: the server passes a valid pointer.
+    // SAFETY: as above.
     let value = unsafe { value(pointer) };
     saving("aof_rewrite", || {
-        let all = value.is_complete().then(|| value.stream_len());
-        write_blocks(value, Commands { aof, key, place: 0, all })
+        let (all, mut place) = (value.is_complete().then(|| value.stream_len()), 0);
+        let command = |bytes: &[u8]| {
+            place += bytes.len() as u64;
+            let chunk = stream::seal(bytes.to_vec(), place);
+            let is_all = all == Some(bytes.len() as u64);
+            let iterator = (!is_all).then(|| stream::iterator(place));
+            // SAFETY: the server's pointers, in the method that it called.
+            unsafe { rdb::emit_load(aof, key, iterator, &chunk) };
+            Ok(())
+        };
+        write_blocks(value, Blocks(command))
     });
 }
 
 unsafe extern "C" fn mem_usage(pointer: *const c_void) -> usize {
-    // SAFETY: the server passes a valid pointer; so below.
+    // SAFETY: as above.
     let value = unsafe { value(pointer) };
     guarded("mem_usage", || value.bytes()).unwrap_or(0)
 }
 
 unsafe extern "C" fn digest(digest: *mut raw::RedisModuleDigest, pointer: *mut c_void) {
-    /// Adds bytes to a digest.
-    struct Digest(*mut raw::RedisModuleDigest);
-    impl Write for Digest {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            let start = bytes.as_ptr().cast();
-            // SAFETY: the server's pointer, in the method that it called, and bytes that it reads.
-            unsafe { api!(RedisModule_DigestAddStringBuffer)(self.0, start, bytes.len()) };
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
     // SAFETY: as above.
     let value = unsafe { value(pointer) };
     guarded("digest", || {
-        let _ = value.write_stream(&mut Digest(digest));
-        // SAFETY: as above.
-        unsafe { api!(RedisModule_DigestEndSequence)(digest) };
+        let mut digest = Digest::new(digest);
+        let _ = value.write_stream(&mut Blocks(|bytes: &[u8]| {
+            digest.add_string_buffer(bytes);
+            Ok(())
+        }));
+        digest.end_sequence();
     });
 }
 

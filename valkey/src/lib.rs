@@ -5,11 +5,9 @@
 mod allocator;
 mod commands;
 mod config;
-mod cuckoo;
 mod error;
 mod filter;
 mod keytype;
-mod loading;
 mod server;
 mod stream;
 mod value;
@@ -33,5 +31,5 @@ pub unsafe extern "C" fn RedisModule_OnLoad(
     _: c_int,
 ) -> c_int {
     // SAFETY: as the caller guarantees.
-    server::status(unsafe { server::load(context, &commands::ALL) })
+    server::status(unsafe { server::load(context, commands::ALL) })
 }

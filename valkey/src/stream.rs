@@ -15,9 +15,11 @@ const VERSION: u16 = 1;
 pub const PREAMBLE: usize = 48;
 /// Bytes of a checksum.
 pub const CHECKSUM: usize = 8;
+/// The place of the preamble's checksum.
+const SUM: usize = PREAMBLE - CHECKSUM;
 
-/// The settings of a filter, as `CF.RESERVE` takes them and `CF.INFO` shows them.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// What the module keeps beside a filter: the content of the preamble.
+#[derive(Clone, Copy)]
 pub struct Settings {
     /// Distinct items that fit before the filter is full or grows.
     pub capacity: u64,
@@ -30,71 +32,65 @@ pub struct Settings {
     pub max_iterations: u16,
     /// The growth factor, or 0 for a filter that does not grow.
     pub expansion: u16,
-}
-
-/// The start of a stream.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Preamble {
-    /// The settings.
-    pub settings: Settings,
     /// Items deleted since the filter was created.
     pub deleted: u64,
 }
 
-impl Preamble {
-    /// The bytes.
+impl Settings {
+    /// The preamble.
     pub fn encode(&self) -> [u8; PREAMBLE] {
-        let Self { settings, deleted } = self;
-        let Settings { capacity, error_rate, bucket_size, max_iterations, expansion } = settings;
+        let Self { capacity, error_rate, bucket_size, max_iterations, expansion, deleted } = self;
         let mut bytes = [0; PREAMBLE];
         bytes[..8].copy_from_slice(&MAGIC);
         bytes[8..10].copy_from_slice(&VERSION.to_le_bytes());
         bytes[10] = *bucket_size;
         bytes[12..14].copy_from_slice(&max_iterations.to_le_bytes());
         bytes[14..16].copy_from_slice(&expansion.to_le_bytes());
-        let numbers = [*capacity, error_rate.to_bits(), *deleted];
-        for (place, number) in bytes[16..40].as_chunks_mut::<8>().0.iter_mut().zip(numbers) {
-            *place = number.to_le_bytes();
-        }
-        let sum = checksum(0, &bytes[..PREAMBLE - CHECKSUM]);
-        bytes[PREAMBLE - CHECKSUM..].copy_from_slice(&sum.to_le_bytes());
+        bytes[16..24].copy_from_slice(&capacity.to_le_bytes());
+        bytes[24..32].copy_from_slice(&error_rate.to_le_bytes());
+        bytes[32..40].copy_from_slice(&deleted.to_le_bytes());
+        let sum = checksum(0, &bytes[..SUM]);
+        bytes[SUM..].copy_from_slice(&sum.to_le_bytes());
         bytes
     }
 
-    /// Reads a preamble, and validates each field.
-    ///
-    /// # Errors
-    /// What is wrong.
-    pub fn decode(bytes: &[u8; PREAMBLE]) -> Result<Self, Error> {
+    /// Reads the preamble of a stream, validates each field, and returns what follows as well.
+    pub fn decode(stream: &[u8]) -> Result<(Self, &[u8]), Error> {
+        let (bytes, rest) = stream
+            .split_first_chunk::<PREAMBLE>()
+            .ok_or_else(|| Error::text("the first chunk is too short"))?;
         let number = |at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().expect("8 bytes"));
         let short = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
         if bytes[..8] != MAGIC {
             return Err(Error::text("the data is not that of a cuckoo filter"));
         }
         if short(8) != VERSION {
-            let text = format!("the data is of version {}, which is unknown", short(8));
-            return Err(Error::text(text));
+            let version = short(8);
+            return Err(Error::text(format_args!(
+                "the data is of version {version}, which is unknown"
+            )));
         }
-        if number(PREAMBLE - CHECKSUM) != checksum(0, &bytes[..PREAMBLE - CHECKSUM]) {
+        if number(SUM) != checksum(0, &bytes[..SUM]) {
             return Err(Error::text("the data is damaged: checksum of the preamble"));
         }
-        let settings = Settings {
+        let settings = Self {
             capacity: number(16),
             error_rate: f64::from_bits(number(24)),
             bucket_size: bytes[10],
             max_iterations: short(12),
             expansion: short(14),
+            deleted: number(32),
         };
         let valid = settings.capacity > 0
-            && i64::try_from(settings.capacity.max(number(32))).is_ok()
+            && i64::try_from(settings.capacity.max(settings.deleted)).is_ok()
             && ERROR_RATES.contains(&settings.error_rate)
             && settings.max_iterations > 0
             && (settings.expansion == 0 || settings.expansion.is_power_of_two());
-        let zeros = bytes[11] == 0 && bytes[40..PREAMBLE - CHECKSUM].iter().all(|&byte| byte == 0);
+        let zeros = bytes[11] == 0 && bytes[40..SUM].iter().all(|&byte| byte == 0);
         if !valid || !zeros {
             return Err(Error::text("the data is damaged: settings"));
         }
-        Ok(Self { settings, deleted: number(32) })
+        Ok((settings, rest))
     }
 }
 
@@ -105,10 +101,8 @@ pub fn seal(mut bytes: Vec<u8>, end: u64) -> Vec<u8> {
     bytes
 }
 
-/// Returns the place of a chunk's first byte in the stream, and its bytes.
-///
-/// # Errors
-/// If the chunk is damaged, or does not end at this place.
+/// Returns the place of a chunk's first byte in the stream, and its bytes. An error if the chunk is
+/// damaged, or does not end at this place.
 pub fn open(chunk: &[u8], end: u64) -> Result<(u64, &[u8]), Error> {
     let damaged =
         || Error::text("the chunk is damaged, or the iterator is not the one that it came with");

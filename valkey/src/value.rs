@@ -1,17 +1,20 @@
 //! The value of a key: a filter, or one of which a part has been loaded.
 
 use std::{
+    alloc::{Layout, handle_alloc_error},
+    hash::BuildHasher,
     io::{self, Write},
     sync::atomic::{AtomicI64, Ordering::Relaxed},
 };
 
+use guira::{BuildError, Dump, LoadError};
+
 use crate::{
     allocator::measured,
     config::Limits,
-    cuckoo::Cuckoo,
     error::Error,
-    loading::Loading,
-    stream::{PREAMBLE, Settings},
+    filter::{Either, Filter, FilterLoader, each},
+    stream::{self, CHECKSUM, PREAMBLE, Settings},
 };
 
 /// Values that exist.
@@ -25,39 +28,23 @@ pub fn metrics() -> [i64; 2] {
 }
 
 /// The bytes of a value, as the server counts them. The metrics count the value while this lives.
-pub struct Bytes(i64);
+struct Bytes(i64);
 
 impl Bytes {
-    /// The bytes of a value that has none yet.
-    pub fn new() -> Self {
+    fn new() -> Self {
         VALUES.fetch_add(1, Relaxed);
         Self(0)
     }
 
     /// Calls a function, and adds the bytes that it allocates less those that it frees.
     #[inline]
-    pub fn count<R>(&mut self, function: impl FnOnce() -> R) -> R {
+    fn count<R>(&mut self, function: impl FnOnce() -> R) -> R {
         let (result, bytes) = measured(function);
         if bytes != 0 {
-            self.add(bytes);
+            self.0 += bytes as i64;
+            BYTES.fetch_add(bytes as i64, Relaxed);
         }
         result
-    }
-
-    /// As [`count`](Self::count), for a function that leaves nothing behind if it fails, except its
-    /// error.
-    pub fn try_count<R, E>(&mut self, function: impl FnOnce() -> Result<R, E>) -> Result<R, E> {
-        let (result, bytes) = measured(function);
-        if result.is_ok() {
-            self.add(bytes);
-        }
-        result
-    }
-
-    /// Adds bytes that were allocated, or a negative number of them.
-    pub fn add(&mut self, bytes: isize) {
-        self.0 += bytes as i64;
-        BYTES.fetch_add(bytes as i64, Relaxed);
     }
 }
 
@@ -68,131 +55,275 @@ impl Drop for Bytes {
     }
 }
 
-/// The value of a key.
-#[expect(clippy::large_enum_variant, reason = "values are boxed, and seldom incomplete")]
-pub enum Value {
-    /// A filter.
-    Ready(Cuckoo),
-    /// A filter of which a part has been loaded. `None` only within [`push`](Value::push).
-    Loading(Option<Box<Loading>>),
+/// The value of a key: a filter, or one of which a part has been loaded.
+pub struct Value {
+    pub settings: Settings,
+    /// `None` until all of the filter has been loaded.
+    filter: Option<Filter>,
+    /// `None` if there is a filter.
+    loader: Option<Box<FilterLoader>>,
+    /// The dump that is under way. Any change of the filter ends it.
+    dump: Option<Box<Dump>>,
+    bytes: Bytes,
 }
 
 impl Value {
-    /// Returns the value of a key with an empty filter.
-    ///
-    /// # Errors
-    /// If no filter can have these settings, or not within the limits.
+    /// Returns the value of a key with an empty filter. An error if no filter can have these
+    /// settings, or not within the limits.
     pub fn reserve(settings: Settings, seed: u64, limits: Limits) -> Result<Box<Self>, Error> {
-        Ok(Self::Ready(Cuckoo::new(settings, seed, limits)?).boxed())
+        let make = || Filter::new(&settings, seed, limits.of_new());
+        Self::with_filter(settings, make).map_err(|error| match error {
+            BuildError::MemoryCapTooLow { needed, .. } => limits.exceeded(needed as u64),
+            error => Error::text(error),
+        })
+    }
+
+    /// Returns a copy. An error if the value is incomplete, or the server refuses the memory.
+    pub fn try_clone(&self) -> Result<Box<Self>, Error> {
+        let filter = self.filter()?;
+        let make = || match filter {
+            Either::Fixed(filter) => filter.try_clone().map(Either::Fixed),
+            Either::Growing(filter) => filter.try_clone().map(Either::Growing),
+        };
+        Self::with_filter(self.settings, make).map_err(Error::text)
+    }
+
+    fn with_filter<E>(
+        settings: Settings,
+        make: impl FnOnce() -> Result<Filter, E>,
+    ) -> Result<Box<Self>, E> {
+        let mut value = Self::empty(settings);
+        let filter = value.bytes.count(make)?;
+        value.set_filter(filter);
+        Ok(value)
     }
 
     /// Returns a value of which the first bytes of the stream have arrived, at least the preamble.
-    ///
-    /// # Errors
-    /// If the bytes are damaged, or the filter exceeds the limits.
-    pub fn load(bytes: &[u8], limits: Limits) -> Result<Box<Self>, Error> {
-        let mut value = Self::Loading(Some(Loading::begin(bytes, limits)?));
-        value.settle();
-        Ok(value.boxed())
+    /// An error if they are damaged, or the filter exceeds the limits.
+    pub fn load(stream: &[u8], limits: Limits) -> Result<Box<Self>, Error> {
+        let (settings, bytes) = Settings::decode(stream)?;
+        let mut value = Self::empty(settings);
+        let new = || Box::new(FilterLoader::new(&settings, limits.of_new()));
+        value.loader = Some(value.bytes.count(new));
+        value.receive(bytes).map_err(|error| match error {
+            LoadError::LimitExceeded { needed, .. } => limits.exceeded(needed),
+            error => Error::text(error),
+        })?;
+        Ok(value)
     }
 
-    /// Returns a copy.
-    ///
-    /// # Errors
-    /// If the value is incomplete, or the server refuses the memory.
-    pub fn try_clone(&self) -> Result<Box<Self>, Error> {
-        Ok(Self::Ready(self.ready()?.try_clone()?).boxed())
+    /// Returns a value with neither a filter nor a loader.
+    fn empty(settings: Settings) -> Box<Self> {
+        let mut bytes = Bytes::new();
+        let place = bytes.count(Box::new_uninit);
+        Box::write(place, Self { settings, filter: None, loader: None, dump: None, bytes })
     }
 
-    fn boxed(self) -> Box<Self> {
-        let (mut value, own) = measured(|| Box::new(self));
-        match &mut *value {
-            Self::Ready(cuckoo) => cuckoo.bytes.add(own),
-            Self::Loading(Some(loading)) => loading.bytes.add(own),
-            Self::Loading(None) => {}
-        }
-        value
+    fn set_filter(&mut self, filter: Filter) {
+        // It grows only within `insert`.
+        filter.set_max_bytes(0);
+        self.filter = Some(filter);
     }
 
-    /// The filter.
-    ///
-    /// # Errors
-    /// If the value is incomplete.
+    /// The filter. An error if it is incomplete.
     #[inline]
-    pub fn ready(&self) -> Result<&Cuckoo, Error> {
-        match self {
-            Self::Ready(cuckoo) => Ok(cuckoo),
-            Self::Loading(_) => Err(Error::Loading),
-        }
-    }
-
-    /// The filter, to change it.
-    ///
-    /// # Errors
-    /// If the value is incomplete.
-    #[inline]
-    pub fn ready_mut(&mut self) -> Result<&mut Cuckoo, Error> {
-        match self {
-            Self::Ready(cuckoo) => Ok(cuckoo),
-            Self::Loading(_) => Err(Error::Loading),
-        }
+    pub fn filter(&self) -> Result<&Filter, Error> {
+        self.filter.as_ref().ok_or(Error::LOADING)
     }
 
     /// Returns whether the filter has arrived completely.
     pub fn is_complete(&self) -> bool {
-        self.ready().is_ok()
-    }
-
-    /// Receives bytes of the stream, from its place `start` on.
-    ///
-    /// # Errors
-    /// If the value is complete, the bytes are not the next ones, or they are damaged. The value
-    /// is as before.
-    pub fn push(&mut self, start: u64, bytes: &[u8]) -> Result<(), Error> {
-        let Self::Loading(Some(loading)) = self else { return Err(Error::Exists) };
-        loading.push(start, bytes)?;
-        self.settle();
-        Ok(())
-    }
-
-    /// Makes a filter of a value that has arrived completely.
-    fn settle(&mut self) {
-        if let Self::Loading(loading) = self
-            && let Some(loading) = loading.take_if(|loading| loading.is_complete())
-        {
-            *self = Self::Ready(loading.finish());
-        }
+        self.filter.is_some()
     }
 
     /// Bytes that the server counts for the value.
     pub fn bytes(&self) -> usize {
-        let Bytes(bytes) = match self {
-            Self::Ready(cuckoo) => &cuckoo.bytes,
-            Self::Loading(Some(loading)) => &loading.bytes,
-            Self::Loading(None) => return 0,
+        self.bytes.0 as usize
+    }
+
+    /// Inserts an item, or only if it is absent. If there is no room, it does so once more with the
+    /// permission to grow. Returns whether the item was inserted.
+    ///
+    /// The limits are those of the moment. They are computed only if there is no room.
+    #[inline]
+    pub fn insert(
+        &mut self,
+        item: &[u8],
+        unique: bool,
+        limits: &dyn Fn() -> Limits,
+    ) -> Result<bool, Error> {
+        let filter = self.filter.as_ref().ok_or(Error::LOADING)?;
+        let insert = || {
+            each!(filter, filter => if unique {
+                filter.insert_unique(item)
+            } else {
+                filter.insert(item).map(|()| true)
+            })
         };
-        *bytes as usize
+        let mut outcome = insert().map_err(Error::from);
+        if outcome == Err(Error::FULL)
+            && let Either::Growing(growing) = filter
+        {
+            let limits = limits();
+            filter.set_max_bytes(limits.filter);
+            match growing.next_growth() {
+                Some(growth) if growth > limits.free => outcome = Err(Error::OUT_OF_MEMORY),
+                Some(_) => outcome = self.bytes.count(insert).map_err(Error::from),
+                None => {}
+            }
+            filter.set_max_bytes(0);
+        }
+        if outcome == Ok(true) {
+            self.end_dump();
+        }
+        outcome
+    }
+
+    /// Removes a copy of an item. Returns whether there was one.
+    pub fn remove(&mut self, item: &[u8]) -> Result<bool, Error> {
+        let removed = each!(self.filter()?, filter => filter.remove(item));
+        if removed {
+            self.settings.deleted += 1;
+            self.end_dump();
+        }
+        Ok(removed)
+    }
+
+    /// Moves items to coarser segments and releases segments. Returns whether it may have changed
+    /// anything.
+    pub fn compact(&mut self) -> Result<bool, Error> {
+        // Items can move although no segment is released.
+        let several = self.segments()? > 1;
+        if several && let Some(Either::Growing(filter)) = &mut self.filter {
+            self.bytes.count(|| filter.shrink_to_fit());
+            self.end_dump();
+        }
+        Ok(several)
+    }
+
+    pub fn segments(&self) -> Result<usize, Error> {
+        Ok(each!(self.filter()?, filter => filter.segments().len()))
+    }
+
+    /// Returns a number that changes with each insert, each removal, and each release of a segment.
+    /// Filters with the same seed and history have the same number. (A compaction that moves items
+    /// and releases no segment does not change it.)
+    pub fn state(&self) -> Result<u64, Error> {
+        let (len, seed) =
+            each!(self.filter()?, filter => (filter.len(), filter.hasher().hash_one(0)));
+        let numbers = [len as u64, self.settings.deleted, self.segments()? as u64];
+        Ok(stream::checksum(seed, numbers.map(u64::to_le_bytes).as_flattened()))
+    }
+
+    /// Receives bytes of the stream, from its place `start` on. An error if the value is complete,
+    /// the bytes are not the next ones, or they are damaged. The value is as before.
+    pub fn push(&mut self, start: u64, bytes: &[u8]) -> Result<(), Error> {
+        if self.is_complete() {
+            return Err(Error::EXISTS);
+        }
+        let received = self.stream_len();
+        if start != received {
+            return Err(Error::text(format_args!(
+                "the chunk begins at byte {start}, but {received} bytes have arrived"
+            )));
+        }
+        self.receive(bytes).map_err(Error::text)
+    }
+
+    /// Receives the next bytes of the snapshot. The last ones make a filter of the value.
+    ///
+    /// Ends the process if the server then refuses the few kilobytes beside the buckets, as it does
+    /// itself when it is out of memory.
+    fn receive(&mut self, bytes: &[u8]) -> Result<(), LoadError> {
+        let Self { loader, bytes: counted, .. } = self;
+        let finished = counted.count(|| -> Result<_, LoadError> {
+            if let Some(loader) = loader {
+                each!(&mut **loader, loader => loader.push(bytes))?;
+            }
+            let complete = loader.take_if(|it| each!(&**it, loader => loader.is_complete()));
+            let out_of_memory = |_| handle_alloc_error(Layout::new::<Filter>());
+            Ok(complete.map(|loader| loader.finish().unwrap_or_else(out_of_memory)))
+        })?;
+        if let Some(filter) = finished {
+            self.set_filter(filter);
+        }
+        Ok(())
+    }
+
+    /// Prepares this many more blocks of a dump, and begins one if there is none. Returns whether
+    /// the dump is prepared. An error if the server refuses the memory: one byte in 8192.
+    pub fn prepare_dump(&mut self, blocks: usize) -> io::Result<bool> {
+        let Self { dump, filter: Some(filter), bytes, .. } = self else { return Ok(true) };
+        bytes.count(|| {
+            each!(filter, filter => {
+                dump.get_or_insert_with(|| Box::new(filter.dump())).prepare(filter, blocks)
+            })
+        })
+    }
+
+    /// Returns bytes of the stream from this place on, of a dump that is prepared: at most `len`,
+    /// and none at the end. An error if the server refuses the memory.
+    pub fn read_dump(&self, start: u64, len: usize) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let (Some(filter), Some(dump)) = (&self.filter, &self.dump) else { return Ok(bytes) };
+        let rest = (PREAMBLE as u64 + dump.len()).saturating_sub(start).min(len as u64) as usize;
+        bytes.try_reserve_exact(rest + CHECKSUM)?;
+        bytes.resize(rest, 0);
+        let read = self.read(filter, dump, start, &mut bytes);
+        bytes.truncate(read);
+        Ok(bytes)
+    }
+
+    /// Ends the dump that is under way.
+    #[inline]
+    pub fn end_dump(&mut self) {
+        let Self { dump, bytes, .. } = self;
+        if dump.is_some() {
+            bytes.count(|| *dump = None);
+        }
+    }
+
+    /// Reads bytes of the stream from this place on, and returns their number: less than the buffer
+    /// takes only at the end. The buffer takes a preamble, or begins behind it.
+    fn read(&self, filter: &Filter, dump: &Dump, start: u64, buffer: &mut [u8]) -> usize {
+        let preamble = self.settings.encode();
+        let first = preamble.get(start as usize..).unwrap_or_default();
+        let (head, rest) = buffer.split_at_mut(first.len());
+        head.copy_from_slice(first);
+        let offset = start.saturating_sub(PREAMBLE as u64);
+        head.len() + each!(filter, filter => dump.read_at(filter, offset, rest))
     }
 
     /// Writes the stream, or what was received of it. The bytes are as many as
     /// [`stream_len`](Self::stream_len) says.
     ///
-    /// # Errors
-    /// Those of the writer, and if the server refuses the memory: one byte in 8192.
+    /// Errors are those of the writer, and that the server refuses the memory: one byte in 8192.
     pub fn write_stream(&self, writer: &mut impl Write) -> io::Result<()> {
-        match self {
-            Self::Ready(cuckoo) => cuckoo.write_stream(writer),
-            Self::Loading(Some(loading)) => loading.write_stream(writer),
-            Self::Loading(None) => Ok(()),
+        if let Some(loader) = &self.loader {
+            writer.write_all(&self.settings.encode())?;
+            each!(&**loader, loader => loader.write_received(&mut *writer))?;
+        }
+        let Some(filter) = &self.filter else { return Ok(()) };
+        let dump = each!(filter, filter => {
+            let mut dump = filter.dump();
+            dump.prepare(filter, usize::MAX).map(|_| dump)
+        })?;
+        let (mut buffer, mut place) = (vec![0; 64 << 10], 0);
+        loop {
+            match self.read(filter, &dump, place, &mut buffer) {
+                0 => return writer.flush(),
+                read => {
+                    writer.write_all(&buffer[..read])?;
+                    place += read as u64;
+                }
+            }
         }
     }
 
     /// Bytes of the stream, or of what was received of it.
     pub fn stream_len(&self) -> u64 {
-        match self {
-            Self::Ready(cuckoo) => PREAMBLE as u64 + cuckoo.filter.dump().len(),
-            Self::Loading(Some(loading)) => loading.received(),
-            Self::Loading(None) => 0,
-        }
+        let filter = self.filter.as_ref().map(|filter| each!(filter, it => it.dump().len()));
+        let loader = self.loader.as_ref().map(|loader| each!(&**loader, it => it.received()));
+        PREAMBLE as u64 + filter.or(loader).unwrap_or(0)
     }
 }

@@ -17,20 +17,20 @@ from servers import Server, wait_until
 
 SOURCES = pathlib.Path(__file__).resolve().parent.parent / "src"
 COMMANDS = {
-    "write::reserve": ("CF.RESERVE", "new", 100),
-    "write::add": ("CF.ADD", "k", "b"),
-    "write::add_nx": ("CF.ADDNX", "k", "b"),
-    "write::insert": ("CF.INSERT", "k", "ITEMS", "b"),
-    "write::insert_nx": ("CF.INSERTNX", "k", "ITEMS", "b"),
-    "write::del": ("CF.DEL", "k", "a"),
-    "write::compact": ("CF.COMPACT", "k"),
-    "read::exists": ("CF.EXISTS", "k", "a"),
-    "read::mexists": ("CF.MEXISTS", "k", "a", "b"),
-    "read::count": ("CF.COUNT", "k", "a"),
-    "read::info": ("CF.INFO", "k"),
-    "dump::scandump": ("CF.SCANDUMP", "k", 0),
-    "dump::loadchunk": ("CF.LOADCHUNK", "new", 2, b"x"),
-    "dump::load": ("CF.LOAD", "new", b"x"),
+    "cf.reserve": ("CF.RESERVE", "new", 100),
+    "cf.add": ("CF.ADD", "k", "b"),
+    "cf.addnx": ("CF.ADDNX", "k", "b"),
+    "cf.insert": ("CF.INSERT", "k", "ITEMS", "b"),
+    "cf.insertnx": ("CF.INSERTNX", "k", "ITEMS", "b"),
+    "cf.del": ("CF.DEL", "k", "a"),
+    "cf.compact": ("CF.COMPACT", "k"),
+    "cf.exists": ("CF.EXISTS", "k", "a"),
+    "cf.mexists": ("CF.MEXISTS", "k", "a", "b"),
+    "cf.count": ("CF.COUNT", "k", "a"),
+    "cf.info": ("CF.INFO", "k"),
+    "cf.scandump": ("CF.SCANDUMP", "k", 0),
+    "cf.loadchunk": ("CF.LOADCHUNK", "new", 2, b"x"),
+    "cf.load": ("CF.LOAD", "new", b"x"),
 }
 # Callbacks, with a command that calls them, and what is in the reply. None: any reply will do.
 METHODS = {
@@ -39,8 +39,6 @@ METHODS = {
     "free_effort": (("UNLINK", "k"), "1"),
     "free": (("DEL", "k"), "1"),
     "copy": (("COPY", "k", "new"), "ERR module key failed to copy"),
-    "get_number": (("CONFIG", "GET", "guira.capacity"), "guira.capacity"),
-    "set_number": (("CONFIG", "SET", "guira.capacity", "7"), "ERR CONFIG SET failed"),
     "get_rate": (("CONFIG", "GET", "guira.error-rate"), "guira.error-rate"),
     "set_rate": (("CONFIG", "SET", "guira.error-rate", "0.5"), "ERR CONFIG SET failed"),
     "info": (("INFO", "everything"), "redis_version"),
@@ -53,7 +51,7 @@ def test_every_callback_is_here():
     text = "".join(path.read_text() for path in SOURCES.rglob("*.rs"))
     guarded = set(re.findall(r'(?:guarded|saving)\(\s*"(\w+)"', text))
     assert guarded == {*METHODS, *OTHERS}
-    assert set(re.findall(r"entry!\((\w+::\w+)\)", text)) == {*COMMANDS}
+    assert set(re.findall(r'^    c"(cf\.\w+)",', text, re.MULTILINE)) == {*COMMANDS}
     called = set(re.findall(r'extern "C" fn (\w+)\(', text))
     assert called == guarded - {"load"} | {"RedisModule_OnLoad", "entry"}
 
@@ -194,7 +192,7 @@ def test_a_panic_while_the_aof_loads_loses_nothing(start):
         client.execute_command("CF.ADD", "k", "a")
         digest = server.digest("k")
     server.stop()
-    (server.folder / "panic").write_text("write::add")
+    (server.folder / "panic").write_text("cf.add")
     server.start(ready=False)
     assert server.process.wait(20) == 1
     assert "CF.ADD k of the AOF is refused" in server.log()

@@ -12,9 +12,8 @@
 //! not fit together: the checksums of the blocks build on one another.)
 
 use crate::{
-    cuckoo::Cuckoo,
     error::Error,
-    server::{Args, Context, Key},
+    server::{Call, Key, Reply},
     stream,
     value::Value,
 };
@@ -31,25 +30,18 @@ const STATE: i64 = ((1 << 12) - 1) << stream::PLACE_BITS;
 const PREPARING: i64 = 1 << 52;
 
 /// `CF.SCANDUMP key iterator`
-pub fn scandump(context: Context, args: Args) -> Result<(), Error> {
-    let mut key = Key::read(context, args.get(1)?)?;
-    let iterator = args.get(2)?.integer().filter(|&iterator| iterator >= 0);
-    let iterator = iterator.ok_or_else(invalid)?;
-    let cuckoo = key.value_mut().ok_or(Error::NotFound)?.ready_mut()?;
-    let (next, chunk) = next_chunk(cuckoo, iterator)?;
-    context.reply_array(2);
-    context.reply_integer(next);
-    if next == 0 {
-        context.reply_null();
-    } else {
-        context.reply_bytes(&chunk);
-    }
-    Ok(())
+pub fn scandump(call: Call) -> Result<Reply, Error> {
+    let mut key = Key::read(call)?;
+    let iterator = call.get(2)?.integer().filter(|&iterator| iterator >= 0);
+    let (next, chunk) = next_chunk(key.existing()?, iterator.ok_or_else(invalid)?)?;
+    call.reply(Reply::Array(2));
+    call.reply(Reply::Integer(next));
+    Ok(if next == 0 { Reply::Null } else { Reply::Bytes(chunk) })
 }
 
 /// Returns the iterator that follows this one, and the chunk between them.
-fn next_chunk(cuckoo: &mut Cuckoo, iterator: i64) -> Result<(i64, Vec<u8>), Error> {
-    let state = ((cuckoo.state() << stream::PLACE_BITS) as i64) & STATE;
+fn next_chunk(value: &mut Value, iterator: i64) -> Result<(i64, Vec<u8>), Error> {
+    let state = ((value.state()? << stream::PLACE_BITS) as i64) & STATE;
     if iterator > 0 && iterator & STATE != state {
         return Err(Error::text(
             "the filter changed since the dump began, or the iterator is invalid: start again at 0",
@@ -57,12 +49,12 @@ fn next_chunk(cuckoo: &mut Cuckoo, iterator: i64) -> Result<(i64, Vec<u8>), Erro
     }
     let start = stream::place(iterator).unwrap_or(0);
     let refused = |_| Error::text("there is no memory for a dump");
-    if !cuckoo.prepare_dump(PREPARED).map_err(refused)? {
+    if !value.prepare_dump(PREPARED).map_err(refused)? {
         return Ok((PREPARING | state | stream::iterator(start), stream::seal(Vec::new(), start)));
     }
-    let bytes = cuckoo.read_dump(start, CHUNK).map_err(refused)?;
+    let bytes = value.read_dump(start, CHUNK).map_err(refused)?;
     if bytes.is_empty() {
-        cuckoo.end_dump();
+        value.end_dump();
         return Ok((0, bytes));
     }
     let end = start + bytes.len() as u64;
@@ -70,51 +62,45 @@ fn next_chunk(cuckoo: &mut Cuckoo, iterator: i64) -> Result<(i64, Vec<u8>), Erro
 }
 
 /// `CF.LOADCHUNK key iterator data`
-pub fn loadchunk(context: Context, args: Args) -> Result<(), Error> {
-    let name = args.get(1)?;
-    let mut key = Key::write(context, name)?;
-    let iterator = args.get(2)?.integer().filter(|&iterator| iterator > 0);
+pub fn loadchunk(call: Call) -> Result<Reply, Error> {
+    let mut key = Key::write(call)?;
+    let iterator = call.get(2)?.integer().filter(|&iterator| iterator > 0);
     let iterator = iterator.ok_or_else(invalid)?;
     let end = stream::place(iterator).ok_or_else(invalid)?;
-    let chunk = args.get(3)?.bytes();
+    let chunk = call.get(3)?.bytes();
     // Its first chunk, which is only a header. All of ours hold a checksum beside their place.
     if iterator == 1 && chunk.len() == REDISBLOOM_HEADER {
-        return Err(Error::RedisBloom);
+        return Err(Error::REDISBLOOM);
     }
     let (start, bytes) = stream::open(chunk, end)?;
     if !bytes.is_empty() {
         if start == 0 {
             // It replaces what the key holds, and its expiry.
-            key.set(Value::load(bytes, context.limits())?);
+            key.set(Value::load(bytes, call.limits())?);
         } else {
-            key.value_mut().ok_or(Error::NotFound)?.push(start, bytes)?;
+            key.existing()?.push(start, bytes)?;
         }
-        context.replicate_verbatim();
-        context.changed(name, c"cf.loadchunk");
+        call.changed_as_called();
     }
-    context.reply_word(c"OK");
-    Ok(())
+    Ok(Reply::OK)
 }
 
 /// `CF.LOAD key data`
-pub fn load(context: Context, args: Args) -> Result<(), Error> {
-    let name = args.get(1)?;
-    let mut key = Key::write(context, name)?;
-    let chunk = args.get(2)?.bytes();
+pub fn load(call: Call) -> Result<Reply, Error> {
+    let mut key = Key::write(call)?;
+    let chunk = call.get(2)?.bytes();
     let end = (chunk.len() as u64).saturating_sub(stream::CHECKSUM as u64);
     let (_, bytes) = stream::open(chunk, end)?;
     if key.value().is_some() {
-        return Err(Error::Exists);
+        return Err(Error::EXISTS);
     }
-    let value = Value::load(bytes, context.limits())?;
+    let value = Value::load(bytes, call.limits())?;
     if !value.is_complete() {
         return Err(Error::text("the chunk is not all of the filter: use CF.LOADCHUNK"));
     }
     key.set(value);
-    context.replicate_verbatim();
-    context.changed(name, c"cf.load");
-    context.reply_word(c"OK");
-    Ok(())
+    call.changed_as_called();
+    Ok(Reply::OK)
 }
 
 fn invalid() -> Error {

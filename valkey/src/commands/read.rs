@@ -3,9 +3,9 @@
 use std::ffi::CStr;
 
 use crate::{
-    cuckoo::Cuckoo,
     error::Error,
-    server::{Args, Context, Key},
+    filter::{Filter, each},
+    server::{Call, Key, Reply},
     value::Value,
 };
 
@@ -13,127 +13,99 @@ use crate::{
 const BATCH: usize = 256;
 
 /// `CF.EXISTS key item`
-pub fn exists(context: Context, args: Args) -> Result<(), Error> {
-    let (name, item) = (args.get(1)?, args.get(2)?);
-    let key = Key::read(context, name)?;
-    let found = match key.value() {
+pub fn exists(call: Call) -> Result<Reply, Error> {
+    let item = call.get(2)?.bytes();
+    Ok(Reply::Bool(match Key::read(call)?.value() {
         None => false,
-        Some(value) => value.ready()?.filter.contains(item.bytes()),
-    };
-    context.reply_bool(found);
-    Ok(())
+        Some(value) => each!(value.filter()?, filter => filter.contains(item)),
+    }))
 }
 
 /// `CF.MEXISTS key item [item ...]`
-pub fn mexists(context: Context, args: Args) -> Result<(), Error> {
-    let key = Key::read(context, args.get(1)?)?;
-    let cuckoo = key.value().map(Value::ready).transpose()?;
-    let mut items = args.from(2);
+pub fn mexists(call: Call) -> Result<Reply, Error> {
+    let mut key = Key::read(call)?;
+    let filter = key.value().map(|value| value.filter()).transpose()?;
+    let mut items = call.from(2);
     if items.len() == 0 {
-        return Err(Error::Arity);
+        return Err(Error::ARITY);
     }
-    context.reply_array(items.len());
+    call.reply(Reply::Array(items.len()));
     let (mut batch, mut found) = ([&[][..]; BATCH], [false; BATCH]);
     while items.len() > 0 {
         let len = items.len().min(BATCH);
         for (place, item) in batch.iter_mut().zip(items.by_ref().take(len)) {
             *place = item.bytes();
         }
-        if let Some(cuckoo) = cuckoo {
-            cuckoo.filter.contains_batch(&batch[..len], &mut found[..len]);
+        if let Some(filter) = filter {
+            each!(filter, filter => filter.contains_batch(&batch[..len], &mut found[..len]));
         }
-        found[..len].iter().for_each(|&found| context.reply_bool(found));
+        found[..len].iter().for_each(|&found| call.reply(Reply::Bool(found)));
     }
-    Ok(())
+    Ok(Reply::Done)
 }
 
 /// `CF.COUNT key item`
-pub fn count(context: Context, args: Args) -> Result<(), Error> {
-    let (name, item) = (args.get(1)?, args.get(2)?);
-    let key = Key::read(context, name)?;
-    let count = match key.value() {
+pub fn count(call: Call) -> Result<Reply, Error> {
+    let item = call.get(2)?.bytes();
+    let count = match Key::read(call)?.value() {
         None => 0,
-        Some(value) => value.ready()?.filter.count(item.bytes()),
+        Some(value) => each!(value.filter()?, filter => filter.count(item)),
     };
-    context.reply_integer(count as i64);
-    Ok(())
+    Ok(Reply::Integer(count as i64))
 }
 
-/// A field of `CF.INFO`: its name in the reply, the word that requests it alone, and its value.
-struct Field {
-    name: &'static CStr,
-    word: &'static str,
-    value: fn(&Value, &Cuckoo) -> i64,
-}
-
-/// The fields that clients know, in the order that they expect.
+/// The fields of `CF.INFO` that clients know, in the order that they expect: the name in the reply,
+/// the word that requests the field alone, and its value.
+type Field = (&'static CStr, &'static str, fn(&Value, &Filter) -> u64);
 const FIELDS: [Field; 8] = [
-    Field { name: c"Size", word: "SIZE", value: |value, _| value.bytes() as i64 },
-    Field {
-        name: c"Number of buckets",
-        word: "BUCKETS",
-        value: |_, cuckoo| cuckoo.filter.buckets() as i64,
-    },
-    Field {
-        name: c"Number of filters",
-        word: "FILTERS",
-        value: |_, cuckoo| cuckoo.filter.segments() as i64,
-    },
-    Field {
-        name: c"Number of items inserted",
-        word: "ITEMS",
-        value: |_, cuckoo| cuckoo.filter.len() as i64,
-    },
-    Field {
-        name: c"Number of items deleted",
-        word: "DELETED",
-        value: |_, cuckoo| cuckoo.deleted as i64,
-    },
-    Field {
-        name: c"Bucket size",
-        word: "BUCKETSIZE",
-        value: |_, cuckoo| match cuckoo.settings.bucket_size {
-            0 => 2,
-            given => given.into(),
-        },
-    },
-    Field {
-        name: c"Expansion rate",
-        word: "EXPANSION",
-        value: |_, cuckoo| cuckoo.settings.expansion.into(),
-    },
-    Field {
-        name: c"Max iterations",
-        word: "MAXITERATIONS",
-        value: |_, cuckoo| cuckoo.settings.max_iterations.into(),
-    },
+    (c"Size", "SIZE", |value, _| value.bytes() as u64),
+    (c"Number of buckets", "BUCKETS", |_, filter| buckets(filter)),
+    (
+        c"Number of filters",
+        "FILTERS",
+        |_, filter| each!(filter, filter => filter.segments().len() as u64),
+    ),
+    (c"Number of items inserted", "ITEMS", |_, filter| each!(filter, it => it.len() as u64)),
+    (c"Number of items deleted", "DELETED", |value, _| value.settings.deleted),
+    (c"Bucket size", "BUCKETSIZE", |value, _| match value.settings.bucket_size {
+        0 => 2,
+        given => given.into(),
+    }),
+    (c"Expansion rate", "EXPANSION", |value, _| value.settings.expansion.into()),
+    (c"Max iterations", "MAXITERATIONS", |value, _| value.settings.max_iterations.into()),
 ];
 
+/// Buckets of all segments.
+fn buckets(filter: &Filter) -> u64 {
+    each!(filter, filter => filter
+        .segments()
+        .map(|segment| segment.slots as u64 / u64::from(segment.layout.slots_per_bucket()))
+        .sum())
+}
+
 /// `CF.INFO key [field]`
-pub fn info(context: Context, args: Args) -> Result<(), Error> {
-    let key = Key::read(context, args.get(1)?)?;
-    let value = key.value().ok_or(Error::NotFound)?;
-    let cuckoo = value.ready()?;
-    if args.len() == 2 {
-        context.reply_map(FIELDS.len());
-        for field in &FIELDS {
-            context.reply_word(field.name);
-            context.reply_integer((field.value)(value, cuckoo));
+pub fn info(call: Call) -> Result<Reply, Error> {
+    let mut key = Key::read(call)?;
+    let value = &*key.existing()?;
+    let filter = value.filter()?;
+    if call.len() == 2 {
+        call.reply(Reply::Map(FIELDS.len()));
+        for (name, _, field) in FIELDS {
+            call.reply(Reply::Word(name));
+            call.reply(Reply::Integer(field(value, filter) as i64));
         }
-        return Ok(());
+        return Ok(Reply::Done);
     }
-    let word = args.last(2)?;
-    let field = FIELDS.iter().find(|field| word.is(field.word));
-    let integer = match field {
-        Some(field) => Some((field.value)(value, cuckoo)),
-        None if word.is("CAPACITY") => Some(cuckoo.settings.capacity as i64),
-        None if word.is("ERROR") => None,
+    if call.len() > 3 {
+        return Err(Error::ARITY);
+    }
+    let word = call.get(2)?;
+    let reply = match FIELDS.iter().find(|(_, field, _)| word.is(field)) {
+        Some((_, _, field)) => Reply::Integer(field(value, filter) as i64),
+        None if word.is("CAPACITY") => Reply::Integer(value.settings.capacity as i64),
+        None if word.is("ERROR") => Reply::Number(value.settings.error_rate),
         None => return Err(Error::text("unknown field of CF.INFO")),
     };
-    context.reply_array(1);
-    match integer {
-        Some(integer) => context.reply_integer(integer),
-        None => context.reply_number(cuckoo.settings.error_rate),
-    }
-    Ok(())
+    call.reply(Reply::Array(1));
+    Ok(reply)
 }

@@ -1,76 +1,43 @@
-//! Loading the module: its name, type, commands, settings and section of `INFO`.
+//! Loading the module: its name, types, commands, settings and section of `INFO`.
 
 use std::{
-    ffi::{CStr, c_char, c_int, c_longlong, c_uint, c_void},
+    ffi::{CStr, c_char, c_int, c_void},
     mem, ptr,
-    sync::atomic::{AtomicI64, AtomicPtr, Ordering::Relaxed},
+    sync::atomic::{AtomicPtr, Ordering::Relaxed},
 };
 
-use valkey_module::raw;
+use valkey_module::{Context, Status, ValkeyString, raw};
 
-use super::{KeyType, api, guard, guarded, interface};
+use super::{api, api::missing, guard, guarded, key};
 use crate::{allocator, config, value};
 
 /// The version of the module, as `MODULE LIST` shows it: 0.1.0.
 const VERSION: c_int = 100;
-/// The bit of the options for the migration of whole slots. Redis and older servers ignore it.
-const HANDLE_SLOT_MIGRATION: c_int = raw::VALKEYMODULE_OPTIONS_HANDLE_ATOMIC_SLOT_MIGRATION as _;
-
-/// The function of a command, as the server calls it.
-pub type Entry = unsafe extern "C" fn(
-    *mut raw::RedisModuleCtx,
-    *mut *mut raw::RedisModuleString,
-    c_int,
-) -> c_int;
+/// The server hands over its errors, the keys of a load, and whole slots to the module, and lets it
+/// say which commands change a key. (Redis and older servers ignore the bit for slots.)
+const OPTIONS: u32 = raw::REDISMODULE_OPTIONS_HANDLE_IO_ERRORS
+    | raw::REDISMODULE_OPTIONS_HANDLE_REPL_ASYNC_LOAD
+    | raw::REDISMODULE_OPTION_NO_IMPLICIT_SIGNAL_MODIFIED
+    | raw::VALKEYMODULE_OPTIONS_HANDLE_ATOMIC_SLOT_MIGRATION;
 
 /// A command.
 pub struct Command {
-    /// Its name.
     pub name: &'static CStr,
-    /// Its function.
-    pub entry: Entry,
+    /// Its function, as the server calls it.
+    pub entry: unsafe extern "C" fn(
+        *mut raw::RedisModuleCtx,
+        *mut *mut raw::RedisModuleString,
+        c_int,
+    ) -> c_int,
     /// The number of arguments, the name counted. Negative: at least so many.
     pub arity: c_int,
-    /// The server's flags.
-    pub flags: &'static CStr,
+    /// The server's flags, and the categories of access control.
+    pub kind: [&'static CStr; 2],
     /// What it does to the key, which is the first argument.
     pub key: u32,
-    /// Its cost.
     pub complexity: &'static CStr,
-    /// A sentence about it.
     pub summary: &'static CStr,
 }
-
-impl Command {
-    /// The categories of access control.
-    fn categories(&self) -> &'static CStr {
-        let has = |flag: &str| {
-            self.flags.to_bytes().split(|&byte| byte == b' ').any(|word| word == flag.as_bytes())
-        };
-        match (has("write"), has("fast")) {
-            (false, false) => c"read slow cuckoo",
-            (false, true) => c"read fast cuckoo",
-            (true, false) => c"write slow cuckoo",
-            (true, true) => c"write fast cuckoo",
-        }
-    }
-}
-
-/// Defines a command's function for the server, and returns it.
-macro_rules! entry {
-    ($command:path) => {{
-        unsafe extern "C" fn entry(
-            context: *mut valkey_module::raw::RedisModuleCtx,
-            argv: *mut *mut valkey_module::raw::RedisModuleString,
-            argc: std::ffi::c_int,
-        ) -> std::ffi::c_int {
-            // SAFETY: the server calls this with valid arguments.
-            unsafe { $crate::server::run(stringify!($command), context, argv, argc, $command) }
-        }
-        entry
-    }};
-}
-pub(crate) use entry;
 
 /// Loads the module. `None` if the server lacks a function that the module needs, or refuses a part
 /// of the module.
@@ -82,9 +49,8 @@ pub unsafe fn load(context: *mut raw::RedisModuleCtx, commands: &[Command]) -> O
     let name = c"guira".as_ptr();
     // SAFETY: as the caller guarantees. The interface has functions only after this call, so
     // nothing is allocated before it.
-    let status = unsafe { raw::Export_RedisModule_Init(context, name, VERSION, version) };
-    accepted(status)?;
-    if let Some(name) = interface::missing() {
+    accepted(unsafe { raw::Export_RedisModule_Init(context, name, VERSION, version) })?;
+    if let Some(name) = missing() {
         let text = c"the module needs Valkey, or Redis 7.0 or later: this server lacks %s";
         let (level, text, name) = (c"warning".as_ptr(), text.as_ptr(), name.as_ptr());
         // SAFETY: as above. The format takes one string.
@@ -98,14 +64,9 @@ pub unsafe fn load(context: *mut raw::RedisModuleCtx, commands: &[Command]) -> O
 
 /// Registers everything with the server. `None` if it refuses a part.
 fn register(context: *mut raw::RedisModuleCtx, commands: &[Command]) -> Option<()> {
-    let options = raw::REDISMODULE_OPTIONS_HANDLE_IO_ERRORS
-        | raw::REDISMODULE_OPTIONS_HANDLE_REPL_ASYNC_LOAD
-        | raw::REDISMODULE_OPTION_NO_IMPLICIT_SIGNAL_MODIFIED;
     // SAFETY: the context is that of `OnLoad`; so below.
-    unsafe {
-        api!(RedisModule_SetModuleOptions)(context, options as c_int | HANDLE_SLOT_MIGRATION);
-    }
-    KeyType::register(context)?;
+    unsafe { api!(RedisModule_SetModuleOptions)(context, OPTIONS as c_int) };
+    key::register_types(context)?;
     // SAFETY: as above. Older servers have no categories of modules.
     if let Some(add) = unsafe { raw::RedisModule_AddACLCategory } {
         // SAFETY: as above.
@@ -114,9 +75,22 @@ fn register(context: *mut raw::RedisModuleCtx, commands: &[Command]) -> Option<(
     for command in commands {
         register_command(context, command)?;
     }
-    register_configs(context)?;
+    config::register_numbers(&Context::new(context));
     // SAFETY: as above.
-    accepted(unsafe { api!(RedisModule_RegisterInfoFunc)(context, Some(info)) })
+    unsafe {
+        accepted(api!(RedisModule_RegisterStringConfig)(
+            context,
+            c"error-rate".as_ptr(),
+            c"0.01".as_ptr(),
+            raw::REDISMODULE_CONFIG_DEFAULT,
+            Some(get_rate),
+            Some(set_rate),
+            None,
+            ptr::null_mut(),
+        ))?;
+        accepted(api!(RedisModule_LoadConfigs)(context))?;
+    }
+    (raw::register_info_function(context, Some(info)) == Status::Ok).then_some(())
 }
 
 /// `None` if the server refused something.
@@ -126,27 +100,28 @@ fn accepted(status: c_int) -> Option<()> {
 
 /// The opposite of [`accepted`].
 pub fn status(done: Option<()>) -> c_int {
-    (if done.is_some() { raw::REDISMODULE_OK } else { raw::REDISMODULE_ERR }) as c_int
+    done.map_or(Status::Err, |()| Status::Ok) as c_int
 }
 
 fn register_command(context: *mut raw::RedisModuleCtx, command: &Command) -> Option<()> {
-    let Command { name, entry, flags, .. } = command;
+    let &Command { name, entry, arity, kind: [flags, categories], key, complexity, summary } =
+        command;
     let (name, flags) = (name.as_ptr(), flags.as_ptr());
     // SAFETY: the context is that of `OnLoad`, and the strings live forever; so below. The key is
     // the first argument.
-    let status =
-        unsafe { api!(RedisModule_CreateCommand)(context, name, Some(*entry), flags, 1, 1, 1) };
-    accepted(status)?;
+    accepted(unsafe {
+        api!(RedisModule_CreateCommand)(context, name, Some(entry), flags, 1, 1, 1)
+    })?;
     // SAFETY: as above. The command exists.
     let created = unsafe { api!(RedisModule_GetCommand)(context, name) };
     // SAFETY: as above. Older servers have no categories of modules.
     if let Some(set) = unsafe { raw::RedisModule_SetCommandACLCategories } {
         // SAFETY: as above.
-        accepted(unsafe { set(created, command.categories().as_ptr()) })?;
+        accepted(unsafe { set(created, categories.as_ptr()) })?;
     }
     // SAFETY: numbers, pointers and unions of them, of which all zeros are valid.
     let mut keys: [raw::RedisModuleCommandKeySpec; 2] = unsafe { mem::zeroed() };
-    keys[0].flags = command.key.into();
+    keys[0].flags = key.into();
     keys[0].begin_search_type = raw::RedisModuleKeySpecBeginSearchType_REDISMODULE_KSPEC_BS_INDEX;
     keys[0].bs.index.pos = 1;
     keys[0].find_keys_type = raw::RedisModuleKeySpecFindKeysType_REDISMODULE_KSPEC_FK_RANGE;
@@ -163,12 +138,12 @@ fn register_command(context: *mut raw::RedisModuleCtx, command: &Command) -> Opt
     };
     let info = raw::RedisModuleCommandInfo {
         version: &raw const version,
-        summary: command.summary.as_ptr(),
-        complexity: command.complexity.as_ptr(),
+        summary: summary.as_ptr(),
+        complexity: complexity.as_ptr(),
         since: c"0.1.0".as_ptr(),
         history: ptr::null_mut(),
         tips: ptr::null(),
-        arity: command.arity,
+        arity,
         key_specs: keys.as_mut_ptr(),
         args: ptr::null_mut(),
     };
@@ -176,76 +151,24 @@ fn register_command(context: *mut raw::RedisModuleCtx, command: &Command) -> Opt
     accepted(unsafe { api!(RedisModule_SetCommandInfo)(created, &raw const info) })
 }
 
-fn register_configs(context: *mut raw::RedisModuleCtx) -> Option<()> {
-    for config in &config::NUMBERS {
-        let flags = if config.bytes { raw::REDISMODULE_CONFIG_MEMORY } else { 0 };
-        // SAFETY: as above; the private data lives forever.
-        accepted(unsafe {
-            api!(RedisModule_RegisterNumericConfig)(
-                context,
-                config.name.as_ptr(),
-                config.place.load(Relaxed),
-                flags as c_uint,
-                config.range.0,
-                config.range.1,
-                Some(get_number),
-                Some(set_number),
-                None,
-                ptr::from_ref(config.place).cast_mut().cast(),
-            )
-        })?;
-    }
-    // SAFETY: as above.
-    unsafe {
-        accepted(api!(RedisModule_RegisterStringConfig)(
-            context,
-            c"error-rate".as_ptr(),
-            c"0.01".as_ptr(),
-            0,
-            Some(get_rate),
-            Some(set_rate),
-            None,
-            ptr::null_mut(),
-        ))?;
-        accepted(api!(RedisModule_LoadConfigs)(context))
-    }
-}
-
-unsafe extern "C" fn get_number(_: *const c_char, place: *mut c_void) -> c_longlong {
-    // SAFETY: the private data with which the setting was registered; so below.
-    guarded("get_number", || unsafe { &*place.cast::<AtomicI64>() }.load(Relaxed)).unwrap_or(0)
-}
-
-unsafe extern "C" fn set_number(
-    _: *const c_char,
-    value: c_longlong,
-    place: *mut c_void,
-    _: *mut *mut raw::RedisModuleString,
-) -> c_int {
-    // SAFETY: as above. The server checks the range.
-    status(guarded("set_number", || unsafe { &*place.cast::<AtomicI64>() }.store(value, Relaxed)))
+/// Returns a string that its user frees.
+fn string(text: &str) -> *mut raw::RedisModuleString {
+    // SAFETY: a string needs no context. The server copies the bytes.
+    unsafe { api!(RedisModule_CreateString)(ptr::null_mut(), text.as_ptr().cast(), text.len()) }
 }
 
 unsafe extern "C" fn get_rate(_: *const c_char, _: *mut c_void) -> *mut raw::RedisModuleString {
+    /// The string that was returned last: the server expects the module to keep it.
+    static KEPT: AtomicPtr<raw::RedisModuleString> = AtomicPtr::new(ptr::null_mut());
     let get = || {
-        let text = f64::from_bits(config::ERROR_RATE.load(Relaxed)).to_string();
-        // SAFETY: a string without a context, which the server copies and which is kept in `KEPT`.
-        unsafe {
-            let string =
-                api!(RedisModule_CreateString)(ptr::null_mut(), text.as_ptr().cast(), text.len());
-            // The server expects a string that the module keeps.
-            let kept = KEPT.swap(string, Relaxed);
-            if !kept.is_null() {
-                api!(RedisModule_FreeString)(ptr::null_mut(), kept);
-            }
-            string
-        }
+        let string = string(&config::default_error_rate().to_string());
+        let old = KEPT.swap(string, Relaxed);
+        // It is freed, unless it is null.
+        drop(ValkeyString::from_redis_module_string(ptr::null_mut(), old));
+        string
     };
     guarded("get_rate", get).unwrap_or(ptr::null_mut())
 }
-
-/// The string that `get_rate` returned last.
-static KEPT: AtomicPtr<raw::RedisModuleString> = AtomicPtr::new(ptr::null_mut());
 
 unsafe extern "C" fn set_rate(
     _: *const c_char,
@@ -254,20 +177,15 @@ unsafe extern "C" fn set_rate(
     error: *mut *mut raw::RedisModuleString,
 ) -> c_int {
     let set = || {
-        let mut len = 0;
-        // SAFETY: the server passes a string, and a place for an error, which it frees.
-        unsafe {
-            let bytes = api!(RedisModule_StringPtrLen)(text, &raw mut len);
-            let bytes = std::slice::from_raw_parts(bytes.cast(), len);
-            if let Some(rate) = config::error_rate(bytes) {
-                config::ERROR_RATE.store(rate.to_bits(), Relaxed);
-                return Some(());
-            }
-            let text = c"the error rate is a number from 0.00005 up and below 1";
-            let len = text.count_bytes();
-            *error = api!(RedisModule_CreateString)(ptr::null_mut(), text.as_ptr(), len);
+        let rate = config::error_rate(ValkeyString::string_as_slice(text));
+        match rate {
+            Some(rate) => config::set_default_error_rate(rate),
+            // SAFETY: the server passes a place for an error, which it frees.
+            None => unsafe {
+                *error = string("the error rate is a number from 0.00005 up and below 1");
+            },
         }
-        None
+        rate.map(|_| ())
     };
     status(guarded("set_rate", set).flatten())
 }
@@ -275,12 +193,9 @@ unsafe extern "C" fn set_rate(
 unsafe extern "C" fn info(info: *mut raw::RedisModuleInfoCtx, _: c_int) {
     let add = || {
         let [filters, bytes] = value::metrics();
-        // SAFETY: the server passes a valid context.
-        unsafe {
-            if accepted(api!(RedisModule_InfoAddSection)(info, c"filters".as_ptr())).is_some() {
-                api!(RedisModule_InfoAddFieldLongLong)(info, c"filters".as_ptr(), filters);
-                api!(RedisModule_InfoAddFieldLongLong)(info, c"filter_bytes".as_ptr(), bytes);
-            }
+        if raw::add_info_section(info, Some("filters")) == Status::Ok {
+            raw::add_info_field_long_long(info, "filters", filters);
+            raw::add_info_field_long_long(info, "filter_bytes", bytes);
         }
     };
     guarded("info", add);

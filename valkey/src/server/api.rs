@@ -8,7 +8,7 @@ use valkey_module::raw;
 macro_rules! needed {
     ($($name:ident)*) => {
         /// A name for each function of the list, so that `api!` takes no other one.
-        #[allow(non_upper_case_globals, reason = "the server's names")]
+        #[allow(non_upper_case_globals, dead_code, reason = "the bindings call some of them")]
         pub mod needed {
             $(pub const $name: () = ();)*
         }
@@ -18,8 +18,7 @@ macro_rules! needed {
         pub fn missing() -> Option<&'static CStr> {
             $(
                 // SAFETY: the interface is initialized, and nobody writes to it any more.
-                let function = unsafe { raw::$name };
-                if function.is_none() {
+                if unsafe { raw::$name }.is_none() {
                     let name = concat!(stringify!($name), "\0");
                     return CStr::from_bytes_with_nul(name.as_bytes()).ok();
                 }
@@ -55,7 +54,7 @@ needed! {
 /// loaded.
 macro_rules! api {
     ($name:ident) => {{
-        let () = $crate::server::interface::needed::$name;
+        let () = $crate::server::api::needed::$name;
         valkey_module::raw::$name.expect(concat!("the server has ", stringify!($name)))
     }};
 }
