@@ -5,7 +5,7 @@ use std::{
     cell::Cell,
     ffi::c_void,
     ptr,
-    sync::atomic::{AtomicPtr, Ordering::Relaxed},
+    sync::OnceLock,
 };
 
 use valkey_module::raw;
@@ -15,10 +15,10 @@ use crate::server::api;
 /// Alignment in bytes that the server's allocator provides on every platform and in every build.
 const SERVER_ALIGN: usize = 8;
 
-/// `RedisModule_TryCalloc`, which newer servers offer, or null.
-static TRY_CALLOC: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
-
 type TryCalloc = unsafe extern "C" fn(usize, usize) -> *mut c_void;
+
+/// `RedisModule_TryCalloc`, if the server offers it.
+static TRY_CALLOC: OnceLock<TryCalloc> = OnceLock::new();
 
 thread_local! {
     /// Bytes that this thread has allocated, less those that it has freed, as the server counts
@@ -32,17 +32,14 @@ thread_local! {
 /// word before the aligned address holds the address that the server returned.
 pub struct ServerAllocator;
 
-/// Looks up the functions that not every server has. Called once, when the module is loaded.
+/// Looks up the function that not every server has. Called once, when the module is loaded.
 pub fn init() {
-    let mut function: *mut c_void = ptr::null_mut();
-    let name = c"RedisModule_TryCalloc";
-    // SAFETY: the interface is initialized. The server writes a function pointer or leaves null.
-    unsafe {
-        if let Some(get_api) = raw::RedisModule_GetApi {
-            get_api(name.as_ptr(), (&raw mut function).cast());
-        }
-    }
-    TRY_CALLOC.store(function, Relaxed);
+    let mut function: Option<TryCalloc> = None;
+    let (name, place) = (c"RedisModule_TryCalloc".as_ptr(), (&raw mut function).cast());
+    // SAFETY: the interface is initialized. The server writes a function of this type or leaves
+    // the place alone.
+    unsafe { raw::RedisModule_GetApi.map(|get_api| get_api(name, place)) };
+    function.map(|function| TRY_CALLOC.set(function));
 }
 
 /// Calls a function, and returns the bytes by which the memory that this thread holds has grown.
@@ -52,36 +49,28 @@ pub fn measured<R>(function: impl FnOnce() -> R) -> (R, isize) {
     (result, HELD.get() - before)
 }
 
-/// Returns a block of the server, or null.
+/// Returns a block of the server, or null. If it is to be zeroed, no page of a large one is touched.
 fn request(bytes: usize, zeroed: bool) -> *mut u8 {
-    let block = if zeroed { request_zeroed(bytes) } else { request_any(bytes) };
+    // SAFETY: the functions are those of the interface, and have no preconditions. A block is freed
+    // once.
+    let block = unsafe {
+        let request = api!(RedisModule_TryAlloc);
+        match TRY_CALLOC.get() {
+            _ if !zeroed => request(bytes),
+            Some(request_zeroed) => request_zeroed(1, bytes),
+            // `Calloc` ends the server if there is no memory. So ask first.
+            None => {
+                let probe = request(bytes);
+                if probe.is_null() {
+                    return ptr::null_mut();
+                }
+                api!(RedisModule_Free)(probe);
+                api!(RedisModule_Calloc)(1, bytes)
+            }
+        }
+    };
     count(block, 1);
     block.cast()
-}
-
-/// Returns a block of the server with any content, or null.
-fn request_any(bytes: usize) -> *mut c_void {
-    // SAFETY: the functions are those of the interface, and have no preconditions; so below.
-    unsafe { api!(RedisModule_TryAlloc)(bytes) }
-}
-
-/// Returns a block of the server that is zeroed, or null. No page of a large one is touched.
-fn request_zeroed(bytes: usize) -> *mut c_void {
-    let try_calloc = TRY_CALLOC.load(Relaxed);
-    // SAFETY: as above. `init` got the function by its name, so it has this type. A block is freed
-    // once.
-    unsafe {
-        if !try_calloc.is_null() {
-            return std::mem::transmute::<*mut c_void, TryCalloc>(try_calloc)(1, bytes);
-        }
-        // `Calloc` ends the server if there is no memory. So ask first.
-        let probe = request_any(bytes);
-        if probe.is_null() {
-            return probe;
-        }
-        api!(RedisModule_Free)(probe);
-        api!(RedisModule_Calloc)(1, bytes)
-    }
 }
 
 /// Adds the bytes of a block to the thread's, or subtracts them.

@@ -1,7 +1,8 @@
 //! The filter of a value, and the loader of one: of the kind that grows, or of the other.
 
 use guira::{
-    BuildError, CuckooFilter, Fixed, Growing, GrowingFilter, LoadError, Loader, StableHashBuilder,
+    BuildError, CuckooFilter, FilterBuilder, GrowingFilter, LoadError, Loader,
+    kind::{Fixed, Growing, Growth, Set},
 };
 
 use crate::stream::Settings;
@@ -13,11 +14,10 @@ pub enum Either<F, G> {
 }
 
 /// A filter. Its hasher gives the same hashes everywhere, so that it can move to another server.
-pub type Filter = Either<CuckooFilter<StableHashBuilder>, GrowingFilter<StableHashBuilder>>;
+pub type Filter = Either<CuckooFilter, GrowingFilter>;
 
 /// A filter that is being loaded.
-pub type FilterLoader =
-    Either<Loader<Fixed, StableHashBuilder>, Loader<Growing, StableHashBuilder>>;
+pub type FilterLoader = Either<Loader<Set, Fixed>, Loader<Set, Growing>>;
 
 /// Evaluates an expression for either kind.
 macro_rules! each {
@@ -30,29 +30,18 @@ macro_rules! each {
 }
 pub(crate) use each;
 
-/// Largest growth factor of a filter. Larger expansions are kept and shown, and grow by this one.
-const MAX_FACTOR: u16 = 16;
-
 impl Filter {
     /// Returns an empty filter of at most this many bytes. It is the same on every server: settings
     /// and seed decide everything.
     pub fn new(settings: &Settings, seed: u64, max_bytes: usize) -> Result<Self, BuildError> {
-        let Settings { capacity, error_rate, bucket_size, expansion, .. } = *settings;
-        let capacity = usize::try_from(capacity).unwrap_or(usize::MAX);
-        let hasher = StableHashBuilder::with_seed;
-        Ok(if expansion == 0 {
-            let builder = CuckooFilter::builder().capacity(capacity).seed(seed).writers(1);
-            let mut builder = builder.false_positive_rate(error_rate).max_bytes(max_bytes);
-            if bucket_size > 0 {
-                builder = builder.max_copies(2 * usize::from(bucket_size));
-            }
-            Self::Fixed(builder.hasher_with(hasher).build()?)
-        } else {
-            let builder = GrowingFilter::builder().capacity(capacity).seed(seed).writers(1);
-            let builder = builder.false_positive_rate(error_rate).max_bytes(max_bytes);
-            let builder = builder.growth_factor(expansion.clamp(2, MAX_FACTOR).into());
-            Self::Growing(builder.hasher_with(hasher).build()?)
-        })
+        if settings.expansion > 0 {
+            return Ok(Self::Growing(builder(settings, seed, max_bytes).build()?));
+        }
+        let mut builder = builder::<Fixed>(settings, seed, max_bytes);
+        if settings.bucket_size > 0 {
+            builder = builder.max_copies(2 * usize::from(settings.bucket_size));
+        }
+        Ok(Self::Fixed(builder.build()?))
     }
 
     /// Limits the bytes up to which a filter grows.
@@ -63,15 +52,23 @@ impl Filter {
     }
 }
 
+fn builder<G: Growth>(settings: &Settings, seed: u64, max_bytes: usize) -> FilterBuilder<Set, G> {
+    guira::Filter::<Set, G>::builder()
+        .capacity(usize::try_from(settings.capacity).unwrap_or(usize::MAX))
+        .false_positive_rate(settings.error_rate)
+        .seed(seed)
+        .writers(1)
+        .max_bytes(max_bytes)
+}
+
 impl FilterLoader {
     /// Returns a loader for a filter with these settings, whose buckets take at most `max_bytes`.
     pub fn new(settings: &Settings, max_bytes: usize) -> Self {
-        let hasher = StableHashBuilder::with_seed;
         // From the allocator: the server counts its memory.
-        if settings.expansion == 0 {
-            Self::Fixed(CuckooFilter::loader_with(max_bytes, hasher).allocate_at_once())
+        if settings.expansion > 0 {
+            Self::Growing(GrowingFilter::loader().limit(max_bytes).allocate_at_once())
         } else {
-            Self::Growing(GrowingFilter::loader_with(max_bytes, hasher).allocate_at_once())
+            Self::Fixed(CuckooFilter::loader().limit(max_bytes).allocate_at_once())
         }
     }
 

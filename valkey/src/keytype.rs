@@ -36,28 +36,28 @@ const BYTES_PER_EFFORT: usize = 4096;
 
 /// The methods of the type.
 pub fn methods() -> raw::RedisModuleTypeMethods {
-    // SAFETY: numbers and optional function pointers, of which all zeros are valid.
-    let mut methods: raw::RedisModuleTypeMethods = unsafe { mem::zeroed() };
-    methods.version = raw::REDISMODULE_TYPE_METHOD_VERSION.into();
-    methods.rdb_load = Some(rdb_load);
-    methods.rdb_save = Some(rdb_save);
-    methods.aof_rewrite = Some(aof_rewrite);
-    methods.mem_usage = Some(mem_usage);
-    methods.digest = Some(digest);
-    methods.free = Some(free);
-    methods.free_effort = Some(free_effort);
-    methods.copy = Some(copy);
-    methods
+    raw::RedisModuleTypeMethods {
+        rdb_load: Some(rdb_load),
+        rdb_save: Some(rdb_save),
+        aof_rewrite: Some(aof_rewrite),
+        mem_usage: Some(mem_usage),
+        digest: Some(digest),
+        free: Some(free),
+        free_effort: Some(free_effort),
+        copy: Some(copy),
+        ..foreign_methods()
+    }
 }
 
 /// The methods of `RedisBloom`'s type. The server refuses unknown types, too, but cannot say what
 /// to do.
 pub fn foreign_methods() -> raw::RedisModuleTypeMethods {
-    // SAFETY: as above.
-    let mut methods: raw::RedisModuleTypeMethods = unsafe { mem::zeroed() };
-    methods.version = raw::REDISMODULE_TYPE_METHOD_VERSION.into();
-    methods.rdb_load = Some(foreign_rdb_load);
-    methods
+    raw::RedisModuleTypeMethods {
+        version: raw::REDISMODULE_TYPE_METHOD_VERSION.into(),
+        rdb_load: Some(foreign_rdb_load),
+        // SAFETY: numbers and optional function pointers, of which all zeros are valid.
+        ..unsafe { mem::zeroed() }
+    }
 }
 
 unsafe extern "C" fn foreign_rdb_load(_: *mut raw::RedisModuleIO, _: c_int) -> *mut c_void {

@@ -30,7 +30,7 @@ pub struct Settings {
     pub bucket_size: u8,
     /// Kept and shown, and otherwise without effect.
     pub max_iterations: u16,
-    /// The growth factor, or 0 for a filter that does not grow.
+    /// Kept and shown, but for 0: a filter that does not grow.
     pub expansion: u16,
     /// Items deleted since the filter was created.
     pub deleted: u64,

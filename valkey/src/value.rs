@@ -155,7 +155,7 @@ impl Value {
         let filter = self.filter.as_ref().ok_or(Error::LOADING)?;
         let insert = || {
             each!(filter, filter => if unique {
-                filter.insert_unique(item)
+                filter.insert_unique(item).map(|outcome| outcome.is_new())
             } else {
                 filter.insert(item).map(|()| true)
             })
