@@ -13,7 +13,7 @@ import tempfile
 
 from samples import chunks
 from servers import Server, find_binary
-from wire import Wire
+from wire import Wire, encode
 
 PIPELINE = 32
 ITEMS = 1_000_000
@@ -22,10 +22,6 @@ LARGE = 1 << 26
 
 def item(number):
     return b"item:%012d" % number
-
-
-def encode(*words):
-    return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(w), w) for w in words)
 
 
 class Bench:
@@ -100,12 +96,12 @@ def lookups(bench):
 
     def singles(*start):
         return lambda _: [
-            encode(*start, item(bench.rng.randrange(2 * ITEMS))) for _ in range(40_000)
+            encode([*start, item(bench.rng.randrange(2 * ITEMS))]) for _ in range(40_000)
         ]
 
     def hundreds(*start):
         return lambda _: [
-            encode(*start, *(item(bench.rng.randrange(2 * ITEMS)) for _ in range(100)))
+            encode([*start, *(item(bench.rng.randrange(2 * ITEMS)) for _ in range(100))])
             for _ in range(1_000)
         ]
 
@@ -131,7 +127,7 @@ def inserts(bench):
             first = ITEMS + number * 30_000
             order = list(range(first, first + 30_000))
             bench.rng.shuffle(order)
-            return [encode(*start, item(number)) for number in order]
+            return [encode([*start, item(number)]) for number in order]
 
         return commands
 

@@ -1,5 +1,8 @@
 """A cluster of real servers, formed by CLUSTER commands, with both ways to move slots."""
 
+import itertools
+import time
+
 import redis
 
 from servers import HOST, Server, free_ports, wait_until
@@ -8,14 +11,14 @@ SLOTS = 16384
 NODE_TIMEOUT_MS = 2000
 
 
+def slot_of(key):
+    return redis.crc.key_slot(key.encode(), SLOTS)
+
+
 def key_in_slot(slot, prefix="key"):
     """Returns a key name whose hash slot is `slot`."""
-    number = 0
-    while True:
-        name = f"{prefix}:{number}".encode()
-        if redis.crc.key_slot(name, SLOTS) == slot:
-            return name
-        number += 1
+    names = (f"{prefix}:{number}" for number in itertools.count())
+    return next(name for name in names if slot_of(name) == slot)
 
 
 class Cluster:
@@ -106,8 +109,7 @@ class Cluster:
 
     def _slots(self, server):
         with server.wire() as wire:
-            wire.send("CLUSTER", "SLOTS")
-            for first, last, primary, *_ in decode(wire):
+            for first, last, primary, *_ in wire.call("CLUSTER", "SLOTS", decode=True):
                 yield first, last, primary[1]
 
     def id(self, server):
@@ -122,6 +124,18 @@ class Cluster:
                 if replication["role"] == "slave" and replication["master_port"] == port:
                     found.append(other)
         return found
+
+    def fail_over(self, primary, serve_alone=False):
+        """Kills a primary until a replica has taken over, and starts it again."""
+        heir = self.replicas_of(primary)[0]
+        primary.kill()
+        wait_until(lambda: self.role(heir) == "master", 40, what="the replica taking over")
+        if serve_alone:
+            wait_until(self.healthy, 40, what="the cluster being healthy")
+            time.sleep(0.5)
+        primary.start()
+        wait_until(lambda: self.role(primary) == "slave", 40, what="the old primary following")
+        wait_until(self.healthy, 40, what="the cluster being healthy")
 
     def migrate_key_by_key(self, slot, target):
         """Moves `slot` to `target` by MIGRATE, as resharding tools do."""
@@ -150,8 +164,8 @@ class Cluster:
 
         def finished():
             with source.wire() as wire:
-                wire.send("CLUSTER", "GETSLOTMIGRATIONS")
-                jobs = [dict(zip(job[::2], job[1::2])) for job in decode(wire)]
+                jobs = wire.call("CLUSTER", "GETSLOTMIGRATIONS", decode=True)
+            jobs = [dict(zip(job[::2], job[1::2])) for job in jobs]
             job = next(j for j in jobs if j[b"slot_ranges"] == b"%d-%d" % (first, last))
             assert job[b"state"] not in (b"failed", b"canceled", b"cancelled"), job
             return job if job[b"state"] == b"success" else None
@@ -159,24 +173,7 @@ class Cluster:
         return wait_until(finished, seconds, what="the slot migration")
 
     def end(self):
-        logs = []
         for server in self.servers:
-            logs.append(server.log() if server.log_path.exists() else "")
             server.kill()
-        for log in logs:
-            assert "BUG REPORT START" not in log and "panicked at" not in log, log[-6000:]
-
-
-def decode(wire):
-    """Reads one reply from `wire` and decodes arrays, integers, and strings."""
-    line = wire._line()
-    kind, rest = line[:1], line[1:-2]
-    if kind == b"*":
-        return [decode(wire) for _ in range(int(rest))]
-    if kind == b"$":
-        return None if int(rest) < 0 else wire._take(int(rest) + 2)[:-2]
-    if kind == b":":
-        return int(rest)
-    if kind == b"-":
-        raise redis.ResponseError(rest.decode())
-    return rest
+        for server in self.servers:
+            server.check_log()

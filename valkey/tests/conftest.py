@@ -1,6 +1,5 @@
 """Fixtures: servers of both kinds with the module loaded."""
 
-import itertools
 import os
 import pathlib
 import subprocess
@@ -8,6 +7,7 @@ import subprocess
 import pytest
 
 from clusters import Cluster
+from samples import configured
 from servers import Server, find_binary
 
 KINDS = ("redis", "valkey")
@@ -58,6 +58,15 @@ def client(server):
         yield client
 
 
+@pytest.fixture
+def unchecked(server):
+    """A client of a server that checks no checksums of its own, so that the module has to."""
+    with server.client() as client, configured(client, rdbcompression="no"):
+        client.execute_command("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", "1")
+        yield client
+        client.execute_command("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", "0")
+
+
 @pytest.fixture(params=(2, 3), ids=("resp2", "resp3"))
 def wire(request, server):
     """A connection whose replies are bytes. Its attribute `protocol` is 2 or 3."""
@@ -70,19 +79,16 @@ def wire(request, server):
 def start_server(kind, module, tmp_path):
     """Starts servers of a test's own: `start_server(option="value", load=True)`."""
     started = []
-    numbers = itertools.count()
 
     def start(load=True, ready=True, **options):
-        options = {name.replace("_", "-"): value for name, value in options.items()}
-        server = Server(kind, module, tmp_path / f"server-{next(numbers)}", options, load)
+        server = Server(kind, module, tmp_path / f"server-{len(started)}", options, load)
         started.append(server)
         return server.start(ready)
 
     yield start
     for server in started:
-        log = server.log()
         server.kill()
-        assert "BUG REPORT START" not in log and "panicked at" not in log, log[-6000:]
+        server.check_log()
 
 
 @pytest.fixture
@@ -91,7 +97,6 @@ def start_cluster(kind, module, tmp_path):
     started = []
 
     def start(primaries=3, replicas=3, **options):
-        options = {name.replace("_", "-"): value for name, value in options.items()}
         cluster = Cluster(kind, module, tmp_path / "cluster", primaries, replicas, options)
         started.append(cluster)
         cluster.start()

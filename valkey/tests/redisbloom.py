@@ -27,16 +27,6 @@ def rdb(values):
     return b"".join([*parts, b"\xff", bytes(8)])
 
 
-def aof(*commands):
-    """Returns commands as they are in an AOF."""
-    parts = []
-    for words in commands:
-        words = [word if isinstance(word, bytes) else str(word).encode() for word in words]
-        parts.append(b"*%d\r\n" % len(words))
-        parts += [b"$%d\r\n%s\r\n" % (len(word), word) for word in words]
-    return b"".join(parts)
-
-
 def dump(key):
     """Returns the commands that RedisBloom writes to an AOF for a filter."""
     content = ("CF.LOADCHUNK", key, len(FINGERPRINTS) + 1, FINGERPRINTS)

@@ -1,10 +1,13 @@
 """Filters of every shape, and loads that remember what the server acknowledged."""
 
+import contextlib
 import random
 import threading
 import time
 
 import redis
+
+from servers import wait_until
 
 # Replies of a server that is not, or not yet, the one to ask.
 ELSEWHERE = (
@@ -28,6 +31,30 @@ def chunks(client, key):
 def load_chunks(client, key, pairs):
     for iterator, data in pairs:
         assert client.execute_command("CF.LOADCHUNK", key, iterator, data) in (b"OK", True)
+
+
+def insert_range(client, key, numbers):
+    """Inserts integers in commands of moderate length, and returns the replies for all of them."""
+    return [
+        reply
+        for start in range(0, len(numbers), 10_000)
+        for reply in client.execute_command(
+            "CF.INSERT", key, "ITEMS", *numbers[start : start + 10_000]
+        )
+    ]
+
+
+@contextlib.contextmanager
+def configured(client, **settings):
+    """Changes settings of the server, and sets them back."""
+    initial = {name: client.config_get(name)[name] for name in settings}
+    try:
+        for name, value in settings.items():
+            client.config_set(name, value)
+        yield
+    finally:
+        for name, value in initial.items():
+            client.config_set(name, value)
 
 
 def populate(client, prefix="sample"):
@@ -121,6 +148,11 @@ class Load:
             assert not thread.is_alive(), "a thread of the load hangs"
         assert not self.errors, self.errors[:3]
         return self
+
+    def progress(self, more):
+        """Waits until so many more changes were acknowledged."""
+        target = self.changes + more
+        wait_until(lambda: self.errors or self.changes >= target, 30, what="progress of the load")
 
     def __enter__(self):
         return self.start()

@@ -5,21 +5,23 @@ import time
 
 import pytest
 
-from clusters import key_in_slot
+from clusters import key_in_slot, slot_of
 from samples import Load, assert_held, half_load, load_chunks, populate
-from servers import wait_until
 
 SLOTS = [1000, 1001, 1002, 6000, 6001, 12000]
 
 
 def keys_in(slots, per_slot=2):
-    return [key_in_slot(slot, f"key{n}").decode() for slot in slots for n in range(per_slot)]
+    return [key_in_slot(slot, f"key{n}") for slot in slots for n in range(per_slot)]
 
 
-def assert_replicas_equal(cluster, keys):
-    """Each key has the same digest at its primary and at every replica of it."""
-    for key in keys:
-        slot = cluster_slot(key)
+def assert_kept(cluster, load, keys, held=None):
+    """No change was lost, and each key has the same digest at its primary and at its replicas."""
+    client = cluster.client()
+    load.assert_kept(client)
+    assert_held(client, held or {})
+    for key in [*keys, *(held or ())]:
+        slot = slot_of(key)
         owner = cluster.owner(slot)
         replicas = cluster.replicas_of(owner)
         assert replicas, "the owner has no replica"
@@ -30,32 +32,19 @@ def assert_replicas_equal(cluster, keys):
             assert replica.digest(key) == owner.digest(key), key
 
 
-def cluster_slot(key):
-    import redis
-
-    return redis.crc.key_slot(key.encode(), 16384)
-
-
-def progress(load, more):
-    target = load.changes + more
-    wait_until(lambda: load.errors or load.changes >= target, 30, what="progress of the load")
-
-
 def test_resharding_key_by_key_under_load(start_cluster):
     cluster = start_cluster()
     keys = keys_in(SLOTS)
     rng = random.Random(1)
     with Load(cluster.client, keys, threads=2) as load:
-        progress(load, 300)
+        load.progress(300)
         for _ in range(2):
             for slot in SLOTS:
                 source = cluster.owner(slot)
                 targets = [s for s in cluster.servers[:3] if s is not source]
                 cluster.migrate_key_by_key(slot, rng.choice(targets))
-        progress(load, 100)
-    client = cluster.client()
-    load.assert_kept(client)
-    assert_replicas_equal(cluster, keys)
+        load.progress(100)
+    assert_kept(cluster, load, keys)
 
 
 def test_atomic_slot_migration_under_load(kind, start_cluster):
@@ -64,46 +53,34 @@ def test_atomic_slot_migration_under_load(kind, start_cluster):
     cluster = start_cluster()
     keys = keys_in(SLOTS)
     with cluster.servers[0].client() as client:
-        large = key_in_slot(1000, "large").decode()
+        large = key_in_slot(1000, "large")
         client.execute_command("CF.RESERVE", large, 1 << 22)
         client.execute_command("CF.INSERT", large, "ITEMS", *range(50_000))
     with Load(cluster.client, keys, threads=2) as load:
-        progress(load, 300)
+        load.progress(300)
         first, second = cluster.servers[0], cluster.servers[1]
         digest = first.digest(large)
         cluster.migrate_slots(1000, 1002, second)
         assert second.digest(large) == digest
-        progress(load, 100)
+        load.progress(100)
         cluster.migrate_slots(1000, 1002, first)
         assert first.digest(large) == digest
-        progress(load, 100)
+        load.progress(100)
         cluster.migrate_slots(6000, 6001, cluster.servers[2])
         cluster.migrate_slots(12000, 12000, first)
-        progress(load, 100)
-    client = cluster.client()
-    load.assert_kept(client)
-    assert_held(client, {large: list(range(50_000))})
-    assert_replicas_equal(cluster, [*keys, large])
+        load.progress(100)
+    assert_kept(cluster, load, keys, {large: list(range(50_000))})
 
 
 def test_a_primary_is_killed_under_load(start_cluster):
     cluster = start_cluster()
     keys = keys_in(SLOTS, 1)
     victim = cluster.servers[0]
-    heir = cluster.replicas_of(victim)[0]
     with Load(cluster.client, keys, threads=2, wait=1) as load:
-        progress(load, 200)
-        victim.kill()
-        wait_until(lambda: cluster.role(heir) == "master", 40, what="the replica taking over")
-        wait_until(lambda: cluster.healthy(), 40, what="the cluster being healthy")
-        time.sleep(0.5)
-        victim.start()
-        wait_until(lambda: cluster.role(victim) == "slave", 40, what="the old primary following")
-        wait_until(lambda: cluster.healthy(), 40, what="the cluster being healthy")
-        progress(load, 50)
-    client = cluster.client()
-    load.assert_kept(client)
-    assert_replicas_equal(cluster, keys)
+        load.progress(200)
+        cluster.fail_over(victim, serve_alone=True)
+        load.progress(50)
+    assert_kept(cluster, load, keys)
 
 
 @pytest.mark.parametrize("victim", ["source", "target"])
@@ -115,38 +92,30 @@ def test_a_primary_is_killed_while_slots_migrate(kind, start_cluster, victim):
     keys = keys_in([1000, 1001], 1)
     source, target = cluster.servers[0], cluster.servers[1]
     with source.client() as client:
-        large = key_in_slot(1000, "large").decode()
+        large = key_in_slot(1000, "large")
         client.execute_command("CF.RESERVE", large, 1 << 24)
         client.execute_command("CF.INSERT", large, "ITEMS", *range(50_000))
         assert client.execute_command("WAIT", 1, 20_000) == 1
     with Load(cluster.client, keys, threads=2, wait=1) as load:
-        progress(load, 100)
+        load.progress(100)
         cluster.call(source, "MIGRATESLOTS", "SLOTSRANGE", 1000, 1001, "NODE", cluster.id(target))
         time.sleep(random.uniform(0, 0.15))
         killed = source if victim == "source" else target
-        heir = cluster.replicas_of(killed)[0]
-        killed.kill()
-        wait_until(lambda: cluster.role(heir) == "master", 40, what="the replica taking over")
-        killed.start()
-        wait_until(lambda: cluster.role(killed) == "slave", 40, what="the old primary following")
-        wait_until(cluster.healthy, 40, what="the cluster being healthy")
-        progress(load, 50)
-    client = cluster.client()
-    load.assert_kept(client)
-    assert_held(client, {large: list(range(50_000))})
-    assert_replicas_equal(cluster, [*keys, large])
+        cluster.fail_over(killed)
+        load.progress(50)
+    assert_kept(cluster, load, keys, {large: list(range(50_000))})
 
 
 def test_every_shape_of_filter_moves(start_cluster):
     cluster = start_cluster(primaries=2, replicas=0)
-    tag = key_in_slot(3000, "tag").decode()
+    tag = key_in_slot(3000, "tag")
     with cluster.servers[0].client() as client:
         held = populate(client, "{" + tag + "}")
         half = "{" + tag + "}half"
         missing = half_load(client, half)
     keys = [*held, half, half + ":source"]
     digests = cluster.servers[0].digest(*keys)
-    slot = cluster_slot(half)
+    slot = slot_of(half)
     assert cluster.migrate_key_by_key(slot, cluster.servers[1]) == len(keys)
     assert cluster.servers[1].digest(*keys) == digests
     last = cluster.servers[1]
@@ -162,7 +131,7 @@ def test_every_shape_of_filter_moves(start_cluster):
 
 def test_redirections(start_cluster):
     cluster = start_cluster(primaries=2, replicas=0)
-    key = key_in_slot(16000).decode()
+    key = key_in_slot(16000)
     with cluster.servers[0].wire() as wire:
         for words in (
             ("CF.RESERVE", key, "100"),

@@ -7,7 +7,7 @@ import redis
 
 from forge import forgeries, repair, seal
 from payloads import STRING, UNSIGNED, Payload
-from samples import chunks
+from samples import chunks, configured
 
 RESERVES = {
     "growing": (16, "EXPANSION", 2, "SEED", 7),
@@ -17,14 +17,9 @@ RESERVES = {
 
 
 @pytest.fixture
-def client(client):
-    client.execute_command("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", "1")
-    client.config_set("rdbcompression", "no")
-    client.config_set("guira.max-filter-bytes", 10_000_000)
-    yield client
-    client.execute_command("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", "0")
-    client.config_set("rdbcompression", "yes")
-    client.config_set("guira.max-filter-bytes", 1 << 30)
+def client(unchecked):
+    with configured(unchecked, **{"guira.max-filter-bytes": 10_000_000}):
+        yield unchecked
 
 
 def stream_of(client, key):

@@ -3,77 +3,35 @@
 import pytest
 import redis
 
-from clusters import decode
-from samples import chunks, load_chunks
+from commands import COMMANDS, example, having
+from samples import assert_held, chunks, configured, insert_range, load_chunks
 from test_persistence import rewrite
 
-READS = ["cf.exists", "cf.mexists", "cf.count", "cf.info", "cf.scandump"]
-WRITES = ["cf.reserve", "cf.add", "cf.addnx", "cf.insert", "cf.insertnx", "cf.del"]
-WRITES += ["cf.compact", "cf.loadchunk", "cf.load"]
-ALLOCATING = ["cf.reserve", "cf.add", "cf.addnx", "cf.insert", "cf.insertnx", "cf.loadchunk"]
-ARITY = {
-    "cf.reserve": -3,
-    "cf.add": 3,
-    "cf.addnx": 3,
-    "cf.insert": -4,
-    "cf.insertnx": -4,
-    "cf.exists": 3,
-    "cf.mexists": -3,
-    "cf.del": 3,
-    "cf.count": 3,
-    "cf.info": -2,
-    "cf.scandump": 3,
-    "cf.loadchunk": 4,
-    "cf.compact": 2,
-}
-EXAMPLES = {
-    "cf.reserve": ("k", 100, "ERROR", "0.01"),
-    "cf.add": ("k", "a"),
-    "cf.addnx": ("k", "a"),
-    "cf.insert": ("k", "CAPACITY", 100, "ITEMS", "a", "b"),
-    "cf.insertnx": ("k", "ITEMS", "a", "b"),
-    "cf.exists": ("k", "a"),
-    "cf.mexists": ("k", "a", "b", "c"),
-    "cf.del": ("k", "a"),
-    "cf.count": ("k", "a"),
-    "cf.info": ("k",),
-    "cf.scandump": ("k", 0),
-    "cf.loadchunk": ("k", 1, "data"),
-    "cf.compact": ("k",),
-}
+READS, WRITES = having("readonly"), having("write")
 
 
-
-
-def ask(server, *words):
-    """Returns a reply without what a client library makes of it."""
-    with server.wire() as wire:
-        wire.send(*words)
-        return decode(wire)
-
-
-@pytest.mark.parametrize("name", ARITY)
-def test_command_table(kind, server, name):
+@pytest.mark.parametrize("name", COMMANDS)
+def test_command_table(kind, wire, name):
+    command = COMMANDS[name]
     # Name, arity, flags, first key, last key, step, and categories.
-    [row] = ask(server, "COMMAND", "INFO", name)
-    assert row[0] == name.encode()
-    assert row[1] == ARITY[name]
+    [row] = wire.call("COMMAND", "INFO", name, decode=True)
+    assert row[0] == name.lower().encode()
+    assert row[1] == command.arity
     assert row[3:6] == [1, 1, 1]
     flags = {flag.lstrip(b"+").decode() for flag in row[2]}
-    assert ("write" in flags) == (name in WRITES)
-    assert ("readonly" in flags) == (name in READS)
-    assert ("denyoom" in flags) == (name in ALLOCATING)
-    categories = {category.decode() for category in row[6]}
+    assert flags & {"readonly", "write", "denyoom", "fast"} == {*command.flags.split()}
+    categories = {category.lstrip(b"+@").decode() for category in row[6]}
     if kind != "redis":  # modules have no categories before Redis 7.4
-        assert ("@write" in categories) == (name in WRITES)
-        assert ("@read" in categories) == (name in READS)
+        assert ("write" in categories) == (name in WRITES)
+        assert ("read" in categories) == (name in READS)
+        assert ("fast" in categories) == ("fast" in flags)
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_keys_of_commands(server, name):
-    words = [name, *EXAMPLES[name]]
-    assert ask(server, "COMMAND", "GETKEYS", *words) == [b"k"]
-    [[key, flags]] = ask(server, "COMMAND", "GETKEYSANDFLAGS", *words)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_keys_of_commands(wire, name):
+    words = example(name)
+    assert wire.call("COMMAND", "GETKEYS", *words, decode=True) == [b"k"]
+    [[key, flags]] = wire.call("COMMAND", "GETKEYSANDFLAGS", *words, decode=True)
     assert key == b"k"
     if name in READS:
         assert set(flags) == {b"RO", b"access"}
@@ -82,108 +40,92 @@ def test_keys_of_commands(server, name):
 
 
 def test_documentation_of_commands(server):
-    for name in ARITY:
-        [found, fields] = ask(server, "COMMAND", "DOCS", name)
-        fields = dict(zip(fields[::2], fields[1::2]))
-        assert found == name.encode()
-        assert fields[b"summary"] and fields[b"complexity"].startswith(b"O(")
+    with server.wire() as wire:
+        for name in COMMANDS:
+            [found, fields] = wire.call("COMMAND", "DOCS", name, decode=True)
+            fields = dict(zip(fields[::2], fields[1::2]))
+            assert found == name.lower().encode()
+            assert fields[b"summary"] and fields[b"complexity"].startswith(b"O(")
 
 
-def test_category_cuckoo(kind, server):
+@pytest.fixture
+def user(client):
+    """Makes a user with these rights, and connects as that user: `user(*rules)`."""
+
+    def connect(server, *rules):
+        client.execute_command("ACL SETUSER", "limited", "on", ">pw", *rules)
+        return server.client(username="limited", password="pw")
+
+    yield connect
+    client.execute_command("ACL DELUSER", "limited")
+
+
+def assert_denied(client, *words):
+    with pytest.raises(redis.exceptions.NoPermissionError):
+        client.execute_command(*words)
+
+
+def test_rights_by_category(kind, server, wire, user):
     if kind != "valkey":
         pytest.skip("modules have no categories of their own before Redis 7.4")
-    assert b"cuckoo" in ask(server, "ACL", "CAT")
-    assert {name.decode() for name in ask(server, "ACL", "CAT", "cuckoo")} == {*READS, *WRITES}
+    assert b"cuckoo" in wire.call("ACL", "CAT", decode=True)
+    members = {name.decode().upper() for name in wire.call("ACL", "CAT", "cuckoo", decode=True)}
+    assert members == {*COMMANDS}
+    with user(server, "~cf:*", "-@all", "+@cuckoo") as limited:
+        assert limited.execute_command("CF.ADD", "cf:1", "a") == 1
+        assert limited.execute_command("CF.EXISTS", "cf:1", "a") == 1
+        assert_denied(limited, "CF.ADD", "other", "a")
+        assert_denied(limited, "SET", "cf:2", "a")
 
 
-def test_rights_by_category(kind, server, client):
-    if kind != "valkey":
-        pytest.skip("modules have no categories of their own before Redis 7.4")
-    client.execute_command("ACL SETUSER", "filters", "on", ">pw", "~cf:*", "-@all", "+@cuckoo")
-    try:
-        with server.client(username="filters", password="pw") as user:
-            assert user.execute_command("CF.ADD", "cf:1", "a") == 1
-            assert user.execute_command("CF.EXISTS", "cf:1", "a") == 1
-            with pytest.raises(redis.exceptions.NoPermissionError):
-                user.execute_command("CF.ADD", "other", "a")
-            with pytest.raises(redis.exceptions.NoPermissionError):
-                user.execute_command("SET", "cf:2", "a")
-    finally:
-        client.execute_command("ACL DELUSER", "filters")
-
-
-def test_rights_to_read_and_write(kind, server, client):
+def test_rights_to_read_and_write(kind, server, client, user):
     client.execute_command("CF.ADD", "read:1", "a")
-    rules = ("on", ">pw", "%R~read:*", "%W~write:*", "+@all")
-    client.execute_command("ACL SETUSER", "limited", *rules)
-    try:
-        with server.client(username="limited", password="pw") as user:
-            for words in (("CF.EXISTS", "read:1", "a"), ("CF.INFO", "read:1")):
-                user.execute_command(*words)
-            for words in (
-                ("CF.ADD", "read:1", "b"),
-                ("CF.DEL", "read:1", "a"),
-                ("CF.LOADCHUNK", "read:1", 1, "x"),
-                ("CF.EXISTS", "write:1", "a"),
-                ("CF.MEXISTS", "write:1", "a"),
-                ("CF.SCANDUMP", "write:1", 0),
-            ):
-                with pytest.raises(redis.exceptions.NoPermissionError):
-                    user.execute_command(*words)
-        if kind == "redis":  # modules have no categories before Redis 7.4
-            return
-        client.execute_command("ACL SETUSER", "limited", "-@write")
-        client.execute_command("ACL SETUSER", "limited", "~*")
-        with server.client(username="limited", password="pw") as user:
-            for name in READS:
-                if name != "cf.scandump":
-                    words = ("read:1", *EXAMPLES[name][1:])
-                    user.execute_command(name, *words)
-            for name in WRITES:
-                if name in EXAMPLES:
-                    with pytest.raises(redis.exceptions.NoPermissionError):
-                        user.execute_command(name, *EXAMPLES[name])
-    finally:
-        client.execute_command("ACL DELUSER", "limited")
+    with user(server, "%R~read:*", "%W~write:*", "+@all") as limited:
+        for name in ("CF.EXISTS", "CF.INFO"):
+            limited.execute_command(*example(name, "read:1"))
+        for name in ("CF.ADD", "CF.DEL", "CF.LOADCHUNK"):
+            assert_denied(limited, *example(name, "read:1"))
+        for name in ("CF.EXISTS", "CF.MEXISTS", "CF.SCANDUMP"):
+            assert_denied(limited, *example(name, "write:1"))
+    if kind == "redis":  # modules have no categories before Redis 7.4
+        return
+    with user(server, "-@write", "~*") as limited:
+        for name in READS:
+            limited.execute_command(*example(name, "read:1"))
+        for name in WRITES:
+            assert_denied(limited, *example(name, "read:1"))
 
 
 def test_keyspace_events(server, client):
-    client.config_set("notify-keyspace-events", "KEA")
-    try:
-        with server.client() as listener:
-            subscriber = listener.pubsub(ignore_subscribe_messages=True)
-            subscriber.psubscribe("__keyspace@0__:*")
-            subscriber.get_message(timeout=5)
-            silent = [
-                ("CF.ADDNX", "k", "a"),
-                ("CF.INSERTNX", "k", "ITEMS", "a"),
-                ("CF.DEL", "k", "none"),
-                ("CF.EXISTS", "k", "a"),
-                ("CF.INFO", "k"),
-                ("CF.SCANDUMP", "k", 0),
-            ]
-            client.execute_command("CF.RESERVE", "k", 100, "SEED", 7)
-            client.execute_command("CF.ADD", "k", "a")
-            for words in silent:
-                client.execute_command(*words)
-            client.execute_command("CF.ADDNX", "k", "b")
-            client.execute_command("CF.INSERT", "k", "ITEMS", "c", "d")
-            client.execute_command("CF.INSERTNX", "k", "ITEMS", "c", "e")
-            client.execute_command("CF.DEL", "k", "a")
-            pairs = chunks(client, "k")
-            client.delete("k")
-            load_chunks(client, "k", pairs[:1])
-            events = []
-            while message := subscriber.get_message(timeout=0.5):
-                events.append(message["data"].decode())
-    finally:
-        client.config_set("notify-keyspace-events", "")
+    with configured(client, **{"notify-keyspace-events": "KEA"}), server.client() as listener:
+        subscriber = listener.pubsub(ignore_subscribe_messages=True)
+        subscriber.psubscribe("__keyspace@0__:*")
+        subscriber.get_message(timeout=5)
+        for words in (
+            ("CF.RESERVE", "k", 100, "SEED", 7),
+            ("CF.ADD", "k", "a"),
+            # Without effect, and so silent.
+            ("CF.ADDNX", "k", "a"),
+            ("CF.INSERTNX", "k", "ITEMS", "a"),
+            ("CF.DEL", "k", "none"),
+            ("CF.EXISTS", "k", "a"),
+            ("CF.INFO", "k"),
+            ("CF.SCANDUMP", "k", 0),
+            ("CF.ADDNX", "k", "b"),
+            ("CF.INSERT", "k", "ITEMS", "c", "d"),
+            ("CF.INSERTNX", "k", "ITEMS", "c", "e"),
+            ("CF.DEL", "k", "a"),
+        ):
+            client.execute_command(*words)
+        pairs = chunks(client, "k")
+        client.delete("k")
+        load_chunks(client, "k", pairs[:1])
+        events = []
+        while message := subscriber.get_message(timeout=0.5):
+            events.append(message["data"].decode())
     expected = ["cf.reserve", "cf.add", "cf.addnx", "cf.insert", "cf.insertnx", "cf.del"]
-    assert [event for event in events if event not in ("new",)] == [
-        *expected,
-        "del",
-        "cf.loadchunk",
-    ]
+    expected += ["del", "cf.loadchunk"]
+    assert [event for event in events if event != "new"] == expected
 
 
 def test_watching_a_key(server, client):
@@ -243,36 +185,24 @@ SETTINGS = {
 @pytest.mark.parametrize("name", SETTINGS)
 def test_bounds_of_settings(client, name):
     low, high, refused = SETTINGS[name]
-    initial = client.config_get(name)[name]
-    try:
-        for value in (low, high):
-            client.config_set(name, value)
-            assert float(client.config_get(name)[name]) == float(value)
+    with configured(client, **{name: low}):
+        assert float(client.config_get(name)[name]) == float(low)
+        client.config_set(name, high)
         for value in refused:
             with pytest.raises(redis.ResponseError):
                 client.config_set(name, value)
             assert float(client.config_get(name)[name]) == float(high)
-    finally:
-        client.config_set(name, initial)
 
 
 def test_settings_decide_what_new_filters_are(client):
-    names = ("guira.capacity", "guira.expansion", "guira.error-rate")
-    initial = {name: client.config_get(name)[name] for name in names}
-    try:
-        client.config_set("guira.capacity", 50_000)
-        client.config_set("guira.expansion", 4)
-        client.config_set("guira.error-rate", "0.0001")
+    settings = {"guira.capacity": 50_000, "guira.expansion": 4, "guira.error-rate": "0.0001"}
+    with configured(client, **settings):
         client.execute_command("CF.ADD", "k", "a")
         assert client.execute_command("CF.INFO", "k", "EXPANSION") == [4]
         assert client.memory_usage("k") > 50_000
-        items = [f"item {number}" for number in range(40_000)]
-        client.execute_command("CF.INSERT", "k", "ITEMS", *items)
+        client.execute_command("CF.INSERT", "k", "ITEMS", *range(40_000))
         absent = [f"absent {number}" for number in range(100_000)]
         assert sum(client.execute_command("CF.MEXISTS", "k", *absent)) <= 40
-    finally:
-        for name, value in initial.items():
-            client.config_set(name, value)
 
 
 def test_settings_at_the_start(start_server):
@@ -288,39 +218,26 @@ def test_the_limit_on_the_memory_of_a_filter(server, client):
     dump = client.dump("large")
     pairs = chunks(client, "large")
     client.delete("large")
-    client.config_set("guira.max-filter-bytes", 100_000)
-    try:
-        used = client.info("memory")["used_memory_peak"]
-        with server.wire() as wire:
-            for words in (
-                ("CF.RESERVE", "k", str(1 << 20)),
-                ("CF.RESERVE", "k", str((1 << 63) - 1)),
-                ("CF.INSERT", "k", "CAPACITY", str(1 << 20), "ITEMS", "a"),
-                ("RESTORE", "k", "0", dump),
-            ):
-                reply = wire.call(*words)
-                assert reply.startswith(b"-ERR"), reply
-                assert wire.call("EXISTS", "k") == b":0\r\n"
-            replies = [wire.call("CF.LOADCHUNK", "k", i, data) for i, data in pairs]
-            assert any(reply.startswith(b"-ERR") for reply in replies)
+    peak = client.info("memory")["used_memory_peak"]
+    with configured(client, **{"guira.max-filter-bytes": 100_000}), server.wire() as wire:
+        for words in (
+            ("CF.RESERVE", "k", 1 << 20),
+            ("CF.RESERVE", "k", (1 << 63) - 1),
+            ("CF.INSERT", "k", "CAPACITY", 1 << 20, "ITEMS", "a"),
+            ("RESTORE", "k", 0, dump),
+        ):
+            reply = wire.call(*words)
+            assert reply.startswith(b"-ERR"), reply
+            assert wire.call("EXISTS", "k") == b":0\r\n"
+        replies = [wire.call("CF.LOADCHUNK", "k", i, data) for i, data in pairs]
+        assert any(reply.startswith(b"-ERR") for reply in replies)
         client.delete("k")
         client.execute_command("CF.RESERVE", "k", 1000, "EXPANSION", 2)
-        replies = [
-            number
-            for start in range(0, 60_000, 5_000)
-            for number in client.execute_command(
-                "CF.INSERT", "k", "ITEMS", *range(start, start + 5_000)
-            )
-        ]
+        replies = insert_range(client, "k", range(60_000))
         assert -1 in replies and replies.count(1) > 10_000
         assert client.memory_usage("k") <= 110_000
-        added = [number for number, reply in enumerate(replies) if reply == 1]
-        for start in range(0, len(added), 10_000):
-            part = added[start : start + 10_000]
-            assert client.execute_command("CF.MEXISTS", "k", *part) == [1] * len(part)
-        assert client.info("memory")["used_memory_peak"] - used < 30_000_000
-    finally:
-        client.config_set("guira.max-filter-bytes", 1 << 30)
+        assert_held(client, {"k": [number for number, reply in enumerate(replies) if reply == 1]})
+        assert client.info("memory")["used_memory_peak"] - peak < 30_000_000
 
 
 def test_limits_do_not_apply_to_what_a_primary_sends(start_server):

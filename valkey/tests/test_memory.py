@@ -2,7 +2,7 @@
 
 import pytest
 
-from samples import chunks, half_load, load_chunks, populate
+from samples import chunks, half_load, insert_range, load_chunks, populate
 from servers import wait_until
 
 
@@ -59,8 +59,7 @@ def test_reported_memory_of_many_small_keys(client):
 def test_reported_memory_of_a_grown_filter(client):
     before = used(client)
     client.execute_command("CF.RESERVE", "k", 1024, "EXPANSION", 2)
-    for start in range(0, 500_000, 10_000):
-        client.execute_command("CF.INSERT", "k", "ITEMS", *range(start, start + 10_000))
+    insert_range(client, "k", range(500_000))
     taken = used(client) - before
     reported = client.memory_usage("k")
     assert abs(taken - reported) <= 0.02 * taken + 1000, (taken, reported)
@@ -71,9 +70,7 @@ def test_bytes_per_reserved_item(client):
     assert client.memory_usage("million") <= 1.6 * 1_000_000
     client.execute_command("CF.RESERVE", "small", 1024)
     assert client.memory_usage("small") <= 2560
-    for start in range(0, 1_000_000, 50_000):
-        items = range(start, start + 50_000)
-        assert -1 not in client.execute_command("CF.INSERT", "million", "ITEMS", *items)
+    assert -1 not in insert_range(client, "million", range(1_000_000))
     assert client.memory_usage("million") <= 1.6 * 1_000_000
 
 

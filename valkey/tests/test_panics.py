@@ -12,26 +12,11 @@ import pytest
 import redis
 
 import redisbloom
+from commands import COMMANDS, example
 from payloads import FOOTER
-from servers import Server, wait_until
+from servers import wait_until
 
 SOURCES = pathlib.Path(__file__).resolve().parent.parent / "src"
-COMMANDS = {
-    "cf.reserve": ("CF.RESERVE", "new", 100),
-    "cf.add": ("CF.ADD", "k", "b"),
-    "cf.addnx": ("CF.ADDNX", "k", "b"),
-    "cf.insert": ("CF.INSERT", "k", "ITEMS", "b"),
-    "cf.insertnx": ("CF.INSERTNX", "k", "ITEMS", "b"),
-    "cf.del": ("CF.DEL", "k", "a"),
-    "cf.compact": ("CF.COMPACT", "k"),
-    "cf.exists": ("CF.EXISTS", "k", "a"),
-    "cf.mexists": ("CF.MEXISTS", "k", "a", "b"),
-    "cf.count": ("CF.COUNT", "k", "a"),
-    "cf.info": ("CF.INFO", "k"),
-    "cf.scandump": ("CF.SCANDUMP", "k", 0),
-    "cf.loadchunk": ("CF.LOADCHUNK", "new", 2, b"x"),
-    "cf.load": ("CF.LOAD", "new", b"x"),
-}
 # Callbacks, with a command that calls them, and what is in the reply. None: any reply will do.
 METHODS = {
     "mem_usage": (("MEMORY", "USAGE", "k"), None),
@@ -51,29 +36,28 @@ def test_every_callback_is_here():
     text = "".join(path.read_text() for path in SOURCES.rglob("*.rs"))
     guarded = set(re.findall(r'(?:guarded|saving)\(\s*"(\w+)"', text))
     assert guarded == {*METHODS, *OTHERS}
-    assert set(re.findall(r'^    c"(cf\.\w+)",', text, re.MULTILINE)) == {*COMMANDS}
+    assert set(re.findall(r'^    c"(cf\.\w+)",', text, re.MULTILINE)) == {*map(str.lower, COMMANDS)}
     called = set(re.findall(r'extern "C" fn (\w+)\(', text))
     assert called == guarded - {"load"} | {"RedisModule_OnLoad", "entry"}
 
 
 @pytest.fixture
-def start(kind, tmp_path):
-    """Starts servers whose module panics: `start(option="value", load=True)`."""
-    module = os.environ.get("GUIRA_PANICKING_MODULE")
-    if not module:
+def module():
+    """The module that panics."""
+    path = os.environ.get("GUIRA_PANICKING_MODULE")
+    if not path:
         pytest.skip("no module that panics: set GUIRA_PANICKING_MODULE, or run valkey/test")
-    servers, numbers = [], itertools.count()
+    return path
 
-    def start(load=True, **options):
-        options = {name.replace("_", "-"): value for name, value in options.items()}
-        servers.append(Server(kind, module, tmp_path / f"{next(numbers)}", options, load))
-        return servers[-1].start()
 
-    yield start
-    for server in servers:
-        log = server.log()
-        server.kill()
-        assert "BUG REPORT START" not in log, log[-6000:]
+@pytest.fixture
+def start(start_server):
+    def start(**options):
+        server = start_server(**options)
+        server.may_panic = True
+        return server
+
+    return start
 
 
 class Panic:
@@ -105,10 +89,10 @@ def prepared(start):
 def test_commands(prepared):
     server, client = prepared
     digest = server.digest("k")
-    for callback, words in COMMANDS.items():
-        with Panic(server, callback):
+    for name, key in itertools.product(COMMANDS, ("k", "new")):
+        with Panic(server, name.lower()):
             with pytest.raises(redis.ResponseError, match="internal error: see the server's log"):
-                client.execute_command(*words)
+                client.execute_command(*example(name, key))
         assert server.digest("k") == digest and client.exists("new") == 0
 
 

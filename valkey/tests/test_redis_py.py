@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from samples import configured
+
 HERE = pathlib.Path(__file__).parent
 TESTS = ["tests/test_bloom.py", "tests/test_asyncio/test_bloom.py"]
 # Two tests, run once by the synchronous client and twice by the asynchronous one: with a single
@@ -27,18 +29,9 @@ def test_of_redis_py(server, protocol):
     paths = os.pathsep.join([str(HERE), sources])
     environment = dict(os.environ, PYTHONPATH=paths, PYTHONDONTWRITEBYTECODE="1")
     # The tests leave the rate to the server. A low one keeps false positives out of them.
-    with server.client() as client:
-        client.config_set("guira.error-rate", "0.00005")
-        try:
-            run = subprocess.run(
-                command,
-                cwd=sources,
-                env=environment,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-            )
-        finally:
-            client.config_set("guira.error-rate", "0.01")
+    with server.client() as client, configured(client, **{"guira.error-rate": "0.00005"}):
+        pipe, merged = subprocess.PIPE, subprocess.STDOUT
+        run = subprocess.run(command, cwd=sources, env=environment, stdout=pipe, stderr=merged)
     output = run.stdout.decode(errors="replace")
     assert run.returncode == 0, output[-4000:]
     assert re.search(rf"\b{EXPECTED} passed", output), output[-1000:]

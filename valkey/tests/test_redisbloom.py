@@ -7,6 +7,7 @@ import redisbloom
 from payloads import FOOTER
 from samples import chunks, load_chunks
 from servers import wait_until
+from wire import encode
 
 WAY_OUT = ("RedisBloom", "SCAN with TYPE MBbloomCF", "add the items here")
 
@@ -21,7 +22,7 @@ def files(start_server):
         folder = server.folder / "appendonlydir"
         if base is not None:
             next(folder.glob("*.base.rdb")).write_bytes(base)
-        next(folder.glob("*.incr.aof")).write_bytes(redisbloom.aof(("SELECT", 0), *commands))
+        next(folder.glob("*.incr.aof")).write_bytes(b"".join(map(encode, [("SELECT", 0), *commands])))
         server.log_path.write_bytes(b"")
         return server.start(ready)
 
@@ -53,15 +54,12 @@ def test_chunks_in_the_aof(files):
     assert_refused(server, *WAY_OUT, "CF.LOADCHUNK filter")
 
 
-def test_restore_and_chunks_of_a_client(server, client):
+def test_restore_and_chunks_of_a_client(server, unchecked):
+    client = unchecked
     client.set("text", "a")
     payload = redisbloom.CUCKOO + client.dump("text")[-FOOTER:]
-    client.execute_command("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", "1")
-    try:
-        with pytest.raises(redis.ResponseError):
-            client.restore("filter", 0, payload)
-    finally:
-        client.execute_command("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", "0")
+    with pytest.raises(redis.ResponseError):
+        client.restore("filter", 0, payload)
     assert "SCAN with TYPE MBbloomCF" in server.log()
     with pytest.raises(redis.ResponseError, match="add the items here"):
         client.execute_command(*redisbloom.dump("filter")[0])

@@ -2,23 +2,12 @@
 
 import pytest
 
+from commands import COMMANDS, example, having
+from samples import configured
+
 WRONG_TYPE = b"-WRONGTYPE Operation against a key holding the wrong kind of value\r\n"
-ON_A_KEY = {
-    "reserve": ("CF.RESERVE", "k", 100),
-    "add": ("CF.ADD", "k", "a"),
-    "addnx": ("CF.ADDNX", "k", "a"),
-    "insert": ("CF.INSERT", "k", "ITEMS", "a"),
-    "insert without creation": ("CF.INSERT", "k", "NOCREATE", "ITEMS", "a"),
-    "insertnx": ("CF.INSERTNX", "k", "ITEMS", "a"),
-    "exists": ("CF.EXISTS", "k", "a"),
-    "mexists": ("CF.MEXISTS", "k", "a"),
-    "del": ("CF.DEL", "k", "a"),
-    "count": ("CF.COUNT", "k", "a"),
-    "info": ("CF.INFO", "k"),
-    "scandump": ("CF.SCANDUMP", "k", 0),
-    "loadchunk": ("CF.LOADCHUNK", "k", 1, b"\x00" * 64),
-    "compact": ("CF.COMPACT", "k"),
-}
+ON_A_KEY = {name: example(name) for name in COMMANDS}
+ON_A_KEY["CF.INSERT without creation"] = ("CF.INSERT", "k", "NOCREATE", "ITEMS", "a")
 OTHER_TYPES = {
     "string": ("SET", "k", "text"),
     "list": ("RPUSH", "k", "a"),
@@ -129,30 +118,17 @@ def test_refusals_do_not_create_keys(server, client):
     before = state(client)
     with server.wire() as wire:
         for words in ON_A_KEY.values():
-            if words[0] in ("CF.RESERVE", "CF.ADD", "CF.ADDNX", "CF.EXISTS", "CF.MEXISTS"):
-                continue
-            if words[0] in ("CF.INSERT", "CF.INSERTNX") and "NOCREATE" not in words:
-                continue
-            wire.call(*words)
+            creates = words[0] in having("denyoom") and "LOAD" not in words[0]
+            if not creates or "NOCREATE" in words:
+                wire.call(*words)
     assert state(client) == before
 
 
 def test_writes_are_refused_when_memory_is_short(server, client):
     """Commands that allocate are marked deny-oom, reads and removals are not."""
     client.execute_command("CF.ADD", "k", "a")
-    client.config_set("maxmemory", "1")
-    try:
-        with server.wire() as wire:
-            for words in (
-                ("CF.RESERVE", "new", 100),
-                ("CF.ADD", "k", "b"),
-                ("CF.ADDNX", "k", "b"),
-                ("CF.INSERT", "k", "ITEMS", "b"),
-                ("CF.INSERTNX", "k", "ITEMS", "b"),
-                ("CF.LOADCHUNK", "new", 1, "x"),
-            ):
-                assert wire.call(*words).startswith(b"-OOM "), words
-            assert wire.call("CF.EXISTS", "k", "a") == b":1\r\n"
-            assert wire.call("CF.DEL", "k", "a") == b":1\r\n"
-    finally:
-        client.config_set("maxmemory", "0")
+    with configured(client, maxmemory="1"), server.wire() as wire:
+        for name in having("denyoom"):
+            assert wire.call(*example(name)).startswith(b"-OOM "), name
+        assert wire.call("CF.EXISTS", "k", "a") == b":1\r\n"
+        assert wire.call("CF.DEL", "k", "a") == b":1\r\n"

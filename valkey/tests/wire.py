@@ -3,6 +3,14 @@
 import socket
 
 
+def encode(words):
+    """Returns a command as clients send it, and as it is in an AOF."""
+    words = [word if isinstance(word, bytes) else str(word).encode() for word in words]
+    parts = [b"*%d\r\n" % len(words)]
+    parts += [b"$%d\r\n%s\r\n" % (len(word), word) for word in words]
+    return b"".join(parts)
+
+
 class Wire:
     """Speaks RESP2 or RESP3 without a client library, so that types on the wire can be compared."""
 
@@ -19,26 +27,28 @@ class Wire:
         self.socket.close()
 
     def send(self, *words):
-        words = [word if isinstance(word, bytes) else str(word).encode() for word in words]
-        parts = [b"*%d\r\n" % len(words)]
-        parts += [b"$%d\r\n%s\r\n" % (len(word), word) for word in words]
-        self.socket.sendall(b"".join(parts))
+        self.socket.sendall(encode(words))
 
-    def receive(self):
+    def receive(self, decode=False):
+        """Returns the next reply as it came, or decoded: arrays, integers, and strings."""
         line = self._line()
         kind, rest = line[:1], line[1:-2]
-        if kind in b"*~>":
-            return line + b"".join(self.receive() for _ in range(max(int(rest), 0)))
-        if kind == b"%":
-            return line + b"".join(self.receive() for _ in range(2 * int(rest)))
+        if kind in b"*~>%":
+            count = max(int(rest), 0) * (2 if kind == b"%" else 1)
+            parts = [self.receive(decode) for _ in range(count)]
+            return parts if decode else line + b"".join(parts)
         if kind in b"$=!" and int(rest) >= 0:
-            return line + self._take(int(rest) + 2)
-        return line
+            text = self._take(int(rest) + 2)
+            return text[:-2] if decode else line + text
+        if not decode:
+            return line
+        assert kind != b"-", rest
+        return int(rest) if kind == b":" else None if kind == b"$" else rest
 
-    def call(self, *words):
-        """Sends one command and returns its whole reply, undecoded."""
+    def call(self, *words, decode=False):
+        """Sends one command and returns its whole reply."""
         self.send(*words)
-        return self.receive()
+        return self.receive(decode)
 
     def _fill(self):
         chunk = self.socket.recv(1 << 16)
