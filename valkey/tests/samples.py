@@ -33,15 +33,29 @@ def load_chunks(client, key, pairs):
         assert client.execute_command("CF.LOADCHUNK", key, iterator, data) in (b"OK", True)
 
 
-def insert_range(client, key, numbers):
-    """Inserts integers in commands of moderate length, and returns the replies for all of them."""
-    return [
-        reply
-        for start in range(0, len(numbers), 10_000)
-        for reply in client.execute_command(
-            "CF.INSERT", key, "ITEMS", *numbers[start : start + 10_000]
-        )
-    ]
+def in_parts(client, words, items, size=10_000):
+    """Sends these words with many items, in several commands, and returns the reply for each."""
+    parts = (items[start : start + size] for start in range(0, len(items), size))
+    return [reply for part in parts for reply in client.execute_command(*words, *part)]
+
+
+def insert(client, key, items):
+    return in_parts(client, ("CF.INSERT", key, "ITEMS"), items)
+
+
+def found(client, key, items):
+    return in_parts(client, ("CF.MEXISTS", key), items)
+
+
+def info(client, key):
+    fields = client.execute_command("CF.INFO", key)
+    return dict(zip(fields[::2], fields[1::2]))
+
+
+def metrics(client):
+    """The module's metrics: how many filters there are, and their bytes."""
+    info = client.info("everything")
+    return info["guira_filters"], info["guira_filter_bytes"]
 
 
 @contextlib.contextmanager
@@ -60,38 +74,31 @@ def configured(client, **settings):
 def populate(client, prefix="sample"):
     """Creates filters of every shape and returns their keys with the items that each must hold."""
 
-    def insert(key, items):
-        assert client.execute_command("CF.INSERT", key, "ITEMS", *items) == [1] * len(items)
-
     held = {}
 
-    def name(text, items):
-        key = f"{prefix}:{text}"
-        held[key] = items
-        return key
+    def fill(name, items, *options):
+        """Returns the key of a new filter, and the items that it took."""
+        key = f"{prefix}:{name}"
+        if options:
+            client.execute_command("CF.RESERVE", key, *options)
+        replies = insert(client, key, items)
+        held[key] = [item for item, reply in zip(items, replies) if reply == 1]
+        return key, held[key]
 
-    client.execute_command("CF.RESERVE", name("empty", []), 1000)
-    client.execute_command("CF.ADD", name("defaults", ["a"]), "a")
-    items = [f"rate {number}" for number in range(5000)]
-    key = name("rate", items)
-    client.execute_command("CF.RESERVE", key, 5000, "ERROR", "0.0001")
-    insert(key, items)
-    items = [f"grown {number}" for number in range(6000)]
-    key = name("grown", items[1000:])
-    client.execute_command("CF.RESERVE", key, 64, "EXPANSION", 2, "BUCKETSIZE", 4)
-    insert(key, items)
-    for item in items[:1000]:
+    fill("empty", [], 1000)
+    fill("defaults", ["a"])
+    fill("rate", [f"rate {number}" for number in range(5000)], 5000, "ERROR", "0.0001")
+    grown = range(6000)
+    key, _ = fill("grown", grown, 64, "EXPANSION", 2, "BUCKETSIZE", 4)
+    for item in grown[:1000]:
         assert client.execute_command("CF.DEL", key, item) == 1
-    key = name("full", [])
-    client.execute_command("CF.RESERVE", key, 64, "EXPANSION", 0, "MAXITERATIONS", 100)
-    replies = client.execute_command("CF.INSERT", key, "ITEMS", *range(500))
-    assert -1 in replies
-    held[key] = [number for number in range(500) if replies[number] == 1]
-    items = ["twice", "twice", "thrice", "thrice", "thrice"]
-    insert(name("copies", items), items)
-    key = name("expires", ["a"])
-    client.execute_command("CF.ADD", key, "a")
+    held[key] = grown[1000:]
+    _, taken = fill("full", range(500), 64, "EXPANSION", 0, "MAXITERATIONS", 100)
+    assert 64 <= len(taken) < 500
+    fill("copies", ["twice", "twice", "thrice", "thrice", "thrice"])
+    key, _ = fill("expires", ["a"])
     client.pexpire(key, 100_000_000)
+    assert sum(map(len, held.values())) == 10_007 + len(taken)
     return held
 
 
@@ -112,9 +119,7 @@ def half_load(client, key, capacity=4_000_000):
 
 def assert_held(client, held):
     for key, items in held.items():
-        for start in range(0, len(items), 5000):
-            part = items[start : start + 5000]
-            assert client.execute_command("CF.MEXISTS", key, *part) == [1] * len(part), key
+        assert found(client, key, items) == [1] * len(items), key
 
 
 class Load:
@@ -226,13 +231,8 @@ class Load:
 
     def assert_kept(self, client):
         """Every acknowledged item is there, and no filter holds more than it can."""
-        for key in self.keys:
-            held = list(self.held[key])
-            for start in range(0, len(held), 1000):
-                part = held[start : start + 1000]
-                assert client.execute_command("CF.MEXISTS", key, *part) == [1] * len(part), key
+        assert_held(client, {key: list(items) for key, items in self.held.items()})
+        for key, held in self.held.items():
             if held:
-                info = client.execute_command("CF.INFO", key)
-                fields = dict(zip(info[::2], info[1::2]))
-                now = fields[b"Number of items inserted"]
+                now = info(client, key)[b"Number of items inserted"]
                 assert len(held) <= now <= len(held) + len(self.unsure[key]), key

@@ -6,22 +6,13 @@ import pytest
 import redis
 
 from payloads import FOOTER, STRING, UNSIGNED, Payload
-from samples import assert_held, chunks, load_chunks, populate
+from samples import assert_held, chunks, load_chunks, metrics, populate
+from test_memory import used
 
 
 @pytest.fixture
 def client(unchecked):
     return unchecked
-
-
-def metrics(client):
-    """The module's own metrics, and how many keys there are."""
-    info = client.info("everything")
-    return client.dbsize(), {name: info[name] for name in info if "guira" in name}
-
-
-def used(client):
-    return client.info("memory")["used_memory"]
 
 
 def samples(client):
@@ -57,7 +48,7 @@ def assert_refused(server, client, dumps, digest):
     """Each of `dumps` is refused, or is the filter whose digest is given, if one is."""
     if digest is None:
         assert_all_refused(client, [("RESTORE", "damaged", 0, dump) for dump in dumps])
-    before, memory = metrics(client), used(client)
+    keys, before, memory = client.dbsize(), metrics(client), used(client)
     for start in range(0, len(dumps), 500):
         part = dumps[start : start + 500]
         replies = attempt(client, [("RESTORE", "damaged", 0, dump, "REPLACE") for dump in part])
@@ -68,7 +59,7 @@ def assert_refused(server, client, dumps, digest):
                 client.delete("again")
         client.delete("damaged")
     server.check()
-    assert metrics(client) == before
+    assert (client.dbsize(), metrics(client)) == (keys, before)
     assert used(client) - memory < 200_000
 
 

@@ -6,7 +6,7 @@ import resource
 import pytest
 import redis
 
-from samples import chunks, insert_range
+from samples import chunks, insert
 from test_memory import used
 
 OOM = b"-OOM command not allowed when used memory > 'maxmemory'.\r\n"
@@ -59,7 +59,7 @@ def test_the_limit_of_a_filter_comes_first(limited):
 def almost_fill(client, key):
     """Creates a filter of one segment, whose next one takes more than `FREE`."""
     client.execute_command("CF.RESERVE", key, 400_000, "SEED", 7)
-    insert_range(client, key, range(400_000))
+    insert(client, key, range(400_000))
     assert client.execute_command("CF.INFO", key, "FILTERS") == [1]
 
 
@@ -142,7 +142,7 @@ def test_a_server_that_evicts(limited, policy):
 def test_removals_and_compaction_need_no_room(limited):
     server, client = limited
     client.execute_command("CF.RESERVE", "k", 1000, "SEED", 7)
-    insert_range(client, "k", range(20_000))
+    insert(client, "k", range(20_000))
     pipeline = client.pipeline(transaction=False)
     for item in range(19_500):
         pipeline.execute_command("CF.DEL", "k", item)
@@ -161,7 +161,7 @@ def test_files_and_replicas_are_not_limited(start_server):
     with primary.client() as client:
         client.execute_command("CF.RESERVE", "k", 2_000_000)
         client.execute_command("CF.RESERVE", "grows", 100_000, "SEED", 7)
-        insert_range(client, "grows", range(200_000))
+        insert(client, "grows", range(200_000))
         digests = primary.digest("k", "grows")
         replica.wait_synced(primary)
         assert replica.digest("k", "grows") == digests

@@ -2,7 +2,7 @@
 
 import pytest
 
-from samples import chunks, half_load, insert_range, load_chunks, populate
+from samples import chunks, half_load, insert, load_chunks, populate
 from servers import wait_until
 
 
@@ -60,7 +60,7 @@ def test_reported_memory_of_many_small_keys(client):
 def test_reported_memory_of_a_grown_filter(client):
     before = used(client)
     client.execute_command("CF.RESERVE", "k", 1024, "EXPANSION", 2)
-    insert_range(client, "k", range(500_000))
+    insert(client, "k", range(500_000))
     taken = used(client) - before
     reported = client.memory_usage("k")
     assert abs(taken - reported) <= 0.02 * taken + 1000, (taken, reported)
@@ -71,7 +71,7 @@ def test_bytes_per_reserved_item(client):
     assert client.memory_usage("million") <= 1.6 * 1_000_000
     client.execute_command("CF.RESERVE", "small", 1024)
     assert client.memory_usage("small") <= 2560
-    assert -1 not in insert_range(client, "million", range(1_000_000))
+    assert -1 not in insert(client, "million", range(1_000_000))
     assert client.memory_usage("million") <= 1.6 * 1_000_000
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from commands import COMMANDS
+from samples import info
 
 REFUSED_RESERVES = {
     "zero capacity": (0,),
@@ -62,8 +63,7 @@ ACCEPTED_RESERVES = {
 @pytest.mark.parametrize("words", ACCEPTED_RESERVES.values(), ids=ACCEPTED_RESERVES)
 def test_accepted_reserves(client, words):
     assert client.execute_command("CF.RESERVE", "k", *words) == b"OK"
-    info = client.execute_command("CF.INFO", "k")
-    fields = dict(zip(info[::2], info[1::2]))
+    fields = info(client, "k")
     options = {str(name).upper(): value for name, value in zip(words[1::2], words[2::2])}
     assert fields[b"Bucket size"] == options.get("BUCKETSIZE", 2)
     assert fields[b"Max iterations"] == options.get("MAXITERATIONS", 20)

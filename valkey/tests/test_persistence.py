@@ -6,7 +6,7 @@ import time
 import pytest
 import redis
 
-from samples import Load, assert_held, half_load, load_chunks, populate
+from samples import Load, assert_held, half_load, info, load_chunks, metrics, populate
 from servers import wait_until
 
 FORMS = {
@@ -30,9 +30,7 @@ def rewrite(client):
 
 def settings(client, key):
     """All that CF.INFO says but the memory, which an allocator may round in another way."""
-    info = client.execute_command("CF.INFO", key)
-    assert info[0] == b"Size"
-    return info[2:]
+    return {name: value for name, value in info(client, key).items() if name != b"Size"}
 
 
 @pytest.mark.parametrize("rewritten", [False, True], ids=["as-written", "rewritten"])
@@ -185,16 +183,12 @@ def test_a_filter_expires(client):
 
 
 def test_metrics_after_lazy_deletion(client):
-    def bytes_of_filters():
-        info = client.info("everything")
-        return info["guira_filters"], info["guira_filter_bytes"]
-
     populate(client)
     client.execute_command("CF.RESERVE", "large", 1 << 22)
-    assert bytes_of_filters()[0] == client.dbsize()
+    assert metrics(client)[0] == client.dbsize()
     for key in client.keys():
         client.execute_command("UNLINK", key)
-    wait_until(lambda: bytes_of_filters() == (0, 0), what="the metrics being zero")
+    wait_until(lambda: metrics(client) == (0, 0), what="the metrics being zero")
 
 
 def test_lazy_and_eager_deletion(client):
