@@ -2,7 +2,6 @@
 
 import os
 import pathlib
-import subprocess
 
 import pytest
 
@@ -11,17 +10,12 @@ from samples import configured
 from servers import Server, find_binary
 
 KINDS = ("redis", "valkey")
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture(scope="session")
 def module():
-    """The path of the module: GUIRA_MODULE, or what `valkey/build` prints last."""
-    path = os.environ.get("GUIRA_MODULE")
-    if not path:
-        built = subprocess.run([ROOT / "build"], stdout=subprocess.PIPE, text=True, check=True)
-        path = built.stdout.strip().splitlines()[-1]
-    path = pathlib.Path(path).resolve()
+    """The path of the module, which `valkey/test` builds."""
+    path = pathlib.Path(os.environ["GUIRA_MODULE"]).resolve()
     assert path.is_file(), f"there is no module at {path}"
     return path
 
