@@ -49,7 +49,7 @@ pub fn measured<R>(function: impl FnOnce() -> R) -> (R, isize) {
     (result, HELD.get() - before)
 }
 
-/// Returns a block of the server, or null. If it is to be zeroed, no page of a large one is touched.
+/// Returns a block of the server, or null. Zeroing touches no page of a large one.
 fn request(bytes: usize, zeroed: bool) -> *mut u8 {
     // SAFETY: the functions are those of the interface, and have no preconditions. A block is freed
     // once.

@@ -34,7 +34,6 @@ const BLOCK: usize = 1 << 20;
 /// background.
 const BYTES_PER_EFFORT: usize = 4096;
 
-/// The methods of the type.
 pub fn methods() -> raw::RedisModuleTypeMethods {
     raw::RedisModuleTypeMethods {
         rdb_load: Some(rdb_load),
@@ -61,7 +60,7 @@ pub fn foreign_methods() -> raw::RedisModuleTypeMethods {
 }
 
 unsafe extern "C" fn foreign_rdb_load(_: *mut raw::RedisModuleIO, _: c_int) -> *mut c_void {
-    guarded("foreign_rdb_load", || log(&Error::REDISBLOOM.to_string()));
+    guarded(c"foreign_rdb_load", || log(&Error::REDISBLOOM.to_string()));
     ptr::null_mut()
 }
 
@@ -82,7 +81,7 @@ fn pointer(value: Option<Box<Value>>) -> *mut c_void {
 unsafe extern "C" fn rdb_load(io: *mut raw::RedisModuleIO, version: c_int) -> *mut c_void {
     // SAFETY: the server passes a valid pointer.
     let load = || unsafe { load(io, version) }.map_err(|text| log(&text)).ok();
-    pointer(guarded("rdb_load", load).flatten())
+    pointer(guarded(c"rdb_load", load).flatten())
 }
 
 /// Loads a value.
@@ -122,7 +121,7 @@ unsafe fn load(io: *mut raw::RedisModuleIO, version: c_int) -> Result<Box<Value>
 unsafe extern "C" fn rdb_save(io: *mut raw::RedisModuleIO, pointer: *mut c_void) {
     // SAFETY: the server passes a valid pointer; so below.
     let value = unsafe { value(pointer) };
-    saving("rdb_save", || {
+    saving(c"rdb_save", || {
         raw::save_unsigned(io, value.is_complete().into());
         raw::save_unsigned(io, value.stream_len());
         write_blocks(value, rdb::writer(io))
@@ -135,7 +134,7 @@ unsafe extern "C" fn rdb_save(io: *mut raw::RedisModuleIO, pointer: *mut c_void)
 /// the server itself, `SAVE` fails because its temporary file is gone. In both cases the last file
 /// stays. The payload of `DUMP` lacks a part, and is refused when it is loaded. (Failed writes of
 /// the server's do not count: it knows of them.)
-fn saving(callback: &str, write: impl FnOnce() -> io::Result<()>) {
+fn saving(callback: &CStr, write: impl FnOnce() -> io::Result<()>) {
     unsafe extern "C" {
         safe fn _exit(status: c_int) -> !;
     }
@@ -171,7 +170,7 @@ unsafe extern "C" fn aof_rewrite(
 ) {
     // SAFETY: as above.
     let value = unsafe { value(pointer) };
-    saving("aof_rewrite", || {
+    saving(c"aof_rewrite", || {
         let (all, mut place) = (value.is_complete().then(|| value.stream_len()), 0);
         let command = |bytes: &[u8]| {
             place += bytes.len() as u64;
@@ -189,13 +188,13 @@ unsafe extern "C" fn aof_rewrite(
 unsafe extern "C" fn mem_usage(pointer: *const c_void) -> usize {
     // SAFETY: as above.
     let value = unsafe { value(pointer) };
-    guarded("mem_usage", || value.bytes()).unwrap_or(0)
+    guarded(c"mem_usage", || value.bytes()).unwrap_or(0)
 }
 
 unsafe extern "C" fn digest(digest: *mut raw::RedisModuleDigest, pointer: *mut c_void) {
     // SAFETY: as above.
     let value = unsafe { value(pointer) };
-    guarded("digest", || {
+    guarded(c"digest", || {
         let mut digest = Digest::new(digest);
         let _ = value.write_stream(&mut Blocks(|bytes: &[u8]| {
             digest.add_string_buffer(bytes);
@@ -208,13 +207,13 @@ unsafe extern "C" fn digest(digest: *mut raw::RedisModuleDigest, pointer: *mut c
 unsafe extern "C" fn free(pointer: *mut c_void) {
     // SAFETY: the server passes a value that came from `Box::into_raw`, and forgets it.
     let value = unsafe { Box::from_raw(pointer.cast::<Value>()) };
-    guarded("free", || drop(value));
+    guarded(c"free", || drop(value));
 }
 
 unsafe extern "C" fn free_effort(_: *mut raw::RedisModuleString, pointer: *const c_void) -> usize {
     // SAFETY: as above.
     let value = unsafe { value(pointer) };
-    guarded("free_effort", || value.bytes() / BYTES_PER_EFFORT + 1).unwrap_or(1)
+    guarded(c"free_effort", || value.bytes() / BYTES_PER_EFFORT + 1).unwrap_or(1)
 }
 
 unsafe extern "C" fn copy(
@@ -224,5 +223,5 @@ unsafe extern "C" fn copy(
 ) -> *mut c_void {
     // SAFETY: as above.
     let value = unsafe { value(original) };
-    pointer(guarded("copy", || value.try_clone().ok()).flatten())
+    pointer(guarded(c"copy", || value.try_clone().ok()).flatten())
 }

@@ -37,7 +37,6 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The preamble.
     pub fn encode(&self) -> [u8; PREAMBLE] {
         let Self { capacity, error_rate, bucket_size, max_iterations, expansion, deleted } = self;
         let mut bytes = [0; PREAMBLE];

@@ -7,7 +7,7 @@ use std::{
     sync::atomic::{AtomicI64, Ordering::Relaxed},
 };
 
-use guira::{BuildError, Dump, LoadError};
+use guira::{BuildError, Dump, InsertError, LoadError};
 
 use crate::{
     allocator::measured,
@@ -55,7 +55,6 @@ impl Drop for Bytes {
     }
 }
 
-/// The value of a key: a filter, or one of which a part has been loaded.
 pub struct Value {
     pub settings: Settings,
     /// `None` until all of the filter has been loaded.
@@ -131,7 +130,6 @@ impl Value {
         self.filter.as_ref().ok_or(Error::LOADING)
     }
 
-    /// Returns whether the filter has arrived completely.
     pub fn is_complete(&self) -> bool {
         self.filter.is_some()
     }
@@ -160,23 +158,24 @@ impl Value {
                 filter.insert(item).map(|()| true)
             })
         };
-        let mut outcome = insert().map_err(Error::from);
-        if outcome == Err(Error::FULL)
-            && let Either::Growing(growing) = filter
-        {
-            let limits = limits();
-            filter.set_max_bytes(limits.filter);
-            match growing.next_growth() {
-                Some(growth) if growth > limits.free => outcome = Err(Error::OUT_OF_MEMORY),
-                Some(_) => outcome = self.bytes.count(insert).map_err(Error::from),
-                None => {}
+        let inserted = match (insert(), filter) {
+            (Err(InsertError::Full), Either::Growing(growing)) => {
+                let limits = limits();
+                filter.set_max_bytes(limits.filter);
+                let outcome = match growing.next_growth() {
+                    Some(growth) if growth > limits.free => Err(Error::OUT_OF_MEMORY),
+                    Some(_) => self.bytes.count(insert).map_err(Error::from),
+                    None => Err(Error::FULL),
+                };
+                filter.set_max_bytes(0);
+                outcome?
             }
-            filter.set_max_bytes(0);
-        }
-        if outcome == Ok(true) {
+            (outcome, _) => outcome?,
+        };
+        if inserted {
             self.end_dump();
         }
-        outcome
+        Ok(inserted)
     }
 
     /// Removes a copy of an item. Returns whether there was one.

@@ -22,7 +22,8 @@ def files(start_server):
         folder = server.folder / "appendonlydir"
         if base is not None:
             next(folder.glob("*.base.rdb")).write_bytes(base)
-        next(folder.glob("*.incr.aof")).write_bytes(b"".join(map(encode, [("SELECT", 0), *commands])))
+        increment = b"".join(map(encode, [("SELECT", 0), *commands]))
+        next(folder.glob("*.incr.aof")).write_bytes(increment)
         server.log_path.write_bytes(b"")
         return server.start(ready)
 

@@ -1,7 +1,7 @@
 //! The guard between the server and the module: no panic unwinds into the server, or ends it.
 
 use std::{
-    ffi::CString,
+    ffi::{CStr, CString},
     mem,
     panic::{self, AssertUnwindSafe},
     ptr,
@@ -16,7 +16,7 @@ pub fn log_panics() {
 
 /// Calls a function for a callback of this name: everything that the server calls runs in here.
 /// `None` if it panics.
-pub fn guarded<R>(callback: &str, function: impl FnOnce() -> R) -> Option<R> {
+pub fn guarded<R>(callback: &CStr, function: impl FnOnce() -> R) -> Option<R> {
     let outcome = panic::catch_unwind(AssertUnwindSafe(|| {
         #[cfg(feature = "panics")]
         panic_on_request(callback);
@@ -24,6 +24,7 @@ pub fn guarded<R>(callback: &str, function: impl FnOnce() -> R) -> Option<R> {
     }));
     outcome
         .map_err(|payload| {
+            let callback = callback.to_string_lossy();
             log(&format!("{callback} panicked, as the line above says: please report this"));
             // It is leaked, because its destructor may panic.
             mem::forget(payload);
@@ -33,9 +34,9 @@ pub fn guarded<R>(callback: &str, function: impl FnOnce() -> R) -> Option<R> {
 
 /// Panics if the file `panic` in the server's folder says so: it holds the name of a callback.
 #[cfg(feature = "panics")]
-fn panic_on_request(callback: &str) {
+fn panic_on_request(callback: &CStr) {
     let requested = std::fs::read_to_string("panic").unwrap_or_default();
-    assert_ne!(requested.trim(), callback, "as requested");
+    assert_ne!(requested.trim().as_bytes(), callback.to_bytes(), "as requested");
 }
 
 /// Writes a warning to the server's log.

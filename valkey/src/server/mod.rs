@@ -82,7 +82,6 @@ pub struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// The number of arguments.
     pub fn len(self) -> usize {
         self.arguments.len()
     }
@@ -98,7 +97,6 @@ impl<'a> Call<'a> {
         strings.iter().map(|&string| Text { string, life: PhantomData })
     }
 
-    /// The name of the key.
     pub fn key(self) -> Result<Text<'a>, Error> {
         self.get(1)
     }
@@ -136,7 +134,6 @@ impl<'a> Call<'a> {
         number("maxmemory").saturating_sub(if evicts { 0 } else { used })
     }
 
-    /// Sends a reply, or a part of one.
     pub fn reply(self, reply: Reply) {
         let context = self.context;
         match reply {
@@ -247,7 +244,7 @@ pub unsafe fn run(
     // SAFETY: the server passes `count` strings, which live until the command returns.
     let arguments = unsafe { slice::from_raw_parts(arguments, count as usize) };
     let call = Call { context, name, arguments };
-    let done = guarded(&name.to_string_lossy(), || match command(call) {
+    let done = guarded(name, || match command(call) {
         Ok(reply) => call.reply(reply),
         Err(error) => call.fail(&error),
     });

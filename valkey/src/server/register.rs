@@ -20,7 +20,6 @@ const OPTIONS: u32 = raw::REDISMODULE_OPTIONS_HANDLE_IO_ERRORS
     | raw::REDISMODULE_OPTION_NO_IMPLICIT_SIGNAL_MODIFIED
     | raw::VALKEYMODULE_OPTIONS_HANDLE_ATOMIC_SLOT_MIGRATION;
 
-/// A command.
 pub struct Command {
     pub name: &'static CStr,
     /// Its function, as the server calls it.
@@ -59,7 +58,7 @@ pub unsafe fn load(context: *mut raw::RedisModuleCtx, commands: &[Command]) -> O
     }
     allocator::init();
     guard::log_panics();
-    guarded("load", || register(context, commands)).flatten()
+    guarded(c"load", || register(context, commands)).flatten()
 }
 
 /// Registers everything with the server. `None` if it refuses a part.
@@ -167,7 +166,7 @@ unsafe extern "C" fn get_rate(_: *const c_char, _: *mut c_void) -> *mut raw::Red
         drop(ValkeyString::from_redis_module_string(ptr::null_mut(), old));
         string
     };
-    guarded("get_rate", get).unwrap_or(ptr::null_mut())
+    guarded(c"get_rate", get).unwrap_or(ptr::null_mut())
 }
 
 unsafe extern "C" fn set_rate(
@@ -187,7 +186,7 @@ unsafe extern "C" fn set_rate(
         }
         rate.map(|_| ())
     };
-    status(guarded("set_rate", set).flatten())
+    status(guarded(c"set_rate", set).flatten())
 }
 
 unsafe extern "C" fn info(info: *mut raw::RedisModuleInfoCtx, _: c_int) {
@@ -198,5 +197,5 @@ unsafe extern "C" fn info(info: *mut raw::RedisModuleInfoCtx, _: c_int) {
             raw::add_info_field_long_long(info, "filter_bytes", bytes);
         }
     };
-    guarded("info", add);
+    guarded(c"info", add);
 }
