@@ -15,6 +15,16 @@ def keys_in(slots, per_slot=2):
     return [key_in_slot(slot, f"key{n}") for slot in slots for n in range(per_slot)]
 
 
+def add_large(cluster, capacity):
+    """Returns the key of a filter of the first server, which its replica has as well."""
+    key = key_in_slot(1000, "large")
+    with cluster.servers[0].client() as client:
+        client.execute_command("CF.RESERVE", key, capacity)
+        client.execute_command("CF.INSERT", key, "ITEMS", *range(50_000))
+        assert client.execute_command("WAIT", 1, 20_000) == 1
+    return key
+
+
 def assert_kept(cluster, load, keys, held=None):
     """No change was lost, and each key has the same digest at its primary and at its replicas."""
     client = cluster.client()
@@ -52,10 +62,7 @@ def test_atomic_slot_migration_under_load(kind, start_cluster):
         pytest.skip("CLUSTER MIGRATESLOTS is Valkey's")
     cluster = start_cluster()
     keys = keys_in(SLOTS)
-    with cluster.servers[0].client() as client:
-        large = key_in_slot(1000, "large")
-        client.execute_command("CF.RESERVE", large, 1 << 22)
-        client.execute_command("CF.INSERT", large, "ITEMS", *range(50_000))
+    large = add_large(cluster, 1 << 22)
     with Load(cluster.client, keys, threads=2) as load:
         load.progress(300)
         first, second = cluster.servers[0], cluster.servers[1]
@@ -91,11 +98,7 @@ def test_a_primary_is_killed_while_slots_migrate(kind, start_cluster, victim):
     cluster = start_cluster()
     keys = keys_in([1000, 1001], 1)
     source, target = cluster.servers[0], cluster.servers[1]
-    with source.client() as client:
-        large = key_in_slot(1000, "large")
-        client.execute_command("CF.RESERVE", large, 1 << 24)
-        client.execute_command("CF.INSERT", large, "ITEMS", *range(50_000))
-        assert client.execute_command("WAIT", 1, 20_000) == 1
+    large = add_large(cluster, 1 << 24)
     with Load(cluster.client, keys, threads=2, wait=1) as load:
         load.progress(100)
         cluster.call(source, "MIGRATESLOTS", "SLOTSRANGE", 1000, 1001, "NODE", cluster.id(target))

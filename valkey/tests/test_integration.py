@@ -5,7 +5,6 @@ import redis
 
 from commands import COMMANDS, example, having
 from samples import assert_held, chunks, configured, insert, load_chunks, metrics
-from test_persistence import rewrite
 
 READS, WRITES = having("readonly"), having("write")
 
@@ -225,40 +224,6 @@ def test_the_limit_on_the_memory_of_a_filter(server, client):
         assert client.memory_usage("k") <= 110_000
         assert_held(client, {"k": [number for number, reply in enumerate(replies) if reply == 1]})
         assert client.info("memory")["used_memory_peak"] - peak < 30_000_000
-
-
-def test_limits_do_not_apply_to_what_a_primary_sends(start_server):
-    primary = start_server()
-    replica = start_server(**{"guira.max-filter-bytes": "4096"})
-    replica.replicate(primary)
-    with primary.client() as client:
-        client.execute_command("CF.RESERVE", "k", 100_000)
-        client.execute_command("CF.RESERVE", "grows", 100, "EXPANSION", 2)
-        client.execute_command("CF.INSERT", "grows", "ITEMS", *range(50_000))
-    replica.wait_synced(primary)
-    assert replica.digest("k", "grows") == primary.digest("k", "grows")
-    with primary.client() as client:
-        client.execute_command("DEBUG", "CHANGE-REPL-ID")
-    replica.stop()
-    replica.start()
-    replica.replicate(primary)
-    assert replica.digest("k", "grows") == primary.digest("k", "grows")
-
-
-def test_limits_do_not_apply_to_files(start_server):
-    server = start_server(appendonly="yes", aof_use_rdb_preamble="no")
-    with server.client() as client:
-        client.execute_command("CF.RESERVE", "k", 100_000)
-        client.execute_command("CF.RESERVE", "grows", 100, "EXPANSION", 2)
-        client.execute_command("CF.INSERT", "grows", "ITEMS", *range(50_000))
-        digests = server.digest("k", "grows")
-    server.options["guira.max-filter-bytes"] = "4096"
-    server.restart()
-    assert server.digest("k", "grows") == digests
-    with server.client() as client:
-        rewrite(client)
-    server.restart()
-    assert server.digest("k", "grows") == digests
 
 
 def test_module_cannot_be_unloaded_while_it_has_a_type(client):

@@ -8,6 +8,7 @@ import redis
 
 from samples import chunks, insert
 from test_memory import used
+from test_persistence import rewrite
 
 OOM = b"-OOM command not allowed when used memory > 'maxmemory'.\r\n"
 FREE = 500_000
@@ -153,19 +154,29 @@ def test_removals_and_compaction_need_no_room(limited):
     assert client.memory_usage("k") < memory
 
 
-def test_files_and_replicas_are_not_limited(start_server):
+@pytest.mark.parametrize("name, value", [("maxmemory", "1mb"), ("guira.max-filter-bytes", "4096")])
+def test_files_and_replicas_are_not_limited(start_server, name, value):
     """What the server has written, or a primary sends, is never refused."""
     primary = start_server(appendonly="yes", aof_use_rdb_preamble="no")
-    replica = start_server(maxmemory="1mb")
+    replica = start_server(**{name: value})
     replica.replicate(primary)
     with primary.client() as client:
         client.execute_command("CF.RESERVE", "k", 2_000_000)
-        client.execute_command("CF.RESERVE", "grows", 100_000, "SEED", 7)
+        client.execute_command("CF.RESERVE", "grows", 100, "SEED", 7)
         insert(client, "grows", range(200_000))
         digests = primary.digest("k", "grows")
         replica.wait_synced(primary)
         assert replica.digest("k", "grows") == digests
-    primary.options["maxmemory"] = "1mb"
+        # From now on, the replica needs a full synchronization.
+        client.execute_command("DEBUG", "CHANGE-REPL-ID")
+    replica.restart()
+    replica.replicate(primary)
+    assert replica.digest("k", "grows") == digests
+    primary.options[name] = value
+    primary.restart()
+    assert primary.digest("k", "grows") == digests
+    with primary.client() as client:
+        rewrite(client)
     primary.restart()
     assert primary.digest("k", "grows") == digests
 

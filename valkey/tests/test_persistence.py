@@ -115,18 +115,13 @@ def test_kill_at_random_moments_loses_nothing_acknowledged(start_server, base):
         appendonly="yes", appendfsync="always", aof_use_rdb_preamble=base
     )
     rng = random.Random(time.time_ns())
-    keys = [f"load:{number}" for number in range(6)]
-    with server.client() as client:
-        client.execute_command("CF.RESERVE", keys[0], 200_000)
-        client.execute_command("CF.RESERVE", keys[1], 10, "EXPANSION", 2)
-        client.execute_command("CF.RESERVE", keys[2], 100_000, "ERROR", "0.0001")
     changes = 0
     for number in range(5):
-        rounds = [f"{key}:{number}" for key in keys]
+        keys = [f"load:{key}:{number}" for key in range(6)]
         with server.client() as client:
-            client.execute_command("CF.RESERVE", rounds[1], 10, "EXPANSION", 2)
-            client.execute_command("CF.RESERVE", rounds[2], 100_000, "ERROR", "0.0001")
-        load = Load(server.client, rounds, threads=2, seed=number).start()
+            client.execute_command("CF.RESERVE", keys[1], 10, "EXPANSION", 2)
+            client.execute_command("CF.RESERVE", keys[2], 100_000, "ERROR", "0.0001")
+        load = Load(server.client, keys, threads=2, seed=number).start()
         if rng.random() < 0.6:
             time.sleep(rng.uniform(0, 0.2))
             with server.client() as client:
