@@ -13,6 +13,7 @@ pub mod forge;
 pub mod hashers;
 pub mod items;
 pub mod kind;
+pub mod maps;
 pub mod operations;
 pub mod oracle;
 pub mod ping_pong;

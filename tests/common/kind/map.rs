@@ -105,13 +105,12 @@ impl<G: Subject> Kind for (Map, G) {
     }
 
     fn finds_all<S: BuildHasher>(filter: &Of<Self, S>, keys: &[u64]) -> bool {
+        let first = &keys[..keys.len().min(64)];
+        let values = &mut [0; 64][..first.len()];
         filter.contains_batch(keys, &mut vec![false; keys.len()]) == keys.len()
             && filter.get_batch(keys, &mut vec![None; keys.len()]) == keys.len()
-            && keys.chunks(64).all(|keys| {
-                let all = u64::MAX >> (64 - keys.len());
-                let values = &mut [0; 64][..keys.len()];
-                filter.contains_mask(keys) == all && filter.get_mask(keys, values) == all
-            })
+            && filter.contains_mask(first).count_ones() as usize == first.len()
+            && filter.get_mask(first, values) == filter.contains_mask(first)
     }
 
     fn retag<S: BuildHasher>(filter: &Of<Self, S>, key: u64, tag: u16, want: u16) -> Option<u16> {
