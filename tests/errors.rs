@@ -9,24 +9,25 @@ use std::{
     thread::{self, ThreadId},
 };
 
-use common::{Subject, suite::on_both_engines};
+use common::{
+    kind::{Kind, Of},
+    suite::on_all_kinds,
+};
 use guira::{
-    BuildError, CuckooFilter, ExpiringFilter, Filter, FilterBuilder, GrowingFilter, Hashed, Layout,
-    StableHashBuilder,
-    kind::{Growth, Set},
+    BuildError, CuckooFilter, CuckooMap, ExpiringFilter, Filter, FilterBuilder, GrowingFilter,
+    GrowingMap, Hashed, Layout, StableHashBuilder,
+    kind::{Contents, Fixed, Growing, Growth, Map},
 };
 
-on_both_engines! {
+on_all_kinds! {
     no_capacity,
     invalid_rates,
-    panics_are_at_the_line_of_the_caller,
-    a_wrong_length_changes_nothing,
     a_hash_that_panics_leaves_the_filter_usable,
     a_hasher_that_panics_leaves_the_filter_usable,
 }
 
 /// The error of a builder that must not succeed.
-fn error<E: Growth>(builder: FilterBuilder<Set, E>) -> BuildError {
+fn error<C: Contents, G: Growth>(builder: FilterBuilder<C, G>) -> BuildError {
     let error = builder.build().expect_err("an error");
     assert!(!error.to_string().is_empty());
     assert_eq!(error, error.clone());
@@ -34,14 +35,14 @@ fn error<E: Growth>(builder: FilterBuilder<Set, E>) -> BuildError {
     error
 }
 
-fn no_capacity<E: Subject>() {
-    let builder = Filter::<Set, E>::builder;
-    if E::GROWS {
+fn no_capacity<K: Kind>() {
+    let builder = Filter::<K::Contents, K::Growth>::builder;
+    if K::GROWS {
         assert_eq!(builder().build().expect("a default").capacity(), 1_000);
         return;
     }
     assert_eq!(error(builder()), BuildError::NoCapacity);
-    let builder = builder().false_positive_rate(f64::NAN).layout(Layout::Plain8x8);
+    let builder = builder().false_positive_rate(f64::NAN);
     assert_eq!(error(builder), BuildError::NoCapacity);
 }
 
@@ -77,11 +78,12 @@ fn more_than_2_to_the_32_buckets() {
     }
 }
 
-fn invalid_rates<E: Subject>() {
+fn invalid_rates<K: Kind>() {
     let wrong = [0.0, -0.0, 1.0, 1.5, -0.01, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, f64::MAX];
     for rate in wrong {
-        for layout in [None, Some(Layout::Plain8x8), Some(Layout::Plain4x16)] {
-            let builder = Filter::<Set, E>::builder().capacity(100).false_positive_rate(rate);
+        for layout in [None, K::layouts().pop()] {
+            let builder =
+                Filter::<K::Contents, K::Growth>::builder().capacity(100).false_positive_rate(rate);
             let builder = layout.into_iter().fold(builder, FilterBuilder::layout);
             match builder.build() {
                 Err(BuildError::InvalidRate(given)) => {
@@ -185,70 +187,88 @@ fn assert_panics_here(expected: &str, operations: &[(u32, &dyn Fn())]) {
     }
 }
 
-fn panics_are_at_the_line_of_the_caller<E: Subject>() {
-    let filter = Filter::<Set, E>::with_capacity(10);
-    let filter = &filter;
-    let (three, wrong, long) = ([1, 2, 3], || [false; 4], [0; 65]);
-    let lengths = "a batch needs as many answers as keys: 3 keys, 4 answers";
-    assert_panics_here(
-        lengths,
-        &[
-            here!(filter.contains_batch(&three, &mut wrong())),
-            here!(filter.remove_batch(&three, &mut wrong())),
-            here!(filter.insert_unique_batch(&three, &mut wrong())),
-            here!(filter.contains_batch(&three.map(Hashed), &mut wrong())),
-        ],
-    );
-    assert_panics_here(
-        "a mask has at most 64 keys, not 65",
-        &[
+const LENGTHS: &str = "a batch needs as many answers as keys: 3 keys, 4 answers";
+const VALUES: &str = "a batch needs as many values as keys: 3 keys, 4 values";
+const BURST: &str = "a mask has at most 64 keys, not 65";
+
+/// Checks what sets panic at, whether their items expire or not.
+macro_rules! sets_panic_at_the_line_of_the_caller {
+    ($filter:expr) => {
+        let (filter, three, long) = ($filter, [1, 2, 3], [0; 65]);
+        let lengths: &[(u32, &dyn Fn())] = &[
+            here!(filter.contains_batch(&three, &mut [false; 4])),
+            here!(filter.contains_batch(&three.map(Hashed), &mut [false; 4])),
+            here!(filter.insert_unique_batch(&three, &mut [false; 4])),
+            here!(filter.insert_unique_batch(&three.map(Hashed), &mut [false; 4])),
+        ];
+        assert_panics_here(LENGTHS, lengths);
+        let bursts: &[(u32, &dyn Fn())] = &[
             here!(filter.contains_mask(&long)),
-            here!(filter.insert_unique_mask(&long)),
             here!(filter.contains_mask(&long.map(Hashed))),
-        ],
-    );
-    let most = usize::MAX;
-    let hasher = || StableHashBuilder::with_seed(1);
-    assert_panics_here(
-        "",
-        &[
-            here!(Filter::<Set, E>::with_capacity(most)),
-            here!(Filter::<Set, E, _>::with_capacity_and_hasher(most, hasher())),
-        ],
-    );
-    assert!(filter.is_empty());
+            here!(filter.insert_unique_mask(&long)),
+            here!(filter.insert_unique_mask(&long.map(Hashed))),
+        ];
+        assert_panics_here(BURST, bursts);
+        // The lengths were checked before anything else.
+        assert!(filter.is_empty());
+    };
 }
 
 #[test]
-fn bursts_of_an_expiring_filter_have_at_most_64_items() {
-    let filter = ExpiringFilter::with_capacity(10);
-    let (filter, long) = (&filter, [0; 65]);
+fn panics_are_at_the_line_of_the_caller() {
+    sets_panic_at_the_line_of_the_caller!(&CuckooFilter::with_capacity(10));
+    sets_panic_at_the_line_of_the_caller!(&GrowingFilter::with_capacity(10));
+    sets_panic_at_the_line_of_the_caller!(&ExpiringFilter::with_capacity(10));
+    let (filter, three, long) = (&CuckooFilter::with_capacity(10), [1, 2, 3], [0; 65]);
+    filter.insert(&1).expect("room");
+    assert_panics_here(LENGTHS, &[here!(filter.remove_batch(&three, &mut [false; 4]))]);
+    assert_eq!((filter.len(), filter.count(&1)), (1, 1));
+    let expiring = &ExpiringFilter::with_capacity(10);
+    assert_panics_here(BURST, &[here!(expiring.refresh_mask(&long))]);
+    let (most, hasher) = (usize::MAX, || StableHashBuilder::with_seed(1));
     assert_panics_here(
-        "a mask has at most 64 keys, not 65",
+        "buckets",
         &[
-            here!(filter.contains_mask(&long)),
-            here!(filter.insert_unique_mask(&long)),
-            here!(filter.refresh_mask(&long)),
-            here!(filter.refresh_mask(&long.map(Hashed))),
+            here!(CuckooFilter::with_capacity(most)),
+            here!(GrowingMap::with_capacity(most)),
+            here!(CuckooMap::with_capacity_and_hasher(most, hasher())),
         ],
     );
-    assert!(filter.is_empty());
 }
 
-/// The lengths are checked before anything else.
-fn a_wrong_length_changes_nothing<E: Subject>() {
-    let filter = Filter::<Set, E>::with_capacity(10);
-    filter.insert(&1).expect("room");
-    let filter = &filter;
-    let attempts: [Box<dyn Fn()>; 3] = [
-        Box::new(|| drop(filter.insert_unique_batch(&[1, 2, 3], &mut [false; 2]))),
-        Box::new(|| _ = filter.remove_batch(&[1, 2, 3], &mut [false; 4])),
-        Box::new(|| _ = filter.insert_unique_mask(&[2; 65])),
-    ];
-    for attempt in attempts {
-        assert!(catch_unwind(AssertUnwindSafe(attempt)).is_err());
-        assert_eq!((filter.len(), filter.count(&1)), (1, 1));
-    }
+fn maps_panic_at_the_line_of_the_caller<G: Growth>() {
+    let (map, three, long) = (Filter::<Map, G>::with_capacity(100), [1, 2, 3], [0; 65]);
+    let map = &map;
+    map.insert(&1, 1).expect("room");
+    assert_panics_here(
+        VALUES,
+        &[
+            here!(map.insert_batch(&three, &[1; 4])),
+            here!(map.remove_batch(&three, &[1; 4], &mut [false; 3])),
+            here!(map.get_batch_into(&three, &mut [1; 4], &mut [false; 3])),
+            here!(map.get_mask(&three, &mut [1; 4])),
+        ],
+    );
+    assert_panics_here(
+        LENGTHS,
+        &[
+            here!(map.remove_batch(&three, &[1; 3], &mut [false; 4])),
+            here!(map.get_batch(&three, &mut [None; 4])),
+            here!(map.get_batch_into(&three, &mut [1; 3], &mut [false; 4])),
+            here!(map.contains_batch(&three, &mut [false; 4])),
+        ],
+    );
+    assert_panics_here(
+        BURST,
+        &[here!(map.contains_mask(&long)), here!(map.get_mask(&long, &mut [1; 65]))],
+    );
+    assert_eq!((map.len(), map.get(&1)), (1, Some(1)));
+}
+
+#[test]
+fn maps_panic_at_the_line_of_the_caller_too() {
+    maps_panic_at_the_line_of_the_caller::<Fixed>();
+    maps_panic_at_the_line_of_the_caller::<Growing>();
 }
 
 /// An item whose hashing panics if the flag is set.
@@ -293,8 +313,8 @@ impl<H: Hasher> Hasher for PanickingHasher<H> {
 
 /// Calls every operation with items of which one in the middle of each batch panics. Checks that
 /// the filter still counts correctly, finds its items, and can be filled and emptied.
-fn survives<E: Subject, S: BuildHasher, T: Hash>(
-    filter: &Filter<Set, E, S>,
+fn survives<K: Kind, S: BuildHasher, T: Hash + Copy>(
+    filter: &Of<K, S>,
     good: &[T],
     bad: &T,
     mixed: &[T],
@@ -306,15 +326,19 @@ fn survives<E: Subject, S: BuildHasher, T: Hash>(
         let found = good.iter().filter(|item| filter.contains(*item)).count();
         assert_eq!((filter.len(), found), (inserted, inserted));
     };
-    panics(&|| _ = filter.insert(bad));
-    panics(&|| _ = filter.insert_unique(bad));
+    let want = K::usual_want(filter, 0);
+    let (tag, wants) = (K::tag_of(filter, 0), vec![want; good.len()]);
+    let tags = vec![tag; good.len()];
+    panics(&|| _ = K::insert(filter, bad, want));
+    panics(&|| _ = K::insert_unique(filter, bad, want));
     panics(&|| _ = filter.contains(bad));
-    panics(&|| _ = filter.remove(bad));
+    panics(&|| _ = K::tags(filter, bad).or_else(|| panic!("no tags")));
+    panics(&|| _ = K::remove(filter, bad, tag));
     panics(&|| _ = filter.count(bad));
     check(0);
 
     // Any number of items before the one that panics may have been added; these count.
-    panics(&|| drop(filter.insert_batch(mixed)));
+    panics(&|| drop(K::insert_batch(filter, mixed, &wants)));
     let inserted = filter.len();
     assert!(inserted < good.len());
     check(inserted);
@@ -325,43 +349,50 @@ fn survives<E: Subject, S: BuildHasher, T: Hash>(
         let answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
         answers.into_iter().filter(|&answer| answer).count()
     };
-    let added = answers(&|added| drop(filter.insert_unique_batch(mixed, added)));
-    assert_eq!(filter.len(), inserted + added);
+    // Maps have no such method.
+    let has_unique = K::insert_unique_mask::<T, S>(filter, &[]).is_some();
+    if has_unique {
+        let added = answers(&|added| drop(K::insert_unique_batch(filter, mixed, added)));
+        assert_eq!(filter.len(), inserted + added);
+    }
     let inserted = filter.len();
     check(inserted);
     panics(&|| _ = filter.contains_batch(mixed, &mut vec![false; mixed.len()]));
     panics(&|| _ = filter.contains_mask(&mixed[120..180]));
     check(inserted);
-    let removed = answers(&|removed| _ = filter.remove_batch(mixed, removed));
+    let mut removed = 0;
+    if K::IS_PERMANENT {
+        removed = answers(&|removed| _ = K::remove_batch(filter, mixed, &tags, removed));
+    }
     assert_eq!(filter.len(), inserted - removed);
-    let inserted = filter.len();
-    check(inserted);
-    panics(&|| _ = filter.insert_unique_mask(&mixed[120..180]));
-    let inserted = filter.len();
-    check(inserted);
+    check(inserted - removed);
+    if has_unique {
+        panics(&|| _ = K::insert_unique_mask(filter, &mixed[120..180]));
+    }
+    check(filter.len());
 
-    let mut added = vec![false; good.len()];
-    let outcome = filter.insert_unique_batch(good, &mut added);
-    assert_eq!(outcome, Ok(good.len() - inserted));
+    let absent: Vec<T> = good.iter().copied().filter(|item| !filter.contains(item)).collect();
+    assert_eq!(K::insert_batch(filter, &absent, &wants[..absent.len()]), Ok(()));
     check(good.len());
-    assert_eq!(filter.remove_batch(good, &mut added), good.len());
+    assert_eq!(K::remove_batch(filter, good, &tags, &mut vec![false; good.len()]), good.len());
     check(0);
 }
 
-fn a_hash_that_panics_leaves_the_filter_usable<E: Subject>() {
-    let filter = Filter::<Set, E>::builder().capacity(300).seed(1).build().expect("small");
+fn a_hash_that_panics_leaves_the_filter_usable<K: Kind>() {
+    let filter =
+        Filter::<K::Contents, K::Growth>::builder().capacity(300).seed(1).build().expect("small");
     let good: Vec<Unhashable> = (0..200).map(|number| Unhashable(number, false)).collect();
     let mut mixed = good.clone();
     mixed[150].1 = true;
-    survives(&filter, &good, &Unhashable(150, true), &mixed);
+    survives::<K, _, _>(&filter, &good, &Unhashable(150, true), &mixed);
 }
 
-fn a_hasher_that_panics_leaves_the_filter_usable<E: Subject>() {
+fn a_hasher_that_panics_leaves_the_filter_usable<K: Kind>() {
     let hasher = Panicking(StableHashBuilder::with_seed(2));
-    let builder = Filter::<Set, E>::builder().capacity(300).seed(2);
+    let builder = Filter::<K::Contents, K::Growth>::builder().capacity(300).seed(2);
     let filter = builder.hasher(hasher).build().expect("small");
     let good: Vec<u64> = (0..200).collect();
     let mut mixed = good.clone();
     mixed[150] = 666;
-    survives(&filter, &good, &666, &mixed);
+    survives::<K, _, _>(&filter, &good, &666, &mixed);
 }

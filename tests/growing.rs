@@ -77,7 +77,7 @@ fn add_all<K: Grows>(filter: &Of<K>, keys: impl IntoIterator<Item = u64>) {
 /// Checks that the share of absent keys that are found is within the bound, and returns by how
 /// much of it.
 fn check_rate<K: Grows>(filter: &Of<K>, bound: f64, queries: f64) -> f64 {
-    let absent = 1 << 50_u64..;
+    let absent = 1_u64 << 50..;
     let positives = absent.take(queries as usize).filter(|key| filter.contains(key)).count();
     let expected = bound * queries;
     let most = expected + 6.0 * expected.sqrt() + 6.0;
@@ -222,7 +222,7 @@ fn unique_items_are_added_once_by_several_threads<K: Grows>() {
 /// Lookups beside growth and churn find every item that is present throughout.
 fn readers_miss_nothing_while_it_grows<K: Grows>() {
     let filter = small::<K>(100, 0.3);
-    let (always, others) = (0..2_000_u64, 1 << 40..);
+    let (always, others) = (0..2_000_u64, 1_u64 << 40..);
     add_all::<K>(&filter, always.clone());
     let done = AtomicBool::new(false);
     thread::scope(|scope| {

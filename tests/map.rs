@@ -1,92 +1,45 @@
-//! Maps: operations against a model, values beside relocations, rates and sizes, and errors.
+//! What only maps do: values that fit, values of one key, and layouts with values. (The suite
+//! compares maps with multimaps.)
 
 mod common;
 
-use std::{
-    hash::{Hash, Hasher},
-    panic::{AssertUnwindSafe, catch_unwind},
-};
-
 use common::{
     Subject, Watchdog,
-    maps::{Map, beside, beside::Plan, builder, layouts, max_value, model},
-    rng, scaled,
+    churn::{Plan, churn_on},
+    hashers,
+    kind::Maps,
+    maps::{Map, builder, layouts, max_value},
+    scaled,
     suite::on_both_engines,
 };
-use guira::{BuildError, CuckooFilter, CuckooMap, GrowingFilter, InsertError, Layout, kind::Fixed};
-use rand::RngExt;
+use guira::{
+    BuildError, CuckooFilter, CuckooMap, GrowingFilter, GrowingMap, InsertError, Layout,
+    kind::Fixed,
+};
 
 on_both_engines! {
-    a_map_is_a_multimap,
-    values_beside_relocations,
-    rates_are_within_their_bounds,
-    values_that_do_not_fit_are_refused,
-    lengths_that_differ_change_nothing,
-    a_hash_that_panics_leaves_the_map_usable,
+    values_that_do_not_fit_are_reported,
 }
 
-/// The layouts of maps of one table, and a third of these for the first segments of maps that grow,
-/// whose operations take several times as long. The other segments have layouts of all sizes.
-fn some_layouts<E: Subject>() -> impl Iterator<Item = Layout> {
-    layouts().into_iter().step_by(if E::GROWS { 3 } else { 1 })
-}
-
-fn a_map_is_a_multimap<E: Subject>() {
-    let _watchdog = Watchdog::new("a_map_is_a_multimap");
-    model::model::<E>();
-}
-
-fn values_beside_relocations<E: Subject>() {
-    let _watchdog = Watchdog::new("values_beside_relocations");
-    for layout in some_layouts::<E>() {
-        let (passes, changes) = (scaled(10, 300), scaled(1_000, 30_000));
-        beside::values_are_never_missed::<E>(Plan { layout, capacity: 150, passes, changes });
-    }
+/// Runs readers beside writers in a map with this number of buckets.
+fn churn(buckets: usize, reads: u64) {
+    let layout = Layout::with_values(3, 8).expect("a layout");
+    let (readers, writers, seed) = (2, 2, 7);
+    let plan = Plan { layout, buckets, readers, writers, reads, changes: reads / 4, seed };
+    churn_on::<Maps, _>(hashers::good, &plan);
 }
 
 #[test]
 fn values_in_a_large_map() {
     let _watchdog = Watchdog::new("values_in_a_large_map");
-    let layout = Layout::with_values(3, 8).expect("a layout");
-    let capacity = scaled(20_000, 500_000);
-    let plan = Plan { layout, capacity, passes: 2, changes: capacity as u64 / 2 };
-    beside::values_are_never_missed::<Fixed>(plan);
+    let buckets = scaled(7_000, 170_000);
+    churn(buckets, 6 * buckets as u64);
 }
 
 #[test]
 #[ignore = "long: ten million keys; run it in release mode"]
 fn long_values_in_a_large_map() {
-    let layout = Layout::with_values(3, 8).expect("a layout");
-    let plan = Plan { layout, capacity: 10_000_000, passes: 1, changes: 5_000_000 };
-    beside::values_are_never_missed::<Fixed>(plan);
-}
-
-fn rates_are_within_their_bounds<E: Subject>() {
-    for layout in some_layouts::<E>() {
-        let capacity = 20_000;
-        let map = builder::<E>(capacity, layout).seed(3).build().expect("a small map");
-        let (mut rng, max) = (rng(3), max_value(layout));
-        // Odd keys are inserted, even ones are looked up.
-        for _ in 0..capacity {
-            // One table in 10,000 may refuse an item.
-            let _ = map.insert(&(rng.random::<u64>() | 1), rng.random_range(0..=max));
-        }
-        let bound = map.false_positive_rate();
-        let queries = (scaled(300.0, 4_000.0) / bound).min(scaled(2e5, 3e7)) as u64;
-        let [mut found, mut values] = [0; 2];
-        for _ in 0..queries {
-            let key = rng.random::<u64>() & !1;
-            found += u64::from(map.get(&key).is_some());
-            values += map.values(&key).count() as u64;
-        }
-        let expected = bound * queries as f64;
-        let spread = 5.0 * expected.sqrt();
-        assert!(found as f64 <= expected * 1.02 + spread, "{layout:?}: {found}, {expected}");
-        // The bound is tight. That of a map that grows is for full segments.
-        let tight = if E::GROWS { 0.9 * map.load_factor() } else { 0.9 };
-        assert!(found as f64 >= expected * tight - spread, "{layout:?}: {found}, {expected}");
-        assert!(values as f64 <= expected * 1.1 + spread, "{layout:?}: {values}, {expected}");
-    }
+    churn(3_500_000, 20_000_000);
 }
 
 /// The builder takes the layout with the fewest bits per item that meets the target.
@@ -177,97 +130,80 @@ fn layouts_and_bits_that_do_not_go_together() {
     assert_eq!(layout.value_bits(), 8);
 }
 
-fn values_that_do_not_fit_are_refused<E: Subject>() {
+/// A batch reports values that do not fit beside its other failures, with its error in words.
+fn values_that_do_not_fit_are_reported<G: Subject>() {
     for layout in layouts().into_iter().filter(|layout| layout.value_bits() < 16) {
         // So large that no key has copies of many aliases.
-        let map = builder::<E>(10_000, layout).seed(1).build().expect("a small map");
+        let map = builder::<G>(10_000, layout).seed(1).build().expect("a small map");
         let (max, large) = (max_value(layout), max_value(layout) + 1);
         map.insert(&1, max).expect("room");
-        for value in [large, u16::MAX] {
-            assert_eq!(map.insert(&2, value), Err(InsertError::ValueTooLarge));
-            assert_eq!(map.insert_unique(&1, value), Err(InsertError::ValueTooLarge));
-            assert!(!map.contains_value(&1, value) && !map.remove(&1, value));
-            assert!(!map.replace(&1, max, value) && !map.replace(&1, value, max));
-            // In batches of every kind: small ones, and large ones.
-            for len in [1, 5, 6, 40] {
-                let keys: Vec<u64> = (10..10 + len as u64).collect();
-                let mut values = vec![0; len];
-                values[len / 2] = value;
-                let error = map.insert_batch(&keys, &values).expect_err("one does not fit");
-                assert!(error.failures().eq([(len / 2, InsertError::ValueTooLarge)]));
-                assert_eq!((error.added(), error.tried()), (len - 1, len));
-                assert!(error.to_string().ends_with(", value too large: 1)"), "{error}");
-                assert_eq!(map.len(), len);
-                let mut removed = vec![true; len];
-                assert_eq!(map.remove_batch(&keys, &values, &mut removed), len - 1);
-                assert!((0..len).all(|position| removed[position] == (position != len / 2)));
-            }
+        assert!(!map.replace(&1, max, large) && !map.replace(&1, large, max));
+        // In batches of every kind: small ones, and large ones.
+        for len in [1, 5, 6, 40] {
+            let keys: Vec<u64> = (10..10 + len as u64).collect();
+            let mut values = vec![0; len];
+            values[len / 2] = large;
+            let error = map.insert_batch(&keys, &values).expect_err("one does not fit");
+            assert!(error.failures().eq([(len / 2, InsertError::ValueTooLarge)]));
+            assert_eq!((error.added(), error.tried()), (len - 1, len));
+            assert!(error.to_string().ends_with(", value too large: 1)"), "{error}");
+            assert_eq!(map.len(), len);
+            assert_eq!(map.remove_batch(&keys, &values, &mut vec![true; len]), len - 1);
         }
-        assert_eq!((map.len(), map.count(&1)), (1, 1));
-        assert!(map.values(&1).eq([max]) && map.values(&1).len() == 1);
+        assert!(map.values(&1).eq([max]) && map.len() == 1);
     }
-    let map = Map::<E>::with_capacity(100);
+    let map = Map::<G>::with_capacity(100);
     while map.insert(&1, 1).is_ok() {}
     let error = map.insert_batch(&[1], &[1]).expect_err("too many");
     assert!(error.to_string().ends_with("(filter full: 0, too many copies: 1)"), "{error}");
 }
 
-/// Checks that a call panics with a message that ends like this, at a line of this file.
-fn panics(expected: &str, call: &dyn Fn()) {
-    let panic = catch_unwind(AssertUnwindSafe(call)).expect_err("this must panic");
-    let message = panic.downcast_ref::<String>().expect("a formatted message");
-    assert!(message.ends_with(expected), "{message}");
-}
-
-fn lengths_that_differ_change_nothing<E: Subject>() {
-    let map = Map::<E>::with_capacity(100);
-    map.insert(&1, 1).expect("room");
-    let three = [1_u64, 2, 3];
-    let values = "as many values as keys: 3 keys, 4 values";
-    panics(values, &|| drop(map.insert_batch(&three, &[1; 4])));
-    panics(values, &|| _ = map.remove_batch(&three, &[1; 4], &mut [false; 3]));
-    panics(values, &|| _ = map.get_batch_into(&three, &mut [1; 4], &mut [false; 3]));
-    panics(values, &|| _ = map.get_mask(&three, &mut [1; 4]));
-    let answers = "as many answers as keys: 3 keys, 4 answers";
-    panics(answers, &|| _ = map.remove_batch(&three, &[1; 3], &mut [false; 4]));
-    panics(answers, &|| _ = map.get_batch(&three, &mut [None; 4]));
-    panics(answers, &|| _ = map.get_batch_into(&three, &mut [1; 3], &mut [false; 4]));
-    panics(answers, &|| _ = map.contains_batch(&three, &mut [false; 4]));
-    panics("at most 64 keys, not 65", &|| _ = map.contains_mask(&[0; 65]));
-    panics("at most 64 keys, not 65", &|| _ = map.get_mask(&[0; 65], &mut [1; 65]));
-    assert_eq!((map.len(), map.get(&1)), (1, Some(1)));
-}
-
-/// A key whose hashing panics if the flag is set.
-#[derive(Clone, Copy)]
-struct Unhashable(u64, bool);
-
-impl Hash for Unhashable {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        assert!(!self.1, "this key cannot be hashed");
-        state.write_u64(self.0);
+/// More values of one key than fit into the two buckets of a segment.
+#[test]
+fn a_key_has_many_values() {
+    let layout = Layout::with_values(4, 8).unwrap();
+    let builder = GrowingMap::builder().capacity(100).layout(layout).false_positive_rate(0.5);
+    let map = builder.seed(1).build().unwrap();
+    let mut inserted = Vec::new();
+    for other in 0_u64.. {
+        while map.insert(&u64::MAX, inserted.len() as u16).is_ok() {
+            inserted.push(inserted.len() as u16);
+        }
+        if inserted.len() > 20 {
+            break;
+        }
+        // Refused if it is an alias.
+        let _ = map.insert(&other, 255);
+    }
+    let mut values: Vec<u16> = map.values(&u64::MAX).filter(|&value| value != 255).collect();
+    values.sort_unstable();
+    assert_eq!(values, inserted);
+    let all = map.values(&u64::MAX);
+    assert_eq!((all.len(), all.clone().count()), (all.len(), all.len()));
+    assert_eq!(map.count(&u64::MAX), all.len());
+    for value in inserted {
+        assert!(map.contains_value(&u64::MAX, value) && map.remove(&u64::MAX, value));
+        assert!(!map.contains_value(&u64::MAX, value));
     }
 }
 
-fn a_hash_that_panics_leaves_the_map_usable<E: Subject>() {
-    for len in [5, 200_u64] {
-        let map = Map::<E>::builder().capacity(1_000).seed(1).build().expect("a small map");
-        let good: Vec<Unhashable> = (0..len).map(|key| Unhashable(key, false)).collect();
-        let mut bad = good.clone();
-        bad[len as usize * 3 / 4].1 = true;
-        let values: Vec<u16> = (0..len as u16).collect();
-        let fails = |call: &dyn Fn()| assert!(catch_unwind(AssertUnwindSafe(call)).is_err());
-        let found = || good.iter().zip(&values).filter(|(key, v)| map.contains_value(*key, **v));
-        fails(&|| drop(map.insert_batch(&bad, &values)));
-        let inserted = map.len();
-        assert!(inserted < good.len() && found().count() == inserted);
-        fails(&|| _ = map.get_batch(&bad, &mut vec![None; good.len()]));
-        // The answers say what was done, whatever they were before.
-        let mut removed = vec![true; good.len()];
-        let answers = AssertUnwindSafe(&mut removed);
-        let call = || _ = map.remove_batch(&bad, &values, { answers }.0);
-        assert!(catch_unwind(AssertUnwindSafe(call)).is_err());
-        let gone = removed.iter().filter(|&&removed| removed).count();
-        assert_eq!((map.len(), found().count()), (inserted - gone, inserted - gone));
+/// Copies of a key count with any value, in all segments together.
+#[test]
+fn copies_of_a_key_are_limited() {
+    let builder = GrowingMap::builder().capacity(200).value_bits(8).max_copies(3);
+    let map = builder.seed(2).build().unwrap();
+    for value in 0..2 {
+        map.insert(&u64::MAX, value).unwrap();
     }
+    for key in 0..5_000_u64 {
+        map.insert(&key, 0).unwrap();
+    }
+    assert!(map.segments().len() > 2);
+    map.insert(&u64::MAX, 2).unwrap();
+    for value in 0..4 {
+        assert_eq!(map.insert(&u64::MAX, value), Err(InsertError::TooManyCopies));
+    }
+    assert!(map.replace(&u64::MAX, 1, 3) && map.remove(&u64::MAX, 3));
+    map.insert(&u64::MAX, 4).unwrap();
+    assert_eq!(map.insert(&u64::MAX, 5), Err(InsertError::TooManyCopies));
 }

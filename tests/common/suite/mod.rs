@@ -93,6 +93,26 @@ pub fn watched<K: Kind, S>(name: &'static str, test: impl FnOnce(Maker<K, S>), m
     test(make);
 }
 
+/// Tests, each of them a function that is generic over the growth of a set, for both.
+macro_rules! on_both_engines {
+    ($($test:ident),* $(,)?) => {
+        mod fixed {
+            $(#[test]
+            fn $test() {
+                super::$test::<guira::kind::Fixed>();
+            })*
+        }
+
+        mod growing {
+            $(#[test]
+            fn $test() {
+                super::$test::<guira::kind::Growing>();
+            })*
+        }
+    };
+}
+pub(crate) use on_both_engines;
+
 /// Tests, each of them a function that is generic over the kind, for these kinds of filters.
 macro_rules! on_kinds {
     ([$($kind:ident: $type:ident),* $(,)?] $tests:tt) => {
