@@ -10,67 +10,70 @@ use std::{
     thread,
 };
 
-use common::{Subject, Watchdog, rng, scaled, suite::on_both_engines};
 #[cfg(feature = "std")]
-use guira::kind::Fixed;
-use guira::{BuildError, CuckooFilter, Filter, Hashed, InsertError, Insertion, Layout, kind::Set};
+use common::kind::Sets;
+use common::{
+    Subject, Watchdog,
+    kind::{Kind, Of},
+    rng, scaled, settings,
+    suite::on_permanent_kinds,
+};
+use guira::{BuildError, CuckooFilter, Hashed, InsertBatchError, InsertError, Layout};
 use rand::RngExt;
 
-on_both_engines! {
+on_permanent_kinds! {
     the_limit_is_kept,
     a_batch_in_full_buckets_keeps_the_limit,
     overlapping_inserts_exceed_the_limit_by_one_per_thread,
     a_limit_of_zero_is_an_error,
 }
 
-fn limited<E: Subject>(layout: Layout, capacity: usize, limit: usize) -> Filter<Set, E> {
-    let target = (layout.false_positive_rate() * 4.0).max(0.001);
-    let builder = Filter::<Set, E>::builder().capacity(capacity).layout(layout).seed(7);
-    builder.false_positive_rate(target).max_copies(limit).build().expect("a small filter")
+fn limited<K: Kind>(layout: Layout, capacity: usize, limit: usize) -> Of<K> {
+    K::limited(settings::<K>(capacity, layout, 7), limit).build().expect("a small filter")
 }
 
 /// Each way to insert stops at the limit, and goes on after a removal.
-fn the_limit_is_kept<E: Subject>() {
-    for &layout in Layout::ALL {
+fn the_limit_is_kept<K: Kind>() {
+    for layout in K::layouts() {
         let slots = layout.slots_per_bucket() as usize;
         // In a growing filter, copies take at most half of the slots in any case.
-        let least = E::copy_limits(layout)[0];
+        let least = K::Growth::copy_limits(layout)[0];
         for limit in (1..=least).chain([2 * slots, 1_000]) {
-            let filter = limited::<E>(layout, 1_000, limit);
-            let copies = limit.min(if E::GROWS { slots } else { 2 * slots });
-            let accepted = (0..50).filter(|_| filter.insert(&1).is_ok()).count();
+            let filter = limited::<K>(layout, 1_000, limit);
+            let copies = limit.min(if K::GROWS { slots } else { 2 * slots });
+            let accepted = (0..50).filter(|_| K::add(&filter, 1).is_ok()).count();
             assert_eq!((accepted, filter.count(&1), filter.len()), (copies, copies, copies));
-            assert_eq!(filter.insert(&1), Err(InsertError::TooManyCopies));
-            assert_eq!(filter.insert_unique(&1), Ok(Insertion::Found(())));
-            assert!(filter.remove(&1));
-            assert_eq!(filter.insert_batch(&[1, 1, 1]).map_err(|error| error.added()), Err(1));
+            assert_eq!(K::add(&filter, 1), Err(InsertError::TooManyCopies));
+            assert_eq!(K::add_unique(&filter, 1), Ok(false));
+            assert!(K::take(&filter, 1));
+            let added = |batch: Result<(), InsertBatchError>| batch.map_err(|error| error.added());
+            assert_eq!(added(K::add_batch(&filter, &[1; 3])), Err(1));
             // Copies that fill their buckets may be in the way of others.
             filter.clear();
-            assert_eq!(filter.insert_batch(&[2; 50]).map_err(|error| error.added()), Err(copies));
+            assert_eq!(added(K::add_batch(&filter, &[2; 50])), Err(copies));
             filter.clear();
-            assert_eq!(
-                filter.insert_batch([Hashed(3); 50]).map_err(|error| error.added()),
-                Err(copies)
-            );
-            assert_eq!(filter.insert(&Hashed(3)), Err(InsertError::TooManyCopies));
+            let hashes = [Hashed(3); 50];
+            assert_eq!(added(K::insert_batch(&filter, &hashes, &[0; 50])), Err(copies));
+            assert_eq!(K::insert(&filter, &hashes[0], 0), Err(InsertError::TooManyCopies));
             let copy = filter.clone();
-            assert_eq!(copy.insert(&Hashed(3)), Err(InsertError::TooManyCopies));
+            assert_eq!(K::insert(&copy, &hashes[0], 0), Err(InsertError::TooManyCopies));
             filter.clear();
-            assert_eq!(filter.insert(&1), Ok(()));
+            assert_eq!(K::add(&filter, 1), Ok(()));
         }
     }
 }
 
 /// Near the capacity, most inserts of a batch search for room, those of one item too.
-fn a_batch_in_full_buckets_keeps_the_limit<E: Subject>() {
-    for (layout, limit) in [(Layout::Plain4x16, 1), (Layout::SemiSorted6x12, 2)] {
-        let filter = limited::<E>(layout, 20_000, limit);
+fn a_batch_in_full_buckets_keeps_the_limit<K: Kind>() {
+    let layouts = K::layouts().into_iter().filter(|layout| layout.fingerprint_bits() >= 12);
+    for (layout, limit) in layouts.take(2).zip([1, 2]) {
+        let filter = limited::<K>(layout, 20_000, limit);
         let others: Vec<u64> = (0..19_500).collect();
         // With the lowest limit, aliases are refused.
-        let _ = filter.insert_batch(&others);
+        let _ = K::add_batch(&filter, &others);
         let keys: Vec<u64> = (0..400).flat_map(|key| [100_000 + key; 10]).collect();
         let rejected =
-            filter.insert_batch(&keys).map_or_else(|error| error.failures().len(), |()| 0);
+            K::add_batch(&filter, &keys).map_or_else(|error| error.failures().len(), |()| 0);
         // A few items are aliases of others.
         assert!(rejected >= 400 * (10 - limit), "{rejected} copies were rejected");
         assert!(rejected <= 400 * (10 - limit) + 150, "{rejected} copies were rejected");
@@ -80,25 +83,28 @@ fn a_batch_in_full_buckets_keeps_the_limit<E: Subject>() {
 
 /// The copies of an item never exceed the limit by as many as there are threads, whatever else is
 /// relocated meanwhile. No insert is refused below the limit.
-fn overlapping_inserts_exceed_the_limit_by_one_per_thread<E: Subject>() {
+fn overlapping_inserts_exceed_the_limit_by_one_per_thread<K: Kind>() {
     const THREADS: usize = 4;
     let _watchdog = Watchdog::new("overlapping_inserts");
+    let mut layouts = K::layouts().into_iter();
+    let layout = layouts.find(|layout| layout.fingerprint_bits() >= 8).expect("a layout");
     let mut beyond = 0;
     for round in 0..scaled(20, 200) {
         let limit = 1 + round % 3;
         // Nearly full, so that other inserts relocate.
-        let filter = limited::<E>(Layout::Plain8x8, 400, limit);
+        let filter = limited::<K>(layout, 400, limit);
         let (start, accepted) = (Barrier::new(THREADS + 1), AtomicUsize::new(0));
         thread::scope(|scope| {
             let others = scope.spawn(|| {
                 let mut rng = rng(round as u64);
                 start.wait();
-                (0..360).for_each(|_| _ = filter.insert(&Hashed(rng.random())));
+                (0..360).for_each(|_| _ = K::insert(&filter, &Hashed(rng.random()), 0));
             });
             for _ in 0..THREADS {
                 scope.spawn(|| {
                     start.wait();
-                    let inserted = (0..20).filter(|_| filter.insert(&Hashed(5)).is_ok()).count();
+                    let inserted =
+                        (0..20).filter(|_| K::insert(&filter, &Hashed(5), 0).is_ok()).count();
                     accepted.fetch_add(inserted, Relaxed);
                 });
             }
@@ -108,14 +114,14 @@ fn overlapping_inserts_exceed_the_limit_by_one_per_thread<E: Subject>() {
         // Aliases among the others count too.
         assert!((limit..limit + THREADS + 1).contains(&copies), "{copies} copies, limit {limit}");
         assert!(copies >= accepted);
-        assert_eq!(filter.insert(&Hashed(5)), Err(InsertError::TooManyCopies));
+        assert_eq!(K::insert(&filter, &Hashed(5), 0), Err(InsertError::TooManyCopies));
         beyond += usize::from(copies > limit);
     }
     println!("{beyond} of the rounds exceeded the limit");
 }
 
-fn a_limit_of_zero_is_an_error<E: Subject>() {
-    let builder = Filter::<Set, E>::builder().capacity(10).max_copies(0);
+fn a_limit_of_zero_is_an_error<K: Kind>() {
+    let builder = K::limited(settings::<K>(10, K::layouts()[0], 1), 0);
     assert_eq!(builder.build().err(), Some(BuildError::ZeroMaxCopies));
 }
 
@@ -126,7 +132,7 @@ fn a_snapshot_contains_the_limit() {
     for &layout in Layout::ALL {
         let slots = layout.slots_per_bucket() as usize;
         for limit in [1, 2, 2 * slots - 1, 2 * slots, usize::MAX] {
-            let filter = limited::<Fixed>(layout, 1_000, limit);
+            let filter = limited::<Sets>(layout, 1_000, limit);
             filter.insert_batch(&[1; 50]).expect_err("copies");
             let copies = filter.count(&1);
             let bytes = filter.to_bytes();
