@@ -15,7 +15,7 @@ use std::{
     thread,
 };
 
-use common::{Watchdog, build, capacity_of, churn::StopOnPanic, hashers, rng};
+use common::{Watchdog, build, churn::StopOnPanic, hashers, kind::Sets, rng, settings};
 use guira::{CuckooFilter, Layout};
 use rand::RngExt;
 
@@ -57,7 +57,7 @@ impl Cells {
 fn hand_over(find: impl Fn(&CuckooFilter, &u64) -> bool + Sync) {
     let _watchdog = Watchdog::new("hand_over");
     let layout = Layout::Plain4x16;
-    let filter = build(hashers::default, capacity_of(layout, 6), layout, 6);
+    let filter = build::<Sets, _>(hashers::default, 6, layout, 6);
     // An alias among the fillers would be found before the item is inserted.
     let keys = distinct_keys(&filter);
     let (fillers, items) = keys.split_at(FILLERS);
@@ -116,7 +116,8 @@ fn relocate(filter: &CuckooFilter, fillers: &[u64], stop: &AtomicBool) {
 
 /// Returns `FILLERS` keys and `ITEMS` more that are not aliases of these.
 fn distinct_keys(like: &CuckooFilter) -> Vec<u64> {
-    let filter = build(hashers::default, like.capacity(), like.layout(), 6);
+    let filter =
+        settings::<Sets>(like.capacity(), like.layout(), 6).build().expect("a small filter");
     let mut keys: Vec<u64> = (0..FILLERS as u64).collect();
     for key in &keys {
         filter.insert(key).expect("the filter is half full");

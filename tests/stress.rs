@@ -15,9 +15,10 @@ use std::{
 };
 
 use common::{
-    Watchdog, build, capacity_of,
+    Watchdog, build,
     churn::{Plan, StopOnPanic, churn},
     find_pair, for_every_layout, hashers,
+    kind::Sets,
     operations::Operations,
     ping_pong::{FAR, PingPong},
     races::{self, Gate},
@@ -262,7 +263,7 @@ fn len_stays_within_the_slots() {
     let _watchdog = Watchdog::new("len_stays_within_the_slots");
     let layout = Layout::Plain8x8;
     for round in 0..8 {
-        let filter = build(hashers::default, capacity_of(layout, 300), layout, 7);
+        let filter = build::<Sets, _>(hashers::default, 300, layout, 7);
         // In every other round the filter is nearly full instead of nearly empty.
         let keys = if round % 2 == 0 { (0..LEAD as u64).collect() } else { fill(&filter) };
         let before = filter.len();

@@ -12,15 +12,11 @@ mod time;
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
+use common::kind::{occupied, stamp_bits};
 use guira::{ExpiringFilter, FilterBuilder, Layout};
 
 /// All windows with stamps of up to 4 bits, and the longest ones with 5 and with 8 bits.
 const WINDOWS: [u32; 15] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 29, 253];
-
-/// The bits of stamps for a window.
-fn stamp_bits(window: u32) -> u32 {
-    (window + 2).ilog2() + 1
-}
 
 /// The layouts with stamps for a window.
 fn layouts(window: u32) -> impl Iterator<Item = Layout> {
@@ -53,17 +49,4 @@ impl Drop for Stop<'_> {
     fn drop(&mut self) {
         self.0.store(true, SeqCst);
     }
-}
-
-/// The number of occupied slots, expired ones included.
-#[cfg(feature = "std")]
-fn occupied<S: std::hash::BuildHasher>(filter: &ExpiringFilter<S>) -> u64 {
-    let bytes = filter.to_bytes();
-    common::forge::number(&bytes, common::forge::items(&bytes))
-}
-
-/// As above: expired ones cannot be counted.
-#[cfg(not(feature = "std"))]
-fn occupied<S>(filter: &ExpiringFilter<S>) -> u64 {
-    filter.len() as u64
 }
