@@ -11,6 +11,7 @@ use std::{
 
 use common::{
     kind::{Kind, Of},
+    settings,
     suite::on_all_kinds,
 };
 use guira::{
@@ -82,10 +83,11 @@ fn invalid_rates<K: Kind>() {
     let wrong = [0.0, -0.0, 1.0, 1.5, -0.01, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, f64::MAX];
     for rate in wrong {
         for layout in [None, K::layouts().pop()] {
-            let builder =
-                Filter::<K::Contents, K::Growth>::builder().capacity(100).false_positive_rate(rate);
-            let builder = layout.into_iter().fold(builder, FilterBuilder::layout);
-            match builder.build() {
+            let builder = match layout {
+                None => Filter::<K::Contents, K::Growth>::builder().capacity(100),
+                Some(layout) => settings::<K>(100, layout, 1),
+            };
+            match builder.false_positive_rate(rate).build() {
                 Err(BuildError::InvalidRate(given)) => {
                     assert!(given.to_bits() == rate.to_bits());
                 }

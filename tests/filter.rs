@@ -216,33 +216,29 @@ fn seeds_make_filters_reproducible_from_run_to_run() {
 }
 
 /// The false positives of a filter that is half full.
-fn positives<K: Kind>(hasher: Option<u64>, seed: Option<u64>) -> Vec<bool> {
-    let (capacity, layout) = (1_000, K::layouts()[0]);
-    let mut builder = Filter::<K::Contents, K::Growth>::builder();
-    builder = builder.capacity(capacity).false_positive_rate(0.25);
-    if layout.value_bits() == 0 {
-        builder = builder.layout(layout);
-    }
-    builder = seed.into_iter().fold(builder, |builder, seed| builder.seed(seed));
+fn positives<K: Kind>(hasher: Option<u64>, seed: Option<u64>) -> Vec<u64> {
+    let builder = Filter::<K::Contents, K::Growth>::builder().capacity(1_000);
+    let builder = builder.false_positive_rate(0.25);
+    let builder = seed.into_iter().fold(builder, |builder, seed| builder.seed(seed));
     let filter = match hasher {
         None => builder.build(),
         Some(seed) => builder.hasher(StableHashBuilder::with_seed(seed)).build(),
     };
     let filter = filter.expect("a small filter");
     (0..500).for_each(|key| K::add(&filter, key).expect("half full"));
-    (500..5_000_u64).map(|key| filter.contains(&key)).collect()
+    (500..5_000).filter(|key| filter.contains(key)).collect()
 }
 
 /// Without a seed, each filter draws its own: the false positives differ.
 fn unseeded_filters_differ<K: Kind>() {
-    assert_ne!(positives::<K>(None, None), positives::<K>(None, None));
+    assert!(positives::<K>(None, None) != positives::<K>(None, None));
 }
 
 /// With a given hasher, the seed still seeds the mixing.
 fn the_seed_seeds_the_mixing<K: Kind>() {
     let positives = |seed| positives::<K>(Some(9), Some(seed));
-    assert_eq!(positives(1), positives(1));
-    assert_ne!(positives(1), positives(2));
+    assert!(positives(1).len() > 10 && positives(1) == positives(1));
+    assert!(positives(1) != positives(2));
 }
 
 #[test]

@@ -177,14 +177,16 @@ fn copies_of_one_item_do_not_make_it_grow<K: Grows>() {
 /// although the last one is nearly empty.
 fn copies_of_many_items_do_not_make_it_grow<K: Grows>() {
     let lengths = [0, 200].map(|hot: u64| {
-        let (filter, mut rng) = (small::<K>(1_000, 0.01), rng(9));
+        let (filter, mut rng, mut refused) = (small::<K>(1_000, 0.01), rng(9), 0);
         for key in 0..scaled(10_000, 200_000_u64) {
-            add_all::<K>(&filter, [hot + key]);
+            // A few are aliases of items at the limit.
+            refused += usize::from(K::add(&filter, hot + key).is_err());
             if hot > 0 && key % 2 == 0 {
                 // Refused at the limit.
                 let _ = K::add(&filter, rng.random_range(0..hot));
             }
         }
+        assert!(refused <= filter.len() / 200, "{refused} of {}", filter.len());
         (filter.segments().len(), filter.slots())
     });
     assert!(lengths[1].0 <= lengths[0].0 + 1 && lengths[1].1 <= 2 * lengths[0].1, "{lengths:?}");
@@ -305,7 +307,8 @@ fn the_capacity_grows_with_the_segments<K: Grows>() {
         assert!(keys.start as usize > capacity * 9 / 10, "{} of {capacity}", keys.start);
         let last = filter.segments().last().expect("a segment").slots;
         let more = filter.capacity() - capacity;
-        assert!(more <= last && more * 10 >= last * 9, "{more} of {last} slots");
+        let percent = if filter.layout().slots_per_bucket() < 4 { 80 } else { 90 };
+        assert!(more <= last && more * 100 >= last * percent, "{more} of {last} slots");
         capacity = filter.capacity();
         // Each segment has twice the buckets of the one before.
         let buckets = |nth| {

@@ -52,6 +52,15 @@ impl Gate {
     }
 }
 
+/// The percentage of slots that can be occupied, with some effort.
+fn high_load(layout: Layout) -> usize {
+    match layout.slots_per_bucket() {
+        ..=2 => 80,
+        3 => 88,
+        _ => 95,
+    }
+}
+
 /// Fills a filter up to a share of its slots, with keys that satisfy `wanted`.
 fn fill<K: Kind, S: BuildHasher>(
     filter: &Of<K, S>,
@@ -154,7 +163,7 @@ pub fn removals_balance<K: Kind, S: BuildHasher + Send + Sync>(make: Maker<K, S>
 
 /// `insert_unique` as a lock: a thread that gets `Ok(true)` holds it until it removes the key.
 ///
-/// The load is 95 %, beside a thread that inserts and removes other keys, so that inserts must make
+/// The load is high, beside a thread that inserts and removes other keys, so that inserts must make
 /// room. In a filter that cannot grow, aliases of the keys are the same lock.
 pub fn unique_excludes<K: Kind, S: BuildHasher + Send + Sync>(make: Maker<K, S>, layout: Layout) {
     const LOCKS: usize = 3;
@@ -162,7 +171,7 @@ pub fn unique_excludes<K: Kind, S: BuildHasher + Send + Sync>(make: Maker<K, S>,
     let filter = empty();
     let mut rng = rng(23);
     let (keys, taken) = locks::<K, S>(&empty, LOCKS, &mut rng);
-    fill::<K, S>(&filter, 90, &mut rng, |key| !taken.contains(key));
+    fill::<K, S>(&filter, high_load(layout) - 5, &mut rng, |key| !taken.contains(key));
     let others: Vec<u64> =
         (0..4_000).map(|_| rng.random()).filter(|key| !taken.contains(key)).collect();
     let owners = [const { AtomicU32::new(0) }; LOCKS];
@@ -233,10 +242,10 @@ fn locks<K: Kind, S: BuildHasher>(
     (keys, taken)
 }
 
-/// Keeps a filter at 95 % of its present slots, until told to stop.
+/// Keeps a filter at a high load of its present slots, until told to stop.
 fn crowd<K: Kind, S: BuildHasher>(filter: &Of<K, S>, keys: &[u64], done: &AtomicBool) {
     let _stop = StopOnPanic(done);
-    let most = filter.slots() * 95 / 100;
+    let most = filter.slots() * high_load(filter.layout()) / 100;
     let mut mine = Vec::new();
     let mut keys = keys.iter().cycle();
     while let (false, Some(key)) = (done.load(Acquire), keys.next()) {

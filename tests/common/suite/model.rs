@@ -100,7 +100,8 @@ impl<K: Kind, S: BuildHasher + Clone> Checker<K, S> {
             (Err(error), outcome) => assert_eq!(outcome, Err(error)),
             (Ok(_), Err(InsertError::TooManyCopies)) => {
                 assert!(count >= same_bucket.min(limit), "{count} are not too many");
-                let at_limit = [same_bucket, most, limit].contains(&count);
+                // Shrinking brings aliases together that another segment told apart.
+                let at_limit = [same_bucket, most].contains(&count) || count >= limit;
                 assert!(at_limit || !self.is_exact(), "{count} are not too many");
                 self.refused += 1;
             }
