@@ -54,7 +54,7 @@ mod traced {
 
     pub fn run() {
         if let Some(path) = env::var_os(PATH) {
-            return filled(NEW).save_to(path).expect("room on the disk");
+            return filled(NEW).save(path).expect("room on the disk");
         }
         let folder = Folder::new("crash");
         let path = folder.join("seen.guira");
@@ -81,7 +81,7 @@ mod traced {
                     assert_eq!(found.permissions().mode() & 0o777, 0o600, "{name}");
                 }
                 // What the process left behind does not disturb a later save.
-                filled(LATER).save_to(&path).expect("room on the disk");
+                filled(LATER).save(&path).expect("room on the disk");
                 assert!(holds(&path, LATER));
                 assert_eq!(folder.names(), ["seen.guira"], "after {made:?}");
             }

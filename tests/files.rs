@@ -1,4 +1,4 @@
-//! Filters in files: what `save_to` leaves in the folder, and what `load_from` refuses.
+//! Filters in files: what `save` leaves in the folder, and what a loader refuses.
 
 #![cfg(feature = "std")]
 
@@ -8,14 +8,14 @@ mod common;
 use std::{fs, io, path::Path, thread};
 
 use common::{Folder, filled, holds};
-use guira::{CuckooFilter, DefaultHashBuilder, GrowingFilter, LoadError, StableHashBuilder};
+use guira::{CuckooFilter, FromSeed, GrowingFilter, LoadError, StableHashBuilder};
 
 #[test]
 fn a_saved_file_is_loaded_and_replaced() {
     let folder = Folder::new("replaced");
     let path = folder.join("seen.guira");
     for seed in [1, 2] {
-        filled(seed).save_to(&path).expect("room on the disk");
+        filled(seed).save(&path).expect("room on the disk");
         assert!(holds(&path, seed));
         assert_eq!(fs::read(&path).expect("the file"), filled(seed).to_bytes());
         assert_eq!(folder.names(), ["seen.guira"]);
@@ -26,21 +26,19 @@ fn a_saved_file_is_loaded_and_replaced() {
 fn a_growing_filter_is_saved_and_loaded() {
     let folder = Folder::new("growing");
     let path = folder.join("seen.guira");
-    let builder = GrowingFilter::builder().capacity(100).seed(1);
-    let filter = builder.hasher_with(StableHashBuilder::with_seed).build().expect("memory");
-    filter.try_extend(0..10_000).expect("room");
-    filter.save_to(&path).expect("room on the disk");
-    let loaded = GrowingFilter::load_from_with(&path, StableHashBuilder::with_seed);
-    let loaded = loaded.expect("its own file");
+    let filter = GrowingFilter::with_capacity(100);
+    filter.insert_batch(0..10_000).expect("room");
+    filter.save(&path).expect("room on the disk");
+    let loaded = GrowingFilter::loader().file(&path).expect("its own file");
     assert!((0..10_000).all(|key| loaded.contains(&key)) && loaded.segments().len() > 1);
-    assert!(CuckooFilter::load_from(&path).is_err());
+    assert!(CuckooFilter::loader().file(&path).is_err());
 }
 
 #[test]
 fn a_file_without_a_folder_in_its_path_is_saved() {
     // The one test in this binary that depends on the current folder, which it leaves as it is.
     let name = format!("guira-files-{}.tmp", std::process::id());
-    filled(1).save_to(&name).expect("room on the disk");
+    filled(1).save(&name).expect("room on the disk");
     let loaded = holds(Path::new(&name), 1);
     fs::remove_file(&name).expect("the file");
     assert!(loaded);
@@ -53,18 +51,18 @@ fn bytes_after_the_snapshot_are_refused() {
     let mut bytes = filled(1).to_bytes();
     bytes.extend([0; 7]);
     fs::write(&path, &bytes).expect("a file");
-    match CuckooFilter::load_from(&path) {
+    match CuckooFilter::loader().file(&path) {
         Err(LoadError::TrailingBytes { more: 7, .. }) => {}
         other => panic!("{other:?}"),
     }
     fs::write(&path, &bytes[..bytes.len() - 8]).expect("a file");
-    assert!(matches!(CuckooFilter::load_from(&path), Err(LoadError::Truncated { .. })));
+    assert!(matches!(CuckooFilter::loader().file(&path), Err(LoadError::Truncated { .. })));
 }
 
 #[test]
 fn a_missing_file_is_an_error_of_the_system() {
     let folder = Folder::new("missing");
-    match CuckooFilter::load_from(folder.join("seen.guira")) {
+    match CuckooFilter::loader().file(folder.join("seen.guira")) {
         Err(LoadError::Io(error)) => assert_eq!(error.kind(), io::ErrorKind::NotFound),
         other => panic!("{other:?}"),
     }
@@ -74,10 +72,10 @@ fn a_missing_file_is_an_error_of_the_system() {
 fn another_hasher_is_refused() {
     let folder = Folder::new("hasher");
     let path = folder.join("seen.guira");
-    filled(1).save_to(&path).expect("room on the disk");
-    let other = CuckooFilter::load_from_with_hasher(&path, DefaultHashBuilder::with_seed(1));
+    filled(1).save(&path).expect("room on the disk");
+    let other = CuckooFilter::loader().hasher(StableHashBuilder::from_seed(1)).file(&path);
     assert!(matches!(other, Err(LoadError::OtherHasher)));
-    assert!(CuckooFilter::load_from_with(&path, DefaultHashBuilder::with_seed).is_ok());
+    assert!(CuckooFilter::loader().seeded_hasher::<StableHashBuilder>().file(&path).is_ok());
 }
 
 #[test]
@@ -86,16 +84,16 @@ fn a_save_that_fails_leaves_the_folder_as_it_was() {
     // What is at the path is no file.
     let path = folder.join("seen.guira");
     fs::create_dir(&path).expect("a folder");
-    let error = filled(1).save_to(&path).expect_err("a folder is not replaced");
+    let error = filled(1).save(&path).expect_err("a folder is not replaced");
     assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
     // The folder of the file does not exist.
-    let error = filled(1).save_to(folder.join("none").join("seen")).expect_err("no folder");
+    let error = filled(1).save(folder.join("none").join("seen")).expect_err("no folder");
     assert_eq!(error.kind(), io::ErrorKind::NotFound);
-    assert_eq!(filled(1).save_to("..").expect_err("no name").kind(), io::ErrorKind::InvalidInput);
+    assert_eq!(filled(1).save("..").expect_err("no name").kind(), io::ErrorKind::InvalidInput);
     // The name is too long for the temporary file, but not for the file.
     let long = folder.join("x".repeat(252));
     fs::write(&long, "old").expect("a file");
-    filled(1).save_to(&long).expect_err("too long a name");
+    filled(1).save(&long).expect_err("too long a name");
     assert_eq!(fs::read(&long).expect("the file"), b"old");
     assert_eq!(folder.names().len(), 2);
 }
@@ -110,8 +108,8 @@ fn saves_at_the_same_time_do_not_disturb_each_other() {
         for filter in &filters {
             scope.spawn(|| {
                 for _ in 0..20 {
-                    filter.save_to(&path).expect("a name for the temporary file");
-                    let loaded = CuckooFilter::load_from(&path).expect("a whole file");
+                    filter.save(&path).expect("a name for the temporary file");
+                    let loaded = CuckooFilter::loader().file(&path).expect("a whole file");
                     assert!(expected.contains(&loaded.to_bytes()));
                 }
             });
@@ -133,11 +131,11 @@ mod unix {
     fn permissions_are_kept() {
         let folder = Folder::new("permissions");
         let path = folder.join("seen.guira");
-        filled(1).save_to(&path).expect("room on the disk");
+        filled(1).save(&path).expect("room on the disk");
         // The first one has more than a new file gets, the last one forbids to write.
         for mode in [0o666, 0o640, 0o600, 0o444] {
             fs::set_permissions(&path, Permissions::from_mode(mode)).expect("the file is ours");
-            filled(2).save_to(&path).expect("room on the disk");
+            filled(2).save(&path).expect("room on the disk");
             assert_eq!(fs::metadata(&path).expect("the file").mode() & 0o7777, mode);
         }
         assert!(holds(&path, 2));
@@ -147,7 +145,7 @@ mod unix {
     fn the_temporary_file_of_a_save_that_fails_is_removed() {
         let folder = Folder::new("rename");
         // A path to a folder, to which no file can be renamed.
-        filled(1).save_to(folder.join("seen.guira/")).expect_err("not a path of a file");
+        filled(1).save(folder.join("seen.guira/")).expect_err("not a path of a file");
         assert_eq!(folder.names(), [""; 0]);
     }
 
@@ -161,7 +159,7 @@ mod unix {
         symlink("file", &second).expect("a link");
         // At first, there is nothing where the links lead to.
         for seed in [1, 2] {
-            filled(seed).save_to(&link).expect("room on the disk");
+            filled(seed).save(&link).expect("room on the disk");
             assert!(link.is_symlink() && second.is_symlink());
             assert!(holds(&below.join("file"), seed) && holds(&link, seed));
         }
@@ -169,7 +167,7 @@ mod unix {
         assert_eq!(fs::read_dir(&below).expect("the folder").count(), 2);
         let circle = folder.join("circle");
         symlink("circle", &circle).expect("a link");
-        filled(1).save_to(&circle).expect_err("a circle of links");
+        filled(1).save(&circle).expect_err("a circle of links");
         assert!(circle.is_symlink());
     }
 
@@ -181,11 +179,11 @@ mod unix {
         // One that is in use, and things that are no files, stay.
         let used = fs::File::create(folder.join("seen.guira.1.tmp")).expect("a file");
         used.lock().expect("a file that no one else uses");
-        filled(1).save_to(&path).expect("a name");
+        filled(1).save(&path).expect("a name");
         assert_eq!(folder.names(), ["seen.guira", "seen.guira.1.tmp"]);
         fs::create_dir(folder.join("seen.guira.0.tmp")).expect("a folder");
         symlink("seen.guira", folder.join("seen.guira.2.tmp")).expect("a link");
-        filled(2).save_to(&path).expect("a name");
+        filled(2).save(&path).expect("a name");
         assert_eq!(folder.names().len(), 4);
         assert!(holds(&path, 2));
     }

@@ -22,112 +22,57 @@ mod history;
 use common::rng;
 use guira::{
     InsertError,
-    raw::{Chain, Plain, Valued},
+    raw::{Chain, Plain, Single, Valued},
 };
-#[cfg(shuttle)]
-use history::ChainWorld;
 use history::{
-    Answer, CLASSES, Event, MapWorld, OneMap, OneTable, TableWorld, Target, is_linearizable,
+    Aging, Answer, CLASSES, OneTable, Run, TableWorld, Target, ages, aging,
+    multiset::{Event, is_linearizable},
 };
 
-/// On real threads.
-#[cfg(not(shuttle))]
-mod threads {
-    use super::{Chain, OneMap, OneTable, Valued, history::real::run};
+/// Makes the tests of each kind of filter.
+macro_rules! tests {
+    ($($name:ident: $scene:ty),*) => {$(
+        mod $name {
+            use super::*;
 
-    #[test]
-    fn two_on_a_table() {
-        run::<OneTable>(2);
-    }
+            #[cfg(not(shuttle))]
+            #[test]
+            fn two_threads() {
+                history::real::run::<$scene>(2);
+            }
 
-    #[test]
-    fn three_on_a_table() {
-        run::<OneTable>(3);
-    }
+            #[cfg(not(shuttle))]
+            #[test]
+            fn three_threads() {
+                history::real::run::<$scene>(3);
+            }
 
-    #[test]
-    fn two_on_a_map() {
-        run::<OneMap>(2);
-    }
+            #[cfg(shuttle)]
+            #[test]
+            fn random_schedules() {
+                history::modelled::random::<$scene>();
+            }
 
-    #[test]
-    fn three_on_a_map() {
-        run::<OneMap>(3);
-    }
-
-    #[test]
-    fn two_on_a_chain() {
-        run::<Chain>(2);
-    }
-
-    #[test]
-    fn three_on_a_chain() {
-        run::<Chain>(3);
-    }
-
-    #[test]
-    fn two_on_a_chain_of_maps() {
-        run::<Chain<Valued>>(2);
-    }
-
-    #[test]
-    fn three_on_a_chain_of_maps() {
-        run::<Chain<Valued>>(3);
-    }
+            #[cfg(shuttle)]
+            #[test]
+            fn pct_schedules() {
+                history::modelled::pct::<$scene>();
+            }
+        }
+    )*};
 }
 
-/// Under shuttle.
-#[cfg(shuttle)]
-mod schedules {
-    use super::{
-        Chain, OneMap, OneTable, Valued,
-        history::modelled::{pct, random},
-    };
-
-    #[test]
-    fn random_on_a_table() {
-        random::<OneTable>();
-    }
-
-    #[test]
-    fn random_on_a_map() {
-        random::<OneMap>();
-    }
-
-    #[test]
-    fn random_on_a_chain() {
-        random::<Chain>();
-    }
-
-    #[test]
-    fn random_on_a_chain_of_maps() {
-        random::<Chain<Valued>>();
-    }
-
-    #[test]
-    fn pct_on_a_table() {
-        pct::<OneTable>();
-    }
-
-    #[test]
-    fn pct_on_a_map() {
-        pct::<OneMap>();
-    }
-
-    #[test]
-    fn pct_on_a_chain() {
-        pct::<Chain>();
-    }
-
-    #[test]
-    fn pct_on_a_chain_of_maps() {
-        pct::<Chain<Valued>>();
-    }
+tests! {
+    table: Run<OneTable<Single>>,
+    table_with_values: Run<OneTable<Valued>>,
+    chain: Run<Chain>,
+    chain_with_values: Run<Chain<Valued>>,
+    expiring_table: Aging
 }
 
 #[test]
 fn the_checker_accepts_what_an_order_explains_and_nothing_else() {
-    let world = TableWorld::of::<Plain<2, 8>>(&mut rng(0), 3);
+    let world = TableWorld::of::<Plain<2, 8>>(&mut rng(0), Single, 3, [0, 1, 2, 3, 4]);
     let class = OneTable::class(&world, 0);
     let event = |thread, start, end, answer| Event { thread, start, end, class, answer };
     let inserted = event(0, 0, 3, Answer::Insert(Ok(())));
@@ -153,8 +98,8 @@ fn the_checker_accepts_what_an_order_explains_and_nothing_else() {
 
 #[test]
 fn the_checker_of_maps_accepts_what_an_order_explains_and_nothing_else() {
-    let world = MapWorld::of::<Plain<2, 16>>(&mut rng(0), 4, 3, [0, 0, 0, 1, 1]);
-    let class = OneMap::class(&world, 0);
+    let world = TableWorld::of::<Plain<2, 16>>(&mut rng(0), Valued::new(4), 3, [0, 0, 0, 1, 1]);
+    let class = OneTable::class(&world, 0);
     let event = |thread, start, end, answer| Event { thread, start, end, class, answer };
     // One copy with the value 0, beside which another thread replaces it by the value 1.
     let replaced = event(0, 0, 3, Answer::Replace(1, true));
@@ -181,6 +126,45 @@ fn the_checker_of_maps_accepts_what_an_order_explains_and_nothing_else() {
     assert!(!judge(&[(4, 5, Answer::GetOrInsert(Ok(Some(0))))]));
 }
 
+#[test]
+fn the_checker_of_ages_accepts_what_an_order_explains_and_nothing_else() {
+    use ages::START;
+    use aging::Answer;
+
+    let event = |(start, end), answer| aging::Event { thread: start, start, end, class: 0, answer };
+    let filled = ages::Slots::from([vec![(0, START - 1)]]);
+    let judge = |answers: &[((usize, usize), Answer)]| {
+        let events: Vec<aging::Event> =
+            answers.iter().map(|&(moments, answer)| event(moments, answer)).collect();
+        aging::is_linearizable(&filled, &events)
+    };
+    let advance = ((2, 7), Answer::Advanced(START + 1));
+    let found = |moments, found| (moments, Answer::IsVisible(found));
+    // Visible before the advance, either beside it, expired after it.
+    assert!(judge(&[found((0, 1), true), advance, found((8, 9), false)]));
+    assert!(judge(&[advance, found((3, 4), false)]));
+    assert!(judge(&[advance, found((3, 4), true)]));
+    assert!(!judge(&[found((0, 1), false), advance]));
+    assert!(!judge(&[advance, found((8, 9), true)]));
+    // Accepted once, in a generation in which it is not visible.
+    let accepted = |moments, generation| (moments, Answer::InsertUnseen(generation));
+    assert!(judge(&[advance, accepted((3, 4), Some(START + 1)), accepted((5, 6), None)]));
+    assert!(!judge(&[advance, accepted((3, 4), Some(START))]));
+    assert!(!judge(&[
+        advance,
+        accepted((3, 4), Some(START + 1)),
+        accepted((5, 6), Some(START + 1))
+    ]));
+    // A refresh keeps one copy, a removal takes one.
+    let refreshed = ((0, 1), Answer::Refreshed(true));
+    assert!(judge(&[refreshed, advance, found((8, 9), true)]));
+    assert!(!judge(&[refreshed, advance, ((8, 9), Answer::Counted(2))]));
+    let removed = |moments| (moments, Answer::Removed(START - 1, true));
+    assert!(judge(&[removed((0, 1)), found((3, 4), false)]));
+    assert!(!judge(&[removed((0, 1)), removed((3, 4))]));
+    assert!(!judge(&[advance, removed((8, 9))]));
+}
+
 /// An insert takes the last slot, a removal frees it and another insert takes it again, beside an
 /// `insert_unique` of the same class. This may return `Full` only if the class was absent from a
 /// full bucket. Random programs hardly ever do this.
@@ -189,13 +173,14 @@ fn the_checker_of_maps_accepts_what_an_order_explains_and_nothing_else() {
 fn full_is_not_returned_if_there_was_the_item_or_room_for_it() {
     use history::{Action, Program, Step, modelled};
 
-    let world = TableWorld::of::<Plain<2, 8>>(&mut rng(0), 1);
+    let world = TableWorld::of::<Plain<2, 8>>(&mut rng(0), Single, 1, [0, 1, 2, 3, 4]);
     let step = |action| Step { action, class: 1, way: 0 };
     let toggle = [Action::Insert, Action::Remove, Action::Insert].map(step).to_vec();
     let threads = vec![toggle, vec![step(Action::InsertUnique)]];
-    let program = Program::<OneTable> { number: 0, world, filling: vec![0], threads };
+    let program = Program::<OneTable<Single>> { number: 0, world, filling: vec![0], threads };
+    let program = std::sync::Arc::new(program);
     let run = move || {
-        modelled::run_once(&program);
+        modelled::run_once::<Run<_>>(&program, 2);
     };
     shuttle::check_random(run, 20_000);
 }
@@ -205,9 +190,7 @@ fn full_is_not_returned_if_there_was_the_item_or_room_for_it() {
 /// or an alias with the value 1 is inserted, and then the value of the item is replaced, or the
 /// item removed. A lookup must not miss it. Random programs rarely do this.
 #[cfg(shuttle)]
-fn lookups_beside_writers_of_their_key<T: Target + 'static>(
-    has_two_buckets: impl Fn(&T::World, usize) -> bool,
-) {
+fn lookups_beside_writers_of_their_key<T: Target + 'static>() {
     use history::{Action, Program, Step, modelled};
 
     let step = |action, class, way| Step { action, class, way };
@@ -215,7 +198,7 @@ fn lookups_beside_writers_of_their_key<T: Target + 'static>(
     let alias = [step(Action::Insert, 1, 0), step(Action::Replace(0), 1, 0)];
     let successor = [step(Action::Insert, 1, 0), step(Action::Remove, 0, 0)];
     let worlds = (0..).map(|seed| T::world(&mut rng(seed)));
-    let is_telling = |world: &T::World| T::class(world, 0).same[1] && has_two_buckets(world, 0);
+    let is_telling = |world: &T::World| T::class(world, 0).same[1] && T::has_two_buckets(world, 0);
     for world in worlds.filter(is_telling).take(2) {
         for lookup in [Action::Contains, Action::Get, Action::Values, Action::ContainsValue] {
             for (filling, writer) in [(vec![0, 1], swap), (vec![1], alias), (vec![0], successor)] {
@@ -223,8 +206,9 @@ fn lookups_beside_writers_of_their_key<T: Target + 'static>(
                     let threads = vec![writer.to_vec(), vec![step(lookup, 1, way)]];
                     let (world, filling) = (world.clone(), filling.clone());
                     let program = Program::<T> { number: 0, world, filling, threads };
+                    let program = std::sync::Arc::new(program);
                     let run = move || {
-                        modelled::run_once(&program);
+                        modelled::run_once::<Run<_>>(&program, 2);
                     };
                     shuttle::check_random(run, 2_000);
                 }
@@ -236,11 +220,11 @@ fn lookups_beside_writers_of_their_key<T: Target + 'static>(
 #[cfg(shuttle)]
 #[test]
 fn no_value_is_missed_in_a_map() {
-    lookups_beside_writers_of_their_key::<OneMap>(MapWorld::has_two_buckets);
+    lookups_beside_writers_of_their_key::<OneTable<Valued>>();
 }
 
 #[cfg(shuttle)]
 #[test]
 fn no_value_is_missed_in_a_chain_of_maps() {
-    lookups_beside_writers_of_their_key::<Chain<Valued>>(ChainWorld::has_two_buckets);
+    lookups_beside_writers_of_their_key::<Chain<Valued>>();
 }

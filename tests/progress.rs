@@ -14,41 +14,30 @@
 mod common;
 mod steps;
 
-use std::{panic::resume_unwind, sync::mpsc::channel, thread};
-
 use common::Watchdog;
 use guira::{
     InsertError,
     raw::steps::{Step, with_hook},
 };
 use steps::{
-    Planted, before_step,
+    before_step, panicked,
     scene::{Call, INSERT, L, LOOKUP, Scene},
-    steps,
+    steps, stopped,
 };
 
 /// Stops the writer before the step with this number, checks the scene, and lets it continue.
 /// Returns `false` if it takes no such step.
 fn stop_at(scene: &mut Scene, number: usize) -> bool {
-    let (stopped, stop) = channel();
-    let (go, resume) = channel::<()>();
-    let halt = move || {
-        let _ = stopped.send(());
-        // Until the other end is dropped, also by a panic.
-        let _ = resume.recv();
-    };
     let writer = scene.writer();
-    let hook = before_step(number, halt);
-    let thread = thread::spawn(move || with_hook(hook, || writer.perform()));
-    // The hook is dropped, and with it the sender, when the writer has returned.
-    let has_stopped = stop.recv().is_ok();
-    if has_stopped {
-        scene.look();
-        scene.insert_where_there_is_room();
-        scene.look();
-    }
-    drop(go);
-    assert!(thread.join().expect("the writer continues"), "the call did something else");
+    let has_stopped = stopped(
+        move || writer.perform(),
+        number,
+        || {
+            scene.look();
+            scene.insert_where_there_is_room();
+            scene.look();
+        },
+    );
     scene.look_after();
     has_stopped
 }
@@ -57,12 +46,8 @@ fn stop_at(scene: &mut Scene, number: usize) -> bool {
 /// if it takes no such step.
 fn panic_at(scene: &mut Scene, number: usize) -> bool {
     let writer = scene.writer();
-    // A panic without a message.
-    let hook = before_step(number, || resume_unwind(Box::new(Planted)));
-    let thread = thread::spawn(move || with_hook(hook, || writer.perform()));
-    let Err(panic) = thread.join() else { return false };
-    if !panic.is::<Planted>() {
-        resume_unwind(panic);
+    if !panicked(move || writer.perform(), number) {
+        return false;
     }
     scene.look();
     scene.insert_where_there_is_room();

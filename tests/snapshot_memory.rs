@@ -19,11 +19,12 @@ use common::{
         BLOCK, BUCKETS, EXISTING, HEADER, PLANNED, amend, amend_header, header_len, items, put,
         segment,
     },
+    kind::GrowingSets,
     rng,
-    saved::{corrupt, filled, loader, pushed},
+    saved::{corrupt, filled, pushed},
     scaled,
 };
-use guira::{CuckooFilter, Growing, GrowingFilter, LoadError};
+use guira::{CuckooFilter, GrowingFilter, LoadError};
 use rand::RngExt;
 
 const MEGABYTE: usize = 1 << 20;
@@ -96,7 +97,7 @@ fn memory_grows_with_the_bytes_read() {
     let _alone = ALONE.lock();
     let filter = CuckooFilter::with_capacity(1_000);
     // The first load allocates what later ones reuse, such as buffers of the allocator.
-    CuckooFilter::from_bytes(&filter.to_bytes()).expect("a snapshot");
+    CuckooFilter::loader().bytes(&filter.to_bytes()).expect("a snapshot");
     for buckets in [1_u64 << 20, 1 << 28, 1 << 32] {
         for words in [0, 1, 100_000, 3 * MEGABYTE, 8 * MEGABYTE - 1] {
             let mut bytes = filter.to_bytes()[..HEADER].to_vec();
@@ -104,7 +105,7 @@ fn memory_grows_with_the_bytes_read() {
             bytes.resize(HEADER + words + 8 * (words / BLOCK), 0);
             amend(&mut bytes);
             let mut reader = Measuring::new(&bytes);
-            match CuckooFilter::load(&mut reader) {
+            match CuckooFilter::loader().reader(&mut reader) {
                 Err(LoadError::Truncated { received, .. }) => {
                     assert_eq!(received, bytes.len() as u64);
                 }
@@ -124,12 +125,13 @@ fn memory_grows_with_the_bytes_read() {
 #[test]
 fn memory_grows_with_the_bytes_of_every_segment() {
     let _alone = ALONE.lock();
-    let (filter, keys) = filled(GrowingFilter::builder().capacity(50_000).seed(1), 6_000_000);
+    let (filter, keys) =
+        filled::<GrowingSets>(GrowingFilter::builder().capacity(50_000).seed(1), 6_000_000);
     assert!(filter.segments().len() > 5);
     let bytes = filter.to_bytes();
     drop(filter);
     let mut reader = Measuring::new(&bytes);
-    let copy = GrowingFilter::load_with(&mut reader, guira::StableHashBuilder::with_seed);
+    let copy = GrowingFilter::loader().reader(&mut reader);
     assert_eq!(copy.expect("its own snapshot").len(), keys.len());
     let excess = reader.max_excess;
     assert!(excess < 2 * MEGABYTE, "{excess} bytes more in memory");
@@ -139,13 +141,14 @@ fn memory_grows_with_the_bytes_of_every_segment() {
 #[test]
 fn refused_bytes_take_no_memory() {
     let _alone = ALONE.lock();
-    let (filter, _) = filled(GrowingFilter::builder().capacity(3_000_000).seed(1), 3_500_000);
+    let (filter, _) =
+        filled::<GrowingSets>(GrowingFilter::builder().capacity(3_000_000).seed(1), 3_500_000);
     let bytes = filter.to_bytes();
     drop(filter);
     let mut damaged = bytes.clone();
     *damaged.last_mut().expect("a checksum") ^= 1;
     let before = resident();
-    let mut loader = loader::<Growing>();
+    let mut loader = GrowingFilter::loader();
     let mut pushed = 0;
     for place in [0, 10, 1_000, 3 * MEGABYTE, 4 * MEGABYTE, bytes.len() - 3 * MEGABYTE] {
         loader.push(&bytes[pushed..place]).expect("its own snapshot");
@@ -173,7 +176,7 @@ fn no_damage_makes_a_loader_exceed_its_limit() {
     const LIMIT: usize = 10_000;
     let _alone = ALONE.lock();
     let builder = GrowingFilter::builder().capacity(20).seed(6);
-    let (filter, _) = filled(builder, 250);
+    let (filter, _) = filled::<GrowingSets>(builder, 250);
     let bytes = filter.to_bytes();
     let mut rng = rng(5);
     let mut most = 0;
@@ -191,7 +194,7 @@ fn no_damage_makes_a_loader_exceed_its_limit() {
         if round % 2 == 0 {
             amend(&mut damaged);
         }
-        most = most.max(max_allocated(|| pushed::<Growing>(&damaged, LIMIT, &mut rng)));
+        most = most.max(max_allocated(|| pushed::<GrowingSets>(&damaged, LIMIT, &mut rng)));
     }
     // Stripes, counters and header come on top.
     assert!(most < LIMIT + 100_000, "{most} bytes");
@@ -202,7 +205,7 @@ fn no_damage_makes_a_loader_exceed_its_limit() {
     large.resize(header_len(&large), 0);
     amend_header(&mut large);
     let mut outcome = None;
-    let most = max_allocated(|| outcome = pushed::<Growing>(&large, LIMIT, &mut rng).err());
+    let most = max_allocated(|| outcome = pushed::<GrowingSets>(&large, LIMIT, &mut rng).err());
     assert!(matches!(outcome, Some(LoadError::LimitExceeded { .. })), "{outcome:?}");
     assert!(most < 10_000, "{most} bytes");
 }

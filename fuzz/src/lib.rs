@@ -1,19 +1,10 @@
 //! The bodies of the fuzz targets. Each compares the library with a simple oracle, and panics if
 //! they disagree.
 
-pub mod expiring;
+#[path = "../../tests/common/mod.rs"]
+mod common;
 pub mod filter;
-#[path = "../../tests/common/forge.rs"]
-#[allow(dead_code, reason = "shared with the tests of the library")]
-mod forge;
-mod items;
-pub mod map;
-#[path = "../../tests/expiring/multiset.rs"]
-mod multiset;
 pub mod operations;
-#[path = "../../tests/common/oracle.rs"]
-#[allow(dead_code, reason = "shared with the tests of the library")]
-mod oracle;
 pub mod snapshot;
 pub mod words;
 

@@ -1,10 +1,10 @@
 //! The operations of a table against a multiset of (fingerprint, pair of buckets) that knows
 //! exactly what fits.
 
-use arbitrary::Arbitrary;
+use arbitrary::{Arbitrary, Result, Unstructured};
 use guira::raw::{Addressing, BucketLayout, Merged, Pair, Table, mix};
 
-use crate::{items::Operations, oracle::Oracle, with_some_layout};
+use crate::{common::oracle::Oracle, with_some_layout};
 
 /// Largest number of buckets. A search visits up to 500 buckets, so it finds every empty slot that
 /// is reachable in such a table.
@@ -16,7 +16,21 @@ pub struct Input {
     layout: u8,
     buckets: u16,
     seed: u64,
-    operations: Operations<Operation>,
+    operations: Operations,
+}
+
+/// Operations up to the end of the input. (A `Vec` ends after each one with probability one half.)
+#[derive(Debug)]
+struct Operations(Vec<Operation>);
+
+impl<'a> Arbitrary<'a> for Operations {
+    fn arbitrary(input: &mut Unstructured<'a>) -> Result<Self> {
+        let mut operations = Vec::new();
+        while !input.is_empty() {
+            operations.push(input.arbitrary()?);
+        }
+        Ok(Self(operations))
+    }
 }
 
 /// An operation on the table.

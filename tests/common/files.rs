@@ -51,6 +51,6 @@ pub fn filled(seed: u64) -> CuckooFilter {
 
 /// Returns whether a file can be loaded, and holds the filter with this seed and nothing else.
 pub fn holds(path: &Path, seed: u64) -> bool {
-    let (loaded, expected) = (CuckooFilter::load_from(path), filled(seed).to_bytes());
+    let (loaded, expected) = (CuckooFilter::loader().file(path), filled(seed).to_bytes());
     loaded.is_ok_and(|loaded| loaded.to_bytes() == expected)
 }

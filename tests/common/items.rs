@@ -2,7 +2,7 @@
 
 use std::hash::BuildHasher;
 
-use rand::{RngExt, rngs::SmallRng};
+use rand::{Rng, RngExt};
 
 use super::kind::{Kind, Of};
 
@@ -23,7 +23,7 @@ impl<T: Copy + Ord> Items<T> {
         empty: &Of<K, S>,
         count: usize,
         tries: usize,
-        rng: &mut SmallRng,
+        rng: &mut dyn Rng,
     ) -> Self {
         let alone = |key: u64| {
             empty.clear();
@@ -78,9 +78,15 @@ impl<T: Copy + Ord> Items<T> {
     }
 
     /// Takes one of the tags of a key, if there is one.
-    pub fn take(&mut self, key: usize, rng: &mut SmallRng) -> Option<T> {
+    pub fn take(&mut self, key: usize, rng: &mut dyn Rng) -> Option<T> {
         let most = self.owned[key].len();
         (most > 0).then(|| self.owned[key].swap_remove(rng.random_range(0..most)))
+    }
+
+    /// Takes a tag of a key.
+    pub fn take_tag(&mut self, key: usize, tag: T) {
+        let place = self.owned[key].iter().position(|&other| other == tag);
+        self.owned[key].swap_remove(place.expect("the key has this tag"));
     }
 
     /// Adds a copy of each item.

@@ -1,109 +1,112 @@
-//! Filters to save, and every way to save and to load one.
+//! Filters of every kind to save, and every way to save and to load one.
 
 use std::{hash::BuildHasher, io::Read};
 
 use guira::{
-    Engine, Filter, FilterBuilder, Fixed, Growing, Layout, LoadError, Loader, Mappable, Mapped,
-    StableHashBuilder,
+    Filter, InsertError, LoadError, Loader,
+    kind::{Contents, Growth},
 };
 use rand::{Rng, RngExt, rngs::SmallRng};
 
 use super::{
-    Subject,
-    maps::{self, max_value},
+    kind::{BuilderOf, Kind, Of},
+    rng, settings,
 };
 
-/// A filter whose snapshots can be loaded anywhere.
-pub type Stable<E> = Filter<E, StableHashBuilder>;
+/// A loader of a kind of filter.
+pub type LoaderOf<K> = Loader<<K as Kind>::Contents, <K as Kind>::Growth>;
+/// A key, and its tag.
+pub type Item<K> = (u64, <K as Kind>::Tag);
 
-/// Builds a filter with a stable hasher, and inserts this many keys, the first of them twice.
-/// Returns it with the inserted keys.
-///
-/// # Panics
-/// If the filter cannot be built.
-pub fn filled<E: Subject>(builder: FilterBuilder<E>, keys: u64) -> (Stable<E>, Vec<u64>) {
-    let builder = builder.hasher_with(StableHashBuilder::with_seed);
-    let filter = builder.build().expect("a small filter");
-    let mut keys: Vec<u64> = (0..keys).collect();
-    keys.extend(keys.first().copied());
-    keys.retain(|key| filter.insert(key).is_ok());
-    (filter, keys)
+/// A loader.
+pub fn loader<K: Kind>() -> LoaderOf<K> {
+    Filter::<K::Contents, K::Growth>::loader()
 }
 
-/// As [`filled`], with a value for each key, which follows from its place. Returns the map with the
+/// Inserts a key. The salt selects its tag.
+pub fn insert<K: Kind>(filter: &Of<K>, key: u64, salt: u64) -> Result<Item<K>, InsertError> {
+    let want = K::want(filter, &mut rng(salt));
+    let want = if K::tag(filter, want).is_ok() { want } else { K::usual_want(filter, key) };
+    K::insert(filter, &key, want).map(|tag| (key, tag))
+}
+
+/// Returns whether a filter holds an item.
+pub fn holds<K: Kind>(filter: &Of<K>, &(key, tag): &Item<K>) -> bool {
+    K::holds(filter, key, &[tag])
+}
+
+/// Removes an item.
+pub fn remove<K: Kind>(filter: &Of<K>, &(key, tag): &Item<K>) -> bool {
+    K::remove(filter, &key, tag)
+}
+
+/// Builds a filter, and inserts this many keys, the first of them twice. Returns it with the
 /// inserted items.
 ///
 /// # Panics
-/// If the map cannot be built.
-pub fn filled_map<E: Mappable>(
-    builder: FilterBuilder<Mapped<E>>,
-    keys: u64,
-) -> (Stable<Mapped<E>>, Vec<(u64, u16)>) {
-    let builder = builder.hasher_with(StableHashBuilder::with_seed);
-    let map = builder.build().expect("a small map");
-    let max = max_value(map.layout());
-    let values = (0..keys).map(|key| (key, (key * 40_503) as u16 & max));
-    let mut items: Vec<(u64, u16)> = values.collect();
-    items.extend(items.first().map(|&(key, value)| (key, value ^ max)));
-    items.retain(|(key, value)| map.insert(key, *value).is_ok());
-    (map, items)
+/// If the filter cannot be built.
+pub fn filled<K: Kind>(builder: BuilderOf<K>, keys: u64) -> (Of<K>, Vec<Item<K>>) {
+    let filter = builder.build().expect("a small filter");
+    let salted = (0..keys).map(|key| (key, key)).chain((keys > 0).then_some((0, 1)));
+    let items = salted.filter_map(|(key, salt)| insert::<K>(&filter, key, salt).ok()).collect();
+    (filter, items)
 }
 
-/// Snapshots of small maps: all layouts, with and without limited copies.
-pub fn small_maps<E: Mappable>() -> Vec<Vec<u8>> {
-    let of = |layout: Layout| {
-        let of_capacity = move |capacity: usize| {
-            let builder = maps::builder::<E>(capacity, layout).seed(1);
-            let limited = (builder.clone().max_copies(2), capacity as u64 / 2);
-            [(builder, capacity as u64), limited]
-        };
-        [1, 2, 7, 100].into_iter().flat_map(of_capacity)
+/// Builders of small filters, each with a number of keys that fit: all layouts, with and without
+/// limited copies. Of growing filters several rates too, of one segment and of many.
+pub fn small<K: Kind>() -> Vec<(BuilderOf<K>, u64)> {
+    let sizes: &[(usize, u64)] = if K::GROWS {
+        &[(1, 0), (1, 70), (50, 900)]
+    } else {
+        &[(1, 1), (2, 2), (7, 7), (100, 100)]
     };
-    let all = maps::layouts().into_iter().flat_map(of);
-    all.map(|(builder, keys)| filled_map(builder, keys).0.to_bytes()).collect()
-}
-
-/// Builders of small fixed filters, with a number of keys that fit: all layouts, with and without
-/// limited copies.
-pub fn small_fixed() -> Vec<(FilterBuilder<Fixed>, u64)> {
-    let of = |&layout: &Layout| {
-        let of_capacity = move |capacity: usize| {
-            let builder = Filter::<Fixed>::builder().capacity(capacity).layout(layout).seed(1);
-            [(builder.clone(), capacity as u64), (builder.max_copies(2), capacity as u64 / 2)]
-        };
-        [1, 2, 7, 100].into_iter().flat_map(of_capacity)
-    };
-    Layout::ALL.iter().flat_map(of).collect()
-}
-
-/// Builders of small growing filters, with a number of keys: several rates and factors, of one
-/// segment and of many, and with limited copies.
-pub fn small_growing() -> Vec<(FilterBuilder<Growing>, u64)> {
     let mut all = Vec::new();
-    for rate in [0.2, 0.01, 0.001, 0.000_1] {
-        for (capacity, factor, keys) in [(1, 2, 0), (1, 2, 70), (50, 2, 900), (10, 8, 1_000)] {
-            let builder = Filter::<Growing>::builder().capacity(capacity).growth_factor(factor);
-            all.push((builder.false_positive_rate(rate).seed(keys), keys));
+    for (seed, layout) in K::layouts().into_iter().enumerate() {
+        for &(capacity, keys) in sizes {
+            let builder = settings::<K>(capacity, layout, seed as u64);
+            all.push((builder.clone(), keys));
+            all.push((K::limited(builder, 2), keys / 2));
         }
     }
-    let builder = || Filter::<Growing>::builder().capacity(100).seed(2);
-    all.push((builder().max_copies(3), 800));
-    all.push((builder().fastest().false_positive_rate(0.05), 500));
+    for rate in [0.2, 0.01, 0.003] {
+        let builder = || new::<K>().false_positive_rate(rate).seed(2);
+        for &(capacity, keys) in sizes {
+            all.push((builder().capacity(capacity), keys));
+        }
+        all.push((builder().fastest().capacity(100), if K::GROWS { 500 } else { 50 }));
+        all.push((K::limited(builder(), 3).capacity(100), if K::GROWS { 800 } else { 50 }));
+    }
     all
+}
+
+/// A builder.
+pub fn new<K: Kind>() -> BuilderOf<K> {
+    Filter::builder()
+}
+
+/// A filter of few words with some items. A growing one has several segments.
+///
+/// # Panics
+/// If a growing filter has not grown.
+pub fn sample<K: Kind>() -> Of<K> {
+    let (capacity, keys) = if K::GROWS { (20, 150) } else { (100, 100) };
+    let (filter, _) = filled::<K>(new::<K>().capacity(capacity).seed(6), keys);
+    assert!(!K::GROWS || filter.segments().len() > 2);
+    filter
 }
 
 /// Saves a filter in every way, and returns the bytes, which are the same.
 ///
 /// # Panics
 /// If they are not.
-pub fn saved<E: Engine, S: BuildHasher>(filter: &mut Filter<E, S>, rng: &mut SmallRng) -> Vec<u8> {
+pub fn saved<C: Contents, G: Growth, S: BuildHasher>(
+    filter: &Filter<C, G, S>,
+    rng: &mut SmallRng,
+) -> Vec<u8> {
     let bytes = filter.to_bytes();
     let mut written = Vec::new();
-    filter.save(&mut written).expect("memory");
-    assert!(written == bytes, "save");
-    written.clear();
-    filter.save_exclusive(&mut written).expect("memory");
-    assert!(written == bytes, "save_exclusive");
+    filter.write_to(&mut written).expect("memory");
+    assert!(written == bytes, "write_to");
 
     let mut snapshot = filter.snapshot().expect("memory");
     assert_eq!(snapshot.len(), bytes.len() as u64);
@@ -149,16 +152,11 @@ impl Read for Slow<'_> {
     }
 }
 
-/// Returns a loader for any snapshot.
-pub fn loader<E: Engine>() -> Loader<E, StableHashBuilder> {
-    Filter::<E, _>::loader_with(usize::MAX, StableHashBuilder::with_seed)
-}
-
 /// Returns what a loader writes of the bytes that it received.
 ///
 /// # Panics
 /// If it writes another number of bytes than it tells.
-pub fn received<E: Engine, S: BuildHasher>(loader: &Loader<E, S>) -> Vec<u8> {
+pub fn received<C: Contents, G: Growth, S: BuildHasher>(loader: &Loader<C, G, S>) -> Vec<u8> {
     let mut received = Vec::new();
     loader.write_received(&mut received).expect("memory");
     assert_eq!(loader.received(), received.len() as u64);
@@ -166,12 +164,8 @@ pub fn received<E: Engine, S: BuildHasher>(loader: &Loader<E, S>) -> Vec<u8> {
 }
 
 /// Pushes bytes to a loader, in chunks of random sizes. A chunk that is refused leaves no trace.
-pub fn pushed<E: Engine>(
-    bytes: &[u8],
-    limit: usize,
-    rng: &mut SmallRng,
-) -> Result<Stable<E>, LoadError> {
-    let mut loader = Filter::<E, _>::loader_with(limit, StableHashBuilder::with_seed);
+pub fn pushed<K: Kind>(bytes: &[u8], limit: usize, rng: &mut SmallRng) -> Result<Of<K>, LoadError> {
+    let mut loader = loader::<K>().limit(limit);
     let mut pushed = 0;
     let most = if rng.random() { 20 } else { 2 * bytes.len() };
     while pushed < bytes.len() {
@@ -190,17 +184,20 @@ pub fn pushed<E: Engine>(
 
 /// Pushes bytes to a loader up to a random place, and the rest to another loader, which first gets
 /// what the first one had received.
-fn handed_over<E: Engine>(bytes: &[u8], rng: &mut SmallRng) -> Result<Stable<E>, LoadError> {
-    let mut loaders = [false, true].map(|at_once| {
-        let loader = Filter::<E, _>::loader_with(bytes.len(), StableHashBuilder::with_seed);
+fn handed_over<K: Kind>(bytes: &[u8], rng: &mut SmallRng) -> Result<Of<K>, LoadError> {
+    let [mut first, mut second] = [false, true].map(|at_once| {
+        let loader = loader::<K>().limit(bytes.len());
         if at_once == rng.random::<bool>() { loader.allocate_at_once() } else { loader }
     });
-    let (first, rest) = bytes.split_at(rng.random_range(0..=bytes.len()));
-    loaders[0].push(first)?;
-    let received = received(&loaders[0]);
-    assert!(received == first, "{} bytes that were received are written", first.len());
-    let [_, mut second] = loaders;
+    let (start, rest) = bytes.split_at(rng.random_range(0..=bytes.len()));
+    first.push(start)?;
+    let received = received(&first);
+    assert!(received == start, "{} bytes that were received are written", start.len());
     second.push(&received).expect("what the first one received");
+    // The rest is pushed, or read as a whole.
+    if rng.random() {
+        return second.bytes(rest);
+    }
     second.push(rest)?;
     second.finish()
 }
@@ -209,14 +206,14 @@ fn handed_over<E: Engine>(bytes: &[u8], rng: &mut SmallRng) -> Result<Stable<E>,
 ///
 /// # Panics
 /// If one way accepts what another one refuses.
-pub fn loaded<E: Engine>(bytes: &[u8], rng: &mut SmallRng) -> Result<Stable<E>, LoadError> {
-    let filter = Filter::<E, _>::from_bytes_with(bytes, StableHashBuilder::with_seed);
+pub fn loaded<K: Kind>(bytes: &[u8], rng: &mut SmallRng) -> Result<Of<K>, LoadError> {
+    let filter = loader::<K>().bytes(bytes);
     let mut reader = Slow(bytes);
-    let read = Filter::<E, _>::load_with(&mut reader, StableHashBuilder::with_seed);
-    let pushed = pushed::<E>(bytes, bytes.len(), rng);
+    let read = loader::<K>().reader(&mut reader);
+    let pushed = pushed::<K>(bytes, bytes.len(), rng);
     // Only a reader may go on after a snapshot.
     let read = read.ok().filter(|_| reader.0.is_empty());
-    let handed_over = handed_over::<E>(bytes, rng);
+    let handed_over = handed_over::<K>(bytes, rng);
     let others =
         [read, pushed.ok(), handed_over.ok()].map(|filter| filter.map(|filter| filter.to_bytes()));
     assert!(others.iter().all(|other| *other == filter.as_ref().ok().map(Filter::to_bytes)));

@@ -5,8 +5,6 @@ mod aging;
 #[path = "../common/mod.rs"]
 mod common;
 mod settings;
-#[cfg(feature = "std")]
-mod snapshots;
 mod threads;
 mod time;
 

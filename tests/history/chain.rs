@@ -2,20 +2,17 @@
 
 use guira::{
     Layout,
-    raw::{Addressing, Chain, Nested, Plan, Valued},
+    raw::{Addressing, Chain, Nested, Plan},
 };
 use rand::{RngExt, rngs::SmallRng};
 
 use super::{
-    Action, Answer, CLASSES, Class, Kind, Target,
-    map::{self, KEYS},
-    target::Placement,
+    Action, Answer, CLASSES, Class, Target,
+    target::{Placement, Slot},
 };
 
 /// The segments of a chain.
 const SEGMENTS: u32 = 3;
-/// Bits of a value.
-const VALUE_BITS: u32 = 3;
 
 /// A layout and a number of buckets of the first segment, and two hashes of each class, which are
 /// aliases in all segments and start from different buckets. In a map, classes may share them.
@@ -67,16 +64,6 @@ impl ChainWorld {
         Addressing::nested(self.first_buckets, self.nesting(level))
     }
 
-    /// Whether a class has two buckets in the first segment.
-    pub fn has_two_buckets(&self, class: usize) -> bool {
-        let [here, there] = self.addressing(0).pair(self.items[class][0]).buckets;
-        here != there
-    }
-
-    fn slots(&self) -> u32 {
-        self.first_buckets as u32 * self.layout.slots_per_bucket()
-    }
-
     fn class(&self, index: usize) -> Class {
         let first = self.addressing(0);
         let kept = |class: usize| {
@@ -95,76 +82,37 @@ impl ChainWorld {
     }
 }
 
-impl Target for Chain {
+impl<V: Slot> Target for Chain<V>
+where
+    Self: Send + Sync,
+{
     type World = ChainWorld;
+    type Slot = V;
 
     const GROWS: bool = true;
 
     fn world(rng: &mut SmallRng) -> ChainWorld {
-        let layout = [Layout::Plain4x16, Layout::SemiSorted3x22][rng.random_range(0..2)];
-        ChainWorld::new(rng, layout, 13)
+        let (layout, fingerprint_bits) = V::segments(rng);
+        let world = ChainWorld::new(rng, layout, fingerprint_bits);
+        ChainWorld { items: V::keys(rng).map(|key| world.items[key]), ..world }
     }
 
     fn slots(world: &ChainWorld) -> u32 {
-        world.slots()
+        world.first_buckets as u32 * world.layout.slots_per_bucket()
     }
 
     fn class(world: &ChainWorld, index: usize) -> Class {
         world.class(index)
     }
 
-    fn new(world: &ChainWorld) -> Self {
-        let segment = |level| (world.layout, world.addressing(level));
-        let plan: Vec<_> = (0..SEGMENTS).map(segment).collect();
-        Chain::new(Plan::new(&plan), false).expect("a tiny table")
-    }
-
-    fn call(&self, world: &ChainWorld, class: usize, way: usize, action: Action) -> Answer {
-        let item = world.items[class][way];
-        match action {
-            Action::Contains => Answer::Contains(self.contains(item)),
-            Action::Count => Answer::Count(self.count(item)),
-            Action::Insert => Answer::Insert(self.insert(item)),
-            Action::InsertUnique => Answer::InsertUnique(self.insert_unique(item)),
-            Action::Remove => Answer::Remove(self.remove(item)),
-            _ => unreachable!("only in maps"),
-        }
-    }
-
-    fn placement(&self, world: &ChainWorld) -> Placement {
-        world.items.map(|[item, _]| [self.count(item), 0])
-    }
-
-    fn segments(&self) -> usize {
-        self.layouts().len()
-    }
-}
-
-impl Target for Chain<Valued> {
-    type World = ChainWorld;
-
-    const GROWS: bool = true;
-    const HAS_VALUES: bool = true;
-    const KINDS: [Kind; 4] = map::KINDS;
-
-    fn world(rng: &mut SmallRng) -> ChainWorld {
-        let layout = Layout::with_values(4, VALUE_BITS).expect("a layout");
-        let world = ChainWorld::new(rng, layout, 10);
-        let keys = KEYS[rng.random_range(0..KEYS.len())];
-        ChainWorld { items: keys.map(|key| world.items[key]), ..world }
-    }
-
-    fn slots(world: &ChainWorld) -> u32 {
-        world.slots()
-    }
-
-    fn class(world: &ChainWorld, index: usize) -> Class {
-        world.class(index)
+    fn has_two_buckets(world: &ChainWorld, class: usize) -> bool {
+        let [here, there] = world.addressing(0).pair(world.items[class][0]).buckets;
+        here != there
     }
 
     fn new(world: &ChainWorld) -> Self {
         let segment = |level| {
-            let nesting = world.nesting(level).with_values(VALUE_BITS);
+            let nesting = V::nesting(world.nesting(level));
             (world.layout, Addressing::nested(world.first_buckets, nesting))
         };
         let plan: Vec<_> = (0..SEGMENTS).map(segment).collect();
@@ -173,39 +121,21 @@ impl Target for Chain<Valued> {
 
     fn call(&self, world: &ChainWorld, class: usize, way: usize, action: Action) -> Answer {
         let hash = world.items[class][way];
-        let item = (hash, class as u16);
+        let item = V::item(hash, class);
         match action {
             Action::Contains => Answer::Contains(self.contains(hash)),
             Action::Count => Answer::Count(self.count(hash)),
             Action::Insert => Answer::Insert(self.insert(item)),
-            Action::InsertUnique => {
-                let found = self.get_or_insert(item);
-                Answer::GetOrInsert(found.map(|value| value.map(usize::from)))
-            }
             Action::Remove => Answer::Remove(self.remove(item)),
-            Action::Get => Answer::Get(self.get(hash).map(usize::from)),
-            Action::Values => {
-                let all = self.values(hash);
-                let mut found = [false; CLASSES];
-                for value in (0..all.len()).filter_map(|place| all.get(place)) {
-                    found[usize::from(value)] = true;
-                }
-                Answer::Values(found)
-            }
-            Action::ContainsValue => Answer::Holds(class, self.contains_value(item)),
             Action::Replace(from) => {
-                let new = world.class(class).same_from(from);
-                Answer::Replace(new, self.replace(item, new as u16))
+                V::call(self, item, action, world.class(class).same_from(from))
             }
+            _ => V::call(self, item, action, class),
         }
     }
 
     fn placement(&self, world: &ChainWorld) -> Placement {
-        std::array::from_fn(|class| {
-            let all = self.values(world.items[class][0]);
-            let values = (0..all.len()).filter_map(|place| all.get(place));
-            [values.filter(|&value| usize::from(value) == class).count(), 0]
-        })
+        std::array::from_fn(|class| [V::copies(self, V::item(world.items[class][0], class)), 0])
     }
 
     fn segments(&self) -> usize {

@@ -1,9 +1,5 @@
-//! The specification of a filter or a map as a multiset, and a check of whether a history of calls
-//! conforms.
-//!
-//! Items are considered by *class*: a fingerprint with an unordered pair of buckets. Aliases have
-//! the same class, so the multiset is exact: in terms of classes a filter has no false positives.
-//! In a map, the value belongs to the class.
+//! Programs of a few threads on tiny filters, and a check of whether the history of their calls
+//! conforms to a specification: a [multiset], or one whose items have [ages].
 
 #![allow(
     dead_code,
@@ -11,252 +7,122 @@
     reason = "some of it serves only real threads, or only shuttle"
 )]
 
+pub mod ages;
+pub mod aging;
 mod chain;
-mod map;
 #[cfg(shuttle)]
 pub mod modelled;
+pub mod multiset;
 mod program;
 #[cfg(not(shuttle))]
 pub mod real;
 mod run;
 mod sights;
+mod table;
 mod target;
 
-use std::fmt::Write;
+use std::{
+    env,
+    fmt::{Debug, Write},
+    sync::Arc,
+};
 
+pub use aging::Aging;
 pub use chain::ChainWorld;
-pub use map::{MapWorld, OneMap};
-pub use program::{Kind, Program, Step, programs, variable};
+pub use multiset::{Action, Answer, CLASSES, Class, Counts};
+pub use program::{Kind, Program, Step};
 pub use run::Run;
 pub use sights::Sights;
-pub use target::{OneTable, TableWorld, Target};
+pub use table::{OneTable, TableWorld};
+pub use target::Target;
 
-use guira::InsertError;
 use todc_utils::{Action as Moment, History, Specification, WGLChecker};
 
-/// The number of classes in a history.
-pub const CLASSES: usize = 5;
+/// A tiny filter, filled and ready, and a program for threads that use it.
+pub trait Scene: Sized + Send + Sync {
+    type Program: Send + Sync + 'static;
+    type Event: Copy + Send;
 
-/// How many copies of each class there are.
-pub type Counts = [u8; CLASSES];
+    /// The program with this number, for this many threads: always the same.
+    fn program(number: u64, threads: usize) -> Self::Program;
 
-/// A class, and what the specification has to know about it.
+    /// Makes the filter of a program, and fills it.
+    fn new(program: &Arc<Self::Program>) -> Self;
+
+    /// The number of the program.
+    fn number(&self) -> u64;
+
+    /// Performs the steps of one thread.
+    fn perform(&self, thread: usize) -> Vec<Self::Event>;
+
+    /// Checks the history, then the filter that it left. Returns what there was to see.
+    fn check(&self, events: &[Self::Event]) -> Sights;
+
+    /// Fails if all programs together did not provoke what they are meant to.
+    fn assert_telling(sights: &Sights);
+}
+
+/// A call on a class of items: its thread, the moments of its start and its end, and its answer.
 #[derive(Clone, Copy, Debug)]
-pub struct Class {
-    /// Its place among the classes.
-    pub index: usize,
-    /// Copies that fill both of its buckets. `None`: the filter grows, so the limit on copies
-    /// depends on the segments.
-    pub most: Option<u8>,
-    pub slots_per_bucket: u8,
-    /// For each of its buckets, in the last segment that can be appended: the classes that may be
-    /// there.
-    pub beside: [[bool; CLASSES]; 2],
-    /// The classes whose copies may be taken for copies of this one: `same`, and in a filter that
-    /// grows those that are aliases of it in the first segment.
-    pub aliases: [bool; CLASSES],
-    /// The classes whose copies lookups and counts of this one always regard: itself, and in a map
-    /// those of the same key with other values.
-    pub same: [bool; CLASSES],
-}
-
-impl Class {
-    /// The fewest and the most copies that a lookup or a count of this class finds.
-    pub fn copies_found(&self, counts: Counts) -> (u8, u8) {
-        let sum = |classes: [bool; CLASSES]| {
-            let copies = |(is_one, count)| if is_one { count } else { 0 };
-            classes.into_iter().zip(counts).map(copies).sum()
-        };
-        (sum(self.same), sum(self.aliases))
-    }
-
-    /// The first class of the same key from this one on.
-    pub fn same_from(&self, from: usize) -> usize {
-        let mut classes = (from..from + CLASSES).map(|class| class % CLASSES);
-        classes.find(|&class| self.same[class]).expect("a class has its own key")
-    }
-
-    /// Whether one of the two buckets can be full, by the number of copies that may be there.
-    fn can_be_full(&self, counts: Counts) -> bool {
-        self.beside.iter().any(|beside| {
-            let copies = |(&here, count)| if here { count } else { 0 };
-            beside.iter().zip(counts).map(copies).sum::<u8>() >= self.slots_per_bucket
-        })
-    }
-}
-
-/// An operation on a class.
-#[derive(Clone, Copy, Debug)]
-pub enum Action {
-    Contains,
-    Count,
-    Insert,
-    InsertUnique,
-    Remove,
-    // Only in maps.
-    Get,
-    Values,
-    ContainsValue,
-    /// By the value of the first class of the same pair from this one on.
-    Replace(usize),
-}
-
-/// The operation of a call, and what it returned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
-    Contains(bool),
-    Count(usize),
-    Insert(Result<(), InsertError>),
-    InsertUnique(Result<bool, InsertError>),
-    Remove(bool),
-    /// The class with the value that was found.
-    Get(Option<usize>),
-    /// The class with the value that was found, unless a copy was added.
-    GetOrInsert(Result<Option<usize>, InsertError>),
-    /// The classes with the values that were found.
-    Values([bool; CLASSES]),
-    /// Whether there is a copy of this class.
-    Holds(usize, bool),
-    /// The class that a copy now has, and whether it was replaced.
-    Replace(usize, bool),
-}
-
-/// A step from one multiset to another.
-#[derive(Clone, Copy, Debug)]
-pub enum Operation {
-    /// Before any thread started, the filter was filled with these.
-    Filled(Counts),
-    /// A call returned.
-    Called(Class, Answer),
-}
-
-/// The filter as a multiset of classes.
-///
-/// In a filter that grows, a copy can match another class too, which is an alias only in the first
-/// segments. Which copies do depends on their segments. So a hit requires a copy of the class or of
-/// such an alias, and a miss that there is no copy of the class.
-///
-/// In one other place it is weaker than the filter: `Full` depends on the bucket that holds each
-/// item, and on a search that reads one bucket after another. So it requires only that the multiset
-/// is unchanged, and that enough copies are present to fill one of the two buckets. That is true at
-/// the moment at which this bucket was read. (The buckets need not be full at the same moment.)
-///
-/// `values` is no step of its own. What it says of each value takes effect at some moment of the
-/// call, but not all at the same one: see `table/values.rs`.
-pub struct Multiset;
-
-impl Specification for Multiset {
-    type State = Counts;
-    type Operation = Operation;
-
-    fn init() -> Counts {
-        [0; CLASSES]
-    }
-
-    fn apply(operation: &Operation, counts: &Counts) -> (bool, Counts) {
-        let (class, answer) = match operation {
-            Operation::Filled(filled) => return (*counts == Self::init(), *filled),
-            Operation::Called(class, answer) => (class, *answer),
-        };
-        let count = counts[class.index];
-        let (least, most) = class.copies_found(*counts);
-        let (right, count_after) = match answer {
-            Answer::Contains(present) => (if present { most > 0 } else { least == 0 }, count),
-            Answer::Count(copies) => {
-                ((usize::from(least)..=usize::from(most)).contains(&copies), count)
-            }
-            Answer::Insert(Ok(())) => (class.most.is_none_or(|limit| most < limit), count + 1),
-            Answer::Insert(Err(InsertError::TooManyCopies)) => {
-                (class.most.is_none_or(|limit| most == limit), count)
-            }
-            Answer::Insert(Err(_)) => (class.can_be_full(*counts), count),
-            Answer::InsertUnique(Ok(true)) | Answer::GetOrInsert(Ok(None)) => (least == 0, 1),
-            Answer::InsertUnique(Ok(false)) => (most > 0, count),
-            Answer::InsertUnique(Err(InsertError::Full))
-            | Answer::GetOrInsert(Err(InsertError::Full)) => {
-                (least == 0 && class.can_be_full(*counts), count)
-            }
-            Answer::InsertUnique(Err(_)) | Answer::GetOrInsert(Err(_)) => (false, count),
-            Answer::Remove(true) | Answer::Replace(_, true) => (count > 0, count.wrapping_sub(1)),
-            Answer::Remove(false) | Answer::Replace(_, false) => (count == 0, count),
-            Answer::Get(None) => (least == 0, count),
-            Answer::Get(Some(found)) | Answer::GetOrInsert(Ok(Some(found))) => {
-                (class.aliases[found] && counts[found] > 0, count)
-            }
-            Answer::Holds(found, present) => ((counts[found] > 0) == present, count),
-            Answer::Values(_) => unreachable!("taken apart by `steps`"),
-        };
-        let mut after = *counts;
-        if right {
-            after[class.index] = count_after;
-            if let Answer::Replace(new, true) = answer {
-                after[new] += 1;
-            }
-        }
-        (right, after)
-    }
-}
-
-/// A call: its thread, the moments of its start and its end, and its answer.
-#[derive(Clone, Copy, Debug)]
-pub struct Event {
+pub struct Event<C, A> {
     pub thread: usize,
     pub start: usize,
     pub end: usize,
-    pub class: Class,
-    pub answer: Answer,
+    pub class: C,
+    pub answer: A,
 }
 
-impl Event {
+impl<C, A> Event<C, A> {
     /// Whether neither call had ended when the other started.
-    pub fn overlaps(&self, other: &Event) -> bool {
+    pub fn overlaps(&self, other: &Self) -> bool {
         self.start < other.end && other.start < self.end
     }
 }
 
-/// The steps of a call: one, or for `values` one for each value.
-fn steps(event: &Event) -> Vec<Answer> {
-    let Answer::Values(found) = event.answer else { return vec![event.answer] };
-    if found == [false; CLASSES] {
-        // There was no copy, whatever its value, at one moment.
-        return vec![Answer::Get(None)];
-    }
-    // A value of an alias may be among them.
-    let told = (0..CLASSES).filter(|&class| found[class] || event.class.same[class]);
-    told.map(|class| Answer::Holds(class, found[class])).collect()
-}
-
-/// Whether the calls, made on a filter with this filling, can be put into an order that explains
-/// all answers. A call that ended before another one started comes first.
-pub fn is_linearizable(filled: Counts, events: &[Event]) -> bool {
-    let mut moments = Vec::with_capacity(2 * events.len());
-    let threads = 1 + events.iter().map(|event| event.thread).max().unwrap_or(0);
-    for event in events {
-        // Steps of one call overlap, so they are those of different threads.
-        for (thread, answer) in (event.thread..).step_by(threads).zip(steps(event)) {
-            let operation = Operation::Called(event.class, answer);
-            moments.push((event.start, thread, Moment::Call(operation)));
-            moments.push((event.end, thread, Moment::Response(operation)));
-        }
+/// Whether calls, made on a filter that was filled first, can be put into an order that explains
+/// all answers. A call that ended before another one started comes first. Each call has the moments
+/// of its start and its end, and its thread.
+pub fn is_linearizable<S: Specification>(
+    filled: S::Operation,
+    calls: impl Iterator<Item = (usize, usize, usize, S::Operation)>,
+) -> bool
+where
+    S::Operation: Clone,
+{
+    let mut moments = Vec::new();
+    for (start, end, thread, operation) in calls {
+        let thread = thread.wrapping_add(2);
+        moments.push((start, thread, Moment::Call(operation.clone())));
+        moments.push((end, thread, Moment::Response(operation)));
     }
     moments.sort_unstable_by_key(|&(moment, ..)| moment);
-    let filled = Operation::Filled(filled);
-    let mut actions = vec![(0, Moment::Call(filled)), (0, Moment::Response(filled))];
-    actions.extend(moments.into_iter().map(|(_, thread, action)| (thread + 1, action)));
-    WGLChecker::<Multiset>::is_linearizable(History::from_actions(actions))
+    let mut actions = vec![(0, Moment::Call(filled.clone())), (0, Moment::Response(filled))];
+    actions.extend(moments.into_iter().map(|(_, thread, action)| (thread, action)));
+    WGLChecker::<S>::is_linearizable(History::from_actions(actions))
 }
 
 /// Formats a history: one line for each call, in the order of their starts.
-pub fn show(filled: Counts, events: &[Event]) -> String {
+pub fn show<C: Copy + Debug, A: Copy + Debug>(
+    filled: &impl Debug,
+    events: &[Event<C, A>],
+) -> String {
     let mut events = events.to_vec();
     events.sort_unstable_by_key(|event| event.start);
     let mut text = format!("filled with {filled:?} of the classes\n");
     for Event { thread, start, end, class, answer } in events {
-        let _ = writeln!(
-            text,
-            "{start:>6} ..{end:>6}  thread {thread}  class {} {answer:?}",
-            class.index
-        );
+        let _ = writeln!(text, "{start:>6} ..{end:>6}  thread {thread}  {answer:?}  {class:?}");
     }
     text
+}
+
+/// A number from the environment.
+pub fn variable(name: &str) -> Option<u64> {
+    let value = env::var(name).ok()?;
+    Some(value.parse().unwrap_or_else(|_| panic!("{name}={value} is not a number")))
+}
+
+/// The numbers of the programs to run, by default this many.
+pub fn programs(default: u64) -> impl Iterator<Item = u64> {
+    let only = variable("GUIRA_PROGRAM");
+    (0..variable("GUIRA_PROGRAMS").unwrap_or(default)).map(move |number| only.unwrap_or(number))
 }

@@ -11,7 +11,7 @@ use shuttle::{
     thread,
 };
 
-use super::{Event, Program, Run, Sights, Target, programs, variable};
+use super::{Scene, Sights, programs, variable};
 
 /// Programs of each test, unless `GUIRA_PROGRAMS` says otherwise.
 const PROGRAMS: u64 = 4_000;
@@ -19,40 +19,40 @@ const PROGRAMS: u64 = 4_000;
 const SCHEDULES: u64 = 40;
 
 /// Runs a program once, on threads that shuttle schedules.
-pub fn run_once<T: Target>(program: &Program<T>) -> Sights {
-    let run = &Run::new(program);
-    let histories: Vec<Vec<Event>> = thread::scope(|scope| {
-        let threads: Vec<_> = (0..program.threads.len())
-            .map(|thread| scope.spawn(move || run.perform(thread)))
-            .collect();
+pub fn run_once<S: Scene>(program: &Arc<S::Program>, threads: usize) -> Sights {
+    let scene = &S::new(program);
+    let histories: Vec<Vec<S::Event>> = thread::scope(|scope| {
+        let threads: Vec<_> =
+            (0..threads).map(|thread| scope.spawn(move || scene.perform(thread))).collect();
         threads.into_iter().map(|thread| thread.join().expect("no thread panics")).collect()
     });
-    run.check(&histories.concat())
+    scene.check(&histories.concat())
 }
 
 /// Runs each program under a scheduler made from a seed and a number of schedules.
-fn run<T: Target + 'static, S: Scheduler + 'static>(scheduler: impl Fn(u64, usize) -> S) {
+fn run<S: Scene + 'static, R: Scheduler + 'static>(scheduler: impl Fn(u64, usize) -> R) {
     let schedules = variable("GUIRA_SCHEDULES").unwrap_or(SCHEDULES) as usize;
     let sights = Arc::new(Mutex::new(Sights::default()));
     for number in programs(PROGRAMS) {
-        let program = Program::<T>::numbered(number, 2 + usize::from(number % 3 == 0));
+        let threads = 2 + usize::from(number % 3 == 0);
+        let program = Arc::new(S::program(number, threads));
         let seen = Arc::clone(&sights);
         let runner = Runner::new(scheduler(number, schedules), Config::new());
-        let run = || runner.run(move || *seen.lock().unwrap() += run_once(&program));
+        let run = || runner.run(move || *seen.lock().unwrap() += run_once::<S>(&program, threads));
         catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
             println!("GUIRA_PROGRAM={number} runs the program alone");
             resume_unwind(panic)
         });
     }
-    sights.lock().unwrap().assert_telling(T::GROWS, T::HAS_VALUES);
+    S::assert_telling(&sights.lock().unwrap());
 }
 
 /// Random schedules.
-pub fn random<T: Target + 'static>() {
-    run::<T, _>(RandomScheduler::new_from_seed);
+pub fn random<S: Scene + 'static>() {
+    run::<S, _>(RandomScheduler::new_from_seed);
 }
 
 /// Schedules of probabilistic concurrency testing (PCT).
-pub fn pct<T: Target + 'static>() {
-    run::<T, _>(|seed, schedules| PctScheduler::new_from_seed(seed, 3, schedules));
+pub fn pct<S: Scene + 'static>() {
+    run::<S, _>(|seed, schedules| PctScheduler::new_from_seed(seed, 3, schedules));
 }

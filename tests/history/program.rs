@@ -1,10 +1,8 @@
 //! Random programs: what a filter is filled with, and what each thread does.
 
-use std::env;
-
 use rand::{RngExt, rngs::SmallRng};
 
-use super::{Action, CLASSES, Target};
+use super::{Action, CLASSES, Target, target::Slot};
 use crate::common::rng;
 
 /// One step of a thread's program.
@@ -17,7 +15,6 @@ pub struct Step {
 }
 
 /// A world, its filling, and the steps of each thread.
-#[derive(Clone, Debug)]
 pub struct Program<T: Target> {
     pub number: u64,
     pub world: T::World,
@@ -26,7 +23,7 @@ pub struct Program<T: Target> {
     pub threads: Vec<Vec<Step>>,
 }
 
-/// The actions, in the order of the weights of [`Target::KINDS`].
+/// The actions, in the order of the weights of [`Slot::KINDS`].
 const ACTIONS: [Action; 9] = [
     Action::Contains,
     Action::Count,
@@ -107,12 +104,12 @@ fn filling<T: Target>(rng: &mut SmallRng, world: &T::World, focus: &Focus) -> Ve
 /// The steps of a thread: the first one mostly reads, the others write.
 fn thread<T: Target>(rng: &mut SmallRng, focus: &Focus, index: usize) -> Vec<Step> {
     let reads = index == 0 && rng.random_bool(0.75);
-    let kind = if reads { 0 } else { rng.random_range(1..T::KINDS.len()) };
+    let kind = if reads { 0 } else { rng.random_range(1..<T::Slot as Slot>::KINDS.len()) };
     let length = rng.random_range(2..=5);
     // Some threads concern a single class.
     let only = rng.random_bool(0.25).then(|| focus.class(rng, reads));
     let step = |_| Step {
-        action: weighted(rng, T::KINDS[kind]),
+        action: weighted(rng, <T::Slot as Slot>::KINDS[kind]),
         class: only.unwrap_or_else(|| focus.class(rng, reads)),
         way: rng.random_range(0..2),
     };
@@ -132,16 +129,4 @@ fn weighted(rng: &mut SmallRng, weights: Kind) -> Action {
         point -= weight;
     }
     unreachable!("the point is below the sum")
-}
-
-/// A number from the environment.
-pub fn variable(name: &str) -> Option<u64> {
-    let value = env::var(name).ok()?;
-    Some(value.parse().unwrap_or_else(|_| panic!("{name}={value} is not a number")))
-}
-
-/// The numbers of the programs to run, by default this many.
-pub fn programs(default: u64) -> impl Iterator<Item = u64> {
-    let only = variable("GUIRA_PROGRAM");
-    (0..variable("GUIRA_PROGRAMS").unwrap_or(default)).map(move |number| only.unwrap_or(number))
 }

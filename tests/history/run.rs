@@ -1,17 +1,23 @@
 //! One execution of a program, and the checks of its history.
 
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::SeqCst},
+};
 
-use guira::InsertError;
+use guira::{InsertError, raw::Entries};
 
 use super::{
-    Action, Answer, CLASSES, Counts, Event, Program, Sights, Target, is_linearizable,
-    program::Step, show, target::Placement,
+    Action, Answer, CLASSES, Counts, Program, Scene, Sights, Target,
+    multiset::{Event, is_linearizable},
+    program::Step,
+    show,
+    target::Placement,
 };
 
 /// A program with its filter, filled and ready.
-pub struct Run<'a, T: Target> {
-    pub program: &'a Program<T>,
+pub struct Run<T: Target> {
+    pub program: Arc<Program<T>>,
     target: T,
     filled: Counts,
     /// How many copies each thread owns at the start: no other thread removes these.
@@ -23,9 +29,16 @@ pub struct Run<'a, T: Target> {
     clock: AtomicUsize,
 }
 
-impl<'a, T: Target> Run<'a, T> {
+impl<T: Target + 'static> Scene for Run<T> {
+    type Program = Program<T>;
+    type Event = Event;
+
+    fn program(number: u64, threads: usize) -> Program<T> {
+        Program::numbered(number, threads)
+    }
+
     /// Fills a new filter, and deals out most of its items to the threads.
-    pub fn new(program: &'a Program<T>) -> Self {
+    fn new(program: &Arc<Program<T>>) -> Self {
         let world = &program.world;
         let target = T::new(world);
         let mut filled = [0; CLASSES];
@@ -44,12 +57,17 @@ impl<'a, T: Target> Run<'a, T> {
             }
         }
         let (placement, segments) = (target.placement(world), target.segments());
-        Self { program, target, filled, owned, placement, segments, clock: AtomicUsize::new(0) }
+        let (program, clock) = (Arc::clone(program), AtomicUsize::new(0));
+        Self { program, target, filled, owned, placement, segments, clock }
+    }
+
+    fn number(&self) -> u64 {
+        self.program.number
     }
 
     /// Performs the steps of one thread. A removal or a replacement of what the thread does not
     /// own becomes a lookup.
-    pub fn perform(&self, thread: usize) -> Vec<Event> {
+    fn perform(&self, thread: usize) -> Vec<Event> {
         let world = &self.program.world;
         let mut owned = self.owned[thread];
         let mut events = Vec::with_capacity(self.program.threads[thread].len());
@@ -66,13 +84,12 @@ impl<'a, T: Target> Run<'a, T> {
         events
     }
 
-    /// Checks the history, then the filter that it left. Returns what there was to see.
-    pub fn check(&self, events: &[Event]) -> Sights {
+    fn check(&self, events: &[Event]) -> Sights {
         let (number, filled) = (self.program.number, self.filled);
         let fail = |what: &str| -> ! {
             panic!(
                 "{what}: program {number} (GUIRA_PROGRAM={number} runs it alone)\n{}{:?}",
-                show(filled, events),
+                show(&filled, events),
                 self.program.world,
             )
         };
@@ -83,7 +100,8 @@ impl<'a, T: Target> Run<'a, T> {
         let left = left(filled, events);
         for (index, [here, there]) in placement.into_iter().enumerate() {
             let class = T::class(&self.program.world, index);
-            let most = if T::HAS_VALUES { left[index] } else { class.copies_found(left).1 };
+            let most =
+                if <T::Slot as Entries>::VALUED { left[index] } else { class.copies_found(left).1 };
             if !(left[index]..=most).contains(&((here + there) as u8)) {
                 fail("the filter does not hold what is left");
             }
@@ -95,6 +113,12 @@ impl<'a, T: Target> Run<'a, T> {
         Sights::of(self, &placement, grown, events)
     }
 
+    fn assert_telling(sights: &Sights) {
+        sights.assert_telling_of(T::GROWS, <T::Slot as Entries>::VALUED);
+    }
+}
+
+impl<T: Target> Run<T> {
     /// Whether everything that is left can be removed, and one class then fills both of its
     /// buckets.
     fn empties(&self, left: Counts) -> bool {

@@ -1,35 +1,33 @@
 //! How often the situations occurred that the programs are meant to provoke.
 
-use std::ops::AddAssign;
+use std::{collections::BTreeMap, ops::AddAssign};
 
 use guira::InsertError;
 
-use super::{Answer, CLASSES, Event, Run, Target, target::Placement, variable};
+use super::{Answer, CLASSES, Run, Target, multiset::Event, target::Placement, variable};
 
 /// Numbers of situations, over all executions.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Sights {
-    pub executions: usize,
-    /// Executions in which the threads appended a segment.
-    grown: usize,
-    calls: usize,
-    /// Pairs of calls that overlapped.
-    overlaps: usize,
-    /// Classes that no thread inserted or removed, and that were elsewhere afterwards.
-    moved: usize,
-    /// Lookups of one of those that overlapped an insert.
-    beside_moves: usize,
-    /// Counts and `insert_unique`s of one of those that overlapped an insert.
-    locked_beside_moves: usize,
-    /// Values that were replaced.
-    replaced: usize,
-    /// Lookups that overlapped a replacement of a value of the same pair.
-    beside_replaced: usize,
-    removals: usize,
-    full: usize,
-    too_many: usize,
-    unique_present: usize,
-    misses: usize,
+#[derive(Debug, Default)]
+pub struct Sights(BTreeMap<String, usize>);
+
+impl Sights {
+    /// Records that a situation occurred so many times.
+    pub fn add(&mut self, name: impl Into<String>, times: usize) {
+        *self.0.entry(name.into()).or_default() += times;
+    }
+
+    /// How often a situation occurred.
+    pub fn times(&self, name: &str) -> usize {
+        self.0.get(name).copied().unwrap_or(0)
+    }
+}
+
+impl AddAssign for Sights {
+    fn add_assign(&mut self, other: Self) {
+        for (name, times) in other.0 {
+            self.add(name, times);
+        }
+    }
 }
 
 impl Sights {
@@ -62,94 +60,89 @@ impl Sights {
                 Answer::Contains(_) | Answer::Get(_) | Answer::Values(_) | Answer::Holds(..)
             )
         };
-        Self {
-            executions: 1,
-            grown: usize::from(grown),
-            calls: events.len(),
-            overlaps: number(&|e| events.iter().any(|o| o.thread != e.thread && o.overlaps(e))),
-            moved: moved.iter().filter(|&&moved| moved).count(),
-            beside_moves: number(&|e| is_lookup(e) && beside_move(e)),
-            locked_beside_moves: number(&|e| !is_lookup(e) && beside_move(e)),
-            replaced: number(&replaced),
-            beside_replaced: number(&|e| {
-                is_lookup(e)
-                    && events
-                        .iter()
-                        .any(|o| replaced(o) && o.class.aliases[e.class.index] && o.overlaps(e))
-            }),
-            removals: number(&|e| e.answer == Answer::Remove(true)),
-            full: number(&|e| {
-                let full = InsertError::Full;
-                let answers = [
-                    Answer::Insert(Err(full)),
-                    Answer::InsertUnique(Err(full)),
-                    Answer::GetOrInsert(Err(full)),
-                ];
-                answers.contains(&e.answer)
-            }),
-            too_many: number(&|e| e.answer == Answer::Insert(Err(InsertError::TooManyCopies))),
-            unique_present: number(&|e| {
-                matches!(
-                    e.answer,
-                    Answer::InsertUnique(Ok(false)) | Answer::GetOrInsert(Ok(Some(_)))
-                )
-            }),
-            misses: number(&|e| matches!(e.answer, Answer::Contains(false) | Answer::Get(None))),
+        let is_full = |e: &Event| {
+            let full = InsertError::Full;
+            let answers = [
+                Answer::Insert(Err(full)),
+                Answer::InsertUnique(Err(full)),
+                Answer::GetOrInsert(Err(full)),
+            ];
+            answers.contains(&e.answer)
+        };
+        let is_present = |e: &Event| {
+            matches!(e.answer, Answer::InsertUnique(Ok(false)) | Answer::GetOrInsert(Ok(Some(_))))
+        };
+        let beside_replaced = |e: &Event| {
+            let is_beside =
+                |o: &Event| replaced(o) && o.class.aliases[e.class.index] && o.overlaps(e);
+            is_lookup(e) && events.iter().any(is_beside)
+        };
+        let mut sights = Self::default();
+        for (name, times) in [
+            ("executions", 1),
+            // Executions in which the threads appended a segment.
+            ("grown", usize::from(grown)),
+            ("calls", events.len()),
+            // Calls that overlapped one of another thread.
+            ("overlaps", number(&|e| events.iter().any(|o| o.thread != e.thread && o.overlaps(e)))),
+            // Classes that no thread inserted or removed, and that were elsewhere afterwards.
+            ("moved", moved.iter().filter(|&&moved| moved).count()),
+            // Lookups of one of those that overlapped an insert.
+            ("beside moves", number(&|e| is_lookup(e) && beside_move(e))),
+            // Counts and `insert_unique`s of one of those that overlapped an insert.
+            ("locked beside moves", number(&|e| !is_lookup(e) && beside_move(e))),
+            ("replaced", number(&replaced)),
+            // Lookups that overlapped a replacement of a value of the same pair.
+            ("beside replaced", number(&beside_replaced)),
+            ("removals", number(&|e| e.answer == Answer::Remove(true))),
+            ("full", number(&is_full)),
+            ("too many", number(&|e| e.answer == Answer::Insert(Err(InsertError::TooManyCopies)))),
+            ("unique present", number(&is_present)),
+            (
+                "misses",
+                number(&|e| matches!(e.answer, Answer::Contains(false) | Answer::Get(None))),
+            ),
+        ] {
+            sights.add(name, times);
         }
+        sights
     }
-}
 
-impl AddAssign for Sights {
-    fn add_assign(&mut self, other: Self) {
-        self.executions += other.executions;
-        self.grown += other.grown;
-        self.calls += other.calls;
-        self.overlaps += other.overlaps;
-        self.moved += other.moved;
-        self.beside_moves += other.beside_moves;
-        self.locked_beside_moves += other.locked_beside_moves;
-        self.replaced += other.replaced;
-        self.beside_replaced += other.beside_replaced;
-        self.removals += other.removals;
-        self.full += other.full;
-        self.too_many += other.too_many;
-        self.unique_present += other.unique_present;
-        self.misses += other.misses;
-    }
-}
-
-impl Sights {
     /// Fails if the programs did not provoke what they are meant to.
-    pub fn assert_telling(&self, grows: bool, has_values: bool) {
+    pub fn assert_telling_of(&self, grows: bool, has_values: bool) {
         println!("{self:?}");
         if variable("GUIRA_PROGRAM").is_some() {
             return;
         }
-        let often = self.executions / 50;
-        assert!(self.removals > often && self.misses > often, "nothing was removed, or absent");
-        assert!(self.too_many > often, "no limit on copies was reached");
-        assert!(self.unique_present > often, "insert_unique found no copy");
-        assert!(!has_values || self.replaced > often, "no value was replaced");
+        let times = |name| self.times(name);
+        let often = times("executions") / 50;
+        assert!(
+            times("removals") > often && times("misses") > often,
+            "nothing was removed, or absent"
+        );
+        assert!(times("too many") > often, "no limit on copies was reached");
+        assert!(times("unique present") > often, "insert_unique found no copy");
+        assert!(!has_values || times("replaced") > often, "no value was replaced");
         if grows {
             // A chain is full only if all classes share a bucket of its last segment.
-            let is_rarely_full = self.full <= 1 + self.executions / 1000;
-            assert!(self.grown > often && is_rarely_full, "the chains did not grow");
+            let is_rarely_full = times("full") <= 1 + times("executions") / 1000;
+            assert!(times("grown") > often && is_rarely_full, "the chains did not grow");
         } else {
-            assert!(self.full > often, "the tables were not full");
-            assert!(self.moved > often, "nothing was relocated");
+            assert!(times("full") > often, "the tables were not full");
+            assert!(times("moved") > often, "nothing was relocated");
         }
         // Real threads overlap by chance, and hardly ever if other programs keep the processors
         // busy.
-        let overlaps = if cfg!(shuttle) { self.executions / 200 } else { 0 };
-        if cfg!(shuttle) || (processors() > 1 && self.executions > 5_000) {
-            assert!(self.overlaps > 10 * overlaps, "the threads did not overlap");
+        let overlaps = if cfg!(shuttle) { times("executions") / 200 } else { 0 };
+        if cfg!(shuttle) || (processors() > 1 && times("executions") > 5_000) {
+            assert!(times("overlaps") > 10 * overlaps, "the threads did not overlap");
         }
-        if cfg!(shuttle) || self.overlaps > self.executions {
-            let is_beside = !has_values || self.beside_replaced > overlaps;
+        if cfg!(shuttle) || times("overlaps") > times("executions") {
+            let is_beside = !has_values || times("beside replaced") > overlaps;
             assert!(is_beside, "no lookup beside a replacement");
-            assert!(grows || self.beside_moves > overlaps, "no lookup beside a move");
+            assert!(grows || times("beside moves") > overlaps, "no lookup beside a move");
             assert!(
-                grows || self.locked_beside_moves > overlaps / 4,
+                grows || times("locked beside moves") > overlaps / 4,
                 "no locked call beside a move"
             );
         }

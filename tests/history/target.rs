@@ -1,11 +1,14 @@
-//! What the programs run on, and a single table as the first of these.
+//! What the programs on sets and maps run on.
 
 use std::fmt::Debug;
 
-use guira::raw::{Addressing, BucketLayout, Fingerprint, Pair, Plain, SemiSorted, Table};
+use guira::{
+    Layout,
+    raw::{Chain, Entries, Nested, Plain, SemiSorted, Single, Valued},
+};
 use rand::{RngExt, rngs::SmallRng};
 
-use super::{Action, Answer, CLASSES, Class, Kind};
+use super::{Action, Answer, CLASSES, Class, Kind, TableWorld};
 
 /// Which bucket each copy of a class is in: copies in the first one, and in the second one.
 pub type Placement = [[usize; 2]; CLASSES];
@@ -18,16 +21,8 @@ pub trait Target: Sized + Send + Sync {
     /// Whether it grows instead of being full.
     const GROWS: bool;
 
-    /// Whether it is a map.
-    const HAS_VALUES: bool = false;
-
-    /// Kinds of threads. The first one mostly reads.
-    const KINDS: [Kind; 4] = [
-        [80, 20, 0, 0, 0, 0, 0, 0, 0],
-        [10, 5, 35, 15, 35, 0, 0, 0, 0],
-        [0, 0, 50, 0, 50, 0, 0, 0, 0],
-        [35, 15, 20, 15, 15, 0, 0, 0, 0],
-    ];
+    /// What a slot holds.
+    type Slot: Slot;
 
     fn world(rng: &mut SmallRng) -> Self::World;
 
@@ -35,6 +30,9 @@ pub trait Target: Sized + Send + Sync {
     fn slots(world: &Self::World) -> u32;
 
     fn class(world: &Self::World, index: usize) -> Class;
+
+    /// Whether a class has two buckets (in the first segment).
+    fn has_two_buckets(world: &Self::World, class: usize) -> bool;
 
     fn new(world: &Self::World) -> Self;
 
@@ -47,110 +45,137 @@ pub trait Target: Sized + Send + Sync {
     fn segments(&self) -> usize;
 }
 
-/// A single table.
-pub struct OneTable(Table);
+/// What a slot holds: a fingerprint alone, or with a value. In a map, each class has a value of its
+/// own, which is its place.
+pub trait Slot: Entries {
+    /// Kinds of threads. The first one mostly reads.
+    const KINDS: [Kind; 4];
 
-/// A layout and a number of buckets, and the classes.
-#[derive(Clone, Debug)]
-pub struct TableWorld {
-    buckets: u32,
-    slots_per_bucket: u8,
-    call: fn(&Table, Pair, Action) -> Answer,
-    /// Each class with either bucket first.
-    pairs: [[Pair; 2]; CLASSES],
-    classes: [Class; CLASSES],
+    /// A world of one table.
+    fn table(rng: &mut SmallRng) -> TableWorld<Self>;
+
+    /// The layout of the segments of a chain, and the bits of their fingerprints.
+    fn segments(rng: &mut SmallRng) -> (Layout, u32);
+
+    /// For each class the number of its key.
+    fn keys(rng: &mut SmallRng) -> [usize; CLASSES];
+
+    /// The nesting of a segment, given the one without values.
+    fn nesting(nested: Nested) -> Nested<Self>;
+
+    /// What a chain stores of an item with this hash.
+    fn item(hash: u64, class: usize) -> Self::Item;
+
+    /// Makes a call that chains of the other kind do not have. `new` is the class to replace by.
+    fn call(chain: &Chain<Self>, item: Self::Item, action: Action, new: usize) -> Answer;
+
+    /// Counts the copies of an item in a chain, at a quiet moment.
+    fn copies(chain: &Chain<Self>, item: Self::Item) -> usize;
 }
 
-/// Makes one call.
-fn call<L: BucketLayout>(table: &Table, pair: Pair, action: Action) -> Answer {
-    match action {
-        Action::Contains => Answer::Contains(table.contains::<L>(pair)),
-        Action::Count => Answer::Count(table.count::<L>(pair)),
-        Action::Insert => Answer::Insert(table.insert::<L>(pair)),
-        Action::InsertUnique => Answer::InsertUnique(table.insert_unique::<L>(pair)),
-        Action::Remove => Answer::Remove(table.remove::<L>(pair)),
-        _ => unreachable!("only in maps"),
-    }
-}
+impl Slot for Single {
+    const KINDS: [Kind; 4] = [
+        [80, 20, 0, 0, 0, 0, 0, 0, 0],
+        [10, 5, 35, 15, 35, 0, 0, 0, 0],
+        [0, 0, 50, 0, 50, 0, 0, 0, 0],
+        [35, 15, 20, 15, 15, 0, 0, 0, 0],
+    ];
 
-impl TableWorld {
-    /// A world with this layout and this many buckets, and random classes.
-    pub fn of<L: BucketLayout>(rng: &mut SmallRng, buckets: u32) -> Self {
-        let addressing = Addressing::new(buckets.into());
-        let mut pairs: Vec<[Pair; 2]> = Vec::new();
-        while pairs.len() < CLASSES {
-            let value = rng.random_range(L::MIN_FINGERPRINT..=L::MAX_FINGERPRINT);
-            let fingerprint = Fingerprint::new(value);
-            let bucket = rng.random_range(0..buckets);
-            let alternate = addressing.alt_bucket(fingerprint, bucket);
-            let pair = |buckets| Pair { fingerprint, buckets };
-            // In a table of two buckets, classes with a single one evict the others.
-            if bucket == alternate && buckets > 2 && rng.random_bool(0.8) {
-                continue;
-            }
-            if pairs.iter().flatten().all(|&known| known != pair([bucket, alternate])) {
-                pairs.push([pair([bucket, alternate]), pair([alternate, bucket])]);
-            }
-        }
-        let slots_per_bucket = L::SLOTS as u8;
-        let class = |index: usize| {
-            let [here, there] = pairs[index][0].buckets;
-            let beside = |bucket| std::array::from_fn(|c| pairs[c][0].buckets.contains(&bucket));
-            let most = Some(if here == there { slots_per_bucket } else { 2 * slots_per_bucket });
-            let aliases = std::array::from_fn(|other| other == index);
-            let beside = [beside(here), beside(there)];
-            Class { index, most, slots_per_bucket, beside, aliases, same: aliases }
-        };
-        let classes = std::array::from_fn(class);
-        let pairs = std::array::from_fn(|index| pairs[index]);
-        Self { buckets, slots_per_bucket, call: call::<L>, pairs, classes }
-    }
-}
-
-impl Target for OneTable {
-    type World = TableWorld;
-
-    const GROWS: bool = false;
-
-    fn world(rng: &mut SmallRng) -> TableWorld {
+    fn table(rng: &mut SmallRng) -> TableWorld<Self> {
+        let keys = Self::keys(rng);
         match rng.random_range(0..5) {
-            0 => TableWorld::of::<Plain<4, 16>>(rng, 2),
-            1 => TableWorld::of::<Plain<2, 8>>(rng, 3),
-            4 => TableWorld::of::<SemiSorted<2, 8>>(rng, 2),
-            buckets => TableWorld::of::<Plain<2, 4>>(rng, 2 * buckets - 2),
+            0 => TableWorld::of::<Plain<4, 16>>(rng, Self, 2, keys),
+            1 => TableWorld::of::<Plain<2, 8>>(rng, Self, 3, keys),
+            4 => TableWorld::of::<SemiSorted<2, 8>>(rng, Self, 2, keys),
+            buckets => TableWorld::of::<Plain<2, 4>>(rng, Self, 2 * buckets - 2, keys),
         }
     }
 
-    fn slots(world: &TableWorld) -> u32 {
-        world.buckets * u32::from(world.slots_per_bucket)
+    fn segments(rng: &mut SmallRng) -> (Layout, u32) {
+        ([Layout::Plain4x16, Layout::SemiSorted3x22][rng.random_range(0..2)], 13)
     }
 
-    fn class(world: &TableWorld, index: usize) -> Class {
-        world.classes[index]
+    fn keys(_: &mut SmallRng) -> [usize; CLASSES] {
+        std::array::from_fn(|class| class)
     }
 
-    fn new(world: &TableWorld) -> Self {
-        Self(Table::new(Addressing::new(world.buckets.into()), false).expect("a tiny table"))
+    fn nesting(nested: Nested) -> Nested {
+        nested
     }
 
-    fn call(&self, world: &TableWorld, class: usize, way: usize, action: Action) -> Answer {
-        (world.call)(&self.0, world.pairs[class][way], action)
+    fn item(hash: u64, _: usize) -> u64 {
+        hash
     }
 
-    fn placement(&self, world: &TableWorld) -> Placement {
-        world.pairs.map(|[pair, _]| {
-            let [first, second] = pair.buckets.map(|bucket| {
-                let alone = Pair { buckets: [bucket; 2], ..pair };
-                match (world.call)(&self.0, alone, Action::Count) {
-                    Answer::Count(copies) => copies,
-                    _ => unreachable!("a count counts"),
-                }
-            });
-            if pair.buckets[0] == pair.buckets[1] { [first, 0] } else { [first, second] }
-        })
+    fn call(chain: &Chain, item: u64, action: Action, _: usize) -> Answer {
+        match action {
+            Action::InsertUnique => Answer::InsertUnique(chain.insert_unique(item)),
+            _ => unreachable!("only in maps"),
+        }
     }
 
-    fn segments(&self) -> usize {
-        1
+    fn copies(chain: &Chain, item: u64) -> usize {
+        chain.count(item)
+    }
+}
+
+/// Bits of a value in a chain.
+const VALUE_BITS: u32 = 3;
+
+impl Slot for Valued {
+    const KINDS: [Kind; 4] = [
+        [20, 10, 0, 0, 0, 30, 25, 15, 0],
+        [5, 5, 25, 10, 30, 5, 0, 0, 20],
+        [0, 0, 30, 0, 30, 0, 0, 0, 40],
+        [5, 10, 20, 15, 10, 10, 5, 5, 20],
+    ];
+
+    fn table(rng: &mut SmallRng) -> TableWorld<Self> {
+        let keys = Self::keys(rng);
+        match rng.random_range(0..4) {
+            0 => TableWorld::of::<Plain<4, 16>>(rng, Self::new(8), 2, keys),
+            1 => TableWorld::of::<Plain<2, 8>>(rng, Self::new(3), 3, keys),
+            buckets => TableWorld::of::<Plain<2, 16>>(rng, Self::new(4), 2 * buckets - 2, keys),
+        }
+    }
+
+    fn segments(_: &mut SmallRng) -> (Layout, u32) {
+        (Layout::with_values(4, VALUE_BITS).expect("a layout"), 10)
+    }
+
+    fn keys(rng: &mut SmallRng) -> [usize; CLASSES] {
+        [[0, 0, 0, 1, 1], [0, 1, 0, 1, 2], [0, 1, 1, 2, 2]][rng.random_range(0..3)]
+    }
+
+    fn nesting(nested: Nested) -> Nested<Self> {
+        nested.with_values(VALUE_BITS)
+    }
+
+    fn item(hash: u64, class: usize) -> (u64, u16) {
+        (hash, class as u16)
+    }
+
+    fn call(chain: &Chain<Self>, item: (u64, u16), action: Action, new: usize) -> Answer {
+        let (hash, class) = item;
+        match action {
+            Action::InsertUnique => {
+                let found = chain.get_or_insert(item);
+                Answer::GetOrInsert(found.map(|value| value.map(usize::from)))
+            }
+            Action::Get => Answer::Get(chain.get(hash).map(usize::from)),
+            Action::Values => {
+                let all = chain.values(hash);
+                let is_found = |class| (0..all.len()).any(|place| all.get(place) == Some(class));
+                Answer::Values(std::array::from_fn(|class| is_found(class as u16)))
+            }
+            Action::ContainsValue => Answer::Holds(class.into(), chain.contains_value(item)),
+            Action::Replace(_) => Answer::Replace(new, chain.replace(item, new as u16)),
+            _ => unreachable!("in every chain"),
+        }
+    }
+
+    fn copies(chain: &Chain<Self>, (hash, class): (u64, u16)) -> usize {
+        let all = chain.values(hash);
+        (0..all.len()).filter(|&place| all.get(place) == Some(class)).count()
     }
 }

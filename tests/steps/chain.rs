@@ -1,18 +1,14 @@
 //! Chains that grow beside a writer that is stopped, or that panicked.
 
-use std::{
-    panic::resume_unwind,
-    sync::{Arc, mpsc::channel},
-    thread,
-};
+use std::sync::Arc;
 
 use guira::{
     Layout,
-    raw::{Addressing, Chain, Nested, Plan, steps::with_hook},
+    raw::{Addressing, Chain, Nested, Plan},
 };
 use rand::RngExt;
 
-use super::{Planted, before_step, scene::LOOKUP, steps, unblocked};
+use super::{panicked, scene::LOOKUP, steps, stopped, unblocked};
 use crate::common::{Watchdog, rng};
 
 /// A chain of one full segment.
@@ -87,20 +83,7 @@ fn chains_grow_beside_a_writer_that_stopped_or_panicked() {
         for number in 0..all {
             let scene = Grown::new();
             let (work, chain) = (scene.calls(), Arc::clone(&scene.chain));
-            let (stopped, stop) = channel();
-            let (go, resume) = channel::<()>();
-            let hook = before_step(number, move || {
-                let _ = stopped.send(());
-                let _ = resume.recv();
-            });
-            let writer = thread::spawn(move || with_hook(hook, || work[call](&chain)));
-            let has_stopped = stop.recv().is_ok();
-            if has_stopped {
-                scene.look();
-            }
-            drop(go);
-            assert!(writer.join().expect("the writer continues"), "call {call}");
-            if !has_stopped {
+            if !stopped(move || work[call](&chain), number, || scene.look()) {
                 break;
             }
             halted += 1;
@@ -108,9 +91,7 @@ fn chains_grow_beside_a_writer_that_stopped_or_panicked() {
 
             let scene = Grown::new();
             let (work, chain) = (scene.calls(), Arc::clone(&scene.chain));
-            let hook = before_step(number, || resume_unwind(Box::new(Planted)));
-            let writer = thread::spawn(move || with_hook(hook, || work[call](&chain)));
-            assert!(writer.join().is_err_and(|panic| panic.is::<Planted>()));
+            assert!(panicked(move || work[call](&chain), number));
             scene.look();
             for &item in &scene.present[1..] {
                 assert!(scene.chain.remove(item), "a lock is held, or an item missing");

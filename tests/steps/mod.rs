@@ -1,11 +1,10 @@
 //! Hooks that count the steps of a call, or halt it before one of them.
 
 pub mod chain;
-pub mod ping_pong;
+pub mod meanwhile;
 pub mod scene;
-pub mod values;
 
-use std::{cell::RefCell, rc::Rc};
+use std::{cell::RefCell, panic::resume_unwind, rc::Rc, sync::mpsc::channel, thread};
 
 use guira::raw::steps::{Step, with_hook};
 
@@ -38,5 +37,41 @@ pub fn before_step(number: usize, mut halt: impl FnMut()) -> impl FnMut(Step) {
     }
 }
 
-/// The payload of the writers' panics.
-pub struct Planted;
+/// Makes a call in another thread, which stops before the step with this number. Calls `look`, and
+/// lets the thread continue. Returns `false` if the call takes no such step.
+pub fn stopped(
+    call: impl FnOnce() -> bool + Send + 'static,
+    number: usize,
+    look: impl FnOnce(),
+) -> bool {
+    let (stopped, stop) = channel();
+    let (go, resume) = channel::<()>();
+    let halt = move || {
+        let _ = stopped.send(());
+        // Until the other end is dropped, also by a panic.
+        let _ = resume.recv();
+    };
+    let hook = before_step(number, halt);
+    let thread = thread::spawn(move || with_hook(hook, call));
+    // The hook is dropped, and with it the sender, when the call has returned.
+    let has_stopped = stop.recv().is_ok();
+    if has_stopped {
+        look();
+    }
+    drop(go);
+    assert!(thread.join().expect("the thread continues"), "the call did something else");
+    has_stopped
+}
+
+/// Makes a call in another thread, which panics before the step with this number. Returns `false`
+/// if the call takes no such step.
+pub fn panicked(call: impl FnOnce() -> bool + Send + 'static, number: usize) -> bool {
+    struct Planted;
+    // A panic without a message.
+    let hook = before_step(number, || resume_unwind(Box::new(Planted)));
+    let Err(panic) = thread::spawn(move || with_hook(hook, call)).join() else { return false };
+    if !panic.is::<Planted>() {
+        resume_unwind(panic);
+    }
+    true
+}

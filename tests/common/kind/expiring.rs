@@ -6,7 +6,7 @@ use guira::{
     InsertBatchError, InsertError, InsertMask, Insertion, Key, Layout,
     kind::{Expiring, Fixed},
 };
-use rand::{RngExt, rngs::SmallRng, seq::IndexedRandom};
+use rand::{Rng, RngExt, seq::IndexedRandom};
 
 use super::{BuilderOf, ExpiringSets, Kind, Of, unique_batches};
 #[cfg(feature = "std")]
@@ -48,12 +48,12 @@ impl Kind for ExpiringSets {
         builder
     }
 
-    fn want<S>(filter: &Of<Self, S>, rng: &mut SmallRng) -> u16 {
+    fn want<S>(filter: &Of<Self, S>, rng: &mut dyn Rng) -> u16 {
         let window = filter.window() as u16;
         if rng.random() { window } else { rng.random_range(0..=window + 1) }
     }
 
-    fn any_tag<S>(filter: &Of<Self, S>, rng: &mut SmallRng) -> u64 {
+    fn any_tag<S>(filter: &Of<Self, S>, rng: &mut dyn Rng) -> u64 {
         let now = filter.generation();
         let age = rng.random_range(0..=u64::from(filter.window()) + 2);
         if rng.random_ratio(1, 16) { now + 1 + age } else { now - age.min(now) }
@@ -125,9 +125,13 @@ impl Kind for ExpiringSets {
         false
     }
 
-    fn pass_time<S: BuildHasher>(filter: &Of<Self, S>, items: &mut Items<u64>, rng: &mut SmallRng) {
+    fn pass_time<S: BuildHasher + Clone>(
+        filter: &Of<Self, S>,
+        items: &mut Items<u64>,
+        rng: &mut dyn Rng,
+    ) {
         let key = rng.random_range(0..items.keys.len());
-        match rng.random_range(0..8) {
+        match rng.random_range(0..9) {
             0..4 => {
                 let (before, window) = (filter.generation(), u64::from(filter.window()));
                 assert_eq!(filter.advance(), before + 1);
@@ -147,6 +151,13 @@ impl Kind for ExpiringSets {
                 }
                 assert_eq!(mask >> some.len(), 0);
             }
+            6 => {
+                let replaces = filter.insert_evicting(&items.keys[key]);
+                items.add(key, filter.generation());
+                if replaces {
+                    take_replaced(filter, items);
+                }
+            }
             _ => {
                 let left = filter.sweep(rng.random_range(0..100));
                 assert!(left > 0 || occupied(filter) == items.len() as u64);
@@ -160,6 +171,23 @@ impl Kind for ExpiringSets {
 fn refresh<S>(filter: &Of<ExpiringSets, S>, items: &mut Items<u64>, key: usize) -> bool {
     let oldest = items.of_class_mut(key).min_by_key(|generation| **generation);
     oldest.map(|generation| *generation = filter.generation()).is_some()
+}
+
+/// Takes the item that an eviction replaced: the one that is not there as often as it should be.
+fn take_replaced<S: BuildHasher + Clone>(filter: &Of<ExpiringSets, S>, items: &mut Items<u64>) {
+    let is_lost = |&(key, generation): &(usize, u64)| {
+        let copy = filter.try_clone().expect("a small filter");
+        let class = items.of_class(key);
+        let copies = class.iter().filter(|&&other| other == generation).count();
+        !(0..copies).all(|_| copy.remove(&items.keys[key], generation))
+    };
+    let mut all = (0..items.keys.len())
+        .flat_map(|key| items.of(key).iter().map(move |&generation| (key, generation)));
+    let oldest = all.clone().map(|(_, generation)| generation).min();
+    let (key, generation) = all.find(is_lost).expect("an item was replaced");
+    // The others are in other buckets, or as young.
+    assert!(oldest <= Some(generation));
+    items.take_tag(key, generation);
 }
 
 /// The number of occupied slots, expired ones included.

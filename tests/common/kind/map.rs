@@ -3,7 +3,7 @@
 use std::hash::BuildHasher;
 
 use guira::{InsertBatchError, InsertError, Insertion, Key, Layout, kind::Map};
-use rand::{RngExt, rngs::SmallRng};
+use rand::{Rng, RngExt};
 
 use super::{BuilderOf, Kind, Of, permanent};
 use crate::common::Subject;
@@ -33,7 +33,7 @@ impl<G: Subject> Kind for (Map, G) {
     }
 
     /// Often one of few values.
-    fn want<S>(filter: &Of<Self, S>, rng: &mut SmallRng) -> u16 {
+    fn want<S>(filter: &Of<Self, S>, rng: &mut dyn Rng) -> u16 {
         let max = max_value(filter.layout());
         match rng.random_range(0..8) {
             0 => rng.random(),
@@ -42,7 +42,7 @@ impl<G: Subject> Kind for (Map, G) {
         }
     }
 
-    fn any_tag<S>(filter: &Of<Self, S>, rng: &mut SmallRng) -> u16 {
+    fn any_tag<S>(filter: &Of<Self, S>, rng: &mut dyn Rng) -> u16 {
         Self::want(filter, rng)
     }
 
@@ -120,7 +120,7 @@ impl<G: Subject> Kind for (Map, G) {
     }
 
     /// All lookups of values agree with `values`, and in one burst with one another.
-    fn check_lookups<S: BuildHasher>(filter: &Of<Self, S>, keys: &[u64], rng: &mut SmallRng) {
+    fn check_lookups<S: BuildHasher>(filter: &Of<Self, S>, keys: &[u64], rng: &mut dyn Rng) {
         for key in keys {
             let (values, got) = (filter.values(key), filter.get(key));
             assert_eq!((got.is_some(), values.len()), (values.len() > 0, filter.count(key)));

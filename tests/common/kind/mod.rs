@@ -11,7 +11,7 @@ use guira::{
     StableHashBuilder,
     kind::{Contents, Expiring, Fixed, Growing, Map, Set},
 };
-use rand::rngs::SmallRng;
+use rand::Rng;
 
 use super::{Subject, items::Items};
 pub use expiring::{occupied, stamp_bits};
@@ -63,10 +63,10 @@ pub trait Kind: Sized + 'static {
     fn limited<S>(builder: BuilderOf<Self, S>, max_copies: usize) -> BuilderOf<Self, S>;
 
     /// Draws what an insert wants: one in eight cannot be had, if there are such.
-    fn want<S>(filter: &Of<Self, S>, rng: &mut SmallRng) -> u16;
+    fn want<S>(filter: &Of<Self, S>, rng: &mut dyn Rng) -> u16;
 
     /// Draws a tag that items may have, and some that they cannot have.
-    fn any_tag<S>(filter: &Of<Self, S>, rng: &mut SmallRng) -> Self::Tag;
+    fn any_tag<S>(filter: &Of<Self, S>, rng: &mut dyn Rng) -> Self::Tag;
 
     /// What an insert returns if there is room: the tag, or the error.
     fn tag<S>(filter: &Of<Self, S>, want: u16) -> Result<Self::Tag, InsertError>;
@@ -201,13 +201,13 @@ pub trait Kind: Sized + 'static {
     }
 
     /// Checks lookups that only this kind has against those that all kinds have.
-    fn check_lookups<S: BuildHasher>(_filter: &Of<Self, S>, _keys: &[u64], _rng: &mut SmallRng) {}
+    fn check_lookups<S: BuildHasher>(_filter: &Of<Self, S>, _keys: &[u64], _rng: &mut dyn Rng) {}
 
     /// One of the operations that concern time, if items of this kind expire.
-    fn pass_time<S: BuildHasher>(
+    fn pass_time<S: BuildHasher + Clone>(
         _filter: &Of<Self, S>,
         _items: &mut Items<Self::Tag>,
-        _rng: &mut SmallRng,
+        _rng: &mut dyn Rng,
     ) {
     }
 }

@@ -3,7 +3,7 @@
 use std::hash::BuildHasher;
 
 use guira::{InsertBatchError, InsertError, InsertMask, Insertion, Key, Layout, kind::Set};
-use rand::rngs::SmallRng;
+use rand::Rng;
 
 use super::{BuilderOf, Kind, Of, permanent, unique_batches};
 use crate::common::Subject;
@@ -20,11 +20,11 @@ impl<G: Subject> Kind for (Set, G) {
         Layout::ALL.to_vec()
     }
 
-    fn want<S>(_filter: &Of<Self, S>, _rng: &mut SmallRng) -> u16 {
+    fn want<S>(_filter: &Of<Self, S>, _rng: &mut dyn Rng) -> u16 {
         0
     }
 
-    fn any_tag<S>(_filter: &Of<Self, S>, _rng: &mut SmallRng) {}
+    fn any_tag<S>(_filter: &Of<Self, S>, _rng: &mut dyn Rng) {}
 
     fn tag<S>(_filter: &Of<Self, S>, _want: u16) -> Result<(), InsertError> {
         Ok(())

@@ -5,7 +5,7 @@ mod model;
 mod whole;
 
 pub use limits::{batch_errors_list_positions, copies_are_limited, refusals_change_nothing};
-pub use model::model;
+pub use model::{Checker, model};
 
 use std::hash::BuildHasher;
 

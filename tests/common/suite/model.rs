@@ -3,14 +3,14 @@
 use std::hash::BuildHasher;
 
 use guira::{Hashed, InsertBatchError, InsertError, Insertion, Layout};
-use rand::{RngExt, rngs::SmallRng};
+use rand::{Rng, RngExt};
 
 use super::SIZES;
 use crate::common::{
-    Subject, capacity_of_kind,
+    self, Subject, capacity_of_kind,
     items::Items,
     kind::{Kind, Maker, Of},
-    positions, rng, scaled, settings,
+    positions, scaled, settings,
 };
 
 /// Number of distinct keys, aliases aside.
@@ -24,11 +24,12 @@ type Unique<T> = Result<Insertion<T, Option<T>>, InsertError>;
 /// With one segment a key has exactly the items of its class of aliases. A filter of several
 /// segments can distinguish some of the aliases of the first: then a key has at least its own
 /// items, and at most those of its class.
-struct Checker<K: Kind, S> {
+pub struct Checker<K: Kind, S, R> {
     filter: Of<K, S>,
     items: Items<K::Tag>,
     max_copies: Option<usize>,
-    rng: SmallRng,
+    /// Decides what is done.
+    pub rng: R,
     /// Inserts that were refused.
     refused: usize,
 }
@@ -49,16 +50,16 @@ macro_rules! call {
     }};
 }
 
-impl<K: Kind, S: BuildHasher + Clone> Checker<K, S> {
-    fn new(make: Maker<K, S>, layout: Layout, buckets: usize, seed: u64) -> Self {
+impl<K: Kind, S: BuildHasher + Clone, R: Rng> Checker<K, S, R> {
+    pub fn new(make: Maker<K, S>, layout: Layout, buckets: usize, seed: u64, rng: R) -> Self {
         // Copies are limited in every other case.
         let max_copies = (K::IS_PERMANENT && seed % 2 == 1).then_some(1 + seed as usize % 3);
         let capacity = capacity_of_kind::<K>(layout, buckets);
         let builder = make(settings::<K>(capacity, layout, seed));
         let builder = max_copies.into_iter().fold(builder, K::limited);
         let filter = builder.build().expect("a small filter");
-        let mut rng = rng(seed);
-        let items = Items::draw::<K, S>(&filter, KEYS, scaled(300, 3_000), &mut rng);
+        let tries = scaled(300, 3_000);
+        let items = Items::draw::<K, S>(&filter, KEYS, tries, &mut common::rng(seed));
         Self { filter, items, max_copies, rng, refused: 0 }
     }
 
@@ -300,7 +301,7 @@ impl<K: Kind, S: BuildHasher + Clone> Checker<K, S> {
     }
 
     /// Checks everything that a filter tells.
-    fn check(&mut self) {
+    pub fn check(&mut self) {
         let (filter, items) = (&self.filter, &self.items);
         assert_eq!((filter.len(), filter.is_empty()), (items.len(), items.len() == 0));
         let slots: usize = filter.segments().map(|segment| segment.slots).sum();
@@ -340,7 +341,7 @@ impl<K: Kind, S: BuildHasher + Clone> Checker<K, S> {
         K::check_lookups(filter, &items.keys, &mut self.rng);
     }
 
-    fn step(&mut self) {
+    pub fn step(&mut self) {
         match self.rng.random_range(0..100) {
             0..30 => self.insert(),
             30..42 => self.insert_unique(),
@@ -362,7 +363,8 @@ pub fn model<K: Kind, S: BuildHasher + Clone>(make: Maker<K, S>) {
             let seed = (number * SIZES.len() + size) as u64;
             // For the report of a failure.
             println!("{layout:?}, {buckets} buckets, seed {seed}");
-            let mut checker = Checker::<K, S>::new(make, layout, buckets, seed);
+            let rng = common::rng(seed);
+            let mut checker = Checker::<K, S, _>::new(make, layout, buckets, seed, rng);
             // A filter that grows takes several times as long, in as many operations.
             for _ in 0..scaled(30, 300) / if K::GROWS { 3 } else { 1 } {
                 (0..4).for_each(|_| checker.step());

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use todc_utils::Specification;
 
-use super::Answer;
+use super::aging::Answer;
 
 /// The generation in which a program starts.
 pub const START: u64 = 8;

@@ -1,21 +1,23 @@
 //! Programs on tiny tables whose slots expire, and a check of whether their histories conform to
-//! [`spec`].
+//! [`ages`].
 
-mod sights;
-pub mod spec;
-
-use std::{
-    fmt::Write,
-    sync::atomic::{AtomicUsize, Ordering::SeqCst},
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::SeqCst},
 };
 
 use guira::raw::{Addressing, Aged, Clock as _, Fingerprint, Pair, Plain, Table};
 use rand::{RngExt, rngs::SmallRng};
-use todc_utils::{Action as Moment, History, WGLChecker};
 
+use super::{
+    Event as AnyEvent, Scene, Sights,
+    ages::{Ages, Operation, START, Slot, Slots, WINDOW},
+    show, variable,
+};
 use crate::common::rng;
-use sights::{Sights, is_beside_an_advance};
-use spec::{Ages, Operation, START, Slot, Slots, WINDOW};
+
+/// A call on a table.
+pub type Event = AnyEvent<usize, Answer>;
 
 type L = Plain<2, 16>;
 
@@ -73,19 +75,8 @@ pub struct Program {
     pub threads: Vec<Vec<Step>>,
 }
 
-/// A call: its thread, the moments of its start and its end, and its answer.
-#[derive(Clone, Copy, Debug)]
-pub struct Event {
-    pub thread: usize,
-    pub start: usize,
-    pub end: usize,
-    pub class: usize,
-    pub answer: Answer,
-}
-
 impl Program {
-    /// The program with this number: always the same.
-    pub fn numbered(number: u64) -> Self {
+    fn numbered(number: u64, threads: usize) -> Self {
         let mut rng = rng(number);
         let slot = |rng: &mut SmallRng| {
             (rng.random_range(0..CLASSES), START - rng.random_range(0..=u64::from(WINDOW) + 1))
@@ -117,7 +108,7 @@ impl Program {
             advances += usize::from(is_advance && action == Action::Advance);
             Step { action, class }
         };
-        let threads = (0..2 + usize::from(number.is_multiple_of(3)))
+        let threads = (0..threads)
             .map(|thread| (0..rng.random_range(2..=4)).map(|_| step(&mut rng, thread)).collect())
             .collect();
         Self { number, filling, threads }
@@ -125,8 +116,8 @@ impl Program {
 }
 
 /// A program with its table, filled and ready.
-struct Run<'a> {
-    program: &'a Program,
+pub struct Aging {
+    program: Arc<Program>,
     table: Table<Aged>,
     pairs: [Pair; CLASSES],
     filled: Slots,
@@ -134,8 +125,15 @@ struct Run<'a> {
     clock: AtomicUsize,
 }
 
-impl<'a> Run<'a> {
-    fn new(program: &'a Program) -> Self {
+impl Scene for Aging {
+    type Program = Program;
+    type Event = Event;
+
+    fn program(number: u64, threads: usize) -> Program {
+        Program::numbered(number, threads)
+    }
+
+    fn new(program: &Arc<Program>) -> Self {
         let addressing = Addressing::nested(2, Aged::new(STAMP_BITS, WINDOW, START));
         let table = Table::new(addressing, false).expect("a tiny table");
         // The first two classes have different stripes.
@@ -158,7 +156,12 @@ impl<'a> Run<'a> {
             }
         }
         filled.sort_unstable();
-        Self { program, table, pairs, filled: [filled].into(), clock: AtomicUsize::new(0) }
+        let (program, clock) = (Arc::clone(program), AtomicUsize::new(0));
+        Self { program, table, pairs, filled: [filled].into(), clock }
+    }
+
+    fn number(&self) -> u64 {
+        self.program.number
     }
 
     /// Performs the steps of one thread. A removal of what the thread has not inserted becomes a
@@ -204,14 +207,14 @@ impl<'a> Run<'a> {
         events
     }
 
-    /// Checks the history, then the table that it left.
-    fn check(&self, mut events: Vec<Event>) -> Sights {
+    fn check(&self, events: &[Event]) -> Sights {
+        let mut events = events.to_vec();
         let mut moment = self.clock.load(SeqCst);
         let mut last = |class, answer| {
             moment += 2;
             Event { thread: usize::MAX, start: moment, end: moment + 1, class, answer }
         };
-        let sights = Sights::of(&events);
+        let sights = seen(&events);
         let mut visible = 0;
         for (class, &pair) in self.pairs.iter().enumerate() {
             let count = self.table.count_visible::<L>(pair);
@@ -239,13 +242,75 @@ impl<'a> Run<'a> {
         assert_eq!(self.table.clock().visible_slots(), Some(0), "slots are miscounted");
         sights
     }
+
+    /// There was enough to see: all 15 kinds, under shuttle also beside an advance.
+    fn assert_telling(sights: &Sights) {
+        println!("{sights:?}");
+        let is_enough = |name: &&str| {
+            let beside = sights.times(&format!("{name} beside an advance"));
+            sights.times(name) > 0 && (!cfg!(shuttle) || beside > 0)
+        };
+        let missing = KINDS.iter().find(|name| !is_enough(name));
+        assert!(variable("GUIRA_PROGRAM").is_some() || missing.is_none(), "{missing:?}");
+    }
 }
 
-/// Whether the calls, made on a table with this filling, can be put into an order that explains all
-/// answers. A call that ended before another one started comes first.
-pub fn is_linearizable(filled: &Slots, events: &[Event]) -> bool {
-    let mut moments = Vec::new();
+/// The kinds of answers.
+const KINDS: [&str; 15] = [
+    "hit",
+    "miss",
+    "none",
+    "one",
+    "several",
+    "inserted",
+    "full",
+    "accepted",
+    "seen",
+    "refreshed",
+    "not refreshed",
+    "removed",
+    "not removed",
+    "swept",
+    "advanced",
+];
+
+/// Whether an advance of another thread overlapped a call.
+fn is_beside_an_advance(event: &Event, events: &[Event]) -> bool {
+    let is_advance = |other: &Event| matches!(other.answer, Answer::Advanced(_));
+    let mut others = events.iter().filter(|other| other.start != event.start);
+    others.any(|other| is_advance(other) && other.overlaps(event))
+}
+
+/// How often each kind of answer was seen, and how often beside an advance.
+fn seen(events: &[Event]) -> Sights {
+    let mut sights = Sights::default();
     for event in events {
+        let kind = match event.answer {
+            Answer::IsVisible(true) => 0,
+            Answer::IsVisible(false) => 1,
+            Answer::Counted(count) => 2 + count.min(2),
+            Answer::Inserted(Some(_)) => 5,
+            Answer::Inserted(None) | Answer::Refused => 6,
+            Answer::InsertUnseen(Some(_)) => 7,
+            Answer::InsertUnseen(None) => 8,
+            Answer::Refreshed(true) => 9,
+            Answer::Refreshed(false) => 10,
+            Answer::Removed(_, true) => 11,
+            Answer::Removed(_, false) => 12,
+            Answer::Swept => 13,
+            Answer::Advanced(_) => 14,
+        };
+        sights.add(KINDS[kind], 1);
+        if is_beside_an_advance(event, events) {
+            sights.add(format!("{} beside an advance", KINDS[kind]), 1);
+        }
+    }
+    sights
+}
+
+/// Whether the calls, made on a table with this filling, have an order.
+pub fn is_linearizable(filled: &Slots, events: &[Event]) -> bool {
+    let call = |event: &Event| {
         // What was seen before the start, and what could be seen before the end.
         let seen = events.iter().filter(|other| other.end < event.start);
         let seen = seen.filter_map(|other| match other.answer {
@@ -259,102 +324,7 @@ pub fn is_linearizable(filled: &Slots, events: &[Event]) -> bool {
             .filter(|other| matches!(other.answer, Answer::Advanced(_)) && other.start < event.end);
         let range = (seen.fold(START, u64::max), START + begun.count() as u64);
         let operation = Operation::Called(event.class, range, event.answer);
-        moments.push((event.start, event.thread, Moment::Call(operation.clone())));
-        moments.push((event.end, event.thread, Moment::Response(operation)));
-    }
-    moments.sort_unstable_by_key(|&(moment, ..)| moment);
-    let filled = Operation::Filled(filled.clone());
-    let mut actions = vec![(0, Moment::Call(filled.clone())), (0, Moment::Response(filled))];
-    let thread = |thread: usize| thread.wrapping_add(2);
-    actions.extend(moments.into_iter().map(|(_, number, action)| (thread(number), action)));
-    WGLChecker::<Ages>::is_linearizable(History::from_actions(actions))
-}
-
-/// Formats a history: one line for each call, in the order of their starts.
-fn show(filled: &Slots, events: &[Event]) -> String {
-    let mut events = events.to_vec();
-    events.sort_unstable_by_key(|event| event.start);
-    let mut text = format!("filled with {filled:?}\n");
-    for Event { thread, start, end, class, answer } in events {
-        let _ = writeln!(text, "{start:>6} ..{end:>6}  thread {thread}  class {class} {answer:?}");
-    }
-    text
-}
-
-/// A number from the environment.
-fn variable(name: &str) -> Option<u64> {
-    let value = std::env::var(name).ok()?;
-    Some(value.parse().unwrap_or_else(|_| panic!("{name}={value} is not a number")))
-}
-
-#[cfg(shuttle)]
-use shuttle::thread;
-#[cfg(not(shuttle))]
-use std::thread;
-
-/// Runs a program once, on real threads or on threads that shuttle schedules.
-pub fn run_once(program: &Program) -> Sights {
-    let run = &Run::new(program);
-    let gate = AtomicUsize::new(0);
-    let histories: Vec<Vec<Event>> = thread::scope(|scope| {
-        let part = |thread| {
-            let gate = &gate;
-            scope.spawn(move || {
-                // So that real threads overlap.
-                gate.fetch_add(1, SeqCst);
-                while !cfg!(shuttle) && gate.load(SeqCst) < run.program.threads.len() {
-                    thread::yield_now();
-                }
-                run.perform(thread)
-            })
-        };
-        let threads: Vec<_> = (0..program.threads.len()).map(part).collect();
-        threads.into_iter().map(|thread| thread.join().expect("no thread panics")).collect()
-    });
-    run.check(histories.concat())
-}
-
-/// Runs programs on real threads, each once.
-#[cfg(not(shuttle))]
-pub fn run() {
-    let _watchdog =
-        crate::common::Watchdog::patient("linearizability", std::time::Duration::from_secs(180));
-    let mut sights = Sights::default();
-    let only = variable("GUIRA_PROGRAM");
-    for number in 0..variable("GUIRA_PROGRAMS").unwrap_or(5_000) {
-        sights.add(run_once(&Program::numbered(only.unwrap_or(number))));
-    }
-    sights.assert_telling();
-}
-
-/// Runs programs under shuttle, each with several schedules.
-#[cfg(shuttle)]
-pub fn run() {
-    use shuttle::{
-        Config, Runner,
-        scheduler::{PctScheduler, RandomScheduler},
+        (event.start, event.end, event.thread, operation)
     };
-    use std::sync::{Arc, Mutex};
-
-    let schedules = variable("GUIRA_SCHEDULES").unwrap_or(20) as usize;
-    let sights = Arc::new(Mutex::new(Sights::default()));
-    let only = variable("GUIRA_PROGRAM");
-    for number in 0..variable("GUIRA_PROGRAMS").unwrap_or(5_000) {
-        let number = only.unwrap_or(number);
-        let program = Program::numbered(number);
-        let seen = Arc::clone(&sights);
-        let work = move || {
-            let sights = run_once(&program);
-            seen.lock().unwrap().add(sights);
-        };
-        // A schedule of probabilistic concurrency testing (PCT), or a random one.
-        if number % 2 == 0 {
-            let scheduler = RandomScheduler::new_from_seed(number, schedules);
-            Runner::new(scheduler, Config::new()).run(work);
-        } else {
-            let scheduler = PctScheduler::new_from_seed(number, 3, schedules);
-            Runner::new(scheduler, Config::new()).run(work);
-        }
-    }
-    sights.lock().unwrap().assert_telling();
+    super::is_linearizable::<Ages>(Operation::Filled(filled.clone()), events.iter().map(call))
 }

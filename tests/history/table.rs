@@ -1,40 +1,32 @@
-//! A table with values: each class has a value of its own.
+//! A single table, without values and with them.
 
-use guira::raw::{Addressing, BucketLayout, Fingerprint, Nesting, Pair, Plain, Table, Valued};
+use guira::raw::{Addressing, BucketLayout, Fingerprint, Nesting, Pair, Table};
 use rand::{RngExt, rngs::SmallRng};
 
-use super::{Action, Answer, CLASSES, Class, Kind, Target, target::Placement};
+use super::{
+    Action, Answer, CLASSES, Class, Target,
+    target::{Placement, Slot},
+};
 
-/// The kinds of threads that use a map.
-pub const KINDS: [Kind; 4] = [
-    [20, 10, 0, 0, 0, 30, 25, 15, 0],
-    [5, 5, 25, 10, 30, 5, 0, 0, 20],
-    [0, 0, 30, 0, 30, 0, 0, 0, 40],
-    [5, 10, 20, 15, 10, 10, 5, 5, 20],
-];
-
-/// For each class the number of its key, of which a value makes the class.
-pub const KEYS: [[usize; CLASSES]; 3] = [[0, 0, 0, 1, 1], [0, 1, 0, 1, 2], [0, 1, 1, 2, 2]];
-
-/// A table with values.
-pub struct OneMap(Table<Valued>);
+/// A table.
+pub struct OneTable<N: Nesting>(Table<N>);
 
 /// A layout, a width of values, and a number of buckets; and the classes.
 #[derive(Clone, Debug)]
-pub struct MapWorld {
-    addressing: Addressing<Valued>,
+pub struct TableWorld<N: Nesting> {
+    addressing: Addressing<N>,
     slots_per_bucket: u8,
-    call: fn(&MapWorld, &Table<Valued>, usize, Pair, Action) -> Answer,
-    copies: fn(&Table<Valued>, Pair, usize) -> usize,
+    call: fn(&Self, &Table<N>, usize, Pair, Action) -> Answer,
+    copies: fn(&Table<N>, Pair, usize) -> usize,
     /// Each class with either bucket first, and with its value, which is its place.
     pairs: [[Pair; 2]; CLASSES],
     classes: [Class; CLASSES],
 }
 
 /// Makes one call on a class.
-fn call<L: BucketLayout>(
-    world: &MapWorld,
-    table: &Table<Valued>,
+fn call<N: Slot, L: BucketLayout>(
+    world: &TableWorld<N>,
+    table: &Table<N>,
     class: usize,
     pair: Pair,
     action: Action,
@@ -44,10 +36,11 @@ fn call<L: BucketLayout>(
         Action::Contains => Answer::Contains(table.contains::<L>(key)),
         Action::Count => Answer::Count(table.count::<L>(key)),
         Action::Insert => Answer::Insert(table.insert::<L>(pair)),
-        Action::InsertUnique => {
+        Action::InsertUnique if N::VALUED => {
             let found = table.get_or_insert::<L>(pair);
             Answer::GetOrInsert(found.map(|copy| Some(table.value_of(copy?).into())))
         }
+        Action::InsertUnique => Answer::InsertUnique(table.insert_unique::<L>(pair)),
         Action::Remove => Answer::Remove(table.remove::<L>(pair)),
         Action::Get => Answer::Get(table.get::<L>(key).map(usize::from)),
         Action::Values => {
@@ -66,28 +59,33 @@ fn call<L: BucketLayout>(
 }
 
 /// Counts the copies of a pair with its own value, at a quiet moment.
-fn copies<L: BucketLayout>(table: &Table<Valued>, key: Pair, value: usize) -> usize {
+fn copies<N: Slot, L: BucketLayout>(table: &Table<N>, key: Pair, value: usize) -> usize {
+    if !N::VALUED {
+        return table.count::<L>(key);
+    }
     let found = table.candidates::<L>(key);
     found.as_slice().iter().filter(|&&other| usize::from(other) == value).count()
 }
 
-impl MapWorld {
+impl<N: Slot> TableWorld<N> {
     /// A world with this layout, this many buckets, and random pairs. Classes with the same number
     /// in `keys` have the same pair.
     pub fn of<L: BucketLayout>(
         rng: &mut SmallRng,
-        value_bits: u32,
+        nesting: N,
         buckets: u32,
         keys: [usize; CLASSES],
     ) -> Self {
-        let addressing = Addressing::nested(buckets.into(), Valued::new(value_bits));
+        let value_bits = nesting.value_bits();
+        let addressing = Addressing::nested(buckets.into(), nesting);
         let mut known: Vec<[Pair; 2]> = Vec::new();
         while known.len() < CLASSES {
-            let key = rng.random_range(1..=L::MAX_FINGERPRINT >> value_bits);
+            let least = (L::MIN_FINGERPRINT >> value_bits).max(1);
+            let key = rng.random_range(least..=L::MAX_FINGERPRINT >> value_bits);
             let fingerprint = Fingerprint::new(key << value_bits);
             let bucket = rng.random_range(0..buckets);
             let alternate = addressing.alt_bucket(fingerprint, bucket);
-            // As for tables without values.
+            // In a table of two buckets, classes with a single one evict the others.
             if bucket == alternate && buckets > 2 && rng.random_bool(0.8) {
                 continue;
             }
@@ -97,7 +95,8 @@ impl MapWorld {
             }
         }
         let pairs: [[Pair; 2]; CLASSES] = std::array::from_fn(|class| {
-            known[keys[class]].map(|pair| pair.with_value(class as u16))
+            let value = if N::VALUED { class as u16 } else { 0 };
+            known[keys[class]].map(|pair| pair.with_value(value))
         });
         let slots_per_bucket = L::SLOTS as u8;
         let class = |index: usize| {
@@ -109,14 +108,8 @@ impl MapWorld {
             Class { index, most, slots_per_bucket, beside, aliases, same: aliases }
         };
         let classes = std::array::from_fn(class);
-        let (call, copies) = (call::<L>, copies::<L>);
+        let (call, copies) = (call::<N, L>, copies::<N, L>);
         Self { addressing, slots_per_bucket, call, copies, pairs, classes }
-    }
-
-    /// Whether a class has two buckets.
-    pub fn has_two_buckets(&self, class: usize) -> bool {
-        let [here, there] = self.pairs[class][0].buckets;
-        here != there
     }
 
     /// The pair without its value.
@@ -126,39 +119,41 @@ impl MapWorld {
     }
 }
 
-impl Target for OneMap {
-    type World = MapWorld;
+impl<N: Slot> Target for OneTable<N>
+where
+    Table<N>: Send + Sync,
+{
+    type World = TableWorld<N>;
+    type Slot = N;
 
     const GROWS: bool = false;
-    const HAS_VALUES: bool = true;
-    const KINDS: [Kind; 4] = KINDS;
 
-    fn world(rng: &mut SmallRng) -> MapWorld {
-        let keys = KEYS[rng.random_range(0..KEYS.len())];
-        match rng.random_range(0..4) {
-            0 => MapWorld::of::<Plain<4, 16>>(rng, 8, 2, keys),
-            1 => MapWorld::of::<Plain<2, 8>>(rng, 3, 3, keys),
-            buckets => MapWorld::of::<Plain<2, 16>>(rng, 4, 2 * buckets - 2, keys),
-        }
+    fn world(rng: &mut SmallRng) -> TableWorld<N> {
+        N::table(rng)
     }
 
-    fn slots(world: &MapWorld) -> u32 {
+    fn slots(world: &TableWorld<N>) -> u32 {
         world.addressing.buckets() as u32 * u32::from(world.slots_per_bucket)
     }
 
-    fn class(world: &MapWorld, index: usize) -> Class {
+    fn class(world: &TableWorld<N>, index: usize) -> Class {
         world.classes[index]
     }
 
-    fn new(world: &MapWorld) -> Self {
+    fn has_two_buckets(world: &TableWorld<N>, class: usize) -> bool {
+        let [here, there] = world.pairs[class][0].buckets;
+        here != there
+    }
+
+    fn new(world: &TableWorld<N>) -> Self {
         Self(Table::new(world.addressing, false).expect("a tiny table"))
     }
 
-    fn call(&self, world: &MapWorld, class: usize, way: usize, action: Action) -> Answer {
+    fn call(&self, world: &TableWorld<N>, class: usize, way: usize, action: Action) -> Answer {
         (world.call)(world, &self.0, class, world.pairs[class][way], action)
     }
 
-    fn placement(&self, world: &MapWorld) -> Placement {
+    fn placement(&self, world: &TableWorld<N>) -> Placement {
         std::array::from_fn(|class| {
             let key = world.key(world.pairs[class][0]);
             let [first, second] = key.buckets.map(|bucket| {

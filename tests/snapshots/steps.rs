@@ -1,28 +1,33 @@
 //! Snapshots in short steps: dumps, and loaders that write what they received.
 
-#![cfg(feature = "std")]
-
-mod common;
-
 use std::io::ErrorKind;
 
-use common::{
-    forge::{BLOCK, HEADER, blocks, places},
-    saved::{self, Stable, filled, loader, received},
-};
 use guira::{
-    CuckooFilter, CuckooMap, Engine, Fixed, Growing, GrowingFilter, Layout, LoadError,
-    StableHashBuilder,
+    CuckooFilter, CuckooMap, Dump, Filter, GrowingFilter, Layout, LoadError,
+    kind::{Contents, Growth},
 };
+
+use super::common::{
+    capacity_of,
+    forge::{BLOCK, HEADER, blocks, places},
+    kind::{GrowingSets, Kind, Maps, Sets},
+    saved::{self, filled, loader, received, sample},
+    suite::on_all_kinds,
+};
+
+on_all_kinds! { a_small_loader_writes_what_it_received }
 
 /// Bytes of a huge page.
 const HUGE_PAGE: usize = 2 << 20;
 
 /// A loader that has received the bytes up to a place writes them again, and another loader goes on
 /// from them. `each` selects the places.
-fn what_was_received_is_written<E: Engine>(bytes: &[u8], each: usize) {
+fn what_was_received_is_written<K: Kind>(bytes: &[u8], each: usize) {
     for at_once in [false, true] {
-        let new = || if at_once { loader::<E>().allocate_at_once() } else { loader::<E>() };
+        let new = || {
+            let loader = loader::<K>();
+            if at_once { loader.allocate_at_once() } else { loader }
+        };
         let mut first = new();
         let mut pushed = 0;
         for place in places(bytes).into_iter().step_by(each) {
@@ -40,35 +45,40 @@ fn what_was_received_is_written<E: Engine>(bytes: &[u8], each: usize) {
     }
 }
 
+fn a_small_loader_writes_what_it_received<K: Kind>() {
+    what_was_received_is_written::<K>(&sample::<K>().to_bytes(), 1);
+}
+
 /// With several segments, of which the last ones have huge pages and bytes after them.
 #[test]
-fn a_loader_writes_what_it_received() {
-    let (filter, _) = filled(GrowingFilter::builder().capacity(50).seed(1), 40_000);
+fn a_large_loader_writes_what_it_received() {
+    let (filter, _) = filled::<GrowingSets>(GrowingFilter::builder().capacity(50).seed(1), 40_000);
     assert!(filter.segments().len() > 5);
-    what_was_received_is_written::<Growing>(&filter.to_bytes(), 1);
-    let (map, _) = common::saved::filled_map(CuckooMap::builder().capacity(10_000).seed(1), 9_000);
-    what_was_received_is_written::<guira::Mapped<Fixed>>(&map.to_bytes(), 1);
+    what_was_received_is_written::<GrowingSets>(&filter.to_bytes(), 1);
+    let (map, _) = filled::<Maps>(CuckooMap::builder().capacity(10_000).seed(1), 9_000);
+    what_was_received_is_written::<Maps>(&map.to_bytes(), 1);
     for bytes in [BLOCK - 8, BLOCK, 2 * HUGE_PAGE + BLOCK + 8] {
-        let capacity = common::capacity_of(Layout::Plain4x16, bytes / 8);
-        let (filter, _) = filled(CuckooFilter::builder().capacity(capacity).seed(9), 10_000);
+        let capacity = capacity_of(Layout::Plain4x16, bytes / 8);
+        let (filter, _) =
+            filled::<Sets>(CuckooFilter::builder().capacity(capacity).seed(9), 10_000);
         let each = if bytes < HUGE_PAGE { 1 } else { 23 };
-        what_was_received_is_written::<Fixed>(&filter.to_bytes(), each);
+        what_was_received_is_written::<Sets>(&filter.to_bytes(), each);
     }
 }
 
 /// A checksum that has arrived in part is written as it arrived, right or wrong.
 #[test]
 fn a_loader_that_received_damage_writes_it() {
-    let (filter, _) = filled(CuckooFilter::builder().capacity(20_000).seed(1), 10_000);
+    let (filter, _) = filled::<Sets>(CuckooFilter::builder().capacity(20_000).seed(1), 10_000);
     let bytes = filter.to_bytes();
     for (at, len) in blocks(&bytes) {
         let mut damaged = bytes[..at + len + 7].to_vec();
         damaged[at + len + 2] ^= 1;
-        let mut first = loader::<Fixed>();
+        let mut first = CuckooFilter::loader();
         first.push(&damaged).expect("the checksum is incomplete");
         let received = received(&first);
         assert!(received == damaged);
-        for loader in [&mut first, &mut { loader::<Fixed>() }] {
+        for loader in [&mut first, &mut { CuckooFilter::loader() }] {
             let rest = if loader.received() == 0 { &received[..] } else { &[] };
             loader.push(rest).expect("the checksum is incomplete");
             let error = loader.push(&bytes[at + len + 7..]).expect_err("a wrong checksum");
@@ -95,8 +105,9 @@ impl std::io::Write for Full {
 
 #[test]
 fn an_error_of_the_writer_is_returned_and_harms_no_loader() {
-    let bytes = filled(CuckooFilter::builder().capacity(60_000).seed(1), 10_000).0.to_bytes();
-    let mut loader = loader::<Fixed>();
+    let bytes =
+        filled::<Sets>(CuckooFilter::builder().capacity(60_000).seed(1), 10_000).0.to_bytes();
+    let mut loader = CuckooFilter::loader();
     loader.push(&bytes[..bytes.len() - 3]).expect("its own snapshot");
     for room in [0, HEADER, HEADER + 5, HEADER + BLOCK, HEADER + BLOCK + 5, bytes.len() - 4] {
         let error = loader.write_received(Full(room)).expect_err("no room");
@@ -108,7 +119,7 @@ fn an_error_of_the_writer_is_returned_and_harms_no_loader() {
 }
 
 /// The bytes of a dump, which is complete.
-fn read<E: Engine>(dump: &guira::Dump, filter: &Stable<E>) -> Vec<u8> {
+fn read<C: Contents, G: Growth>(dump: &Dump, filter: &Filter<C, G>) -> Vec<u8> {
     let mut bytes = vec![0; dump.len() as usize + 1];
     let read = dump.read_at(filter, 0, &mut bytes);
     bytes.truncate(read);
@@ -117,7 +128,7 @@ fn read<E: Engine>(dump: &guira::Dump, filter: &Stable<E>) -> Vec<u8> {
 
 #[test]
 fn a_dump_goes_over_as_many_blocks_as_it_may() {
-    let (filter, _) = filled(GrowingFilter::builder().capacity(50).seed(1), 40_000);
+    let (filter, _) = filled::<GrowingSets>(GrowingFilter::builder().capacity(50).seed(1), 40_000);
     let bytes = filter.to_bytes();
     let all = blocks(&bytes).len();
     assert!(all > 8 && filter.segments().len() > 5);
@@ -136,11 +147,11 @@ fn a_dump_goes_over_as_many_blocks_as_it_may() {
 /// What is read of a filter that was changed meanwhile is refused.
 #[test]
 fn a_change_after_the_first_pass_is_detected() {
-    let build = || filled(CuckooFilter::builder().capacity(50_000).seed(1), 20_000).0;
+    let build = || filled::<Sets>(CuckooFilter::builder().capacity(50_000).seed(1), 20_000).0;
     let filter = build();
     let mut dump = filter.dump();
     assert!(dump.prepare(&filter, usize::MAX).expect("memory"));
-    let load = |bytes: &[u8]| CuckooFilter::from_bytes_with(bytes, StableHashBuilder::with_seed);
+    let load = |bytes: &[u8]| CuckooFilter::loader().bytes(bytes);
     assert!(load(&read(&dump, &filter)).expect("no change").to_bytes() == build().to_bytes());
     for key in 0..200_u64 {
         assert!(filter.remove(&key));
@@ -165,7 +176,7 @@ fn a_change_after_the_first_pass_is_detected() {
 /// filter was when the pass was complete.
 #[test]
 fn a_change_during_the_first_pass_is_detected_or_included() {
-    let (filter, _) = filled(CuckooFilter::builder().capacity(50_000).seed(1), 20_000);
+    let (filter, _) = filled::<Sets>(CuckooFilter::builder().capacity(50_000).seed(1), 20_000);
     let (mut refused, mut accepted) = (0, 0);
     for key in 0..100_u64 {
         let mut dump = filter.dump();
@@ -173,7 +184,7 @@ fn a_change_during_the_first_pass_is_detected_or_included() {
         assert!(filter.remove(&key));
         assert!(dump.prepare(&filter, usize::MAX).expect("memory"));
         let bytes = read(&dump, &filter);
-        match CuckooFilter::from_bytes_with(&bytes, StableHashBuilder::with_seed) {
+        match CuckooFilter::loader().bytes(&bytes) {
             Ok(_) => {
                 assert!(bytes == filter.to_bytes());
                 accepted += 1;
@@ -191,7 +202,7 @@ fn a_change_during_the_first_pass_is_detected_or_included() {
 /// Filters of other shapes, and a filter that has grown.
 #[test]
 fn a_dump_refuses_another_filter() {
-    fn check<E: Engine>(dump: &mut guira::Dump, other: &Stable<E>) {
+    fn check<C: Contents, G: Growth>(dump: &mut Dump, other: &Filter<C, G>) {
         let error = dump.prepare(other, usize::MAX).expect_err("another filter");
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
         let mut buffer = [7; 64];
@@ -200,11 +211,11 @@ fn a_dump_refuses_another_filter() {
         }
         assert_eq!(buffer, [7; 64]);
     }
-    let fixed = |capacity| filled(CuckooFilter::builder().capacity(capacity).seed(1), 9).0;
-    let growing = || filled(GrowingFilter::builder().capacity(100).seed(1), 90).0;
+    let fixed = |capacity| filled::<Sets>(CuckooFilter::builder().capacity(capacity).seed(1), 9).0;
+    let growing = || filled::<GrowingSets>(GrowingFilter::builder().capacity(100).seed(1), 90).0;
     let (small, large, grown) = (fixed(1_000), fixed(100_000), growing());
     for prepared in [false, true] {
-        let of = |filter: &Stable<Fixed>| {
+        let of = |filter: &CuckooFilter| {
             let mut dump = filter.dump();
             assert!(!prepared || dump.prepare(filter, usize::MAX).expect("memory"));
             dump
@@ -215,7 +226,7 @@ fn a_dump_refuses_another_filter() {
         let growing = growing();
         let mut dump = growing.dump();
         assert!(!prepared || dump.prepare(&growing, usize::MAX).expect("memory"));
-        growing.try_extend(100..1_000_u64).expect("room to grow");
+        growing.insert_batch(100..1_000_u64).expect("room to grow");
         check(&mut dump, &growing);
     }
     // A dump that refused another filter goes on with its own.

@@ -1,25 +1,22 @@
 //! Pushes that a loader refuses: it stays as it was, and goes on with the right bytes.
 
-#![cfg(feature = "std")]
-
-mod common;
-
-use std::{
-    hash::BuildHasher,
-    panic::{AssertUnwindSafe, catch_unwind},
-};
-
-use common::{
-    forge::{BLOCK, COPIES, HASHER_CHECK, VERSION, amend, blocks, header_len, number, places, put},
-    rng,
-    saved::{Stable, corrupt, filled, loader, received},
-    scaled,
-};
-use guira::{
-    CuckooFilter, Engine, Filter, Fixed, Growing, GrowingFilter, Layout, LoadError, Loader,
-    StableHashBuilder,
-};
+use guira::{CuckooFilter, GrowingFilter, Layout, LoadError};
 use rand::{RngExt, rngs::SmallRng};
+
+use super::common::{
+    capacity_of,
+    forge::{
+        BLOCK, COPIES, HASHER_CHECK, VERSION, amend, blocks, header_len, number, places, put,
+        segment,
+    },
+    kind::{GrowingSets, Kind, Sets},
+    rng,
+    saved::{LoaderOf, corrupt, filled, loader, received, sample},
+    scaled,
+    suite::on_all_kinds,
+};
+
+on_all_kinds! { refused_pushes_leave_no_trace_in_small_loaders }
 
 /// Wrong bytes, and what tells the error that they lead to.
 type Wrong = (Vec<u8>, fn(&LoadError) -> bool);
@@ -30,7 +27,7 @@ const HUGE_PAGE: usize = 2 << 20;
 /// A growing filter of many segments, in which fingerprints of different lengths nest.
 fn small_growing() -> Vec<u8> {
     let builder = GrowingFilter::builder().capacity(10).layout(Layout::SemiSorted6x12);
-    let (filter, _) = filled(builder.false_positive_rate(0.01).seed(2), 2_000);
+    let (filter, _) = filled::<GrowingSets>(builder.false_positive_rate(0.01).seed(2), 2_000);
     let bits: Vec<u32> = filter.segments().map(|one| one.layout.fingerprint_bits()).collect();
     assert!(bits.len() > 5 && bits[0] < bits[bits.len() - 1], "{bits:?}");
     filter.to_bytes()
@@ -39,21 +36,24 @@ fn small_growing() -> Vec<u8> {
 /// A growing filter of two segments, both larger than a huge page.
 fn large_growing() -> Vec<u8> {
     let builder = GrowingFilter::builder().capacity(1_300_000).seed(2);
-    let bytes = filled(builder, 1_500_000).0.to_bytes();
-    let segments = [0, 1].map(|nth| number(&bytes, common::forge::segment(nth) + 8) as usize * 8);
+    let bytes = filled::<GrowingSets>(builder, 1_500_000).0.to_bytes();
+    let segments = [0, 1].map(|nth| number(&bytes, segment(nth) + 8) as usize * 8);
     assert!(segments.iter().all(|&bytes| bytes > HUGE_PAGE), "{segments:?}");
     bytes
 }
 
 /// A fixed filter of this many bytes.
 fn fixed(bytes: usize) -> Vec<u8> {
-    let capacity = common::capacity_of(Layout::Plain4x16, bytes / 8);
-    filled(CuckooFilter::builder().capacity(capacity).seed(9), 10_000).0.to_bytes()
+    let capacity = capacity_of(Layout::Plain4x16, bytes / 8);
+    filled::<Sets>(CuckooFilter::builder().capacity(capacity).seed(9), 10_000).0.to_bytes()
 }
 
 /// Returns a loader that has received some bytes.
-fn loader_after<E: Engine>(bytes: &[u8], at_once: bool) -> Loader<E, StableHashBuilder> {
-    let mut loader = if at_once { loader().allocate_at_once() } else { loader() };
+fn loader_after<K: Kind>(bytes: &[u8], at_once: bool) -> LoaderOf<K> {
+    let mut loader = loader::<K>();
+    if at_once {
+        loader = loader.allocate_at_once();
+    }
     loader.push(bytes).expect("the start of a snapshot");
     loader
 }
@@ -101,9 +101,9 @@ fn wrong_rests(bytes: &[u8], place: usize) -> Vec<Wrong> {
 }
 
 /// A loader refuses wrong bytes at many places, and loads the filter. `each` selects the places.
-fn refused_pushes_leave_no_trace<E: Engine>(bytes: &[u8], each: usize) {
+fn refused_pushes_leave_no_trace<K: Kind>(bytes: &[u8], each: usize) {
     for at_once in [false, true] {
-        let mut loader = loader_after::<E>(&[], at_once);
+        let mut loader = loader_after::<K>(&[], at_once);
         let mut pushed = 0;
         for place in places(bytes).into_iter().step_by(each) {
             loader.push(&bytes[pushed..place]).expect("its own snapshot");
@@ -119,7 +119,7 @@ fn refused_pushes_leave_no_trace<E: Engine>(bytes: &[u8], each: usize) {
             assert!(received(&loader) == bytes[..place], "{place} of {} bytes", bytes.len());
             // The rest is loaded from here, too.
             if bytes.len() < HUGE_PAGE {
-                let mut other = loader_after::<E>(&bytes[..place], at_once);
+                let mut other = loader_after::<K>(&bytes[..place], at_once);
                 let (wrong, _) = wrong_rests(bytes, place).swap_remove(0);
                 other.push(&wrong).expect_err("wrong bytes");
                 other.push(&bytes[place..]).expect("the right rest");
@@ -131,34 +131,34 @@ fn refused_pushes_leave_no_trace<E: Engine>(bytes: &[u8], each: usize) {
     }
 }
 
+fn refused_pushes_leave_no_trace_in_small_loaders<K: Kind>() {
+    refused_pushes_leave_no_trace::<K>(&sample::<K>().to_bytes(), 1);
+}
+
 #[test]
-fn refused_pushes_leave_no_trace_in_small_loaders() {
-    refused_pushes_leave_no_trace::<Growing>(&small_growing(), 1);
+fn refused_pushes_leave_no_trace_in_loaders_of_sets() {
+    refused_pushes_leave_no_trace::<GrowingSets>(&small_growing(), 1);
     for bytes in [8, BLOCK, 3 * BLOCK + 8] {
-        refused_pushes_leave_no_trace::<Fixed>(&fixed(bytes), 1);
+        refused_pushes_leave_no_trace::<Sets>(&fixed(bytes), 1);
     }
 }
 
 /// With tables that are staged until enough of a huge page has arrived.
 #[test]
 fn refused_pushes_leave_no_trace_in_large_loaders() {
-    refused_pushes_leave_no_trace::<Growing>(&large_growing(), 41);
-    refused_pushes_leave_no_trace::<Fixed>(&fixed(2 * HUGE_PAGE + BLOCK + 8), 29);
+    refused_pushes_leave_no_trace::<GrowingSets>(&large_growing(), 41);
+    refused_pushes_leave_no_trace::<Sets>(&fixed(2 * HUGE_PAGE + BLOCK + 8), 29);
 }
 
 /// At random places of random snapshots, a loader refuses what a new one would refuse, and no more.
-fn random_damage_leaves_no_trace<E: Engine>(
-    snapshots: &[Vec<u8>],
-    rounds: u64,
-    rng: &mut SmallRng,
-) {
+fn random_damage_leaves_no_trace<K: Kind>(snapshots: &[Vec<u8>], rounds: u64, rng: &mut SmallRng) {
     let [mut accepted, mut refused] = [0; 2];
     for _ in 0..rounds {
         let bytes = &snapshots[rng.random_range(0..snapshots.len())];
         let at_once = rng.random();
         let few_chunks = bytes.len() > HUGE_PAGE || rng.random();
         let most = if few_chunks { bytes.len() } else { 100.max(bytes.len() / 20) };
-        let mut loader = loader_after::<E>(&[], at_once);
+        let mut loader = loader_after::<K>(&[], at_once);
         let mut place = 0;
         while place < bytes.len() {
             if rng.random() {
@@ -172,13 +172,13 @@ fn random_damage_leaves_no_trace<E: Engine>(
                 if rng.random() {
                     wrong.truncate(rng.random_range(0..=wrong.len()));
                 }
-                let mut new = loader_after::<E>(&bytes[..place], at_once);
+                let mut new = loader_after::<K>(&bytes[..place], at_once);
                 let outcomes = [&mut loader, &mut new].map(|loader| loader.push(&wrong));
                 assert_eq!(format!("{:?}", outcomes[0]), format!("{:?}", outcomes[1]));
                 if outcomes[0].is_ok() {
                     // What is wrong with them would be noticed later.
                     accepted += 1;
-                    loader = loader_after::<E>(&bytes[..place], at_once);
+                    loader = loader_after::<K>(&bytes[..place], at_once);
                 } else {
                     refused += 1;
                     assert!(received(&loader) == bytes[..place], "{place}");
@@ -196,22 +196,23 @@ fn random_damage_leaves_no_trace<E: Engine>(
 #[test]
 fn random_damage_to_pushes_leaves_no_trace() {
     let rng = &mut rng(8);
-    random_damage_leaves_no_trace::<Growing>(&[small_growing()], scaled(30, 1_000), rng);
+    random_damage_leaves_no_trace::<GrowingSets>(&[small_growing()], scaled(30, 1_000), rng);
     let snapshots = [8, 800, BLOCK + 8, 4 * BLOCK].map(fixed);
-    random_damage_leaves_no_trace::<Fixed>(&snapshots, scaled(30, 1_000), rng);
-    random_damage_leaves_no_trace::<Growing>(&[large_growing()], scaled(3, 10), rng);
+    random_damage_leaves_no_trace::<Sets>(&snapshots, scaled(30, 1_000), rng);
+    random_damage_leaves_no_trace::<GrowingSets>(&[large_growing()], scaled(3, 10), rng);
 }
 
 /// The filter of a test of headers, and its snapshot.
-fn subject() -> (Stable<Fixed>, Vec<u8>) {
-    let filter = filled(CuckooFilter::builder().capacity(100).seed(1), 90).0;
+fn subject() -> (CuckooFilter, Vec<u8>) {
+    let filter = filled::<Sets>(CuckooFilter::builder().capacity(100).seed(1), 90).0;
     let bytes = filter.to_bytes();
     (filter, bytes)
 }
 
 /// Snapshots that a loader for [`subject`] with a limit of 10 kB refuses.
 fn refused_snapshots() -> Vec<Wrong> {
-    let of = |capacity, seed| filled(CuckooFilter::builder().capacity(capacity).seed(seed), 9).0;
+    let of =
+        |capacity, seed| filled::<Sets>(CuckooFilter::builder().capacity(capacity).seed(seed), 9).0;
     let mut other_hasher = subject().1;
     put(&mut other_hasher, HASHER_CHECK, 5);
     amend(&mut other_hasher);
@@ -238,16 +239,14 @@ fn refused_snapshots() -> Vec<Wrong> {
 #[test]
 fn refused_headers_leave_no_trace() {
     let (filter, bytes) = subject();
-    let loaders: [&dyn Fn() -> Loader<Fixed, StableHashBuilder>; 2] =
-        [&|| Filter::loader_with(10_000, StableHashBuilder::with_seed), &|| {
-            Filter::loader_with_hasher(10_000, *filter.hasher())
-        }];
+    let own = || CuckooFilter::loader().hasher(filter.hasher().clone());
+    let loaders: [&dyn Fn() -> LoaderOf<Sets>; 2] = [&CuckooFilter::loader, &own];
     for (new, (wrong, expected)) in
         loaders.iter().flat_map(|new| refused_snapshots().into_iter().map(move |case| (new, case)))
     {
         let common = bytes.iter().zip(&wrong).take_while(|(one, other)| one == other).count();
         for place in 0..=common {
-            let mut loader = new();
+            let mut loader = new().limit(10_000);
             loader.push(&bytes[..place]).expect("a start");
             for _ in 0..2 {
                 let error = loader.push(&wrong[place..]).expect_err("another snapshot");
@@ -257,57 +256,7 @@ fn refused_headers_leave_no_trace() {
             loader.push(&bytes[place..]).expect("the right rest");
             let loaded = loader.finish().expect("complete");
             assert!(loaded.to_bytes() == bytes && (0..90_u64).all(|key| loaded.contains(&key)));
-            assert_eq!(loaded.hasher(), filter.hasher());
-        }
-    }
-}
-
-/// A hasher that can be told to panic.
-struct Panicking(StableHashBuilder);
-
-thread_local! {
-    /// Panics that are still to come: in the making of hashers, and in their use.
-    static PANICS: std::cell::Cell<[bool; 2]> = const { std::cell::Cell::new([false; 2]) };
-}
-
-impl Panicking {
-    fn with_seed(seed: u64) -> Self {
-        assert!(!PANICS.get()[0], "told to panic");
-        Self(StableHashBuilder::with_seed(seed))
-    }
-}
-
-impl BuildHasher for Panicking {
-    type Hasher = <StableHashBuilder as BuildHasher>::Hasher;
-
-    fn build_hasher(&self) -> Self::Hasher {
-        assert!(!PANICS.get()[1], "told to panic");
-        self.0.build_hasher()
-    }
-}
-
-#[test]
-fn a_panic_of_the_hasher_leaves_no_trace() {
-    let (filter, bytes) = subject();
-    let loaders: [&dyn Fn() -> Loader<Fixed, Panicking>; 2] =
-        [&|| Filter::loader_with(10_000, Panicking::with_seed), &|| {
-            Filter::loader_with_hasher(10_000, Panicking(*filter.hasher()))
-        }];
-    for (new, panics) in
-        loaders.iter().zip([vec![[true, false], [false, true]], vec![[false, true]]])
-    {
-        for place in [0, 9, 60] {
-            let mut loader = new();
-            loader.push(&bytes[..place]).expect("a start");
-            for &panics in &panics {
-                PANICS.set(panics);
-                let push = AssertUnwindSafe(|| loader.push(&bytes[place..]));
-                catch_unwind(push).expect_err("told to panic");
-                PANICS.set([false; 2]);
-                assert!(received(&loader) == bytes[..place]);
-            }
-            loader.push(&bytes[place..]).expect("the right rest");
-            assert!(loader.finish().expect("complete").to_bytes() == bytes);
+            assert_eq!(loaded.hash_key("x"), filter.hash_key("x"));
         }
     }
 }

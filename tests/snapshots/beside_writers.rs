@@ -1,10 +1,6 @@
 //! Snapshots that are taken beside writers: they hold every item that was there throughout, as
 //! often as it was, and as many others as the writers account for.
 
-#![cfg(feature = "std")]
-
-mod common;
-
 use std::{
     collections::VecDeque,
     sync::atomic::{
@@ -13,14 +9,17 @@ use std::{
     },
 };
 
-use common::{
-    Subject, Watchdog, capacity_of,
+use guira::{ExpiringFilter, Layout};
+
+use super::common::{
+    Watchdog,
     churn::StopOnPanic,
+    kind::{BuilderOf, Kind, Of},
     rng,
-    saved::{Stable, pushed},
-    scaled,
+    saved::{Item, insert, loader, pushed, remove},
+    scaled, settings,
+    suite::on_all_kinds,
 };
-use guira::{CuckooFilter, Filter, FilterBuilder, GrowingFilter, Layout, StableHashBuilder};
 
 /// Threads that insert and remove.
 const WRITERS: usize = 2;
@@ -42,26 +41,27 @@ struct Account {
 }
 
 /// A filter with keys that stay, and the keys of writers, of which none is an alias of those.
-struct Scene<E> {
-    builder: FilterBuilder<E, StableHashBuilder>,
+struct Scene<K: Kind> {
+    builder: BuilderOf<K>,
     permanent: Vec<u64>,
     pools: Vec<Vec<u64>>,
 }
 
-impl<E: Subject> Scene<E> {
-    fn new(builder: FilterBuilder<E>, permanent: u64) -> Self {
-        let builder = builder.seed(3).hasher_with(StableHashBuilder::with_seed);
+impl<K: Kind> Scene<K> {
+    fn new(builder: BuilderOf<K>, permanent: usize) -> Self {
         // Some keys are there two or three times.
-        let permanent: Vec<u64> =
-            (0..permanent).flat_map(|key| [key].repeat(1 + key as usize % 50 / 48)).collect();
+        let permanent: Vec<u64> = (0..permanent as u64)
+            .flat_map(|key| [key].repeat(1 + key as usize % 50 / 48))
+            .collect();
         // Aliases in any segment are aliases in the first one. So one segment after the other is
         // filled with the keys that stay.
-        let mut firsts: Vec<Stable<E>> = Vec::new();
+        let mut firsts: Vec<Of<K>> = Vec::new();
         for key in &permanent {
             if firsts.last().is_none_or(|first| first.len() * 2 >= first.capacity()) {
                 firsts.push(builder.clone().build().expect("a small filter"));
             }
-            firsts.last().expect("just pushed").insert(key).expect("an empty slot");
+            let first = firsts.last().expect("just pushed");
+            insert::<K>(first, *key, *key).expect("an empty slot");
         }
         let is_alias = |key: &u64| firsts.iter().any(|first| first.contains(key));
         let pool = |writer: u64| (writer << 32..).take(POOL as usize).filter(|key| !is_alias(key));
@@ -74,7 +74,7 @@ impl<E: Subject> Scene<E> {
     /// last snapshot.
     fn run(&self, held: impl Iterator<Item = usize>) -> [usize; 2] {
         let filter = self.builder.clone().build().expect("a small filter");
-        assert!(self.permanent.iter().all(|key| filter.insert(key).is_ok()));
+        assert!(self.permanent.iter().all(|&key| insert::<K>(&filter, key, key).is_ok()));
         let counts: Vec<usize> = self.permanent.iter().map(|key| filter.count(key)).collect();
         let account = Account::default();
         let mut segments = Vec::new();
@@ -85,7 +85,7 @@ impl<E: Subject> Scene<E> {
                 .iter()
                 .map(|pool| {
                     let (filter, account) = (&filter, &account);
-                    scope.spawn(move || account.write(filter, pool))
+                    scope.spawn(move || account.write::<K>(filter, pool))
                 })
                 .collect();
             for (round, held) in held.enumerate() {
@@ -96,7 +96,7 @@ impl<E: Subject> Scene<E> {
                 // The writers have begun to work for this round.
                 let calls = account.insert_calls.load(SeqCst) + 200;
                 account.wait(|| account.insert_calls.load(SeqCst) >= calls);
-                let copy = account.check(&filter, round, self.permanent.len());
+                let copy = account.check::<K>(&filter, round, self.permanent.len());
                 for (key, &count) in self.permanent.iter().zip(&counts) {
                     assert!(copy.contains(key), "round {round}: {key} is missing");
                     assert_eq!(copy.count(key), count, "round {round}: copies of {key}");
@@ -108,12 +108,12 @@ impl<E: Subject> Scene<E> {
             }
             account.stop.store(true, Relaxed);
             // Now the account is exact.
-            let held: Vec<u64> =
+            let held: Vec<Item<K>> =
                 writers.into_iter().flat_map(|writer| writer.join().expect("no panic")).collect();
-            let copy = account.check(&filter, 0, self.permanent.len());
+            let copy = account.check::<K>(&filter, 0, self.permanent.len());
             assert_eq!(copy.len(), self.permanent.len() + held.len());
-            assert!(held.iter().all(|key| copy.count(key) == filter.count(key)));
-            assert!(held.iter().all(|key| copy.remove(key)));
+            assert!(held.iter().all(|(key, _)| copy.count(key) == filter.count(key)));
+            assert!(held.iter().all(|item| remove::<K>(&copy, item)));
             assert!(
                 self.permanent.iter().zip(&counts).all(|(key, &count)| copy.count(key) == count)
             );
@@ -131,7 +131,7 @@ impl Account {
     }
 
     /// Inserts and removes keys until told to stop. Returns those that are left.
-    fn write<E: Subject>(&self, filter: &Stable<E>, pool: &[u64]) -> VecDeque<u64> {
+    fn write<K: Kind>(&self, filter: &Of<K>, pool: &[u64]) -> VecDeque<Item<K>> {
         let _stop = StopOnPanic(&self.stop);
         let mut mine = VecDeque::new();
         for key in pool.iter().cycle() {
@@ -139,16 +139,16 @@ impl Account {
                 break;
             }
             self.insert_calls.fetch_add(1, SeqCst);
-            if filter.insert(key).is_ok() {
+            if let Ok(item) = insert::<K>(filter, *key, *key) {
                 self.inserted.fetch_add(1, SeqCst);
-                mine.push_back(*key);
+                mine.push_back(item);
             } else {
                 self.insert_calls.fetch_sub(1, SeqCst);
             }
             while mine.len() > self.held.load(Relaxed) {
                 self.removal_calls.fetch_add(1, SeqCst);
                 let oldest = mine.pop_front().expect("more than none");
-                assert!(filter.remove(&oldest), "{oldest} was missing");
+                assert!(remove::<K>(filter, &oldest), "{oldest:?} was missing");
                 self.removed.fetch_add(1, SeqCst);
             }
         }
@@ -156,22 +156,23 @@ impl Account {
     }
 
     /// Takes a snapshot, in one of several ways, loads it, and checks the number of its items.
-    fn check<E: Subject>(&self, filter: &Stable<E>, round: usize, permanent: usize) -> Stable<E> {
+    fn check<K: Kind>(&self, filter: &Of<K>, round: usize, permanent: usize) -> Of<K> {
         let (inserted, removed) = (self.inserted.load(SeqCst), self.removed.load(SeqCst));
         let bytes = if round.is_multiple_of(2) {
             filter.to_bytes()
         } else {
             let mut bytes = Vec::new();
-            filter.save(&mut bytes).expect("memory");
+            filter.write_to(&mut bytes).expect("memory");
             bytes
         };
         let removal_calls = self.removal_calls.load(SeqCst);
         let insert_calls = self.insert_calls.load(SeqCst);
-        let copy: Stable<E> = if round.is_multiple_of(3) {
-            pushed::<E>(&bytes, 1 << 24, &mut rng(round as u64)).expect("a snapshot")
+        let copy = if round.is_multiple_of(3) {
+            pushed::<K>(&bytes, 1 << 24, &mut rng(round as u64))
         } else {
-            Filter::load_with(&bytes[..], StableHashBuilder::with_seed).expect("a snapshot")
+            loader::<K>().reader(&bytes[..])
         };
+        let copy = copy.expect("a snapshot");
         let least = (permanent + inserted).saturating_sub(removal_calls);
         let range = least..=permanent + insert_calls - removed;
         assert!(range.contains(&copy.len()), "round {round}: {} items, not {range:?}", copy.len());
@@ -179,29 +180,30 @@ impl Account {
     }
 }
 
-const LAYOUTS: [Layout; 3] = [Layout::Plain5x12, Layout::Plain4x16, Layout::SemiSorted6x12];
-
-/// Fixed filters that writers keep at 95 % load.
-#[test]
-fn snapshots_of_fixed_filters_are_complete() {
-    let _watchdog = Watchdog::new("snapshots_of_fixed_filters_are_complete");
-    for layout in LAYOUTS {
-        let slots = 512 * layout.slots_per_bucket() as usize;
-        let builder = CuckooFilter::builder().capacity(capacity_of(layout, 512)).layout(layout);
-        let scene = Scene::new(builder, slots as u64 / 2);
-        let held = (slots * 95 / 100 - scene.permanent.len()) / WRITERS;
-        scene.run(std::iter::repeat_n(held, scaled(20, 100)));
-    }
+/// Some layouts of a kind, of filters that can be filled to 95 % of their slots.
+fn some_layouts<K: Kind>() -> Vec<Layout> {
+    let layouts = K::layouts()
+        .into_iter()
+        .filter(|layout| layout.slots_per_bucket() > 3 && layout.fingerprint_bits() > 8);
+    let layouts: Vec<Layout> = layouts.collect();
+    let last = layouts.len() - 1;
+    vec![layouts[0], layouts[last / 2], layouts[last]]
 }
 
-/// Growing filters that fill one segment after the other.
-#[test]
-fn snapshots_of_growing_filters_are_complete() {
-    let _watchdog = Watchdog::new("snapshots_of_growing_filters_are_complete");
-    for layout in LAYOUTS {
-        let builder = GrowingFilter::builder().capacity(200).layout(layout);
-        let rate = layout.false_positive_rate() * 4.0;
-        let scene = Scene::new(builder.false_positive_rate(rate), 300);
+/// Fixed filters that writers keep at 95 % load, and growing ones that fill one segment after the
+/// other.
+fn snapshots_are_complete<K: Kind>() {
+    let _watchdog = Watchdog::new("snapshots_are_complete");
+    for layout in some_layouts::<K>() {
+        if !K::GROWS {
+            let builder = settings::<K>(2_000, layout, 3);
+            let slots = builder.clone().build().expect("a small filter").slots();
+            let scene = Scene::<K>::new(builder, slots / 2);
+            let held = (slots * 95 / 100 - scene.permanent.len()) / WRITERS;
+            scene.run(std::iter::repeat_n(held, scaled(20, 100)));
+            continue;
+        }
+        let scene = Scene::<K>::new(settings::<K>(200, layout, 3), 300);
         for _ in 0..scaled(2, 10) {
             // The number of keys grows, and falls in between. In the end, the segments that exist
             // are full, so that inserts relocate items.
@@ -211,4 +213,42 @@ fn snapshots_of_growing_filters_are_complete() {
             assert!(first < last && last >= 5, "{first} to {last} segments");
         }
     }
+}
+
+on_all_kinds! { snapshots_are_complete }
+
+/// Every snapshot holds what is in the filter throughout, whatever generation begins meanwhile, and
+/// whatever is refreshed.
+#[test]
+fn snapshots_beside_advances_hold_what_stays() {
+    let _watchdog = Watchdog::new("snapshots_beside_advances_hold_what_stays");
+    let builder = || ExpiringFilter::builder().capacity(400).window(1).seed(7);
+    let filter = builder().build().expect("a small filter");
+    // Keys that are no aliases of each other.
+    let probe = builder().build().expect("a small filter");
+    let is_new = |key: &u64| !probe.contains(key) && probe.insert(key).is_ok();
+    let keys: Vec<u64> = (0..).filter(is_new).take(50).collect();
+    assert!(keys.iter().all(|key| filter.insert(key).is_ok()));
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let advance = || {
+            while !stop.load(Relaxed) {
+                assert!(keys.iter().all(|key| filter.refresh(key)));
+                filter.advance();
+            }
+        };
+        let writer = scope.spawn(advance);
+        for _ in 0..scaled(200, 3_000) {
+            let before = filter.generation();
+            let loaded = ExpiringFilter::loader().bytes(&filter.to_bytes()).expect("a snapshot");
+            let after = filter.generation();
+            assert!((before..=after).contains(&loaded.generation()));
+            let missing = keys.iter().filter(|key| !loaded.contains(key)).count();
+            if missing > 0 || writer.is_finished() {
+                stop.store(true, Relaxed);
+                panic!("{missing} keys are missing between {before} and {after}");
+            }
+        }
+        stop.store(true, Relaxed);
+    });
 }

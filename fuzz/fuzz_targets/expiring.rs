@@ -1,7 +1,0 @@
-//! Runs the module of the same name of the library.
-
-#![no_main]
-
-use guira_fuzz::expiring::{Input, run};
-
-libfuzzer_sys::fuzz_target!(|input: Input| run(&input));

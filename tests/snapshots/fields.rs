@@ -1,0 +1,268 @@
+//! Fields of snapshots that are not valid, behind right checksums.
+
+use guira::{CuckooFilter, GrowingFilter, Layout, LoadError};
+
+use super::common::{
+    forge::{
+        BITS, BUCKETS, CAPACITY, COPIES, EXISTING, HASHER_CHECK, HEADER, KIND, LEVEL, PLANNED,
+        RESERVED, SEED, STRIPES, TARGET, VALUE_BITS, VERSION, amend, blocks, header_len, items,
+        number, put, segment,
+    },
+    kind::{ExpiringSets, GrowingSets, Kind, Maps, Of, Sets, max_value},
+    rng,
+    saved::{filled, new, pushed, sample},
+    settings,
+    suite::on_all_kinds,
+};
+
+on_all_kinds! { invalid_fields_are_detected }
+
+/// Changes a snapshot, corrects its checksums, and returns the error of loading it.
+fn forged<K: Kind>(filter: &Of<K>, change: impl FnOnce(&mut Vec<u8>)) -> LoadError {
+    let mut bytes = filter.to_bytes();
+    change(&mut bytes);
+    amend(&mut bytes);
+    let error = pushed::<K>(&bytes, usize::MAX, &mut rng(1)).expect_err("an invalid field");
+    assert!(!error.to_string().is_empty());
+    error
+}
+
+/// The error of a snapshot with another number at an offset.
+fn with<K: Kind>(filter: &Of<K>, at: usize, value: u64) -> LoadError {
+    forged::<K>(filter, |bytes| put(bytes, at, value))
+}
+
+/// The error of a snapshot with another byte at an offset.
+fn with_byte<K: Kind>(filter: &Of<K>, at: usize, value: u8) -> LoadError {
+    forged::<K>(filter, |bytes| bytes[at] = value)
+}
+
+/// The name and the value of an invalid field.
+#[track_caller]
+fn invalid(error: LoadError) -> (&'static str, u64) {
+    match error {
+        LoadError::InvalidField { name, value, .. } => (name, value),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn invalid_fields_are_detected<K: Kind>() {
+    let filter = &sample::<K>();
+    let bytes = filter.to_bytes();
+    let (first, items) = (segment(0), items(&bytes));
+    for buckets in [0, (1 << 32) + 1, 1 << 60, u64::MAX] {
+        assert_eq!(invalid(with::<K>(filter, first + BUCKETS, buckets)), ("buckets", buckets));
+    }
+    for capacity in [0, 1 << 40, u64::MAX] {
+        assert_eq!(invalid(with::<K>(filter, CAPACITY, capacity)), ("capacity", capacity));
+    }
+    for many in [1 << 40, u64::MAX] {
+        assert_eq!(invalid(with::<K>(filter, items, many)), ("items", many));
+    }
+    for stripes in [12, u8::MAX] {
+        let error = with_byte::<K>(filter, STRIPES, stripes);
+        assert_eq!(invalid(error), ("stripes", stripes.into()));
+    }
+    assert_eq!(invalid(with_byte::<K>(filter, first + RESERVED + 2, 1)), ("reserved", 1 << 16));
+    assert_eq!(invalid(with_byte::<K>(filter, first + LEVEL, 1)), ("level", 1));
+    for (at, value) in [(0, 3), (1, 7), (BITS, 11), (BITS, 0), (VALUE_BITS, 5)] {
+        let error = with_byte::<K>(filter, first + at, value);
+        assert!(matches!(error, LoadError::UnknownLayout { .. }), "{error:?}");
+    }
+    for (at, value) in [(PLANNED, 0), (PLANNED, 34), (EXISTING, 0), (EXISTING, 34)] {
+        assert!(matches!(with_byte::<K>(filter, at, value), LoadError::DamagedHeader));
+    }
+    assert!(matches!(with_byte::<K>(filter, KIND, 99), LoadError::UnknownKind(99)));
+    let other = if bytes[KIND] == 1 { 2 } else { 1 };
+    assert!(matches!(with_byte::<K>(filter, KIND, other), LoadError::OtherKind { .. }));
+    assert!(matches!(with_byte::<K>(filter, VERSION, 2), LoadError::UnknownVersion(2)));
+    assert!(matches!(with::<K>(filter, 0, 0), LoadError::NotASnapshot));
+    // A wrong number of items.
+    let one_less = number(&bytes, items) - 1;
+    assert!(matches!(with::<K>(filter, items, one_less), LoadError::InvalidBuckets));
+    // Another seed means another hasher, and so does another check value.
+    assert!(matches!(with::<K>(filter, SEED, 1), LoadError::OtherHasher));
+    assert!(matches!(with::<K>(filter, HASHER_CHECK, 1), LoadError::OtherHasher));
+}
+
+#[test]
+fn invalid_fields_of_one_kind_are_detected() {
+    let (fixed, growing) = (sample::<Sets>(), sample::<GrowingSets>());
+    for copies in [8, 9, u64::MAX] {
+        assert_eq!(invalid(with::<Sets>(&fixed, COPIES, copies)), ("copies", copies));
+    }
+    assert_eq!(invalid(with::<Sets>(&fixed, TARGET, 1)), ("target rate", 1));
+    let two_planned = forged::<Sets>(&fixed, |bytes| {
+        bytes[PLANNED] = 2;
+        let first = bytes[segment(0)..segment(1)].to_vec();
+        bytes.splice(segment(1)..segment(1), first);
+        bytes[segment(1) + LEVEL] = 1;
+        let buckets = number(bytes, segment(0) + BUCKETS);
+        put(bytes, segment(1) + BUCKETS, 2 * buckets);
+    });
+    assert_eq!(invalid(two_planned), ("planned segments", 2));
+
+    for rate in [0.0, -0.1, 1.0, f64::NAN, f64::INFINITY, 1e-6] {
+        let rate = rate.to_bits();
+        assert_eq!(invalid(with::<GrowingSets>(&growing, TARGET, rate)), ("target rate", rate));
+    }
+    let bytes = growing.to_bytes();
+    let (first, second) = (segment(0), segment(1));
+    let buckets = number(&bytes, second + BUCKETS);
+    for wrong in [buckets - 1, 2 * buckets] {
+        assert_eq!(
+            invalid(with::<GrowingSets>(&growing, second + BUCKETS, wrong)),
+            ("buckets", wrong)
+        );
+    }
+    for level in [0, 33, 255] {
+        let error = with_byte::<GrowingSets>(&growing, second + LEVEL, level);
+        assert_eq!(invalid(error), ("level", level.into()));
+    }
+    // Values where there are none, and none where there are some.
+    let valued = Layout::with_values(4, 4).expect("a layout");
+    let with_values = |bytes: &mut Vec<u8>| {
+        bytes[first..first + 3].copy_from_slice(&[2, 4, valued.fingerprint_bits() as u8]);
+        bytes[first + VALUE_BITS] = 4;
+    };
+    assert_eq!(invalid(forged::<Sets>(&fixed, with_values)), ("layout family", 2));
+    assert_eq!(invalid(forged::<GrowingSets>(&growing, with_values)), ("layout family", 2));
+    let error = forged::<Maps>(&sample::<Maps>(), |bytes| {
+        bytes[first..first + 3].copy_from_slice(&[0, 4, 16]);
+        bytes[first + VALUE_BITS] = 0;
+    });
+    assert_eq!(invalid(error), ("layout family", 0));
+    // A plan whose first segment has the longest fingerprints.
+    let error = forged::<GrowingSets>(&growing, |bytes| {
+        bytes[first..first + 3].copy_from_slice(&[1, 3, 22])
+    });
+    assert_eq!(invalid(error).0, "fingerprint bits");
+}
+
+/// A fingerprint that would not be one in the segments before.
+#[test]
+fn fingerprints_that_do_not_nest_are_detected() {
+    let builder = GrowingFilter::builder().capacity(10).layout(Layout::SemiSorted6x12);
+    let builder = builder.false_positive_rate(0.05);
+    let filter = builder.seed(2).build().expect("a small filter");
+    let mut keys = 0_u64..;
+    while filter.layout() != Layout::Plain4x16 {
+        filter.insert(&keys.next().expect("keys")).expect("room");
+    }
+    let last = filter.segments().len() - 1;
+    let forge = |fingerprint: u64| {
+        let mut bytes = filter.to_bytes();
+        // The first block of the last segment, which has just been appended.
+        let blocks = blocks(&bytes);
+        let (at, len) = blocks[blocks.len() - 1];
+        let empty = (at..at + len).step_by(8).find(|&at| number(&bytes, at) == 0);
+        put(&mut bytes, empty.expect("an empty bucket"), fingerprint);
+        let count = items(&bytes) + 8 * last;
+        let more = number(&bytes, count) + 1;
+        put(&mut bytes, count, more);
+        amend(&mut bytes);
+        pushed::<GrowingSets>(&bytes, usize::MAX, &mut rng(1))
+    };
+    // Four bits longer than those of the first segment, of which the smallest is 16.
+    for fingerprint in [1, 15, 16, 255] {
+        let error = forge(fingerprint).expect_err("no fingerprint of this segment");
+        assert!(matches!(error, LoadError::InvalidBuckets), "{fingerprint}: {error:?}");
+    }
+    for fingerprint in [256, 65_535] {
+        forge(fingerprint).expect("the smallest fingerprint, or the largest one");
+    }
+}
+
+/// Words that the library never makes, in snapshots that are valid otherwise.
+#[test]
+fn invalid_buckets_are_detected() {
+    let cases = [
+        // An empty slot before an occupied one.
+        (Layout::Plain4x16, 0x0001_0000_u64),
+        (Layout::Plain6x10, 1 << 50),
+        // A bit above the slots.
+        (Layout::Plain6x10, 1 << 60 | 1),
+        (Layout::SemiSorted3x22, 1 << 10 | 0x330),
+        // A code above the last one, a nibble of an empty slot, an empty slot before an occupied
+        // one.
+        (Layout::SemiSorted6x12, 1 << 16 | 0xd3f8),
+        (Layout::SemiSorted6x12, 1 << 16 | 0xd3f7),
+        (Layout::SemiSorted5x14, 1 << 24),
+    ];
+    for (layout, word) in cases {
+        let builder = CuckooFilter::builder().capacity(1).layout(layout).seed(1);
+        let (filter, _) = filled::<Sets>(builder, 0);
+        let error = forged::<Sets>(&filter, |bytes| {
+            put(bytes, HEADER, word);
+            put(bytes, HEADER - 16, 1);
+        });
+        assert!(matches!(error, LoadError::InvalidBuckets), "{layout:?} {word:#x}: {error:?}");
+    }
+}
+
+/// Of a slot that is not empty, the fingerprint is not zero, whatever its value or its stamp is.
+#[test]
+fn a_slot_without_a_fingerprint_is_detected() {
+    fn check<K: Kind>() {
+        for layout in K::layouts() {
+            let (filter, _) = filled::<K>(settings::<K>(1, layout, 1), 0);
+            let largest = max_value(filter.layout());
+            let forge = |slot: u64| {
+                let mut bytes = filter.to_bytes();
+                let (word, items) = (header_len(&bytes), items(&bytes));
+                put(&mut bytes, word, slot);
+                put(&mut bytes, items, 1);
+                amend(&mut bytes);
+                pushed::<K>(&bytes, 1 << 20, &mut rng(1))
+            };
+            for value in [1, largest].into_iter().filter(|&value| (1..=largest).contains(&value)) {
+                let error = forge(value.into()).expect_err("no fingerprint");
+                assert!(matches!(error, LoadError::InvalidBuckets), "{error:?} in {filter:?}");
+            }
+            // The smallest fingerprint, with the smallest value and with the largest one.
+            let smallest = 1 << filter.layout().value_bits();
+            forge(smallest).expect("a fingerprint");
+            forge(smallest | u64::from(largest)).expect("a fingerprint");
+        }
+    }
+    check::<Maps>();
+    check::<ExpiringSets>();
+}
+
+#[test]
+fn invalid_clocks_are_detected() {
+    let builder = new::<ExpiringSets>().capacity(100).window(5).seed(7);
+    let (filter, _) = filled::<ExpiringSets>(builder, 1);
+    // 1 has stamps of 2 bits, and 6 of 4 bits.
+    for window in [0, 1, 6, 254, 1 << 32, 5 + (1 << 32), u64::MAX] {
+        assert_eq!(invalid(with::<ExpiringSets>(&filter, COPIES, window)), ("window", window));
+    }
+    for now in [0, 4, 1 << 63, u64::MAX] {
+        assert_eq!(invalid(with::<ExpiringSets>(&filter, TARGET, now)), ("generation", now));
+    }
+    // More time than an interval has counted: a generation would have begun.
+    for (interval, elapsed) in [(1, 1), (10, 10), (10, u64::MAX)] {
+        let error = forged::<ExpiringSets>(&filter, |bytes| {
+            let items = items(bytes);
+            put(bytes, items + 8, interval);
+            put(bytes, items + 16, elapsed);
+        });
+        assert_eq!(invalid(error), ("elapsed time", elapsed));
+    }
+    // A layout without stamps.
+    let sets = sample::<Sets>().to_bytes();
+    let error = forged::<ExpiringSets>(&filter, |bytes| {
+        bytes[segment(0)..segment(1)].copy_from_slice(&sets[segment(0)..segment(1)]);
+    });
+    assert_eq!(invalid(error), ("layout family", 0));
+    // Other windows with as many bits, and any generation in between, are valid.
+    for (window, now) in [(2, 2), (5, (1 << 63) - 1)] {
+        let mut bytes = filter.to_bytes();
+        put(&mut bytes, COPIES, window);
+        put(&mut bytes, TARGET, now);
+        amend(&mut bytes);
+        let loaded = pushed::<ExpiringSets>(&bytes, 1 << 20, &mut rng(1)).expect("valid");
+        assert_eq!((u64::from(loaded.window()), loaded.generation()), (window, now));
+        assert_eq!(loaded.advance(), now + 1);
+    }
+}
