@@ -7,6 +7,18 @@ use super::{
 };
 
 impl<C: Contents, S> Filter<C, Growing, S> {
+    /// Returns the target false-positive rate, which all segments together never exceed.
+    ///
+    /// ```
+    /// let seen = guira::GrowingFilter::builder().capacity(10).false_positive_rate(0.02).build()?;
+    /// assert_eq!(seen.target_false_positive_rate(), 0.02);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn target_false_positive_rate(&self) -> f64 {
+        self.engine.target()
+    }
+
     /// Sets a cap on the memory of the filter, in bytes, in place of the builder's
     /// ([`max_bytes`](crate::FilterBuilder::max_bytes)), or removes it with `None`.
     ///

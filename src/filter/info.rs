@@ -69,6 +69,20 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
         self.engine.segments().map(|segment| segment.slots).sum()
     }
 
+    /// Returns the share of slots that are occupied, `0.0 ..= 1.0`. Items that have expired do not
+    /// count, whether or not they still occupy a slot.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(1_000);
+    /// filter.insert_batch(0..500)?;
+    /// assert_eq!(filter.load_factor(), 500.0 / filter.slots() as f64);
+    /// # Ok::<(), guira::InsertBatchError>(())
+    /// ```
+    #[must_use]
+    pub fn load_factor(&self) -> f64 {
+        self.len() as f64 / self.slots() as f64
+    }
+
     /// Returns the memory of the filter in bytes: the filter itself and all that it has allocated.
     /// Most of it is taken by the buckets and their alignment, by the stripes, and by the counters.
     ///
@@ -94,8 +108,7 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     /// [`capacity`](Self::capacity) items. With fewer items the rate is lower, in proportion. With
     /// more items, which the slots may allow, it is at most [`Layout::false_positive_rate`]. In a
     /// [`GrowingFilter`](crate::GrowingFilter) the bound is the sum over all segments, each of them
-    /// full, and never exceeds the target of the
-    /// [builder](crate::FilterBuilder::false_positive_rate).
+    /// full, and never exceeds [`target_false_positive_rate`](Filter::target_false_positive_rate).
     /// In an [`ExpiringFilter`](crate::ExpiringFilter) it is the probability that a lookup finds an
     /// item that was not inserted within the window. Expired items do not match, so the rate is
     /// lower while they take part of the capacity.

@@ -96,6 +96,10 @@ impl<V: Content> Engine for GrowingEngine<V> {
         self.chain.stats()
     }
 
+    fn target(&self) -> f64 {
+        self.target
+    }
+
     fn next_growth(&self) -> Option<usize> {
         self.chain.next_growth()
     }
