@@ -9,8 +9,8 @@ use std::{
 };
 
 use guira::{
-    CuckooFilter, Filter, FilterBuilder, FromSeed, GrowingFilter, Layout, Membership,
-    StableHashBuilder,
+    CuckooFilter, Filter, FilterBuilder, FromSeed, GrowingFilter, Layout, StableHashBuilder,
+    kind::{Growth, Set},
 };
 
 /// Seeds, of filters and of hashers.
@@ -256,10 +256,10 @@ fn floods() -> [Vec<Key>; 2] {
 }
 
 /// A flood of chosen keys leaves a filter at its rate and its load.
-fn withstands<E: Membership, S: BuildHasher>(builder: FilterBuilder<E, S>, seed: u64, name: &str) {
+fn withstands<G: Growth, S: BuildHasher>(builder: FilterBuilder<Set, G, S>, seed: u64, name: &str) {
     let [inserted, absent] = floods();
     let builder = builder.capacity(if name.starts_with("fixed") { inserted.len() } else { 1_000 });
-    let filter: Filter<E, S> = builder.seed(seed).build().expect("a small filter");
+    let filter: Filter<Set, G, S> = builder.seed(seed).build().expect("a small filter");
     let refused = inserted.iter().filter(|key| filter.insert(*key).is_err()).count();
     assert_eq!(refused, 0, "{name}, seed {seed}: refused of {}", inserted.len());
     let positives = absent.iter().filter(|key| filter.contains(*key)).count();

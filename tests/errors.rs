@@ -15,8 +15,8 @@ use common::{
     suite::on_all_kinds,
 };
 use guira::{
-    BuildError, CuckooFilter, CuckooMap, ExpiringFilter, Filter, FilterBuilder, GrowingFilter,
-    GrowingMap, Hashed, Layout, StableHashBuilder,
+    BuildError, CuckooFilter, CuckooMap, ExpiringFilter, Filter, FilterBuilder, FromSeed,
+    GrowingFilter, GrowingMap, Hashed, Layout, StableHashBuilder,
     kind::{Contents, Fixed, Growing, Growth, Map},
 };
 
@@ -227,7 +227,7 @@ fn panics_are_at_the_line_of_the_caller() {
     assert_eq!((filter.len(), filter.count(&1)), (1, 1));
     let expiring = &ExpiringFilter::with_capacity(10);
     assert_panics_here(BURST, &[here!(expiring.refresh_mask(&long))]);
-    let (most, hasher) = (usize::MAX, || StableHashBuilder::with_seed(1));
+    let (most, hasher) = (usize::MAX, || StableHashBuilder::from_seed(1));
     assert_panics_here(
         "buckets",
         &[
@@ -390,7 +390,7 @@ fn a_hash_that_panics_leaves_the_filter_usable<K: Kind>() {
 }
 
 fn a_hasher_that_panics_leaves_the_filter_usable<K: Kind>() {
-    let hasher = Panicking(StableHashBuilder::with_seed(2));
+    let hasher = Panicking(StableHashBuilder::from_seed(2));
     let builder = Filter::<K::Contents, K::Growth>::builder().capacity(300).seed(2);
     let filter = builder.hasher(hasher).build().expect("small");
     let good: Vec<u64> = (0..200).collect();

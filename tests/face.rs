@@ -187,7 +187,7 @@ fn a_hasher_needs_no_other_trait() {
         type Hasher = StableHasher;
 
         fn build_hasher(&self) -> StableHasher {
-            StableHashBuilder::with_seed(1).build_hasher()
+            StableHashBuilder::from_seed(1).build_hasher()
         }
     }
 
@@ -199,7 +199,7 @@ fn a_hasher_needs_no_other_trait() {
 
 #[test]
 fn the_seeds_of_hashers_are_not_shown() {
-    let builder = StableHashBuilder::with_seed(0x1234_5678_9abc_def0);
+    let builder = StableHashBuilder::from_seed(0x1234_5678_9abc_def0);
     assert_eq!(format!("{builder:?}"), "StableHashBuilder { .. }");
     assert_eq!(format!("{:?}", builder.build_hasher()), "StableHasher { .. }");
 }
@@ -377,8 +377,8 @@ fn types_implement_the_traits_that_users_expect() {
     an_error::<InsertError>();
     an_error::<InsertBatchError>();
     an_error::<MergeError>();
-    copied::<(BuildError, InsertError, InsertMask, Insertion, Hashed, Layout, StableHashBuilder)>();
-    a_value::<(InsertError, InsertBatchError, InsertMask, MergeError, Layout, StableHashBuilder)>();
+    copied::<(BuildError, InsertError, InsertMask, Insertion, Hashed, Layout)>();
+    a_value::<(InsertError, InsertBatchError, InsertMask, MergeError, Layout)>();
     iterated::<Values>();
     a_hasher::<StableHashBuilder>();
     #[cfg(feature = "std")]

@@ -10,7 +10,7 @@ use common::{
     rng, settings,
     suite::{on_all_kinds, on_both_engines},
 };
-use guira::{Filter, Hashed, StableHashBuilder, kind::Set};
+use guira::{Filter, FromSeed, Hashed, StableHashBuilder, kind::Set};
 use rand::RngExt;
 
 on_all_kinds! {
@@ -222,7 +222,7 @@ fn positives<K: Kind>(hasher: Option<u64>, seed: Option<u64>) -> Vec<u64> {
     let builder = seed.into_iter().fold(builder, |builder, seed| builder.seed(seed));
     let filter = match hasher {
         None => builder.build(),
-        Some(seed) => builder.hasher(StableHashBuilder::with_seed(seed)).build(),
+        Some(seed) => builder.hasher(StableHashBuilder::from_seed(seed)).build(),
     };
     let filter = filter.expect("a small filter");
     (0..500).for_each(|key| K::add(&filter, key).expect("half full"));
@@ -243,12 +243,12 @@ fn the_seed_seeds_the_mixing<K: Kind>() {
 
 #[test]
 fn equal_seeds_make_equal_hashers() {
-    let [a, b] = [5, 5].map(StableHashBuilder::with_seed);
+    let [a, b] = [5, 5].map(StableHashBuilder::from_seed);
     let mut random = rng(5);
     for _ in 0..100 {
         let key: (u64, u8) = random.random();
         assert_eq!(a.hash_one(key), b.hash_one(key));
-        assert_ne!(a.hash_one(key), StableHashBuilder::with_seed(6).hash_one(key));
+        assert_ne!(a.hash_one(key), StableHashBuilder::from_seed(6).hash_one(key));
     }
 }
 

@@ -14,7 +14,9 @@ use common::{
     rng, scaled, settings,
     suite::{on_kinds, on_permanent_kinds},
 };
-use guira::{CuckooFilter, Filter, Layout, MergeError, StableHashBuilder, kind::Permanent};
+use guira::{
+    CuckooFilter, Filter, FromSeed, Layout, MergeError, StableHashBuilder, kind::Permanent,
+};
 use rand::{RngExt, seq::SliceRandom};
 
 on_permanent_kinds! {
@@ -159,7 +161,7 @@ fn filters_that_differ_are_refused<K: Merges>() {
     );
 
     // Of one type, but with other seeds.
-    let other = builder::<K>().capacity(1_000).hasher(StableHashBuilder::with_seed(9));
+    let other = builder::<K>().capacity(1_000).hasher(StableHashBuilder::from_seed(9));
     let error = refused::<K>(&target, &other.build().unwrap());
     assert_eq!(error, MergeError::Hasher);
     assert!(error.to_string().starts_with("the filters have different hashers"));
@@ -167,7 +169,7 @@ fn filters_that_differ_are_refused<K: Merges>() {
     // Clones agree, also with random seeds; and so do filters that share a hasher and a seed.
     let random = Filter::<K::Contents, K::Growth>::with_capacity(100);
     random.clone().merge(&random).unwrap();
-    let shared = || builder::<K>().capacity(100).hasher(StableHashBuilder::with_seed(3)).build();
+    let shared = || builder::<K>().capacity(100).hasher(StableHashBuilder::from_seed(3)).build();
     shared().unwrap().merge(&shared().unwrap()).unwrap();
 }
 
