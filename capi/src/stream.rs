@@ -3,23 +3,17 @@
 use core::ffi::{c_int, c_void};
 use std::io::{self, Read, Write};
 
-use crate::error::Error;
+use crate::status::Status;
 
-/// Receives the next `len` bytes of a snapshot. Returns 0, or another number to end the save with
-/// `GUIRA_ERR_CALLBACK`. `context` is that of the call. Must return: a `longjmp` or a C++ exception
-/// out of a callback ends the process or worse.
+/// `guira_write_fn`.
 pub type WriteFn =
     Option<extern "C" fn(context: *mut c_void, bytes: *const c_void, len: usize) -> c_int>;
 
-/// Writes the next bytes of a snapshot to `buffer`, at most `len`. Returns their number, 0 if there
-/// are none left, or a negative number to end the load with `GUIRA_ERR_CALLBACK`. `context` is that
-/// of the call. Must return: a `longjmp` or a C++ exception out of a callback ends the process or
-/// worse.
+/// `guira_read_fn`.
 pub type ReadFn =
     Option<extern "C" fn(context: *mut c_void, buffer: *mut c_void, len: usize) -> i64>;
 
-/// Returns the reading of a clock, in nanoseconds. `context` is that of the call. Must return: a
-/// `longjmp` or a C++ exception out of a callback ends the process or worse.
+/// `guira_clock_fn`.
 pub type ClockFn = Option<extern "C" fn(context: *mut c_void) -> u64>;
 
 /// A callback with its context.
@@ -32,13 +26,13 @@ pub struct Stream<F> {
 
 impl<F> Stream<F> {
     /// Returns the stream of a callback.
-    pub fn new(callback: Option<F>, context: *mut c_void) -> Result<Self, Error> {
-        Ok(Self { callback: callback.ok_or(Error::Null)?, context, failed: false })
+    pub fn new(callback: Option<F>, context: *mut c_void) -> Result<Self, Status> {
+        Ok(Self { callback: callback.ok_or(Status::ErrNull)?, context, failed: false })
     }
 
     /// Returns the outcome of what used the stream.
-    pub fn outcome<T, E: Into<Error>>(&self, outcome: Result<T, E>) -> Result<T, Error> {
-        if self.failed { Err(Error::Callback) } else { outcome.map_err(Into::into) }
+    pub fn outcome<T, E: Into<Status>>(&self, outcome: Result<T, E>) -> Result<T, Status> {
+        if self.failed { Err(Status::ErrCallback) } else { outcome.map_err(Into::into) }
     }
 
     fn fail<T>(&mut self) -> io::Result<T> {

@@ -1,0 +1,249 @@
+//! The functions that several types have.
+
+use core::{
+    ffi::{c_char, c_void},
+    hash::BuildHasher,
+};
+
+use guira_rs::{
+    Hashed,
+    kind::{Expiring, Map, Set},
+};
+
+use crate::{
+    hashes::{MAX_BURST, mask},
+    info::Info,
+    object::{Object, to_path},
+    params::Params,
+    pointer::{In, Out, Owned, Ref, Shared},
+    refusals::Refusals,
+    status::Status,
+    stream::{ReadFn, Stream, WriteFn},
+};
+
+/// Exports what all types have.
+macro_rules! common {
+    ($type:ident, $contents:ty) => {
+        pub mod $type {
+            use super::*;
+
+            type This = Object<$contents>;
+
+            export! { $type:
+                fn create(params: In<Params>, object: Out<*mut This>) {
+                    let place = object.place()?;
+                    place.write(Owned::new(This::create(&params.read()?)?)?);
+                }
+
+                fn destroy(object: Owned<This>) {
+                    object.destroy();
+                }
+
+                fn info(object: Ref<This>, info: Out<Info>) {
+                    info.fill(object.get()?.info())?;
+                }
+
+                fn len(object: Ref<This>, len: Out<u64>) {
+                    let (object, place) = (object.get()?, len.place()?);
+                    place.write(either!(object, filter => filter.len()) as u64);
+                }
+
+                fn clear(object: Shared<This>) {
+                    either!(object.get()?, filter => filter.clear());
+                }
+
+                fn clone(object: Ref<This>, copy: Out<*mut This>) {
+                    let (object, place) = (object.get()?, copy.place()?);
+                    place.write(Owned::new(object.copy()?)?);
+                }
+
+                fn save(object: Ref<This>, path: In<c_char>) {
+                    either!(object.get()?, filter => filter.save(to_path(&path)?))?;
+                }
+
+                fn write_to(object: Ref<This>, write: WriteFn, context: *mut c_void) {
+                    let object = object.get()?;
+                    let mut stream = Stream::new(write, context)?;
+                    let written = either!(object, filter => filter.write_to(&mut stream));
+                    stream.outcome(written)?;
+                }
+
+                fn load(path: In<c_char>, object: Out<*mut This>) {
+                    let place = object.place()?;
+                    place.write(Owned::new(This::load(to_path(&path)?)?)?);
+                }
+
+                fn read_from(read: ReadFn, context: *mut c_void, object: Out<*mut This>) {
+                    let place = object.place()?;
+                    let mut stream = Stream::new(read, context)?;
+                    let loaded = This::read_from(&mut stream);
+                    place.write(Owned::new(stream.outcome(loaded)?)?);
+                }
+
+                fn hash(object: Ref<This>, key: In<u8>, len: usize, hash: Out<u64>) {
+                    let (object, place) = (object.get()?, hash.place()?);
+                    let hasher = either!(object, filter => filter.hasher());
+                    place.write(hasher.hash_one(key.key(len)?));
+                }
+
+                fn hash_batch(
+                    object: Ref<This>,
+                    keys: In<u8>,
+                    stride: usize,
+                    n: usize,
+                    len: usize,
+                    hashes: Out<u64>,
+                ) {
+                    let keys = keys.keys(stride, n, len)?;
+                    let hasher = either!(object.get()?, filter => filter.hasher());
+                    for (hash, key) in hashes.slice(n)?.iter_mut().zip(keys) {
+                        *hash = hasher.hash_one(key);
+                    }
+                }
+
+                fn contains(object: Ref<This>, hash: u64, found: Out<bool>) {
+                    let (object, place) = (object.get()?, found.place()?);
+                    place.write(either!(object, filter => filter.contains(&Hashed(hash))));
+                }
+
+                fn contains_mask(
+                    object: Ref<This>,
+                    hashes: In<u64>,
+                    stride: usize,
+                    n: usize,
+                    found: Out<u64>,
+                ) {
+                    let (object, hashes) = (object.get()?, hashes.hashes(stride, n)?.burst()?);
+                    let place = found.place()?;
+                    hashes.each(|_, hashes| {
+                        place.write(either!(object, filter => filter.contains_mask(hashes)));
+                    });
+                }
+
+                fn contains_batch(
+                    object: Ref<This>,
+                    hashes: In<u64>,
+                    stride: usize,
+                    n: usize,
+                    found: Out<bool>,
+                    count: Out<usize>,
+                ) {
+                    let (object, hashes) = (object.get()?, hashes.hashes(stride, n)?);
+                    let (place, found) = (count.optional()?, found.slice(n)?);
+                    let mut count = 0;
+                    hashes.each(|at, hashes| {
+                        let found = &mut found[at..][..hashes.len()];
+                        count += either!(object, filter => filter.contains_batch(hashes, found));
+                    });
+                    place.map(|place| place.write(count));
+                }
+
+                fn count(object: Ref<This>, hash: u64, count: Out<usize>) {
+                    let (object, place) = (object.get()?, count.place()?);
+                    place.write(either!(object, filter => filter.count(&Hashed(hash))));
+                }
+            }
+        }
+    };
+}
+
+common!(filter, Set);
+common!(map, Map);
+common!(expiring, Expiring);
+
+/// Exports what sets and maps have.
+macro_rules! permanent {
+    ($module:ident, $type:ident, $contents:ty) => {
+        pub mod $module {
+            use super::*;
+
+            type This = Object<$contents>;
+
+            export! { $type:
+                fn merge(object: Shared<This>, other: Ref<This>) {
+                    match (object.get()?, other.get()?) {
+                        (Object::Fixed(filter), Object::Fixed(other)) => filter.merge(other)?,
+                        (Object::Growing(filter), Object::Growing(other)) => filter.merge(other)?,
+                        _ => return Err(Status::ErrMismatch),
+                    }
+                }
+
+                fn shrink_to_fit(object: Owned<This>, released: Out<u64>) {
+                    let place = released.optional()?;
+                    let Object::Growing(filter) = object.get_mut()? else {
+                        return Err(Status::ErrNotGrowing);
+                    };
+                    let bytes = filter.shrink_to_fit() as u64;
+                    place.map(|place| place.write(bytes));
+                }
+            }
+        }
+    };
+}
+
+permanent!(permanent_filter, filter, Set);
+permanent!(permanent_map, map, Map);
+
+/// Exports what sets and expiring sets have: inserts of many items that are absent.
+macro_rules! unique {
+    ($module:ident, $type:ident, $contents:ty) => {
+        pub mod $module {
+            use super::*;
+
+            type This = Object<$contents>;
+
+            export! { $type:
+                fn insert_unique_mask(
+                    object: Shared<This>,
+                    hashes: In<u64>,
+                    stride: usize,
+                    n: usize,
+                    inserted: Out<u64>,
+                    refused: Out<u64>,
+                ) {
+                    let (object, hashes) = (object.get()?, hashes.hashes(stride, n)?.burst()?);
+                    let (inserted, refused) = (inserted.place()?, refused.optional()?);
+                    let (mut new, mut failed) = ([false; MAX_BURST], [false; MAX_BURST]);
+                    let mut refusals = Refusals::new(Some(&mut failed));
+                    hashes.each(|at, hashes| {
+                        let (new, failed) = (&mut new[..hashes.len()], refusals.at(at));
+                        either!(object, filter => {
+                            filter.insert_unique_batch_with(hashes, new, failed)
+                        });
+                    });
+                    let outcome = refusals.outcome();
+                    inserted.write(mask(&new));
+                    refused.map(|place| place.write(mask(&failed)));
+                    outcome?;
+                }
+
+                fn insert_unique_batch(
+                    object: Shared<This>,
+                    hashes: In<u64>,
+                    stride: usize,
+                    n: usize,
+                    inserted: Out<bool>,
+                    refused: Out<bool>,
+                    count: Out<usize>,
+                ) {
+                    let (object, hashes) = (object.get()?, hashes.hashes(stride, n)?);
+                    let (place, inserted) = (count.optional()?, inserted.slice(n)?);
+                    let mut refusals = Refusals::new(refused.optional_slice(n)?);
+                    let mut count = 0;
+                    hashes.each(|at, hashes| {
+                        let new = &mut inserted[at..][..hashes.len()];
+                        let failed = refusals.at(at);
+                        count += either!(object, filter => {
+                            filter.insert_unique_batch_with(hashes, new, failed)
+                        });
+                    });
+                    place.map(|place| place.write(count));
+                    refusals.outcome()?;
+                }
+            }
+        }
+    };
+}
+
+unique!(unique_filter, filter, Set);
+unique!(unique_expiring, expiring, Expiring);

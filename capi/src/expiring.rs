@@ -1,0 +1,175 @@
+//! Expiring sets: what only they have.
+
+use core::{ffi::c_void, time::Duration};
+
+use guira_rs::{
+    FilterBuilder, Hashed,
+    kind::{self, Growth},
+};
+
+use crate::{
+    info::Info,
+    object::{Kind, Object},
+    params::{Params, unused},
+    pointer::{In, Out, Ref, Shared},
+    refusals::Refusals,
+    status::Status,
+    stream::ClockFn,
+};
+
+type Expiring = Object<kind::Expiring>;
+
+impl Kind for kind::Expiring {
+    fn builder<G: Growth>(params: &Params) -> Result<FilterBuilder<Self, G>, Status> {
+        let Params { time_to_live, window, value_bits, growing, max_copies, fastest, .. } = *params;
+        unused([value_bits, growing, max_copies, fastest].map(u64::from))?;
+        let mut builder = params.builder()?;
+        if window != 0 {
+            builder = builder.window(window);
+        }
+        if time_to_live != 0 {
+            builder = builder.time_to_live(Duration::from_nanos(time_to_live));
+        }
+        Ok(builder)
+    }
+
+    fn describe(expiring: &Expiring, info: &mut Info) {
+        info.generation = either!(expiring, set => set.generation());
+        info.window = either!(expiring, set => set.window());
+    }
+}
+
+/// Returns what reads a clock of C.
+fn reading(clock: ClockFn, context: *mut c_void) -> Result<impl Fn() -> Duration, Status> {
+    let clock = clock.ok_or(Status::ErrNull)?;
+    Ok(move || Duration::from_nanos(clock(context)))
+}
+
+export! { expiring:
+    fn insert(expiring: Shared<Expiring>, hash: u64, generation: Out<u64>) {
+        let (expiring, place) = (expiring.get()?, generation.optional()?);
+        let generation = either!(expiring, set => set.insert(&Hashed(hash)))?;
+        place.map(|place| place.write(generation));
+    }
+
+    fn insert_for(
+        expiring: Shared<Expiring>,
+        hash: u64,
+        generations: u32,
+        generation: Out<u64>,
+    ) {
+        let (expiring, place) = (expiring.get()?, generation.optional()?);
+        let generation = either!(expiring, set => set.insert_for(&Hashed(hash), generations))?;
+        place.map(|place| place.write(generation));
+    }
+
+    fn insert_unique(
+        expiring: Shared<Expiring>,
+        hash: u64,
+        inserted: Out<bool>,
+        generation: Out<u64>,
+    ) {
+        let expiring = expiring.get()?;
+        let (inserted, generation) = (inserted.place()?, generation.optional()?);
+        let new = match either!(expiring, set => set.insert_unique(&Hashed(hash)))? {
+            guira_rs::Insertion::New(generation) => Some(generation),
+            guira_rs::Insertion::Found(()) => None,
+        };
+        inserted.write(new.is_some());
+        generation.map(|place| place.write(new.unwrap_or(0)));
+    }
+
+    fn insert_evicting(expiring: Shared<Expiring>, hash: u64, evicted: Out<bool>) {
+        let (expiring, place) = (expiring.get()?, evicted.optional()?);
+        let evicted = either!(expiring, set => set.insert_evicting(&Hashed(hash)));
+        place.map(|place| place.write(evicted));
+    }
+
+    fn refresh(expiring: Shared<Expiring>, hash: u64, found: Out<bool>) {
+        let (expiring, place) = (expiring.get()?, found.place()?);
+        place.write(either!(expiring, set => set.refresh(&Hashed(hash))));
+    }
+
+    fn remove(expiring: Shared<Expiring>, hash: u64, generation: u64, removed: Out<bool>) {
+        let (expiring, place) = (expiring.get()?, removed.optional()?);
+        let removed = either!(expiring, set => set.remove(&Hashed(hash), generation));
+        place.map(|place| place.write(removed));
+    }
+
+    fn refresh_mask(
+        expiring: Shared<Expiring>,
+        hashes: In<u64>,
+        stride: usize,
+        n: usize,
+        found: Out<u64>,
+    ) {
+        let (expiring, hashes) = (expiring.get()?, hashes.hashes(stride, n)?.burst()?);
+        let place = found.place()?;
+        hashes.each(|_, hashes| {
+            place.write(either!(expiring, set => set.refresh_mask(hashes)));
+        });
+    }
+
+    fn insert_batch(
+        expiring: Shared<Expiring>,
+        hashes: In<u64>,
+        stride: usize,
+        n: usize,
+        generation: Out<u64>,
+        refused: Out<bool>,
+        count: Out<usize>,
+    ) {
+        let (expiring, hashes) = (expiring.get()?, hashes.hashes(stride, n)?);
+        let (generation, place) = (generation.optional()?, count.optional()?);
+        let mut refusals = Refusals::new(refused.optional_slice(n)?);
+        let (mut count, mut of_all) = (0, None);
+        hashes.each(|at, hashes| {
+            let failed = refusals.at(at);
+            let (of_these, inserted) =
+                either!(expiring, set => set.insert_batch_with(hashes, failed));
+            count += inserted;
+            // Slices may be inserted in different generations.
+            of_all = Some(of_all.map_or(of_these, |all| if all == of_these { all } else { 0 }));
+        });
+        let of_all = if count == n { of_all.unwrap_or(0) } else { 0 };
+        generation.map(|place| place.write(of_all));
+        place.map(|place| place.write(count));
+        refusals.outcome()?;
+    }
+
+    fn advance(expiring: Shared<Expiring>, generation: Out<u64>) {
+        let (expiring, place) = (expiring.get()?, generation.optional()?);
+        let generation = either!(expiring, set => set.advance());
+        place.map(|place| place.write(generation));
+    }
+
+    fn tick(expiring: Shared<Expiring>, clock: ClockFn, context: *mut c_void, begun: Out<u64>) {
+        let (expiring, place) = (expiring.get()?, begun.optional()?);
+        let clock = reading(clock, context)?;
+        let begun = either!(expiring, set => set.tick(clock));
+        place.map(|place| place.write(begun.unwrap_or(0)));
+    }
+
+    fn advance_to(
+        expiring: Shared<Expiring>,
+        clock: ClockFn,
+        context: *mut c_void,
+        generation: Out<u64>,
+    ) {
+        let (expiring, place) = (expiring.get()?, generation.optional()?);
+        let clock = reading(clock, context)?;
+        let generation = either!(expiring, set => set.advance_to(clock));
+        place.map(|place| place.write(generation));
+    }
+
+    fn sweep(expiring: Shared<Expiring>, buckets: u64, left: Out<u64>) {
+        let (expiring, place) = (expiring.get()?, left.optional()?);
+        let left = either!(expiring, set => set.sweep(buckets));
+        place.map(|place| place.write(left));
+    }
+
+    fn generation(expiring: Ref<Expiring>, generation: Out<u64>) {
+        let (expiring, place) = (expiring.get()?, generation.place()?);
+        place.write(either!(expiring, set => set.generation()));
+    }
+}

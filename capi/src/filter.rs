@@ -1,0 +1,81 @@
+//! Sets: what only they have.
+
+use guira_rs::{
+    FilterBuilder, Hashed,
+    kind::{Growth, Set},
+};
+
+use crate::{
+    object::{Kind, Object},
+    params::{Params, flag, unused},
+    pointer::{In, Out, Shared},
+    refusals::Refusals,
+    status::Status,
+};
+
+type Filter = Object<Set>;
+
+impl Kind for Set {
+    fn builder<G: Growth>(params: &Params) -> Result<FilterBuilder<Self, G>, Status> {
+        let Params { time_to_live, window, value_bits, fastest, .. } = *params;
+        unused([time_to_live, window.into(), value_bits.into()])?;
+        let builder = params.permanent()?;
+        Ok(if flag(fastest)? { builder.fastest() } else { builder })
+    }
+}
+
+export! { filter:
+    fn insert(filter: Shared<Filter>, hash: u64) {
+        either!(filter.get()?, filter => filter.insert(&Hashed(hash)))?;
+    }
+
+    fn insert_unique(filter: Shared<Filter>, hash: u64, inserted: Out<bool>) {
+        let (filter, place) = (filter.get()?, inserted.place()?);
+        let insertion = either!(filter, filter => filter.insert_unique(&Hashed(hash)))?;
+        place.write(insertion.is_new());
+    }
+
+    fn remove(filter: Shared<Filter>, hash: u64, removed: Out<bool>) {
+        let (filter, place) = (filter.get()?, removed.optional()?);
+        let removed = either!(filter, filter => filter.remove(&Hashed(hash)));
+        place.map(|place| place.write(removed));
+    }
+
+    fn insert_batch(
+        filter: Shared<Filter>,
+        hashes: In<u64>,
+        stride: usize,
+        n: usize,
+        refused: Out<bool>,
+        count: Out<usize>,
+    ) {
+        let (filter, hashes) = (filter.get()?, hashes.hashes(stride, n)?);
+        let place = count.optional()?;
+        let mut refusals = Refusals::new(refused.optional_slice(n)?);
+        let mut count = 0;
+        hashes.each(|at, hashes| {
+            let failed = refusals.at(at);
+            count += either!(filter, filter => filter.insert_batch_with(hashes, failed));
+        });
+        place.map(|place| place.write(count));
+        refusals.outcome()?;
+    }
+
+    fn remove_batch(
+        filter: Shared<Filter>,
+        hashes: In<u64>,
+        stride: usize,
+        n: usize,
+        removed: Out<bool>,
+        count: Out<usize>,
+    ) {
+        let (filter, hashes) = (filter.get()?, hashes.hashes(stride, n)?);
+        let (place, removed) = (count.optional()?, removed.slice(n)?);
+        let mut count = 0;
+        hashes.each(|at, hashes| {
+            let removed = &mut removed[at..][..hashes.len()];
+            count += either!(filter, filter => filter.remove_batch(hashes, removed));
+        });
+        place.map(|place| place.write(count));
+    }
+}

@@ -1,0 +1,159 @@
+//! Maps: what only they have.
+
+use guira_rs::{
+    FilterBuilder, Hashed,
+    kind::{self, Growth},
+};
+
+use crate::{
+    info::Info,
+    object::{Kind, Object},
+    params::{Params, unused},
+    pointer::{In, Out, Ref, Shared},
+    refusals::Refusals,
+    status::Status,
+};
+
+type Map = Object<kind::Map>;
+
+impl Kind for kind::Map {
+    fn builder<G: Growth>(params: &Params) -> Result<FilterBuilder<Self, G>, Status> {
+        let Params { time_to_live, window, value_bits, fastest, .. } = *params;
+        unused([time_to_live, window.into(), fastest.into()])?;
+        let builder = params.permanent()?;
+        Ok(if value_bits == 0 { builder } else { builder.value_bits(value_bits) })
+    }
+
+    fn describe(map: &Map, info: &mut Info) {
+        info.value_bits = either!(map, map => map.value_bits());
+    }
+}
+
+export! { map:
+    fn insert(map: Shared<Map>, hash: u64, value: u16) {
+        either!(map.get()?, map => map.insert(&Hashed(hash), value))?;
+    }
+
+    fn insert_unique(
+        map: Shared<Map>,
+        hash: u64,
+        value: u16,
+        inserted: Out<bool>,
+        present: Out<u16>,
+    ) {
+        let (map, inserted, present) = (map.get()?, inserted.place()?, present.optional()?);
+        let found = either!(map, map => map.insert_unique(&Hashed(hash), value))?.found();
+        inserted.write(found.is_none());
+        present.map(|place| place.write(found.unwrap_or(value)));
+    }
+
+    fn get(map: Ref<Map>, hash: u64, value: Out<u16>, found: Out<bool>) {
+        let (map, value, found) = (map.get()?, value.place()?, found.place()?);
+        let present = either!(map, map => map.get(&Hashed(hash)));
+        found.write(present.is_some());
+        value.write(present.unwrap_or(0));
+    }
+
+    fn values(map: Ref<Map>, hash: u64, values: Out<u16>, max: usize, count: Out<usize>) {
+        let (map, place, places) = (map.get()?, count.place()?, values.slice(max)?);
+        let found = either!(map, map => map.values(&Hashed(hash)));
+        place.write(found.len());
+        places.iter_mut().zip(found).for_each(|(place, value)| *place = value);
+    }
+
+    fn contains_value(map: Ref<Map>, hash: u64, value: u16, found: Out<bool>) {
+        let (map, place) = (map.get()?, found.place()?);
+        place.write(either!(map, map => map.contains_value(&Hashed(hash), value)));
+    }
+
+    fn replace(map: Shared<Map>, hash: u64, old: u16, value: u16, replaced: Out<bool>) {
+        let (map, place) = (map.get()?, replaced.optional()?);
+        let replaced = either!(map, map => map.replace(&Hashed(hash), old, value));
+        place.map(|place| place.write(replaced));
+    }
+
+    fn remove(map: Shared<Map>, hash: u64, value: u16, removed: Out<bool>) {
+        let (map, place) = (map.get()?, removed.optional()?);
+        let removed = either!(map, map => map.remove(&Hashed(hash), value));
+        place.map(|place| place.write(removed));
+    }
+
+    fn get_mask(
+        map: Ref<Map>,
+        hashes: In<u64>,
+        stride: usize,
+        n: usize,
+        values: Out<u16>,
+        found: Out<u64>,
+    ) {
+        let (map, hashes) = (map.get()?, hashes.hashes(stride, n)?.burst()?);
+        let (place, values) = (found.place()?, values.slice(n)?);
+        hashes.each(|_, hashes| {
+            place.write(either!(map, map => map.get_mask(hashes, values)));
+        });
+    }
+
+    fn get_batch(
+        map: Ref<Map>,
+        hashes: In<u64>,
+        stride: usize,
+        n: usize,
+        values: Out<u16>,
+        found: Out<bool>,
+        count: Out<usize>,
+    ) {
+        let (map, hashes) = (map.get()?, hashes.hashes(stride, n)?);
+        let (place, values, found) = (count.optional()?, values.slice(n)?, found.slice(n)?);
+        let mut count = 0;
+        hashes.each(|at, hashes| {
+            let part = at..at + hashes.len();
+            let (values, found) = (&mut values[part.clone()], &mut found[part]);
+            count += either!(map, map => map.get_batch_into(hashes, values, found));
+        });
+        place.map(|place| place.write(count));
+    }
+
+    fn insert_batch(
+        map: Shared<Map>,
+        hashes: In<u64>,
+        stride: usize,
+        n: usize,
+        values: In<u16>,
+        refused: Out<bool>,
+        count: Out<usize>,
+    ) {
+        let (map, hashes, values) = (map.get()?, hashes.hashes(stride, n)?, values.slice(n)?);
+        let (place, refused) = (count.optional()?, refused.optional_slice(n)?);
+        let bits = either!(map, map => map.value_bits());
+        if values.iter().any(|&value| u32::from(value) >> bits != 0) {
+            return Err(Status::ErrValueTooLarge);
+        }
+        let (mut refusals, mut count) = (Refusals::new(refused), 0);
+        hashes.each(|at, hashes| {
+            let (values, failed) = (&values[at..][..hashes.len()], refusals.at(at));
+            count += either!(map, map => map.insert_batch_with(hashes, values, failed));
+        });
+        place.map(|place| place.write(count));
+        refusals.outcome()?;
+    }
+
+    fn remove_batch(
+        map: Shared<Map>,
+        hashes: In<u64>,
+        stride: usize,
+        n: usize,
+        values: In<u16>,
+        removed: Out<bool>,
+        count: Out<usize>,
+    ) {
+        let (map, hashes, values) = (map.get()?, hashes.hashes(stride, n)?, values.slice(n)?);
+        let (place, removed) = (count.optional()?, removed.slice(n)?);
+        let mut count = 0;
+        hashes.each(|at, hashes| {
+            let part = at..at + hashes.len();
+            let (values, removed) = (&values[part.clone()], &mut removed[part]);
+            count += either!(map, map => map.remove_batch(hashes, values, removed));
+        });
+        place.map(|place| place.write(count));
+    }
+}
