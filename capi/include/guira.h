@@ -131,8 +131,8 @@ typedef enum guira_status {
     GUIRA_ERR_CAPACITY = 4,
     // The false-positive rate is not above 0 and below 1, or lower than is possible.
     GUIRA_ERR_RATE = 5,
-    // Another parameter has an impossible value, or is not for this type, or needs `growing`.
-    // Or `max_bytes` is too low for the first segment.
+    // Another parameter has an impossible value, or is not for this type. Or `max_bytes` is too
+    // low.
     GUIRA_ERR_SETTING = 6,
     // The system refused the memory. From an insert: that of another segment, without which there
     // is no room.
@@ -188,7 +188,7 @@ typedef struct guira_params {
     // Seed, which makes an object reproducible. Default: a random one. A seed that others know
     // gives up the protection against chosen keys.
     uint64_t seed;
-    // Growing objects: limit on the memory in bytes. Default: none.
+    // Limit on the memory in bytes. Default: none.
     uint64_t max_bytes;
     // Expiring sets: nanoseconds for which an item is found at least, if `guira_expiring_tick`
     // begins all generations. Default: none, and nothing is ever due.

@@ -13,7 +13,7 @@ use guira_rs::{
 use crate::{
     hashes::{MAX_BURST, mask},
     info::Info,
-    object::{Object, to_path},
+    object::{Kind, Object, to_path},
     params::Params,
     pointer::{In, Out, Owned, Ref, Shared},
     refusals::Refusals,
@@ -32,7 +32,7 @@ macro_rules! common {
             export! { $type:
                 fn create(params: In<Params>, object: Out<*mut This>) {
                     let place = object.place()?;
-                    place.write(Owned::new(This::create(&params.read()?)?)?);
+                    place.write(Owned::new(<$contents>::create(&params.read()?)?)?);
                 }
 
                 fn destroy(object: Owned<This>) {

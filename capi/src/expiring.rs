@@ -3,8 +3,8 @@
 use core::{ffi::c_void, time::Duration};
 
 use guira_rs::{
-    FilterBuilder, Hashed,
-    kind::{self, Growth},
+    Hashed, Insertion,
+    kind::{self, Fixed},
 };
 
 use crate::{
@@ -20,7 +20,9 @@ use crate::{
 type Expiring = Object<kind::Expiring>;
 
 impl Kind for kind::Expiring {
-    fn builder<G: Growth>(params: &Params) -> Result<FilterBuilder<Self, G>, Status> {
+    type Growing = Fixed;
+
+    fn create(params: &Params) -> Result<Expiring, Status> {
         let Params { time_to_live, window, value_bits, growing, max_copies, fastest, .. } = *params;
         unused([value_bits, growing, max_copies, fastest].map(u64::from))?;
         let mut builder = params.builder()?;
@@ -30,7 +32,7 @@ impl Kind for kind::Expiring {
         if time_to_live != 0 {
             builder = builder.time_to_live(Duration::from_nanos(time_to_live));
         }
-        Ok(builder)
+        Ok(Object::Fixed(builder.build()?))
     }
 
     fn describe(expiring: &Expiring, info: &mut Info) {
@@ -72,8 +74,8 @@ export! { expiring:
         let expiring = expiring.get()?;
         let (inserted, generation) = (inserted.place()?, generation.optional()?);
         let new = match either!(expiring, set => set.insert_unique(&Hashed(hash)))? {
-            guira_rs::Insertion::New(generation) => Some(generation),
-            guira_rs::Insertion::Found(()) => None,
+            Insertion::New(generation) => Some(generation),
+            Insertion::Found(()) => None,
         };
         inserted.write(new.is_some());
         generation.map(|place| place.write(new.unwrap_or(0)));

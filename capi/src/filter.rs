@@ -2,10 +2,11 @@
 
 use guira_rs::{
     FilterBuilder, Hashed,
-    kind::{Growth, Set},
+    kind::{Growing, Growth, Set},
 };
 
 use crate::{
+    info::Info,
     object::{Kind, Object},
     params::{Params, flag, unused},
     pointer::{In, Out, Shared},
@@ -16,12 +17,28 @@ use crate::{
 type Filter = Object<Set>;
 
 impl Kind for Set {
-    fn builder<G: Growth>(params: &Params) -> Result<FilterBuilder<Self, G>, Status> {
-        let Params { time_to_live, window, value_bits, fastest, .. } = *params;
-        unused([time_to_live, window.into(), value_bits.into()])?;
-        let builder = params.permanent()?;
-        Ok(if flag(fastest)? { builder.fastest() } else { builder })
+    type Growing = Growing;
+
+    fn create(params: &Params) -> Result<Filter, Status> {
+        Ok(if params.is_growing()? {
+            Object::Growing(builder(params)?.build()?)
+        } else {
+            Object::Fixed(builder(params)?.build()?)
+        })
     }
+
+    fn describe(filter: &Filter, info: &mut Info) {
+        if let Object::Growing(filter) = filter {
+            info.add_growth(filter);
+        }
+    }
+}
+
+fn builder<G: Growth>(params: &Params) -> Result<FilterBuilder<Set, G>, Status> {
+    let Params { time_to_live, window, value_bits, fastest, .. } = *params;
+    unused([time_to_live, window.into(), value_bits.into()])?;
+    let builder = params.permanent()?;
+    Ok(if flag(fastest)? { builder.fastest() } else { builder })
 }
 
 export! { filter:

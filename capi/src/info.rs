@@ -2,7 +2,7 @@
 
 use guira_rs::{
     Filter,
-    kind::{Contents, Growth},
+    kind::{Contents, Growing, Growth},
 };
 
 use crate::pointer::extensible;
@@ -48,5 +48,10 @@ impl Info {
             value_bits: 0,
             growing: 0,
         }
+    }
+
+    /// Adds what an object that grows tells.
+    pub fn add_growth<C: Contents>(&mut self, filter: &Filter<C, Growing>) {
+        self.next_growth_bytes = filter.next_growth().unwrap_or(0) as u64;
     }
 }

@@ -10,6 +10,8 @@ mod common;
 mod expiring;
 mod filter;
 mod hashes;
+#[cfg(test)]
+mod header;
 mod info;
 mod map;
 mod params;

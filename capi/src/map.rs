@@ -2,7 +2,7 @@
 
 use guira_rs::{
     FilterBuilder, Hashed,
-    kind::{self, Growth},
+    kind::{self, Growing, Growth},
 };
 
 use crate::{
@@ -17,16 +17,29 @@ use crate::{
 type Map = Object<kind::Map>;
 
 impl Kind for kind::Map {
-    fn builder<G: Growth>(params: &Params) -> Result<FilterBuilder<Self, G>, Status> {
-        let Params { time_to_live, window, value_bits, fastest, .. } = *params;
-        unused([time_to_live, window.into(), fastest.into()])?;
-        let builder = params.permanent()?;
-        Ok(if value_bits == 0 { builder } else { builder.value_bits(value_bits) })
+    type Growing = Growing;
+
+    fn create(params: &Params) -> Result<Map, Status> {
+        Ok(if params.is_growing()? {
+            Object::Growing(builder(params)?.build()?)
+        } else {
+            Object::Fixed(builder(params)?.build()?)
+        })
     }
 
     fn describe(map: &Map, info: &mut Info) {
         info.value_bits = either!(map, map => map.value_bits());
+        if let Object::Growing(map) = map {
+            info.add_growth(map);
+        }
     }
+}
+
+fn builder<G: Growth>(params: &Params) -> Result<FilterBuilder<kind::Map, G>, Status> {
+    let Params { time_to_live, window, value_bits, fastest, .. } = *params;
+    unused([time_to_live, window.into(), fastest.into()])?;
+    let builder = params.permanent()?;
+    Ok(if value_bits == 0 { builder } else { builder.value_bits(value_bits) })
 }
 
 export! { map:

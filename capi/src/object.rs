@@ -7,16 +7,17 @@ use std::{
 };
 
 use guira_rs::{
-    BuildError, Filter, FilterBuilder, LoadError,
-    kind::{Contents, Fixed, Growing, Growth},
+    BuildError, Filter, LoadError,
+    kind::{Contents, Fixed, Growth},
 };
 
 use crate::{info::Info, params::Params, pointer::In, status::Status};
 
-/// What C calls a filter, a map, or an expiring filter. One type of C may grow or not.
-pub enum Object<C: Contents> {
+/// An object of C. Objects of one type may grow or not.
+#[expect(clippy::large_enum_variant, reason = "it is on the heap, and another box would cost time")]
+pub enum Object<C: Kind> {
     Fixed(Filter<C, Fixed>),
-    Growing(Filter<C, Growing>),
+    Growing(Filter<C, C::Growing>),
 }
 
 /// Evaluates the body with `$filter` bound to the filter of either growth.
@@ -31,23 +32,17 @@ macro_rules! either {
 
 /// What C has of each kind of contents.
 pub trait Kind: Contents + Sized {
-    /// Returns a builder with all parameters, or an error if one is not for this kind.
-    fn builder<G: Growth>(params: &Params) -> Result<FilterBuilder<Self, G>, Status>;
+    /// The growth of objects that grow. `Fixed`, if there are none.
+    type Growing: Growth;
 
-    /// Adds what only objects of this kind tell.
-    fn describe(_object: &Object<Self>, _info: &mut Info) {}
+    /// Creates an object, or returns an error if a parameter is not for this kind.
+    fn create(params: &Params) -> Result<Object<Self>, Status>;
+
+    /// Adds what not every object tells.
+    fn describe(object: &Object<Self>, info: &mut Info);
 }
 
 impl<C: Kind> Object<C> {
-    /// Creates an object.
-    pub fn create(params: &Params) -> Result<Self, Status> {
-        Ok(if params.is_growing()? {
-            Self::Growing(C::builder(params)?.build()?)
-        } else {
-            Self::Fixed(C::builder(params)?.build()?)
-        })
-    }
-
     /// Copies the object.
     pub fn copy(&self) -> Result<Self, BuildError> {
         match self {
@@ -71,7 +66,7 @@ impl<C: Kind> Object<C> {
         let peeked = read_all(stream, &mut start)?;
         let start = &start[..peeked];
         let reader = start.chain(stream);
-        if start.get(KIND).is_some_and(|kind| GROWING.contains(kind)) {
+        if start.get(KIND).is_some_and(|kind| GROWING_KINDS.contains(kind)) {
             Filter::loader().reader(reader).map(Self::Growing)
         } else {
             Filter::loader().reader(reader).map(Self::Fixed)
@@ -81,10 +76,7 @@ impl<C: Kind> Object<C> {
     /// Returns facts and statistics.
     pub fn info(&self) -> Info {
         let mut info = either!(self, filter => Info::of(filter));
-        if let Self::Growing(filter) = self {
-            info.growing = 1;
-            info.next_growth_bytes = filter.next_growth().unwrap_or(0) as u64;
-        }
+        info.growing = matches!(self, Self::Growing(_)).into();
         C::describe(self, &mut info);
         info
     }
@@ -92,7 +84,7 @@ impl<C: Kind> Object<C> {
 
 /// Offset of the kind of an object in a snapshot, and the kinds of those that grow.
 const KIND: usize = 12;
-const GROWING: [u8; 2] = [1, 4];
+const GROWING_KINDS: [u8; 2] = [1, 4];
 
 /// Reads until a buffer is full or nothing is left. Returns the number of bytes.
 fn read_all(stream: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {

@@ -27,18 +27,16 @@ extensible! {
 }
 
 impl Params {
-    /// Returns whether the object grows, or an error if the parameters do not agree with that or
-    /// with one another.
+    /// Returns whether the object grows.
     pub fn is_growing(&self) -> Result<bool, Status> {
-        if self.reserved != 0 {
-            return Err(Status::ErrStructSize);
-        }
-        let growing = flag(self.growing)?;
-        if self.max_bytes != 0 && !growing { Err(Status::ErrSetting) } else { Ok(growing) }
+        flag(self.growing)
     }
 
     /// Returns a builder with the parameters that all objects have.
     pub fn builder<C: Contents, G: Growth>(&self) -> Result<FilterBuilder<C, G>, Status> {
+        if self.reserved != 0 {
+            return Err(Status::ErrStructSize);
+        }
         let mut builder = Filter::<C, G>::builder().huge_pages(!flag(self.no_huge_pages)?);
         if self.capacity != 0 {
             let capacity = usize::try_from(self.capacity).map_err(|_| Status::ErrCapacity)?;

@@ -193,7 +193,8 @@ impl In<u8> {
         n: usize,
         len: usize,
     ) -> Result<impl Iterator<Item = &[u8]>, Status> {
-        let bytes = stride.checked_mul(n.saturating_sub(1)).and_then(|start| start.checked_add(len));
+        let bytes =
+            stride.checked_mul(n.saturating_sub(1)).and_then(|start| start.checked_add(len));
         let first = if n == 0 || len == 0 { ptr::dangling() } else { self.0 };
         if first.is_null() {
             return Err(Status::ErrNull);

@@ -4,10 +4,8 @@
 #define CHECK_H
 
 #include <guira.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define CHECK(condition)                                                        \
     do {                                                                        \
@@ -17,20 +15,121 @@
         }                                                                       \
     } while (0)
 
-// Checks a code or a number, and prints it if it is another one.
-#define EQUAL(call, expected)                                                                \
-    do {                                                                                     \
-        long long result_ = (long long)(call), expected_ = (long long)(expected);            \
-        if (result_ != expected_) {                                                          \
-            fprintf(stderr, "%s:%d: %s is %lld (%s), not %lld\n", __FILE__, __LINE__, #call, \
-                    result_, guira_strerror((int)result_), expected_);                       \
-            exit(1);                                                                         \
-        }                                                                                    \
+// Checks a number, and prints it if it is another one.
+#define EQUAL(number, expected)                                                               \
+    do {                                                                                      \
+        unsigned long long number_ = (unsigned long long)(number), expected_ = (expected);    \
+        if (number_ != expected_) {                                                           \
+            fprintf(stderr, "%s:%d: %s is %llu, not %llu\n", __FILE__, __LINE__, #number,     \
+                    number_, expected_);                                                      \
+            exit(1);                                                                          \
+        }                                                                                     \
     } while (0)
+
+// Checks a status, and prints it if it is another one.
+#define STATUS(call, expected)                                                       \
+    do {                                                                             \
+        guira_status status_ = (call);                                               \
+        if (status_ != (expected)) {                                                 \
+            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call,            \
+                    guira_status_message(status_));                                  \
+            exit(1);                                                                 \
+        }                                                                            \
+    } while (0)
+
+#define OK(call) STATUS(call, GUIRA_OK)
+
+// Functions that check the status of a call and return its answer, for each type.
+#define ANSWERS(type)                                                                      \
+    static inline bool type##_contains(const guira_##type *object, uint64_t hash) {        \
+        bool found = false;                                                                \
+        OK(guira_##type##_contains(object, hash, &found));                                 \
+        return found;                                                                      \
+    }                                                                                      \
+    static inline uint64_t type##_len(const guira_##type *object) {                        \
+        uint64_t len = UINT64_MAX;                                                         \
+        OK(guira_##type##_len(object, &len));                                              \
+        return len;                                                                        \
+    }                                                                                      \
+    static inline size_t type##_count(const guira_##type *object, uint64_t hash) {         \
+        size_t count = SIZE_MAX;                                                           \
+        OK(guira_##type##_count(object, hash, &count));                                    \
+        return count;                                                                      \
+    }                                                                                      \
+    static inline guira_info type##_info(const guira_##type *object) {                     \
+        guira_info info = guira_info_init();                                               \
+        OK(guira_##type##_info(object, &info));                                            \
+        return info;                                                                       \
+    }                                                                                      \
+    static inline guira_##type *type##_create(const guira_params *params) {                \
+        guira_##type *object = NULL;                                                       \
+        OK(guira_##type##_create(params, &object));                                        \
+        CHECK(object != NULL);                                                             \
+        return object;                                                                     \
+    }
+ANSWERS(filter)
+ANSWERS(map)
+ANSWERS(expiring)
+
+static inline bool filter_remove(guira_filter *filter, uint64_t hash) {
+    bool removed = false;
+    OK(guira_filter_remove(filter, hash, &removed));
+    return removed;
+}
+
+static inline bool filter_insert_unique(guira_filter *filter, uint64_t hash) {
+    bool inserted = false;
+    OK(guira_filter_insert_unique(filter, hash, &inserted));
+    return inserted;
+}
+
+static inline bool map_remove(guira_map *map, uint64_t hash, uint16_t value) {
+    bool removed = false;
+    OK(guira_map_remove(map, hash, value, &removed));
+    return removed;
+}
+
+static inline bool map_contains_value(const guira_map *map, uint64_t hash, uint16_t value) {
+    bool found = false;
+    OK(guira_map_contains_value(map, hash, value, &found));
+    return found;
+}
+
+static inline uint64_t expiring_generation(const guira_expiring *expiring) {
+    uint64_t generation = 0;
+    OK(guira_expiring_generation(expiring, &generation));
+    return generation;
+}
+
+static inline uint64_t expiring_advance(guira_expiring *expiring) {
+    uint64_t generation = 0;
+    OK(guira_expiring_advance(expiring, &generation));
+    return generation;
+}
+
+// Parameters with a seed, so that every run has the same false positives.
+static inline guira_params params_of(uint64_t capacity, uint32_t growing) {
+    guira_params params = guira_params_init(capacity);
+    params.seed = 1;
+    params.growing = growing;
+    return params;
+}
 
 // Writes the hashes first, first + 1, ... Integers are hashes as they are.
 static inline void number(uint64_t *hashes, size_t n, uint64_t first) {
     for (size_t i = 0; i < n; i++) hashes[i] = first + i;
+}
+
+// Hashes as arguments of functions: side by side, without alignment, and as fields of structs.
+static const struct way { size_t stride, offset; } WAYS[] = {{8, 0}, {8, 1}, {24, 8}, {41, 3}};
+enum { WAYS_N = sizeof WAYS / sizeof *WAYS };
+
+// Copies at most 3,000 hashes to where a way has them.
+static inline const uint64_t *laid(const uint64_t *hashes, size_t n, struct way way) {
+    static uint64_t space[3000 * 41 / 8 + 41];
+    uint8_t *first = (uint8_t *)space + way.offset;
+    for (size_t i = 0; i < n; i++) memcpy(first + i * way.stride, &hashes[i], sizeof *hashes);
+    return (const uint64_t *)(const void *)first;
 }
 
 // A stream of bytes in memory, which fails after some bytes.
@@ -59,5 +158,7 @@ static inline int64_t read_stream(void *context, void *buffer, size_t len) {
     stream->at += n;
     return (int64_t)n;
 }
+
+static inline uint64_t read_clock(void *now) { return *(uint64_t *)now; }
 
 #endif

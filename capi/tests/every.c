@@ -1,0 +1,62 @@
+// What objects of every type can do: `every FOLDER`. `every.h` has the tests of one type.
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "check.h"
+
+enum { ITEMS = 1000 };
+
+static char path[4096];
+
+static const char *in(const char *folder, const char *file) {
+    CHECK(snprintf(path, sizeof path, "%s/%s", folder, file) < (int)sizeof path);
+    return path;
+}
+
+static int write_nothing(void *context, const void *bytes, size_t len) {
+    (void)context, (void)bytes, (void)len;
+    return 0;
+}
+
+// In `every.h`: the type, its functions, and the tests of it.
+#define JOIN_(a, b, c) a##b##c
+#define JOIN(a, b, c) JOIN_(a, b, c)
+#define OBJECT JOIN(guira_, TYPE, )
+#define CALL(name) JOIN(guira_, TYPE, _##name)
+#define LEN JOIN(TYPE, _len, )
+#define CONTAINS JOIN(TYPE, _contains, )
+#define INFO JOIN(TYPE, _info, )
+#define TEST(name) JOIN(name, _, TYPE)
+
+// Of no object.
+static guira_filter *other_filter;
+static guira_map *other_map;
+static guira_expiring *other_expiring;
+
+#define TYPE filter
+#define INSERT(object, hash) guira_filter_insert(object, hash)
+#define LOAD_OTHER(path) guira_map_load(path, &other_map)
+#include "every.h"
+
+#define TYPE map
+#define INSERT(object, hash) guira_map_insert(object, hash, (hash) % 256)
+#define LOAD_OTHER(path) guira_expiring_load(path, &other_expiring)
+#include "every.h"
+
+#define TYPE expiring
+#define INSERT(object, hash) guira_expiring_insert(object, hash, NULL)
+#define LOAD_OTHER(path) guira_filter_load(path, &other_filter)
+#include "every.h"
+
+int main(int argc, char **argv) {
+    CHECK(argc == 2);
+    for (uint32_t growing = 0; growing < 2; growing++) {
+        test_filter(argv[1], growing);
+        test_map(argv[1], growing);
+    }
+    test_expiring(argv[1], 0);
+    CHECK(other_filter == NULL && other_map == NULL && other_expiring == NULL);
+    CHECK(strchr(guira_version(), '.') != NULL);
+    return 0;
+}

@@ -1,0 +1,260 @@
+// The tests of one type: `TYPE`. `INSERT(object, hash)` inserts an item, and `LOAD_OTHER(path)`
+// loads an object of another type.
+
+static OBJECT *TEST(create)(uint32_t growing) {
+    guira_params params = params_of(ITEMS, growing);
+    return JOIN(TYPE, _create, )(&params);
+}
+
+// Creates an object with the hashes 0, 1, ... and with a key.
+static OBJECT *TEST(fill)(uint32_t growing) {
+    OBJECT *object = TEST(create)(growing);
+    for (uint64_t hash = 0; hash < ITEMS - 1; hash++) OK(INSERT(object, hash));
+    uint64_t hash = 0;
+    OK(CALL(hash)(object, "tyto alba", 9, &hash));
+    OK(INSERT(object, hash));
+    return object;
+}
+
+static void TEST(check)(const OBJECT *object) {
+    EQUAL(LEN(object), ITEMS);
+    for (uint64_t hash = 0; hash < ITEMS - 1; hash++) CHECK(CONTAINS(object, hash));
+    uint64_t hash = 0;
+    OK(CALL(hash)(object, "tyto alba", 9, &hash));
+    CHECK(CONTAINS(object, hash));
+}
+
+static void TEST(hashes)(uint32_t growing) {
+    OBJECT *object = TEST(create)(growing);
+    struct { char before, key[8]; } keys[3] = {{1, "cuckoo"}, {2, "ani"}, {3, "guira"}};
+    uint64_t hashes[3], hash = 0, other = 0;
+    OK(CALL(hash_batch)(object, keys[0].key, sizeof keys[0], 3, 8, hashes));
+    for (int i = 0; i < 3; i++) {
+        OK(CALL(hash)(object, keys[i].key, 8, &hash));
+        EQUAL(hash, hashes[i]);
+    }
+    CHECK(hashes[0] != hashes[1] && hashes[1] != hashes[2]);
+    OK(CALL(hash)(object, "tyto alba", 9, &hash));
+    OK(CALL(hash)(object, "tyto alba", 8, &other));
+    CHECK(hash != other);
+    OK(CALL(hash)(object, NULL, 0, &hash)); // the empty key
+    OK(CALL(hash_batch)(object, NULL, 0, 2, 0, hashes));
+    CHECK(hashes[0] == hash && hashes[1] == hash);
+    OK(CALL(hash_batch)(object, NULL, 8, 0, 8, NULL));
+    OK(CALL(destroy)(object));
+}
+
+static void TEST(lookups)(uint32_t growing) {
+    OBJECT *object = TEST(fill)(growing);
+    uint64_t hashes[2 * ITEMS], mask = 0;
+    bool found[2 * ITEMS];
+    size_t count = 0;
+    number(hashes, 2 * ITEMS, 0);
+    for (int i = 0; i < WAYS_N; i++) {
+        size_t stride = WAYS[i].stride;
+        const uint64_t *all = laid(hashes, 2 * ITEMS, WAYS[i]);
+        OK(CALL(contains_mask)(object, all, stride, 64, &mask));
+        EQUAL(mask, UINT64_MAX);
+        OK(CALL(contains_mask)(object, all, stride, 33, &mask));
+        EQUAL(mask, UINT64_C(0x1ffffffff));
+        OK(CALL(contains_batch)(object, all, stride, 2 * ITEMS, found, &count));
+        CHECK(count >= ITEMS - 1 && count < ITEMS + 30);
+        for (int j = 0; j < 2 * ITEMS; j++) {
+            EQUAL(found[j], CONTAINS(object, hashes[j]));
+            count -= found[j];
+        }
+        EQUAL(count, 0);
+        uint64_t mixed[] = {5, 1000000, 6, 7};
+        OK(CALL(contains_mask)(object, laid(mixed, 4, WAYS[i]), stride, 4, &mask));
+        EQUAL(mask, 13);
+        OK(CALL(contains_batch)(object, laid(mixed, 2, WAYS[i]), stride, 2, found, NULL));
+        CHECK(found[0] && !found[1]);
+    }
+    OK(INSERT(object, UINT64_C(5)));
+    EQUAL(JOIN(TYPE, _count, )(object, 5), 2);
+    EQUAL(JOIN(TYPE, _count, )(object, 1000000), 0);
+    // Arrays of nothing.
+    OK(CALL(contains_batch)(object, NULL, 8, 0, NULL, NULL));
+    OK(CALL(contains_mask)(object, NULL, 8, 0, &mask));
+    EQUAL(mask, 0);
+    OK(CALL(destroy)(object));
+}
+
+static void TEST(copies)(uint32_t growing) {
+    OBJECT *object = TEST(fill)(growing), *copy = NULL;
+    OK(CALL(clone)(object, &copy));
+    OK(CALL(clear)(object));
+    EQUAL(LEN(object), 0);
+    CHECK(!CONTAINS(object, 5));
+    TEST(check)(copy);
+    guira_info info = INFO(copy);
+    CHECK(info.size == sizeof info && info.items == ITEMS && info.capacity == ITEMS);
+    CHECK(info.slots >= ITEMS && info.segments == 1 && info.growing == growing);
+    CHECK(info.load_factor == (double)info.items / (double)info.slots);
+    CHECK(info.bytes * 8 > 13 * ITEMS && (info.next_growth_bytes > 0) == (growing == 1));
+    CHECK(info.false_positive_rate > 0 && info.false_positive_rate <= 0.003);
+    // A later header has a larger struct.
+    struct {
+        guira_info info;
+        uint64_t more[2];
+    } larger = {guira_info_init(), {5, 6}};
+    larger.info.size = sizeof larger;
+    OK(CALL(info)(copy, &larger.info));
+    CHECK(larger.info.size == sizeof larger && larger.info.items == ITEMS);
+    CHECK(larger.more[0] == 0 && larger.more[1] == 0);
+    OK(CALL(destroy)(object));
+    OK(CALL(destroy)(copy));
+}
+
+static void TEST(snapshots)(const char *folder, uint32_t growing) {
+    OBJECT *object = TEST(fill)(growing), *loaded = NULL;
+    OK(CALL(save)(object, in(folder, "saved")));
+    OK(CALL(load)(path, &loaded));
+    TEST(check)(loaded);
+    EQUAL(INFO(loaded).growing, growing);
+    OK(CALL(destroy)(loaded));
+
+    struct stream stream = {.fails_at = SIZE_MAX};
+    OK(CALL(write_to)(object, write_stream, &stream));
+    size_t len = stream.len;
+    stream.bytes = realloc(stream.bytes, len + 5); // bytes that follow are not read
+    stream.len = len + 5;
+    OK(CALL(read_from)(read_stream, &stream, &loaded));
+    EQUAL(stream.at, len);
+    TEST(check)(loaded);
+    OK(CALL(destroy)(loaded));
+    loaded = NULL;
+
+    // The file has the same bytes.
+    FILE *file = fopen(path, "rb");
+    CHECK(file != NULL);
+    uint8_t *bytes = malloc(len + 1);
+    CHECK(bytes != NULL && fread(bytes, 1, len + 1, file) == len);
+    CHECK(memcmp(bytes, stream.bytes, len) == 0);
+    fclose(file);
+    free(bytes);
+
+    // Streams that end, fail, or are damaged.
+    size_t ends[] = {0, 5, 12, 13, 100, len / 2, len - 1};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        stream = (struct stream){.bytes = stream.bytes, .len = ends[i], .fails_at = SIZE_MAX};
+        STATUS(CALL(read_from)(read_stream, &stream, &loaded), GUIRA_ERR_TRUNCATED);
+        stream = (struct stream){.bytes = stream.bytes, .len = len, .fails_at = ends[i]};
+        STATUS(CALL(read_from)(read_stream, &stream, &loaded), GUIRA_ERR_CALLBACK);
+    }
+    struct { size_t at; uint8_t bits; guira_status status; } damage[] = {
+        {len / 2, 1, GUIRA_ERR_DAMAGED},
+        {0, 1, GUIRA_ERR_NOT_A_SNAPSHOT},
+        {8, 99, GUIRA_ERR_UNKNOWN_VERSION},
+    };
+    for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {
+        stream = (struct stream){.bytes = stream.bytes, .len = len, .fails_at = SIZE_MAX};
+        stream.bytes[damage[i].at] ^= damage[i].bits;
+        STATUS(CALL(read_from)(read_stream, &stream, &loaded), damage[i].status);
+        stream.bytes[damage[i].at] ^= damage[i].bits;
+    }
+    free(stream.bytes);
+    stream = (struct stream){.fails_at = 100};
+    STATUS(CALL(write_to)(object, write_stream, &stream), GUIRA_ERR_CALLBACK);
+    free(stream.bytes);
+
+    STATUS(LOAD_OTHER(path), GUIRA_ERR_OTHER_TYPE);
+    file = fopen(path, "ab");
+    CHECK(file != NULL && fputc(0, file) == 0 && fclose(file) == 0);
+    STATUS(CALL(load)(path, &loaded), GUIRA_ERR_DAMAGED);
+    errno = 0;
+    STATUS(CALL(save)(object, in(folder, "no/such/folder")), GUIRA_ERR_IO);
+    EQUAL(errno, ENOENT);
+    errno = 0;
+    STATUS(CALL(load)(path, &loaded), GUIRA_ERR_IO);
+    EQUAL(errno, ENOENT);
+    STATUS(CALL(save)(object, "/"), GUIRA_ERR_IO); // not a file
+    CHECK(symlink("loop", in(folder, "loop")) == 0 || errno == EEXIST);
+    errno = 0;
+    STATUS(CALL(save)(object, path), GUIRA_ERR_IO); // not an error of a system call
+    EQUAL(errno, EINVAL);
+    CHECK(loaded == NULL);
+    OK(CALL(destroy)(object));
+}
+
+// Misuse is an error and changes nothing.
+static void TEST(misuse)(void) {
+    OBJECT *object = TEST(create)(0), *none = NULL;
+    uint64_t hashes[65] = {0}, mask = 77;
+    size_t count = 77;
+    bool flag = true;
+    guira_info info = guira_info_init();
+    guira_params params = params_of(100, 0);
+    OK(CALL(destroy)(NULL));
+    STATUS(CALL(create)(NULL, &none), GUIRA_ERR_NULL);
+    STATUS(CALL(create)(&params, NULL), GUIRA_ERR_NULL);
+    STATUS(CALL(info)(NULL, &info), GUIRA_ERR_NULL);
+    STATUS(CALL(info)(object, NULL), GUIRA_ERR_NULL);
+    STATUS(CALL(len)(NULL, &mask), GUIRA_ERR_NULL);
+    STATUS(CALL(len)(object, NULL), GUIRA_ERR_NULL);
+    STATUS(CALL(clear)(NULL), GUIRA_ERR_NULL);
+    STATUS(CALL(clone)(NULL, &none), GUIRA_ERR_NULL);
+    STATUS(CALL(clone)(object, NULL), GUIRA_ERR_NULL);
+    STATUS(CALL(save)(NULL, "x"), GUIRA_ERR_NULL);
+    STATUS(CALL(save)(object, NULL), GUIRA_ERR_NULL);
+    STATUS(CALL(write_to)(NULL, write_nothing, NULL), GUIRA_ERR_NULL);
+    STATUS(CALL(write_to)(object, NULL, NULL), GUIRA_ERR_NULL);
+    STATUS(CALL(load)(NULL, &none), GUIRA_ERR_NULL);
+    STATUS(CALL(load)("x", NULL), GUIRA_ERR_NULL);
+    STATUS(CALL(read_from)(NULL, NULL, &none), GUIRA_ERR_NULL);
+    STATUS(CALL(read_from)(read_stream, NULL, NULL), GUIRA_ERR_NULL);
+    STATUS(CALL(hash)(NULL, "x", 1, &mask), GUIRA_ERR_NULL);
+    STATUS(CALL(hash)(object, NULL, 1, &mask), GUIRA_ERR_NULL);
+    STATUS(CALL(hash)(object, "x", 1, NULL), GUIRA_ERR_NULL);
+    STATUS(CALL(hash_batch)(NULL, "x", 1, 1, 1, &mask), GUIRA_ERR_NULL);
+    STATUS(CALL(hash_batch)(object, NULL, 1, 1, 1, &mask), GUIRA_ERR_NULL);
+    STATUS(CALL(hash_batch)(object, "x", 1, 1, 1, NULL), GUIRA_ERR_NULL);
+    STATUS(CALL(contains)(NULL, 1, &flag), GUIRA_ERR_NULL);
+    STATUS(CALL(contains)(object, 1, NULL), GUIRA_ERR_NULL);
+    STATUS(CALL(contains_mask)(NULL, hashes, 8, 1, &mask), GUIRA_ERR_NULL);
+    STATUS(CALL(contains_mask)(object, NULL, 8, 1, &mask), GUIRA_ERR_NULL);
+    STATUS(CALL(contains_mask)(object, hashes, 8, 1, NULL), GUIRA_ERR_NULL);
+    STATUS(CALL(contains_batch)(NULL, hashes, 8, 1, &flag, &count), GUIRA_ERR_NULL);
+    STATUS(CALL(contains_batch)(object, NULL, 8, 1, &flag, &count), GUIRA_ERR_NULL);
+    STATUS(CALL(contains_batch)(object, hashes, 8, 1, NULL, &count), GUIRA_ERR_NULL);
+    STATUS(CALL(count)(NULL, 1, &count), GUIRA_ERR_NULL);
+    STATUS(CALL(count)(object, 1, NULL), GUIRA_ERR_NULL);
+
+    // Bursts that are too long, strides that are too short, lengths that no memory has.
+    OK(INSERT(object, UINT64_C(0)));
+    STATUS(CALL(contains_mask)(object, hashes, 8, 65, &mask), GUIRA_ERR_ARGUMENT);
+    STATUS(CALL(contains_mask)(object, hashes, 7, 2, &mask), GUIRA_ERR_ARGUMENT);
+    STATUS(CALL(contains_mask)(object, hashes, SIZE_MAX / 2, 3, &mask), GUIRA_ERR_ARGUMENT);
+    STATUS(CALL(contains_batch)(object, hashes, 0, 2, &flag, &count), GUIRA_ERR_ARGUMENT);
+    STATUS(CALL(contains_batch)(object, hashes, 8, SIZE_MAX / 2, &flag, &count),
+           GUIRA_ERR_ARGUMENT);
+    STATUS(CALL(hash_batch)(object, hashes, SIZE_MAX / 2 + 1, 2, 1, hashes), GUIRA_ERR_ARGUMENT);
+    STATUS(CALL(hash_batch)(object, hashes, 1, 2, SIZE_MAX / 2 + 1, hashes), GUIRA_ERR_ARGUMENT);
+    uint64_t *odd = (uint64_t *)(void *)((char *)hashes + 1);
+    STATUS(CALL(contains_mask)(object, hashes, 8, 4, odd), GUIRA_ERR_ARGUMENT);
+    CHECK(mask == 77 && count == 77 && flag && none == NULL);
+
+    // Structs whose sizes are not those of any release.
+    size_t sizes[] = {0, 8, sizeof params - 1, SIZE_MAX};
+    for (int i = 0; i < 4; i++) {
+        params.size = info.size = sizes[i];
+        info.items = 77;
+        STATUS(CALL(create)(&params, &none), GUIRA_ERR_STRUCT_SIZE);
+        STATUS(CALL(info)(object, &info), GUIRA_ERR_STRUCT_SIZE);
+        CHECK(info.items == 77 && none == NULL);
+    }
+    EQUAL(LEN(object), 1);
+    OK(CALL(destroy)(object));
+}
+
+static void JOIN(test_, TYPE, )(const char *folder, uint32_t growing) {
+    TEST(hashes)(growing);
+    TEST(lookups)(growing);
+    TEST(copies)(growing);
+    TEST(snapshots)(folder, growing);
+    TEST(misuse)();
+}
+
+#undef TYPE
+#undef INSERT
+#undef LOAD_OTHER
