@@ -1,187 +1,239 @@
-// Every function of expiring sets.
+// What only expiring sets can do.
 
 #include "check.h"
 
-enum { ITEMS = 1000, WINDOW = 2 };
+enum { ITEMS = 1000, MORE = 3 * ITEMS, WINDOW = 2 };
 
-static guira_expiring *create(void) {
-    guira_expiring_params params = GUIRA_EXPIRING_PARAMS_INIT;
-    params.capacity = ITEMS;
-    params.seed = 1;
+static guira_expiring *create(uint64_t time_to_live) {
+    guira_params params = params_of(ITEMS, 0);
     params.window = WINDOW;
-    guira_expiring *filter = NULL;
-    EQUAL(guira_expiring_create(&params, &filter), 0);
-    CHECK(filter != NULL);
-    return filter;
+    params.time_to_live = time_to_live;
+    return expiring_create(&params);
 }
 
-static uint64_t read_clock(void *now) { return *(uint64_t *)now; }
+static bool refresh(guira_expiring *expiring, uint64_t hash) {
+    bool found = false;
+    OK(guira_expiring_refresh(expiring, hash, &found));
+    return found;
+}
 
-// Time by a clock of the caller, in two processes.
-static void ticks(void) {
-    guira_expiring_params params = GUIRA_EXPIRING_PARAMS_INIT;
-    params.capacity = ITEMS;
-    params.window = WINDOW;
-    params.time_to_live = 20;
-    guira_expiring *filter = NULL, *copy = NULL;
-    EQUAL(guira_expiring_create(&params, &filter), 0);
-    uint64_t first = guira_generation(filter), now = 1000;
-    EQUAL(guira_tick(filter, read_clock, &now), 0);
-    EQUAL(guira_expiring_insert(filter, 1, NULL), 0);
-    now = 1009;
-    EQUAL(guira_tick(filter, read_clock, &now), 0);
-    EQUAL(guira_expiring_clone(filter, &copy), 0);
-    now = 1010;
-    EQUAL(guira_tick(filter, read_clock, &now), first + 1);
-    EQUAL(guira_expiring_contains(filter, 1), 1);
-    now = 1029;
-    EQUAL(guira_advance_to(copy, read_clock, &now), first + 2);
-    EQUAL(guira_expiring_contains(copy, 1), 1);
-    now = 1030;
-    EQUAL(guira_tick(copy, read_clock, &now), first + 3);
-    EQUAL(guira_expiring_contains(copy, 1), 0);
-    EQUAL(guira_tick(NULL, read_clock, &now), 0);
-    EQUAL(guira_tick(copy, NULL, NULL), 0);
-    EQUAL(guira_advance_to(NULL, read_clock, &now), 0);
-    EQUAL(guira_advance_to(copy, NULL, NULL), 0);
-    guira_expiring_destroy(copy);
-    guira_expiring_destroy(filter);
+static bool remove_from(guira_expiring *expiring, uint64_t hash, uint64_t generation) {
+    bool removed = false;
+    OK(guira_expiring_remove(expiring, hash, generation, &removed));
+    return removed;
 }
 
 static void items(void) {
-    guira_expiring *filter = create();
-    uint64_t now = guira_generation(filter), generation = 0;
+    guira_expiring *expiring = create(0);
+    uint64_t now = expiring_generation(expiring), generation = 0, left = 1;
+    bool answer = false;
     CHECK(now > 0);
-    EQUAL(guira_expiring_insert(filter, 1, &generation), 0);
+    OK(guira_expiring_insert(expiring, 1, &generation));
     EQUAL(generation, now);
-    EQUAL(guira_expiring_insert(filter, 1, NULL), 0);
-    EQUAL(guira_expiring_count(filter, 1), 2);
-    EQUAL(guira_expiring_contains(filter, 1), 1);
-    EQUAL(guira_expiring_contains(filter, 2), 0);
-    EQUAL(guira_expiring_remove(filter, 1, now), 1);
-    EQUAL(guira_expiring_remove(filter, 1, now), 1);
-    EQUAL(guira_expiring_remove(filter, 1, now), 0);
-    EQUAL(guira_expiring_insert_unique(filter, 2, &generation), 1);
-    EQUAL(generation, now);
-    generation = 77;
-    EQUAL(guira_expiring_insert_unique(filter, 2, &generation), 0);
-    EQUAL(generation, 77);
-    EQUAL(guira_insert_for(filter, 3, 1, &generation), 0);
+    OK(guira_expiring_insert(expiring, 1, NULL));
+    EQUAL(expiring_count(expiring, 1), 2);
+    CHECK(expiring_contains(expiring, 1) && !expiring_contains(expiring, 2));
+    CHECK(remove_from(expiring, 1, now));
+    OK(guira_expiring_remove(expiring, 1, now, NULL));
+    CHECK(!remove_from(expiring, 1, now));
+    OK(guira_expiring_insert_unique(expiring, 2, &answer, &generation));
+    CHECK(answer && generation == now);
+    OK(guira_expiring_insert_unique(expiring, 2, &answer, &generation));
+    CHECK(!answer && generation == 0);
+    OK(guira_expiring_insert_for(expiring, 3, 1, &generation));
     EQUAL(generation, now - 1);
-    EQUAL(guira_insert_for(filter, 3, 0, NULL), GUIRA_ERR_LIFE);
-    EQUAL(guira_insert_for(filter, 3, WINDOW + 1, NULL), GUIRA_ERR_LIFE);
-    EQUAL(guira_insert_evicting(filter, 4), 0);
-    EQUAL(guira_expiring_len(filter), 3);
+    STATUS(guira_expiring_insert_for(expiring, 3, 0, NULL), GUIRA_ERR_LIFE);
+    STATUS(guira_expiring_insert_for(expiring, 3, WINDOW + 1, NULL), GUIRA_ERR_LIFE);
+    OK(guira_expiring_insert_evicting(expiring, 4, &answer));
+    CHECK(!answer);
+    OK(guira_expiring_insert_evicting(expiring, 4, NULL));
+    EQUAL(expiring_len(expiring), 4);
+    guira_info info = expiring_info(expiring);
+    CHECK(info.window == WINDOW && info.generation == now && info.value_bits == 0);
 
-    EQUAL(guira_advance(filter), now + 1);
-    EQUAL(guira_generation(filter), now + 1);
-    EQUAL(guira_expiring_contains(filter, 3), 1);
-    EQUAL(guira_refresh(filter, 4), 1);
-    EQUAL(guira_refresh(filter, 5), 0);
-    guira_advance(filter);
-    EQUAL(guira_expiring_contains(filter, 3), 0);
-    EQUAL(guira_expiring_contains(filter, 2), 1);
-    guira_advance(filter);
-    EQUAL(guira_expiring_contains(filter, 2), 0);
-    EQUAL(guira_expiring_contains(filter, 4), 1); // refreshed
-    EQUAL(guira_expiring_len(filter), 1);
-    while (guira_sweep(filter, 10) > 0) {}
-
-    const char *key = "nonce";
-    EQUAL(guira_expiring_insert_key(filter, key, 5, &generation), 0);
-    EQUAL(generation, now + 3);
-    EQUAL(guira_expiring_contains_key(filter, key, 5), 1);
-    EQUAL(guira_expiring_contains_key(filter, key, 4), 0);
-    EQUAL(guira_expiring_contains(filter, guira_expiring_hash(filter, key, 5)), 1);
-    EQUAL(guira_expiring_insert_unique_key(filter, key, 5, NULL), 0);
-    EQUAL(guira_expiring_insert_unique_key(filter, key, 4, &generation), 1);
-    EQUAL(guira_expiring_remove_key(filter, key, 4, generation), 1);
-    EQUAL(guira_refresh_key(filter, key, 5), 1);
+    EQUAL(expiring_advance(expiring), now + 1);
+    EQUAL(expiring_generation(expiring), now + 1);
+    CHECK(expiring_contains(expiring, 3) && refresh(expiring, 4) && !refresh(expiring, 5));
+    OK(guira_expiring_advance(expiring, NULL));
+    CHECK(!expiring_contains(expiring, 3) && expiring_contains(expiring, 2));
+    EQUAL(expiring_advance(expiring), now + 3);
+    CHECK(!expiring_contains(expiring, 2) && expiring_contains(expiring, 4)); // refreshed
+    EQUAL(expiring_len(expiring), 1);
+    while (left > 0) OK(guira_expiring_sweep(expiring, 10, &left));
+    OK(guira_expiring_sweep(expiring, 10, NULL));
 
     guira_expiring *copy = NULL;
-    EQUAL(guira_expiring_clone(filter, &copy), 0);
-    EQUAL(guira_expiring_clear(filter), 0);
-    EQUAL(guira_expiring_len(filter), 0);
-    EQUAL(guira_expiring_contains_key(copy, key, 5), 1);
-    EQUAL(guira_generation(copy), now + 3);
-    guira_info info = GUIRA_INFO_INIT;
-    EQUAL(guira_expiring_get_info(copy, &info), 0);
-    CHECK(info.window == WINDOW && info.generation == now + 3 && info.items == 2);
-    guira_expiring_destroy(filter);
-    guira_expiring_destroy(copy);
+    OK(guira_expiring_clone(expiring, &copy));
+    OK(guira_expiring_clear(expiring));
+    CHECK(!expiring_contains(expiring, 4) && expiring_contains(copy, 4));
+    EQUAL(expiring_generation(copy), now + 3);
+    EQUAL(expiring_generation(expiring), now + 3);
+
+    generation = 77, answer = true;
+    STATUS(guira_expiring_insert(NULL, 1, &generation), GUIRA_ERR_NULL);
+    STATUS(guira_expiring_insert_for(NULL, 1, 1, &generation), GUIRA_ERR_NULL);
+    STATUS(guira_expiring_insert_unique(NULL, 1, &answer, &generation), GUIRA_ERR_NULL);
+    STATUS(guira_expiring_insert_unique(copy, 1, NULL, &generation), GUIRA_ERR_NULL);
+    STATUS(guira_expiring_insert_evicting(NULL, 1, &answer), GUIRA_ERR_NULL);
+    STATUS(guira_expiring_refresh(NULL, 1, &answer), GUIRA_ERR_NULL);
+    STATUS(guira_expiring_refresh(copy, 1, NULL), GUIRA_ERR_NULL);
+    STATUS(guira_expiring_remove(NULL, 1, 1, &answer), GUIRA_ERR_NULL);
+    STATUS(guira_expiring_advance(NULL, &generation), GUIRA_ERR_NULL);
+    STATUS(guira_expiring_sweep(NULL, 5, &generation), GUIRA_ERR_NULL);
+    STATUS(guira_expiring_generation(NULL, &generation), GUIRA_ERR_NULL);
+    STATUS(guira_expiring_generation(copy, NULL), GUIRA_ERR_NULL);
+    CHECK(generation == 77 && answer && expiring_len(copy) == 1);
+    OK(guira_expiring_destroy(expiring));
+    OK(guira_expiring_destroy(copy));
 }
 
-static void bulk(void) {
-    guira_expiring *filter = create();
-    uint64_t hashes[ITEMS], refused = 99, generation = 0;
+// Ticks at a time. Returns the generation that began.
+static uint64_t tick(guira_expiring *expiring, uint64_t now) {
+    uint64_t begun = 77;
+    OK(guira_expiring_tick(expiring, read_clock, &now, &begun));
+    return begun;
+}
+
+// Time by a clock of the caller, in two processes.
+static void ticks(void) {
+    guira_expiring *expiring = create(20), *copy = NULL;
+    uint64_t first = expiring_generation(expiring), now = 1029, generation = 0;
+    EQUAL(tick(expiring, 1000), 0);
+    OK(guira_expiring_insert(expiring, 1, NULL));
+    EQUAL(tick(expiring, 1009), 0);
+    OK(guira_expiring_clone(expiring, &copy));
+    EQUAL(tick(expiring, 1010), first + 1);
+    CHECK(expiring_contains(expiring, 1));
+    OK(guira_expiring_advance_to(copy, read_clock, &now, &generation));
+    EQUAL(generation, first + 2);
+    CHECK(expiring_contains(copy, 1));
+    now = 1030;
+    OK(guira_expiring_tick(copy, read_clock, &now, NULL));
+    EQUAL(expiring_generation(copy), first + 3);
+    CHECK(!expiring_contains(copy, 1));
+    OK(guira_expiring_advance_to(copy, read_clock, &now, NULL));
+    STATUS(guira_expiring_tick(NULL, read_clock, &now, &generation), GUIRA_ERR_NULL);
+    STATUS(guira_expiring_tick(copy, NULL, NULL, &generation), GUIRA_ERR_NULL);
+    STATUS(guira_expiring_advance_to(NULL, read_clock, &now, &generation), GUIRA_ERR_NULL);
+    STATUS(guira_expiring_advance_to(copy, NULL, NULL, &generation), GUIRA_ERR_NULL);
+    EQUAL(generation, first + 2);
+    OK(guira_expiring_destroy(copy));
+    OK(guira_expiring_destroy(expiring));
+}
+
+// The generation and the ages of items are in a snapshot.
+static void saved(void) {
+    guira_expiring *expiring = create(0), *loaded = NULL;
+    OK(guira_expiring_insert(expiring, 1, NULL));
+    for (int i = 0; i < WINDOW; i++) expiring_advance(expiring);
+    OK(guira_expiring_insert(expiring, 2, NULL));
+    struct stream stream = {.fails_at = SIZE_MAX};
+    OK(guira_expiring_write_to(expiring, write_stream, &stream));
+    OK(guira_expiring_read_from(read_stream, &stream, &loaded));
+    EQUAL(expiring_generation(loaded), expiring_generation(expiring));
+    CHECK(expiring_contains(loaded, 1));
+    expiring_advance(loaded);
+    CHECK(!expiring_contains(loaded, 1) && expiring_contains(loaded, 2));
+    free(stream.bytes);
+    OK(guira_expiring_destroy(loaded));
+    OK(guira_expiring_destroy(expiring));
+}
+
+static void batches(struct way way) {
+    guira_expiring *expiring = create(0);
+    uint64_t hashes[ITEMS], inserted = 77, refused = 77, generation = 0;
     bool flags[ITEMS], refusals[ITEMS];
+    size_t count = 0, stride = way.stride;
     number(hashes, ITEMS, 40);
-    EQUAL(guira_expiring_insert_unique_mask(filter, hashes, 40, &refused), 0xffffffffff);
-    EQUAL(refused, 0);
-    EQUAL(guira_expiring_insert_unique_mask(filter, hashes + 38, 3, NULL), 4);
-    EQUAL(guira_expiring_contains_mask(filter, hashes, 41), 0x1ffffffffff);
-    EQUAL(guira_expiring_insert_bulk(filter, hashes + 100, 100, &generation, refusals), 100);
-    EQUAL(generation, guira_generation(filter));
-    CHECK(memchr(refusals, 1, 100) == NULL);
-    EQUAL(guira_expiring_contains_bulk(filter, hashes + 100, 100, flags), 100);
-    CHECK(memchr(flags, 0, 100) == NULL);
-    int64_t added = guira_expiring_insert_unique_bulk(filter, hashes + 150, 100, flags, refusals);
-    CHECK(added > 45 && added <= 50);
-    CHECK(memchr(flags, 1, 50) == NULL);
-    for (int i = 0; i < WINDOW + 1; i++) guira_advance(filter);
-    EQUAL(guira_expiring_contains_bulk(filter, hashes, ITEMS, flags), 0);
+    const uint64_t *all = laid(hashes, ITEMS, way);
+    OK(guira_expiring_insert_unique_mask(expiring, all, stride, 40, &inserted, &refused));
+    CHECK(inserted == 0xffffffffff && refused == 0);
+    all = laid(hashes + 38, 3, way);
+    OK(guira_expiring_insert_unique_mask(expiring, all, stride, 3, &inserted, NULL));
+    EQUAL(inserted, 4);
+    all = laid(hashes + 100, ITEMS - 100, way);
+    OK(guira_expiring_insert_batch(expiring, all, stride, 300, &generation, refusals, &count));
+    EQUAL(count, 300);
+    EQUAL(generation, expiring_generation(expiring));
+    CHECK(memchr(refusals, 1, 300) == NULL);
+    for (int i = 0; i < 300; i++) CHECK(remove_from(expiring, hashes[100 + i], generation));
+    OK(guira_expiring_insert_batch(expiring, all, stride, 300, NULL, NULL, NULL));
+    all = laid(hashes + 250, 300, way);
+    OK(guira_expiring_insert_unique_batch(expiring, all, stride, 300, flags, refusals, &count));
+    CHECK(count > 140 && count <= 150 && memchr(flags, 1, 150) == NULL);
+    OK(guira_expiring_insert_unique_batch(expiring, all, stride, 300, flags, NULL, NULL));
+    CHECK(memchr(flags, 1, 300) == NULL);
+    for (int i = 0; i < WINDOW + 1; i++) expiring_advance(expiring);
+    EQUAL(expiring_len(expiring), 0);
 
-    EQUAL(guira_expiring_insert_bulk(filter, hashes, 3, NULL, NULL), 3);
-    guira_advance(filter);
-    EQUAL(guira_refresh_mask(filter, hashes + 1, 40), 3);
-    EQUAL(guira_refresh_mask(filter, hashes, 65), 0);
-    for (int i = 0; i < WINDOW; i++) guira_advance(filter);
-    EQUAL(guira_expiring_contains_mask(filter, hashes, 3), 6);
-
-    char keys[2][4] = {"ani", "kea"};
-    uint64_t hashed[2];
-    EQUAL(guira_expiring_hash_bulk(filter, keys, 2, 4, hashed), 0);
-    CHECK(hashed[1] == guira_expiring_hash(filter, keys[1], 4) && hashed[0] != hashed[1]);
-    guira_expiring_destroy(filter);
+    all = laid(hashes, ITEMS, way);
+    OK(guira_expiring_insert_batch(expiring, all, stride, 3, NULL, NULL, NULL));
+    expiring_advance(expiring);
+    uint64_t found = 77;
+    OK(guira_expiring_refresh_mask(expiring, laid(hashes + 1, 40, way), stride, 40, &found));
+    EQUAL(found, 3);
+    found = 77;
+    all = laid(hashes, ITEMS, way);
+    STATUS(guira_expiring_refresh_mask(expiring, all, stride, 65, &found), GUIRA_ERR_ARGUMENT);
+    STATUS(guira_expiring_refresh_mask(NULL, all, stride, 1, &found), GUIRA_ERR_NULL);
+    STATUS(guira_expiring_insert_unique_mask(NULL, all, stride, 1, &found, NULL), GUIRA_ERR_NULL);
+    STATUS(guira_expiring_insert_unique_mask(expiring, all, stride, 65, &found, &refused),
+           GUIRA_ERR_ARGUMENT);
+    STATUS(guira_expiring_insert_batch(NULL, all, stride, 1, NULL, NULL, NULL), GUIRA_ERR_NULL);
+    STATUS(guira_expiring_insert_unique_batch(expiring, all, stride, 1, NULL, NULL, NULL),
+           GUIRA_ERR_NULL);
+    EQUAL(found, 77);
+    for (int i = 0; i < WINDOW; i++) expiring_advance(expiring);
+    OK(guira_expiring_contains_mask(expiring, all, stride, 3, &found));
+    EQUAL(found, 6);
+    OK(guira_expiring_destroy(expiring));
 }
 
-static void full(void) {
-    guira_expiring *filter = create();
-    enum { MORE = 3 * ITEMS };
+static void full(struct way way) {
+    guira_expiring *expiring = create(0);
     static uint64_t hashes[MORE];
-    static bool added[MORE], refused[MORE];
+    static bool inserted[MORE], refused[MORE];
+    uint64_t out[64], new = 0, mask = 0, generation = 99;
+    size_t count = 0, outs = 0, stride = way.stride;
     number(hashes, MORE, 0);
-    int64_t inserted = guira_expiring_insert_unique_bulk(filter, hashes, MORE, added, refused);
-    CHECK(inserted >= ITEMS && inserted < MORE);
-    uint64_t mask = 0, generation = 99;
-    uint64_t out[64];
-    size_t outs = 0;
+    STATUS(guira_expiring_insert_unique_batch(expiring, laid(hashes, MORE, way), stride, MORE,
+                                              inserted, refused, &count), GUIRA_ERR_FULL);
+    CHECK(count >= ITEMS && count < MORE);
+    EQUAL(expiring_len(expiring), count);
     for (size_t i = 0; i < MORE && outs < 64; i++) {
         if (refused[i]) out[outs++] = hashes[i];
     }
     CHECK(outs == 64);
-    EQUAL(guira_expiring_insert_unique_mask(filter, out, 64, &mask), 0);
-    CHECK(mask != 0);
-    CHECK(guira_expiring_insert_bulk(filter, hashes, MORE, &generation, refused) < MORE);
-    EQUAL(generation, 0);
-    CHECK(memchr(refused, 1, MORE) != NULL);
-    int code = 0, evicted = 0;
-    for (size_t i = 0; i < 64 && code >= 0; i++) {
-        code = guira_expiring_insert_unique(filter, out[i], NULL);
+    STATUS(guira_expiring_insert_unique_mask(expiring, laid(out, 64, way), stride, 64, &new, &mask),
+           GUIRA_ERR_FULL);
+    CHECK(new == 0 && mask != 0);
+    guira_status status = guira_expiring_insert_batch(expiring, laid(hashes, MORE, way), stride,
+                                                      MORE, &generation, refused, &count);
+    CHECK(status == GUIRA_ERR_FULL || status == GUIRA_ERR_TOO_MANY_COPIES);
+    CHECK(count < MORE && generation == 0 && memchr(refused, 1, MORE) != NULL);
+    bool answer = false;
+    status = GUIRA_OK;
+    for (size_t i = 0; i < 64 && status == GUIRA_OK; i++) {
+        status = guira_expiring_insert_unique(expiring, out[i], &answer, NULL);
     }
-    EQUAL(code, GUIRA_ERR_FULL);
-    for (size_t i = 0; i < 64; i++) {
-        evicted += guira_insert_evicting(filter, 100000 + i);
-        EQUAL(guira_expiring_contains(filter, 100000 + i), 1);
+    EQUAL(status, GUIRA_ERR_FULL);
+    int evicted = 0;
+    for (uint64_t hash = 100000; hash < 100064; hash++) {
+        OK(guira_expiring_insert_evicting(expiring, hash, &answer));
+        evicted += answer;
+        CHECK(expiring_contains(expiring, hash));
     }
     CHECK(evicted > 0);
-    guira_expiring_destroy(filter);
+    OK(guira_expiring_destroy(expiring));
 }
 
 int main(void) {
     items();
     ticks();
-    bulk();
-    full();
+    saved();
+    for (int i = 0; i < WAYS_N; i++) {
+        batches(WAYS[i]);
+        full(WAYS[i]);
+    }
     return 0;
 }

@@ -9,6 +9,7 @@ enum { ITEMS = 3000 };
 static char path[4096];
 static uint8_t bytes[1 << 20];
 static struct stream saved = {.bytes = bytes, .fails_at = SIZE_MAX};
+static uint32_t growing;
 
 // Unlike `write_stream`, this allocates nothing.
 static int write_bytes(void *context, const void *more, size_t len) {
@@ -19,142 +20,103 @@ static int write_bytes(void *context, const void *more, size_t len) {
     return 0;
 }
 
-// The objects of the test. Those of index 1 grow.
-static guira_filter *sets[2], *other_sets[2], *new_set;
-static guira_map *maps[2], *other_maps[2], *new_map;
-static guira_expiring *expiring, *new_expiring;
-static uint32_t growing;
-
-static guira_filter *create_set(uint32_t grows) {
-    guira_filter_params params = GUIRA_FILTER_PARAMS_INIT;
-    params.capacity = ITEMS, params.growing = grows, params.seed = 1, params.writers = 8;
-    guira_filter *set = NULL;
-    int code = guira_create(&params, &set);
-    CHECK((code == 0) == (set != NULL) && (code == 0 || code == GUIRA_ERR_NO_MEMORY));
-    return set;
+static guira_params params_for(uint32_t grows) {
+    guira_params params = params_of(ITEMS, grows);
+    params.writers = 8;
+    return params;
 }
 
-static guira_map *create_map(uint32_t grows) {
-    guira_map_params params = GUIRA_MAP_PARAMS_INIT;
-    params.capacity = ITEMS, params.growing = grows, params.seed = 1;
-    guira_map *map = NULL;
-    int code = guira_map_create(&params, &map);
-    CHECK((code == 0) == (map != NULL) && (code == 0 || code == GUIRA_ERR_NO_MEMORY));
-    return map;
+// The objects of each type, of which those of index 1 grow, and the operations that allocate.
+#define OPERATIONS(type)                                                                         \
+    static guira_##type *type##s[2], *other_##type##s[2], *new_##type;                           \
+    static guira_status type##_creates(void) {                                                   \
+        guira_params params = params_for(growing);                                               \
+        return guira_##type##_create(&params, &new_##type);                                      \
+    }                                                                                            \
+    static guira_status type##_clones(void) {                                                    \
+        return guira_##type##_clone(type##s[growing], &new_##type);                              \
+    }                                                                                            \
+    static guira_status type##_writes(void) {                                                    \
+        saved.len = 0;                                                                           \
+        return guira_##type##_write_to(type##s[growing], write_bytes, &saved);                   \
+    }                                                                                            \
+    static guira_status type##_reads(void) {                                                     \
+        saved.at = 0;                                                                            \
+        return guira_##type##_read_from(read_stream, &saved, &new_##type);                       \
+    }                                                                                            \
+    static guira_status type##_saves(void) { return guira_##type##_save(type##s[growing], path); } \
+    static guira_status type##_loads(void) { return guira_##type##_load(path, &new_##type); }
+OPERATIONS(filter)
+OPERATIONS(map)
+OPERATIONS(expiring)
+
+static guira_status filter_merges(void) {
+    return guira_filter_merge(new_filter, other_filters[growing]);
 }
-
-static int create_expiring(void) {
-    guira_expiring_params params = GUIRA_EXPIRING_PARAMS_INIT;
-    params.capacity = ITEMS;
-    return guira_expiring_create(&params, &new_expiring);
-}
-
-static int created(bool is_there) { return is_there ? 0 : GUIRA_ERR_NO_MEMORY; }
-
-// The operations that allocate.
-static int set_create(void) { return created((new_set = create_set(growing)) != NULL); }
-static int map_create(void) { return created((new_map = create_map(growing)) != NULL); }
-static int set_clone(void) { return guira_clone(sets[growing], &new_set); }
-static int map_clone(void) { return guira_map_clone(maps[growing], &new_map); }
-static int expiring_clone(void) { return guira_expiring_clone(expiring, &new_expiring); }
-static int set_save(void) { return guira_save(sets[growing], path); }
-static int map_save(void) { return guira_map_save(maps[growing], path); }
-static int expiring_save(void) { return guira_expiring_save(expiring, path); }
-static int set_load(void) { return guira_load(path, &new_set); }
-static int map_load(void) { return guira_map_load(path, &new_map); }
-static int expiring_load(void) { return guira_expiring_load(path, &new_expiring); }
-
-static int set_save_to(void) {
-    saved.len = 0;
-    return guira_save_to(sets[growing], write_bytes, &saved);
-}
-
-static int map_save_to(void) {
-    saved.len = 0;
-    return guira_map_save_to(maps[growing], write_bytes, &saved);
-}
-
-static int expiring_save_to(void) {
-    saved.len = 0;
-    return guira_expiring_save_to(expiring, write_bytes, &saved);
-}
-
-static int set_load_from(void) {
-    saved.at = 0;
-    return guira_load_from(read_stream, &saved, &new_set);
-}
-
-static int map_load_from(void) {
-    saved.at = 0;
-    return guira_map_load_from(read_stream, &saved, &new_map);
-}
-
-static int expiring_load_from(void) {
-    saved.at = 0;
-    return guira_expiring_load_from(read_stream, &saved, &new_expiring);
-}
-
-static int set_merge(void) { return guira_merge(new_set, other_sets[growing]); }
-static int map_merge(void) { return guira_map_merge(new_map, other_maps[growing]); }
+static guira_status map_merges(void) { return guira_map_merge(new_map, other_maps[growing]); }
 
 // An item that does not fit unless its object grows.
 static uint64_t next;
+static bool is_new;
 
-static int set_insert(void) { return guira_insert(sets[1], next); }
-static int set_insert_unique(void) { return guira_insert_unique(sets[1], next); }
-static int map_insert(void) { return guira_map_insert(maps[1], next, 3); }
-static int map_get_or_insert(void) { return guira_get_or_insert(maps[1], next, 3, NULL); }
+static guira_status filter_inserts(void) { return guira_filter_insert(filters[1], next); }
+static guira_status filter_inserts_unique(void) {
+    return guira_filter_insert_unique(filters[1], next, &is_new);
+}
+static guira_status map_inserts(void) { return guira_map_insert(maps[1], next, 3); }
+static guira_status map_inserts_unique(void) {
+    return guira_map_insert_unique(maps[1], next, 3, &is_new, NULL);
+}
 
 // What the operations must leave as it is.
 static void check_all(uint64_t items) {
     for (int i = 0; i < 2; i++) {
         for (uint64_t hash = 0; hash < ITEMS; hash++) {
-            EQUAL(guira_contains(sets[i], hash), 1);
-            EQUAL(guira_map_contains(maps[i], hash), 1);
+            CHECK(filter_contains(filters[i], hash) && map_contains(maps[i], hash));
         }
     }
-    for (uint64_t hash = 0; hash < ITEMS; hash++) EQUAL(guira_expiring_contains(expiring, hash), 1);
-    EQUAL(guira_len(sets[1]) + guira_map_len(maps[1]), items);
-    EQUAL(guira_len(sets[0]) + guira_map_len(maps[0]), 2 * ITEMS);
-    EQUAL(guira_expiring_len(expiring), ITEMS);
+    for (uint64_t hash = 0; hash < ITEMS; hash++) CHECK(expiring_contains(expirings[0], hash));
+    EQUAL(filter_len(filters[1]) + map_len(maps[1]), items);
+    EQUAL(filter_len(filters[0]) + map_len(maps[0]), 2 * ITEMS);
+    EQUAL(expiring_len(expirings[0]), ITEMS);
 }
 
 static void destroy_new(void) {
-    guira_destroy(new_set);
-    guira_map_destroy(new_map);
-    guira_expiring_destroy(new_expiring);
-    new_set = NULL, new_map = NULL, new_expiring = NULL;
+    OK(guira_filter_destroy(new_filter));
+    OK(guira_map_destroy(new_map));
+    OK(guira_expiring_destroy(new_expiring));
+    new_filter = NULL, new_map = NULL, new_expiring = NULL;
 }
 
 static bool failed;
 
 // Calls an operation again and again, and refuses another one of its allocations each time, first
 // that one alone and then all from it on, until it succeeds. `before` makes what it needs.
-static void refuse_each(const char *name, void (*before)(void), int (*operation)(void)) {
-    uint64_t items = guira_len(sets[1]) + guira_map_len(maps[1]);
+static void refuse_each(const char *name, void (*before)(void), guira_status (*operation)(void)) {
+    uint64_t items = filter_len(filters[1]) + map_len(maps[1]);
     long refusals = 0;
     for (int all = 0; all < 2; all++) {
         for (long number = 0;; number++) {
             if (before != NULL) before();
             watch(number, all ? LONG_MAX : number + 1);
-            int code = operation();
+            guira_status status = operation();
             watched = false;
-            bool succeeded = code >= 0 && count <= number;
+            bool succeeded = status == GUIRA_OK && count <= number;
             if (!succeeded) {
                 refusals++;
                 // A merge that may not append a segment may find room in the others.
-                bool merged = code == 0 && before != NULL;
-                if (code != GUIRA_ERR_NO_MEMORY && !merged) {
-                    printf("%s, %u, without allocation %ld: %d\n", name, growing, number, code);
+                bool merged = status == GUIRA_OK && before != NULL;
+                if (status != GUIRA_ERR_NO_MEMORY && !merged) {
+                    printf("%s, %u, without allocation %ld: %d\n", name, growing, number, status);
                     failed = true;
                     destroy_new();
                     return;
                 }
-                if (before == NULL) CHECK(!new_set && !new_map && !new_expiring);
+                if (before == NULL) CHECK(!new_filter && !new_map && !new_expiring);
                 check_all(items);
             }
             // An insert that succeeds has changed its object, so it is not made again.
-            bool changed = guira_len(sets[1]) + guira_map_len(maps[1]) > items;
+            bool changed = filter_len(filters[1]) + map_len(maps[1]) > items;
             bool last = succeeded && (all == 1 || changed);
             destroy_new();
             if (last) {
@@ -168,15 +130,15 @@ static void refuse_each(const char *name, void (*before)(void), int (*operation)
 
 // Calls an operation that inserts items into a growing object, one after the other. Refuses each
 // allocation of an insert that needs another segment.
-static void refuse_growth(const char *name, int (*insert)(void), int growths) {
+static void refuse_growth(const char *name, guira_status (*insert)(void), int growths) {
     for (; growths > 0; growths--) {
         for (;; next++) {
             watch(0, LONG_MAX);
-            int code = insert();
+            guira_status status = insert();
             watched = false;
-            if (code == GUIRA_ERR_NO_MEMORY) break;
-            if (code < 0) {
-                printf("%s: %d\n", name, code);
+            if (status == GUIRA_ERR_NO_MEMORY) break;
+            if (status != GUIRA_OK) {
+                printf("%s: %d\n", name, status);
                 failed = true;
                 return;
             }
@@ -186,92 +148,96 @@ static void refuse_growth(const char *name, int (*insert)(void), int growths) {
 }
 
 static void new_objects(void) {
-    new_set = create_set(growing);
-    new_map = create_map(growing);
-    CHECK(guira_insert(new_set, 5) == 0 && guira_map_insert(new_map, 5, 5) == 0);
+    OK(filter_creates());
+    OK(map_creates());
+    OK(guira_filter_insert(new_filter, 5));
+    OK(guira_map_insert(new_map, 5, 5));
 }
 
 // A batch beside refusals: what is not refused is inserted.
-static void bulk(void) {
+static void batch(void) {
     enum { N = 9 * ITEMS };
     static uint64_t hashes[N];
     static bool refused[N];
-    uint64_t mask = 0;
-    guira_filter *set = create_set(1);
+    uint64_t mask = 0, inserted = 0;
+    size_t count = 0;
+    guira_params params = params_for(1);
+    guira_filter *filter = filter_create(&params);
     number(hashes, N, 0);
     watch(0, LONG_MAX);
-    int64_t inserted = guira_insert_bulk(set, hashes, N, refused);
-    uint64_t added = guira_insert_unique_mask(set, hashes + N - 64, 64, &mask);
+    guira_status status = guira_filter_insert_batch(filter, hashes, 8, N, refused, &count);
+    guira_status of_mask = guira_filter_insert_unique_mask(filter, hashes + N - 64, 8, 64,
+                                                           &inserted, &mask);
     watched = false;
-    CHECK(inserted >= ITEMS && inserted < N);
+    CHECK(status == GUIRA_ERR_NO_MEMORY && of_mask == GUIRA_ERR_NO_MEMORY);
+    CHECK(count >= ITEMS && count < N);
     for (size_t i = 0; i < N; i++) {
-        inserted -= !refused[i];
-        if (!refused[i]) EQUAL(guira_contains(set, hashes[i]), 1);
+        count -= !refused[i];
+        if (!refused[i]) CHECK(filter_contains(filter, hashes[i]));
     }
-    EQUAL(inserted, 0);
-    CHECK(mask != 0 && (added & mask) == 0);
-    EQUAL(guira_insert_bulk(set, hashes, N, NULL), N);
-    guira_destroy(set);
+    EQUAL(count, 0);
+    CHECK(mask != 0 && (inserted & mask) == 0);
+    OK(guira_filter_insert_batch(filter, hashes, 8, N, NULL, &count));
+    EQUAL(count, N);
+    OK(guira_filter_destroy(filter));
 }
+
+#define REFUSE(type)                                        \
+    do {                                                    \
+        refuse_each(#type " create", NULL, type##_creates); \
+        refuse_each(#type " clone", NULL, type##_clones);   \
+        refuse_each(#type " write", NULL, type##_writes);   \
+        refuse_each(#type " read", NULL, type##_reads);     \
+        refuse_each(#type " save", NULL, type##_saves);     \
+        refuse_each(#type " load", NULL, type##_loads);     \
+    } while (0)
 
 int main(int argc, char **argv) {
     CHECK(argc == 2 && snprintf(path, sizeof path, "%s/refused", argv[1]) < (int)sizeof path);
     keep_messages();
-    EQUAL(create_expiring(), 0);
-    expiring = new_expiring, new_expiring = NULL;
-    for (growing = 0; growing < 2; growing++) {
-        sets[growing] = create_set(growing), maps[growing] = create_map(growing);
-        other_sets[growing] = create_set(growing), other_maps[growing] = create_map(growing);
-    }
-    for (uint64_t hash = 0; hash < ITEMS; hash++) {
-        for (int i = 0; i < 2; i++) {
-            CHECK(guira_insert(sets[i], hash) == 0 && guira_map_insert(maps[i], hash, 1) == 0);
+    for (int i = 0; i < 2; i++) {
+        guira_params params = params_for((uint32_t)i);
+        filters[i] = filter_create(&params), maps[i] = map_create(&params);
+        other_filters[i] = filter_create(&params), other_maps[i] = map_create(&params);
+        if (i == 0) expirings[0] = expiring_create(&params);
+        for (uint64_t hash = 0; hash < ITEMS; hash++) {
+            OK(guira_filter_insert(filters[i], hash));
+            OK(guira_map_insert(maps[i], hash, 1));
+            if (i == 0) OK(guira_expiring_insert(expirings[0], hash, NULL));
         }
-        EQUAL(guira_expiring_insert(expiring, hash, NULL), 0);
     }
     // So that a merge appends segments.
     for (uint64_t hash = 0; hash < 5 * ITEMS; hash++) {
-        EQUAL(guira_insert(other_sets[1], hash), 0);
-        EQUAL(guira_map_insert(other_maps[1], hash, 1), 0);
+        OK(guira_filter_insert(other_filters[1], hash));
+        OK(guira_map_insert(other_maps[1], hash, 1));
     }
     // So that there is room in the first segment.
     for (uint64_t hash = 0; hash < ITEMS / 3; hash++) {
-        EQUAL(guira_remove(other_sets[1], hash), 1);
-        EQUAL(guira_map_remove(other_maps[1], hash, 1), 1);
+        CHECK(filter_remove(other_filters[1], hash) && map_remove(other_maps[1], hash, 1));
     }
     for (growing = 0; growing < 2; growing++) {
-        refuse_each("set: create", NULL, set_create);
-        refuse_each("set: clone", NULL, set_clone);
-        refuse_each("set: save to", NULL, set_save_to);
-        refuse_each("set: load from", NULL, set_load_from);
-        refuse_each("set: save", NULL, set_save);
-        refuse_each("set: load", NULL, set_load);
-        refuse_each("set: merge", new_objects, set_merge);
-        refuse_each("map: create", NULL, map_create);
-        refuse_each("map: clone", NULL, map_clone);
-        refuse_each("map: save to", NULL, map_save_to);
-        refuse_each("map: load from", NULL, map_load_from);
-        refuse_each("map: save", NULL, map_save);
-        refuse_each("map: load", NULL, map_load);
-        refuse_each("map: merge", new_objects, map_merge);
+        REFUSE(filter);
+        refuse_each("filter merge", new_objects, filter_merges);
+        REFUSE(map);
+        refuse_each("map merge", new_objects, map_merges);
     }
-    refuse_each("expiring set: create", NULL, create_expiring);
-    refuse_each("expiring set: clone", NULL, expiring_clone);
-    refuse_each("expiring set: save to", NULL, expiring_save_to);
-    refuse_each("expiring set: load from", NULL, expiring_load_from);
-    refuse_each("expiring set: save", NULL, expiring_save);
-    refuse_each("expiring set: load", NULL, expiring_load);
+    growing = 0;
+    REFUSE(expiring);
+    growing = 1;
     next = ITEMS;
-    refuse_growth("set: insert", set_insert, 2);
-    refuse_growth("set: insert unique", set_insert_unique, 1);
+    refuse_growth("filter insert", filter_inserts, 2);
+    refuse_growth("filter insert unique", filter_inserts_unique, 1);
     next = ITEMS;
-    refuse_growth("map: insert", map_insert, 2);
-    refuse_growth("map: get or insert", map_get_or_insert, 1);
-    bulk();
-    for (growing = 0; growing < 2; growing++) {
-        guira_destroy(sets[growing]), guira_destroy(other_sets[growing]);
-        guira_map_destroy(maps[growing]), guira_map_destroy(other_maps[growing]);
+    refuse_growth("map insert", map_inserts, 2);
+    refuse_growth("map insert unique", map_inserts_unique, 1);
+    batch();
+    for (int i = 0; i < 2; i++) {
+        OK(guira_filter_destroy(filters[i]));
+        OK(guira_filter_destroy(other_filters[i]));
+        OK(guira_map_destroy(maps[i]));
+        OK(guira_map_destroy(other_maps[i]));
+        OK(guira_expiring_destroy(expirings[i]));
+        OK(guira_expiring_destroy(other_expirings[i]));
     }
-    guira_expiring_destroy(expiring);
     return heard_messages() || failed;
 }

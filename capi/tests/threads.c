@@ -12,57 +12,55 @@ static guira_expiring *expiring;
 
 // Inserts all items beside the other threads, in bursts. Returns the number that it inserted.
 static void *insert(void *argument) {
-    size_t *inserted = argument;
-    uint64_t hashes[64], refused;
+    size_t *count = argument;
+    uint64_t hashes[64], inserted, found;
     for (uint64_t first = 0; first < ITEMS; first += 64) {
         number(hashes, 64, first);
-        uint64_t added = guira_insert_unique_mask(filter, hashes, 64, &refused);
-        CHECK(refused == 0);
-        for (; added != 0; added &= added - 1) ++*inserted;
-        EQUAL(guira_contains_mask(filter, hashes, 64), -1LL);
+        OK(guira_filter_insert_unique_mask(filter, hashes, 8, 64, &inserted, NULL));
+        for (; inserted != 0; inserted &= inserted - 1) ++*count;
+        OK(guira_filter_contains_mask(filter, hashes, 8, 64, &found));
+        EQUAL(found, UINT64_MAX);
         for (int i = 0; i < 64; i++) {
             uint16_t value = 0;
-            CHECK(guira_get_or_insert(map, hashes[i], 3, &value) >= 0);
+            bool is_new;
+            OK(guira_map_insert_unique(map, hashes[i], 3, &is_new, &value));
             EQUAL(value, 3);
-            CHECK(guira_expiring_insert_unique(expiring, hashes[i], NULL) >= 0);
+            OK(guira_expiring_insert_unique(expiring, hashes[i], &is_new, NULL));
         }
-        EQUAL(guira_expiring_contains_mask(expiring, hashes, 64), -1LL);
+        OK(guira_expiring_contains_mask(expiring, hashes, 8, 64, &found));
+        EQUAL(found, UINT64_MAX);
         if (first == ITEMS / 2) {
             guira_filter *copy;
-            EQUAL(guira_clone(filter, &copy), 0);
-            EQUAL(guira_contains_mask(copy, hashes, 64), -1LL);
-            guira_destroy(copy);
-            guira_advance(expiring);
+            OK(guira_filter_clone(filter, &copy));
+            OK(guira_filter_contains_mask(copy, hashes, 8, 64, &found));
+            EQUAL(found, UINT64_MAX);
+            OK(guira_filter_destroy(copy));
+            expiring_advance(expiring);
         }
     }
     return NULL;
 }
 
 int main(void) {
-    guira_filter_params params = GUIRA_FILTER_PARAMS_INIT;
-    params.capacity = ITEMS;
+    guira_params params = guira_params_init(2 * ITEMS);
     params.writers = THREADS;
-    EQUAL(guira_create(&params, &filter), 0);
-    guira_map_params map_params = GUIRA_MAP_PARAMS_INIT;
-    map_params.capacity = ITEMS;
-    EQUAL(guira_map_create(&map_params, &map), 0);
-    guira_expiring_params expiring_params = GUIRA_EXPIRING_PARAMS_INIT;
-    expiring_params.capacity = 2 * ITEMS;
-    EQUAL(guira_expiring_create(&expiring_params, &expiring), 0);
+    filter = filter_create(&params);
+    map = map_create(&params);
+    expiring = expiring_create(&params);
     pthread_t threads[THREADS];
-    size_t inserted[THREADS] = {0}, sum = 0;
+    size_t counts[THREADS] = {0}, sum = 0;
     for (int i = 0; i < THREADS; i++) {
-        CHECK(pthread_create(&threads[i], NULL, insert, &inserted[i]) == 0);
+        CHECK(pthread_create(&threads[i], NULL, insert, &counts[i]) == 0);
     }
     for (int i = 0; i < THREADS; i++) {
         CHECK(pthread_join(threads[i], NULL) == 0);
-        sum += inserted[i];
+        sum += counts[i];
     }
-    EQUAL(guira_len(filter), sum);
+    EQUAL(filter_len(filter), sum);
     // All but aliases: 200 of them are less likely than 1 in 10^20.
     CHECK(sum <= ITEMS && sum > ITEMS - 200);
-    guira_destroy(filter);
-    guira_map_destroy(map);
-    guira_expiring_destroy(expiring);
+    OK(guira_filter_destroy(filter));
+    OK(guira_map_destroy(map));
+    OK(guira_expiring_destroy(expiring));
     return 0;
 }

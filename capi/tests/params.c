@@ -1,0 +1,90 @@
+// Parameters, those that are refused, and the texts of statuses.
+
+#include "check.h"
+
+#define STATUS_OF(type)                                               \
+    static guira_status status_of_##type(guira_params params) {       \
+        guira_##type *object = NULL;                                  \
+        guira_status status = guira_##type##_create(&params, &object); \
+        CHECK((status == GUIRA_OK) == (object != NULL));              \
+        OK(guira_##type##_destroy(object));                           \
+        return status;                                                \
+    }
+STATUS_OF(filter)
+STATUS_OF(map)
+STATUS_OF(expiring)
+
+// Checks the statuses of the three types with a field set: 100 items fit.
+#define WITH(field, value, of_filter, of_map, of_expiring)     \
+    do {                                                       \
+        guira_params params = guira_params_init(100);          \
+        params.field = value;                                  \
+        EQUAL(status_of_filter(params), GUIRA_##of_filter);    \
+        EQUAL(status_of_map(params), GUIRA_##of_map);          \
+        EQUAL(status_of_expiring(params), GUIRA_##of_expiring); \
+    } while (0)
+
+#define REFUSED(field, value, status) WITH(field, value, status, status, status)
+
+static void parameters(void) {
+    REFUSED(capacity, 0, ERR_CAPACITY);
+    REFUSED(capacity, UINT64_MAX, ERR_CAPACITY);
+    REFUSED(false_positive_rate, 1.5, ERR_RATE);
+    REFUSED(false_positive_rate, -0.0, ERR_RATE);
+    REFUSED(false_positive_rate, 1e-12, ERR_RATE);
+    REFUSED(growing, 2, ERR_SETTING);
+    REFUSED(fastest, 7, ERR_SETTING);
+    REFUSED(no_huge_pages, 2, ERR_SETTING);
+    REFUSED(max_bytes, 10, ERR_SETTING);
+    REFUSED(reserved, 1, ERR_STRUCT_SIZE);
+    REFUSED(max_bytes, 1 << 20, OK);
+    REFUSED(no_huge_pages, 1, OK);
+    REFUSED(writers, 3, OK);
+    // Fields of some types.
+    WITH(growing, 1, OK, OK, ERR_SETTING);
+    WITH(max_copies, 1, OK, OK, ERR_SETTING);
+    WITH(fastest, 1, OK, ERR_SETTING, ERR_SETTING);
+    WITH(value_bits, 16, ERR_SETTING, OK, ERR_SETTING);
+    WITH(value_bits, 17, ERR_SETTING, ERR_SETTING, ERR_SETTING);
+    WITH(window, 253, ERR_SETTING, ERR_SETTING, OK);
+    WITH(window, 254, ERR_SETTING, ERR_SETTING, ERR_SETTING);
+    WITH(time_to_live, 1, ERR_SETTING, ERR_SETTING, OK);
+    // 2^37 bytes, which a process may be refused or not.
+    guira_params params = guira_params_init(UINT64_C(1) << 36);
+    guira_status status = status_of_filter(params);
+    CHECK(status == GUIRA_OK || status == GUIRA_ERR_NO_MEMORY || status == GUIRA_ERR_CAPACITY);
+
+    // A later header has a larger struct.
+    struct {
+        guira_params params;
+        uint64_t later;
+    } larger = {guira_params_init(100), 0};
+    larger.params.size = sizeof larger;
+    guira_filter *filter = NULL;
+    OK(guira_filter_create(&larger.params, &filter));
+    OK(guira_filter_destroy(filter));
+    filter = NULL;
+    larger.later = 1;
+    STATUS(guira_filter_create(&larger.params, &filter), GUIRA_ERR_STRUCT_SIZE);
+    CHECK(filter == NULL);
+}
+
+static void texts(void) {
+    const char *unknown = guira_status_message((guira_status)1000);
+    CHECK(strcmp(guira_status_message(GUIRA_OK), "no error") == 0);
+    for (int status = 0; status <= GUIRA_ERR_PANIC; status++) {
+        const char *text = guira_status_message((guira_status)status);
+        CHECK(strlen(text) > 5 && text != unknown);
+        for (int other = 0; other < status; other++) {
+            CHECK(strcmp(text, guira_status_message((guira_status)other)) != 0);
+        }
+    }
+    CHECK(guira_status_message((guira_status)(GUIRA_ERR_PANIC + 1)) == unknown);
+    CHECK(guira_status_message((guira_status)INT32_MIN) == unknown);
+}
+
+int main(void) {
+    parameters();
+    texts();
+    return 0;
+}
