@@ -1,4 +1,4 @@
-// guira for C++20: objects that destroy themselves, spans, and exceptions in place of error codes.
+// guira for C++20: objects that destroy themselves, spans, and exceptions in place of statuses.
 //
 // `guira.h` documents what each method does. `native()` returns the object for functions that have
 // no method here. Errors throw `guira::error`. That an object is full is no error, but a result.
@@ -20,135 +20,153 @@ namespace guira {
 using u16 = std::uint16_t;
 using u64 = std::uint64_t;
 using bytes = std::span<const std::byte>;
-using hashes = std::span<const u64>;
 
 struct error : std::runtime_error {
-    int code;
-    explicit error(int code) : std::runtime_error(guira_strerror(code)), code(code) {}
+    guira_status status;
+    explicit error(guira_status s) : std::runtime_error(guira_status_message(s)), status(s) {}
 };
 
-// Returns a result that is no error.
-template <typename Result> Result check(Result result) {
-    if (result < 0) throw error(static_cast<int>(result));
-    return result;
-}
-
-// As `check` for an insert, and whether there was room.
-inline bool has_room(int result) {
-    return result != GUIRA_ERR_FULL && result != GUIRA_ERR_TOO_MANY_COPIES && check(result) >= 0;
-}
-
+inline void check(guira_status status) { if (status != GUIRA_OK) throw error(status); }
 inline void expect(bool agree) { if (!agree) throw error(GUIRA_ERR_ARGUMENT); }
 
-struct burst : hashes {
-    template <typename T> burst(const T &h) : hashes(h) { expect(size() <= GUIRA_MAX_BURST); }
-};
-
-struct masks { u64 added, refused; };
-
-template <auto insert, typename Type> masks unique(Type *object, burst h) {
-    masks m{};
-    m.added = insert(object, h.data(), h.size(), &m.refused);
-    return m;
+// As `check` for an insert, and whether there was room.
+inline bool has_room(guira_status status) {
+    bool full = status == GUIRA_ERR_FULL || status == GUIRA_ERR_TOO_MANY_COPIES;
+    if (!full) check(status);
+    return !full;
 }
 
+// Returns the answer that a function writes to its last argument.
+template <typename Answer> Answer ask(auto function, auto... arguments) {
+    Answer answer{};
+    check(function(arguments..., &answer));
+    return answer;
+}
+
+// Hashes side by side, or in a field of structs: `hashes(packets, &packet::hash)`.
+struct hashes {
+    const u64 *first = nullptr;
+    std::size_t stride = sizeof(u64), size;
+
+    hashes(std::span<const u64> all) : first(all.data()), size(all.size()) {}
+    template <typename T> hashes(const T &all) : hashes(std::span<const u64>(all)) {}
+    template <typename T, typename S> hashes(const T &structs, u64 S::*field)
+        : stride(sizeof(S)), size(std::size(structs)) {
+        if (size > 0) first = &(std::data(structs)->*field);
+    }
+};
+
+struct masks { u64 inserted, refused; };
+
 // What all types have. `F` has the functions of `Type`.
-template <typename Type, typename Params, typename F> class object {
+template <typename Type, typename F> class object {
     struct destroyer { void operator()(Type *object) const { F::destroy(object); } };
     std::unique_ptr<Type, destroyer> object_;
-    template <typename Make> static Type *made(Make make) {
-        Type *object = nullptr;
-        check(make(&object));
-        return object;
-    }
 
   public:
-    explicit object(const Params &params)
-        : object(made([&](Type **o) { return F::create(&params, o); })) {}
-    explicit object(const std::string &path)
-        : object(made([&](Type **o) { return F::load(path.c_str(), o); })) {}
+    explicit object(const guira_params &params) : object(ask<Type *>(F::create, &params)) {}
+    explicit object(const std::string &path) : object(ask<Type *>(F::load, path.c_str())) {}
     explicit object(Type *owned) : object_(owned) {}
-    object(const object &other)
-        : object(made([&](Type **o) { return F::clone(other.native(), o); })) {}
+    object(const object &other) : object(ask<Type *>(F::clone, other.native())) {}
     object(object &&) = default;
     object &operator=(object other) { object_.swap(other.object_); return *this; }
 
     Type *native() const { return object_.get(); }
     void save(const std::string &path) const { check(F::save(native(), path.c_str())); }
     void clear() { check(F::clear(native())); }
-    u64 size() const { return F::len(native()); }
+    u64 size() const { return ask<u64>(F::len, native()); }
     guira_info info() const {
-        guira_info info = GUIRA_INFO_INIT;
-        check(F::get_info(native(), &info));
+        guira_info info = guira_info_init();
+        check(F::info(native(), &info));
         return info;
     }
-    u64 hash(bytes key) const { return F::hash(native(), key.data(), key.size()); }
-    // Hashes keys of equal length that lie one after another.
-    void hash(bytes keys, std::size_t length, std::span<u64> out) const {
-        expect(keys.size() == out.size() * length);
-        check(F::hash_bulk(native(), keys.data(), out.size(), length, out.data()));
+    u64 hash(bytes key) const { return ask<u64>(F::hash, native(), key.data(), key.size()); }
+    bool contains(u64 hash) const { return ask<bool>(F::contains, native(), hash); }
+    u64 contains_mask(hashes h) const {
+        return ask<u64>(F::contains_mask, native(), h.first, h.stride, h.size);
     }
-    bool contains(u64 hash) const { return check(F::contains(native(), hash)); }
-    u64 contains_mask(burst h) const { return F::contains_mask(native(), h.data(), h.size()); }
-    u64 contains(hashes h, std::span<bool> found) const {
-        expect(h.size() == found.size());
-        return check(F::contains_bulk(native(), h.data(), h.size(), found.data()));
+    // Returns the number of items that were found.
+    std::size_t contains(hashes h, std::span<bool> found) const {
+        expect(h.size == found.size());
+        return ask<std::size_t>(F::contains_batch, native(), h.first, h.stride, h.size,
+                                found.data());
     }
 };
 
-#define GUIRA_F(p, name) static constexpr auto name = p##name;
-#define GUIRA_FUNCTIONS(type, p) struct type { \
-    GUIRA_F(p, create) GUIRA_F(p, load) GUIRA_F(p, clone) GUIRA_F(p, destroy) GUIRA_F(p, save) \
-    GUIRA_F(p, clear) GUIRA_F(p, len) GUIRA_F(p, get_info) GUIRA_F(p, hash) GUIRA_F(p, hash_bulk) \
-    GUIRA_F(p, contains) GUIRA_F(p, contains_mask) GUIRA_F(p, contains_bulk) }
-GUIRA_FUNCTIONS(filter_functions, guira_);
-GUIRA_FUNCTIONS(map_functions, guira_map_);
-GUIRA_FUNCTIONS(expiring_functions, guira_expiring_);
+#define GUIRA_F(type, name) static constexpr auto name = guira_##type##_##name;
+#define GUIRA_FUNCTIONS(type) struct type##_functions { \
+    GUIRA_F(type, create) GUIRA_F(type, load) GUIRA_F(type, clone) GUIRA_F(type, destroy) \
+    GUIRA_F(type, save) GUIRA_F(type, clear) GUIRA_F(type, len) GUIRA_F(type, info) \
+    GUIRA_F(type, hash) GUIRA_F(type, contains) GUIRA_F(type, contains_mask) \
+    GUIRA_F(type, contains_batch) }
+GUIRA_FUNCTIONS(filter);
+GUIRA_FUNCTIONS(map);
+GUIRA_FUNCTIONS(expiring);
 #undef GUIRA_FUNCTIONS
+#undef GUIRA_F
 
-struct filter : object<guira_filter, guira_filter_params, filter_functions> {
+struct filter : object<guira_filter, filter_functions> {
     using object::object;
-    bool insert(u64 hash) { return has_room(guira_insert(native(), hash)); }
-    // Empty if the set is full.
+    bool insert(u64 hash) { return has_room(guira_filter_insert(native(), hash)); }
+    // Empty if the filter is full.
     std::optional<bool> insert_unique(u64 hash) {
-        int result = guira_insert_unique(native(), hash);
-        return has_room(result) ? std::optional(result == 1) : std::nullopt;
+        bool inserted;
+        bool room = has_room(guira_filter_insert_unique(native(), hash, &inserted));
+        return room ? std::optional(inserted) : std::nullopt;
     }
-    bool remove(u64 hash) { return check(guira_remove(native(), hash)); }
-    masks insert_unique_mask(burst h) { return unique<guira_insert_unique_mask>(native(), h); }
-    u64 remove_mask(burst h) { return guira_remove_mask(native(), h.data(), h.size()); }
+    bool remove(u64 hash) { return ask<bool>(guira_filter_remove, native(), hash); }
+    masks insert_unique_mask(hashes h) {
+        masks m;
+        has_room(guira_filter_insert_unique_mask(native(), h.first, h.stride, h.size, &m.inserted,
+                                                 &m.refused));
+        return m;
+    }
     // Returns the number of items that were inserted.
-    u64 insert(hashes h) { return check(guira_insert_bulk(native(), h.data(), h.size(), {})); }
+    std::size_t insert(hashes h) {
+        std::size_t n;
+        has_room(guira_filter_insert_batch(native(), h.first, h.stride, h.size, nullptr, &n));
+        return n;
+    }
 };
 
-struct map : object<guira_map, guira_map_params, map_functions> {
+struct map : object<guira_map, map_functions> {
     using object::object;
     bool insert(u64 hash, u16 value) { return has_room(guira_map_insert(native(), hash, value)); }
     std::optional<u16> get(u64 hash) const {
-        u16 value = 0;
-        return check(guira_get(native(), hash, &value)) ? std::optional(value) : std::nullopt;
+        u16 value;
+        bool found = ask<bool>(guira_map_get, native(), hash, &value);
+        return found ? std::optional(value) : std::nullopt;
     }
-    u64 get_mask(burst h, std::span<u16> values) const {
-        expect(h.size() == values.size());
-        return guira_get_mask(native(), h.data(), h.size(), values.data());
+    u64 get_mask(hashes h, std::span<u16> values) const {
+        expect(h.size == values.size());
+        return ask<u64>(guira_map_get_mask, native(), h.first, h.stride, h.size, values.data());
     }
-    bool remove(u64 hash, u16 value) { return check(guira_map_remove(native(), hash, value)); }
+    bool remove(u64 hash, u16 value) { return ask<bool>(guira_map_remove, native(), hash, value); }
 };
 
-struct expiring : object<guira_expiring, guira_expiring_params, expiring_functions> {
+struct expiring : object<guira_expiring, expiring_functions> {
     using object::object;
-    bool insert(u64 h) { return has_room(guira_expiring_insert(native(), h, nullptr)); }
-    bool refresh(u64 hash) { return check(guira_refresh(native(), hash)); }
-    masks insert_unique_mask(burst h) {
-        return unique<guira_expiring_insert_unique_mask>(native(), h);
+    bool insert(u64 hash) { return has_room(guira_expiring_insert(native(), hash, nullptr)); }
+    bool refresh(u64 hash) { return ask<bool>(guira_expiring_refresh, native(), hash); }
+    masks insert_unique_mask(hashes h) {
+        masks m;
+        has_room(guira_expiring_insert_unique_mask(native(), h.first, h.stride, h.size, &m.inserted,
+                                                   &m.refused));
+        return m;
     }
-    u64 refresh_mask(burst h) { return guira_refresh_mask(native(), h.data(), h.size()); }
-    u64 advance() { return guira_advance(native()); }
+    u64 refresh_mask(hashes h) {
+        return ask<u64>(guira_expiring_refresh_mask, native(), h.first, h.stride, h.size);
+    }
+    u64 advance() { return ask<u64>(guira_expiring_advance, native()); }
     // The clock returns nanoseconds, and does not throw.
-    u64 tick(auto clock) { return guira_tick(native(), read<decltype(clock)>, &clock); }
-    u64 advance_to(auto clock) { return guira_advance_to(native(), read<decltype(clock)>, &clock); }
+    u64 tick(auto clock) {
+        return ask<u64>(guira_expiring_tick, native(), read<decltype(clock)>, (void *)&clock);
+    }
+    u64 advance_to(auto clock) {
+        return ask<u64>(guira_expiring_advance_to, native(), read<decltype(clock)>, (void *)&clock);
+    }
 
-private:
+  private:
     template <class Clock> static u64 read(void *clock) noexcept {
         return (*static_cast<Clock *>(clock))();
     }

@@ -1,9 +1,10 @@
 //! Files from C, and for C: `interop load FOLDER`, `interop save FOLDER`. See `interop.c`.
 
-use std::{env, path::Path};
+use std::{env, hash::RandomState, path::Path};
 
 use guira_rs::{
-    CuckooFilter, CuckooMap, ExpiringFilter, GrowingFilter, GrowingMap, StableHashBuilder,
+    CuckooFilter, CuckooMap, ExpiringFilter, Filter, GrowingFilter, GrowingMap,
+    kind::{Contents, Growth},
 };
 
 const KEYS: usize = 500;
@@ -13,72 +14,60 @@ fn keys() -> impl Iterator<Item = (Vec<u8>, u16)> {
     (0..KEYS).map(|i| (format!("key {i}").into_bytes(), (i % 256) as u16))
 }
 
-/// Saves or loads a filter of this type.
-macro_rules! each {
-    ($type:ident, $capacity:expr, $path:expr, $saves:expr, $insert:expr, $check:expr) => {
-        let with_seed = StableHashBuilder::with_seed;
-        if $saves {
-            let builder = $type::builder().capacity($capacity).hasher_with(with_seed);
-            let filter = builder.build().unwrap();
-            keys().for_each(|(key, value)| $insert(&filter, &key[..], value));
-            filter.save_to($path).unwrap();
-        } else {
-            let filter = $type::load_from_with($path, with_seed).unwrap();
-            keys().for_each(|(key, value)| assert!($check(&filter, &key[..], value)));
-            assert_eq!(filter.len(), KEYS);
-        }
-    };
+/// Saves a filter of this capacity, or loads one.
+fn exchange<C: Contents, G: Growth>(
+    path: &Path,
+    capacity: Option<usize>,
+    insert: impl Fn(&Filter<C, G>, &[u8], u16),
+    contains: impl Fn(&Filter<C, G>, &[u8], u16) -> bool,
+) {
+    if let Some(capacity) = capacity {
+        let filter = Filter::with_capacity(capacity);
+        keys().for_each(|(key, value)| insert(&filter, &key, value));
+        filter.save(path).unwrap();
+    } else {
+        let filter = Filter::loader().file(path).unwrap();
+        keys().for_each(|(key, value)| assert!(contains(&filter, &key, value)));
+        assert_eq!(filter.len(), KEYS);
+    }
 }
-
-type Stable = StableHashBuilder;
-type Expiring = ExpiringFilter<Stable>;
 
 fn main() {
     let arguments: Vec<String> = env::args().collect();
     let (saves, folder) = (arguments[1] == "save", Path::new(&arguments[2]));
-    each!(
-        CuckooFilter,
-        1_000,
-        folder.join("set"),
-        saves,
-        |filter: &CuckooFilter<Stable>, key: &[u8], _| filter.insert(key).unwrap(),
-        |filter: &CuckooFilter<Stable>, key: &[u8], _| filter.contains(key)
+    let (capacity, small) = (saves.then_some(1_000), saves.then_some(200));
+    exchange(
+        &folder.join("set"),
+        capacity,
+        |filter: &CuckooFilter, key, _| filter.insert(key).unwrap(),
+        |filter, key, _| filter.contains(key),
     );
-    each!(
-        GrowingFilter,
-        200,
-        folder.join("growing-set"),
-        saves,
-        |filter: &GrowingFilter<Stable>, key: &[u8], _| filter.insert(key).unwrap(),
-        |filter: &GrowingFilter<Stable>, key: &[u8], _| filter.contains(key)
+    exchange(
+        &folder.join("growing-set"),
+        small,
+        |filter: &GrowingFilter, key, _| filter.insert(key).unwrap(),
+        |filter, key, _| filter.contains(key),
     );
-    each!(
-        CuckooMap,
-        1_000,
-        folder.join("map"),
-        saves,
-        |map: &CuckooMap<Stable>, key: &[u8], value| map.insert(key, value).unwrap(),
-        |map: &CuckooMap<Stable>, key: &[u8], value| map.contains_value(key, value)
+    exchange(
+        &folder.join("map"),
+        capacity,
+        |map: &CuckooMap, key, value| map.insert(key, value).unwrap(),
+        |map, key, value| map.contains_value(key, value),
     );
-    each!(
-        GrowingMap,
-        200,
-        folder.join("growing-map"),
-        saves,
-        |map: &GrowingMap<Stable>, key: &[u8], value| map.insert(key, value).unwrap(),
-        |map: &GrowingMap<Stable>, key: &[u8], value| map.contains_value(key, value)
+    exchange(
+        &folder.join("growing-map"),
+        small,
+        |map: &GrowingMap, key, value| map.insert(key, value).unwrap(),
+        |map, key, value| map.contains_value(key, value),
     );
-    each!(
-        ExpiringFilter,
-        1_000,
-        folder.join("expiring"),
-        saves,
-        |filter: &Expiring, key: &[u8], _| {
-            filter.insert(key).unwrap();
-        },
-        |filter: &Expiring, key: &[u8], _| filter.contains(key)
+    exchange(
+        &folder.join("expiring"),
+        capacity,
+        |filter: &ExpiringFilter, key, _| drop(filter.insert(key).unwrap()),
+        |filter, key, _| filter.contains(key),
     );
     if saves {
-        CuckooFilter::with_capacity(10).save_to(folder.join("other-hasher")).unwrap();
+        let filter = CuckooFilter::with_capacity_and_hasher(10, RandomState::new());
+        filter.save(folder.join("other-hasher")).unwrap();
     }
 }
