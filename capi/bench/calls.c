@@ -23,27 +23,26 @@ uint64_t direct_values(const tables *t, const uint64_t *hashes, size_t n, size_t
 
 enum { LOOKUPS = 1 << 20, BURST = 32, BATCH = 4096, MAX_ROUNDS = 101 };
 
-static guira_filter *set;
+static guira_filter *filter;
 static guira_map *map;
 static tables *direct;
 static uint64_t hashes[LOOKUPS];
+static struct { uint64_t flow, hash; } packets[LOOKUPS];
 static bool found[BATCH];
 static uint16_t values[BATCH];
 
-static void expect(int64_t code) {
-    if (code >= 0) return;
-    fprintf(stderr, "calls: %s\n", guira_strerror((int)code));
+static void expect(guira_status status) {
+    if (status == GUIRA_OK) return;
+    fprintf(stderr, "calls: %s\n", guira_status_message(status));
     exit(1);
 }
 
 // Creates the tables of both sides, with the hashes 0, 1, ... up to the capacity.
 static void create(size_t capacity) {
-    guira_filter_params params = GUIRA_FILTER_PARAMS_INIT;
-    guira_map_params map_params = GUIRA_MAP_PARAMS_INIT;
-    params.capacity = map_params.capacity = capacity;
-    params.seed = map_params.seed = 7;
-    expect(guira_create(&params, &set));
-    expect(guira_map_create(&map_params, &map));
+    guira_params params = guira_params_init(capacity);
+    params.seed = 7;
+    expect(guira_filter_create(&params, &filter));
+    expect(guira_map_create(&params, &map));
     for (size_t first = 0; first < capacity; first += BATCH) {
         uint64_t batch[BATCH];
         size_t n = capacity - first < BATCH ? capacity - first : BATCH;
@@ -51,38 +50,41 @@ static void create(size_t capacity) {
             batch[i] = first + i;
             values[i] = (uint16_t)(batch[i] % 256);
         }
-        expect(guira_insert_bulk(set, batch, n, NULL));
-        expect(guira_map_insert_bulk(map, batch, values, n, NULL));
+        expect(guira_filter_insert_batch(filter, batch, 8, n, NULL, NULL));
+        expect(guira_map_insert_batch(map, batch, 8, n, values, NULL, NULL));
     }
     direct = direct_create(capacity, 7);
 }
 
 static void destroy(void) {
-    guira_destroy(set);
+    guira_filter_destroy(filter);
     guira_map_destroy(map);
     direct_destroy(direct);
 }
 
 static uint64_t masks_c(void) {
-    uint64_t sum = 0;
+    uint64_t sum = 0, mask;
     for (size_t i = 0; i < LOOKUPS; i += BURST) {
-        sum += (uint64_t)__builtin_popcountll(guira_contains_mask(set, hashes + i, BURST));
+        guira_filter_contains_mask(filter, hashes + i, 8, BURST, &mask);
+        sum += (uint64_t)__builtin_popcountll(mask);
     }
     return sum;
 }
 
 static uint64_t batches_c(void) {
     uint64_t sum = 0;
+    size_t count;
     for (size_t i = 0; i < LOOKUPS; i += BATCH) {
-        sum += (uint64_t)guira_contains_bulk(set, hashes + i, BATCH, found);
+        guira_filter_contains_batch(filter, hashes + i, 8, BATCH, found, &count);
+        sum += count;
     }
     return sum;
 }
 
 static uint64_t value_masks_c(void) {
-    uint64_t sum = 0;
+    uint64_t sum = 0, mask;
     for (size_t i = 0; i < LOOKUPS; i += BURST) {
-        uint64_t mask = guira_get_mask(map, hashes + i, BURST, values);
+        guira_map_get_mask(map, hashes + i, 8, BURST, values, &mask);
         sum += (uint64_t)__builtin_popcountll(mask);
     }
     return sum;
@@ -90,8 +92,31 @@ static uint64_t value_masks_c(void) {
 
 static uint64_t values_c(void) {
     uint64_t sum = 0;
+    size_t count;
     for (size_t i = 0; i < LOOKUPS; i += BATCH) {
-        sum += (uint64_t)guira_get_bulk(map, hashes + i, BATCH, values, found);
+        guira_map_get_batch(map, hashes + i, 8, BATCH, values, found, &count);
+        sum += count;
+    }
+    return sum;
+}
+
+// The same lookups, in fields of structs.
+static uint64_t field_masks_c(void) {
+    uint64_t sum = 0, mask;
+    for (size_t i = 0; i < LOOKUPS; i += BURST) {
+        guira_filter_contains_mask(filter, &packets[i].hash, sizeof packets[0], BURST, &mask);
+        sum += (uint64_t)__builtin_popcountll(mask);
+    }
+    return sum;
+}
+
+static uint64_t field_batches_c(void) {
+    uint64_t sum = 0;
+    size_t count;
+    for (size_t i = 0; i < LOOKUPS; i += BATCH) {
+        guira_filter_contains_batch(filter, &packets[i].hash, sizeof packets[0], BATCH, found,
+                                    &count);
+        sum += count;
     }
     return sum;
 }
@@ -132,10 +157,12 @@ typedef struct {
 } kind;
 
 static kind kinds[] = {
-    {.name = "`guira_contains_mask`, 32", .c = masks_c, .rust = masks_rust},
-    {.name = "`guira_contains_bulk`, 4096", .c = batches_c, .rust = batches_rust},
-    {.name = "`guira_get_mask`, 32", .c = value_masks_c, .rust = value_masks_rust},
-    {.name = "`guira_get_bulk`, 4096", .c = values_c, .rust = values_rust},
+    {.name = "`guira_filter_contains_mask`, 32", .c = masks_c, .rust = masks_rust},
+    {.name = "`guira_filter_contains_batch`, 4096", .c = batches_c, .rust = batches_rust},
+    {.name = "`guira_map_get_mask`, 32", .c = value_masks_c, .rust = value_masks_rust},
+    {.name = "`guira_map_get_batch`, 4096", .c = values_c, .rust = values_rust},
+    {.name = "the first, stride 16", .c = field_masks_c, .rust = masks_rust},
+    {.name = "the second, stride 16", .c = field_batches_c, .rust = batches_rust},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -162,7 +189,7 @@ static void measure(const char *table, size_t capacity, size_t rounds, bool rene
     uint64_t state = 1;
     for (size_t i = 0; i < LOOKUPS; i++) {
         state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        hashes[i] = (state >> 20) % (2 * capacity); // half of them are present
+        hashes[i] = packets[i].hash = (state >> 20) % (2 * capacity); // half of them are present
     }
     for (size_t round = 0; round < rounds; round++) {
         if (round == 0 || renew) {

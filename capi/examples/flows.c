@@ -58,10 +58,13 @@ static guira_expiring *recent;
 static atomic_size_t cursor;
 static atomic_uint_fast64_t generations_begun;
 
-static void fail(const char *what, int code) {
-    fprintf(stderr, "flows: %s%s%s\n", what, code < 0 ? ": " : "",
-            code < 0 ? guira_strerror(code) : "");
+static void fail(const char *what) {
+    fprintf(stderr, "flows: %s\n", what);
     exit(1);
+}
+
+static void expect(guira_status status) {
+    if (status != GUIRA_OK) fail(guira_status_message(status));
 }
 
 static uint16_t big_endian(const uint8_t *bytes) { return (uint16_t)(bytes[0] << 8 | bytes[1]); }
@@ -109,8 +112,8 @@ static size_t number_of_flow(const struct packet *last) {
 static void read_capture(const char *path) {
     char message[PCAP_ERRBUF_SIZE];
     pcap_t *capture = pcap_open_offline(path, message);
-    if (!capture) fail(message, 0);
-    if (pcap_datalink(capture) != DLT_EN10MB) fail("the capture is not one of Ethernet", 0);
+    if (!capture) fail(message);
+    if (pcap_datalink(capture) != DLT_EN10MB) fail("the capture is not one of Ethernet");
     struct pcap_pkthdr *header;
     const u_char *bytes;
     uint64_t start = 0, now = 0;
@@ -120,7 +123,7 @@ static void read_capture(const char *path) {
         if (packet_count == room) {
             room = room ? 2 * room : 1024;
             packets = realloc(packets, room * sizeof *packets);
-            if (!packets) fail("out of memory", 0);
+            if (!packets) fail("out of memory");
         }
         struct packet *packet = &packets[packet_count];
         if (!decode(bytes, header->caplen, &packet->key)) continue;
@@ -131,8 +134,8 @@ static void read_capture(const char *path) {
         packet->flow = number_of_flow(packet);
         packet_count++;
     }
-    if (outcome == PCAP_ERROR) fail(pcap_geterr(capture), 0);
-    if (packet_count == 0) fail("the capture has no IP packet", 0);
+    if (outcome == PCAP_ERROR) fail(pcap_geterr(capture));
+    if (packet_count == 0) fail("the capture has no IP packet");
     pcap_close(capture);
 }
 
@@ -146,52 +149,55 @@ static void tick(uint64_t time) {
     uint_fast64_t begun = atomic_load(&generations_begun);
     while (begun < time / GENERATION) {
         if (atomic_compare_exchange_weak(&generations_begun, &begun, begun + 1)) {
-            guira_advance(recent);
+            expect(guira_expiring_advance(recent, NULL));
             begun++;
         }
     }
 }
 
+static uint64_t generation(void) {
+    uint64_t present;
+    expect(guira_expiring_generation(recent, &present));
+    return present;
+}
+
 // Assigns the flows of a burst to workers.
 static void assign(const uint64_t *hashes, struct record *const *flows, size_t n, uint16_t self) {
     uint16_t expected[BURST], found[BURST];
+    uint64_t hits;
     for (size_t i = 0; i < n; i++) expected[i] = atomic_load(&flows[i]->worker);
-    uint64_t hits = guira_get_mask(workers, hashes, n, found);
+    expect(guira_map_get_mask(workers, hashes, sizeof hashes[0], n, found, &hits));
     for (size_t i = 0; i < n; i++) {
-        bool hit = hits >> i & 1;
+        bool hit = hits >> i & 1, inserted;
         if (!hit) {
-            if (expected[i] != NO_WORKER) fail("false negative: a flow is not in the map", 0);
-            int inserted = guira_get_or_insert(workers, hashes[i], self, &found[i]);
-            if (inserted < 0) fail("a flow cannot be inserted", inserted);
+            if (expected[i] != NO_WORKER) fail("false negative: a flow is not in the map");
+            expect(guira_map_insert_unique(workers, hashes[i], self, &inserted, &found[i]));
             if (inserted) atomic_store(&flows[i]->worker, self);
         } else if (expected[i] != NO_WORKER && found[i] != expected[i]) {
             // Never, since nothing is inserted beside a flow with the same fingerprint.
-            fail("the map has another worker for a flow", 0);
+            fail("the map has another worker for a flow");
         }
     }
 }
 
 // Marks the flows of a burst as seen. Returns how many were idle before, or new.
 static unsigned mark(const uint64_t *hashes, struct record *const *flows, size_t n) {
-    uint64_t last[BURST];
+    uint64_t last[BURST], hits;
     for (size_t i = 0; i < n; i++) last[i] = atomic_load(&flows[i]->seen_after);
-    uint64_t before = guira_generation(recent);
-    uint64_t hits = guira_refresh_mask(recent, hashes, n);
-    uint64_t now = guira_generation(recent);
+    uint64_t before = generation();
+    expect(guira_expiring_refresh_mask(recent, hashes, sizeof hashes[0], n, &hits));
+    uint64_t now = generation();
     unsigned idle = 0;
     for (size_t i = 0; i < n; i++) {
-        bool hit = hits >> i & 1;
+        bool hit = hits >> i & 1, inserted;
         if (!hit && last[i] != 0 && now <= last[i] + WINDOW) {
-            fail("false negative: a flow was seen within the idle time", 0);
+            fail("false negative: a flow was seen within the idle time");
         }
         idle += !hit;
-        if (!hit) {
-            // Another packet may have inserted the flow meanwhile.
-            int inserted = guira_expiring_insert_unique(recent, hashes[i], NULL);
-            if (inserted < 0) fail("a flow cannot be marked as seen", inserted);
-        }
+        // Another packet may have inserted the flow meanwhile.
+        if (!hit) expect(guira_expiring_insert_unique(recent, hashes[i], &inserted, NULL));
         raise_to(&flows[i]->seen_after, before);
-        raise_to(&flows[i]->seen_before, guira_generation(recent));
+        raise_to(&flows[i]->seen_before, generation());
     }
     return idle;
 }
@@ -201,7 +207,7 @@ static void *work(void *argument) {
     uint64_t duration = packets[packet_count - 1].time + GENERATION;
     size_t total = SITES * packet_count, start;
     unsigned long *idle = malloc(sizeof *idle);
-    if (!idle) fail("out of memory", 0);
+    if (!idle) fail("out of memory");
     *idle = 0;
     while ((start = atomic_fetch_add(&cursor, BURST)) < total) {
         size_t n = total - start < BURST ? total - start : BURST;
@@ -216,11 +222,10 @@ static void *work(void *argument) {
         }
         tick(start / packet_count * duration + packets[start % packet_count].time);
         uint64_t hashes[BURST];
-        int hashed = guira_map_hash_bulk(workers, keys, n, sizeof keys[0], hashes);
-        if (hashed < 0) fail("hashing", hashed);
+        expect(guira_map_hash_batch(workers, keys, sizeof keys[0], n, sizeof keys[0], hashes));
         assign(hashes, flows, n, self);
         *idle += mark(hashes, flows, n);
-        guira_sweep(recent, 16); // a part of the next advance
+        expect(guira_expiring_sweep(recent, 16, NULL)); // a part of the next advance
     }
     return idle;
 }
@@ -231,7 +236,9 @@ static uint64_t hash_of(size_t flow) {
     while (packets[i].flow != flow % flow_count) i++;
     struct key key = packets[i].key;
     key.site = (uint16_t)(flow / flow_count);
-    return guira_map_hash(workers, &key, sizeof key);
+    uint64_t hash;
+    expect(guira_map_hash(workers, &key, sizeof key, &hash));
+    return hash;
 }
 
 // Checks the map against the record, and removes all flows from it. Returns how many flows share
@@ -242,15 +249,21 @@ static size_t check_workers(size_t flows) {
         uint16_t worker = atomic_load(&records[flow].worker);
         if (worker != NO_WORKER) per_worker[worker]++, inserted++;
     }
-    if (guira_map_len(workers) != inserted) fail("the map miscounts", 0);
+    uint64_t len;
+    expect(guira_map_len(workers, &len));
+    if (len != inserted) fail("the map miscounts");
     for (size_t flow = 0; flow < flows; flow++) {
-        uint16_t worker = atomic_load(&records[flow].worker), found;
+        uint16_t worker = atomic_load(&records[flow].worker), value;
         if (worker == NO_WORKER) continue;
         uint64_t hash = hash_of(flow);
-        if (guira_get(workers, hash, &found) != 1 || found != worker) fail("a flow is lost", 0);
-        if (guira_map_remove(workers, hash, worker) != 1) fail("a flow cannot be removed", 0);
+        bool found, removed;
+        expect(guira_map_get(workers, hash, &value, &found));
+        if (!found || value != worker) fail("a flow is lost");
+        expect(guira_map_remove(workers, hash, worker, &removed));
+        if (!removed) fail("a flow cannot be removed");
     }
-    if (guira_map_len(workers) != 0) fail("the map is not empty", 0);
+    expect(guira_map_len(workers, &len));
+    if (len != 0) fail("the map is not empty");
     printf("%zu flows: %zu of worker 0, %zu of worker 1, %zu share the entry of another flow\n",
            flows, per_worker[0], per_worker[1], flows - inserted);
     return flows - inserted;
@@ -258,13 +271,14 @@ static size_t check_workers(size_t flows) {
 
 // Checks the expiring set against the record. Returns how many idle flows are found.
 static size_t check_recent(size_t flows) {
-    uint64_t now = guira_generation(recent);
+    uint64_t now = generation();
     size_t active = 0, found_idle = 0;
     for (size_t flow = 0; flow < flows; flow++) {
         uint64_t seen_after = atomic_load(&records[flow].seen_after);
         uint64_t seen_before = atomic_load(&records[flow].seen_before);
-        bool found = guira_expiring_contains(recent, hash_of(flow)) == 1;
-        if (!found && now <= seen_after + WINDOW) fail("false negative: a flow is not idle", 0);
+        bool found;
+        expect(guira_expiring_contains(recent, hash_of(flow), &found));
+        if (!found && now <= seen_after + WINDOW) fail("false negative: a flow is not idle");
         bool is_idle = now > seen_before + WINDOW;
         active += !is_idle;
         found_idle += is_idle && found;
@@ -281,19 +295,15 @@ int main(int argc, char **argv) {
     read_capture(argv[1]);
     size_t flows = SITES * flow_count;
     records = calloc(flows, sizeof *records);
-    if (!records) fail("out of memory", 0);
+    if (!records) fail("out of memory");
     for (size_t i = 0; i < flows; i++) atomic_init(&records[i].worker, NO_WORKER);
 
-    guira_map_params map_params = GUIRA_MAP_PARAMS_INIT;
-    map_params.capacity = 2 * flows;
-    map_params.value_bits = 4;
-    int code = guira_map_create(&map_params, &workers);
-    if (code < 0) fail("the map", code);
-    guira_expiring_params params = GUIRA_EXPIRING_PARAMS_INIT;
-    params.capacity = 2 * flows;
+    guira_params params = guira_params_init(2 * flows);
+    params.value_bits = 4;
+    expect(guira_map_create(&params, &workers));
+    params = guira_params_init(2 * flows);
     params.window = WINDOW;
-    code = guira_expiring_create(&params, &recent);
-    if (code < 0) fail("the expiring set", code);
+    expect(guira_expiring_create(&params, &recent));
 
     struct timespec start, end;
     clock_gettime(CLOCK_MONOTONIC, &start);
@@ -301,7 +311,7 @@ int main(int argc, char **argv) {
     uint16_t numbers[THREADS];
     for (uint16_t i = 0; i < THREADS; i++) {
         numbers[i] = i;
-        if (pthread_create(&threads[i], NULL, work, &numbers[i]) != 0) fail("a thread", 0);
+        if (pthread_create(&threads[i], NULL, work, &numbers[i]) != 0) fail("a thread");
     }
     unsigned long idle = 0;
     for (size_t i = 0; i < THREADS; i++) {
@@ -320,7 +330,7 @@ int main(int argc, char **argv) {
     // Both rates are at most 0.002, and half of that at half the capacity. More than this is less
     // likely than 1 in 10^20.
     size_t limit = 40 + flows / 100;
-    if (aliases > limit || found_idle > limit) fail("too many false positives", 0);
+    if (aliases > limit || found_idle > limit) fail("too many false positives");
     guira_map_destroy(workers);
     guira_expiring_destroy(recent);
     free(records);

@@ -32,7 +32,7 @@ macro_rules! common {
             export! { $type:
                 fn create(params: In<Params>, object: Out<*mut This>) {
                     let place = object.place()?;
-                    place.write(Owned::new(<$contents>::create(&params.read()?)?)?);
+                    place.write(Owned::on_heap(<$contents>::create(&params.read()?)?)?);
                 }
 
                 fn destroy(object: Owned<This>) {
@@ -54,7 +54,7 @@ macro_rules! common {
 
                 fn clone(object: Ref<This>, copy: Out<*mut This>) {
                     let (object, place) = (object.get()?, copy.place()?);
-                    place.write(Owned::new(object.copy()?)?);
+                    place.write(Owned::on_heap(object.copy()?)?);
                 }
 
                 fn save(object: Ref<This>, path: In<c_char>) {
@@ -70,14 +70,14 @@ macro_rules! common {
 
                 fn load(path: In<c_char>, object: Out<*mut This>) {
                     let place = object.place()?;
-                    place.write(Owned::new(This::load(to_path(&path)?)?)?);
+                    place.write(Owned::on_heap(This::load(to_path(&path)?)?)?);
                 }
 
                 fn read_from(read: ReadFn, context: *mut c_void, object: Out<*mut This>) {
                     let place = object.place()?;
                     let mut stream = Stream::new(read, context)?;
                     let loaded = This::read_from(&mut stream);
-                    place.write(Owned::new(stream.outcome(loaded)?)?);
+                    place.write(Owned::on_heap(stream.outcome(loaded)?)?);
                 }
 
                 fn hash(object: Ref<This>, key: In<u8>, len: usize, hash: Out<u64>) {

@@ -14,7 +14,6 @@ use guira_rs::{
 use crate::{info::Info, params::Params, pointer::In, status::Status};
 
 /// An object of C. Objects of one type may grow or not.
-#[expect(clippy::large_enum_variant, reason = "it is on the heap, and another box would cost time")]
 pub enum Object<C: Kind> {
     Fixed(Filter<C, Fixed>),
     Growing(Filter<C, C::Growing>),

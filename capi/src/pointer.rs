@@ -148,7 +148,7 @@ impl<T> Shared<T> {
 
 impl<T> Owned<T> {
     /// Moves an object to the heap, for C.
-    pub fn new(object: T) -> Result<*mut T, Status> {
+    pub fn on_heap(object: T) -> Result<*mut T, Status> {
         // Not `Box::new`, which would end the process if the memory is refused.
         let mut objects = Vec::new();
         objects.try_reserve_exact(1).map_err(|_| Status::ErrNoMemory)?;
@@ -166,7 +166,7 @@ impl<T> Owned<T> {
     /// Destroys the object, if there is one.
     pub fn destroy(self) {
         if !self.0.is_null() {
-            // SAFETY: see the head of this file. The pointer is from `new`.
+            // SAFETY: see the head of this file. The pointer is from `on_heap`.
             drop(unsafe { Box::from_raw(self.0) });
         }
     }
@@ -215,7 +215,7 @@ impl In<u8> {
 
 /// Hashes at equal distances, aligned or not.
 pub struct Strided<'a> {
-    first: *const u8,
+    first: *const u64,
     stride: usize,
     len: usize,
     lifetime: PhantomData<&'a u64>,
@@ -232,7 +232,7 @@ impl In<u64> {
             return Err(Status::ErrArgument);
         }
         let first = if len == 0 { ptr::dangling::<u64>() } else { self.0 };
-        Ok(Strided { first: first.cast(), stride, len, lifetime: PhantomData })
+        Ok(Strided { first, stride, len, lifetime: PhantomData })
     }
 }
 
@@ -246,12 +246,11 @@ impl Strided<'_> {
     /// The hashes as a slice, if they are one.
     #[inline]
     pub fn slice(&self) -> Option<&[u64]> {
-        let first = self.first.cast::<u64>();
-        if self.len > 0 && (self.stride != size_of::<u64>() || !first.is_aligned()) {
+        if self.len > 0 && (self.stride != size_of::<u64>() || !self.first.is_aligned()) {
             return None;
         }
         // SAFETY: see the head of this file.
-        Some(unsafe { slice::from_raw_parts(first, self.len) })
+        Some(unsafe { slice::from_raw_parts(self.first, self.len) })
     }
 
     /// Copies the hashes from this position on into a block. There must be as many.
@@ -259,7 +258,7 @@ impl Strided<'_> {
         assert!(start + block.len() <= self.len);
         for (at, place) in block.iter_mut().enumerate() {
             // SAFETY: see the head of this file. The position is below `len`.
-            let hash = unsafe { self.first.add((start + at) * self.stride).cast::<u64>() };
+            let hash = unsafe { self.first.byte_add((start + at) * self.stride) };
             // SAFETY: as above.
             place.write(unsafe { hash.read_unaligned() });
         }

@@ -52,18 +52,18 @@ fn main() {
         &folder.join("map"),
         capacity,
         |map: &CuckooMap, key, value| map.insert(key, value).unwrap(),
-        |map, key, value| map.contains_value(key, value),
+        CuckooMap::contains_value,
     );
     exchange(
         &folder.join("growing-map"),
         small,
         |map: &GrowingMap, key, value| map.insert(key, value).unwrap(),
-        |map, key, value| map.contains_value(key, value),
+        GrowingMap::contains_value,
     );
     exchange(
         &folder.join("expiring"),
         capacity,
-        |filter: &ExpiringFilter, key, _| drop(filter.insert(key).unwrap()),
+        |filter: &ExpiringFilter, key, _| assert!(filter.insert(key).is_ok()),
         |filter, key, _| filter.contains(key),
     );
     if saves {
