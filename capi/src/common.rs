@@ -11,12 +11,12 @@ use guira_rs::{
 };
 
 use crate::{
-    hashes::{MAX_BURST, mask},
+    hashes::{MAX_BURST, Room, mask},
     info::Info,
     object::{Kind, Object, to_path},
     params::Params,
     pointer::{In, Out, Owned, Ref, Shared},
-    refusals::Refusals,
+    refusals::{Refusals, flags},
     status::Status,
     stream::{ReadFn, Stream, WriteFn},
 };
@@ -113,11 +113,9 @@ macro_rules! common {
                     n: usize,
                     found: Out<u64>,
                 ) {
-                    let (object, hashes) = (object.get()?, hashes.hashes(stride, n)?.burst()?);
-                    let place = found.place()?;
-                    hashes.each(|_, hashes| {
-                        place.write(either!(object, filter => filter.contains_mask(hashes)));
-                    });
+                    let (object, place, mut room) = (object.get()?, found.place()?, Room::new());
+                    let hashes = hashes.burst(stride, n, &mut room)?;
+                    place.write(either!(object, filter => filter.contains_mask(hashes)));
                 }
 
                 fn contains_batch(
@@ -201,19 +199,17 @@ macro_rules! unique {
                     inserted: Out<u64>,
                     refused: Out<u64>,
                 ) {
-                    let (object, hashes) = (object.get()?, hashes.hashes(stride, n)?.burst()?);
+                    let (object, mut room) = (object.get()?, Room::new());
                     let (inserted, refused) = (inserted.place()?, refused.optional()?);
-                    let (mut new, mut failed) = ([false; MAX_BURST], [false; MAX_BURST]);
-                    let mut refusals = Refusals::new(Some(&mut failed));
-                    hashes.each(|at, hashes| {
-                        let (new, failed) = (&mut new[..hashes.len()], refusals.at(at));
-                        either!(object, filter => {
-                            filter.insert_unique_batch_with(hashes, new, failed)
-                        });
+                    let hashes = hashes.burst(stride, n, &mut room)?;
+                    let (mut new, mut failed) = ([false; MAX_BURST], 0);
+                    let mut refusals = Refusals::new(|at| failed |= 1 << at);
+                    either!(object, filter => {
+                        filter.insert_unique_batch_with(hashes, &mut new[..n], refusals.at(0))
                     });
                     let outcome = refusals.outcome();
                     inserted.write(mask(&new));
-                    refused.map(|place| place.write(mask(&failed)));
+                    refused.map(|place| place.write(failed));
                     outcome?;
                 }
 
@@ -228,7 +224,7 @@ macro_rules! unique {
                 ) {
                     let (object, hashes) = (object.get()?, hashes.hashes(stride, n)?);
                     let (place, inserted) = (count.optional()?, inserted.slice(n)?);
-                    let mut refusals = Refusals::new(refused.optional_slice(n)?);
+                    let mut refusals = Refusals::new(flags(refused.optional_slice(n)?));
                     let mut count = 0;
                     hashes.each(|at, hashes| {
                         let new = &mut inserted[at..][..hashes.len()];

@@ -8,11 +8,12 @@ use guira_rs::{
 };
 
 use crate::{
+    hashes::Room,
     info::Info,
     object::{Kind, Object},
     params::{Params, unused},
     pointer::{In, Out, Ref, Shared},
-    refusals::Refusals,
+    refusals::{Refusals, flags},
     status::Status,
     stream::ClockFn,
 };
@@ -105,11 +106,9 @@ export! { expiring:
         n: usize,
         found: Out<u64>,
     ) {
-        let (expiring, hashes) = (expiring.get()?, hashes.hashes(stride, n)?.burst()?);
-        let place = found.place()?;
-        hashes.each(|_, hashes| {
-            place.write(either!(expiring, set => set.refresh_mask(hashes)));
-        });
+        let (expiring, place, mut room) = (expiring.get()?, found.place()?, Room::new());
+        let hashes = hashes.burst(stride, n, &mut room)?;
+        place.write(either!(expiring, set => set.refresh_mask(hashes)));
     }
 
     fn insert_batch(
@@ -123,7 +122,7 @@ export! { expiring:
     ) {
         let (expiring, hashes) = (expiring.get()?, hashes.hashes(stride, n)?);
         let (generation, place) = (generation.optional()?, count.optional()?);
-        let mut refusals = Refusals::new(refused.optional_slice(n)?);
+        let mut refusals = Refusals::new(flags(refused.optional_slice(n)?));
         let (mut count, mut of_all) = (0, None);
         hashes.each(|at, hashes| {
             let failed = refusals.at(at);

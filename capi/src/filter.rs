@@ -10,7 +10,7 @@ use crate::{
     object::{Kind, Object},
     params::{Params, flag, unused},
     pointer::{In, Out, Shared},
-    refusals::Refusals,
+    refusals::{Refusals, flags},
     status::Status,
 };
 
@@ -68,7 +68,7 @@ export! { filter:
     ) {
         let (filter, hashes) = (filter.get()?, hashes.hashes(stride, n)?);
         let place = count.optional()?;
-        let mut refusals = Refusals::new(refused.optional_slice(n)?);
+        let mut refusals = Refusals::new(flags(refused.optional_slice(n)?));
         let mut count = 0;
         hashes.each(|at, hashes| {
             let failed = refusals.at(at);

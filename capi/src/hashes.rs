@@ -4,43 +4,75 @@ use core::mem::MaybeUninit;
 
 use guira_rs::Hashed;
 
-use crate::{pointer::Strided, status::Status};
+use crate::{
+    pointer::{In, Strided},
+    status::Status,
+};
 
 /// Largest number of items of a mask.
 pub const MAX_BURST: usize = 64;
 
-/// Hashes that are gathered at a time, in 2 KiB of the stack.
+/// Hashes of a batch that are gathered at a time, in 2 KiB of the stack.
 const BLOCK: usize = 256;
 
-impl Strided<'_> {
-    /// Returns an error if a mask has no bits for so many hashes.
+/// Room for hashes that are gathered.
+pub struct Room<const N: usize>([MaybeUninit<u64>; N]);
+
+impl<const N: usize> Room<N> {
+    /// Room without hashes.
     #[inline]
-    pub fn burst(self) -> Result<Self, Status> {
-        if self.len() <= MAX_BURST { Ok(self) } else { Err(Status::ErrArgument) }
+    pub const fn new() -> Self {
+        Self([const { MaybeUninit::uninit() }; N])
+    }
+}
+
+impl In<u64> {
+    /// The hashes for a mask. They go to the room unless they lie side by side.
+    #[inline]
+    pub fn burst<'a>(
+        &'a self,
+        stride: usize,
+        n: usize,
+        room: &'a mut Room<MAX_BURST>,
+    ) -> Result<&'a [Hashed], Status> {
+        if n > MAX_BURST {
+            return Err(Status::ErrArgument);
+        }
+        let hashes = self.side_by_side(stride, n);
+        Ok(Hashed::slice(hashes.map_or_else(|| self.gather(stride, n, room), Ok)?))
     }
 
+    #[inline(never)]
+    fn gather<'a>(
+        &self,
+        stride: usize,
+        n: usize,
+        room: &'a mut Room<MAX_BURST>,
+    ) -> Result<&'a [u64], Status> {
+        Ok(self.hashes(stride, n)?.gather(0, &mut room.0))
+    }
+}
+
+impl Strided<'_> {
     /// Calls a function with the hashes, in slices, and with the position of the first of each.
-    /// For a burst, it is called once.
     #[inline]
     pub fn each(&self, mut call: impl FnMut(usize, &[Hashed])) {
-        match self.slice() {
-            Some(hashes) => call(0, Hashed::slice(hashes)),
-            None => self.gather(&mut call),
-        }
-    }
-
-    /// As [`each`](Self::each), for hashes that do not lie side by side.
-    #[inline(never)]
-    fn gather(&self, call: &mut dyn FnMut(usize, &[Hashed])) {
-        let mut block = [const { MaybeUninit::uninit() }; BLOCK];
-        for start in (0..self.len()).step_by(BLOCK) {
-            let block = &mut block[..BLOCK.min(self.len() - start)];
-            call(start, Hashed::slice(self.copy_to(start, block)));
+        let (mut room, mut start) = (Room::<BLOCK>::new(), 0);
+        while start < self.len() {
+            let hashes = self.slice().unwrap_or_else(|| self.gather(start, &mut room.0));
+            call(start, Hashed::slice(hashes));
+            start += hashes.len();
         }
     }
 }
 
 /// Returns the mask of flags.
+#[inline]
 pub fn mask(flags: &[bool; MAX_BURST]) -> u64 {
-    flags.iter().enumerate().fold(0, |mask, (at, &flag)| mask | u64::from(flag) << at)
+    let (bytes, _) = flags.as_chunks::<8>();
+    bytes.iter().rev().fold(0, |mask, flags| {
+        // The product has the flags of eight bytes in its highest one.
+        let flags = u64::from_le_bytes(flags.map(u8::from));
+        mask << 8 | flags.wrapping_mul(0x0102_0408_1020_4080) >> 56
+    })
 }

@@ -6,11 +6,12 @@ use guira_rs::{
 };
 
 use crate::{
+    hashes::Room,
     info::Info,
     object::{Kind, Object},
     params::{Params, unused},
     pointer::{In, Out, Ref, Shared},
-    refusals::Refusals,
+    refusals::{Refusals, flags},
     status::Status,
 };
 
@@ -99,11 +100,10 @@ export! { map:
         values: Out<u16>,
         found: Out<u64>,
     ) {
-        let (map, hashes) = (map.get()?, hashes.hashes(stride, n)?.burst()?);
-        let (place, values) = (found.place()?, values.slice(n)?);
-        hashes.each(|_, hashes| {
-            place.write(either!(map, map => map.get_mask(hashes, values)));
-        });
+        let (map, place, mut room) = (map.get()?, found.place()?, Room::new());
+        let hashes = hashes.burst(stride, n, &mut room)?;
+        let values = values.slice(n)?;
+        place.write(either!(map, map => map.get_mask(hashes, values)));
     }
 
     fn get_batch(
@@ -141,7 +141,7 @@ export! { map:
         if values.iter().any(|&value| u32::from(value) >> bits != 0) {
             return Err(Status::ErrValueTooLarge);
         }
-        let (mut refusals, mut count) = (Refusals::new(refused), 0);
+        let (mut refusals, mut count) = (Refusals::new(flags(refused)), 0);
         hashes.each(|at, hashes| {
             let (values, failed) = (&values[at..][..hashes.len()], refusals.at(at));
             count += either!(map, map => map.insert_batch_with(hashes, values, failed));

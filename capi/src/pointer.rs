@@ -215,7 +215,7 @@ impl In<u8> {
 
 /// Hashes at equal distances, aligned or not.
 pub struct Strided<'a> {
-    first: *const u64,
+    first: In<u64>,
     stride: usize,
     len: usize,
     lifetime: PhantomData<&'a u64>,
@@ -231,8 +231,15 @@ impl In<u64> {
         if stride < size_of::<u64>() || !fits(stride.checked_mul(len)) {
             return Err(Status::ErrArgument);
         }
-        let first = if len == 0 { ptr::dangling::<u64>() } else { self.0 };
-        Ok(Strided { first, stride, len, lifetime: PhantomData })
+        Ok(Strided { first: Self(self.0), stride, len, lifetime: PhantomData })
+    }
+
+    /// The hashes as a slice, if they are one. There may be no more than memory can hold.
+    #[inline]
+    pub fn side_by_side(&self, stride: usize, len: usize) -> Option<&[u64]> {
+        let is_slice = stride == size_of::<u64>() && !self.0.is_null() && self.0.is_aligned();
+        // SAFETY: see the head of this file.
+        is_slice.then(|| unsafe { slice::from_raw_parts(self.0, len) })
     }
 }
 
@@ -246,24 +253,21 @@ impl Strided<'_> {
     /// The hashes as a slice, if they are one.
     #[inline]
     pub fn slice(&self) -> Option<&[u64]> {
-        if self.len > 0 && (self.stride != size_of::<u64>() || !self.first.is_aligned()) {
-            return None;
-        }
-        // SAFETY: see the head of this file.
-        Some(unsafe { slice::from_raw_parts(self.first, self.len) })
+        self.first.side_by_side(self.stride, self.len)
     }
 
-    /// Copies the hashes from this position on into a block. There must be as many.
-    pub fn copy_to<'a>(&self, start: usize, block: &'a mut [MaybeUninit<u64>]) -> &'a [u64] {
-        assert!(start + block.len() <= self.len);
-        for (at, place) in block.iter_mut().enumerate() {
+    /// Copies hashes from this position on into a block: all that are left, or as many as fit.
+    #[inline(never)]
+    pub fn gather<'a>(&self, start: usize, block: &'a mut [MaybeUninit<u64>]) -> &'a [u64] {
+        let n = block.len().min(self.len - start);
+        for (at, place) in block[..n].iter_mut().enumerate() {
             // SAFETY: see the head of this file. The position is below `len`.
-            let hash = unsafe { self.first.byte_add((start + at) * self.stride) };
+            let hash = unsafe { self.first.0.byte_add((start + at) * self.stride) };
             // SAFETY: as above.
             place.write(unsafe { hash.read_unaligned() });
         }
-        // SAFETY: all places were written.
-        unsafe { slice::from_raw_parts(block.as_ptr().cast(), block.len()) }
+        // SAFETY: these places were written.
+        unsafe { slice::from_raw_parts(block.as_ptr().cast(), n) }
     }
 }
 
