@@ -5,7 +5,7 @@
 
 #include "check.h"
 
-enum { ITEMS = 1000 };
+enum { ITEMS = 1000, MORE = 3 * ITEMS };
 
 static char path[4096];
 
@@ -13,6 +13,10 @@ static const char *in(const char *folder, const char *file) {
     CHECK(snprintf(path, sizeof path, "%s/%s", folder, file) < (int)sizeof path);
     return path;
 }
+
+static uint64_t hashes[MORE], mask, others;
+static uint16_t values[MORE];
+static bool flags[MORE], refused[MORE];
 
 static int write_nothing(void *context, const void *bytes, size_t len) {
     (void)context, (void)bytes, (void)len;
@@ -36,16 +40,23 @@ static guira_expiring *other_expiring;
 
 #define TYPE filter
 #define INSERT(object, hash) guira_filter_insert(object, hash)
+#define INSERT_BATCH(object, ...) guira_filter_insert_batch(object, __VA_ARGS__, refused, &count)
+#define UNIQUE
 #define LOAD_OTHER(path) guira_map_load(path, &other_map)
 #include "every.h"
 
 #define TYPE map
 #define INSERT(object, hash) guira_map_insert(object, hash, (hash) % 256)
+#define INSERT_BATCH(object, ...) \
+    guira_map_insert_batch(object, __VA_ARGS__, values, refused, &count)
 #define LOAD_OTHER(path) guira_expiring_load(path, &other_expiring)
 #include "every.h"
 
 #define TYPE expiring
 #define INSERT(object, hash) guira_expiring_insert(object, hash, NULL)
+#define INSERT_BATCH(object, ...) \
+    guira_expiring_insert_batch(object, __VA_ARGS__, NULL, refused, &count)
+#define UNIQUE
 #define LOAD_OTHER(path) guira_filter_load(path, &other_filter)
 #include "every.h"
 

@@ -1,5 +1,6 @@
-// The tests of one type: `TYPE`. `INSERT(object, hash)` inserts an item, and `LOAD_OTHER(path)`
-// loads an object of another type.
+// The tests of one type: `TYPE`. `INSERT(object, hash)` inserts an item, and `INSERT_BATCH(object,
+// hashes, stride, n)` many of them, `LOAD_OTHER(path)` loads an object of another type, and `UNIQUE`
+// says that the type has `insert_unique_mask` and `insert_unique_batch`.
 
 static OBJECT *TEST(create)(uint32_t growing) {
     guira_params params = params_of(ITEMS, growing);
@@ -27,7 +28,7 @@ static void TEST(check)(const OBJECT *object) {
 static void TEST(hashes)(uint32_t growing) {
     OBJECT *object = TEST(create)(growing);
     struct { char before, key[8]; } keys[3] = {{1, "cuckoo"}, {2, "ani"}, {3, "guira"}};
-    uint64_t hashes[3], hash = 0, other = 0;
+    uint64_t hash = 0, other = 0;
     OK(CALL(hash_batch)(object, keys[0].key, sizeof keys[0], 3, 8, hashes));
     for (int i = 0; i < 3; i++) {
         OK(CALL(hash)(object, keys[i].key, 8, &hash));
@@ -46,8 +47,7 @@ static void TEST(hashes)(uint32_t growing) {
 
 static void TEST(lookups)(uint32_t growing) {
     OBJECT *object = TEST(fill)(growing);
-    uint64_t hashes[2 * ITEMS], mask = 0;
-    bool found[2 * ITEMS];
+    bool *found = flags;
     size_t count = 0;
     number(hashes, 2 * ITEMS, 0);
     for (int i = 0; i < WAYS_N; i++) {
@@ -77,6 +77,92 @@ static void TEST(lookups)(uint32_t growing) {
     OK(CALL(contains_batch)(object, NULL, 8, 0, NULL, NULL));
     OK(CALL(contains_mask)(object, NULL, 8, 0, &mask));
     EQUAL(mask, 0);
+    OK(CALL(destroy)(object));
+}
+
+static void TEST(inserts)(uint32_t growing, struct way way) {
+    OBJECT *object = TEST(create)(growing);
+    size_t count = 77, stride = way.stride, half = ITEMS / 2;
+    number(hashes, ITEMS, 0);
+    const uint64_t *all = laid(hashes, ITEMS, way);
+    memset(refused, 1, sizeof refused);
+    OK(INSERT_BATCH(object, all, stride, half));
+    EQUAL(count, half);
+    CHECK(memchr(refused, 1, half) == NULL && refused[half]);
+    for (size_t i = 0; i < half; i++) CHECK(CONTAINS(object, hashes[i]));
+    STATUS(INSERT_BATCH(NULL, all, stride, 1), GUIRA_ERR_NULL);
+    STATUS(INSERT_BATCH(object, NULL, stride, 1), GUIRA_ERR_NULL);
+    STATUS(INSERT_BATCH(object, all, 7, 1), GUIRA_ERR_ARGUMENT);
+    EQUAL(LEN(object), half);
+    EQUAL(count, half);
+    OK(INSERT_BATCH(object, NULL, 8, 0));
+    EQUAL(count, 0);
+#ifdef UNIQUE
+    bool *new = flags;
+    OK(CALL(insert_unique_batch)(object, all, stride, ITEMS, new, refused, &count));
+    CHECK(count > half - 10 && count <= half && LEN(object) == half + count);
+    CHECK(memchr(new, 1, half) == NULL && memchr(refused, 1, ITEMS) == NULL);
+    for (size_t i = 0; i < ITEMS; i++) count -= new[i];
+    EQUAL(count, 0);
+    OK(CALL(insert_unique_batch)(object, all, stride, ITEMS, new, NULL, NULL));
+    CHECK(memchr(new, 1, ITEMS) == NULL);
+    OK(CALL(insert_unique_batch)(object, NULL, stride, 0, NULL, NULL, NULL));
+    STATUS(CALL(insert_unique_batch)(NULL, all, stride, 1, new, NULL, NULL), GUIRA_ERR_NULL);
+    STATUS(CALL(insert_unique_batch)(object, all, stride, 1, NULL, NULL, NULL), GUIRA_ERR_NULL);
+
+    // Masks. An item that occurs twice is inserted once.
+    OK(CALL(clear)(object));
+    OK(CALL(insert_unique_mask)(object, all, stride, 4, &mask, &others));
+    CHECK(mask == 0xf && others == 0);
+    OK(CALL(insert_unique_mask)(object, all, stride, 64, &mask, NULL));
+    EQUAL(mask, UINT64_MAX << 4);
+    uint64_t twice[] = {3, 100, 101, 100};
+    OK(CALL(insert_unique_mask)(object, laid(twice, 4, way), stride, 4, &mask, &others));
+    CHECK(mask == 6 && others == 0 && LEN(object) == 66);
+    mask = others = 77;
+    STATUS(CALL(insert_unique_mask)(object, all, stride, 65, &mask, &others), GUIRA_ERR_ARGUMENT);
+    STATUS(CALL(insert_unique_mask)(NULL, all, stride, 1, &mask, &others), GUIRA_ERR_NULL);
+    STATUS(CALL(insert_unique_mask)(object, NULL, stride, 1, &mask, &others), GUIRA_ERR_NULL);
+    STATUS(CALL(insert_unique_mask)(object, all, stride, 1, NULL, &others), GUIRA_ERR_NULL);
+    CHECK(mask == 77 && others == 77 && LEN(object) == 66);
+#endif
+    OK(CALL(destroy)(object));
+}
+
+// What a full object refuses is refused in every form, and changes nothing.
+static void TEST(full)(struct way way) {
+    OBJECT *object = TEST(create)(0);
+    size_t count = 0, counted = 0, stride = way.stride;
+    number(hashes, MORE, 0);
+    STATUS(INSERT_BATCH(object, laid(hashes, MORE, way), stride, MORE), GUIRA_ERR_FULL);
+    CHECK(count >= ITEMS && count < MORE);
+    for (size_t i = 0; i < MORE; i++) {
+        counted += !refused[i];
+        CHECK(refused[i] || CONTAINS(object, hashes[i]));
+    }
+    EQUAL(counted, count);
+    EQUAL(LEN(object), count);
+    guira_status status = GUIRA_OK;
+    for (uint64_t hash = MORE; status == GUIRA_OK; hash++) status = INSERT(object, hash);
+    EQUAL(status, GUIRA_ERR_FULL);
+#ifdef UNIQUE
+    OK(CALL(clear)(object));
+    STATUS(CALL(insert_unique_batch)(object, laid(hashes, MORE, way), stride, MORE, flags, refused,
+                                     &count), GUIRA_ERR_FULL);
+    CHECK(count >= ITEMS && count < MORE && LEN(object) == count);
+    uint64_t out[64], found = 0;
+    size_t outs = 0;
+    for (size_t i = 0; i < MORE; i++) {
+        CHECK(!(flags[i] && refused[i]));
+        count -= flags[i];
+        if (refused[i] && outs < 64) out[outs++] = hashes[i];
+    }
+    CHECK(count == 0 && outs == 64);
+    OK(CALL(contains_mask)(object, out, 8, 64, &found));
+    STATUS(CALL(insert_unique_mask)(object, laid(out, 64, way), stride, 64, &mask, &others),
+           GUIRA_ERR_FULL);
+    CHECK(mask == 0 && others != 0 && (others | found) == UINT64_MAX);
+#endif
     OK(CALL(destroy)(object));
 }
 
@@ -180,8 +266,9 @@ static void TEST(snapshots)(const char *folder, uint32_t growing) {
 // Misuse is an error and changes nothing.
 static void TEST(misuse)(void) {
     OBJECT *object = TEST(create)(0), *none = NULL;
-    uint64_t hashes[65] = {0}, mask = 77;
     size_t count = 77;
+    mask = 77;
+    number(hashes, 65, 0);
     bool flag = true;
     guira_info info = guira_info_init();
     guira_params params = params_of(100, 0);
@@ -253,8 +340,14 @@ static void JOIN(test_, TYPE, )(const char *folder, uint32_t growing) {
     TEST(copies)(growing);
     TEST(snapshots)(folder, growing);
     TEST(misuse)();
+    for (int i = 0; i < WAYS_N; i++) {
+        TEST(inserts)(growing, WAYS[i]);
+        TEST(full)(WAYS[i]);
+    }
 }
 
 #undef TYPE
 #undef INSERT
+#undef INSERT_BATCH
+#undef UNIQUE
 #undef LOAD_OTHER
