@@ -222,7 +222,8 @@ static void *work(void *argument) {
         }
         tick(start / packet_count * duration + packets[start % packet_count].time);
         uint64_t hashes[BURST];
-        expect(guira_map_hash_batch(workers, keys, sizeof keys[0], n, sizeof keys[0], hashes));
+        size_t size = sizeof keys[0];
+        expect(guira_map_hash_batch(workers, keys, size, n, size, hashes, sizeof hashes[0]));
         assign(hashes, flows, n, self);
         *idle += mark(hashes, flows, n);
         expect(guira_expiring_sweep(recent, 16, NULL)); // a part of the next advance

@@ -396,16 +396,17 @@ guira_status guira_map_hash(const guira_map *map, const void *key, size_t len, u
 guira_status guira_expiring_hash(const guira_expiring *expiring, const void *key, size_t len,
                                  uint64_t *hash);
 
-// Hashes `n` keys of `len` bytes each: `hashes[i]` becomes the hash of the bytes at
-// `keys + i * stride`. So keys may be fields of structs.
+// Hashes `n` keys of `len` bytes each, `stride` bytes apart. Writes the hashes to `hashes`,
+// `hashes_stride` bytes apart. So keys and hashes may be fields of the same structs.
 //
 // Threads: shared.
 guira_status guira_filter_hash_batch(const guira_filter *filter, const void *keys, size_t stride,
-                                     size_t n, size_t len, uint64_t *hashes);
+                                     size_t n, size_t len, uint64_t *hashes, size_t hashes_stride);
 guira_status guira_map_hash_batch(const guira_map *map, const void *keys, size_t stride, size_t n,
-                                  size_t len, uint64_t *hashes);
+                                  size_t len, uint64_t *hashes, size_t hashes_stride);
 guira_status guira_expiring_hash_batch(const guira_expiring *expiring, const void *keys,
-                                       size_t stride, size_t n, size_t len, uint64_t *hashes);
+                                       size_t stride, size_t n, size_t len, uint64_t *hashes,
+                                       size_t hashes_stride);
 
 // Looks up an item: `*found` becomes true for one that is present (in a map, with whatever value;
 // in an expiring set, inserted within the window), and rarely for an absent one. Takes no lock and

@@ -93,12 +93,11 @@ macro_rules! common {
                     n: usize,
                     len: usize,
                     hashes: Out<u64>,
+                    hashes_stride: usize,
                 ) {
-                    let keys = keys.keys(stride, n, len)?;
                     let hasher = either!(object.get()?, filter => filter.hasher());
-                    for (hash, key) in hashes.slice(n)?.iter_mut().zip(keys) {
-                        *hash = hasher.hash_one(key);
-                    }
+                    let keys = keys.keys(stride, n, len)?;
+                    hashes.scatter(hashes_stride, n, keys.map(|key| hasher.hash_one(key)))?;
                 }
 
                 fn contains(object: Ref<This>, hash: u64, found: Out<bool>) {

@@ -213,6 +213,24 @@ impl In<u8> {
     }
 }
 
+impl Out<u64> {
+    /// Writes `n` hashes, `stride` bytes apart, aligned or not. The pointer may be null if there
+    /// are none.
+    pub fn scatter(
+        &mut self,
+        stride: usize,
+        n: usize,
+        hashes: impl Iterator<Item = u64>,
+    ) -> Result<(), Status> {
+        In(self.0.cast_const()).hashes(stride, n)?; // checks
+        for (at, hash) in (0..n).zip(hashes) {
+            // SAFETY: see the head of this file.
+            unsafe { self.0.byte_add(at * stride).write_unaligned(hash) };
+        }
+        Ok(())
+    }
+}
+
 /// Hashes at equal distances, aligned or not.
 pub struct Strided<'a> {
     first: In<u64>,

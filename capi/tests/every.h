@@ -27,21 +27,23 @@ static void TEST(check)(const OBJECT *object) {
 
 static void TEST(hashes)(uint32_t growing) {
     OBJECT *object = TEST(create)(growing);
-    struct { char before, key[8]; } keys[3] = {{1, "cuckoo"}, {2, "ani"}, {3, "guira"}};
+    struct { char key[8]; uint64_t hash; } keys[3] = {{"cuckoo", 1}, {"ani", 2}, {"guira", 3}};
     uint64_t hash = 0, other = 0;
-    OK(CALL(hash_batch)(object, keys[0].key, sizeof keys[0], 3, 8, hashes));
+    size_t stride = sizeof keys[0];
+    OK(CALL(hash_batch)(object, keys[0].key, stride, 3, 8, hashes, 8));
+    OK(CALL(hash_batch)(object, keys[0].key, stride, 3, 8, &keys[0].hash, stride));
     for (int i = 0; i < 3; i++) {
         OK(CALL(hash)(object, keys[i].key, 8, &hash));
-        EQUAL(hash, hashes[i]);
+        CHECK(hash == hashes[i] && hash == keys[i].hash);
     }
     CHECK(hashes[0] != hashes[1] && hashes[1] != hashes[2]);
     OK(CALL(hash)(object, "tyto alba", 9, &hash));
     OK(CALL(hash)(object, "tyto alba", 8, &other));
     CHECK(hash != other);
     OK(CALL(hash)(object, NULL, 0, &hash)); // the empty key
-    OK(CALL(hash_batch)(object, NULL, 0, 2, 0, hashes));
+    OK(CALL(hash_batch)(object, NULL, 0, 2, 0, hashes, 8));
     CHECK(hashes[0] == hash && hashes[1] == hash);
-    OK(CALL(hash_batch)(object, NULL, 8, 0, 8, NULL));
+    OK(CALL(hash_batch)(object, NULL, 8, 0, 8, NULL, 8));
     OK(CALL(destroy)(object));
 }
 
@@ -293,9 +295,9 @@ static void TEST(misuse)(void) {
     STATUS(CALL(hash)(NULL, "x", 1, &mask), GUIRA_ERR_NULL);
     STATUS(CALL(hash)(object, NULL, 1, &mask), GUIRA_ERR_NULL);
     STATUS(CALL(hash)(object, "x", 1, NULL), GUIRA_ERR_NULL);
-    STATUS(CALL(hash_batch)(NULL, "x", 1, 1, 1, &mask), GUIRA_ERR_NULL);
-    STATUS(CALL(hash_batch)(object, NULL, 1, 1, 1, &mask), GUIRA_ERR_NULL);
-    STATUS(CALL(hash_batch)(object, "x", 1, 1, 1, NULL), GUIRA_ERR_NULL);
+    STATUS(CALL(hash_batch)(NULL, "x", 1, 1, 1, &mask, 8), GUIRA_ERR_NULL);
+    STATUS(CALL(hash_batch)(object, NULL, 1, 1, 1, &mask, 8), GUIRA_ERR_NULL);
+    STATUS(CALL(hash_batch)(object, "x", 1, 1, 1, NULL, 8), GUIRA_ERR_NULL);
     STATUS(CALL(contains)(NULL, 1, &flag), GUIRA_ERR_NULL);
     STATUS(CALL(contains)(object, 1, NULL), GUIRA_ERR_NULL);
     STATUS(CALL(contains_mask)(NULL, hashes, 8, 1, &mask), GUIRA_ERR_NULL);
@@ -315,8 +317,9 @@ static void TEST(misuse)(void) {
     STATUS(CALL(contains_batch)(object, hashes, 0, 2, &flag, &count), GUIRA_ERR_ARGUMENT);
     STATUS(CALL(contains_batch)(object, hashes, 8, SIZE_MAX / 2, &flag, &count),
            GUIRA_ERR_ARGUMENT);
-    STATUS(CALL(hash_batch)(object, hashes, SIZE_MAX / 2 + 1, 2, 1, hashes), GUIRA_ERR_ARGUMENT);
-    STATUS(CALL(hash_batch)(object, hashes, 1, 2, SIZE_MAX / 2 + 1, hashes), GUIRA_ERR_ARGUMENT);
+    STATUS(CALL(hash_batch)(object, "x", SIZE_MAX / 2 + 1, 2, 1, &mask, 8), GUIRA_ERR_ARGUMENT);
+    STATUS(CALL(hash_batch)(object, "x", 1, 2, SIZE_MAX / 2 + 1, &mask, 8), GUIRA_ERR_ARGUMENT);
+    STATUS(CALL(hash_batch)(object, "x", 1, 1, 1, &mask, 7), GUIRA_ERR_ARGUMENT);
     uint64_t *odd = (uint64_t *)(void *)((char *)hashes + 1);
     STATUS(CALL(contains_mask)(object, hashes, 8, 4, odd), GUIRA_ERR_ARGUMENT);
     CHECK(mask == 77 && count == 77 && flag && none == NULL);

@@ -80,7 +80,7 @@ static void destroy_all(void) {
         CHECK(n >= 32);                                                                       \
         OK(guira_##type##_contains_batch(object, &fields[0].hash, 16, 1000, some, &n));       \
         OK(guira_##type##_hash(object, "a", 1, &hash));                                       \
-        OK(guira_##type##_hash_batch(object, hashes, 8, 64, 8, out));                         \
+        OK(guira_##type##_hash_batch(object, hashes, 8, 64, 8, out, 8));                         \
     } while (0)
 
 static void lookups(void) {
