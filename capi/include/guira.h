@@ -233,7 +233,7 @@ typedef struct guira_info {
     uint64_t items;
     // Distinct items for which the present segments were built. Most objects hold a few more.
     uint64_t capacity;
-    // Slots: an upper bound on the items.
+    // Slots: an upper bound on the items. The load is `items / slots`.
     uint64_t slots;
     // Bytes of the object and all that it has allocated.
     uint64_t bytes;
@@ -242,8 +242,6 @@ typedef struct guira_info {
     // Upper bound on the false-positive rate, while there are no more items than `capacity`. With
     // fewer items the rate is lower, in proportion.
     double false_positive_rate;
-    // `items / slots`, 0 to 1. Slots that have expired and are not swept yet do not count.
-    double load_factor;
     // The present generation of an expiring set, otherwise 0.
     uint64_t generation;
     // The window of an expiring set in generations, otherwise 0.
