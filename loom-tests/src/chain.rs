@@ -2,11 +2,9 @@
 
 use guira::{
     Layout,
-    raw::{Addressing, Chain, Entries, Nested, Plan},
+    raw::{Addressing, Chain, Nested, Plan},
 };
-use loom::{sync::Arc, thread};
-
-use crate::{Mark, Seen};
+use loom::sync::Arc;
 
 /// The layout of the segments: one with few slots per bucket.
 pub const LAYOUT: Layout =
@@ -94,34 +92,6 @@ pub fn fill(chain: &Chain, apart_from: u32) {
 pub fn assert_filled(chain: &Chain, apart_from: u32) {
     let mut fillers = (0..LAYOUT.slots_per_bucket() - apart_from).map(filler);
     assert!(fillers.all(|item| chain.count(item) == 1), "lost or doubled");
-}
-
-/// Runs one thread of a model.
-pub fn spawn<V: Entries, R: 'static>(
-    chain: &Arc<Chain<V>>,
-    work: impl FnOnce(&Chain<V>) -> R + 'static,
-) -> thread::JoinHandle<R> {
-    let chain = chain.clone();
-    thread::spawn(move || work(&chain))
-}
-
-/// Runs a thread that looks up an item and checks that it is found. Notes when the lookup ran,
-/// relative to the writer that sets `done` at its end.
-///
-/// # Panics
-/// In the thread, if the item is not found.
-pub fn spawn_reader(
-    chain: &Arc<Chain>,
-    seen: &std::sync::Arc<Seen>,
-    done: &Mark,
-    item: u64,
-) -> thread::JoinHandle<()> {
-    let (seen, done) = (seen.clone(), done.clone());
-    spawn(chain, move |chain| {
-        let was_done = done.is_set();
-        assert!(chain.contains(item), "an item that is in the chain throughout was missed");
-        seen.note(done.relative_to(was_done));
-    })
 }
 
 /// Returns a chain whose first segment is full and whose second one is empty.

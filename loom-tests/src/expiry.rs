@@ -4,7 +4,7 @@
 use guira::raw::{
     Addressing, Aged, BucketLayout, Clock, Fingerprint, Move, Pair, Plain, Table, mix,
 };
-use loom::{sync::Arc, thread};
+use loom::sync::Arc;
 
 /// The layout of tables whose slots expire.
 pub type A = Plain<2, 16>;
@@ -53,15 +53,9 @@ pub fn item(table: &Aging, buckets: [u32; 2], stripe: u32, nth: usize) -> Pair {
 /// Never: many items have both buckets.
 #[must_use]
 pub fn hashed(table: &Aging) -> (u64, Pair) {
-    let mut items = (0..).map(|hash| (hash, reversed(table.addressing().pair::<A>(mix(hash, 0)))));
+    let mut items =
+        (0..).map(|hash| (hash, crate::reversed(table.addressing().pair::<A>(mix(hash, 0)))));
     items.find(|(_, item)| item.buckets == [0, 1]).expect("one of many")
-}
-
-/// Returns the same pair with the other bucket first.
-#[must_use]
-pub fn reversed(pair: Pair) -> Pair {
-    let [first, second] = pair.buckets;
-    Pair { buckets: [second, first], ..pair }
 }
 
 /// The pair with the stamp of a generation.
@@ -133,13 +127,4 @@ pub fn assert_ends(table: &Aging) {
     }
     let words = table.copy_words().expect("memory for a few words");
     assert!(words.iter().all(|&word| word == 0), "a slot was never swept");
-}
-
-/// Runs one thread of a model.
-pub fn spawn<R: 'static>(
-    table: &Arc<Aging>,
-    work: impl FnOnce(&Aging) -> R + 'static,
-) -> thread::JoinHandle<R> {
-    let table = table.clone();
-    thread::spawn(move || work(&table))
 }

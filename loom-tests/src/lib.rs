@@ -19,7 +19,8 @@ use std::{
     },
 };
 
-use guira::raw::{Addressing, BucketLayout, Fingerprint, Move, Pair, Table};
+use guira::raw::{Addressing, BucketLayout, Chain, Fingerprint, Move, Pair, Table};
+use loom::{cell::UnsafeCell, thread::JoinHandle};
 
 pub mod chain;
 pub mod expiry;
@@ -163,34 +164,195 @@ fn check_within(
 }
 
 /// Runs one thread of a model.
-pub fn spawn<R: 'static>(
-    table: &loom::sync::Arc<Table>,
-    work: impl FnOnce(&Table) -> R + 'static,
-) -> loom::thread::JoinHandle<R> {
-    let table = table.clone();
-    loom::thread::spawn(move || work(&table))
+pub fn spawn<T: 'static, R: 'static>(
+    shared: &loom::sync::Arc<T>,
+    work: impl FnOnce(&T) -> R + 'static,
+) -> JoinHandle<R> {
+    let shared = shared.clone();
+    loom::thread::spawn(move || work(&shared))
 }
 
-/// When a lookup can run relative to a writer: see [`spawn_reader`].
+/// When a reader can run relative to a writer: see [`read_beside`].
 pub const EVERY_WAY: &[&str] = &["before", "during", "after"];
 
-/// Runs a thread that looks up a pair and checks that it is found. Notes when the lookup ran,
+/// Runs a reader in a thread of its own. Notes when it ran, relative to the writer that sets `done`
+/// at its end.
+fn spawn_noted<T: 'static>(
+    shared: &loom::sync::Arc<T>,
+    seen: &Arc<Seen>,
+    done: &Mark,
+    read: impl FnOnce(&T) + 'static,
+) -> JoinHandle<()> {
+    let (seen, done) = (seen.clone(), done.clone());
+    spawn(shared, move |shared| {
+        let was_done = done.is_set();
+        read(shared);
+        seen.note(done.relative_to(was_done));
+    })
+}
+
+/// Runs a reader in a thread of its own beside a writer in this one. Notes when the reader ran.
+///
+/// # Panics
+/// If the reader panics.
+pub fn read_beside<T: 'static>(
+    shared: &loom::sync::Arc<T>,
+    seen: &Arc<Seen>,
+    read: impl FnOnce(&T) + 'static,
+    write: impl FnOnce(&T),
+) {
+    let done = Mark::default();
+    let reader = spawn_noted(shared, seen, &done, read);
+    write(shared);
+    done.set();
+    reader.join().unwrap();
+}
+
+/// A table or a chain in which items are looked up.
+pub trait Lookup: 'static {
+    /// What is looked up.
+    type Item: Copy + 'static;
+
+    /// Returns whether an item is found.
+    fn finds(&self, item: Self::Item) -> bool;
+}
+
+impl Lookup for Table {
+    type Item = Pair;
+
+    fn finds(&self, item: Pair) -> bool {
+        self.contains::<L>(item)
+    }
+}
+
+impl Lookup for Chain {
+    type Item = u64;
+
+    fn finds(&self, item: u64) -> bool {
+        self.contains(item)
+    }
+}
+
+/// Runs a thread that looks up an item and checks that it is found. Notes when the lookup ran,
 /// relative to the writer that sets `done` at its end.
 ///
 /// # Panics
-/// In the thread, if the pair is not found.
-pub fn spawn_reader(
-    table: &loom::sync::Arc<Table>,
+/// In the thread, if the item is not found.
+pub fn spawn_reader<T: Lookup>(
+    shared: &loom::sync::Arc<T>,
     seen: &Arc<Seen>,
     done: &Mark,
-    pair: Pair,
-) -> loom::thread::JoinHandle<()> {
-    let (seen, done) = (seen.clone(), done.clone());
-    spawn(table, move |table| {
-        let was_done = done.is_set();
-        assert!(table.contains::<L>(pair), "an item that is in the table throughout was missed");
-        seen.note(done.relative_to(was_done));
+    item: T::Item,
+) -> JoinHandle<()> {
+    spawn_noted(shared, seen, done, move |shared| {
+        assert!(shared.finds(item), "an item that is there throughout was missed");
     })
+}
+
+/// Runs the thread of [`spawn_reader`] beside a thread that writes.
+///
+/// # Panics
+/// If one of the threads panics.
+pub fn look_up_beside<T: Lookup>(
+    shared: &loom::sync::Arc<T>,
+    seen: &Arc<Seen>,
+    item: T::Item,
+    write: impl FnOnce(&T) + 'static,
+) {
+    let done = Mark::default();
+    let reader = spawn_reader(shared, seen, &done, item);
+    let writer = spawn(shared, move |shared| {
+        write(shared);
+        done.set();
+    });
+    reader.join().unwrap();
+    writer.join().unwrap();
+}
+
+/// Data that one thread writes before it inserts an item, and that another one reads if it has
+/// found the item.
+#[derive(Clone, Debug)]
+pub struct Written(loom::sync::Arc<UnsafeCell<bool>>);
+
+impl Written {
+    /// Returns data that is not written yet.
+    #[must_use]
+    #[expect(clippy::new_without_default, reason = "only models make one")]
+    pub fn new() -> Self {
+        Self(loom::sync::Arc::new(UnsafeCell::new(false)))
+    }
+
+    /// Writes the data.
+    pub fn write(&self) {
+        // SAFETY: loom runs one thread at a time, and panics if an access does not happen before or
+        // after this one.
+        self.0.with_mut(|written| unsafe { *written = true });
+    }
+
+    /// Checks that the data has been written, and that this happens after.
+    ///
+    /// # Panics
+    /// If it has not.
+    pub fn assert(&self) {
+        // SAFETY: as above.
+        assert!(
+            self.0.with(|written| unsafe { *written }),
+            "a hit does not happen after its insert"
+        );
+    }
+}
+
+/// Writes data and inserts an item in a thread of its own. Looks for the item in this one, and reads
+/// the data if it is found.
+///
+/// # Panics
+/// If the other thread panics.
+pub fn publish<T: 'static>(
+    shared: &loom::sync::Arc<T>,
+    seen: &Seen,
+    insert: impl FnOnce(&T) + 'static,
+    find: impl FnOnce(&T) -> bool,
+) {
+    let written = Written::new();
+    let inserter = {
+        let written = written.clone();
+        spawn(shared, move |shared| {
+            written.write();
+            insert(shared);
+        })
+    };
+    if seen.note_if(find(shared), "hit", "miss") {
+        written.assert();
+    }
+    inserter.join().unwrap();
+}
+
+/// Explores a model of [`publish`] with the threads exchanged: the inserting one comes first, as the
+/// documentation of the library's `Word::load_to_change` demands if `find` changes words.
+///
+/// # Panics
+/// As [`check`].
+pub fn publishes<T: 'static>(
+    name: &str,
+    floor: usize,
+    set_up: impl Fn() -> loom::sync::Arc<T> + Send + Sync + 'static,
+    insert: impl Fn(&T) + Send + Sync + 'static,
+    find: impl Fn(&T) -> bool + Copy + Send + Sync + 'static,
+) {
+    check(name, floor, &["hit", "miss"], move |seen| {
+        let (shared, written) = (set_up(), Written::new());
+        let finder = {
+            let (written, seen) = (written.clone(), seen.clone());
+            spawn(&shared, move |shared| {
+                if seen.note_if(find(shared), "hit", "miss") {
+                    written.assert();
+                }
+            })
+        };
+        written.write();
+        insert(&shared);
+        finder.join().unwrap();
+    });
 }
 
 /// A point that a thread has reached. As with [`Seen`], loom does not know of it.
@@ -252,10 +414,26 @@ pub fn fingerprint(
         .expect("a fingerprint for these buckets")
 }
 
+/// Returns a table of two buckets, an item that has both, and puts a copy of it into each of these.
+#[must_use]
+pub fn with_copies(buckets: &[u32]) -> (loom::sync::Arc<Table>, Fingerprint) {
+    let table = table(2);
+    let item = fingerprint(&table, 0, 1, 0, 0);
+    put_each(&table, item, buckets);
+    (loom::sync::Arc::new(table), item)
+}
+
 /// Returns the pair of a fingerprint, starting from one of its buckets.
 #[must_use]
 pub fn pair(table: &Table, fingerprint: Fingerprint, bucket: u32) -> Pair {
     Pair { fingerprint, buckets: [bucket, table.addressing().alt_bucket(fingerprint, bucket)] }
+}
+
+/// Returns the same pair with the other bucket first.
+#[must_use]
+pub fn reversed(pair: Pair) -> Pair {
+    let [first, second] = pair.buckets;
+    Pair { buckets: [second, first], ..pair }
 }
 
 /// Puts a copy of a fingerprint into each of these buckets.

@@ -2,7 +2,7 @@
 //! whatever the layout of the other models is: semi-sorted ones hold no values.
 
 use guira::raw::{Addressing, BucketLayout, Fingerprint, Move, Pair, Plain, Table, Valued};
-use loom::{sync::Arc, thread};
+use loom::sync::Arc;
 
 /// The layout of tables with values.
 pub type V = Plain<2, 16>;
@@ -40,13 +40,6 @@ pub fn item(map: &Map, stripe: u32, nth: usize) -> Pair {
         .filter(|pair| pair.buckets == [0, 1])
         .nth(nth)
         .expect("a fingerprint for these buckets")
-}
-
-/// Returns the same pair with the other bucket first.
-#[must_use]
-pub fn reversed(pair: Pair) -> Pair {
-    let [first, second] = pair.buckets;
-    Pair { buckets: [second, first], ..pair }
 }
 
 /// Puts a copy of an item into this very bucket.
@@ -91,13 +84,4 @@ pub fn values(map: &Map, item: Pair) -> Vec<u16> {
 pub fn assert_values(map: &Map, item: Pair, expected: &[u16]) {
     assert_eq!(values(map, item), expected, "copies were lost, doubled or changed");
     assert_eq!(map.count::<V>(item), expected.len());
-}
-
-/// Runs one thread of a model.
-pub fn spawn<R: 'static>(
-    map: &Arc<Map>,
-    work: impl FnOnce(&Map) -> R + 'static,
-) -> thread::JoinHandle<R> {
-    let map = map.clone();
-    thread::spawn(move || work(&map))
 }

@@ -5,13 +5,10 @@ use guira::{
     raw::{Fingerprint, PendingInserts, Table},
 };
 use guira_loom_tests::{
-    EVERY_WAY, L, Mark, check, check_shallow, fingerprint, pair, put, put_each, spawn,
-    spawn_reader, table,
+    EVERY_WAY, L, check, check_shallow, fingerprint, look_up_beside, pair, publishes, put,
+    put_each, spawn, table, with_copies,
 };
-use loom::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering::Relaxed},
-};
+use loom::sync::Arc;
 
 /// Inserts items, each with its first bucket, as a batch does.
 fn insert_batch(table: &Table, items: &[(Fingerprint, u32)]) -> Vec<Result<(), InsertError>> {
@@ -72,14 +69,9 @@ fn beside_a_reader() {
         let table = Arc::new(table(3));
         let scene = Scene::new(&table);
         let incoming = scene.incoming;
-        let done = Mark::default();
-        let reader = spawn_reader(&table, seen, &done, pair(&table, scene.moving[0], 2));
-        let writer = spawn(&table, move |table| {
+        look_up_beside(&table, seen, pair(&table, scene.moving[0], 2), move |table| {
             assert_eq!(insert_batch(table, &incoming), [Ok(()); 2]);
-            done.set();
         });
-        reader.join().unwrap();
-        writer.join().unwrap();
         scene.assert_inserted(&table);
         for item in scene.moving {
             assert_eq!(table.count::<L>(pair(&table, item, 0)), 1, "lost or doubled");
@@ -90,22 +82,16 @@ fn beside_a_reader() {
 /// Catches a batch that does not publish what it adds.
 #[test]
 fn publishes_what_it_adds() {
-    check("batch_publishes", 18, &["hit", "miss"], |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
-        let data = Arc::new(AtomicUsize::new(0));
-        let writer = {
-            let data = data.clone();
-            spawn(&table, move |table| {
-                data.store(1, Relaxed);
-                assert_eq!(insert_batch(table, &[(item, 0)]), [Ok(())]);
-            })
-        };
-        let hit = table.contains::<L>(pair(&table, item, 0));
-        assert!(!hit || data.load(Relaxed) == 1, "a hit does not happen after its insert");
-        seen.note_if(hit, "hit", "miss");
-        writer.join().unwrap();
-    });
+    let item = |table: &Table| fingerprint(table, 0, 1, 0, 0);
+    let insert =
+        move |table: &Table| assert_eq!(insert_batch(table, &[(item(table), 0)]), [Ok(())]);
+    publishes(
+        "batch_publishes",
+        32,
+        || Arc::new(table(2)),
+        insert,
+        move |table| table.contains::<L>(pair(table, item(table), 0)),
+    );
 }
 
 /// Catches a batch whose moves take the wrong lock: a removal misses an item that moves.
@@ -163,9 +149,7 @@ fn beside_another() {
 #[test]
 fn of_the_last_copy_beside_a_move() {
     check("batch_too_many_copies", 30, &["added", "full"], |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
-        put_each(&table, item, &[0, 0, 1]);
+        let (table, item) = with_copies(&[0, 0, 1]);
         let other = (fingerprint(&table, 0, 0, 1, 0), 0);
         let mover = spawn(&table, move |table| table.insert::<L>(pair(table, other.0, other.1)));
         let outcome = insert_batch(&table, &[(item, 1)])[0];

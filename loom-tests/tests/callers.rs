@@ -5,41 +5,13 @@ use guira::{
     raw::{Chain, Table},
 };
 use guira_loom_tests::{
-    EVERY_WAY, L, Mark,
+    EVERY_WAY, L, Written,
     chain::{
-        self, LAYOUT, chain, crowd_second_segment, fill, of_stripe, two_places, with_second_segment,
+        LAYOUT, chain, crowd_second_segment, fill, of_stripe, two_places, with_second_segment,
     },
-    check, check_deep, fingerprint, pair, put, spawn, table,
+    check, check_deep, fingerprint, look_up_beside, pair, publishes, put, spawn, table,
 };
-use loom::{cell::UnsafeCell, sync::Arc};
-
-/// Writes before an insert, and reads what was written if the item is found.
-fn publish<T: 'static>(
-    name: &str,
-    floor: usize,
-    set_up: impl Fn() -> Arc<T> + Send + Sync + 'static,
-    insert: fn(&T),
-    find: fn(&T) -> bool,
-) {
-    check(name, floor, &["found", "not yet"], move |seen| {
-        let shared = set_up();
-        let written = Arc::new(UnsafeCell::new(0));
-        // The inserting thread comes first: see `Word::load_to_change`.
-        let finder = {
-            let (shared, written, seen) = (shared.clone(), written.clone(), seen.clone());
-            loom::thread::spawn(move || {
-                if seen.note_if(find(&shared), "found", "not yet") {
-                    // SAFETY: written before the insert, and not since.
-                    written.with(|written| assert_eq!(unsafe { *written }, 1));
-                }
-            })
-        };
-        // SAFETY: no thread reads it before it has found the item.
-        written.with_mut(|written| unsafe { *written = 1 });
-        insert(&shared);
-        finder.join().unwrap();
-    });
-}
+use loom::sync::Arc;
 
 /// Catches an `insert_unique` that does not publish what it adds.
 #[test]
@@ -49,7 +21,7 @@ fn unique_happens_before_a_hit() {
         let item = fingerprint(table, 0, 1, 0, 0);
         assert_eq!(table.insert_unique::<L>(pair(table, item, 0)), Ok(true));
     };
-    publish("publish_unique", 32, set_up, insert, |table| {
+    publishes("publish_unique", 32, set_up, insert, |table| {
         table.contains::<L>(pair(table, fingerprint(table, 0, 1, 0, 0), 0))
     });
 }
@@ -63,12 +35,11 @@ fn insert_after_a_search_happens_before_a_hit() {
         let [item, other, leaving] = [0, 1, 2].map(|nth| fingerprint(&table, 0, 0, 0, nth));
         put(&table, other, 0);
         put(&table, leaving, 0);
-        let written = Arc::new(UnsafeCell::new(0));
+        let written = Written::new();
         let inserter = {
             let written = written.clone();
             spawn(&table, move |table| {
-                // SAFETY: no thread reads it before it has found the item.
-                written.with_mut(|written| unsafe { *written = 1 });
+                written.write();
                 table.insert::<L>(pair(table, item, 0))
             })
         };
@@ -77,8 +48,7 @@ fn insert_after_a_search_happens_before_a_hit() {
             spawn(&table, move |table| {
                 assert!(table.remove::<L>(pair(table, leaving, 0)));
                 if seen.note_if(table.contains::<L>(pair(table, item, 0)), "found", "not yet") {
-                    // SAFETY: written before the insert, and not since.
-                    written.with(|written| assert_eq!(unsafe { *written }, 1));
+                    written.assert();
                 }
             })
         };
@@ -117,7 +87,7 @@ fn chain_with_room_in_the_first_segment() -> Arc<Chain> {
 #[test]
 fn chain_insert_happens_before_a_count() {
     let insert = |chain: &Chain| chain.insert(new()).expect("room");
-    publish("growth_publish_count", 100, with_second_segment, insert, |chain| {
+    publishes("growth_publish_count", 100, with_second_segment, insert, |chain| {
         chain.count(new()) == 1
     });
 }
@@ -126,21 +96,23 @@ fn chain_insert_happens_before_a_count() {
 #[test]
 fn chain_insert_happens_before_a_removal() {
     let insert = |chain: &Chain| chain.insert(new()).expect("room");
-    publish("growth_publish_remove", 16, with_second_segment, insert, |chain| chain.remove(new()));
+    publishes("growth_publish_remove", 16, with_second_segment, insert, |chain| {
+        chain.remove(new())
+    });
 }
 
 /// Catches a `clear` of a chain that does not acquire what it clears.
 #[test]
 fn chain_insert_happens_before_a_clear() {
     let insert = |chain: &Chain| chain.insert(new()).expect("room");
-    publish("growth_publish_clear", 12, || chain(2), insert, |chain| chain.clear() == 1);
+    publishes("growth_publish_clear", 12, || chain(2), insert, |chain| chain.clear() == 1);
 }
 
 /// Catches a clone of a chain that does not acquire what it copies.
 #[test]
 fn chain_insert_happens_before_a_clone() {
     let insert = |chain: &Chain| chain.insert(new()).expect("room");
-    publish(
+    publishes(
         "growth_publish_clone",
         52,
         || chain(2),
@@ -153,7 +125,7 @@ fn chain_insert_happens_before_a_clone() {
 #[test]
 fn chain_insert_happens_before_an_insert_unique_that_finds_it() {
     let insert = |chain: &Chain| chain.insert(new()).expect("room");
-    publish("growth_publish_present", 20, with_second_segment, insert, |chain| {
+    publishes("growth_publish_present", 20, with_second_segment, insert, |chain| {
         !chain.insert_unique(new()).expect("room")
     });
 }
@@ -162,7 +134,7 @@ fn chain_insert_happens_before_an_insert_unique_that_finds_it() {
 #[test]
 fn chain_unique_happens_before_a_hit() {
     let insert = |chain: &Chain| assert_eq!(chain.insert_unique(new()), Ok(true));
-    publish("growth_publish_unique", 32, with_second_segment, insert, |chain| {
+    publishes("growth_publish_unique", 32, with_second_segment, insert, |chain| {
         chain.contains(new())
     });
 }
@@ -171,7 +143,7 @@ fn chain_unique_happens_before_a_hit() {
 #[test]
 fn chain_insert_into_an_earlier_segment_happens_before_a_hit() {
     let insert = |chain: &Chain| chain.insert(new()).expect("room in the first segment");
-    publish(
+    publishes(
         "growth_publish_earlier",
         2_900,
         chain_with_room_in_the_first_segment,
@@ -185,14 +157,14 @@ fn chain_insert_into_an_earlier_segment_happens_before_a_hit() {
 fn chain_unique_into_an_earlier_segment_happens_before_a_hit() {
     let insert = |chain: &Chain| assert_eq!(chain.insert_unique(new()), Ok(true));
     let scene = chain_with_room_in_the_first_segment;
-    publish("growth_publish_earlier_unique", 280, scene, insert, |chain| chain.contains(new()));
+    publishes("growth_publish_earlier_unique", 280, scene, insert, |chain| chain.contains(new()));
 }
 
 /// Catches an `insert_unique` that scans earlier segments by Relaxed loads.
 #[test]
 fn chain_insert_into_an_earlier_segment_happens_before_a_scan() {
     let insert = |chain: &Chain| chain.insert(new()).expect("room in the first segment");
-    publish("growth_publish_scan", 220, chain_with_room_in_the_first_segment, insert, |chain| {
+    publishes("growth_publish_scan", 220, chain_with_room_in_the_first_segment, insert, |chain| {
         !chain.insert_unique(new()).unwrap_or(true)
     });
 }
@@ -205,8 +177,8 @@ fn chain_count_beside_an_alias_inserted_and_a_copy_removed() {
         let [item, alias] = two_places(0, 0);
         chain.insert(item).expect("room");
         // From the other bucket: the copy of the item is read last.
-        let counter = chain::spawn(&chain, move |chain| chain.count(alias));
-        let writer = chain::spawn(&chain, move |chain| {
+        let counter = spawn(&chain, move |chain| chain.count(alias));
+        let writer = spawn(&chain, move |chain| {
             chain.insert(alias).expect("room");
             assert!(chain.remove(item));
         });
@@ -225,15 +197,10 @@ fn chain_lookup_beside_an_alias_that_goes_to_the_first_segment() {
     check("growth_alias_to_first", 3_070, EVERY_WAY, |seen| {
         let chain = chain_with_room_in_the_first_segment();
         let [item, alias] = two_places(1, 0);
-        let done = Mark::default();
-        let reader = chain::spawn_reader(&chain, seen, &done, item);
-        let writer = chain::spawn(&chain, move |chain| {
+        look_up_beside(&chain, seen, item, move |chain| {
             chain.insert(alias).expect("room in the first segment");
             assert!(chain.remove(alias));
-            done.set();
         });
-        reader.join().unwrap();
-        writer.join().unwrap();
         assert_eq!(chain.count(item), 1);
     });
 }
@@ -248,7 +215,7 @@ fn chain_unique_beside_itself_making_room() {
         crowd_second_segment(&chain, two_places(0, 0)[0]);
         let item = of_stripe(0, false, LAYOUT.slots_per_bucket() as usize)[0];
         let [first, second] = [(); 2]
-            .map(|()| chain::spawn(&chain, move |chain| chain.insert_unique(item)))
+            .map(|()| spawn(&chain, move |chain| chain.insert_unique(item)))
             .map(|inserter| inserter.join().unwrap());
         assert!(
             matches!((first, second), (Ok(true), Ok(false)) | (Ok(false), Ok(true))),
@@ -268,11 +235,11 @@ fn chain_unique_beside_an_insert_that_toggles_the_last_slot() {
         let chain = chain(1);
         fill(&chain, 1);
         let item = new();
-        let toggler = chain::spawn(&chain, move |chain| {
+        let toggler = spawn(&chain, move |chain| {
             let toggle = || chain.insert(item).is_ok();
             toggle() && chain.remove(item) && toggle()
         });
-        let unique = chain::spawn(&chain, move |chain| chain.insert_unique(item));
+        let unique = spawn(&chain, move |chain| chain.insert_unique(item));
         toggler.join().unwrap();
         let added = unique.join().unwrap().expect("there was the item, or room for it");
         seen.note_if(added, "added", "was present");

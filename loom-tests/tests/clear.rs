@@ -5,13 +5,13 @@ use guira::{
     raw::{BucketLayout, Table},
 };
 use guira_loom_tests::{
-    L, check, copies, fingerprint, pair, put, put_each, relocate, spawn, table,
+    L, check, copies, fingerprint, pair, publishes, put, relocate, spawn, table, with_copies,
 };
 use loom::sync::{
     Arc,
     atomic::{
-        AtomicBool, AtomicUsize,
-        Ordering::{Acquire, Relaxed, Release},
+        AtomicBool,
+        Ordering::{Acquire, Release},
     },
 };
 
@@ -59,9 +59,7 @@ fn is_one_moment_to_lookups() {
 fn then_an_insert_beside_a_move() {
     let outcomes = ["after the flag", "before the flag", "moved", "not moved"];
     check("clear_insert_move", 45_000, &outcomes, |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
-        put(&table, item, 1);
+        let (table, item) = with_copies(&[1]);
         let flag = Arc::new(AtomicBool::new(false));
         let writer = {
             let flag = flag.clone();
@@ -89,9 +87,7 @@ fn then_an_insert_beside_a_move() {
 #[test]
 fn then_an_insert_and_an_alias_removed() {
     check("clear_insert_alias", 17_300, &["after the flag", "before the flag"], |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
-        put_each(&table, item, &[0, 1]);
+        let (table, item) = with_copies(&[0, 1]);
         let flag = Arc::new(AtomicBool::new(false));
         let writer = {
             let flag = flag.clone();
@@ -146,9 +142,7 @@ fn beside_a_move() {
 #[test]
 fn beside_a_removal() {
     check("clear_remove", 4, &["removed", "cleared"], |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
-        put(&table, item, 1);
+        let (table, item) = with_copies(&[1]);
         let remover = spawn(&table, move |table| table.remove::<L>(pair(table, item, 0)));
         let cleared = table.clear::<L>();
         let removed = seen.note_if(remover.join().unwrap(), "removed", "cleared");
@@ -184,9 +178,7 @@ fn beside_an_insert_that_relocates() {
 #[test]
 fn beside_insert_unique() {
     check("clear_unique", 4, &["added", "was present"], |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
-        put(&table, item, 0);
+        let (table, item) = with_copies(&[0]);
         let inserter = spawn(&table, move |table| table.insert_unique::<L>(pair(table, item, 1)));
         assert_eq!(table.clear::<L>(), 1, "took an item that was added because it was absent");
         let added = inserter.join().unwrap().expect("room");
@@ -235,26 +227,10 @@ fn beside_a_copy() {
 /// Catches a swap without Acquire: a `clear` must happen after the inserts it takes.
 #[test]
 fn happens_after_the_inserts_it_clears() {
-    check("clear_acquires", 7, &["cleared", "left"], |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
-        let data = Arc::new(AtomicUsize::new(0));
-        let inserter = {
-            let data = data.clone();
-            spawn(&table, move |table| {
-                data.store(1, Relaxed);
-                table.insert::<L>(pair(table, item, 0)).expect("room");
-            })
-        };
-        if seen.note_if(table.clear::<L>() == 1, "cleared", "left") {
-            assert_eq!(
-                data.load(Relaxed),
-                1,
-                "cleared a copy, but does not happen after its insert"
-            );
-        }
-        inserter.join().unwrap();
-    });
+    let insert = |table: &Table| {
+        table.insert::<L>(pair(table, fingerprint(table, 0, 1, 0, 0), 0)).expect("room");
+    };
+    publishes("clear_acquires", 9, || Arc::new(table(2)), insert, |table| table.clear::<L>() == 1);
 }
 
 /// Catches a `clear` that does not subtract just the slots that it cleared from `len`.
@@ -263,13 +239,9 @@ fn len_is_exact_once_joined() {
     check("clear_len", 33, &["0", "1"], |seen| {
         let filter = CuckooFilter::builder().capacity(4).seed(1).build().expect("memory");
         let filter = Arc::new(filter);
-        let run = |work: fn(&CuckooFilter)| {
-            let filter = filter.clone();
-            loom::thread::spawn(move || work(&filter))
-        };
         filter.insert(&Hashed(1)).expect("room");
-        let clearer = run(CuckooFilter::clear);
-        let inserter = run(|filter| filter.insert(&Hashed(2)).expect("room"));
+        let clearer = spawn(&filter, CuckooFilter::clear);
+        let inserter = spawn(&filter, |filter| filter.insert(&Hashed(2)).expect("room"));
         clearer.join().unwrap();
         inserter.join().unwrap();
         let left = filter.count(&Hashed(2));

@@ -1,8 +1,10 @@
 //! Copies of a table as a whole, beside a move and beside each other.
 
 use guira::raw::{Fingerprint, Table};
-use guira_loom_tests::{L, check, fingerprint, pair, put, put_each, relocate, spawn, table};
-use loom::{cell::UnsafeCell, sync::Arc};
+use guira_loom_tests::{
+    L, check, fingerprint, pair, publishes, put_each, relocate, spawn, table, with_copies,
+};
+use loom::sync::Arc;
 
 /// The copies of an item in a copy of the table.
 fn cloned(table: &Table, item: Fingerprint) -> usize {
@@ -16,9 +18,7 @@ fn cloned(table: &Table, item: Fingerprint) -> usize {
 #[test]
 fn beside_a_move_and_back() {
     check("clone_move_and_back", 31, &["done"], |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
-        put(&table, item, 1);
+        let (table, item) = with_copies(&[1]);
         let cloner = spawn(&table, move |table| assert_eq!(cloned(table, item), 1));
         let mover = spawn(&table, move |table| {
             assert!(relocate(table, item, 1, 0) && relocate(table, item, 0, 1));
@@ -49,23 +49,16 @@ fn beside_another() {
 /// Catches a copy of a table by Relaxed loads: a hit must happen after the insert.
 #[test]
 fn happens_after_the_inserts_it_copies() {
-    check("clone_acquires", 18, &["copied", "not yet"], |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
-        let written = Arc::new(UnsafeCell::new(0));
-        let inserter = {
-            let written = written.clone();
-            spawn(&table, move |table| {
-                // SAFETY: no thread reads it before it has found the item.
-                written.with_mut(|written| unsafe { *written = 1 });
-                table.insert::<L>(pair(table, item, 0)).expect("an empty slot");
-            })
-        };
-        let (copy, _) = table.try_clone::<L>(false).expect("memory for a few words");
-        if seen.note_if(copy.contains::<L>(pair(&copy, item, 0)), "copied", "not yet") {
-            // SAFETY: written before the insert, and not since.
-            written.with(|written| assert_eq!(unsafe { *written }, 1));
-        }
-        inserter.join().unwrap();
-    });
+    let item = |table: &Table| pair(table, fingerprint(table, 0, 1, 0, 0), 0);
+    let insert = move |table: &Table| table.insert::<L>(item(table)).expect("an empty slot");
+    publishes(
+        "clone_acquires",
+        35,
+        || Arc::new(table(2)),
+        insert,
+        move |table| {
+            let (copy, _) = table.try_clone::<L>(false).expect("memory for a few words");
+            copy.contains::<L>(item(table))
+        },
+    );
 }

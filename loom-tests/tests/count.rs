@@ -4,15 +4,15 @@ use guira::{
     CuckooFilter, CuckooMap, Hashed, InsertError, Insertion,
     raw::{Leases, ShardedCounter},
 };
-use guira_loom_tests::{L, Mark, check, fingerprint, pair, put, put_each, relocate, spawn, table};
+use guira_loom_tests::{
+    L, Mark, check, fingerprint, pair, put, put_each, relocate, spawn, with_copies,
+};
 use loom::sync::Arc;
 
 /// Counts an item's copies, which are in these buckets, while one of them moves from bucket 1 to 0.
 fn count_beside_a_move(name: &str, buckets: &'static [u32]) {
     check(name, 23, &["before", "not before"], move |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
-        put_each(&table, item, buckets);
+        let (table, item) = with_copies(buckets);
         let done = Mark::default();
         let counter = {
             let (seen, done) = (seen.clone(), done.clone());
@@ -48,9 +48,7 @@ fn of_two_copies_beside_a_move() {
 #[test]
 fn too_many_copies_beside_a_move() {
     check("too_many_copies_move", 43, &["moved", "no room"], |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
-        put_each(&table, item, &[0, 0, 1]);
+        let (table, item) = with_copies(&[0, 0, 1]);
         let inserter = spawn(&table, move |table| table.insert::<L>(pair(table, item, 0)));
         let mover = spawn(&table, move |table| relocate(table, item, 0, 1));
         assert_eq!(inserter.join().unwrap(), Ok(()), "there was an empty slot throughout");
@@ -67,8 +65,7 @@ fn too_many_copies_beside_a_move() {
 #[test]
 fn too_many_copies_after_a_search() {
     check("too_many_copies_search", 135, &["added", "full"], |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
+        let (table, item) = with_copies(&[]);
         let neighbour = fingerprint(&table, 0, 0, 1, 0);
         put(&table, neighbour, 0);
         put_each(&table, item, &[0, 1, 1]);
@@ -89,9 +86,7 @@ fn too_many_copies_after_a_search() {
 #[test]
 fn too_many_copies_beside_a_removal() {
     check("too_many_copies_remove", 60, &["inserted", "too many"], |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
-        put_each(&table, item, &[0, 0, 1, 1]);
+        let (table, item) = with_copies(&[0, 0, 1, 1]);
         let inserter = spawn(&table, move |table| table.insert::<L>(pair(table, item, 0)));
         let remover = spawn(&table, move |table| assert!(table.remove::<L>(pair(table, item, 0))));
         let outcome = inserter.join().unwrap();
@@ -106,10 +101,7 @@ fn too_many_copies_beside_a_removal() {
 fn counter_beside_writers(name: &str, floor: usize, shards: usize) {
     check(name, floor, &["-1", "0", "1"], move |seen| {
         let counter = Arc::new(ShardedCounter::new(shards).expect("memory"));
-        let writers = [1, -1].map(|change| {
-            let counter = counter.clone();
-            loom::thread::spawn(move || counter.add(change))
-        });
+        let writers = [1, -1].map(|change| spawn(&counter, move |counter| counter.add(change)));
         seen.note(match counter.sum() {
             -1 => "-1",
             0 => "0",
@@ -168,13 +160,10 @@ fn len_beside_writers() {
     check("len", 59, &["added", "was present", "one left", "none left"], |seen| {
         let filter = CuckooFilter::builder().capacity(4).seed(1).build().expect("memory");
         let filter = Arc::new(filter);
-        let run = |work: fn(&CuckooFilter) -> bool| {
-            let filter = filter.clone();
-            loom::thread::spawn(move || work(&filter))
-        };
         filter.insert(&Hashed(1)).expect("room");
-        let unique = run(|filter| filter.insert_unique(&Hashed(1)).expect("room").is_new());
-        let remover = run(|filter| filter.remove(&Hashed(1)));
+        let unique =
+            spawn(&filter, |filter| filter.insert_unique(&Hashed(1)).expect("room").is_new());
+        let remover = spawn(&filter, |filter| filter.remove(&Hashed(1)));
         assert!(filter.len() <= filter.slots());
         let added = seen.note_if(unique.join().unwrap(), "added", "was present");
         assert!(remover.join().unwrap(), "there was one copy throughout");
@@ -197,14 +186,8 @@ fn len_of_a_map_beside_writers() {
         let map = CuckooMap::builder().capacity(4).seed(1).build().expect("memory");
         let map = Arc::new(map);
         map.insert(&Hashed(1), 5).expect("room");
-        let unique = {
-            let map = map.clone();
-            loom::thread::spawn(move || map.insert_unique(&Hashed(1), 6).expect("room"))
-        };
-        let remover = {
-            let map = map.clone();
-            loom::thread::spawn(move || map.remove(&Hashed(1), 5))
-        };
+        let unique = spawn(&map, |map| map.insert_unique(&Hashed(1), 6).expect("room"));
+        let remover = spawn(&map, |map| map.remove(&Hashed(1), 5));
         let found = unique.join().unwrap();
         assert!(matches!(found, Insertion::New(()) | Insertion::Found(5)), "{found:?}");
         let added = seen.note_if(found.is_new(), "added", "found");

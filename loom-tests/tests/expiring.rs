@@ -10,8 +10,8 @@ use guira::{
     ExpiringFilter, FilterBuilder, Hashed, Layout,
     kind::{Expiring, Fixed},
 };
-use guira_loom_tests::check;
-use loom::{sync::Arc, thread};
+use guira_loom_tests::{check, spawn};
+use loom::sync::Arc;
 
 /// Returns a filter of one bucket with two slots. Items are found in the generation of their insert
 /// and in the next one.
@@ -24,15 +24,6 @@ fn filter() -> Arc<ExpiringFilter> {
 fn builder() -> FilterBuilder<Expiring, Fixed> {
     let layout = Layout::with_values(2, 2).expect("a layout with stamps of two bits");
     ExpiringFilter::builder().capacity(1).window(1).layout(layout).seed(1)
-}
-
-/// Runs one thread of a model.
-fn spawn<R: 'static>(
-    filter: &Arc<ExpiringFilter>,
-    work: fn(&ExpiringFilter) -> R,
-) -> thread::JoinHandle<R> {
-    let filter = filter.clone();
-    thread::spawn(move || work(&filter))
 }
 
 /// Catches an `insert_evicting` that takes an item of the generation that has just begun for one

@@ -3,10 +3,9 @@
 
 use guira::raw::{Clock as _, Pair};
 use guira_loom_tests::{
-    EVERY_WAY, Mark, check,
-    expiry::{
-        A, Aging, START, WINDOW, aging, assert_ends, copies, item, put, relocate, reversed, spawn,
-    },
+    EVERY_WAY, check,
+    expiry::{A, Aging, START, WINDOW, aging, assert_ends, copies, item, put, relocate},
+    read_beside, reversed, spawn,
 };
 
 /// Two buckets, in either order, or a single one.
@@ -26,19 +25,11 @@ fn beside(
         let table = aging();
         let item = item(&table, BOTH, 0, 0);
         set_up(&table, item);
-        let done = Mark::default();
-        let reader = {
-            let (seen, done) = (seen.clone(), done.clone());
-            spawn(&table, move |table| {
-                let was_done = done.is_set();
-                let found = table.is_visible::<A>(reversed(item));
-                assert_eq!(found, is_visible, "an item is missed, or found when it has expired");
-                seen.note(done.relative_to(was_done));
-            })
+        let read = move |table: &Aging| {
+            let found = table.is_visible::<A>(reversed(item));
+            assert_eq!(found, is_visible, "an item is missed, or found when it has expired");
         };
-        write(&table, item);
-        done.set();
-        reader.join().unwrap();
+        read_beside(&table, seen, read, move |table| write(table, item));
         assert_ends(&table);
     });
 }

@@ -3,8 +3,9 @@
 
 use guira::raw::Pair;
 use guira_loom_tests::{
-    EVERY_WAY, Mark, check,
-    expiry::{A, Aging, START, aging, assert_ends, hashed, put, spawn},
+    EVERY_WAY, check,
+    expiry::{A, Aging, START, aging, assert_ends, hashed, put},
+    read_beside,
 };
 
 /// Runs a batch with one item, which must be found, beside a writer. Notes when the batch ran.
@@ -13,20 +14,12 @@ fn beside(name: &str, floor: usize, set_up: fn(&Aging, Pair), write: fn(&Aging, 
         let table = aging();
         let (hash, item) = hashed(&table);
         set_up(&table, item);
-        let done = Mark::default();
-        let reader = {
-            let (seen, done) = (seen.clone(), done.clone());
-            spawn(&table, move |table| {
-                let was_done = done.is_set();
-                let mut found = [false];
-                table.are_visible::<A>(&[hash], &mut found);
-                assert_eq!(found, [true], "an item is missed");
-                seen.note(done.relative_to(was_done));
-            })
+        let read = move |table: &Aging| {
+            let mut found = [false];
+            table.are_visible::<A>(&[hash], &mut found);
+            assert_eq!(found, [true], "an item is missed");
         };
-        write(&table, item);
-        done.set();
-        reader.join().unwrap();
+        read_beside(&table, seen, read, move |table| write(table, item));
         assert_ends(&table);
     });
 }

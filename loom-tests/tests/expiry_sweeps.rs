@@ -7,7 +7,8 @@ use std::cmp::Ordering;
 use guira::raw::{Clock as _, Pair};
 use guira_loom_tests::{
     Seen, check,
-    expiry::{A, Aging, START, WINDOW, aging, assert_ends, copies, item, put, relocate, spawn},
+    expiry::{A, Aging, START, WINDOW, aging, assert_ends, copies, item, put, relocate},
+    spawn,
 };
 
 /// Two buckets, or a single one.

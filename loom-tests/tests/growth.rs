@@ -4,36 +4,25 @@ use guira::raw::Chain;
 use guira_loom_tests::{
     EVERY_WAY, Mark,
     chain::{
-        FINER, LAYOUT, assert_filled, chain, crowd_second_segment, fill, filler, of_stripe, spawn,
-        spawn_reader, two_places, with_second_segment,
+        FINER, LAYOUT, assert_filled, chain, crowd_second_segment, fill, filler, of_stripe,
+        two_places, with_second_segment,
     },
-    check,
+    check, look_up_beside, publish, spawn,
 };
-use loom::{cell::UnsafeCell, sync::Arc};
+use loom::sync::Arc;
 
 /// Catches a segment published before it is initialized, and a hit in it that does not happen after
 /// the insert.
 #[test]
 fn lookup_beside_an_append() {
-    check("growth_lookup", 5_300, &["found", "not yet"], |seen| {
-        let chain = chain(2);
-        let [new, _] = two_places(0, 0);
+    check("growth_lookup", 5_300, &["hit", "miss"], |seen| {
+        let (chain, [new, _]) = (chain(2), two_places(0, 0));
         fill(&chain, 0);
-        let written = Arc::new(UnsafeCell::new(0));
-        let writer = {
-            let written = written.clone();
-            spawn(&chain, move |chain| {
-                // SAFETY: only a thread that found the item reads it.
-                written.with_mut(|written| unsafe { *written = 1 });
-                chain.insert(new).expect("another segment");
-            })
-        };
-        assert!(chain.contains(filler(0)), "an item that is in the chain throughout was missed");
-        if seen.note_if(chain.contains(new), "found", "not yet") {
-            // SAFETY: it was written before the insert, and not since.
-            written.with(|written| assert_eq!(unsafe { *written }, 1));
-        }
-        writer.join().unwrap();
+        let insert = move |chain: &Chain| chain.insert(new).expect("another segment");
+        publish(&chain, seen, insert, |chain| {
+            assert!(chain.contains(filler(0)), "an item that is there throughout was missed");
+            chain.contains(new)
+        });
         assert!(chain.contains(new));
         assert_filled(&chain, 0);
     });
@@ -177,15 +166,10 @@ fn beside_an_alias(name: &str, floor: usize, from_cleared: bool) {
         let [item, alias] = two_places(0, 0);
         // In the first bucket of the alias. The next insert finds the other one emptier.
         chain.insert(alias).expect("room");
-        let done = Mark::default();
-        let reader = spawn_reader(&chain, seen, &done, if from_cleared { alias } else { item });
-        let writer = spawn(&chain, move |chain| {
+        look_up_beside(&chain, seen, if from_cleared { alias } else { item }, move |chain| {
             chain.insert(item).expect("room");
             assert!(chain.remove(alias));
-            done.set();
         });
-        reader.join().unwrap();
-        writer.join().unwrap();
         assert_eq!(chain.count(item), 1);
     });
 }
@@ -214,14 +198,9 @@ fn lookup_beside_a_move() {
         let [item, reversed] = two_places(1, 0);
         let slots = LAYOUT.slots_per_bucket() as usize;
         crowd_second_segment(&chain, item);
-        let done = Mark::default();
-        let reader = spawn_reader(&chain, seen, &done, reversed);
-        let writer = spawn(&chain, move |chain| {
+        look_up_beside(&chain, seen, reversed, move |chain| {
             chain.insert(of_stripe(0, false, slots)[0]).expect("the item's slot");
-            done.set();
         });
-        reader.join().unwrap();
-        writer.join().unwrap();
         assert_eq!((chain.count(item), chain.layouts().len()), (1, 2));
     });
 }

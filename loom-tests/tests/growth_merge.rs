@@ -2,14 +2,14 @@
 
 use guira::raw::{Chain, MergeRefusal};
 use guira_loom_tests::{
-    EVERY_WAY, Mark,
+    EVERY_WAY,
     chain::{
-        FINER, LAYOUT, assert_filled, chain, crowd_second_segment, fill, filler, of_stripe, spawn,
-        spawn_reader, two_places, with_second_segment,
+        FINER, LAYOUT, assert_filled, chain, crowd_second_segment, fill, filler, of_stripe,
+        two_places, with_second_segment,
     },
-    check, check_shallow,
+    check, check_shallow, look_up_beside, publish, spawn,
 };
-use loom::{cell::UnsafeCell, sync::Arc, thread};
+use loom::{sync::Arc, thread};
 
 const SLOTS: u32 = LAYOUT.slots_per_bucket();
 
@@ -79,15 +79,10 @@ fn lookup_beside_a_refused_merge() {
         for _ in 0..SLOTS.div_ceil(2) {
             chain.insert(full).expect("half of the slots of its bucket");
         }
-        let done = Mark::default();
-        let reader = spawn_reader(&chain, seen, &done, reversed);
         let source = second_segment_of(&[item, full]);
-        let merger = spawn(&chain, move |chain| {
+        look_up_beside(&chain, seen, reversed, move |chain| {
             refused_merge(chain, &source);
-            done.set();
         });
-        reader.join().unwrap();
-        merger.join().unwrap();
         assert_eq!(chain.count(item), 1);
     });
 }
@@ -155,22 +150,11 @@ fn append_beside_a_merge_that_appends() {
 fn publishes(name: &str, floor: usize, target: fn() -> Arc<Chain>) {
     check(name, floor, &["hit", "miss"], move |seen| {
         let ([item, _], target) = (two_places(1, 0), target());
-        let written = Arc::new(UnsafeCell::new(0));
-        let merger = {
-            let written = written.clone();
-            spawn(&target, move |target| {
-                let source = second_segment_of(&[]);
-                // SAFETY: only a thread that found the item reads it.
-                written.with_mut(|written| unsafe { *written = 1 });
-                source.insert(item).expect("room");
-                assert_eq!(target.merge(&source, None).outcome, Ok(()));
-            })
+        let insert = move |target: &Chain| {
+            let source = second_segment_of(&[item]);
+            assert_eq!(target.merge(&source, None).outcome, Ok(()));
         };
-        if seen.note_if(target.contains(item), "hit", "miss") {
-            // SAFETY: it was written before the insert, and not since.
-            written.with(|written| assert_eq!(unsafe { *written }, 1));
-        }
-        merger.join().unwrap();
+        publish(&target, seen, insert, |target| target.contains(item));
         assert!(target.contains(item), "lost");
     });
 }

@@ -4,14 +4,14 @@
 
 use guira_loom_tests::{
     Mark,
-    chain::{FINER, spawn, two_places},
+    chain::{FINER, two_places},
     check,
     growing_maps::{
         A, B, C, FILLER, Map, about_to_move, assert_values, filled_with, make_room, one_segment,
         values, with_second_segment,
     },
+    publishes, spawn,
 };
-use loom::{cell::UnsafeCell, sync::Arc};
 
 /// Catches a replacement that is lost beside a move, or a move that brings the old value back.
 #[test]
@@ -47,24 +47,11 @@ fn replacement_beside_a_removal() {
 /// Catches a replacement that succeeds but does not happen after the insert of what it replaces.
 #[test]
 fn insert_happens_before_a_replacement() {
-    check("growth_values_publish_replaced", 16, &["replaced", "not yet"], |seen| {
-        let chain = with_second_segment(&[]);
-        let [item, _] = two_places(0, 0);
-        let written = Arc::new(UnsafeCell::new(0));
-        // The writing thread comes first: see `Word::load_to_change`.
-        let replacer = {
-            let (written, seen) = (written.clone(), seen.clone());
-            spawn(&chain, move |chain| {
-                if seen.note_if(chain.replace((item, A), B), "replaced", "not yet") {
-                    // SAFETY: written before the value was stored, and not since.
-                    written.with(|written| assert_eq!(unsafe { *written }, 1));
-                }
-            })
-        };
-        // SAFETY: no thread reads it before it has replaced the value.
-        written.with_mut(|written| unsafe { *written = 1 });
-        chain.insert((item, A)).expect("room");
-        replacer.join().unwrap();
+    let [item, _] = two_places(0, 0);
+    let set_up = || with_second_segment(&[]);
+    let insert = move |chain: &Map| chain.insert((item, A)).expect("room");
+    publishes("growth_values_publish_replaced", 16, set_up, insert, move |chain| {
+        chain.replace((item, A), B)
     });
 }
 

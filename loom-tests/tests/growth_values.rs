@@ -3,14 +3,15 @@
 
 use guira_loom_tests::{
     EVERY_WAY, Mark, Seen,
-    chain::{filler, spawn, two_places},
+    chain::{filler, two_places},
     check, check_shallow,
     growing_maps::{
         A, B, FILLER, Map, about_to_move, assert_values, crowd_second_segment, filled_with,
         make_room, one_segment, values, with_second_segment,
     },
+    publish, read_beside, spawn,
 };
-use loom::{cell::UnsafeCell, sync::Arc};
+use loom::sync::Arc;
 
 /// A model of a reader beside a writer, which notes when the reader ran.
 fn beside(
@@ -20,18 +21,7 @@ fn beside(
 ) -> impl Fn(&std::sync::Arc<Seen>) + Send + Sync {
     move |seen| {
         let chain = set_up();
-        let done = Mark::default();
-        let reader = {
-            let (seen, done) = (seen.clone(), done.clone());
-            spawn(&chain, move |chain| {
-                let was_done = done.is_set();
-                read(chain);
-                seen.note(done.relative_to(was_done));
-            })
-        };
-        write(&chain);
-        done.set();
-        reader.join().unwrap();
+        read_beside(&chain, seen, read, write);
         // What is there at each moment is there in the end.
         read(&chain);
     }
@@ -129,26 +119,12 @@ fn listing_beside_an_alias_and_a_replacement() {
 
 // An append.
 
-/// Looks up a new item with the value A while it is inserted into another segment. Whoever finds it
-/// also finds what was written before.
+/// Looks up a new item with the value A while it is inserted into another segment.
 fn beside_an_append(name: &str, floor: usize, find: fn(&Map, u64) -> bool) {
-    check(name, floor, &["found", "not yet"], move |seen| {
-        let [new, _] = two_places(0, 0);
-        let chain = filled_with(&[]);
-        let written = Arc::new(UnsafeCell::new(0));
-        let writer = {
-            let written = written.clone();
-            spawn(&chain, move |chain| {
-                // SAFETY: only a thread that found the item reads it.
-                written.with_mut(|written| unsafe { *written = 1 });
-                chain.insert((new, A)).expect("another segment");
-            })
-        };
-        if seen.note_if(find(&chain, new), "found", "not yet") {
-            // SAFETY: it was written before the insert, and not since.
-            written.with(|written| assert_eq!(unsafe { *written }, 1));
-        }
-        writer.join().unwrap();
+    check(name, floor, &["hit", "miss"], move |seen| {
+        let (chain, [new, _]) = (filled_with(&[]), two_places(0, 0));
+        let insert = move |chain: &Map| chain.insert((new, A)).expect("another segment");
+        publish(&chain, seen, insert, |chain| find(chain, new));
         assert_values(&chain, new, &[A]);
         assert_values(&chain, filler(0), &[FILLER]);
     });

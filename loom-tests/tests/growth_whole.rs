@@ -3,10 +3,10 @@
 use guira::raw::{BucketLayout, Chain, Plain, SemiSorted};
 use guira_loom_tests::{
     chain::{
-        LAYOUT, assert_filled, chain, crowd_second_segment, fill, filler, of_stripe, spawn,
-        two_places, with_second_segment,
+        LAYOUT, assert_filled, chain, crowd_second_segment, fill, filler, of_stripe, two_places,
+        with_second_segment,
     },
-    check, check_shallow,
+    check, check_shallow, spawn,
 };
 
 /// Catches a `clear` of a chain that swaps words before it bumps: see `clear_one_moment`.

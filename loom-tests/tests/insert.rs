@@ -5,7 +5,7 @@ use guira::{
     raw::{Fingerprint, Table},
 };
 use guira_loom_tests::{
-    EVERY_WAY, L, Mark, check, fingerprint, pair, put, relocate, spawn, spawn_reader, table,
+    EVERY_WAY, L, check, fingerprint, look_up_beside, pair, put, relocate, spawn, table,
 };
 use loom::sync::Arc;
 
@@ -78,14 +78,9 @@ fn path_beside_a_reader(name: &str, of: fn(&Path) -> (Fingerprint, u32)) {
         let path = Path::new(&table);
         let incoming = path.incoming;
         let (item, bucket) = of(&path);
-        let done = Mark::default();
-        let reader = spawn_reader(&table, seen, &done, pair(&table, item, bucket));
-        let inserter = spawn(&table, move |table| {
+        look_up_beside(&table, seen, pair(&table, item, bucket), move |table| {
             table.insert::<L>(pair(table, incoming, 0)).unwrap();
-            done.set();
         });
-        reader.join().unwrap();
-        inserter.join().unwrap();
         assert_eq!(table.count::<L>(pair(&table, incoming, 0)), 1);
         path.assert_all_there(&table);
     });

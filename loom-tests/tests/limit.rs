@@ -4,16 +4,13 @@ use guira::{InsertError, raw::Table};
 use guira_loom_tests::{
     L,
     chain::{self, LAYOUT, crowd_second_segment, of_stripe, two_places, with_second_segment},
-    check, fingerprint, pair, put_each, relocate, spawn, table,
+    check, pair, relocate, spawn, with_copies,
 };
-use loom::sync::Arc;
 
 /// Inserts an item, of which there is a copy in bucket 1, while this copy moves to bucket 0.
 fn insert_beside_a_move(name: &str, limit: usize, expected: Result<(), InsertError>) {
     check(name, 890, &["done"], move |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
-        put_each(&table, item, &[1]);
+        let (table, item) = with_copies(&[1]);
         let inserter =
             spawn(&table, move |table| table.insert_up_to::<L>(limit, pair(table, item, 0)));
         let mover = spawn(&table, move |table| assert!(relocate(table, item, 1, 0)));
@@ -41,9 +38,7 @@ fn limit_not_reached_beside_a_move() {
 #[test]
 fn limit_beside_a_removal() {
     check("limit_removal", 630, &["inserted", "too many"], |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
-        put_each(&table, item, &[0, 1]);
+        let (table, item) = with_copies(&[0, 1]);
         let inserter = spawn(&table, move |table| table.insert_up_to::<L>(2, pair(table, item, 0)));
         let remover = spawn(&table, move |table| assert!(table.remove::<L>(pair(table, item, 0))));
         let outcome = inserter.join().unwrap();
@@ -58,9 +53,7 @@ fn limit_beside_a_removal() {
 #[test]
 fn limit_of_two_inserts() {
     check("limit_two_inserts", 145, &["one", "both"], |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
-        put_each(&table, item, &[1]);
+        let (table, item) = with_copies(&[1]);
         let insert =
             move |table: &Table, from| table.insert_up_to::<L>(2, pair(table, item, from)).is_ok();
         let inserters = [0, 1].map(|from| spawn(&table, move |table| insert(table, from)));
@@ -78,8 +71,7 @@ fn limit_of_two_inserts() {
 #[test]
 fn limit_of_two_threads() {
     check("limit_two_threads", 730, &["reached", "exceeded"], |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
+        let (table, item) = with_copies(&[]);
         let inserters = [0, 1].map(|from| {
             let insert = move |table: &Table| table.insert_up_to::<L>(2, pair(table, item, from));
             spawn(&table, move |table| [insert(table).is_ok(), insert(table).is_ok()])
@@ -101,8 +93,8 @@ fn chain_limit_reached_beside_a_move() {
         let [item, reversed] = two_places(1, 0);
         let slots = LAYOUT.slots_per_bucket() as usize;
         crowd_second_segment(&chain, item);
-        let mover = chain::spawn(&chain, move |chain| chain.insert(of_stripe(0, false, slots)[0]));
-        let inserter = chain::spawn(&chain, move |chain| chain.insert_up_to(1, reversed));
+        let mover = spawn(&chain, move |chain| chain.insert(of_stripe(0, false, slots)[0]));
+        let inserter = spawn(&chain, move |chain| chain.insert_up_to(1, reversed));
         let refused = Err(InsertError::TooManyCopies);
         assert_eq!(inserter.join().unwrap(), refused, "there was one copy throughout");
         mover.join().unwrap().expect("the slot of the item, or the one beside it");
@@ -122,8 +114,8 @@ fn chain_limit_not_reached_beside_a_move() {
         for nth in 0..slots - 1 {
             assert!(chain.remove(of_stripe(0, false, nth)[1]));
         }
-        let mover = chain::spawn(&chain, move |chain| chain.insert(of_stripe(0, false, slots)[0]));
-        let inserter = chain::spawn(&chain, move |chain| chain.insert_up_to(2, item));
+        let mover = spawn(&chain, move |chain| chain.insert(of_stripe(0, false, slots)[0]));
+        let inserter = spawn(&chain, move |chain| chain.insert_up_to(2, item));
         assert_eq!(inserter.join().unwrap(), Ok(()), "there was one copy throughout");
         mover.join().unwrap().expect("room");
         assert_eq!(chain.count(item), 2);
@@ -140,8 +132,8 @@ fn chain_limit_covers_all_segments() {
         let [item, _] = two_places(0, 0);
         chain.insert(item).expect("the last slot");
         let other = two_places(1, 0)[0];
-        let grower = chain::spawn(&chain, move |chain| chain.insert(other).expect("a segment"));
-        let inserter = chain::spawn(&chain, move |chain| chain.insert_up_to(1, item));
+        let grower = spawn(&chain, move |chain| chain.insert(other).expect("a segment"));
+        let inserter = spawn(&chain, move |chain| chain.insert_up_to(1, item));
         assert_eq!(inserter.join().unwrap(), Err(InsertError::TooManyCopies));
         grower.join().unwrap();
         assert_eq!(chain.insert_up_to(1, item), Err(InsertError::TooManyCopies));

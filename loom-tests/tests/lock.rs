@@ -1,7 +1,7 @@
 //! The lock of normal builds. The models of the protocol have loom's lock in its place.
 
 use guira::raw::{Lock, LockGuard};
-use guira_loom_tests::check;
+use guira_loom_tests::{check, spawn};
 use loom::{cell::UnsafeCell, sync::Arc, thread};
 
 /// What the lock protects in the model.
@@ -40,10 +40,7 @@ impl Protected {
 fn excludes_and_publishes() {
     check("lock_tried", 107, &["one", "two", "three"], |seen| {
         let shared = Arc::new(Protected { lock: Lock::new(), entries: UnsafeCell::new(0) });
-        let others = [(); 2].map(|()| {
-            let shared = shared.clone();
-            thread::spawn(move || shared.enter())
-        });
+        let others = [(); 2].map(|()| spawn(&shared, Protected::enter));
         let own = shared.enter();
         let entered = others.map(|other| other.join().unwrap());
         let entered = usize::from(own) + usize::from(entered[0]) + usize::from(entered[1]);
@@ -59,10 +56,7 @@ fn excludes_and_publishes() {
 fn is_acquired_by_every_thread_that_waits() {
     check("lock_waited_for", 7, &["all"], |seen| {
         let shared = Arc::new(Protected { lock: Lock::new(), entries: UnsafeCell::new(0) });
-        let other = {
-            let shared = shared.clone();
-            thread::spawn(move || shared.wait_and_enter())
-        };
+        let other = spawn(&shared, Protected::wait_and_enter);
         shared.wait_and_enter();
         other.join().unwrap();
         // SAFETY: the other thread has been joined.

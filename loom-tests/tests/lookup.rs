@@ -2,7 +2,8 @@
 //! throughout, so the reader must find it.
 
 use guira_loom_tests::{
-    EVERY_WAY, L, Mark, check, copies, fingerprint, pair, put, relocate, spawn, spawn_reader, table,
+    EVERY_WAY, L, Mark, check, copies, fingerprint, look_up_beside, pair, put, relocate, spawn,
+    spawn_reader, table, with_copies,
 };
 use loom::sync::{
     Arc,
@@ -13,17 +14,10 @@ use loom::sync::{
 #[test]
 fn beside_a_move() {
     check("lookup_move", 833, EVERY_WAY, |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
-        put(&table, item, 1);
-        let done = Mark::default();
-        let reader = spawn_reader(&table, seen, &done, pair(&table, item, 0));
-        let mover = spawn(&table, move |table| {
+        let (table, item) = with_copies(&[1]);
+        look_up_beside(&table, seen, pair(&table, item, 0), move |table| {
             assert!(relocate(table, item, 1, 0));
-            done.set();
         });
-        reader.join().unwrap();
-        mover.join().unwrap();
         assert_eq!((copies(&table, item, 0), copies(&table, item, 1)), (1, 0));
     });
 }
@@ -32,18 +26,11 @@ fn beside_a_move() {
 #[test]
 fn beside_a_move_and_back() {
     check("lookup_move_and_back", 22_000, EVERY_WAY, |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
-        put(&table, item, 1);
-        let done = Mark::default();
-        let reader = spawn_reader(&table, seen, &done, pair(&table, item, 0));
-        let mover = spawn(&table, move |table| {
+        let (table, item) = with_copies(&[1]);
+        look_up_beside(&table, seen, pair(&table, item, 0), move |table| {
             assert!(relocate(table, item, 1, 0));
             assert!(relocate(table, item, 0, 1));
-            done.set();
         });
-        reader.join().unwrap();
-        mover.join().unwrap();
         assert_eq!((copies(&table, item, 0), copies(&table, item, 1)), (0, 1));
     });
 }
@@ -53,9 +40,7 @@ fn beside_a_move_and_back() {
 fn beside_opposite_movers() {
     let outcomes = ["before", "during", "after", "moved", "moved and back"];
     check("lookup_opposite_movers", 78_000, &outcomes, |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
-        put(&table, item, 1);
+        let (table, item) = with_copies(&[1]);
         let done = Mark::default();
         let reader = spawn_reader(&table, seen, &done, pair(&table, item, 0));
         let there = spawn(&table, move |table| {
@@ -76,8 +61,7 @@ fn beside_opposite_movers() {
 #[test]
 fn beside_movers_of_two_fingerprints() {
     check("lookup_two_fingerprints", 26_000, EVERY_WAY, |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
+        let (table, item) = with_copies(&[]);
         let neighbour = fingerprint(&table, 0, 1, 1, 0);
         put(&table, item, 1);
         put(&table, neighbour, 0);
@@ -101,8 +85,7 @@ fn beside_movers_of_two_fingerprints() {
 fn beside_an_insert_into_the_destination() {
     let outcomes = ["before", "during", "after", "moved", "no room"];
     check("lookup_insert_into_destination", 16_000, &outcomes, |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
+        let (table, item) = with_copies(&[]);
         let [staying, incoming] = [0, 1].map(|nth| fingerprint(&table, 0, 1, 1, nth));
         put(&table, item, 1);
         put(&table, staying, 0);
@@ -133,18 +116,11 @@ fn beside_an_insert_into_the_destination() {
 #[test]
 fn beside_an_alias_inserted_and_one_removed() {
     check("lookup_alias", 1_700, EVERY_WAY, |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
-        put(&table, item, 1);
-        let done = Mark::default();
-        let reader = spawn_reader(&table, seen, &done, pair(&table, item, 0));
-        let writer = spawn(&table, move |table| {
+        let (table, item) = with_copies(&[1]);
+        look_up_beside(&table, seen, pair(&table, item, 0), move |table| {
             table.insert::<L>(pair(table, item, 0)).unwrap();
             assert!(table.remove::<L>(pair(table, item, 1)));
-            done.set();
         });
-        reader.join().unwrap();
-        writer.join().unwrap();
         assert_eq!(table.count::<L>(pair(&table, item, 0)), 1);
     });
 }
@@ -154,9 +130,7 @@ fn beside_an_alias_inserted_and_one_removed() {
 fn beside_an_alias_inserted_and_one_removed_and_a_move() {
     let outcomes = ["before", "during", "after", "moved", "not moved"];
     check("lookup_alias_move", 177_000, &outcomes, |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
-        put(&table, item, 1);
+        let (table, item) = with_copies(&[1]);
         let done = Mark::default();
         let reader = spawn_reader(&table, seen, &done, pair(&table, item, 0));
         let writer = spawn(&table, move |table| {
@@ -180,14 +154,9 @@ fn beside_a_removal_of_a_neighbour() {
         let [item, neighbour] = [0, 1].map(|nth| fingerprint(&table, 0, 1, 0, nth));
         put(&table, item, 1);
         put(&table, neighbour, 1);
-        let done = Mark::default();
-        let reader = spawn_reader(&table, seen, &done, pair(&table, item, 0));
-        let remover = spawn(&table, move |table| {
+        look_up_beside(&table, seen, pair(&table, item, 0), move |table| {
             assert!(table.remove::<L>(pair(table, neighbour, 0)));
-            done.set();
         });
-        reader.join().unwrap();
-        remover.join().unwrap();
         assert!(!table.contains::<L>(pair(&table, neighbour, 0)));
     });
 }
@@ -197,8 +166,7 @@ fn beside_a_removal_of_a_neighbour() {
 fn after_a_flag_beside_a_move() {
     let outcomes = ["after the flag", "before the flag", "moved", "not moved"];
     check("lookup_after_flag", 4_500, &outcomes, |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
+        let (table, item) = with_copies(&[]);
         let flag = Arc::new(AtomicBool::new(false));
         let inserter = {
             let flag = flag.clone();
@@ -230,15 +198,10 @@ fn of_an_item_with_one_bucket() {
         let table = Arc::new(table(2));
         let item = fingerprint(&table, 0, 0, 0, 0);
         put(&table, item, 0);
-        let done = Mark::default();
-        let reader = spawn_reader(&table, seen, &done, pair(&table, item, 0));
-        let writer = spawn(&table, move |table| {
+        look_up_beside(&table, seen, pair(&table, item, 0), move |table| {
             table.insert::<L>(pair(table, item, 0)).unwrap();
             assert!(table.remove::<L>(pair(table, item, 0)));
-            done.set();
         });
-        reader.join().unwrap();
-        writer.join().unwrap();
         assert_eq!(table.count::<L>(pair(&table, item, 0)), 1);
     });
 }
@@ -247,19 +210,12 @@ fn of_an_item_with_one_bucket() {
 #[test]
 fn beside_three_moves() {
     check("lookup_three_moves", 220_000, EVERY_WAY, |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
-        put(&table, item, 1);
-        let done = Mark::default();
-        let reader = spawn_reader(&table, seen, &done, pair(&table, item, 0));
-        let mover = spawn(&table, move |table| {
+        let (table, item) = with_copies(&[1]);
+        look_up_beside(&table, seen, pair(&table, item, 0), move |table| {
             assert!(relocate(table, item, 1, 0));
             assert!(relocate(table, item, 0, 1));
             assert!(relocate(table, item, 1, 0));
-            done.set();
         });
-        reader.join().unwrap();
-        mover.join().unwrap();
         assert_eq!((copies(&table, item, 0), copies(&table, item, 1)), (1, 0));
     });
 }

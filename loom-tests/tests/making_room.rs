@@ -3,14 +3,11 @@
 
 use guira::raw::{Chain, Fingerprint, Pair, Table};
 use guira_loom_tests::{
-    EVERY_WAY, L, Mark,
-    chain::{self, LAYOUT, crowd_second_segment, of_stripe, two_places, with_second_segment},
-    check, fingerprint, pair, put, spawn, spawn_reader, table,
+    EVERY_WAY, L, Written,
+    chain::{LAYOUT, crowd_second_segment, of_stripe, two_places, with_second_segment},
+    check, fingerprint, look_up_beside, pair, publish, put, spawn, table,
 };
-use loom::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering::Relaxed},
-};
+use loom::sync::Arc;
 
 /// Three buckets, where an insert into 0 needs two moves: first `far` from 1 to 2, then `near` from
 /// 0 to 1. The other items in 0 and 1 have only that bucket.
@@ -59,14 +56,9 @@ fn beside_a_reader(name: &str, floor: usize, insert: Insert) {
     check(name, floor, EVERY_WAY, move |seen| {
         let table = Arc::new(table(3));
         let Path { incoming, near, far } = Path::new(&table, true);
-        let done = Mark::default();
-        let reader = spawn_reader(&table, seen, &done, pair(&table, near, 1));
-        let inserter = spawn(&table, move |table| {
+        look_up_beside(&table, seen, pair(&table, near, 1), move |table| {
             insert(table, pair(table, incoming, 0));
-            done.set();
         });
-        reader.join().unwrap();
-        inserter.join().unwrap();
         for (item, bucket) in [(incoming, 0), (near, 1), (far, 2)] {
             assert_eq!(table.count::<L>(pair(&table, item, bucket)), 1);
         }
@@ -119,11 +111,11 @@ fn acquires(name: &str, floor: usize, insert: Insert) {
     check(name, floor, &["hit", "miss"], move |seen| {
         let table = Arc::new(table(3));
         let Path { incoming, far, .. } = Path::new(&table, false);
-        let data = Arc::new(AtomicUsize::new(0));
+        let written = Written::new();
         let inserter = {
-            let data = data.clone();
+            let written = written.clone();
             spawn(&table, move |table| {
-                data.store(1, Relaxed);
+                written.write();
                 // Into this very bucket, which has no room if the other insert comes first.
                 let _ = table.insert::<L>(Pair { fingerprint: far, buckets: [1; 2] });
             })
@@ -131,7 +123,9 @@ fn acquires(name: &str, floor: usize, insert: Insert) {
         let mover = spawn(&table, move |table| {
             insert(table, pair(table, incoming, 0));
             let hit = table.contains::<L>(Pair { fingerprint: far, buckets: [2; 2] });
-            assert!(!hit || data.load(Relaxed) == 1, "a move does not acquire what it moves");
+            if hit {
+                written.assert();
+            }
             hit
         });
         inserter.join().unwrap();
@@ -151,23 +145,14 @@ fn unique_acquires_what_it_moves() {
     acquires("room_unique_acquires", 50, unique);
 }
 
-/// Moves `far` after a relaxed write, and looks it up.
+/// Moves `far` and looks it up.
 fn publishes(name: &str, floor: usize, insert: Insert) {
     check(name, floor, &["hit", "miss"], move |seen| {
         let table = Arc::new(table(3));
         let Path { incoming, far, .. } = Path::new(&table, true);
-        let data = Arc::new(AtomicUsize::new(0));
-        let mover = {
-            let data = data.clone();
-            spawn(&table, move |table| {
-                data.store(1, Relaxed);
-                insert(table, pair(table, incoming, 0));
-            })
-        };
-        let hit = table.contains::<L>(Pair { fingerprint: far, buckets: [2; 2] });
-        assert!(!hit || data.load(Relaxed) == 1, "a move does not publish");
-        seen.note_if(hit, "hit", "miss");
-        mover.join().unwrap();
+        let insert = move |table: &Table| insert(table, pair(table, incoming, 0));
+        let far = Pair { fingerprint: far, buckets: [2; 2] };
+        publish(&table, seen, insert, |table| table.contains::<L>(far));
     });
 }
 
@@ -235,14 +220,9 @@ fn chain_beside_a_reader(name: &str, floor: usize, insert: ChainInsert) {
         let chain = with_second_segment();
         let [item, reversed] = moving();
         crowd_second_segment(&chain, item);
-        let done = Mark::default();
-        let reader = chain::spawn_reader(&chain, seen, &done, reversed);
-        let writer = chain::spawn(&chain, move |chain| {
+        look_up_beside(&chain, seen, reversed, move |chain| {
             insert(chain, incoming());
-            done.set();
         });
-        reader.join().unwrap();
-        writer.join().unwrap();
         assert_eq!((chain.count(item), chain.count(incoming())), (1, 1));
     });
 }
@@ -265,8 +245,8 @@ fn chain_beside(
         let chain = with_second_segment();
         let [item, reversed] = moving();
         crowd_second_segment(&chain, item);
-        let other = chain::spawn(&chain, move |chain| operation(chain, reversed));
-        let writer = chain::spawn(&chain, move |chain| insert(chain, incoming()));
+        let other = spawn(&chain, move |chain| operation(chain, reversed));
+        let writer = spawn(&chain, move |chain| insert(chain, incoming()));
         assert!(other.join().unwrap(), "one copy was there, no more and no less");
         writer.join().unwrap();
         assert_eq!((chain.count(item), chain.count(incoming())), (copies_left, 1));
@@ -308,8 +288,8 @@ fn chain_unique_of_an_item_that_moves_to_the_fuller_bucket() {
         let [neighbour, incoming] = [0, 1].map(|nth| of_stripe(1, false, nth)[0]);
         assert!(chain.remove(of_stripe(0, false, 0)[0]));
         chain.insert(neighbour).expect("room");
-        let unique = chain::spawn(&chain, move |chain| chain.insert_unique(reversed));
-        let writer = chain::spawn(&chain, move |chain| {
+        let unique = spawn(&chain, move |chain| chain.insert_unique(reversed));
+        let writer = spawn(&chain, move |chain| {
             chain_plain(chain, incoming);
             assert!(chain.remove(incoming) && chain.remove(neighbour));
         });
@@ -324,23 +304,14 @@ fn chain_unique_of_an_item_that_moves_to_the_fuller_bucket() {
 fn chain_publishes(name: &str, floor: usize, insert: ChainInsert) {
     check(name, floor, &["hit", "miss"], move |seen| {
         let chain = with_second_segment();
-        let [item, reversed] = moving();
-        let leaving = two_places(1, 1)[0];
+        let ([item, reversed], leaving) = (moving(), two_places(1, 1)[0]);
         crowd_second_segment(&chain, leaving);
         assert!(chain.remove(leaving));
-        let data = Arc::new(AtomicUsize::new(0));
-        let mover = {
-            let data = data.clone();
-            chain::spawn(&chain, move |chain| {
-                data.store(1, Relaxed);
-                chain.insert(item).expect("room");
-                insert(chain, incoming());
-            })
+        let insert = move |chain: &Chain| {
+            chain.insert(item).expect("room");
+            insert(chain, incoming());
         };
-        let hit = chain.contains(reversed);
-        assert!(!hit || data.load(Relaxed) == 1, "a move does not publish");
-        seen.note_if(hit, "hit", "miss");
-        mover.join().unwrap();
+        publish(&chain, seen, insert, |chain| chain.contains(reversed));
     });
 }
 

@@ -2,16 +2,10 @@
 
 use guira::raw::{Fingerprint, MergeRefusal, Merged, Table};
 use guira_loom_tests::{
-    EVERY_WAY, L, Mark, check, copies, fingerprint, pair, put, put_each, relocate, spawn,
-    spawn_reader, table,
+    EVERY_WAY, L, Written, check, copies, fingerprint, look_up_beside, pair, put, put_each,
+    relocate, spawn, table, with_copies,
 };
-use loom::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering::Relaxed},
-    },
-    thread,
-};
+use loom::{sync::Arc, thread};
 
 /// A merge with a table that holds these fingerprints in these buckets. They come in this order:
 /// give them with ascending buckets.
@@ -55,15 +49,10 @@ const ONE_FITTED: Result<(), MergeRefusal> = Err(MergeRefusal::Full { fitted: 1,
 fn lookup_beside_a_refused_merge() {
     check("merge_refused_lookup", 10_000, EVERY_WAY, |seen| {
         let (table, item, other) = nearly_full();
-        let done = Mark::default();
         // It reads bucket 1 first: there the merge adds its copy, and from bucket 0 it removes one.
-        let reader = spawn_reader(&table, seen, &done, pair(&table, item, 1));
-        let merger = spawn(&table, move |table| {
+        look_up_beside(&table, seen, pair(&table, item, 1), move |table| {
             assert_eq!(merge(table, None, &[(item, 0), (other, 1)]), ONE_FITTED);
-            done.set();
         });
-        reader.join().unwrap();
-        merger.join().unwrap();
         assert_eq!(table.count::<L>(pair(&table, item, 0)), 1, "not undone");
     });
 }
@@ -88,8 +77,7 @@ fn removal_beside_a_refused_merge() {
 #[test]
 fn refused_merge_beside_a_clear_and_an_insert() {
     check("merge_refused_clear", 6_500, &["1", "2"], |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
+        let (table, item) = with_copies(&[]);
         let other = fingerprint(&table, 0, 1, 1, 0);
         let clearer = spawn(&table, move |table| {
             let _ = table.clear::<L>();
@@ -141,8 +129,7 @@ fn opposite_merges() {
 #[test]
 fn with_itself_beside_a_removal() {
     check("merge_itself", 32, &["doubled, then removed", "removed before"], |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
+        let (table, item) = with_copies(&[]);
         let other = fingerprint(&table, 0, 1, 1, 0);
         put(&table, item, 0);
         put(&table, other, 1);
@@ -162,19 +149,20 @@ fn a_hit_happens_after_the_insert_into_the_source() {
     check("merge_publishes", 165, &["hit", "miss"], |seen| {
         let tables = [Arc::new(table(2)), Arc::new(table(2))];
         let item = fingerprint(&tables[0], 0, 1, 0, 0);
-        let data = Arc::new(AtomicUsize::new(0));
+        let written = Written::new();
         let inserter = {
-            let data = data.clone();
+            let written = written.clone();
             spawn(&tables[0], move |source| {
-                data.store(1, Relaxed);
+                written.write();
                 source.insert::<L>(pair(source, item, 0)).unwrap();
             })
         };
         let [source, target] = tables.clone();
         let merger = thread::spawn(move || target.merge::<L>(&source, None).outcome);
         let hit = tables[1].contains::<L>(pair(&tables[1], item, 0));
-        assert!(!hit || data.load(Relaxed) == 1, "a hit does not happen after the insert");
-        seen.note_if(hit, "hit", "miss");
+        if seen.note_if(hit, "hit", "miss") {
+            written.assert();
+        }
         inserter.join().unwrap();
         assert_eq!(merger.join().unwrap(), Ok(()));
     });
@@ -184,8 +172,7 @@ fn a_hit_happens_after_the_insert_into_the_source() {
 #[test]
 fn insert_unique_beside_a_merge() {
     check("merge_unique", 26, &["added", "was present"], |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
+        let (table, item) = with_copies(&[]);
         let unique =
             spawn(&table, move |table| table.insert_unique::<L>(pair(table, item, 1)).unwrap());
         let merger = spawn(&table, move |table| merge(table, None, &[(item, 0)]));
@@ -199,9 +186,7 @@ fn insert_unique_beside_a_merge() {
 #[test]
 fn limit_beside_a_move() {
     check("merge_limit_move", 190, &["done"], |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
-        put(&table, item, 1);
+        let (table, item) = with_copies(&[1]);
         let mover = spawn(&table, move |table| assert!(relocate(table, item, 1, 0)));
         assert_eq!(merge(&table, Some(2), &[(item, 0)]), Ok(()), "there was one copy throughout");
         mover.join().unwrap();

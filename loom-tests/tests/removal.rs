@@ -1,15 +1,13 @@
 //! Removals beside moves, inserts and one another: for each copy exactly one returns `true`.
 
-use guira_loom_tests::{L, check, fingerprint, pair, put, relocate, spawn, table};
+use guira_loom_tests::{L, check, fingerprint, pair, put, relocate, spawn, table, with_copies};
 use loom::sync::Arc;
 
 /// Catches a removal that misses an item while it moves.
 #[test]
 fn beside_a_move() {
     check("remove_move", 23, &["moved", "not moved"], |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
-        put(&table, item, 1);
+        let (table, item) = with_copies(&[1]);
         let remover = spawn(&table, move |table| table.remove::<L>(pair(table, item, 0)));
         let mover = spawn(&table, move |table| relocate(table, item, 1, 0));
         assert!(remover.join().unwrap(), "found nothing to remove");
@@ -22,9 +20,7 @@ fn beside_a_move() {
 #[test]
 fn of_one_copy_by_two_beside_a_move() {
     check("remove_twice_move", 458, &["first", "second"], |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
-        put(&table, item, 1);
+        let (table, item) = with_copies(&[1]);
         let removers = [0, 1]
             .map(|from| spawn(&table, move |table| table.remove::<L>(pair(table, item, from))));
         let mover = spawn(&table, move |table| relocate(table, item, 1, 0));
@@ -40,10 +36,7 @@ fn of_one_copy_by_two_beside_a_move() {
 #[test]
 fn of_two_copies_by_two() {
     check("remove_both", 25, &["done"], |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
-        put(&table, item, 0);
-        put(&table, item, 1);
+        let (table, item) = with_copies(&[0, 1]);
         let removers = [0, 1].map(|from| {
             spawn(&table, move |table| assert!(table.remove::<L>(pair(table, item, from))))
         });
@@ -59,9 +52,7 @@ fn of_two_copies_by_two() {
 #[test]
 fn of_an_alias_beside_an_insert_and_a_move() {
     check("remove_alias_insert_move", 493, &["moved", "not moved"], |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
-        put(&table, item, 1);
+        let (table, item) = with_copies(&[1]);
         let remover = spawn(&table, move |table| assert!(table.remove::<L>(pair(table, item, 1))));
         let inserter = spawn(&table, move |table| table.insert::<L>(pair(table, item, 0)).unwrap());
         let mover = spawn(&table, move |table| relocate(table, item, 0, 1));

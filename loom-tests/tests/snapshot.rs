@@ -1,7 +1,9 @@
 //! A copy of all words beside writers: it contains every item that is in the table throughout.
 
 use guira::raw::{BucketLayout, Fingerprint, Table};
-use guira_loom_tests::{L, Mark, check, fingerprint, pair, put, put_each, relocate, spawn, table};
+use guira_loom_tests::{
+    L, Mark, check, fingerprint, pair, put, put_each, relocate, spawn, table, with_copies,
+};
 use loom::sync::Arc;
 
 /// Number of copies of a fingerprint in a copy of all words.
@@ -14,9 +16,7 @@ fn copies_saved(table: &Table, item: Fingerprint) -> usize {
 #[test]
 fn beside_a_move_and_back() {
     check("snapshot_move_and_back", 31, &["before", "not before"], |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
-        put(&table, item, 1);
+        let (table, item) = with_copies(&[1]);
         let done = Mark::default();
         let saver = {
             let (seen, done) = (seen.clone(), done.clone());
@@ -40,9 +40,7 @@ fn beside_a_move_and_back() {
 #[test]
 fn beside_an_alias_inserted_and_one_removed() {
     check("snapshot_alias", 83, &["one", "two"], |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
-        put(&table, item, 1);
+        let (table, item) = with_copies(&[1]);
         let saver = {
             let seen = seen.clone();
             spawn(&table, move |table| {

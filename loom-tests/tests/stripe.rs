@@ -1,8 +1,8 @@
 //! A lone stripe: its lock excludes and publishes, and its version only grows.
 
 use guira::raw::{Fingerprint, Stripes};
-use guira_loom_tests::check;
-use loom::{cell::UnsafeCell, sync::Arc, thread};
+use guira_loom_tests::{check, spawn};
+use loom::{cell::UnsafeCell, sync::Arc};
 
 /// What the lock protects in the model.
 struct Protected {
@@ -32,10 +32,7 @@ fn lock_excludes() {
             drop(guard);
             assert!(!stripe.validate(before), "validated a version that this thread has bumped");
         };
-        let other = {
-            let shared = shared.clone();
-            thread::spawn(move || enter(&shared))
-        };
+        let other = spawn(&shared, enter);
         enter(&shared);
         other.join().unwrap();
         // SAFETY: the other thread has been joined.
@@ -50,10 +47,8 @@ fn version_only_grows() {
     check("stripe_version", 284, &["unchanged", "bumped"], |seen| {
         let stripes = Arc::new(Stripes::new(2).expect("memory"));
         let fingerprint = Fingerprint::new(1);
-        let writers = [0, 1].map(|_| {
-            let stripes = stripes.clone();
-            thread::spawn(move || stripes.of(fingerprint).lock().bump())
-        });
+        let writers =
+            [(); 2].map(|()| spawn(&stripes, move |stripes| stripes.of(fingerprint).lock().bump()));
         let stripe = stripes.of(fingerprint);
         let first = stripe.version();
         seen.note_if(stripe.validate(first), "unchanged", "bumped");

@@ -4,15 +4,16 @@ use guira::{
     InsertError,
     raw::{Fingerprint, Table},
 };
-use guira_loom_tests::{L, check, check_deep, fingerprint, pair, put, relocate, spawn, table};
+use guira_loom_tests::{
+    L, check, check_deep, fingerprint, pair, put, relocate, spawn, table, with_copies,
+};
 use loom::sync::Arc;
 
 /// Catches two calls of `insert_unique` that both add an item, or both do not.
 #[test]
 fn beside_itself() {
     check("unique_unique", 25, &["first", "second"], |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
+        let (table, item) = with_copies(&[]);
         let [first, second] = [0, 1]
             .map(|from| {
                 spawn(&table, move |table| {
@@ -30,9 +31,7 @@ fn beside_itself() {
 #[test]
 fn beside_a_removal() {
     check("unique_remove", 25, &["added", "was present"], |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
-        put(&table, item, 1);
+        let (table, item) = with_copies(&[1]);
         let remover = spawn(&table, move |table| assert!(table.remove::<L>(pair(table, item, 0))));
         let inserter =
             spawn(&table, move |table| table.insert_unique::<L>(pair(table, item, 0)).unwrap());
@@ -45,8 +44,7 @@ fn beside_a_removal() {
 /// Inserts an item that is present and moves. `prepare` fills the destination, bucket 0.
 fn of_an_item_that_moves(name: &str, prepare: fn(&Table)) {
     check(name, 23, &["present"], move |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
+        let (table, item) = with_copies(&[]);
         prepare(&table);
         put(&table, item, 1);
         let mover = spawn(&table, move |table| assert!(relocate(table, item, 1, 0)));
@@ -81,8 +79,7 @@ fn of_an_item_that_moves_to_the_fuller_bucket() {
 #[test]
 fn beside_a_plain_insert() {
     check("unique_insert", 35, &["added", "was present"], |seen| {
-        let table = Arc::new(table(2));
-        let item = fingerprint(&table, 0, 1, 0, 0);
+        let (table, item) = with_copies(&[]);
         let plain = spawn(&table, move |table| table.insert::<L>(pair(table, item, 0)).unwrap());
         let unique =
             spawn(&table, move |table| table.insert_unique::<L>(pair(table, item, 1)).unwrap());

@@ -3,10 +3,8 @@
 
 use guira::{InsertError, raw::Pair};
 use guira_loom_tests::{
-    EVERY_WAY, Mark, check,
-    values::{
-        Map, V, assert_values, get_or_insert, item, map, put, relocate, reversed, spawn, values,
-    },
+    EVERY_WAY, check, read_beside, reversed, spawn,
+    values::{Map, V, assert_values, get_or_insert, item, map, put, relocate, values},
 };
 
 /// Values of the models.
@@ -28,18 +26,7 @@ fn beside(
         let map = map();
         let item = item(&map, 0, 0);
         set_up(&map, item);
-        let done = Mark::default();
-        let reader = {
-            let (seen, done) = (seen.clone(), done.clone());
-            spawn(&map, move |map| {
-                let was_done = done.is_set();
-                read(map, item);
-                seen.note(done.relative_to(was_done));
-            })
-        };
-        write(&map, item);
-        done.set();
-        reader.join().unwrap();
+        read_beside(&map, seen, move |map| read(map, item), move |map| write(map, item));
         assert_values(&map, item, left);
     });
 }
