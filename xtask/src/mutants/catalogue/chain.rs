@@ -131,17 +131,6 @@ pub(super) const FAULTS: &[Fault] = &[
         ),
     ),
     fault("chain-relocate-no-lock", "a move takes no lock", During("relocate-no-lock")),
-    fault("chain-relocate-no-bump", "a move does not bump the version", During("relocate-no-bump")),
-    fault(
-        "chain-relocate-early-bump",
-        "a move bumps the version before the copy",
-        During("relocate-early-bump"),
-    ),
-    fault(
-        "chain-relocate-late-bump",
-        "a move bumps the version after the clearing",
-        During("relocate-late-bump"),
-    ),
     fault("chain-unique-no-lock", "`insert_unique` takes no lock", During("lock-skipped")),
     fault(
         "chain-unique-early-segments",

@@ -159,7 +159,6 @@ pub(super) const FAULTS: &[Fault] = &[
         Instead("first.map(|_| self.pair(mixed).fingerprint)"),
     ),
     // `replace`.
-    fault("chain-replace-no-lock", "`replace` takes no lock", During("lock-skipped")),
     fault(
         "chain-replace-wrong-lock",
         "`replace` takes another stripe's lock",
@@ -171,39 +170,9 @@ pub(super) const FAULTS: &[Fault] = &[
         Instead("self.segments().any(|segment| segment.replace(&guard, item, new))"),
     ),
     fault(
-        "chain-replace-no-bump",
-        "a replacement does not bump the version",
-        During("remove-no-bump"),
-    ),
-    fault(
-        "chain-replace-late-bump",
-        "a replacement bumps the version after it has stored the slot",
-        During("remove-late-bump"),
-    ),
-    fault(
-        "chain-replace-bump-relaxed",
-        "a replacement bumps the version by Relaxed",
-        During("remove-bump-relaxed"),
-    ),
-    fault(
-        "chain-replace-clear-relaxed",
-        "a replacement stores the slot by Relaxed",
-        During("remove-clear-relaxed"),
-    ),
-    fault(
         "chain-replace-read-relaxed",
         "a replacement reads the words by Relaxed",
         During("table/remove: clear_one: Acquire to Relaxed"),
-    ),
-    fault(
-        "chain-replace-by-key",
-        "a replacement takes a copy with any value",
-        During("remove-by-key"),
-    ),
-    fault(
-        "chain-replace-not-stored",
-        "`replace` removes the old value and stores no new one",
-        During("clear-slot-drops-incoming"),
     ),
     fault(
         "chain-replace-segments-relaxed",

@@ -19,17 +19,16 @@ use super::change::Fault;
 /// All structural mutants.
 pub(super) fn faults() -> impl Iterator<Item = Fault> {
     // Semi-sorted slots hold no values.
-    let of_values = [values::FAULTS, expiry::FAULTS, chain_values::FAULTS].into_iter().flatten();
-    let of_values = of_values.map(|fault| fault.only_plain());
-    let others = [
-        table::FAULTS,
-        chain::FAULTS,
-        merge::FAULTS,
-        callers::FAULTS,
-        moves::FAULTS,
-        shared::FAULTS,
+    let of_values = [
+        values::LOOKUPS.as_flattened(),
+        values::REPLACEMENTS.as_flattened(),
+        values::FAULTS,
+        expiry::FAULTS,
+        chain_values::FAULTS,
     ];
-    of_values.chain(others.into_iter().flatten().copied())
+    let of_values = of_values.into_iter().flatten().map(|fault| fault.only_plain());
+    let others = [table::FAULTS, chain::FAULTS, merge::FAULTS, callers::FAULTS, shared::FAULTS];
+    of_values.chain(others.into_iter().flatten().copied()).chain(moves::faults())
 }
 
 #[cfg(test)]

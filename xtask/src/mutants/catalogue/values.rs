@@ -8,6 +8,79 @@ use super::{
     callers::OTHER_LOCK_OF_A_PAIR,
 };
 
+/// The faults of a lookup of values that the steps of all lookups have.
+macro_rules! lookup {
+    ($name:literal, $lookup:literal) => {
+        [
+            fault(
+                concat!($name, "-late-version"),
+                concat!($lookup, " first reads the version after the words"),
+                During("lookup-late-version"),
+            ),
+            fault(
+                concat!($name, "-version-relaxed"),
+                concat!($lookup, " reads the version by Relaxed"),
+                During("lookup-version-relaxed"),
+            ),
+            fault(
+                concat!($name, "-words-relaxed"),
+                concat!($lookup, " reads both words by Relaxed"),
+                During("lookup-words-relaxed"),
+            ),
+        ]
+    };
+}
+
+/// The faults of `replace` that the steps of removals have.
+macro_rules! replacement {
+    ($name:literal) => {
+        [
+            fault(concat!($name, "-no-lock"), "`replace` takes no lock", During("lock-skipped")),
+            fault(
+                concat!($name, "-no-bump"),
+                "a replacement does not bump the version",
+                During("remove-no-bump"),
+            ),
+            fault(
+                concat!($name, "-late-bump"),
+                "a replacement bumps the version after it has stored the slot",
+                During("remove-late-bump"),
+            ),
+            fault(
+                concat!($name, "-bump-relaxed"),
+                "a replacement bumps the version by Relaxed",
+                During("remove-bump-relaxed"),
+            ),
+            fault(
+                concat!($name, "-clear-relaxed"),
+                "a replacement stores the slot by Relaxed",
+                During("remove-clear-relaxed"),
+            ),
+            fault(
+                concat!($name, "-not-stored"),
+                "`replace` removes the old value and stores no new one",
+                During("clear-slot-drops-incoming"),
+            ),
+            fault(
+                concat!($name, "-by-key"),
+                "a replacement takes a copy with any value",
+                During("remove-by-key"),
+            ),
+        ]
+    };
+}
+
+/// The faults that these lookups share.
+pub(super) const LOOKUPS: [[Fault; 3]; 3] = [
+    lookup!("get", "`get`"),
+    lookup!("values", "`values`"),
+    lookup!("contains-value", "`contains_value`"),
+];
+
+/// The faults that `replace` of a table and that of a chain share.
+pub(super) const REPLACEMENTS: [[Fault; 7]; 2] =
+    [replacement!("replace"), replacement!("chain-replace")];
+
 pub(super) const FAULTS: &[Fault] = &[
     // Lookups with any value.
     fault("lookup-with-value", "a lookup compares the value", Instead("0")),
@@ -23,17 +96,6 @@ pub(super) const FAULTS: &[Fault] = &[
         Instead("self.stripes.borrow().of(Fingerprint::new((key >> longer) + 1))"),
     ),
     fault("get-no-validation", "a miss of `get` is not validated", Condition("true")),
-    fault(
-        "get-late-version",
-        "`get` first reads the version after the words",
-        During("lookup-late-version"),
-    ),
-    fault(
-        "get-version-relaxed",
-        "`get` reads the version by Relaxed",
-        During("lookup-version-relaxed"),
-    ),
-    fault("get-words-relaxed", "`get` reads both words by Relaxed", During("lookup-words-relaxed")),
     // `values`.
     fault("values-no-validation", "`values` does not validate the version", Condition("true")),
     fault(
@@ -41,66 +103,14 @@ pub(super) const FAULTS: &[Fault] = &[
         "`values` validates the version only if it found no match",
         Condition("unchanged || !self.candidates_in::<L>(pair, words).as_slice().is_empty()"),
     ),
-    fault(
-        "values-late-version",
-        "`values` first reads the version after the words",
-        During("lookup-late-version"),
-    ),
-    fault(
-        "values-version-relaxed",
-        "`values` reads the version by Relaxed",
-        During("lookup-version-relaxed"),
-    ),
-    fault(
-        "values-words-relaxed",
-        "`values` reads both words by Relaxed",
-        During("lookup-words-relaxed"),
-    ),
     // `contains_value`.
     fault(
         "contains-value-no-validation",
         "a miss of `contains_value` is not validated",
         Condition("true"),
     ),
-    fault(
-        "contains-value-late-version",
-        "`contains_value` first reads the version after the words",
-        During("lookup-late-version"),
-    ),
-    fault(
-        "contains-value-version-relaxed",
-        "`contains_value` reads the version by Relaxed",
-        During("lookup-version-relaxed"),
-    ),
-    fault(
-        "contains-value-words-relaxed",
-        "`contains_value` reads both words by Relaxed",
-        During("lookup-words-relaxed"),
-    ),
     // `replace`.
-    fault("replace-no-lock", "`replace` takes no lock", During("lock-skipped")),
     fault("replace-wrong-lock", "`replace` takes another stripe's lock", OTHER_LOCK_OF_A_PAIR),
-    fault("replace-no-bump", "a replacement does not bump the version", During("remove-no-bump")),
-    fault(
-        "replace-late-bump",
-        "a replacement bumps the version after it has stored the slot",
-        During("remove-late-bump"),
-    ),
-    fault(
-        "replace-bump-relaxed",
-        "a replacement bumps the version by Relaxed",
-        During("remove-bump-relaxed"),
-    ),
-    fault(
-        "replace-clear-relaxed",
-        "a replacement stores the slot by Relaxed",
-        During("remove-clear-relaxed"),
-    ),
-    fault(
-        "replace-not-stored",
-        "`replace` removes the old value and stores no new one",
-        During("clear-slot-drops-incoming"),
-    ),
     // Slots that differ in the value alone.
     fault(
         "remove-by-key",
@@ -112,7 +122,6 @@ pub(super) const FAULTS: &[Fault] = &[
              }",
         ),
     ),
-    fault("replace-by-key", "a replacement takes a copy with any value", During("remove-by-key")),
     fault(
         "relocate-by-key",
         "a move clears a copy with any value",

@@ -2,7 +2,7 @@
 //! registers?
 //!
 //! Loom does not run vector instructions, so these mutants are run by tests with real threads: the
-//! unit tests of the kernels and `tests/kernels*.rs`. Each mutant of the [list](list) is an
+//! unit tests of the kernels and the tests `kernels*`. Each mutant of the [list](list) is an
 //! expression of the source in the place of another one. One copy of the library has all of them,
 //! and a variable of the environment selects one at run time. The steps that both kernels share are
 //! mutated in one kernel at a time. Every mutant must make a test fail.
