@@ -180,7 +180,7 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// them. Zero makes the smallest filter, whose capacity is one. A
     /// [`GrowingFilter`](crate::GrowingFilter) starts with this capacity, by default about 1,000.
     /// In an [`ExpiringFilter`](crate::ExpiringFilter#capacity) it must be enough for the items of
-    /// the window and of two more generations.
+    /// w + 2 generations, where w is the window.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::builder().capacity(50_000).build()?;

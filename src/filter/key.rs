@@ -120,8 +120,12 @@ impl Key for &Hashed {
 }
 
 impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
-    /// Hashes a key, for several calls, or for other filters with the same hasher. The hash is the
-    /// same key as the key itself.
+    /// Hashes a key once, for several calls: to this filter, the hash is the same key as the key
+    /// itself.
+    ///
+    /// **It is not the same key to another filter**, unless that has an equal hasher: a clone, or a
+    /// filter that was given the same [`hasher`](Self::hasher) or the same
+    /// [`seed`](crate::FilterBuilder::seed). By default, each filter draws a seed of its own.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(100);

@@ -177,7 +177,8 @@ impl<C: Contents, G: Growth> Filter<C, G> {
 
 impl<C: Contents, S: FromSeed> Default for Filter<C, Growing, S> {
     /// Creates an empty filter for about a thousand items at first. Its hasher is made from a
-    /// random seed.
+    /// random seed. (Where nothing else names the type of the hasher, call
+    /// [`new`](Filter::new).)
     fn default() -> Self {
         built(Filter::<C, Growing>::builder().seeded_hasher().build())
     }

@@ -71,6 +71,7 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     ///
     /// # Errors
     /// - [`InsertError::Full`] if no empty slot is within reach (and no segment can be appended);
+    /// - [`InsertError::OutOfMemory`] if the system refuses the memory for another segment;
     /// - [`InsertError::TooManyCopies`] if the item's two buckets hold only copies of it,
     ///   `2 × slots per bucket` of them. (In a `GrowingFilter`: if copies take half of these slots
     ///   in the last segment. If both buckets are the same one, there are half as many slots.) With
@@ -107,8 +108,10 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     /// [`GrowingFilter`](crate::GrowingFilter): of each segment), and writes one and the stripe.
     ///
     /// # Errors
-    /// [`InsertError::Full`] if the item is absent and no empty slot is within reach. In a full
-    /// filter, the call still returns `Found` for an item that is present.
+    /// [`InsertError::Full`] if the item is absent and no empty slot is within reach (and no
+    /// segment can be appended), and [`InsertError::OutOfMemory`] if the system refuses the memory
+    /// for another segment. In a full filter, the call still returns `Found` for an item that is
+    /// present.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(100);
@@ -165,7 +168,8 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     /// whose buckets are full are set aside, and several of them search for room together. If the
     /// iterator or the hashing of a key panics, some of the keys before it may be missing. The call
     /// consumes the iterator even after the filter is full, so it does not return for an endless
-    /// one.
+    /// one. In a full filter, each key costs a long search for room: see
+    /// [`docs::limits`](crate::docs::limits).
     ///
     /// (There is no [`Extend`] or [`FromIterator`], because these cannot report failed inserts.)
     ///

@@ -54,12 +54,17 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     /// call [`remove`](crate::CuckooMap#method.remove) or [`replace`](Self::replace).**
     /// [`max_copies`] has no effect.
     ///
+    /// So if several keys come and go, a key for which a value of an alias was found has none of
+    /// its own, and loses that one when the alias is removed. A caller that has to own an item
+    /// calls [`insert`](Self::insert) with the value that was found, and later removes this item.
+    ///
     /// Acquires the lock of the key's stripe. Reads two cache lines, and writes one and the stripe.
     ///
     /// [`max_copies`]: crate::FilterBuilder::max_copies
     ///
     /// # Errors
     /// [`InsertError::Full`] if the key is absent and no empty slot is within reach;
+    /// [`InsertError::OutOfMemory`] if the system refuses the memory for another segment;
     /// [`InsertError::ValueTooLarge`] if the value has more than [`value_bits`](Self::value_bits)
     /// bits, even if the key is present.
     ///

@@ -10,7 +10,7 @@ use crate::{
     table::{ClockState, MAX_BUCKETS, MAX_LEVELS, MAX_STRIPES, PerSegment, stamp_bits},
 };
 
-const MAGIC: [u8; 8] = *b"guira cf";
+pub(super) const MAGIC: [u8; 8] = *b"guira cf";
 const VERSION: u32 = 1;
 /// Bytes of the header's start, whose length does not depend on its content.
 pub(super) const START: usize = 56;

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use super::{
     LoadError, Saved,
     encode::{BLOCK_WORDS, CHECKSUM, block_checksum, blocks, to_little_endian, zeros},
-    header::{Header, HeaderBytes, START},
+    header::{Header, HeaderBytes, MAGIC, START},
     validate::{EMPTY_CENSUS, add_census, check_length},
 };
 use crate::{
@@ -251,6 +251,10 @@ impl<C: Contents, G: Growth, S: BuildHasher> Receiver<C, G, S> {
     /// If the snapshot is incomplete, or the system refuses the memory.
     pub(super) fn finish(self) -> Result<Filter<C, G, S>, LoadError> {
         if !self.is_complete() {
+            let start = &self.header_bytes[..self.progress.filled.min(MAGIC.len())];
+            if matches!(self.progress.piece, Piece::Start) && !MAGIC.starts_with(start) {
+                return Err(LoadError::NotASnapshot);
+            }
             return Err(LoadError::Truncated { received: self.received() });
         }
         let header = self.header.expect(HEADER_ARRIVED);
