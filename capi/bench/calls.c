@@ -1,5 +1,5 @@
-// What calls from C cost beside the same calls from Rust: `calls [ROUNDS [small]]`. With `small`, it
-// leaves out the large table.
+// What calls from C cost beside the same calls from Rust: `calls [ROUNDS [small]]`. With `small`,
+// it leaves out the large table.
 //
 // For each kind of call and each size of table, it alternates between C, which calls the shared
 // library, and Rust, which calls the library directly (`direct.rs`). Each round takes the same

@@ -35,7 +35,9 @@ pub extern "C" fn direct_destroy(tables: Box<Tables>) {
 
 /// Exports a loop over `n` hashes, a few at a time. It returns the number of those that were found.
 macro_rules! export {
-    ($(fn $name:ident($tables:ident, $hashes:ident $(, $answer:ident: $type:ty)*) $body:expr;)*) => {
+    (
+        $(fn $name:ident($tables:ident, $hashes:ident $(, $answer:ident: $type:ty)*) $body:expr;)*
+    ) => {
         $(
             /// Looks up `n` hashes, and returns the number of those that were found.
             ///

@@ -1,6 +1,6 @@
-// The tests of one type: `TYPE`. `INSERT(object, hash)` inserts an item, and `INSERT_BATCH(object,
-// hashes, stride, n)` many of them, `LOAD_OTHER(path)` loads an object of another type, and `UNIQUE`
-// says that the type has `insert_unique_mask` and `insert_unique_batch`.
+// The tests of one type: `TYPE`. `INSERT(object, hash)` inserts an item, `INSERT_BATCH(object,
+// hashes, stride, n)` inserts many of them, and `LOAD_OTHER(path)` loads an object of another type.
+// `UNIQUE` says that the type has `insert_unique_mask` and `insert_unique_batch`.
 
 static OBJECT *TEST(create)(uint32_t growing) {
     guira_params params = params_of(ITEMS, growing);
