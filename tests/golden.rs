@@ -12,10 +12,11 @@ use std::{fs, path::PathBuf};
 
 use common::{
     kind::{BuilderOf, ExpiringSets, GrowingMaps, GrowingSets, Kind, Maps, Of, Sets},
-    saved::{holds, insert, loader, remove},
-    settings,
+    saved::{holds, loader, remove},
 };
-use guira::{CuckooFilter, ExpiringFilter, Filter, GrowingFilter, GrowingMap, Layout, kind};
+use guira::{
+    CuckooFilter, CuckooMap, ExpiringFilter, Filter, GrowingFilter, GrowingMap, Key, Layout, kind,
+};
 
 /// The file with this name.
 fn path(name: &str) -> PathBuf {
@@ -23,7 +24,18 @@ fn path(name: &str) -> PathBuf {
 }
 
 /// Keys that stay.
-const KEPT: u32 = 20;
+const KEPT: u64 = 20;
+
+/// Inserts a key, with a value or for a life that depends on a number. Returns its tag.
+fn insert<K: Kind, Q: Key + ?Sized>(filter: &Of<K>, key: &Q, number: u64) -> K::Tag {
+    let want = if K::IS_PERMANENT {
+        number * 0x9e37 % (1 << filter.layout().value_bits())
+    } else {
+        1 + number % 5
+    };
+    let want = want as u16;
+    K::insert(filter, key, want).expect("an empty slot")
+}
 
 /// Receives the name of a file, the bytes in it, and what loads and checks such bytes.
 type Check<'a> = &'a mut dyn FnMut(&str, &[u8], &dyn Fn(&[u8]));
@@ -39,13 +51,12 @@ fn row<K: Kind>(
     let filter = builder.seed(7).build().expect("a small filter");
     let (mut numbers, mut texts) = (Vec::new(), Vec::new());
     for number in 0..KEPT {
-        let salt = u64::from(number);
-        numbers.push(insert::<K>(&filter, salt, salt).expect("an empty slot"));
-        let (text, want) = (format!("key {number}"), K::usual_want(&filter, salt));
-        let tag = K::insert(&filter, &text, want).expect("an empty slot");
+        numbers.push((number, insert::<K, _>(&filter, &number, number)));
+        let text = format!("key {number}");
+        let tag = insert::<K, _>(&filter, &text, number);
         texts.push((text, tag));
     }
-    let others = (100..100 + others).map(|key| insert::<K>(&filter, key, key).expect("room"));
+    let others = (100..100 + others).map(|key| (key, insert::<K, _>(&filter, &key, key)));
     let (removed, kept): (Vec<_>, Vec<_>) = others.partition(|(key, _)| key % 2 == 0);
     assert!(removed.iter().all(|item| remove::<K>(&filter, item)));
     change(&filter);
@@ -85,7 +96,7 @@ fn each(check: Check) {
     row::<GrowingSets>(check, "growing-semi-sorted", (semi_sorted, 400), |_| ());
     for (slots, bits) in [(6, 2), (5, 4), (4, 0), (4, 8), (3, 8), (2, 16)] {
         let layout = Layout::with_values(slots, bits).expect("a layout");
-        let builder = settings::<Maps>(80, layout, 7);
+        let builder = CuckooMap::builder().capacity(80).layout(layout);
         row::<Maps>(check, &format!("map-{slots}-slots-{bits}-bits"), (builder, 20), replace);
     }
     for (bits, rate) in [(0, 0.2), (8, 0.01), (16, 0.003)] {
