@@ -197,7 +197,7 @@ fn most_calls_allocate_nothing() {
             let filter = $filter;
             filter.insert_batch(&keys).expect("room");
             check("lookups", || {
-                assert!(filter.contains(&1) && filter.count(&1) > 0);
+                assert!(filter.contains(&1_u64) && filter.count(&1_u64) > 0);
                 assert_eq!(filter.contains_mask(few), u64::MAX);
                 assert_eq!(filter.contains_batch(few, &mut [false; 64]), 64);
             });
@@ -209,10 +209,10 @@ fn most_calls_allocate_nothing() {
                 filter.insert_batch(few).expect("room");
             });
             check("removals", || {
-                assert!(filter.remove(&70));
+                assert!(filter.remove(&70_u64));
                 assert_eq!(filter.remove_batch(few, &mut [false; 64]), 64);
                 filter.insert_batch(few).expect("room");
-                filter.insert(&70).expect("room");
+                filter.insert(&70_u64).expect("room");
             });
             check("clear", || filter.clear());
         };
@@ -222,16 +222,16 @@ fn most_calls_allocate_nothing() {
             let map = $map;
             map.insert_batch(&keys, &[7; ITEMS as usize]).expect("room");
             check("lookups of keys", || {
-                assert!(map.contains(&1) && map.get(&1).is_some() && map.count(&1) > 0);
-                assert!(map.values(&1).count() > 0 && map.contains_value(&1, 7));
+                assert!(map.contains(&1_u64) && map.get(&1_u64).is_some() && map.count(&1_u64) > 0);
+                assert!(map.values(&1_u64).count() > 0 && map.contains_value(&1_u64, 7));
                 assert_eq!(map.get_mask(few, &mut [0; 64]), u64::MAX);
                 assert_eq!(map.get_batch(few, &mut [None; 64]), 64);
             });
             check("inserts of keys", || more().for_each(|key| _ = map.insert(&key, 1)));
             check("unique keys", || more().for_each(|key| _ = map.insert_unique(&key, 1)));
             check("removals of keys", || {
-                assert!(map.replace(&70, 7, 8) && map.remove(&70, 8));
-                map.insert(&70, 7).expect("room");
+                assert!(map.replace(&70_u64, 7, 8) && map.remove(&70_u64, 8));
+                map.insert(&70_u64, 7).expect("room");
             });
             check("clear of keys", || map.clear());
         };
@@ -248,7 +248,7 @@ fn most_calls_allocate_nothing() {
     let seen = ExpiringFilter::with_capacity(keys.len());
     let generation = seen.insert_batch(&keys).expect("room");
     check("lookups of what expires", || {
-        assert!(seen.contains(&1) && seen.count(&1) > 0);
+        assert!(seen.contains(&1_u64) && seen.count(&1_u64) > 0);
         assert_eq!(seen.contains_mask(few), u64::MAX);
     });
     check("inserts of what expires", || {
@@ -259,7 +259,7 @@ fn most_calls_allocate_nothing() {
         let _ = seen.insert_unique_mask(few);
     });
     check("refreshes", || {
-        let _ = (seen.refresh(&1), seen.refresh_mask(few), seen.remove(&2, generation));
+        let _ = (seen.refresh(&1_u64), seen.refresh_mask(few), seen.remove(&2_u64, generation));
     });
     check("generations", || {
         for _ in 0..20 {

@@ -56,7 +56,15 @@ impl Kind for ExpiringSets {
     fn any_tag<S>(filter: &Of<Self, S>, rng: &mut dyn Rng) -> u64 {
         let now = filter.generation();
         let age = rng.random_range(0..=u64::from(filter.window()) + 2);
-        if rng.random_ratio(1, 16) { now + 1 + age } else { now - age.min(now) }
+        match rng.random_range(0..32) {
+            0 => now + 1 + age,
+            // The same stamp in longer windows, and numbers that are no generation.
+            1 => now.wrapping_add(1 << 8),
+            2 => now.wrapping_sub(1 << 8),
+            3 => u64::MAX,
+            4 => 0,
+            _ => now - age.min(now),
+        }
     }
 
     fn tag<S>(filter: &Of<Self, S>, want: u16) -> Result<u64, InsertError> {
@@ -119,10 +127,6 @@ impl Kind for ExpiringSets {
             *removed = filter.remove(key, *tag);
         }
         removed.iter().filter(|&&removed| removed).count()
-    }
-
-    fn double<S: BuildHasher>(_filter: &Of<Self, S>) -> bool {
-        false
     }
 
     fn pass_time<S: BuildHasher + Clone>(

@@ -2,7 +2,7 @@
 
 use std::hash::BuildHasher;
 
-use guira::{InsertBatchError, InsertError, Insertion, Key, Layout, kind::Map};
+use guira::{InsertBatchError, InsertError, Insertion, Key, Layout, MergeError, kind::Map};
 use rand::{Rng, RngExt};
 
 use super::{BuilderOf, Kind, Of, permanent};

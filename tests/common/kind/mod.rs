@@ -8,7 +8,7 @@ use std::{fmt::Debug, hash::BuildHasher};
 
 use guira::{
     Filter, FilterBuilder, InsertBatchError, InsertError, InsertMask, Insertion, Key, Layout,
-    StableHashBuilder,
+    MergeError, StableHashBuilder,
     kind::{Contents, Expiring, Fixed, Growing, Map, Set},
 };
 use rand::Rng;
@@ -161,8 +161,13 @@ pub trait Kind: Sized + 'static {
         None
     }
 
-    /// Merges a filter with itself. Returns whether that succeeded.
-    fn double<S: BuildHasher>(filter: &Of<Self, S>) -> bool;
+    /// Adds the items of another filter. `None` if there is no such method.
+    fn merge<S: BuildHasher>(
+        _filter: &Of<Self, S>,
+        _other: &Of<Self, S>,
+    ) -> Option<Result<(), MergeError>> {
+        None
+    }
 
     /// The tag of an item that was added in this generation.
     fn tag_of<S>(filter: &Of<Self, S>, key: u64) -> Self::Tag {
@@ -219,8 +224,11 @@ macro_rules! permanent {
             builder.max_copies(max_copies)
         }
 
-        fn double<S: BuildHasher>(filter: &Of<Self, S>) -> bool {
-            filter.merge(filter).is_ok()
+        fn merge<S: BuildHasher>(
+            filter: &Of<Self, S>,
+            other: &Of<Self, S>,
+        ) -> Option<Result<(), MergeError>> {
+            Some(filter.merge(other))
         }
     };
 }

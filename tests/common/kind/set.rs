@@ -2,7 +2,9 @@
 
 use std::hash::BuildHasher;
 
-use guira::{InsertBatchError, InsertError, InsertMask, Insertion, Key, Layout, kind::Set};
+use guira::{
+    InsertBatchError, InsertError, InsertMask, Insertion, Key, Layout, MergeError, kind::Set,
+};
 use rand::Rng;
 
 use super::{BuilderOf, Kind, Of, permanent, unique_batches};

@@ -1,5 +1,6 @@
 //! The tests that hold for every kind of filter, with any hasher, however bad.
 
+mod compare;
 mod limits;
 mod model;
 mod whole;
