@@ -54,6 +54,12 @@ fn filter<K: Merges>(capacity: usize) -> Of<K> {
     builder::<K>().capacity(capacity).build().unwrap()
 }
 
+/// A layout with enough slots for four copies, and few aliases.
+fn wide<K: Merges>() -> Layout {
+    let is_wide = |layout: &Layout| layout.slots_per_bucket() > 3 && layout.fingerprint_bits() > 10;
+    K::layouts().into_iter().find(is_wide).expect("a layout")
+}
+
 /// Inserts keys.
 fn add_all<K: Merges>(filter: &Of<K>, keys: impl IntoIterator<Item = u64>) {
     keys.into_iter().for_each(|key| K::add(filter, key).expect("room"));
@@ -106,7 +112,8 @@ fn counts_are_sums<K: Merges>() {
 }
 
 fn a_merge_with_itself_doubles_all_counts<K: Merges>() {
-    let filter = holding::<K>(10_000, (0..4_000).chain(0..100));
+    let filter = settings::<K>(10_000, wide::<K>(), 7).build().unwrap();
+    add_all::<K>(&filter, (0..4_000).chain(0..100));
     let doubled: Vec<usize> = counts::<K>(&filter, 5_000).iter().map(|count| 2 * count).collect();
     filter.merge(&filter).unwrap();
     assert_eq!((counts::<K>(&filter, 5_000), filter.len()), (doubled, 8_200));
@@ -204,7 +211,7 @@ fn a_refusal_for_lack_of_room_changes_nothing<K: Merges>() {
 }
 
 fn a_refusal_because_of_copies_changes_nothing<K: Merges>() {
-    let build = |limit| K::limited(builder::<K>().capacity(3_000), limit).build().unwrap();
+    let build = |limit| K::limited(settings::<K>(3_000, wide::<K>(), 7), limit).build().unwrap();
     let (target, source) = (build(3), build(6));
     add_all::<K>(&target, (0..200).chain(0..200));
     add_all::<K>(&source, 100..300);

@@ -11,19 +11,19 @@ fn bytes_for_a_thousand(rate: f64) -> usize {
 }
 
 /// The bar is 2,500 bytes. At 0.1 %, the buckets alone take 2,136 bytes, and the value of the
-/// filter, with its hasher, its plan and the first segment, takes 448.
+/// filter, with its hasher, its plan and the first segment, takes 456.
 #[test]
 fn a_growing_filter_for_a_thousand_items_is_small() {
     let sizes = [0.03, 0.01, 0.003, 0.001].map(bytes_for_a_thousand);
-    assert_eq!(sizes, [2_136, 2_136, 2_440, 2_888]);
+    assert_eq!(sizes, [2_144, 2_144, 2_448, 2_896]);
     assert!(sizes[..3].iter().all(|&bytes| bytes < 2_500));
     assert_eq!(GrowingFilter::with_capacity(1_000).size_in_bytes(), sizes[3]);
-    assert_eq!(size_of::<GrowingFilter>(), 448);
+    assert_eq!(size_of::<GrowingFilter>(), 456);
 }
 
 #[test]
 fn the_smallest_growing_filter_takes_half_a_kilobyte() {
-    assert_eq!(GrowingFilter::with_capacity(1).size_in_bytes(), 632);
+    assert_eq!(GrowingFilter::with_capacity(1).size_in_bytes(), 640);
 }
 
 /// What a server with one thread pays, per filter and per item.
