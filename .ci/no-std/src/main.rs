@@ -1,5 +1,5 @@
-//! Fills filters of one table and of several, looks items up and removes them, with nothing but `core`, `alloc`
-//! and the C library's memory.
+//! Fills filters of one table and of several, looks items up and removes them, with nothing but
+//! `core`, `alloc` and the C library's memory.
 
 #![no_std]
 #![no_main]
