@@ -29,7 +29,7 @@ on_permanent_kinds! {
 }
 
 fn limited<K: Kind>(layout: Layout, capacity: usize, limit: usize) -> Of<K> {
-    K::limited(settings::<K>(capacity, layout, 7), limit).build().expect("a small filter")
+    K::limited(settings::<K>(capacity, layout, 11), limit).build().expect("a small filter")
 }
 
 /// Each way to insert stops at the limit, and goes on after a removal.
@@ -39,7 +39,7 @@ fn the_limit_is_kept<K: Kind>() {
         // In a growing filter, copies take at most half of the slots in any case.
         let least = K::Growth::copy_limits(layout)[0];
         for limit in (1..=least).chain([2 * slots, 1_000]) {
-            let filter = limited::<K>(layout, 1_000, limit);
+            let filter = limited::<K>(layout, 20_000, limit);
             let copies = limit.min(if K::GROWS { slots } else { 2 * slots });
             let accepted = (0..50).filter(|_| K::add(&filter, 1).is_ok()).count();
             assert_eq!((accepted, filter.count(&1_u64), filter.len()), (copies, copies, copies));

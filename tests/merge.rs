@@ -112,7 +112,7 @@ fn counts_are_sums<K: Merges>() {
 }
 
 fn a_merge_with_itself_doubles_all_counts<K: Merges>() {
-    let filter = settings::<K>(10_000, wide::<K>(), 7).build().unwrap();
+    let filter = settings::<K>(10_000, wide::<K>(), 8).build().unwrap();
     add_all::<K>(&filter, (0..4_000).chain(0..100));
     let doubled: Vec<usize> = counts::<K>(&filter, 5_000).iter().map(|count| 2 * count).collect();
     filter.merge(&filter).unwrap();

@@ -27,7 +27,7 @@ pub(super) struct Keys<'a, K, S> {
     pub(super) hasher: &'a S,
 }
 
-impl<'a, K: Key, S: BuildHasher> Batch for Keys<'a, K, S> {
+impl<K: Key, S: BuildHasher> Batch for Keys<'_, K, S> {
     #[inline]
     fn at_most(&self) -> usize {
         self.keys.len()

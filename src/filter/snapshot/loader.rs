@@ -362,7 +362,7 @@ impl<'a, C: Contents, G: Growth, S> Attempt<'a, C, G, S> {
 impl<C: Contents, G: Growth, S> Drop for Attempt<'_, C, G, S> {
     fn drop(&mut self) {
         if let Some(before) = self.before.take() {
-            self.receiver.go_back(before);
+            self.receiver.go_back(&before);
         }
     }
 }

@@ -145,7 +145,7 @@ impl<C: Contents, G: Growth, S> Receiver<C, G, S> {
 
     /// Restores the state of a checkpoint of this receiver, in place: later bytes overwrite those
     /// that arrived since.
-    pub(super) fn go_back(&mut self, to: Checkpoint<S>) {
+    pub(super) fn go_back(&mut self, to: &Checkpoint<S>) {
         self.progress = to.progress;
         self.header_bytes.truncate(to.header_len);
         if let Some(make) = to.seeded {
