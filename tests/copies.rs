@@ -135,7 +135,7 @@ fn a_snapshot_contains_the_limit() {
         let slots = layout.slots_per_bucket() as usize;
         for limit in [1, 2, 2 * slots - 1, 2 * slots, usize::MAX] {
             let filter = limited::<Sets>(layout, 1_000, limit);
-            filter.insert_batch(&[1; 50]).expect_err("copies");
+            filter.insert_batch([1; 50]).expect_err("copies");
             let copies = filter.count(&1);
             let bytes = filter.to_bytes();
             let stored = u64::from_le_bytes(bytes[40..48].try_into().expect("8 bytes"));
@@ -146,7 +146,7 @@ fn a_snapshot_contains_the_limit() {
                 let loaded = loaded.expect("its own bytes");
                 assert_eq!(loaded.insert(&1), Err(InsertError::TooManyCopies));
                 assert!(loaded.remove(&1) && loaded.insert(&1).is_ok());
-                assert_eq!(loaded.insert_batch(&[1; 2]).map_err(|error| error.added()), Err(0));
+                assert_eq!(loaded.insert_batch([1; 2]).map_err(|error| error.added()), Err(0));
                 assert_eq!(loaded.count(&1), copies);
                 assert_eq!(loaded.to_bytes()[..64], bytes[..64]);
             }

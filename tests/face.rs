@@ -45,7 +45,7 @@ fn many_keys_at_once() -> Outcome {
     let seen = GrowingFilter::new();
     let keys: Vec<String> = (0..100).map(|number| format!("key {number}")).collect();
     seen.insert_batch(&keys)?;
-    seen.insert_batch(&["udp", "tcp"])?;
+    seen.insert_batch(["udp", "tcp"])?;
     seen.insert_batch([1, 2, 3])?;
     let (mut found, mut three) = (vec![false; 100], [false; 3]);
     assert_eq!(seen.contains_batch(&keys, &mut found), 100);
@@ -209,7 +209,7 @@ fn the_seeds_of_hashers_are_not_shown() {
 fn snapshots() -> Outcome {
     let path = std::env::temp_dir().join(format!("guira-face-{}", std::process::id()));
     let seen = CuckooFilter::builder().capacity(100).seed(42).build()?;
-    seen.insert_batch(&["udp", "tcp"])?;
+    seen.insert_batch(["udp", "tcp"])?;
     seen.save(&path)?;
     assert!(CuckooFilter::loader().limit(1 << 20).file(&path)?.contains("udp"));
     let loaded = CuckooFilter::loader().reader(std::fs::File::open(&path)?)?;

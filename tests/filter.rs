@@ -107,7 +107,7 @@ fn an_iterator_that_is_too_long_is_reported_by_position() {
 
 fn a_batch_may_be_empty<E: Subject>() {
     let filter = filter::<(Set, E)>(10, 0);
-    assert_eq!(filter.insert_batch(&[0; 0]), Ok(()));
+    assert_eq!(filter.insert_batch([0; 0]), Ok(()));
     assert_eq!(filter.insert_unique_batch::<u64>(&[], &mut []), Ok(0));
     assert_eq!(filter.contains_batch::<u64>(&[], &mut []), 0);
     assert_eq!(filter.remove_batch::<u64>(&[], &mut []), 0);
@@ -219,7 +219,7 @@ fn seeds_make_filters_reproducible_from_run_to_run() {
 fn positives<K: Kind>(hasher: Option<u64>, seed: Option<u64>) -> Vec<u64> {
     let builder = Filter::<K::Contents, K::Growth>::builder().capacity(1_000);
     let builder = builder.false_positive_rate(0.25);
-    let builder = seed.into_iter().fold(builder, |builder, seed| builder.seed(seed));
+    let builder = seed.into_iter().fold(builder, guira::FilterBuilder::seed);
     let filter = match hasher {
         None => builder.build(),
         Some(seed) => builder.hasher(StableHashBuilder::from_seed(seed)).build(),

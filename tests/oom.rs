@@ -244,7 +244,7 @@ fn a_cap_on_memory_is_kept() {
             let next = 2 * last.slots / last.layout.slots_per_bucket() as usize * 8;
             assert!(filter.size_in_bytes() + next + (3 << 20) > max_bytes);
             assert!((0..inserted).all(|key| filter.contains(&key)), "nothing is lost");
-            assert!(filter.insert_batch(&[u64::MAX; 50]).is_err());
+            assert!(filter.insert_batch([u64::MAX; 50]).is_err());
             let copy = filter.clone();
             assert!(copy.size_in_bytes() <= max_bytes);
             let refused = keys.find_map(|key| copy.insert(&key).err());

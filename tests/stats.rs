@@ -36,7 +36,8 @@ fn one_thread_retries_nothing_and_every_relocation_belongs_to_an_insert() {
         }
         filter.insert_batch(singly..in_batches - 10).unwrap();
         for key in in_batches - 10..in_batches {
-            filter.insert_unique(&key).unwrap();
+            // Aliases are found in place of a few keys.
+            let _ = filter.insert_unique(&key).unwrap();
         }
         let stats = filter.stats();
         assert_eq!(stats.inserts, filter.len() as u64, "{layout:?}");

@@ -297,7 +297,7 @@ fn check_at_end<K: Kind, S: BuildHasher>(
 ) {
     assert_eq!(filter.len(), before + owned.len(), "{plan:?}");
     for key in owned {
-        assert!(K::take(&filter, key), "{plan:?}: {key} is owned, but missing");
+        assert!(K::take(filter, key), "{plan:?}: {key} is owned, but missing");
     }
     assert_eq!(filter.len(), before, "{plan:?}");
     assert!(permanent.iter().all(|key| filter.contains(key)), "{plan:?}");

@@ -72,7 +72,7 @@ fn fill<K: Kind, S: BuildHasher>(
     let mut keys = Vec::new();
     for _ in 0..20 * filter.slots() {
         let key = rng.random();
-        if filter.len() < most && wanted(&key) && K::add(&filter, key).is_ok() {
+        if filter.len() < most && wanted(&key) && K::add(filter, key).is_ok() {
             keys.push(key);
         }
     }
@@ -104,12 +104,12 @@ pub fn removals_of_one_copy<K: Kind, S: BuildHasher + Send + Sync>(
                 for round in 0..rounds {
                     let copies = 1 + round % 2;
                     if thread == 0 {
-                        (0..copies).for_each(|_| K::add(&filter, *key).expect("room at 60 % load"));
+                        (0..copies).for_each(|_| K::add(filter, *key).expect("room at 60 % load"));
                     }
                     if !gate.pass(failed) {
                         return;
                     }
-                    removed.fetch_add(K::take(&filter, *key).into(), Relaxed);
+                    removed.fetch_add(K::take(filter, *key).into(), Relaxed);
                     if !gate.pass(failed) {
                         return;
                     }
@@ -189,7 +189,7 @@ pub fn unique_excludes<K: Kind, S: BuildHasher + Send + Sync>(make: Maker<K, S>,
                 let mut rng = super::rng(230 + thread);
                 while !enough() && !done.load(Acquire) {
                     let (key, lock) = keys[rng.random_range(0..keys.len())];
-                    match K::add_unique(&filter, key) {
+                    match K::add_unique(filter, key) {
                         Ok(true) => {
                             assert_eq!(
                                 owners[lock].fetch_add(1, AcqRel),
@@ -201,7 +201,7 @@ pub fn unique_excludes<K: Kind, S: BuildHasher + Send + Sync>(make: Maker<K, S>,
                             }
                             assert_eq!(filter.count(&key), 1, "{layout:?}");
                             assert_eq!(owners[lock].fetch_sub(1, AcqRel), 1);
-                            assert!(K::take(&filter, key), "{layout:?}: the copy is missing");
+                            assert!(K::take(filter, key), "{layout:?}: the copy is missing");
                             wins.fetch_add(1, Relaxed);
                         }
                         Ok(false) => {
@@ -249,7 +249,7 @@ fn crowd<K: Kind, S: BuildHasher>(filter: &Of<K, S>, keys: &[u64], done: &Atomic
     let mut mine = Vec::new();
     let mut keys = keys.iter().cycle();
     while let (false, Some(key)) = (done.load(Acquire), keys.next()) {
-        if filter.len() < most && K::add(&filter, *key).is_ok() {
+        if filter.len() < most && K::add(filter, *key).is_ok() {
             mine.push(key);
         } else if !mine.is_empty() {
             assert!(K::take(filter, *mine.swap_remove(mine.len() / 2)));
@@ -297,7 +297,7 @@ pub fn fill_on<K: Kind, S: BuildHasher + Send + Sync>(
             let filter = &filter;
             scope.spawn(move || {
                 for key in keys {
-                    assert!(K::take(&filter, *key), "{layout:?}: accepted, but cannot be removed");
+                    assert!(K::take(filter, *key), "{layout:?}: accepted, but cannot be removed");
                 }
             });
         }
@@ -318,13 +318,13 @@ fn fill_share<K: Kind, S: BuildHasher>(filter: &Of<K, S>, thread: usize, most: u
         let old = accepted.len();
         match thread % 3 {
             0 => {
-                let rejected = K::add_batch(&filter, &keys)
-                    .map_or_else(|error| positions(&error), |()| vec![]);
+                let rejected =
+                    K::add_batch(filter, &keys).map_or_else(|error| positions(&error), |()| vec![]);
                 let fitted = (0..keys.len()).filter(|position| !rejected.contains(position));
                 accepted.extend(fitted.map(|position| keys[position]));
             }
             1 => {
-                accepted.extend(keys.iter().filter(|key| K::add_unique(filter, **key) == Ok(true)))
+                accepted.extend(keys.iter().filter(|key| K::add_unique(filter, **key) == Ok(true)));
             }
             _ => accepted.extend(keys.iter().filter(|key| K::add(filter, **key).is_ok())),
         }

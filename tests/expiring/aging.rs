@@ -66,7 +66,7 @@ fn a_full_filter_loses_nothing() {
         assert_eq!(filter.insert(&absent), Err(InsertError::Full));
         assert_eq!(filter.insert_for(&absent, 1), Err(InsertError::Full));
         assert_eq!(filter.insert_unique(&absent), Err(InsertError::Full));
-        let error = filter.insert_batch(&[absent; 9]).expect_err("no room");
+        let error = filter.insert_batch([absent; 9]).expect_err("no room");
         assert!(error.failures().eq((0..9).map(|position| (position, InsertError::Full))));
         assert_eq!((error.added(), error.tried()), (0, 9));
         let error = filter.insert_unique_batch(&[0, absent], &mut [false; 2]).expect_err("no room");

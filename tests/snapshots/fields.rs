@@ -134,7 +134,7 @@ fn invalid_fields_of_one_kind_are_detected() {
     assert_eq!(invalid(error), ("layout family", 0));
     // A plan whose first segment has the longest fingerprints.
     let error = forged::<GrowingSets>(&growing, |bytes| {
-        bytes[first..first + 3].copy_from_slice(&[1, 3, 22])
+        bytes[first..first + 3].copy_from_slice(&[1, 3, 22]);
     });
     assert_eq!(invalid(error).0, "fingerprint bits");
 }

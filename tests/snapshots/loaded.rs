@@ -1,6 +1,9 @@
 //! A saved filter is loaded as it was, however it is saved and loaded.
 
-use std::{fmt::Debug, io::Read};
+use std::{
+    fmt::{Debug, Write},
+    io::Read,
+};
 
 use guira::{CuckooFilter, FilterBuilder, GrowingFilter, Layout, LoadError};
 use rand::RngExt;
@@ -119,7 +122,7 @@ fn equal_operations_lead_to_equal_bytes<K: Kind>() {
             let (filter, items) = filled::<K>(builder.clone().huge_pages(huge_pages), keys);
             let mut removed = items.iter().filter(|item| item.0 % 2 == 0);
             assert!(removed.all(|item| remove::<K>(&filter, item)));
-            batches::<K>(&filter, &Vec::from_iter(9_000..9_100));
+            batches::<K>(&filter, &(9_000..9_100).collect::<Vec<_>>());
             filter
         });
         assert_eq!(one.to_bytes(), other.to_bytes());
@@ -149,7 +152,8 @@ fn work<K: Kind>(
             4 => {
                 let is_rare = rng.random_ratio(1, 50);
                 if is_rare {
-                    outcomes += &format!("{:?}", batches::<K>(filter, &[key, 1 << 40]));
+                    write!(outcomes, "{:?}", batches::<K>(filter, &[key, 1 << 40]))
+                        .expect("a string");
                 }
                 is_rare
             }

@@ -26,7 +26,7 @@ fn overfill<K: Kind, S: BuildHasher>(filter: &Of<K, S>, seed: u64) -> Vec<u64> {
     });
     // At the end the copies have reached their limit in the last segment as well.
     let keys: Vec<u64> = keys.chain(HOT.repeat(40)).collect();
-    keys.into_iter().filter(|key| K::add(&filter, *key).is_ok()).collect()
+    keys.into_iter().filter(|key| K::add(filter, *key).is_ok()).collect()
 }
 
 /// `Full` and `TooManyCopies` change nothing: every item keeps its copies, and each of them can be

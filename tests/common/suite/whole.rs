@@ -29,7 +29,7 @@ fn fill<K: Kind, S: BuildHasher>(
 ) -> Vec<u64> {
     let most = filter.slots() * percent / 100;
     let keys: Vec<u64> = (0..4 * most).map(|_| rng.random()).collect();
-    keys.into_iter().filter(|key| filter.len() < most && K::add(&filter, *key).is_ok()).collect()
+    keys.into_iter().filter(|key| filter.len() < most && K::add(filter, *key).is_ok()).collect()
 }
 
 /// Evicts other items: inserts keys of its own, and removes them, until told to stop. Everything
@@ -45,15 +45,15 @@ fn evict<K: Kind, S: BuildHasher>(
     let mut own = Vec::new();
     while !stop.load(Acquire) {
         let key: u64 = rng.random();
-        if filter.len() < most && K::add(&filter, key).is_ok() {
+        if filter.len() < most && K::add(filter, key).is_ok() {
             own.push(key);
         } else if !own.is_empty() {
             let key = own.swap_remove(rng.random_range(0..own.len()));
-            assert!(K::take(&filter, key), "an own item is missing");
+            assert!(K::take(filter, key), "an own item is missing");
         }
         changes.fetch_add(1, Relaxed);
     }
-    assert!(own.iter().all(|key| K::take(&filter, *key)), "an own item is missing");
+    assert!(own.iter().all(|key| K::take(filter, *key)), "an own item is missing");
 }
 
 /// Several threads clear a filter at the same time, while readers look items up and another thread
@@ -83,7 +83,7 @@ where
                         filter.clear();
                     } else {
                         for _ in 0..slots / 2 {
-                            let _ = K::add(&filter, rng.random::<u64>());
+                            let _ = K::add(filter, rng.random::<u64>());
                         }
                     }
                 });
