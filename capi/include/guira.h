@@ -9,6 +9,8 @@
 //     guira_filter_insert_unique(seen, 17, &inserted);    // false: 17 was there already
 //     guira_filter_destroy(seen);
 //
+// Link with -lguira, and with the static library also with -lpthread -ldl -lm.
+//
 // Types
 //
 // - guira_filter: a set.
@@ -37,11 +39,12 @@
 //     struct packet packets[32];
 //     guira_filter_contains_mask(filter, &packets[0].hash, sizeof packets[0], 32, &found);
 //
-// The stride is at least 8. Hashes need no alignment. Those side by side are read in place, others
-// are gathered first.
+// The stride of hashes is at least 8, also if there are none. Hashes need no alignment. Those side
+// by side are read in place, others are gathered first.
 //
 // - Functions whose names end in `_mask` take up to 64 hashes, and answer in the bits of a
-//   `uint64_t`: bit `i` is that of hash `i`. The cache misses of all of them overlap.
+//   `uint64_t`: bit `i` is that of hash `i`, and the bits from `n` on are 0. The cache misses of
+//   all of them overlap.
 // - Functions whose names end in `_batch` take any number of hashes, and answer in arrays, in which
 //   element `i` is that of hash `i`.
 //
@@ -52,9 +55,10 @@
 // These must not be null, unless the function says so. The comments leave out what most functions
 // can return: GUIRA_ERR_NULL, GUIRA_ERR_ARGUMENT and GUIRA_ERR_PANIC.
 //
-// An error changes nothing and writes no answer. (It may clear an array of answers.) One exception:
-// if a `_mask` or `_batch` function cannot insert some items, it inserts the others, writes all
-// answers, and returns why it refused one of them. GUIRA_OK means that it refused none.
+// An error changes nothing and writes no answer. (It may clear an array of answers.) There are two
+// exceptions. If a `_mask` or `_batch` function cannot insert some items, it inserts the others,
+// writes all answers, and returns why it refused one of them. GUIRA_OK means that it refused none.
+// After GUIRA_ERR_PANIC, the object may have changed.
 //
 // Misuse that can be noticed (null pointers, impossible lengths and parameters) is an error. Misuse
 // that cannot be noticed is undefined behaviour: pointers to fewer values than the function says,
@@ -68,7 +72,8 @@
 // same generation in an expiring set), and no clear came between. Otherwise you may remove another
 // item that has the same fingerprint, which lookups then miss. A call that did not insert because
 // it found the item has inserted nothing, so it entitles to no removal. In a map, a replacement
-// needs what a removal needs, and entitles to a removal of the new value.
+// needs what a removal needs, and entitles to a removal of the new value. So the caller needs its
+// own record of what it inserted, such as its table of flows. What a lookup returns is no record.
 //
 // Threads
 //
@@ -86,7 +91,8 @@
 //
 // Functions that create, clone, merge, save or load an object allocate, and so does an insert into
 // a growing object that needs another segment. If memory is refused, they return
-// GUIRA_ERR_NO_MEMORY, and the object is as before. All other functions allocate nothing. (For
+// GUIRA_ERR_NO_MEMORY: nothing is created, and an item that needed the memory is not inserted. All
+// other functions allocate nothing. (For
 // paths of more than 380 bytes, and for symbolic links, the standard library of Rust allocates, and
 // ends the process if memory is refused.)
 //
@@ -121,13 +127,14 @@ typedef enum guira_status {
     GUIRA_OK = 0,
     // A pointer is null that must not be null.
     GUIRA_ERR_NULL = 1,
-    // A pointer is not aligned to its type, a stride is below 8, a length exceeds the address
-    // space, or a mask is asked of more than 64 items.
+    // A pointer other than that to hashes is not aligned to its type, a stride of hashes is below
+    // 8, a length exceeds the address space, or a mask is asked of more than 64 items.
     GUIRA_ERR_ARGUMENT = 2,
     // The field `size` of a struct is too small or implausible: use `guira_params_init` or
     // `guira_info_init`. Or a field is set that this release does not know.
     GUIRA_ERR_STRUCT_SIZE = 3,
-    // The capacity is too large, or zero in an object that does not grow.
+    // The capacity is zero in an object that does not grow, or it needs more than 2^32 buckets of
+    // 2 to 8 slots each.
     GUIRA_ERR_CAPACITY = 4,
     // The false-positive rate is not above 0 and below 1, or lower than is possible.
     GUIRA_ERR_RATE = 5,
@@ -137,7 +144,8 @@ typedef enum guira_status {
     // The system refused the memory. From an insert: that of another segment, without which there
     // is no room.
     GUIRA_ERR_NO_MEMORY = 7,
-    // No empty slot is within reach of the item, and the object may not grow.
+    // No empty slot is within reach of the item, and the object may not grow, or not beyond
+    // `max_bytes`. The item may fit after removals, or once the next generation has begun.
     GUIRA_ERR_FULL = 8,
     // The buckets of the item hold too many copies of it, or as many as `max_copies` allows.
     GUIRA_ERR_TOO_MANY_COPIES = 9,
@@ -181,9 +189,9 @@ typedef struct guira_params {
     // its slot until it is swept, and count all copies. A growing object starts with this capacity;
     // the default is about 1,000 then. Required if the object does not grow.
     uint64_t capacity;
-    // Target false-positive rate, above 0 and below 1. For a map, it says how often an absent key
-    // has the value of another one. Default: 0.00012 for a set, 0.001 for a growing one, 0.002 for
-    // a map or an expiring set, 0.003 for a growing map.
+    // Target false-positive rate, above 0 and below 1: how often an absent item is found, and in a
+    // map, how often an absent key has the value of another one. Default: 0.00012 for a set, 0.001
+    // for a growing one, 0.002 for a map or an expiring set, 0.003 for a growing map.
     double false_positive_rate;
     // Seed, which makes an object reproducible. Default: a random one. A seed that others know
     // gives up the protection against chosen keys.
@@ -191,7 +199,8 @@ typedef struct guira_params {
     // Limit on the memory in bytes. Default: none.
     uint64_t max_bytes;
     // Expiring sets: nanoseconds for which an item is found at least, if `guira_expiring_tick`
-    // begins all generations. Default: none, and nothing is ever due.
+    // begins all generations. A generation lasts for this time divided by the window, rounded up.
+    // Default: none, and nothing is ever due.
     uint64_t time_to_live;
     // Expiring sets: window in generations, 1 to 253. An item is found in the generation of its
     // insert and in this many further ones. Default: 13.
@@ -362,7 +371,8 @@ guira_status guira_expiring_write_to(const guira_expiring *expiring, guira_write
                                      void *context);
 
 // Loads an object from the file `path`, which a save wrote, here or in Rust with the default
-// hasher. Damaged files are refused. For an expiring set, no time has passed since it was saved:
+// hasher. It has the seed of the saved one, so the hashes of keys stay the same. Damaged files are
+// refused. For an expiring set, no time has passed since it was saved:
 // call `guira_expiring_advance_to`.
 //
 // Errors: GUIRA_ERR_IO (and sets `errno`), _NOT_A_SNAPSHOT, _UNKNOWN_VERSION, _OTHER_TYPE,
@@ -491,8 +501,9 @@ guira_status guira_filter_insert_unique(guira_filter *filter, uint64_t hash, boo
 guira_status guira_filter_remove(guira_filter *filter, uint64_t hash, bool *removed);
 
 // Inserts those of at most 64 items that are absent, in their order. An item that occurs twice is
-// inserted once. Bit `i` of `*inserted` is set if item `i` was inserted, and bit `i` of `*refused`,
-// which may be null, if it was absent and could not be inserted. An item with neither was found.
+// inserted once, or refused twice. Bit `i` of `*inserted` is set if item `i` was inserted, and bit
+// `i` of `*refused`, which may be null, if it was absent and could not be inserted. An item with
+// neither was found.
 //
 // Errors: GUIRA_ERR_FULL and _NO_MEMORY, if an item was refused.
 // Threads: shared.
@@ -541,6 +552,10 @@ guira_status guira_map_insert(guira_map *map, uint64_t hash, uint16_t value);
 // fingerprint was). Then the caller owns no item and must not remove or replace one. `*present`,
 // which may be null, becomes the value that the key then has: `value`, or the one that was found.
 // Takes a lock.
+//
+// If another key was found, this one loses its value when that key is removed. A caller that has to
+// own an item (for a flow that is new by its own records) calls `guira_map_insert` with the value
+// that was found, and later removes this item.
 //
 // Errors: GUIRA_ERR_VALUE_TOO_LARGE, _FULL, _NO_MEMORY.
 // Threads: shared.
@@ -649,7 +664,8 @@ guira_status guira_expiring_insert_unique(guira_expiring *expiring, uint64_t has
 
 // Inserts an item, also if the set is full: then it replaces the oldest item in the two buckets. In
 // a set on which this is called, items may be forgotten early, and nobody may remove anything.
-// `*evicted`, which may be null, becomes whether an item was replaced that had not expired.
+// `*evicted`, which may be null, becomes whether an item was replaced that had not expired. An item
+// that is present gets one more copy, so refresh it first.
 //
 // Threads: shared.
 guira_status guira_expiring_insert_evicting(guira_expiring *expiring, uint64_t hash, bool *evicted);
@@ -724,18 +740,22 @@ guira_status guira_expiring_insert_unique_batch(guira_expiring *expiring, const 
 guira_status guira_expiring_advance(guira_expiring *expiring, uint64_t *generation);
 
 // Begins the next generation if it is due: if the clock has moved forward by `time_to_live` /
-// window since the generation before began. Call this several times in that time. `clock` is read
-// once, and twice if a generation begins. All calls must read one clock. It may be set back. Each
-// step forward begins at most one generation too early. Writes the generation that began, or 0 if
-// none is due, to `*begun`, which may be null.
+// window since the generation before began. Call this several times in that time. The first call
+// starts the clock. A call that comes late begins one generation only, and time counts from it: see
+// `guira_expiring_advance_to`. Writes the generation that began, or 0 if none is due, to `*begun`,
+// which may be null.
+//
+// `clock` is read once, and twice if a generation begins. All calls must read one clock. If it is
+// set back, no time passes. If it is set forward, at most one generation begins too early.
 //
 // Threads: shared. One of the calls that overlap begins the generation, the others write 0.
 guira_status guira_expiring_tick(guira_expiring *expiring, guira_clock_fn clock, void *context,
                                  uint64_t *begun);
 
 // Makes up for a time in which nobody used the set: begins the generations that are due by the
-// clock of `guira_expiring_tick`, but at most window + 1. Call it after a load, before the set is
-// used, and call `guira_expiring_tick` right before a save. The clock should be the time of day. A
+// clock of `guira_expiring_tick`, but at most window + 1, and none if that was never called. Call
+// it after a load or a long pause, before the set is used, and call `guira_expiring_tick` right
+// before a save. The clock should be the time of day. A
 // monotonic clock must have begun after the save, or it can forget everything; the time between two
 // processes does not count with it. Writes the present generation to `*generation`, which may be
 // null.
@@ -745,9 +765,9 @@ guira_status guira_expiring_advance_to(guira_expiring *expiring, guira_clock_fn 
                                        void *context, uint64_t *generation);
 
 // Frees what has expired in the next `buckets` buckets of those that were not swept in this
-// generation. (There are `slots / slots_per_bucket` of them: see `guira_info`.) Never necessary: it
-// spreads the work of `guira_expiring_advance` over the generation. Writes the number of buckets
-// that are left to `*left`, which may be null.
+// generation, or in all of them if there are fewer. (There are `slots / slots_per_bucket` of them:
+// see `guira_info`.) Never necessary: it spreads the work of `guira_expiring_advance` over the
+// generation. Writes the number of buckets that are left to `*left`, which may be null.
 //
 // Threads: shared.
 guira_status guira_expiring_sweep(guira_expiring *expiring, uint64_t buckets, uint64_t *left);
