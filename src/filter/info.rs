@@ -179,14 +179,14 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
 impl<C: Contents, G: Growth, S> fmt::Debug for Filter<C, G, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut fields = f.debug_struct(<C::Engine<G>>::NAME);
-        #[cfg(feature = "stats")]
-        fields.field("stats", &self.engine.stats());
         fields
             .field("len", &self.len())
             .field("capacity", &self.capacity())
             .field("slots", &self.slots())
             .field("segments", &self.segments().collect::<alloc::vec::Vec<_>>())
-            .field("false_positive_rate", &self.false_positive_rate())
-            .finish_non_exhaustive()
+            .field("false_positive_rate", &self.false_positive_rate());
+        #[cfg(feature = "stats")]
+        fields.field("stats", &self.engine.stats());
+        fields.finish_non_exhaustive()
     }
 }
