@@ -4,7 +4,7 @@ use core::{hash::BuildHasher, ops::ControlFlow};
 
 use super::{InsertMask, Key, engine::Failed};
 use crate::{
-    InsertBatchError,
+    InsertBatchError, InsertError,
     batch_error::{Failures, MAX_BEGUN},
     table::{INTERLEAVED, MAX_BURST, ShardedCounter, Source},
 };
@@ -98,6 +98,42 @@ impl Drop for CountChange<'_> {
 // A batch may have begun this many inserts when it must end.
 const _: () = assert!(INTERLEAVED < MAX_BEGUN);
 
+/// Inserts the items of a small batch one by one, as the outcomes are taken. Adds 1 to `count` for
+/// each item that was added, and calls `failed` with the positions of the others, until it breaks.
+#[inline]
+pub(super) fn insert_singly(
+    outcomes: impl Iterator<Item = Result<(), InsertError>>,
+    count: &mut usize,
+    failed: &mut Failed<'_>,
+) {
+    for (position, outcome) in outcomes.enumerate() {
+        match outcome {
+            Ok(()) => *count += 1,
+            Err(error) if failed(position, error).is_break() => break,
+            Err(_) => {}
+        }
+    }
+}
+
+/// As [`insert_singly`], if they are absent. Each outcome is whether the item was, and is written
+/// to `added`.
+#[inline]
+pub(super) fn insert_unique_singly(
+    outcomes: impl Iterator<Item = Result<bool, InsertError>>,
+    added: &mut [bool],
+    count: &mut usize,
+    failed: &mut Failed<'_>,
+) {
+    for (position, outcome) in outcomes.enumerate() {
+        match outcome {
+            Ok(was_absent) => added[position] = was_absent,
+            Err(error) if failed(position, error).is_break() => break,
+            Err(_) => {}
+        }
+        *count += usize::from(added[position]);
+    }
+}
+
 /// The outcome of inserting a batch. `insert` passes on the items that failed, and returns the
 /// number of those that were added.
 pub(super) fn inserts(
@@ -130,8 +166,9 @@ pub(super) fn unique_burst(
     items: usize,
     insert: impl FnOnce(&mut [bool], &mut Failed<'_>),
 ) -> InsertMask {
+    check_burst(items);
     let (mut added, mut refused) = ([false; MAX_BURST], 0_u64);
-    let added = burst(&mut added, items);
+    let added = &mut added[..items];
     insert(added, &mut |position, _| {
         refused |= 1_u64 << position;
         ControlFlow::Continue(())
@@ -160,14 +197,7 @@ pub(super) fn check_burst(items: usize) {
     assert!(items <= MAX_BURST, "a mask has at most 64 keys, not {items}");
 }
 
-/// Returns the places for the answers of a burst.
-#[track_caller]
-pub(super) fn burst(answers: &mut [bool; MAX_BURST], items: usize) -> &mut [bool] {
-    check_burst(items);
-    &mut answers[..items]
-}
-
 /// Returns the answers of a burst as a mask: bit `i` is the `i`-th answer.
-pub(super) fn mask(answers: &[bool]) -> u64 {
+fn mask(answers: &[bool]) -> u64 {
     answers.iter().rev().fold(0, |mask, &answer| mask << 1 | u64::from(answer))
 }

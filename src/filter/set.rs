@@ -4,7 +4,10 @@ use core::hash::BuildHasher;
 
 use super::{
     Filter, InsertMask, Insertion, Key, StableHashBuilder,
-    batch::{self, Batch, CountChange, Each, check_lengths, unique_batch, unique_burst},
+    batch::{
+        self, Batch, CountChange, Each, check_lengths, insert_singly, insert_unique_singly,
+        unique_batch, unique_burst,
+    },
     engine::{Failed, SetEngine},
     kind::{Fixed, Growing, Growth, Set},
 };
@@ -292,13 +295,8 @@ impl<G: Growth, S> Filter<Set, G, S> {
     pub(super) fn insert_each(&self, batch: impl Batch, failed: &mut Failed<'_>) -> usize {
         let mut change = CountChange::additions(&self.items);
         if batch.at_most() < MIN_BATCH {
-            for (position, hash) in batch.hashes().enumerate() {
-                match self.engine.insert(self.mix(hash)) {
-                    Ok(()) => change.items += 1,
-                    Err(error) if failed(position, error).is_break() => break,
-                    Err(_) => {}
-                }
-            }
+            let outcomes = batch.hashes().map(|hash| self.engine.insert(self.mix(hash)));
+            insert_singly(outcomes, &mut change.items, failed);
         } else {
             self.with(batch, |hashes| self.engine.insert_each(hashes, &mut change.items, failed));
         }
@@ -316,14 +314,8 @@ impl<G: Growth, S> Filter<Set, G, S> {
         let mut change = CountChange::additions(&self.items);
         let count = &mut change.items;
         if added.len() < MIN_BATCH {
-            for (position, hash) in batch.hashes().enumerate() {
-                match self.engine.insert_unique(self.mix(hash)) {
-                    Ok(was_absent) => added[position] = was_absent,
-                    Err(error) if failed(position, error).is_break() => break,
-                    Err(_) => {}
-                }
-                *count += usize::from(added[position]);
-            }
+            let outcomes = batch.hashes().map(|hash| self.engine.insert_unique(self.mix(hash)));
+            insert_unique_singly(outcomes, added, count, failed);
         } else {
             self.with(batch, |hashes| {
                 self.engine.insert_unique_each(hashes, added, count, failed);

@@ -6,7 +6,10 @@ use crate::{
     InsertBatchError, InsertError, InsertMask, Insertion, Key,
     filter::{
         Filter,
-        batch::{self, Batch, Each, check_burst, unique_batch, unique_burst},
+        batch::{
+            self, Batch, Each, check_burst, insert_singly, insert_unique_singly, unique_batch,
+            unique_burst,
+        },
         engine::Failed,
     },
     kind::{Expiring, Fixed},
@@ -338,13 +341,8 @@ impl<S> Filter<Expiring, Fixed, S> {
     ) -> usize {
         let mut count = 0;
         if batch.at_most() < MIN_BATCH {
-            for (position, hash) in batch.hashes().enumerate() {
-                match self.engine.insert_at(self.mix(hash), generation) {
-                    Ok(()) => count += 1,
-                    Err(error) if failed(position, error).is_break() => break,
-                    Err(_) => {}
-                }
-            }
+            let insert = |hash| self.engine.insert_at(self.mix(hash), generation);
+            insert_singly(batch.hashes().map(insert), &mut count, failed);
         } else {
             self.with(batch, |hashes| {
                 self.engine.insert_each(hashes, generation, &mut count, failed);
@@ -363,14 +361,8 @@ impl<S> Filter<Expiring, Fixed, S> {
     ) -> usize {
         let mut count = 0;
         if added.len() < MIN_BATCH {
-            for (position, hash) in batch.hashes().enumerate() {
-                match self.engine.insert_unique(self.mix(hash)) {
-                    Ok(generation) => added[position] = generation.is_some(),
-                    Err(error) if failed(position, error).is_break() => break,
-                    Err(_) => {}
-                }
-                count += usize::from(added[position]);
-            }
+            let insert = |hash| Ok(self.engine.insert_unique(self.mix(hash))?.is_some());
+            insert_unique_singly(batch.hashes().map(insert), added, &mut count, failed);
         } else {
             self.with(batch, |hashes| {
                 self.engine.insert_unique_each(hashes, added, &mut count, failed);

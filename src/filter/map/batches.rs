@@ -6,7 +6,9 @@ use crate::{
     InsertBatchError, Key,
     filter::{
         Filter,
-        batch::{self, Batch, CountChange, check_burst, check_lengths, check_values},
+        batch::{
+            self, Batch, CountChange, check_burst, check_lengths, check_values, insert_singly,
+        },
         engine::{Failed, MapEngine},
     },
     kind::{Growth, Map},
@@ -178,14 +180,11 @@ impl<G: Growth, S> Filter<Map, G, S> {
                 self.engine.insert_each(hashes, values, &mut change.items, failed);
             });
         } else {
-            for (position, (hash, &value)) in batch.hashes().zip(values).enumerate() {
-                let fits = self.check(value);
-                match fits.and_then(|()| self.engine.insert(self.mix(hash), value)) {
-                    Ok(()) => change.items += 1,
-                    Err(error) if failed(position, error).is_break() => break,
-                    Err(_) => {}
-                }
-            }
+            let outcomes = batch.hashes().zip(values).map(|(hash, &value)| {
+                self.check(value)?;
+                self.engine.insert(self.mix(hash), value)
+            });
+            insert_singly(outcomes, &mut change.items, failed);
         }
         change.items
     }
