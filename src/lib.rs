@@ -53,9 +53,9 @@
 //! - **`remove` takes the key and what its slot holds beside it**: nothing in a set, the value in a
 //!   map, the generation in an expiring filter.
 //! - **`*_batch`** takes slices of keys and of answers of one length, and returns the number of
-//!   positive answers. (`insert_batch` has no answers. It takes any iterator, and in a map slices of
-//!   keys and of values.) **`*_mask`** takes up to 64 keys, and answers in the bits of a `u64`, or
-//!   of two if there are two kinds of answers. Both overlap the cache misses of their keys.
+//!   positive answers. (`insert_batch` has no answers. It takes any iterator, and in a map slices
+//!   of keys and of values.) **`*_mask`** takes up to 64 keys, and answers in the bits of a `u64`,
+//!   or of two if there are two kinds of answers. Both overlap the cache misses of their keys.
 //! - **Names.** `with_capacity` for the defaults, [`builder`](Filter::builder) for settings,
 //!   [`loader`](Filter::loader) for snapshots.
 //! - **Errors.** What can fail for lack of room or memory returns a `Result`. `with_capacity`,

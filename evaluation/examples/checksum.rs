@@ -43,7 +43,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert!(by_key.contains("tyto alba"));
     assert!(by_key.remove("tyto alba"));
 
-    // As `Hashed` keys: for checksums that exist already, for example as the names of stored objects.
+    // As `Hashed` keys: for checksums that exist already, for example as the names of stored
+    // objects.
     let by_checksum = CuckooFilter::with_capacity(10_000);
     let checksum = Sha1::new().chain_update(b"tyto alba");
     by_checksum.insert(&Hashed(first_bits(checksum.clone())))?;

@@ -302,8 +302,8 @@ impl Written {
     }
 }
 
-/// Writes data and inserts an item in a thread of its own. Looks for the item in this one, and reads
-/// the data if it is found.
+/// Writes data and inserts an item in a thread of its own. Looks for the item in this one, and
+/// reads the data if it is found.
 ///
 /// # Panics
 /// If the other thread panics.
@@ -327,8 +327,8 @@ pub fn publish<T: 'static>(
     inserter.join().unwrap();
 }
 
-/// Explores a model of [`publish`] with the threads exchanged: the inserting one comes first, as the
-/// documentation of the library's `Word::load_to_change` demands if `find` changes words.
+/// Explores a model of [`publish`] with the threads exchanged: the inserting one comes first, as
+/// the documentation of the library's `Word::load_to_change` demands if `find` changes words.
 ///
 /// # Panics
 /// As [`check`].

@@ -1,5 +1,5 @@
 //! From a target false-positive rate to a layout: one order of preference for every filter.
-//! `choose` in `filter/fixed.rs` compares the rates.
+//! `choose` in `filter/engine/fixed.rs` compares the rates.
 
 use core::cmp::Reverse;
 
@@ -11,7 +11,7 @@ use crate::Layout;
 pub(crate) type Layouts = ArrayVec<Layout, { Layout::ALL.len() }>;
 
 /// All layouts in order of preference: a filter takes the first one that meets its target. `choose`
-/// in `filter/fixed.rs` applies this to a single table, and `plan` in `chain/planning.rs` to
+/// in `filter/engine/fixed.rs` applies this to a single table, and `plan` in `chain/planning.rs` to
 /// segments.
 ///
 /// Layouts with more slots per bucket come first, since they need fewer bits per item. Of two

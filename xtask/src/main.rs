@@ -27,7 +27,8 @@ struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Weakens orderings and breaks the protocol, one at a time, and demands that a loom model fails.
+    /// Weakens orderings and breaks the protocol, one at a time, and demands that a loom model
+    /// fails.
     OrderingMutants(mutants::Options),
     /// Breaks the batch lookups in vector registers, one step at a time, and demands that a test
     /// fails.
@@ -35,8 +36,8 @@ enum Command {
     /// Counts instructions per operation, and compares them with the recorded counts; skipped where
     /// a tool for it is missing.
     Counts(counts::Options),
-    /// Prints what the last recorded run of the models and of the mutants found; fails where a model
-    /// or a mutant has no record.
+    /// Prints what the last recorded run of the models and of the mutants found; fails where a
+    /// model or a mutant has no record.
     Recorded,
     /// Fuzzes the library with every target of `fuzz/`; skipped where a tool for it is missing.
     Fuzz(fuzz::Options),

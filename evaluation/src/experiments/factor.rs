@@ -40,8 +40,9 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
         ),
         format!(
             "guira takes any hash in two ways: a BuildHasher for the filter, or 64 bits of a \
-             checksum as a `Hashed` key. `cargo run -p guira-evaluation --example checksum` shows both \
-             with SHA-1. No layout of guira keeps 32 bits: its lowest false-positive rate is {} %.",
+             checksum as a `Hashed` key. `cargo run -p guira-evaluation --example checksum` shows \
+             both with SHA-1. No layout of guira keeps 32 bits: its lowest false-positive rate is \
+             {} %.",
             number(100.0 * lowest)
         ),
     ];

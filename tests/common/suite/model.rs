@@ -101,7 +101,7 @@ impl<K: Kind, S: BuildHasher + Clone, R: Rng> Checker<K, S, R> {
             (Err(error), outcome) => assert_eq!(outcome, Err(error)),
             (Ok(_), Err(InsertError::TooManyCopies)) => {
                 assert!(count >= same_bucket.min(limit), "{count} are not too many");
-                // Shrinking brings aliases together that another segment told apart.
+                // Shrinking brings aliases together that another segment distinguished.
                 let at_limit = [same_bucket, most].contains(&count) || count >= limit;
                 assert!(at_limit || !self.is_exact(), "{count} are not too many");
                 self.refused += 1;
