@@ -6,12 +6,14 @@
 
 mod census;
 mod layout;
+pub(crate) mod leveled;
 pub(crate) mod nibbles;
 mod plain;
 mod semi_sorted;
 mod swar;
 
 pub use layout::Layout;
+pub use leveled::{Code, GrowingLayout, Leveled};
 pub(crate) use layout::{MAX_VALUE_BITS, fingerprints, with_layout, with_valued_layout};
 pub use plain::Plain;
 pub use semi_sorted::SemiSorted;

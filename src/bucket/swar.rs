@@ -69,6 +69,12 @@ impl Lanes {
         !(((x & self.lows) + self.lows) | x) & self.highs
     }
 
+    /// Marks all lanes of `x` that are not zero.
+    #[inline]
+    pub(crate) const fn nonzeros(self, x: u64) -> u64 {
+        (((x & self.lows) + self.lows) | x) & self.highs
+    }
+
     /// Counts the lanes that a mask marks.
     #[inline]
     pub(crate) const fn marked(self, mask: u64) -> u32 {

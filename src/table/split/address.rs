@@ -1,0 +1,205 @@
+//! From a mixed hash to the two sides of an item, and from a side to its bucket at a level.
+//!
+//! ```text
+//! mixed hash:   core | extension (lowest bit first) | fraction (32 bits)
+//! ```
+//!
+//! The fraction chooses the bucket i at level 0, one of n. The extension e chooses, bit by bit, the
+//! half to which each split sends the item: at level l its bucket is `i + n * (e mod 2^l)`. On the
+//! other side these are `t - i` modulo n and `e ^ s`, where t and s depend on the core alone. So
+//! each side leads to the other one, at every level, and from a slot as far as it knows the
+//! extension.
+
+use alloc::boxed::Box;
+
+use crate::{
+    bucket::{Code, GrowingLayout},
+    table::{addressing::SCATTER, try_boxed},
+};
+
+/// One side of an item, or of what a slot knows of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Side {
+    /// The bucket at level 0.
+    pub start: u32,
+    /// What a slot on this side holds.
+    pub code: Code,
+}
+
+/// An item: both sides of it. The core is the same on both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// The sides.
+    pub sides: [Side; 2],
+}
+
+/// A bucket, and a level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The number of the bucket.
+    pub bucket: u32,
+    /// The level.
+    pub level: u32,
+}
+
+/// How far the table has grown: `level` rounds are complete, and in the present one the first
+/// `split` buckets have been split. Rounds are ordered by their packed form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Size {
+    /// The level of the buckets that have not been split in this round.
+    pub level: u32,
+    /// The number of buckets that have been split in this round. All of them have a lower number
+    /// than the others.
+    pub split: u64,
+}
+
+impl Size {
+    /// The size in one word.
+    #[inline]
+    pub(super) fn pack(self) -> u64 {
+        u64::from(self.level) << 32 | self.split
+    }
+
+    #[inline]
+    pub(super) fn unpack(word: u64) -> Self {
+        Self { level: (word >> 32) as u32, split: word & u64::from(u32::MAX) }
+    }
+}
+
+/// The mapping from mixed hashes to sides and buckets.
+#[derive(Debug)]
+pub struct Growth {
+    /// The number of buckets at level 0.
+    first: u64,
+    /// For each core: t in the low half, and s in the high half.
+    scatter: Box<[u64]>,
+}
+
+impl Growth {
+    /// The addressing of a table with `first` buckets at level 0, `1 ..= 2^32`, or `None` if the
+    /// system refuses the memory.
+    #[must_use]
+    pub fn new<L: GrowingLayout>(first: u64) -> Option<Self> {
+        debug_assert!((1..=1 << 32).contains(&first));
+        let entry = |core: u32| {
+            let scattered = scatter(core.into());
+            let t = ((scattered & u64::from(u32::MAX)) * first) >> 32;
+            let s = scattered >> 32 & mask(32 - L::CORE);
+            s << 32 | t
+        };
+        Some(Self { first, scatter: try_boxed((0..1 << L::CORE).map(entry))? })
+    }
+
+    /// The number of buckets at level 0.
+    #[inline]
+    pub fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// Bytes on the heap.
+    pub fn size_in_bytes(&self) -> usize {
+        size_of_val(&*self.scatter)
+    }
+
+    /// For each core: t in the low half, and s in the high half.
+    #[cfg(guira_vectors)]
+    pub(in crate::table) fn scatter(&self) -> &[u64] {
+        &self.scatter
+    }
+
+    /// The number of buckets of a table of this size.
+    #[inline]
+    #[must_use]
+    pub fn buckets(&self, size: Size) -> u64 {
+        (self.first << size.level) + size.split
+    }
+
+    /// The item with this mixed hash.
+    #[inline]
+    #[must_use]
+    pub fn item<L: GrowingLayout>(&self, mixed: u64) -> Item {
+        let core = mixed >> (u64::BITS - L::CORE);
+        let product = (mixed & u64::from(u32::MAX)) * self.first;
+        let start = (product >> 32) as u32;
+        let entry = self.entry(core);
+        let low = (product & u64::from(u32::MAX)) >> (32 - L::LOW_BITS) << (32 - L::CORE);
+        let above = 1 << L::EXTENSION | low;
+        let extension = |bits: u64| bits >> 32 & mask(32 - L::CORE) | above;
+        let side = |start, bits| Side { start, code: Code { core, extension: extension(bits) } };
+        Item { sides: [side(start, mixed), side(self.reflect(start, entry), mixed ^ entry)] }
+    }
+
+    /// The other side of a slot.
+    #[inline]
+    #[must_use]
+    pub fn other(&self, side: Side) -> Side {
+        let Side { start, code: Code { core, extension } } = side;
+        let entry = self.entry(core);
+        let known = (1 << extension.ilog2()) - 1;
+        let extension = extension ^ (entry >> 32 & known);
+        Side { start: self.reflect(start, entry), code: Code { core, extension } }
+    }
+
+    #[inline]
+    fn entry(&self, core: u64) -> u64 {
+        self.scatter[core as usize]
+    }
+
+    /// The bucket at level 0 on the other side.
+    #[inline]
+    fn reflect(&self, start: u32, entry: u64) -> u32 {
+        let (difference, wraps) = (entry as u32).overflowing_sub(start);
+        // For 2^32 buckets the subtraction wraps at the right number by itself.
+        if wraps { difference.wrapping_add(self.first as u32) } else { difference }
+    }
+
+    /// The bucket of a side at a level, or `None` if the side is not known so far.
+    #[inline]
+    #[must_use]
+    pub fn bucket(&self, side: Side, level: u32) -> Option<u32> {
+        let Side { start, code: Code { extension, .. } } = side;
+        // What is left above the level is the marker at least.
+        (extension >> level != 0)
+            .then(|| (u64::from(start) + self.first * (extension & mask(level))) as u32)
+    }
+
+    /// The place of a side in a table of this size, or `None` if the side is not known so far.
+    #[inline]
+    #[must_use]
+    pub fn place(&self, side: Side, size: Size) -> Option<Place> {
+        let Size { level, split } = size;
+        let bucket = self.bucket(side, level)?;
+        if u64::from(bucket) >= split {
+            return Some(Place { bucket, level });
+        }
+        let bucket = self.bucket(side, level + 1)?;
+        Some(Place { bucket, level: level + 1 })
+    }
+
+    /// The child of a bucket of this level.
+    #[inline]
+    #[must_use]
+    pub fn child(&self, bucket: u32, level: u32) -> u32 {
+        (u64::from(bucket) + (self.first << level)) as u32
+    }
+
+    /// A number that both sides of an item have in common, at every level: it selects the stripe.
+    #[inline]
+    #[must_use]
+    pub fn stripe<L: GrowingLayout>(core: u64, starts: [u32; 2]) -> usize {
+        (u64::from(starts[0].min(starts[1])) << L::CORE | core) as usize
+    }
+}
+
+/// Spreads a core over 64 bits. As in tables of a fixed size, it must not be linear.
+#[inline]
+fn scatter(core: u64) -> u64 {
+    let x = ((core + 1) * u64::from(SCATTER[0])) & u64::from(u32::MAX);
+    (x ^ (x >> 15)) * u64::from(SCATTER[1])
+}
+
+/// A mask of this many bits, fewer than 64.
+#[inline]
+pub(super) fn mask(bits: u32) -> u64 {
+    (1 << bits) - 1
+}
