@@ -29,6 +29,10 @@ pub enum InsertError {
     /// There is no room, as in [`Full`](Self::Full), and the system refused the memory for another
     /// segment. A later insert tries again. Only filters that grow return this.
     OutOfMemory,
+    /// stub
+    MaxCapacity,
+    /// stub
+    FullyGrown,
     /// Both buckets hold only copies of the item or of its
     /// [aliases](crate::Filter#the-contract-of-removal), `2 × slots per bucket` of them (half as
     /// many if both buckets are the same one). In a
@@ -48,6 +52,7 @@ impl fmt::Display for InsertError {
         f.write_str(match self {
             Self::Full => "the filter is full: no empty slot is within reach, and it cannot grow",
             Self::OutOfMemory => "the system refused the memory for another segment",
+            Self::MaxCapacity | Self::FullyGrown => "stub",
             Self::TooManyCopies => "the item's buckets hold too many copies of it",
             Self::ValueTooLarge => "the value has more bits than the values of the map",
             Self::InvalidLife => "an item lives for at least one generation and at most the window",

@@ -260,13 +260,17 @@ pub mod raw {
     #[cfg(guira_steps)]
     pub use crate::sync::steps;
     pub use crate::{
-        bucket::{BucketLayout, Census, Fingerprint, Plain, SemiSorted},
+        bucket::{
+            BucketLayout, Census, Code, Fingerprint, GrowingLayout, Leveled, Plain, SemiSorted,
+            leveled::level,
+        },
         chain::{AllCandidates, Chain, Entries, Plan},
         filter::Segment,
         table::{
             Addressing, Aged, Candidates, Clock, Generations, Kernel, MAX_BUCKETS, MergeRefusal,
             Merged, Move, Nested, Nesting, Pair, Progress, Search, ShardedCounter, Single, Table,
             Valued, mix,
+            split::{GrowingTable, Growth, Item, Limits, Place, Side, Size},
         },
     };
     #[cfg(loom)]

@@ -146,6 +146,18 @@ impl Word {
         self.0.swap(value, order)
     }
 
+    /// Clears all bits but those of a mask, and returns the previous value.
+    pub(crate) fn fetch_and(&self, mask: u64, order: Ordering) -> u64 {
+        step!(Change);
+        self.0.fetch_and(mask, order)
+    }
+
+    /// Raises the value to another one, unless it is larger. Returns the previous value.
+    pub(crate) fn fetch_max(&self, value: u64, order: Ordering) -> u64 {
+        step!(Change);
+        self.0.fetch_max(value, order)
+    }
+
     /// Sets the value through an exclusive reference.
     pub(crate) fn set(&mut self, value: u64) {
         #[cfg(not(loom))]
@@ -171,7 +183,7 @@ impl Tally {
     /// [`add`](Self::add). All earlier calls must have happened before this one.
     #[inline]
     pub(crate) fn add_alone(&self, change: i64) {
-        // Relaxed: see `add`. Nothing comes between the load and the store, and the load returns
+        // Relaxed: see `add_and_get`. Nothing comes between the load and the store, and the load returns
         // the last value: the earlier changes are this thread's own, or happened before.
         self.0.store(self.0.load(Relaxed) + change, Relaxed);
     }
@@ -179,15 +191,27 @@ impl Tally {
     /// Adds to the counter.
     #[inline]
     pub(crate) fn add(&self, change: i64) {
+        self.add_and_get(change);
+    }
+
+    /// Adds to the counter, and returns the sum.
+    #[inline]
+    pub(crate) fn add_and_get(&self, change: i64) -> i64 {
         // Relaxed: nothing is read or freed because of a counter's value. A caller that needs an
         // exact sum has joined the writers, or synchronized with them in another way.
         // mutant: tally-load-store
-        self.0.fetch_add(change, Relaxed);
+        self.0.fetch_add(change, Relaxed) + change
+    }
+
+    /// Replaces the counter's value, and returns the previous one.
+    pub(crate) fn swap(&self, value: i64) -> i64 {
+        // Relaxed: see `add_and_get`.
+        self.0.swap(value, Relaxed)
     }
 
     /// Returns the counter's value.
     pub(crate) fn get(&self) -> i64 {
-        // Relaxed: see `add`.
+        // Relaxed: see `add_and_get`.
         self.0.load(Relaxed)
     }
 }

@@ -276,6 +276,7 @@ mod schedule;
 mod search;
 mod segment_lookup;
 mod sizing;
+pub mod split;
 mod stamp_counts;
 mod stats;
 mod stripes;
@@ -302,7 +303,7 @@ pub(crate) use kernels::Part;
 pub use key_probe::KeyProbe;
 pub(crate) use layout_choice::{Layouts, by_preference, with_values_by_preference};
 pub(crate) use lookup::{BothWords, Fastest};
-pub(crate) use memory::{Buckets, bucket_bytes, try_boxed};
+pub(crate) use memory::{Buckets, GrowingBuckets, bucket_bytes, try_boxed};
 #[cfg(feature = "std")]
 pub(crate) use memory::{LoaderPosition, TableLoader, advise_huge_pages, touched_words};
 pub use merge::{MergeRefusal, Merged};

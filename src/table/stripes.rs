@@ -131,9 +131,15 @@ impl Stripes {
     #[inline]
     #[must_use]
     pub fn of(&self, fingerprint: Fingerprint) -> &Stripe {
+        self.at(fingerprint.get() as usize)
+    }
+
+    /// The stripe that a number selects.
+    #[inline]
+    pub(crate) fn at(&self, number: usize) -> &Stripe {
         // SAFETY: the number of stripes is a power of two and not zero, so the mask yields an index
         // below it.
-        unsafe { self.stripes.get_unchecked(fingerprint.get() as usize & (self.stripes.len() - 1)) }
+        unsafe { self.stripes.get_unchecked(number & (self.stripes.len() - 1)) }
     }
 
     /// The number of clears of all slots so far. None of them is in progress.
@@ -241,6 +247,12 @@ impl Stripe {
     pub fn lock(&self) -> StripeGuard<'_> {
         let guard = self.waits.lock(&self.lock);
         StripeGuard { stripe: self, _guard: guard }
+    }
+
+    /// Acquires the lock if no thread holds it. Never waits.
+    #[inline]
+    pub(crate) fn try_lock(&self) -> Option<StripeGuard<'_>> {
+        Some(StripeGuard { stripe: self, _guard: self.lock.try_lock()? })
     }
 
     /// Bumps the version, for a holder of the lock.

@@ -3,6 +3,8 @@
 
 #[cfg(feature = "std")]
 mod loader;
+mod growing;
+pub(crate) use growing::GrowingBuckets;
 #[cfg(any(loom, shuttle))]
 mod model;
 #[cfg(not(any(loom, shuttle)))]

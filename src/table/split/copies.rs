@@ -1,0 +1,93 @@
+//! Copies of one item: how many there are, and how many there may be.
+
+use super::{GrowingTable, Item, Seen};
+use crate::{
+    InsertError,
+    bucket::GrowingLayout,
+    sync::full_fence,
+    table::StripeGuard,
+};
+
+impl GrowingTable {
+    /// Counts the slots that match an item.
+    #[must_use]
+    pub fn count<L: GrowingLayout>(&self, item: &Item) -> usize {
+        // mutant: split-count-no-lock
+        let guard = self.stripe::<L>(item).lock();
+        self.count_locked::<L>(&guard, item)
+    }
+
+    /// Counts the slots that match an item under its lock, so that no move is half done.
+    fn count_locked<L: GrowingLayout>(&self, _guard: &StripeGuard, item: &Item) -> usize {
+        Self::copies_in::<L>(item, self.load_both(item))
+    }
+
+    /// Counts the slots that match an item in the words of its locations.
+    #[inline]
+    fn copies_in<L: GrowingLayout>(item: &Item, [first, second]: [Seen; 2]) -> usize {
+        let [in_first, in_second] = [(first, item.sides[0]), (second, item.sides[1])]
+            .map(|(seen, side)| L::matches(seen.word, side.code));
+        // In one bucket, a slot that matches on both sides is one copy. Both loads of it must show
+        // the same word then: count those of the later one.
+        // mutant: split-copies-one-bucket-twice, split-copies-one-side
+        let marks = if first.bucket == second.bucket {
+            (L::matches(second.word, item.sides[0].code) | in_second).count_ones()
+        } else {
+            in_first.count_ones() + in_second.count_ones()
+        };
+        marks as usize
+    }
+
+    /// Half of the slots of an item's locations: if both are full, no more copies are added. Many
+    /// copies of few items would fill buckets that splits cannot relieve.
+    pub(super) fn half_of_slots<L: GrowingLayout>(item: &Item) -> usize {
+        let [first, second] = item.sides;
+        // If the locations are one bucket, they have the same side at least at level 0.
+        (if first == second { L::SLOTS.div_ceil(2) } else { L::SLOTS }) as usize
+    }
+
+    /// Returns whether the number of copies has reached `limit`.
+    ///
+    /// An unlocked pre-check comes first, so that only likely failures take the lock.
+    pub(super) fn has_reached<L: GrowingLayout>(&self, item: &Item, limit: usize) -> bool {
+        Self::copies_in::<L>(item, self.load_both_to_change(item)) >= limit
+            && self.count::<L>(item) >= limit
+    }
+
+    /// As [`insert`](Self::insert), unless there are `limit` copies: see "Limits on copies" in
+    /// `table/mod.rs`.
+    ///
+    /// # Errors
+    /// As `insert`, and `TooManyCopies` if there were `limit` copies.
+    pub fn insert_up_to<L: GrowingLayout>(
+        &self,
+        limit: usize,
+        item: &Item,
+    ) -> Result<(), InsertError> {
+        if self.holds::<L>(limit, item) {
+            return Err(InsertError::TooManyCopies);
+        }
+        self.insert::<L>(item)
+    }
+
+    /// Returns whether an insert must be refused: `true` means that there were at least `limit`
+    /// copies at one moment of the call.
+    fn holds<L: GrowingLayout>(&self, limit: usize, item: &Item) -> bool {
+        // Of the inserts that add copies, one executes this fence last. It sees every copy that
+        // another thread added before the last fence of that thread.
+        // mutant: split-limit-no-fence
+        full_fence();
+        let stripe = self.stripe::<L>(item);
+        loop {
+            let version = stripe.version();
+            // mutant: split-limit-no-validation
+            if Self::copies_in::<L>(item, self.load_both(item)) >= limit {
+                return self.count::<L>(item) >= limit;
+            }
+            if stripe.validate(version) {
+                return false;
+            }
+            self.counters.lookup_retried();
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Growth: when buckets are split, by whom, and the split itself.
+
+use super::{GrowingTable, Size};
+use crate::{
+    InsertError,
+    bucket::{
+        GrowingLayout,
+        leveled::{MAX_LEVEL, level},
+    },
+    sync::{AcqRel, Acquire, Relaxed, Release},
+};
+
+/// Number of neighbouring buckets that are split under one lock: those of a cache line.
+const GROUP: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 8 };
+/// Largest number of groups that one insert splits because the load is above the target. Each call
+/// makes room for a quarter more than the inserts since the last one need, so that the table
+/// catches up.
+const MAX_GROUPS: u32 = 8;
+/// Number of groups of which a thread tries the locks, if others split at the same time.
+const TRIED: u64 = 16;
+/// Number of times that the hint is published in a round. Every lookup reads it, so that publishing
+/// it more often would cost them a cache miss each time; a lookup of a bucket that was split since
+/// goes on by the level in its word.
+const HINTS_PER_ROUND: u64 = 128;
+
+/// Why a bucket was not split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Refusal {
+    /// Other threads are splitting all buckets that could be split next.
+    Busy,
+    /// The table may not grow further, or the system refuses the memory.
+    Error(InsertError),
+}
+
+impl GrowingTable {
+    /// Splits buckets while the load is above the target, a bounded number of them.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn grow<L: GrowingLayout>(&self) {
+        for _ in 0..MAX_GROUPS {
+            let size = self.size();
+            let slots = self.growth.buckets(size) * u64::from(L::SLOTS);
+            let target = slots * u64::from(self.limits.load) / 256;
+            // An insert that finds no room learns why the table did not grow.
+            if self.occupancy.occupied() <= target as i64 || self.split_next::<L>(size).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Splits the next group of buckets that no other thread is splitting.
+    fn split_next<L: GrowingLayout>(&self, size: Size) -> Result<(), Refusal> {
+        self.check_level(size.level).map_err(Refusal::Error)?;
+        let round = self.growth.first() << size.level;
+        for group in (size.split / GROUP..round.div_ceil(GROUP)).take(TRIED as usize) {
+            let first = (group * GROUP).max(size.split);
+            let last = (group * GROUP + GROUP).min(round);
+            // Committed first: a thread that waits for the system holds no lock.
+            self.commit(round + first..round + last).map_err(Refusal::Error)?;
+            let last = last.min(self.limits.buckets - round);
+            // mutant: split-no-lock
+            let Some(guard) = self.stripes.at(group as usize).try_lock() else { continue };
+            for bucket in first..last {
+                self.split_bucket::<L>(bucket as u32, size.level);
+            }
+            drop(guard);
+            self.advance();
+            return Ok(());
+        }
+        Err(Refusal::Busy)
+    }
+
+    /// Splits a bucket before its turn, because an insert found no room. Returns whether it was
+    /// split; not if it has been split in this round.
+    ///
+    /// # Errors
+    /// Why it cannot be split.
+    pub(super) fn split_out_of_turn<L: GrowingLayout>(
+        &self,
+        bucket: u32,
+        level: u32,
+    ) -> Result<bool, InsertError> {
+        let size = self.size();
+        self.check_level(size.level)?;
+        // Buckets of the next level have their turn in the next round.
+        if level != size.level {
+            return Ok(false);
+        }
+        let child = u64::from(self.growth.child(bucket, level));
+        self.commit(child..child + 1)?;
+        // mutant: split-out-of-turn-no-lock
+        let guard = self.stripes.at((u64::from(bucket) / GROUP) as usize).lock();
+        let split = self.split_bucket::<L>(bucket, level);
+        drop(guard);
+        self.advance();
+        Ok(split)
+    }
+
+    /// Returns an error if no bucket of this level may be split.
+    fn check_level(&self, level: u32) -> Result<(), InsertError> {
+        let round = self.growth.first() << level;
+        if level == MAX_LEVEL || round >= 1 << 32 {
+            return Err(InsertError::FullyGrown);
+        }
+        Ok(())
+    }
+
+    /// Commits the memory of buckets.
+    ///
+    /// # Errors
+    /// Why it cannot be committed.
+    fn commit(&self, buckets: core::ops::Range<u64>) -> Result<(), InsertError> {
+        if buckets.start >= self.limits.buckets {
+            let fully_grown = self.limits.buckets == 1 << 32;
+            return Err(if fully_grown { InsertError::FullyGrown } else { InsertError::MaxCapacity });
+        }
+        let buckets = buckets.start..buckets.end.min(self.limits.buckets);
+        if self.buckets.is_committed(buckets.clone()) {
+            return Ok(());
+        }
+        // Relaxed: a limit that publishes nothing.
+        let max_bytes = self.max_bytes.load(Relaxed);
+        let needed = self.size_in_bytes() + self.buckets.bytes_to_commit(buckets.clone());
+        if needed as u64 > max_bytes {
+            return Err(InsertError::Full);
+        }
+        self.buckets.commit(buckets).ok_or(InsertError::OutOfMemory)
+    }
+
+    /// Splits a bucket of this level, unless it has been split. The caller holds the lock of its
+    /// group, and has committed the memory of the child.
+    ///
+    /// One compare-and-swap moves the locations of all items whose next bit is 1 to the child.
+    fn split_bucket<L: GrowingLayout>(&self, bucket: u32, at: u32) -> bool {
+        let parent = self.bucket(bucket);
+        let child = self.bucket(self.growth.child(bucket, at));
+        // Acquire, here and on failure: pairs with the Release of whoever changed the word. The
+        // child passes on what the inserts published.
+        // mutant: split-load-relaxed
+        let mut word = parent.load_to_change(Acquire);
+        while level(word) == at {
+            let halves = L::halves(word);
+            // Release: pairs with the Acquire of those who come here from the parent, though they
+            // also acquire the switch below. No other thread reaches the child, or writes to it:
+            // that takes the level in the parent, or the lock.
+            // mutant: split-child-late
+            child.store(halves.child, Release); // mutant-ok: the switch is a Release, too
+            // Release: whoever sees the new level sees the child. Acquire: an item may have moved
+            // away from here and back, so that the word is the same again. Then this must happen
+            // after the move back, whose second half cleared a slot elsewhere.
+            // mutant: split-switch-relaxed, split-switch-release, split-switch-store
+            match parent.compare_exchange(word, halves.stays, AcqRel, Acquire) {
+                Ok(()) => {
+                    // mutant: split-ghosts-uncounted
+                    self.occupancy.count_ghosts(halves.copied.into());
+                    return true;
+                }
+                Err(now) => word = now,
+            }
+        }
+        false
+    }
+
+    /// Advances the size over all buckets that have been split, whoever split them.
+    fn advance(&self) {
+        loop {
+            // Acquire: pairs with the Release below.
+            let seen = self.size();
+            let (mut size, round) = (seen, self.growth.first() << seen.level);
+            // Acquire: pairs with the Release of the switch. A lookup that goes by this size goes
+            // to the child, and must see its word.
+            // mutant: split-advance-relaxed
+            while size.split < round && level(self.bucket(size.split as u32).load(Acquire)) > size.level {
+                size.split += 1;
+            }
+            if size == seen {
+                return;
+            }
+            if size.split == round {
+                size = Size { level: size.level + 1, split: 0 };
+            }
+            // Release: pairs with the Acquire of `size`. Another thread may have advanced further.
+            // mutant: split-size-store
+            self.size.fetch_max(size.pack(), Release);
+            let step = (round / HINTS_PER_ROUND).max(GROUP);
+            if size.level > seen.level || size.split / step > seen.split / step {
+                // Release: pairs with the Acquire of `hint`.
+                // mutant: split-hint-relaxed
+                self.hint.fetch_max(size.pack(), Release);
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Inserts: one compare-and-swap where a location has an empty slot; otherwise a search for room,
+//! and if that finds none, splits.
+
+use core::hint::select_unpredictable;
+
+use super::{
+    GrowingTable, Item, Seen,
+    search::{Outcome, Search},
+};
+use crate::{
+    InsertError,
+    bucket::{
+        GrowingLayout,
+        leveled::{level, slots},
+    },
+    sync::{Relaxed, Release},
+    table::{StripeGuard, stats::RelocationCount},
+};
+
+/// Largest number of buckets that one insert splits because it finds no room.
+const MAX_SPLITS: u32 = 64;
+
+/// The outcome of adding an item under its lock if it is absent.
+enum Addition {
+    Added,
+    Found,
+    NoRoom,
+}
+
+impl GrowingTable {
+    /// Adds a copy of an item. Relocates slots if both locations are full, and splits buckets if
+    /// that does not help.
+    ///
+    /// # Errors
+    /// `TooManyCopies`, if both locations are full and copies take half of their slots. If no slot
+    /// is within reach, and no bucket within reach can be split: why that is so.
+    #[inline]
+    pub fn insert<L: GrowingLayout>(&self, item: &Item) -> Result<(), InsertError> {
+        // mutant: split-insert-relaxed
+        if !self.add::<L>(item) {
+            self.insert_by_making_room::<L>(item)?;
+        }
+        self.count_added::<L>();
+        Ok(())
+    }
+
+    /// Adds a copy of an item unless a slot matches it. Returns whether it was added.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert), but for `TooManyCopies`.
+    pub fn insert_unique<L: GrowingLayout>(&self, item: &Item) -> Result<bool, InsertError> {
+        let (mut made_room, mut splits) = (Ok(()), 0);
+        let relocations = RelocationCount::zero();
+        loop {
+            // mutant: split-unique-no-lock
+            let guard = self.stripe::<L>(item).lock();
+            match self.add_if_absent::<L>(&guard, item) {
+                Addition::Found => return Ok(false),
+                Addition::Added => {
+                    // No stripe is held while the table grows.
+                    drop(guard);
+                    self.counters.insert_relocated(&relocations);
+                    self.count_added::<L>();
+                    return Ok(true);
+                }
+                Addition::NoRoom => {}
+            }
+            drop(guard);
+            // Not earlier: another call may have added the item during the failed search.
+            made_room?;
+            // The lock is released while making room: the slots to be moved may belong to the same
+            // stripe, and the thread would wait for itself.
+            let mut search = Search::default();
+            made_room = match self.search::<L>(item, None, &mut search, &relocations) {
+                Outcome::Exhausted => self.split_within_reach::<L>(&search, &mut splits),
+                // The caller looks again, whether or not all moves were made.
+                Outcome::Stored | Outcome::Stale => Ok(()),
+            };
+        }
+    }
+
+    /// Adds a slot on the side with more empty slots. Returns `false` if both locations are full.
+    #[inline]
+    pub(super) fn add<L: GrowingLayout>(&self, item: &Item) -> bool {
+        loop {
+            let seen = self.load_both_to_change(item);
+            match self.try_add::<L>(item, seen) {
+                Some(true) => return true,
+                // Located again, and encoded again: the bucket may have been split.
+                Some(false) => {}
+                None => return false,
+            }
+        }
+    }
+
+    /// Adds an item under its lock unless a slot matches it.
+    ///
+    /// Presence and room are decided by the same words, as in a table of a fixed size.
+    fn add_if_absent<L: GrowingLayout>(&self, _guard: &StripeGuard, item: &Item) -> Addition {
+        loop {
+            let seen = self.load_both_to_change(item);
+            if Self::is_in::<L>(item, seen) {
+                return Addition::Found;
+            }
+            // mutant: split-unique-two-reads
+            match self.try_add::<L>(item, seen) {
+                Some(true) => return Addition::Added,
+                Some(false) => {}
+                None => return Addition::NoRoom,
+            }
+        }
+    }
+
+    /// Adds a slot to the emptier one of two words. Returns `Some(false)` if that word has changed
+    /// since, and `None` if both are full.
+    #[inline]
+    fn try_add<L: GrowingLayout>(&self, item: &Item, seen: [Seen; 2]) -> Option<bool> {
+        // No branches: the words may still be on their way from memory.
+        let second_is_emptier = slots(seen[1].word) < slots(seen[0].word);
+        let [first, second] = seen;
+        let word = select_unpredictable(second_is_emptier, second.word, first.word);
+        let bucket = select_unpredictable(second_is_emptier, second.bucket, first.bucket);
+        let [first, second] = item.sides.map(|side| side.code.extension);
+        let extension = select_unpredictable(second_is_emptier, second, first);
+        let code = crate::bucket::Code { extension, ..item.sides[0].code };
+        let new = L::with(word, L::encode(code, level(word)))?;
+        // Release: pairs with the Acquire of whoever loads the word, so that a hit happens after
+        // the insert. Relaxed on failure: the word is loaded again.
+        // mutant: split-add-plain-store
+        let added = self.bucket(bucket).compare_exchange(word, new, Release, Relaxed).is_ok();
+        if added {
+            self.counters.inserted();
+        }
+        Some(added)
+    }
+
+    /// The rest of `insert`, once both locations were full.
+    #[cold]
+    #[inline(never)]
+    fn insert_by_making_room<L: GrowingLayout>(&self, item: &Item) -> Result<(), InsertError> {
+        let relocations = RelocationCount::zero();
+        let mut splits = 0;
+        loop {
+            // mutant: split-copies-ignored
+            if self.has_reached::<L>(item, Self::half_of_slots::<L>(item)) {
+                return Err(InsertError::TooManyCopies);
+            }
+            let mut search = Search::default();
+            let stored = match self.search::<L>(item, Some(item), &mut search, &relocations) {
+                Outcome::Stored => true,
+                Outcome::Stale => false,
+                Outcome::Exhausted => {
+                    self.counters.search_failed();
+                    self.split_within_reach::<L>(&search, &mut splits)?;
+                    false
+                }
+            };
+            if stored || self.add::<L>(item) {
+                self.counters.insert_relocated(&relocations);
+                return Ok(());
+            }
+        }
+    }
+
+    /// Splits the buckets that a search has reached, the nearest first, until one was split.
+    ///
+    /// # Errors
+    /// Why none of them can be split.
+    fn split_within_reach<L: GrowingLayout>(
+        &self,
+        search: &Search,
+        splits: &mut u32,
+    ) -> Result<(), InsertError> {
+        let mut refusal = InsertError::Full;
+        for (bucket, level) in search.buckets() {
+            if *splits == MAX_SPLITS {
+                break;
+            }
+            match self.split_out_of_turn::<L>(bucket, level) {
+                Ok(true) => {
+                    *splits += 1;
+                    return Ok(());
+                }
+                Ok(false) => {}
+                Err(error) => refusal = error,
+            }
+        }
+        Err(refusal)
+    }
+
+    /// Counts an item that was added, and lets the table grow if that is due. The caller holds no
+    /// stripe.
+    #[inline]
+    fn count_added<L: GrowingLayout>(&self) {
+        if self.occupancy.count(1) {
+            self.grow::<L>();
+        }
+    }
+}

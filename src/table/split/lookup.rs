@@ -1,0 +1,108 @@
+//! Lookups: read the version, the words of both locations, and the version again; and how a
+//! location is found.
+
+use super::{GrowingTable, Item, Place, Seen, Side};
+use crate::{
+    bucket::{GrowingLayout, leveled::level},
+    sync::{Acquire, Word},
+};
+
+impl GrowingTable {
+    /// Returns whether a slot that matches the item is on one of its sides.
+    #[inline]
+    #[must_use]
+    pub fn contains<L: GrowingLayout>(&self, item: &Item) -> bool {
+        // mutant: split-lookup-wrong-stripe
+        let stripe = self.stripe::<L>(item);
+        loop {
+            // mutant: split-lookup-late-version, split-lookup-version-relaxed
+            let version = stripe.version();
+            // mutant: split-lookup-words-relaxed, split-lookup-first-only
+            let seen = self.load_both(item);
+            if Self::is_in::<L>(item, seen) {
+                return true;
+            }
+            // mutant: split-lookup-no-validation
+            if stripe.validate(version) {
+                return false;
+            }
+            self.counters.lookup_retried();
+        }
+    }
+
+    /// Returns whether one of the words has a slot that matches the item.
+    #[inline]
+    pub(super) fn is_in<L: GrowingLayout>(item: &Item, seen: [Seen; 2]) -> bool {
+        // Each side has its own pattern, also if both locations are the same bucket.
+        let [first, second] = item.sides;
+        L::matches(seen[0].word, first.code) | L::matches(seen[1].word, second.code) != 0
+    }
+
+    /// Loads the words of both locations of an item.
+    #[inline]
+    pub(super) fn load_both(&self, item: &Item) -> [Seen; 2] {
+        // Acquire: pairs with the Release of `try_add`, `relocate` and `clear`, as in a table of a
+        // fixed size. In `follow` it also pairs with the Release of `split_bucket`.
+        self.both(item, |word| word.load(Acquire))
+    }
+
+    /// As [`load_both`](Self::load_both), for a thread that may change one of the words next.
+    #[inline]
+    pub(super) fn load_both_to_change(&self, item: &Item) -> [Seen; 2] {
+        self.both(item, |word| word.load_to_change(Acquire))
+    }
+
+    /// Loads the words of both locations of an item, by `load`, an Acquire.
+    #[inline]
+    fn both(&self, item: &Item, load: impl Fn(&Word) -> u64 + Copy) -> [Seen; 2] {
+        let size = self.hint();
+        item.sides.map(|side| {
+            let seen = self.growth.place(side, size);
+            let seen = seen.and_then(|place| self.follow(side, place, load));
+            seen.expect("an item is known at every level")
+        })
+    }
+
+    /// Loads the word of a location, by `load`, an Acquire. Begins at a place that the side had.
+    /// Returns `None` if the side is not known far enough.
+    ///
+    /// The level in the word decides: if the bucket has been split since, the next bit of the
+    /// extension tells whether this is still the location, or the child is.
+    #[inline]
+    pub(super) fn follow(
+        &self,
+        side: Side,
+        mut place: Place,
+        load: impl Fn(&Word) -> u64,
+    ) -> Option<Seen> {
+        loop {
+            let word = load(self.bucket(place.bucket));
+            let level = level(word);
+            debug_assert!(level >= place.level, "a level never falls: {place:?}, {word:#x}");
+            // mutant: split-follow-level-ignored
+            let next = self.descend(side, place, level)?;
+            if next.bucket == place.bucket {
+                return Some(Seen { bucket: place.bucket, word });
+            }
+            place = next;
+        }
+    }
+
+    /// The place of a side, given a place that it had and the level in the word there: the first
+    /// child on the way, or the bucket itself at this level.
+    #[inline]
+    fn descend(&self, side: Side, place: Place, level: u32) -> Option<Place> {
+        let Place { bucket, level: mut at } = place;
+        while at < level {
+            let next = side.code.extension >> at;
+            if next <= 1 {
+                return None;
+            }
+            at += 1;
+            if next & 1 == 1 {
+                return Some(Place { bucket: self.growth.child(bucket, at - 1), level: at });
+            }
+        }
+        Some(Place { bucket, level })
+    }
+}

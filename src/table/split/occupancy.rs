@@ -1,0 +1,112 @@
+//! The number of occupied slots, as far as growth needs to know it.
+
+use alloc::boxed::Box;
+
+use crossbeam_utils::CachePadded;
+
+use super::super::{ShardedCounter, try_boxed};
+use crate::sync::{Tally, number_of_this_thread};
+
+/// Number of inserts between two checks of whether the table must grow. A thread counts as many
+/// for itself before it adds them to the sum, which all threads read.
+pub(super) const STEP: i64 = if cfg!(any(loom, shuttle)) { 1 } else { 32 };
+/// What a shard has at first. It is so large that the first change of the shard is noticed.
+const FRESH: i64 = 1 << 40;
+
+/// Counts items, each thread for itself, and ghosts.
+///
+/// **The sum reaches each multiple of [`STEP`] at the same call**, whichever thread makes the calls,
+/// as long as it is one at a time: what a loaded table has beyond a multiple of `STEP` goes to the
+/// first thread that changes it. So tables with equal histories grow at the same calls.
+#[derive(Debug)]
+pub(super) struct Occupancy {
+    /// What threads have counted for themselves, between `-STEP` and `STEP`.
+    shards: Box<[CachePadded<Tally>]>,
+    /// The sum without the shards.
+    total: CachePadded<Tally>,
+    /// What goes to the first shard that is changed.
+    rest: Tally,
+    /// Slots that belong to no item.
+    ghosts: Tally,
+}
+
+impl Occupancy {
+    /// Returns counters at zero beside this many stripes, or `None` if the system refuses the
+    /// memory.
+    pub(super) fn new(stripes: usize) -> Option<Self> {
+        let shard = || {
+            let shard = Tally::new();
+            shard.add(FRESH);
+            CachePadded::new(shard)
+        };
+        let shards = ShardedCounter::shards_beside(stripes);
+        Some(Self {
+            shards: try_boxed((0..shards).map(|_| shard()))?,
+            total: CachePadded::new(Tally::new()),
+            rest: Tally::new(),
+            ghosts: Tally::new(),
+        })
+    }
+
+    /// Starts with this many items and ghosts. No thread has used the table.
+    pub(super) fn start(&self, items: i64, ghosts: i64) {
+        self.total.add(items / STEP * STEP);
+        self.rest.add(items % STEP);
+        self.ghosts.add(ghosts);
+    }
+
+    /// Counts an item that was added (1) or removed (-1). Returns whether the caller must check
+    /// whether the table has to grow.
+    #[inline]
+    pub(super) fn count(&self, change: i64) -> bool {
+        let Some(shard) = self.shards.get(number_of_this_thread()) else {
+            return self.count_together(change);
+        };
+        shard.add_alone(change);
+        let counted = shard.get();
+        let within = -STEP < counted && counted < STEP;
+        !within && self.settle(shard)
+    }
+
+    /// Moves what a shard has counted to the sum. Returns whether the sum has risen.
+    #[cold]
+    fn settle(&self, shard: &Tally) -> bool {
+        let mut counted = shard.get();
+        if counted > FRESH / 2 {
+            counted += self.rest.swap(0) - FRESH;
+        }
+        let moved = counted / STEP * STEP;
+        shard.swap(counted - moved);
+        self.total.add(moved);
+        moved > 0
+    }
+
+    /// As [`count`](Self::count), for a thread that has no shard.
+    #[cold]
+    fn count_together(&self, change: i64) -> bool {
+        let sum = self.total.add_and_get(change + self.rest.swap(0));
+        change > 0 && sum % STEP == 0
+    }
+
+    /// Counts ghosts that a split made, or that a relocation cleared.
+    pub(super) fn count_ghosts(&self, change: i64) {
+        if change != 0 {
+            self.ghosts.add(change);
+        }
+    }
+
+    /// The number of ghosts. Exact for a holder of all stripes.
+    pub(super) fn ghosts(&self) -> i64 {
+        self.ghosts.get()
+    }
+
+    /// The number of occupied slots, without what threads have counted for themselves.
+    pub(super) fn occupied(&self) -> i64 {
+        self.total.get() + self.ghosts.get()
+    }
+
+    /// Bytes on the heap.
+    pub(super) fn size_in_bytes(&self) -> usize {
+        size_of_val(&*self.shards)
+    }
+}

@@ -1,0 +1,66 @@
+//! Removal: the slot that matches the item and knows most of it.
+
+use super::{GrowingTable, Item, Seen};
+use crate::{
+    bucket::{GrowingLayout, leveled::level},
+    sync::{Relaxed, Release},
+};
+
+impl GrowingTable {
+    /// Removes one copy of an item: of the slots that match it, the one that knows most bits.
+    /// Returns whether there was one.
+    #[must_use]
+    pub fn remove<L: GrowingLayout>(&self, item: &Item) -> bool {
+        let removed = self.remove_one::<L>(item);
+        if removed {
+            // A removal makes no table grow, so nothing has to be checked.
+            let _ = self.occupancy.count(-1);
+        }
+        removed
+    }
+
+    /// As [`remove`](Self::remove), without counting.
+    fn remove_one<L: GrowingLayout>(&self, item: &Item) -> bool {
+        // mutant: split-remove-no-lock, split-remove-wrong-lock
+        let guard = self.stripe::<L>(item).lock();
+        let mut bumped = false;
+        loop {
+            // Acquire: the removal happens after the insert of a copy that it found.
+            let seen = self.load_both_to_change(item);
+            let Some((Seen { bucket, word }, lane)) = Self::longest::<L>(item, seen) else {
+                debug_assert!(!bumped, "only the holder of its stripe clears a slot");
+                return false;
+            };
+            // mutant: split-remove-no-bump, split-remove-late-bump
+            if !bumped {
+                guard.bump();
+                bumped = true;
+            }
+            let new = L::without(word, lane);
+            // Release: pairs with the Acquire of whoever loads the word: a lookup that sees the
+            // slot cleared sees the version bumped. Relaxed on failure: both locations are found
+            // again, since the bucket may have been split.
+            // mutant: split-remove-relaxed, split-remove-not-again
+            if self.bucket(bucket).compare_exchange(word, new, Release, Relaxed).is_ok() {
+                return true;
+            }
+        }
+    }
+
+    /// The slot that matches the item and knows most bits, in either of two words.
+    #[inline]
+    fn longest<L: GrowingLayout>(item: &Item, seen: [Seen; 2]) -> Option<(Seen, u32)> {
+        let found = |index: usize| {
+            let (Seen { word, .. }, code) = (seen[index], item.sides[index].code);
+            let longest = L::longest(word, code)?;
+            // The bits that the number of the bucket tells, and the length of the slot.
+            Some((level(word) + longest.slot.ilog2(), (seen[index], longest.lane)))
+        };
+        match (found(0), found(1)) {
+            // mutant: split-remove-shorter-side
+            (Some((first, _)), Some((second, longest))) if first < second => Some(longest),
+            (Some((_, longest)), _) | (None, Some((_, longest))) => Some(longest),
+            (None, None) => None,
+        }
+    }
+}
