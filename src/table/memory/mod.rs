@@ -1,6 +1,13 @@
 //! The buckets in memory: one allocation of words, aligned to cache lines, on huge pages where the
 //! system has them.
 
+#[cfg(not(any(loom, shuttle)))]
+#[allow(dead_code, reason = "the table that grows by splitting will use it")]
+mod growing;
+#[cfg(any(loom, shuttle))]
+#[allow(dead_code, reason = "the table that grows by splitting will use it")]
+#[path = "growing/model.rs"]
+mod growing;
 #[cfg(feature = "std")]
 mod loader;
 mod growing;
@@ -16,6 +23,8 @@ use core::{mem::MaybeUninit, ops::Range};
 use crate::sync::Word;
 #[cfg(feature = "std")]
 use crate::sync::load_all;
+#[allow(unused_imports, reason = "the table that grows by splitting will use it")]
+pub(crate) use growing::GrowingBuckets;
 #[cfg(feature = "std")]
 pub(crate) use loader::{LoaderPosition, TableLoader};
 #[cfg(any(loom, shuttle))]

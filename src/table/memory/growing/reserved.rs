@@ -1,0 +1,150 @@
+//! Addresses that are reserved at once, and whose memory is committed later: Linux, 64 bits.
+//!
+//! A reservation takes no memory, and no commit charge either, also where the system never promises
+//! more memory than it has: memory that may not be written is not charged. Such a system charges a
+//! chunk when it is made writable, and refuses it then if need be.
+
+use core::{mem::MaybeUninit, ptr::NonNull};
+
+use super::{super::HUGE_PAGE, Range, Word};
+
+/// Largest page that the system may have, in bytes.
+const MAX_PAGE: usize = 64 << 10;
+
+/// Addresses for the buckets of a table, in a mapping of their own. No page that was not committed
+/// can be accessed.
+#[derive(Debug)]
+pub(super) struct Reservation {
+    base: NonNull<Word>,
+    /// Bytes of the mapping, whole pages.
+    bytes: usize,
+    /// Bytes of a page.
+    page: usize,
+}
+
+impl Reservation {
+    /// Reserves addresses for this many buckets, or returns `None` if the system refuses them.
+    pub(super) fn new(buckets: u64, huge_pages: bool) -> Option<Self> {
+        // SAFETY: a question that has no effect.
+        let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).ok()?;
+        if !page.is_power_of_two() || page > MAX_PAGE || addresses_are_limited() {
+            return None;
+        }
+        let bytes = usize::try_from(buckets).ok()?.checked_mul(size_of::<Word>())?;
+        let bytes = bytes.checked_next_multiple_of(page)?;
+        let huge_pages = huge_pages && bytes >= HUGE_PAGE;
+        let align = if huge_pages { HUGE_PAGE } else { page };
+        let padded = bytes.checked_add(align - page)?;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: a new mapping at an address of the system's choice affects no memory of ours.
+        let memory =
+            unsafe { libc::mmap(core::ptr::null_mut(), padded, libc::PROT_NONE, flags, -1, 0) };
+        if memory == libc::MAP_FAILED {
+            return None;
+        }
+        let memory = memory.cast::<u8>();
+        let before = memory.addr().next_multiple_of(align) - memory.addr();
+        let first = memory.wrapping_add(before);
+        let after = padded - before - bytes;
+        for (start, bytes) in [(memory, before), (first.wrapping_add(bytes), after)] {
+            if bytes > 0 {
+                // SAFETY: whole pages at an end of the mapping, which nobody uses. (A refusal would
+                // leave addresses reserved, and nothing else.)
+                unsafe { libc::munmap(start.cast(), bytes) };
+            }
+        }
+        // Small pages, unless huge ones are requested: where the system uses them by default, an
+        // insert would wait until it has cleared one.
+        let advice = if huge_pages { libc::MADV_HUGEPAGE } else { libc::MADV_NOHUGEPAGE };
+        // SAFETY: our own mapping. The advice changes no content, and a refusal costs speed only.
+        unsafe { libc::madvise(first.cast(), bytes, advice) };
+        Some(Self { base: NonNull::new(first)?.cast(), bytes, page })
+    }
+
+    /// The address of the first bucket.
+    #[inline]
+    pub(super) fn base(&self) -> NonNull<Word> {
+        self.base
+    }
+
+    /// Bytes of a page.
+    pub(super) fn page(&self) -> usize {
+        self.page
+    }
+
+    /// The bytes of the mapping from a bucket on, which begins a page.
+    fn tail(&self, bucket: u64) -> (*mut libc::c_void, usize) {
+        let start = bucket as usize * size_of::<Word>();
+        assert!(start <= self.bytes && start.is_multiple_of(self.page), "part of a page");
+        (self.base.as_ptr().wrapping_byte_add(start).cast(), self.bytes - start)
+    }
+
+    /// Makes the pages of these buckets accessible, or returns `None` if the system refuses. Then
+    /// some of them may be accessible, and those that were before still are. The first bucket
+    /// begins a page.
+    pub(super) fn commit(&self, buckets: Range<u64>) -> Option<()> {
+        #[cfg(all(test, feature = "std"))]
+        super::tests::refusal::allows()?;
+        let (start, rest) = self.tail(buckets.start);
+        let bytes = (buckets.end - buckets.start) as usize * size_of::<Word>();
+        let bytes = bytes.next_multiple_of(self.page);
+        assert!(bytes <= rest, "beyond the reservation");
+        // SAFETY: whole pages of our own mapping. To make them accessible, perhaps again, changes
+        // no content, and disturbs no access by other threads.
+        let result = unsafe { libc::mprotect(start, bytes, libc::PROT_READ | libc::PROT_WRITE) };
+        (result == 0).then_some(())
+    }
+
+    /// Returns the memory from a bucket on, which begins a page, to the system. Its content is zero
+    /// when it is committed again.
+    pub(super) fn release(&mut self, from: u64) {
+        let (start, bytes) = self.tail(from);
+        if bytes == 0 {
+            return;
+        }
+        // SAFETY: whole pages of our own mapping, which are accessed no more, by `&mut self`.
+        let emptied = unsafe { libc::madvise(start, bytes, libc::MADV_DONTNEED) } == 0;
+        if !emptied {
+            self.clear(start, bytes);
+        }
+        // SAFETY: as above. If the system refuses, the pages stay accessible, and are zero. (Not a
+        // new mapping in place of this one: if that were refused, the addresses could be lost. For
+        // that the pages remain charged, where the system charges them.)
+        unsafe { libc::mprotect(start, bytes, libc::PROT_NONE) };
+    }
+
+    /// Writes zeros to the pages, after the system refused to take them back. It does so if they
+    /// are locked in memory.
+    #[cold]
+    fn clear(&mut self, start: *mut libc::c_void, bytes: usize) {
+        for page in (0..bytes).step_by(self.page) {
+            let page = start.wrapping_byte_add(page);
+            // SAFETY: a page of our own mapping, by `&mut self` used by no other thread. If the
+            // system refuses to make it accessible, it was not accessible before (it asks for no
+            // more of a page that was), so it was never written.
+            unsafe {
+                if libc::mprotect(page, self.page, libc::PROT_READ | libc::PROT_WRITE) == 0 {
+                    page.cast::<u8>().write_bytes(0, self.page);
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        // SAFETY: our own mapping, for nothing else.
+        unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes) };
+    }
+}
+
+/// Returns whether the process may have only so many addresses. Then those of a reservation could
+/// be missing elsewhere.
+fn addresses_are_limited() -> bool {
+    let mut limit = MaybeUninit::<libc::rlimit>::uninit();
+    // SAFETY: the call writes the limit, if it succeeds.
+    unsafe {
+        libc::getrlimit(libc::RLIMIT_AS, limit.as_mut_ptr()) != 0
+            || limit.assume_init().rlim_cur != libc::RLIM_INFINITY
+    }
+}
