@@ -2,20 +2,36 @@
 #![allow(missing_docs)]
 use guira::raw::*;
 fn run<L: GrowingLayout>(first: u64, load: u32, n: u64, max: u64) {
-    let table = GrowingTable::new::<L>(first, Limits { buckets: max, load }, 128, (true, true)).unwrap();
+    let table =
+        GrowingTable::new::<L>(first, Limits { buckets: max, load }, 128, (true, true)).unwrap();
     let item = |key: u64| table.growth().item::<L>(mix(key, 42));
     let mut inserted = 0;
     for key in 0..n {
-        if let Err(e) = table.insert::<L>(&item(key)) { println!("{e:?} at {key}"); break }
+        if let Err(e) = table.insert::<L>(&item(key)) {
+            println!("{e:?} at {key}");
+            break;
+        }
         inserted += 1;
-        if key.is_power_of_two() { assert!((0..key).all(|k| table.contains::<L>(&item(k))), "{key}"); }
+        if key.is_power_of_two() {
+            assert!((0..key).all(|k| table.contains::<L>(&item(k))), "{key}");
+        }
     }
     assert!((0..inserted).all(|k| table.contains::<L>(&item(k))));
     let fp = (0..1_000_000u64).filter(|k| table.contains::<L>(&item(k + (1 << 40)))).count();
-    println!("{} slots: {inserted} items, {:?}, load {:.4}, fp {:.5} %", L::SLOTS, table.size(), inserted as f64 / (table.buckets() * L::SLOTS as u64) as f64, fp as f64 / 10000.0);
-    for k in 0..inserted / 2 { assert!(table.remove::<L>(&item(k)), "{k}"); }
+    println!(
+        "{} slots: {inserted} items, {:?}, load {:.4}, fp {:.5} %",
+        L::SLOTS,
+        table.size(),
+        inserted as f64 / (table.buckets() * L::SLOTS as u64) as f64,
+        fp as f64 / 10000.0
+    );
+    for k in 0..inserted / 2 {
+        assert!(table.remove::<L>(&item(k)), "{k}");
+    }
     assert!((inserted / 2..inserted).all(|k| table.contains::<L>(&item(k))));
-    for k in inserted / 2..inserted { assert!(table.remove::<L>(&item(k)), "{k}"); }
+    for k in inserted / 2..inserted {
+        assert!(table.remove::<L>(&item(k)), "{k}");
+    }
 }
 #[test]
 fn grows() {

@@ -13,8 +13,8 @@ mod semi_sorted;
 mod swar;
 
 pub use layout::Layout;
-pub use leveled::{Code, GrowingLayout, Leveled};
 pub(crate) use layout::{MAX_VALUE_BITS, fingerprints, with_layout, with_valued_layout};
+pub use leveled::{Code, GrowingLayout, Leveled};
 pub use plain::Plain;
 pub use semi_sorted::SemiSorted;
 pub use swar::Lanes;

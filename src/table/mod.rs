@@ -303,7 +303,6 @@ pub(crate) use kernels::Part;
 pub use key_probe::KeyProbe;
 pub(crate) use layout_choice::{Layouts, by_preference, with_values_by_preference};
 pub(crate) use lookup::{BothWords, Fastest};
-#[allow(unused_imports, reason = "the table that grows by splitting will use it")]
 pub(crate) use memory::GrowingBuckets;
 pub(crate) use memory::{Buckets, bucket_bytes, try_boxed};
 #[cfg(feature = "std")]

@@ -2,16 +2,12 @@
 //! system has them.
 
 #[cfg(not(any(loom, shuttle)))]
-#[allow(dead_code, reason = "the table that grows by splitting will use it")]
 mod growing;
 #[cfg(any(loom, shuttle))]
-#[allow(dead_code, reason = "the table that grows by splitting will use it")]
 #[path = "growing/model.rs"]
 mod growing;
 #[cfg(feature = "std")]
 mod loader;
-mod growing;
-pub(crate) use growing::GrowingBuckets;
 #[cfg(any(loom, shuttle))]
 mod model;
 #[cfg(not(any(loom, shuttle)))]
@@ -23,7 +19,6 @@ use core::{mem::MaybeUninit, ops::Range};
 use crate::sync::Word;
 #[cfg(feature = "std")]
 use crate::sync::load_all;
-#[allow(unused_imports, reason = "the table that grows by splitting will use it")]
 pub(crate) use growing::GrowingBuckets;
 #[cfg(feature = "std")]
 pub(crate) use loader::{LoaderPosition, TableLoader};

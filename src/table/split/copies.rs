@@ -1,12 +1,7 @@
 //! Copies of one item: how many there are, and how many there may be.
 
 use super::{GrowingTable, Item, Seen};
-use crate::{
-    InsertError,
-    bucket::GrowingLayout,
-    sync::full_fence,
-    table::StripeGuard,
-};
+use crate::{InsertError, bucket::GrowingLayout, sync::full_fence, table::StripeGuard};
 
 impl GrowingTable {
     /// Counts the slots that match an item.

@@ -112,7 +112,11 @@ impl GrowingTable {
     fn commit(&self, buckets: core::ops::Range<u64>) -> Result<(), InsertError> {
         if buckets.start >= self.limits.buckets {
             let fully_grown = self.limits.buckets == 1 << 32;
-            return Err(if fully_grown { InsertError::FullyGrown } else { InsertError::MaxCapacity });
+            return Err(if fully_grown {
+                InsertError::FullyGrown
+            } else {
+                InsertError::MaxCapacity
+            });
         }
         let buckets = buckets.start..buckets.end.min(self.limits.buckets);
         if self.buckets.is_committed(buckets.clone()) {
@@ -170,7 +174,9 @@ impl GrowingTable {
             // Acquire: pairs with the Release of the switch. A lookup that goes by this size goes
             // to the child, and must see its word.
             // mutant: split-advance-relaxed
-            while size.split < round && level(self.bucket(size.split as u32).load(Acquire)) > size.level {
+            while size.split < round
+                && level(self.bucket(size.split as u32).load(Acquire)) > size.level
+            {
                 size.split += 1;
             }
             if size == seen {
