@@ -74,7 +74,7 @@ impl GrowingTable {
             made_room = match self.search::<L>(item, None, &mut search, &relocations) {
                 Outcome::Exhausted => self.split_within_reach::<L>(&search, &mut splits),
                 // The caller looks again, whether or not all moves were made.
-                Outcome::Stored | Outcome::Stale => Ok(()),
+                Outcome::Stored | Outcome::Stale | Outcome::Copies => Ok(()),
             };
         }
     }
@@ -141,14 +141,17 @@ impl GrowingTable {
         let relocations = RelocationCount::zero();
         let mut splits = 0;
         loop {
-            // mutant: split-copies-ignored
-            if self.has_reached::<L>(item, Self::half_of_slots::<L>(item)) {
-                return Err(InsertError::TooManyCopies);
-            }
             let mut search = Search::default();
             let stored = match self.search::<L>(item, Some(item), &mut search, &relocations) {
                 Outcome::Stored => true,
                 Outcome::Stale => false,
+                Outcome::Copies => {
+                    // mutant: split-copies-estimate
+                    if self.count::<L>(item) >= Self::half_of_slots::<L>(item) {
+                        return Err(InsertError::TooManyCopies);
+                    }
+                    false
+                }
                 Outcome::Exhausted => {
                     self.counters.search_failed();
                     self.split_within_reach::<L>(&search, &mut splits)?;

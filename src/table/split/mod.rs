@@ -141,9 +141,7 @@ impl GrowingTable {
     pub fn prefetch(&self, item: &Item) {
         let size = self.hint();
         for side in item.sides {
-            if let Some(place) = self.growth.place(side, size) {
-                self.buckets.prefetch(place.bucket);
-            }
+            self.buckets.prefetch(self.growth.place_of_item(side, size).bucket);
         }
     }
 
