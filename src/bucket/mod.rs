@@ -5,14 +5,16 @@
 //! emptier, and the word with one fingerprint more, less, or replaced.
 
 mod census;
+mod dispatch;
 mod layout;
 pub(crate) mod nibbles;
 mod plain;
 mod semi_sorted;
 mod swar;
 
+pub(crate) use dispatch::{with_layout, with_valued_layout};
 pub use layout::Layout;
-pub(crate) use layout::{MAX_VALUE_BITS, fingerprints, with_layout, with_valued_layout};
+pub(crate) use layout::{MAX_VALUE_BITS, fingerprints};
 pub use plain::Plain;
 pub use semi_sorted::SemiSorted;
 pub use swar::Lanes;
