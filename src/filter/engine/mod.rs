@@ -98,6 +98,12 @@ impl Segment {
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub(super) capacity: usize,
+    /// The capacity, if the user named one.
+    #[expect(dead_code, reason = "for tables that grow")]
+    pub(super) named_capacity: Option<usize>,
+    /// The number of items up to which a filter must grow.
+    #[expect(dead_code, reason = "for tables that grow")]
+    pub(super) max_capacity: Option<usize>,
     pub(super) target: Option<f64>,
     pub(super) layout: Option<Layout>,
     /// Bits of a value, if items have values.

@@ -1,6 +1,7 @@
 //! A table that grows by splitting.
 
 mod address;
+mod choice;
 mod copies;
 mod grow;
 mod insert;
@@ -13,6 +14,7 @@ mod search;
 use crossbeam_utils::CachePadded;
 
 pub use address::{Growth, Item, Place, Side, Size};
+pub(crate) use choice::{Choice, Wanted, choose, doublings, rate};
 use occupancy::Occupancy;
 
 use super::{Counters, GrowingBuckets, Stripe, Stripes};
