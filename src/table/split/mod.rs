@@ -123,12 +123,13 @@
 //!    happens after the clearing, hence after its bump, and the second read of the version returns
 //!    more than e.
 //! 2. *No such clearing was seen.* Let v be the slot that is assigned to x after the clearing with
-//!    the number e (or the slot that x's insert added, if that came later). It was added before the
-//!    bump to e: by an insert that happened before the lookup; by an insert that a removal found, or
-//!    the first half of a move, under the lock, before a bump up to e; or by a split, which
-//!    changes no location's content. All this happened before the loads, because the lookup read
-//!    the version e by an Acquire. No clearing with a number up to e took v. So a load of its
-//!    location returns a prefix of the history that has v: a hit.
+//!    the number e (or the slot that x's insert added, if that came later). It came into one of
+//!    x's locations before the bump to e: by x's own insert, which happened before the lookup; by
+//!    the insert that pays for a removal with a number up to e; or by the first half of a move,
+//!    under the lock, before such a bump. (A split changes the content of no location.) All this
+//!    happened before the loads, because the lookup read the version e by an Acquire. No clearing
+//!    with a number up to e took v. So the load of its location returns a prefix of the history that
+//!    has v: a hit.
 //!
 //! An item whose tail ran out is found by what is left: ghosts and aliases add hits, and never take
 //! one.
