@@ -57,6 +57,7 @@ pub(super) struct Settings {
     seed: Option<u64>,
     pub(super) huge_pages: bool,
     pub(super) max_capacity: Option<usize>,
+    pub(super) reserve: bool,
     pub(super) max_copies: Option<usize>,
     pub(super) writers: Option<usize>,
     pub(super) max_bytes: Option<usize>,
@@ -124,6 +125,7 @@ impl Settings {
                 capacity,
                 named_capacity: self.capacity,
                 max_capacity: self.max_capacity,
+                reserve: self.reserve,
                 target,
                 layout,
                 value_bits,
@@ -146,6 +148,7 @@ impl<C: Contents, G: Growth> FilterBuilder<C, G> {
         Self {
             settings: Settings {
                 huge_pages: true,
+                reserve: true,
                 window: C::DEFAULT_WINDOW,
                 ..Settings::default()
             },

@@ -114,6 +114,27 @@ impl<C: Contents, S> FilterBuilder<C, Growing, S> {
         self.settings.max_capacity = Some(items);
         self
     }
+
+    /// Sets whether address space is reserved for all buckets that the filter may ever have.
+    /// Default: `true`.
+    ///
+    /// On 64-bit Linux the filter reserves addresses, and commits memory in steps of a 64th of its
+    /// size. Reserved addresses take no memory, but count towards `RLIMIT_AS`: 8 bytes for each
+    /// bucket that there may ever be (see [`max_capacity`](Self::max_capacity)). With `false`, on
+    /// other systems, and where the system refuses the addresses, the filter takes its memory from
+    /// the allocator, in blocks of that size. Then batches are looked up one item after the other,
+    /// and single lookups take some nanoseconds longer. Use it where the allocator accounts for the
+    /// memory, as that of a server does.
+    ///
+    /// ```
+    /// let seen = guira::GrowingFilter::builder().reserve_address_space(false).build()?;
+    /// seen.insert("ani").unwrap();
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn reserve_address_space(mut self, reserve: bool) -> Self {
+        self.settings.reserve = reserve;
+        self
+    }
 }
 
 impl<C: Permanent, G: Growth, S> FilterBuilder<C, G, S> {

@@ -76,6 +76,13 @@ pub(crate) struct Choice {
     pub(crate) target: f64,
 }
 
+impl Choice {
+    /// The share of occupied slots, in 256ths, at which the table splits its next bucket.
+    pub(crate) fn load(&self) -> u32 {
+        target_load(self.layout.slots_per_bucket()) as u32
+    }
+}
+
 /// Chooses the layout with the fewest bits per item that meets the target, and its sizes. All that
 /// counts is the end of the growth: the rate is highest there, and so is the share of ghosts.
 ///
