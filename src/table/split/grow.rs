@@ -65,6 +65,10 @@ impl GrowingTable {
             }
             drop(guard);
             self.advance();
+            // The next group is split a few dozen inserts later.
+            for bucket in [last, round + last, round + last + GROUP - 1] {
+                self.buckets.prefetch(bucket.min(self.limits.buckets - 1) as u32);
+            }
             return Ok(());
         }
         Err(Refusal::Busy)

@@ -1,6 +1,8 @@
 //! The search for an empty slot: breadth first, over copies of the words, and the moves that lead
 //! to it.
 
+use core::hint::select_unpredictable;
+
 use arrayvec::ArrayVec;
 
 use super::{GrowingTable, Item, Place, Seen, Side, Size, address::mask};
@@ -14,6 +16,8 @@ use crate::{
 const REACH: usize = if cfg!(any(loom, shuttle)) { 4 } else { 128 };
 /// Number of young buckets that are read before the search goes on in breadth.
 const MAX_TRIED: u32 = 3;
+/// Number of young buckets that are prefetched.
+const MAX_PREFETCHED: u32 = 2;
 /// Largest number of slots of a bucket.
 const MAX_SLOTS: usize = 5;
 /// Number of slots whose buckets are prefetched before the next one is read, in a large table.
@@ -64,6 +68,32 @@ struct From {
 struct Leaf {
     place: Place,
     from: From,
+}
+
+/// The slots of both locations of an item, with the number of splits since the buckets on their
+/// other sides were split, and these buckets.
+struct Ages {
+    ages: [u64; 2 * MAX_SLOTS],
+    buckets: [u32; 2 * MAX_SLOTS],
+}
+
+impl Ages {
+    /// Takes the slot whose other bucket was split last, if one is left.
+    #[inline]
+    fn take_least(&mut self) -> Option<(usize, u32)> {
+        let (mut least, mut index) = (u64::MAX, 0);
+        for (place, &age) in self.ages.iter().enumerate() {
+            // Without a branch: nobody knows which one is the least.
+            let is_less = age < least;
+            least = select_unpredictable(is_less, age, least);
+            index = select_unpredictable(is_less, place, index);
+        }
+        if least == u64::MAX {
+            return None;
+        }
+        self.ages[index] = u64::MAX;
+        Some((index, self.buckets[index]))
+    }
 }
 
 /// What a search has read.
@@ -143,30 +173,12 @@ impl GrowingTable {
     /// that were split last. So most searches end here.
     #[inline]
     fn youngest<L: GrowingLayout>(&self, item: &Item, roots: [Seen; 2]) -> Option<Victim> {
-        let size = self.hint();
-        let round = self.growth.first() << size.level;
-        let mut candidates = [(u64::MAX, 0); 2 * MAX_SLOTS];
-        for (root, (Seen { bucket, word }, side)) in roots.into_iter().zip(item.sides).enumerate() {
-            let level = level(word);
-            let low = side.code.extension & mask(level);
-            for lane in 0..L::SLOTS as usize {
-                let code = L::decode(L::slot(word, lane as u32), level, low);
-                let (to, known) = self.growth.other_unmarked(Side { start: side.start, code });
-                let place = self.growth.place_of_item(to, size);
-                if known >> place.level != 0 && place.bucket != bucket {
-                    candidates[root * MAX_SLOTS + lane] = (age(place, size, round), place.bucket);
-                }
-            }
-        }
+        let mut ages = self.ages::<L>(item, roots);
         for _ in 0..MAX_TRIED {
-            let ages = candidates.iter().enumerate().map(|(index, &(age, _))| (age, index));
-            let (age, index) = ages.min()?;
-            if age == u64::MAX {
-                return None;
-            }
+            let (index, bucket) = ages.take_least()?;
             // The word may be that of another level than expected. Then the move finds the right
             // bucket, or fails.
-            if !L::is_full(load(self.bucket(candidates[index].1))) {
+            if !L::is_full(load(self.bucket(bucket))) {
                 let (root, lane) = (index / MAX_SLOTS, index % MAX_SLOTS);
                 let (Seen { bucket, word }, side) = (roots[root], item.sides[root]);
                 let (level, slot) = (level(word), L::slot(word, lane as u32));
@@ -174,9 +186,45 @@ impl GrowingTable {
                 let side = Side { start: side.start, code };
                 return Some(Victim { side, place: Place { bucket, level }, slot });
             }
-            candidates[index].0 = u64::MAX;
         }
         None
+    }
+
+    /// The buckets on the other sides of the slots in the locations of an item, with their ages.
+    #[inline]
+    fn ages<L: GrowingLayout>(&self, item: &Item, roots: [Seen; 2]) -> Ages {
+        let size = self.hint();
+        let round = self.growth.first() << size.level;
+        let mut ages = Ages { ages: [u64::MAX; 2 * MAX_SLOTS], buckets: [0; 2 * MAX_SLOTS] };
+        for (root, (Seen { bucket, word }, side)) in roots.into_iter().zip(item.sides).enumerate() {
+            let level = level(word);
+            let low = side.code.extension & mask(level);
+            for lane in 0..L::SLOTS as usize {
+                let code = L::decode(L::slot(word, lane as u32), level, low);
+                let (to, known) = self.growth.other_unmarked(Side { start: side.start, code });
+                let place = self.growth.place_of_item(to, size);
+                let is_possible = known >> place.level != 0 && place.bucket != bucket;
+                let age = if is_possible { age(place, size, round) } else { u64::MAX };
+                let index = root * MAX_SLOTS + lane;
+                (ages.ages[index], ages.buckets[index]) = (age, place.bucket);
+            }
+        }
+        ages
+    }
+
+    /// Prefetches what [`search`](Self::search) will read first, if both locations of an item are
+    /// full. Their words have been prefetched.
+    #[inline]
+    pub fn prefetch_search<L: GrowingLayout>(&self, item: &Item) {
+        let roots = self.load_both(item);
+        if L::is_full(roots[0].word) && L::is_full(roots[1].word) {
+            let mut ages = self.ages::<L>(item, roots);
+            for _ in 0..MAX_PREFETCHED {
+                if let Some((_, bucket)) = ages.take_least() {
+                    self.buckets.prefetch(bucket);
+                }
+            }
+        }
     }
 
     /// The rest of a search: breadth first.
