@@ -19,10 +19,11 @@ const SHARE: u64 = 64;
 ///     turn/2  turn       2 * turn               4 * turn
 /// ```
 ///
-/// `turn / 2` is the end of a region, or at most a smallest chunk beyond it: of region 0, or of a
-/// later one if the table begins with few buckets. A chunk is at most a 64th of `turn / 2`, shifted
-/// as the chunk's own place is, and so at most a 64th of its region. A chunk of the smallest size
-/// that is named may be more.
+/// `turn / 2` is the end of a region, rounded up to a whole chunk: of region 0, or of a later one if
+/// the table begins with few buckets. So chunks double where regions do, or a little later. The
+/// region that begins there has as many buckets as all before it, and a smallest chunk is at most a
+/// 64th of it. The same holds for later regions. In a table that begins with few buckets, earlier
+/// regions have chunks of the smallest size that a chunk may have.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chunks {
     /// Number of buckets at most.
@@ -45,7 +46,7 @@ impl Chunks {
         }
         let unit = (end / SHARE).ilog2();
         let row = end.div_ceil(1 << unit);
-        Self { max, turn: 2 * row << unit, row: row as u32, unit }
+        Self { max, turn: (2 * row) << unit, row: row as u32, unit }
     }
 
     /// The number of buckets at most.
