@@ -113,9 +113,8 @@ impl GrowingBuckets {
             // SAFETY: the bucket is one of the reserved ones.
             return unsafe { base.add(bucket as usize) };
         }
-        let (number, within) = self.chunks.find(bucket);
-        // SAFETY: the bucket's chunk was committed before, and has a bucket with this index.
-        unsafe { self.segments.chunk(number).add(within) }
+        // SAFETY: the bucket is committed, so its chunk was published before.
+        unsafe { self.segments.word(self.chunks.find(bucket), bucket) }
     }
 
     /// Prefetches a bucket's cache line, if it has one. Any bucket below the maximum is valid.
@@ -170,8 +169,8 @@ impl GrowingBuckets {
             numbers.for_each(|number| self.publish(number));
             return Some(());
         }
-        let len = |number| self.chunks.len(number);
-        let mut fresh = self.segments.allocate(numbers, |number| self.has(number), len)?;
+        let has = |number| self.has(number);
+        let mut fresh = self.segments.allocate(numbers, has, |number| self.chunks.chunk(number))?;
         // After the lock is released, `fresh` frees what another thread was faster to provide.
         let _guard = self.publishing.lock();
         for index in 0..fresh.len() {
@@ -247,7 +246,7 @@ impl GrowingBuckets {
             unsafe {
                 match &mut self.reservation {
                     Some(reservation) => reservation.release(&self.chunks.chunk(number)),
-                    None => self.segments.free(number, self.chunks.len(number)),
+                    None => self.segments.free(number, &self.chunks.chunk(number)),
                 }
             }
         }
