@@ -19,8 +19,8 @@ const SHARE: u64 = 64;
 ///     turn/2  turn       2 * turn               4 * turn
 /// ```
 ///
-/// `turn / 2` is the end of a region, rounded up to a whole chunk: of region 0, or of a later one if
-/// the table begins with few buckets. So chunks double where regions do, or a little later. The
+/// `turn / 2` is the end of a region, rounded up to a whole chunk: of region 0, or of a later one
+/// if the table begins with few buckets. So chunks double where regions do, or a little later. The
 /// region that begins there has as many buckets as all before it, and a smallest chunk is at most a
 /// 64th of it. The same holds for later regions. In a table that begins with few buckets, earlier
 /// regions have chunks of the smallest size that a chunk may have.

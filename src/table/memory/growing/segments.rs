@@ -67,8 +67,9 @@ impl Segments {
         }
     }
 
-    /// Allocates blocks for these chunks, and tables that they need: for those that `has` does
-    /// not name, with the buckets that `chunk` returns. Returns `None` if the system refuses the memory.
+    /// Allocates blocks, and the tables that they need, for those of these chunks that `has` does
+    /// not name, with the buckets that `chunk` returns. Returns `None` if the system refuses the
+    /// memory.
     pub(super) fn allocate(
         &self,
         numbers: Range<usize>,
