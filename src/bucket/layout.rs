@@ -150,10 +150,12 @@ impl Layout {
     /// the longest. No other filter has them.
     ///
     /// ```
-    /// use guira::Layout;
+    /// use guira::{BuildError, CuckooFilter, Layout};
     ///
-    /// assert!(Layout::GROWING.contains(&Layout::Growing4x15));
-    /// assert!(Layout::GROWING.iter().all(|layout| !Layout::ALL.contains(layout)));
+    /// for &layout in Layout::GROWING {
+    ///     let fixed = CuckooFilter::builder().capacity(1_000).layout(layout).build();
+    ///     assert!(matches!(fixed, Err(BuildError::LayoutUnsuitable { .. })));
+    /// }
     /// ```
     pub const GROWING: &'static [Layout] =
         &[Layout::Growing5x12, Layout::Growing4x15, Layout::Growing3x20, Layout::Growing2x30];

@@ -14,7 +14,7 @@ const MIN_BUCKETS: u64 = 256;
 /// Fewest slots of the first size: 2 to 4 KiB of buckets.
 const MIN_SLOTS: u64 = 1_024;
 
-/// Slots of the first size if no capacity is named: up to 134 million after all doublings.
+/// Slots of the first size if no capacity is named. After all doublings they are 134 million.
 const DEFAULT_SLOTS: u64 = 4_096;
 
 /// Target false-positive rate if neither it nor a layout is named.
@@ -25,11 +25,11 @@ const FULL_LOAD: u64 = 256;
 
 /// The share of occupied slots, in 256ths, at which a table splits its next bucket.
 ///
-/// In a simulation of 256 first buckets (512 for 2 slots) and 15 doublings, no search failed at
-/// these loads, at no moment of a round. More than 500 buckets, at which a search fails, were read
-/// from the loads in the last column on.
+/// In simulations of 256 first buckets (512 for 2 slots) and 15 doublings, no search failed at these
+/// loads, at any moment of a round. A search fails once it has read 500 buckets. The last column is
+/// the lowest load, in steps of 0.02, at which that happened.
 ///
-/// | slots | load | moves per insert | buckets per search | the longest of all | fails at |
+/// | slots | load | moves per insert | buckets per search | most buckets | fails at |
 /// |---|---|---|---|---|---|
 /// | 5 | 0.820 | 0.39 | 6.3 | 147 | above 0.90 |
 /// | 4 | 0.801 | 0.43 | 6.4 | 137 | 0.90 |
