@@ -25,9 +25,9 @@ const FULL_LOAD: u64 = 256;
 
 /// The share of occupied slots, in 256ths, at which a table splits its next bucket.
 ///
-/// In simulations of 256 first buckets (512 for 2 slots) and 15 doublings, no search failed at these
-/// loads, at any moment of a round. A search fails once it has read 500 buckets. The last column is
-/// the lowest load, in steps of 0.02, at which that happened.
+/// In simulations of 256 first buckets (512 for 2 slots) and 15 doublings, no search failed at
+/// these loads, at any moment of a round. A search fails once it has read 500 buckets. The last
+/// column is the lowest load, in steps of 0.02, at which that happened.
 ///
 /// | slots | load | moves per insert | buckets per search | most buckets | fails at |
 /// |---|---|---|---|---|---|
