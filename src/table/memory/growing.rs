@@ -32,7 +32,7 @@ mod tests;
 use alloc::boxed::Box;
 use core::{ops::Range, ptr::NonNull, slice};
 
-use super::try_boxed;
+use super::{HUGE_PAGE, try_boxed};
 use crate::{
     sync::{Acquire, Lock, Relaxed, Release, Word},
     table::prefetch,
@@ -165,8 +165,17 @@ impl GrowingBuckets {
         if let Some(reservation) = &self.reservation {
             let (first, last) = (numbers.start, numbers.end - 1);
             reservation.commit(&(self.chunks.chunk(first).start..self.chunks.chunk(last).end))?;
-            let _guard = self.publishing.lock();
-            numbers.for_each(|number| self.publish(number));
+            let guard = self.publishing.lock();
+            numbers.clone().for_each(|number| self.publish(number));
+            drop(guard);
+            // Chunks are committed in order, mostly: the huge page before is complete by now.
+            for chunk in numbers.map(|number| self.chunks.chunk(number)) {
+                let words = (HUGE_PAGE / size_of::<Word>()) as u64;
+                let before = chunk.start.saturating_sub(words)..chunk.start;
+                if chunk.end - chunk.start < words && self.is_committed(before) {
+                    reservation.collapse_before(chunk.start);
+                }
+            }
             return Some(());
         }
         let has = |number| self.has(number);

@@ -20,6 +20,8 @@ pub(super) struct Reservation {
     bytes: usize,
     /// Bytes of a page.
     page: usize,
+    /// Whether memory is to be backed by huge pages.
+    huge_pages: bool,
 }
 
 impl Reservation {
@@ -58,7 +60,7 @@ impl Reservation {
         let advice = if huge_pages { libc::MADV_HUGEPAGE } else { libc::MADV_NOHUGEPAGE };
         // SAFETY: our own mapping. The advice changes no content, and a refusal costs speed only.
         unsafe { libc::madvise(first.cast(), bytes, advice) };
-        Some(Self { base: NonNull::new(first)?.cast(), bytes, page })
+        Some(Self { base: NonNull::new(first)?.cast(), bytes, page, huge_pages })
     }
 
     /// The address of the first bucket.
@@ -92,6 +94,21 @@ impl Reservation {
         // no content, and disturbs no access by other threads.
         let result = unsafe { libc::mprotect(start, bytes, libc::PROT_READ | libc::PROT_WRITE) };
         (result == 0).then_some(())
+    }
+
+    /// Has the system move the 2 MiB before this bucket to a huge page, if the bucket begins one.
+    /// All of them are committed.
+    ///
+    /// Chunks of less than a huge page are taken from small pages, since a huge one would reach
+    /// beyond them. The system copies the memory, beside threads that use it.
+    pub(super) fn collapse_before(&self, bucket: u64) {
+        let end = bucket as usize * size_of::<Word>();
+        if self.huge_pages && end >= HUGE_PAGE && end.is_multiple_of(HUGE_PAGE) {
+            let start = self.base.as_ptr().wrapping_byte_add(end - HUGE_PAGE).cast();
+            // SAFETY: whole pages of our own mapping. The advice changes no content, and a refusal
+            // costs speed only.
+            unsafe { libc::madvise(start, HUGE_PAGE, libc::MADV_COLLAPSE) };
+        }
     }
 
     /// Returns the memory of these buckets to the system. They are empty when they are committed

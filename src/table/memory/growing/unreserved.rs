@@ -26,6 +26,10 @@ impl Reservation {
         match *self {}
     }
 
+    pub(super) fn collapse_before(&self, _bucket: u64) {
+        match *self {}
+    }
+
     pub(super) unsafe fn release(&mut self, _buckets: &Range<u64>) {
         match *self {}
     }
