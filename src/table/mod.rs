@@ -276,6 +276,7 @@ mod schedule;
 mod search;
 mod segment_lookup;
 mod sizing;
+mod split;
 mod stamp_counts;
 mod stats;
 mod stripes;

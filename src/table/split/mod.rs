@@ -1,0 +1,4 @@
+//! A table that grows by splitting.
+
+mod address;
+pub use address::*;
