@@ -25,7 +25,9 @@
 mod avx2;
 mod avx512;
 mod fixed;
+mod growing;
 mod mixing;
+mod single;
 #[cfg(test)]
 mod tests;
 mod vector;
