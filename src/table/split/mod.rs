@@ -174,6 +174,8 @@ mod occupancy;
 mod relocate;
 mod remove;
 mod search;
+#[cfg(guira_vectors)]
+mod vectors;
 mod whole;
 
 use crossbeam_utils::CachePadded;
