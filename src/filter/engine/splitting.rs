@@ -227,9 +227,7 @@ impl SetEngine for SplittingEngine {
             return self.insert_limited(mixed);
         }
         with_growing_layout!(self.layout, L => {
-            let item = self.table.growth().item::<L>(mixed);
-            self.table.prefetch(&item);
-            self.table.insert::<L>(&item)
+            self.table.insert::<L>(&self.table.growth().item::<L>(mixed))
         })
     }
 

@@ -27,6 +27,7 @@ mod avx512;
 mod fixed;
 mod growing;
 mod mixing;
+mod neighbours;
 mod single;
 #[cfg(test)]
 mod tests;
@@ -34,6 +35,7 @@ mod vector;
 mod ways;
 
 pub(in crate::table) use self::growing::GrowingView;
+pub(in crate::table) use self::neighbours::{has_neighbours, neighbours};
 pub(crate) use self::single::{ContainsOne, contains_one};
 use self::{avx2::Four, avx512::Eight, fixed::Fixed, ways::Lookup};
 use super::{

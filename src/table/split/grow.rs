@@ -25,7 +25,7 @@ const HINTS_PER_ROUND: u64 = 128;
 
 /// Why a bucket was not split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Refusal {
+pub(super) enum Refusal {
     /// Other threads are splitting all buckets that could be split next.
     Busy,
     /// The table may not grow further, or the system refuses the memory.
@@ -49,7 +49,7 @@ impl GrowingTable {
     }
 
     /// Splits the next group of buckets that no other thread is splitting.
-    fn split_next<L: GrowingLayout>(&self, size: Size) -> Result<(), Refusal> {
+    pub(super) fn split_next<L: GrowingLayout>(&self, size: Size) -> Result<(), Refusal> {
         self.check_level(size.level).map_err(Refusal::Error)?;
         let round = self.growth.first() << size.level;
         for group in (size.split / GROUP..round.div_ceil(GROUP)).take(TRIED as usize) {

@@ -5,6 +5,7 @@ use core::hint::select_unpredictable;
 
 use super::{
     GrowingTable, Item, Seen,
+    grow::Refusal,
     search::{Outcome, Search},
 };
 use crate::{
@@ -165,30 +166,30 @@ impl GrowingTable {
         }
     }
 
-    /// Splits the buckets that a search has reached, the nearest first, until one was split.
+    /// Splits one of the buckets that a search has read, the nearest one that has not been split in
+    /// this round. If all of them have been, splits the next buckets, so that the round ends.
     ///
     /// # Errors
-    /// Why none of them can be split.
+    /// Why no bucket can be split, or `Full` if this insert has had enough of them split.
     fn split_within_reach<L: GrowingLayout>(
         &self,
         search: &Search,
         splits: &mut u32,
     ) -> Result<(), InsertError> {
-        let mut refusal = InsertError::Full;
+        *splits += 1;
+        if *splits > MAX_SPLITS {
+            return Err(InsertError::Full);
+        }
         for (bucket, level) in search.buckets() {
-            if *splits == MAX_SPLITS {
-                break;
-            }
-            match self.split_out_of_turn::<L>(bucket, level) {
-                Ok(true) => {
-                    *splits += 1;
-                    return Ok(());
-                }
-                Ok(false) => {}
-                Err(error) => refusal = error,
+            if self.split_out_of_turn::<L>(bucket, level)? {
+                return Ok(());
             }
         }
-        Err(refusal)
+        match self.split_next::<L>(self.size()) {
+            // Others are splitting them.
+            Ok(()) | Err(Refusal::Busy) => Ok(()),
+            Err(Refusal::Error(error)) => Err(error),
+        }
     }
 
     /// Counts an item that was added, and lets the table grow if that is due. The caller holds no

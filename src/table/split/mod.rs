@@ -174,6 +174,8 @@ mod occupancy;
 mod relocate;
 mod remove;
 mod search;
+#[cfg(all(test, feature = "std", not(any(loom, shuttle))))]
+mod tests;
 #[cfg(guira_vectors)]
 mod vectors;
 mod whole;
@@ -183,6 +185,8 @@ use crossbeam_utils::CachePadded;
 pub use address::{Growth, Item, Place, Side, Size};
 pub(crate) use choice::{Choice, Wanted, choose, doublings, rate};
 use occupancy::Occupancy;
+#[cfg(guira_vectors)]
+pub(in crate::table) use search::{Neighbours, Root};
 
 use super::{Counters, GrowingBuckets, Stripe, Stripes};
 use crate::{
@@ -215,6 +219,9 @@ pub struct GrowingTable {
     occupancy: Occupancy,
     /// Bytes to which the table may grow.
     max_bytes: Word,
+    /// Whether searches use AVX-512.
+    #[cfg(guira_vectors)]
+    has_avx512: bool,
 }
 
 /// A word, as it was loaded from a bucket.
@@ -246,6 +253,8 @@ impl GrowingTable {
             size: CachePadded::new(Word::new(start)),
             occupancy: Occupancy::new(stripes)?,
             max_bytes: Word::new(u64::MAX),
+            #[cfg(guira_vectors)]
+            has_avx512: super::Kernel::best() == super::Kernel::Avx512,
         })
     }
 

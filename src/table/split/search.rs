@@ -1,10 +1,10 @@
 //! The search for an empty slot: breadth first, over copies of the words, and the moves that lead
 //! to it.
 
-use core::hint::select_unpredictable;
-
 use arrayvec::ArrayVec;
 
+#[cfg(guira_vectors)]
+use super::super::kernels::{has_neighbours, neighbours};
 use super::{GrowingTable, Item, Place, Seen, Side, Size, address::mask};
 use crate::{
     bucket::{GrowingLayout, leveled::level},
@@ -14,12 +14,8 @@ use crate::{
 
 /// Largest number of buckets whose slots are followed to their other sides.
 const REACH: usize = if cfg!(any(loom, shuttle)) { 4 } else { 128 };
-/// Number of young buckets that are read before the search goes on in breadth.
-const MAX_TRIED: u32 = 3;
-/// Number of young buckets that are prefetched.
-const MAX_PREFETCHED: u32 = 2;
-/// Largest number of slots of a bucket.
-const MAX_SLOTS: usize = 5;
+/// Number of neighbours that are prefetched: most searches read no more.
+const MAX_PREFETCHED: usize = 3;
 /// Number of slots whose buckets are prefetched before the next one is read, in a large table.
 const AHEAD: usize = 8;
 /// Smallest number of buckets of a large table. A smaller one stays in a second-level cache, and
@@ -70,29 +66,45 @@ struct Leaf {
     from: From,
 }
 
-/// The slots of both locations of an item, with the number of splits since the buckets on their
-/// other sides were split, and these buckets.
-struct Ages {
-    ages: [u64; 2 * MAX_SLOTS],
-    buckets: [u32; 2 * MAX_SLOTS],
+/// A location of an item whose insert searches for room.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::table) struct Root {
+    pub(in crate::table) bucket: u32,
+    pub(in crate::table) word: u64,
+    /// The bucket at level 0.
+    pub(in crate::table) start: u32,
+    /// The bits of the extension that the number of the bucket tells.
+    pub(in crate::table) low: u64,
 }
 
-impl Ages {
-    /// Takes the slot whose other bucket was split last, if one is left.
+/// The buckets on the other sides of the slots in both locations of an item.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::table) struct Neighbours {
+    /// The buckets, those of the second location from [`STRIDE`](Self::STRIDE) on.
+    pub(in crate::table) buckets: [u32; 2 * Self::STRIDE],
+    /// One bit for each of them that has been split in this round, and for each of the others, if
+    /// the slot can be moved there.
+    pub(in crate::table) split: u32,
+    pub(in crate::table) unsplit: u32,
+}
+
+impl Neighbours {
+    /// Places for each location, more than a bucket has slots.
+    pub(in crate::table) const STRIDE: usize = 8;
+
+    /// The slots and these buckets, those that have been split in this round first.
     #[inline]
-    fn take_least(&mut self) -> Option<(usize, u32)> {
-        let (mut least, mut index) = (u64::MAX, 0);
-        for (place, &age) in self.ages.iter().enumerate() {
-            // Without a branch: nobody knows which one is the least.
-            let is_less = age < least;
-            least = select_unpredictable(is_less, age, least);
-            index = select_unpredictable(is_less, place, index);
-        }
-        if least == u64::MAX {
-            return None;
-        }
-        self.ages[index] = u64::MAX;
-        Some((index, self.buckets[index]))
+    pub(super) fn in_order(&self) -> impl Iterator<Item = (usize, u32)> {
+        let (mut rest, mut next) = (self.split, self.unsplit);
+        core::iter::from_fn(move || {
+            if rest == 0 {
+                rest = core::mem::take(&mut next);
+            }
+            let index = rest.trailing_zeros() as usize;
+            let bucket = self.buckets.get(index)?;
+            rest &= rest - 1;
+            Some((index, *bucket))
+        })
     }
 }
 
@@ -156,7 +168,7 @@ impl GrowingTable {
         {
             return Outcome::Copies;
         }
-        if let Some(victim) = self.youngest::<L>(item, roots) {
+        if let Some(victim) = self.neighbour::<L>(item, roots) {
             let root = usize::from(victim.place.bucket != roots[0].bucket);
             if self.relocate::<L>(victim, incoming.map(|item| item.sides[root])) {
                 relocations.increment();
@@ -166,20 +178,19 @@ impl GrowingTable {
         self.search_on::<L>(item, roots, incoming, search, relocations)
     }
 
-    /// A slot in one of the locations of an item whose other bucket has an empty slot, if one of
-    /// the few has that were split last.
+    /// A slot in one of the locations of an item whose other bucket has an empty slot, if there is
+    /// one.
     ///
-    /// In a round most of the buckets that have not been split are full, and the room is in those
-    /// that were split last. So most searches end here.
+    /// In a round most of the buckets that have not been split are full, and the room is in the
+    /// others. So these are read first, and most searches end here.
     #[inline]
-    fn youngest<L: GrowingLayout>(&self, item: &Item, roots: [Seen; 2]) -> Option<Victim> {
-        let mut ages = self.ages::<L>(item, roots);
-        for _ in 0..MAX_TRIED {
-            let (index, bucket) = ages.take_least()?;
+    fn neighbour<L: GrowingLayout>(&self, item: &Item, roots: [Seen; 2]) -> Option<Victim> {
+        let neighbours = self.neighbours::<L>(item, roots);
+        for (index, bucket) in neighbours.in_order() {
             // The word may be that of another level than expected. Then the move finds the right
             // bucket, or fails.
             if !L::is_full(load(self.bucket(bucket))) {
-                let (root, lane) = (index / MAX_SLOTS, index % MAX_SLOTS);
+                let (root, lane) = (index / Neighbours::STRIDE, index % Neighbours::STRIDE);
                 let (Seen { bucket, word }, side) = (roots[root], item.sides[root]);
                 let (level, slot) = (level(word), L::slot(word, lane as u32));
                 let code = L::decode(slot, level, side.code.extension & mask(level));
@@ -190,26 +201,37 @@ impl GrowingTable {
         None
     }
 
-    /// The buckets on the other sides of the slots in the locations of an item, with their ages.
+    /// The buckets on the other sides of the slots in the locations of an item.
     #[inline]
-    fn ages<L: GrowingLayout>(&self, item: &Item, roots: [Seen; 2]) -> Ages {
+    pub(super) fn neighbours<L: GrowingLayout>(&self, item: &Item, roots: [Seen; 2]) -> Neighbours {
         let size = self.hint();
-        let round = self.growth.first() << size.level;
-        let mut ages = Ages { ages: [u64::MAX; 2 * MAX_SLOTS], buckets: [0; 2 * MAX_SLOTS] };
-        for (root, (Seen { bucket, word }, side)) in roots.into_iter().zip(item.sides).enumerate() {
-            let level = level(word);
-            let low = side.code.extension & mask(level);
-            for lane in 0..L::SLOTS as usize {
-                let code = L::decode(L::slot(word, lane as u32), level, low);
-                let (to, known) = self.growth.other_unmarked(Side { start: side.start, code });
+        let root = |index: usize| {
+            let (Seen { bucket, word }, Side { start, code }) = (roots[index], item.sides[index]);
+            Root { bucket, word, start, low: code.extension & mask(level(word)) }
+        };
+        let roots = [root(0), root(1)];
+        #[cfg(guira_vectors)]
+        if const { has_neighbours::<L>() } && self.has_avx512 {
+            // SAFETY: the processor has the instructions, and the addressing is of the layout.
+            return unsafe { neighbours::<L>(&self.growth, size, roots) };
+        }
+        let mut neighbours = Neighbours { buckets: [0; 16], split: 0, unsplit: 0 };
+        for (index, Root { bucket, word, start, low }) in roots.into_iter().enumerate() {
+            for lane in 0..L::SLOTS {
+                let code = L::decode(L::slot(word, lane), level(word), low);
+                let (to, known) = self.growth.other_unmarked(Side { start, code });
                 let place = self.growth.place_of_item(to, size);
+                // A slot that does not know which bucket this is stays where it is.
                 let is_possible = known >> place.level != 0 && place.bucket != bucket;
-                let age = if is_possible { age(place, size, round) } else { u64::MAX };
-                let index = root * MAX_SLOTS + lane;
-                (ages.ages[index], ages.buckets[index]) = (age, place.bucket);
+                let index = index * Neighbours::STRIDE + lane as usize;
+                neighbours.buckets[index] = place.bucket;
+                let is_split = place.level - size.level;
+                let bit = u32::from(is_possible) << index;
+                neighbours.split |= bit & is_split.wrapping_neg();
+                neighbours.unsplit |= bit & is_split.wrapping_sub(1);
             }
         }
-        ages
+        neighbours
     }
 
     /// Prefetches what [`search`](Self::search) will read first, if both locations of an item are
@@ -218,11 +240,9 @@ impl GrowingTable {
     pub fn prefetch_search<L: GrowingLayout>(&self, item: &Item) {
         let roots = self.load_both(item);
         if L::is_full(roots[0].word) && L::is_full(roots[1].word) {
-            let mut ages = self.ages::<L>(item, roots);
-            for _ in 0..MAX_PREFETCHED {
-                if let Some((_, bucket)) = ages.take_least() {
-                    self.buckets.prefetch(bucket);
-                }
+            let neighbours = self.neighbours::<L>(item, roots);
+            for (_, bucket) in neighbours.in_order().take(MAX_PREFETCHED) {
+                self.buckets.prefetch(bucket);
             }
         }
     }
@@ -328,19 +348,6 @@ impl GrowingTable {
         }
         Outcome::Stored
     }
-}
-
-/// The number of splits since the bucket was split, in the present round or in the one before.
-#[inline]
-fn age(place: Place, size: Size, round: u64) -> u64 {
-    let bucket = u64::from(place.bucket);
-    let bucket = if bucket < round { bucket } else { bucket - round };
-    if bucket < size.split {
-        return size.split - bucket;
-    }
-    // In the round before, the first half of the buckets was split.
-    let half = round / 2;
-    size.split + half - if bucket < half { bucket } else { bucket - half }
 }
 
 /// Loads a word for a plan, or for a thread that may change it next.
