@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Largest number of buckets that one insert splits because it finds no room.
-const MAX_SPLITS: u32 = 64;
+pub(super) const MAX_SPLITS: u32 = 64;
 
 /// The outcome of adding an item under its lock if it is absent.
 enum Addition {
@@ -166,7 +166,7 @@ impl GrowingTable {
     ///
     /// # Errors
     /// Why none of them can be split.
-    fn split_within_reach<L: GrowingLayout>(
+    pub(super) fn split_within_reach<L: GrowingLayout>(
         &self,
         search: &Search,
         splits: &mut u32,
@@ -191,7 +191,7 @@ impl GrowingTable {
     /// Counts an item that was added, and lets the table grow if that is due. The caller holds no
     /// stripe.
     #[inline]
-    fn count_added<L: GrowingLayout>(&self) {
+    pub(super) fn count_added<L: GrowingLayout>(&self) {
         if self.occupancy.count(1) {
             self.grow::<L>();
         }

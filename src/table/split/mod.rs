@@ -5,15 +5,20 @@ mod copies;
 mod grow;
 mod insert;
 mod lookup;
+mod merge;
 mod occupancy;
 mod relocate;
 mod remove;
+mod saved;
 mod search;
+mod shrink;
+mod whole;
 
 use crossbeam_utils::CachePadded;
 
 pub use address::{Growth, Item, Place, Side, Size};
 use occupancy::Occupancy;
+pub use saved::Grown;
 
 use super::{Counters, GrowingBuckets, Stripe, Stripes};
 use crate::{
@@ -22,7 +27,7 @@ use crate::{
 };
 
 /// What limits a table that grows.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Largest number of buckets.
     pub buckets: u64,
@@ -38,6 +43,8 @@ pub struct GrowingTable {
     stripes: Stripes,
     counters: Counters,
     limits: Limits,
+    /// Whether address space is reserved, and huge pages are requested.
+    memory: (bool, bool),
     /// A size that the table has reached, for lookups. It lags behind `size`, so that its cache
     /// line seldom changes.
     hint: CachePadded<Word>,
@@ -63,8 +70,9 @@ impl GrowingTable {
         first: u64,
         limits: Limits,
         stripes: usize,
-        (reserve, huge_pages): (bool, bool),
+        memory: (bool, bool),
     ) -> Option<Self> {
+        let (reserve, huge_pages) = memory;
         let buckets = GrowingBuckets::new(first, limits.buckets, reserve, huge_pages)?;
         let start = Size { level: 0, split: 0 }.pack();
         Some(Self {
@@ -73,6 +81,7 @@ impl GrowingTable {
             stripes: Stripes::with_count(stripes)?,
             counters: Counters::new()?,
             limits,
+            memory,
             hint: CachePadded::new(Word::new(start)),
             size: CachePadded::new(Word::new(start)),
             occupancy: Occupancy::new(stripes)?,
