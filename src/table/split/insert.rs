@@ -162,7 +162,8 @@ impl GrowingTable {
         }
     }
 
-    /// Splits the buckets that a search has reached, the nearest first, until one was split.
+    /// Splits the buckets that a search has reached, the nearest first, until one was split. If
+    /// all of them have been split in this round, splits those whose turn it is.
     ///
     /// # Errors
     /// Why none of them can be split.
@@ -184,6 +185,12 @@ impl GrowingTable {
                 Ok(false) => {}
                 Err(error) => refusal = error,
             }
+        }
+        // All of them have had their turn. So that they have it again, this round must end.
+        // mutant: split-reach-round-stays
+        if refusal == InsertError::Full && *splits < MAX_SPLITS {
+            *splits += 1;
+            return self.split_in_turn::<L>();
         }
         Err(refusal)
     }
