@@ -103,10 +103,8 @@ impl Segment {
 pub(crate) struct Options {
     pub(super) capacity: usize,
     /// The capacity, if the user named one.
-    #[expect(dead_code, reason = "for tables that grow")]
     pub(super) named_capacity: Option<usize>,
     /// The number of items up to which a filter must grow.
-    #[expect(dead_code, reason = "for tables that grow")]
     pub(super) max_capacity: Option<usize>,
     /// Whether filters that grow reserve address space.
     pub(super) reserve: bool,

@@ -10,7 +10,10 @@ use crate::{
     bucket::with_growing_layout,
     table::{
         Answers, Hashes, Kernel, Merged, Stripes, for_each_prefetched,
-        split::{Choice, GrowingTable, Item, Limits, Wanted, choose, doublings, rate},
+        split::{
+            Choice, GrowingTable, Item, Limits, Wanted, choose, doublings, items_at_target_load,
+            rate,
+        },
     },
 };
 
@@ -67,8 +70,7 @@ impl Engine for SplittingEngine {
     }
 
     fn capacity(&self) -> usize {
-        let slots = self.table.buckets() * u64::from(self.layout.slots_per_bucket());
-        (slots * u64::from(self.table.limits().load) / 256) as usize
+        items_at_target_load(self.layout, self.table.buckets()) as usize
     }
 
     fn false_positive_rate(&self) -> f64 {

@@ -143,6 +143,12 @@ impl GrowingBuckets {
         self.chunks.numbers(&buckets).all(|number| self.has(number))
     }
 
+    /// The committed chunks, each as the buckets that it holds, in order.
+    pub(crate) fn committed(&self) -> impl Iterator<Item = Range<u64>> {
+        let chunks = (0..self.chunks.count()).filter(|number| self.has(*number));
+        chunks.map(|number| self.chunks.chunk(number))
+    }
+
     /// Returns whether a chunk is committed.
     #[inline]
     fn has(&self, chunk: usize) -> bool {

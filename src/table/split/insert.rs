@@ -5,7 +5,6 @@ use core::hint::select_unpredictable;
 
 use super::{
     GrowingTable, Item, Seen,
-    grow::Refusal,
     search::{Outcome, Search},
 };
 use crate::{
@@ -19,7 +18,7 @@ use crate::{
 };
 
 /// Largest number of buckets that one insert splits because it finds no room.
-const MAX_SPLITS: u32 = 64;
+pub(super) const MAX_SPLITS: u32 = 64;
 
 /// The outcome of adding an item under its lock if it is absent.
 enum Addition {
@@ -171,7 +170,7 @@ impl GrowingTable {
     ///
     /// # Errors
     /// Why no bucket can be split, or `Full` if this insert has had enough of them split.
-    fn split_within_reach<L: GrowingLayout>(
+    pub(super) fn split_within_reach<L: GrowingLayout>(
         &self,
         search: &Search,
         splits: &mut u32,
@@ -185,17 +184,13 @@ impl GrowingTable {
                 return Ok(());
             }
         }
-        match self.split_next::<L>(self.size()) {
-            // Others are splitting them.
-            Ok(()) | Err(Refusal::Busy) => Ok(()),
-            Err(Refusal::Error(error)) => Err(error),
-        }
+        self.split_in_turn::<L>()
     }
 
     /// Counts an item that was added, and lets the table grow if that is due. The caller holds no
     /// stripe.
     #[inline]
-    fn count_added<L: GrowingLayout>(&self) {
+    pub(super) fn count_added<L: GrowingLayout>(&self) {
         if self.occupancy.count(1) {
             self.grow::<L>();
         }
