@@ -66,6 +66,9 @@ impl GrowingTable {
     }
 
     /// The rest of `both`, if a bucket has been split since the size that was published.
+    ///
+    /// If both locations are one bucket, both words have the same level: at another level, the
+    /// location of one of the sides could be elsewhere.
     #[cold]
     #[inline(never)]
     fn follow_both(
@@ -74,10 +77,16 @@ impl GrowingTable {
         places: [Place; 2],
         load: impl Fn(&Word) -> u64 + Copy,
     ) -> [Seen; 2] {
-        [0, 1].map(|index| {
-            let seen = self.follow(item.sides[index], places[index], load);
-            seen.expect("an item is known at every level")
-        })
+        loop {
+            let [first, second] = [0, 1].map(|index| {
+                let seen = self.follow(item.sides[index], places[index], load);
+                seen.expect("an item is known at every level")
+            });
+            // mutant: split-levels-differ
+            if first.bucket != second.bucket || level(first.word) == level(second.word) {
+                return [first, second];
+            }
+        }
     }
 
     /// Loads the word of a location, by `load`, an Acquire. Begins at a place that the side had.
