@@ -70,17 +70,6 @@ impl GrowingTable {
         Err(Refusal::Busy)
     }
 
-    /// Splits the buckets whose turn it is, unless other threads are splitting them.
-    ///
-    /// # Errors
-    /// Why they cannot be split.
-    pub(super) fn split_in_turn<L: GrowingLayout>(&self) -> Result<(), InsertError> {
-        match self.split_next::<L>(self.size()) {
-            Err(Refusal::Error(error)) => Err(error),
-            Ok(()) | Err(Refusal::Busy) => Ok(()),
-        }
-    }
-
     /// Splits a bucket before its turn, because an insert found no room. Returns whether it was
     /// split; not if it has been split in this round.
     ///

@@ -162,8 +162,7 @@ impl GrowingTable {
         }
     }
 
-    /// Splits the buckets that a search has reached, the nearest first, until one was split. If
-    /// all of them have been split in this round, splits those whose turn it is.
+    /// Splits the buckets that a search has reached, the nearest first, until one was split.
     ///
     /// # Errors
     /// Why none of them can be split.
@@ -185,12 +184,6 @@ impl GrowingTable {
                 Ok(false) => {}
                 Err(error) => refusal = error,
             }
-        }
-        // All of them have had their turn. So that they have it again, this round must end.
-        // mutant: split-reach-round-stays
-        if refusal == InsertError::Full && *splits < MAX_SPLITS {
-            *splits += 1;
-            return self.split_in_turn::<L>();
         }
         Err(refusal)
     }
