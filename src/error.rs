@@ -29,9 +29,15 @@ pub enum InsertError {
     /// There is no room, as in [`Full`](Self::Full), and the system refused the memory for another
     /// segment. A later insert tries again. Only filters that grow return this.
     OutOfMemory,
-    /// stub
+    /// There is no room, as in [`Full`](Self::Full), and the filter has grown as far as its
+    /// [`max_capacity`](crate::FilterBuilder::max_capacity) needs. It holds at least that many
+    /// items (those that were inserted twice count twice). Only filters that grow return this.
     MaxCapacity,
-    /// stub
+    /// There is no room, as in [`Full`](Self::Full), and the filter cannot grow further: it has
+    /// 32,768 times the buckets of its first size, or 2^32. A filter with a larger first
+    /// [`capacity`](crate::FilterBuilder::capacity), or with a
+    /// [`max_capacity`](crate::FilterBuilder::max_capacity), grows further. Only filters that grow
+    /// return this.
     FullyGrown,
     /// Both buckets hold only copies of the item or of its
     /// [aliases](crate::Filter#the-contract-of-removal), `2 × slots per bucket` of them (half as
@@ -52,7 +58,8 @@ impl fmt::Display for InsertError {
         f.write_str(match self {
             Self::Full => "the filter is full: no empty slot is within reach, and it cannot grow",
             Self::OutOfMemory => "the system refused the memory for another segment",
-            Self::MaxCapacity | Self::FullyGrown => "stub",
+            Self::MaxCapacity => "the filter is full: it has reached its `max_capacity`",
+            Self::FullyGrown => "the filter is full: it has been doubled as often as it can be",
             Self::TooManyCopies => "the item's buckets hold too many copies of it",
             Self::ValueTooLarge => "the value has more bits than the values of the map",
             Self::InvalidLife => "an item lives for at least one generation and at most the window",
@@ -78,13 +85,22 @@ impl Error for InsertError {}
 pub enum BuildError {
     /// No capacity was given.
     NoCapacity,
-    /// The capacity needs more than 2^32 buckets of this layout.
+    /// The capacity needs more than 2^32 buckets of this layout, or the
+    /// [`max_capacity`](crate::FilterBuilder::max_capacity) does.
     #[non_exhaustive]
     CapacityTooLarge {
-        /// The capacity, in items.
+        /// The one of the two that is too large, in items.
         capacity: usize,
         /// The layout.
         layout: Layout,
+    },
+    /// The [`max_capacity`](crate::FilterBuilder::max_capacity) is smaller than the capacity.
+    #[non_exhaustive]
+    MaxCapacityTooLow {
+        /// The largest capacity, in items.
+        max_capacity: usize,
+        /// The capacity, in items.
+        capacity: usize,
     },
     /// The system refused the memory.
     #[non_exhaustive]
@@ -109,8 +125,10 @@ pub enum BuildError {
     InvalidRate(f64),
     /// The target is lower than the false-positive rate of every layout at this capacity. For a
     /// map: of every layout with values of this many bits. For a
-    /// growing filter: lower than the sum of the rates of all segments that it may ever have, even
-    /// with the lowest possible rates.
+    /// [`GrowingFilter`](crate::GrowingFilter): of every layout after the last doubling, which a
+    /// [`max_capacity`](crate::FilterBuilder::max_capacity) brings forward. For a
+    /// [`GrowingMap`](crate::GrowingMap): lower than the sum of the rates of all segments that it
+    /// may ever have, even with the lowest possible rates.
     #[non_exhaustive]
     RateTooLow {
         /// The target rate.
@@ -123,7 +141,8 @@ pub enum BuildError {
     /// A value would have more than 16 bits.
     InvalidValueBits(u32),
     /// The values of the layout and of the filter's items differ in size, or only one of the two
-    /// has values.
+    /// has values, or the layout is one of [`Layout::GROWING`] and the filter is no
+    /// [`GrowingFilter`](crate::GrowingFilter), or the other way round.
     #[non_exhaustive]
     LayoutUnsuitable {
         /// The layout.
@@ -131,8 +150,9 @@ pub enum BuildError {
         /// The bits of a value, or `None` if the items of this filter have no values.
         value_bits: Option<u32>,
     },
-    /// The layout does not meet the target false-positive rate. For a growing filter: a chain that
-    /// begins with this layout cannot meet it.
+    /// The layout does not meet the target false-positive rate. For a
+    /// [`GrowingFilter`](crate::GrowingFilter): not after its last doubling. For a
+    /// [`GrowingMap`](crate::GrowingMap): a chain that begins with this layout cannot meet it.
     #[non_exhaustive]
     LayoutMissesRate {
         /// The layout.
@@ -154,6 +174,11 @@ impl fmt::Display for BuildError {
                     "a capacity of {capacity} items needs more than 2^32 buckets of {layout:?}"
                 )
             }
+            Self::MaxCapacityTooLow { max_capacity, capacity } => write!(
+                f,
+                "the largest capacity of {max_capacity} items is smaller than the capacity of \
+                 {capacity}"
+            ),
             Self::OutOfMemory { bytes } => write!(f, "the system refused {bytes} bytes of memory"),
             Self::ZeroMaxCopies => {
                 f.write_str("the limit on copies is zero; it must be at least one")
@@ -183,9 +208,13 @@ impl fmt::Display for BuildError {
             Self::LayoutUnsuitable { layout, value_bits: Some(bits) } => {
                 write!(f, "{layout:?} is not a layout for values of {bits} bits")
             }
-            Self::LayoutUnsuitable { layout, value_bits: None } => {
+            Self::LayoutUnsuitable { layout, value_bits: None } if layout.valued().is_some() => {
                 write!(f, "{layout:?} has values, which the items of this filter do not have")
             }
+            Self::LayoutUnsuitable { layout, value_bits: None } => match layout.splitting() {
+                Some(_) => write!(f, "{layout:?} is only for sets that grow"),
+                None => write!(f, "{layout:?} is not a layout for sets that grow"),
+            },
             Self::LayoutMissesRate { layout, target, reached } => write!(
                 f,
                 "{layout:?} reaches a false-positive rate of {reached:.3e}, not the target of \

@@ -1,87 +1,6 @@
-//! The layouts by name: what a user chooses, and what the table is monomorphized over.
+//! The layouts by name: what a user chooses.
 
-use super::BucketLayout;
-
-/// Evaluates the body with `$L` bound to the [`BucketLayout`](super::BucketLayout) of a [`Layout`].
-///
-/// For a layout with values it is that of whole slots, which hold a fingerprint and a value.
-macro_rules! with_layout {
-    ($layout:expr, $L:ident => $body:expr) => {
-        match $layout {
-            $crate::bucket::Layout::Plain8x8 => {
-                type $L = $crate::bucket::Plain<8, 8>;
-                $body
-            }
-            $crate::bucket::Layout::Plain6x10 | $crate::bucket::Layout::Valued6x10 { .. } => {
-                type $L = $crate::bucket::Plain<6, 10>;
-                $body
-            }
-            $crate::bucket::Layout::Plain5x12 | $crate::bucket::Layout::Valued5x12 { .. } => {
-                type $L = $crate::bucket::Plain<5, 12>;
-                $body
-            }
-            $crate::bucket::Layout::Plain4x16 | $crate::bucket::Layout::Valued4x16 { .. } => {
-                type $L = $crate::bucket::Plain<4, 16>;
-                $body
-            }
-            $crate::bucket::Layout::SemiSorted6x12 => {
-                type $L = $crate::bucket::SemiSorted<6, 12>;
-                $body
-            }
-            $crate::bucket::Layout::SemiSorted5x14 => {
-                type $L = $crate::bucket::SemiSorted<5, 14>;
-                $body
-            }
-            $crate::bucket::Layout::SemiSorted4x17 => {
-                type $L = $crate::bucket::SemiSorted<4, 17>;
-                $body
-            }
-            $crate::bucket::Layout::SemiSorted3x22 => {
-                type $L = $crate::bucket::SemiSorted<3, 22>;
-                $body
-            }
-            $crate::bucket::Layout::Valued3x21 { .. } => {
-                type $L = $crate::bucket::Plain<3, 21>;
-                $body
-            }
-            $crate::bucket::Layout::Valued2x32 { .. } => {
-                type $L = $crate::bucket::Plain<2, 32>;
-                $body
-            }
-        }
-    };
-}
-pub(crate) use with_layout;
-
-/// As [`with_layout`], for layouts with values only.
-macro_rules! with_valued_layout {
-    ($layout:expr, $L:ident => $body:expr) => {
-        match $layout {
-            $crate::bucket::Layout::Valued6x10 { .. } => {
-                type $L = $crate::bucket::Plain<6, 10>;
-                $body
-            }
-            $crate::bucket::Layout::Valued5x12 { .. } => {
-                type $L = $crate::bucket::Plain<5, 12>;
-                $body
-            }
-            $crate::bucket::Layout::Valued4x16 { .. } => {
-                type $L = $crate::bucket::Plain<4, 16>;
-                $body
-            }
-            $crate::bucket::Layout::Valued3x21 { .. } => {
-                type $L = $crate::bucket::Plain<3, 21>;
-                $body
-            }
-            $crate::bucket::Layout::Valued2x32 { .. } => {
-                type $L = $crate::bucket::Plain<2, 32>;
-                $body
-            }
-            _ => unreachable!("a layout with values"),
-        }
-    };
-}
-pub(crate) use with_valued_layout;
+use super::{BucketLayout, with_layout};
 
 /// How a bucket of 64 bits is divided: slots × bits of a fingerprint.
 ///
@@ -94,6 +13,10 @@ pub(crate) use with_valued_layout;
 ///
 /// The slots of *valued* layouts, which only maps and expiring filters have, are divided once more,
 /// between a fingerprint and a value: see [`with_values`](Self::with_values).
+///
+/// *Growing* layouts, which only a [`GrowingFilter`](crate::GrowingFilter) has, leave 4 bits of a
+/// bucket to count its splits, and a slot holds a fingerprint that gets shorter: see
+/// [`GROWING`](Self::GROWING).
 ///
 /// ```
 /// use guira::Layout;
@@ -152,6 +75,44 @@ pub enum Layout {
         /// Bits of a value, at most 16.
         value_bits: u8,
     },
+    /// 5 slots of 12 bits, in sets that grow: up to 11 bits of a fingerprint (a core of 6 bits, a
+    /// tail of up to 5) and a marker. 15.6 bits per item up to 5 doublings, 19.8
+    /// after 15. 0.4 % false positives at first, 0.7 % after one doubling, 4.5 % after 15.
+    Growing5x12,
+    /// 4 slots of 15 bits, in sets that grow: up to 14 bits of a fingerprint (a core of 7 bits, a
+    /// tail of up to 7) and a marker. 20.0 bits per item up to 7 doublings, 20.9
+    /// after 15. 0.04 % false positives at first, 0.34 % after 10 doublings, 0.48 % after 15.
+    Growing4x15,
+    /// 3 slots of 20 bits, in sets that grow: up to 19 bits of a fingerprint (a core of 8 bits, a
+    /// tail of up to 11) and a marker. 26.7 bits per item. 0.0009 % false positives
+    /// at first, 0.008 % after 10 doublings, 0.012 % after 15.
+    Growing3x20,
+    /// 2 slots of 30 bits, in sets that grow: up to 29 bits of a fingerprint (a core of 8 bits, a
+    /// tail of up to 21) and a marker. 43.1 bits per item. 0.6 false positives in
+    /// 100 million at first, 5 after 10 doublings, 7 after 15.
+    Growing2x30,
+}
+
+/// The numbers of a layout whose buckets split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Splitting {
+    /// The slots of a bucket.
+    pub(crate) slots: u32,
+    /// The bits of a slot.
+    pub(crate) width: u32,
+    /// The most bits of a tail.
+    pub(crate) longest_tail: u32,
+}
+
+impl Splitting {
+    /// Bits of a word that hold slots. The others hold the bucket's level.
+    const SLOT_BITS: u32 = 60;
+
+    /// The numbers with this many slots and bits of a core.
+    const fn new(slots: u32, core: u32) -> Self {
+        let width = Self::SLOT_BITS / slots;
+        Self { slots, width, longest_tail: width - 1 - core }
+    }
 }
 
 /// Fewest bits of a fingerprint beside a value. With shorter ones, tables fill badly.
@@ -185,6 +146,20 @@ impl Layout {
         Layout::SemiSorted3x22,
     ];
 
+    /// All layouts of a [`GrowingFilter`](crate::GrowingFilter), from the shortest fingerprint to
+    /// the longest. No other filter has them.
+    ///
+    /// ```
+    /// use guira::{BuildError, CuckooFilter, Layout};
+    ///
+    /// for &layout in Layout::GROWING {
+    ///     let fixed = CuckooFilter::builder().capacity(1_000).layout(layout).build();
+    ///     assert!(matches!(fixed, Err(BuildError::LayoutUnsuitable { .. })));
+    /// }
+    /// ```
+    pub const GROWING: &'static [Layout] =
+        &[Layout::Growing5x12, Layout::Growing4x15, Layout::Growing3x20, Layout::Growing2x30];
+
     /// Returns the layout whose slots hold a fingerprint and a value of `value_bits` bits, or
     /// `None` if there is none. Such layouts have 2 to 6 slots per bucket, values of 0 to 16 bits,
     /// and fingerprints of at least 8 bits.
@@ -217,9 +192,24 @@ impl Layout {
         if layout.slot_bits() < value_bits + MIN_BITS_BESIDE_VALUE { None } else { Some(layout) }
     }
 
+    /// The numbers of a layout whose buckets split, or `None` if it is not one of
+    /// [`GROWING`](Self::GROWING).
+    pub(crate) const fn splitting(self) -> Option<Splitting> {
+        match self {
+            Self::Growing5x12 => Some(Splitting::new(5, 6)),
+            Self::Growing4x15 => Some(Splitting::new(4, 7)),
+            Self::Growing3x20 => Some(Splitting::new(3, 8)),
+            Self::Growing2x30 => Some(Splitting::new(2, 8)),
+            _ => None,
+        }
+    }
+
     /// Returns the number of bits of a fingerprint and its value, before semi-sorting saves any.
     const fn slot_bits(self) -> u32 {
-        with_layout!(self, L => L::BITS)
+        match self.splitting() {
+            Some(Splitting { width, .. }) => width - 1, // The marker takes one.
+            None => with_layout!(self, L => L::BITS),
+        }
     }
 
     /// Returns the number of bits of a value: zero unless the layout is a valued one.
@@ -255,10 +245,14 @@ impl Layout {
     /// ```
     #[must_use]
     pub const fn slots_per_bucket(self) -> u32 {
-        with_layout!(self, L => L::SLOTS)
+        match self.splitting() {
+            Some(Splitting { slots, .. }) => slots,
+            None => with_layout!(self, L => L::SLOTS),
+        }
     }
 
-    /// Returns the number of bits of a fingerprint.
+    /// Returns the number of bits of a fingerprint: of the longest, if the filter grows. There it
+    /// consists of a core and a tail, which gets shorter.
     ///
     /// ```
     /// assert_eq!(guira::Layout::Plain6x10.fingerprint_bits(), 10);
@@ -277,18 +271,20 @@ impl Layout {
     /// ```
     #[must_use]
     pub const fn is_semi_sorted(self) -> bool {
-        with_layout!(self, L => L::MIN_FINGERPRINT > 1)
+        self.splitting().is_none() && with_layout!(self, L => L::MIN_FINGERPRINT > 1)
     }
 
     /// Returns the false-positive rate with every slot occupied. No
     /// [`CuckooFilter`](crate::CuckooFilter) of this layout has a higher one. (The segments of a
-    /// [`GrowingFilter`](crate::GrowingFilter) use slightly fewer fingerprints, so their rates can
-    /// be up to 1.004 times as high.)
+    /// [`GrowingMap`](crate::GrowingMap) use slightly fewer fingerprints, so their rates can be up
+    /// to 1.004 times as high.) A [`GrowingFilter`](crate::GrowingFilter) of this layout has this
+    /// rate before it grows, and a higher one with each doubling.
     ///
     /// A lookup of an absent item compares its fingerprint with those in `2 × slots per bucket`
     /// slots. Each of these is equal to it with probability 1/n, where n is the number of
     /// fingerprints (Fan et al. 2014, section 5.1): `2^bits - 1`, because zero marks an empty slot,
-    /// or `2^bits - 16` in semi-sorted layouts, where 16 values mark one.
+    /// or `2^bits - 16` in semi-sorted layouts, where 16 values mark one, or `2^bits` in layouts of
+    /// filters that grow, where the marker's absence marks one.
     ///
     /// ```
     /// let rate = guira::Layout::Plain6x10.false_positive_rate();
@@ -312,7 +308,10 @@ impl Layout {
     /// ```
     #[must_use]
     pub fn false_positive_rate_at(self, load_factor: f64) -> f64 {
-        let fingerprints = with_layout!(self, L => fingerprints::<L>(self.value_bits()));
+        let fingerprints = match self.splitting() {
+            Some(_) => 1 << self.fingerprint_bits(),
+            None => with_layout!(self, L => fingerprints::<L>(self.value_bits())),
+        };
         self.false_positive_rate_among(fingerprints, load_factor)
     }
 
@@ -342,13 +341,21 @@ mod tests {
             let family = if layout.is_semi_sorted() { "SemiSorted" } else { "Plain" };
             assert_eq!(format!("{layout:?}"), format!("{family}{slots}x{bits}"));
         }
+        for &layout in Layout::GROWING {
+            let (slots, bits) = (layout.slots_per_bucket(), layout.fingerprint_bits() + 1);
+            assert_eq!(format!("{layout:?}"), format!("Growing{slots}x{bits}"));
+            assert_eq!((layout.valued(), layout.is_semi_sorted()), (None, false));
+            assert_eq!(slots * bits, 60, "4 bits are left for the level");
+        }
     }
 
     #[test]
     fn rates_match_the_documentation() {
         let expected =
             [0.0609, 0.0117, 0.00244, 0.000_122, 0.00294, 0.000_611, 0.000_061, 0.000_001_43];
-        for (&layout, expected) in Layout::ALL.iter().zip(expected) {
+        let expected_growing = [0.00487, 0.000_488, 0.000_011_4, 0.000_000_007_45];
+        let expected = expected.into_iter().chain(expected_growing);
+        for (&layout, expected) in Layout::ALL.iter().chain(Layout::GROWING).zip(expected) {
             assert!(
                 (layout.false_positive_rate() / expected - 1.0).abs() < 0.01,
                 "{layout:?} {}",

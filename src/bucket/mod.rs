@@ -5,6 +5,7 @@
 //! emptier, and the word with one fingerprint more, less, or replaced.
 
 mod census;
+mod dispatch;
 mod layout;
 pub(crate) mod leveled;
 pub(crate) mod nibbles;
@@ -12,8 +13,9 @@ mod plain;
 mod semi_sorted;
 mod swar;
 
+pub(crate) use dispatch::{with_growing_layout, with_layout, with_valued_layout};
 pub use layout::Layout;
-pub(crate) use layout::{MAX_VALUE_BITS, fingerprints, with_layout, with_valued_layout};
+pub(crate) use layout::{MAX_VALUE_BITS, fingerprints};
 pub use leveled::{Code, GrowingLayout, Leveled};
 pub use plain::Plain;
 pub use semi_sorted::SemiSorted;

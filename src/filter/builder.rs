@@ -56,6 +56,8 @@ pub(super) struct Settings {
     fastest: bool,
     seed: Option<u64>,
     pub(super) huge_pages: bool,
+    pub(super) max_capacity: Option<usize>,
+    pub(super) reserve: bool,
     pub(super) max_copies: Option<usize>,
     pub(super) writers: Option<usize>,
     pub(super) max_bytes: Option<usize>,
@@ -113,10 +115,17 @@ impl Settings {
         if let Some(layout) = layout.filter(|layout| layout.valued() != value_bits) {
             return Err(BuildError::LayoutUnsuitable { layout, value_bits });
         }
+        // The engine that grows rejects all others.
+        if let Some(layout) = layout.filter(|layout| layout.splitting().is_some() && !G::GROWS) {
+            return Err(BuildError::LayoutUnsuitable { layout, value_bits });
+        }
         match target {
             Some(rate) if !(rate > 0.0 && rate < 1.0) => Err(BuildError::InvalidRate(rate)),
             _ => Ok(Options {
                 capacity,
+                named_capacity: self.capacity,
+                max_capacity: self.max_capacity,
+                reserve: self.reserve,
                 target,
                 layout,
                 value_bits,
@@ -139,6 +148,7 @@ impl<C: Contents, G: Growth> FilterBuilder<C, G> {
         Self {
             settings: Settings {
                 huge_pages: true,
+                reserve: true,
                 window: C::DEFAULT_WINDOW,
                 ..Settings::default()
             },
@@ -167,6 +177,7 @@ impl<C: Contents, G: Growth, S> fmt::Debug for FilterBuilder<C, G, S> {
             .field("time_to_live", &self.settings.time_to_live)
             .field("fastest", &self.settings.fastest)
             .field("huge_pages", &self.settings.huge_pages)
+            .field("max_capacity", &self.settings.max_capacity)
             .field("max_copies", &self.settings.max_copies)
             .field("writers", &self.settings.writers)
             .field("max_bytes", &self.settings.max_bytes)
@@ -178,9 +189,12 @@ impl<C: Contents, G: Growth, S> fmt::Debug for FilterBuilder<C, G, S> {
 impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// Sets the number of distinct items that must fit. At most one filter in 10,000 refuses one of
     /// them. Zero makes the smallest filter, whose capacity is one. A
-    /// [`GrowingFilter`](crate::GrowingFilter) starts with this capacity, by default about 1,000.
-    /// In an [`ExpiringFilter`](crate::ExpiringFilter#capacity) it must be enough for the items of
-    /// w + 2 generations, where w is the window.
+    /// [`GrowingFilter`](crate::GrowingFilter) starts with this capacity, rounded up to 1,024 slots
+    /// (by default with 4,096 slots), and grows to 32,768 times as many: see also
+    /// [`max_capacity`](FilterBuilder::max_capacity). A [`GrowingMap`](crate::GrowingMap) starts
+    /// with this capacity, by default about 1,000. In an
+    /// [`ExpiringFilter`](crate::ExpiringFilter#capacity) it must be enough for the items of w + 2
+    /// generations, where w is the window.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::builder().capacity(50_000).build()?;
@@ -215,15 +229,18 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
 
     /// Sets the layout of the buckets, in place of one that is chosen by the target rate.
     ///
-    /// In a [`GrowingFilter`](crate::GrowingFilter) it is the layout of the first segment. Its rate
-    /// must leave about half of the target to the later ones, so set a target with it.
+    /// In a [`GrowingFilter`](crate::GrowingFilter) it is one of [`Layout::GROWING`]. If a target
+    /// is set as well, the layout must meet it after the last doubling.
+    ///
+    /// In a [`GrowingMap`](crate::GrowingMap) it is the layout of the first segment. Its rate must
+    /// leave about half of the target to the later ones, so set a target with it.
     ///
     /// In a [`CuckooMap`](crate::CuckooMap) it is one of those that
     /// [`with_values`](Layout::with_values) returns. In an
     /// [`ExpiringFilter`](crate::ExpiringFilter) it is one of these too, with values of as many
-    /// bits as the stamps of its [`window`](FilterBuilder::window). In a set it is one of
-    /// [`Layout::ALL`]. With a layout that does not suit the filter, `build` fails with
-    /// [`LayoutUnsuitable`](BuildError::LayoutUnsuitable).
+    /// bits as the stamps of its [`window`](FilterBuilder::window). In a
+    /// [`CuckooFilter`](crate::CuckooFilter) it is one of [`Layout::ALL`]. With a layout that does
+    /// not suit the filter, `build` fails with [`LayoutUnsuitable`](BuildError::LayoutUnsuitable).
     ///
     /// ```
     /// use guira::{CuckooFilter, Layout};

@@ -3,7 +3,7 @@
 
 use super::{
     FilterBuilder,
-    kind::{Contents, Growth, Permanent},
+    kind::{Contents, Growing, Growth, Permanent},
 };
 use crate::table::Kernel;
 
@@ -84,6 +84,55 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// ```
     pub fn writers(mut self, threads: usize) -> Self {
         self.settings.writers = Some(threads);
+        self
+    }
+}
+
+impl<C: Contents, S> FilterBuilder<C, Growing, S> {
+    /// Sets the number of items up to which the filter must be able to grow. Without it, the filter
+    /// grows to 32,768 times its first size, or to 2^32 buckets, whichever is less.
+    ///
+    /// - *Size.* If 32,768 times the first size were too little, the filter starts larger. If no
+    ///   [`capacity`](Self::capacity) is named, it starts no larger than it ever needs to be.
+    /// - *Layout.* The false-positive rate rises with each doubling, and the builder takes the
+    ///   layout with the fewest bits per item that meets the target after the last one. A filter
+    ///   that need not grow far gets a layout with fewer bits per item.
+    /// - *Errors.* The filter stops growing once it has room for this many items. When it is full,
+    ///   inserts fail with [`MaxCapacity`](crate::InsertError::MaxCapacity).
+    ///   [`build`](Self::build) fails if this is smaller than the capacity, or needs more than 2^32
+    ///   buckets.
+    ///
+    /// ```
+    /// use guira::GrowingFilter;
+    ///
+    /// let builder = GrowingFilter::builder().capacity(4_000).false_positive_rate(0.01);
+    /// let seen = builder.max_capacity(1_000_000).build()?;
+    /// seen.insert("ani").unwrap();
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn max_capacity(mut self, items: usize) -> Self {
+        self.settings.max_capacity = Some(items);
+        self
+    }
+
+    /// Sets whether address space is reserved for all buckets that the filter may ever have.
+    /// Default: `true`.
+    ///
+    /// On 64-bit Linux the filter reserves addresses, and commits memory in steps of a 64th of its
+    /// size. Reserved addresses take no memory, but count towards `RLIMIT_AS`: 8 bytes for each
+    /// bucket that there may ever be (see [`max_capacity`](Self::max_capacity)). With `false`, on
+    /// other systems, and where the system refuses the addresses, the filter takes its memory from
+    /// the allocator, in blocks of that size. Then batches are looked up one item after the other,
+    /// and single lookups take some nanoseconds longer. Use it where the allocator accounts for the
+    /// memory, as that of a server does.
+    ///
+    /// ```
+    /// let seen = guira::GrowingFilter::builder().reserve_address_space(false).build()?;
+    /// seen.insert("ani").unwrap();
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn reserve_address_space(mut self, reserve: bool) -> Self {
+        self.settings.reserve = reserve;
         self
     }
 }

@@ -5,6 +5,9 @@ mod fixed;
 mod growing;
 mod map;
 mod set;
+mod splitting;
+#[cfg(feature = "std")]
+mod splitting_saved;
 
 #[cfg(not(feature = "std"))]
 use core::marker::Sized as Saved;
@@ -21,6 +24,7 @@ pub use fixed::FixedEngine;
 pub use growing::GrowingEngine;
 pub(super) use map::MapEngine;
 pub(super) use set::SetEngine;
+pub use splitting::SplittingEngine;
 
 /// What the library alone knows of the contents of a filter. The engine is chosen here, at compile
 /// time.
@@ -68,7 +72,7 @@ impl Growth for Fixed {
 
 impl Growth for Growing {
     const GROWS: bool = true;
-    type Set = GrowingEngine<Single>;
+    type Set = SplittingEngine;
     type Map = GrowingEngine<Valued>;
 }
 
@@ -98,6 +102,12 @@ impl Segment {
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub(super) capacity: usize,
+    /// The capacity, if the user named one.
+    pub(super) named_capacity: Option<usize>,
+    /// The number of items up to which a filter must grow.
+    pub(super) max_capacity: Option<usize>,
+    /// Whether filters that grow reserve address space.
+    pub(super) reserve: bool,
     pub(super) target: Option<f64>,
     pub(super) layout: Option<Layout>,
     /// Bits of a value, if items have values.

@@ -1,6 +1,6 @@
 //! The engines of sets.
 
-use super::{Failed, FixedEngine, GrowingEngine, Lookups, Merging, fixed, growing};
+use super::{Failed, FixedEngine, Lookups, Merging, fixed};
 use crate::{
     InsertError, Layout,
     bucket::with_layout,
@@ -72,13 +72,6 @@ impl Lookups for FixedEngine {
             _ => unreachable!("sets have no values"),
         }
     }
-}
-
-impl growing::Content for Single {
-    const NAME: &'static str = "GrowingFilter";
-    #[cfg(feature = "std")]
-    const KIND: u8 = 1;
-    const DEFAULT_TARGET: f64 = 0.001;
 }
 
 impl FixedEngine {
@@ -154,47 +147,5 @@ impl SetEngine for FixedEngine {
         with_layout!(self.layout, L => {
             self.remove_pairs::<L>(hashes, removed, count, |_, pair| pair);
         });
-    }
-}
-
-impl SetEngine for GrowingEngine {
-    fn insert(&self, mixed: u64) -> Result<(), InsertError> {
-        self.insert_item(mixed)
-    }
-
-    fn insert_unique(&self, mixed: u64) -> Result<bool, InsertError> {
-        self.chain.insert_unique(mixed)
-    }
-
-    fn remove(&self, mixed: u64) -> bool {
-        self.chain.remove(mixed)
-    }
-
-    fn insert_each(&self, hashes: &mut Hashes<'_>, count: &mut usize, failed: &mut Failed<'_>) {
-        self.insert_items(hashes, count, failed, |_, mixed| mixed);
-    }
-
-    fn insert_unique_each(
-        &self,
-        hashes: &mut Hashes<'_>,
-        added: &mut [bool],
-        count: &mut usize,
-        failed: &mut Failed<'_>,
-    ) {
-        let mut ended = false;
-        self.chain.for_each(hashes, |position, mixed| {
-            if ended {
-                return;
-            }
-            added[position] = self.chain.insert_unique(mixed).unwrap_or_else(|error| {
-                ended = failed(position, error).is_break();
-                false
-            });
-            *count += usize::from(added[position]);
-        });
-    }
-
-    fn remove_each(&self, hashes: &mut Hashes<'_>, removed: &mut [bool], count: &mut usize) {
-        self.remove_items(hashes, removed, count, |_, mixed| mixed);
     }
 }

@@ -18,7 +18,7 @@ use std::io::{self, Write};
 
 use super::{
     Filter,
-    engine::{Engine, FixedEngine, GrowingEngine},
+    engine::{Engine, FixedEngine, GrowingEngine, SplittingEngine},
     hasher_check::hasher_check,
     kind::{Contents, Growth},
 };
@@ -42,7 +42,7 @@ const fn kind<E: Engine>() -> (u8, &'static str) {
 /// All engines.
 const KINDS: [(u8, &str); 5] = [
     kind::<FixedEngine<Single>>(),
-    kind::<GrowingEngine<Single>>(),
+    kind::<SplittingEngine>(),
     kind::<FixedEngine<Valued>>(),
     kind::<FixedEngine<Aged>>(),
     kind::<GrowingEngine<Valued>>(),

@@ -33,6 +33,14 @@ pub struct Item {
     pub sides: [Side; 2],
 }
 
+impl Item {
+    /// An item whose number is zero throughout.
+    pub(crate) const NONE: Self = {
+        let code = Code { core: 0, extension: 1 };
+        Self { sides: [Side { start: 0, code }; 2] }
+    };
+}
+
 /// A bucket, and a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -140,6 +148,16 @@ impl Growth {
         Side { start: self.reflect(start, entry), code: Code { core, extension } }
     }
 
+    /// As [`other`](Self::other), with any bits from the marker on, and the extension of `side`,
+    /// which has the marker.
+    #[inline]
+    pub(super) fn other_unmarked(&self, side: Side) -> (Side, u64) {
+        let Side { start, code: Code { core, extension } } = side;
+        let entry = self.entry(core);
+        let code = Code { core, extension: extension ^ entry >> 32 };
+        (Side { start: self.reflect(start, entry), code }, extension)
+    }
+
     #[inline]
     fn entry(&self, core: u64) -> u64 {
         self.scatter[core as usize]
@@ -150,30 +168,36 @@ impl Growth {
     fn reflect(&self, start: u32, entry: u64) -> u32 {
         let (difference, wraps) = (entry as u32).overflowing_sub(start);
         // For 2^32 buckets the subtraction wraps at the right number by itself.
-        if wraps { difference.wrapping_add(self.first as u32) } else { difference }
+        difference.wrapping_add(if wraps { self.first as u32 } else { 0 })
     }
 
-    /// The bucket of a side at a level, or `None` if the side is not known so far.
+    /// The place of a side of an item in a table of this size. Items are known at every level.
     #[inline]
     #[must_use]
-    pub fn bucket(&self, side: Side, level: u32) -> Option<u32> {
+    pub fn place_of_item(&self, side: Side, size: Size) -> Place {
         let Side { start, code: Code { extension, .. } } = side;
-        // What is left above the level is the marker at least.
-        (extension >> level != 0)
-            .then(|| (u64::from(start) + self.first * (extension & mask(level))) as u32)
+        let bucket = u64::from(start) + self.first * (extension & mask(size.level));
+        // No branch: half of the buckets have been split, and nobody knows which ones come next.
+        let is_split = u64::from(bucket < size.split);
+        let goes = is_split & extension >> size.level;
+        let child = (self.first << size.level) & goes.wrapping_neg();
+        Place { bucket: (bucket + child) as u32, level: size.level + is_split as u32 }
     }
 
     /// The place of a side in a table of this size, or `None` if the side is not known so far.
     #[inline]
     #[must_use]
     pub fn place(&self, side: Side, size: Size) -> Option<Place> {
-        let Size { level, split } = size;
-        let bucket = self.bucket(side, level)?;
-        if u64::from(bucket) >= split {
-            return Some(Place { bucket, level });
-        }
-        let bucket = self.bucket(side, level + 1)?;
-        Some(Place { bucket, level: level + 1 })
+        let place = self.place_of_item(side, size);
+        // What is left above the level is the marker at least.
+        (side.code.extension >> place.level != 0).then_some(place)
+    }
+
+    /// The bucket of a side at a level, or `None` if the side is not known so far.
+    #[inline]
+    #[must_use]
+    pub fn bucket(&self, side: Side, level: u32) -> Option<u32> {
+        self.place(side, Size { level, split: 0 }).map(|place| place.bucket)
     }
 
     /// The child of a bucket of this level.

@@ -19,7 +19,7 @@ impl GrowingTable {
 
     /// Counts the slots that match an item in the words of its locations.
     #[inline]
-    fn copies_in<L: GrowingLayout>(item: &Item, [first, second]: [Seen; 2]) -> usize {
+    pub(super) fn copies_in<L: GrowingLayout>(item: &Item, [first, second]: [Seen; 2]) -> usize {
         let [in_first, in_second] = [(first, item.sides[0]), (second, item.sides[1])]
             .map(|(seen, side)| L::matches(seen.word, side.code));
         // In one bucket, a slot that matches on both sides is one copy. Both loads of it must show
@@ -39,14 +39,6 @@ impl GrowingTable {
         let [first, second] = item.sides;
         // If the locations are one bucket, they have the same side at least at level 0.
         (if first == second { L::SLOTS.div_ceil(2) } else { L::SLOTS }) as usize
-    }
-
-    /// Returns whether the number of copies has reached `limit`.
-    ///
-    /// An unlocked pre-check comes first, so that only likely failures take the lock.
-    pub(super) fn has_reached<L: GrowingLayout>(&self, item: &Item, limit: usize) -> bool {
-        Self::copies_in::<L>(item, self.load_both_to_change(item)) >= limit
-            && self.count::<L>(item) >= limit
     }
 
     /// As [`insert`](Self::insert), unless there are `limit` copies: see "Limits on copies" in

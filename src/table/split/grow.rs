@@ -65,9 +65,24 @@ impl GrowingTable {
             }
             drop(guard);
             self.advance();
+            // The next group is split a few dozen inserts later.
+            for bucket in [last, round + last, round + last + GROUP - 1] {
+                self.buckets.prefetch(bucket.min(self.limits.buckets - 1) as u32);
+            }
             return Ok(());
         }
         Err(Refusal::Busy)
+    }
+
+    /// Splits the buckets whose turn it is, unless other threads are splitting them.
+    ///
+    /// # Errors
+    /// Why they cannot be split.
+    pub(super) fn split_in_turn<L: GrowingLayout>(&self) -> Result<(), InsertError> {
+        match self.split_next::<L>(self.size()) {
+            Err(Refusal::Error(error)) => Err(error),
+            Ok(()) | Err(Refusal::Busy) => Ok(()),
+        }
     }
 
     /// Splits a bucket before its turn, because an insert found no room. Returns whether it was

@@ -74,7 +74,7 @@ impl GrowingTable {
             made_room = match self.search::<L>(item, None, &mut search, &relocations) {
                 Outcome::Exhausted => self.split_within_reach::<L>(&search, &mut splits),
                 // The caller looks again, whether or not all moves were made.
-                Outcome::Stored | Outcome::Stale => Ok(()),
+                Outcome::Stored | Outcome::Stale | Outcome::Copies => Ok(()),
             };
         }
     }
@@ -141,14 +141,17 @@ impl GrowingTable {
         let relocations = RelocationCount::zero();
         let mut splits = 0;
         loop {
-            // mutant: split-copies-ignored
-            if self.has_reached::<L>(item, Self::half_of_slots::<L>(item)) {
-                return Err(InsertError::TooManyCopies);
-            }
             let mut search = Search::default();
             let stored = match self.search::<L>(item, Some(item), &mut search, &relocations) {
                 Outcome::Stored => true,
                 Outcome::Stale => false,
+                Outcome::Copies => {
+                    // mutant: split-copies-estimate
+                    if self.count::<L>(item) >= Self::half_of_slots::<L>(item) {
+                        return Err(InsertError::TooManyCopies);
+                    }
+                    false
+                }
                 Outcome::Exhausted => {
                     self.counters.search_failed();
                     self.split_within_reach::<L>(&search, &mut splits)?;
@@ -162,30 +165,26 @@ impl GrowingTable {
         }
     }
 
-    /// Splits the buckets that a search has reached, the nearest first, until one was split.
+    /// Splits one of the buckets that a search has read, the nearest one that has not been split in
+    /// this round. If all of them have been, splits the next buckets, so that the round ends.
     ///
     /// # Errors
-    /// Why none of them can be split.
+    /// Why no bucket can be split, or `Full` if this insert has had enough of them split.
     pub(super) fn split_within_reach<L: GrowingLayout>(
         &self,
         search: &Search,
         splits: &mut u32,
     ) -> Result<(), InsertError> {
-        let mut refusal = InsertError::Full;
+        *splits += 1;
+        if *splits > MAX_SPLITS {
+            return Err(InsertError::Full);
+        }
         for (bucket, level) in search.buckets() {
-            if *splits == MAX_SPLITS {
-                break;
-            }
-            match self.split_out_of_turn::<L>(bucket, level) {
-                Ok(true) => {
-                    *splits += 1;
-                    return Ok(());
-                }
-                Ok(false) => {}
-                Err(error) => refusal = error,
+            if self.split_out_of_turn::<L>(bucket, level)? {
+                return Ok(());
             }
         }
-        Err(refusal)
+        self.split_in_turn::<L>()
     }
 
     /// Counts an item that was added, and lets the table grow if that is due. The caller holds no

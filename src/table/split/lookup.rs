@@ -56,9 +56,25 @@ impl GrowingTable {
     #[inline]
     fn both(&self, item: &Item, load: impl Fn(&Word) -> u64 + Copy) -> [Seen; 2] {
         let size = self.hint();
-        item.sides.map(|side| {
-            let seen = self.growth.place(side, size);
-            let seen = seen.and_then(|place| self.follow(side, place, load));
+        let places = item.sides.map(|side| self.growth.place_of_item(side, size));
+        let seen =
+            places.map(|Place { bucket, .. }| Seen { bucket, word: load(self.bucket(bucket)) });
+        let differs = |index: usize| level(seen[index].word) ^ places[index].level;
+        // mutant: split-level-ignored
+        if differs(0) | differs(1) == 0 { seen } else { self.follow_both(item, places, load) }
+    }
+
+    /// The rest of `both`, if a bucket has been split since the size that was published.
+    #[cold]
+    #[inline(never)]
+    fn follow_both(
+        &self,
+        item: &Item,
+        places: [Place; 2],
+        load: impl Fn(&Word) -> u64 + Copy,
+    ) -> [Seen; 2] {
+        [0, 1].map(|index| {
+            let seen = self.follow(item.sides[index], places[index], load);
             seen.expect("an item is known at every level")
         })
     }

@@ -220,7 +220,7 @@ impl GrowingTable {
                     self.split_within_reach::<L>(&search, splits)?;
                 }
                 // Located again, whether or not all moves were made.
-                Outcome::Stored | Outcome::Stale => {}
+                Outcome::Stored | Outcome::Stale | Outcome::Copies => {}
             }
         }
     }

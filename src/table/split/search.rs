@@ -3,16 +3,26 @@
 
 use arrayvec::ArrayVec;
 
-use super::{GrowingTable, Item, Place, Seen, Side, address::mask};
+#[cfg(guira_vectors)]
+use super::super::kernels::{has_neighbours, neighbours};
+use super::{GrowingTable, Item, Place, Seen, Side, Size, address::mask};
 use crate::{
     bucket::{GrowingLayout, leveled::level},
+    sync::{Acquire, Word},
     table::stats::RelocationCount,
 };
 
 /// Largest number of buckets whose slots are followed to their other sides.
 const REACH: usize = if cfg!(any(loom, shuttle)) { 4 } else { 128 };
-/// Largest number of buckets that are prefetched before the next one is read.
-const AHEAD: usize = 16;
+/// Number of neighbours that are prefetched: most searches read no more.
+const MAX_PREFETCHED: usize = 3;
+/// Number of slots whose buckets are prefetched before the next one is read, in a large table.
+const AHEAD: usize = 8;
+/// Smallest number of buckets of a large table. A smaller one stays in a second-level cache, and
+/// looking ahead takes more time there than it saves.
+const LARGE: u64 = 1 << 16;
+/// Largest number of leaves: those of a bucket are added when fewer than `AHEAD` are left.
+const MAX_LEAVES: usize = AHEAD + 8;
 /// Marks the buckets from which a search starts.
 const NO_PARENT: u16 = u16::MAX;
 
@@ -25,6 +35,8 @@ pub(super) enum Outcome {
     Stale,
     /// No empty slot is within reach.
     Exhausted,
+    /// Half of the slots of both locations may be copies of the item.
+    Copies,
 }
 
 /// A bucket that was read.
@@ -43,15 +55,57 @@ struct Node {
 #[derive(Clone, Copy, Debug)]
 struct From {
     node: u16,
+    /// The lane of the slot. For a bucket from which the search starts, the side of the item.
     lane: u16,
 }
 
-/// A bucket that has been prefetched, and not read.
+/// A bucket that has not been read.
 #[derive(Clone, Copy, Debug)]
 struct Leaf {
-    side: Side,
     place: Place,
     from: From,
+}
+
+/// A location of an item whose insert searches for room.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::table) struct Root {
+    pub(in crate::table) bucket: u32,
+    pub(in crate::table) word: u64,
+    /// The bucket at level 0.
+    pub(in crate::table) start: u32,
+    /// The bits of the extension that the number of the bucket tells.
+    pub(in crate::table) low: u64,
+}
+
+/// The buckets on the other sides of the slots in both locations of an item.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::table) struct Neighbours {
+    /// The buckets, those of the second location from [`STRIDE`](Self::STRIDE) on.
+    pub(in crate::table) buckets: [u32; 2 * Self::STRIDE],
+    /// One bit for each of them that has been split in this round, and for each of the others, if
+    /// the slot can be moved there.
+    pub(in crate::table) split: u32,
+    pub(in crate::table) unsplit: u32,
+}
+
+impl Neighbours {
+    /// Places for each location, more than a bucket has slots.
+    pub(in crate::table) const STRIDE: usize = 8;
+
+    /// The slots and these buckets, those that have been split in this round first.
+    #[inline]
+    pub(super) fn in_order(&self) -> impl Iterator<Item = (usize, u32)> {
+        let (mut rest, mut next) = (self.split, self.unsplit);
+        core::iter::from_fn(move || {
+            if rest == 0 {
+                rest = core::mem::take(&mut next);
+            }
+            let index = rest.trailing_zeros() as usize;
+            let bucket = self.buckets.get(index)?;
+            rest &= rest - 1;
+            Some((index, *bucket))
+        })
+    }
 }
 
 /// What a search has read.
@@ -79,14 +133,18 @@ impl Search {
 }
 
 impl Node {
-    /// The slot in a lane.
-    fn victim<L: GrowingLayout>(&self, lane: u32) -> Option<Victim> {
-        let (slot, level) = (L::slot(self.word, lane), level(self.word));
-        (slot != 0).then(|| Victim {
-            side: Side { start: self.start, code: L::decode(slot, level, self.low.into()) },
-            place: Place { bucket: self.bucket, level },
-            slot,
-        })
+    /// A bucket that was read on the way of a side.
+    #[inline]
+    fn new(side: Side, Seen { bucket, word }: Seen, from: From) -> Self {
+        let low = side.code.extension & mask(level(word));
+        Self { word, bucket, start: side.start, low: low as u32, from }
+    }
+
+    /// The side of a slot.
+    #[inline]
+    fn side<L: GrowingLayout>(&self, slot: u64) -> Side {
+        let code = L::decode(slot, level(self.word), self.low.into());
+        Side { start: self.start, code }
     }
 }
 
@@ -100,82 +158,169 @@ impl GrowingTable {
         search: &mut Search,
         relocations: &RelocationCount,
     ) -> Outcome {
-        let nodes = &mut search.nodes;
         let roots = self.load_both_to_change(item);
-        for (index, (seen, side)) in roots.into_iter().zip(item.sides).enumerate() {
-            // Stale: a slot has become empty.
-            if !L::is_full(seen.word) {
-                return Outcome::Stale;
-            }
-            if index == 0 || seen.bucket != roots[0].bucket {
-                nodes.push(node(side, seen, From { node: NO_PARENT, lane: index as u16 }));
+        // Stale: a slot has become empty.
+        if !(L::is_full(roots[0].word) && L::is_full(roots[1].word)) {
+            return Outcome::Stale;
+        }
+        // mutant: split-copies-ignored
+        if incoming.is_some() && Self::copies_in::<L>(item, roots) >= Self::half_of_slots::<L>(item)
+        {
+            return Outcome::Copies;
+        }
+        if let Some(victim) = self.neighbour::<L>(item, roots) {
+            let root = usize::from(victim.place.bucket != roots[0].bucket);
+            if self.relocate::<L>(victim, incoming.map(|item| item.sides[root])) {
+                relocations.increment();
+                return Outcome::Stored;
             }
         }
-        let mut leaves = ArrayVec::<Leaf, { AHEAD + 8 }>::new();
-        let (mut expanded, mut first) = (0, true);
+        self.search_on::<L>(item, roots, incoming, search, relocations)
+    }
+
+    /// A slot in one of the locations of an item whose other bucket has an empty slot, if there is
+    /// one.
+    ///
+    /// In a round most of the buckets that have not been split are full, and the room is in the
+    /// others. So these are read first, and most searches end here.
+    #[inline]
+    fn neighbour<L: GrowingLayout>(&self, item: &Item, roots: [Seen; 2]) -> Option<Victim> {
+        let neighbours = self.neighbours::<L>(item, roots);
+        for (index, bucket) in neighbours.in_order() {
+            // The word may be that of another level than expected. Then the move finds the right
+            // bucket, or fails.
+            if !L::is_full(load(self.bucket(bucket))) {
+                let (root, lane) = (index / Neighbours::STRIDE, index % Neighbours::STRIDE);
+                let (Seen { bucket, word }, side) = (roots[root], item.sides[root]);
+                let (level, slot) = (level(word), L::slot(word, lane as u32));
+                let code = L::decode(slot, level, side.code.extension & mask(level));
+                let side = Side { start: side.start, code };
+                return Some(Victim { side, place: Place { bucket, level }, slot });
+            }
+        }
+        None
+    }
+
+    /// The buckets on the other sides of the slots in the locations of an item.
+    #[inline]
+    pub(super) fn neighbours<L: GrowingLayout>(&self, item: &Item, roots: [Seen; 2]) -> Neighbours {
+        let size = self.hint();
+        let root = |index: usize| {
+            let (Seen { bucket, word }, Side { start, code }) = (roots[index], item.sides[index]);
+            Root { bucket, word, start, low: code.extension & mask(level(word)) }
+        };
+        let roots = [root(0), root(1)];
+        #[cfg(guira_vectors)]
+        if const { has_neighbours::<L>() } && self.has_avx512 {
+            // SAFETY: the processor has the instructions, and the addressing is of the layout.
+            return unsafe { neighbours::<L>(&self.growth, size, roots) };
+        }
+        let mut neighbours = Neighbours { buckets: [0; 16], split: 0, unsplit: 0 };
+        for (index, Root { bucket, word, start, low }) in roots.into_iter().enumerate() {
+            for lane in 0..L::SLOTS {
+                let code = L::decode(L::slot(word, lane), level(word), low);
+                let (to, known) = self.growth.other_unmarked(Side { start, code });
+                let place = self.growth.place_of_item(to, size);
+                // A slot that does not know which bucket this is stays where it is.
+                let is_possible = known >> place.level != 0 && place.bucket != bucket;
+                let index = index * Neighbours::STRIDE + lane as usize;
+                neighbours.buckets[index] = place.bucket;
+                let is_split = place.level - size.level;
+                let bit = u32::from(is_possible) << index;
+                neighbours.split |= bit & is_split.wrapping_neg();
+                neighbours.unsplit |= bit & is_split.wrapping_sub(1);
+            }
+        }
+        neighbours
+    }
+
+    /// Prefetches what [`search`](Self::search) will read first, if both locations of an item are
+    /// full. Their words have been prefetched.
+    #[inline]
+    pub fn prefetch_search<L: GrowingLayout>(&self, item: &Item) {
+        let roots = self.load_both(item);
+        if L::is_full(roots[0].word) && L::is_full(roots[1].word) {
+            let neighbours = self.neighbours::<L>(item, roots);
+            for (_, bucket) in neighbours.in_order().take(MAX_PREFETCHED) {
+                self.buckets.prefetch(bucket);
+            }
+        }
+    }
+
+    /// The rest of a search: breadth first.
+    #[cold]
+    fn search_on<L: GrowingLayout>(
+        &self,
+        item: &Item,
+        roots: [Seen; 2],
+        incoming: Option<&Item>,
+        search: &mut Search,
+        relocations: &RelocationCount,
+    ) -> Outcome {
+        let nodes = &mut search.nodes;
+        for (index, (seen, side)) in roots.into_iter().zip(item.sides).enumerate() {
+            if index == 0 || seen.bucket != roots[0].bucket {
+                nodes.push(Node::new(side, seen, From { node: NO_PARENT, lane: index as u16 }));
+            }
+        }
+        let size = self.hint();
+        let is_large = self.growth.buckets(size) >= LARGE;
+        let ahead = if is_large { AHEAD } else { 1 };
+        let mut leaves = ArrayVec::<Leaf, MAX_LEAVES>::new();
+        let mut expanded = 0;
         loop {
-            while leaves.len() < AHEAD && expanded < nodes.len() {
-                self.expand::<L>(nodes[expanded], expanded as u16, &mut leaves);
+            while leaves.len() < ahead && expanded < nodes.len() {
+                self.expand::<L>(&nodes[expanded], expanded as u16, size, is_large, &mut leaves);
                 expanded += 1;
             }
             if leaves.is_empty() {
                 return Outcome::Exhausted;
             }
-            if core::mem::take(&mut first) {
-                self.youngest_first(&mut leaves);
-            }
-            for leaf in leaves.drain(..) {
+            for Leaf { place, from } in leaves.drain(..) {
                 // This is a plan, and every move validates its own step of it.
-                let load = |word: &crate::sync::Word| word.load_to_change(crate::sync::Acquire);
-                let Some(seen) = self.follow(leaf.side, leaf.place, load) else { continue };
-                let found = node(leaf.side, seen, leaf.from);
+                let word = load(self.bucket(place.bucket));
+                let mut seen = Seen { bucket: place.bucket, word };
+                if L::is_full(word) && nodes.is_full() {
+                    continue;
+                }
+                let parent = &nodes[usize::from(from.node)];
+                let slot = L::slot(parent.word, from.lane.into());
+                let side = self.growth.other(parent.side::<L>(slot));
+                if level(word) != place.level {
+                    let Some(now) = self.follow(side, place, load) else { continue };
+                    seen = now;
+                }
                 if !L::is_full(seen.word) {
-                    return self.make_moves::<L>(nodes, found, incoming, relocations);
+                    return self.make_moves::<L>(nodes, from, incoming, relocations);
                 }
                 // Buckets beyond the reach are read, and not expanded.
-                let _ = nodes.try_push(found);
+                let _ = nodes.try_push(Node::new(side, seen, from));
             }
         }
     }
 
-    /// Prefetches the buckets on the other sides of a bucket's slots.
+    /// Adds the buckets on the other sides of a bucket's slots to the leaves.
     #[inline]
     fn expand<L: GrowingLayout>(
         &self,
-        node: Node,
+        node: &Node,
         index: u16,
-        leaves: &mut ArrayVec<Leaf, { AHEAD + 8 }>,
+        size: Size,
+        prefetch: bool,
+        leaves: &mut ArrayVec<Leaf, MAX_LEAVES>,
     ) {
-        let size = self.hint();
         for lane in 0..L::SLOTS {
-            let Some(victim) = node.victim::<L>(lane) else { return };
-            let side = self.growth.other(victim.side);
+            // The bucket was full.
+            let side = self.growth.other_unmarked(node.side::<L>(L::slot(node.word, lane)));
             // A slot that does not know which bucket this is stays where it is.
-            let Some(place) = self.growth.place(side, size) else { continue };
-            if place.bucket != node.bucket {
+            let place = self.growth.place_of_item(side.0, size);
+            if side.1 >> place.level == 0 || place.bucket == node.bucket {
+                continue;
+            }
+            if prefetch {
                 self.buckets.prefetch(place.bucket);
-                leaves.push(Leaf { side, place, from: From { node: index, lane: lane as u16 } });
             }
-        }
-    }
-
-    /// Moves the leaf whose bucket was split last to the front: it has the most room.
-    #[inline]
-    fn youngest_first(&self, leaves: &mut [Leaf]) {
-        let size = self.hint();
-        let age = |leaf: &Leaf| {
-            let round = self.growth.first() << size.level;
-            let bucket = u64::from(leaf.place.bucket) % round.max(1);
-            if leaf.place.level > size.level {
-                size.split.wrapping_sub(bucket)
-            } else {
-                // In the round before, the first half of the buckets was split.
-                let half = (round / 2).max(1);
-                size.split + half - bucket % half
-            }
-        };
-        if let Some(youngest) = (0..leaves.len()).min_by_key(|&index| age(&leaves[index])) {
-            leaves.swap(0, youngest);
+            leaves.push(Leaf { place, from: From { node: index, lane: lane as u16 } });
         }
     }
 
@@ -184,17 +329,16 @@ impl GrowingTable {
     fn make_moves<L: GrowingLayout>(
         &self,
         nodes: &[Node],
-        found: Node,
+        mut from: From,
         incoming: Option<&Item>,
         relocations: &RelocationCount,
     ) -> Outcome {
-        let mut from = found.from;
         while from.node != NO_PARENT {
-            let node = nodes[usize::from(from.node)];
-            let Some(victim) = node.victim::<L>(from.lane.into()) else { return Outcome::Stale };
-            // A root's lane is the item's side.
-            let is_root = node.from.node == NO_PARENT;
-            let incoming = incoming.filter(|_| is_root);
+            let node = &nodes[usize::from(from.node)];
+            let slot = L::slot(node.word, from.lane.into());
+            let place = Place { bucket: node.bucket, level: level(node.word) };
+            let victim = Victim { side: node.side::<L>(slot), place, slot };
+            let incoming = incoming.filter(|_| node.from.node == NO_PARENT);
             let incoming = incoming.map(|item| item.sides[usize::from(node.from.lane)]);
             if !self.relocate::<L>(victim, incoming) {
                 return Outcome::Stale;
@@ -206,10 +350,8 @@ impl GrowingTable {
     }
 }
 
-/// A bucket that was read on the way of a side.
+/// Loads a word for a plan, or for a thread that may change it next.
 #[inline]
-fn node(side: Side, seen: Seen, from: From) -> Node {
-    let low = side.code.extension & mask(level(seen.word));
-    let Seen { bucket, word } = seen;
-    Node { word, bucket, start: side.start, low: low as u32, from }
+fn load(word: &Word) -> u64 {
+    word.load_to_change(Acquire)
 }
