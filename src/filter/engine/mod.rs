@@ -199,6 +199,13 @@ pub(crate) trait Engine: Lookups + Saved + Sized + Send + Sync + 'static {
 
     fn segments(&self) -> impl ExactSizeIterator<Item = Segment>;
 
+    /// The layout, and the number of buckets before the engine grew. Only engines in which these
+    /// are equal can be merged.
+    fn first(&self) -> (Layout, u64) {
+        let first = self.segments().next().expect("the first segment exists");
+        (first.layout, first.buckets())
+    }
+
     /// The number of items, given the number that the front end counted.
     fn len(&self, counted: i64) -> i64 {
         counted

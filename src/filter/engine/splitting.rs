@@ -69,6 +69,10 @@ impl Engine for SplittingEngine {
         iter::once(Segment::new(self.layout, self.table.buckets()))
     }
 
+    fn first(&self) -> (Layout, u64) {
+        (self.layout, self.table.growth().first())
+    }
+
     fn capacity(&self) -> usize {
         items_at_target_load(self.layout, self.table.buckets()) as usize
     }
