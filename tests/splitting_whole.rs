@@ -5,6 +5,8 @@
 
 #[path = "splitting_whole/clones.rs"]
 mod clones;
+#[path = "splitting_whole/filters.rs"]
+mod filters;
 #[path = "splitting_whole/history.rs"]
 mod history;
 #[path = "splitting_whole/merges.rs"]
