@@ -131,3 +131,16 @@ fn children_beyond_the_largest_number_of_buckets_are_refused() {
     assert_eq!(limited.invalid(words.len() as u64), None);
     assert!(load::<Slots4>(&limited, &words, 8).is_none());
 }
+
+/// A bucket whose turn it is has not been split: the size would be larger. The words are the same
+/// for the size before, in which its child comes first among those ahead.
+#[test]
+fn sizes_that_lag_are_refused() {
+    let pair = Pair::<Slots4>::with_ahead(1_000, 0..5_000);
+    let (grown, words) = pair.table.copy_words().expect("memory");
+    let Size { level, split } = grown.size;
+    let lagging = Grown { size: Size { level, split: split - 1 }, ..grown };
+    assert_eq!(lagging.invalid(words.len() as u64), None);
+    assert!(load::<Slots4>(&grown, &words, 8).is_some());
+    assert!(load::<Slots4>(&lagging, &words, 8).is_none());
+}

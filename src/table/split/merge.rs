@@ -294,6 +294,7 @@ impl GrowingTable {
 
     /// Clears a slot that stands for all items that agree with this one, the one that knows most. If
     /// there is none, does so for both halves. Returns the number of slots that were cleared.
+    #[expect(clippy::only_used_in_recursion, reason = "shows that the lock is held")]
     fn remove_known<L: GrowingLayout>(&self, guard: &StripeGuard, item: &Item) -> i64 {
         loop {
             let seen = self.locate(item);
@@ -342,6 +343,7 @@ impl GrowingTable {
     }
 
     /// The largest number of slots that match one item, among all items that agree with this one.
+    #[expect(clippy::only_used_in_recursion, reason = "shows that the lock is held")]
     fn most_copies<L: GrowingLayout>(&self, guard: &StripeGuard, item: &Item) -> usize {
         let seen = self.locate(item);
         if seen.iter().all(Option::is_some) {

@@ -140,9 +140,11 @@ impl GrowingTable {
                 self.copy_words_from(0, below);
                 let mut beyond = beyond.iter_mut();
                 self.for_each_ahead(size, |_, word| {
-                    let copied = beyond.next().expect("as many as are ahead");
-                    // Relaxed: as in `copy_words_from`.
-                    *copied = word.load(Relaxed);
+                    // There are as many as are ahead.
+                    if let Some(copied) = beyond.next() {
+                        // Relaxed: as in `copy_words_from`.
+                        *copied = word.load(Relaxed);
+                    }
                 });
                 // Pairs with the Release of whoever changed a word that was loaded.
                 acquire_fence();
