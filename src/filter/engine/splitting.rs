@@ -23,7 +23,7 @@ pub struct SplittingEngine {
     pub(super) table: GrowingTable,
     pub(super) layout: Layout,
     pub(super) target: f64,
-    max_copies: Option<NonZero<usize>>,
+    pub(super) max_copies: Option<NonZero<usize>>,
     /// The kernel by which batches are looked up. It is available on this processor.
     kernel: Kernel,
     /// The fastest single lookup, if it can serve the table.

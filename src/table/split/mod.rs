@@ -165,6 +165,7 @@
 //! The child that it may have written is out of reach.
 
 mod address;
+mod alike;
 mod choice;
 mod copies;
 mod grow;
