@@ -51,7 +51,7 @@ pub struct Loader<C: Contents, G: Growth, S = StableHashBuilder> {
 
 impl<C: Contents, G: Growth> Loader<C, G> {
     pub(in crate::filter) fn new() -> Self {
-        let terms = Terms { limit: u64::MAX, at_once: false, len: None };
+        let terms = Terms { limit: u64::MAX, at_once: false, reserve: true, len: None };
         let hasher = HasherSource::Seeded(StableHashBuilder::from_seed);
         Self { receiver: Receiver::new(terms, hasher) }
     }
@@ -116,7 +116,9 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
 
     /// Requests the buckets of each segment from the global allocator, as a whole, when the bytes
     /// of the segment begin to arrive. So a program that counts memory in its allocator counts a
-    /// loaded filter as it does a built one.
+    /// loaded filter as it does a built one. A [`GrowingFilter`](crate::GrowingFilter) takes its
+    /// memory from the allocator ever after: see
+    /// [`reserve_address_space`](crate::FilterBuilder::reserve_address_space).
     ///
     /// The [limit](Self::limit) is checked first, as always. If the allocator refuses the memory,
     /// [`push`](Self::push) returns [`OutOfMemory`](LoadError::OutOfMemory).
@@ -131,6 +133,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     /// ```
     pub fn allocate_at_once(mut self) -> Self {
         self.receiver.terms.at_once = true;
+        self.receiver.terms.reserve = false;
         self
     }
 

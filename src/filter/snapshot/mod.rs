@@ -79,8 +79,8 @@ pub(crate) trait Saved: Sized {
     }
 
     /// Returns the engine with these words, or `None` if the system refuses the memory for the
-    /// rest.
-    fn restore(form: &Form, segments: PerSegment<Buckets>) -> Option<Self>;
+    /// rest. With `reserve`, an engine that grows reserves address space.
+    fn restore(form: &Form, segments: PerSegment<Buckets>, reserve: bool) -> Option<Self>;
 }
 
 /// Validates the kind of engine of a snapshot that is loaded into this one.
