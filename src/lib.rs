@@ -99,8 +99,9 @@
 //! full earlier; most hold a few more. After that, `insert` returns [`InsertError::Full`] and
 //! changes nothing. Copies of an item count against the capacity.
 //!
-//! Lookups, inserts, removals, bursts, sweeps and `advance` allocate nothing. Calls that allocate
-//! return an error if memory is refused, not the one of a full filter: see [`docs::limits`].
+//! Lookups, inserts, removals, bursts, sweeps and `advance` allocate nothing, unless the filter has
+//! to grow. Calls that allocate return an error if memory is refused, not the one of a full filter:
+//! see [`docs::limits`].
 //!
 //! # Growth
 //!
