@@ -98,9 +98,8 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
         Loader { receiver: Receiver::new(self.receiver.terms, hasher) }
     }
 
-    /// Sets the largest number of bytes that the buckets may take, in all segments together. It is
-    /// compared with the header before anything is allocated for them. By default there is no
-    /// limit.
+    /// Sets the largest number of bytes that the buckets may take. It is compared with the header
+    /// before anything is allocated for them. By default there is no limit.
     ///
     /// ```
     /// use guira::{CuckooFilter, LoadError};
@@ -224,10 +223,10 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     /// error, none.
     ///
     /// The header is validated when it is complete, before anything is allocated for the buckets.
-    /// Each block of 64 KiB is validated when its checksum arrives. With the last block of a
-    /// segment, the number of its items is validated too. So a push may accept wrong bytes, and a
-    /// later one is refused because of them. If the right bytes are refused too, the load must
-    /// start again with a new loader.
+    /// Each block of 64 KiB is validated when its checksum arrives. With the last block (in a
+    /// [`GrowingMap`](crate::GrowingMap), of each segment), the number of items is validated too.
+    /// So a push may accept wrong bytes, and a later one is refused because of them. If the right
+    /// bytes are refused too, the load must start again with a new loader.
     ///
     /// # Errors
     /// [`LoadError`], with a variant for each possible cause. After an error, or a panic of the
