@@ -270,7 +270,7 @@ pub mod raw {
             Addressing, Aged, Candidates, Clock, Generations, Kernel, MAX_BUCKETS, MergeRefusal,
             Merged, Move, Nested, Nesting, Pair, Progress, Search, ShardedCounter, Single, Table,
             Valued, mix,
-            split::{GrowingTable, Growth, Item, Limits, Place, Side, Size},
+            split::{GrowingTable, Grown, Growth, Item, Limits, Place, Side, Size},
         },
     };
     #[cfg(loom)]

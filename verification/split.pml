@@ -24,6 +24,9 @@
  * reached. A value that was read earlier is one of these, so the choice and the first load of a
  * location are one step.
  *
+ * A lookup asks only whether its stripe's version has changed, and there is one lookup at most. So
+ * the model keeps a flag in place of the version: the lookup resets it, and a bump sets it.
+ *
  * What is chosen freely: the side that an insert takes, the order of the sides, the bucket that is
  * split (in any order), and the moves. A plan is validated by its move, so any move may be planned
  * at any time. After a removal's failed compare-and-swap: whether it looks at one side or at both.
@@ -167,7 +170,7 @@ byte held, fresh;  /* copies of it that were there when the lookup started; that
  * the core of one of them. */
 proctype Client(byte ops; byte items; byte left) {
     byte f;             /* an item */
-    byte c, e, known;   /* what is added: a core and an extension, of which so many bits are known */
+    byte c, e, known;   /* what is added: a core, an extension, and how many bits of it are known */
     byte s, b, t;       /* a side, a bucket, a tail */
     short seen;         /* a word as it was read */
     byte from, tail;    /* a move: the bucket and the tail that it clears */
@@ -180,7 +183,8 @@ idle:
     atomic {
         f = 0; c = 0; e = 0; known = 0; s = 0; b = 0; t = 0; seen = 0; from = 0; tail = 0;
         original = 0; best = 0; then = 0; expected = 0;
-        walk = false; moves = false; incoming = false; both = false; one_side = false; helps = false;
+        walk = false; moves = false; incoming = false; both = false; one_side = false;
+        helps = false;
         if
         :: left == 0 -> goto done
         :: else -> left--
@@ -326,10 +330,14 @@ clear_moved:
             :: incoming && LEVEL(original) == 1 && from != LOCATION(CORE(f), EXTENSION(f), s) ->
                 word[from] = word[from] + ONE(CORE(f), NO_TAIL); INSERTED(f)
 #endif
+#ifdef INCOMING_DROPPED
+            :: incoming && LEVEL(original) == 1 && from != LOCATION(CORE(f), EXTENSION(f), s) ->
+                INSERTED(f)
+#endif
             :: else /* if there is an incoming slot, its insert searches again */
             fi;
-#if defined(MOVE_CLEARS_PARENT_ONLY) || defined(MOVE_CLEARS_PARENT_ONLY_COUNTED)
-#ifndef MOVE_CLEARS_PARENT_ONLY_COUNTED
+#ifdef MOVE_CLEARS_PARENT_ONLY
+#ifndef MOVE_COUNTS_GHOSTS
             if :: both -> ghosts[c]-- :: else fi;
 #endif
             MOVE_SET(c, false); goto idle
@@ -343,6 +351,7 @@ clear_moved:
         fi
     }
 #ifdef MOVE_NO_SECOND_LOOK
+load_moved:
     atomic { original = word[from]; goto clear_moved }
 #else
     /* The word has changed. If the source was split, the slot has lost its tail; if it had none, it
@@ -357,7 +366,7 @@ clear_moved:
         :: LEVEL(original) == 0 -> goto clear_moved
         :: LEVEL(original) == 1 && known == 0 ->
             both = true;
-#if !defined(MOVE_CLEARS_PARENT_ONLY) && !defined(MOVE_CLEARS_PARENT_ONLY_COUNTED)
+#ifndef MOVE_CLEARS_PARENT_ONLY
             if :: true :: from = s + 2; goto load_moved fi;
 #endif
             goto clear_moved
@@ -591,7 +600,7 @@ second:
     }
     atomic { if :: HIT(word[3 - s], 1 - s) -> goto hit :: else fi }
 third:
-    atomic { if :: later -> later = false; if :: HIT(word[s + 2], s) -> goto hit :: else fi :: else fi }
+    atomic { if :: later && HIT(word[s + 2], s) -> goto hit :: else -> later = false fi }
 #ifndef LOOKUP_NO_VALIDATION
     atomic { if :: !bumped -> goto miss :: else fi }
     atomic { bumped = false; goto round }
@@ -631,10 +640,11 @@ inline start(f, n, tailless) {
     (CORE(f) == c && (LEVEL(word[b]) == 0 || BIT(c, EXTENSION(f), b & 1, 0) == b >> 1) \
         && (t == NO_TAIL || t == TAIL_HERE(word[b], c, EXTENSION(f), b & 1)))
 
-byte near[16];    /* for each set of items, the slots that match one of them; for the end alone */
+#define IS_IN(f) (set & ONLY(f) && IS_OF(f))
+#define WANTED(f) (set & ONLY(f) -> paid[f] : 0)
 
 init {
-    byte s, b, c, t, left, set, all;
+    byte s, b, c, t, left, set, near;
     atomic {
 #if defined(P_LOOKUP)
         start(X, 1, 0);
@@ -652,64 +662,73 @@ init {
         run Client(INSERT | REMOVE, ONLY(X), 1);
         run Client(INSERT | REMOVE, ONLY(Y) | ONLY(V), 2);
 #elif defined(P_REMOVAL)
-        start(X, 1, 1); start(Y, 1, 1); start(V, 1, 1);
+        start(X, 1, 1); start(Y, 1, 1);
         run Reader(Y);
         run Client(SPLIT, 0, 2);
-        run Client(REMOVE, ONLY(X), 1);
+        run Client(REMOVE | INSERT, ONLY(X) | ONLY(V), 2);
 #elif defined(P_UNKNOWN)
         start(X, 1, 1); start(Y, 1, 1);
         run Reader(X);
         run Client(SPLIT, 0, 2);
         run Client(MOVE, ONLY(X), 2);
-        run Client(REMOVE, ONLY(Y), 1);
+#elif defined(P_TAKEN)
+        start(X, 1, 1); start(Y, 1, 1);
+        run Client(SPLIT, 0, 2);
+        run Client(MOVE, ONLY(X), 1);
+        run Client(REMOVE, ONLY(X) | ONLY(Y), 1);
 #elif defined(P_HELP)
         start(X, 1, 1);
         run Reader(X);
         run Client(SPLIT, 0, 2);
         run Client(SPLIT, 0, 1);
         run Client(HELP, 0, 1);
-        run Client(INSERT, ONLY(Y), 1);
+#elif defined(P_SPLITTERS)
+        start(X, 1, 1);
+        run Client(SPLIT, 0, 1);
+        run Client(SPLIT, 0, 1);
+        run Client(INSERT | REMOVE, ONLY(Y) | ONLY(V), 2);
+#elif defined(P_STALE)
+        start(X, 1, 0);
+        run Client(SPLIT, 0, 1);
+        run Client(MOVE, ONLY(X), 1);
+        run Client(INSERT | REMOVE, ONLY(X) | ONLY(Y), 2);
 #elif defined(P_RETRY)
-        start(X, 1, 1); start(Z, 1, 1);
+        start(X, 1, 1); start(Z, 1, 0);
         run Reader(X);
         run Client(SPLIT, 0, 2);
-        run Client(MOVE | PUSH, ONLY(Y) | ONLY(Z), 2);
+        run Client(MOVE | PUSH, ONLY(Y) | ONLY(Z), 1);
 #elif defined(P_COUNT)
         start(X, 1, 1); start(Y, 1, 1);
         run Client(COUNT, ONLY(X), 1);
-        run Client(SPLIT, 0, 2);
+        run Client(SPLIT, 0, 1);
         run Client(INSERT | REMOVE | MOVE, ONLY(X), 2);
 #endif
         s = 0; t = 0; left = 0
     }
-    atomic {
+    d_step {
         _nr_pr == 1 -> /* all others have ended */
         assert(size == (LEVEL(word[0]) == 0 -> 0 : (LEVEL(word[1]) == 0 -> 1 : 2)));
-        /* Counts the slots that match each set of items. */
-        b = 0; c = 0; t = 0;
+        /* For each set of items, there are as many slots that match one of them. By Hall's theorem,
+         * then, each item has a slot of its own. */
+        set = 1;
         do
-        :: b < 4 && (b < 2 || LEVEL(word[b & 1]) == 1) ->
-            set = IS_OF(X) * ONLY(X) | IS_OF(Y) * ONLY(Y) | IS_OF(V) * ONLY(V) | IS_OF(Z) * ONLY(Z);
-            all = 1;
+        :: set < 16 ->
+            near = 0; b = 0; c = 0; t = 0;
             do
-            :: all < 16 ->
-                if :: all & set -> near[all] = near[all] + NUMBER(word[b], c, t) :: else fi;
-                all++
-            :: else -> break
+            :: b < 4 && (b < 2 || LEVEL(word[b & 1]) == 1) ->
+                if
+                :: IS_IN(X) || IS_IN(Y) || IS_IN(V) || IS_IN(Z) ->
+                    near = near + NUMBER(word[b], c, t)
+                :: else
+                fi;
+                t++;
+                if :: t == 3 -> t = 0; c++ :: else fi;
+                if :: c == 2 -> c = 0; b++ :: else fi
+            :: b < 4 && !(b < 2 || LEVEL(word[b & 1]) == 1) -> b++
+            :: b == 4 -> break
             od;
-            t++;
-            if :: t == 3 -> t = 0; c++ :: else fi;
-            if :: c == 2 -> c = 0; b++ :: else fi
-        :: b < 4 && !(b < 2 || LEVEL(word[b & 1]) == 1) -> b++
-        :: b == 4 -> break
-        od;
-        /* There is a slot for each item (by Hall's theorem, a different one for each). */
-        all = 1;
-        do
-        :: all < 16 ->
-            assert(near[all] >= ((all & 1) * paid[X] + ((all >> 1) & 1) * paid[Y]
-                + ((all >> 2) & 1) * paid[V] + ((all >> 3) & 1) * paid[Z]));
-            all++
+            assert(near >= WANTED(X) + WANTED(Y) + WANTED(V) + WANTED(Z));
+            set++
         :: else -> break
         od;
         /* And nothing else, ghosts apart. */

@@ -229,8 +229,8 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
 
     /// Sets the layout of the buckets, in place of one that is chosen by the target rate.
     ///
-    /// In a [`GrowingFilter`](crate::GrowingFilter) it is one of [`Layout::GROWING`]. If a target is
-    /// set as well, the layout must meet it after the last doubling.
+    /// In a [`GrowingFilter`](crate::GrowingFilter) it is one of [`Layout::GROWING`]. If a target
+    /// is set as well, the layout must meet it after the last doubling.
     ///
     /// In a [`GrowingMap`](crate::GrowingMap) it is the layout of the first segment. Its rate must
     /// leave about half of the target to the later ones, so set a target with it.

@@ -92,14 +92,13 @@ impl<C: Permanent, G: Growth, S: BuildHasher> Filter<C, G, S> {
 
     /// Checks that both filters store an item in the same way.
     fn check_mergeable(&self, other: &Self) -> Result<(), MergeError> {
-        let first = |filter: &Self| filter.segments().next().expect("the first segment exists");
-        let (first, others) = (first(self), first(other));
-        if first.layout != others.layout {
-            return Err(MergeError::Layout { this: first.layout, other: others.layout });
+        let ((layout, buckets), (other_layout, other_buckets)) =
+            (self.engine.first(), other.engine.first());
+        if layout != other_layout {
+            return Err(MergeError::Layout { this: layout, other: other_layout });
         }
-        let buckets = first.buckets();
-        if buckets != others.buckets() {
-            return Err(MergeError::Buckets { this: buckets, other: others.buckets() });
+        if buckets != other_buckets {
+            return Err(MergeError::Buckets { this: buckets, other: other_buckets });
         }
         if self.seed != other.seed {
             return Err(MergeError::Seed);

@@ -65,6 +65,29 @@ pub(crate) fn load_both([first, second]: [&Word; 2]) -> __m128i {
     both
 }
 
+/// As [`load_both`], by AVX. The addresses are `first` plus the indices times 8 bytes.
+///
+/// # Safety
+/// At each of these addresses is a [`Word`], valid for reads.
+#[inline]
+#[target_feature(enable = "avx")]
+pub(crate) unsafe fn load_both_at(first: *const Word, [one, other]: [i64; 2]) -> __m128i {
+    let both;
+    // SAFETY: as in `load_both`, and the caller promises that the addresses are valid.
+    unsafe {
+        asm!(
+            "vmovq {both}, qword ptr [{first} + 8 * {one}]",
+            "vmovhps {both}, {both}, qword ptr [{first} + 8 * {other}]",
+            both = out(xmm_reg) both,
+            first = in(reg) first,
+            one = in(reg) one,
+            other = in(reg) other,
+            options(nostack, preserves_flags)
+        );
+    }
+    both
+}
+
 /// Loads eight words. The addresses are `first` plus the indices times 8 bytes.
 ///
 /// # Safety

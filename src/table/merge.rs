@@ -63,11 +63,11 @@ impl Merged {
     /// passes the same pairs in the same order. `items` is their number.
     ///
     /// `undo` returns whether it removed a copy.
-    pub(crate) fn all_or_none<S>(
+    pub(crate) fn all_or_none<S, P>(
         items: u64,
-        each: impl Fn(&mut dyn FnMut(S, Pair) -> bool),
-        add: impl Fn(S, Pair) -> Result<(), InsertError>,
-        undo: impl Fn(S, Pair) -> bool,
+        each: impl Fn(&mut dyn FnMut(S, P) -> bool),
+        add: impl Fn(S, P) -> Result<(), InsertError>,
+        undo: impl Fn(S, P) -> bool,
     ) -> Self {
         let (mut added, mut error) = (0, None);
         each(&mut |segment, pair| {
@@ -88,7 +88,9 @@ impl Merged {
             left > 0
         });
         let refusal = match error {
-            InsertError::Full => MergeRefusal::Full { fitted: added, items },
+            InsertError::Full | InsertError::MaxCapacity | InsertError::FullyGrown => {
+                MergeRefusal::Full { fitted: added, items }
+            }
             InsertError::OutOfMemory => MergeRefusal::OutOfMemory,
             // An insert without a life and without a new value has no other error.
             _ => MergeRefusal::TooManyCopies,

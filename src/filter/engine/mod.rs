@@ -103,10 +103,8 @@ impl Segment {
 pub(crate) struct Options {
     pub(super) capacity: usize,
     /// The capacity, if the user named one.
-    #[expect(dead_code, reason = "for tables that grow")]
     pub(super) named_capacity: Option<usize>,
     /// The number of items up to which a filter must grow.
-    #[expect(dead_code, reason = "for tables that grow")]
     pub(super) max_capacity: Option<usize>,
     /// Whether filters that grow reserve address space.
     pub(super) reserve: bool,
@@ -200,6 +198,13 @@ pub(crate) trait Engine: Lookups + Saved + Sized + Send + Sync + 'static {
     fn clear(&self) -> u64;
 
     fn segments(&self) -> impl ExactSizeIterator<Item = Segment>;
+
+    /// The layout, and the number of buckets before the engine grew. Only engines in which these
+    /// are equal can be merged.
+    fn first(&self) -> (Layout, u64) {
+        let first = self.segments().next().expect("the first segment exists");
+        (first.layout, first.buckets())
+    }
 
     /// The number of items, given the number that the front end counted.
     fn len(&self, counted: i64) -> i64 {

@@ -3,12 +3,17 @@
 use core::{iter, num::NonZero};
 
 use super::{Engine, Failed, Lookups, Merging, Options, Segment, SetEngine};
+#[cfg(guira_vectors)]
+use crate::table::ContainsOne;
 use crate::{
     BuildError, InsertError, Layout,
     bucket::with_growing_layout,
     table::{
         Answers, Hashes, Kernel, Merged, Stripes, for_each_prefetched,
-        split::{Choice, GrowingTable, Item, Limits, Wanted, choose, doublings, rate},
+        split::{
+            Choice, GrowingTable, Item, Limits, Wanted, choose, doublings, items_at_target_load,
+            rate,
+        },
     },
 };
 
@@ -21,6 +26,9 @@ pub struct SplittingEngine {
     max_copies: Option<NonZero<usize>>,
     /// The kernel by which batches are looked up. It is available on this processor.
     kernel: Kernel,
+    /// The fastest single lookup, if it can serve the table.
+    #[cfg(guira_vectors)]
+    one: Option<ContainsOne>,
 }
 
 impl Engine for SplittingEngine {
@@ -43,14 +51,14 @@ impl Engine for SplittingEngine {
         let table = table.ok_or_else(|| Options::out_of_memory(first_buckets))?;
         let limit = options.bytes_left(Some(table.size_in_bytes()), stripes)?;
         table.set_max_bytes(limit);
-        Ok(Self { table, layout, target, max_copies, kernel })
+        Ok(Self::new(table, layout, target, max_copies, kernel))
     }
 
     fn try_clone(&self) -> Result<(Self, u64), BuildError> {
         let Self { layout, target, max_copies, kernel, .. } = *self;
         let copied = with_growing_layout!(layout, L => self.table.try_clone::<L>());
         let (table, items) = copied.ok_or_else(|| self.out_of_memory())?;
-        Ok((Self { table, layout, target, max_copies, kernel }, items))
+        Ok((Self::new(table, layout, target, max_copies, kernel), items))
     }
 
     fn clear(&self) -> u64 {
@@ -61,9 +69,12 @@ impl Engine for SplittingEngine {
         iter::once(Segment::new(self.layout, self.table.buckets()))
     }
 
+    fn first(&self) -> (Layout, u64) {
+        (self.layout, self.table.growth().first())
+    }
+
     fn capacity(&self) -> usize {
-        let slots = self.table.buckets() * u64::from(self.layout.slots_per_bucket());
-        (slots * u64::from(self.table.limits().load) / 256) as usize
+        items_at_target_load(self.layout, self.table.buckets()) as usize
     }
 
     fn false_positive_rate(&self) -> f64 {
@@ -108,9 +119,14 @@ impl Engine for SplittingEngine {
 impl Lookups for SplittingEngine {
     #[inline]
     fn contains(&self, mixed: u64) -> bool {
-        with_growing_layout!(self.layout, L => {
-            self.table.contains::<L>(&self.table.growth().item::<L>(mixed))
-        })
+        #[cfg(guira_vectors)]
+        if let Some(one) = self.one {
+            // SAFETY: it was made for this table.
+            if let Some(found) = unsafe { self.table.contains_by(one, mixed) } {
+                return found;
+            }
+        }
+        self.contains_by_words(mixed)
     }
 
     fn count(&self, mixed: u64) -> usize {
@@ -123,12 +139,19 @@ impl Lookups for SplittingEngine {
 
     fn contains_each(
         &self,
-        _len: usize,
+        len: usize,
         hashes: &mut Hashes<'_>,
         mut answers: Answers<'_>,
     ) -> usize {
         let mut count = 0;
         with_growing_layout!(self.layout, L => {
+            #[cfg(guira_vectors)]
+            if let Some(count) =
+                self.table.contains_by_kernel::<L>(self.kernel, len, hashes, &mut answers)
+            {
+                return count;
+            }
+            let _ = len;
             self.for_each_item(hashes, |mixed| self.table.growth().item::<L>(mixed), |position, item| {
                 let found = self.table.contains::<L>(&item);
                 answers.set(position, found.then_some(0));
@@ -140,6 +163,35 @@ impl Lookups for SplittingEngine {
 }
 
 impl SplittingEngine {
+    /// The engine of this table.
+    pub(super) fn new(
+        table: GrowingTable,
+        layout: Layout,
+        target: f64,
+        max_copies: Option<NonZero<usize>>,
+        kernel: Kernel,
+    ) -> Self {
+        #[cfg(guira_vectors)]
+        let one = with_growing_layout!(layout, L => table.contains_one::<L>(kernel));
+        Self {
+            table,
+            layout,
+            target,
+            max_copies,
+            kernel,
+            #[cfg(guira_vectors)]
+            one,
+        }
+    }
+
+    /// Looks up an item word by word.
+    #[inline(never)]
+    fn contains_by_words(&self, mixed: u64) -> bool {
+        with_growing_layout!(self.layout, L => {
+            self.table.contains::<L>(&self.table.growth().item::<L>(mixed))
+        })
+    }
+
     /// Calls `operation` with each item's position and the item, in order. Its buckets were
     /// prefetched one batch window earlier.
     #[inline]
@@ -181,9 +233,7 @@ impl SetEngine for SplittingEngine {
             return self.insert_limited(mixed);
         }
         with_growing_layout!(self.layout, L => {
-            let item = self.table.growth().item::<L>(mixed);
-            self.table.prefetch(&item);
-            self.table.insert::<L>(&item)
+            self.table.insert::<L>(&self.table.growth().item::<L>(mixed))
         })
     }
 

@@ -1,108 +1,280 @@
 //! Four items per step, by AVX2.
+#![allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "a vector exists only where the processor has the instructions: see `Vector`"
+)]
 
 #[allow(clippy::wildcard_imports, reason = "two dozen intrinsics, each used once")]
 use core::arch::x86_64::*;
 
 use super::{
-    Answers, FOUND, Hashes, Lanes, MAX_BURST, MAX_COPIED, MIXER, Part, ROUND, SCATTER, Stripe,
-    Version, View, WINDOW, mask, operations::operations, part_of, steps::steps, window,
+    Answers, Hashes, MAX_BURST, Part, WINDOW, fixed,
+    vector::{Factor, Vector},
+    ways::{self, Lookup},
 };
-use crate::{bucket::nibbles, sync::vector::gather4 as gather};
+use crate::{
+    bucket::nibbles,
+    sync::{Word, vector::gather4},
+};
 
-type Vector = __m256i;
-const LANES: usize = 4;
-const ALL: u32 = 0xf;
-
-steps!("avx2");
-
-/// A factor in every lane, and its high half in every lane of a second vector.
+/// A vector of AVX2.
 #[derive(Clone, Copy)]
-struct Multiplier(Vector, Vector);
+#[repr(transparent)]
+pub(super) struct Four(__m256i);
 
-impl Multiplier {
-    fn factor(self) -> Vector {
-        self.0
+const LANES: usize = Four::LANES;
+
+/// See [`ways::contains_burst`].
+#[target_feature(enable = "avx2")]
+pub(super) fn contains_burst<'a, T: Lookup<'a, Four>>(
+    view: &'a T::View,
+    hashes: &[u64],
+    values: &mut [u32],
+) -> u64 {
+    let table = unsafe { T::new(view) };
+    ways::contains_burst::<Four, T, { MAX_BURST / LANES }>(&table, hashes, values)
+}
+
+/// See [`ways::contains`].
+#[target_feature(enable = "avx2")]
+pub(super) fn contains<'a, T: Lookup<'a, Four>>(
+    view: &'a T::View,
+    hashes: &mut Hashes<'_>,
+    position: usize,
+    answers: &mut Answers<'_>,
+) -> usize {
+    let table = unsafe { T::new(view) };
+    ways::contains::<Four, T, { WINDOW / LANES }>(&table, hashes, position, answers)
+}
+
+/// See [`ways::contains_by_copies`].
+#[target_feature(enable = "avx2")]
+pub(super) fn contains_by_copies<'a, T: Lookup<'a, Four>>(
+    view: &'a T::View,
+    hashes: &mut Hashes<'_>,
+    answers: &mut Answers<'_>,
+) -> usize {
+    let table = unsafe { T::new(view) };
+    ways::contains_by_copies::<Four, T>(&table, hashes, answers, |hashes, position, answers| {
+        contains::<T>(view, hashes, position, answers)
+    })
+}
+
+/// See [`fixed::full_probe`].
+#[inline(never)]
+#[target_feature(enable = "avx2")]
+fn full_probe(part: &Part<'_>, fingerprints: Four, words: [Four; 2]) -> u32 {
+    fixed::full_probe(part, fingerprints, words)
+}
+
+impl Four {
+    #[inline(always)]
+    fn zero() -> Self {
+        Self(unsafe { _mm256_setzero_si256() })
+    }
+
+    /// A count of bits for the shifts that take it from a register. The compiler makes an immediate
+    /// of a constant.
+    #[inline(always)]
+    fn bits(bits: u32) -> __m128i {
+        unsafe { _mm_cvtsi32_si128(bits as i32) }
     }
 }
 
-operations! {
-    "avx2"
+impl Vector for Four {
+    const LANES: usize = 4;
+    type Array = [u64; LANES];
+    type Test = Self;
 
-    fn splat(value: u64) -> Vector { _mm256_set1_epi64x(value as i64) }
-    fn multiplier(factor: u64) -> Multiplier { Multiplier(splat(factor), splat(factor >> 32)) }
-    fn multiply(x: Vector, by: Multiplier) -> Vector {
-        let high = add(multiply_low(_mm256_srli_epi64::<32>(x), by.0), multiply_low(x, by.1));
-        add(multiply_low(x, by.0), _mm256_slli_epi64::<32>(high))
+    #[inline(always)]
+    unsafe fn splat(value: u64) -> Self {
+        Self(unsafe { _mm256_set1_epi64x(value as i64) })
     }
-    fn multiply_low(x: Vector, y: Vector) -> Vector { _mm256_mul_epu32(x, y) }
-    fn xor(x: Vector, y: Vector) -> Vector { _mm256_xor_si256(x, y) }
-    fn and(x: Vector, y: Vector) -> Vector { _mm256_and_si256(x, y) }
-    fn and_not(x: Vector, y: Vector) -> Vector { _mm256_andnot_si256(x, y) }
-    fn or(x: Vector, y: Vector) -> Vector { _mm256_or_si256(x, y) }
-    fn add(x: Vector, y: Vector) -> Vector { _mm256_add_epi64(x, y) }
-    fn subtract(x: Vector, y: Vector) -> Vector { _mm256_sub_epi64(x, y) }
-    fn shift_right_by(x: Vector, bits: u32) -> Vector {
-        _mm256_srl_epi64(x, _mm_cvtsi32_si128(bits as i32))
-    }
-    fn shift_left_by(x: Vector, bits: u32) -> Vector {
-        _mm256_sll_epi64(x, _mm_cvtsi32_si128(bits as i32))
-    }
-    fn shift_right<const N: u32>(x: Vector) -> Vector { shift_right_by(x, N) }
-    fn shift_left<const N: u32>(x: Vector) -> Vector {
-        _mm256_sll_epi64(x, _mm_cvtsi32_si128(N as i32))
-    }
-    fn shift_right_low<const N: u32>(x: Vector) -> Vector {
-        _mm256_srl_epi32(x, _mm_cvtsi32_si128(N as i32))
-    }
-    fn nonzero(x: Vector) -> u32 { different(x, splat(0)) }
-    fn different(x: Vector, y: Vector) -> u32 {
-        !_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(x, y))) as u32 & ALL
-    }
-    fn reflect(bucket: Vector, t: Vector, n: Vector) -> Vector {
-        let d = subtract(t, bucket);
-        add(d, and(n, _mm256_cmpgt_epi64(splat(0), d)))
-    }
-    fn load(hashes: &[u64]) -> Vector {
+
+    #[inline(always)]
+    unsafe fn load(hashes: &[u64]) -> Self {
         if let Some(hashes) = hashes.first_chunk::<LANES>() {
             // SAFETY: reads the chunk.
-            return unsafe { _mm256_loadu_si256(hashes.as_ptr().cast()) };
+            return Self(unsafe { _mm256_loadu_si256(hashes.as_ptr().cast()) });
         }
-        let lanes = _mm256_cmpgt_epi64(
-            splat(hashes.len() as u64),
-            _mm256_setr_epi64x(0, 1, 2, 3),
-        );
         // SAFETY: reads the lanes that the slice has.
-        unsafe { _mm256_maskload_epi64(hashes.as_ptr().cast(), lanes) }
+        Self(unsafe {
+            let lanes = _mm256_cmpgt_epi64(
+                Self::splat(hashes.len() as u64).0,
+                _mm256_setr_epi64x(0, 1, 2, 3),
+            );
+            _mm256_maskload_epi64(hashes.as_ptr().cast(), lanes)
+        })
     }
-    fn store(x: Vector) -> [u64; LANES] {
+
+    #[inline(always)]
+    unsafe fn gather(self, first: *const Word) -> Self {
+        // SAFETY: the caller promises it.
+        Self(unsafe { gather4(first, self.0) })
+    }
+
+    #[inline(always)]
+    fn store(self) -> [u64; LANES] {
         let mut values = [0; LANES];
         // SAFETY: writes the whole array.
-        unsafe { _mm256_storeu_si256(values.as_mut_ptr().cast(), x) };
+        unsafe { _mm256_storeu_si256(values.as_mut_ptr().cast(), self.0) };
         values
     }
-    fn store_low(x: Vector) -> [u32; LANES] {
-        let low = _mm256_permutevar8x32_epi32(x, _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6));
-        let mut values = [0; LANES];
-        // SAFETY: writes the whole array.
-        unsafe { _mm_storeu_si128(values.as_mut_ptr().cast(), _mm256_castsi256_si128(low)) };
-        values
+
+    #[inline(always)]
+    fn store_low(self, values: &mut [u32]) {
+        let values = &mut values[..LANES];
+        // SAFETY: writes the whole slice.
+        unsafe {
+            let low =
+                _mm256_permutevar8x32_epi32(self.0, _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6));
+            _mm_storeu_si128(values.as_mut_ptr().cast(), _mm256_castsi256_si128(low));
+        }
     }
-    fn select(test: Vector, nonzero: Vector, zero: Vector) -> Vector {
-        _mm256_blendv_epi8(nonzero, zero, _mm256_cmpeq_epi64(test, splat(0)))
+
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        Self(unsafe { _mm256_xor_si256(self.0, other.0) })
     }
-    fn shift_to(word: Vector, mark: Vector, lanes: &Lanes) -> Vector {
+
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        Self(unsafe { _mm256_and_si256(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn and_not(self, other: Self) -> Self {
+        Self(unsafe { _mm256_andnot_si256(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        Self(unsafe { _mm256_or_si256(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        Self(unsafe { _mm256_add_epi64(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn subtract(self, other: Self) -> Self {
+        Self(unsafe { _mm256_sub_epi64(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn multiply(self, by: Factor<Self>) -> Self {
+        let crossed =
+            self.shift_right::<32>().multiply_low(by.value).add(self.multiply_low(by.high));
+        self.multiply_low(by.value).add(crossed.shift_left::<32>())
+    }
+
+    #[inline(always)]
+    fn multiply_low(self, other: Self) -> Self {
+        Self(unsafe { _mm256_mul_epu32(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn shift_right<const N: u32>(self) -> Self {
+        self.shift_right_by(N)
+    }
+
+    #[inline(always)]
+    fn shift_left<const N: u32>(self) -> Self {
+        self.shift_left_by(N)
+    }
+
+    #[inline(always)]
+    fn shift_right_low<const N: u32>(self) -> Self {
+        Self(unsafe { _mm256_srl_epi32(self.0, Self::bits(N)) })
+    }
+
+    #[inline(always)]
+    fn shift_right_by(self, bits: u32) -> Self {
+        Self(unsafe { _mm256_srl_epi64(self.0, Self::bits(bits)) })
+    }
+
+    #[inline(always)]
+    fn shift_left_by(self, bits: u32) -> Self {
+        Self(unsafe { _mm256_sll_epi64(self.0, Self::bits(bits)) })
+    }
+
+    #[inline(always)]
+    fn nonzero(self) -> u32 {
+        self.different(Self::zero())
+    }
+
+    #[inline(always)]
+    fn different(self, other: Self) -> u32 {
+        let equal = unsafe { _mm256_movemask_pd(_mm256_castsi256_pd(equal(self.0, other.0))) };
+        !equal as u32 & Self::ALL
+    }
+
+    #[inline(always)]
+    fn select(self, nonzero: Self, zero: Self) -> Self {
+        Self(unsafe { _mm256_blendv_epi8(nonzero.0, zero.0, equal(self.0, Self::zero().0)) })
+    }
+
+    #[inline(always)]
+    fn below(self, other: Self) -> Self {
+        Self(unsafe { _mm256_cmpgt_epi64(other.0, self.0) })
+    }
+
+    #[inline(always)]
+    fn has(self, bits: Self, test: Self) -> Self {
+        Self(equal(self.and(bits).0, Self::zero().0)).and_not(test)
+    }
+
+    #[inline(always)]
+    fn add_if(self, test: Self, other: Self) -> Self {
+        self.add(test.and(other))
+    }
+
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        Self(unsafe { _mm256_min_epu32(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn shift_right_each(self, bits: Self) -> Self {
+        Self(unsafe { _mm256_srlv_epi64(self.0, bits.0) })
+    }
+
+    #[inline(always)]
+    fn reflect(self, t: Self, n: Self) -> Self {
+        let d = t.subtract(self);
+        let wraps = Self(unsafe { _mm256_cmpgt_epi64(Self::zero().0, d.0) });
+        d.add(n.and(wraps))
+    }
+
+    #[inline(always)]
+    fn shift_to(self, mark: Self, part: &Part<'_>) -> Self {
+        let bits = part.lanes.bits();
         // The marked lane, alone.
-        let one = shift_right_by(mark, lanes.bits() - 1);
-        let lane = and(word, subtract(add(mark, mark), one));
-        let folded = or(lane, shift_right_by(lane, 4 * lanes.bits()));
-        let folded = or(folded, shift_right_by(folded, 2 * lanes.bits()));
-        or(folded, shift_right_by(folded, lanes.bits()))
+        let one = mark.shift_right_by(bits - 1);
+        let lane = self.and(mark.add(mark).subtract(one));
+        let folded = lane.or(lane.shift_right_by(4 * bits));
+        let folded = folded.or(folded.shift_right_by(2 * bits));
+        folded.or(folded.shift_right_by(bits))
     }
-    fn gather_nibbles(codes: Vector) -> Vector {
-        // SAFETY: `full_probe` masks the codes, and the table has an entry for each code.
-        let nibbles = unsafe {
-            _mm256_i64gather_epi32::<4>(nibbles::SEQUENCES.as_ptr().cast(), codes)
-        };
-        _mm256_cvtepu32_epi64(nibbles)
+
+    #[inline(always)]
+    unsafe fn gather_nibbles(self) -> Self {
+        // SAFETY: the caller promises that the table has an entry for each code.
+        Self(unsafe {
+            let nibbles = _mm256_i64gather_epi32::<4>(nibbles::SEQUENCES.as_ptr().cast(), self.0);
+            _mm256_cvtepu32_epi64(nibbles)
+        })
     }
+
+    #[inline(always)]
+    fn full_probe(self, part: &Part<'_>, words: [Self; 2]) -> u32 {
+        unsafe { full_probe(part, self, words) }
+    }
+}
+
+/// Sets all bits of the lanes that are equal.
+#[inline(always)]
+fn equal(x: __m256i, y: __m256i) -> __m256i {
+    unsafe { _mm256_cmpeq_epi64(x, y) }
 }

@@ -1,93 +1,250 @@
 //! Eight items per step, by AVX-512 (F and DQ).
+#![allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "a vector exists only where the processor has the instructions: see `Vector`"
+)]
 
 #[allow(clippy::wildcard_imports, reason = "two dozen intrinsics, each used once")]
 use core::arch::x86_64::*;
 
 use super::{
-    Answers, FOUND, Hashes, Lanes, MAX_BURST, MAX_COPIED, MIXER, Part, ROUND, SCATTER, Stripe,
-    Version, View, WINDOW, mask, operations::operations, part_of, steps::steps, window,
+    Answers, Hashes, MAX_BURST, Part, WINDOW, fixed,
+    vector::{Factor, Vector, lanes_of},
+    ways::{self, Lookup},
 };
-use crate::{bucket::nibbles, sync::vector::gather8 as gather};
+use crate::{
+    bucket::nibbles,
+    sync::{Word, vector::gather8},
+};
 
-type Vector = __m512i;
-const LANES: usize = 8;
-const ALL: u32 = 0xff;
-
-steps!("avx512f,avx512dq");
-
-/// A factor in every lane.
+/// A vector of AVX-512.
 #[derive(Clone, Copy)]
-struct Multiplier(Vector);
+#[repr(transparent)]
+pub(super) struct Eight(__m512i);
 
-impl Multiplier {
-    fn factor(self) -> Vector {
-        self.0
-    }
+const LANES: usize = Eight::LANES;
+
+/// See [`ways::contains_burst`].
+#[target_feature(enable = "avx512f,avx512dq")]
+pub(super) fn contains_burst<'a, T: Lookup<'a, Eight>>(
+    view: &'a T::View,
+    hashes: &[u64],
+    values: &mut [u32],
+) -> u64 {
+    let table = unsafe { T::new(view) };
+    ways::contains_burst::<Eight, T, { MAX_BURST / LANES }>(&table, hashes, values)
 }
 
-operations! {
-    "avx512f,avx512dq"
+/// See [`ways::contains`].
+#[target_feature(enable = "avx512f,avx512dq")]
+pub(super) fn contains<'a, T: Lookup<'a, Eight>>(
+    view: &'a T::View,
+    hashes: &mut Hashes<'_>,
+    position: usize,
+    answers: &mut Answers<'_>,
+) -> usize {
+    let table = unsafe { T::new(view) };
+    ways::contains::<Eight, T, { WINDOW / LANES }>(&table, hashes, position, answers)
+}
 
-    fn splat(value: u64) -> Vector { _mm512_set1_epi64(value as i64) }
-    fn multiplier(factor: u64) -> Multiplier { Multiplier(splat(factor)) }
-    fn multiply(x: Vector, by: Multiplier) -> Vector { _mm512_mullo_epi64(x, by.0) }
-    fn multiply_low(x: Vector, y: Vector) -> Vector { _mm512_mul_epu32(x, y) }
-    fn xor(x: Vector, y: Vector) -> Vector { _mm512_xor_si512(x, y) }
-    fn and(x: Vector, y: Vector) -> Vector { _mm512_and_si512(x, y) }
-    fn and_not(x: Vector, y: Vector) -> Vector { _mm512_andnot_si512(x, y) }
-    fn or(x: Vector, y: Vector) -> Vector { _mm512_or_si512(x, y) }
-    fn add(x: Vector, y: Vector) -> Vector { _mm512_add_epi64(x, y) }
-    fn subtract(x: Vector, y: Vector) -> Vector { _mm512_sub_epi64(x, y) }
-    fn shift_right<const N: u32>(x: Vector) -> Vector { _mm512_srli_epi64::<N>(x) }
-    fn shift_left<const N: u32>(x: Vector) -> Vector { _mm512_slli_epi64::<N>(x) }
-    fn shift_right_low<const N: u32>(x: Vector) -> Vector { _mm512_srli_epi32::<N>(x) }
-    fn shift_right_by(x: Vector, bits: u32) -> Vector {
-        _mm512_srl_epi64(x, _mm_cvtsi32_si128(bits as i32))
+/// See [`ways::contains_by_copies`].
+#[target_feature(enable = "avx512f,avx512dq")]
+pub(super) fn contains_by_copies<'a, T: Lookup<'a, Eight>>(
+    view: &'a T::View,
+    hashes: &mut Hashes<'_>,
+    answers: &mut Answers<'_>,
+) -> usize {
+    let table = unsafe { T::new(view) };
+    ways::contains_by_copies::<Eight, T>(&table, hashes, answers, |hashes, position, answers| {
+        contains::<T>(view, hashes, position, answers)
+    })
+}
+
+/// See [`fixed::full_probe`].
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512dq")]
+fn full_probe(part: &Part<'_>, fingerprints: Eight, words: [Eight; 2]) -> u32 {
+    fixed::full_probe(part, fingerprints, words)
+}
+
+impl Vector for Eight {
+    const LANES: usize = 8;
+    type Array = [u64; LANES];
+    type Test = __mmask8;
+
+    #[inline(always)]
+    unsafe fn splat(value: u64) -> Self {
+        Self(unsafe { _mm512_set1_epi64(value as i64) })
     }
-    fn shift_left_by(x: Vector, bits: u32) -> Vector {
-        _mm512_sll_epi64(x, _mm_cvtsi32_si128(bits as i32))
-    }
-    fn nonzero(x: Vector) -> u32 { _mm512_test_epi64_mask(x, x).into() }
-    fn different(x: Vector, y: Vector) -> u32 { _mm512_cmpneq_epi64_mask(x, y).into() }
-    fn reflect(bucket: Vector, t: Vector, n: Vector) -> Vector {
-        let d = subtract(t, bucket);
-        _mm512_min_epu64(d, add(d, n))
-    }
-    fn load(hashes: &[u64]) -> Vector {
+
+    #[inline(always)]
+    unsafe fn load(hashes: &[u64]) -> Self {
         if let Some(hashes) = hashes.first_chunk::<LANES>() {
             // SAFETY: reads the chunk.
-            return unsafe { _mm512_loadu_si512(hashes.as_ptr().cast()) };
+            return Self(unsafe { _mm512_loadu_si512(hashes.as_ptr().cast()) });
         }
-        let lanes = mask(LANES.min(hashes.len())) as u8;
+        let lanes = lanes_of::<Self>(hashes.len()) as u8;
         // SAFETY: reads the lanes that the slice has.
-        unsafe { _mm512_maskz_loadu_epi64(lanes, hashes.as_ptr().cast()) }
+        Self(unsafe { _mm512_maskz_loadu_epi64(lanes, hashes.as_ptr().cast()) })
     }
-    fn store(x: Vector) -> [u64; LANES] {
+
+    #[inline(always)]
+    unsafe fn gather(self, first: *const Word) -> Self {
+        // SAFETY: the caller promises it.
+        Self(unsafe { gather8(first, self.0) })
+    }
+
+    #[inline(always)]
+    fn store(self) -> [u64; LANES] {
         let mut values = [0; LANES];
         // SAFETY: writes the whole array.
-        unsafe { _mm512_storeu_si512(values.as_mut_ptr().cast(), x) };
+        unsafe { _mm512_storeu_si512(values.as_mut_ptr().cast(), self.0) };
         values
     }
-    fn store_low(x: Vector) -> [u32; LANES] {
-        let mut values = [0; LANES];
-        // SAFETY: writes the whole array.
-        unsafe { _mm256_storeu_si256(values.as_mut_ptr().cast(), _mm512_cvtepi64_epi32(x)) };
-        values
+
+    #[inline(always)]
+    fn store_low(self, values: &mut [u32]) {
+        let values = &mut values[..LANES];
+        // SAFETY: writes the whole slice.
+        unsafe {
+            _mm256_storeu_si256(values.as_mut_ptr().cast(), _mm512_cvtepi64_epi32(self.0));
+        }
     }
-    fn select(test: Vector, nonzero: Vector, zero: Vector) -> Vector {
-        _mm512_mask_mov_epi64(zero, _mm512_test_epi64_mask(test, test), nonzero)
+
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        Self(unsafe { _mm512_xor_si512(self.0, other.0) })
     }
-    fn shift_to(word: Vector, mark: Vector, lanes: &Lanes) -> Vector {
+
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        Self(unsafe { _mm512_and_si512(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn and_not(self, other: Self) -> Self {
+        Self(unsafe { _mm512_andnot_si512(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        Self(unsafe { _mm512_or_si512(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        Self(unsafe { _mm512_add_epi64(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn subtract(self, other: Self) -> Self {
+        Self(unsafe { _mm512_sub_epi64(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn multiply(self, by: Factor<Self>) -> Self {
+        Self(unsafe { _mm512_mullo_epi64(self.0, by.value.0) })
+    }
+
+    #[inline(always)]
+    fn multiply_low(self, other: Self) -> Self {
+        Self(unsafe { _mm512_mul_epu32(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn shift_right<const N: u32>(self) -> Self {
+        Self(unsafe { _mm512_srli_epi64::<N>(self.0) })
+    }
+
+    #[inline(always)]
+    fn shift_left<const N: u32>(self) -> Self {
+        Self(unsafe { _mm512_slli_epi64::<N>(self.0) })
+    }
+
+    #[inline(always)]
+    fn shift_right_low<const N: u32>(self) -> Self {
+        Self(unsafe { _mm512_srli_epi32::<N>(self.0) })
+    }
+
+    #[inline(always)]
+    fn shift_right_by(self, bits: u32) -> Self {
+        Self(unsafe { _mm512_srl_epi64(self.0, _mm_cvtsi32_si128(bits as i32)) })
+    }
+
+    #[inline(always)]
+    fn shift_left_by(self, bits: u32) -> Self {
+        Self(unsafe { _mm512_sll_epi64(self.0, _mm_cvtsi32_si128(bits as i32)) })
+    }
+
+    #[inline(always)]
+    fn nonzero(self) -> u32 {
+        unsafe { _mm512_test_epi64_mask(self.0, self.0) }.into()
+    }
+
+    #[inline(always)]
+    fn different(self, other: Self) -> u32 {
+        unsafe { _mm512_cmpneq_epi64_mask(self.0, other.0) }.into()
+    }
+
+    #[inline(always)]
+    fn select(self, nonzero: Self, zero: Self) -> Self {
+        Self(unsafe {
+            _mm512_mask_mov_epi64(zero.0, _mm512_test_epi64_mask(self.0, self.0), nonzero.0)
+        })
+    }
+
+    #[inline(always)]
+    fn below(self, other: Self) -> __mmask8 {
+        unsafe { _mm512_cmplt_epu64_mask(self.0, other.0) }
+    }
+
+    #[inline(always)]
+    fn has(self, bits: Self, test: __mmask8) -> __mmask8 {
+        unsafe { _mm512_mask_test_epi64_mask(test, self.0, bits.0) }
+    }
+
+    #[inline(always)]
+    fn add_if(self, test: __mmask8, other: Self) -> Self {
+        Self(unsafe { _mm512_mask_add_epi64(self.0, test, self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        Self(unsafe { _mm512_min_epu64(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn shift_right_each(self, bits: Self) -> Self {
+        Self(unsafe { _mm512_srlv_epi64(self.0, bits.0) })
+    }
+
+    #[inline(always)]
+    fn reflect(self, t: Self, n: Self) -> Self {
+        let d = t.subtract(self);
+        Self(unsafe { _mm512_min_epu64(d.0, d.add(n).0) })
+    }
+
+    #[inline(always)]
+    fn shift_to(self, mark: Self, part: &Part<'_>) -> Self {
+        let bias = u64::from(1_023 + part.lanes.bits() - 1);
         // The position of a single bit is the exponent of its number.
-        let exponent = _mm512_srli_epi64::<52>(_mm512_castpd_si512(_mm512_cvtepu64_pd(mark)));
-        let bias = u64::from(1_023 + lanes.bits() - 1);
-        _mm512_srlv_epi64(word, subtract(exponent, splat(bias)))
+        Self(unsafe {
+            let exponent = _mm512_srli_epi64::<52>(_mm512_castpd_si512(_mm512_cvtepu64_pd(mark.0)));
+            _mm512_srlv_epi64(self.0, Self(exponent).subtract(Self::splat(bias)).0)
+        })
     }
-    fn gather_nibbles(codes: Vector) -> Vector {
-        // SAFETY: `full_probe` masks the codes, and the table has an entry for each code.
-        let nibbles = unsafe {
-            _mm512_i64gather_epi32::<4>(codes, nibbles::SEQUENCES.as_ptr().cast())
-        };
-        _mm512_cvtepu32_epi64(nibbles)
+
+    #[inline(always)]
+    unsafe fn gather_nibbles(self) -> Self {
+        // SAFETY: the caller promises that the table has an entry for each code.
+        Self(unsafe {
+            let nibbles = _mm512_i64gather_epi32::<4>(self.0, nibbles::SEQUENCES.as_ptr().cast());
+            _mm512_cvtepu32_epi64(nibbles)
+        })
+    }
+
+    #[inline(always)]
+    fn full_probe(self, part: &Part<'_>, words: [Self; 2]) -> u32 {
+        unsafe { full_probe(part, self, words) }
     }
 }

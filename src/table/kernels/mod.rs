@@ -1,10 +1,12 @@
 //! Batch lookups in vector registers, on x86-64: the items of a group stay in registers from their
 //! hashes to their answers.
 //!
-//! There is one sequence of steps, in `steps.rs`, and two sets of operations for it: eight items
-//! per group by AVX-512, and four by AVX2. The layout is a value here, not a type, because the
-//! zero-lane test is the same for all of them. So each kernel is compiled three times: for tables
-//! that stand alone, with or without values in the answers, and for chains.
+//! The steps are written once, over the trait [`Vector`](vector::Vector), which has an
+//! implementation for each instruction set: eight items per group by AVX-512, and four by AVX2.
+//! `ways.rs` has the ways in which a batch is looked up, and `fixed.rs` has lookups in tables of a
+//! fixed size and in chains. The layout is a value there, not a type, because the zero-lane test is
+//! the same for all of them. So each kernel is compiled four times: for tables that stand alone and
+//! for chains, with or without values in the answers.
 //!
 //! A group is looked up as the argument in `table/mod.rs` requires: the versions, both words of
 //! each item, the versions again. In a chain, `chain/mod.rs` requires the same for the words in all
@@ -22,11 +24,20 @@
 
 mod avx2;
 mod avx512;
-mod operations;
-mod steps;
+mod fixed;
+mod growing;
+mod mixing;
+mod neighbours;
+mod single;
 #[cfg(test)]
 mod tests;
+mod vector;
+mod ways;
 
+pub(in crate::table) use self::growing::GrowingView;
+pub(in crate::table) use self::neighbours::{has_neighbours, neighbours};
+pub(crate) use self::single::{ContainsOne, contains_one};
+use self::{avx2::Four, avx512::Eight, fixed::Fixed, ways::Lookup};
 use super::{
     Alone, Answers, Hashes, Kernel, MAX_BURST, Nested, Nesting, Table,
     addressing::{MIXER, SCATTER},
@@ -49,11 +60,6 @@ const ITEMS_PER_COPY: usize = 4;
 /// The batch window in chains, in items. Each has two cache lines in every segment, and the lines
 /// of a window must stay in a first-level cache.
 const WINDOW_IN_CHAINS: usize = 16;
-
-/// Returns the batch window of a table that stands alone, or of a chain.
-const fn window(nested: bool) -> usize {
-    if nested { WINDOW_IN_CHAINS } else { WINDOW }
-}
 
 /// What a kernel needs of a table that stands alone, or of a chain.
 struct View<'a> {
@@ -122,21 +128,6 @@ impl<'a> Part<'a> {
 }
 
 impl View<'_> {
-    /// Copies all versions.
-    #[inline]
-    fn copy_versions(&self, versions: &mut Versions) {
-        for (copy, stripe) in versions.iter_mut().zip(self.stripes) {
-            *copy = stripe.version();
-        }
-    }
-
-    /// Returns whether all versions are unchanged since they were copied.
-    #[inline]
-    fn validate(&self, versions: &Versions) -> bool {
-        let pairs = versions.iter().zip(self.stripes);
-        pairs.fold(true, |unchanged, (&copy, stripe)| unchanged & stripe.validate(copy))
-    }
-
     /// Looks up the hashes whose bits are set, one by one. Returns those that were found, and
     /// writes their answers, unless there are no `values`.
     #[cold]
@@ -152,6 +143,21 @@ impl View<'_> {
     }
 }
 
+/// Copies all versions.
+#[inline]
+fn copy_versions(stripes: &[Stripe], versions: &mut Versions) {
+    for (copy, stripe) in versions.iter_mut().zip(stripes) {
+        *copy = stripe.version();
+    }
+}
+
+/// Returns whether all versions are unchanged since they were copied.
+#[inline]
+fn validate(stripes: &[Stripe], versions: &Versions) -> bool {
+    let pairs = versions.iter().zip(stripes);
+    pairs.fold(true, |unchanged, (&copy, stripe)| unchanged & stripe.validate(copy))
+}
+
 /// Returns whether the versions are copied, given the numbers of stripes and of items.
 fn are_copied(stripes: usize, len: usize) -> bool {
     stripes <= MAX_COPIED && len >= ITEMS_PER_COPY * stripes
@@ -163,22 +169,22 @@ fn mask(bits: usize) -> u32 {
     ((1_u64 << bits) - 1) as u32
 }
 
-/// The values from this position, or none without `VALUES`.
+/// The values from this position, or none if the answers have no values.
 #[inline]
-fn part_of<const VALUES: bool>(values: &mut [u32], position: usize) -> &mut [u32] {
-    if VALUES { &mut values[position..] } else { &mut [] }
+fn part_of(has_values: bool, values: &mut [u32], position: usize) -> &mut [u32] {
+    if has_values { &mut values[position..] } else { &mut [] }
 }
 
 /// The kernels in this folder.
 #[derive(Clone, Copy)]
-enum Vectors {
+pub(in crate::table) enum Vectors {
     Avx2,
     Avx512,
 }
 
 impl Vectors {
     /// The vectors of a kernel.
-    fn of(kernel: Kernel) -> Option<Self> {
+    pub(in crate::table) fn of(kernel: Kernel) -> Option<Self> {
         debug_assert!(kernel.is_available());
         match kernel {
             Kernel::Scalar => None,
@@ -192,10 +198,34 @@ impl Vectors {
     ///
     /// # Safety
     /// The processor has the instructions.
-    unsafe fn contains<const NESTED: bool, const VALUES: bool>(
+    unsafe fn contains<'a, const NESTED: bool, const VALUES: bool>(
         self,
-        view: &View<'_>,
+        view: &'a View<'a>,
         len: usize,
+        hashes: &mut Hashes<'_>,
+        answers: &mut Answers<'_>,
+    ) -> usize {
+        let copied = are_copied(view.stripes.len(), len);
+        // SAFETY: the caller promises that the processor has the instructions.
+        unsafe {
+            self.contains_by::<Fixed<'a, Four, NESTED, VALUES>, Fixed<'a, Eight, NESTED, VALUES>>(
+                view,
+                (len, copied),
+                hashes,
+                answers,
+            )
+        }
+    }
+
+    /// As [`contains`](Self::contains), given how each instruction set looks up, and whether
+    /// versions are copied.
+    ///
+    /// # Safety
+    /// The processor has the instructions.
+    unsafe fn contains_by<'a, F: Lookup<'a, Four>, E: Lookup<'a, Eight, View = F::View>>(
+        self,
+        view: &'a F::View,
+        (len, copied): (usize, bool),
         hashes: &mut Hashes<'_>,
         answers: &mut Answers<'_>,
     ) -> usize {
@@ -205,24 +235,18 @@ impl Vectors {
                 let mut block = None;
                 let burst = hashes.burst(&mut block);
                 let mut values = [0; MAX_BURST];
-                let values = part_of::<VALUES>(&mut values, 0);
+                let values = part_of(F::VALUES, &mut values, 0);
                 let found = match self {
-                    Self::Avx512 => avx512::contains_burst::<NESTED, VALUES>(view, burst, values),
-                    Self::Avx2 => avx2::contains_burst::<NESTED, VALUES>(view, burst, values),
+                    Self::Avx512 => avx512::contains_burst::<E>(view, burst, values),
+                    Self::Avx2 => avx2::contains_burst::<F>(view, burst, values),
                 };
                 return answers.put(0, found, values, len);
             }
-            match (self, are_copied(view.stripes.len(), len)) {
-                (Self::Avx512, true) => {
-                    avx512::contains_by_copies::<NESTED, VALUES>(view, hashes, answers)
-                }
-                (Self::Avx512, false) => {
-                    avx512::contains::<NESTED, VALUES>(view, hashes, 0, answers)
-                }
-                (Self::Avx2, true) => {
-                    avx2::contains_by_copies::<NESTED, VALUES>(view, hashes, answers)
-                }
-                (Self::Avx2, false) => avx2::contains::<NESTED, VALUES>(view, hashes, 0, answers),
+            match (self, copied) {
+                (Self::Avx512, true) => avx512::contains_by_copies::<E>(view, hashes, answers),
+                (Self::Avx512, false) => avx512::contains::<E>(view, hashes, 0, answers),
+                (Self::Avx2, true) => avx2::contains_by_copies::<F>(view, hashes, answers),
+                (Self::Avx2, false) => avx2::contains::<F>(view, hashes, 0, answers),
             }
         }
     }

@@ -3,6 +3,7 @@
 
 #[cfg(target_os = "linux")]
 mod first_load;
+mod growing;
 mod scene;
 
 use core::{

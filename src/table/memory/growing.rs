@@ -32,7 +32,7 @@ mod tests;
 use alloc::boxed::Box;
 use core::{ops::Range, ptr::NonNull, slice};
 
-use super::try_boxed;
+use super::{HUGE_PAGE, try_boxed};
 use crate::{
     sync::{Acquire, Lock, Relaxed, Release, Word},
     table::prefetch,
@@ -113,9 +113,8 @@ impl GrowingBuckets {
             // SAFETY: the bucket is one of the reserved ones.
             return unsafe { base.add(bucket as usize) };
         }
-        let (number, within) = self.chunks.find(bucket);
-        // SAFETY: the bucket's chunk was committed before, and has a bucket with this index.
-        unsafe { self.segments.chunk(number).add(within) }
+        // SAFETY: the bucket is committed, so its chunk was published before.
+        unsafe { self.segments.word(self.chunks.find(bucket), bucket) }
     }
 
     /// Prefetches a bucket's cache line, if it has one. Any bucket below the maximum is valid.
@@ -144,6 +143,12 @@ impl GrowingBuckets {
         self.chunks.numbers(&buckets).all(|number| self.has(number))
     }
 
+    /// The committed chunks, each as the buckets that it holds, in order.
+    pub(crate) fn committed(&self) -> impl Iterator<Item = Range<u64>> {
+        let chunks = (0..self.chunks.count()).filter(|number| self.has(*number));
+        chunks.map(|number| self.chunks.chunk(number))
+    }
+
     /// Returns whether a chunk is committed.
     #[inline]
     fn has(&self, chunk: usize) -> bool {
@@ -165,13 +170,22 @@ impl GrowingBuckets {
         let numbers = self.chunks.numbers(&buckets);
         if let Some(reservation) = &self.reservation {
             let (first, last) = (numbers.start, numbers.end - 1);
-            reservation.commit(self.chunks.chunk(first).start..self.chunks.chunk(last).end)?;
-            let _guard = self.publishing.lock();
-            numbers.for_each(|number| self.publish(number));
+            reservation.commit(&(self.chunks.chunk(first).start..self.chunks.chunk(last).end))?;
+            let guard = self.publishing.lock();
+            numbers.clone().for_each(|number| self.publish(number));
+            drop(guard);
+            // Chunks are committed in order, mostly: the huge page before is complete by now.
+            for chunk in numbers.map(|number| self.chunks.chunk(number)) {
+                let words = (HUGE_PAGE / size_of::<Word>()) as u64;
+                let before = chunk.start.saturating_sub(words)..chunk.start;
+                if chunk.end - chunk.start < words && self.is_committed(before) {
+                    reservation.collapse_before(chunk.start);
+                }
+            }
             return Some(());
         }
-        let len = |number| self.chunks.len(number);
-        let mut fresh = self.segments.allocate(numbers, |number| self.has(number), len)?;
+        let has = |number| self.has(number);
+        let mut fresh = self.segments.allocate(numbers, has, |number| self.chunks.chunk(number))?;
         // After the lock is released, `fresh` frees what another thread was faster to provide.
         let _guard = self.publishing.lock();
         for index in 0..fresh.len() {
@@ -193,15 +207,20 @@ impl GrowingBuckets {
         word.store(word.load(Relaxed) | 1 << (chunk % BITS), Release);
     }
 
-    /// Bytes that a commit of these buckets would add to the [size](Self::size_in_bytes).
+    /// Bytes that a commit of these buckets would add to the [size](Self::size_in_bytes), at most
+    /// `usize::MAX`.
+    ///
+    /// # Panics
+    /// If there are fewer buckets at most.
     pub(crate) fn bytes_to_commit(&self, buckets: Range<u64>) -> usize {
+        assert!(buckets.end <= self.chunks.max(), "buckets beyond the maximum");
         let numbers = self.chunks.numbers(&buckets);
-        let missing = numbers.clone().filter(|number| !self.has(*number));
-        let bytes: usize = missing.map(|number| self.chunk_bytes(number)).sum();
         let groups = numbers.start / BITS..numbers.end.div_ceil(BITS);
         // Relaxed: no memory is accessed because of the result.
         let new = groups.filter(|group| self.committed[*group].load(Relaxed) == 0).count();
-        bytes + new * self.segments.table_bytes()
+        let tables = new * self.segments.table_bytes();
+        let missing = numbers.filter(|number| !self.has(*number));
+        missing.map(|number| self.chunk_bytes(number)).fold(tables, usize::saturating_add)
     }
 
     /// Bytes of a chunk, once it is committed.
@@ -230,32 +249,23 @@ impl GrowingBuckets {
         if buckets >= self.chunks.max() {
             return;
         }
-        let kept = self.chunks.numbers(&(0..buckets)).end;
-        let released = kept..self.chunks.count();
-        // The end of the chunks that stay.
-        let end = kept.checked_sub(1).map_or(0, |last| self.chunks.chunk(last).end);
-        if !(released.clone()).any(|number| self.has(number)) {
-            return;
-        }
-        for number in released {
+        for number in self.chunks.numbers(&(0..buckets)).end..self.chunks.count() {
             let word = &mut self.committed[number / BITS];
             // Relaxed: `&mut self` makes the access exclusive, here and below.
             let bits = word.load(Relaxed);
-            if bits >> (number % BITS) & 1 == 1 {
-                word.set(bits & !(1 << (number % BITS)));
-                if self.reservation.is_none() {
-                    // SAFETY: the chunk was committed, and has its number of buckets. Its bit was
-                    // cleared.
-                    unsafe { self.segments.free(number, self.chunks.len(number)) };
+            if bits >> (number % BITS) & 1 == 0 {
+                continue;
+            }
+            word.set(bits & !(1 << (number % BITS)));
+            // SAFETY: a committed chunk, all of it. Its bit was cleared, so it is used no more.
+            unsafe {
+                match &mut self.reservation {
+                    Some(reservation) => reservation.release(&self.chunks.chunk(number)),
+                    None => self.segments.free(number, &self.chunks.chunk(number)),
                 }
             }
         }
-        if let Some(reservation) = &mut self.reservation {
-            reservation.release(end);
-        } else {
-            let unused = |group: usize| self.committed[group].load(Relaxed) == 0;
-            self.segments.free_tables(unused);
-        }
+        self.segments.free_tables(|group| self.committed[group].load(Relaxed) == 0);
     }
 
     /// Calls a function with consecutive runs of words that hold these buckets, in order.

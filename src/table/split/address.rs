@@ -193,6 +193,13 @@ impl Growth {
         (side.code.extension >> place.level != 0).then_some(place)
     }
 
+    /// The bucket of a side at a level, or `None` if the side is not known so far.
+    #[inline]
+    #[must_use]
+    pub fn bucket(&self, side: Side, level: u32) -> Option<u32> {
+        self.place(side, Size { level, split: 0 }).map(|place| place.bucket)
+    }
+
     /// The child of a bucket of this level.
     #[inline]
     #[must_use]

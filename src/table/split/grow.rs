@@ -65,9 +65,24 @@ impl GrowingTable {
             }
             drop(guard);
             self.advance();
+            // The next group is split a few dozen inserts later.
+            for bucket in [last, round + last, round + last + GROUP - 1] {
+                self.buckets.prefetch(bucket.min(self.limits.buckets - 1) as u32);
+            }
             return Ok(());
         }
         Err(Refusal::Busy)
+    }
+
+    /// Splits the buckets whose turn it is, unless other threads are splitting them.
+    ///
+    /// # Errors
+    /// Why they cannot be split.
+    pub(super) fn split_in_turn<L: GrowingLayout>(&self) -> Result<(), InsertError> {
+        match self.split_next::<L>(self.size()) {
+            Err(Refusal::Error(error)) => Err(error),
+            Ok(()) | Err(Refusal::Busy) => Ok(()),
+        }
     }
 
     /// Splits a bucket before its turn, because an insert found no room. Returns whether it was
@@ -97,7 +112,7 @@ impl GrowingTable {
     }
 
     /// Returns an error if no bucket of this level may be split.
-    fn check_level(&self, level: u32) -> Result<(), InsertError> {
+    pub(super) fn check_level(&self, level: u32) -> Result<(), InsertError> {
         let round = self.growth.first() << level;
         if level == MAX_LEVEL || round >= 1 << 32 {
             return Err(InsertError::FullyGrown);
@@ -156,7 +171,7 @@ impl GrowingTable {
             match parent.compare_exchange(word, halves.stays, AcqRel, Acquire) {
                 Ok(()) => {
                     // mutant: split-ghosts-uncounted
-                    self.occupancy.count_ghosts(halves.copied.into());
+                    self.occupancy.count_split(halves.copied);
                     return true;
                 }
                 Err(now) => word = now,
@@ -165,8 +180,15 @@ impl GrowingTable {
         false
     }
 
+    /// The hint of a table of this size. Searches depend on it, so it follows from the size: tables
+    /// with equal histories make the same moves, also if one of them was saved and loaded.
+    pub(super) fn hint_for(&self, Size { level, split }: Size) -> Size {
+        let step = ((self.growth.first() << level) / HINTS_PER_ROUND).max(GROUP);
+        Size { level, split: split / step * step }
+    }
+
     /// Advances the size over all buckets that have been split, whoever split them.
-    fn advance(&self) {
+    pub(super) fn advance(&self) {
         loop {
             // Acquire: pairs with the Release below.
             let seen = self.size();
@@ -188,11 +210,11 @@ impl GrowingTable {
             // Release: pairs with the Acquire of `size`. Another thread may have advanced further.
             // mutant: split-size-store
             self.size.fetch_max(size.pack(), Release);
-            let step = (round / HINTS_PER_ROUND).max(GROUP);
-            if size.level > seen.level || size.split / step > seen.split / step {
+            let hint = self.hint_for(size);
+            if hint > self.hint_for(seen) {
                 // Release: pairs with the Acquire of `hint`.
                 // mutant: split-hint-relaxed
-                self.hint.fetch_max(size.pack(), Release);
+                self.hint.fetch_max(hint.pack(), Release);
             }
         }
     }

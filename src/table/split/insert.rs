@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Largest number of buckets that one insert splits because it finds no room.
-const MAX_SPLITS: u32 = 64;
+pub(super) const MAX_SPLITS: u32 = 64;
 
 /// The outcome of adding an item under its lock if it is absent.
 enum Addition {
@@ -165,36 +165,32 @@ impl GrowingTable {
         }
     }
 
-    /// Splits the buckets that a search has reached, the nearest first, until one was split.
+    /// Splits one of the buckets that a search has read, the nearest one that has not been split in
+    /// this round. If all of them have been, splits the next buckets, so that the round ends.
     ///
     /// # Errors
-    /// Why none of them can be split.
-    fn split_within_reach<L: GrowingLayout>(
+    /// Why no bucket can be split, or `Full` if this insert has had enough of them split.
+    pub(super) fn split_within_reach<L: GrowingLayout>(
         &self,
         search: &Search,
         splits: &mut u32,
     ) -> Result<(), InsertError> {
-        let mut refusal = InsertError::Full;
+        *splits += 1;
+        if *splits > MAX_SPLITS {
+            return Err(InsertError::Full);
+        }
         for (bucket, level) in search.buckets() {
-            if *splits == MAX_SPLITS {
-                break;
-            }
-            match self.split_out_of_turn::<L>(bucket, level) {
-                Ok(true) => {
-                    *splits += 1;
-                    return Ok(());
-                }
-                Ok(false) => {}
-                Err(error) => refusal = error,
+            if self.split_out_of_turn::<L>(bucket, level)? {
+                return Ok(());
             }
         }
-        Err(refusal)
+        self.split_in_turn::<L>()
     }
 
     /// Counts an item that was added, and lets the table grow if that is due. The caller holds no
     /// stripe.
     #[inline]
-    fn count_added<L: GrowingLayout>(&self) {
+    pub(super) fn count_added<L: GrowingLayout>(&self) {
         if self.occupancy.count(1) {
             self.grow::<L>();
         }

@@ -170,17 +170,27 @@ mod copies;
 mod grow;
 mod insert;
 mod lookup;
+mod merge;
 mod occupancy;
 mod relocate;
 mod remove;
+mod saved;
 mod search;
+mod shrink;
+#[cfg(all(test, feature = "std", not(any(loom, shuttle))))]
+mod tests;
+#[cfg(guira_vectors)]
+mod vectors;
 mod whole;
 
 use crossbeam_utils::CachePadded;
 
 pub use address::{Growth, Item, Place, Side, Size};
-pub(crate) use choice::{Choice, Wanted, choose, doublings, rate};
+pub(crate) use choice::{Choice, Wanted, choose, doublings, items_at_target_load, rate};
 use occupancy::Occupancy;
+pub use saved::Grown;
+#[cfg(guira_vectors)]
+pub(in crate::table) use search::{Neighbours, Root};
 
 use super::{Counters, GrowingBuckets, Stripe, Stripes};
 use crate::{
@@ -189,7 +199,7 @@ use crate::{
 };
 
 /// What limits a table that grows.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Largest number of buckets.
     pub buckets: u64,
@@ -205,6 +215,8 @@ pub struct GrowingTable {
     stripes: Stripes,
     counters: Counters,
     limits: Limits,
+    /// Whether address space is reserved, and huge pages are requested.
+    memory: (bool, bool),
     /// A size that the table has reached, for lookups. It lags behind `size`, so that its cache
     /// line seldom changes.
     hint: CachePadded<Word>,
@@ -213,6 +225,9 @@ pub struct GrowingTable {
     occupancy: Occupancy,
     /// Bytes to which the table may grow.
     max_bytes: Word,
+    /// Whether searches use AVX-512.
+    #[cfg(guira_vectors)]
+    has_avx512: bool,
 }
 
 /// A word, as it was loaded from a bucket.
@@ -230,8 +245,9 @@ impl GrowingTable {
         first: u64,
         limits: Limits,
         stripes: usize,
-        (reserve, huge_pages): (bool, bool),
+        memory: (bool, bool),
     ) -> Option<Self> {
+        let (reserve, huge_pages) = memory;
         let buckets = GrowingBuckets::new(first, limits.buckets, reserve, huge_pages)?;
         let start = Size { level: 0, split: 0 }.pack();
         Some(Self {
@@ -240,10 +256,13 @@ impl GrowingTable {
             stripes: Stripes::with_count(stripes)?,
             counters: Counters::new()?,
             limits,
+            memory,
             hint: CachePadded::new(Word::new(start)),
             size: CachePadded::new(Word::new(start)),
             occupancy: Occupancy::new(stripes)?,
             max_bytes: Word::new(u64::MAX),
+            #[cfg(guira_vectors)]
+            has_avx512: super::Kernel::best() == super::Kernel::Avx512,
         })
     }
 

@@ -15,12 +15,15 @@ const FRESH: i64 = 1 << 40;
 
 /// Counts items, each thread for itself, and ghosts.
 ///
-/// **The sum reaches each multiple of [`STEP`] at the same call**, whichever thread makes the calls,
-/// as long as it is one at a time: what a loaded table has beyond a multiple of `STEP` goes to the
-/// first thread that changes it. So tables with equal histories grow at the same calls.
+/// **One thread checks the sum whenever an insert makes it a multiple of [`STEP`]**, and then the
+/// sum is exact: what the thread has counted for itself is never negative, so it follows from the
+/// number of items, however that was reached. What a loaded table has beyond a multiple of `STEP`
+/// goes to the first thread that changes it. So tables with equal histories grow at the same calls,
+/// also if one of them was saved and loaded, as long as one thread writes between two loads. It
+/// need not be the same thread.
 #[derive(Debug)]
 pub(super) struct Occupancy {
-    /// What threads have counted for themselves, between `-STEP` and `STEP`.
+    /// What threads have counted for themselves, `0 .. STEP`.
     shards: Box<[CachePadded<Tally>]>,
     /// The sum without the shards.
     total: CachePadded<Tally>,
@@ -28,6 +31,8 @@ pub(super) struct Occupancy {
     rest: Tally,
     /// Slots that belong to no item.
     ghosts: Tally,
+    /// Buckets in use beyond the first ones: each split adds one.
+    splits: Tally,
 }
 
 impl Occupancy {
@@ -45,18 +50,32 @@ impl Occupancy {
             total: CachePadded::new(Tally::new()),
             rest: Tally::new(),
             ghosts: Tally::new(),
+            splits: Tally::new(),
         })
     }
 
-    /// Starts with this many items and ghosts. No thread has used the table.
-    pub(super) fn start(&self, items: i64, ghosts: i64) {
-        self.total.add(items / STEP * STEP);
-        self.rest.add(items % STEP);
+    /// Starts with this many items and ghosts, after this many splits. No thread has used the table.
+    pub(super) fn start(&self, items: i64, ghosts: i64, splits: i64) {
+        let rest = items.rem_euclid(STEP);
+        self.total.add(items - rest);
+        self.rest.add(rest);
         self.ghosts.add(ghosts);
+        self.splits.add(splits);
     }
 
-    /// Counts an item that was added (1) or removed (-1). Returns whether the caller must check
-    /// whether the table has to grow.
+    /// Counts that all items and ghosts were cleared. The caller holds all stripes.
+    ///
+    /// Other threads keep what they have counted for themselves, and the sum is lower by as much. If
+    /// there is no other thread, the counters are as in a new table.
+    pub(super) fn clear(&self, items: i64, ghosts: i64) {
+        // No table grows because it was cleared.
+        // mutant: split-clear-uncounted
+        let _ = self.count(-items);
+        self.ghosts.add(-ghosts);
+    }
+
+    /// Counts items that were added, or removed if the change is negative. Returns whether the
+    /// caller must check whether the table has to grow.
     #[inline]
     pub(super) fn count(&self, change: i64) -> bool {
         let Some(shard) = self.shards.get(number_of_this_thread()) else {
@@ -64,7 +83,8 @@ impl Occupancy {
         };
         shard.add_alone(change);
         let counted = shard.get();
-        let within = -STEP < counted && counted < STEP;
+        // mutant: occupancy-negative-shard
+        let within = (0..STEP).contains(&counted);
         !within && self.settle(shard)
     }
 
@@ -75,9 +95,12 @@ impl Occupancy {
         if counted > FRESH / 2 {
             counted += self.rest.swap(0) - FRESH;
         }
-        let moved = counted / STEP * STEP;
-        shard.swap(counted - moved);
-        self.total.add(moved);
+        let left = counted.rem_euclid(STEP);
+        let moved = counted - left;
+        shard.swap(left);
+        if moved != 0 {
+            self.total.add(moved);
+        }
         moved > 0
     }
 
@@ -88,7 +111,18 @@ impl Occupancy {
         change > 0 && sum % STEP == 0
     }
 
-    /// Counts ghosts that a split made, or that a relocation cleared.
+    /// Counts a split that made this many ghosts. The caller holds a stripe.
+    pub(super) fn count_split(&self, ghosts: u32) {
+        self.splits.add(1);
+        self.count_ghosts(ghosts.into());
+    }
+
+    /// The number of splits. Exact for a holder of all stripes.
+    pub(super) fn splits(&self) -> i64 {
+        self.splits.get()
+    }
+
+    /// Counts ghosts that were made, or cleared. The caller holds a stripe.
     pub(super) fn count_ghosts(&self, change: i64) {
         if change != 0 {
             self.ghosts.add(change);

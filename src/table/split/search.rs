@@ -3,6 +3,8 @@
 
 use arrayvec::ArrayVec;
 
+#[cfg(guira_vectors)]
+use super::super::kernels::{has_neighbours, neighbours};
 use super::{GrowingTable, Item, Place, Seen, Side, Size, address::mask};
 use crate::{
     bucket::{GrowingLayout, leveled::level},
@@ -12,10 +14,8 @@ use crate::{
 
 /// Largest number of buckets whose slots are followed to their other sides.
 const REACH: usize = if cfg!(any(loom, shuttle)) { 4 } else { 128 };
-/// Number of young buckets that are read before the search goes on in breadth.
-const MAX_TRIED: u32 = 3;
-/// Largest number of slots of a bucket.
-const MAX_SLOTS: usize = 5;
+/// Number of neighbours that are prefetched: most searches read no more.
+const MAX_PREFETCHED: usize = 3;
 /// Number of slots whose buckets are prefetched before the next one is read, in a large table.
 const AHEAD: usize = 8;
 /// Smallest number of buckets of a large table. A smaller one stays in a second-level cache, and
@@ -64,6 +64,48 @@ struct From {
 struct Leaf {
     place: Place,
     from: From,
+}
+
+/// A location of an item whose insert searches for room.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::table) struct Root {
+    pub(in crate::table) bucket: u32,
+    pub(in crate::table) word: u64,
+    /// The bucket at level 0.
+    pub(in crate::table) start: u32,
+    /// The bits of the extension that the number of the bucket tells.
+    pub(in crate::table) low: u64,
+}
+
+/// The buckets on the other sides of the slots in both locations of an item.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::table) struct Neighbours {
+    /// The buckets, those of the second location from [`STRIDE`](Self::STRIDE) on.
+    pub(in crate::table) buckets: [u32; 2 * Self::STRIDE],
+    /// One bit for each of them that has been split in this round, and for each of the others, if
+    /// the slot can be moved there.
+    pub(in crate::table) split: u32,
+    pub(in crate::table) unsplit: u32,
+}
+
+impl Neighbours {
+    /// Places for each location, more than a bucket has slots.
+    pub(in crate::table) const STRIDE: usize = 8;
+
+    /// The slots and these buckets, those that have been split in this round first.
+    #[inline]
+    pub(super) fn in_order(&self) -> impl Iterator<Item = (usize, u32)> {
+        let (mut rest, mut next) = (self.split, self.unsplit);
+        core::iter::from_fn(move || {
+            if rest == 0 {
+                rest = core::mem::take(&mut next);
+            }
+            let index = rest.trailing_zeros() as usize;
+            let bucket = self.buckets.get(index)?;
+            rest &= rest - 1;
+            Some((index, *bucket))
+        })
+    }
 }
 
 /// What a search has read.
@@ -126,7 +168,7 @@ impl GrowingTable {
         {
             return Outcome::Copies;
         }
-        if let Some(victim) = self.youngest::<L>(item, roots) {
+        if let Some(victim) = self.neighbour::<L>(item, roots) {
             let root = usize::from(victim.place.bucket != roots[0].bucket);
             if self.relocate::<L>(victim, incoming.map(|item| item.sides[root])) {
                 relocations.increment();
@@ -136,47 +178,73 @@ impl GrowingTable {
         self.search_on::<L>(item, roots, incoming, search, relocations)
     }
 
-    /// A slot in one of the locations of an item whose other bucket has an empty slot, if one of
-    /// the few has that were split last.
+    /// A slot in one of the locations of an item whose other bucket has an empty slot, if there is
+    /// one.
     ///
-    /// In a round most of the buckets that have not been split are full, and the room is in those
-    /// that were split last. So most searches end here.
+    /// In a round most of the buckets that have not been split are full, and the room is in the
+    /// others. So these are read first, and most searches end here.
     #[inline]
-    fn youngest<L: GrowingLayout>(&self, item: &Item, roots: [Seen; 2]) -> Option<Victim> {
-        let size = self.hint();
-        let round = self.growth.first() << size.level;
-        let mut candidates = [(u64::MAX, 0); 2 * MAX_SLOTS];
-        for (root, (Seen { bucket, word }, side)) in roots.into_iter().zip(item.sides).enumerate() {
-            let level = level(word);
-            let low = side.code.extension & mask(level);
-            for lane in 0..L::SLOTS as usize {
-                let code = L::decode(L::slot(word, lane as u32), level, low);
-                let (to, known) = self.growth.other_unmarked(Side { start: side.start, code });
-                let place = self.growth.place_of_item(to, size);
-                if known >> place.level != 0 && place.bucket != bucket {
-                    candidates[root * MAX_SLOTS + lane] = (age(place, size, round), place.bucket);
-                }
-            }
-        }
-        for _ in 0..MAX_TRIED {
-            let ages = candidates.iter().enumerate().map(|(index, &(age, _))| (age, index));
-            let (age, index) = ages.min()?;
-            if age == u64::MAX {
-                return None;
-            }
+    fn neighbour<L: GrowingLayout>(&self, item: &Item, roots: [Seen; 2]) -> Option<Victim> {
+        let neighbours = self.neighbours::<L>(item, roots);
+        for (index, bucket) in neighbours.in_order() {
             // The word may be that of another level than expected. Then the move finds the right
             // bucket, or fails.
-            if !L::is_full(load(self.bucket(candidates[index].1))) {
-                let (root, lane) = (index / MAX_SLOTS, index % MAX_SLOTS);
+            if !L::is_full(load(self.bucket(bucket))) {
+                let (root, lane) = (index / Neighbours::STRIDE, index % Neighbours::STRIDE);
                 let (Seen { bucket, word }, side) = (roots[root], item.sides[root]);
                 let (level, slot) = (level(word), L::slot(word, lane as u32));
                 let code = L::decode(slot, level, side.code.extension & mask(level));
                 let side = Side { start: side.start, code };
                 return Some(Victim { side, place: Place { bucket, level }, slot });
             }
-            candidates[index].0 = u64::MAX;
         }
         None
+    }
+
+    /// The buckets on the other sides of the slots in the locations of an item.
+    #[inline]
+    pub(super) fn neighbours<L: GrowingLayout>(&self, item: &Item, roots: [Seen; 2]) -> Neighbours {
+        let size = self.hint();
+        let root = |index: usize| {
+            let (Seen { bucket, word }, Side { start, code }) = (roots[index], item.sides[index]);
+            Root { bucket, word, start, low: code.extension & mask(level(word)) }
+        };
+        let roots = [root(0), root(1)];
+        #[cfg(guira_vectors)]
+        if const { has_neighbours::<L>() } && self.has_avx512 {
+            // SAFETY: the processor has the instructions, and the addressing is of the layout.
+            return unsafe { neighbours::<L>(&self.growth, size, roots) };
+        }
+        let mut neighbours = Neighbours { buckets: [0; 16], split: 0, unsplit: 0 };
+        for (index, Root { bucket, word, start, low }) in roots.into_iter().enumerate() {
+            for lane in 0..L::SLOTS {
+                let code = L::decode(L::slot(word, lane), level(word), low);
+                let (to, known) = self.growth.other_unmarked(Side { start, code });
+                let place = self.growth.place_of_item(to, size);
+                // A slot that does not know which bucket this is stays where it is.
+                let is_possible = known >> place.level != 0 && place.bucket != bucket;
+                let index = index * Neighbours::STRIDE + lane as usize;
+                neighbours.buckets[index] = place.bucket;
+                let is_split = place.level - size.level;
+                let bit = u32::from(is_possible) << index;
+                neighbours.split |= bit & is_split.wrapping_neg();
+                neighbours.unsplit |= bit & is_split.wrapping_sub(1);
+            }
+        }
+        neighbours
+    }
+
+    /// Prefetches what [`search`](Self::search) will read first, if both locations of an item are
+    /// full. Their words have been prefetched.
+    #[inline]
+    pub fn prefetch_search<L: GrowingLayout>(&self, item: &Item) {
+        let roots = self.load_both(item);
+        if L::is_full(roots[0].word) && L::is_full(roots[1].word) {
+            let neighbours = self.neighbours::<L>(item, roots);
+            for (_, bucket) in neighbours.in_order().take(MAX_PREFETCHED) {
+                self.buckets.prefetch(bucket);
+            }
+        }
     }
 
     /// The rest of a search: breadth first.
@@ -280,19 +348,6 @@ impl GrowingTable {
         }
         Outcome::Stored
     }
-}
-
-/// The number of splits since the bucket was split, in the present round or in the one before.
-#[inline]
-fn age(place: Place, size: Size, round: u64) -> u64 {
-    let bucket = u64::from(place.bucket);
-    let bucket = if bucket < round { bucket } else { bucket - round };
-    if bucket < size.split {
-        return size.split - bucket;
-    }
-    // In the round before, the first half of the buckets was split.
-    let half = round / 2;
-    size.split + half - if bucket < half { bucket } else { bucket - half }
 }
 
 /// Loads a word for a plan, or for a thread that may change it next.

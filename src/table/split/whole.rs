@@ -1,20 +1,266 @@
-//! STUB
-use super::GrowingTable;
-use crate::{bucket::GrowingLayout, table::Merged};
+//! Operations on the whole table, which hold all stripes: copy and clear.
+//!
+//! A split holds a stripe from its first load to its last count. So whoever holds all stripes finds
+//! no split half done, and no level changes meanwhile. The size may lag, because a thread advances
+//! it after it has released its stripe: the holder of all stripes does this first. Then the buckets
+//! *in use* are those below the end that follows from the size, and the children of the buckets
+//! that were split ahead of their turn. Those children are beyond the end, and have not been split
+//! themselves: their turn is in the next round, which begins when this one is complete.
+//!
+//! The rest is as in a table of a fixed size: see "Copies of the table" in `table/mod.rs`. A slot
+//! belongs to an item, or is a ghost. Ghosts come and go under stripes, so a holder of all stripes
+//! knows their number, and what else is occupied are items.
+
+use core::{hint::black_box, ops::Range};
+
+use super::{GrowingTable, Size};
+use crate::{
+    bucket::{
+        GrowingLayout,
+        leveled::{level, slots},
+    },
+    sync::{AcqRel, Relaxed, Word, acquire_fence, load_all},
+    table::{AllStripes, GrowingBuckets},
+};
+
+/// Words of a page on most systems. It is larger on some.
+const PAGE_WORDS: usize = (4 << 10) / size_of::<Word>();
+/// If a table grows while it is to be copied, the next attempt prepares for as many more buckets as
+/// the table has, divided by this.
+pub(super) const SLACK: u64 = 16;
+
+/// The occupied slots of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Occupied {
+    /// Those that belong to items.
+    pub(super) items: u64,
+    /// The others.
+    pub(super) ghosts: u64,
+}
+
+impl Occupied {
+    /// Divides the occupied slots, given the number of ghosts that was counted.
+    ///
+    /// If items were removed that had not been added, fewer slots than counted ghosts may be left.
+    pub(super) fn new(occupied: u64, ghosts: i64) -> Self {
+        let ghosts = (ghosts.max(0) as u64).min(occupied);
+        Self { items: occupied - ghosts, ghosts }
+    }
+}
+
 impl GrowingTable {
-    pub(crate) fn try_clone<L: GrowingLayout>(&self) -> Option<(Self, u64)> {
-        todo!()
+    /// Returns a copy of the table with stripes of its own, which contains every item that is in
+    /// the table throughout the call, and the number of items in the copy; or `None` if the system
+    /// refuses the memory.
+    #[must_use]
+    pub fn try_clone<L: GrowingLayout>(&self) -> Option<(Self, u64)> {
+        let Self { limits, memory, .. } = *self;
+        let mut copy = Self::new::<L>(self.growth.first(), limits, self.stripes(), memory)?;
+        // Relaxed: a limit that publishes nothing.
+        copy.max_bytes.set(self.max_bytes.load(Relaxed));
+        let (mut touched, mut slack) = (0, 0);
+        let (size, splits, ghosts) = loop {
+            // Others wait for the locks, so the system provides the memory before.
+            touched = self.prepare_copy(&mut copy.buckets, touched, slack)?;
+            // mutant: split-clone-no-locks, split-clone-one-lock-fewer
+            let stripes = self.stripes.lock_all();
+            // mutant: split-clone-early-unlock
+            if let Some(size) = self.copy_into(&stripes, &mut copy.buckets) {
+                break (size, self.occupancy.splits(), self.occupancy.ghosts());
+            }
+            // The table has grown beyond what was prepared. What it has now is prepared next time,
+            // and with the slack it takes longer each time to grow beyond that.
+            slack += self.buckets() / SLACK + 1;
+        };
+        copy.set_size(size);
+        copy.occupancy.start(0, 0, splits);
+        let (mut occupied, mut end) = (0, 0);
+        copy.for_each_in_use(|bucket, word| {
+            // Relaxed: no other thread uses the copy.
+            occupied += u64::from(L::occupied(word.load(Relaxed)));
+            end = end.max(u64::from(bucket) + 1);
+        });
+        if slack > 0 {
+            copy.buckets.truncate(end);
+        }
+        let Occupied { items, ghosts } = Occupied::new(occupied, ghosts);
+        // mutant: split-clone-ghosts-uncounted
+        copy.occupancy.start(items as i64, ghosts as i64, 0);
+        Some((copy, items))
     }
-    pub(crate) fn clear<L: GrowingLayout>(&self) -> u64 {
-        todo!()
+
+    /// Commits in a copy the memory of the chunks that this table has committed, and of some buckets
+    /// more. Has the system provide the memory of the buckets from `touched` to the end, and returns
+    /// that end. `None` if the system refuses the memory.
+    fn prepare_copy(&self, copy: &mut GrowingBuckets, touched: u64, slack: u64) -> Option<u64> {
+        let end = (self.buckets() + slack).min(self.limits.buckets);
+        // Buckets ahead of their turn have chunks of their own.
+        self.buckets.committed().try_for_each(|chunk| copy.commit(chunk))?;
+        copy.commit(0..end)?;
+        copy.with_values(touched.min(end)..end, |words| {
+            for page in words.chunks_mut(PAGE_WORDS) {
+                // The compiler must not know that this is zero: it could omit the store.
+                page[0] = black_box(0);
+            }
+        });
+        Some(end)
     }
-    pub(crate) fn merge<L: GrowingLayout>(&self, _other: &Self, _limit: Option<usize>) -> Merged {
-        todo!()
+
+    /// Copies the words of all buckets in use, and returns the size. A caller that finds an item in
+    /// the copy happens after its insert. `None` if some of these buckets are not committed in the
+    /// copy.
+    fn copy_into(&self, stripes: &AllStripes, copy: &mut GrowingBuckets) -> Option<Size> {
+        let size = self.settle(stripes);
+        let end = self.growth.buckets(size);
+        if !copy.is_committed(0..end) {
+            return None;
+        }
+        let mut at = 0;
+        copy.with_values(0..end, |mut copied| {
+            // The runs of the two may differ.
+            self.buckets.for_each_run(at..at + copied.len() as u64, |words| {
+                let (now, later) = core::mem::take(&mut copied).split_at_mut(words.len());
+                // Relaxed: what must be in the copy happened before the locks were acquired, or
+                // before the call. The fence below orders these loads.
+                load_all(words, now);
+                copied = later;
+                at += words.len() as u64;
+            });
+        });
+        let mut all = true;
+        // mutant: split-clone-none-ahead
+        self.for_each_ahead(size, |child, word| {
+            let child = u64::from(child)..u64::from(child) + 1;
+            all &= copy.is_committed(child.clone());
+            if all {
+                // Relaxed: as above.
+                copy.with_values(child, |copied| copied[0] = word.load(Relaxed));
+            }
+        });
+        // Pairs with the Release of whoever changed a word that was loaded: an insert, a
+        // relocation, a removal, or a split.
+        // mutant: split-copy-no-fence
+        acquire_fence();
+        all.then_some(size)
     }
-    pub(crate) fn shrink_to_fit<L: GrowingLayout>(&mut self) -> usize {
-        todo!()
+
+    /// Removes every item and every ghost. Returns the number of items. The levels stay, and with
+    /// them the size.
+    #[must_use]
+    pub fn clear<L: GrowingLayout>(&self) -> u64 {
+        // mutant: split-clear-no-locks, split-clear-one-lock-fewer
+        let stripes = self.stripes.lock_all();
+        // mutant: split-clear-no-bump, split-clear-late-bump
+        stripes.bump();
+        self.settle(&stripes);
+        let (levels, mut occupied) = (!slots(u64::MAX), 0);
+        self.for_each_in_use(|_, word| {
+            // Release: pairs with the Acquire of `load_both`: a lookup that sees the slots cleared
+            // sees the versions bumped. Acquire: pairs with the Release of `try_add`, so that the
+            // caller happens after the inserts whose slots are counted. A level never falls: a
+            // thread that compares and swaps a word from before the clear must fail, or find what
+            // it has planned for.
+            // mutant: split-clear-levels, split-clear-all-relaxed
+            occupied += u64::from(L::occupied(word.fetch_and(levels, AcqRel)));
+        });
+        // Under the locks: whoever acquires them next finds no ghosts counted that are gone.
+        let ghosts = self.occupancy.ghosts();
+        self.occupancy.clear(occupied as i64 - ghosts, ghosts);
+        // mutant: split-clear-early-unlock
+        drop(stripes);
+        Occupied::new(occupied, ghosts).items
     }
-    pub(crate) fn next_growth(&self) -> Option<usize> {
-        todo!()
+
+    /// Advances the size as far as buckets have been split, and returns it. It stays as long as all
+    /// stripes are held.
+    pub(super) fn settle(&self, _stripes: &AllStripes) -> Size {
+        // mutant: split-whole-gaps
+        self.advance();
+        self.size()
+    }
+
+    /// Calls a function with every bucket in use: those below the end in order, and then the
+    /// children of buckets that were split ahead of their turn, in the order of their parents.
+    ///
+    /// The caller holds all stripes and has [settled](Self::settle) the size, or no other thread
+    /// changes the table.
+    pub(super) fn for_each_in_use(&self, mut each: impl FnMut(u32, &Word)) {
+        let size = self.size();
+        let mut bucket = 0;
+        self.buckets.for_each_run(0..self.growth.buckets(size), |words| {
+            for word in words {
+                each(bucket, word);
+                bucket = bucket.wrapping_add(1);
+            }
+        });
+        self.for_each_ahead(size, each);
+    }
+
+    /// As [`for_each_in_use`](Self::for_each_in_use), of the children alone.
+    pub(super) fn for_each_ahead(&self, size: Size, mut each: impl FnMut(u32, &Word)) {
+        let mut left = self.ahead(size);
+        if left == 0 {
+            return;
+        }
+        let mut bucket = size.split;
+        self.buckets.for_each_run(self.unsplit(size), |words| {
+            for word in words {
+                if left == 0 {
+                    return;
+                }
+                // Relaxed: no level changes, and the splits happened before this.
+                if level(word.load(Relaxed)) > size.level {
+                    let child = self.growth.child(bucket as u32, size.level);
+                    each(child, self.bucket(child));
+                    left -= 1;
+                }
+                bucket += 1;
+            }
+        });
+    }
+
+    /// The buckets that have not had their turn in this round.
+    pub(super) fn unsplit(&self, size: Size) -> Range<u64> {
+        size.split..self.growth.first() << size.level
+    }
+
+    /// The number of buckets that were split ahead of their turn. It is exact in the situations of
+    /// [`for_each_in_use`](Self::for_each_in_use).
+    pub(super) fn ahead(&self, size: Size) -> u64 {
+        let in_use = self.growth.first() + self.occupancy.splits() as u64;
+        in_use.saturating_sub(self.growth.buckets(size))
+    }
+
+    /// Sets the size of a table that is not shared. The levels of its words must be those that
+    /// follow from the size.
+    pub(super) fn set_size(&mut self, size: Size) {
+        let hint = self.hint_for(size);
+        self.size.set(size.pack());
+        self.hint.set(hint.pack());
+    }
+
+    /// The bytes of the next step in which the table uses more memory, without regard to the limit
+    /// on bytes. `None` if the table cannot grow any further.
+    #[must_use]
+    pub fn next_growth(&self) -> Option<usize> {
+        let size = self.size();
+        let end = self.growth.buckets(size);
+        if self.check_level(size.level).is_err() || end >= self.limits.buckets {
+            return None;
+        }
+        // The first bucket from the end on that is not committed.
+        let next = self
+            .buckets
+            .committed()
+            .fold(end, |next, chunk| if chunk.contains(&next) { chunk.end } else { next });
+        // If none is left, the last buckets that may be split need no more memory.
+        let next = next..(next + 1).min(self.limits.buckets);
+        Some(self.buckets.bytes_to_commit(next))
+    }
+
+    /// The statistics of this table.
+    #[cfg(feature = "stats")]
+    pub(crate) fn stats(&self) -> crate::table::Stats {
+        self.counters.read(self.stripes.waits())
     }
 }

@@ -167,28 +167,35 @@ unsafe fn by<const NESTED: bool, const VALUES: bool>(
 ) -> usize {
     let mut source = Hashes::new(Source::Slice(hashes), SEED);
     let mut values = [0; MAX_BURST];
-    let values = part_of::<VALUES>(&mut values, 0);
+    let values = part_of(VALUES, &mut values, 0);
     // SAFETY: the caller promises that the processor has the instructions.
     unsafe {
         match (way, kernel) {
             (Way::Burst, Kernel::Avx512) => {
-                let found = avx512::contains_burst::<NESTED, VALUES>(view, hashes, values);
+                let found = avx512::contains_burst::<Fixed<'_, Eight, NESTED, VALUES>>(
+                    view, hashes, values,
+                );
                 answers.put(0, found, values, hashes.len())
             }
             (Way::Burst, _) => {
-                let found = avx2::contains_burst::<NESTED, VALUES>(view, hashes, values);
+                let found =
+                    avx2::contains_burst::<Fixed<'_, Four, NESTED, VALUES>>(view, hashes, values);
                 answers.put(0, found, values, hashes.len())
             }
             (Way::Gathered, Kernel::Avx512) => {
-                avx512::contains::<NESTED, VALUES>(view, &mut source, 0, answers)
+                avx512::contains::<Fixed<'_, Eight, NESTED, VALUES>>(view, &mut source, 0, answers)
             }
-            (Way::Gathered, _) => avx2::contains::<NESTED, VALUES>(view, &mut source, 0, answers),
-            (Way::Copied, Kernel::Avx512) => {
-                avx512::contains_by_copies::<NESTED, VALUES>(view, &mut source, answers)
+            (Way::Gathered, _) => {
+                avx2::contains::<Fixed<'_, Four, NESTED, VALUES>>(view, &mut source, 0, answers)
             }
-            (Way::Copied, _) => {
-                avx2::contains_by_copies::<NESTED, VALUES>(view, &mut source, answers)
-            }
+            (Way::Copied, Kernel::Avx512) => avx512::contains_by_copies::<
+                Fixed<'_, Eight, NESTED, VALUES>,
+            >(view, &mut source, answers),
+            (Way::Copied, _) => avx2::contains_by_copies::<Fixed<'_, Four, NESTED, VALUES>>(
+                view,
+                &mut source,
+                answers,
+            ),
         }
     }
 }

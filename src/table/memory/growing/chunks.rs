@@ -1,6 +1,6 @@
 //! Which chunk holds a bucket: arithmetic alone.
 
-use core::ops::Range;
+use core::{num::NonZeroU64, ops::Range};
 
 /// A region has at least this many chunks, unless they would be too small.
 const SHARE: u64 = 64;
@@ -19,16 +19,19 @@ const SHARE: u64 = 64;
 ///     turn/2  turn       2 * turn               4 * turn
 /// ```
 ///
-/// `turn / 2` is the end of a region, or at most a smallest chunk beyond it: of region 0, or of a
-/// later one if the table begins with few buckets. A chunk is at most a 64th of `turn / 2`, shifted
-/// as the chunk's own place is, and so at most a 64th of its region. A chunk of the smallest size
-/// that is named may be more.
+/// `turn / 2` is the end of a region, rounded up to a whole chunk: of region 0, or of a later one
+/// if the table begins with few buckets. So chunks double where regions do, or a little later. The
+/// region that begins there has as many buckets as all before it, and a smallest chunk is at most a
+/// 64th of it. The same holds for later regions. In a table that begins with few buckets, earlier
+/// regions have chunks of the smallest size that a chunk may have.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chunks {
     /// Number of buckets at most.
     max: u64,
     /// The first bucket behind the smallest chunks.
-    turn: u64,
+    turn: NonZeroU64,
+    /// Binary logarithm of `turn`, rounded down.
+    turn_log: u32,
     /// Number of chunks of each larger size: 64 to 128.
     row: u32,
     /// Binary logarithm of the number of buckets in one of the smallest chunks.
@@ -45,7 +48,8 @@ impl Chunks {
         }
         let unit = (end / SHARE).ilog2();
         let row = end.div_ceil(1 << unit);
-        Self { max, turn: 2 * row << unit, row: row as u32, unit }
+        let turn = NonZeroU64::new((2 * row) << unit).expect("a row has chunks");
+        Self { max, turn, turn_log: turn.ilog2(), row: row as u32, unit }
     }
 
     /// The number of buckets at most.
@@ -56,18 +60,17 @@ impl Chunks {
 
     /// The number of chunks.
     pub(super) fn count(&self) -> usize {
-        self.find(self.max - 1).0 + 1
+        self.find(self.max - 1) + 1
     }
 
-    /// Returns the number of the chunk that holds a bucket, and the bucket's index in it.
+    /// Returns the number of the chunk that holds a bucket.
     #[inline]
-    pub(super) fn find(&self, bucket: u64) -> (usize, usize) {
+    pub(super) fn find(&self, bucket: u64) -> usize {
         // By how many bits the bucket's number is longer than `turn`.
-        let longer = self.turn.leading_zeros() - (bucket | self.turn).leading_zeros();
-        let doublings = longer + u32::from(bucket >= self.turn << longer);
-        let log = self.unit + doublings;
-        let number = u64::from(self.row * doublings) + (bucket >> log);
-        (number as usize, (bucket & ((1 << log) - 1)) as usize)
+        let longer = (self.turn | bucket).ilog2() - self.turn_log;
+        let doublings = longer + u32::from(bucket >= self.turn.get() << longer);
+        let number = u64::from(self.row * doublings) + (bucket >> (self.unit + doublings));
+        number as usize
     }
 
     /// The numbers of the chunks that hold these buckets.
@@ -76,7 +79,7 @@ impl Chunks {
         if buckets.is_empty() {
             return 0..0;
         }
-        self.find(buckets.start).0..self.find(buckets.end - 1).0 + 1
+        self.find(buckets.start)..self.find(buckets.end - 1) + 1
     }
 
     /// The buckets that a chunk holds.

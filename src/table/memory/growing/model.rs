@@ -33,6 +33,10 @@ impl GrowingBuckets {
         buckets.is_empty() || buckets.end <= self.0.len() as u64
     }
 
+    pub(crate) fn committed(&self) -> impl Iterator<Item = Range<u64>> {
+        core::iter::once(0..self.0.len() as u64)
+    }
+
     pub(crate) fn commit(&self, buckets: Range<u64>) -> Option<()> {
         assert!(self.is_committed(buckets), "buckets beyond the maximum");
         Some(())

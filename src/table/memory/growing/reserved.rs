@@ -20,6 +20,8 @@ pub(super) struct Reservation {
     bytes: usize,
     /// Bytes of a page.
     page: usize,
+    /// Whether memory is to be backed by huge pages.
+    huge_pages: bool,
 }
 
 impl Reservation {
@@ -58,7 +60,7 @@ impl Reservation {
         let advice = if huge_pages { libc::MADV_HUGEPAGE } else { libc::MADV_NOHUGEPAGE };
         // SAFETY: our own mapping. The advice changes no content, and a refusal costs speed only.
         unsafe { libc::madvise(first.cast(), bytes, advice) };
-        Some(Self { base: NonNull::new(first)?.cast(), bytes, page })
+        Some(Self { base: NonNull::new(first)?.cast(), bytes, page, huge_pages })
     }
 
     /// The address of the first bucket.
@@ -72,62 +74,60 @@ impl Reservation {
         self.page
     }
 
-    /// The bytes of the mapping from a bucket on, which begins a page.
-    fn tail(&self, bucket: u64) -> (*mut libc::c_void, usize) {
-        let start = bucket as usize * size_of::<Word>();
-        assert!(start <= self.bytes && start.is_multiple_of(self.page), "part of a page");
-        (self.base.as_ptr().wrapping_byte_add(start).cast(), self.bytes - start)
+    /// The pages of these buckets, of which the first one begins a page: an address, and bytes.
+    fn pages(&self, buckets: &Range<u64>) -> (*mut libc::c_void, usize) {
+        let start = buckets.start as usize * size_of::<Word>();
+        let end = (buckets.end as usize * size_of::<Word>()).next_multiple_of(self.page);
+        assert!(start.is_multiple_of(self.page), "part of a page");
+        assert!(start < end && end <= self.bytes, "beyond the reservation");
+        (self.base.as_ptr().wrapping_byte_add(start).cast(), end - start)
     }
 
     /// Makes the pages of these buckets accessible, or returns `None` if the system refuses. Then
     /// some of them may be accessible, and those that were before still are. The first bucket
     /// begins a page.
-    pub(super) fn commit(&self, buckets: Range<u64>) -> Option<()> {
+    pub(super) fn commit(&self, buckets: &Range<u64>) -> Option<()> {
         #[cfg(all(test, feature = "std"))]
         super::tests::refusal::allows()?;
-        let (start, rest) = self.tail(buckets.start);
-        let bytes = (buckets.end - buckets.start) as usize * size_of::<Word>();
-        let bytes = bytes.next_multiple_of(self.page);
-        assert!(bytes <= rest, "beyond the reservation");
+        let (start, bytes) = self.pages(buckets);
         // SAFETY: whole pages of our own mapping. To make them accessible, perhaps again, changes
         // no content, and disturbs no access by other threads.
         let result = unsafe { libc::mprotect(start, bytes, libc::PROT_READ | libc::PROT_WRITE) };
         (result == 0).then_some(())
     }
 
-    /// Returns the memory from a bucket on, which begins a page, to the system. Its content is zero
-    /// when it is committed again.
-    pub(super) fn release(&mut self, from: u64) {
-        let (start, bytes) = self.tail(from);
-        if bytes == 0 {
-            return;
+    /// Has the system move the 2 MiB before this bucket to a huge page, if the bucket begins one.
+    /// All of them are committed.
+    ///
+    /// Chunks of less than a huge page are taken from small pages, since a huge one would reach
+    /// beyond them. The system copies the memory, beside threads that use it.
+    pub(super) fn collapse_before(&self, bucket: u64) {
+        let end = bucket as usize * size_of::<Word>();
+        if self.huge_pages && end >= HUGE_PAGE && end.is_multiple_of(HUGE_PAGE) {
+            let start = self.base.as_ptr().wrapping_byte_add(end - HUGE_PAGE).cast();
+            // SAFETY: whole pages of our own mapping. The advice changes no content, and a refusal
+            // costs speed only.
+            unsafe { libc::madvise(start, HUGE_PAGE, libc::MADV_COLLAPSE) };
         }
-        // SAFETY: whole pages of our own mapping, which are accessed no more, by `&mut self`.
-        let emptied = unsafe { libc::madvise(start, bytes, libc::MADV_DONTNEED) } == 0;
-        if !emptied {
-            self.clear(start, bytes);
-        }
-        // SAFETY: as above. If the system refuses, the pages stay accessible, and are zero. (Not a
-        // new mapping in place of this one: if that were refused, the addresses could be lost. For
-        // that the pages remain charged, where the system charges them.)
-        unsafe { libc::mprotect(start, bytes, libc::PROT_NONE) };
     }
 
-    /// Writes zeros to the pages, after the system refused to take them back. It does so if they
-    /// are locked in memory.
-    #[cold]
-    fn clear(&mut self, start: *mut libc::c_void, bytes: usize) {
-        for page in (0..bytes).step_by(self.page) {
-            let page = start.wrapping_byte_add(page);
-            // SAFETY: a page of our own mapping, by `&mut self` used by no other thread. If the
-            // system refuses to make it accessible, it was not accessible before (it asks for no
-            // more of a page that was), so it was never written.
-            unsafe {
-                if libc::mprotect(page, self.page, libc::PROT_READ | libc::PROT_WRITE) == 0 {
-                    page.cast::<u8>().write_bytes(0, self.page);
-                }
-            }
+    /// Returns the memory of these buckets to the system. They are empty when they are committed
+    /// again.
+    ///
+    /// # Safety
+    /// The buckets are whole chunks, which are committed, and are used no more.
+    pub(super) unsafe fn release(&mut self, buckets: &Range<u64>) {
+        let (start, bytes) = self.pages(buckets);
+        // SAFETY: whole pages of our own mapping, which are used no more.
+        if unsafe { libc::madvise(start, bytes, libc::MADV_DONTNEED) } != 0 {
+            // The system keeps pages that are locked in memory.
+            // SAFETY: as above, and they are accessible.
+            unsafe { start.cast::<u8>().write_bytes(0, bytes) };
         }
+        // SAFETY: as above. If the system refuses, the pages stay accessible, and are zero. (Not a
+        // new mapping in place of these pages: if that failed, the addresses could be lost. For
+        // that, pages remain charged where the system charges them.)
+        unsafe { libc::mprotect(start, bytes, libc::PROT_NONE) };
     }
 }
 

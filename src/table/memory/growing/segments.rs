@@ -23,7 +23,9 @@ use super::{
     BITS, Word, try_boxed,
 };
 
-/// The places of chunks whose numbers follow one another.
+/// The places of chunks whose numbers follow one another: where bucket 0 would be if it were behind
+/// the chunk's first bucket by as many words as its number is. (A place is not to be accessed. To
+/// find a bucket, nothing more than its own number is added.)
 type Places = [UnsafeCell<*mut Word>; BITS];
 
 /// The segments of a table, if it has any.
@@ -49,28 +51,30 @@ impl Segments {
         Some(Self { tables: try_boxed(tables)?, huge_pages })
     }
 
-    /// The first word of a chunk.
+    /// The address of a bucket, which is in this chunk.
     ///
     /// # Safety
     /// The chunk was published, and that happened before this call.
     #[inline]
-    pub(super) unsafe fn chunk(&self, number: usize) -> NonNull<Word> {
+    pub(super) unsafe fn word(&self, number: usize, bucket: u64) -> NonNull<Word> {
         debug_assert!(number / BITS < self.tables.len());
         // SAFETY: the table was created before the chunk was published, and changes only through
-        // an exclusive reference. So did the place, which is not null.
+        // an exclusive reference. So did the place, which leads to the bucket's address.
         unsafe {
             let table = &*self.tables.get_unchecked(number / BITS).get();
-            NonNull::new_unchecked(*table.as_ref().unwrap_unchecked()[number % BITS].get())
+            let place = *table.as_ref().unwrap_unchecked()[number % BITS].get();
+            NonNull::new_unchecked(place.wrapping_add(bucket as usize))
         }
     }
 
-    /// Allocates blocks for these chunks, and tables that they need: for the chunks that `has` does
-    /// not name, with `len` words each. Returns `None` if the system refuses the memory.
+    /// Allocates blocks, and the tables that they need, for those of these chunks that `has` does
+    /// not name, with the buckets that `chunk` returns. Returns `None` if the system refuses the
+    /// memory.
     pub(super) fn allocate(
         &self,
         numbers: Range<usize>,
         has: impl Fn(usize) -> bool,
-        len: impl Fn(usize) -> usize,
+        chunk: impl Fn(usize) -> Range<u64>,
     ) -> Option<Fresh> {
         let mut fresh = Fresh { blocks: Vec::new(), tables: Vec::new() };
         let groups = numbers.start / BITS..numbers.end.div_ceil(BITS);
@@ -84,9 +88,10 @@ impl Segments {
             }
         }
         for number in numbers.filter(|number| !has(*number)) {
-            let len = len(number);
+            let Range { start, end } = chunk(number);
+            let (start, len) = (start as usize, (end - start) as usize);
             let first = allocate(len)?;
-            fresh.blocks.push(Block { number, len, first: Some(first) });
+            fresh.blocks.push(Block { number, start, len, first: Some(first) });
             if self.huge_pages && len * size_of::<Word>() >= HUGE_PAGE {
                 // SAFETY: a new block of this length, which nobody uses yet.
                 let block = unsafe { slice::from_raw_parts_mut(first.as_ptr().cast(), len) };
@@ -101,7 +106,7 @@ impl Segments {
     /// # Safety
     /// The caller holds the lock under which chunks are published, and this one is not published.
     pub(super) unsafe fn place(&self, fresh: &mut Fresh, index: usize) {
-        let Block { number, first, .. } = &mut fresh.blocks[index];
+        let Block { number, start, first, .. } = &mut fresh.blocks[index];
         let table = self.tables[*number / BITS].get();
         let first = first.take().expect("a block is placed once");
         // SAFETY: only this thread, which holds the lock, creates tables. A table that has not been
@@ -117,18 +122,20 @@ impl Segments {
         let table = unsafe { &*table }.as_ref().expect("allocated with the first of its chunks");
         // SAFETY: only this thread, which holds the lock, writes places. This chunk is not
         // published, so nobody reads its place.
-        unsafe { *table[*number % BITS].get() = first.as_ptr() };
+        unsafe { *table[*number % BITS].get() = first.as_ptr().wrapping_sub(*start) };
     }
 
     /// Frees a chunk.
     ///
     /// # Safety
-    /// The chunk is committed, has this length, and is used no more.
-    pub(super) unsafe fn free(&mut self, number: usize, len: usize) {
+    /// The chunk is committed, has these buckets, and is used no more.
+    pub(super) unsafe fn free(&mut self, number: usize, buckets: &Range<u64>) {
         let table = self.tables[number / BITS].get_mut().as_mut().expect("a committed chunk");
-        let first = mem::replace(table[number % BITS].get_mut(), ptr::null_mut());
+        let place = mem::replace(table[number % BITS].get_mut(), ptr::null_mut());
+        let first = place.wrapping_add(buckets.start as usize);
+        let layout = layout((buckets.end - buckets.start) as usize).expect("it was allocated");
         // SAFETY: allocated by `allocate` with this length.
-        unsafe { dealloc(first.cast(), layout(len).expect("it was allocated")) };
+        unsafe { dealloc(first.cast(), layout) };
     }
 
     /// Frees tables without chunks, as the caller knows by the number of the table.
@@ -163,6 +170,8 @@ pub(super) struct Fresh {
 #[derive(Debug)]
 struct Block {
     number: usize,
+    /// The chunk's first bucket.
+    start: usize,
     len: usize,
     /// `None` once it is placed.
     first: Option<NonNull<Word>>,

@@ -22,11 +22,15 @@ impl Reservation {
         match *self {}
     }
 
-    pub(super) fn commit(&self, _buckets: Range<u64>) -> Option<()> {
+    pub(super) fn commit(&self, _buckets: &Range<u64>) -> Option<()> {
         match *self {}
     }
 
-    pub(super) fn release(&mut self, _from: u64) {
+    pub(super) fn collapse_before(&self, _bucket: u64) {
+        match *self {}
+    }
+
+    pub(super) unsafe fn release(&mut self, _buckets: &Range<u64>) {
         match *self {}
     }
 }

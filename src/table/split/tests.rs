@@ -1,0 +1,51 @@
+//! Tests of what cannot be seen from outside.
+
+use super::{GrowingTable, Item, Limits};
+use crate::{
+    bucket::{GrowingLayout, Leveled},
+    table::mix,
+};
+
+/// A table of this layout after some inserts, at a load at which searches are long.
+fn grown<L: GrowingLayout>(first: u64, items: u64) -> GrowingTable {
+    let limits = Limits { buckets: first << 8, load: 230 };
+    let table = GrowingTable::new::<L>(first, limits, 32, (true, false)).expect("memory");
+    for key in 0..items {
+        // One that finds no room may be refused.
+        let _ = table.insert::<L>(&table.growth().item::<L>(mix(key, 1)));
+    }
+    table
+}
+
+/// Both forms of `neighbours` agree, for items at random in tables at all moments of a round.
+#[cfg(guira_vectors)]
+fn vectors_agree<L: GrowingLayout>() {
+    for (first, items) in [(1, 40), (3, 500), (256, 300), (256, 1_200), (300, 2_000), (256, 9_000)]
+    {
+        let mut table = grown::<L>(first, items);
+        if !table.has_avx512 {
+            return;
+        }
+        for key in 0..3_000 {
+            let item: Item = table.growth().item::<L>(mix(key, 2));
+            let roots = table.load_both(&item);
+            if !roots.iter().all(|seen| L::is_full(seen.word)) {
+                continue;
+            }
+            let vector = table.neighbours::<L>(&item, roots);
+            table.has_avx512 = false;
+            let scalar = table.neighbours::<L>(&item, roots);
+            table.has_avx512 = true;
+            let buckets = |n: &super::Neighbours| n.in_order().collect::<alloc::vec::Vec<_>>();
+            assert_eq!(buckets(&vector), buckets(&scalar), "{first} {items} {key}");
+        }
+    }
+}
+
+#[cfg(guira_vectors)]
+#[test]
+fn neighbours_in_vectors_are_those_one_by_one() {
+    vectors_agree::<Leveled<2, 8>>();
+    vectors_agree::<Leveled<3, 8>>();
+    vectors_agree::<Leveled<4, 7>>();
+}
