@@ -38,7 +38,8 @@ pub struct Class {
     /// The classes whose copies lookups and counts of this one always regard: itself, and in a map
     /// those of the same key with other values.
     pub same: [bool; CLASSES],
-    /// Whether there can be slots that belong to no item any more. Lookups may find them.
+    /// Whether there can be slots that belong to no item any more. Lookups may find them, and they
+    /// take room.
     pub ghosts: bool,
 }
 
@@ -66,10 +67,11 @@ impl Class {
 
     /// Whether one of the two buckets can be full, by the number of copies that may be there.
     fn can_be_full(&self, counts: Counts) -> bool {
-        self.beside.iter().any(|beside| {
-            let copies = |(&here, count)| if here { count } else { 0 };
-            beside.iter().zip(counts).map(copies).sum::<u8>() >= self.slots_per_bucket
-        })
+        self.ghosts
+            || self.beside.iter().any(|beside| {
+                let copies = |(&here, count)| if here { count } else { 0 };
+                beside.iter().zip(counts).map(copies).sum::<u8>() >= self.slots_per_bucket
+            })
     }
 }
 
