@@ -5,6 +5,8 @@
 
 #[path = "splitting_whole/clones.rs"]
 mod clones;
+#[path = "splitting_whole/filters.rs"]
+mod filters;
 #[path = "splitting_whole/history.rs"]
 mod history;
 #[path = "splitting_whole/merges.rs"]
@@ -101,8 +103,7 @@ impl<L: GrowingLayout> Pair<L> {
     /// Adds copies of keys, which take half of their buckets' slots at most, until buckets are split
     /// ahead of their turn: with the load unchanged, crowds in a few buckets find no room.
     fn split_ahead(&mut self) {
-        let mut key = 1 << 50;
-        for _ in 0..10_000 {
+        for key in (1 << 50..).take(10_000) {
             if ahead(&self.table) > 3 {
                 return;
             }
@@ -113,7 +114,6 @@ impl<L: GrowingLayout> Pair<L> {
             for _ in 0..4.min(self.keys.len() / 2) {
                 self.remove(0);
             }
-            key += 1;
         }
     }
 
@@ -130,7 +130,7 @@ impl<L: GrowingLayout> Pair<L> {
         let mut random = Random(7);
         while !self.keys.is_empty() {
             self.remove(random.below(self.keys.len()));
-            if self.keys.len() % 1_024 == 0 {
+            if self.keys.len().is_multiple_of(1_024) {
                 self.check();
             }
         }

@@ -132,6 +132,42 @@ pub(crate) fn for_each_prefetched<P: Copy>(
     }
 }
 
+/// Number of items of a stage.
+const STAGE: usize = if cfg!(any(loom, shuttle)) { 1 } else { 16 };
+
+/// Calls `operation` with each item's position and the value that `prefetch` made of its hash, in
+/// order. A stage earlier, when the cache lines of the first prefetches have arrived, it calls
+/// `prefetch_more`. `unset` fills the stages at first.
+#[inline]
+pub(crate) fn for_each_in_stages<P: Copy>(
+    hashes: &mut Hashes<'_>,
+    unset: P,
+    prefetch: impl Fn(u64) -> P,
+    prefetch_more: impl Fn(&P),
+    mut operation: impl FnMut(usize, P),
+) {
+    let (mut block, seed) = ([0; STAGE], hashes.seed);
+    let (mut first, mut second) = (([unset; STAGE], 0), ([unset; STAGE], 0));
+    let mut position = 0;
+    loop {
+        let arrived = hashes.fill(&mut block);
+        let last = second;
+        second = first;
+        for (item, &hash) in first.0.iter_mut().zip(&block[..arrived]) {
+            *item = prefetch(mix(hash, seed));
+        }
+        first.1 = arrived;
+        second.0[..second.1].iter().for_each(&prefetch_more);
+        for &item in &last.0[..last.1] {
+            operation(position, item);
+            position += 1;
+        }
+        if arrived + second.1 == 0 {
+            return;
+        }
+    }
+}
+
 /// Largest number of items of a burst: a mask has a bit for each of them.
 pub(crate) const MAX_BURST: usize = 64;
 /// A batch of fewer items is processed one by one. The processor looks far enough ahead to overlap

@@ -291,7 +291,9 @@ use crate::{
     sync::Word,
 };
 pub use addressing::{Addressing, MAX_BUCKETS, MAX_LEVELS, Pair, PerSegment, mix};
-pub(crate) use batch::{Answers, Hashes, MAX_BURST, MIN_BATCH, Source, for_each_prefetched};
+pub(crate) use batch::{
+    Answers, Hashes, MAX_BURST, MIN_BATCH, Source, for_each_in_stages, for_each_prefetched,
+};
 pub use clock::Generations;
 pub(crate) use clock::stamp_bits;
 pub(crate) use construction::table_bytes;

@@ -3,8 +3,7 @@
 use super::*;
 
 fn clones<L: GrowingLayout>() {
-    for (first, keys) in FIRST.iter().flat_map(|&first| [0, 1, 40, 5_000].map(|keys| (first, keys)))
-    {
+    for (first, keys) in FIRST.iter().flat_map(|&first| [0, 40, 3_000].map(|keys| (first, keys))) {
         let pair = Pair::<L>::with_ahead(first, 0..keys);
         let (copy, items) = pair.table.try_clone::<L>().expect("memory");
         assert_eq!(items, pair.keys.len() as u64);
@@ -43,7 +42,7 @@ fn a_clone_keeps_its_limit_on_bytes() {
 }
 
 fn clears<L: GrowingLayout>() {
-    for (first, keys) in FIRST.iter().flat_map(|&first| [1, 40, 5_000].map(|keys| (first, keys))) {
+    for (first, keys) in FIRST.iter().flat_map(|&first| [40, 3_000].map(|keys| (first, keys))) {
         let mut pair = Pair::<L>::with_ahead(first, 0..keys);
         let (size, in_use) = (pair.table.size(), pair.table.in_use());
         let levels = |table: &GrowingTable| {

@@ -140,6 +140,7 @@ impl<N: Content> Saved for FixedEngine<N> {
             target: 0.0,
             stripes: self.table.stripes(),
             clock: self.table.clock().read(self.table.clock().now()),
+            grown: None,
             plan: iter::once(PlannedSegment { layout: self.layout, level: 0, buckets }).collect(),
         }
     }

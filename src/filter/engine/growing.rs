@@ -146,6 +146,7 @@ impl<V: Content> Saved for GrowingEngine<V> {
             target: self.target,
             stripes: self.stripes(),
             clock: None,
+            grown: None,
             plan: self.chain.planned().map(planned).collect(),
         }
     }

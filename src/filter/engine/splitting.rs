@@ -7,9 +7,9 @@ use super::{Engine, Failed, Lookups, Merging, Options, Segment, SetEngine};
 use crate::table::ContainsOne;
 use crate::{
     BuildError, InsertError, Layout,
-    bucket::with_growing_layout,
+    bucket::{GrowingLayout, with_growing_layout},
     table::{
-        Answers, Hashes, Kernel, Merged, Stripes, for_each_prefetched,
+        Answers, Hashes, Kernel, Merged, Stripes, for_each_in_stages, for_each_prefetched,
         split::{
             Choice, GrowingTable, Item, Limits, Wanted, choose, doublings, items_at_target_load,
             rate,
@@ -23,7 +23,7 @@ pub struct SplittingEngine {
     pub(super) table: GrowingTable,
     pub(super) layout: Layout,
     pub(super) target: f64,
-    max_copies: Option<NonZero<usize>>,
+    pub(super) max_copies: Option<NonZero<usize>>,
     /// The kernel by which batches are looked up. It is available on this processor.
     kernel: Kernel,
     /// The fastest single lookup, if it can serve the table.
@@ -209,31 +209,21 @@ impl SplittingEngine {
         for_each_prefetched(hashes, Item::NONE, prefetch, operation);
     }
 
-    /// The limit on copies, or one that has no effect.
-    fn limit(&self) -> usize {
-        self.max_copies.map_or(usize::MAX, NonZero::get)
-    }
-
-    /// The rest of `insert`, if copies are limited.
-    #[cold]
-    #[inline(never)]
-    fn insert_limited(&self, mixed: u64) -> Result<(), InsertError> {
-        with_growing_layout!(self.layout, L => {
-            let item = self.table.growth().item::<L>(mixed);
-            self.table.prefetch_with_stripe::<L>(&item);
-            self.table.insert_up_to::<L>(self.limit(), &item)
-        })
+    /// Inserts an item, within the limit on copies.
+    #[inline]
+    fn insert_item<L: GrowingLayout>(&self, item: &Item) -> Result<(), InsertError> {
+        match self.max_copies {
+            None => self.table.insert::<L>(item),
+            Some(limit) => self.table.insert_up_to::<L>(limit.get(), item),
+        }
     }
 }
 
 impl SetEngine for SplittingEngine {
     #[inline]
     fn insert(&self, mixed: u64) -> Result<(), InsertError> {
-        if self.max_copies.is_some() {
-            return self.insert_limited(mixed);
-        }
         with_growing_layout!(self.layout, L => {
-            self.table.insert::<L>(&self.table.growth().item::<L>(mixed))
+            self.insert_item::<L>(&self.table.growth().item::<L>(mixed))
         })
     }
 
@@ -256,11 +246,17 @@ impl SetEngine for SplittingEngine {
     fn insert_each(&self, hashes: &mut Hashes<'_>, count: &mut usize, failed: &mut Failed<'_>) {
         let mut ended = false;
         with_growing_layout!(self.layout, L => {
-            self.for_each_item(hashes, |mixed| self.table.growth().item::<L>(mixed), |position, item| {
+            let item = |mixed| {
+                let item = self.table.growth().item::<L>(mixed);
+                self.table.prefetch(&item);
+                item
+            };
+            let search = |item: &Item| self.table.prefetch_search::<L>(item);
+            for_each_in_stages(hashes, Item::NONE, item, search, |position, item| {
                 if ended {
                     return;
                 }
-                match self.table.insert_up_to::<L>(self.limit(), &item) {
+                match self.insert_item::<L>(&item) {
                     Ok(()) => *count += 1,
                     Err(error) => ended = failed(position, error).is_break(),
                 }

@@ -7,11 +7,11 @@ use std::io::{self, Write};
 use rapidhash::v3::{RapidSecrets, rapidhash_v3_seeded};
 use wide::bytemuck::cast_slice;
 
-use super::header::{Header, HeaderBytes, PlannedSegment};
-use crate::{
-    bucket::{BucketLayout, with_layout},
-    table::{Buckets, TableLoader},
+use super::{
+    header::{Header, HeaderBytes, PlannedSegment},
+    validate::census,
 };
+use crate::table::{Buckets, TableLoader};
 
 /// Bytes of a full block of words. A checksum follows each block.
 const BLOCK: usize = TableLoader::CHUNK;
@@ -122,7 +122,7 @@ impl Encoder {
         for (words, number, from, len) in blocks.skip(done).take(max_blocks) {
             let PlannedSegment { layout, .. } = self.header.form.plan[number];
             let block = words.words(from, &mut buffer[..len]);
-            self.header.items[number] += with_layout!(layout, L => L::census(block).occupied);
+            self.header.items[number] += census(layout, block).occupied;
             checksum = if cfg!(target_endian = "little") {
                 block_checksum(checksum, cast_slice(block))
             } else {

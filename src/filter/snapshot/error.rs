@@ -37,7 +37,7 @@ pub enum LoadError {
     /// The snapshot has a layout that this release does not know.
     #[non_exhaustive]
     UnknownLayout {
-        /// 0 for plain, 1 for semi-sorted, 2 for plain with values.
+        /// 0 for plain, 1 for semi-sorted, 2 for plain with values, 3 for growing.
         family: u8,
         /// Slots per bucket.
         slots: u8,

@@ -7,7 +7,11 @@ use super::{LoadError, Saved};
 use crate::{
     Layout,
     kind::{Contents, Growth},
-    table::{ClockState, MAX_BUCKETS, MAX_LEVELS, MAX_STRIPES, PerSegment, stamp_bits},
+    table::{
+        ClockState, MAX_BUCKETS, MAX_LEVELS, MAX_STRIPES, PerSegment,
+        split::{Grown, Limits, Size},
+        stamp_bits,
+    },
 };
 
 pub(super) const MAGIC: [u8; 8] = *b"guira cf";
@@ -18,6 +22,11 @@ pub(super) const START: usize = 56;
 pub(crate) const EXPIRING: u8 = 3;
 /// Bytes of the schedule of such a filter, after the numbers of items.
 const SCHEDULE: usize = 24;
+/// The kind of sets that grow.
+pub(crate) const GROWING: u8 = 1;
+/// Bytes of what else such a set has, after the numbers of items: the numbers of buckets at level
+/// 0, of the level and split buckets in one, of ghosts, of buckets at most, and the target load.
+const GROWN: usize = 40;
 /// Bytes of the description of a planned segment.
 const SEGMENT: usize = 16;
 /// Bytes of a number, and of a checksum.
@@ -26,7 +35,7 @@ const NUMBER: usize = 8;
 const MAX_GENERATION: u64 = u64::MAX >> 1;
 
 /// The bytes of a header.
-pub(super) type HeaderBytes = ArrayVec<u8, { encoded_len(EXPIRING, MAX_LEVELS, MAX_LEVELS) }>;
+pub(super) type HeaderBytes = ArrayVec<u8, { encoded_len(GROWING, MAX_LEVELS, MAX_LEVELS) }>;
 
 /// An engine without its words: everything else that decides an answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,9 +50,18 @@ pub(crate) struct Form {
     pub(crate) stripes: usize,
     /// The clock, if items expire.
     pub(crate) clock: Option<ClockState>,
+    /// How the table has grown, if it grows by splitting.
+    pub(crate) grown: Option<Grown>,
     /// The segments that exist and those that may follow. It is never computed again, so that a
     /// filter keeps its plan if a later release plans differently.
     pub(crate) plan: PerSegment<PlannedSegment>,
+}
+
+impl Form {
+    /// The number of items in this many occupied slots.
+    pub(super) fn items(&self, occupied: u64) -> u64 {
+        self.grown.map_or(occupied, |grown| grown.items(occupied))
+    }
 }
 
 /// A segment of a plan.
@@ -113,6 +131,10 @@ impl Header {
         if let Some(ClockState { interval, elapsed, latest, .. }) = form.clock {
             bytes.extend([interval, elapsed, latest].into_iter().flat_map(u64::to_le_bytes));
         }
+        if let Some(Grown { first, size, ghosts, limits: Limits { buckets, load } }) = form.grown {
+            let numbers = [first, size.pack(), ghosts, buckets, load.into()];
+            bytes.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
+        }
         bytes.extend(rapidhash_v3(&bytes).to_le_bytes());
         bytes
     }
@@ -158,11 +180,10 @@ impl Header {
         let (plan, items) = checked[START..].split_at(SEGMENT * usize::from(planned));
         let plan =
             plan.chunks(SEGMENT).map(decode_segment).collect::<Result<PerSegment<_>, _>>()?;
-        let (items, schedule) = items.split_at(NUMBER * usize::from(checked[14]));
+        let (items, rest) = items.split_at(NUMBER * usize::from(checked[14]));
         let items = items.chunks(NUMBER).map(number).collect();
-        let schedule: ArrayVec<u64, { SCHEDULE / NUMBER }> =
-            schedule.chunks(NUMBER).map(number).collect();
-        let (clock, max_copies, target) = match schedule[..] {
+        let rest: ArrayVec<u64, { GROWN / NUMBER }> = rest.chunks(NUMBER).map(number).collect();
+        let (clock, max_copies, target) = match rest[..] {
             [interval, elapsed, latest] => {
                 let window = decode_window(first)?;
                 let clock = ClockState { window, generation: second, interval, elapsed, latest };
@@ -170,8 +191,17 @@ impl Header {
             }
             _ => (None, first, second),
         };
+        let grown = match rest[..] {
+            [first, size, ghosts, buckets, load] => {
+                // If it is larger, it is as invalid.
+                let load = u32::try_from(load).unwrap_or(u32::MAX);
+                let (size, limits) = (Size::unpack(size), Limits { buckets, load });
+                Some(Grown { first, size, ghosts, limits })
+            }
+            _ => None,
+        };
         let target = f64::from_bits(target);
-        let form = Form { capacity, max_copies, target, stripes, clock, plan };
+        let form = Form { capacity, max_copies, target, stripes, clock, grown, plan };
         let header = Self { kind, seed, hasher_check, form, items };
         header.check(C::DEFAULT_VALUE_BITS.is_some() || C::DEFAULT_WINDOW.is_some())?;
         <C::Engine<G>>::check(&header.form)?;
@@ -182,7 +212,8 @@ impl Header {
     fn check(&self, valued: bool) -> Result<(), LoadError> {
         let plan = &self.form.plan;
         let first = plan[0];
-        let family = first.layout.valued().is_some() == valued;
+        let grows = first.layout.splitting().is_some() == self.form.grown.is_some();
+        let family = grows && first.layout.valued().is_some() == valued;
         field("layout family", describe(first.layout)[0].into(), family)?;
         let buckets = |segment: &PlannedSegment| {
             field("buckets", segment.buckets, (1..=MAX_BUCKETS).contains(&segment.buckets))
@@ -218,8 +249,12 @@ impl Header {
 
 /// Bytes of a header with this kind of filter and these numbers of planned and existing segments.
 const fn encoded_len(kind: u8, planned: usize, existing: usize) -> usize {
-    let schedule = if kind == EXPIRING { SCHEDULE } else { 0 };
-    START + SEGMENT * planned + NUMBER * existing + schedule + NUMBER
+    let rest = match kind {
+        EXPIRING => SCHEDULE,
+        GROWING => GROWN,
+        _ => 0,
+    };
+    START + SEGMENT * planned + NUMBER * existing + rest + NUMBER
 }
 
 /// Returns an error if a field has an impossible value.
@@ -230,6 +265,7 @@ pub(crate) fn field(name: &'static str, value: u64, valid: bool) -> Result<(), L
 /// The numbers that describe a layout: family, slots, bits of a fingerprint, bits of a value.
 fn describe(layout: Layout) -> [u8; 4] {
     let family = match layout.valued() {
+        None if layout.splitting().is_some() => 3,
         None => u8::from(layout.is_semi_sorted()),
         Some(_) => 2,
     };
@@ -249,6 +285,7 @@ fn decode_segment(bytes: &[u8]) -> Result<PlannedSegment, LoadError> {
     let valued = Layout::with_values(slots.into(), value_bits.into());
     let layout = Layout::ALL
         .iter()
+        .chain(Layout::GROWING)
         .copied()
         .chain(valued)
         .find(|&layout| describe(layout) == [family, slots, bits, value_bits]);

@@ -31,7 +31,7 @@ pub(super) use encode::Words;
 pub use error::LoadError;
 pub use frozen::Snapshot;
 use header::Header;
-pub(super) use header::{EXPIRING, Form, PlannedSegment, field};
+pub(super) use header::{EXPIRING, Form, GROWING, PlannedSegment, field};
 pub use loader::Loader;
 
 /// The number in the format and the name of an engine.
@@ -72,6 +72,11 @@ pub(crate) trait Saved: Sized {
     /// segment is one of the first segment with more bits appended. So the bound is the smallest
     /// fingerprint of the first segment, with zeros for these bits and for the value.
     fn min_fingerprint(form: &Form, number: usize) -> u32;
+
+    /// Returns whether each of these words of a segment can be at its place. All of them are valid.
+    fn has_valid_places(_form: &Form, _words: &Buckets) -> bool {
+        true
+    }
 
     /// Returns the engine with these words, or `None` if the system refuses the memory for the
     /// rest.

@@ -11,7 +11,7 @@ use super::{
     validate::{EMPTY_CENSUS, add_census, check_length},
 };
 use crate::{
-    bucket::{Census, with_layout},
+    bucket::Census,
     filter::{
         Filter,
         builder::HasherSource,
@@ -262,7 +262,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Receiver<C, G, S> {
             unreachable!("the header has arrived")
         };
         let engine = <C::Engine<G>>::restore(&header.form, self.complete);
-        let items = header.items.iter().sum();
+        let items = header.form.items(header.items.iter().sum());
         let filter =
             engine.and_then(|engine| Filter::from_parts(engine, header.seed, items, hasher));
         filter.ok_or_else(|| header.out_of_memory())
@@ -305,7 +305,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Receiver<C, G, S> {
         let Progress { piece, filled, checksum, census, min_fingerprint, .. } = &mut self.progress;
         let loader = self.loader.as_mut().expect(SEGMENT_ARRIVES);
         *checksum = loader.accept(|bytes| {
-            with_layout!(layout, L => add_census::<L>(bytes, *min_fingerprint, census));
+            add_census(layout, bytes, *min_fingerprint, census);
             block_checksum(*checksum, bytes)
         });
         (*piece, *filled) = (Piece::Checksum, 0);
@@ -328,6 +328,10 @@ impl<C: Contents, G: Growth, S: BuildHasher> Receiver<C, G, S> {
             return Err(LoadError::InvalidBuckets);
         }
         self.complete.extend(self.loader.take().map(TableLoader::finish));
+        let words = self.complete.last().expect("a complete segment");
+        if !<C::Engine<G>>::has_valid_places(&self.header().form, words) {
+            return Err(LoadError::InvalidBuckets);
+        }
         self.start_segment()
     }
 

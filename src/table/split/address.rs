@@ -64,12 +64,12 @@ pub struct Size {
 impl Size {
     /// The size in one word.
     #[inline]
-    pub(super) fn pack(self) -> u64 {
+    pub(crate) fn pack(self) -> u64 {
         u64::from(self.level) << 32 | self.split
     }
 
     #[inline]
-    pub(super) fn unpack(word: u64) -> Self {
+    pub(crate) fn unpack(word: u64) -> Self {
         Self { level: (word >> 32) as u32, split: word & u64::from(u32::MAX) }
     }
 }

@@ -16,8 +16,8 @@ const GROUP: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 8 };
 /// makes room for a quarter more than the inserts since the last one need, so that the table
 /// catches up.
 const MAX_GROUPS: u32 = 8;
-/// Number of groups of which a thread tries the locks, if others split at the same time.
-const TRIED: u64 = 16;
+/// Number of further groups of which a thread tries the locks, if others split at the same time.
+const TRIED: u32 = 8;
 /// Number of times that the hint is published in a round. Every lookup reads it, so that publishing
 /// it more often would cost them a cache miss each time; a lookup of a bucket that was split since
 /// goes on by the level in its word.
@@ -49,29 +49,56 @@ impl GrowingTable {
     }
 
     /// Splits the next group of buckets that no other thread is splitting.
+    ///
+    /// The first one to try is that at which the size stands: it may have been passed over, because
+    /// its stripe was in use. The others begin where no thread has been.
     fn split_next<L: GrowingLayout>(&self, size: Size) -> Result<(), Refusal> {
         self.check_level(size.level).map_err(Refusal::Error)?;
-        let round = self.growth.first() << size.level;
-        for group in (size.split / GROUP..round.div_ceil(GROUP)).take(TRIED as usize) {
-            let first = (group * GROUP).max(size.split);
-            let last = (group * GROUP + GROUP).min(round);
-            // Committed first: a thread that waits for the system holds no lock.
-            self.commit(round + first..round + last).map_err(Refusal::Error)?;
-            let last = last.min(self.limits.buckets - round);
-            // mutant: split-no-lock
-            let Some(guard) = self.stripes.at(group as usize).try_lock() else { continue };
-            for bucket in first..last {
-                self.split_bucket::<L>(bucket as u32, size.level);
-            }
-            drop(guard);
-            self.advance();
-            // The next group is split a few dozen inserts later.
-            for bucket in [last, round + last, round + last + GROUP - 1] {
-                self.buckets.prefetch(bucket.min(self.limits.buckets - 1) as u32);
-            }
+        if self.split_group::<L>(size, size.split / GROUP)? {
             return Ok(());
         }
+        for _ in 0..TRIED {
+            // Relaxed: a place to begin, and every bucket is looked at under its lock.
+            let ahead = Size::unpack(self.ahead.load(Relaxed));
+            let group = match ahead.level == size.level {
+                true => ahead.split / GROUP,
+                false => 0,
+            };
+            let group = group.max(size.split / GROUP + 1);
+            if group * GROUP >= self.growth.first() << size.level {
+                break;
+            }
+            // mutant: split-next-same-group
+            let next = Size { split: (group + 1) * GROUP, ..size };
+            // Relaxed: as above.
+            self.ahead.fetch_max(next.pack(), Relaxed);
+            if self.split_group::<L>(size, group)? {
+                return Ok(());
+            }
+        }
         Err(Refusal::Busy)
+    }
+
+    /// Splits a group of buckets. Returns `false` if another thread holds the lock.
+    fn split_group<L: GrowingLayout>(&self, size: Size, group: u64) -> Result<bool, Refusal> {
+        let round = self.growth.first() << size.level;
+        let first = (group * GROUP).max(size.split);
+        let last = (group * GROUP + GROUP).min(round);
+        // Committed first: a thread that waits for the system holds no lock.
+        self.commit(round + first..round + last).map_err(Refusal::Error)?;
+        let last = last.min(self.limits.buckets - round);
+        // mutant: split-no-lock
+        let Some(guard) = self.stripes.at(group as usize).try_lock() else { return Ok(false) };
+        for bucket in first..last {
+            self.split_bucket::<L>(bucket as u32, size.level);
+        }
+        drop(guard);
+        self.advance();
+        // The next group is split a few dozen inserts later.
+        for bucket in [last, round + last, round + last + GROUP - 1] {
+            self.buckets.prefetch(bucket.min(self.limits.buckets - 1) as u32);
+        }
+        Ok(true)
     }
 
     /// Splits the buckets whose turn it is, unless other threads are splitting them.
@@ -139,9 +166,11 @@ impl GrowingTable {
         }
         // Relaxed: a limit that publishes nothing.
         let max_bytes = self.max_bytes.load(Relaxed);
-        let needed = self.size_in_bytes() + self.buckets.bytes_to_commit(buckets.clone());
-        if needed as u64 > max_bytes {
-            return Err(InsertError::Full);
+        if max_bytes != u64::MAX {
+            let needed = self.size_in_bytes() + self.buckets.bytes_to_commit(buckets.clone());
+            if needed as u64 > max_bytes {
+                return Err(InsertError::Full);
+            }
         }
         self.buckets.commit(buckets).ok_or(InsertError::OutOfMemory)
     }

@@ -55,16 +55,20 @@ impl GrowingTable {
     /// Loads the words of both locations of an item, by `load`, an Acquire.
     #[inline]
     fn both(&self, item: &Item, load: impl Fn(&Word) -> u64 + Copy) -> [Seen; 2] {
-        let size = self.hint();
-        let places = item.sides.map(|side| self.growth.place_of_item(side, size));
-        let seen =
-            places.map(|Place { bucket, .. }| Seen { bucket, word: load(self.bucket(bucket)) });
-        let differs = |index: usize| level(seen[index].word) ^ places[index].level;
+        let (size, [first, second]) = (self.hint(), item.sides);
+        let [first, second] =
+            [self.growth.place_of_item(first, size), self.growth.place_of_item(second, size)];
+        let at = |Place { bucket, .. }| Seen { bucket, word: load(self.bucket(bucket)) };
+        let seen = [at(first), at(second)];
+        let differs = (level(seen[0].word) ^ first.level) | (level(seen[1].word) ^ second.level);
         // mutant: split-level-ignored
-        if differs(0) | differs(1) == 0 { seen } else { self.follow_both(item, places, load) }
+        if differs == 0 { seen } else { self.follow_both(item, [first, second], load) }
     }
 
     /// The rest of `both`, if a bucket has been split since the size that was published.
+    ///
+    /// If both locations are one bucket, both words have the same level: at another level, the
+    /// location of one of the sides could be elsewhere.
     #[cold]
     #[inline(never)]
     fn follow_both(
@@ -73,10 +77,16 @@ impl GrowingTable {
         places: [Place; 2],
         load: impl Fn(&Word) -> u64 + Copy,
     ) -> [Seen; 2] {
-        [0, 1].map(|index| {
-            let seen = self.follow(item.sides[index], places[index], load);
-            seen.expect("an item is known at every level")
-        })
+        loop {
+            let [first, second] = [0, 1].map(|index| {
+                let seen = self.follow(item.sides[index], places[index], load);
+                seen.expect("an item is known at every level")
+            });
+            // mutant: split-levels-differ
+            if first.bucket != second.bucket || level(first.word) == level(second.word) {
+                return [first, second];
+            }
+        }
     }
 
     /// Loads the word of a location, by `load`, an Acquire. Begins at a place that the side had.

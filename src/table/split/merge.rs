@@ -36,21 +36,17 @@
 
 use core::cell::Cell;
 
-use arrayvec::ArrayVec;
-
 use super::{
     GrowingTable, Item, Seen, Side,
+    alike::agree,
     search::{Outcome, Search},
 };
 use crate::{
     InsertError,
-    bucket::{Code, GrowingLayout, MAX_SLOTS, leveled::level},
-    sync::{Acquire, Relaxed, Release, full_fence},
+    bucket::{Code, GrowingLayout, leveled::level},
+    sync::{Acquire, Relaxed, Release},
     table::{MergeRefusal, Merged, StripeGuard, stats::RelocationCount},
 };
-
-/// Slots of two words, each as its extension on the first side.
-type Alike = ArrayVec<u64, { 2 * MAX_SLOTS }>;
 
 /// An attempt to add all slots of another table.
 #[derive(Debug)]
@@ -150,7 +146,7 @@ impl GrowingTable {
     }
 
     /// The two halves of what is known of an item: each knows one bit more.
-    fn halves(&self, item: &Item) -> [Item; 2] {
+    pub(super) fn halves(&self, item: &Item) -> [Item; 2] {
         let side = item.sides[0];
         let marker = 1 << side.code.known();
         [marker, 2 * marker].map(|more| {
@@ -166,7 +162,7 @@ impl GrowingTable {
     }
 
     /// Loads the words of an item's locations, as far as it knows them.
-    fn locate(&self, item: &Item) -> [Option<Seen>; 2] {
+    pub(super) fn locate(&self, item: &Item) -> [Option<Seen>; 2] {
         let size = self.hint();
         item.sides.map(|side| {
             let place = self.growth.place(side, size)?;
@@ -294,6 +290,7 @@ impl GrowingTable {
 
     /// Clears a slot that stands for all items that agree with this one, the one that knows most. If
     /// there is none, does so for both halves. Returns the number of slots that were cleared.
+    #[expect(clippy::only_used_in_recursion, reason = "shows that the lock is held")]
     fn remove_known<L: GrowingLayout>(&self, guard: &StripeGuard, item: &Item) -> i64 {
         loop {
             let seen = self.locate(item);
@@ -331,75 +328,4 @@ impl GrowingTable {
         // mutant: split-merge-undo-shortest
         slots.max_by_key(|&(known, _)| known).map(|(_, found)| found)
     }
-
-    /// Returns whether an insert must be refused because of a limit on copies.
-    #[cold]
-    fn may_hold<L: GrowingLayout>(&self, limit: usize, item: &Item) -> bool {
-        // As in `holds`, but always under the lock. Merges with a limit are rare.
-        full_fence();
-        let guard = self.stripe::<L>(item).lock();
-        self.most_copies::<L>(&guard, item) >= limit
-    }
-
-    /// The largest number of slots that match one item, among all items that agree with this one.
-    fn most_copies<L: GrowingLayout>(&self, guard: &StripeGuard, item: &Item) -> usize {
-        let seen = self.locate(item);
-        if seen.iter().all(Option::is_some) {
-            return self.most_alike::<L>(item, seen);
-        }
-        let halves = self.halves(item).map(|half| self.most_copies::<L>(guard, &half));
-        halves[0].max(halves[1])
-    }
-
-    /// Returns an error if copies of one item take half of the slots of those locations that are
-    /// known, all of which are full: as in [`insert`](Self::insert).
-    fn check_copies<L: GrowingLayout>(&self, item: &Item) -> Result<(), InsertError> {
-        let holds_half = |seen: [Option<Seen>; 2]| {
-            let [first, second] = item.sides;
-            let alone = seen.iter().any(Option::is_none) || first == second;
-            let half = if alone { L::SLOTS.div_ceil(2) } else { L::SLOTS };
-            self.most_alike::<L>(item, seen) >= half as usize
-        };
-        // As in `has_reached`, an unlocked pre-check comes first.
-        if holds_half(self.locate(item)) {
-            let _guard = self.stripe::<L>(item).lock();
-            if holds_half(self.locate(item)) {
-                return Err(InsertError::TooManyCopies);
-            }
-        }
-        Ok(())
-    }
-
-    /// The largest number of slots of these words that match one item, among all items that agree
-    /// with this one.
-    fn most_alike<L: GrowingLayout>(&self, item: &Item, seen: [Option<Seen>; 2]) -> usize {
-        let mut alike = Alike::new();
-        let first = item.sides[0];
-        let in_one = seen[0].zip(seen[1]).is_some_and(|(one, other)| one.bucket == other.bucket);
-        for (number, seen) in seen.into_iter().enumerate() {
-            let Some(Seen { word, .. }) = seen else { continue };
-            let (at, side) = (level(word), item.sides[number]);
-            for slot in L::occupied_slots(word) {
-                let code = |side: Side| L::decode(slot, at, side.code.extension & ((1 << at) - 1));
-                let here = Side { code: code(side), ..side };
-                // In one bucket, a slot that agrees on both sides is one copy.
-                let counted = number == 1 && in_one && agree(code(first), first.code);
-                if agree(here.code, side.code) && !counted {
-                    let there = if number == 0 { here } else { self.growth.other(here) };
-                    alike.push(there.code.extension);
-                }
-            }
-        }
-        let is_prefix = |short: u64, long: u64| {
-            short.ilog2() <= long.ilog2() && (short ^ long) & ((1 << short.ilog2()) - 1) == 0
-        };
-        let matching = |long: u64| alike.iter().filter(|&&short| is_prefix(short, long)).count();
-        alike.iter().map(|&long| matching(long)).max().unwrap_or(0)
-    }
-}
-
-/// Returns whether two codes may belong to one item: they differ in no bit that both know.
-fn agree(one: Code, other: Code) -> bool {
-    let both = (1 << one.known().min(other.known())) - 1;
-    one.core == other.core && (one.extension ^ other.extension) & both == 0
 }

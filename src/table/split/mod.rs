@@ -165,6 +165,7 @@
 //! The child that it may have written is out of reach.
 
 mod address;
+mod alike;
 mod choice;
 mod copies;
 mod grow;
@@ -222,6 +223,8 @@ pub struct GrowingTable {
     hint: CachePadded<Word>,
     /// The size.
     size: CachePadded<Word>,
+    /// A size that leaves out the groups that are being split, or were passed over.
+    ahead: CachePadded<Word>,
     occupancy: Occupancy,
     /// Bytes to which the table may grow.
     max_bytes: Word,
@@ -259,6 +262,7 @@ impl GrowingTable {
             memory,
             hint: CachePadded::new(Word::new(start)),
             size: CachePadded::new(Word::new(start)),
+            ahead: CachePadded::new(Word::new(start)),
             occupancy: Occupancy::new(stripes)?,
             max_bytes: Word::new(u64::MAX),
             #[cfg(guira_vectors)]

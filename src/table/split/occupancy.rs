@@ -144,3 +144,56 @@ impl Occupancy {
         size_of_val(&*self.shards)
     }
 }
+
+#[cfg(all(test, feature = "std", not(any(loom, shuttle))))]
+mod tests {
+    use std::{thread, vec::Vec};
+
+    use super::{Occupancy, STEP};
+
+    /// The number of items after each change, up and down around multiples of the step.
+    fn changes() -> Vec<i64> {
+        let mut number = 7_u64;
+        let change = |_| {
+            number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            if number >> 33 & 3 == 0 { -1 } else { 1 }
+        };
+        let mut changes = std::vec![1; 10 * STEP as usize];
+        changes.extend((0..40 * STEP).map(change));
+        changes.extend(core::iter::repeat_n([-1, 1], 3 * STEP as usize).flatten());
+        changes
+    }
+
+    /// When counters are checked, and the sums then. They are started again after each `segment`.
+    fn checks(stripes: usize, segment: usize) -> Vec<Option<i64>> {
+        let start = || Occupancy::new(stripes).expect("memory");
+        let (mut occupancy, mut items) = (start(), 0);
+        let mut checks = Vec::new();
+        for changes in changes().chunks(segment) {
+            for &change in changes {
+                items += change;
+                checks.push(occupancy.count(change).then(|| occupancy.occupied()));
+            }
+            occupancy = start();
+            occupancy.start(items, 0, 0);
+        }
+        checks
+    }
+
+    #[test]
+    fn growth_follows_from_the_number_of_items() {
+        // This thread and the other one, of which at most one owns the only shard.
+        let expected = checks(1_024, usize::MAX);
+        let number = |checks: &[Option<i64>]| checks.iter().flatten().count();
+        assert!(number(&expected) > 20);
+        let all = || {
+            for segment in [1, 2, 31, 32, 33, 1_000, usize::MAX] {
+                for stripes in [8, 1_024] {
+                    assert!(checks(stripes, segment) == expected, "{segment}, {stripes}");
+                }
+            }
+        };
+        all();
+        thread::scope(|scope| scope.spawn(all).join()).expect("the same for another thread");
+    }
+}

@@ -96,8 +96,13 @@ impl Grown {
     /// were counted, if items were removed that had not been added.)
     #[must_use]
     pub fn items(&self, occupied: u64) -> u64 {
-        Occupied::new(occupied, self.ghosts as i64).items
+        Occupied::new(occupied, signed(self.ghosts)).items
     }
+}
+
+/// A number of ghosts, of which a snapshot may claim any.
+fn signed(ghosts: u64) -> i64 {
+    i64::try_from(ghosts).unwrap_or(i64::MAX)
 }
 
 impl GrowingTable {
@@ -135,9 +140,11 @@ impl GrowingTable {
                 self.copy_words_from(0, below);
                 let mut beyond = beyond.iter_mut();
                 self.for_each_ahead(size, |_, word| {
-                    let copied = beyond.next().expect("as many as are ahead");
-                    // Relaxed: as in `copy_words_from`.
-                    *copied = word.load(Relaxed);
+                    // There are as many as are ahead.
+                    if let Some(copied) = beyond.next() {
+                        // Relaxed: as in `copy_words_from`.
+                        *copied = word.load(Relaxed);
+                    }
                 });
                 // Pairs with the Release of whoever changed a word that was loaded.
                 acquire_fence();
@@ -233,7 +240,7 @@ impl GrowingTable {
                 }
             }
         }
-        let Occupied { items, ghosts } = Occupied::new(occupied, ghosts as i64);
+        let Occupied { items, ghosts } = Occupied::new(occupied, signed(ghosts));
         table.occupancy.start(items as i64, ghosts as i64, 0);
         Some(table)
     }

@@ -168,8 +168,7 @@ impl GrowingTable {
         {
             return Outcome::Copies;
         }
-        if let Some(victim) = self.neighbour::<L>(item, roots) {
-            let root = usize::from(victim.place.bucket != roots[0].bucket);
+        if let Some((root, victim)) = self.neighbour::<L>(item, roots) {
             if self.relocate::<L>(victim, incoming.map(|item| item.sides[root])) {
                 relocations.increment();
                 return Outcome::Stored;
@@ -179,12 +178,16 @@ impl GrowingTable {
     }
 
     /// A slot in one of the locations of an item whose other bucket has an empty slot, if there is
-    /// one.
+    /// one, and the side of the item that has this location.
     ///
     /// In a round most of the buckets that have not been split are full, and the room is in the
     /// others. So these are read first, and most searches end here.
     #[inline]
-    fn neighbour<L: GrowingLayout>(&self, item: &Item, roots: [Seen; 2]) -> Option<Victim> {
+    fn neighbour<L: GrowingLayout>(
+        &self,
+        item: &Item,
+        roots: [Seen; 2],
+    ) -> Option<(usize, Victim)> {
         let neighbours = self.neighbours::<L>(item, roots);
         for (index, bucket) in neighbours.in_order() {
             // The word may be that of another level than expected. Then the move finds the right
@@ -195,7 +198,7 @@ impl GrowingTable {
                 let (level, slot) = (level(word), L::slot(word, lane as u32));
                 let code = L::decode(slot, level, side.code.extension & mask(level));
                 let side = Side { start: side.start, code };
-                return Some(Victim { side, place: Place { bucket, level }, slot });
+                return Some((root, Victim { side, place: Place { bucket, level }, slot }));
             }
         }
         None

@@ -20,7 +20,9 @@ impl GrowingTable {
     /// if the system refuses the memory for the new table.
     ///
     /// A slot takes with it what the number of its bucket tells, as much as fits into a tail. So it
-    /// knows its bucket in the new table: its level there is no higher. A ghost remains one.
+    /// knows its bucket in the new table: its level there is no higher. A ghost remains one. (The
+    /// ghosts that one slot has left return to one pair of buckets. If they are most of what is
+    /// left, the table needs more buckets for them than for items.)
     pub fn shrink_to_fit<L: GrowingLayout>(&mut self) -> usize {
         let mut occupied = 0;
         // Relaxed: `&mut self` makes the access exclusive.

@@ -1,0 +1,88 @@
+//! Copies of an item of which a slot tells only a part: those that a merge adds.
+
+use arrayvec::ArrayVec;
+
+use super::{GrowingTable, Item, Seen, Side};
+use crate::{
+    InsertError,
+    bucket::{Code, GrowingLayout, MAX_SLOTS, leveled::level},
+    sync::full_fence,
+    table::StripeGuard,
+};
+
+/// Slots of two words, each as its extension on the first side.
+type Alike = ArrayVec<u64, { 2 * MAX_SLOTS }>;
+
+impl GrowingTable {
+    /// Returns whether an insert must be refused because of a limit on copies.
+    #[cold]
+    pub(super) fn may_hold<L: GrowingLayout>(&self, limit: usize, item: &Item) -> bool {
+        // As in `holds`, but always under the lock. Merges with a limit are rare.
+        full_fence();
+        let guard = self.stripe::<L>(item).lock();
+        self.most_copies::<L>(&guard, item) >= limit
+    }
+
+    /// The largest number of slots that match one item, among all items that agree with this one.
+    #[expect(clippy::only_used_in_recursion, reason = "shows that the lock is held")]
+    fn most_copies<L: GrowingLayout>(&self, guard: &StripeGuard, item: &Item) -> usize {
+        let seen = self.locate(item);
+        if seen.iter().all(Option::is_some) {
+            return self.most_alike::<L>(item, seen);
+        }
+        let halves = self.halves(item).map(|half| self.most_copies::<L>(guard, &half));
+        halves[0].max(halves[1])
+    }
+
+    /// Returns an error if copies of one item take half of the slots of those locations that are
+    /// known, all of which are full: as in [`insert`](Self::insert).
+    pub(super) fn check_copies<L: GrowingLayout>(&self, item: &Item) -> Result<(), InsertError> {
+        let holds_half = |seen: [Option<Seen>; 2]| {
+            let [first, second] = item.sides;
+            let alone = seen.iter().any(Option::is_none) || first == second;
+            let half = if alone { L::SLOTS.div_ceil(2) } else { L::SLOTS };
+            self.most_alike::<L>(item, seen) >= half as usize
+        };
+        // As in `has_reached`, an unlocked pre-check comes first.
+        if holds_half(self.locate(item)) {
+            let _guard = self.stripe::<L>(item).lock();
+            if holds_half(self.locate(item)) {
+                return Err(InsertError::TooManyCopies);
+            }
+        }
+        Ok(())
+    }
+
+    /// The largest number of slots of these words that match one item, among all items that agree
+    /// with this one.
+    fn most_alike<L: GrowingLayout>(&self, item: &Item, seen: [Option<Seen>; 2]) -> usize {
+        let mut alike = Alike::new();
+        let first = item.sides[0];
+        let in_one = seen[0].zip(seen[1]).is_some_and(|(one, other)| one.bucket == other.bucket);
+        for (number, seen) in seen.into_iter().enumerate() {
+            let Some(Seen { word, .. }) = seen else { continue };
+            let (at, side) = (level(word), item.sides[number]);
+            for slot in L::occupied_slots(word) {
+                let code = |side: Side| L::decode(slot, at, side.code.extension & ((1 << at) - 1));
+                let here = Side { code: code(side), ..side };
+                // In one bucket, a slot that agrees on both sides is one copy.
+                let counted = number == 1 && in_one && agree(code(first), first.code);
+                if agree(here.code, side.code) && !counted {
+                    let there = if number == 0 { here } else { self.growth.other(here) };
+                    alike.push(there.code.extension);
+                }
+            }
+        }
+        let is_prefix = |short: u64, long: u64| {
+            short.ilog2() <= long.ilog2() && (short ^ long) & ((1 << short.ilog2()) - 1) == 0
+        };
+        let matching = |long: u64| alike.iter().filter(|&&short| is_prefix(short, long)).count();
+        alike.iter().map(|&long| matching(long)).max().unwrap_or(0)
+    }
+}
+
+/// Returns whether two codes may belong to one item: they differ in no bit that both know.
+pub(super) fn agree(one: Code, other: Code) -> bool {
+    let both = (1 << one.known().min(other.known())) - 1;
+    one.core == other.core && (one.extension ^ other.extension) & both == 0
+}
