@@ -10,8 +10,8 @@
 //!
 //! `GUIRA_PROGRAMS=n` runs n programs, for longer or shorter runs; `GUIRA_PROGRAM=k` only number k.
 //!
-//! The programs run on tables of 2 to 4 buckets, and on chains that grow from 1 or 2 buckets, with
-//! five classes of items. So aliases, duplicates, moves, full buckets and new segments are
+//! The programs run on tables of 2 to 4 buckets, on tables that split one or two buckets, and on
+//! chains that grow from as many, with five classes of items. So aliases, duplicates, moves, full buckets and new segments are
 //! frequent: the test counts them, and fails if there were too few. Threads remove only what they
 //! inserted, or what they were given before they started. In a map, a class is a key with a value,
 //! some classes share a key, and threads replace only values of their own. On a table whose slots
@@ -26,7 +26,7 @@ use guira::{
     raw::{Chain, Plain, Single, Valued},
 };
 use history::{
-    Aging, Answer, CLASSES, OneTable, Run, TableWorld, Target, ages, aging,
+    Aging, Answer, CLASSES, OneTable, Run, Splitting, TableWorld, Target, ages, aging,
     multiset::{Event, is_linearizable},
 };
 
@@ -66,6 +66,7 @@ macro_rules! tests {
 tests! {
     table: Run<OneTable<Single>>,
     table_with_values: Run<OneTable<Valued>>,
+    splitting_table: Run<Splitting>,
     chain: Run<Chain>,
     chain_with_values: Run<Chain<Valued>>,
     expiring_table: Aging

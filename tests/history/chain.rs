@@ -78,7 +78,7 @@ impl ChainWorld {
         let beside = buckets(index)
             .map(|bucket| std::array::from_fn(|other| buckets(other).contains(&bucket)));
         let slots_per_bucket = self.layout.slots_per_bucket() as u8;
-        Class { index, most: None, slots_per_bucket, beside, aliases, same }
+        Class { index, most: None, slots_per_bucket, beside, aliases, same, ghosts: false }
     }
 }
 

@@ -18,6 +18,7 @@ mod program;
 pub mod real;
 mod run;
 mod sights;
+mod splitting;
 mod table;
 mod target;
 
@@ -33,6 +34,7 @@ pub use multiset::{Action, Answer, CLASSES, Class, Counts};
 pub use program::{Kind, Program, Step};
 pub use run::Run;
 pub use sights::Sights;
+pub use splitting::Splitting;
 pub use table::{OneTable, TableWorld};
 pub use target::Target;
 

@@ -38,6 +38,9 @@ pub struct Class {
     /// The classes whose copies lookups and counts of this one always regard: itself, and in a map
     /// those of the same key with other values.
     pub same: [bool; CLASSES],
+    /// Whether there can be slots that belong to no item any more. Lookups may find them, and they
+    /// take room.
+    pub ghosts: bool,
 }
 
 impl fmt::Debug for Class {
@@ -64,10 +67,11 @@ impl Class {
 
     /// Whether one of the two buckets can be full, by the number of copies that may be there.
     fn can_be_full(&self, counts: Counts) -> bool {
-        self.beside.iter().any(|beside| {
-            let copies = |(&here, count)| if here { count } else { 0 };
-            beside.iter().zip(counts).map(copies).sum::<u8>() >= self.slots_per_bucket
-        })
+        self.ghosts
+            || self.beside.iter().any(|beside| {
+                let copies = |(&here, count)| if here { count } else { 0 };
+                beside.iter().zip(counts).map(copies).sum::<u8>() >= self.slots_per_bucket
+            })
     }
 }
 
@@ -122,6 +126,9 @@ pub enum Operation {
 /// segments. Which copies do depends on their segments. So a hit requires a copy of the class or of
 /// such an alias, and a miss that there is no copy of the class.
 ///
+/// In a table that splits its buckets, slots of which too little is known can leave copies that
+/// belong to no item. Such a filter may find anything; it must not miss an item.
+///
 /// In one other place it is weaker than the filter: `Full` depends on the bucket that holds each
 /// item, and on a search that reads one bucket after another. So it requires only that the multiset
 /// is unchanged, and that enough copies are present to fill one of the two buckets. That is true at
@@ -147,9 +154,12 @@ impl Specification for Multiset {
         let count = counts[class.index];
         let (least, most) = class.copies_found(*counts);
         let (right, count_after) = match answer {
-            Answer::Contains(present) => (if present { most > 0 } else { least == 0 }, count),
+            Answer::Contains(present) => {
+                (if present { most > 0 || class.ghosts } else { least == 0 }, count)
+            }
             Answer::Count(copies) => {
-                ((usize::from(least)..=usize::from(most)).contains(&copies), count)
+                let most = if class.ghosts { usize::MAX } else { most.into() };
+                ((usize::from(least)..=most).contains(&copies), count)
             }
             Answer::Insert(Ok(())) => (class.most.is_none_or(|limit| most < limit), count + 1),
             Answer::Insert(Err(InsertError::TooManyCopies)) => {
@@ -157,8 +167,8 @@ impl Specification for Multiset {
             }
             Answer::Insert(Err(_)) => (class.can_be_full(*counts), count),
             Answer::InsertUnique(Ok(true)) | Answer::GetOrInsert(Ok(None)) => (least == 0, 1),
-            Answer::InsertUnique(Ok(false)) => (most > 0, count),
-            Answer::InsertUnique(Err(InsertError::Full))
+            Answer::InsertUnique(Ok(false)) => (most > 0 || class.ghosts, count),
+            Answer::InsertUnique(Err(InsertError::Full | InsertError::MaxCapacity))
             | Answer::GetOrInsert(Err(InsertError::Full)) => {
                 (least == 0 && class.can_be_full(*counts), count)
             }

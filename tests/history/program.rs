@@ -80,8 +80,7 @@ impl Focus {
 fn filling<T: Target>(rng: &mut SmallRng, world: &T::World, focus: &Focus) -> Vec<usize> {
     let slots = T::slots(world);
     let copies = match rng.random_range(0..8) {
-        // A filter that grows is to append a segment.
-        _ if T::GROWS => slots + rng.random_range(0..=2),
+        _ if T::GROWS => rng.random_range(T::fillings(slots)),
         0 => slots / 4,
         1 => slots / 2,
         2 => slots,

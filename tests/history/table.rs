@@ -105,7 +105,7 @@ impl<N: Slot> TableWorld<N> {
             let most = Some(if here == there { slots_per_bucket } else { 2 * slots_per_bucket });
             let aliases = std::array::from_fn(|other| keys[other] == keys[index]);
             let beside = [beside(here), beside(there)];
-            Class { index, most, slots_per_bucket, beside, aliases, same: aliases }
+            Class { index, most, slots_per_bucket, beside, aliases, same: aliases, ghosts: false }
         };
         let classes = std::array::from_fn(class);
         let (call, copies) = (call::<N, L>, copies::<N, L>);

@@ -1,6 +1,6 @@
 //! What the programs on sets and maps run on.
 
-use std::fmt::Debug;
+use std::{fmt::Debug, ops::RangeInclusive};
 
 use guira::{
     Layout,
@@ -33,6 +33,12 @@ pub trait Target: Sized + Send + Sync {
 
     /// Whether a class has two buckets (in the first segment).
     fn has_two_buckets(world: &Self::World, class: usize) -> bool;
+
+    /// How many items to insert first, if it grows, and has so many slots.
+    fn fillings(slots: u32) -> RangeInclusive<u32> {
+        // It is to append a segment.
+        slots..=slots + 2
+    }
 
     fn new(world: &Self::World) -> Self;
 

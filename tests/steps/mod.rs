@@ -3,6 +3,7 @@
 pub mod chain;
 pub mod meanwhile;
 pub mod scene;
+pub mod splitting;
 
 use std::{cell::RefCell, panic::resume_unwind, rc::Rc, sync::mpsc::channel, thread};
 

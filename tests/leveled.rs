@@ -1,0 +1,297 @@
+//! The functions on words of a table that grows, against a naive model: lists of bits.
+
+mod common;
+
+use common::{rng, scaled};
+use guira::raw::{Code, GrowingLayout, Leveled, level};
+use rand::{RngExt, rngs::SmallRng};
+
+/// Number of bits of the slots of a word. The level is above them.
+const SLOTS_BITS: u32 = 60;
+const MAX_LEVEL: u32 = 15;
+
+/// A slot: the core, and the bits of the tail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Slot {
+    core: u64,
+    tail: Vec<bool>,
+}
+
+/// A word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Model {
+    level: u32,
+    slots: Vec<Slot>,
+}
+
+/// An item: its core, and its extension, lowest bit first.
+#[derive(Clone, Debug)]
+struct Item {
+    core: u64,
+    extension: Vec<bool>,
+}
+
+/// The number that has these bits, lowest first.
+fn number(bits: &[bool]) -> u64 {
+    bits.iter().rev().fold(0, |number, &bit| number << 1 | u64::from(bit))
+}
+
+/// The lowest bits of a number.
+fn bits(number: u64, count: u32) -> Vec<bool> {
+    (0..count).map(|bit| number >> bit & 1 == 1).collect()
+}
+
+impl Slot {
+    fn drawn<L: GrowingLayout>(rng: &mut SmallRng) -> Self {
+        let length = rng.random_range(0..=L::MAX_TAIL);
+        let core = rng.random_range(0..1 << L::CORE);
+        Self { core, tail: bits(rng.random(), length) }
+    }
+
+    /// The bits of the slot: the core, the tail, a marker.
+    fn value<L: GrowingLayout>(&self) -> u64 {
+        let core = bits(self.core, L::CORE);
+        number(&[&core[..], &self.tail[..], &[true]].concat())
+    }
+
+    /// Whether the slot, in a bucket of this level, says nothing that is not true of the item.
+    fn matches(&self, level: u32, item: &Item) -> bool {
+        self.core == item.core && item.extension[level as usize..].starts_with(&self.tail)
+    }
+}
+
+impl Model {
+    fn drawn<L: GrowingLayout>(rng: &mut SmallRng) -> Self {
+        let slots = rng.random_range(0..=L::SLOTS);
+        Self {
+            level: rng.random_range(0..=MAX_LEVEL),
+            slots: (0..slots).map(|_| Slot::drawn::<L>(rng)).collect(),
+        }
+    }
+
+    fn word<L: GrowingLayout>(&self) -> u64 {
+        let slot = |(lane, slot): (usize, &Slot)| slot.value::<L>() << (lane as u32 * L::WIDTH);
+        let slots = self.slots.iter().enumerate().map(slot);
+        slots.fold(u64::from(self.level) << SLOTS_BITS, |word, slot| word | slot)
+    }
+
+    /// An item that often matches a slot, or differs from one in a single bit.
+    fn item<L: GrowingLayout>(&self, rng: &mut SmallRng) -> Item {
+        let mut item = Item {
+            core: rng.random_range(0..1 << L::CORE),
+            extension: bits(rng.random(), L::EXTENSION),
+        };
+        if !self.slots.is_empty() && rng.random_bool(0.9) {
+            let slot = &self.slots[rng.random_range(0..self.slots.len())];
+            item.core = slot.core;
+            let level = self.level as usize;
+            item.extension[level..level + slot.tail.len()].copy_from_slice(&slot.tail);
+        }
+        if rng.random_bool(0.4) {
+            let bit = rng.random_range(0..L::CORE + L::MAX_TAIL);
+            if bit < L::CORE {
+                item.core ^= 1 << bit;
+            } else {
+                item.extension[(self.level + bit - L::CORE) as usize] ^= true;
+            }
+        }
+        item
+    }
+
+    /// The lanes whose slots match.
+    fn matching(&self, item: &Item) -> Vec<usize> {
+        let matches = |&lane: &usize| self.slots[lane].matches(self.level, item);
+        (0..self.slots.len()).filter(matches).collect()
+    }
+
+    fn halves(&self) -> ([Self; 2], u32) {
+        let empty = Self { level: self.level + 1, slots: Vec::new() };
+        let (mut halves, mut copied) = ([empty.clone(), empty], 0);
+        for slot in &self.slots {
+            if let Some((&next, rest)) = slot.tail.split_first() {
+                let shorter = Slot { core: slot.core, tail: rest.to_vec() };
+                halves[usize::from(next)].slots.push(shorter);
+            } else {
+                halves.iter_mut().for_each(|half| half.slots.push(slot.clone()));
+                copied += 1;
+            }
+        }
+        (halves, copied)
+    }
+}
+
+impl Item {
+    /// What is known of it if so many bits of the extension are.
+    fn code(&self, known: usize) -> Code {
+        let extension = number(&[&self.extension[..known], &[true]].concat());
+        Code { core: self.core, extension }
+    }
+
+    fn full(&self) -> Code {
+        self.code(self.extension.len())
+    }
+}
+
+/// Checks matches of an item.
+fn check_matches<L: GrowingLayout>(model: &Model, item: &Item) {
+    let (word, code) = (model.word::<L>(), item.full());
+    let matching = model.matching(item);
+    let highest = |lane: usize| 1_u64 << ((lane as u32 + 1) * L::WIDTH - 1);
+    let marks: u64 = matching.iter().map(|&lane| highest(lane)).sum();
+    assert_eq!(L::matches(word, code), marks, "{model:?}, {item:?}");
+    // The longest of them, and of equal ones any.
+    let longest = matching.iter().map(|&lane| model.slots[lane].tail.len()).max();
+    let found = L::longest(word, code);
+    assert_eq!(found.map(|found| model.slots[found.lane as usize].tail.len()), longest);
+    if let Some(found) = found {
+        assert!(matching.contains(&(found.lane as usize)));
+        assert_eq!(found.slot, model.slots[found.lane as usize].value::<L>());
+    }
+}
+
+/// Checks everything that one word tells, and what it becomes.
+fn check_word<L: GrowingLayout>(model: &Model, rng: &mut SmallRng) {
+    let word = model.word::<L>();
+    assert_eq!(level(word), model.level);
+    assert!(L::is_valid(word));
+    assert_eq!(L::occupied(word) as usize, model.slots.len(), "{model:?}");
+    assert_eq!(L::is_full(word), model.slots.len() == L::SLOTS as usize);
+    let values: Vec<u64> = model.slots.iter().map(Slot::value::<L>).collect();
+    assert!(L::occupied_slots(word).eq(values.iter().copied()), "{model:?}");
+    for lane in 0..L::SLOTS {
+        let value = values.get(lane as usize).copied().unwrap_or(0);
+        assert_eq!(L::slot(word, lane), value);
+        if value != 0 {
+            let found = L::find(word, value).expect("it is there");
+            assert_eq!(values[found as usize], value, "{model:?}");
+        }
+    }
+    let other = Slot::drawn::<L>(rng);
+    let is_there = model.slots.contains(&other);
+    assert_eq!(L::find(word, other.value::<L>()).is_some(), is_there, "{model:?}, {other:?}");
+
+    let mut more = model.clone();
+    more.slots.push(other.clone());
+    let fits = more.slots.len() <= L::SLOTS as usize;
+    assert_eq!(L::with(word, other.value::<L>()), fits.then(|| more.word::<L>()));
+    for lane in 0..model.slots.len() {
+        let (mut less, mut replaced) = (model.clone(), model.clone());
+        less.slots.remove(lane);
+        assert_eq!(L::without(word, lane as u32), less.word::<L>(), "{model:?} without {lane}");
+        replaced.slots[lane] = other.clone();
+        let new = L::replace(word, lane as u32, other.value::<L>());
+        assert_eq!(new, replaced.word::<L>(), "{model:?}, {other:?} in lane {lane}");
+    }
+    if model.level < MAX_LEVEL {
+        let (halves, (expected, copied)) = (L::halves(word), model.halves());
+        let expected = expected.map(|half| half.word::<L>());
+        assert_eq!([halves.stays, halves.child], expected, "{model:?}");
+        assert_eq!(halves.copied, copied, "{model:?}");
+    }
+}
+
+/// An item is encoded with as long a tail as fits, and decoded to what the slot and the number of
+/// the bucket tell.
+fn check_code<L: GrowingLayout>(level: u32, item: &Item) {
+    for known in level as usize..=item.extension.len() {
+        let length = (known - level as usize).min(L::MAX_TAIL as usize);
+        let tail = item.extension[level as usize..][..length].to_vec();
+        let slot = L::encode(item.code(known), level);
+        assert_eq!(slot, Slot { core: item.core, tail }.value::<L>(), "level {level}, {item:?}");
+        let low = number(&item.extension[..level as usize]);
+        let code = L::decode(slot, level, low);
+        assert_eq!(code, item.code(level as usize + length));
+        assert_eq!(code.known() as usize, level as usize + length);
+    }
+}
+
+/// Changes one lane of a word to any bits. It is valid if each slot has a marker, and no empty one
+/// is before an occupied one.
+fn check_validity<L: GrowingLayout>(model: &Model, rng: &mut SmallRng) {
+    let lane = rng.random_range(0..L::SLOTS);
+    let width = rng.random_range(0..=L::WIDTH);
+    let value = rng.random::<u64>() & ((1 << width) - 1);
+    let word = L::replace(model.word::<L>(), lane, value);
+    let lanes = (0..L::SLOTS).map(|lane| word >> (lane * L::WIDTH) & ((1 << L::WIDTH) - 1));
+    let lanes: Vec<u64> = lanes.collect();
+    let is_packed = !lanes.windows(2).any(|pair| pair[0] == 0 && pair[1] != 0);
+    let have_markers = lanes.iter().all(|&slot| slot == 0 || slot >= 1 << L::CORE);
+    assert_eq!(L::is_valid(word), is_packed && have_markers, "{word:#x}");
+}
+
+fn check_drawn<L: GrowingLayout>() {
+    let mut rng = rng(u64::from(L::SLOTS));
+    for _ in 0..scaled(5_000, 50_000) {
+        let model = Model::drawn::<L>(&mut rng);
+        check_word::<L>(&model, &mut rng);
+        for _ in 0..4 {
+            let item = model.item::<L>(&mut rng);
+            check_matches::<L>(&model, &item);
+        }
+        check_code::<L>(model.level, &model.item::<L>(&mut rng));
+        check_validity::<L>(&model, &mut rng);
+    }
+}
+
+#[test]
+fn drawn_words_of_every_layout() {
+    check_drawn::<Leveled<5, 6>>();
+    check_drawn::<Leveled<4, 7>>();
+    check_drawn::<Leveled<3, 8>>();
+    check_drawn::<Leveled<2, 8>>();
+    // Short slots.
+    check_drawn::<Leveled<10, 2>>();
+}
+
+/// Every slot.
+fn all_slots<L: GrowingLayout>() -> Vec<Slot> {
+    let cores = 0..1 << L::CORE;
+    let slots = cores.flat_map(|core| {
+        (0..=L::MAX_TAIL).flat_map(move |length| {
+            (0..1 << length).map(move |tail| Slot { core, tail: bits(tail, length) })
+        })
+    });
+    slots.collect()
+}
+
+/// Each slot is found by exactly the items that it may belong to. Neither its lane nor full
+/// neighbours change that.
+#[test]
+fn every_slot_of_the_narrowest_layout_matches_the_right_items() {
+    type L = Leveled<5, 6>;
+    let full = Slot { core: 63, tail: vec![true; 5] };
+    for (number, slot) in all_slots::<L>().into_iter().enumerate() {
+        let (at, lane) = (number as u32 % (MAX_LEVEL + 1), number % 5);
+        let mut slots = vec![full.clone(); 5];
+        slots[lane] = slot.clone();
+        let model = Model { level: at, slots };
+        for (core, tail) in [slot.core, slot.core ^ 1, 63 - slot.core, 63]
+            .into_iter()
+            .flat_map(|core| (0..1 << 5).map(move |tail| (core, tail)))
+        {
+            let extension = bits(tail << at, L::EXTENSION);
+            check_matches::<L>(&model, &Item { core, extension });
+        }
+    }
+}
+
+/// All words of two slots in a layout of short ones, with all items, and split.
+#[test]
+fn all_pairs_of_short_slots() {
+    type L = Leveled<10, 2>;
+    let all = all_slots::<L>();
+    assert_eq!((all.len(), L::WIDTH, L::MAX_TAIL), (4 * 15, 6, 3));
+    for (number, first) in all.iter().enumerate() {
+        for second in &all {
+            let at = number as u32 % MAX_LEVEL;
+            let model = Model { level: at, slots: vec![first.clone(), second.clone()] };
+            for item in 0..1_u64 << (2 + 3) {
+                let extension = bits(item >> 2 << at, L::EXTENSION);
+                check_matches::<L>(&model, &Item { core: item & 3, extension });
+            }
+            let (halves, (expected, copied)) = (L::halves(model.word::<L>()), model.halves());
+            assert_eq!([halves.stays, halves.child], expected.map(|half| half.word::<L>()));
+            assert_eq!(halves.copied, copied);
+        }
+    }
+}
