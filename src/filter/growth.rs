@@ -8,7 +8,7 @@ use super::{
 
 impl<C: Contents, S> Filter<C, Growing, S> {
     /// Returns the target false-positive rate, which the filter does not exceed, however far it
-    /// grows. (A [merge](Self::merge#growing-filters) can make it exceed the target.)
+    /// grows. (A [merge](Self::merge) can make it exceed the target.)
     ///
     /// If only a layout was named, the target of a [`GrowingFilter`](crate::GrowingFilter) is the
     /// rate of that layout after the last doubling.

@@ -118,7 +118,7 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     /// that they were inserted with. It is valid at the load at which the filter grows. If the
     /// filter may not grow and fills up, the rate can be higher, and still does not exceed
     /// [`target_false_positive_rate`](Filter::target_false_positive_rate). The bound takes no
-    /// account of [merges](Filter::merge#growing-filters). In a [`GrowingMap`](crate::GrowingMap)
+    /// account of [merges](Filter::merge). In a [`GrowingMap`](crate::GrowingMap)
     /// the bound is the sum over all segments, each of them full, which does not exceed the target
     /// either.
     ///
