@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Number of neighbouring buckets that are split under one lock: those of a cache line.
-const GROUP: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 8 };
+pub(super) const GROUP: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 8 };
 /// Largest number of groups that one insert splits because the load is above the target. Each call
 /// makes room for a quarter more than the inserts since the last one need, so that the table
 /// catches up.
@@ -25,7 +25,7 @@ const HINTS_PER_ROUND: u64 = 128;
 
 /// Why a bucket was not split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Refusal {
+pub(super) enum Refusal {
     /// Other threads are splitting all buckets that could be split next.
     Busy,
     /// The table may not grow further, or the system refuses the memory.
@@ -49,7 +49,7 @@ impl GrowingTable {
     }
 
     /// Splits the next group of buckets that no other thread is splitting.
-    fn split_next<L: GrowingLayout>(&self, size: Size) -> Result<(), Refusal> {
+    pub(super) fn split_next<L: GrowingLayout>(&self, size: Size) -> Result<(), Refusal> {
         self.check_level(size.level).map_err(Refusal::Error)?;
         let round = self.growth.first() << size.level;
         for group in (size.split / GROUP..round.div_ceil(GROUP)).take(TRIED as usize) {
@@ -135,7 +135,7 @@ impl GrowingTable {
     /// group, and has committed the memory of the child.
     ///
     /// One compare-and-swap moves the locations of all items whose next bit is 1 to the child.
-    fn split_bucket<L: GrowingLayout>(&self, bucket: u32, at: u32) -> bool {
+    pub(super) fn split_bucket<L: GrowingLayout>(&self, bucket: u32, at: u32) -> bool {
         let parent = self.bucket(bucket);
         let child = self.bucket(self.growth.child(bucket, at));
         // Acquire, here and on failure: pairs with the Release of whoever changed the word. The
@@ -166,10 +166,10 @@ impl GrowingTable {
     }
 
     /// Advances the size over all buckets that have been split, whoever split them.
-    fn advance(&self) {
+    pub(super) fn advance(&self) {
         loop {
             // Acquire: pairs with the Release below.
-            let seen = self.size();
+            let seen = Size::unpack(self.size.load_to_change(Acquire));
             let (mut size, round) = (seen, self.growth.first() << seen.level);
             // Acquire: pairs with the Release of the switch. A lookup that goes by this size goes
             // to the child, and must see its word.

@@ -174,6 +174,7 @@ mod occupancy;
 mod relocate;
 mod remove;
 mod search;
+mod steps;
 
 use crossbeam_utils::CachePadded;
 
