@@ -6,7 +6,7 @@ use guira::{
     raw::{GrowingTable, Item},
 };
 use guira_loom_tests::{
-    EVERY_WAY, check, check_shallow, look_up_beside, spawn,
+    EVERY_WAY, Seen, check, check_shallow, look_up_beside, spawn,
     splits::{
         S, differing, forgetful, item, leaving, only, put, relocate_at, reversed, split, staying,
         table,
@@ -168,8 +168,11 @@ fn count_beside_a_split() {
 }
 
 /// Inserts an item, of which there is one copy, while this copy moves and a bucket is split.
-fn limit_beside_a_move(name: &str, floor: usize, limit: usize, expected: Result<(), InsertError>) {
-    check_shallow(name, floor, &["done"], move |seen| {
+fn limit_beside_a_move(
+    limit: usize,
+    expected: Result<(), InsertError>,
+) -> impl Fn(&std::sync::Arc<Seen>) {
+    move |seen| {
         let table = table(2, 4);
         let item = leaving(&table, 1, 0);
         put(&table, item.sides[1]);
@@ -182,19 +185,20 @@ fn limit_beside_a_move(name: &str, floor: usize, limit: usize, expected: Result<
         mover.join().unwrap();
         assert_eq!(table.count::<S>(&item), 1 + usize::from(expected.is_ok()));
         seen.note("done");
-    });
+    }
 }
 
 /// Catches an insert that exceeds the limit because it misses a copy that moves.
 #[test]
 fn limit_reached_beside_a_move() {
-    limit_beside_a_move("split_limit_reached", 5, 1, Err(InsertError::TooManyCopies));
+    let model = limit_beside_a_move(1, Err(InsertError::TooManyCopies));
+    check("split_limit_reached", 5, &["done"], model);
 }
 
 /// Catches an insert that is refused below the limit because a half-done move counts twice.
 #[test]
 fn limit_not_reached_beside_a_move() {
-    limit_beside_a_move("split_limit_not_reached", 5, 2, Ok(()));
+    check_shallow("split_limit_not_reached", 5, &["done"], limit_beside_a_move(2, Ok(())));
 }
 
 /// Catches threads that add more than one copy each because none sees what the others have added.
@@ -207,7 +211,9 @@ fn limit_of_two_threads() {
             let insert = move |table: &GrowingTable| table.insert_up_to::<S>(2, &item).is_ok();
             spawn(&table, move |table| [insert(table), insert(table)])
         });
-        inserters.into_iter().for_each(|inserter| drop(inserter.join().unwrap()));
+        for inserter in inserters {
+            inserter.join().unwrap();
+        }
         let copies = table.count::<S>(&item);
         assert!(copies == 2 || copies == 3, "{copies} copies by two threads, for a limit of 2");
         seen.note_if(copies == 2, "reached", "exceeded");

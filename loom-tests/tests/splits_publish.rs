@@ -4,10 +4,9 @@
 
 use guira::raw::{GrowingTable, Item};
 use guira_loom_tests::{
-    Written, check, check_shallow, publishes, spawn,
+    Written, check, publishes, spawn,
     splits::{S, leaving, only, place, put, relocate_at, reversed, split, table},
 };
-use loom::sync::Arc;
 
 /// Inserts an item and looks for it by `find`.
 fn hit_publishes(name: &str, floor: usize, find: fn(&GrowingTable, Item) -> bool) {
@@ -75,7 +74,7 @@ fn of_insert() {
 /// Inserts an item after a relaxed write beside a thread that calls `change`, and looks it up in
 /// this one.
 fn through(name: &str, floor: usize, change: fn(&GrowingTable, Item)) {
-    check_shallow(name, floor, &["hit", "miss"], move |seen| {
+    check(name, floor, &["hit", "miss"], move |seen| {
         let table = table(2, 4);
         let item = leaving(&table, 1, 0);
         let written = Written::new();
@@ -114,7 +113,7 @@ fn through_a_move_and_a_split() {
 /// other side.
 fn through_a_move(name: &str, floor: usize, split_first: bool) {
     check(name, floor, &["hit", "miss"], move |seen| {
-        let table = Arc::clone(&table(2, 4));
+        let table = table(2, 4);
         let item = leaving(&table, 1, 0);
         let written = Written::new();
         let inserter = {

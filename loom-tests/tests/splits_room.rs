@@ -3,7 +3,7 @@
 
 use guira::raw::{GrowingTable, Item, Place};
 use guira_loom_tests::{
-    EVERY_WAY, Written, check, check_shallow, look_up_beside, publish, spawn,
+    EVERY_WAY, Written, check, look_up_beside, publish, spawn,
     splits::{S, item, only, put, split, staying, table},
 };
 use loom::sync::Arc;
@@ -102,7 +102,7 @@ fn unique_beside_a_removal() {
 
 /// Splits bucket 1 in its turn, or bucket 2 out of turn, beside the insert that moves their items.
 fn beside_a_split(name: &str, floor: usize, insert: Insert) {
-    check_shallow(name, floor, &["done"], move |seen| {
+    check(name, floor, &["done"], move |seen| {
         let Path { table, incoming, near, far } = path(true);
         let inserter = spawn(&table, move |table| insert(table, incoming));
         let splitter = spawn(&table, |table| {
@@ -219,7 +219,7 @@ fn unique_publishes_after_it_made_room() {
 /// has added it while both made room.
 #[test]
 fn unique_beside_itself() {
-    check_shallow("split_room_unique_unique", 5, &["first", "second"], |seen| {
+    check("split_room_unique_unique", 5, &["first", "second"], |seen| {
         let Path { table, incoming, near, far } = path(true);
         let inserters = [0, 1].map(|_| {
             spawn(&table, move |table| table.insert_unique::<S>(&incoming).expect("room"))

@@ -58,12 +58,13 @@ impl GrowingTable {
             // Committed first: a thread that waits for the system holds no lock.
             self.commit(round + first..round + last).map_err(Refusal::Error)?;
             let last = last.min(self.limits.buckets - round);
-            // mutant: split-no-lock
+            // mutant: split-no-lock, split-wrong-lock
             let Some(guard) = self.stripes.at(group as usize).try_lock() else { continue };
             for bucket in first..last {
                 self.split_bucket::<L>(bucket as u32, size.level);
             }
             drop(guard);
+            // mutant: split-not-advanced
             self.advance();
             return Ok(());
         }
@@ -88,10 +89,11 @@ impl GrowingTable {
         }
         let child = u64::from(self.growth.child(bucket, level));
         self.commit(child..child + 1)?;
-        // mutant: split-out-of-turn-no-lock
+        // mutant: split-out-of-turn-no-lock, split-out-of-turn-wrong-lock
         let guard = self.stripes.at((u64::from(bucket) / GROUP) as usize).lock();
         let split = self.split_bucket::<L>(bucket, level);
         drop(guard);
+        // mutant: split-out-of-turn-not-advanced
         self.advance();
         Ok(split)
     }
@@ -140,19 +142,19 @@ impl GrowingTable {
         let child = self.bucket(self.growth.child(bucket, at));
         // Acquire, here and on failure: pairs with the Release of whoever changed the word. The
         // child passes on what the inserts published.
-        // mutant: split-load-relaxed
         let mut word = parent.load_to_change(Acquire);
+        // mutant: split-again
         while level(word) == at {
             let halves = L::halves(word);
             // Release: pairs with the Acquire of those who come here from the parent, though they
             // also acquire the switch below. No other thread reaches the child, or writes to it:
             // that takes the level in the parent, or the lock.
-            // mutant: split-child-late
+            // mutant: split-child-late, split-size-early
             child.store(halves.child, Release); // mutant-ok: the switch is a Release, too
             // Release: whoever sees the new level sees the child. Acquire: an item may have moved
             // away from here and back, so that the word is the same again. Then this must happen
             // after the move back, whose second half cleared a slot elsewhere.
-            // mutant: split-switch-relaxed, split-switch-release, split-switch-store
+            // mutant: split-switch-store
             match parent.compare_exchange(word, halves.stays, AcqRel, Acquire) {
                 Ok(()) => {
                     // mutant: split-ghosts-uncounted
@@ -173,7 +175,7 @@ impl GrowingTable {
             let (mut size, round) = (seen, self.growth.first() << seen.level);
             // Acquire: pairs with the Release of the switch. A lookup that goes by this size goes
             // to the child, and must see its word.
-            // mutant: split-advance-relaxed
+            // mutant: split-advance-too-far
             while size.split < round
                 && level(self.bucket(size.split as u32).load(Acquire)) > size.level
             {
@@ -191,7 +193,7 @@ impl GrowingTable {
             let step = (round / HINTS_PER_ROUND).max(GROUP);
             if size.level > seen.level || size.split / step > seen.split / step {
                 // Release: pairs with the Acquire of `hint`.
-                // mutant: split-hint-relaxed
+                // mutant: split-hint-store
                 self.hint.fetch_max(size.pack(), Release);
             }
         }

@@ -273,7 +273,6 @@ impl GrowingTable {
     fn hint(&self) -> Size {
         // Acquire: pairs with the Release in `publish`. So the splits up to this size happened
         // before, and their buckets are committed.
-        // mutant: hint-relaxed
         Size::unpack(self.hint.load(Acquire))
     }
 

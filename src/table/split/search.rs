@@ -128,6 +128,7 @@ impl GrowingTable {
         }
         if let Some(victim) = self.youngest::<L>(item, roots) {
             let root = usize::from(victim.place.bucket != roots[0].bucket);
+            // mutant: split-youngest-failed-move
             if self.relocate::<L>(victim, incoming.map(|item| item.sides[root])) {
                 relocations.increment();
                 return Outcome::Stored;
@@ -272,6 +273,7 @@ impl GrowingTable {
             let victim = Victim { side: node.side::<L>(slot), place, slot };
             let incoming = incoming.filter(|_| node.from.node == NO_PARENT);
             let incoming = incoming.map(|item| item.sides[usize::from(node.from.lane)]);
+            // mutant: split-path-failed-move
             if !self.relocate::<L>(victim, incoming) {
                 return Outcome::Stale;
             }
