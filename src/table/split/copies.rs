@@ -7,8 +7,9 @@ impl GrowingTable {
     /// Counts the slots that match an item.
     #[must_use]
     pub fn count<L: GrowingLayout>(&self, item: &Item) -> usize {
-        // mutant: split-count-no-lock
+        // mutant: split-count-no-lock, split-count-wrong-lock
         let guard = self.stripe::<L>(item).lock();
+        // mutant: split-count-relaxed
         self.count_locked::<L>(&guard, item)
     }
 
@@ -66,11 +67,14 @@ impl GrowingTable {
         full_fence();
         let stripe = self.stripe::<L>(item);
         loop {
+            // mutant: split-limit-version-relaxed
             let version = stripe.version();
-            // mutant: split-limit-no-validation
+            // mutant: split-limit-relaxed
             if Self::copies_in::<L>(item, self.load_both(item)) >= limit {
+                // mutant: split-limit-estimate, split-limit-no-lock, split-limit-wrong-lock
                 return self.count::<L>(item) >= limit;
             }
+            // mutant: split-limit-no-validation
             if stripe.validate(version) {
                 return false;
             }

@@ -178,6 +178,7 @@ mod remove;
 mod saved;
 mod search;
 mod shrink;
+mod steps;
 #[cfg(all(test, feature = "std", not(any(loom, shuttle))))]
 mod tests;
 #[cfg(guira_vectors)]
@@ -296,7 +297,6 @@ impl GrowingTable {
     fn hint(&self) -> Size {
         // Acquire: pairs with the Release in `publish`. So the splits up to this size happened
         // before, and their buckets are committed.
-        // mutant: hint-relaxed
         Size::unpack(self.hint.load(Acquire))
     }
 

@@ -39,9 +39,11 @@ impl GrowingTable {
         if !self.copy::<L>(other, place.bucket) {
             return false;
         }
-        // mutant: split-relocate-no-bump, split-relocate-late-bump
+        // mutant: split-relocate-no-bump, split-relocate-late-bump, split-relocate-bump-relaxed
+        // mutant: split-relocate-lock-gap
         guard.bump();
         self.counters.relocated();
+        // mutant: split-relocate-not-cleared
         self.clear_original::<L>(&guard, victim, seen, incoming)
     }
 
@@ -56,7 +58,7 @@ impl GrowingTable {
             let slot = L::encode(side.code, level(to.word));
             let Some(new) = L::with(to.word, slot) else { return false };
             // Release: pairs with the Acquire of whoever loads the word, as in `try_add`.
-            // mutant: split-relocate-no-copy, split-relocate-copy-relaxed
+            // mutant: split-relocate-no-copy, split-relocate-copy-store
             if self.bucket(to.bucket).compare_exchange(to.word, new, Release, Relaxed).is_ok() {
                 return true;
             }
@@ -73,15 +75,17 @@ impl GrowingTable {
         mut word: u64,
         incoming: Option<Side>,
     ) -> bool {
+        // mutant: split-clear-level-ignored
         while level(word) == place.level {
             let lane = L::find(word, slot).expect("only the holder of its stripe clears a slot");
+            // mutant: split-clear-drops-incoming
             let new = match incoming {
                 None => L::without(word, lane),
                 Some(side) => L::replace(word, lane, L::encode(side.code, place.level)),
             };
             // Release: pairs with the Acquire of whoever loads the word: a lookup that sees the
             // slot cleared sees the version bumped. It also publishes an incoming item.
-            // mutant: split-clear-relaxed, split-clear-plain-store
+            // mutant: split-clear-plain-store
             match self.bucket(place.bucket).compare_exchange(word, new, Release, Relaxed) {
                 Ok(()) => {
                     if incoming.is_some() {
@@ -94,7 +98,9 @@ impl GrowingTable {
         }
         let cleared = self.clear_all::<L>(guard, side, place);
         // One of the copies was the item's, and splits have made the others.
+        // mutant: split-cleared-ghosts-counted
         self.occupancy.count_ghosts(1 - cleared);
+        // mutant: split-clear-incoming-assumed
         incoming.is_none()
     }
 
@@ -131,6 +137,7 @@ impl GrowingTable {
             let lane = L::find(word, slot).expect("only the holder of its stripe clears a slot");
             let new = L::without(word, lane);
             // Release: as in `clear_original`.
+            // mutant: split-clear-all-store
             if self.bucket(place.bucket).compare_exchange(word, new, Release, Relaxed).is_ok() {
                 return cleared + 1;
             }
