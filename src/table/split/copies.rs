@@ -38,7 +38,8 @@ impl GrowingTable {
     /// copies of few items would fill buckets that splits cannot relieve.
     pub(super) fn half_of_slots<L: GrowingLayout>(item: &Item) -> usize {
         let [first, second] = item.sides;
-        // If the locations are one bucket, they have the same side at least at level 0.
+        // Sides that differ may still have one bucket at this level. Then copies may fill it, until
+        // it is split.
         (if first == second { L::SLOTS.div_ceil(2) } else { L::SLOTS }) as usize
     }
 

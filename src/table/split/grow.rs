@@ -39,7 +39,8 @@ impl GrowingTable {
     pub(super) fn grow<L: GrowingLayout>(&self) {
         for _ in 0..MAX_GROUPS {
             let size = self.size();
-            let slots = self.growth.buckets(size) * u64::from(L::SLOTS);
+            // Also those beyond the size: a thread that stops in a split holds up the size alone.
+            let slots = self.in_use() * u64::from(L::SLOTS);
             let target = slots * u64::from(self.limits.load) / 256;
             // An insert that finds no room learns why the table did not grow.
             if self.occupancy.occupied() <= target as i64 || self.split_next::<L>(size).is_err() {
@@ -102,14 +103,20 @@ impl GrowingTable {
         Ok(true)
     }
 
-    /// Splits the buckets whose turn it is, unless other threads are splitting them.
+    /// Splits the buckets whose turn it is. If other threads are splitting all of them, waits for
+    /// one of these: no insert is refused because another thread has stopped.
     ///
     /// # Errors
     /// Why they cannot be split.
     pub(super) fn split_in_turn<L: GrowingLayout>(&self) -> Result<(), InsertError> {
-        match self.split_next::<L>(self.size()) {
+        let size = self.size();
+        match self.split_next::<L>(size) {
+            Ok(()) => Ok(()),
             Err(Refusal::Error(error)) => Err(error),
-            Ok(()) | Err(Refusal::Busy) => Ok(()),
+            Err(Refusal::Busy) => {
+                drop(self.stripes.at((size.split / GROUP) as usize).lock());
+                Ok(())
+            }
         }
     }
 
@@ -168,7 +175,10 @@ impl GrowingTable {
         }
         // Relaxed: a limit that publishes nothing.
         let max_bytes = self.max_bytes.load(Relaxed);
+        let _guard;
         if max_bytes != u64::MAX {
+            // So that two threads do not both take what is left.
+            _guard = self.committing.lock();
             let needed = self.size_in_bytes() + self.buckets.bytes_to_commit(buckets.clone());
             if needed as u64 > max_bytes {
                 return Err(InsertError::Full);

@@ -151,7 +151,7 @@ impl GrowingTable {
         let relocations = RelocationCount::zero();
         let mut splits = 0;
         loop {
-            let mut search = Search::default();
+            let (mut search, mut made_room) = (Search::default(), Ok(()));
             // mutant: split-insert-move-wrong-lock, split-insert-move-no-bump
             // mutant: split-insert-move-early-bump, split-insert-move-late-bump
             // mutant: split-insert-move-bump-relaxed, split-insert-move-clear-relaxed
@@ -169,7 +169,7 @@ impl GrowingTable {
                 }
                 Outcome::Exhausted => {
                     self.counters.search_failed();
-                    self.split_within_reach::<L>(&search, &mut splits)?;
+                    made_room = self.split_within_reach::<L>(&search, &mut splits);
                     false
                 }
             };
@@ -178,11 +178,15 @@ impl GrowingTable {
                 self.counters.insert_relocated(&relocations);
                 return Ok(());
             }
+            // Not earlier: another thread may have made room.
+            // mutant: split-insert-no-last-add
+            made_room?;
         }
     }
 
     /// Splits one of the buckets that a search has read, the nearest one that has not been split in
-    /// this round. If all of them have been, splits the next buckets, so that the round ends.
+    /// this round. If there is none that can be split, splits the next buckets, so that the round
+    /// ends.
     ///
     /// # Errors
     /// Why no bucket can be split, or `Full` if this insert has had enough of them split.
@@ -196,10 +200,12 @@ impl GrowingTable {
             return Err(InsertError::Full);
         }
         for (bucket, level) in search.buckets() {
-            if self.split_out_of_turn::<L>(bucket, level)? {
+            // One that cannot be split does not tell whether another one can.
+            if self.split_out_of_turn::<L>(bucket, level) == Ok(true) {
                 return Ok(());
             }
         }
+        // mutant: split-reach-round-stays
         self.split_in_turn::<L>()
     }
 

@@ -15,9 +15,9 @@ fn to_change(word: &Word) -> u64 {
 impl GrowingTable {
     /// Moves a slot to its other side, and stores the incoming side in the slot that it leaves.
     ///
-    /// Returns `false` if the plan is stale: the slot is no longer there, its bucket has been split,
-    /// or there is no room on the other side. Then the incoming side was not stored. The slot may
-    /// have been moved all the same, if its bucket was split meanwhile.
+    /// Returns `false` if the plan is stale: the slot is no longer there, its bucket has been
+    /// split, or there is no room on the other side. Then the incoming side was not stored. The
+    /// slot may have been moved all the same, if its bucket was split meanwhile.
     pub(super) fn relocate<L: GrowingLayout>(
         &self,
         victim: Victim,
@@ -66,8 +66,8 @@ impl GrowingTable {
     }
 
     /// Clears a slot that has been copied to its other side, or stores the incoming side in it.
-    /// Returns `false` if its bucket has been split: then the slot is cleared, and the incoming side
-    /// is not stored, since it may belong to the other one of the two buckets.
+    /// Returns `false` if its bucket has been split: then the slot is cleared, and the incoming
+    /// side is not stored, since it may belong to the other one of the two buckets.
     fn clear_original<L: GrowingLayout>(
         &self,
         guard: &StripeGuard,
