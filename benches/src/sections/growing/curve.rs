@@ -22,17 +22,17 @@ pub const NAMES: [&str; 4] = [
 ];
 
 /// Lookups of absent keys behind one false-positive rate of the filter that grows. A rate of 0.01 %
-/// has a standard error of 7 % of it. The other filters get a quarter of them.
+/// has a standard error of 7 % of it. The others get fewer.
 const LOOKUPS: usize = 1 << 21;
 
 /// Keys that are absent.
 const ABSENT: Keys = Keys::new(2);
 
 /// Lookups of one pass.
-const PASS: usize = 1 << 14;
+const PASS: usize = 1 << 13;
 
-/// Passes, each with other keys, of which the median counts.
-const PASSES: u64 = 15;
+/// Passes, each with other keys, of which the median counts. With `--quick` there are three.
+const PASSES: u64 = 11;
 
 /// Inserts between two readings of the filter's memory.
 const INTERVAL: usize = 256;
@@ -71,7 +71,7 @@ pub struct Curve {
 impl Curve {
     /// Fills a filter, and others beside it if `compares`, and measures them on the way.
     pub fn measure(&mut self, mode: Mode, span: Span, target: f64, compares: bool) {
-        let many = mode.pick(LOOKUPS / 16, LOOKUPS, LOOKUPS);
+        let (many, passes) = mode.pick((LOOKUPS / 16, 3), (LOOKUPS, PASSES), (LOOKUPS, PASSES));
         let mut grown = growing(span, target);
         let last = built(span.to, target);
         self.layouts = [grown.layout(), last.layout()].map(|layout| format!("{layout:?}"));
@@ -94,13 +94,15 @@ impl Curve {
                 inserted = until;
             }
             let Some((chain, scalable)) = &others else {
-                self.push(items, &[(&grown, many)]);
+                self.push(items, &[(&grown, many)], passes);
                 continue;
             };
             let mut fixed = built(items, target);
             KEYS.blocks(0..items, |block| fixed.add(block));
-            let few = many / 4;
-            self.push(items, &[(&grown, many), (&fixed, few), (chain, few), (scalable, few)]);
+            let (few, fewest) = (many / 4, many / 16);
+            let all: [(&dyn Subject, usize); 4] =
+                [(&grown, many), (&fixed, few), (chain, few), (scalable, fewest)];
+            self.push(items, &all, passes);
         }
     }
 
@@ -119,14 +121,14 @@ impl Curve {
     }
 
     /// Measures filters that hold so many items, each with a number of lookups for its rate.
-    fn push(&mut self, items: u64, subjects: &[(&dyn Subject, usize)]) {
+    fn push(&mut self, items: u64, subjects: &[(&dyn Subject, usize)], passes: u64) {
         let all = subjects.iter().map(|&(subject, lookups)| {
             let mut found = 0;
             over_range(ABSENT, 0..lookups as u64, |block| found += subject.found(block));
             Figures {
                 bits: 8.0 * subject.bytes() as f64 / items as f64,
                 rate: found as f64 / lookups as f64,
-                times: [0, 100].map(|present| time(subject, items, present)),
+                times: [0, 100].map(|present| time(subject, items, present, passes)),
             }
         });
         self.points.push(Point { items, all: all.collect() });
@@ -140,13 +142,13 @@ impl Curve {
 }
 
 /// Returns nanoseconds of a single lookup, with this share of present keys in per cent.
-fn time(subject: &dyn Subject, items: u64, present: u32) -> f64 {
-    let passes = (0..PASSES).map(|seed| {
+fn time(subject: &dyn Subject, items: u64, present: u32, passes: u64) -> f64 {
+    let times = (0..passes).map(|seed| {
         let keys = KEYS.pick(PASS, Pick { present, inserted: (0, items) }, seed);
         let mut found = 0;
         let clock = over_keys(&keys, |block| found += subject.lookups(block));
         assert!(present == 0 || found == keys.len(), "every present key is found");
         clock.per_key()
     });
-    median(passes)
+    median(times)
 }

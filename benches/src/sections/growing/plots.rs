@@ -40,6 +40,9 @@ const LOOKS: [Look; 4] = [
     Look::nth(4).without_markers(),
 ];
 
+/// Title, unit and figure of a plot.
+type Kind = (&'static str, &'static str, fn(&Figures) -> f64);
+
 /// Adds the plots of the growth in which all filters were measured.
 pub fn add(cases: &[Case], results: &mut Results) {
     for (target, names) in CHARTS {
@@ -48,7 +51,7 @@ pub fn add(cases: &[Case], results: &mut Results) {
             is_compared && (case.target - target).abs() < f64::EPSILON
         };
         let Some(case) = cases.iter().find(is_shown) else { continue };
-        let kinds: [(&str, &str, fn(&Figures) -> f64); 4] = [
+        let kinds: [Kind; 4] = [
             ("Bits per item while filters grow", "bits per item", |it| it.bits),
             ("False positives while filters grow", "false-positive rate (%)", |it| 100.0 * it.rate),
             ("Lookups of absent keys while filters grow", "time per lookup (ns)", |it| it.times[0]),

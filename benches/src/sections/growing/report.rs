@@ -70,15 +70,19 @@ pub fn add_bars(cases: &[Case], results: &mut Results) {
         if span.place() == Place::L2 {
             continue;
         }
-        let latencies: [(&str, f64, fn(&super::latency::Summary) -> f64); 2] = [
-            ("one insert, 99.9th percentile", 5.0, |it| it.p999),
-            ("one insert, 99.99th percentile", 40.0, |it| it.p9999),
-        ];
-        for (operation, bar, figure) in latencies {
-            let figure = |case: &Case| case.latencies.summary().as_ref().map_or(f64::NAN, figure);
-            let (worst, note) = worst(pair, true, figure);
+        for (operation, bar, nth) in
+            [("one insert, 99.9th percentile", 5.0, 0), ("one insert, 99.99th percentile", 40.0, 1)]
+        {
+            let (worst, note) = worst(pair, true, |case| {
+                case.latencies.summary().map_or(f64::NAN, |it| [it.p999, it.p9999][nth])
+            });
             results.bars.push(Bar::at_most(name(operation), bar, worst, "µs").note(note));
         }
+        let slowest = |case: &Case| case.latencies.summary().map_or(f64::NAN, |it| it.slowest);
+        let (worst_of_all, _) = worst(pair, true, slowest);
+        let causes = pair.iter().filter_map(cause).collect::<Vec<_>>().join("; ");
+        let name_of_slowest = name("one insert, the slowest");
+        results.bars.push(Bar::figure(name_of_slowest, worst_of_all, "µs").note(causes));
         for operation in [SINGLE, BATCH] {
             let (worst, note) = worst(pair, false, |case| case.threads.times(operation));
             let name = name(&format!("{operation}, by two threads"));
@@ -178,6 +182,22 @@ fn worst(cases: &[Case], is_time: bool, figure: impl Fn(&Case) -> f64) -> (f64, 
     let worst = figures.reduce(if is_time { f64::max } else { f64::min }).unwrap_or(f64::NAN);
     let notes = all.iter().map(|&(target, figure)| format!("{}: {figure:.2}", percent(target)));
     (worst, notes.collect::<Vec<_>>().join("; "))
+}
+
+/// Returns what the slowest insert of a case did.
+fn cause(case: &Case) -> Option<String> {
+    let it = case.latencies.summary()?;
+    let (target, used) = (percent(case.target), it.by_slowest);
+    Some(format!(
+        "{target}: {:.0} µs at {}, with {} KiB committed, {} page faults, {} interruptions, and \
+         {:.0} µs for the slowest of the clock alone",
+        it.slowest,
+        words(it.items),
+        used.bytes >> 10,
+        used.faults,
+        used.interruptions,
+        it.idle
+    ))
 }
 
 pub fn percent(share: f64) -> String {

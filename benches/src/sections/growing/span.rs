@@ -31,7 +31,7 @@ impl Span {
     /// Returns the growths that are measured by default.
     pub fn usual(mode: Mode) -> Vec<Self> {
         let spans = [(1_000, 100_000), (4_000, 8_000_000), (60_000, 60_000_000)];
-        let quick = [(1_000, 100_000), (1_000, 1_000_000)];
+        let quick = [(1_000, 100_000), (2_000, 500_000)];
         let spans = mode.pick(&quick[..], &spans, &spans).iter();
         spans.map(|&(from, to)| Self { from, to }).collect()
     }
