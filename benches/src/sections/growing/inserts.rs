@@ -11,6 +11,7 @@ use guira_bench::{Cores, Keys};
 use super::{Case, KEYS, Place, built, growing};
 use crate::{
     run::Bench,
+    stop,
     timing::{Beside, Clock, median},
     workload::{insert_batch, insert_single},
 };
@@ -48,7 +49,10 @@ impl Case {
                 drop(grown);
                 if span.place() != Place::L2 {
                     let grown = growing(span, target);
-                    of_two.push(by_two_threads(&bench.cores, &grown, span.to, insert_growing));
+                    let time = by_two_threads(&bench.cores, &grown, span.to, insert_growing);
+                    // The threads do not unwind, so the time of a stopped run would count.
+                    stop::point();
+                    of_two.push(time);
                 }
             }
             let [one, fixed] = times.map(median);

@@ -68,6 +68,8 @@ pub fn add(cases: &[Case], results: &mut Results) {
             for (filter, look) in LOOKS.into_iter().enumerate() {
                 let points = case.curve.points.iter();
                 let points = points.map(|point| (point.items as f64, figure(&point.all[filter])));
+                // A logarithmic axis has no place for a rate without a single false positive.
+                let points = points.filter(|&(_, figure)| figure > 0.0);
                 chart.push(Series::new(look, NAMES[filter], points.collect()));
             }
             if nth == 1 {

@@ -180,7 +180,8 @@ fn worst(cases: &[Case], is_time: bool, figure: impl Fn(&Case) -> f64) -> (f64, 
     let figures = all.iter().map(|(_, figure)| *figure);
     // Not a number stands for what was not measured.
     let worst = figures.reduce(if is_time { f64::max } else { f64::min }).unwrap_or(f64::NAN);
-    let notes = all.iter().map(|&(target, figure)| format!("{}: {figure:.2}", percent(target)));
+    let note = |&(target, figure)| format!("{}: {}", percent(target), cell(Some(figure), 2));
+    let notes = all.iter().map(note);
     (worst, notes.collect::<Vec<_>>().join("; "))
 }
 
