@@ -221,7 +221,8 @@ impl Vector for Four {
 
     #[inline(always)]
     fn shift_right_each(self, bits: Self) -> Self {
-        Self(unsafe { _mm256_srlv_epi64(self.0, bits.0) })
+        let bits = unsafe { _mm256_and_si256(bits.0, _mm256_set1_epi64x(63)) };
+        Self(unsafe { _mm256_srlv_epi64(self.0, bits) })
     }
 
     #[inline(always)]
@@ -265,13 +266,12 @@ impl Vector for Four {
     }
 
     #[inline(always)]
-    fn shift_left_halves(self, bits: u32) -> Self {
-        Self(unsafe { _mm256_sll_epi32(self.0, Self::bits(bits)) })
-    }
-
-    #[inline(always)]
-    fn shift_right_each_half(self, bits: Self) -> Self {
-        Self(unsafe { _mm256_srlv_epi32(self.0, bits.0) })
+    fn shift_each_half(self, right: Self, left: u32) -> Self {
+        Self(unsafe {
+            // Otherwise the compiler would compare the numbers with 32.
+            let bits = _mm256_and_si256(right.0, _mm256_set1_epi32(31));
+            _mm256_sll_epi32(_mm256_srlv_epi32(self.0, bits), Self::bits(left))
+        })
     }
 
     #[inline(always)]

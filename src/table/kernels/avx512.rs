@@ -195,7 +195,8 @@ impl Vector for Eight {
 
     #[inline(always)]
     fn shift_right_each(self, bits: Self) -> Self {
-        Self(unsafe { _mm512_srlv_epi64(self.0, bits.0) })
+        // The compiler would compare the numbers for a shift with 64.
+        Self(unsafe { _mm512_rorv_epi64(self.0, bits.0) })
     }
 
     #[inline(always)]
@@ -239,13 +240,12 @@ impl Vector for Eight {
     }
 
     #[inline(always)]
-    fn shift_left_halves(self, bits: u32) -> Self {
-        Self(unsafe { _mm512_sll_epi32(self.0, _mm_cvtsi32_si128(bits as i32)) })
-    }
-
-    #[inline(always)]
-    fn shift_right_each_half(self, bits: Self) -> Self {
-        Self(unsafe { _mm512_srlv_epi32(self.0, bits.0) })
+    fn shift_each_half(self, right: Self, left: u32) -> Self {
+        // A rotation takes the number of bits modulo 32.
+        Self(unsafe {
+            let bits = _mm512_sub_epi32(right.0, _mm512_set1_epi32(left as i32));
+            _mm512_rorv_epi32(self.0, bits)
+        })
     }
 
     #[inline(always)]

@@ -119,8 +119,6 @@ impl<'a, V: Vector, L: GrowingLayout> Lookup<'a, V> for Growing<'a, V, L> {
     #[inline(always)]
     unsafe fn new(view: &'a GrowingView<'a>) -> Self {
         let Size { level, split } = view.size;
-        // The compiler sees that no shift exceeds a half.
-        let level = level & MAX_LEVEL;
         let round = view.first.wrapping_shl(level);
         // SAFETY: the caller promises that the processor has the instructions.
         unsafe {
@@ -166,7 +164,7 @@ impl<'a, V: Vector, L: GrowingLayout> Lookup<'a, V> for Growing<'a, V, L> {
         let buckets = bucket.add_if_set(split, extensions, self.next, self.round);
         let levels = V::choose(split, self.levels[1], self.levels[0]);
         let patterns = if Self::FITS {
-            let tails = extensions.shift_right_each_half(levels).shift_left_halves(L::CORE);
+            let tails = extensions.shift_each_half(levels, L::CORE);
             let patterns = tails.and(self.splat(packed(Self::TAIL as u32))).or(core);
             [self.lower(patterns), patterns.shift_right::<32>()]
         } else {

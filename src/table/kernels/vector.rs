@@ -68,7 +68,8 @@ pub(super) trait Vector: Copy {
     /// Returns `nonzero` in the lanes in which `self` is not zero, and `zero` in the others.
     fn select(self, nonzero: Self, zero: Self) -> Self;
 
-    /// Shifts each lane by the number of bits in the same lane, up to 32.
+    /// Shifts each lane to the right by the number of bits in the same lane, up to 16. What comes
+    /// in from the left may be anything.
     fn shift_right_each(self, bits: Self) -> Self;
 
     /// Returns the upper half of each lane in both halves.
@@ -83,9 +84,9 @@ pub(super) trait Vector: Copy {
     fn multiply_halves(self, other: Self) -> Self;
     fn min_halves(self, other: Self) -> Self;
     fn shift_right_halves(self, bits: u32) -> Self;
-    fn shift_left_halves(self, bits: u32) -> Self;
-    /// Shifts each half by the number of bits in the same half.
-    fn shift_right_each_half(self, bits: Self) -> Self;
+    /// Shifts each half to the right by the number of bits in the same half, up to 16, and then to
+    /// the left by `left`. What comes in from the right may be anything.
+    fn shift_each_half(self, right: Self, left: u32) -> Self;
     /// Tests which halves are below those of `other`.
     fn below(self, other: Self) -> Self::Test;
     /// Returns the halves of `yes` where the test is true, and those of `no` elsewhere.
