@@ -70,7 +70,7 @@ fn full_probe(part: &Part<'_>, fingerprints: Eight, words: [Eight; 2]) -> u32 {
 impl Vector for Eight {
     const LANES: usize = 8;
     type Array = [u64; LANES];
-    type Test = __mmask8;
+    type Test = __mmask16;
 
     #[inline(always)]
     unsafe fn splat(value: u64) -> Self {
@@ -194,28 +194,76 @@ impl Vector for Eight {
     }
 
     #[inline(always)]
-    fn below(self, other: Self) -> __mmask8 {
-        unsafe { _mm512_cmplt_epu64_mask(self.0, other.0) }
-    }
-
-    #[inline(always)]
-    fn has(self, bits: Self, test: __mmask8) -> __mmask8 {
-        unsafe { _mm512_mask_test_epi64_mask(test, self.0, bits.0) }
-    }
-
-    #[inline(always)]
-    fn add_if(self, test: __mmask8, other: Self) -> Self {
-        Self(unsafe { _mm512_mask_add_epi64(self.0, test, self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn min(self, other: Self) -> Self {
-        Self(unsafe { _mm512_min_epu64(self.0, other.0) })
-    }
-
-    #[inline(always)]
     fn shift_right_each(self, bits: Self) -> Self {
-        Self(unsafe { _mm512_srlv_epi64(self.0, bits.0) })
+        // The compiler would compare the numbers for a shift with 64.
+        Self(unsafe { _mm512_rorv_epi64(self.0, bits.0) })
+    }
+
+    #[inline(always)]
+    fn upper_halves(self) -> Self {
+        Self(unsafe { _mm512_shuffle_epi32::<0xf5>(self.0) })
+    }
+
+    #[inline(always)]
+    fn lower_halves(self) -> Self {
+        Self(unsafe { _mm512_shuffle_epi32::<0xa0>(self.0) })
+    }
+
+    #[inline(always)]
+    fn beside(self, other: Self) -> Self {
+        Self(unsafe { _mm512_mask_shuffle_epi32::<0xf5>(other.0, 0x5555, self.0) })
+    }
+
+    #[inline(always)]
+    fn add_halves(self, other: Self) -> Self {
+        Self(unsafe { _mm512_add_epi32(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn subtract_halves(self, other: Self) -> Self {
+        Self(unsafe { _mm512_sub_epi32(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn multiply_halves(self, other: Self) -> Self {
+        Self(unsafe { _mm512_mullo_epi32(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn min_halves(self, other: Self) -> Self {
+        Self(unsafe { _mm512_min_epu32(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn shift_right_halves(self, bits: u32) -> Self {
+        Self(unsafe { _mm512_srl_epi32(self.0, _mm_cvtsi32_si128(bits as i32)) })
+    }
+
+    #[inline(always)]
+    fn shift_each_half(self, right: Self, left: u32) -> Self {
+        // A rotation takes the number of bits modulo 32.
+        Self(unsafe {
+            let bits = _mm512_sub_epi32(right.0, _mm512_set1_epi32(left as i32));
+            _mm512_rorv_epi32(self.0, bits)
+        })
+    }
+
+    #[inline(always)]
+    fn below(self, other: Self) -> __mmask16 {
+        unsafe { _mm512_cmplt_epu32_mask(self.0, other.0) }
+    }
+
+    #[inline(always)]
+    fn choose(test: __mmask16, yes: Self, no: Self) -> Self {
+        Self(unsafe { _mm512_mask_blend_epi32(test, no.0, yes.0) })
+    }
+
+    #[inline(always)]
+    fn add_if_set(self, test: __mmask16, bits: Self, bit: Self, other: Self) -> Self {
+        Self(unsafe {
+            let test = _mm512_mask_test_epi32_mask(test, bits.0, bit.0);
+            _mm512_mask_add_epi32(self.0, test, self.0, other.0)
+        })
     }
 
     #[inline(always)]

@@ -76,7 +76,9 @@ impl<L: GrowingLayout> Constants<L> {
 
     #[inline(always)]
     fn round(level: u32) -> &'static Round {
-        const { &Self::ROUNDS }.get(level as usize).expect("a level")
+        let rounds = const { &Self::ROUNDS };
+        // No level is higher.
+        &rounds[level as usize % rounds.len()]
     }
 }
 
@@ -148,11 +150,11 @@ unsafe fn in_avx512<L: GrowingLayout>(
     let bucket = _mm_add_epi64(start, _mm_mul_epu32(chosen, first));
     let is_split = _mm_cmplt_epu64_mask(bucket, splat(split));
     let goes = _mm_mask_test_epi64_mask(is_split, extension, splat(round.next));
-    let all = _mm_sllv_epi64(first, splat(round.doublings));
+    let all = _mm_rolv_epi64(first, splat(round.doublings));
     let bucket = _mm_mask_add_epi64(bucket, goes, bucket, all);
     let shift = splat(round.shift);
     let shift = _mm_mask_add_epi64(shift, is_split, shift, splat(1));
-    let tail = _mm_and_si128(_mm_srlv_epi64(extension, shift), splat(Constants::<L>::TAIL));
+    let tail = _mm_and_si128(_mm_rorv_epi64(extension, shift), splat(Constants::<L>::TAIL));
     let pattern = _mm_mullo_epi64(_mm_or_si128(tail, splat(core)), splat(L::LANES.ones()));
     let level = splat(round.level);
     let level = _mm_mask_add_epi64(level, is_split, level, splat(1 << LEVEL_SHIFT));
