@@ -18,31 +18,38 @@ use crate::Layout;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum InsertError {
-    /// A search from the item's two buckets, through up to 500 buckets and the alternate buckets of
-    /// their fingerprints, found no empty slot. At most one filter in 10,000 returns this before it
+    /// A search from the item's two buckets, through up to 500 buckets (128 in a
+    /// [`GrowingFilter`](crate::GrowingFilter)) and the alternate buckets of their fingerprints,
+    /// found no empty slot. At most one filter in 10,000 returns this before it
     /// holds its [`capacity`](crate::Filter::capacity). More filters may do so while other threads
-    /// move items, because an item occupies two slots while it moves. (A
-    /// [`GrowingFilter`](crate::GrowingFilter) returns this only if it also may not append a
-    /// segment: its cap on memory does not allow it, or the last segment of its plan exists. In an
+    /// move items, because an item occupies two slots while it moves. (In an
     /// [`ExpiringFilter`](crate::ExpiringFilter), slots that have expired count as empty.)
+    ///
+    /// A [`GrowingFilter`](crate::GrowingFilter) returns this in two cases: its
+    /// [cap on memory](crate::FilterBuilder::max_bytes) does not let it grow; or this insert had 64
+    /// buckets split, and still found no room, which takes many copies of few items. A
+    /// [`GrowingMap`](crate::GrowingMap) returns this only if it also may not append a segment: its
+    /// cap on memory does not allow it, or the last segment of its plan exists.
     Full,
-    /// There is no room, as in [`Full`](Self::Full), and the system refused the memory for another
-    /// segment. A later insert tries again. Only filters that grow return this.
+    /// There is no room, as in [`Full`](Self::Full), and the system refused the memory for the
+    /// filter to grow. A later insert tries again. Only filters that grow return this.
     OutOfMemory,
     /// There is no room, as in [`Full`](Self::Full), and the filter has grown as far as its
     /// [`max_capacity`](crate::FilterBuilder::max_capacity) needs. It holds at least that many
-    /// items (those that were inserted twice count twice). Only filters that grow return this.
+    /// items (those that were inserted twice count twice). Only a
+    /// [`GrowingFilter`](crate::GrowingFilter) returns this.
     MaxCapacity,
     /// There is no room, as in [`Full`](Self::Full), and the filter cannot grow further: it has
     /// 32,768 times the buckets of its first size, or 2^32. A filter with a larger first
     /// [`capacity`](crate::FilterBuilder::capacity), or with a
-    /// [`max_capacity`](crate::FilterBuilder::max_capacity), grows further. Only filters that grow
-    /// return this.
+    /// [`max_capacity`](crate::FilterBuilder::max_capacity), grows further. Only a
+    /// [`GrowingFilter`](crate::GrowingFilter) returns this.
     FullyGrown,
     /// Both buckets hold only copies of the item or of its
     /// [aliases](crate::Filter#the-contract-of-removal), `2 × slots per bucket` of them (half as
-    /// many if both buckets are the same one). In a
-    /// [`GrowingFilter`](crate::GrowingFilter): copies take half of these slots in the last
+    /// many if both buckets are the same one). In a [`GrowingFilter`](crate::GrowingFilter): both
+    /// buckets are full, and copies take half of these slots or more. (Splits cannot separate
+    /// copies.) In a [`GrowingMap`](crate::GrowingMap): copies take half of these slots in the last
     /// segment. With [`max_copies`](crate::FilterBuilder::max_copies): there are that many copies.
     TooManyCopies,
     /// The value has more bits than the values of the map:
@@ -57,7 +64,7 @@ impl fmt::Display for InsertError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Full => "the filter is full: no empty slot is within reach, and it cannot grow",
-            Self::OutOfMemory => "the system refused the memory for another segment",
+            Self::OutOfMemory => "the system refused the memory for the filter to grow",
             Self::MaxCapacity => "the filter is full: it has reached its `max_capacity`",
             Self::FullyGrown => "the filter is full: it has been doubled as often as it can be",
             Self::TooManyCopies => "the item's buckets hold too many copies of it",
@@ -112,7 +119,7 @@ pub enum BuildError {
     ZeroMaxCopies,
     /// The number of expected writers is zero.
     ZeroWriters,
-    /// The filter does not fit into its cap on memory, or its first segment does not.
+    /// The filter does not fit into its cap on memory. If it grows: not even at its first size.
     #[non_exhaustive]
     MemoryCapTooLow {
         /// The cap, in bytes.
@@ -239,7 +246,7 @@ impl Error for BuildError {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MergeError {
-    /// The layouts differ. For growing filters: those of the first segments.
+    /// The layouts differ. For growing maps: those of the first segments.
     #[non_exhaustive]
     Layout {
         /// The layout of the filter that the items were to be added to.
@@ -247,7 +254,7 @@ pub enum MergeError {
         /// The layout of the filter whose items were to be added.
         other: Layout,
     },
-    /// The numbers of buckets differ. For growing filters: those of the first segments.
+    /// The numbers of buckets differ. For filters that grow: those that they began with.
     #[non_exhaustive]
     Buckets {
         /// The buckets of the filter that the items were to be added to.
@@ -269,8 +276,7 @@ pub enum MergeError {
     },
     /// There would be too many copies of one item: see [`InsertError::TooManyCopies`].
     TooManyCopies,
-    /// The system refused the memory for a copy of the other filter, or for another segment of this
-    /// one.
+    /// The system refused the memory for a copy of the other filter, or for this one to grow.
     #[non_exhaustive]
     OutOfMemory {
         /// The bytes of the other filter's buckets.

@@ -99,16 +99,16 @@
 //! full earlier; most hold a few more. After that, `insert` returns [`InsertError::Full`] and
 //! changes nothing. Copies of an item count against the capacity.
 //!
-//! Lookups, inserts, removals, bursts, sweeps and `advance` allocate nothing. Calls that allocate
-//! return an error if memory is refused, not the one of a full filter: see [`docs::limits`].
+//! Lookups, inserts, removals, bursts, sweeps and `advance` allocate nothing, unless the filter has
+//! to grow. Calls that allocate return an error if memory is refused, not the one of a full filter:
+//! see [`docs::limits`].
 //!
 //! # Growth
 //!
-//! [`GrowingFilter`] has the same methods, and a few more. ([`GrowingMap`] is a [`CuckooMap`] that
-//! grows in the same way.) A full filter appends a table with twice the buckets of the last one.
-//! Nothing is copied, and no thread waits for another to append. The target rate
-//! holds for all tables together, however many there are. A lookup reads every table, so give the
-//! capacity that you expect.
+//! A [`GrowingFilter`] has the same methods, and a few more. It grows in small steps while threads
+//! use it: inserts split one bucket after another, so no call copies the table. A lookup reads two
+//! buckets at every size, and the target rate holds up to 32,768 times the first size. In return it
+//! takes more bits per item: [its page](GrowingFilter#what-it-costs) has a table.
 //!
 //! ```
 //! use guira::GrowingFilter;
@@ -118,6 +118,9 @@
 //! assert!(seen.contains(&49_999) && seen.false_positive_rate() <= 0.01);
 //! # Ok::<(), guira::BuildError>(())
 //! ```
+//!
+//! A [`GrowingMap`] appends a table with twice the buckets of the last one when it is full. A
+//! lookup reads all of them, so give it the capacity that you expect.
 //!
 //! # Values
 //!
@@ -159,7 +162,7 @@
 //! All methods but `shrink_to_fit` take `&self`: share a filter by reference or in an
 //! [`Arc`](alloc::sync::Arc). Lookups take no lock and write nothing.
 //! [`insert`](CuckooFilter#method.insert) takes no lock while one of the item's two buckets has
-//! room. (Its documentation names the exception: items with many copies.)
+//! room. (Its documentation names the exceptions: items with many copies, and growth.)
 //!
 //! - What overlapping calls may observe: [`Filter`](Filter#what-overlapping-calls-may-observe).
 //! - How it works: [`docs::design`].
@@ -212,8 +215,8 @@
 //!   which serves some of the fingerprints.) If a thread that holds a lock can be interrupted by
 //!   another one that then waits for that lock (an interrupt handler, or a scheduler with strict
 //!   priorities), the other one may spin forever. Apart from the getters, two
-//!   operations take no lock: a lookup, and an `insert` into a filter of one table without
-//!   [`max_copies`](FilterBuilder::max_copies) if one of the item's buckets has room.
+//!   operations take no lock: a lookup, and an `insert` into a filter that does not grow, without
+//!   [`max_copies`](FilterBuilder::max_copies), if one of the item's buckets has room.
 //! - The default seed comes from addresses and similar values, which can be guessed. If an attacker
 //!   can choose keys, pass a [`seed`](FilterBuilder::seed) from a random source of the platform.
 //! - All threads share one counter, and each update of it costs one more locked instruction.

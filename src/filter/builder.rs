@@ -17,8 +17,8 @@ use crate::{
 /// Builds a filter: a [`CuckooFilter`](crate::CuckooFilter), a
 /// [`GrowingFilter`](crate::GrowingFilter), a [`CuckooMap`](crate::CuckooMap), a
 /// [`GrowingMap`](crate::GrowingMap) or an [`ExpiringFilter`](crate::ExpiringFilter). Only the
-/// capacity is required, and only by filters that do not grow. What is said of a `GrowingFilter`
-/// holds for a `GrowingMap` as well, and what is said of a `CuckooMap` for both maps.
+/// capacity is required, and only by filters that do not grow. What is said of a `CuckooMap` holds
+/// for both maps.
 ///
 /// [`Filter::builder`] creates one: `CuckooFilter::builder()` or `CuckooMap::builder()`.
 ///
@@ -40,7 +40,7 @@ pub struct FilterBuilder<C: Contents, G: Growth, S = StableHashBuilder> {
     kind: PhantomData<fn() -> (C, G)>,
 }
 
-/// Capacity of the first segment of a filter that grows, if the user set none.
+/// Capacity of the first segment of a map that grows, if the user set none.
 const DEFAULT_FIRST_CAPACITY: usize = 1_000;
 
 /// Everything but the hasher.
@@ -188,11 +188,12 @@ impl<C: Contents, G: Growth, S> fmt::Debug for FilterBuilder<C, G, S> {
 
 impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// Sets the number of distinct items that must fit. At most one filter in 10,000 refuses one of
-    /// them. Zero makes the smallest filter, whose capacity is one. A
-    /// [`GrowingFilter`](crate::GrowingFilter) starts with this capacity, rounded up to 1,024 slots
-    /// (by default with 4,096 slots), and grows to 32,768 times as many: see also
+    /// them. Zero makes the smallest filter, whose capacity is one.
+    ///
+    /// A [`GrowingFilter`](crate::GrowingFilter) starts with this capacity, and with 1,024 slots at
+    /// least (by default with 4,096), and grows to 32,768 times as many: see also
     /// [`max_capacity`](FilterBuilder::max_capacity). A [`GrowingMap`](crate::GrowingMap) starts
-    /// with this capacity, by default about 1,000. In an
+    /// with this capacity, by default 1,000. In an
     /// [`ExpiringFilter`](crate::ExpiringFilter#capacity) it must be enough for the items of w + 2
     /// generations, where w is the window.
     ///
@@ -260,7 +261,8 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     ///
     /// `BENCHMARKS.md`, in the repository, compares semi-sorted layouts with plain ones that have
     /// as many slots per bucket. Without a target, or with a [`layout`](Self::layout), this setting
-    /// affects only the later segments of a growing filter.
+    /// affects only the later segments of a [`GrowingMap`](crate::GrowingMap). In a
+    /// [`GrowingFilter`](crate::GrowingFilter) it has no effect: all its layouts are plain.
     ///
     /// ```
     /// use guira::{CuckooFilter, Layout};

@@ -32,15 +32,17 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// allocates. Without a cap, a [`GrowingFilter`](crate::GrowingFilter) grows until the system
     /// refuses memory.
     ///
-    /// [`size_in_bytes`](crate::Filter::size_in_bytes) never exceeds the cap, in this filter or in
-    /// its clones. If another segment would exceed it, an insert without room fails
-    /// with [`Full`](crate::InsertError::Full), and all items stay. Each segment has at least twice
-    /// the buckets of the one before it, so a filter may be full long before it takes this many
+    /// A filter takes no memory beyond the cap to grow, and neither do its clones: where
+    /// [`size_in_bytes`](crate::Filter::size_in_bytes) would exceed it, an insert without room
+    /// fails with [`Full`](crate::InsertError::Full), and all items stay. (If several threads take
+    /// memory at the same moment, each may exceed the cap by one step.) Before that, a
+    /// `GrowingFilter` fills the memory that it has, beyond the load at which it would grow. A
+    /// [`GrowingMap`](crate::GrowingMap) doubles, so it may be full long before it takes this many
     /// bytes.
     ///
     /// The cap does not cover what operations allocate while they run: merges, snapshots, lists of
-    /// failures, and, if several threads append a segment at the same moment, the segments of those
-    /// that come too late.
+    /// failures, the new table of [`shrink_to_fit`](crate::Filter::shrink_to_fit), and memory that
+    /// several threads request for the same step, of which the filter keeps one.
     ///
     /// [`set_max_bytes`](crate::Filter::set_max_bytes) changes the cap later. A snapshot does not
     /// contain it, so set it again after loading.
@@ -66,11 +68,13 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// A filter has a stripe (a lock and a version, 16 bytes) for every 64 to 128 buckets, at least
     /// 32 and at most 2,048. If several writers are expected, it has at least 64 stripes for each
     /// of them, within these limits; if one is, at most 64. For every 16 stripes it has a shard of
-    /// the counter of items: at most 64 shards of 128 bytes. In a
-    /// [`GrowingFilter`](crate::GrowingFilter), the number of stripes follows from eight times the
-    /// buckets of the first segment, is at least 8, and stays the same however far the filter
-    /// grows. **So set this if a `GrowingFilter` starts small, grows large, and has several
-    /// writers.**
+    /// the counter of items: at most 64 shards of 128 bytes. (A
+    /// [`GrowingFilter`](crate::GrowingFilter) has two such counters.)
+    ///
+    /// In a filter that grows, the number of stripes follows from eight times the buckets of its
+    /// first size, and stays the same however far it grows: it is at least 16 in a `GrowingFilter`,
+    /// and at least 8 in a [`GrowingMap`](crate::GrowingMap). **So set this if a filter starts
+    /// small, grows large, and has several writers.**
     ///
     /// The number of processors plays no part: a filter has the same
     /// [`size_in_bytes`](crate::Filter::size_in_bytes) on all 64-bit machines. Clones keep the
@@ -79,7 +83,7 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// ```
     /// let builder = guira::GrowingFilter::builder().capacity(1_000);
     /// let (few, many) = (builder.clone().build()?, builder.writers(32).build()?);
-    /// assert!(few.size_in_bytes() < 6_000 && many.size_in_bytes() > 32_000);
+    /// assert!(few.size_in_bytes() < 10_000 && many.size_in_bytes() > 50_000);
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn writers(mut self, threads: usize) -> Self {
@@ -90,24 +94,26 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
 
 impl<C: Contents, S> FilterBuilder<C, Growing, S> {
     /// Sets the number of items up to which the filter must be able to grow. Without it, the filter
-    /// grows to 32,768 times its first size, or to 2^32 buckets, whichever is less.
+    /// grows to 32,768 times its first size, or to 2^32 buckets, whichever is less. In a
+    /// [`GrowingMap`](crate::GrowingMap) this has no effect.
     ///
     /// - *Size.* If 32,768 times the first size were too little, the filter starts larger. If no
     ///   [`capacity`](Self::capacity) is named, it starts no larger than it ever needs to be.
     /// - *Layout.* The false-positive rate rises with each doubling, and the builder takes the
     ///   layout with the fewest bits per item that meets the target after the last one. A filter
-    ///   that need not grow far gets a layout with fewer bits per item.
+    ///   that need not grow far may get a layout with fewer bits per item.
     /// - *Errors.* The filter stops growing once it has room for this many items. When it is full,
     ///   inserts fail with [`MaxCapacity`](crate::InsertError::MaxCapacity).
     ///   [`build`](Self::build) fails if this is smaller than the capacity, or needs more than 2^32
     ///   buckets.
+    /// - *Addresses.* Fewer are [reserved](Self::reserve_address_space).
     ///
     /// ```
-    /// use guira::GrowingFilter;
+    /// use guira::{GrowingFilter, Layout};
     ///
-    /// let builder = GrowingFilter::builder().capacity(4_000).false_positive_rate(0.01);
-    /// let seen = builder.max_capacity(1_000_000).build()?;
-    /// seen.insert("ani").unwrap();
+    /// let builder = GrowingFilter::builder().capacity(4_000).false_positive_rate(0.002);
+    /// assert_eq!(builder.clone().build()?.layout(), Layout::Growing3x20);
+    /// assert_eq!(builder.max_capacity(60_000).build()?.layout(), Layout::Growing4x15);
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn max_capacity(mut self, items: usize) -> Self {
@@ -118,13 +124,17 @@ impl<C: Contents, S> FilterBuilder<C, Growing, S> {
     /// Sets whether address space is reserved for all buckets that the filter may ever have.
     /// Default: `true`.
     ///
-    /// On 64-bit Linux the filter reserves addresses, and commits memory in steps of a 64th of its
-    /// size. Reserved addresses take no memory, but count towards `RLIMIT_AS`: 8 bytes for each
-    /// bucket that there may ever be (see [`max_capacity`](Self::max_capacity)). With `false`, on
-    /// other systems, and where the system refuses the addresses, the filter takes its memory from
-    /// the allocator, in blocks of that size. Then batches are looked up one item after the other,
-    /// and single lookups take some nanoseconds longer. Use it where the allocator accounts for the
+    /// On 64-bit Linux the filter reserves addresses, 8 bytes for each bucket that there may ever
+    /// be (see [`max_capacity`](Self::max_capacity)), and commits memory in steps of at most a 64th
+    /// of its size, or of a page. Reserved addresses take no memory. With `false`, on other
+    /// systems, in a process whose addresses are limited (`RLIMIT_AS`), and where the system
+    /// refuses the addresses, the filter takes its memory from the allocator, in blocks of that
+    /// size. Then lookups do not use vector instructions, so batches are looked up one item after
+    /// the other, and single lookups take longer. Use it where the allocator accounts for the
     /// memory, as that of a server does.
+    ///
+    /// In a [`GrowingMap`](crate::GrowingMap) this has no effect: it takes its memory from the
+    /// allocator.
     ///
     /// ```
     /// let seen = guira::GrowingFilter::builder().reserve_address_space(false).build()?;
@@ -151,8 +161,8 @@ impl<C: Permanent, G: Growth, S> FilterBuilder<C, G, S> {
     ///
     /// An insert also executes a full fence and reads the item's stripe. It acquires the lock only
     /// if it finds that many copies. Batches do not interleave their searches for room. In a
-    /// [`GrowingFilter`](crate::GrowingFilter) the limit is on all segments together, so an insert
-    /// reads all of them. A snapshot contains the limit.
+    /// [`GrowingMap`](crate::GrowingMap) the limit is on all segments together, so an insert reads
+    /// all of them. A snapshot contains the limit.
     ///
     /// ```
     /// use guira::{CuckooFilter, InsertError};

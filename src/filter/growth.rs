@@ -7,7 +7,11 @@ use super::{
 };
 
 impl<C: Contents, S> Filter<C, Growing, S> {
-    /// Returns the target false-positive rate, which all segments together never exceed.
+    /// Returns the target false-positive rate, which the filter does not exceed, however far it
+    /// grows. (A [merge](Self::merge) can make it exceed the target.)
+    ///
+    /// If only a layout was named, the target of a [`GrowingFilter`](crate::GrowingFilter) is the
+    /// rate of that layout after the last doubling.
     ///
     /// ```
     /// let seen = guira::GrowingFilter::builder().capacity(10).false_positive_rate(0.02).build()?;
@@ -22,8 +26,8 @@ impl<C: Contents, S> Filter<C, Growing, S> {
     /// Sets a cap on the memory of the filter, in bytes, in place of the builder's
     /// ([`max_bytes`](crate::FilterBuilder::max_bytes)), or removes it with `None`.
     ///
-    /// From now on, a segment is appended only if [`size_in_bytes`](Self::size_in_bytes) then
-    /// does not exceed the cap. Where it would, an insert without room fails with
+    /// From now on, the filter grows only if [`size_in_bytes`](Self::size_in_bytes) then does not
+    /// exceed the cap. Where it would, an insert without room fails with
     /// [`Full`](crate::InsertError::Full), and all items stay. A cap below the present size is no
     /// error: nothing is released. An insert that overlaps this call may observe the old cap or the
     /// new one.
@@ -36,7 +40,7 @@ impl<C: Contents, S> Filter<C, Growing, S> {
     /// let seen = GrowingFilter::with_capacity(1_000);
     /// seen.set_max_bytes(Some(seen.size_in_bytes()));
     /// let refused = (0..).find_map(|key: u64| seen.insert(&key).err());
-    /// assert_eq!((refused, seen.next_growth()), (Some(InsertError::Full), None));
+    /// assert_eq!(refused, Some(InsertError::Full));
     ///
     /// seen.set_max_bytes(None);
     /// seen.insert_batch(10_000..20_000).unwrap();
@@ -48,18 +52,27 @@ impl<C: Contents, S> Filter<C, Growing, S> {
         self.engine.set_max_bytes(max_bytes.map_or(usize::MAX, of_engine));
     }
 
-    /// Returns the bytes by which [`size_in_bytes`](Filter::size_in_bytes) will grow when the next
-    /// segment is appended, or `None` if the filter cannot grow any further: another segment would
-    /// exceed the cap ([`set_max_bytes`](Self::set_max_bytes)) or 2^32 buckets.
+    /// Returns the bytes by which [`size_in_bytes`](Filter::size_in_bytes) will grow in the next
+    /// step, or `None` if the filter cannot grow any further: see
+    /// [`MaxCapacity`](crate::InsertError::MaxCapacity) and
+    /// [`FullyGrown`](crate::InsertError::FullyGrown). This reads no bucket.
     ///
-    /// A segment is appended by an insert that finds no room, at about
-    /// [`capacity`](Filter::capacity) items. While such an insert runs, the result may already be
-    /// for the segment after the one that it appends. This reads no bucket.
+    /// A [`GrowingFilter`](crate::GrowingFilter) takes the step when it has split as many buckets
+    /// as its memory has room for, so many inserts later or at once. The cap is not considered. A
+    /// bucket that is split ahead of its turn may need a step elsewhere, of about the same size.
+    ///
+    /// In a [`GrowingMap`](crate::GrowingMap) the step is another segment, which an insert without
+    /// room appends, at about [`capacity`](Filter::capacity) items. While such an insert runs, the
+    /// result may already be for the segment after that. It is `None` also if another segment would
+    /// exceed the cap ([`set_max_bytes`](Self::set_max_bytes)).
     ///
     /// ```
-    /// let seen = guira::GrowingFilter::builder().capacity(1_000).max_bytes(100_000).build()?;
+    /// let seen = guira::GrowingFilter::builder().capacity(1_000).seed(1).build()?;
     /// let (before, growth) = (seen.size_in_bytes(), seen.next_growth().unwrap());
-    /// seen.insert_batch(0..2_000).unwrap();
+    /// let mut keys = 0_u32..;
+    /// while seen.size_in_bytes() == before {
+    ///     seen.insert(&keys.next().unwrap()).unwrap();
+    /// }
     /// assert_eq!(seen.size_in_bytes(), before + growth);
     /// # Ok::<(), guira::BuildError>(())
     /// ```
@@ -68,25 +81,26 @@ impl<C: Contents, S> Filter<C, Growing, S> {
         self.engine.next_growth()
     }
 
-    /// Releases the memory of segments that the filter does not need for the items that it holds.
-    /// Returns the number of bytes that [`size_in_bytes`](Self::size_in_bytes) fell by.
+    /// Releases the memory that the filter does not need for the items that it holds. Returns the
+    /// number of bytes that [`size_in_bytes`](Self::size_in_bytes) fell by.
     ///
-    /// Begins with the last segment. If the items of a segment fit into the earlier ones that stay,
-    /// moves them there and drops the segment. This needs only their fingerprints. Every item
-    /// stays, and so does every copy of it. An item can only move to a smaller segment. So the
-    /// first segment stays, and usually so do some of the next ones, because their items do not all
-    /// fit into the segments before them. If items with many copies do not fit, larger segments
-    /// stay.
+    /// Every item stays, and so does every copy of it, and the target rate still holds. Items have
+    /// more aliases afterwards: for an item that is present, [`count`](Self::count) may rise. Two
+    /// filters with equal histories, each written by one thread, shrink alike, and then grow alike.
     ///
-    /// The target rate holds, because it assumes full segments. Items have more aliases in
-    /// smaller segments: for an item that is present, [`count`](Self::count) may rise.
+    /// A [`GrowingFilter`](crate::GrowingFilter) moves what it holds to a new table, with the
+    /// fewest buckets that it needs at the load at which it grows, but no fewer than it had at
+    /// first. Meanwhile it takes the memory of both. If the system refuses that, it returns zero,
+    /// and nothing has changed.
     ///
-    /// Afterwards the filter grows by the same plan: the next segment is the one that would have
-    /// followed the last one that is left. If a segment earlier in the chain than that last one was
-    /// dropped, it does not come back.
-    /// Two filters with equal histories, each written by one thread, shrink to equal segments.
+    /// A [`GrowingMap`](crate::GrowingMap) begins with the last segment. If the items of a segment
+    /// fit into the earlier ones that stay, it moves them there and drops the segment. An item can
+    /// only move to a smaller segment. So the first segment stays, and usually so do some of the
+    /// next ones. If items with many copies do not fit, larger segments stay. The next segment is
+    /// then the one that would have followed the last one that is left. One that was dropped before
+    /// that does not come back.
     ///
-    /// Reads all buckets of the segments, and moves an item in the time of an insert.
+    /// Reads all buckets, and moves an item in the time of an insert.
     ///
     /// ```
     /// let mut filter = guira::GrowingFilter::with_capacity(100);

@@ -39,19 +39,20 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
         self.len() == 0
     }
 
-    /// Returns the number of distinct items for which the present segments were built.
+    /// Returns the number of distinct items for which the filter was built, or has grown.
     ///
     /// At most one [`CuckooFilter`](crate::CuckooFilter) in 10,000 refuses an item before it holds
     /// that many; most hold a few more. A [`GrowingFilter`](crate::GrowingFilter) holds about as
-    /// many before it appends the next segment. Each copy of an item counts as one. In an
-    /// [`ExpiringFilter`](crate::ExpiringFilter#capacity), so do items that have expired and were
-    /// not swept yet.
+    /// many before it splits the next buckets, so this follows the number of items while it grows;
+    /// a [`GrowingMap`](crate::GrowingMap), before it appends the next segment. Each copy of an
+    /// item counts as one. In an [`ExpiringFilter`](crate::ExpiringFilter#capacity), so do items
+    /// that have expired and were not swept yet.
     ///
     /// ```
     /// assert_eq!(guira::CuckooFilter::with_capacity(1_000).capacity(), 1_000);
     /// let growing = guira::GrowingFilter::with_capacity(1_000);
     /// growing.insert_batch(0..2_000)?;
-    /// assert!(growing.capacity() > 2_000);
+    /// assert!(growing.capacity() > 1_900);
     /// # Ok::<(), guira::InsertBatchError>(())
     /// ```
     #[must_use]
@@ -59,7 +60,9 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
         self.engine.capacity()
     }
 
-    /// Returns the number of slots in all segments: an upper bound on the number of items.
+    /// Returns the number of slots: an upper bound on the number of items. (In a
+    /// [`GrowingFilter`](crate::GrowingFilter), those of buckets that were split ahead of their
+    /// turn are not counted.)
     ///
     /// ```
     /// assert!(guira::CuckooFilter::with_capacity(1_000).slots() > 1_000);
@@ -86,7 +89,9 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     /// Returns the memory of the filter in bytes: the filter itself and all that it has allocated.
     /// Most of it is taken by the buckets and their alignment, by the stripes, and by the counters.
     ///
-    /// The system provides pages for the buckets only as they come into use.
+    /// The system provides pages for the buckets only as they come into use. In a
+    /// [`GrowingFilter`](crate::GrowingFilter), memory for buckets counts from the moment at which
+    /// it was committed, and reserved addresses do not count.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(1_000_000);
@@ -102,13 +107,21 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
         size_of_val(self) + self.items.size_in_bytes()
     }
 
-    /// Returns an upper bound on the false-positive rate of the present segments.
+    /// Returns an upper bound on the false-positive rate at the present size.
     ///
     /// In a [`CuckooFilter`](crate::CuckooFilter) the bound is valid while the filter has at most
     /// [`capacity`](Self::capacity) items. With fewer items the rate is lower, in proportion. With
-    /// more items, which the slots may allow, it is at most [`Layout::false_positive_rate`]. In a
-    /// [`GrowingFilter`](crate::GrowingFilter) the bound is the sum over all segments, each of them
-    /// full, and never exceeds [`target_false_positive_rate`](Filter::target_false_positive_rate).
+    /// more items, which the slots may allow, it is at most [`Layout::false_positive_rate`].
+    ///
+    /// In a [`GrowingFilter`](crate::GrowingFilter) the bound rises while the filter grows, with
+    /// each doubling by about three quarters of what it was at first, because items keep the bits
+    /// that they were inserted with. It is valid at the load at which the filter grows. If the
+    /// filter may not grow and fills up, the rate can be higher, and still does not exceed
+    /// [`target_false_positive_rate`](Filter::target_false_positive_rate). The bound takes no
+    /// account of [merges](Filter::merge). In a [`GrowingMap`](crate::GrowingMap)
+    /// the bound is the sum over all segments, each of them full, which does not exceed the target
+    /// either.
+    ///
     /// In an [`ExpiringFilter`](crate::ExpiringFilter) it is the probability that a lookup finds an
     /// item that was not inserted within the window. Expired items do not match, so the rate is
     /// lower while they take part of the capacity.
@@ -122,7 +135,7 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
         self.engine.false_positive_rate()
     }
 
-    /// Returns the layout of the buckets. In a [`GrowingFilter`](crate::GrowingFilter), this is the
+    /// Returns the layout of the buckets. In a [`GrowingMap`](crate::GrowingMap), this is the
     /// layout of the last segment.
     ///
     /// ```
@@ -135,7 +148,8 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
         self.segments().last().map_or(Layout::DEFAULT, |segment| segment.layout)
     }
 
-    /// The segments, from the first to the last. For tests and measurements.
+    /// The segments of a map that grows, from the first to the last. Other filters have one. For
+    /// tests and measurements.
     #[doc(hidden)]
     pub fn segments(&self) -> impl ExactSizeIterator<Item = Segment> {
         self.engine.segments()

@@ -22,17 +22,32 @@ impl<C: Permanent, G: Growth, S: BuildHasher> Filter<C, G, S> {
     ///
     /// The filters must hash and place items alike: both need the same layout and number of
     /// buckets, the same [`seed`](crate::FilterBuilder::seed), and the same hasher. Filters that
-    /// were built with the same settings and seed qualify, and so does a clone. Growing filters
-    /// need to agree only in the first segment.
+    /// were built with the same settings and seed qualify, and so does a clone.
     ///
     /// # Growing filters
     ///
-    /// What a segment keeps of an item does not tell where the item belongs in a larger segment. So
-    /// an item of the other filter's nth segment goes to the nth segment of this filter or to an
-    /// earlier one (if both grow by the same plan), and further segments are appended only up to
-    /// the number that the other filter has. **Two filters whose first segments are full cannot be
-    /// merged.** If filters are to be merged, give each of them the capacity of all of them
-    /// together.
+    /// Two [`GrowingFilter`](crate::GrowingFilter)s need to have begun alike: with the same layout
+    /// and the same first number of buckets, which follow from the settings. They can be merged at
+    /// any two sizes, and this one grows if need be. But a merge inserts what the other filter
+    /// keeps of its items, which is less than an insert knows:
+    ///
+    /// - **The rates add.** After the merge the false-positive rate can be as high as the sum of
+    ///   the rates of both filters. [`false_positive_rate`](Self::false_positive_rate) does not
+    ///   show that, and the target can be exceeded.
+    /// - If this filter has grown much further, the other one may not tell in which of several
+    ///   buckets here an item belongs. Then each of them gets a slot, and all but one of these
+    ///   [belong to no item](crate::docs::design#slots-that-know-too-little).
+    /// - A slot that could stand for many items counts against the limit on copies of each of them.
+    ///   So if both filters have grown far, a merge may be refused with
+    ///   [`TooManyCopies`](MergeError::TooManyCopies).
+    ///
+    /// **If filters are to be merged, give each of them the capacity of all of them together.**
+    ///
+    /// Two [`GrowingMap`](crate::GrowingMap)s need to agree in the first segment. What a segment
+    /// keeps of an item does not tell where the item belongs in a larger segment. So an item of the
+    /// other map's nth segment goes to the nth segment of this map or to an earlier one (if both
+    /// grow by the same plan), and further segments are appended only up to the number that the
+    /// other map has. **Two maps whose first segments are full cannot be merged.**
     ///
     /// # What overlapping calls may observe
     ///
@@ -50,7 +65,7 @@ impl<C: Permanent, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// If a [`clear`](Self::clear) of this filter overlaps the call, merged items may remain or
     /// not, and nobody may remove them.
     ///
-    /// Segments that were appended stay, even if the merge is refused.
+    /// A filter that has grown for a merge keeps its size, even if the merge is refused.
     ///
     /// Takes as much memory as a clone of the other filter until it returns, and the time of an
     /// insert for each item. The locks of the other filter are held while its buckets are copied.
@@ -58,11 +73,10 @@ impl<C: Permanent, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// # Errors
     /// [`MergeError`]: what differs, or why there is no room. With
     /// [`max_copies`](crate::FilterBuilder::max_copies) in this filter, a merge is refused if an
-    /// item would have more copies than that. Copies of aliases count, as always. (In a growing
-    /// filter, the aliases of a merged item are all items that cannot be distinguished from it in
-    /// the segment of the other filter from which it comes, even if they are in larger segments
-    /// here, which could distinguish them. So with a low limit, a merge of many items is likely to
-    /// be refused.)
+    /// item would have more copies than that. Copies of aliases count, as always. (In a filter that
+    /// grows, the aliases of a merged item are all items that cannot be distinguished from it by
+    /// what the other filter keeps of it, even if this filter could distinguish them. So with a low
+    /// limit, a merge of many items is likely to be refused.)
     ///
     /// ```
     /// use guira::CuckooFilter;

@@ -100,9 +100,10 @@ pub use snapshot::{Dump, LoadError, Loader, Snapshot};
 ///   [`insert`](CuckooFilter#method.insert) names. It can delay the operations that need the lock
 ///   that it holds. Each lock is part of a *stripe*, which serves some of the fingerprints: by
 ///   default 1/2048 of them in a `CuckooFilter` of 2 MiB and more (one fingerprint, if fingerprints
-///   have 11 bits or less), and up to 1/32 in a smaller one. In a `GrowingFilter` a stripe serves
-///   up to 1/8, depending on the first segment. Operations on the whole filter (`clear`, `clone`,
-///   `write_to`) that wait for the lock can delay all operations that take a lock.
+///   have 11 bits or less), and up to 1/32 in a smaller one. In a filter that grows, the number of
+///   stripes follows from its first size: up to 1/16 of the fingerprints share one in a
+///   [`GrowingFilter`], and up to 1/8 in a [`GrowingMap`]. Operations on the whole filter (`clear`,
+///   `clone`, `write_to`) that wait for the lock can delay all operations that take a lock.
 ///
 /// # Panics
 ///
@@ -176,9 +177,8 @@ impl<C: Contents, G: Growth> Filter<C, G> {
 }
 
 impl<C: Contents, S: FromSeed> Default for Filter<C, Growing, S> {
-    /// Creates an empty filter for about a thousand items at first. Its hasher is made from a
-    /// random seed. (Where nothing else names the type of the hasher, call
-    /// [`new`](Filter::new).)
+    /// Creates an empty filter, as [`new`](Filter::new). Its hasher is made from a random seed.
+    /// (Where nothing else names the type of the hasher, call `new`.)
     fn default() -> Self {
         built(Filter::<C, Growing>::builder().seeded_hasher().build())
     }
@@ -193,7 +193,8 @@ const fn assert_exists<C: Contents, G: Growth>() {
 }
 
 impl<C: Contents> Filter<C, Growing> {
-    /// Creates an empty filter for about a thousand items at first.
+    /// Creates an empty filter. A [`GrowingFilter`] has 4,096 slots at first, and a [`GrowingMap`]
+    /// has room for 1,000 items.
     ///
     /// ```
     /// let seen = guira::GrowingFilter::new();
@@ -255,7 +256,7 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     ///
     /// Acquires all stripes: removals, relocations, `insert_unique` and `count` wait for the call,
     /// which writes every bucket once. Lookups do not wait, nor do those inserts that acquire no
-    /// lock. No memory is released, and a [`GrowingFilter`] keeps its segments.
+    /// lock. No memory is released, and a filter that has grown keeps its size.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(10);

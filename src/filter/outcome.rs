@@ -63,7 +63,7 @@ impl<N, F> Insertion<N, F> {
 pub struct InsertMask {
     /// The keys that were absent and have been added.
     pub added: u64,
-    /// The keys that were absent and could not be added, because the filter is full or the system
-    /// refuses the memory for another segment.
+    /// The keys that were absent and could not be added, because the filter is full, or the system
+    /// refuses the memory to let it grow.
     pub refused: u64,
 }

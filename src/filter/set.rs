@@ -35,51 +35,103 @@ use crate::{InsertBatchError, InsertError, table::MIN_BATCH};
 /// ```
 pub type CuckooFilter<S = StableHashBuilder> = Filter<Set, Fixed, S>;
 
-/// A set of keys that grows: the [`Filter`] of a chain of segments.
+/// A set of keys that grows: the [`Filter`] of one table, whose buckets are split one by one.
 ///
-/// Where a [`CuckooFilter`] would be full, this filter appends a segment, with twice the buckets of
-/// the last one, while other threads use it. Nothing is copied, and no thread waits. The
-/// target false-positive rate holds for all segments together, so later ones have longer
-/// fingerprints.
+/// Use it if you do not know how many items there will be. It keeps the promises of a
+/// [`CuckooFilter`] about false negatives, removal, ordering and atomicity. However far it grows,
+/// it does not exceed its target false-positive rate. ([`docs::design`][splitting] explains how it
+/// grows.)
 ///
-/// It promises what a `CuckooFilter` promises about false negatives, removal, ordering and
-/// atomicity. Its costs: a lookup reads two buckets of every segment, so give it the capacity that
-/// you expect. It refuses further copies of an item when copies take half of the
-/// item's slots in the last segment. After removals, it shrinks only when
-/// [`shrink_to_fit`](Filter::shrink_to_fit) is called. `insert` fails with
-/// [`Full`](crate::InsertError::Full) only if the last segment is full and another one may not be
-/// appended: it would exceed the cap ([`set_max_bytes`](Filter::set_max_bytes)), or it would have
-/// more than 2^32 buckets. If the system refuses the memory for it, `insert` fails with
-/// [`OutOfMemory`](crate::InsertError::OutOfMemory).
+/// [splitting]: crate::docs::design#growth-by-splitting
 ///
 /// ```
 /// use guira::GrowingFilter;
 ///
-/// let seen = GrowingFilter::builder().capacity(1_000).false_positive_rate(0.01).build()?;
-/// seen.insert_batch(0..50_000).unwrap();
-/// assert!(seen.contains(&49_999) && seen.false_positive_rate() <= 0.01);
+/// let seen = GrowingFilter::builder().false_positive_rate(0.01).build()?;
+/// seen.insert_batch(0..100_000).unwrap();
+/// assert!(seen.contains(&99_999) && seen.false_positive_rate() <= 0.01);
+/// let bits = seen.size_in_bytes() * 8;
+/// assert!(bits < 21 * seen.len());
 /// # Ok::<(), guira::BuildError>(())
 /// ```
+///
+/// # Growth
+///
+/// The filter grows with its load. While more of its slots are occupied than it is meant to fill,
+/// about 80 %, inserts *split* buckets: such a bucket becomes two, and what it holds is divided
+/// between them. A thread that has inserted a few dozen items splits as many buckets as these need,
+/// at most 64, and memory is added in steps of at most a 64th of the table, or of a page. So no
+/// call copies the table, and no lookup waits for a split.
+///
+/// It starts with room for the [`capacity`](crate::FilterBuilder::capacity) that you name, and in
+/// any case with 1,024 slots, or with 4,096 if you name none. From there it can grow to 32,768
+/// times as many. So set a capacity, or a [`max_capacity`](crate::FilterBuilder::max_capacity), if
+/// there may be more than 100 million items.
+///
+/// Removals make room for later inserts, and release no memory:
+/// [`shrink_to_fit`](Filter::shrink_to_fit) does.
+///
+/// # What it costs
+///
+/// - **Memory.** The builder takes the first of these layouts that meets the target after the last
+///   doubling:
+///
+///   | target rate, at least | [`Layout`](crate::Layout) | bits per item |
+///   |---|---|---|
+///   | 4.7 % | [`Growing5x12`](crate::Layout::Growing5x12) | 16 to 20 |
+///   | 0.5 % | [`Growing4x15`](crate::Layout::Growing4x15) | 20 to 21 |
+///   | 0.012 % | [`Growing3x20`](crate::Layout::Growing3x20) | 27 |
+///   | 7.2 in 100 million | [`Growing2x30`](crate::Layout::Growing2x30) | 43 |
+///
+///   The bits per item are those of the buckets in a filter that has grown, at any size. The higher
+///   numbers are those after fifteen doublings, when some slots [belong to no
+///   item](crate::docs::design#slots-that-know-too-little). If the filter need not grow far, say so
+///   by a `max_capacity`: then a layout with fewer bits may do. A `CuckooFilter` that is built for
+///   the final number of items takes half to two thirds as much.
+/// - **Lookups** read two buckets at every size, as in a `CuckooFilter`.
+/// - **Inserts** take their share of the splits. `BENCHMARKS.md`, in the repository, compares
+///   inserts and lookups with those of a filter that was built for the final number of items.
+/// - **The rate** [rises](Filter::false_positive_rate) with each doubling, up to the target.
+///
+/// # Errors
+///
+/// An insert fails only if it finds no empty slot, for one of these reasons:
+///
+/// | error | reason |
+/// |---|---|
+/// | [`Full`](crate::InsertError::Full) | The [cap on memory](crate::FilterBuilder::max_bytes) does not let the filter grow. (Or so many copies of few items fill the buckets around that splits make no room.) |
+/// | [`OutOfMemory`](crate::InsertError::OutOfMemory) | The system refuses the memory for the next step. |
+/// | [`MaxCapacity`](crate::InsertError::MaxCapacity) | The filter has reached its `max_capacity`. |
+/// | [`FullyGrown`](crate::InsertError::FullyGrown) | It has been doubled fifteen times, or has 2^32 buckets. |
+/// | [`TooManyCopies`](crate::InsertError::TooManyCopies) | Copies of the item take half of the slots of its two buckets, or there are [`max_copies`](crate::FilterBuilder::max_copies) of them. |
+///
+/// Every item stays, and lookups and removals go on. A filter that cannot grow fills up first,
+/// beyond the load at which it would have grown.
 pub type GrowingFilter<S = StableHashBuilder> = Filter<Set, Growing, S>;
 
 impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     /// Inserts an item. Duplicates count: the filter is a multiset.
     ///
     /// Acquires no lock if one of the item's two buckets has an empty slot, with one exception: in
-    /// a filter with [`max_copies`](crate::FilterBuilder::max_copies), and in a
-    /// [`GrowingFilter`](crate::GrowingFilter), it acquires one if the item seems to have as many
-    /// copies as it may have. If both buckets are full, it relocates other items, which concurrent
-    /// lookups do not notice. Reads two cache lines and writes one if there is room; a search for
-    /// room reads more. A `GrowingFilter` appends a segment instead of being full.
+    /// a filter with [`max_copies`](crate::FilterBuilder::max_copies), it acquires one if the item
+    /// seems to have as many copies as it may have. If both buckets are full, it relocates other
+    /// items, which concurrent lookups do not notice. Reads two cache lines and writes one if there
+    /// is room; a search for room reads more.
+    ///
+    /// In a [`GrowingFilter`](crate::GrowingFilter), some inserts also split buckets, each under a
+    /// lock: one in a few dozen if the filter is loaded as far as it should be, and each insert
+    /// whose search finds no room.
     ///
     /// # Errors
-    /// - [`InsertError::Full`] if no empty slot is within reach (and no segment can be appended);
-    /// - [`InsertError::OutOfMemory`] if the system refuses the memory for another segment;
+    /// - [`InsertError::Full`] if no empty slot is within reach;
     /// - [`InsertError::TooManyCopies`] if the item's two buckets hold only copies of it,
-    ///   `2 × slots per bucket` of them. (In a `GrowingFilter`: if copies take half of these slots
-    ///   in the last segment. If both buckets are the same one, there are half as many slots.) With
-    ///   [`max_copies`](crate::FilterBuilder::max_copies), also if there are that many copies. To
-    ///   add an item at most once, use [`insert_unique`](Self::insert_unique).
+    ///   `2 × slots per bucket` of them. (In a `GrowingFilter`: if both are full, and copies take
+    ///   half of these slots or more. If both buckets are the same one, there are half as many
+    ///   slots.) With [`max_copies`](crate::FilterBuilder::max_copies), also if there are that many
+    ///   copies. To add an item at most once, use [`insert_unique`](Self::insert_unique);
+    /// - in a `GrowingFilter` that has no room, in place of `Full`, why it does not grow:
+    ///   [`OutOfMemory`](InsertError::OutOfMemory), [`MaxCapacity`](InsertError::MaxCapacity), or
+    ///   [`FullyGrown`](InsertError::FullyGrown).
     ///
     /// On an error the filter holds the same items as before.
     ///
@@ -107,13 +159,12 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     /// and must not call [`remove`](Self::remove).** A later lookup finds the item as long
     /// as the copy that was found remains.
     ///
-    /// Acquires the lock of the item's stripe. Reads two cache lines (in a
-    /// [`GrowingFilter`](crate::GrowingFilter): of each segment), and writes one and the stripe.
+    /// Acquires the lock of the item's stripe. Reads two cache lines, and writes one and the
+    /// stripe.
     ///
     /// # Errors
-    /// [`InsertError::Full`] if the item is absent and no empty slot is within reach (and no
-    /// segment can be appended), and [`InsertError::OutOfMemory`] if the system refuses the memory
-    /// for another segment. In a full filter, the call still returns `Found` for an item that is
+    /// If the item is absent and there is no room for it: as [`insert`](Self::insert), but for
+    /// `TooManyCopies`. In a full filter, the call still returns `Found` for an item that is
     /// present.
     ///
     /// ```
@@ -143,8 +194,7 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     /// [contract](Self#the-contract-of-removal).
     ///
     /// If removals of one copy overlap, exactly one of them returns `true`. Acquires the lock of
-    /// the item's stripe. Reads two cache lines (in a [`GrowingFilter`](crate::GrowingFilter): of
-    /// each segment), and writes one and the stripe.
+    /// the item's stripe. Reads two cache lines, and writes one and the stripe.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(100);

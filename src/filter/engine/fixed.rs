@@ -167,7 +167,7 @@ impl<N: Content> Saved for FixedEngine<N> {
         1 << form.plan[number].layout.value_bits()
     }
 
-    fn restore(form: &Form, segments: PerSegment<Buckets>) -> Option<Self> {
+    fn restore(form: &Form, segments: PerSegment<Buckets>, _reserve: bool) -> Option<Self> {
         let (segment, buckets) = (form.plan[0], segments.into_iter().next()?);
         let addressing = Addressing::nested(segment.buckets, N::of(segment.layout, form.clock));
         let mut table = Table::with_buckets(addressing, buckets, form.stripes)?;

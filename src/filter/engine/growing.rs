@@ -173,7 +173,7 @@ impl<V: Content> Saved for GrowingEngine<V> {
         nesting.fingerprints().0 << nesting.value_bits()
     }
 
-    fn restore(form: &Form, segments: PerSegment<Buckets>) -> Option<Self> {
+    fn restore(form: &Form, segments: PerSegment<Buckets>, _reserve: bool) -> Option<Self> {
         let chain = Chain::restored(plan_of(form)?, segments)?;
         // A limit that does not fit into a word has no effect: no memory holds that many copies.
         let limit = usize::try_from(form.max_copies).unwrap_or(usize::MAX);

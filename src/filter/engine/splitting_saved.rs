@@ -90,13 +90,13 @@ impl Saved for SplittingEngine {
         form.grown.expect(GROWN).has_levels(words.len() as u64, read)
     }
 
-    fn restore(form: &Form, segments: PerSegment<Buckets>) -> Option<Self> {
+    fn restore(form: &Form, segments: PerSegment<Buckets>, reserve: bool) -> Option<Self> {
         let Form { target, stripes, .. } = *form;
         let (layout, words) = (form.plan[0].layout, &segments[0]);
         let grown = form.grown.expect(GROWN);
         let table = with_growing_layout!(layout, L => {
             let read = |from: u64, copy: &mut [u64]| words.copy_words_from(from as usize, copy);
-            GrowingTable::restore::<L>(&grown, words.len() as u64, stripes, (true, true), read)
+            GrowingTable::restore::<L>(&grown, words.len() as u64, stripes, (reserve, true), read)
         });
         // A limit that does not fit into a word has no effect: no memory holds that many copies.
         let limit = usize::try_from(form.max_copies).unwrap_or(usize::MAX);

@@ -103,15 +103,16 @@ pub type CuckooMap<S = StableHashBuilder> = Filter<Map, Fixed, S>;
 /// A map that grows: the [`Filter`] of a chain of segments whose slots hold a fingerprint and a
 /// value.
 ///
-/// It is to a [`CuckooMap`] what a [`GrowingFilter`](crate::GrowingFilter) is to a
-/// [`CuckooFilter`](crate::CuckooFilter): where a `CuckooMap` would be full, it appends a segment,
-/// while other threads use it, and the target false-positive rate holds for all segments together.
+/// Where a [`CuckooMap`] would be full, this map appends a segment, with twice the buckets of the
+/// last one, while other threads use it. Nothing is copied, and no thread waits. The target
+/// false-positive rate holds for all segments together, so later ones have longer fingerprints.
 /// Without a target it is 0.3 %. Values have the same number of bits in all segments.
 ///
 /// The promises and the contracts are those of a `CuckooMap`: an item's value is always among its
-/// [`values`](Filter::values). The costs are those of a `GrowingFilter`: a lookup reads two buckets
-/// of every segment. The last segment accepts half as many items of one key as a `CuckooMap` with
-/// the same layout does.
+/// [`values`](Filter::values). The cost: a lookup reads two buckets of every segment, so give it
+/// the capacity that you expect. The last segment accepts half as many items of one key as a
+/// `CuckooMap` with the same layout does. (A [`GrowingFilter`](crate::GrowingFilter) grows in
+/// another way, and always reads two buckets.)
 ///
 /// ```
 /// use guira::GrowingMap;

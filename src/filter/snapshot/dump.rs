@@ -38,8 +38,8 @@ use crate::{
 /// **From [`dump`](Filter::dump) to the last [`read_at`](Self::read_at), nobody may change the
 /// filter.** Lookups are no changes. If somebody changes it, nothing panics:
 ///
-/// - If a segment was appended or dropped, [`prepare`](Self::prepare) returns an error, and
-///   `read_at` returns zero.
+/// - If the filter has grown or shrunk, [`prepare`](Self::prepare) returns an error, and `read_at`
+///   returns zero.
 /// - Otherwise the checksums of changed buckets are wrong, so a load refuses the bytes. It accepts
 ///   them only if each block is as it was when `prepare` went over it.
 ///
@@ -60,8 +60,8 @@ impl Dump {
     ///
     /// # Errors
     /// [`OutOfMemory`](io::ErrorKind::OutOfMemory) if the system refuses this memory, and
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if the filter has another number of segments,
-    /// or segments of other sizes, than the one that was to be dumped.
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if the filter has another size than the one
+    /// that was to be dumped.
     ///
     /// ```
     /// let filter = guira::GrowingFilter::with_capacity(1_000_000);
@@ -93,7 +93,7 @@ impl Dump {
     /// at the end of the snapshot, and zero from there on.
     ///
     /// It is also zero before [`prepare`](Self::prepare) has returned `true`, and if the filter has
-    /// another number of segments, or segments of other sizes, than the one that was to be dumped.
+    /// another size than the one that was to be dumped.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(1_000);

@@ -51,7 +51,7 @@ pub struct Loader<C: Contents, G: Growth, S = StableHashBuilder> {
 
 impl<C: Contents, G: Growth> Loader<C, G> {
     pub(in crate::filter) fn new() -> Self {
-        let terms = Terms { limit: u64::MAX, at_once: false, len: None };
+        let terms = Terms { limit: u64::MAX, at_once: false, reserve: true, len: None };
         let hasher = HasherSource::Seeded(StableHashBuilder::from_seed);
         Self { receiver: Receiver::new(terms, hasher) }
     }
@@ -98,9 +98,8 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
         Loader { receiver: Receiver::new(self.receiver.terms, hasher) }
     }
 
-    /// Sets the largest number of bytes that the buckets may take, in all segments together. It is
-    /// compared with the header before anything is allocated for them. By default there is no
-    /// limit.
+    /// Sets the largest number of bytes that the buckets may take. It is compared with the header
+    /// before anything is allocated for them. By default there is no limit.
     ///
     /// ```
     /// use guira::{CuckooFilter, LoadError};
@@ -116,7 +115,9 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
 
     /// Requests the buckets of each segment from the global allocator, as a whole, when the bytes
     /// of the segment begin to arrive. So a program that counts memory in its allocator counts a
-    /// loaded filter as it does a built one.
+    /// loaded filter as it does a built one. A [`GrowingFilter`](crate::GrowingFilter) takes its
+    /// memory from the allocator ever after: see
+    /// [`reserve_address_space`](crate::FilterBuilder::reserve_address_space).
     ///
     /// The [limit](Self::limit) is checked first, as always. If the allocator refuses the memory,
     /// [`push`](Self::push) returns [`OutOfMemory`](LoadError::OutOfMemory).
@@ -131,6 +132,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     /// ```
     pub fn allocate_at_once(mut self) -> Self {
         self.receiver.terms.at_once = true;
+        self.receiver.terms.reserve = false;
         self
     }
 
@@ -221,10 +223,10 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     /// error, none.
     ///
     /// The header is validated when it is complete, before anything is allocated for the buckets.
-    /// Each block of 64 KiB is validated when its checksum arrives. With the last block of a
-    /// segment, the number of its items is validated too. So a push may accept wrong bytes, and a
-    /// later one is refused because of them. If the right bytes are refused too, the load must
-    /// start again with a new loader.
+    /// Each block of 64 KiB is validated when its checksum arrives. With the last block (in a
+    /// [`GrowingMap`](crate::GrowingMap), of each segment), the number of items is validated too.
+    /// So a push may accept wrong bytes, and a later one is refused because of them. If the right
+    /// bytes are refused too, the load must start again with a new loader.
     ///
     /// # Errors
     /// [`LoadError`], with a variant for each possible cause. After an error, or a panic of the

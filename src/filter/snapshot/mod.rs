@@ -79,8 +79,8 @@ pub(crate) trait Saved: Sized {
     }
 
     /// Returns the engine with these words, or `None` if the system refuses the memory for the
-    /// rest.
-    fn restore(form: &Form, segments: PerSegment<Buckets>) -> Option<Self>;
+    /// rest. With `reserve`, an engine that grows reserves address space.
+    fn restore(form: &Form, segments: PerSegment<Buckets>, reserve: bool) -> Option<Self>;
 }
 
 /// Validates the kind of engine of a snapshot that is loaded into this one.
@@ -95,7 +95,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// Writes a snapshot of the filter, while other threads use it.
     ///
     /// **Every item that is in the filter from before the call until it returns is in the
-    /// snapshot**, whatever is relocated or appended meanwhile. Items that are inserted or removed
+    /// snapshot**, whatever is relocated or split meanwhile. Items that are inserted or removed
     /// meanwhile may be in it or not, each on its own: of two inserts, one after the other, the
     /// second may be in the snapshot and the first not. So the
     /// [contract](crate::Filter#the-contract-of-removal) has an addition for a loaded filter:

@@ -28,6 +28,8 @@ pub(super) struct Terms {
     pub(super) limit: u64,
     /// Whether the memory of a segment is taken before its bytes arrive.
     pub(super) at_once: bool,
+    /// Whether a filter that grows reserves address space.
+    pub(super) reserve: bool,
     /// The number of bytes of the whole snapshot, if all of them are there.
     pub(super) len: Option<u64>,
 }
@@ -261,7 +263,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Receiver<C, G, S> {
         let Some(HasherSource::Given(hasher)) = self.hasher else {
             unreachable!("the header has arrived")
         };
-        let engine = <C::Engine<G>>::restore(&header.form, self.complete);
+        let engine = <C::Engine<G>>::restore(&header.form, self.complete, self.terms.reserve);
         let items = header.form.items(header.items.iter().sum());
         let filter =
             engine.and_then(|engine| Filter::from_parts(engine, header.seed, items, hasher));

@@ -71,6 +71,11 @@ unsafe impl Sync for GrowingBuckets {}
 impl RefUnwindSafe for GrowingBuckets {}
 impl UnwindSafe for GrowingBuckets {}
 
+// What a panic interrupts is an atomic access, or comes before a publication: see the head of this
+// file.
+impl core::panic::UnwindSafe for GrowingBuckets {}
+impl core::panic::RefUnwindSafe for GrowingBuckets {}
+
 impl GrowingBuckets {
     /// Returns buckets of which the `first` ones are committed, and up to `max` can be. `None` if
     /// the system refuses the memory.

@@ -19,7 +19,7 @@ use crate::{
 const BLOCK: usize = 512;
 
 /// A table that grows, without its words. Its words are those of the buckets
-/// [in use](GrowingTable::for_each_in_use), in this order.
+/// in use, in this order: see `GrowingTable::for_each_in_use`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grown {
     /// The number of buckets at level 0.
