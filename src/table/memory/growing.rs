@@ -30,12 +30,7 @@ mod segments;
 mod tests;
 
 use alloc::boxed::Box;
-use core::{
-    ops::Range,
-    panic::{RefUnwindSafe, UnwindSafe},
-    ptr::NonNull,
-    slice,
-};
+use core::{ops::Range, ptr::NonNull, slice};
 
 use super::{HUGE_PAGE, try_boxed};
 use crate::{
@@ -67,9 +62,6 @@ unsafe impl Send for GrowingBuckets {}
 // SAFETY: as above. What is not atomic, the places of segments, is written under the lock, before
 // it is published, and only once: see the head of this file.
 unsafe impl Sync for GrowingBuckets {}
-// A panic leaves a place of a segment written or not.
-impl RefUnwindSafe for GrowingBuckets {}
-impl UnwindSafe for GrowingBuckets {}
 
 // What a panic interrupts is an atomic access, or comes before a publication: see the head of this
 // file.
