@@ -21,7 +21,7 @@ use anyhow::Result;
 use clap::Parser;
 use guira::Layout;
 
-use crate::{output::Output, run::Mode};
+use crate::{output::Output, run::Mode, sections::Span};
 
 /// Time limit of `--quick`; what follows it takes less than the rest of two minutes.
 const QUICK_LIMIT: Duration = Duration::from_secs(110);
@@ -55,6 +55,11 @@ pub struct Options {
     /// in `loads`, `capacity` and `quantile` also `Valued3x21`, `Valued2x32`.
     #[arg(long, value_name = "LAYOUT", value_parser = layout)]
     layout: Vec<Layout>,
+    /// A growth that the section `growing` measures, from a first capacity to a number of items:
+    /// `4000..8000000`. It can be given several times [default: 1000..100000, 4000..8000000 and
+    /// 60000..60000000, with --quick smaller].
+    #[arg(long, value_name = "FROM..TO", value_parser = Span::parse)]
+    grow: Vec<Span>,
     /// Folder of the report [default: bench in cargo's target folder].
     #[arg(long, value_name = "FOLDER")]
     output: Option<PathBuf>,

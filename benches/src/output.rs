@@ -35,7 +35,10 @@ fn heading(name: &str) -> &str {
         "peers-throughput" => "Other crates, by threads",
         "peers-latency" => "Other crates, one reader beside writers",
         "scaling" => "By threads, over mixes and loads",
-        "growing" => "A filter that has grown, against one built for the same items",
+        "growing" => "Growth: a filter that has grown, against one built for its items",
+        "growing-space" => "Growth: memory and false-positive rate",
+        "growing-threads" => "Growth: two threads that insert into one filter",
+        "growing-latency" => "Growth: the time of each insert",
         "expiring" => "Items that expire: operations at 90 % load",
         "expiring-advance" => "Items that expire: the time that beginning a generation takes",
         "expiring-space" => "Items that expire: bits per remembered item",
@@ -44,6 +47,42 @@ fn heading(name: &str) -> &str {
         "capacity" => "Filters that refuse an item below their capacity",
         "quantile" => "Items that fit into small tables",
         other => other,
+    }
+}
+
+/// Returns what a table shows, where its heading and the terms do not say enough.
+fn about(name: &str) -> &'static str {
+    match name {
+        "growing" => {
+            "A `GrowingFilter` was built with the first number of items as its capacity, and grew \
+             to the second one. A `CuckooFilter` was built for the second one with the same target \
+             rate and `fastest`. Lookups and removals: both filters hold all items, and look up the \
+             same random keys in the same order, in turns; a figure is the median of several passes \
+             in each round. Inserts: into the growing filter from its first size to the last \
+             number, growth included; into the other one until 90 % of its slots are occupied. Both \
+             include the first use of their memory. *Times* is the median of the rounds' quotients."
+        }
+        "growing-space" => {
+            "Bits per item count everything that the filter has allocated. They are watched every \
+             256 inserts; beyond 100 times the first capacity, the table has the largest, an upper \
+             bound for each number of items in between. The false-positive rate is measured with \
+             two million absent keys at eight numbers of items per doubling; the table has the \
+             highest. *Built* is the filter that was built for all items."
+        }
+        "growing-threads" => {
+            "Two pinned threads insert half of the keys each, from the first size to the last \
+             number of items. Their time is that of the slower one."
+        }
+        "growing-latency" => {
+            "One thread inserts one item after another, and times each insert. The time of reading \
+             the clock is subtracted. Percentiles are medians of the rounds. The slowest insert is \
+             that of all rounds, with the number of items at that moment, and with what the thread \
+             used during the 64 inserts around it: memory that the filter committed, page faults \
+             (the system clears a page at its first use), and how many times the system took the \
+             core away. The last column is the longest of as many readings of the clock with \
+             nothing in between: what the machine alone costs."
+        }
+        _ => "",
     }
 }
 
@@ -84,7 +123,11 @@ impl Output {
         let bars = bars(results);
         for table in std::iter::once(&bars).chain(&results.tables) {
             if !table.rows.is_empty() {
-                write!(text, "\n## {}\n\n{}", heading(table.name), table.markdown())?;
+                write!(text, "\n## {}\n\n", heading(table.name))?;
+                if !about(table.name).is_empty() {
+                    write!(text, "{}\n\n", about(table.name))?;
+                }
+                text += &table.markdown();
                 table.write_csv(&self.folder)?;
             }
         }

@@ -17,7 +17,7 @@ use crate::{
     bar::Bar,
     output::Output,
     peers,
-    sections::{self, SECTIONS},
+    sections::{self, SECTIONS, Span},
     stop::{self, Outcome, Reason},
 };
 
@@ -99,6 +99,8 @@ pub struct Bench {
     pub layouts: Vec<Layout>,
     /// The same, and those that only maps have, of the sections that measure how full tables get.
     pub sized_layouts: Vec<Layout>,
+    /// Growths of the section `growing`.
+    pub spans: Vec<Span>,
     only: Vec<String>,
     progress: ProgressBar,
 }
@@ -120,6 +122,7 @@ impl Bench {
             time: Duration::from_millis(milliseconds),
             layouts: layouts.copied().collect(),
             sized_layouts: sized_layouts.clone(),
+            spans: if options.grow.is_empty() { Span::usual(mode) } else { options.grow.clone() },
             only: options.only.clone(),
             progress,
         }

@@ -25,6 +25,7 @@ use loom::{cell::UnsafeCell, thread::JoinHandle};
 pub mod chain;
 pub mod expiry;
 pub mod growing_maps;
+pub mod splits;
 pub mod values;
 
 /// The layout of the models. With two slots per bucket, a bucket is full after two inserts. With 8

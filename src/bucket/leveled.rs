@@ -10,11 +10,11 @@
 //! ```
 //!
 //! The *level* is the number of splits that led to the bucket, on which it depends how many bits of
-//! an item's *extension* the number of the bucket already tells. A slot has, from its lowest bit on,
-//! the *core* of the fingerprint, the *tail* (the next bits of the extension, next bit first), and a
-//! *marker*, the highest bit that is set. So a slot of a bucket of level l with a tail of k bits
-//! knows l + k bits of the extension. A split takes one bit from each tail. An empty slot is zero,
-//! and occupied slots precede empty ones.
+//! an item's *extension* the number of the bucket already tells. A slot has, from its lowest bit
+//! on, the *core* of the fingerprint, the *tail* (the next bits of the extension, next bit first),
+//! and a *marker*, the highest bit that is set. So a slot of a bucket of level l with a tail of k
+//! bits knows l + k bits of the extension. A split takes one bit from each tail. An empty slot is
+//! zero, and occupied slots precede empty ones.
 
 use super::Lanes;
 

@@ -34,8 +34,7 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     ///
     /// A filter takes no memory beyond the cap to grow, and neither do its clones: where
     /// [`size_in_bytes`](crate::Filter::size_in_bytes) would exceed it, an insert without room
-    /// fails with [`Full`](crate::InsertError::Full), and all items stay. (If several threads take
-    /// memory at the same moment, each may exceed the cap by one step.) Before that, a
+    /// fails with [`Full`](crate::InsertError::Full), and all items stay. Before that, a
     /// `GrowingFilter` fills the memory that it has, beyond the load at which it would grow. A
     /// [`GrowingMap`](crate::GrowingMap) doubles, so it may be full long before it takes this many
     /// bytes.

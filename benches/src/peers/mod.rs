@@ -24,7 +24,7 @@ use guira_bench::plot::{Look, Marker};
 use self::Shares::{Everything, Inserts, Lock};
 use crate::threads::Shared;
 
-pub use self::sbbf::Sbbf;
+pub use self::{sbbf::Sbbf, scalable_cuckoo_filter::with_rate as scalable};
 
 /// The operations of a filter that one thread uses.
 pub trait Peer {

@@ -8,8 +8,13 @@ use super::{Peer, Size, hasher::Folded};
 struct Scalable(ScalableCuckooFilter<u64, Folded>);
 
 pub fn build(size: Size) -> Box<dyn Peer> {
-    let builder = ScalableCuckooFilterBuilder::new().initial_capacity(size.items);
-    let builder = builder.false_positive_probability(0.00012).hasher(Folded::default());
+    with_rate(size.items, 0.00012)
+}
+
+/// Builds a filter of this first capacity and target false-positive rate.
+pub fn with_rate(capacity: usize, rate: f64) -> Box<dyn Peer> {
+    let builder = ScalableCuckooFilterBuilder::new().initial_capacity(capacity);
+    let builder = builder.false_positive_probability(rate).hasher(Folded::default());
     Box::new(Scalable(builder.finish()))
 }
 

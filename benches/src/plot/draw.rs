@@ -189,10 +189,10 @@ impl Svg {
 }
 
 fn width(look: Look) -> f64 {
-    match (look.is_strong, look.marker) {
-        (true, _) => 3.5,
-        (_, Some(_)) => 1.8,
-        (_, None) => 1.4,
+    match (look.is_strong, look.marker, look.line) {
+        (true, ..) => 3.5,
+        (_, None, Line::Dashed) => 1.4,
+        _ => 1.8,
     }
 }
 

@@ -102,6 +102,12 @@ impl Look {
         Self { marker: Some(marker), ..self }
     }
 
+    /// Returns the look without markers, for lines of many points.
+    #[must_use]
+    pub const fn without_markers(self) -> Self {
+        Self { marker: None, ..self }
+    }
+
     /// Returns the look of single points: hollow squares without a line.
     #[must_use]
     pub const fn without_line(self) -> Self {

@@ -23,6 +23,8 @@ mod two_threads;
 
 use crate::run::{Mode, Section};
 
+pub use growing::Span;
+
 /// A section before it runs.
 pub struct Entry {
     /// The name that `--only` takes.
@@ -76,7 +78,7 @@ pub const SECTIONS: &[Entry] = &[
     entry!("atomic", against_atomic::AgainstAtomic, "every workload of atomic-cuckoo-filter"),
     entry!("peers", peers::Peers, "every crate: memory, rate, speed, threads, latency"),
     entry!("scaling", scaling::Scaling, "guira by threads, over mixes and loads"),
-    entry!("growing", growing::Growing, "a filter that has grown, against one that has not"),
+    entry!("growing", growing::Growing, "a filter that has grown, against one built for its items"),
     entry!(
         "expiring",
         expiring::Expiring,

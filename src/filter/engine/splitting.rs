@@ -66,7 +66,7 @@ impl Engine for SplittingEngine {
     }
 
     fn segments(&self) -> impl ExactSizeIterator<Item = Segment> {
-        iter::once(Segment::new(self.layout, self.table.buckets()))
+        iter::once(Segment::new(self.layout, self.table.in_use()))
     }
 
     fn first(&self) -> (Layout, u64) {

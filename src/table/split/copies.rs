@@ -7,8 +7,9 @@ impl GrowingTable {
     /// Counts the slots that match an item.
     #[must_use]
     pub fn count<L: GrowingLayout>(&self, item: &Item) -> usize {
-        // mutant: split-count-no-lock
+        // mutant: split-count-no-lock, split-count-wrong-lock
         let guard = self.stripe::<L>(item).lock();
+        // mutant: split-count-relaxed
         self.count_locked::<L>(&guard, item)
     }
 
@@ -37,7 +38,8 @@ impl GrowingTable {
     /// copies of few items would fill buckets that splits cannot relieve.
     pub(super) fn half_of_slots<L: GrowingLayout>(item: &Item) -> usize {
         let [first, second] = item.sides;
-        // If the locations are one bucket, they have the same side at least at level 0.
+        // Sides that differ may still have one bucket at this level. Then copies may fill it, until
+        // it is split.
         (if first == second { L::SLOTS.div_ceil(2) } else { L::SLOTS }) as usize
     }
 
@@ -66,11 +68,14 @@ impl GrowingTable {
         full_fence();
         let stripe = self.stripe::<L>(item);
         loop {
+            // mutant: split-limit-version-relaxed
             let version = stripe.version();
-            // mutant: split-limit-no-validation
+            // mutant: split-limit-relaxed
             if Self::copies_in::<L>(item, self.load_both(item)) >= limit {
+                // mutant: split-limit-estimate, split-limit-no-lock, split-limit-wrong-lock
                 return self.count::<L>(item) >= limit;
             }
+            // mutant: split-limit-no-validation
             if stripe.validate(version) {
                 return false;
             }

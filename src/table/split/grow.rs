@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Number of neighbouring buckets that are split under one lock: those of a cache line.
-const GROUP: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 8 };
+pub(super) const GROUP: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 8 };
 /// Largest number of groups that one insert splits because the load is above the target. Each call
 /// makes room for a quarter more than the inserts since the last one need, so that the table
 /// catches up.
@@ -25,7 +25,7 @@ const HINTS_PER_ROUND: u64 = 128;
 
 /// Why a bucket was not split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Refusal {
+pub(super) enum Refusal {
     /// Other threads are splitting all buckets that could be split next.
     Busy,
     /// The table may not grow further, or the system refuses the memory.
@@ -39,7 +39,8 @@ impl GrowingTable {
     pub(super) fn grow<L: GrowingLayout>(&self) {
         for _ in 0..MAX_GROUPS {
             let size = self.size();
-            let slots = self.growth.buckets(size) * u64::from(L::SLOTS);
+            // Also those beyond the size: a thread that stops in a split holds up the size alone.
+            let slots = self.in_use() * u64::from(L::SLOTS);
             let target = slots * u64::from(self.limits.load) / 256;
             // An insert that finds no room learns why the table did not grow.
             if self.occupancy.occupied() <= target as i64 || self.split_next::<L>(size).is_err() {
@@ -52,7 +53,7 @@ impl GrowingTable {
     ///
     /// The first one to try is that at which the size stands: it may have been passed over, because
     /// its stripe was in use. The others begin where no thread has been.
-    fn split_next<L: GrowingLayout>(&self, size: Size) -> Result<(), Refusal> {
+    pub(super) fn split_next<L: GrowingLayout>(&self, size: Size) -> Result<(), Refusal> {
         self.check_level(size.level).map_err(Refusal::Error)?;
         if self.split_group::<L>(size, size.split / GROUP)? {
             return Ok(());
@@ -87,12 +88,13 @@ impl GrowingTable {
         // Committed first: a thread that waits for the system holds no lock.
         self.commit(round + first..round + last).map_err(Refusal::Error)?;
         let last = last.min(self.limits.buckets - round);
-        // mutant: split-no-lock
+        // mutant: split-no-lock, split-wrong-lock
         let Some(guard) = self.stripes.at(group as usize).try_lock() else { return Ok(false) };
         for bucket in first..last {
             self.split_bucket::<L>(bucket as u32, size.level);
         }
         drop(guard);
+        // mutant: split-not-advanced
         self.advance();
         // The next group is split a few dozen inserts later.
         for bucket in [last, round + last, round + last + GROUP - 1] {
@@ -101,14 +103,20 @@ impl GrowingTable {
         Ok(true)
     }
 
-    /// Splits the buckets whose turn it is, unless other threads are splitting them.
+    /// Splits the buckets whose turn it is. If other threads are splitting all of them, waits for
+    /// one of these: no insert is refused because another thread has stopped.
     ///
     /// # Errors
     /// Why they cannot be split.
     pub(super) fn split_in_turn<L: GrowingLayout>(&self) -> Result<(), InsertError> {
-        match self.split_next::<L>(self.size()) {
+        let size = self.size();
+        match self.split_next::<L>(size) {
+            Ok(()) => Ok(()),
             Err(Refusal::Error(error)) => Err(error),
-            Ok(()) | Err(Refusal::Busy) => Ok(()),
+            Err(Refusal::Busy) => {
+                drop(self.stripes.at((size.split / GROUP) as usize).lock());
+                Ok(())
+            }
         }
     }
 
@@ -130,10 +138,11 @@ impl GrowingTable {
         }
         let child = u64::from(self.growth.child(bucket, level));
         self.commit(child..child + 1)?;
-        // mutant: split-out-of-turn-no-lock
+        // mutant: split-out-of-turn-no-lock, split-out-of-turn-wrong-lock
         let guard = self.stripes.at((u64::from(bucket) / GROUP) as usize).lock();
         let split = self.split_bucket::<L>(bucket, level);
         drop(guard);
+        // mutant: split-out-of-turn-not-advanced
         self.advance();
         Ok(split)
     }
@@ -166,7 +175,10 @@ impl GrowingTable {
         }
         // Relaxed: a limit that publishes nothing.
         let max_bytes = self.max_bytes.load(Relaxed);
+        let _guard;
         if max_bytes != u64::MAX {
+            // So that two threads do not both take what is left.
+            _guard = self.committing.lock();
             let needed = self.size_in_bytes() + self.buckets.bytes_to_commit(buckets.clone());
             if needed as u64 > max_bytes {
                 return Err(InsertError::Full);
@@ -179,24 +191,24 @@ impl GrowingTable {
     /// group, and has committed the memory of the child.
     ///
     /// One compare-and-swap moves the locations of all items whose next bit is 1 to the child.
-    fn split_bucket<L: GrowingLayout>(&self, bucket: u32, at: u32) -> bool {
+    pub(super) fn split_bucket<L: GrowingLayout>(&self, bucket: u32, at: u32) -> bool {
         let parent = self.bucket(bucket);
         let child = self.bucket(self.growth.child(bucket, at));
         // Acquire, here and on failure: pairs with the Release of whoever changed the word. The
         // child passes on what the inserts published.
-        // mutant: split-load-relaxed
         let mut word = parent.load_to_change(Acquire);
+        // mutant: split-again
         while level(word) == at {
             let halves = L::halves(word);
             // Release: pairs with the Acquire of those who come here from the parent, though they
             // also acquire the switch below. No other thread reaches the child, or writes to it:
             // that takes the level in the parent, or the lock.
-            // mutant: split-child-late
+            // mutant: split-child-late, split-size-early
             child.store(halves.child, Release); // mutant-ok: the switch is a Release, too
             // Release: whoever sees the new level sees the child. Acquire: an item may have moved
             // away from here and back, so that the word is the same again. Then this must happen
             // after the move back, whose second half cleared a slot elsewhere.
-            // mutant: split-switch-relaxed, split-switch-release, split-switch-store
+            // mutant: split-switch-store
             match parent.compare_exchange(word, halves.stays, AcqRel, Acquire) {
                 Ok(()) => {
                     // mutant: split-ghosts-uncounted
@@ -220,11 +232,11 @@ impl GrowingTable {
     pub(super) fn advance(&self) {
         loop {
             // Acquire: pairs with the Release below.
-            let seen = self.size();
+            let seen = Size::unpack(self.size.load_to_change(Acquire));
             let (mut size, round) = (seen, self.growth.first() << seen.level);
             // Acquire: pairs with the Release of the switch. A lookup that goes by this size goes
             // to the child, and must see its word.
-            // mutant: split-advance-relaxed
+            // mutant: split-advance-too-far
             while size.split < round
                 && level(self.bucket(size.split as u32).load(Acquire)) > size.level
             {
@@ -242,7 +254,7 @@ impl GrowingTable {
             let hint = self.hint_for(size);
             if hint > self.hint_for(seen) {
                 // Release: pairs with the Acquire of `hint`.
-                // mutant: split-hint-relaxed
+                // mutant: split-hint-store
                 self.hint.fetch_max(hint.pack(), Release);
             }
         }

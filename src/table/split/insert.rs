@@ -40,6 +40,7 @@ impl GrowingTable {
         if !self.add::<L>(item) {
             self.insert_by_making_room::<L>(item)?;
         }
+        // mutant: split-insert-uncounted
         self.count_added::<L>();
         Ok(())
     }
@@ -52,25 +53,34 @@ impl GrowingTable {
         let (mut made_room, mut splits) = (Ok(()), 0);
         let relocations = RelocationCount::zero();
         loop {
-            // mutant: split-unique-no-lock
+            // mutant: split-unique-no-lock, split-unique-wrong-lock
             let guard = self.stripe::<L>(item).lock();
+            // mutant: split-unique-lock-gap, split-unique-relaxed, split-unique-load-relaxed
             match self.add_if_absent::<L>(&guard, item) {
                 Addition::Found => return Ok(false),
                 Addition::Added => {
                     // No stripe is held while the table grows.
                     drop(guard);
                     self.counters.insert_relocated(&relocations);
+                    // mutant: split-unique-uncounted
                     self.count_added::<L>();
                     return Ok(true);
                 }
                 Addition::NoRoom => {}
             }
+            // mutant: split-unique-lock-kept
             drop(guard);
             // Not earlier: another call may have added the item during the failed search.
             made_room?;
             // The lock is released while making room: the slots to be moved may belong to the same
             // stripe, and the thread would wait for itself.
             let mut search = Search::default();
+            // mutant: split-unique-no-second-scan, split-unique-no-last-scan
+            // mutant: split-unique-move-wrong-lock, split-unique-move-no-bump
+            // mutant: split-unique-move-early-bump, split-unique-move-late-bump
+            // mutant: split-unique-move-bump-relaxed, split-unique-move-clear-relaxed
+            // mutant: split-unique-move-read-relaxed, split-unique-move-copy-relaxed
+            // mutant: split-unique-move-no-lock, split-unique-move-stale-plan
             made_room = match self.search::<L>(item, None, &mut search, &relocations) {
                 Outcome::Exhausted => self.split_within_reach::<L>(&search, &mut splits),
                 // The caller looks again, whether or not all moves were made.
@@ -141,12 +151,17 @@ impl GrowingTable {
         let relocations = RelocationCount::zero();
         let mut splits = 0;
         loop {
-            let mut search = Search::default();
+            let (mut search, mut made_room) = (Search::default(), Ok(()));
+            // mutant: split-insert-move-wrong-lock, split-insert-move-no-bump
+            // mutant: split-insert-move-early-bump, split-insert-move-late-bump
+            // mutant: split-insert-move-bump-relaxed, split-insert-move-clear-relaxed
+            // mutant: split-insert-move-read-relaxed, split-insert-move-copy-relaxed
+            // mutant: split-insert-move-no-lock, split-insert-move-stale-plan
             let stored = match self.search::<L>(item, Some(item), &mut search, &relocations) {
                 Outcome::Stored => true,
                 Outcome::Stale => false,
                 Outcome::Copies => {
-                    // mutant: split-copies-estimate
+                    // mutant: split-copies-estimate, split-copies-no-lock, split-copies-wrong-lock
                     if self.count::<L>(item) >= Self::half_of_slots::<L>(item) {
                         return Err(InsertError::TooManyCopies);
                     }
@@ -154,19 +169,24 @@ impl GrowingTable {
                 }
                 Outcome::Exhausted => {
                     self.counters.search_failed();
-                    self.split_within_reach::<L>(&search, &mut splits)?;
+                    made_room = self.split_within_reach::<L>(&search, &mut splits);
                     false
                 }
             };
+            // mutant: split-search-add-relaxed
             if stored || self.add::<L>(item) {
                 self.counters.insert_relocated(&relocations);
                 return Ok(());
             }
+            // Not earlier: another thread may have made room.
+            // mutant: split-insert-no-last-add
+            made_room?;
         }
     }
 
     /// Splits one of the buckets that a search has read, the nearest one that has not been split in
-    /// this round. If all of them have been, splits the next buckets, so that the round ends.
+    /// this round. If there is none that can be split, splits the next buckets, so that the round
+    /// ends.
     ///
     /// # Errors
     /// Why no bucket can be split, or `Full` if this insert has had enough of them split.
@@ -180,10 +200,12 @@ impl GrowingTable {
             return Err(InsertError::Full);
         }
         for (bucket, level) in search.buckets() {
-            if self.split_out_of_turn::<L>(bucket, level)? {
+            // One that cannot be split does not tell whether another one can.
+            if self.split_out_of_turn::<L>(bucket, level) == Ok(true) {
                 return Ok(());
             }
         }
+        // mutant: split-reach-round-stays
         self.split_in_turn::<L>()
     }
 

@@ -11,22 +11,22 @@
 //! as it fits into a tail. If it knows neither location, because the buckets here have been split
 //! more often, it is stored *in halves*: as two slots, each of which knows one bit more, and so on.
 //! Together the halves stand for the same items. One of them is the item's, and the others are
-//! ghosts. So is any slot that is a ghost in the other table; which ones these are is not known, but
-//! their number is, and that is enough.
+//! ghosts. So is any slot that is a ghost in the other table; which ones these are is not known,
+//! but their number is, and that is enough.
 //!
 //! # Why a merge can be undone
 //!
-//! The contract of removal says that each item present has a slot that stands for it, of its own. An
-//! undo must leave one for each item that is still present, apart from the merged one. Let s be what
-//! the merged slot knew, k bits. All levels in the table are at least that of the size and at most
-//! one more, and no slot knows less than the level of its bucket.
+//! The contract of removal says that each item present has a slot that stands for it, of its own.
+//! An undo must leave one for each item that is still present, apart from the merged one. Let s be
+//! what the merged slot knew, k bits. All levels in the table are at least that of the size and at
+//! most one more, and no slot knows less than the level of its bucket.
 //!
 //! 1. *There is a slot that stands for all items of s:* it knows at most k bits, and they agree.
 //!    The undo takes the one of these that knows most. If s was stored whole and still is, what was
 //!    stored is such a slot, and knows no more than the one that is taken. An item that had the one
-//!    that is taken now has what was stored, which stands for it, too. If s is in halves, some level
-//!    is above k. So no slot knows less than k bits, and the one that is taken stands for the items
-//!    of s alone. Its item now has the half that stands for it.
+//!    that is taken now has what was stored, which stands for it, too. If s is in halves, some
+//!    level is above k. So no slot knows less than k bits, and the one that is taken stands for the
+//!    items of s alone. Its item now has the half that stands for it.
 //! 2. *There is none.* Then s is in halves, since a removal, too, leaves the slots that know least.
 //!    The undo takes from each half of s what it would take if it had been merged by itself. (So it
 //!    does not take two slots that may belong to two items while s is stored whole.)
@@ -68,9 +68,9 @@ impl Attempt {
 }
 
 impl GrowingTable {
-    /// Adds all slots of another table, or none. `limit` is the largest number of copies of an item,
-    /// if there is one. The layout and the number of buckets at level 0 must be the same, and the
-    /// hashes of items mixed alike.
+    /// Adds all slots of another table, or none. `limit` is the largest number of copies of an
+    /// item, if there is one. The layout and the number of buckets at level 0 must be the same, and
+    /// the hashes of items mixed alike.
     ///
     /// Where a slot leaves open which items it stands for, all of them count against the limit.
     ///
@@ -120,8 +120,8 @@ impl GrowingTable {
     }
 
     /// Calls a function with the number of each slot and with what it knows, the first side being
-    /// that of its bucket, until the function returns `false`. Meanwhile no other thread may use the
-    /// table.
+    /// that of its bucket, until the function returns `false`. Meanwhile no other thread may use
+    /// the table.
     fn for_each_known<L: GrowingLayout>(&self, each: &mut dyn FnMut(u64, Item) -> bool) {
         let (mut number, mut go_on) = (0, true);
         self.for_each_in_use(|bucket, word| {
@@ -288,8 +288,8 @@ impl GrowingTable {
         removed > 0
     }
 
-    /// Clears a slot that stands for all items that agree with this one, the one that knows most. If
-    /// there is none, does so for both halves. Returns the number of slots that were cleared.
+    /// Clears a slot that stands for all items that agree with this one, the one that knows most.
+    /// If there is none, does so for both halves. Returns the number of slots that were cleared.
     #[expect(clippy::only_used_in_recursion, reason = "shows that the lock is held")]
     fn remove_known<L: GrowingLayout>(&self, guard: &StripeGuard, item: &Item) -> i64 {
         loop {

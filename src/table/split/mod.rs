@@ -65,11 +65,11 @@
 //! happens after every change in the prefix that is a Release:
 //!
 //! - *A load from the parent's word*: as for any word.
-//! - *A load from the child's word.* The thread was sent there by the parent's word, which it loaded
-//!   by an Acquire after the switch, or by the hint, or by a size. Whoever advances the size over a
-//!   bucket has loaded its word after the switch by an Acquire, and the size and the hint are
-//!   stored by a Release and loaded by an Acquire. So the switch happened before the load, and with
-//!   it the first value of the child. The switch is an Acquire, too, and so happens after all
+//! - *A load from the child's word.* The thread was sent there by the parent's word, which it
+//!   loaded by an Acquire after the switch, or by the hint, or by a size. Whoever advances the size
+//!   over a bucket has loaded its word after the switch by an Acquire, and the size and the hint
+//!   are stored by a Release and loaded by an Acquire. So the switch happened before the load, and
+//!   with it the first value of the child. The switch is an Acquire, too, and so happens after all
 //!   changes of the parent's word before it, even if one of them has brought back the very value
 //!   from which the child was made: the load of that value alone would not do. (An item moves away
 //!   from the parent and back. The switch succeeds on the old value. A lookup that goes to the
@@ -82,9 +82,9 @@
 //!
 //! # Why a miss is correct
 //!
-//! The contracts of `remove` and `clear` are those of `table/mod.rs`: each removal is paid for by an
-//! insert of an item with the same core and sides. An item *is in the table* from its insert to the
-//! removal that it pays for.
+//! The contracts of `remove` and `clear` are those of `table/mod.rs`: each removal is paid for by
+//! an insert of an item with the same core and sides. An item *is in the table* from its insert to
+//! the removal that it pays for.
 //!
 //! **The cover.** Slots *cover* the items if each item in the table can be assigned a slot of its
 //! own that matches it. The steps preserve this:
@@ -93,11 +93,13 @@
 //! 2. *Split.* A slot that knows the next bit goes with the location of the item to which it is
 //!    assigned, because it matches it. Of a slot without a tail, the copy that goes with its item
 //!    is assigned to it, and the other one is a ghost.
-//! 3. *Move.* The other side's extension differs by bits that the core determines. So the slot knows
+//! 3. *Move.* The other side's extension differs by bits that the core determines. So the slot
+//! knows
 //!    as much there, and matches its item there, too. What is forgotten of the tail makes it match
 //!    more items, not fewer. It is assigned to the copy from the clear on. While both copies exist,
 //!    either can serve.
-//! 4. *Remove x.* Let u be the slot that is cleared, and v the one that is assigned to x. If u is v,
+//! 4. *Remove x.* Let u be the slot that is cleared, and v the one that is assigned to x. If u is
+//! v,
 //!    or assigned to no item, nothing is left to show. Else u is assigned to some y, and y takes v:
 //!    u and v both match x, so x, y and u agree in all that u knows. v knows no more than u (see
 //!    below), so v is true of y, and y's location on that side is the same bucket, whose number
@@ -106,14 +108,15 @@
 //!    *v knows no more than u.* x's insert happened before, and no other thread clears a slot of
 //!    this stripe. So v is in one of the two words that are loaded, and u is the slot that knows
 //!    most of all that match. Later changes of u's word make the compare-and-swap fail, and both
-//!    words are loaded again. But v's bucket may be split after its word was loaded, and if v's tail
-//!    runs out, v may know more afterwards, because the number of its bucket tells it. Then y takes
-//!    the ghost that this very split has left on y's way. Nobody has cleared it: that would take
-//!    the lock, too.
+//!    words are loaded again. But v's bucket may be split after its word was loaded, and if v's
+//!    tail runs out, v may know more afterwards, because the number of its bucket tells it. Then y
+//!    takes the ghost that this very split has left on y's way. Nobody has cleared it: that would
+//!    take the lock, too.
 //! 5. *Clear one of several copies* in a move whose slot was copied by splits: they are one slot
 //!    that was assigned to one item at most, and all of them are cleared.
 //!
-//! (If both sides of an item begin in one bucket, a slot may match it on either side. The argument
+//! (If both sides of an item begin in one bucket, a slot may match it on either side. Both words of
+//! one bucket are loaded at the same level, so the bucket is the location of both. The argument
 //! holds for each way to read the slot.)
 //!
 //! **The lookup.** Consider the last round of a lookup of x that misses: version e, both locations,
@@ -128,18 +131,18 @@
 //!    the insert that pays for a removal with a number up to e; or by the first half of a move,
 //!    under the lock, before such a bump. (A split changes the content of no location.) All this
 //!    happened before the loads, because the lookup read the version e by an Acquire. No clearing
-//!    with a number up to e took v. So the load of its location returns a prefix of the history that
-//!    has v: a hit.
+//!    with a number up to e took v. So the load of its location returns a prefix of the history
+//!    that has v: a hit.
 //!
 //! An item whose tail ran out is found by what is left: ghosts and aliases add hits, and never take
 //! one.
 //!
 //! # Copies
 //!
-//! `count`, `insert_unique` and the limits on copies look at the two locations of an item. Under the
-//! lock, the slots that match only grow, by inserts; a split neither adds to them nor takes from
-//! them, with one exception: if both locations are one bucket and it is split, a slot without a
-//! tail can end up in both of them, and counts twice from then on. In one bucket, a slot that
+//! `count`, `insert_unique` and the limits on copies look at the two locations of an item. Under
+//! the lock, the slots that match only grow, by inserts; a split neither adds to them nor takes
+//! from them, with one exception: if both locations are one bucket and it is split, a slot without
+//! a tail can end up in both of them, and counts twice from then on. In one bucket, a slot that
 //! matches on both sides counts once.
 //!
 //! An insert whose locations are full adds no copy if half of their slots match it. Splits cannot
@@ -158,11 +161,12 @@
 //!
 //! # What a thread that stops can hold up
 //!
-//! Lookups, and inserts that find room, wait for nobody. A thread that stops while it splits a
-//! bucket holds the stripe of a group: until it goes on, operations that need this stripe wait (as
-//! for any thread that stops with a lock held), the size does not pass this bucket, and once all
-//! others of the round are split, no further round begins. Inserts then fill what room there is.
-//! The child that it may have written is out of reach.
+//! Lookups wait for nobody. Nor do inserts that find room, with one exception: one that must commit
+//! memory waits for a thread that has stopped while it publishes some. A thread that stops while it
+//! splits a bucket holds the stripe of a group: until it goes on, operations that need this stripe
+//! wait (as for any thread that stops with a lock held), the size does not pass this bucket, and
+//! once all others of the round are split, no further round begins. Inserts then fill what room
+//! there is. The child that it may have written is out of reach.
 
 mod address;
 mod alike;
@@ -178,6 +182,7 @@ mod remove;
 mod saved;
 mod search;
 mod shrink;
+mod steps;
 #[cfg(all(test, feature = "std", not(any(loom, shuttle))))]
 mod tests;
 #[cfg(guira_vectors)]
@@ -196,7 +201,7 @@ pub(in crate::table) use search::{Neighbours, Root};
 use super::{Counters, GrowingBuckets, Stripe, Stripes};
 use crate::{
     bucket::GrowingLayout,
-    sync::{Acquire, Relaxed, Word},
+    sync::{Acquire, Lock, Relaxed, Word},
 };
 
 /// What limits a table that grows.
@@ -228,6 +233,8 @@ pub struct GrowingTable {
     occupancy: Occupancy,
     /// Bytes to which the table may grow.
     max_bytes: Word,
+    /// Held while memory is committed, if there is such a limit.
+    committing: Lock,
     /// Whether searches use AVX-512.
     #[cfg(guira_vectors)]
     has_avx512: bool,
@@ -265,6 +272,7 @@ impl GrowingTable {
             ahead: CachePadded::new(Word::new(start)),
             occupancy: Occupancy::new(stripes)?,
             max_bytes: Word::new(u64::MAX),
+            committing: Lock::new(),
             #[cfg(guira_vectors)]
             has_avx512: super::Kernel::best() == super::Kernel::Avx512,
         })
@@ -296,7 +304,6 @@ impl GrowingTable {
     fn hint(&self) -> Size {
         // Acquire: pairs with the Release in `publish`. So the splits up to this size happened
         // before, and their buckets are committed.
-        // mutant: hint-relaxed
         Size::unpack(self.hint.load(Acquire))
     }
 

@@ -54,7 +54,8 @@ impl Occupancy {
         })
     }
 
-    /// Starts with this many items and ghosts, after this many splits. No thread has used the table.
+    /// Starts with this many items and ghosts, after this many splits. No thread has used the
+    /// table.
     pub(super) fn start(&self, items: i64, ghosts: i64, splits: i64) {
         let rest = items.rem_euclid(STEP);
         self.total.add(items - rest);
@@ -65,8 +66,8 @@ impl Occupancy {
 
     /// Counts that all items and ghosts were cleared. The caller holds all stripes.
     ///
-    /// Other threads keep what they have counted for themselves, and the sum is lower by as much. If
-    /// there is no other thread, the counters are as in a new table.
+    /// Other threads keep what they have counted for themselves, and the sum is lower by as much.
+    /// If there is no other thread, the counters are as in a new table.
     pub(super) fn clear(&self, items: i64, ghosts: i64) {
         // No table grows because it was cleared.
         // mutant: split-clear-uncounted

@@ -15,9 +15,9 @@ fn to_change(word: &Word) -> u64 {
 impl GrowingTable {
     /// Moves a slot to its other side, and stores the incoming side in the slot that it leaves.
     ///
-    /// Returns `false` if the plan is stale: the slot is no longer there, its bucket has been split,
-    /// or there is no room on the other side. Then the incoming side was not stored. The slot may
-    /// have been moved all the same, if its bucket was split meanwhile.
+    /// Returns `false` if the plan is stale: the slot is no longer there, its bucket has been
+    /// split, or there is no room on the other side. Then the incoming side was not stored. The
+    /// slot may have been moved all the same, if its bucket was split meanwhile.
     pub(super) fn relocate<L: GrowingLayout>(
         &self,
         victim: Victim,
@@ -39,9 +39,11 @@ impl GrowingTable {
         if !self.copy::<L>(other, place.bucket) {
             return false;
         }
-        // mutant: split-relocate-no-bump, split-relocate-late-bump
+        // mutant: split-relocate-no-bump, split-relocate-late-bump, split-relocate-bump-relaxed
+        // mutant: split-relocate-lock-gap
         guard.bump();
         self.counters.relocated();
+        // mutant: split-relocate-not-cleared
         self.clear_original::<L>(&guard, victim, seen, incoming)
     }
 
@@ -56,7 +58,7 @@ impl GrowingTable {
             let slot = L::encode(side.code, level(to.word));
             let Some(new) = L::with(to.word, slot) else { return false };
             // Release: pairs with the Acquire of whoever loads the word, as in `try_add`.
-            // mutant: split-relocate-no-copy, split-relocate-copy-relaxed
+            // mutant: split-relocate-no-copy, split-relocate-copy-store
             if self.bucket(to.bucket).compare_exchange(to.word, new, Release, Relaxed).is_ok() {
                 return true;
             }
@@ -64,8 +66,8 @@ impl GrowingTable {
     }
 
     /// Clears a slot that has been copied to its other side, or stores the incoming side in it.
-    /// Returns `false` if its bucket has been split: then the slot is cleared, and the incoming side
-    /// is not stored, since it may belong to the other one of the two buckets.
+    /// Returns `false` if its bucket has been split: then the slot is cleared, and the incoming
+    /// side is not stored, since it may belong to the other one of the two buckets.
     fn clear_original<L: GrowingLayout>(
         &self,
         guard: &StripeGuard,
@@ -73,15 +75,17 @@ impl GrowingTable {
         mut word: u64,
         incoming: Option<Side>,
     ) -> bool {
+        // mutant: split-clear-level-ignored
         while level(word) == place.level {
             let lane = L::find(word, slot).expect("only the holder of its stripe clears a slot");
+            // mutant: split-clear-drops-incoming
             let new = match incoming {
                 None => L::without(word, lane),
                 Some(side) => L::replace(word, lane, L::encode(side.code, place.level)),
             };
             // Release: pairs with the Acquire of whoever loads the word: a lookup that sees the
             // slot cleared sees the version bumped. It also publishes an incoming item.
-            // mutant: split-clear-relaxed, split-clear-plain-store
+            // mutant: split-clear-plain-store
             match self.bucket(place.bucket).compare_exchange(word, new, Release, Relaxed) {
                 Ok(()) => {
                     if incoming.is_some() {
@@ -94,7 +98,9 @@ impl GrowingTable {
         }
         let cleared = self.clear_all::<L>(guard, side, place);
         // One of the copies was the item's, and splits have made the others.
+        // mutant: split-cleared-ghosts-counted
         self.occupancy.count_ghosts(1 - cleared);
+        // mutant: split-clear-incoming-assumed
         incoming.is_none()
     }
 
@@ -131,6 +137,7 @@ impl GrowingTable {
             let lane = L::find(word, slot).expect("only the holder of its stripe clears a slot");
             let new = L::without(word, lane);
             // Release: as in `clear_original`.
+            // mutant: split-clear-all-store
             if self.bucket(place.bucket).compare_exchange(word, new, Release, Relaxed).is_ok() {
                 return cleared + 1;
             }

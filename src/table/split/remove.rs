@@ -14,6 +14,7 @@ impl GrowingTable {
         let removed = self.remove_one::<L>(item);
         if removed {
             // A removal makes no table grow, so nothing has to be checked.
+            // mutant: split-remove-uncounted
             let _ = self.occupancy.count(-1);
         }
         removed
@@ -26,6 +27,7 @@ impl GrowingTable {
         let mut bumped = false;
         loop {
             // Acquire: the removal happens after the insert of a copy that it found.
+            // mutant: split-remove-load-relaxed
             let seen = self.load_both_to_change(item);
             let Some((Seen { bucket, word }, lane)) = Self::longest::<L>(item, seen) else {
                 debug_assert!(!bumped, "only the holder of its stripe clears a slot");
@@ -33,6 +35,7 @@ impl GrowingTable {
             };
             // mutant: split-remove-no-bump, split-remove-late-bump
             if !bumped {
+                // mutant: split-remove-bump-relaxed
                 guard.bump();
                 bumped = true;
             }
@@ -40,7 +43,7 @@ impl GrowingTable {
             // Release: pairs with the Acquire of whoever loads the word: a lookup that sees the
             // slot cleared sees the version bumped. Relaxed on failure: both locations are found
             // again, since the bucket may have been split.
-            // mutant: split-remove-relaxed, split-remove-not-again
+            // mutant: split-remove-not-again, split-remove-plain-store
             if self.bucket(bucket).compare_exchange(word, new, Release, Relaxed).is_ok() {
                 return true;
             }

@@ -170,8 +170,8 @@ impl GrowingTable {
         });
     }
 
-    /// Copies words of buckets in use, from an index on, for a caller that knows that nobody changes
-    /// the table.
+    /// Copies words of buckets in use, from an index on, for a caller that knows that nobody
+    /// changes the table.
     pub fn words_from(&self, from: u64, copy: &mut [u64]) {
         let size = self.size();
         let end = self.growth.buckets(size);

@@ -169,6 +169,7 @@ impl GrowingTable {
             return Outcome::Copies;
         }
         if let Some((root, victim)) = self.neighbour::<L>(item, roots) {
+            // mutant: split-youngest-failed-move
             if self.relocate::<L>(victim, incoming.map(|item| item.sides[root])) {
                 relocations.increment();
                 return Outcome::Stored;
@@ -343,6 +344,7 @@ impl GrowingTable {
             let victim = Victim { side: node.side::<L>(slot), place, slot };
             let incoming = incoming.filter(|_| node.from.node == NO_PARENT);
             let incoming = incoming.map(|item| item.sides[usize::from(node.from.lane)]);
+            // mutant: split-path-failed-move
             if !self.relocate::<L>(victim, incoming) {
                 return Outcome::Stale;
             }

@@ -89,9 +89,9 @@ impl GrowingTable {
         Some((copy, items))
     }
 
-    /// Commits in a copy the memory of the chunks that this table has committed, and of some buckets
-    /// more. Has the system provide the memory of the buckets from `touched` to the end, and returns
-    /// that end. `None` if the system refuses the memory.
+    /// Commits in a copy the memory of the chunks that this table has committed, and of some
+    /// buckets more. Has the system provide the memory of the buckets from `touched` to the end,
+    /// and returns that end. `None` if the system refuses the memory.
     fn prepare_copy(&self, copy: &mut GrowingBuckets, touched: u64, slack: u64) -> Option<u64> {
         let end = (self.buckets() + slack).min(self.limits.buckets);
         // Buckets ahead of their turn have chunks of their own.

@@ -1,7 +1,7 @@
 //! The buckets of a table that grows, for model checkers, whose atomics are constructed one by one.
 
 use alloc::{boxed::Box, vec::Vec};
-use core::{ops::Range, ptr::NonNull};
+use core::ops::Range;
 
 use crate::sync::{Relaxed, Word};
 
@@ -24,10 +24,6 @@ impl GrowingBuckets {
     }
 
     pub(crate) fn prefetch(&self, _bucket: u32) {}
-
-    pub(crate) fn base(&self) -> Option<NonNull<Word>> {
-        None
-    }
 
     pub(crate) fn is_committed(&self, buckets: Range<u64>) -> bool {
         buckets.is_empty() || buckets.end <= self.0.len() as u64

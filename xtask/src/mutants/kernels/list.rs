@@ -18,7 +18,9 @@ pub(super) const fn replace(
 
 /// The replacements in each file. The expressions that are replaced do not overlap.
 pub(super) const FILES: &[(&str, &[Replacement])] = &[
-    ("src/table/kernels/steps.rs", super::steps::STEPS),
+    ("src/table/kernels/mixing.rs", super::steps::MIXING),
+    ("src/table/kernels/fixed.rs", super::steps::FIXED),
+    ("src/table/kernels/ways.rs", super::steps::WAYS),
     ("src/table/kernels/mod.rs", COMMON),
     ("src/table/kernels/avx2.rs", AVX2),
     ("src/table/kernels/avx512.rs", AVX512),
@@ -65,23 +67,23 @@ const COMMON: &[Replacement] = &[
 ];
 
 const AVX2: &[Replacement] = &[
-    replace("AVX2: the product lacks the high half of x", PRODUCT, "multiply_low(x, by.1)"),
+    replace("AVX2: the product lacks the high half of x", PRODUCT, "self.multiply_low(by.high)"),
     replace(
         "AVX2: the product lacks the high half of the factor",
         PRODUCT,
-        "multiply_low(_mm256_srli_epi64::<32>(x), by.0)",
+        "self.shift_right::<32>().multiply_low(by.value)",
     ),
     replace("AVX2: a reflection does not wrap", WRAP, "d"),
-    replace("AVX2: a reflection always wraps", WRAP, "add(d, n)"),
+    replace("AVX2: a reflection always wraps", WRAP, "d.add(n)"),
     replace(
         "AVX2: the last hash is not loaded",
-        "splat(hashes.len() as u64)",
-        "splat(hashes.len() as u64 - 1)",
+        "Self::splat(hashes.len() as u64)",
+        "Self::splat(hashes.len() as u64 - 1)",
     ),
     replace(
         "AVX2: halves are shifted as a whole",
-        "_mm256_srl_epi32(x, _mm_cvtsi32_si128(N as i32))",
-        "_mm256_srl_epi64(x, _mm_cvtsi32_si128(N as i32))",
+        "_mm256_srl_epi32(self.0, Self::bits(N))",
+        "_mm256_srl_epi64(self.0, Self::bits(N))",
     ),
     replace(
         "AVX2: only halves are compared",
@@ -90,20 +92,20 @@ const AVX2: &[Replacement] = &[
     ),
     replace(
         "AVX2: values in the upper lanes are left there",
-        "or(lane, shift_right_by(lane, 4 * lanes.bits()))",
+        "lane.or(lane.shift_right_by(4 * bits))",
         "lane",
     ),
     replace(
         "AVX2: values in the middle lanes are left there",
-        "or(folded, shift_right_by(folded, 2 * lanes.bits()))",
+        "folded.or(folded.shift_right_by(2 * bits))",
         "folded",
     ),
     replace(
         "AVX2: values in odd lanes are left there",
-        "or(folded, shift_right_by(folded, lanes.bits()))",
+        "folded.or(folded.shift_right_by(bits))",
         "folded",
     ),
-    replace("AVX2: values of all lanes", "and(word, subtract(add(mark, mark), one))", "word"),
+    replace("AVX2: values of all lanes", "self.and(mark.add(mark).subtract(one))", "self"),
     replace(
         "AVX2: the high halves of the answers",
         "_mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6)",
@@ -111,31 +113,36 @@ const AVX2: &[Replacement] = &[
     ),
 ];
 
-const PRODUCT: &str = "add(multiply_low(_mm256_srli_epi64::<32>(x), by.0), multiply_low(x, by.1))";
-const WRAP: &str = "add(d, and(n, _mm256_cmpgt_epi64(splat(0), d)))";
+const PRODUCT: &str =
+    "self.shift_right::<32>().multiply_low(by.value).add(self.multiply_low(by.high))";
+const WRAP: &str = "d.add(n.and(wraps))";
 
 const AVX512: &[Replacement] = &[
     replace(
         "AVX-512: the product of the low halves",
-        "_mm512_mullo_epi64(x, by.0)",
-        "multiply_low(x, by.0)",
+        "_mm512_mullo_epi64(self.0, by.value.0)",
+        "self.multiply_low(by.value).0",
     ),
-    replace("AVX-512: a reflection does not wrap", "_mm512_min_epu64(d, add(d, n))", "d"),
-    replace("AVX-512: a reflection always wraps", "_mm512_min_epu64(d, add(d, n))", "add(d, n)"),
+    replace("AVX-512: a reflection does not wrap", "_mm512_min_epu64(d.0, d.add(n).0)", "d.0"),
+    replace(
+        "AVX-512: a reflection always wraps",
+        "_mm512_min_epu64(d.0, d.add(n).0)",
+        "d.add(n).0",
+    ),
     replace(
         "AVX-512: the last hash is not loaded",
-        "LANES.min(hashes.len())",
-        "LANES.min(hashes.len()) - 1",
+        "lanes_of::<Self>(hashes.len())",
+        "lanes_of::<Self>(hashes.len() - 1)",
     ),
     replace(
         "AVX-512: halves are shifted as a whole",
-        "_mm512_srli_epi32::<N>(x)",
-        "_mm512_srli_epi64::<N>(x)",
+        "_mm512_srli_epi32::<N>(self.0)",
+        "_mm512_srli_epi64::<N>(self.0)",
     ),
     replace(
         "AVX-512: values one bit lower",
-        "1_023 + lanes.bits() - 1",
-        "1_023 + lanes.bits() - 2",
+        "1_023 + part.lanes.bits() - 1",
+        "1_023 + part.lanes.bits() - 2",
     ),
 ];
 

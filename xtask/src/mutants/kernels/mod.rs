@@ -27,10 +27,13 @@ use super::{Runner, copy, lock, switch::VARIABLE};
 use crate::source::{self, Source};
 use list::{FILES, Replacement};
 
-/// The steps that both kernels share: a macro, whose argument `$features` names the kernel.
-const SHARED: &str = "src/table/kernels/steps.rs";
-/// The kernels, by the length of their features.
+/// The steps that both kernels share: generic code, whose parameter `V` is the kernel's vector.
+const SHARED: [&str; 3] =
+    ["src/table/kernels/mixing.rs", "src/table/kernels/fixed.rs", "src/table/kernels/ways.rs"];
+/// The kernels, by the number of lanes of their vectors.
 const KERNELS: [&str; 2] = ["avx2", "avx512"];
+/// The number of lanes of the first one.
+const LANES: usize = 4;
 /// The unit tests that are run.
 const UNIT_TESTS: &str = "table::kernels::";
 /// Time after which a test counts as failed.
@@ -153,9 +156,9 @@ fn instrument(sources: &[Source]) -> Result<(Vec<String>, Vec<Source>)> {
         let mut changes: BTreeMap<&str, String> = BTreeMap::new();
         for Replacement { name, old, new } in *replacements {
             let number = names.len() + 1;
-            let condition = if *path == SHARED {
+            let condition = if SHARED.contains(path) {
                 names.extend(KERNELS.map(|kernel| format!("{name} in {kernel}")));
-                format!("{number} + ($features.len() > {}) as usize", KERNELS[0].len())
+                format!("{number} + (V::LANES > {LANES}) as usize")
             } else {
                 names.push((*name).to_owned());
                 number.to_string()

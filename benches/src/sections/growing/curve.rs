@@ -1,0 +1,154 @@
+//! Bits per item, false-positive rate and lookups at many numbers of items.
+
+use guira::GrowingFilter;
+use guira_bench::{Keys, Pick};
+
+use super::{
+    KEYS, Span, built, growing,
+    subjects::{Scalable, Subject, chain},
+};
+use crate::{
+    run::Mode,
+    stop,
+    timing::{median, over_keys, over_range},
+};
+
+/// The filters in the plots, in the order of `Point::all`.
+pub const NAMES: [&str; 4] = [
+    "guira, grown",
+    "guira, built for so many",
+    "guira, chain of segments",
+    "scalable_cuckoo_filter",
+];
+
+/// Lookups of absent keys behind one false-positive rate of the filter that grows. A rate of 0.01 %
+/// has a standard error of 7 % of it. The others get fewer.
+const LOOKUPS: usize = 1 << 21;
+
+/// Keys that are absent.
+const ABSENT: Keys = Keys::new(2);
+
+/// Lookups of one pass.
+const PASS: usize = 1 << 13;
+
+/// Passes, each with other keys, of which the median counts. With `--quick` there are three.
+const PASSES: u64 = 11;
+
+/// Inserts between two readings of the filter's memory.
+const INTERVAL: usize = 256;
+
+/// Multiple of the first capacity beyond which bits per item are judged.
+const JUDGED_FROM: u64 = 100;
+
+/// Figures of one filter with one number of items.
+#[derive(Clone, Copy, Debug)]
+pub struct Figures {
+    pub bits: f64,
+    pub rate: f64,
+    /// Nanoseconds of a single lookup of an absent key, and of a present one.
+    pub times: [f64; 2],
+}
+
+/// Figures of all filters with one number of items.
+pub struct Point {
+    pub items: u64,
+    /// In the order of [`NAMES`]. Only the first if no others were measured.
+    pub all: Vec<Figures>,
+}
+
+#[derive(Default)]
+pub struct Curve {
+    pub points: Vec<Point>,
+    /// The most bits per item at any number of items beyond 100 times the first capacity, and that
+    /// number.
+    pub most_bits: Option<(f64, u64)>,
+    /// Layouts of the filter that grows and of the one that was built for all items.
+    pub layouts: [String; 2],
+    /// Bits per item of the latter.
+    pub built_bits: f64,
+}
+
+impl Curve {
+    /// Fills a filter, and others beside it if `compares`, and measures them on the way.
+    pub fn measure(&mut self, mode: Mode, span: Span, target: f64, compares: bool) {
+        let (many, passes) = mode.pick((LOOKUPS / 16, 3), (LOOKUPS, PASSES), (LOOKUPS, PASSES));
+        let mut grown = growing(span, target);
+        let last = built(span.to, target);
+        self.layouts = [grown.layout(), last.layout()].map(|layout| format!("{layout:?}"));
+        self.built_bits = 8.0 * last.bytes() as f64 / span.to as f64;
+        drop(last);
+        let others = || (chain(span.from, target), Scalable::new(span.from, target));
+        let mut others = compares.then(others);
+        let mut inserted = 0;
+        for items in span.points() {
+            while inserted < items {
+                stop::point();
+                let until = items.min(inserted + (1 << 16));
+                KEYS.blocks(inserted..until, |block| {
+                    self.add(&mut grown, block, span);
+                    if let Some((chain, scalable)) = &mut others {
+                        chain.add(block);
+                        scalable.add(block);
+                    }
+                });
+                inserted = until;
+            }
+            let Some((chain, scalable)) = &others else {
+                self.push(items, &[(&grown, many)], passes);
+                continue;
+            };
+            let mut fixed = built(items, target);
+            KEYS.blocks(0..items, |block| fixed.add(block));
+            let (few, fewest) = (many / 4, many / 16);
+            let all: [(&dyn Subject, usize); 4] =
+                [(&grown, many), (&fixed, few), (chain, few), (scalable, fewest)];
+            self.push(items, &all, passes);
+        }
+    }
+
+    /// Inserts keys, and watches the memory.
+    fn add(&mut self, grown: &mut GrowingFilter, block: &[u64], span: Span) {
+        for keys in block.chunks(INTERVAL) {
+            let items = grown.len() as u64;
+            grown.add(keys);
+            // The fewest items and the most memory of the interval: an upper bound.
+            let bits = 8.0 * grown.bytes() as f64 / items as f64;
+            let is_judged = items >= JUDGED_FROM * span.from;
+            if is_judged && self.most_bits.is_none_or(|(most, _)| bits > most) {
+                self.most_bits = Some((bits, items));
+            }
+        }
+    }
+
+    /// Measures filters that hold so many items, each with a number of lookups for its rate.
+    fn push(&mut self, items: u64, subjects: &[(&dyn Subject, usize)], passes: u64) {
+        let all = subjects.iter().map(|&(subject, lookups)| {
+            let mut found = 0;
+            over_range(ABSENT, 0..lookups as u64, |block| found += subject.found(block));
+            Figures {
+                bits: 8.0 * subject.bytes() as f64 / items as f64,
+                rate: found as f64 / lookups as f64,
+                times: [0, 100].map(|present| time(subject, items, present, passes)),
+            }
+        });
+        self.points.push(Point { items, all: all.collect() });
+    }
+
+    /// Returns the highest false-positive rate of the filter that grows, and its number of items.
+    pub fn highest_rate(&self) -> Option<(f64, u64)> {
+        let rates = self.points.iter().map(|point| (point.all[0].rate, point.items));
+        rates.max_by(|a, b| a.0.total_cmp(&b.0))
+    }
+}
+
+/// Returns nanoseconds of a single lookup, with this share of present keys in per cent.
+fn time(subject: &dyn Subject, items: u64, present: u32, passes: u64) -> f64 {
+    let times = (0..passes).map(|seed| {
+        let keys = KEYS.pick(PASS, Pick { present, inserted: (0, items) }, seed);
+        let mut found = 0;
+        let clock = over_keys(&keys, |block| found += subject.lookups(block));
+        assert!(present == 0 || found == keys.len(), "every present key is found");
+        clock.per_key()
+    });
+    median(times)
+}

@@ -1,0 +1,151 @@
+//! Tables of one or two buckets that grow by splitting, and items whose way a model chooses.
+//!
+//! With two first buckets, bucket 0 is split into 0 and 2, and bucket 1 into 1 and 3. In the next
+//! round bucket b is split into b and b + 4.
+
+use guira::raw::{Code, GrowingTable, Item, Leveled, Limits, Place, Side, Size};
+use loom::sync::Arc;
+
+use crate::Lookup;
+
+/// The layout: a bucket is full after two inserts.
+pub type S = Leveled<2, 8>;
+
+/// Number of bits that the items of models know, more than any model has levels.
+const KNOWN: u32 = 6;
+
+impl Lookup for GrowingTable {
+    type Item = Item;
+
+    fn finds(&self, item: Item) -> bool {
+        self.contains::<S>(&item)
+    }
+}
+
+/// Returns a table that grows from `first` to `max` buckets, but not because of its load.
+///
+/// # Panics
+/// If there is no memory.
+#[must_use]
+pub fn table(first: u64, max: u64) -> Arc<GrowingTable> {
+    with_load(first, max, 1024)
+}
+
+/// Returns a table that grows from `first` to `max` buckets, and splits the next bucket when more
+/// than this share of the slots is occupied, in 256ths.
+///
+/// # Panics
+/// If there is no memory.
+#[must_use]
+pub fn with_load(first: u64, max: u64, load: u32) -> Arc<GrowingTable> {
+    let limits = Limits { buckets: max, load };
+    let table = GrowingTable::new::<S>(first, limits, 2, (false, false));
+    Arc::new(table.expect("memory for a few words"))
+}
+
+/// Returns the `nth` item of a stripe that begins in these buckets. `bits` are the first two bits
+/// of its extension on each side, the lowest bit first.
+///
+/// # Panics
+/// If there are too few cores.
+#[must_use]
+pub fn item(
+    table: &GrowingTable,
+    stripe: u64,
+    starts: [u32; 2],
+    bits: [u64; 2],
+    nth: usize,
+) -> Item {
+    let fits = |side: Side| side.start == starts[1] && side.code.extension & 3 == bits[1];
+    (0..256)
+        .filter(|core| core % 2 == stripe)
+        .map(|core| Side { start: starts[0], code: Code { core, extension: 1 << KNOWN | bits[0] } })
+        .map(|side| Item { sides: [side, table.growth().other(side)] })
+        .filter(|item| fits(item.sides[1]))
+        .nth(nth)
+        .expect("a core for these buckets")
+}
+
+/// Returns an item that begins in buckets 0 and 1, and goes to the child of bucket 0. It stays in
+/// bucket 1.
+#[must_use]
+pub fn leaving(table: &GrowingTable, stripe: u64, nth: usize) -> Item {
+    item(table, stripe, [0, 1], [1, 0], nth)
+}
+
+/// Returns an item that has one bucket only, and stays in it.
+#[must_use]
+pub fn staying(table: &GrowingTable, bucket: u32, nth: usize) -> Item {
+    item(table, 1, [bucket; 2], [0, 0], nth)
+}
+
+/// Returns the item that differs from another one in this bit of its extension.
+#[must_use]
+pub fn differing(table: &GrowingTable, item: Item, bit: u32) -> Item {
+    let mut side = item.sides[0];
+    side.code.extension ^= 1 << bit;
+    Item { sides: [side, table.growth().other(side)] }
+}
+
+/// Returns what a slot knows of a side that has forgotten all but this many bits.
+#[must_use]
+pub fn forgetful(side: Side, bits: u32) -> Side {
+    let extension = side.code.extension & ((1 << bits) - 1) | 1 << bits;
+    Side { code: Code { extension, ..side.code }, ..side }
+}
+
+/// Returns the same item with the other side first.
+#[must_use]
+pub fn reversed(item: Item) -> Item {
+    let [first, second] = item.sides;
+    Item { sides: [second, first] }
+}
+
+/// Returns an item that has this side twice: it is inserted, and found, on this side only.
+#[must_use]
+pub fn only(side: Side) -> Item {
+    Item { sides: [side; 2] }
+}
+
+/// Puts a slot on this side.
+///
+/// # Panics
+/// If there is no room.
+pub fn put(table: &GrowingTable, side: Side) {
+    table.insert::<S>(&only(side)).expect("room");
+}
+
+/// The place of a side at a level.
+#[must_use]
+pub fn place(table: &GrowingTable, side: Side, level: u32) -> Place {
+    table.growth().place_of_item(side, Size { level, split: 0 })
+}
+
+/// Moves a slot that has this side, at this level.
+pub fn relocate_at(table: &GrowingTable, side: Side, level: u32, incoming: Option<Side>) -> bool {
+    table.relocate_slot::<S>(side, place(table, side, level), incoming)
+}
+
+/// Moves a slot that has this side, whether or not its bucket has been split once.
+pub fn relocate(table: &GrowingTable, side: Side) -> bool {
+    (0..2).any(|level| relocate_at(table, side, level, None))
+}
+
+/// Splits the next bucket. If all locks are taken, waits for one.
+///
+/// # Panics
+/// If the table may not grow further.
+pub fn split(table: &GrowingTable) {
+    if !table.split_one::<S>() {
+        let Size { level, split } = table.size();
+        table.split_early::<S>(Place { bucket: split as u32, level }).expect("room for a bucket");
+    }
+}
+
+/// Checks how far the table has grown.
+///
+/// # Panics
+/// If it has not grown so far, or further.
+pub fn assert_size(table: &GrowingTable, level: u32, split: u64) {
+    assert_eq!(table.size(), Size { level, split });
+}

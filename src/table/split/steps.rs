@@ -1,0 +1,45 @@
+//! Single steps of the protocol, which operations take as parts, for models and tests.
+
+use super::{GrowingTable, Place, Side, grow::GROUP, search::Victim};
+use crate::{InsertError, bucket::GrowingLayout};
+
+impl GrowingTable {
+    /// Splits the next bucket that no other thread is splitting. Returns `false` if there is none,
+    /// or if the table may not grow further.
+    pub fn split_one<L: GrowingLayout>(&self) -> bool {
+        self.split_next::<L>(self.size()).is_ok()
+    }
+
+    /// Splits a bucket before its turn. Returns whether it was split: not if it has been split.
+    ///
+    /// # Errors
+    /// Why it cannot be split.
+    pub fn split_early<L: GrowingLayout>(&self, place: Place) -> Result<bool, InsertError> {
+        self.split_out_of_turn::<L>(place.bucket, place.level)
+    }
+
+    /// Splits a bucket, whose child must be committed, and does not advance the size. Returns
+    /// whether it was split: not if it has been split.
+    pub fn split_only<L: GrowingLayout>(&self, place: Place) -> bool {
+        let _guard = self.stripes.at((u64::from(place.bucket) / GROUP) as usize).lock();
+        self.split_bucket::<L>(place.bucket, place.level)
+    }
+
+    /// Advances the size over all buckets that have been split.
+    pub fn advance_size(&self) {
+        self.advance();
+    }
+
+    /// Moves a slot that has this side at this place to its other side, and stores the incoming
+    /// side in the slot that it leaves. Returns `false` if the incoming side was not stored, or if
+    /// nothing was moved.
+    pub fn relocate_slot<L: GrowingLayout>(
+        &self,
+        side: Side,
+        place: Place,
+        incoming: Option<Side>,
+    ) -> bool {
+        let slot = L::encode(side.code, place.level);
+        self.relocate::<L>(Victim { side, place, slot }, incoming)
+    }
+}
