@@ -59,9 +59,18 @@ pub trait Subject: Growth + Send + Sync {
     /// Whether a filter grows instead of being full.
     const GROWS: bool;
 
+    /// The layouts of sets.
+    const LAYOUTS: &'static [Layout];
+
     /// The numbers of copies of one item that a segment takes: if the item's two buckets are the
-    /// same one, and if they differ.
+    /// same one, and if they differ. In a table that splits: the fewest that can be too many, and
+    /// the most that there can be.
     fn copy_limits(layout: Layout) -> [usize; 2];
+
+    /// The same if nothing else is in the filter.
+    fn copy_limits_alone(layout: Layout) -> [usize; 2] {
+        Self::copy_limits(layout)
+    }
 
     /// Shrinks a filter that grows. Returns the number of bytes that this released.
     fn shrink<C: Contents, S>(filter: &mut Filter<C, Self, S>) -> usize
@@ -71,6 +80,7 @@ pub trait Subject: Growth + Send + Sync {
 
 impl Subject for Fixed {
     const GROWS: bool = false;
+    const LAYOUTS: &'static [Layout] = Layout::ALL;
 
     fn copy_limits(layout: Layout) -> [usize; 2] {
         let slots = layout.slots_per_bucket() as usize;
@@ -84,15 +94,25 @@ impl Subject for Fixed {
 
 impl Subject for Growing {
     const GROWS: bool = true;
+    const LAYOUTS: &'static [Layout] = Layout::GROWING;
 
     fn copy_limits(layout: Layout) -> [usize; 2] {
         let slots = layout.slots_per_bucket() as usize;
-        [slots.div_ceil(2), slots]
+        [slots.div_ceil(2), if splits(layout) { 2 * slots } else { slots }]
+    }
+
+    fn copy_limits_alone(layout: Layout) -> [usize; 2] {
+        if splits(layout) { Fixed::copy_limits(layout) } else { Self::copy_limits(layout) }
     }
 
     fn shrink<C: Contents, S>(filter: &mut Filter<C, Self, S>) -> usize {
         filter.shrink_to_fit()
     }
+}
+
+/// Whether tables of this layout grow by splitting.
+pub fn splits(layout: Layout) -> bool {
+    Layout::GROWING.contains(&layout)
 }
 
 /// The generator of this seed.
@@ -117,11 +137,13 @@ pub fn runner(cases: u32, seed: u64) -> TestRunner {
 
 /// A builder of a kind of filter, with this layout in its first segment.
 pub fn settings<K: Kind>(capacity: usize, layout: Layout, seed: u64) -> BuilderOf<K> {
-    // A chain can start with this layout at this target.
+    // A table that splits keeps the rate that its layout has in the end. A chain can start with this
+    // layout at this target.
     let lowest = if layout.value_bits() == 0 { 0.001 } else { 0.003 };
     let target = (layout.false_positive_rate() * 4.0).max(lowest);
     let builder = Filter::<K::Contents, K::Growth>::builder().capacity(capacity).layout(layout);
-    K::settings(builder.false_positive_rate(target).seed(seed), layout, seed)
+    let builder = if splits(layout) { builder } else { builder.false_positive_rate(target) };
+    K::settings(builder.seed(seed), layout, seed)
 }
 
 /// A filter of a kind with at least this many buckets (in the first segment, if it grows).

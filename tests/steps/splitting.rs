@@ -104,7 +104,7 @@ impl<L: GrowingLayout> Scene<L> {
             let item = self.table.growth().item::<L>(rng.random());
             let starts = item.sides.map(|side| side.start as usize);
             let is_upper = starts.iter().all(|&start| start >= half);
-            if is_upper && starts.iter().all(|&start| used[start] < 2 * L::SLOTS) {
+            if is_upper && starts.iter().all(|&start| used[start] < 3 * L::SLOTS) {
                 starts.iter().for_each(|&start| used[start] += 1);
                 self.room.push(item);
             }
@@ -168,7 +168,7 @@ impl<L: GrowingLayout> Scene<L> {
         others.into_iter().for_each(|item| scene.put_into_first(item));
         scene.target = Some((target, 0..1));
         scene.call = Arc::new(move |table| table.insert::<L>(&target) == Ok(()));
-        scene.find_room(4 * STEP);
+        scene.find_room(3 * STEP + 8);
         scene
     }
 
@@ -270,7 +270,7 @@ fn at_every_step<L: GrowingLayout + Sync>(name: &str, scene: impl Fn() -> Scene<
     undisturbed.look_after(false);
     println!("{name}: {} steps, {:?}", all.len(), undisturbed.table.size());
     // Most steps of a long call belong to its search.
-    for number in (0..all.len()).step_by(1 + all.len() / 100) {
+    for number in (0..all.len()).step_by(1 + all.len() / 60) {
         let mut stop = scene();
         let (table, call) = (Arc::clone(&stop.table), Arc::clone(&stop.call));
         let has_stopped = stopped(

@@ -19,7 +19,7 @@ impl<G: Subject> Kind for (Set, G) {
     unique_batches!();
 
     fn layouts() -> Vec<Layout> {
-        Layout::ALL.to_vec()
+        G::LAYOUTS.to_vec()
     }
 
     fn want<S>(_filter: &Of<Self, S>, _rng: &mut dyn Rng) -> u16 {

@@ -22,12 +22,14 @@ type Unique<T> = Result<Insertion<T, Option<T>>, InsertError>;
 /// A filter, and what it should hold.
 ///
 /// With one segment a key has exactly the items of its class of aliases. A filter of several
-/// segments can distinguish some of the aliases of the first: then a key has at least its own
+/// segments, or one whose buckets were split, can distinguish some of the aliases of the first: then a key has at least its own
 /// items, and at most those of its class.
 pub struct Checker<K: Kind, S, R> {
     pub filter: Of<K, S>,
     pub items: Items<K::Tag>,
     max_copies: Option<usize>,
+    /// The number of slots at first.
+    first_slots: usize,
     /// Decides what is done.
     pub rng: R,
     /// Inserts that were refused.
@@ -60,7 +62,8 @@ impl<K: Kind, S: BuildHasher + Clone, R: Rng> Checker<K, S, R> {
         let filter = builder.build().expect("a small filter");
         let tries = scaled(300, 3_000);
         let items = Items::draw::<K, S>(&filter, KEYS, tries, &mut common::rng(seed));
-        Self { filter, items, max_copies, rng, refused: 0 }
+        let first_slots = filter.slots();
+        Self { filter, items, max_copies, first_slots, rng, refused: 0 }
     }
 
     /// A key. A third of the draws go to three keys, so that they get many copies.
@@ -79,7 +82,7 @@ impl<K: Kind, S: BuildHasher + Clone, R: Rng> Checker<K, S, R> {
 
     /// Whether a key has exactly the items of its class.
     pub fn is_exact(&self) -> bool {
-        self.filter.segments().len() == 1
+        self.filter.slots() == self.first_slots
     }
 
     /// Records an insert that succeeded, or judges the refusal.
@@ -102,7 +105,8 @@ impl<K: Kind, S: BuildHasher + Clone, R: Rng> Checker<K, S, R> {
             (Ok(_), Err(InsertError::TooManyCopies)) => {
                 assert!(count >= same_bucket.min(limit), "{count} are not too many");
                 // Shrinking brings aliases together that another segment distinguished.
-                let at_limit = [same_bucket, most].contains(&count) || count >= limit;
+                let splits = common::splits(self.filter.layout());
+                let at_limit = splits || [same_bucket, most].contains(&count) || count >= limit;
                 assert!(at_limit || !self.is_exact(), "{count} are not too many");
                 self.refused += 1;
             }
@@ -290,9 +294,25 @@ impl<K: Kind, S: BuildHasher + Clone, R: Rng> Checker<K, S, R> {
         assert_eq!(source.len(), added.len(), "the source has changed");
     }
 
+    /// Makes a table split its buckets: inserts many keys, and removes them. Not so often that
+    /// tails run out.
+    fn split(&mut self) {
+        let splits = common::splits(self.filter.layout());
+        if !splits || self.filter.slots() >= 8 * self.first_slots {
+            return;
+        }
+        let ballast: Vec<u64> = (0..self.filter.slots()).map(|_| self.rng.random()).collect();
+        // Few are refused, but with a bad hasher most are.
+        let added = |key: &&u64| K::add(&self.filter, **key).is_ok();
+        let added: Vec<u64> = ballast.iter().filter(added).copied().collect();
+        assert_eq!(self.filter.len(), self.items.len() + added.len());
+        assert!(added.iter().all(|key| K::take(&self.filter, *key)), "one is missing");
+    }
+
     /// Operations on the whole filter.
     fn whole(&mut self) {
-        match self.rng.random_range(0..8) {
+        match self.rng.random_range(0..9) {
+            8 => self.split(),
             0 => {
                 let segments: Vec<_> = self.filter.segments().collect();
                 self.filter.clear();

@@ -1,0 +1,136 @@
+//! Reads of present items while two writers grow a set a thousandfold.
+
+use std::{
+    sync::atomic::{
+        AtomicBool, AtomicU64,
+        Ordering::{Acquire, Relaxed, Release},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use guira::{GrowingFilter, Layout};
+use rand::RngExt;
+
+use crate::common::{Watchdog, churn::StopOnPanic, rng, scaled};
+
+/// Keys of the writers: each has its own.
+fn key(writer: u64, nth: u64) -> u64 {
+    nth << 1 | writer
+}
+
+/// Two writers insert, and remove some of what they inserted, until the set has a thousand times
+/// its first slots. Two readers look up items that are present: old ones, and the latest. They read
+/// so often in all, in as many rounds, each with a new set, as it takes.
+fn readers_beside_growth(layout: Layout, reads: u64) {
+    let patience = Duration::from_secs(180 + reads / 500_000);
+    let _watchdog = Watchdog::patient("readers_beside_growth", patience);
+    let (start, left, mut rounds) = (Instant::now(), AtomicU64::new(reads), 0);
+    while left.load(Relaxed) > 0 {
+        let filter = GrowingFilter::builder().capacity(1).layout(layout).seed(rounds).build();
+        let filter = filter.expect("a small filter");
+        let end = filter.slots() * 1_000;
+        // Each writer's items below this number are present, but for those that are removed.
+        let present = [AtomicU64::new(0), AtomicU64::new(0)];
+        let (grown, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+        thread::scope(|scope| {
+            for writer in 0..2 {
+                let (filter, present, grown, stop) = (&filter, &present, &grown, &stop);
+                scope.spawn(move || {
+                    let _stop = StopOnPanic(stop);
+                    for nth in 0.. {
+                        if filter.slots() >= end || stop.load(Relaxed) {
+                            break;
+                        }
+                        filter.insert(&key(writer, nth)).expect("room to grow");
+                        // One in four goes again, eight inserts later. No reader looks it up.
+                        if nth % 4 == 3 && nth > 8 {
+                            assert!(filter.remove(&key(writer, nth - 8)), "an item was lost");
+                        }
+                        present[writer as usize].store(nth + 1, Release);
+                    }
+                    grown.fetch_add(1, Release);
+                });
+            }
+            for reader in 0..2 {
+                let (filter, present, grown, stop, left) =
+                    (&filter, &present, &grown, &stop, &left);
+                scope.spawn(move || {
+                    let _stop = StopOnPanic(stop);
+                    let mut rng = rng(rounds << 1 | reader);
+                    while grown.load(Acquire) < 2 && !stop.load(Relaxed) {
+                        let counts = [0, 1].map(|writer: usize| present[writer].load(Acquire));
+                        if counts.iter().any(|&count| count < 64) {
+                            continue;
+                        }
+                        for round in 0..128 {
+                            let writer = round % 2;
+                            let count = counts[writer];
+                            // A third of the reads go to the latest items.
+                            let oldest = if round % 3 == 0 { count - 64 } else { 0 };
+                            let nth = rng.random_range(oldest..count);
+                            // Those that stay.
+                            let nth = if nth % 4 == 3 { nth - 1 } else { nth };
+                            let key = key(writer as u64, nth);
+                            assert!(
+                                filter.contains(&key),
+                                "{nth} of {count} is missing: {filter:?}"
+                            );
+                        }
+                        let keys: [u64; 64] = std::array::from_fn(|at| {
+                            let nth = rng.random_range(0..counts[at % 2]) & !3;
+                            key(at as u64 % 2, nth)
+                        });
+                        assert_eq!(filter.contains_mask(&keys), u64::MAX, "{filter:?}");
+                        let before = left.load(Relaxed);
+                        left.store(before.saturating_sub(128 + 64), Relaxed);
+                    }
+                });
+            }
+        });
+        let counts = present.map(AtomicU64::into_inner);
+        for (writer, count) in (0..).zip(counts) {
+            let stay = (0..count).filter(|nth| nth % 4 != 3 || nth + 8 >= count);
+            let mut stay = stay.filter(|nth| nth % 4 != 3);
+            assert!(stay.all(|nth| filter.contains(&key(writer, nth))), "an item was lost");
+        }
+        rounds += 1;
+    }
+    println!("{layout:?}: {reads} reads, {rounds} rounds, {:.0?}", start.elapsed());
+}
+
+/// A few million reads, or as many as `GUIRA_READS` says.
+fn some_reads(layout: Layout) {
+    let given = std::env::var("GUIRA_READS").ok();
+    let given = given.map(|reads| reads.parse().expect("a number of reads"));
+    readers_beside_growth(layout, given.unwrap_or(scaled(100_000, 2_000_000)));
+}
+
+#[test]
+fn readers_miss_nothing_in_tables_of_five_slots() {
+    some_reads(Layout::GROWING[0]);
+}
+
+#[test]
+fn readers_miss_nothing_in_tables_of_four_slots() {
+    some_reads(Layout::GROWING[1]);
+}
+
+#[test]
+fn readers_miss_nothing_in_tables_of_three_slots() {
+    some_reads(Layout::GROWING[2]);
+}
+
+#[test]
+fn readers_miss_nothing_in_tables_of_two_slots() {
+    some_reads(Layout::GROWING[3]);
+}
+
+/// Run alone: `GUIRA_READS=1000000000 cargo test --release --test growing -- --ignored --nocapture`.
+#[test]
+#[ignore = "long: ten million reads, or as many as GUIRA_READS says"]
+fn readers_miss_nothing_in_a_long_run() {
+    let given = std::env::var("GUIRA_READS").ok();
+    let reads = given.map_or(10_000_000, |reads| reads.parse().expect("a number of reads"));
+    readers_beside_growth(Layout::GROWING[1], reads);
+}

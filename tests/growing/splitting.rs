@@ -1,0 +1,236 @@
+//! Sets that grow: one table, whose buckets split.
+
+use guira::{GrowingFilter, InsertError, Layout};
+use rand::RngExt;
+
+use crate::common::{rng, scaled};
+
+/// A set of the least size, with this layout.
+fn least(layout: Layout, seed: u64) -> GrowingFilter {
+    let builder = GrowingFilter::builder().capacity(1).layout(layout);
+    builder.seed(seed).build().expect("a small filter")
+}
+
+/// There is one segment, with the layout of the filter, and all slots.
+#[test]
+fn there_is_one_segment_at_every_size() {
+    for &layout in Layout::GROWING {
+        let filter = least(layout, 1);
+        for key in 0..20_000_u64 {
+            filter.insert(&key).expect("room to grow");
+            if key % 64 == 0 {
+                let segments: Vec<_> = filter.segments().collect();
+                assert_eq!(segments.len(), 1);
+                assert_eq!((segments[0].layout, segments[0].slots), (layout, filter.slots()));
+                assert_eq!(filter.layout(), layout);
+            }
+        }
+        assert!(filter.slots() > 20_000);
+    }
+}
+
+/// The capacity is the number of items at the target load of the present size. The number of items
+/// stays close to it while they are inserted.
+#[test]
+fn the_capacity_is_that_of_the_present_size() {
+    for (&layout, load) in Layout::GROWING.iter().zip([210, 205, 205, 190]) {
+        let filter = least(layout, 1);
+        let mut keys = 0_u64..;
+        // Less than the capacity until it is first reached.
+        let first = (filter.slots(), filter.capacity());
+        while filter.len() + 32 < filter.capacity() {
+            filter.insert(&keys.next().expect("a key")).expect("room");
+            assert_eq!((filter.slots(), filter.capacity()), first);
+        }
+        for _ in 0..scaled(5_000, 50_000) {
+            filter.insert(&keys.next().expect("a key")).expect("room to grow");
+            let capacity = filter.capacity();
+            assert_eq!(capacity, filter.slots() * load / 256);
+            // A check after 32 inserts, which splits up to 64 buckets. Ghosts are few.
+            assert!(filter.len() <= capacity + 64, "{filter:?}");
+            let fewer = 64 * 5 + 64 + filter.len() / 50;
+            assert!(filter.len() + fewer >= capacity, "{filter:?}");
+        }
+    }
+}
+
+/// Without a target the filter takes the layout that keeps 0.1 % to the end of its growth, and with
+/// a small `max_capacity` one with fewer bits.
+#[test]
+fn the_builder_chooses_for_the_end_of_the_growth() {
+    let filter = GrowingFilter::with_capacity(1_000);
+    assert!((filter.target_false_positive_rate() - 0.001).abs() < 1e-12);
+    assert_eq!(filter.layout(), Layout::GROWING[2]);
+    let builder = GrowingFilter::builder().capacity(1_000);
+    let limited = builder.max_capacity(2_000).build().expect("a small filter");
+    assert_eq!(limited.layout(), Layout::GROWING[1]);
+    // No capacity: 4,096 slots.
+    let slots = GrowingFilter::new().slots();
+    assert!((4_096..4_100).contains(&slots), "{slots}");
+    let least = GrowingFilter::with_capacity(1).slots();
+    assert!((1_024..1_030).contains(&least), "{least}");
+}
+
+/// A filter with a `max_capacity` holds as many items, and then says why it holds no more. So does
+/// each kind of insert, and nothing changes.
+#[test]
+fn the_largest_capacity_is_reached() {
+    for &layout in Layout::GROWING {
+        for most in [500, 1_000, 5_000, 30_000] {
+            let builder = GrowingFilter::builder().capacity(100).layout(layout).seed(2);
+            let filter = builder.max_capacity(most).build().expect("a small filter");
+            let refused = (0_u64..).find(|key| filter.insert(key).is_err()).expect("an end");
+            assert!(filter.len() >= most, "{filter:?}");
+            assert!(filter.slots() <= 2 * most.max(1_024), "{filter:?}");
+            assert_eq!(filter.next_growth(), None, "{filter:?}");
+            let before = (filter.len(), filter.slots(), filter.size_in_bytes());
+            assert_eq!(filter.insert(&refused), Err(InsertError::MaxCapacity));
+            assert_eq!(filter.insert_unique(&refused), Err(InsertError::MaxCapacity));
+            let error = filter.insert_batch([refused]).expect_err("it is full");
+            assert!(error.failures().eq([(0, InsertError::MaxCapacity)]));
+            let mut added = [true];
+            let error = filter.insert_unique_batch(&[refused], &mut added);
+            let error = error.expect_err("it is full");
+            assert!(error.failures().eq([(0, InsertError::MaxCapacity)]) && !added[0]);
+            assert_eq!(filter.insert_unique_mask(&[refused]).refused, 1);
+            assert_eq!((filter.len(), filter.slots(), filter.size_in_bytes()), before);
+            assert!((0..refused).all(|key| filter.contains(&key)));
+            assert!((0..refused).all(|key| filter.remove(&key)) && filter.is_empty());
+        }
+    }
+}
+
+/// What `next_growth` says is what the size grows by next, until the filter cannot grow.
+#[test]
+fn the_next_growth_is_known() {
+    for reserve in [true, false] {
+        for huge_pages in [true, false] {
+            let builder = GrowingFilter::builder().capacity(5_000).huge_pages(huge_pages);
+            let builder = builder.reserve_address_space(reserve).max_capacity(60_000).seed(3);
+            let filter = builder.build().expect("a small filter");
+            let (mut keys, mut steps) = (0_u64.., 0);
+            while let Some(growth) = filter.next_growth().filter(|&growth| growth > 0) {
+                let before = filter.size_in_bytes();
+                let copy = filter.clone();
+                assert_eq!(copy.size_in_bytes(), before, "{reserve}, {huge_pages}");
+                assert_eq!(copy.next_growth(), Some(growth));
+                while filter.size_in_bytes() == before {
+                    filter.insert(&keys.next().expect("a key")).expect("room to grow");
+                }
+                assert_eq!(filter.size_in_bytes(), before + growth, "{filter:?}");
+                // At most a sixteenth of a level.
+                assert!(steps < 4 || growth <= (filter.slots() * 8 / 32).max(4_096), "{growth}");
+                steps += 1;
+            }
+            assert!(steps > 10, "{steps}");
+            let refused = keys.find_map(|key| filter.insert(&key).err());
+            assert_eq!(refused, Some(InsertError::MaxCapacity));
+        }
+    }
+}
+
+/// The cap can be changed at any time. It decides about the next step, and about nothing else.
+#[test]
+fn the_cap_can_be_changed() {
+    let filter = GrowingFilter::builder().capacity(5_000).seed(1).build().expect("a small filter");
+    let mut keys = 0_u64..;
+    for round in 0..10 {
+        filter.set_max_bytes(None);
+        let (size, growth) = (filter.size_in_bytes(), filter.next_growth().expect("it can grow"));
+        for cap in [0, size, size + growth.max(1) - 1] {
+            filter.set_max_bytes(Some(cap));
+            // The next step is the same, whether or not the cap allows it.
+            assert_eq!(filter.next_growth(), Some(growth));
+            let refused = keys.find(|key| filter.insert(key).is_err()).expect("an end");
+            let len = filter.len();
+            assert_eq!(filter.insert(&refused), Err(InsertError::Full));
+            assert_eq!(filter.insert_unique(&refused), Err(InsertError::Full));
+            let copy = filter.clone();
+            assert_eq!(copy.insert(&refused), Err(InsertError::Full));
+            assert_eq!((filter.len(), filter.size_in_bytes()), (len, size), "round {round}");
+        }
+        filter.set_max_bytes(Some(size + 4 * growth));
+        let before = filter.len();
+        keys.find(|key| filter.insert(key).is_err()).expect("an end");
+        assert!(filter.len() > before && filter.size_in_bytes() > size);
+        assert!(filter.size_in_bytes() <= size + 4 * growth);
+    }
+    assert!((0..1_000_u64).all(|key| filter.contains(&key)));
+}
+
+/// Without reserved addresses a filter grows at the same calls, and holds the same.
+#[test]
+fn memory_from_the_allocator_makes_no_difference() {
+    for &layout in Layout::GROWING {
+        let [reserved, segments] = [true, false].map(|reserve| {
+            let builder = GrowingFilter::builder().capacity(1_000).layout(layout).seed(5);
+            builder.reserve_address_space(reserve).build().expect("a small filter")
+        });
+        for key in 0..scaled(20_000, 200_000_u64) {
+            let outcomes = [&reserved, &segments].map(|filter| filter.insert(&key));
+            assert_eq!(outcomes, [Ok(()); 2]);
+            assert_eq!(reserved.slots(), segments.slots());
+        }
+        #[cfg(feature = "std")]
+        assert!(reserved.to_bytes() == segments.to_bytes());
+    }
+}
+
+/// One thread, random calls: a filter that is saved and loaded, or cloned, now and then grows at the
+/// same calls as one that is not, and is the same in the end.
+#[cfg(feature = "std")]
+#[test]
+fn a_filter_that_was_saved_grows_at_the_same_calls() {
+    for (number, &layout) in (0_u64..).zip(Layout::GROWING.iter().cycle().take(12)) {
+        let builder = GrowingFilter::builder().capacity(1).layout(layout).seed(number);
+        let builder = if number % 3 == 2 { builder.max_copies(2) } else { builder };
+        let (plain, mut other) = (builder.clone().build().unwrap(), builder.build().unwrap());
+        let (mut rng, mut present) = (rng(number), Vec::new());
+        for round in 0..scaled(50, 300) {
+            // Mostly growing; now and then shrinking.
+            let removes = if round % 5 == 4 { 8 } else { 2 };
+            for _ in 0..rng.random_range(0..400) {
+                if rng.random_ratio(removes, 10) && !present.is_empty() {
+                    let key: u64 = present.swap_remove(rng.random_range(0..present.len()));
+                    assert_eq!([&plain, &other].map(|filter| filter.remove(&key)), [true; 2]);
+                    continue;
+                }
+                // Some keys are inserted again.
+                let key =
+                    if rng.random_ratio(1, 8) { rng.random_range(0..50) } else { rng.random() };
+                let outcomes = match rng.random_range(0..4) {
+                    0 => [&plain, &other].map(|filter| {
+                        filter.insert_unique(&key).map(|insertion| insertion.is_new())
+                    }),
+                    1 => [&plain, &other].map(|filter| {
+                        let keys = [key, key ^ 1];
+                        let mut added = [false; 2];
+                        let _ = filter.insert_unique_batch(&keys, &mut added);
+                        if added[1] {
+                            assert!(filter.remove(&keys[1]));
+                        }
+                        Ok(added[0])
+                    }),
+                    _ => [&plain, &other].map(|filter| filter.insert(&key).map(|()| true)),
+                };
+                assert_eq!(outcomes[0], outcomes[1]);
+                if outcomes[0] == Ok(true) {
+                    present.push(key);
+                }
+                assert_eq!(plain.slots(), other.slots(), "{layout:?}, round {round}");
+            }
+            match rng.random_range(0..4) {
+                0 => other = other.try_clone().expect("a small filter"),
+                1 | 2 => {
+                    let bytes = other.to_bytes();
+                    other = GrowingFilter::loader().bytes(&bytes).expect("its own bytes");
+                    assert!(other.to_bytes() == bytes);
+                }
+                _ => {}
+            }
+        }
+        assert!(plain.slots() > 3_000, "{plain:?}");
+        assert!(plain.to_bytes() == other.to_bytes(), "{layout:?}");
+        assert_eq!(plain.len(), present.len());
+    }
+}
