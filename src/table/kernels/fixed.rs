@@ -147,6 +147,7 @@ impl<'a, V: Vector, const NESTED: bool, const VALUES: bool> Lookup<'a, V>
 
 impl<V: Vector, const NESTED: bool, const VALUES: bool> Fixed<'_, V, NESTED, VALUES> {
     #[inline(always)]
+    #[expect(clippy::unused_self, reason = "it shows that the processor has the instructions")]
     fn splat(&self, value: u64) -> V {
         // SAFETY: there are vectors already.
         unsafe { V::splat(value) }

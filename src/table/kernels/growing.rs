@@ -244,6 +244,7 @@ impl<V: Vector, L: GrowingLayout> Growing<'_, V, L> {
     const HIGH_SLOTS: u32 = L::SLOTS - Self::LOW_SLOTS;
 
     #[inline(always)]
+    #[expect(clippy::unused_self, reason = "it shows that the processor has the instructions")]
     fn splat(&self, value: u64) -> V {
         // SAFETY: there are vectors already.
         unsafe { V::splat(value) }

@@ -22,6 +22,11 @@
 //!   The argument sets no limit to the time between the two reads. If any version changed, every
 //!   miss of the round is looked up again, so after such a round the versions are gathered.
 
+#![expect(
+    clippy::inline_always,
+    reason = "a function without the features of its caller must become a part of it"
+)]
+
 mod avx2;
 mod avx512;
 mod fixed;

@@ -109,7 +109,9 @@ fn stripe_of<L: GrowingLayout>(stripes: &Stripes, start: u64, core: u64) -> &Str
 /// whether the version is unchanged.
 #[inline(always)]
 fn answer(found: bool, levels: bool, unchanged: bool) -> Option<bool> {
-    (levels & (found | unchanged)).then_some(found)
+    #[expect(clippy::needless_bitwise_bool, reason = "one branch, which is nearly always taken")]
+    let is_answer = levels & (found | unchanged);
+    is_answer.then_some(found)
 }
 
 /// See [`ContainsOne`].

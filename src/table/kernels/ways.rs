@@ -54,6 +54,7 @@ pub(super) trait Lookup<'a, V: Vector>: Sized {
 }
 
 /// What the words of a group tell.
+#[expect(clippy::struct_field_names, reason = "the lanes that were found")]
 pub(super) struct Found<V> {
     /// The lanes whose item was found.
     pub(super) found: u32,

@@ -61,10 +61,7 @@ impl GrowingTable {
         for _ in 0..TRIED {
             // Relaxed: a place to begin, and every bucket is looked at under its lock.
             let ahead = Size::unpack(self.ahead.load(Relaxed));
-            let group = match ahead.level == size.level {
-                true => ahead.split / GROUP,
-                false => 0,
-            };
+            let group = if ahead.level == size.level { ahead.split / GROUP } else { 0 };
             let group = group.max(size.split / GROUP + 1);
             if group * GROUP >= self.growth.first() << size.level {
                 break;

@@ -148,7 +148,8 @@ impl Occupancy {
 
 #[cfg(all(test, feature = "std", not(any(loom, shuttle))))]
 mod tests {
-    use std::{thread, vec::Vec};
+    use alloc::vec::Vec;
+    use std::thread;
 
     use super::{Occupancy, STEP};
 
@@ -157,7 +158,7 @@ mod tests {
         let mut number = 7_u64;
         let change = |_| {
             number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            if number >> 33 & 3 == 0 { -1 } else { 1 }
+            if number >> 33 & 3 < 1 { -1 } else { 1 }
         };
         let mut changes = std::vec![1; 10 * STEP as usize];
         changes.extend((0..40 * STEP).map(change));
