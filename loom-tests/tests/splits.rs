@@ -92,13 +92,33 @@ fn beside_a_split_between_a_move_and_back() {
     });
 }
 
-/// Catches a lookup that misses an item while an alias comes and goes around a split.
+/// Catches a lookup that misses an item which moves from its second bucket to its first one, before
+/// this is split.
 #[test]
-fn beside_a_split_and_an_alias() {
+fn beside_a_move_and_a_split() {
+    beside("split_lookup_moved", 5, 1, |table, item| {
+        assert!(relocate(table, item.sides[1]));
+        split(table);
+    });
+}
+
+/// Catches a lookup that misses an item while an alias is inserted and the first copy is removed.
+#[test]
+fn beside_an_alias() {
     beside("split_lookup_alias", 5, 1, |table, item| {
         table.insert::<S>(&item).expect("room");
+        assert!(table.remove::<S>(&reversed(item)));
+    });
+}
+
+/// Catches a lookup that misses an item while an alias is inserted, its bucket is split, and the
+/// first copy is removed.
+#[test]
+fn beside_a_split_and_an_alias() {
+    beside("split_lookup_alias_split", 5, 1, |table, item| {
+        table.insert::<S>(&item).expect("room");
         split(table);
-        assert!(table.remove::<S>(&item));
+        assert!(table.remove::<S>(&reversed(item)));
     });
 }
 

@@ -6,7 +6,7 @@ use guira::{
     raw::{GrowingTable, Item},
 };
 use guira_loom_tests::{
-    EVERY_WAY, Seen, check, check_shallow, look_up_beside, spawn,
+    EVERY_WAY, Seen, check, check_deep, check_shallow, look_up_beside, spawn,
     splits::{
         S, differing, forgetful, item, leaving, only, put, relocate_at, reversed, split, staying,
         table,
@@ -136,6 +136,27 @@ fn unique_beside_a_removal() {
 }
 
 /// Catches presence and room that are decided by different loads of a word.
+///
+/// At every moment there is the item, or room for it, so an error would be wrong.
+#[test]
+fn unique_beside_an_insert_that_toggles_the_last_slot() {
+    check_deep(6, "split_unique_toggle", 5, &["added", "was present"], |seen| {
+        let table = table(1, 1);
+        let item = item(&table, 1, [0; 2], [0, 1], 0);
+        put(&table, staying(&table, 0, 0).sides[0]);
+        let toggler = spawn(&table, move |table| {
+            let toggle = || table.insert::<S>(&item).is_ok();
+            toggle() && table.remove::<S>(&item) && toggle()
+        });
+        let unique = spawn(&table, move |table| table.insert_unique::<S>(&item));
+        toggler.join().unwrap();
+        let added =
+            unique.join().unwrap().expect("at every moment there is the item, or room for it");
+        seen.note_if(added, "added", "was present");
+    });
+}
+
+/// Catches an `insert_unique` that overwrites a plain insert of the same item, or is lost.
 #[test]
 fn unique_beside_a_plain_insert() {
     check("split_unique_insert", 5, &["added", "was present"], |seen| {
@@ -229,7 +250,6 @@ fn copies_beside_a_move() {
         put(&table, item.sides[1]);
         put(&table, staying(&table, 0, 0).sides[0]);
         put(&table, staying(&table, 1, 0).sides[0]);
-        put(&table, staying(&table, 1, 1).sides[0]);
         let inserter = spawn(&table, move |table| table.insert::<S>(&item));
         let mover = spawn(&table, move |table| {
             // Fails if the insert has come first, and taken the room.

@@ -3,9 +3,10 @@
 
 use guira::raw::{GrowingTable, Item, Side};
 use guira_loom_tests::{
-    check, spawn,
+    check, check_deep, spawn,
     splits::{
-        S, differing, forgetful, leaving, only, put, relocate, relocate_at, split, staying, table,
+        S, differing, forgetful, leaving, only, put, relocate, relocate_at, reversed, split, staying,
+        table,
     },
 };
 use loom::sync::Arc;
@@ -50,6 +51,23 @@ fn of_a_slot_that_goes_to_the_child() {
 #[test]
 fn of_a_slot_without_a_tail() {
     of_a_source_that_is_split("split_move_no_tail", 5, 0);
+}
+
+/// Catches a move that overwrites an insert into the child to which its slot went.
+#[test]
+fn of_a_slot_beside_an_insert_into_the_child() {
+    check_deep(3, "split_move_neighbour", 5, &["before", "after or during"], |seen| {
+        let (table, item, slot) = with_slot(6);
+        let neighbour = leaving(&table, 0, 0);
+        let mover = spawn(&table, move |table| relocate_at(table, slot, 0, None));
+        let splitter = spawn(&table, move |table| {
+            split(table);
+            put(table, neighbour.sides[0]);
+        });
+        seen.note_if(mover.join().unwrap(), "after or during", "before");
+        splitter.join().unwrap();
+        assert_eq!([item, neighbour].map(|item| table.count::<S>(&item)), [1; 2]);
+    });
 }
 
 /// Moves a slot that knows this much, to store another item in its place, beside the split of its
@@ -170,13 +188,14 @@ fn beside_a_count_and_a_split() {
     });
 }
 
-/// Catches an `insert_unique` that adds an item which moves into the fuller bucket.
+/// Catches an `insert_unique` that adds an item which moves into the fuller bucket, which it reads
+/// first.
 #[test]
 fn beside_an_insert_unique_and_a_split() {
     check("split_move_unique", 5, &["done"], |seen| {
         let (table, item, slot) = with_slot(6);
         put(&table, staying(&table, 1, 0).sides[0]);
-        let unique = spawn(&table, move |table| table.insert_unique::<S>(&item));
+        let unique = spawn(&table, move |table| table.insert_unique::<S>(&reversed(item)));
         let mover = spawn(&table, move |table| {
             split(table);
             assert!(relocate(table, slot));

@@ -3,8 +3,8 @@
 
 use guira::raw::{GrowingTable, Item, Place};
 use guira_loom_tests::{
-    EVERY_WAY, Written, check, look_up_beside, publish, spawn,
-    splits::{S, item, only, put, split, staying, table},
+    EVERY_WAY, Seen, Written, check, look_up_beside, publish, spawn,
+    splits::{S, item, only, put, reversed, split, staying, table},
 };
 use loom::sync::Arc;
 
@@ -18,12 +18,18 @@ struct Path {
 }
 
 /// Returns a table of four buckets after the first round, in which there is a path, apart from
-/// `far` if it is left out.
+/// `far` if it is left out. All that moves has the stripe of the incoming item: a thread that kept
+/// its lock would wait for itself.
 fn path(with_far: bool) -> Path {
-    let table = table(2, 8);
+    path_within(8, with_far)
+}
+
+/// As [`path`], in a table that may grow to `max` buckets.
+fn path_within(max: u64, with_far: bool) -> Path {
+    let table = table(2, max);
     split(&table);
     split(&table);
-    let incoming = item(&table, 0, [0, 1], [0, 0], 0);
+    let incoming = item(&table, 1, [0, 1], [0, 0], 1);
     // From bucket 1 to bucket 2, and from bucket 2 to bucket 3.
     let near = item(&table, 1, [1, 0], [0, 1], 0);
     let far = item(&table, 1, [0, 1], [1, 1], 0);
@@ -52,11 +58,11 @@ fn unique(table: &GrowingTable, item: Item) {
     assert_eq!(table.insert_unique::<S>(&item), Ok(true));
 }
 
-/// Looks up `near` beside the insert that moves it.
+/// Looks up `near` beside the insert that moves it, in its destination first.
 fn beside_a_reader(name: &str, floor: usize, insert: Insert) {
     check(name, floor, EVERY_WAY, move |seen| {
         let Path { table, incoming, near, far } = path(true);
-        look_up_beside(&table, seen, near, move |table| insert(table, incoming));
+        look_up_beside(&table, seen, reversed(near), move |table| insert(table, incoming));
         assert_eq!([incoming, near, far].map(|item| table.count::<S>(&item)), [1; 3]);
         assert_eq!(table.buckets(), 4, "there was room");
     });
@@ -153,6 +159,7 @@ fn acquires(name: &str, floor: usize, insert: Insert) {
         });
         inserter.join().unwrap();
         seen.note_if(mover.join().unwrap(), "hit", "miss");
+        assert_eq!(table.count::<S>(&incoming), 1, "stored in place of a slot that was not moved");
     });
 }
 
@@ -215,18 +222,36 @@ fn unique_publishes_after_it_made_room() {
     publishes_incoming("split_room_unique_incoming", 5, unique);
 }
 
-/// Catches an `insert_unique` that returns an error, or adds an item twice, because another call
-/// has added it while both made room.
+/// Runs two calls of `insert_unique` with one item, of which one adds it.
+fn unique_beside_itself(Path { table, incoming, near, far }: &Path, seen: &Seen) {
+    let item = *incoming;
+    let inserters =
+        [0, 1].map(|_| spawn(table, move |table| table.insert_unique::<S>(&item).expect("room")));
+    let [first, second] = inserters.map(|inserter| inserter.join().unwrap());
+    assert!(first != second, "added by {}", if first { "both" } else { "neither" });
+    seen.note_if(first, "first", "second");
+    assert_eq!([incoming, near, far].map(|item| table.count::<S>(item)), [1; 3]);
+}
+
+/// Catches an `insert_unique` that returns an error although another call has added the item while
+/// it looked for room.
 #[test]
-fn unique_beside_itself() {
-    check("split_room_unique_unique", 5, &["first", "second"], |seen| {
-        let Path { table, incoming, near, far } = path(true);
-        let inserters = [0, 1].map(|_| {
-            spawn(&table, move |table| table.insert_unique::<S>(&incoming).expect("room"))
-        });
-        let [first, second] = inserters.map(|inserter| inserter.join().unwrap());
-        assert!(first != second, "added by {}", if first { "both" } else { "neither" });
-        seen.note_if(first, "first", "second");
-        assert_eq!([incoming, near, far].map(|item| table.count::<S>(&item)), [1; 3]);
+fn unique_with_one_room() {
+    check("split_room_unique_one", 5, &["first", "second"], |seen| {
+        unique_beside_itself(&path_within(4, true), seen);
+    });
+}
+
+/// Catches an `insert_unique` that does not look again after it made room.
+#[test]
+fn unique_with_two_rooms() {
+    check("split_room_unique_two", 5, &["first", "second"], |seen| {
+        let path = path_within(4, true);
+        // From bucket 0 to bucket 3.
+        let another = item(&path.table, 1, [0, 1], [0, 1], 1);
+        assert!(path.table.remove::<S>(&staying(&path.table, 0, 1)));
+        put(&path.table, another.sides[0]);
+        unique_beside_itself(&path, seen);
+        assert_eq!(path.table.count::<S>(&another), 1);
     });
 }

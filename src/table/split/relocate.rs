@@ -40,8 +40,8 @@ impl GrowingTable {
             return false;
         }
         // mutant: split-relocate-no-bump, split-relocate-late-bump, split-relocate-bump-relaxed
-        // mutant: split-relocate-lock-gap
         guard.bump();
+        // mutant: split-relocate-lock-gap
         self.counters.relocated();
         // mutant: split-relocate-not-cleared
         self.clear_original::<L>(&guard, victim, seen, incoming)
