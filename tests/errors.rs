@@ -11,7 +11,7 @@ use std::{
 
 use common::{
     kind::{Kind, Of},
-    settings,
+    settings, splits,
     suite::on_all_kinds,
 };
 use guira::{
@@ -39,7 +39,14 @@ fn error<C: Contents, G: Growth>(builder: FilterBuilder<C, G>) -> BuildError {
 fn no_capacity<K: Kind>() {
     let builder = Filter::<K::Contents, K::Growth>::builder;
     if K::GROWS {
-        assert_eq!(builder().build().expect("a default").capacity(), 1_000);
+        let filter = builder().build().expect("a default");
+        // A table that splits begins with 4,096 slots, a chain with room for 1,000 items.
+        let is_default = if splits(filter.layout()) {
+            (4_096..4_100).contains(&filter.slots())
+        } else {
+            filter.capacity() == 1_000
+        };
+        assert!(is_default, "{filter:?}");
         return;
     }
     assert_eq!(error(builder()), BuildError::NoCapacity);
@@ -139,15 +146,41 @@ fn layouts_that_miss_the_rate() {
     }
 }
 
-/// Of growing filters, the target covers all segments together.
+/// Of growing filters, the target holds after the last doubling.
 #[test]
 fn rates_that_a_growing_filter_cannot_meet() {
     let builder = GrowingFilter::builder().capacity(1);
-    let low = error(builder.clone().false_positive_rate(1e-6));
+    let low = error(builder.clone().false_positive_rate(1e-9));
     let BuildError::RateTooLow { lowest, .. } = low else { panic!("{low:?}") };
     assert!(builder.clone().false_positive_rate(lowest * 1.01).build().is_ok(), "{lowest}");
-    let missed = error(builder.layout(Layout::Plain8x8).false_positive_rate(0.01));
+    let named = |layout| error(builder.clone().layout(layout).false_positive_rate(0.03));
+    let missed = named(Layout::Growing5x12);
     assert!(matches!(missed, BuildError::LayoutMissesRate { .. }), "{missed:?}");
+    let unsuitable = named(Layout::Plain4x16);
+    assert!(matches!(unsuitable, BuildError::LayoutUnsuitable { .. }), "{unsuitable:?}");
+    // If it need not grow so far, the layout meets the target.
+    let near = builder.clone().layout(Layout::Growing5x12).false_positive_rate(0.03);
+    assert!(near.max_capacity(100_000).build().is_ok());
+    // A layout alone sets the target.
+    let filter = builder.layout(Layout::Growing5x12).build().expect("a small filter");
+    assert!((0.04..0.05).contains(&filter.target_false_positive_rate()));
+}
+
+/// The two errors of `max_capacity`, and that of a capacity that needs too many buckets.
+#[test]
+fn capacities_that_a_growing_filter_cannot_have() {
+    let builder = || GrowingFilter::builder().capacity(1_000);
+    let low = error(builder().max_capacity(999));
+    let expected = "the largest capacity of 999 items is smaller than the capacity of 1000";
+    assert_eq!(low.to_string(), expected);
+    assert!(matches!(low, BuildError::MaxCapacityTooLow { max_capacity: 999, .. }));
+    assert!(builder().max_capacity(1_000).build().is_ok());
+    // The items are at most 2^32 buckets, each of 5 slots at most.
+    let most = 5_usize << 32;
+    for builder in [builder().max_capacity(most), GrowingFilter::builder().capacity(most)] {
+        let large = error(builder);
+        assert!(matches!(large, BuildError::CapacityTooLarge { .. }), "{large:?}");
+    }
 }
 
 /// Where a thread panicked last: the file and the line.

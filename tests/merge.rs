@@ -11,7 +11,7 @@ use std::{
 use common::{
     Subject,
     kind::{BuilderOf, GrowingMaps, GrowingSets, Kind, Maps, Of, Sets},
-    rng, scaled, settings,
+    rng, scaled, settings, splits,
     suite::{on_kinds, on_permanent_kinds},
 };
 use guira::{
@@ -185,8 +185,12 @@ fn too_full<K: Merges>() -> (Of<K>, Of<K>, u64) {
     if !K::GROWS {
         return (holding::<K>(2_000, 0..1_500), holding::<K>(2_000, 1_500..3_000), 3_000);
     }
-    // The first segments of both are full.
-    (holding::<K>(500, 0..2_000), holding::<K>(500, 2_000..4_000), 4_000)
+    // The first segments of both are full; or the first one may not split more buckets.
+    let (target, source) = (holding::<K>(500, 0..2_000), holding::<K>(500, 2_000..4_000));
+    if splits(target.layout()) {
+        <K::Growth as Subject>::stop_growing(&target);
+    }
+    (target, source, 4_000)
 }
 
 fn a_refusal_for_lack_of_room_changes_nothing<K: Merges>() {

@@ -82,8 +82,15 @@ fn growth_adds_few_methods() {
         let is_of = |method: &Method| method.of.contains(growth) && !method.of.contains("Expiring");
         all_methods().into_iter().filter(is_of).map(|method| method.name).collect()
     };
-    let expected =
-        ["new", "next_growth", "set_max_bytes", "shrink_to_fit", "target_false_positive_rate"];
+    let expected = [
+        "max_capacity",
+        "new",
+        "next_growth",
+        "reserve_address_space",
+        "set_max_bytes",
+        "shrink_to_fit",
+        "target_false_positive_rate",
+    ];
     assert_eq!(of_growth("Growing"), expected.map(String::from).into());
     assert_eq!(of_growth("Fixed"), BTreeSet::new());
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::scaled;
-use guira::{GrowingFilter, raw::Segment};
+use guira::GrowingFilter;
 
 /// Inserts many items, removes 90 % of them, shrinks, and compares with a filter that was built for
 /// what is left.
@@ -15,7 +15,7 @@ fn shrinks_after_removals(items: u64, rate: f64) {
     }
     let stays = |key: &u64| key.is_multiple_of(10);
     assert!((0..items).filter(|key| !stays(key)).all(|key| filter.remove(&key)));
-    let (before, segments) = (filter.size_in_bytes(), filter.segments().len());
+    let (before, slots) = (filter.size_in_bytes(), filter.slots());
 
     let start = std::time::Instant::now();
     let released = filter.shrink_to_fit();
@@ -30,12 +30,11 @@ fn shrinks_after_removals(items: u64, rate: f64) {
     let queries = (scaled(200.0, 4_000.0) / rate) as u64;
     let positives = (items..items + queries).filter(|key| filter.contains(key)).count();
     println!(
-        "{items} items, rate {rate}: {before} bytes in {segments} segments, then {} in {} \
-         ({ratio:.2} of a filter built for the rest), {time:.1?}; measured rate {:.5}; {:?}",
+        "{items} items, rate {rate}: {before} bytes for {slots} slots, then {} for {} \
+         ({ratio:.2} of a filter built for the rest), {time:.1?}; measured rate {:.5}",
         filter.size_in_bytes(),
-        filter.segments().len(),
+        filter.slots(),
         positives as f64 / queries as f64,
-        filter.segments().map(|segment| segment.slots).collect::<Vec<_>>(),
     );
     assert!(ratio <= 1.5, "{ratio}");
     assert!(filter.false_positive_rate() <= rate);
@@ -62,9 +61,9 @@ fn it_takes_little_more_memory_after_20_million_inserts() {
     }
 }
 
-/// An empty filter shrinks to its first segment, and grows by the same plan as a new one.
+/// An empty filter shrinks to its first size, and grows as a new one does.
 #[test]
-fn an_empty_filter_shrinks_to_its_first_segment() {
+fn an_empty_filter_shrinks_to_its_first_size() {
     for rate in [0.3, 0.01, 0.001] {
         let build = || {
             GrowingFilter::builder()
@@ -84,8 +83,7 @@ fn an_empty_filter_shrinks_to_its_first_segment() {
             filter.insert_batch(0..20_000_u64).unwrap();
             assert!((0..20_000_u64).all(|key| filter.contains(&key)));
         }
-        let segments = |filter: &GrowingFilter| filter.segments().collect::<Vec<Segment>>();
-        assert_eq!(segments(&filter), segments(&new));
+        assert_eq!((filter.slots(), filter.size_in_bytes()), (new.slots(), new.size_in_bytes()));
         assert_eq!(filter.capacity(), new.capacity());
     }
 }
@@ -110,22 +108,25 @@ fn a_filter_that_has_shrunk_grows_again() {
     }
 }
 
-/// Items with as many copies as they can have do not fit into few segments, and none is lost.
+/// Items with as many copies as they can have do not fit into few buckets, and none is lost.
 #[test]
-fn copies_that_do_not_fit_keep_their_segments() {
+fn copies_that_do_not_fit_keep_their_buckets() {
     let mut filter = GrowingFilter::builder().capacity(50).seed(3).build().unwrap();
-    let (mut copies, mut key) = ([0; 8], 0_u64);
-    while filter.segments().len() < 8 {
-        filter.insert(&key).unwrap();
-        key += 1;
+    let (mut copies, mut keys, first) = ([0; 8], Vec::new(), filter.slots());
+    for key in 0_u64.. {
+        if filter.slots() >= 32 * first {
+            break;
+        }
+        // A few find all their slots taken by copies.
+        keys.extend(filter.insert(&key).is_ok().then_some(key));
         for (hot, copies) in copies.iter_mut().enumerate() {
             *copies += usize::from(filter.insert(&("hot", hot)).is_ok());
         }
     }
-    // More than the buckets of the first segments hold.
-    assert!(copies.iter().all(|&copies| copies > 20), "{copies:?}");
-    assert!((0..key).all(|key| filter.remove(&key)));
-    assert!(filter.shrink_to_fit() > 0);
+    assert!(copies.iter().all(|&copies| copies >= 3), "{copies:?}");
+    assert!(keys.iter().all(|key| filter.remove(key)));
+    let slots = filter.slots();
+    assert!(filter.shrink_to_fit() > 0 && filter.slots() < slots);
     for (hot, &copies) in copies.iter().enumerate() {
         assert!(filter.count(&("hot", hot)) >= copies);
         (0..copies).for_each(|_| assert!(filter.remove(&("hot", hot)), "lost"));

@@ -15,7 +15,7 @@ use rand::{RngExt, rngs::SmallRng};
 use super::{
     build,
     kind::{Kind, Maker, Of, Sets},
-    positions, rng,
+    positions, rng, splits,
 };
 
 /// The parameters of a run.
@@ -82,7 +82,9 @@ where
     // With bad hashes, most keys are refused long before.
     for _ in 0..4 * slots {
         let key = rng.random();
-        if filter.len() * 10 < slots * 7 && K::add(&filter, key).is_ok() {
+        // A table that splits takes no more copies once half of its slots have them.
+        let may_add = !splits(plan.layout) || filter.count(&key) < 2;
+        if may_add && filter.len() * 10 < slots * 7 && K::add(&filter, key).is_ok() {
             permanent.push(key);
         }
     }

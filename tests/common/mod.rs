@@ -72,6 +72,11 @@ pub trait Subject: Growth + Send + Sync {
         Self::copy_limits(layout)
     }
 
+    /// Lets a filter that grows take no more memory.
+    fn stop_growing<C: Contents, S>(filter: &Filter<C, Self, S>)
+    where
+        Self: Sized;
+
     /// Shrinks a filter that grows. Returns the number of bytes that this released.
     fn shrink<C: Contents, S>(filter: &mut Filter<C, Self, S>) -> usize
     where
@@ -86,6 +91,8 @@ impl Subject for Fixed {
         let slots = layout.slots_per_bucket() as usize;
         [slots, 2 * slots]
     }
+
+    fn stop_growing<C: Contents, S>(_filter: &Filter<C, Self, S>) {}
 
     fn shrink<C: Contents, S>(_filter: &mut Filter<C, Self, S>) -> usize {
         0
@@ -103,6 +110,10 @@ impl Subject for Growing {
 
     fn copy_limits_alone(layout: Layout) -> [usize; 2] {
         if splits(layout) { Fixed::copy_limits(layout) } else { Self::copy_limits(layout) }
+    }
+
+    fn stop_growing<C: Contents, S>(filter: &Filter<C, Self, S>) {
+        filter.set_max_bytes(Some(0));
     }
 
     fn shrink<C: Contents, S>(filter: &mut Filter<C, Self, S>) -> usize {
