@@ -18,6 +18,9 @@ pub(super) const GROUP: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 8 };
 const MAX_GROUPS: u32 = 8;
 /// Number of further groups of which a thread tries the locks, if others split at the same time.
 const TRIED: u32 = 8;
+/// Largest number of slots of a table in which any insert without room splits buckets. What threads
+/// have counted for themselves makes a difference there.
+const ALWAYS_SPLIT: u64 = 4_096;
 /// Number of times that the hint is published in a round. Every lookup reads it, so that publishing
 /// it more often would cost them a cache miss each time; a lookup of a bucket that was split since
 /// goes on by the level in its word.
@@ -47,6 +50,15 @@ impl GrowingTable {
                 return;
             }
         }
+    }
+
+    /// Returns whether the load is less than half of the target, in a table of some size. Then an
+    /// insert without room meets many copies of few items, which splits do not separate, and each
+    /// such insert would only make the table larger.
+    pub(super) fn is_sparse<L: GrowingLayout>(&self) -> bool {
+        let slots = self.in_use() * u64::from(L::SLOTS);
+        let half = (slots * u64::from(self.limits.load) / 512) as i64;
+        slots > ALWAYS_SPLIT && self.occupancy.occupied() < half
     }
 
     /// Splits the next group of buckets that no other thread is splitting.

@@ -189,14 +189,16 @@ impl GrowingTable {
     /// ends.
     ///
     /// # Errors
-    /// Why no bucket can be split, or `Full` if this insert has had enough of them split.
+    /// Why no bucket can be split, or `Full` if this insert has had enough of them split, or if the
+    /// table has room and splits make none here.
     pub(super) fn split_within_reach<L: GrowingLayout>(
         &self,
         search: &Search,
         splits: &mut u32,
     ) -> Result<(), InsertError> {
         *splits += 1;
-        if *splits > MAX_SPLITS {
+        // mutant: split-reach-unbounded
+        if *splits > MAX_SPLITS || self.is_sparse::<L>() {
             return Err(InsertError::Full);
         }
         for (bucket, level) in search.buckets() {
