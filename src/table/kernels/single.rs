@@ -40,11 +40,7 @@ pub(in crate::table) type ContainsOne = unsafe fn(
 pub(in crate::table) fn contains_one<L: GrowingLayout>(kernel: Kernel) -> ContainsOne {
     debug_assert!(kernel.is_available());
     match kernel {
-        // It is compiled to a function of the same type, but one that requires the features.
-        Kernel::Avx512 => |words, growth, stripes, size, mixed| {
-            // SAFETY: the kernel is available, and the caller promises the rest.
-            unsafe { in_avx512::<L>(words, growth, stripes, size, mixed) }
-        },
+        Kernel::Avx512 => in_avx512::<L>,
         Kernel::Avx2 | Kernel::Scalar => in_sse2::<L>,
     }
 }
@@ -109,7 +105,7 @@ fn stripe_of<L: GrowingLayout>(stripes: &Stripes, start: u64, core: u64) -> &Str
 /// whether the version is unchanged.
 #[inline(always)]
 fn answer(found: bool, levels: bool, unchanged: bool) -> Option<bool> {
-    (levels & (found | unchanged)).then_some(found)
+    ((found | unchanged) & levels).then_some(found)
 }
 
 /// See [`ContainsOne`].
