@@ -9,7 +9,7 @@ use core::arch::x86_64::*;
 
 use super::{
     Answers, Hashes, MAX_BURST, Part, WINDOW, fixed,
-    vector::{Factor, Vector},
+    vector::{Factor, InAvx2, Vector},
     ways::{self, Lookup},
 };
 use crate::{
@@ -30,37 +30,37 @@ const LANES: usize = Four::LANES;
 
 /// See [`ways::contains_burst`].
 #[target_feature(enable = "avx2")]
-pub(super) fn contains_burst<'a, T: Lookup<'a, Four>>(
+pub(super) fn contains_burst<'a, V: InAvx2, T: Lookup<'a, V>>(
     view: &'a T::View,
     hashes: &[u64],
     values: &mut [u32],
 ) -> u64 {
     let table = unsafe { T::new(view) };
-    ways::contains_burst::<Four, T, { MAX_BURST / LANES }>(&table, hashes, values)
+    ways::contains_burst::<V, T>(&table, hashes, values)
 }
 
 /// See [`ways::contains`].
 #[target_feature(enable = "avx2")]
-pub(super) fn contains<'a, T: Lookup<'a, Four>>(
+pub(super) fn contains<'a, V: InAvx2, T: Lookup<'a, V>>(
     view: &'a T::View,
     hashes: &mut Hashes<'_>,
     position: usize,
     answers: &mut Answers<'_>,
 ) -> usize {
     let table = unsafe { T::new(view) };
-    ways::contains::<Four, T, { WINDOW / LANES }>(&table, hashes, position, answers)
+    ways::contains::<V, T>(&table, hashes, position, answers)
 }
 
 /// See [`ways::contains_by_copies`].
 #[target_feature(enable = "avx2")]
-pub(super) fn contains_by_copies<'a, T: Lookup<'a, Four>>(
+pub(super) fn contains_by_copies<'a, V: InAvx2, T: Lookup<'a, V>>(
     view: &'a T::View,
     hashes: &mut Hashes<'_>,
     answers: &mut Answers<'_>,
 ) -> usize {
     let table = unsafe { T::new(view) };
-    ways::contains_by_copies::<Four, T>(&table, hashes, answers, |hashes, position, answers| {
-        contains::<T>(view, hashes, position, answers)
+    ways::contains_by_copies::<V, T>(&table, hashes, answers, |hashes, position, answers| {
+        contains::<V, T>(view, hashes, position, answers)
     })
 }
 
@@ -85,10 +85,24 @@ impl Four {
     }
 }
 
+impl InAvx2 for Four {}
+
 impl Vector for Four {
     const LANES: usize = 4;
     type Array = [u64; LANES];
+    type Window<T: Copy> = [T; WINDOW / LANES];
+    type Burst<T: Copy> = [T; MAX_BURST / LANES];
     type Test = NotBelow;
+
+    #[inline(always)]
+    fn window<T: Copy>(value: T) -> [T; WINDOW / LANES] {
+        [value; WINDOW / LANES]
+    }
+
+    #[inline(always)]
+    fn burst<T: Copy>(value: T) -> [T; MAX_BURST / LANES] {
+        [value; MAX_BURST / LANES]
+    }
 
     #[inline(always)]
     unsafe fn splat(value: u64) -> Self {

@@ -9,7 +9,7 @@ use core::arch::x86_64::*;
 
 use super::{
     Answers, Hashes, MAX_BURST, Part, WINDOW, fixed,
-    vector::{Factor, Vector, lanes_of},
+    vector::{Factor, InAvx512, Vector, lanes_of},
     ways::{self, Lookup},
 };
 use crate::{
@@ -26,37 +26,37 @@ const LANES: usize = Eight::LANES;
 
 /// See [`ways::contains_burst`].
 #[target_feature(enable = "avx512f,avx512dq")]
-pub(super) fn contains_burst<'a, T: Lookup<'a, Eight>>(
+pub(super) fn contains_burst<'a, V: InAvx512, T: Lookup<'a, V>>(
     view: &'a T::View,
     hashes: &[u64],
     values: &mut [u32],
 ) -> u64 {
     let table = unsafe { T::new(view) };
-    ways::contains_burst::<Eight, T, { MAX_BURST / LANES }>(&table, hashes, values)
+    ways::contains_burst::<V, T>(&table, hashes, values)
 }
 
 /// See [`ways::contains`].
 #[target_feature(enable = "avx512f,avx512dq")]
-pub(super) fn contains<'a, T: Lookup<'a, Eight>>(
+pub(super) fn contains<'a, V: InAvx512, T: Lookup<'a, V>>(
     view: &'a T::View,
     hashes: &mut Hashes<'_>,
     position: usize,
     answers: &mut Answers<'_>,
 ) -> usize {
     let table = unsafe { T::new(view) };
-    ways::contains::<Eight, T, { WINDOW / LANES }>(&table, hashes, position, answers)
+    ways::contains::<V, T>(&table, hashes, position, answers)
 }
 
 /// See [`ways::contains_by_copies`].
 #[target_feature(enable = "avx512f,avx512dq")]
-pub(super) fn contains_by_copies<'a, T: Lookup<'a, Eight>>(
+pub(super) fn contains_by_copies<'a, V: InAvx512, T: Lookup<'a, V>>(
     view: &'a T::View,
     hashes: &mut Hashes<'_>,
     answers: &mut Answers<'_>,
 ) -> usize {
     let table = unsafe { T::new(view) };
-    ways::contains_by_copies::<Eight, T>(&table, hashes, answers, |hashes, position, answers| {
-        contains::<T>(view, hashes, position, answers)
+    ways::contains_by_copies::<V, T>(&table, hashes, answers, |hashes, position, answers| {
+        contains::<V, T>(view, hashes, position, answers)
     })
 }
 
@@ -67,10 +67,24 @@ fn full_probe(part: &Part<'_>, fingerprints: Eight, words: [Eight; 2]) -> u32 {
     fixed::full_probe(part, fingerprints, words)
 }
 
+impl InAvx512 for Eight {}
+
 impl Vector for Eight {
     const LANES: usize = 8;
     type Array = [u64; LANES];
+    type Window<T: Copy> = [T; WINDOW / LANES];
+    type Burst<T: Copy> = [T; MAX_BURST / LANES];
     type Test = __mmask16;
+
+    #[inline(always)]
+    fn window<T: Copy>(value: T) -> [T; WINDOW / LANES] {
+        [value; WINDOW / LANES]
+    }
+
+    #[inline(always)]
+    fn burst<T: Copy>(value: T) -> [T; MAX_BURST / LANES] {
+        [value; MAX_BURST / LANES]
+    }
 
     #[inline(always)]
     unsafe fn splat(value: u64) -> Self {

@@ -12,8 +12,9 @@ use super::{
     avx2::Four,
     avx512::Eight,
     mixing::{Mixer, Scatter},
+    two::Two,
     vector::Vector,
-    ways::{Found, Lookup},
+    ways::{Lookup, Outcome},
 };
 use crate::{
     bucket::{GrowingLayout, leveled::MAX_LEVEL},
@@ -212,7 +213,7 @@ impl<'a, V: Vector, L: GrowingLayout> Lookup<'a, V> for Growing<'a, V, L> {
     /// lowest zero lane, marks the same lanes as that of the slots if no slot matches. If one does,
     /// it is zero in `beyond` but not in the slots, and all slots below it are occupied.
     #[inline(always)]
-    fn find(&self, group: &Group<V>, _: (&Group<V>, usize)) -> Found<V> {
+    fn find(&self, group: &Group<V>, _: (&Group<V>, usize)) -> Outcome<V> {
         let words = self.view.words.as_ptr();
         let [first, second] = self.sides(group.buckets);
         // SAFETY: `locate` returns buckets below the size: a split bucket leads to a child, whose
@@ -223,7 +224,7 @@ impl<'a, V: Vector, L: GrowingLayout> Lookup<'a, V> for Growing<'a, V, L> {
         let found = marks.and(self.splat(L::LANES.highs())).nonzero();
         let levels = first.beside(second).shift_right_halves(LEVEL_SHIFT - 32);
         let open = levels.different(group.levels);
-        Found { found: found & !open, open, answers: self.one }
+        Outcome { found: found & !open, open, answers: self.one }
     }
 
     #[inline(always)]
@@ -243,6 +244,7 @@ impl<V: Vector, L: GrowingLayout> Growing<'_, V, L> {
     const LOW_SLOTS: u32 = (L::LANES.ones() as u32).count_ones();
     const HIGH_SLOTS: u32 = L::SLOTS - Self::LOW_SLOTS;
 
+    #[allow(clippy::unused_self, reason = "where it is, the processor has the instructions")]
     #[inline(always)]
     #[expect(clippy::unused_self, reason = "it shows that the processor has the instructions")]
     fn splat(&self, value: u64) -> V {
@@ -348,7 +350,7 @@ impl Vectors {
         let copied = are_copied(view.stripes.len(), len);
         // SAFETY: the caller promises that the processor has the instructions.
         unsafe {
-            self.contains_by::<Growing<'a, Four, L>, Growing<'a, Eight, L>>(
+            self.contains_by::<_, _, Growing<'a, Two<Four>, L>, Growing<'a, Two<Eight>, L>>(
                 view,
                 (len, copied),
                 hashes,

@@ -28,7 +28,7 @@ use crate::{
 /// # Safety
 /// The words are those of all buckets of a table of this size, valid for reads. It has fewer than
 /// 2^32 buckets at level 0, and `Growth` is of the layout.
-pub(crate) type ContainsOne = unsafe fn(
+pub(in crate::table) type ContainsOne = unsafe fn(
     words: *const Word,
     growth: &Growth,
     stripes: &Stripes,
@@ -37,14 +37,10 @@ pub(crate) type ContainsOne = unsafe fn(
 ) -> Option<bool>;
 
 /// Returns the fastest single lookup for a kernel, which must be available.
-pub(crate) fn contains_one<L: GrowingLayout>(kernel: Kernel) -> ContainsOne {
+pub(in crate::table) fn contains_one<L: GrowingLayout>(kernel: Kernel) -> ContainsOne {
     debug_assert!(kernel.is_available());
     match kernel {
-        // It is compiled to a function of the same type, but one that requires the features.
-        Kernel::Avx512 => |words, growth, stripes, size, mixed| {
-            // SAFETY: the kernel is available, and the caller promises the rest.
-            unsafe { in_avx512::<L>(words, growth, stripes, size, mixed) }
-        },
+        Kernel::Avx512 => in_avx512::<L>,
         Kernel::Avx2 | Kernel::Scalar => in_sse2::<L>,
     }
 }
@@ -109,9 +105,7 @@ fn stripe_of<L: GrowingLayout>(stripes: &Stripes, start: u64, core: u64) -> &Str
 /// whether the version is unchanged.
 #[inline(always)]
 fn answer(found: bool, levels: bool, unchanged: bool) -> Option<bool> {
-    #[expect(clippy::needless_bitwise_bool, reason = "one branch, which is nearly always taken")]
-    let is_answer = levels & (found | unchanged);
-    is_answer.then_some(found)
+    ((found | unchanged) & levels).then_some(found)
 }
 
 /// See [`ContainsOne`].

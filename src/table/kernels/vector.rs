@@ -16,8 +16,15 @@ pub(super) trait Vector: Copy {
     const ALL: u32 = (1 << Self::LANES) - 1;
     /// The lanes in memory.
     type Array: AsRef<[u64]>;
+    /// One of each vector in a batch window, and in the longest burst.
+    type Window<T: Copy>: AsMut<[T]>;
+    type Burst<T: Copy>: AsMut<[T]>;
     /// A truth value for each half of a lane.
     type Test: Copy;
+
+    /// Returns copies of one value.
+    fn window<T: Copy>(value: T) -> Self::Window<T>;
+    fn burst<T: Copy>(value: T) -> Self::Burst<T>;
 
     /// Returns the value in every lane.
     ///
@@ -138,3 +145,8 @@ impl<V: Vector> Factor<V> {
 pub(super) fn lanes_of<V: Vector>(items: usize) -> u32 {
     mask(V::LANES.min(items))
 }
+
+/// The vectors of AVX2.
+pub(super) trait InAvx2: Vector {}
+/// The vectors of AVX-512.
+pub(super) trait InAvx512: Vector {}
