@@ -300,5 +300,7 @@ fn age(place: Place, size: Size, round: u64) -> u64 {
 /// Loads a word for a plan, or for a thread that may change it next.
 #[inline]
 fn load(word: &Word) -> u64 {
+    // Acquire: pairs with the Release of a switch, so that the memory of a child is there.
+    // mutant-ok: models have all memory from the start, and each move reads its source again
     word.load_to_change(Acquire)
 }
