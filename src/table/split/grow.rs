@@ -203,9 +203,9 @@ impl GrowingTable {
     pub(super) fn split_bucket<L: GrowingLayout>(&self, bucket: u32, at: u32) -> bool {
         let parent = self.bucket(bucket);
         let child = self.bucket(self.growth.child(bucket, at));
-        // Acquire, here and on failure: pairs with the Release of whoever changed the word. The
-        // child passes on what the inserts published.
-        let mut word = parent.load_to_change(Acquire);
+        // Relaxed, here and on failure: the switch acquires what the changes of the word published,
+        // and the child passes it on.
+        let mut word = parent.load_to_change(Relaxed);
         // mutant: split-again
         while level(word) == at {
             let halves = L::halves(word);
@@ -218,7 +218,10 @@ impl GrowingTable {
             // away from here and back, so that the word is the same again. Then this must happen
             // after the move back, whose second half cleared a slot elsewhere.
             // mutant: split-switch-store
-            match parent.compare_exchange(word, halves.stays, AcqRel, Acquire) {
+            // mutant-ok: to Release: whoever comes to the child has loaded the parent's word after
+            // the switch by an Acquire, or goes by a size that was advanced by one who has. This
+            // load happens after the earlier changes, too, since all changes are compare-and-swaps
+            match parent.compare_exchange(word, halves.stays, AcqRel, Relaxed) {
                 Ok(()) => {
                     // mutant: split-ghosts-uncounted
                     self.occupancy.count_split(halves.copied);
@@ -241,6 +244,7 @@ impl GrowingTable {
     pub(super) fn advance(&self) {
         loop {
             // Acquire: pairs with the Release below.
+            // mutant-ok: as in `size`
             let seen = Size::unpack(self.size.load_to_change(Acquire));
             let (mut size, round) = (seen, self.growth.first() << seen.level);
             // Acquire: pairs with the Release of the switch. A lookup that goes by this size goes
@@ -259,6 +263,7 @@ impl GrowingTable {
             }
             // Release: pairs with the Acquire of `size`. Another thread may have advanced further.
             // mutant: split-size-store
+            // mutant-ok: as in `size`
             self.size.fetch_max(size.pack(), Release);
             let hint = self.hint_for(size);
             if hint > self.hint_for(seen) {

@@ -292,7 +292,9 @@ impl GrowingTable {
     /// How far the table has grown.
     #[must_use]
     pub fn size(&self) -> Size {
-        // Acquire: pairs with the Release in `advance`.
+        // Acquire: pairs with the Release in `advance`. So the memory of all buckets of this size
+        // is there.
+        // mutant-ok: models have all memory from the start, and splits check the level in the word
         Size::unpack(self.size.load(Acquire))
     }
 
