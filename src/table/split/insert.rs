@@ -173,13 +173,12 @@ impl GrowingTable {
                     false
                 }
             };
-            // mutant: split-search-add-relaxed
+            // mutant: split-search-add-relaxed, split-insert-no-last-add
             if stored || self.add::<L>(item) {
                 self.counters.insert_relocated(&relocations);
                 return Ok(());
             }
             // Not earlier: another thread may have made room.
-            // mutant: split-insert-no-last-add
             made_room?;
         }
     }
