@@ -22,17 +22,17 @@
 //!   The argument sets no limit to the time between the two reads. If any version changed, every
 //!   miss of the round is looked up again, so after such a round the versions are gathered.
 
-#![allow(
+#![expect(
     clippy::inline_always,
     reason = "code that is not compiled for the features must not be called, but only inlined"
 )]
-#![allow(dead_code, reason = "the table that grows does not call its kernels yet")]
 
 mod avx2;
 mod avx512;
 mod fixed;
 mod growing;
 mod mixing;
+mod neighbours;
 mod single;
 #[cfg(test)]
 mod tests;
@@ -40,12 +40,17 @@ mod two;
 mod vector;
 mod ways;
 
+pub(crate) use self::single::{ContainsOne, contains_one};
 use self::{
     avx2::Four,
     avx512::Eight,
     fixed::Fixed,
     vector::{InAvx2, InAvx512},
     ways::Lookup,
+};
+pub(in crate::table) use self::{
+    growing::GrowingView,
+    neighbours::{has_neighbours, neighbours},
 };
 use super::{
     Alone, Answers, Hashes, Kernel, MAX_BURST, Nested, Nesting, Table,

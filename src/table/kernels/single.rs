@@ -28,7 +28,7 @@ use crate::{
 /// # Safety
 /// The words are those of all buckets of a table of this size, valid for reads. It has fewer than
 /// 2^32 buckets at level 0, and `Growth` is of the layout.
-pub(in crate::table) type ContainsOne = unsafe fn(
+pub(crate) type ContainsOne = unsafe fn(
     words: *const Word,
     growth: &Growth,
     stripes: &Stripes,
@@ -37,7 +37,7 @@ pub(in crate::table) type ContainsOne = unsafe fn(
 ) -> Option<bool>;
 
 /// Returns the fastest single lookup for a kernel, which must be available.
-pub(in crate::table) fn contains_one<L: GrowingLayout>(kernel: Kernel) -> ContainsOne {
+pub(crate) fn contains_one<L: GrowingLayout>(kernel: Kernel) -> ContainsOne {
     debug_assert!(kernel.is_available());
     match kernel {
         Kernel::Avx512 => in_avx512::<L>,

@@ -173,13 +173,12 @@ impl GrowingTable {
                     false
                 }
             };
-            // mutant: split-search-add-relaxed
+            // mutant: split-search-add-relaxed, split-insert-no-last-add
             if stored || self.add::<L>(item) {
                 self.counters.insert_relocated(&relocations);
                 return Ok(());
             }
             // Not earlier: another thread may have made room.
-            // mutant: split-insert-no-last-add
             made_room?;
         }
     }
@@ -197,7 +196,6 @@ impl GrowingTable {
         splits: &mut u32,
     ) -> Result<(), InsertError> {
         *splits += 1;
-        // mutant: split-reach-unbounded
         if *splits > MAX_SPLITS || self.is_sparse::<L>() {
             return Err(InsertError::Full);
         }

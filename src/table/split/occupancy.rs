@@ -84,7 +84,6 @@ impl Occupancy {
         };
         shard.add_alone(change);
         let counted = shard.get();
-        // mutant: occupancy-negative-shard
         let within = (0..STEP).contains(&counted);
         !within && self.settle(shard)
     }
