@@ -1,4 +1,4 @@
-//! Four items per step, by AVX2.
+//! Four items per vector, by AVX2.
 #![allow(
     clippy::undocumented_unsafe_blocks,
     reason = "a vector exists only where the processor has the instructions: see `Vector`"

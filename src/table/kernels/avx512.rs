@@ -1,4 +1,4 @@
-//! Eight items per step, by AVX-512 (F and DQ).
+//! Eight items per vector, by AVX-512 (F and DQ).
 #![allow(
     clippy::undocumented_unsafe_blocks,
     reason = "a vector exists only where the processor has the instructions: see `Vector`"

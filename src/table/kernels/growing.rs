@@ -1,4 +1,5 @@
-//! The steps of a lookup in a table that grows by splitting, eight or four items at a time. The
+//! The steps of a lookup in a table that grows by splitting, sixteen or eight items at a time, in
+//! pairs of vectors. Both sides of an item are in one lane, as long as their numbers fit. The
 //! formulas are those of `table/split/address.rs` and of `bucket/leveled.rs`.
 //!
 //! The size that a batch starts from is a hint: buckets may have been split since it was published.

@@ -2,11 +2,13 @@
 //! hashes to their answers.
 //!
 //! The steps are written once, over the trait [`Vector`](vector::Vector), which has an
-//! implementation for each instruction set: eight items per group by AVX-512, and four by AVX2.
+//! implementation for each instruction set: eight items per vector by AVX-512, and four by AVX2.
 //! `ways.rs` has the ways in which a batch is looked up, and `fixed.rs` has lookups in tables of a
 //! fixed size and in chains. The layout is a value there, not a type, because the zero-lane test is
 //! the same for all of them. So each kernel is compiled four times: for tables that stand alone and
-//! for chains, with or without values in the answers.
+//! for chains, with or without values in the answers. `growing.rs` has lookups in a table that grows
+//! by splitting, compiled for each of its layouts and for pairs of vectors (`two.rs`), and
+//! `single.rs` its lookups of one item.
 //!
 //! A group is looked up as the argument in `table/mod.rs` requires: the versions, both words of
 //! each item, the versions again. In a chain, `chain/mod.rs` requires the same for the words in all
