@@ -218,9 +218,6 @@ impl GrowingTable {
             // away from here and back, so that the word is the same again. Then this must happen
             // after the move back, whose second half cleared a slot elsewhere.
             // mutant: split-switch-store
-            // mutant-ok: to Release: whoever comes to the child has loaded the parent's word after
-            // the switch by an Acquire, or goes by a size that was advanced by one who has. This
-            // load happens after the earlier changes, too, since all changes are compare-and-swaps
             match parent.compare_exchange(word, halves.stays, AcqRel, Relaxed) {
                 Ok(()) => {
                     // mutant: split-ghosts-uncounted
