@@ -159,6 +159,7 @@ impl GrowingBuckets {
     fn has(&self, chunk: usize) -> bool {
         // Acquire: pairs with the Release in `publish`. A later store of this word, under the same
         // lock, publishes the earlier ones' chunks, too.
+        // mutant-ok: not compiled for models, whose buckets are all committed
         self.committed[chunk / BITS].load(Acquire) >> (chunk % BITS) & 1 == 1
     }
 
@@ -209,6 +210,7 @@ impl GrowingBuckets {
     fn publish(&self, chunk: usize) {
         let word = &self.committed[chunk / BITS];
         // Relaxed: bits are set under the lock. Release: pairs with the Acquire in `has`.
+        // mutant-ok: as in `has`
         word.store(word.load(Relaxed) | 1 << (chunk % BITS), Release);
     }
 
