@@ -18,7 +18,10 @@
 // - guira_expiring: a set that forgets its items after a window of generations, which the caller
 //   begins.
 //
-// Sets and maps have a fixed capacity, or grow: `growing` in the parameters.
+// Sets and maps have a fixed capacity, or grow: `growing` in the parameters. A set grows in small
+// steps while items are inserted, at a constant load: each step splits some buckets, and takes at
+// most a 64th of its memory. A lookup reads two buckets at any size. A map grows by segments, each
+// twice as large as the one before, and a lookup reads all of them.
 //
 // An object stores a fingerprint of each item, not the item itself. So a lookup never misses an
 // item that is present, and rarely finds one that is absent: with a probability of at most
@@ -90,11 +93,12 @@
 // Memory
 //
 // Functions that create, clone, merge, save or load an object allocate, and so does an insert into
-// a growing object that needs another segment. If memory is refused, they return
-// GUIRA_ERR_NO_MEMORY: nothing is created, and an item that needed the memory is not inserted. All
-// other functions allocate nothing. (For
-// paths of more than 380 bytes, and for symbolic links, the standard library of Rust allocates, and
-// ends the process if memory is refused.)
+// a growing object that takes memory to grow. If memory is refused, they return
+// GUIRA_ERR_NO_MEMORY: nothing is created, and an item for which there is no room is not inserted.
+// (A set takes memory before it is full. While that is refused, it goes on to fill the room that it
+// has.) A growing set takes a second table to shrink, and stays as it is if that is refused. All
+// other functions allocate nothing. (For paths of more than 380 bytes, and for symbolic links, the
+// standard library of Rust allocates, and ends the process if memory is refused.)
 //
 // Environment
 //
@@ -133,50 +137,57 @@ typedef enum guira_status {
     // The field `size` of a struct is too small or implausible: use `guira_params_init` or
     // `guira_info_init`. Or a field is set that this release does not know.
     GUIRA_ERR_STRUCT_SIZE = 3,
-    // The capacity is zero in an object that does not grow, or it needs more than 2^32 buckets of
-    // 2 to 8 slots each.
+    // The capacity is zero in an object that does not grow. Or it needs more than 2^32 buckets of 2
+    // to 8 slots each, or `max_capacity` does.
     GUIRA_ERR_CAPACITY = 4,
+    // `max_capacity` is smaller than the capacity.
+    GUIRA_ERR_MAX_CAPACITY_TOO_LOW = 5,
     // The false-positive rate is not above 0 and below 1, or lower than is possible.
-    GUIRA_ERR_RATE = 5,
+    GUIRA_ERR_RATE = 6,
     // Another parameter has an impossible value, or is not for this type. Or `max_bytes` is too
     // low.
-    GUIRA_ERR_SETTING = 6,
-    // The system refused the memory. From an insert: that of another segment, without which there
-    // is no room.
-    GUIRA_ERR_NO_MEMORY = 7,
+    GUIRA_ERR_SETTING = 7,
+    // The system refused the memory. From an insert: the memory to grow, without which there is no
+    // room.
+    GUIRA_ERR_NO_MEMORY = 8,
     // No empty slot is within reach of the item, and the object may not grow, or not beyond
     // `max_bytes`. The item may fit after removals, or once the next generation has begun.
-    GUIRA_ERR_FULL = 8,
+    GUIRA_ERR_FULL = 9,
+    // As GUIRA_ERR_FULL, in a growing set that has grown as far as its `max_capacity` needs.
+    GUIRA_ERR_MAX_CAPACITY = 10,
+    // As GUIRA_ERR_FULL, in a growing set of 32,768 times its first size, or of 2^32 buckets. With
+    // a larger capacity, or with a `max_capacity`, it would grow further.
+    GUIRA_ERR_FULLY_GROWN = 11,
     // The buckets of the item hold too many copies of it, or as many as `max_copies` allows.
-    GUIRA_ERR_TOO_MANY_COPIES = 9,
+    GUIRA_ERR_TOO_MANY_COPIES = 12,
     // The value has more bits than the values of the map.
-    GUIRA_ERR_VALUE_TOO_LARGE = 10,
+    GUIRA_ERR_VALUE_TOO_LARGE = 13,
     // The number of generations is not in 1 to the window.
-    GUIRA_ERR_LIFE = 11,
+    GUIRA_ERR_LIFE = 14,
     // The file could not be read or written. On Linux and macOS, `errno` tells why.
-    GUIRA_ERR_IO = 12,
+    GUIRA_ERR_IO = 15,
     // A callback returned an error.
-    GUIRA_ERR_CALLBACK = 13,
+    GUIRA_ERR_CALLBACK = 16,
     // The bytes are not a snapshot.
-    GUIRA_ERR_NOT_A_SNAPSHOT = 14,
+    GUIRA_ERR_NOT_A_SNAPSHOT = 17,
     // A later release made the snapshot.
-    GUIRA_ERR_UNKNOWN_VERSION = 15,
+    GUIRA_ERR_UNKNOWN_VERSION = 18,
     // The snapshot is of another type of object.
-    GUIRA_ERR_OTHER_TYPE = 16,
+    GUIRA_ERR_OTHER_TYPE = 19,
     // The items of the snapshot were hashed by another hasher than `StableHashBuilder`, the default
     // of the Rust crate.
-    GUIRA_ERR_OTHER_HASHER = 17,
+    GUIRA_ERR_OTHER_HASHER = 20,
     // The bytes end before the snapshot does.
-    GUIRA_ERR_TRUNCATED = 18,
+    GUIRA_ERR_TRUNCATED = 21,
     // The snapshot is damaged, or more bytes follow it in its file.
-    GUIRA_ERR_DAMAGED = 19,
+    GUIRA_ERR_DAMAGED = 22,
     // The objects differ in layout, size or seed, so they cannot be merged.
-    GUIRA_ERR_MISMATCH = 20,
+    GUIRA_ERR_MISMATCH = 23,
     // The object does not grow, so it cannot shrink.
-    GUIRA_ERR_NOT_GROWING = 21,
+    GUIRA_ERR_NOT_GROWING = 24,
     // A panic inside the library, which is a defect. A message was printed to standard error. The
     // object remains usable, and may have changed.
-    GUIRA_ERR_PANIC = 22,
+    GUIRA_ERR_PANIC = 25,
 } guira_status;
 
 // Parameters of an object: `guira_params_init` returns them. A field that is 0 has its default, and
@@ -186,8 +197,9 @@ typedef struct guira_params {
     size_t size;
     // Distinct items that must fit. At most one object in 10,000 refuses one of so many. For an
     // expiring set, count the items of `window + 2` generations, since what has expired occupies
-    // its slot until it is swept, and count all copies. A growing object starts with this capacity;
-    // the default is about 1,000 then. Required if the object does not grow.
+    // its slot until it is swept, and count all copies. A growing object starts with this capacity:
+    // a set with at least 1,024 slots, and by default with 4,096; a map by default with about 1,000
+    // items. Required if the object does not grow.
     uint64_t capacity;
     // Target false-positive rate, above 0 and below 1: how often an absent item is found, and in a
     // map, how often an absent key has the value of another one. Default: 0.00012 for a set, 0.001
@@ -198,6 +210,10 @@ typedef struct guira_params {
     uint64_t seed;
     // Limit on the memory in bytes. Default: none.
     uint64_t max_bytes;
+    // Growing sets: items up to which the set must be able to grow. It may start larger for that.
+    // The fewer they are, the fewer bits per item the target rate may need. Default: as far as it
+    // can grow, to 32,768 times its first size.
+    uint64_t max_capacity;
     // Expiring sets: nanoseconds for which an item is found at least, if `guira_expiring_tick`
     // begins all generations. A generation lasts for this time divided by the window, rounded up.
     // Default: none, and nothing is ever due.
@@ -207,7 +223,7 @@ typedef struct guira_params {
     uint32_t window;
     // Maps: bits of a value, 1 to 16. Default: 8.
     uint32_t value_bits;
-    // Sets and maps: 1 if the object grows when it is full. Default: 0.
+    // Sets and maps: 1 if the object grows. Default: 0.
     uint32_t growing;
     // Sets and maps: limit on the copies of one item, or on the items of one key. Default: what
     // fits into two buckets.
@@ -220,8 +236,11 @@ typedef struct guira_params {
     // 1 to ask for no huge pages. Default: 0, and tables of 2 MiB and more are on huge pages, where
     // the system has them.
     uint32_t no_huge_pages;
-    // Always 0.
-    uint32_t reserved;
+    // Growing sets: 1 to take all memory from the allocator (`calloc`), in blocks of at most a 64th
+    // of the table. Lookups are slower then. Default: 0, and on 64-bit Linux address space is
+    // reserved for all buckets that there may ever be, 8 bytes for each, and becomes memory in
+    // steps of that size.
+    uint32_t no_reserve;
 } guira_params;
 
 // Returns parameters with this capacity and otherwise defaults.
@@ -240,13 +259,14 @@ typedef struct guira_info {
     // Items in the object, copies counted. Exact if no other thread writes. Items that have expired
     // do not count.
     uint64_t items;
-    // Distinct items for which the present segments were built. Most objects hold a few more.
+    // Distinct items for which the object was built, or has grown. Most objects hold a few more.
     uint64_t capacity;
     // Slots: an upper bound on the items. The load is `items / slots`.
     uint64_t slots;
     // Bytes of the object and all that it has allocated.
     uint64_t bytes;
-    // Bytes that the next segment of a growing object will take, or 0 if it cannot grow.
+    // Bytes of the next step of growth: in a set at most a 64th of its memory (or a page), in a map
+    // another segment. 0 if the object cannot grow any further.
     uint64_t next_growth_bytes;
     // Upper bound on the false-positive rate, while there are no more items than `capacity`. With
     // fewer items the rate is lower, in proportion.
@@ -255,11 +275,11 @@ typedef struct guira_info {
     uint64_t generation;
     // The window of an expiring set in generations, otherwise 0.
     uint32_t window;
-    // Segments. An object that does not grow has one.
+    // Segments of a growing map: about one for each doubling. All other objects have one.
     uint32_t segments;
     // Slots per bucket, in the last segment.
     uint32_t slots_per_bucket;
-    // Bits of a fingerprint, in the last segment.
+    // Bits of a fingerprint, in the last segment. (A growing set compares fewer with older items.)
     uint32_t fingerprint_bits;
     // Bits of a value of a map, otherwise 0.
     uint32_t value_bits;
@@ -301,7 +321,7 @@ const char *guira_status_message(guira_status status);
 
 // Creates an object.
 //
-// Errors: GUIRA_ERR_STRUCT_SIZE, _CAPACITY, _RATE, _SETTING, _NO_MEMORY.
+// Errors: GUIRA_ERR_STRUCT_SIZE, _CAPACITY, _MAX_CAPACITY_TOO_LOW, _RATE, _SETTING, _NO_MEMORY.
 // Threads: any.
 guira_status guira_filter_create(const guira_params *params, guira_filter **filter);
 guira_status guira_map_create(const guira_params *params, guira_map **map);
@@ -373,7 +393,8 @@ guira_status guira_expiring_write_to(const guira_expiring *expiring, guira_write
 // Loads an object from the file `path`, which a save wrote, here or in Rust with the default
 // hasher. It has the seed of the saved one, so the hashes of keys stay the same. Damaged files are
 // refused. For an expiring set, no time has passed since it was saved:
-// call `guira_expiring_advance_to`.
+// call `guira_expiring_advance_to`. A growing set reserves address space, whether or not the saved
+// one did, and has no limit on its memory.
 //
 // Errors: GUIRA_ERR_IO (and sets `errno`), _NOT_A_SNAPSHOT, _UNKNOWN_VERSION, _OTHER_TYPE,
 // _OTHER_HASHER, _TRUNCATED, _DAMAGED, _NO_MEMORY.
@@ -459,16 +480,18 @@ guira_status guira_expiring_count(const guira_expiring *expiring, uint64_t hash,
 // ---------------------------------------------------------------------------------------------
 
 // Adds all items of `other`, each copy. Both objects must have been created with the same
-// parameters and with the same seed, which is not 0; or one is a clone of the other. A growing
-// object needs a capacity for the items of both.
+// parameters and with the same seed, which is not 0; or one is a clone of the other. They may have
+// grown differently. A growing map needs a capacity for the items of both.
 //
 // Errors: GUIRA_ERR_MISMATCH, _FULL, _TOO_MANY_COPIES, _NO_MEMORY.
 // Threads: shared, with both objects.
 guira_status guira_filter_merge(guira_filter *filter, const guira_filter *other);
 guira_status guira_map_merge(guira_map *map, const guira_map *other);
 
-// Releases the memory of segments of a growing object that its items do not need. Every item stays.
-// Writes the number of bytes to `*released`, which may be null.
+// Releases the memory of a growing object that its items do not need. Every item stays. Writes the
+// number of bytes to `*released`, which may be null. A set moves its items to a smaller table, and
+// takes the memory of both meanwhile. If that is refused, it writes 0, and nothing has changed. A
+// map releases segments.
 //
 // Errors: GUIRA_ERR_NOT_GROWING.
 // Threads: exclusive.
@@ -482,7 +505,7 @@ guira_status guira_map_shrink_to_fit(guira_map *map, uint64_t *released);
 // Inserts an item. Copies count: an item that is inserted twice must be removed twice. Takes no
 // lock if one of the item's two buckets has room.
 //
-// Errors: GUIRA_ERR_FULL, _TOO_MANY_COPIES, _NO_MEMORY.
+// Errors: GUIRA_ERR_FULL, _MAX_CAPACITY, _FULLY_GROWN, _TOO_MANY_COPIES, _NO_MEMORY.
 // Threads: shared.
 guira_status guira_filter_insert(guira_filter *filter, uint64_t hash);
 
@@ -490,7 +513,7 @@ guira_status guira_filter_insert(guira_filter *filter, uint64_t hash);
 // `*inserted` becomes false if the item was found (rarely, another item with the same fingerprint
 // was). Then the caller owns no copy and must not remove one. Takes a lock.
 //
-// Errors: GUIRA_ERR_FULL, _NO_MEMORY.
+// Errors: GUIRA_ERR_FULL, _MAX_CAPACITY, _FULLY_GROWN, _NO_MEMORY.
 // Threads: shared.
 guira_status guira_filter_insert_unique(guira_filter *filter, uint64_t hash, bool *inserted);
 
@@ -505,7 +528,7 @@ guira_status guira_filter_remove(guira_filter *filter, uint64_t hash, bool *remo
 // `i` of `*refused`, which may be null, if it was absent and could not be inserted. An item with
 // neither was found.
 //
-// Errors: GUIRA_ERR_FULL and _NO_MEMORY, if an item was refused.
+// Errors: GUIRA_ERR_FULL, _MAX_CAPACITY, _FULLY_GROWN and _NO_MEMORY, if an item was refused.
 // Threads: shared.
 guira_status guira_filter_insert_unique_mask(guira_filter *filter, const uint64_t *hashes,
                                              size_t stride, size_t n, uint64_t *inserted,
@@ -514,7 +537,8 @@ guira_status guira_filter_insert_unique_mask(guira_filter *filter, const uint64_
 // Inserts `n` items, in any order. Copies count. `refused[i]` becomes whether item `i` could not be
 // inserted, and `*count` how many items were inserted. Both may be null.
 //
-// Errors: GUIRA_ERR_FULL, _TOO_MANY_COPIES and _NO_MEMORY, if an item was refused.
+// Errors: GUIRA_ERR_FULL, _MAX_CAPACITY, _FULLY_GROWN, _TOO_MANY_COPIES and _NO_MEMORY, if an item
+// was refused.
 // Threads: shared.
 guira_status guira_filter_insert_batch(guira_filter *filter, const uint64_t *hashes, size_t stride,
                                        size_t n, bool *refused, size_t *count);
@@ -523,7 +547,7 @@ guira_status guira_filter_insert_batch(guira_filter *filter, const uint64_t *has
 // `i` was inserted, `refused[i]` whether it was absent and could not be inserted, and `*count` how
 // many were inserted. An item with neither was found. `refused` and `count` may be null.
 //
-// Errors: GUIRA_ERR_FULL and _NO_MEMORY, if an item was refused.
+// Errors: GUIRA_ERR_FULL, _MAX_CAPACITY, _FULLY_GROWN and _NO_MEMORY, if an item was refused.
 // Threads: shared.
 guira_status guira_filter_insert_unique_batch(guira_filter *filter, const uint64_t *hashes,
                                               size_t stride, size_t n, bool *inserted,

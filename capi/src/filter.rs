@@ -21,8 +21,9 @@ impl Kind for Set {
 
     fn create(params: &Params) -> Result<Filter, Status> {
         Ok(if params.is_growing()? {
-            Object::Growing(builder(params)?.build()?)
+            Object::Growing(params.growing(builder(params)?)?.build()?)
         } else {
+            params.no_growing_set()?;
             Object::Fixed(builder(params)?.build()?)
         })
     }

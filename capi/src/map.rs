@@ -39,6 +39,7 @@ impl Kind for kind::Map {
 fn builder<G: Growth>(params: &Params) -> Result<FilterBuilder<kind::Map, G>, Status> {
     let Params { time_to_live, window, value_bits, fastest, .. } = *params;
     unused([time_to_live, window.into(), fastest.into()])?;
+    params.no_growing_set()?;
     let builder = params.permanent()?;
     Ok(if value_bits == 0 { builder } else { builder.value_bits(value_bits) })
 }

@@ -2,7 +2,7 @@
 
 use guira_rs::{
     Filter, FilterBuilder,
-    kind::{Contents, Growth, Permanent},
+    kind::{Contents, Growing, Growth, Permanent, Set},
 };
 
 use crate::{pointer::extensible, status::Status};
@@ -14,6 +14,7 @@ extensible! {
         pub false_positive_rate: f64,
         pub seed: u64,
         pub max_bytes: u64,
+        pub max_capacity: u64,
         pub time_to_live: u64,
         pub window: u32,
         pub value_bits: u32,
@@ -22,7 +23,7 @@ extensible! {
         pub writers: u32,
         pub fastest: u32,
         pub no_huge_pages: u32,
-        pub reserved: u32,
+        pub no_reserve: u32,
     }
 }
 
@@ -34,9 +35,6 @@ impl Params {
 
     /// Returns a builder with the parameters that all objects have.
     pub fn builder<C: Contents, G: Growth>(&self) -> Result<FilterBuilder<C, G>, Status> {
-        if self.reserved != 0 {
-            return Err(Status::ErrStructSize);
-        }
         let mut builder = Filter::<C, G>::builder().huge_pages(!flag(self.no_huge_pages)?);
         if self.capacity != 0 {
             let capacity = usize::try_from(self.capacity).map_err(|_| Status::ErrCapacity)?;
@@ -63,6 +61,24 @@ impl Params {
         let builder = self.builder()?;
         let limit = self.max_copies as usize;
         Ok(if limit == 0 { builder } else { builder.max_copies(limit) })
+    }
+
+    /// Adds what only growing sets have.
+    pub fn growing(
+        &self,
+        builder: FilterBuilder<Set, Growing>,
+    ) -> Result<FilterBuilder<Set, Growing>, Status> {
+        let builder = builder.reserve_address_space(!flag(self.no_reserve)?);
+        if self.max_capacity == 0 {
+            return Ok(builder);
+        }
+        let items = usize::try_from(self.max_capacity).map_err(|_| Status::ErrCapacity)?;
+        Ok(builder.max_capacity(items))
+    }
+
+    /// Returns an error if a parameter of growing sets is set.
+    pub fn no_growing_set(&self) -> Result<(), Status> {
+        unused([self.max_capacity, self.no_reserve.into()])
     }
 }
 

@@ -35,24 +35,27 @@ statuses! {
     ErrArgument = 2: c"a pointer is not aligned, a stride is too small, or a length is too large",
     ErrStructSize = 3: c"the size of a struct is wrong, or an unknown field is set",
     ErrCapacity = 4: c"the capacity is zero or too large",
-    ErrRate = 5: c"the false-positive rate is invalid or cannot be met",
-    ErrSetting = 6: c"a parameter has an impossible value, or is not for this type",
-    ErrNoMemory = 7: c"the system refused the memory",
-    ErrFull = 8: c"no empty slot is within reach, and the object may not grow",
-    ErrTooManyCopies = 9: c"there are too many copies of the item",
-    ErrValueTooLarge = 10: c"the value has more bits than the values of the map",
-    ErrLife = 11: c"an item lives for at least one generation and at most the window",
-    ErrIo = 12: c"the file could not be read or written",
-    ErrCallback = 13: c"a callback returned an error",
-    ErrNotASnapshot = 14: c"the bytes are not a snapshot",
-    ErrUnknownVersion = 15: c"a later release made the snapshot",
-    ErrOtherType = 16: c"the snapshot is of another type of object",
-    ErrOtherHasher = 17: c"the items of the snapshot were hashed by another hasher",
-    ErrTruncated = 18: c"the snapshot is truncated",
-    ErrDamaged = 19: c"the snapshot is damaged",
-    ErrMismatch = 20: c"the objects differ in layout, size or seed",
-    ErrNotGrowing = 21: c"the object does not grow, so it cannot shrink",
-    ErrPanic = 22: c"a panic inside the library",
+    ErrMaxCapacityTooLow = 5: c"the largest capacity is smaller than the capacity",
+    ErrRate = 6: c"the false-positive rate is invalid or cannot be met",
+    ErrSetting = 7: c"a parameter has an impossible value, or is not for this type",
+    ErrNoMemory = 8: c"the system refused the memory",
+    ErrFull = 9: c"no empty slot is within reach, and the object may not grow",
+    ErrMaxCapacity = 10: c"the object is full: it has grown to its largest capacity",
+    ErrFullyGrown = 11: c"the object is full: it has been doubled as often as it can be",
+    ErrTooManyCopies = 12: c"there are too many copies of the item",
+    ErrValueTooLarge = 13: c"the value has more bits than the values of the map",
+    ErrLife = 14: c"an item lives for at least one generation and at most the window",
+    ErrIo = 15: c"the file could not be read or written",
+    ErrCallback = 16: c"a callback returned an error",
+    ErrNotASnapshot = 17: c"the bytes are not a snapshot",
+    ErrUnknownVersion = 18: c"a later release made the snapshot",
+    ErrOtherType = 19: c"the snapshot is of another type of object",
+    ErrOtherHasher = 20: c"the items of the snapshot were hashed by another hasher",
+    ErrTruncated = 21: c"the snapshot is truncated",
+    ErrDamaged = 22: c"the snapshot is damaged",
+    ErrMismatch = 23: c"the objects differ in layout, size or seed",
+    ErrNotGrowing = 24: c"the object does not grow, so it cannot shrink",
+    ErrPanic = 25: c"a panic inside the library",
 }
 
 impl From<InsertError> for Status {
@@ -62,6 +65,8 @@ impl From<InsertError> for Status {
             InsertError::ValueTooLarge => Self::ErrValueTooLarge,
             InsertError::InvalidLife => Self::ErrLife,
             InsertError::OutOfMemory => Self::ErrNoMemory,
+            InsertError::MaxCapacity => Self::ErrMaxCapacity,
+            InsertError::FullyGrown => Self::ErrFullyGrown,
             _ => Self::ErrFull,
         }
     }
@@ -71,6 +76,7 @@ impl From<BuildError> for Status {
     fn from(error: BuildError) -> Self {
         match error {
             BuildError::NoCapacity | BuildError::CapacityTooLarge { .. } => Self::ErrCapacity,
+            BuildError::MaxCapacityTooLow { .. } => Self::ErrMaxCapacityTooLow,
             BuildError::OutOfMemory { .. } => Self::ErrNoMemory,
             BuildError::InvalidRate(_)
             | BuildError::RateTooLow { .. }
@@ -151,4 +157,12 @@ impl Status {
             writeln!(header, "_Static_assert({name} == {number}, \"\");").unwrap();
         }
     }
+}
+
+#[cfg(test)]
+#[test]
+fn errors_of_growth_are_told_apart() {
+    // The C tests provoke the others. A set takes seconds to grow so far.
+    assert_eq!(Status::from(InsertError::FullyGrown), Status::ErrFullyGrown);
+    assert_eq!(Status::from(InsertError::Full), Status::ErrFull);
 }

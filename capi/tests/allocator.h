@@ -1,7 +1,7 @@
 // The allocator of the tests of memory, which counts allocations of a thread and refuses some.
 //
 // It sees all that the library, the standard library of Rust, and the C library allocate in a call,
-// such as for variables of a thread. It needs glibc.
+// such as for variables of a thread, and the memory of reserved addresses. It needs glibc.
 
 #ifndef ALLOCATOR_H
 #define ALLOCATOR_H
@@ -53,6 +53,12 @@ void *mmap(void *at, size_t size, int protection, int flags, int file, off_t off
 
 void *mmap64(void *at, size_t size, int protection, int flags, int file, off_t offset) {
     return mmap(at, size, protection, flags, file, offset);
+}
+
+// Memory that becomes accessible. To protect memory takes none.
+int mprotect(void *at, size_t size, int protection) {
+    if ((protection & PROT_WRITE) != 0 && refuse()) return -1;
+    return (int)syscall(SYS_mprotect, at, size, protection);
 }
 
 // Counts allocations from now on, and refuses some.

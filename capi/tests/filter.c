@@ -76,11 +76,20 @@ static void copies(void) {
     OK(guira_filter_destroy(filter));
 }
 
-static void growth(void) {
-    guira_filter *filter = create(1);
-    for (uint64_t hash = 0; hash < 20 * ITEMS; hash++) OK(guira_filter_insert(filter, hash));
+static void growth(uint32_t no_reserve) {
+    guira_params params = params_of(ITEMS, 1);
+    params.false_positive_rate = 0.001;
+    params.no_reserve = no_reserve;
+    guira_filter *filter = filter_create(&params);
     guira_info info = filter_info(filter);
-    CHECK(info.segments > 2 && info.items == 20 * ITEMS && info.false_positive_rate <= 0.001);
+    uint64_t first = info.bytes, step = info.next_growth_bytes;
+    CHECK(step >= 512 && step <= 16384); // some blocks of the allocator, or a page of the system
+    for (uint64_t hash = 0; hash < 20 * ITEMS; hash++) OK(guira_filter_insert(filter, hash));
+    info = filter_info(filter);
+    CHECK(info.segments == 1 && info.items == 20 * ITEMS && info.false_positive_rate <= 0.001);
+    CHECK(info.slots_per_bucket == 3 && info.fingerprint_bits == 19); // growing 3 x 20
+    // 26.6 bits per item at the load at which it grows.
+    CHECK(info.bytes > first && 8 * info.bytes < 31 * info.items);
     uint64_t bytes = info.bytes, released = 0;
     for (uint64_t hash = 100; hash < 20 * ITEMS; hash++) CHECK(filter_remove(filter, hash));
     OK(guira_filter_shrink_to_fit(filter, &released));
@@ -89,14 +98,43 @@ static void growth(void) {
     OK(guira_filter_shrink_to_fit(filter, NULL));
     OK(guira_filter_destroy(filter));
 
-    guira_params params = params_of(0, 1); // without a capacity
+    params = params_of(0, 1); // without a capacity
     params.max_bytes = 100000;
+    params.no_reserve = no_reserve;
     filter = filter_create(&params);
     guira_status status;
     for (uint64_t hash = 0; (status = guira_filter_insert(filter, hash)) == GUIRA_OK; hash++) {}
     EQUAL(status, GUIRA_ERR_FULL);
     info = filter_info(filter);
-    CHECK(info.bytes <= 100000 && info.items > 3 * ITEMS);
+    CHECK(info.bytes <= 100000 && info.items > 20 * ITEMS && info.next_growth_bytes > 0);
+    OK(guira_filter_destroy(filter));
+}
+
+// A set that need not grow far has another layout, and then an error of its own.
+static void largest_capacity(void) {
+    guira_params params = params_of(ITEMS, 1);
+    params.max_capacity = 5 * ITEMS;
+    params.false_positive_rate = 0.002;
+    guira_filter *filter = filter_create(&params);
+    CHECK(filter_info(filter).slots_per_bucket == 4);
+    guira_status status = GUIRA_OK;
+    bool refused[64] = {false}, inserted = false;
+    for (uint64_t hash = 0; status == GUIRA_OK; hash++) status = guira_filter_insert(filter, hash);
+    EQUAL(status, GUIRA_ERR_MAX_CAPACITY);
+    guira_info info = filter_info(filter);
+    CHECK(info.items >= 5 * ITEMS && info.capacity >= 5 * ITEMS && info.capacity < 6 * ITEMS);
+    EQUAL(info.next_growth_bytes, 0);
+    uint64_t next = UINT64_C(1) << 40, hashes[64];
+    do {
+        status = guira_filter_insert_unique(filter, next++, &inserted);
+    } while (status == GUIRA_OK);
+    EQUAL(status, GUIRA_ERR_MAX_CAPACITY);
+    number(hashes, 64, next);
+    while (status = guira_filter_insert_batch(filter, hashes, 8, 64, refused, NULL),
+           status == GUIRA_OK) {
+        number(hashes, 64, next += 64);
+    }
+    EQUAL(status, GUIRA_ERR_MAX_CAPACITY);
     OK(guira_filter_destroy(filter));
 }
 
@@ -152,7 +190,9 @@ int main(void) {
     }
     full();
     copies();
-    growth();
+    growth(0);
+    growth(1);
+    largest_capacity();
     layouts();
     return 0;
 }

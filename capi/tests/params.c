@@ -26,6 +26,16 @@ STATUS_OF(expiring)
 
 #define REFUSED(field, value, status) WITH(field, value, status, status, status)
 
+// Checks the status of a growing set with a field set, which is not for a growing map.
+#define GROWING(field, value, of_filter)                    \
+    do {                                                    \
+        guira_params params = guira_params_init(100);       \
+        params.growing = 1;                                 \
+        params.field = value;                               \
+        EQUAL(status_of_filter(params), GUIRA_##of_filter); \
+        EQUAL(status_of_map(params), GUIRA_ERR_SETTING);    \
+    } while (0)
+
 static void parameters(void) {
     REFUSED(capacity, 0, ERR_CAPACITY);
     REFUSED(capacity, UINT64_MAX, ERR_CAPACITY);
@@ -36,7 +46,6 @@ static void parameters(void) {
     REFUSED(fastest, 7, ERR_SETTING);
     REFUSED(no_huge_pages, 2, ERR_SETTING);
     REFUSED(max_bytes, 10, ERR_SETTING);
-    REFUSED(reserved, 1, ERR_STRUCT_SIZE);
     REFUSED(max_bytes, 1 << 20, OK);
     REFUSED(no_huge_pages, 1, OK);
     REFUSED(writers, 3, OK);
@@ -49,6 +58,13 @@ static void parameters(void) {
     WITH(window, 253, ERR_SETTING, ERR_SETTING, OK);
     WITH(window, 254, ERR_SETTING, ERR_SETTING, ERR_SETTING);
     WITH(time_to_live, 1, ERR_SETTING, ERR_SETTING, OK);
+    REFUSED(max_capacity, 1000, ERR_SETTING);
+    REFUSED(no_reserve, 1, ERR_SETTING);
+    GROWING(max_capacity, 100, OK);
+    GROWING(max_capacity, 99, ERR_MAX_CAPACITY_TOO_LOW);
+    GROWING(max_capacity, UINT64_MAX, ERR_CAPACITY);
+    GROWING(no_reserve, 1, OK);
+    GROWING(no_reserve, 2, ERR_SETTING);
     // 2^37 bytes, which a process may be refused or not.
     guira_params params = guira_params_init(UINT64_C(1) << 36);
     guira_status status = status_of_filter(params);

@@ -10,6 +10,8 @@ static char path[4096];
 static uint8_t bytes[1 << 20];
 static struct stream saved = {.bytes = bytes, .fails_at = SIZE_MAX};
 static uint32_t growing;
+// Whether growing sets take all memory from the allocator.
+static uint32_t no_reserve;
 
 // Unlike `write_stream`, this allocates nothing.
 static int write_bytes(void *context, const void *more, size_t len) {
@@ -20,9 +22,11 @@ static int write_bytes(void *context, const void *more, size_t len) {
     return 0;
 }
 
-static guira_params params_for(uint32_t grows) {
+// Returns parameters for an object of the type that has this name.
+static guira_params params_for(const char *type, uint32_t grows) {
     guira_params params = params_of(ITEMS, grows);
     params.writers = 8;
+    if (strcmp(type, "filter") == 0) params.no_reserve = grows & no_reserve;
     return params;
 }
 
@@ -30,7 +34,7 @@ static guira_params params_for(uint32_t grows) {
 #define OPERATIONS(type)                                                                         \
     static guira_##type *type##s[2], *other_##type##s[2], *new_##type;                           \
     static guira_status type##_creates(void) {                                                   \
-        guira_params params = params_for(growing);                                               \
+        guira_params params = params_for(#type, growing);                                        \
         return guira_##type##_create(&params, &new_##type);                                      \
     }                                                                                            \
     static guira_status type##_clones(void) {                                                    \
@@ -90,8 +94,13 @@ static void destroy_new(void) {
 
 static bool failed;
 
+// Whether an operation may succeed although an allocation of it is refused. A merge that may not
+// append a segment may find room in the others. A set may be refused addresses, and take memory
+// from the allocator. An insert that found room may be refused what it would grow by.
+static bool spares;
+
 // Calls an operation again and again, and refuses another one of its allocations each time, first
-// that one alone and then all from it on, until it succeeds. `before` makes what it needs.
+// that one alone and then all from it on, until none is refused. `before` makes what it needs.
 static void refuse_each(const char *name, void (*before)(void), guira_status (*operation)(void)) {
     uint64_t items = filter_len(filters[1]) + map_len(maps[1]);
     long refusals = 0;
@@ -101,29 +110,28 @@ static void refuse_each(const char *name, void (*before)(void), guira_status (*o
             watch(number, all ? LONG_MAX : number + 1);
             guira_status status = operation();
             watched = false;
-            bool succeeded = status == GUIRA_OK && count <= number;
-            if (!succeeded) {
+            bool succeeded = status == GUIRA_OK, complete = succeeded && count <= number;
+            // An insert that succeeds has changed its object, so it is not made again.
+            bool changed = filter_len(filters[1]) + map_len(maps[1]) > items;
+            if (!complete) {
                 refusals++;
-                // A merge that may not append a segment may find room in the others.
-                bool merged = status == GUIRA_OK && before != NULL;
-                if (status != GUIRA_ERR_NO_MEMORY && !merged) {
+                if (status != GUIRA_ERR_NO_MEMORY && !(succeeded && spares)) {
                     printf("%s, %u, without allocation %ld: %d\n", name, growing, number, status);
                     failed = true;
                     destroy_new();
                     return;
                 }
-                if (before == NULL) CHECK(!new_filter && !new_map && !new_expiring);
-                check_all(items);
+                bool is_new_object = new_filter || new_map || new_expiring;
+                CHECK(before != NULL || succeeded || (!is_new_object && !changed));
+                check_all(items + changed);
             }
-            // An insert that succeeds has changed its object, so it is not made again.
-            bool changed = filter_len(filters[1]) + map_len(maps[1]) > items;
-            bool last = succeeded && (all == 1 || changed);
+            bool last = changed || (complete && all == 1);
             destroy_new();
             if (last) {
                 CHECK(refusals > 0);
                 return;
             }
-            if (succeeded) break;
+            if (complete) break;
         }
     }
 }
@@ -144,6 +152,29 @@ static void refuse_growth(const char *name, guira_status (*insert)(void), int gr
             }
         }
         refuse_each(name, NULL, insert);
+        next++;
+    }
+}
+
+// A set that may not have a second table to shrink stays as it is.
+static void refuse_shrinking(void) {
+    guira_params params = params_for("filter", 1);
+    for (long number = 0, shrunk = 0; !shrunk; number++) {
+        guira_filter *filter = filter_create(&params);
+        for (uint64_t hash = 0; hash < 5 * ITEMS; hash++) OK(guira_filter_insert(filter, hash));
+        for (uint64_t hash = ITEMS; hash < 5 * ITEMS; hash++) CHECK(filter_remove(filter, hash));
+        uint64_t bytes = filter_info(filter).bytes, released = 77;
+        watch(number, LONG_MAX);
+        guira_status status = guira_filter_shrink_to_fit(filter, &released);
+        watched = false;
+        EQUAL(status, GUIRA_OK);
+        shrunk = count <= number;
+        CHECK((released > 0) == (shrunk > 0) || number > 0);
+        EQUAL(filter_info(filter).bytes, bytes - released);
+        for (uint64_t hash = 0; hash < ITEMS; hash++) CHECK(filter_contains(filter, hash));
+        EQUAL(filter_len(filter), ITEMS);
+        OK(guira_filter_destroy(filter));
+        CHECK(number > 0 || !shrunk);
     }
 }
 
@@ -161,7 +192,7 @@ static void batch(void) {
     static bool refused[N];
     uint64_t mask = 0, inserted = 0;
     size_t count = 0;
-    guira_params params = params_for(1);
+    guira_params params = params_for("filter", 1);
     guira_filter *filter = filter_create(&params);
     number(hashes, N, 0);
     watch(0, LONG_MAX);
@@ -182,23 +213,28 @@ static void batch(void) {
     OK(guira_filter_destroy(filter));
 }
 
-#define REFUSE(type)                                        \
+// `reserves` and `loads_reserve`: whether new objects, and loaded ones, reserve addresses.
+#define REFUSE(type, reserves, loads_reserve)               \
     do {                                                    \
+        spares = reserves;                                  \
         refuse_each(#type " create", NULL, type##_creates); \
         refuse_each(#type " clone", NULL, type##_clones);   \
+        spares = false;                                     \
         refuse_each(#type " write", NULL, type##_writes);   \
-        refuse_each(#type " read", NULL, type##_reads);     \
         refuse_each(#type " save", NULL, type##_saves);     \
+        spares = loads_reserve;                             \
         refuse_each(#type " load", NULL, type##_loads);     \
+        OK(type##_writes());                                \
+        refuse_each(#type " read", NULL, type##_reads);     \
+        spares = false;                                     \
     } while (0)
 
-int main(int argc, char **argv) {
-    CHECK(argc == 2 && snprintf(path, sizeof path, "%s/refused", argv[1]) < (int)sizeof path);
-    keep_messages();
+static void refuse_all(void) {
     for (int i = 0; i < 2; i++) {
-        guira_params params = params_for((uint32_t)i);
-        filters[i] = filter_create(&params), maps[i] = map_create(&params);
-        other_filters[i] = filter_create(&params), other_maps[i] = map_create(&params);
+        guira_params params = params_for("filter", (uint32_t)i);
+        filters[i] = filter_create(&params), other_filters[i] = filter_create(&params);
+        params = params_for("map", (uint32_t)i);
+        maps[i] = map_create(&params), other_maps[i] = map_create(&params);
         if (i == 0) expirings[0] = expiring_create(&params);
         for (uint64_t hash = 0; hash < ITEMS; hash++) {
             OK(guira_filter_insert(filters[i], hash));
@@ -206,31 +242,36 @@ int main(int argc, char **argv) {
             if (i == 0) OK(guira_expiring_insert(expirings[0], hash, NULL));
         }
     }
-    // So that a merge appends segments.
+    // So that a merge needs memory to grow.
     for (uint64_t hash = 0; hash < 5 * ITEMS; hash++) {
         OK(guira_filter_insert(other_filters[1], hash));
         OK(guira_map_insert(other_maps[1], hash, 1));
     }
-    // So that there is room in the first segment.
+    // So that there is room in the map's first segment.
     for (uint64_t hash = 0; hash < ITEMS / 3; hash++) {
         CHECK(filter_remove(other_filters[1], hash) && map_remove(other_maps[1], hash, 1));
     }
     for (growing = 0; growing < 2; growing++) {
-        REFUSE(filter);
+        REFUSE(filter, growing && !no_reserve, growing);
+        spares = true;
         refuse_each("filter merge", new_objects, filter_merges);
-        REFUSE(map);
+        REFUSE(map, false, false);
+        spares = true;
         refuse_each("map merge", new_objects, map_merges);
     }
     growing = 0;
-    REFUSE(expiring);
+    REFUSE(expiring, false, false);
     growing = 1;
     next = ITEMS;
+    spares = true;
     refuse_growth("filter insert", filter_inserts, 2);
     refuse_growth("filter insert unique", filter_inserts_unique, 1);
+    spares = false;
     next = ITEMS;
     refuse_growth("map insert", map_inserts, 2);
     refuse_growth("map insert unique", map_inserts_unique, 1);
     batch();
+    refuse_shrinking();
     for (int i = 0; i < 2; i++) {
         OK(guira_filter_destroy(filters[i]));
         OK(guira_filter_destroy(other_filters[i]));
@@ -238,6 +279,13 @@ int main(int argc, char **argv) {
         OK(guira_map_destroy(other_maps[i]));
         OK(guira_expiring_destroy(expirings[i]));
         OK(guira_expiring_destroy(other_expirings[i]));
+        expirings[i] = other_expirings[i] = NULL;
     }
+}
+
+int main(int argc, char **argv) {
+    CHECK(argc == 2 && snprintf(path, sizeof path, "%s/refused", argv[1]) < (int)sizeof path);
+    keep_messages();
+    for (no_reserve = 0; no_reserve < 2; no_reserve++) refuse_all();
     return heard_messages() || failed;
 }

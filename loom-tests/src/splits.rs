@@ -122,11 +122,13 @@ pub fn place(table: &GrowingTable, side: Side, level: u32) -> Place {
 }
 
 /// Moves a slot that has this side, at this level.
+#[must_use]
 pub fn relocate_at(table: &GrowingTable, side: Side, level: u32, incoming: Option<Side>) -> bool {
     table.relocate_slot::<S>(side, place(table, side, level), incoming)
 }
 
 /// Moves a slot that has this side, whether or not its bucket has been split once.
+#[must_use]
 pub fn relocate(table: &GrowingTable, side: Side) -> bool {
     (0..2).any(|level| relocate_at(table, side, level, None))
 }
@@ -138,7 +140,8 @@ pub fn relocate(table: &GrowingTable, side: Side) -> bool {
 pub fn split(table: &GrowingTable) {
     if !table.split_one::<S>() {
         let Size { level, split } = table.size();
-        table.split_early::<S>(Place { bucket: split as u32, level }).expect("room for a bucket");
+        let bucket = u32::try_from(split).expect("a handful of buckets");
+        table.split_early::<S>(Place { bucket, level }).expect("room for a bucket");
     }
 }
 

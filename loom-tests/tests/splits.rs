@@ -3,7 +3,7 @@
 
 use guira::raw::{GrowingTable, Item};
 use guira_loom_tests::{
-    EVERY_WAY, Mark, Seen, check, check_deep, check_shallow, look_up_beside, spawn, spawn_reader,
+    EVERY_WAY, Mark, Seen, check, check_shallow, look_up_beside, spawn, spawn_reader,
     splits::{
         S, assert_size, differing, forgetful, leaving, place, put, relocate, reversed, split, table,
     },
@@ -55,19 +55,19 @@ fn beside_two(index: usize, writers: [Writer; 2]) -> impl Fn(&std::sync::Arc<See
 /// Catches a lookup that misses an item whose bucket is split: it goes to the child.
 #[test]
 fn beside_a_split() {
-    beside("split_lookup", 5, 0, |table, _| split(table));
+    beside("split_lookup", 76, 0, |table, _| split(table));
 }
 
 /// Catches a lookup that finds an item on its first side only.
 #[test]
 fn beside_a_split_of_the_other_side() {
-    beside("split_lookup_second", 5, 1, |table, _| split(table));
+    beside("split_lookup_second", 76, 1, |table, _| split(table));
 }
 
 /// Catches a lookup that misses an item in a bucket which is split a second time.
 #[test]
 fn beside_splits_of_two_rounds() {
-    beside("split_lookup_rounds", 5, 0, |table, _| {
+    beside("split_lookup_rounds", 1_200, 0, |table, _| {
         (0..3).for_each(|_| split(table));
         assert_size(table, 1, 1);
     });
@@ -76,29 +76,54 @@ fn beside_splits_of_two_rounds() {
 /// Catches a lookup that misses an item which moves to its other side beside a split.
 #[test]
 fn beside_a_split_and_a_move() {
-    check("split_lookup_move", 5, EVERY_WAY, beside_two(0, [
-        |table, _| split(table),
-        |table, item| assert!(relocate(table, item.sides[0])),
-    ]));
+    check(
+        "split_lookup_move",
+        40_000,
+        EVERY_WAY,
+        beside_two(
+            0,
+            [|table, _| split(table), |table, item| assert!(relocate(table, item.sides[0]))],
+        ),
+    );
 }
 
 /// Catches a lookup that misses an item which moves away from a bucket that is split, and back.
 #[test]
 fn beside_a_split_between_a_move_and_back() {
-    beside("split_lookup_move_back", 5, 0, |table, item| {
+    beside("split_lookup_move_back", 6_000, 0, |table, item| {
         assert!(relocate(table, item.sides[0]));
         split(table);
         assert!(relocate(table, item.sides[1]));
     });
 }
 
-/// Catches a lookup that misses an item while an alias comes and goes around a split.
+/// Catches a lookup that misses an item which moves from its second bucket to its first one, before
+/// this is split.
+#[test]
+fn beside_a_move_and_a_split() {
+    beside("split_lookup_moved", 1_400, 1, |table, item| {
+        assert!(relocate(table, item.sides[1]));
+        split(table);
+    });
+}
+
+/// Catches a lookup that misses an item while an alias is inserted and the first copy is removed.
+#[test]
+fn beside_an_alias() {
+    beside("split_lookup_alias", 830, 1, |table, item| {
+        table.insert::<S>(&item).expect("room");
+        assert!(table.remove::<S>(&reversed(item)));
+    });
+}
+
+/// Catches a lookup that misses an item while an alias is inserted, its bucket is split, and the
+/// first copy is removed.
 #[test]
 fn beside_a_split_and_an_alias() {
-    beside("split_lookup_alias", 5, 1, |table, item| {
+    beside("split_lookup_alias_split", 2_000, 1, |table, item| {
         table.insert::<S>(&item).expect("room");
         split(table);
-        assert!(table.remove::<S>(&item));
+        assert!(table.remove::<S>(&reversed(item)));
     });
 }
 
@@ -109,7 +134,7 @@ fn by_the_splitter(
     index: usize,
     write: impl Fn(&GrowingTable, Item) + Copy + Send + Sync + 'static,
 ) {
-    check_deep(3, name, floor, EVERY_WAY, move |seen| {
+    check(name, floor, EVERY_WAY, move |seen| {
         let (table, item) = with_item(4, index);
         let done = Mark::default();
         let written = done.clone();
@@ -131,7 +156,7 @@ fn by_the_splitter(
 /// was cleared meanwhile.
 #[test]
 fn beside_a_word_that_recurs() {
-    by_the_splitter("split_lookup_recurs", 5, 1, |table, item| {
+    by_the_splitter("split_lookup_recurs", 23_000, 1, |table, item| {
         assert!(relocate(table, item.sides[1]));
         assert!(relocate(table, item.sides[0]));
     });
@@ -140,16 +165,24 @@ fn beside_a_word_that_recurs() {
 /// Catches a size that is advanced over the split of another thread without having seen it.
 #[test]
 fn beside_a_split_that_another_thread_counts() {
-    check("split_lookup_helped", 5, EVERY_WAY, beside_two(0, [
-        |table, item| assert!(table.split_only::<S>(place(table, item.sides[0], 0))),
-        |table, _| table.advance_size(),
-    ]));
+    check(
+        "split_lookup_helped",
+        280,
+        EVERY_WAY,
+        beside_two(
+            0,
+            [
+                |table, item| assert!(table.split_only::<S>(place(table, item.sides[0], 0))),
+                |table, _| table.advance_size(),
+            ],
+        ),
+    );
 }
 
 /// Catches a lookup that relies on the hint: all buckets have been split, and no size says so.
 #[test]
 fn beside_a_split_with_a_stale_hint() {
-    check("split_lookup_stale", 5, EVERY_WAY, |seen| {
+    check("split_lookup_stale", 40, EVERY_WAY, |seen| {
         let (table, item) = with_item(8, 0);
         let first = place(&table, item.sides[0], 0);
         assert!(table.split_only::<S>(first));
@@ -166,7 +199,7 @@ fn beside_a_split_with_a_stale_hint() {
 /// Catches a lookup that begins with the hint of a round that has ended.
 #[test]
 fn beside_a_new_round() {
-    check("split_lookup_new_round", 5, EVERY_WAY, |seen| {
+    check("split_lookup_new_round", 100, EVERY_WAY, |seen| {
         let (table, item) = with_item(8, 0);
         split(&table);
         look_up_beside(&table, seen, reversed(item), |table| {
@@ -181,7 +214,7 @@ fn beside_a_new_round() {
 /// Catches a lookup that misses an item which is inserted beside a split.
 #[test]
 fn of_an_insert_beside_a_split() {
-    check("split_insert", 5, &["done"], |seen| {
+    check("split_insert", 2_000, &["done"], |seen| {
         let table = table(2, 4);
         let item = leaving(&table, 0, 0);
         let splitter = spawn(&table, split);
@@ -199,14 +232,16 @@ fn of_an_insert_beside_a_split() {
 /// Catches an insert that is lost beside another one into a bucket which is split.
 #[test]
 fn of_two_inserts_beside_a_split() {
-    check_shallow("split_two_inserts", 5, &["done"], |seen| {
+    check_shallow("split_two_inserts", 2_700, &["done"], |seen| {
         let table = table(2, 4);
         let items = [0, 1].map(|nth| leaving(&table, 0, nth));
         let splitter = spawn(&table, split);
-        let inserters = items
-            .map(|item| spawn(&table, move |table| table.insert::<S>(&item).expect("room")));
+        let inserters =
+            items.map(|item| spawn(&table, move |table| table.insert::<S>(&item).expect("room")));
         splitter.join().unwrap();
-        inserters.into_iter().for_each(|inserter| inserter.join().unwrap());
+        for inserter in inserters {
+            inserter.join().unwrap();
+        }
         assert_eq!(items.map(|item| table.count::<S>(&item)), [1; 2], "lost or doubled");
         seen.note("done");
     });
@@ -215,7 +250,7 @@ fn of_two_inserts_beside_a_split() {
 /// Catches two threads that split one bucket: the second one overwrites the child.
 #[test]
 fn of_an_insert_beside_two_splits_of_one_bucket() {
-    check("split_twice", 5, &["first", "second"], |seen| {
+    check("split_twice", 360, &["first", "second"], |seen| {
         let (table, item) = with_item(4, 0);
         let other = leaving(&table, 0, 1);
         let parent = place(&table, item.sides[0], 0);
@@ -236,11 +271,11 @@ fn of_an_insert_beside_two_splits_of_one_bucket() {
 /// Catches a split in its turn that overwrites the child of a split out of turn.
 #[test]
 fn of_an_insert_beside_a_split_in_turn_and_one_out_of_turn() {
-    check("split_in_turn_and_not", 5, &["in turn", "out of turn"], |seen| {
+    check("split_in_turn_and_not", 650, &["in turn", "out of turn"], |seen| {
         let (table, item) = with_item(4, 0);
         let other = leaving(&table, 0, 1);
         let parent = place(&table, item.sides[0], 0);
-        let in_turn = spawn(&table, |table| table.split_one::<S>());
+        let in_turn = spawn(&table, GrowingTable::split_one::<S>);
         let inserter = spawn(&table, move |table| {
             let was_split = table.split_early::<S>(parent).expect("room for a bucket");
             put(table, other.sides[0]);
@@ -256,7 +291,7 @@ fn of_an_insert_beside_a_split_in_turn_and_one_out_of_turn() {
 /// the two apart.
 #[test]
 fn of_an_item_that_is_known_less() {
-    check("split_known_less", 5, EVERY_WAY, |seen| {
+    check("split_known_less", 27_000, EVERY_WAY, |seen| {
         let (table, item) = with_item(4, 1);
         let other = differing(&table, item, 0);
         put(&table, forgetful(other.sides[0], 0));
@@ -275,7 +310,7 @@ fn of_an_item_that_is_known_less() {
 /// locations.
 #[test]
 fn of_an_item_that_is_known_less_beside_two_splits() {
-    check("split_known_less_twice", 5, &["done"], |seen| {
+    check("split_known_less_twice", 1_000, &["done"], |seen| {
         let (table, item) = with_item(4, 0);
         let other = differing(&table, item, 0);
         put(&table, forgetful(other.sides[1], 0));
@@ -298,7 +333,7 @@ fn of_an_item_that_is_known_less_beside_two_splits() {
 /// loaded: what is left for the item knows more then, and not of this item.
 #[test]
 fn of_an_item_whose_slot_runs_out_after_it_was_loaded() {
-    check("split_known_later", 5, &["done"], |seen| {
+    check("split_known_later", 1_900, &["done"], |seen| {
         let table = table(2, 8);
         let item = leaving(&table, 0, 0);
         let other = differing(&table, item, 1);

@@ -3,9 +3,10 @@
 
 use guira::raw::{GrowingTable, Item, Side};
 use guira_loom_tests::{
-    check, spawn,
+    check, check_deep, spawn,
     splits::{
-        S, differing, forgetful, leaving, only, put, relocate, relocate_at, split, staying, table,
+        S, differing, forgetful, leaving, only, put, relocate, relocate_at, reversed, split,
+        staying, table,
     },
 };
 use loom::sync::Arc;
@@ -43,13 +44,30 @@ fn of_a_source_that_is_split(name: &str, floor: usize, bits: u32) {
 /// Catches a move that loses its source when that is split.
 #[test]
 fn of_a_slot_that_goes_to_the_child() {
-    of_a_source_that_is_split("split_move_source", 5, 6);
+    of_a_source_that_is_split("split_move_source", 1_600, 6);
 }
 
 /// Catches a move that clears one copy only of a slot without a tail.
 #[test]
 fn of_a_slot_without_a_tail() {
-    of_a_source_that_is_split("split_move_no_tail", 5, 0);
+    of_a_source_that_is_split("split_move_no_tail", 2_300, 0);
+}
+
+/// Catches a move that overwrites an insert into the child to which its slot went.
+#[test]
+fn of_a_slot_beside_an_insert_into_the_child() {
+    check_deep(3, "split_move_neighbour", 970, &["before", "after or during"], |seen| {
+        let (table, item, slot) = with_slot(6);
+        let neighbour = leaving(&table, 0, 0);
+        let mover = spawn(&table, move |table| relocate_at(table, slot, 0, None));
+        let splitter = spawn(&table, move |table| {
+            split(table);
+            put(table, neighbour.sides[0]);
+        });
+        seen.note_if(mover.join().unwrap(), "after or during", "before");
+        splitter.join().unwrap();
+        assert_eq!([item, neighbour].map(|item| table.count::<S>(&item)), [1; 2]);
+    });
 }
 
 /// Moves a slot that knows this much, to store another item in its place, beside the split of its
@@ -75,25 +93,25 @@ fn with_an_incoming_item(name: &str, floor: usize, bits: u32, leaves: bool) {
 /// Catches an incoming item that is stored in the wrong one of two buckets, or not at all.
 #[test]
 fn with_an_incoming_item_that_goes_to_the_child() {
-    with_an_incoming_item("split_move_incoming_goes", 5, 6, true);
+    with_an_incoming_item("split_move_incoming_goes", 260, 6, true);
 }
 
 /// Catches an incoming item that is lost with its way to the bucket that stays.
 #[test]
 fn with_an_incoming_item_that_stays() {
-    with_an_incoming_item("split_move_incoming_stays", 5, 6, false);
+    with_an_incoming_item("split_move_incoming_stays", 260, 6, false);
 }
 
 /// Catches an incoming item that is stored twice, or not at all, in place of a slot without a tail.
 #[test]
 fn with_an_incoming_item_and_no_tail() {
-    with_an_incoming_item("split_move_incoming_no_tail", 5, 0, true);
+    with_an_incoming_item("split_move_incoming_no_tail", 300, 0, true);
 }
 
 /// Catches a move into a bucket that is split: the copy is made for a level that is over.
 #[test]
 fn into_a_bucket_that_is_split() {
-    check("split_move_into", 5, &["done"], |seen| {
+    check("split_move_into", 580, &["done"], |seen| {
         let table = table(2, 4);
         let item = leaving(&table, 1, 0);
         put(&table, item.sides[1]);
@@ -114,7 +132,7 @@ fn into_a_bucket_that_is_split() {
 /// value recurs there, with another meaning.
 #[test]
 fn of_a_value_that_recurs_at_another_level() {
-    check("split_move_level", 5, &["moved", "stale"], |seen| {
+    check("split_move_level", 38, &["moved", "stale"], |seen| {
         let table = table(2, 4);
         let leaving = leaving(&table, 0, 0);
         let item = differing(&table, leaving, 1);
@@ -139,7 +157,7 @@ fn of_a_value_that_recurs_at_another_level() {
 /// Catches a removal that misses an item which moves, or takes half of a move.
 #[test]
 fn beside_a_removal_and_a_split() {
-    check("split_move_remove", 5, &["moved", "removed first"], |seen| {
+    check("split_move_remove", 380, &["moved", "removed first"], |seen| {
         let (table, item, slot) = with_slot(6);
         let remover = spawn(&table, move |table| {
             assert!(table.remove::<S>(&item), "nothing to remove");
@@ -157,7 +175,7 @@ fn beside_a_removal_and_a_split() {
 /// Catches a `count` that counts one half of a move, or misses an item that moves.
 #[test]
 fn beside_a_count_and_a_split() {
-    check("split_move_count", 5, &["done"], |seen| {
+    check("split_move_count", 92, &["done"], |seen| {
         let (table, item, slot) = with_slot(6);
         let counter = spawn(&table, move |table| table.count::<S>(&item));
         let mover = spawn(&table, move |table| {
@@ -170,13 +188,14 @@ fn beside_a_count_and_a_split() {
     });
 }
 
-/// Catches an `insert_unique` that adds an item which moves into the fuller bucket.
+/// Catches an `insert_unique` that adds an item which moves into the fuller bucket, which it reads
+/// first.
 #[test]
 fn beside_an_insert_unique_and_a_split() {
-    check("split_move_unique", 5, &["done"], |seen| {
+    check("split_move_unique", 330, &["done"], |seen| {
         let (table, item, slot) = with_slot(6);
         put(&table, staying(&table, 1, 0).sides[0]);
-        let unique = spawn(&table, move |table| table.insert_unique::<S>(&item));
+        let unique = spawn(&table, move |table| table.insert_unique::<S>(&reversed(item)));
         let mover = spawn(&table, move |table| {
             split(table);
             assert!(relocate(table, slot));
@@ -191,7 +210,7 @@ fn beside_an_insert_unique_and_a_split() {
 /// Catches two moves of one slot that double it, or lose it.
 #[test]
 fn of_one_slot_by_two_threads() {
-    check("split_move_twice", 5, &["first", "second"], |seen| {
+    check("split_move_twice", 20, &["first", "second"], |seen| {
         let (table, item, slot) = with_slot(0);
         let movers = [0, 1].map(|_| spawn(&table, move |table| relocate_at(table, slot, 0, None)));
         let moved = movers.map(|mover| mover.join().unwrap());

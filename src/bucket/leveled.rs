@@ -16,6 +16,8 @@
 //! bits knows l + k bits of the extension. A split takes one bit from each tail. An empty slot is
 //! zero, and occupied slots precede empty ones.
 
+#![expect(clippy::must_use_candidate, reason = "functions whose result is all that they do")]
+
 use super::Lanes;
 
 /// The position of the level in a word. Slots are below it.

@@ -5,11 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use guira::{Filter, InsertError, kind::Growing};
 
 use super::{add_all, builder};
-use crate::common::{
-    kind::{GrowingMaps, Kind},
-    settings,
-    suite::on_kinds,
-};
+use crate::common::{kind::Kind, settings, suite::on_kinds};
 
 on_kinds! {
     [maps: GrowingMaps]

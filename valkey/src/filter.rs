@@ -35,20 +35,15 @@ impl Filter {
     /// and seed decide everything.
     pub fn new(settings: &Settings, seed: u64, max_bytes: usize) -> Result<Self, BuildError> {
         if settings.expansion > 0 {
-            return Ok(Self::Growing(builder(settings, seed, max_bytes).build()?));
+            // From the allocator: the server counts its memory.
+            let builder = builder(settings, seed, max_bytes).reserve_address_space(false);
+            return Ok(Self::Growing(builder.build()?));
         }
         let mut builder = builder::<Fixed>(settings, seed, max_bytes);
         if settings.bucket_size > 0 {
             builder = builder.max_copies(2 * usize::from(settings.bucket_size));
         }
         Ok(Self::Fixed(builder.build()?))
-    }
-
-    /// Limits the bytes up to which a filter grows.
-    pub fn set_max_bytes(&self, max_bytes: usize) {
-        if let Self::Growing(filter) = self {
-            filter.set_max_bytes(Some(max_bytes));
-        }
     }
 }
 
@@ -64,7 +59,7 @@ fn builder<G: Growth>(settings: &Settings, seed: u64, max_bytes: usize) -> Filte
 impl FilterLoader {
     /// Returns a loader for a filter with these settings, whose buckets take at most `max_bytes`.
     pub fn new(settings: &Settings, max_bytes: usize) -> Self {
-        // From the allocator: the server counts its memory.
+        // From the allocator, as above.
         if settings.expansion > 0 {
             Self::Growing(GrowingFilter::loader().limit(max_bytes).allocate_at_once())
         } else {

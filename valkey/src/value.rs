@@ -1,21 +1,24 @@
 //! The value of a key: a filter, or one of which a part has been loaded.
 
 use std::{
-    alloc::{Layout, handle_alloc_error},
     hash::BuildHasher,
     io::{self, Write},
     sync::atomic::{AtomicI64, Ordering::Relaxed},
 };
 
-use guira::{BuildError, Dump, InsertError, LoadError};
+use guira::{BuildError, Dump, GrowingFilter, InsertError, LoadError};
 
 use crate::{
     allocator::measured,
     config::Limits,
     error::Error,
     filter::{Either, Filter, FilterLoader, each},
+    server::Call,
     stream::{self, CHECKSUM, PREAMBLE, Settings},
 };
+
+/// A filter grows ahead of the need if an insert makes the number of its items a multiple of this.
+const GROWTH_STEP: usize = 32;
 
 /// Values that exist.
 static VALUES: AtomicI64 = AtomicI64::new(0);
@@ -93,7 +96,7 @@ impl Value {
     ) -> Result<Box<Self>, E> {
         let mut value = Self::empty(settings);
         let filter = value.bytes.count(make)?;
-        value.set_filter(filter);
+        value.filter = Some(filter);
         Ok(value)
     }
 
@@ -102,7 +105,10 @@ impl Value {
     pub fn load(stream: &[u8], limits: Limits) -> Result<Box<Self>, Error> {
         let (settings, bytes) = Settings::decode(stream)?;
         let mut value = Self::empty(settings);
-        let new = || Box::new(FilterLoader::new(&settings, limits.of_new()));
+        // A filter that grows is made from a copy of its words, which is then freed.
+        let copies = if settings.expansion > 0 { 2 } else { 1 };
+        let limit = limits.filter.min(limits.free / copies);
+        let new = || Box::new(FilterLoader::new(&settings, limit));
         value.loader = Some(value.bytes.count(new));
         value.receive(bytes).map_err(|error| match error {
             LoadError::LimitExceeded { needed, .. } => limits.exceeded(needed),
@@ -116,12 +122,6 @@ impl Value {
         let mut bytes = Bytes::new();
         let place = bytes.count(Box::new_uninit);
         Box::write(place, Self { settings, filter: None, loader: None, dump: None, bytes })
-    }
-
-    fn set_filter(&mut self, filter: Filter) {
-        // It grows only within `insert`.
-        filter.set_max_bytes(0);
-        self.filter = Some(filter);
     }
 
     /// The filter. An error if it is incomplete.
@@ -139,18 +139,15 @@ impl Value {
         self.bytes.0 as usize
     }
 
-    /// Inserts an item, or only if it is absent. If there is no room, it does so once more with the
-    /// permission to grow. Returns whether the item was inserted.
+    /// Inserts an item, or only if it is absent. Returns whether the item was inserted.
     ///
-    /// The limits are those of the moment. They are computed only if there is no room.
+    /// A filter takes memory only with permission, which it gets if it is to grow ahead of the need,
+    /// or if there is no room. If the limits of the moment do not permit it, the insert is refused,
+    /// even if there is room: replicas, which have no limits, would grow.
     #[inline]
-    pub fn insert(
-        &mut self,
-        item: &[u8],
-        unique: bool,
-        limits: &dyn Fn() -> Limits,
-    ) -> Result<bool, Error> {
-        let filter = self.filter.as_ref().ok_or(Error::LOADING)?;
+    pub fn insert(&mut self, item: &[u8], unique: bool, call: Call) -> Result<bool, Error> {
+        let Self { filter, bytes, .. } = self;
+        let filter = filter.as_ref().ok_or(Error::LOADING)?;
         let insert = || {
             each!(filter, filter => if unique {
                 filter.insert_unique(item).map(|outcome| outcome.is_new())
@@ -158,19 +155,24 @@ impl Value {
                 filter.insert(item).map(|()| true)
             })
         };
-        let inserted = match (insert(), filter) {
-            (Err(InsertError::Full), Either::Growing(growing)) => {
-                let limits = limits();
-                filter.set_max_bytes(limits.filter);
-                let outcome = match growing.next_growth() {
-                    Some(growth) if growth > limits.free => Err(Error::OUT_OF_MEMORY),
-                    Some(_) => self.bytes.count(insert).map_err(Error::from),
-                    None => Err(Error::FULL),
-                };
-                filter.set_max_bytes(0);
+        let inserted = match filter {
+            Either::Fixed(_) => insert()?,
+            Either::Growing(growing) => {
+                growing.set_max_bytes(Some(0));
+                let (len, capacity) = (growing.len(), growing.capacity());
+                if len >= capacity
+                    && len % GROWTH_STEP == GROWTH_STEP - 1
+                    && let Err(error) = permit_growth(growing, bytes.0, call)
+                {
+                    return if unique && growing.contains(item) { Ok(false) } else { Err(error) };
+                }
+                let mut outcome = bytes.count(insert);
+                if outcome == Err(InsertError::Full) {
+                    permit_growth(growing, bytes.0, call)?;
+                    outcome = bytes.count(insert);
+                }
                 outcome?
             }
-            (outcome, _) => outcome?,
         };
         if inserted {
             self.end_dump();
@@ -188,36 +190,34 @@ impl Value {
         Ok(removed)
     }
 
-    /// Moves items to coarser segments and releases segments. Returns whether it may have changed
-    /// anything.
+    /// Moves the items of a filter that has grown to a smaller table, if they need no more. Returns
+    /// whether it has changed anything.
     pub fn compact(&mut self) -> Result<bool, Error> {
-        // Items can move although no segment is released.
-        let several = self.segments()? > 1;
-        if several && let Some(Either::Growing(filter)) = &mut self.filter {
-            self.bytes.count(|| filter.shrink_to_fit());
+        self.filter()?;
+        let Self { filter: Some(Either::Growing(filter)), bytes, .. } = self else {
+            return Ok(false);
+        };
+        let released = bytes.count(|| filter.shrink_to_fit());
+        if released > 0 {
             self.end_dump();
         }
-        Ok(several)
+        Ok(released > 0)
     }
 
-    pub fn segments(&self) -> Result<usize, Error> {
-        Ok(each!(self.filter()?, filter => filter.segments().len()))
-    }
-
-    /// Returns a number that changes with each insert, each removal, and each release of a segment.
-    /// Filters with the same seed and history have the same number. (A compaction that moves items
-    /// and releases no segment does not change it.)
+    /// Returns a number that changes with each insert, each removal, and each compaction. Filters
+    /// with the same seed and history have the same number.
     pub fn state(&self) -> Result<u64, Error> {
-        let (len, seed) =
-            each!(self.filter()?, filter => (filter.len(), filter.hasher().hash_one(0)));
-        let numbers = [len as u64, self.settings.deleted, self.segments()? as u64];
+        let (len, slots, seed) = each!(self.filter()?, filter => {
+            (filter.len(), filter.slots(), filter.hasher().hash_one(0))
+        });
+        let numbers = [len as u64, self.settings.deleted, slots as u64];
         Ok(stream::checksum(seed, numbers.map(u64::to_le_bytes).as_flattened()))
     }
 
     /// Receives bytes of the stream, from its place `start` on. An error if the value is complete,
     /// the bytes are not the next ones, or they are damaged. The value is as before.
     pub fn push(&mut self, start: u64, bytes: &[u8]) -> Result<(), Error> {
-        if self.is_complete() {
+        if self.loader.is_none() {
             return Err(Error::EXISTS);
         }
         let received = self.stream_len();
@@ -229,10 +229,8 @@ impl Value {
         self.receive(bytes).map_err(Error::text)
     }
 
-    /// Receives the next bytes of the snapshot. The last ones make a filter of the value.
-    ///
-    /// Ends the process if the server then refuses the few kilobytes beside the buckets, as it does
-    /// itself when it is out of memory.
+    /// Receives the next bytes of the snapshot. The last ones make a filter of the value. If the
+    /// server then refuses memory, the value has lost all bytes, and the load must begin again.
     fn receive(&mut self, bytes: &[u8]) -> Result<(), LoadError> {
         let Self { loader, bytes: counted, .. } = self;
         let finished = counted.count(|| -> Result<_, LoadError> {
@@ -240,11 +238,10 @@ impl Value {
                 each!(&mut **loader, loader => loader.push(bytes))?;
             }
             let complete = loader.take_if(|it| each!(&**it, loader => loader.is_complete()));
-            let out_of_memory = |_| handle_alloc_error(Layout::new::<Filter>());
-            Ok(complete.map(|loader| loader.finish().unwrap_or_else(out_of_memory)))
+            complete.map(|loader| loader.finish()).transpose()
         })?;
         if let Some(filter) = finished {
-            self.set_filter(filter);
+            self.filter = Some(filter);
         }
         Ok(())
     }
@@ -298,11 +295,11 @@ impl Value {
     ///
     /// Errors are those of the writer, and that the server refuses the memory: one byte in 8192.
     pub fn write_stream(&self, writer: &mut impl Write) -> io::Result<()> {
-        if let Some(loader) = &self.loader {
+        let Some(filter) = &self.filter else {
             writer.write_all(&self.settings.encode())?;
-            each!(&**loader, loader => loader.write_received(&mut *writer))?;
-        }
-        let Some(filter) = &self.filter else { return Ok(()) };
+            let Some(loader) = &self.loader else { return Ok(()) };
+            return each!(&**loader, loader => loader.write_received(&mut *writer));
+        };
         let dump = each!(filter, filter => {
             let mut dump = filter.dump();
             dump.prepare(filter, usize::MAX).map(|_| dump)
@@ -325,4 +322,23 @@ impl Value {
         let loader = self.loader.as_ref().map(|loader| each!(&**loader, it => it.received()));
         PREAMBLE as u64 + filter.or(loader).unwrap_or(0)
     }
+}
+
+/// Permits a filter of so many bytes to take its next step in this call. An error if the step
+/// exceeds the limits.
+fn permit_growth(filter: &GrowingFilter, bytes: i64, call: Call) -> Result<(), Error> {
+    // More than a step takes: a 64th, or the smallest blocks of the allocator.
+    let most = bytes as usize / 32 + 4096;
+    let limits = call.limits(bytes as usize, most);
+    if limits.free < most || limits.filter < bytes as usize + most {
+        let step = filter.next_growth().unwrap_or(0);
+        if limits.filter < filter.size_in_bytes() + step {
+            return Err(Error::FULL);
+        }
+        if limits.free < step {
+            return Err(Error::OUT_OF_MEMORY);
+        }
+    }
+    filter.set_max_bytes(Some(limits.filter));
+    Ok(())
 }

@@ -18,6 +18,7 @@ SECRETS = [
 ]
 PREAMBLE = 48
 BLOCK = 64 << 10
+GROWING = 1
 
 
 def mix(a, b):
@@ -54,6 +55,11 @@ def packed(number):
     return struct.pack("<Q", number & MASK)
 
 
+def grown_bytes(snapshot):
+    """Bytes of the header that say how a filter has grown."""
+    return 40 if snapshot[12] == GROWING else 0
+
+
 def repair(stream):
     """Returns the stream with checksums that fit its fields, as far as it has them."""
     stream = bytearray(stream)
@@ -61,13 +67,15 @@ def repair(stream):
     snapshot = stream[PREAMBLE:]
     planned, existing = snapshot[13], snapshot[14]
     items = 56 + 16 * planned
-    header = items + 8 * existing + 8
+    header = items + 8 * existing + grown_bytes(snapshot) + 8
     if header + 8 >= len(snapshot):
         return bytes(stream)
     snapshot[header - 8 : header] = packed(rapidhash(0, bytes(snapshot[: header - 8])))
     chain = rapidhash(0, bytes(snapshot[:items]))
     at = header
     for segment in range(existing):
+        if at >= len(snapshot):
+            break
         words = struct.unpack_from("<Q", snapshot, 56 + 16 * segment + 8)[0]
         left = 8 * words
         while left > 0 and at < len(snapshot):
@@ -117,7 +125,12 @@ def forgeries(stream):
         fields[f"buckets {segment}"] = (at + 8, 8)
     for segment in range(existing):
         fields[f"items {segment}"] = (snapshot + 56 + 16 * planned + 8 * segment, 8)
-    words = snapshot + 56 + 16 * planned + 8 * existing + 8
+    grown = snapshot + 56 + 16 * planned + 8 * existing
+    if stream[snapshot + 12] == GROWING:
+        names = ("first buckets", "size", "ghosts", "largest number of buckets", "load")
+        fields |= {name: (grown + 8 * number, 8) for number, name in enumerate(names)}
+        fields |= {"split buckets": (grown + 8, 4), "level": (grown + 12, 4)}
+    words = grown + grown_bytes(stream[snapshot:]) + 8
     for number in range(0, min(40, (len(stream) - words) // 8 - 1), 3):
         fields[f"bucket {number}"] = (words + 8 * number, 8)
     nan, infinity = (struct.unpack("<Q", struct.pack("<d", x))[0] for x in (float("nan"), 1e400))

@@ -126,6 +126,8 @@ def test_enormous_lengths_take_no_memory(server, client):
             for at in range(0, min(len(value) - 8, 400)):
                 for enormous in (1 << 40, (1 << 62) + 8, (1 << 64) - 1):
                     data = value[:at] + enormous.to_bytes(8, "little") + value[at + 8 :]
+                    if data == value:
+                        continue
                     forged.append(
                         payload.fields[:number] + [(STRING, data)] + payload.fields[number + 1 :]
                     )

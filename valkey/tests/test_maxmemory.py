@@ -6,7 +6,8 @@ import resource
 import pytest
 import redis
 
-from samples import chunks, insert
+from commands import COMMANDS, example
+from samples import chunks, found, insert, load_chunks
 from test_memory import used
 from test_persistence import rewrite
 
@@ -57,43 +58,64 @@ def test_the_limit_of_a_filter_comes_first(limited):
         assert b"guira.max-filter-bytes" in wire.call("CF.RESERVE", "k", "2000000")
 
 
-def almost_fill(client, key):
-    """Creates a filter of one segment, whose next one takes more than `FREE`."""
-    client.execute_command("CF.RESERVE", key, 400_000, "SEED", 7)
-    insert(client, key, range(400_000))
-    assert client.execute_command("CF.INFO", key, "FILTERS") == [1]
+ALMOST = 2_100_000
+LITTLE = 90_000
 
 
-ADDING = {"add": "CF.ADD", "addnx": "CF.ADDNX", "insert": "CF.INSERT", "insertnx": "CF.INSERTNX"}
+def almost_fill(server, key):
+    """Creates a filter whose next step takes 128 KiB. Connections take less than the difference
+    to `LITTLE`."""
+    with server.client() as client:
+        client.execute_command("CF.RESERVE", key, ALMOST, "ERROR", "0.00005", "SEED", 7)
+        insert(client, key, range(ALMOST))
 
 
-@pytest.mark.parametrize("command", ADDING.values(), ids=ADDING)
-def test_growth_that_does_not_fit(limited, command):
-    """Items go on to be added until the filter is full. Then nothing changes."""
+def state(wire):
+    """The bytes of the filter `k`, and its items."""
+    return [wire.call("CF.INFO", "k", field, decode=True) for field in ("SIZE", "ITEMS")]
+
+
+def test_growth_that_does_not_fit(limited):
+    """Items go on to be added until growth is due. Then nothing changes, though there is room."""
     server, client = limited
-    words = ("ITEMS",) if "INSERT" in command else ()
-    almost_fill(client, "k")
-    limit(client)
-    number = 0
+    almost_fill(server, "k")
     with server.wire() as wire:
-        while (reply := wire.call(command, "k", *words, f"more {number}")) != OOM:
-            assert reply.endswith((b":1\r\n", b":0\r\n"))  # 0: a false positive of CF.ADDNX
+        # The server keeps a histogram of each command that was called once.
+        for name in COMMANDS:
+            wire.call(*example(name, "other"))
+        wire.call("SET", "small", "x")
+        limit(client, LITTLE)
+        number = 0
+        while (reply := wire.call("CF.ADD", "k", f"more {number}")) != OOM:
+            assert reply == b":1\r\n"
             number += 1
-        digest, memory = server.digest("k"), client.memory_usage("k")
-        assert wire.call(command, "k", *words, f"more {number}") == OOM
-        assert server.digest("k") == digest and client.memory_usage("k") == memory
+        assert number < 200
+        assert wire.call("SET", "small", "x") == b"+OK\r\n", "the server itself has memory"
+        before = state(wire)
+        for command in ("CF.ADD", "CF.ADDNX", "CF.INSERT ITEMS", "CF.INSERTNX ITEMS"):
+            command, *words = command.split()
+            assert wire.call(command, "k", *words, "last") == OOM, command
         assert wire.call("CF.EXISTS", "k", "0") == b":1\r\n"
-    assert client.execute_command("CF.INFO", "k", "FILTERS") == [1]
-    client.config_set("maxmemory", 0)
-    assert client.execute_command(command, "k", *words, f"more {number}") in (1, [1])
-    assert client.execute_command("CF.INFO", "k", "FILTERS") == [2]
+        assert wire.call("CF.ADDNX", "k", "0") == b":0\r\n"
+        assert wire.call("CF.INSERTNX", "k", "ITEMS", "0") == b"*1\r\n:0\r\n"
+        assert state(wire) == before
+        # What a removal frees is used again.
+        assert wire.call("CF.DEL", "k", "0") == b":1\r\n"
+        assert wire.call("CF.ADD", "k", "more") == b":1\r\n"
+        assert wire.call("CF.ADD", "k", "last") == OOM
+        assert state(wire) == before
+        assert wire.call("SET", "small", "x") == b"+OK\r\n", "as above"
+        client.config_set("maxmemory", 0)
+        assert wire.call("CF.ADD", "k", "last") == b":1\r\n"
+        assert state(wire) > before
 
 
 def test_some_items_of_a_command_fit(limited):
     """As in a filter that may not grow, the reply says which items were added."""
     server, client = limited
-    almost_fill(client, "k")
-    limit(client)
+    almost_fill(server, "k")
+    found(client, "k", [f"more {number}" for number in range(500)])  # its buffers
+    limit(client, LITTLE)
     added = []
     while -1 not in added:
         first = len(added)
@@ -101,7 +123,7 @@ def test_some_items_of_a_command_fit(limited):
         reply = client.execute_command("CF.INSERT", "k", "ITEMS", *items)
         added += reply
     assert 1 in reply
-    assert client.execute_command("CF.INFO", "k", "ITEMS") == [400_000 + added.count(1)]
+    assert client.execute_command("CF.INFO", "k", "ITEMS") == [ALMOST + added.count(1)]
 
 
 def test_a_loaded_filter_that_does_not_fit(limited):
@@ -115,6 +137,45 @@ def test_a_loaded_filter_that_does_not_fit(limited):
         assert wire.call("CF.LOADCHUNK", "k", *pairs[0]) == OOM
         assert wire.call("EXISTS", "k") == b":0\r\n"
         assert wire.call("CF.LOAD", "k", small) == b"+OK\r\n"
+
+
+def test_many_small_steps(limited):
+    """The memory of a server stays below the limit while filters grow."""
+    server, client = limited
+    for key in "abc":
+        client.execute_command("CF.RESERVE", key, 20_000)
+    limit(client)
+    refused = set()
+    for first in range(0, 1_000_000, 1000):
+        for key in "abc":
+            try:
+                if -1 in insert(client, key, range(first, first + 1000)):
+                    refused.add(key)
+            except redis.ResponseError:
+                refused.add(key)
+        if len(refused) == 3:
+            break
+    memory = client.info("memory")
+    assert refused == {*"abc"} and first > 30_000
+    assert memory["used_memory"] < memory["maxmemory"] + 100_000
+
+
+def test_a_full_filter_goes_on_at_its_limit(limited):
+    """As under `maxmemory`: what a removal frees is used again, and a lower limit is one, too."""
+    server, client = limited
+    client.config_set("guira.max-filter-bytes", 100_000)
+    client.execute_command("CF.RESERVE", "k", 1000)
+    taken = insert(client, "k", range(60_000)).count(1)
+    assert taken > 30_000 and client.memory_usage("k") < 110_000
+    client.config_set("guira.max-filter-bytes", 50_000)
+    with server.wire() as wire:
+        for item in range(5000):
+            assert wire.call("CF.DEL", "k", item) == b":1\r\n"
+    assert insert(client, "k", range(4900)) == [1] * 4900
+    assert -1 in insert(client, "k", range(60_000, 60_200))
+    assert client.memory_usage("k") < 110_000
+    client.config_set("guira.max-filter-bytes", 1 << 20)
+    assert insert(client, "k", range(70_000, 80_000)) == [1] * 10_000
 
 
 def test_a_transaction(limited):
@@ -198,3 +259,33 @@ def test_memory_that_the_system_refuses(limited):
     finally:
         resource.prlimit(server.process.pid, resource.RLIMIT_AS, limits)
     assert client.execute_command("CF.ADD", "k", "a") == 1
+
+
+def test_a_load_that_the_system_refuses_at_its_end(server, start_server):
+    """A filter that grows takes its memory twice for a moment. The load can begin again."""
+    with server.client() as client:
+        client.execute_command("CF.RESERVE", "k", 16_000_000)
+        client.execute_command("CF.INSERT", "k", "ITEMS", *range(1000))
+        pairs = chunks(client, "k")
+        client.delete("k")
+    other = start_server()
+    with other.client() as client:
+        client.config_set("guira.max-filter-bytes", 1 << 30)
+        pages = pathlib.Path(f"/proc/{other.process.pid}/statm").read_text().split()[0]
+        taken = int(pages) * resource.getpagesize()
+        limits = resource.prlimit(other.process.pid, resource.RLIMIT_AS)
+        resource.prlimit(other.process.pid, resource.RLIMIT_AS, (taken + (64 << 20), limits[1]))
+        try:
+            load_chunks(client, "k", pairs[:-1])
+            with pytest.raises(redis.ResponseError, match="memory"):
+                load_chunks(client, "k", pairs[-1:])
+        finally:
+            resource.prlimit(other.process.pid, resource.RLIMIT_AS, limits)
+        for words in (("CF.EXISTS", "k", 1), ("CF.LOADCHUNK", "k", *pairs[-1])):
+            with pytest.raises(redis.ResponseError):
+                client.execute_command(*words)
+        digest = other.digest("k")
+        client.execute_command("DEBUG", "RELOAD")
+        assert other.digest("k") == digest
+        load_chunks(client, "k", pairs)
+        assert client.execute_command("CF.MEXISTS", "k", *range(1000)) == [1] * 1000

@@ -73,13 +73,29 @@ def test_reported_memory_of_a_grown_filter(client):
     assert abs(taken - reported) <= 0.02 * taken + 1000, (taken, reported)
 
 
-def test_bytes_per_reserved_item(client):
-    client.execute_command("CF.RESERVE", "million", 1_000_000)
-    assert client.memory_usage("million") <= 1.6 * 1_000_000
-    client.execute_command("CF.RESERVE", "small", 1024)
-    assert client.memory_usage("small") <= 2560
+@pytest.mark.parametrize("expansion, million, small", [(0, 1.6, 4200), (1, 2.7, 7500)])
+def test_bytes_per_reserved_item(client, expansion, million, small):
+    client.execute_command("CF.RESERVE", "million", 1_000_000, "EXPANSION", expansion)
+    assert client.memory_usage("million") <= million * 1_000_000
+    client.execute_command("CF.RESERVE", "small", 1024, "EXPANSION", expansion)
+    assert client.memory_usage("small") <= small
     assert -1 not in insert(client, "million", range(1_000_000))
-    assert client.memory_usage("million") <= 1.6 * 1_000_000
+    assert client.memory_usage("million") <= million * 1_000_000
+
+
+def test_growth_in_small_steps(client):
+    """A step is a 64th of the memory, and the bytes per item stay the same."""
+    client.execute_command("CF.RESERVE", "k", 20_000, "SEED", 7)
+    before, steps = client.memory_usage("k"), 0
+    for first in range(0, 200_000, 500):
+        insert(client, "k", range(first, first + 500))
+        memory = client.memory_usage("k")
+        assert memory - before <= before / 32 + 2048, first
+        steps += memory > before
+        before = memory
+        if first >= 20_000:
+            assert memory <= 2.6 * (first + 500) + 8000
+    assert steps > 64
 
 
 def test_nothing_leaks(server, client):

@@ -6,7 +6,7 @@ import pytest
 import redis
 
 from commands import example, having
-from samples import Load, assert_held, chunks, half_load, load_chunks, populate
+from samples import Load, assert_held, chunks, half_load, insert, load_chunks, populate
 from servers import wait_until
 
 SYNCS = {
@@ -162,6 +162,35 @@ def test_random_commands_give_the_same_bytes(pair):
                 client.delete(key)
         keys = [key for key in keys if client.exists(key)]
     assert_same(primary, replica, keys)
+
+
+@pytest.mark.parametrize("rate", ["0.2", "0.01", "0.0001"])
+def test_growth_at_the_limits_gives_the_same_bytes(pair, rate):
+    """A primary that may take no more memory refuses items. A replica has no limits."""
+    primary, replica = pair
+    rng = random.Random(7)
+    with primary.client() as client, replica.client() as other:
+        client.config_set("guira.max-filter-bytes", 150_000)
+        client.execute_command("CF.RESERVE", "k", 100, "ERROR", rate)
+        held = []
+        for number in range(40):
+            items = range(2000 * number, 2000 * (number + 1))
+            replies = insert(client, "k", items)
+            held += [item for item, reply in zip(items, replies) if reply == 1]
+            if number % 8 == 5:
+                assert_same(primary, replica, ["k"])
+                other.execute_command("DEBUG", "RELOAD")
+            if number % 4 == 3:
+                rng.shuffle(held)
+                for item in held[-500:]:
+                    assert client.execute_command("CF.DEL", "k", item) == 1
+                del held[-500:]
+            if number % 16 == 15:
+                client.execute_command("CF.COMPACT", "k")
+        assert -1 in replies and client.memory_usage("k") < 165_000
+    assert_same(primary, replica, ["k"])
+    with replica.client() as client:
+        assert_held(client, {"k": held})
 
 
 def test_a_replica_takes_over_and_the_old_primary_follows(start_server):

@@ -1,4 +1,4 @@
-//! Four items per step, by AVX2.
+//! Four items per vector, by AVX2.
 #![allow(
     clippy::undocumented_unsafe_blocks,
     reason = "a vector exists only where the processor has the instructions: see `Vector`"
@@ -9,7 +9,7 @@ use core::arch::x86_64::*;
 
 use super::{
     Answers, Hashes, MAX_BURST, Part, WINDOW, fixed,
-    vector::{Factor, Vector},
+    vector::{Factor, InAvx2, Vector},
     ways::{self, Lookup},
 };
 use crate::{
@@ -22,41 +22,45 @@ use crate::{
 #[repr(transparent)]
 pub(super) struct Four(__m256i);
 
+/// All bits of the halves in which a test is false.
+#[derive(Clone, Copy)]
+pub(super) struct NotBelow(Four);
+
 const LANES: usize = Four::LANES;
 
 /// See [`ways::contains_burst`].
 #[target_feature(enable = "avx2")]
-pub(super) fn contains_burst<'a, T: Lookup<'a, Four>>(
+pub(super) fn contains_burst<'a, V: InAvx2, T: Lookup<'a, V>>(
     view: &'a T::View,
     hashes: &[u64],
     values: &mut [u32],
 ) -> u64 {
     let table = unsafe { T::new(view) };
-    ways::contains_burst::<Four, T, { MAX_BURST / LANES }>(&table, hashes, values)
+    ways::contains_burst::<V, T>(&table, hashes, values)
 }
 
 /// See [`ways::contains`].
 #[target_feature(enable = "avx2")]
-pub(super) fn contains<'a, T: Lookup<'a, Four>>(
+pub(super) fn contains<'a, V: InAvx2, T: Lookup<'a, V>>(
     view: &'a T::View,
     hashes: &mut Hashes<'_>,
     position: usize,
     answers: &mut Answers<'_>,
 ) -> usize {
     let table = unsafe { T::new(view) };
-    ways::contains::<Four, T, { WINDOW / LANES }>(&table, hashes, position, answers)
+    ways::contains::<V, T>(&table, hashes, position, answers)
 }
 
 /// See [`ways::contains_by_copies`].
 #[target_feature(enable = "avx2")]
-pub(super) fn contains_by_copies<'a, T: Lookup<'a, Four>>(
+pub(super) fn contains_by_copies<'a, V: InAvx2, T: Lookup<'a, V>>(
     view: &'a T::View,
     hashes: &mut Hashes<'_>,
     answers: &mut Answers<'_>,
 ) -> usize {
     let table = unsafe { T::new(view) };
-    ways::contains_by_copies::<Four, T>(&table, hashes, answers, |hashes, position, answers| {
-        contains::<T>(view, hashes, position, answers)
+    ways::contains_by_copies::<V, T>(&table, hashes, answers, |hashes, position, answers| {
+        contains::<V, T>(view, hashes, position, answers)
     })
 }
 
@@ -81,10 +85,24 @@ impl Four {
     }
 }
 
+impl InAvx2 for Four {}
+
 impl Vector for Four {
     const LANES: usize = 4;
     type Array = [u64; LANES];
-    type Test = Self;
+    type Window<T: Copy> = [T; WINDOW / LANES];
+    type Burst<T: Copy> = [T; MAX_BURST / LANES];
+    type Test = NotBelow;
+
+    #[inline(always)]
+    fn window<T: Copy>(value: T) -> [T; WINDOW / LANES] {
+        [value; WINDOW / LANES]
+    }
+
+    #[inline(always)]
+    fn burst<T: Copy>(value: T) -> [T; MAX_BURST / LANES] {
+        [value; MAX_BURST / LANES]
+    }
 
     #[inline(always)]
     unsafe fn splat(value: u64) -> Self {
@@ -216,28 +234,75 @@ impl Vector for Four {
     }
 
     #[inline(always)]
-    fn below(self, other: Self) -> Self {
-        Self(unsafe { _mm256_cmpgt_epi64(other.0, self.0) })
+    fn shift_right_each(self, bits: Self) -> Self {
+        let bits = unsafe { _mm256_and_si256(bits.0, _mm256_set1_epi64x(63)) };
+        Self(unsafe { _mm256_srlv_epi64(self.0, bits) })
     }
 
     #[inline(always)]
-    fn has(self, bits: Self, test: Self) -> Self {
-        Self(equal(self.and(bits).0, Self::zero().0)).and_not(test)
+    fn upper_halves(self) -> Self {
+        Self(unsafe { _mm256_shuffle_epi32::<0xf5>(self.0) })
     }
 
     #[inline(always)]
-    fn add_if(self, test: Self, other: Self) -> Self {
-        self.add(test.and(other))
+    fn lower_halves(self) -> Self {
+        Self(unsafe { _mm256_shuffle_epi32::<0xa0>(self.0) })
     }
 
     #[inline(always)]
-    fn min(self, other: Self) -> Self {
+    fn beside(self, other: Self) -> Self {
+        Self(unsafe { _mm256_blend_epi32::<0xaa>(self.shift_right::<32>().0, other.0) })
+    }
+
+    #[inline(always)]
+    fn add_halves(self, other: Self) -> Self {
+        Self(unsafe { _mm256_add_epi32(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn subtract_halves(self, other: Self) -> Self {
+        Self(unsafe { _mm256_sub_epi32(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn multiply_halves(self, other: Self) -> Self {
+        Self(unsafe { _mm256_mullo_epi32(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn min_halves(self, other: Self) -> Self {
         Self(unsafe { _mm256_min_epu32(self.0, other.0) })
     }
 
     #[inline(always)]
-    fn shift_right_each(self, bits: Self) -> Self {
-        Self(unsafe { _mm256_srlv_epi64(self.0, bits.0) })
+    fn shift_right_halves(self, bits: u32) -> Self {
+        Self(unsafe { _mm256_srl_epi32(self.0, Self::bits(bits)) })
+    }
+
+    #[inline(always)]
+    fn shift_each_half(self, right: Self, left: u32) -> Self {
+        Self(unsafe {
+            // Otherwise the compiler would compare the numbers with 32.
+            let bits = _mm256_and_si256(right.0, _mm256_set1_epi32(31));
+            _mm256_sll_epi32(_mm256_srlv_epi32(self.0, bits), Self::bits(left))
+        })
+    }
+
+    #[inline(always)]
+    fn below(self, other: Self) -> NotBelow {
+        // There is no comparison of unsigned numbers.
+        NotBelow(Self(unsafe { _mm256_cmpeq_epi32(_mm256_max_epu32(self.0, other.0), self.0) }))
+    }
+
+    #[inline(always)]
+    fn choose(NotBelow(test): NotBelow, yes: Self, no: Self) -> Self {
+        Self(unsafe { _mm256_blendv_epi8(yes.0, no.0, test.0) })
+    }
+
+    #[inline(always)]
+    fn add_if_set(self, NotBelow(test): NotBelow, bits: Self, bit: Self, other: Self) -> Self {
+        let is_set = Self(unsafe { _mm256_cmpeq_epi32(bits.and(bit).0, bit.0) });
+        self.add_halves(test.and_not(is_set).and(other))
     }
 
     #[inline(always)]

@@ -1,4 +1,4 @@
-//! Eight items per step, by AVX-512 (F and DQ).
+//! Eight items per vector, by AVX-512 (F and DQ).
 #![allow(
     clippy::undocumented_unsafe_blocks,
     reason = "a vector exists only where the processor has the instructions: see `Vector`"
@@ -9,7 +9,7 @@ use core::arch::x86_64::*;
 
 use super::{
     Answers, Hashes, MAX_BURST, Part, WINDOW, fixed,
-    vector::{Factor, Vector, lanes_of},
+    vector::{Factor, InAvx512, Vector, lanes_of},
     ways::{self, Lookup},
 };
 use crate::{
@@ -26,37 +26,37 @@ const LANES: usize = Eight::LANES;
 
 /// See [`ways::contains_burst`].
 #[target_feature(enable = "avx512f,avx512dq")]
-pub(super) fn contains_burst<'a, T: Lookup<'a, Eight>>(
+pub(super) fn contains_burst<'a, V: InAvx512, T: Lookup<'a, V>>(
     view: &'a T::View,
     hashes: &[u64],
     values: &mut [u32],
 ) -> u64 {
     let table = unsafe { T::new(view) };
-    ways::contains_burst::<Eight, T, { MAX_BURST / LANES }>(&table, hashes, values)
+    ways::contains_burst::<V, T>(&table, hashes, values)
 }
 
 /// See [`ways::contains`].
 #[target_feature(enable = "avx512f,avx512dq")]
-pub(super) fn contains<'a, T: Lookup<'a, Eight>>(
+pub(super) fn contains<'a, V: InAvx512, T: Lookup<'a, V>>(
     view: &'a T::View,
     hashes: &mut Hashes<'_>,
     position: usize,
     answers: &mut Answers<'_>,
 ) -> usize {
     let table = unsafe { T::new(view) };
-    ways::contains::<Eight, T, { WINDOW / LANES }>(&table, hashes, position, answers)
+    ways::contains::<V, T>(&table, hashes, position, answers)
 }
 
 /// See [`ways::contains_by_copies`].
 #[target_feature(enable = "avx512f,avx512dq")]
-pub(super) fn contains_by_copies<'a, T: Lookup<'a, Eight>>(
+pub(super) fn contains_by_copies<'a, V: InAvx512, T: Lookup<'a, V>>(
     view: &'a T::View,
     hashes: &mut Hashes<'_>,
     answers: &mut Answers<'_>,
 ) -> usize {
     let table = unsafe { T::new(view) };
-    ways::contains_by_copies::<Eight, T>(&table, hashes, answers, |hashes, position, answers| {
-        contains::<T>(view, hashes, position, answers)
+    ways::contains_by_copies::<V, T>(&table, hashes, answers, |hashes, position, answers| {
+        contains::<V, T>(view, hashes, position, answers)
     })
 }
 
@@ -67,10 +67,24 @@ fn full_probe(part: &Part<'_>, fingerprints: Eight, words: [Eight; 2]) -> u32 {
     fixed::full_probe(part, fingerprints, words)
 }
 
+impl InAvx512 for Eight {}
+
 impl Vector for Eight {
     const LANES: usize = 8;
     type Array = [u64; LANES];
-    type Test = __mmask8;
+    type Window<T: Copy> = [T; WINDOW / LANES];
+    type Burst<T: Copy> = [T; MAX_BURST / LANES];
+    type Test = __mmask16;
+
+    #[inline(always)]
+    fn window<T: Copy>(value: T) -> [T; WINDOW / LANES] {
+        [value; WINDOW / LANES]
+    }
+
+    #[inline(always)]
+    fn burst<T: Copy>(value: T) -> [T; MAX_BURST / LANES] {
+        [value; MAX_BURST / LANES]
+    }
 
     #[inline(always)]
     unsafe fn splat(value: u64) -> Self {
@@ -194,28 +208,76 @@ impl Vector for Eight {
     }
 
     #[inline(always)]
-    fn below(self, other: Self) -> __mmask8 {
-        unsafe { _mm512_cmplt_epu64_mask(self.0, other.0) }
-    }
-
-    #[inline(always)]
-    fn has(self, bits: Self, test: __mmask8) -> __mmask8 {
-        unsafe { _mm512_mask_test_epi64_mask(test, self.0, bits.0) }
-    }
-
-    #[inline(always)]
-    fn add_if(self, test: __mmask8, other: Self) -> Self {
-        Self(unsafe { _mm512_mask_add_epi64(self.0, test, self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn min(self, other: Self) -> Self {
-        Self(unsafe { _mm512_min_epu64(self.0, other.0) })
-    }
-
-    #[inline(always)]
     fn shift_right_each(self, bits: Self) -> Self {
-        Self(unsafe { _mm512_srlv_epi64(self.0, bits.0) })
+        // The compiler would compare the numbers for a shift with 64.
+        Self(unsafe { _mm512_rorv_epi64(self.0, bits.0) })
+    }
+
+    #[inline(always)]
+    fn upper_halves(self) -> Self {
+        Self(unsafe { _mm512_shuffle_epi32::<0xf5>(self.0) })
+    }
+
+    #[inline(always)]
+    fn lower_halves(self) -> Self {
+        Self(unsafe { _mm512_shuffle_epi32::<0xa0>(self.0) })
+    }
+
+    #[inline(always)]
+    fn beside(self, other: Self) -> Self {
+        Self(unsafe { _mm512_mask_shuffle_epi32::<0xf5>(other.0, 0x5555, self.0) })
+    }
+
+    #[inline(always)]
+    fn add_halves(self, other: Self) -> Self {
+        Self(unsafe { _mm512_add_epi32(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn subtract_halves(self, other: Self) -> Self {
+        Self(unsafe { _mm512_sub_epi32(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn multiply_halves(self, other: Self) -> Self {
+        Self(unsafe { _mm512_mullo_epi32(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn min_halves(self, other: Self) -> Self {
+        Self(unsafe { _mm512_min_epu32(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn shift_right_halves(self, bits: u32) -> Self {
+        Self(unsafe { _mm512_srl_epi32(self.0, _mm_cvtsi32_si128(bits as i32)) })
+    }
+
+    #[inline(always)]
+    fn shift_each_half(self, right: Self, left: u32) -> Self {
+        // A rotation takes the number of bits modulo 32.
+        Self(unsafe {
+            let bits = _mm512_sub_epi32(right.0, _mm512_set1_epi32(left as i32));
+            _mm512_rorv_epi32(self.0, bits)
+        })
+    }
+
+    #[inline(always)]
+    fn below(self, other: Self) -> __mmask16 {
+        unsafe { _mm512_cmplt_epu32_mask(self.0, other.0) }
+    }
+
+    #[inline(always)]
+    fn choose(test: __mmask16, yes: Self, no: Self) -> Self {
+        Self(unsafe { _mm512_mask_blend_epi32(test, no.0, yes.0) })
+    }
+
+    #[inline(always)]
+    fn add_if_set(self, test: __mmask16, bits: Self, bit: Self, other: Self) -> Self {
+        Self(unsafe {
+            let test = _mm512_mask_test_epi32_mask(test, bits.0, bit.0);
+            _mm512_mask_add_epi32(self.0, test, self.0, other.0)
+        })
     }
 
     #[inline(always)]

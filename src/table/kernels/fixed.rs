@@ -5,7 +5,7 @@ use super::{
     FOUND, Part, Stripe, View, WINDOW, WINDOW_IN_CHAINS, mask,
     mixing::{Mixer, Scatter},
     vector::{Factor, Vector},
-    ways::{Found, Lookup},
+    ways::{Lookup, Outcome},
 };
 use crate::bucket::nibbles;
 
@@ -118,7 +118,7 @@ impl<'a, V: Vector, const NESTED: bool, const VALUES: bool> Lookup<'a, V>
 
     /// Prefetches one table at a time, because the processor has room for only a few dozen misses.
     #[inline(always)]
-    fn find(&self, group: &Group<V>, (next, count): (&Group<V>, usize)) -> Found<V> {
+    fn find(&self, group: &Group<V>, (next, count): (&Group<V>, usize)) -> Outcome<V> {
         let Self { view, ones, highs, .. } = *self;
         if NESTED {
             prefetch(&view.last, next, count);
@@ -136,7 +136,7 @@ impl<'a, V: Vector, const NESTED: bool, const VALUES: bool> Lookup<'a, V>
                 answers = answers.select(answers, earlier);
             }
         }
-        Found { found, open: 0, answers }
+        Outcome { found, open: 0, answers }
     }
 
     #[inline(always)]
@@ -146,7 +146,9 @@ impl<'a, V: Vector, const NESTED: bool, const VALUES: bool> Lookup<'a, V>
 }
 
 impl<V: Vector, const NESTED: bool, const VALUES: bool> Fixed<'_, V, NESTED, VALUES> {
+    #[allow(clippy::unused_self, reason = "where it is, the processor has the instructions")]
     #[inline(always)]
+    #[expect(clippy::unused_self, reason = "it shows that the processor has the instructions")]
     fn splat(&self, value: u64) -> V {
         // SAFETY: there are vectors already.
         unsafe { V::splat(value) }

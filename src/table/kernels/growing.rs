@@ -1,4 +1,5 @@
-//! The steps of a lookup in a table that grows by splitting, eight or four items at a time. The
+//! The steps of a lookup in a table that grows by splitting, sixteen or eight items at a time, in
+//! pairs of vectors. Both sides of an item are in one lane, as long as their numbers fit. The
 //! formulas are those of `table/split/address.rs` and of `bucket/leveled.rs`.
 //!
 //! The size that a batch starts from is a hint: buckets may have been split since it was published.
@@ -12,11 +13,12 @@ use super::{
     avx2::Four,
     avx512::Eight,
     mixing::{Mixer, Scatter},
+    two::Two,
     vector::Vector,
-    ways::{Found, Lookup},
+    ways::{Lookup, Outcome},
 };
 use crate::{
-    bucket::GrowingLayout,
+    bucket::{GrowingLayout, leveled::MAX_LEVEL},
     sync::Word,
     table::{batch::is_cached, split::Size},
 };
@@ -59,8 +61,10 @@ impl<'a> GrowingView<'a> {
         seed: u64,
         lookup: &'a dyn Fn(u64) -> bool,
     ) -> Option<Self> {
-        let first = u32::try_from(first).ok()?;
+        // Twice as many must fit into 32 bits.
+        let first = u32::try_from(first).ok().filter(|&first| first <= 1 << 31)?;
         let round = u64::from(first) << size.level;
+        assert!(size.level <= MAX_LEVEL);
         assert!(size.split <= round && round + size.split <= words.len() as u64);
         assert!(stripes.len().is_power_of_two());
         let prefetches = !is_cached(words);
@@ -77,30 +81,31 @@ impl<'a> GrowingView<'a> {
 /// The items of one vector.
 #[derive(Clone, Copy)]
 pub(super) struct Group<V> {
-    buckets: [V; 2],
-    /// What the words are compared with: a pattern in every slot, and the level.
+    /// The buckets, and the levels that their words should have. As everything that is packed, the
+    /// first side has the lower half of each lane, and the second side the upper one.
+    buckets: V,
+    levels: V,
+    /// What slots are compared with, in the first slot, for each side.
     patterns: [V; 2],
     /// Numbers of which the stripes' numbers are the lowest bits.
     stripes: V,
 }
 
-/// What is the same for all items, in every lane.
+/// What is the same for all items, in every lane, and for both sides where it is packed.
 pub(super) struct Growing<'a, V, L> {
     view: &'a GrowingView<'a>,
     mixer: Mixer<V>,
     scatter: Scatter<V>,
     one: V,
-    /// Buckets at level 0, and in this round.
+    /// Buckets at level 0, packed, and in this round, and those of them that have been split.
     first: V,
     round: V,
     split: V,
     /// The bits of the extension that choose a bucket in this round, and the next one.
     chosen: V,
     next: V,
-    /// Bits from the extension to a pattern.
-    shift: V,
-    /// The level, in its place in a word.
-    level: V,
+    /// The levels of buckets that have not been split, and of those that have.
+    levels: [V; 2],
     last_stripe: V,
     layout: PhantomData<L>,
 }
@@ -116,9 +121,7 @@ impl<'a, V: Vector, L: GrowingLayout> Lookup<'a, V> for Growing<'a, V, L> {
     #[inline(always)]
     unsafe fn new(view: &'a GrowingView<'a>) -> Self {
         let Size { level, split } = view.size;
-        let first = u64::from(view.first);
-        let next = 1 << level;
-        let at = Self::EXTENSION_SHIFT;
+        let round = view.first.wrapping_shl(level);
         // SAFETY: the caller promises that the processor has the instructions.
         unsafe {
             Self {
@@ -126,13 +129,12 @@ impl<'a, V: Vector, L: GrowingLayout> Lookup<'a, V> for Growing<'a, V, L> {
                 mixer: Mixer::new(view.seed),
                 scatter: Scatter::new(),
                 one: V::splat(1),
-                first: V::splat(first),
-                round: V::splat(first << level),
-                split: V::splat(split),
-                chosen: V::splat(next - 1),
-                next: V::splat(next << at),
-                shift: V::splat(u64::from(at - L::CORE + level)),
-                level: V::splat(u64::from(level) << LEVEL_SHIFT),
+                first: V::splat(packed(view.first)),
+                round: V::splat(packed(round)),
+                split: V::splat(packed(split as u32)),
+                chosen: V::splat(packed((1 << level) - 1)),
+                next: V::splat(packed(1 << level)),
+                levels: [V::splat(packed(level)), V::splat(packed(level + 1))],
                 last_stripe: V::splat(view.stripes.len() as u64 - 1),
                 layout: PhantomData,
             }
@@ -142,22 +144,39 @@ impl<'a, V: Vector, L: GrowingLayout> Lookup<'a, V> for Growing<'a, V, L> {
     #[inline(always)]
     fn unset(&self) -> Group<V> {
         let zero = self.splat(0);
-        Group { buckets: [zero; 2], patterns: [zero; 2], stripes: zero }
+        Group { buckets: zero, levels: zero, patterns: [zero; 2], stripes: zero }
     }
 
     #[inline(always)]
     fn locate(&self, hashes: &[u64]) -> Group<V> {
         let mixed = self.mixer.mix(hashes);
-        let core = mixed.shift_right_by(u64::BITS - L::CORE);
+        let upper = mixed.upper_halves();
+        let core = upper.shift_right_halves(32 - L::CORE);
+        // Buckets at level 0, in the upper halves.
         let product = mixed.multiply_low(self.first);
-        let start = product.shift_right::<32>();
         let scattered = self.scatter.scatter(core.add(self.one));
-        let alternate = start.reflect(scattered.reduce(self.first), self.first);
-        let [extension, other] = self.extensions(mixed, product, scattered);
-        let (first, pattern) = self.side(start, core, extension);
-        let (second, other) = self.side(alternate, core, other);
-        let stripes = start.min(alternate).shift_left_by(L::CORE).or(core);
-        Group { buckets: [first, second], patterns: [pattern, other], stripes }
+        let difference = scattered.multiply_low(self.first).subtract_halves(product);
+        let alternate = difference.min_halves(difference.add_halves(self.first));
+
+        let extensions = self.extensions(upper, product, scattered);
+        let start = product.beside(alternate);
+        let chosen = extensions.and(self.chosen);
+        let bucket = start.add_halves(chosen.multiply_halves(self.first));
+        let split = bucket.below(self.split);
+        let buckets = bucket.add_if_set(split, extensions, self.next, self.round);
+        let levels = V::choose(split, self.levels[1], self.levels[0]);
+        let patterns = if Self::FITS {
+            let tails = extensions.shift_each_half(levels, L::CORE);
+            let patterns = tails.and(self.splat(packed(Self::TAIL as u32))).or(core);
+            [self.lower(patterns), patterns.shift_right::<32>()]
+        } else {
+            self.long_patterns(mixed, product, scattered, levels)
+        };
+        // Below the bucket at level 0 are bits of the other half. The core takes their place.
+        let core_mask = self.splat(L::CORE_MASK);
+        let start = product.min_halves(alternate).shift_right_by(32 - L::CORE);
+        let stripes = core_mask.and(core).or(core_mask.and_not(start));
+        Group { buckets, levels, patterns, stripes }
     }
 
     #[inline(always)]
@@ -168,7 +187,7 @@ impl<'a, V: Vector, L: GrowingLayout> Lookup<'a, V> for Growing<'a, V, L> {
     #[inline(always)]
     fn prefetch(&self, group: &Group<V>, count: usize) {
         if self.view.prefetches && count > 0 {
-            for buckets in group.buckets {
+            for buckets in self.sides(group.buckets) {
                 for &bucket in &buckets.store().as_ref()[..count] {
                     let word = self.view.words.as_ptr().wrapping_add(bucket as usize);
                     crate::table::prefetch(word.cast());
@@ -195,16 +214,18 @@ impl<'a, V: Vector, L: GrowingLayout> Lookup<'a, V> for Growing<'a, V, L> {
     /// lowest zero lane, marks the same lanes as that of the slots if no slot matches. If one does,
     /// it is zero in `beyond` but not in the slots, and all slots below it are occupied.
     #[inline(always)]
-    fn find(&self, group: &Group<V>, _: (&Group<V>, usize)) -> Found<V> {
+    fn find(&self, group: &Group<V>, _: (&Group<V>, usize)) -> Outcome<V> {
         let words = self.view.words.as_ptr();
-        // SAFETY: `side` returns buckets below the size: a split bucket leads to a child, whose
+        let [first, second] = self.sides(group.buckets);
+        // SAFETY: `locate` returns buckets below the size: a split bucket leads to a child, whose
         // number is below the sum of the round's buckets and the number of splits.
-        let words = unsafe { [group.buckets[0].gather(words), group.buckets[1].gather(words)] };
-        let (first, differences) = self.compare(words[0], group.patterns[0]);
-        let (second, others) = self.compare(words[1], group.patterns[1]);
-        let found = first.or(second).and(self.splat(L::LANES.highs())).nonzero();
-        let open = differences.or(others).and(self.splat(LEVEL)).nonzero();
-        Found { found: found & !open, open, answers: self.one }
+        let [first, second] = unsafe { [first.gather(words), second.gather(words)] };
+        let [pattern, other] = group.patterns;
+        let marks = self.compare(first, pattern).or(self.compare(second, other));
+        let found = marks.and(self.splat(L::LANES.highs())).nonzero();
+        let levels = first.beside(second).shift_right_halves(LEVEL_SHIFT - 32);
+        let open = levels.different(group.levels);
+        Outcome { found: found & !open, open, answers: self.one }
     }
 
     #[inline(always)]
@@ -214,47 +235,67 @@ impl<'a, V: Vector, L: GrowingLayout> Lookup<'a, V> for Growing<'a, V, L> {
 }
 
 impl<V: Vector, L: GrowingLayout> Growing<'_, V, L> {
-    /// The position of the extension in what `extensions` returns. It is a whole half, unless the
-    /// extension has more bits than the hash has for it.
-    const EXTENSION_SHIFT: u32 = if L::LOW_BITS == 0 { 32 } else { L::CORE };
-    /// The slots that begin in the low half of a word, and those that do not.
+    /// Bits of the extension that come from the upper half of a hash.
+    const UPPER: u32 = 32 - L::CORE;
+    /// Whether a half has room for the extension.
+    const FITS: bool = L::EXTENSION <= 32;
+    /// The part of a pattern that is above the core, in the first slot.
+    const TAIL: u64 = L::FIRST & !L::CORE_MASK;
+    /// The slots that begin in the low half of a word, and the other ones.
     const LOW_SLOTS: u32 = (L::LANES.ones() as u32).count_ones();
     const HIGH_SLOTS: u32 = L::SLOTS - Self::LOW_SLOTS;
 
+    #[allow(clippy::unused_self, reason = "where it is, the processor has the instructions")]
     #[inline(always)]
+    #[expect(clippy::unused_self, reason = "it shows that the processor has the instructions")]
     fn splat(&self, value: u64) -> V {
         // SAFETY: there are vectors already.
         unsafe { V::splat(value) }
     }
 
-    /// The extensions on both sides. Bits below them and above them may be anything.
+    /// The lower halves.
     #[inline(always)]
-    fn extensions(&self, mixed: V, product: V, scattered: V) -> [V; 2] {
-        if L::LOW_BITS == 0 {
-            return [mixed, mixed.xor(scattered)];
+    fn lower(&self, x: V) -> V {
+        x.and(self.splat(u64::from(u32::MAX)))
+    }
+
+    /// What is packed, of each side by itself.
+    #[inline(always)]
+    fn sides(&self, x: V) -> [V; 2] {
+        [self.lower(x), x.shift_right::<32>()]
+    }
+
+    /// The extensions, packed. Bits above them may be anything, and so may be those that do not fit
+    /// into a half.
+    #[inline(always)]
+    fn extensions(&self, upper: V, product: V, scattered: V) -> V {
+        let mask = (1 << Self::UPPER) - 1;
+        let s = scattered.and(self.splat(mask << 32));
+        if L::LOW_BITS == 0 || !Self::FITS {
+            return upper.xor(s);
         }
-        let low = self.splat(u64::from(u32::MAX));
-        let below = mixed.shift_right_by(32 - L::CORE).and(low);
         // The upper bits of the low half of the product, above the others.
-        let above = low.and_not(product.shift_left_by(L::LOW_BITS));
-        let extension = below.or(above);
-        [extension, extension.xor(scattered.shift_right_by(32 - L::CORE).and(low))]
+        let low = product.lower_halves().shift_right_halves(L::CORE - L::LOW_BITS);
+        let mask = self.splat(packed(mask as u32));
+        mask.and(upper).or(mask.and_not(low)).xor(s)
     }
 
-    /// The bucket of one side, and what its word is compared with.
+    /// The patterns, if extensions do not fit into a half.
     #[inline(always)]
-    fn side(&self, start: V, core: V, extension: V) -> (V, V) {
-        let chosen = extension.shift_right_by(Self::EXTENSION_SHIFT).and(self.chosen);
-        let bucket = start.add(chosen.multiply_low(self.first));
-        let split = bucket.below(self.split);
-        let bucket = bucket.add_if(extension.has(self.next, split), self.round);
-        let shift = self.shift.add_if(split, self.one);
-        let level = self.level.add_if(split, self.splat(1 << LEVEL_SHIFT));
-        let tail = extension.shift_right_each(shift).and(self.splat(L::FIRST & !L::CORE_MASK));
-        (bucket, self.broadcast(tail.or(core)).or(level))
+    fn long_patterns(&self, mixed: V, product: V, scattered: V, levels: V) -> [V; 2] {
+        let mask = self.splat((1 << Self::UPPER) - 1);
+        let low = product.shift_left_by(L::LOW_BITS.saturating_sub(L::CORE));
+        let extension = mask.and(mixed.shift_right::<32>()).or(mask.and_not(low));
+        let other = extension.xor(scattered.shift_right::<32>().and(mask));
+        let core = mixed.shift_right_by(u64::BITS - L::CORE);
+        let [level, other_level] = self.sides(levels);
+        let tail = self.splat(Self::TAIL);
+        let first = extension.shift_right_each(level).shift_left_by(L::CORE).and(tail).or(core);
+        let second = other.shift_right_each(other_level).shift_left_by(L::CORE).and(tail).or(core);
+        [first, second]
     }
 
-    /// The value of the first slot, in all slots.
+    /// The value of the first slot, in all slots. Bits above the slots may be anything.
     #[inline(always)]
     fn broadcast(&self, x: V) -> V {
         let low = x.multiply_low(self.splat(L::LANES.ones() & u64::from(u32::MAX)));
@@ -262,23 +303,28 @@ impl<V: Vector, L: GrowingLayout> Growing<'_, V, L> {
         match Self::HIGH_SLOTS {
             0 => low,
             1 => low.or(x.shift_left_by(shift)),
-            // What goes beyond the slots is where the level belongs.
-            _ => low.or(low.shift_left_by(shift)).and(self.splat(!LEVEL)),
+            _ => low.or(low.shift_left_by(shift)),
         }
     }
 
-    /// Marks by the highest bit of a slot whether any slot of a word matches: see `find`. The
-    /// second result has the differences of the levels.
+    /// Marks by the highest bit of a slot whether any slot of a word matches: see `find`.
     #[inline(always)]
-    fn compare(&self, word: V, pattern: V) -> (V, V) {
+    fn compare(&self, word: V, pattern: V) -> V {
         let ones = self.splat(L::LANES.ones());
+        let pattern = self.broadcast(pattern);
         let differences = word.xor(pattern).or(self.splat(L::LANES.highs()));
         let until = differences.xor(differences.subtract(ones));
         let beyond = until.and_not(word);
         let marks = beyond.and_not(beyond.subtract(ones));
         let empty = word.and_not(word.subtract(ones));
-        (empty.and_not(marks), differences)
+        empty.and_not(marks)
     }
+}
+
+/// A number in both halves.
+#[inline(always)]
+fn packed(x: u32) -> u64 {
+    u64::from(x) << 32 | u64::from(x)
 }
 
 impl GrowingView<'_> {
@@ -305,7 +351,7 @@ impl Vectors {
         let copied = are_copied(view.stripes.len(), len);
         // SAFETY: the caller promises that the processor has the instructions.
         unsafe {
-            self.contains_by::<Growing<'a, Four, L>, Growing<'a, Eight, L>>(
+            self.contains_by::<_, _, Growing<'a, Two<Four>, L>, Growing<'a, Two<Eight>, L>>(
                 view,
                 (len, copied),
                 hashes,

@@ -2,11 +2,13 @@
 //! hashes to their answers.
 //!
 //! The steps are written once, over the trait [`Vector`](vector::Vector), which has an
-//! implementation for each instruction set: eight items per group by AVX-512, and four by AVX2.
+//! implementation for each instruction set: eight items per vector by AVX-512, and four by AVX2.
 //! `ways.rs` has the ways in which a batch is looked up, and `fixed.rs` has lookups in tables of a
 //! fixed size and in chains. The layout is a value there, not a type, because the zero-lane test is
 //! the same for all of them. So each kernel is compiled four times: for tables that stand alone and
-//! for chains, with or without values in the answers.
+//! for chains, with or without values in the answers. `growing.rs` has lookups in a table that grows
+//! by splitting, compiled for each of its layouts and for pairs of vectors (`two.rs`), and
+//! `single.rs` its lookups of one item.
 //!
 //! A group is looked up as the argument in `table/mod.rs` requires: the versions, both words of
 //! each item, the versions again. In a chain, `chain/mod.rs` requires the same for the words in all
@@ -22,6 +24,11 @@
 //!   The argument sets no limit to the time between the two reads. If any version changed, every
 //!   miss of the round is looked up again, so after such a round the versions are gathered.
 
+#![expect(
+    clippy::inline_always,
+    reason = "code that is not compiled for the features must not be called, but only inlined"
+)]
+
 mod avx2;
 mod avx512;
 mod fixed;
@@ -31,13 +38,22 @@ mod neighbours;
 mod single;
 #[cfg(test)]
 mod tests;
+mod two;
 mod vector;
 mod ways;
 
-pub(in crate::table) use self::growing::GrowingView;
-pub(in crate::table) use self::neighbours::{has_neighbours, neighbours};
 pub(crate) use self::single::{ContainsOne, contains_one};
-use self::{avx2::Four, avx512::Eight, fixed::Fixed, ways::Lookup};
+use self::{
+    avx2::Four,
+    avx512::Eight,
+    fixed::Fixed,
+    vector::{InAvx2, InAvx512},
+    ways::Lookup,
+};
+pub(in crate::table) use self::{
+    growing::GrowingView,
+    neighbours::{has_neighbours, neighbours},
+};
 use super::{
     Alone, Answers, Hashes, Kernel, MAX_BURST, Nested, Nesting, Table,
     addressing::{MIXER, SCATTER},
@@ -208,7 +224,7 @@ impl Vectors {
         let copied = are_copied(view.stripes.len(), len);
         // SAFETY: the caller promises that the processor has the instructions.
         unsafe {
-            self.contains_by::<Fixed<'a, Four, NESTED, VALUES>, Fixed<'a, Eight, NESTED, VALUES>>(
+            self.contains_by::<_, _, Fixed<'a, Four, NESTED, VALUES>, Fixed<'a, Eight, NESTED, VALUES>>(
                 view,
                 (len, copied),
                 hashes,
@@ -222,7 +238,13 @@ impl Vectors {
     ///
     /// # Safety
     /// The processor has the instructions.
-    unsafe fn contains_by<'a, F: Lookup<'a, Four>, E: Lookup<'a, Eight, View = F::View>>(
+    unsafe fn contains_by<
+        'a,
+        V: InAvx2,
+        W: InAvx512,
+        F: Lookup<'a, V>,
+        E: Lookup<'a, W, View = F::View>,
+    >(
         self,
         view: &'a F::View,
         (len, copied): (usize, bool),
@@ -237,16 +259,16 @@ impl Vectors {
                 let mut values = [0; MAX_BURST];
                 let values = part_of(F::VALUES, &mut values, 0);
                 let found = match self {
-                    Self::Avx512 => avx512::contains_burst::<E>(view, burst, values),
-                    Self::Avx2 => avx2::contains_burst::<F>(view, burst, values),
+                    Self::Avx512 => avx512::contains_burst::<W, E>(view, burst, values),
+                    Self::Avx2 => avx2::contains_burst::<V, F>(view, burst, values),
                 };
                 return answers.put(0, found, values, len);
             }
             match (self, copied) {
-                (Self::Avx512, true) => avx512::contains_by_copies::<E>(view, hashes, answers),
-                (Self::Avx512, false) => avx512::contains::<E>(view, hashes, 0, answers),
-                (Self::Avx2, true) => avx2::contains_by_copies::<F>(view, hashes, answers),
-                (Self::Avx2, false) => avx2::contains::<F>(view, hashes, 0, answers),
+                (Self::Avx512, true) => avx512::contains_by_copies::<W, E>(view, hashes, answers),
+                (Self::Avx512, false) => avx512::contains::<W, E>(view, hashes, 0, answers),
+                (Self::Avx2, true) => avx2::contains_by_copies::<V, F>(view, hashes, answers),
+                (Self::Avx2, false) => avx2::contains::<V, F>(view, hashes, 0, answers),
             }
         }
     }

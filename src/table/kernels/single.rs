@@ -40,11 +40,7 @@ pub(crate) type ContainsOne = unsafe fn(
 pub(crate) fn contains_one<L: GrowingLayout>(kernel: Kernel) -> ContainsOne {
     debug_assert!(kernel.is_available());
     match kernel {
-        // It is compiled to a function of the same type, but one that requires the features.
-        Kernel::Avx512 => |words, growth, stripes, size, mixed| {
-            // SAFETY: the kernel is available, and the caller promises the rest.
-            unsafe { in_avx512::<L>(words, growth, stripes, size, mixed) }
-        },
+        Kernel::Avx512 => in_avx512::<L>,
         Kernel::Avx2 | Kernel::Scalar => in_sse2::<L>,
     }
 }
@@ -76,7 +72,9 @@ impl<L: GrowingLayout> Constants<L> {
 
     #[inline(always)]
     fn round(level: u32) -> &'static Round {
-        const { &Self::ROUNDS }.get(level as usize).expect("a level")
+        let rounds = const { &Self::ROUNDS };
+        // No level is higher.
+        &rounds[level as usize % rounds.len()]
     }
 }
 
@@ -107,7 +105,7 @@ fn stripe_of<L: GrowingLayout>(stripes: &Stripes, start: u64, core: u64) -> &Str
 /// whether the version is unchanged.
 #[inline(always)]
 fn answer(found: bool, levels: bool, unchanged: bool) -> Option<bool> {
-    (levels & (found | unchanged)).then_some(found)
+    ((found | unchanged) & levels).then_some(found)
 }
 
 /// See [`ContainsOne`].
@@ -148,11 +146,11 @@ unsafe fn in_avx512<L: GrowingLayout>(
     let bucket = _mm_add_epi64(start, _mm_mul_epu32(chosen, first));
     let is_split = _mm_cmplt_epu64_mask(bucket, splat(split));
     let goes = _mm_mask_test_epi64_mask(is_split, extension, splat(round.next));
-    let all = _mm_sllv_epi64(first, splat(round.doublings));
+    let all = _mm_rolv_epi64(first, splat(round.doublings));
     let bucket = _mm_mask_add_epi64(bucket, goes, bucket, all);
     let shift = splat(round.shift);
     let shift = _mm_mask_add_epi64(shift, is_split, shift, splat(1));
-    let tail = _mm_and_si128(_mm_srlv_epi64(extension, shift), splat(Constants::<L>::TAIL));
+    let tail = _mm_and_si128(_mm_rorv_epi64(extension, shift), splat(Constants::<L>::TAIL));
     let pattern = _mm_mullo_epi64(_mm_or_si128(tail, splat(core)), splat(L::LANES.ones()));
     let level = splat(round.level);
     let level = _mm_mask_add_epi64(level, is_split, level, splat(1 << LEVEL_SHIFT));

@@ -16,8 +16,15 @@ pub(super) trait Vector: Copy {
     const ALL: u32 = (1 << Self::LANES) - 1;
     /// The lanes in memory.
     type Array: AsRef<[u64]>;
-    /// A truth value in each lane.
+    /// One of each vector in a batch window, and in the longest burst.
+    type Window<T: Copy>: AsMut<[T]>;
+    type Burst<T: Copy>: AsMut<[T]>;
+    /// A truth value for each half of a lane.
     type Test: Copy;
+
+    /// Returns copies of one value.
+    fn window<T: Copy>(value: T) -> Self::Window<T>;
+    fn burst<T: Copy>(value: T) -> Self::Burst<T>;
 
     /// Returns the value in every lane.
     ///
@@ -68,16 +75,31 @@ pub(super) trait Vector: Copy {
     /// Returns `nonzero` in the lanes in which `self` is not zero, and `zero` in the others.
     fn select(self, nonzero: Self, zero: Self) -> Self;
 
-    /// Compares numbers below 2^63.
-    fn below(self, other: Self) -> Self::Test;
-    /// Returns whether some of these bits are set, in the lanes of the test.
-    fn has(self, bits: Self, test: Self::Test) -> Self::Test;
-    /// Adds in the lanes of the test.
-    fn add_if(self, test: Self::Test, other: Self) -> Self;
-    /// Returns the smaller ones. Both have at most 32 bits.
-    fn min(self, other: Self) -> Self;
-    /// Shifts each lane by the number of bits in the same lane.
+    /// Shifts each lane to the right by the number of bits in the same lane, up to 16. What comes
+    /// in from the left may be anything.
     fn shift_right_each(self, bits: Self) -> Self;
+
+    /// Returns the upper half of each lane in both halves.
+    fn upper_halves(self) -> Self;
+    /// Returns the lower half of each lane in both halves.
+    fn lower_halves(self) -> Self;
+    /// Returns the upper halves of `self` as lower halves, beside the upper halves of `other`.
+    fn beside(self, other: Self) -> Self;
+    fn add_halves(self, other: Self) -> Self;
+    fn subtract_halves(self, other: Self) -> Self;
+    /// The products of the halves, modulo 2^32.
+    fn multiply_halves(self, other: Self) -> Self;
+    fn min_halves(self, other: Self) -> Self;
+    fn shift_right_halves(self, bits: u32) -> Self;
+    /// Shifts each half to the right by the number of bits in the same half, up to 16, and then to
+    /// the left by `left`. What comes in from the right may be anything.
+    fn shift_each_half(self, right: Self, left: u32) -> Self;
+    /// Tests which halves are below those of `other`.
+    fn below(self, other: Self) -> Self::Test;
+    /// Returns the halves of `yes` where the test is true, and those of `no` elsewhere.
+    fn choose(test: Self::Test, yes: Self, no: Self) -> Self;
+    /// Adds the halves of `other` where the test is true and `bits` has this bit.
+    fn add_if_set(self, test: Self::Test, bits: Self, bit: Self, other: Self) -> Self;
 
     /// Returns `t - self` modulo n. Both are below n, which has at most 32 bits.
     fn reflect(self, t: Self, n: Self) -> Self;
@@ -123,3 +145,8 @@ impl<V: Vector> Factor<V> {
 pub(super) fn lanes_of<V: Vector>(items: usize) -> u32 {
     mask(V::LANES.min(items))
 }
+
+/// The vectors of AVX2.
+pub(super) trait InAvx2: Vector {}
+/// The vectors of AVX-512.
+pub(super) trait InAvx512: Vector {}

@@ -46,7 +46,7 @@ pub(super) trait Lookup<'a, V: Vector>: Sized {
 
     /// Reads the words, and compares them with the items. If `OVERLAPS`, also prefetches the first
     /// `count` items of the group `next`.
-    fn find(&self, group: &Self::Group, next: (&Self::Group, usize)) -> Found<V>;
+    fn find(&self, group: &Self::Group, next: (&Self::Group, usize)) -> Outcome<V>;
 
     /// Looks up the hashes whose bits are set, one by one. Returns those that were found, and
     /// writes their answers, unless there are no `values`.
@@ -54,7 +54,7 @@ pub(super) trait Lookup<'a, V: Vector>: Sized {
 }
 
 /// What the words of a group tell.
-pub(super) struct Found<V> {
+pub(super) struct Outcome<V> {
     /// The lanes whose item was found.
     pub(super) found: u32,
     /// The lanes of which the words leave the answer open. None of them was found.
@@ -76,7 +76,7 @@ fn look_up<'a, V: Vector, T: Lookup<'a, V>>(
     values: &mut [u32],
 ) -> u32 {
     let before = table.versions(group);
-    let Found { found, open, answers } = table.find(group, next);
+    let Outcome { found, open, answers } = table.find(group, next);
     let changed = before.different(table.versions(group));
     if T::VALUES {
         answers.store_low(values);
@@ -85,10 +85,10 @@ fn look_up<'a, V: Vector, T: Lookup<'a, V>>(
     if open == 0 { found } else { found | table.look_up_again(open, hashes, values) }
 }
 
-/// Looks up a burst, of at most `GROUPS` vectors. Returns a bit for each item, and with values
+/// Looks up a burst. Returns a bit for each item, and with values
 /// writes its answer.
 #[inline(always)]
-pub(super) fn contains_burst<'a, V: Vector, T: Lookup<'a, V>, const GROUPS: usize>(
+pub(super) fn contains_burst<'a, V: Vector, T: Lookup<'a, V>>(
     table: &T,
     hashes: &[u64],
     values: &mut [u32],
@@ -104,7 +104,8 @@ pub(super) fn contains_burst<'a, V: Vector, T: Lookup<'a, V>, const GROUPS: usiz
         }
         return found;
     }
-    let mut groups = [table.unset(); GROUPS];
+    let mut groups = V::burst(table.unset());
+    let groups = groups.as_mut();
     for (group, hashes) in groups.iter_mut().zip(hashes.chunks(V::LANES)) {
         *group = table.locate(hashes);
         table.prefetch(group, hashes.len());
@@ -119,16 +120,17 @@ pub(super) fn contains_burst<'a, V: Vector, T: Lookup<'a, V>, const GROUPS: usiz
 }
 
 /// Looks up the rest of the items, of which the next one has this position. The versions are
-/// gathered. `GROUPS` vectors have `WINDOW` items. Returns the number of items that were found.
+/// gathered. Returns the number of items that were found.
 #[inline(always)]
-pub(super) fn contains<'a, V: Vector, T: Lookup<'a, V>, const GROUPS: usize>(
+pub(super) fn contains<'a, V: Vector, T: Lookup<'a, V>>(
     table: &T,
     hashes: &mut Hashes<'_>,
     mut position: usize,
     answers: &mut Answers<'_>,
 ) -> usize {
     // As in `for_each_prefetched`: a rolling window of items whose buckets are prefetched.
-    let (mut groups, mut waiting) = ([table.unset(); GROUPS], 0);
+    let (mut groups, mut waiting) = (V::window(table.unset()), 0);
+    let groups = groups.as_mut();
     let (mut blocks, mut current) = ([[0; WINDOW]; 2], 0);
     let (mut count, mut values) = (0, [0; WINDOW]);
     loop {

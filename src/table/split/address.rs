@@ -100,11 +100,13 @@ impl Growth {
 
     /// The number of buckets at level 0.
     #[inline]
+    #[must_use]
     pub fn first(&self) -> u64 {
         self.first
     }
 
     /// Bytes on the heap.
+    #[must_use]
     pub fn size_in_bytes(&self) -> usize {
         size_of_val(&*self.scatter)
     }

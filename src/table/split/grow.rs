@@ -18,6 +18,9 @@ pub(super) const GROUP: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 8 };
 const MAX_GROUPS: u32 = 8;
 /// Number of further groups of which a thread tries the locks, if others split at the same time.
 const TRIED: u32 = 8;
+/// Largest number of slots of a table in which any insert without room splits buckets. What threads
+/// have counted for themselves makes a difference there.
+const ALWAYS_SPLIT: u64 = 4_096;
 /// Number of times that the hint is published in a round. Every lookup reads it, so that publishing
 /// it more often would cost them a cache miss each time; a lookup of a bucket that was split since
 /// goes on by the level in its word.
@@ -49,6 +52,15 @@ impl GrowingTable {
         }
     }
 
+    /// Returns whether the load is less than half of the target, in a table of some size. Then an
+    /// insert without room meets many copies of few items, which splits do not separate, and each
+    /// such insert would only make the table larger.
+    pub(super) fn is_sparse<L: GrowingLayout>(&self) -> bool {
+        let slots = self.in_use() * u64::from(L::SLOTS);
+        let half = (slots * u64::from(self.limits.load) / 512) as i64;
+        slots > ALWAYS_SPLIT && self.occupancy.occupied() < half
+    }
+
     /// Splits the next group of buckets that no other thread is splitting.
     ///
     /// The first one to try is that at which the size stands: it may have been passed over, because
@@ -61,10 +73,7 @@ impl GrowingTable {
         for _ in 0..TRIED {
             // Relaxed: a place to begin, and every bucket is looked at under its lock.
             let ahead = Size::unpack(self.ahead.load(Relaxed));
-            let group = match ahead.level == size.level {
-                true => ahead.split / GROUP,
-                false => 0,
-            };
+            let group = if ahead.level == size.level { ahead.split / GROUP } else { 0 };
             let group = group.max(size.split / GROUP + 1);
             if group * GROUP >= self.growth.first() << size.level {
                 break;
@@ -194,9 +203,9 @@ impl GrowingTable {
     pub(super) fn split_bucket<L: GrowingLayout>(&self, bucket: u32, at: u32) -> bool {
         let parent = self.bucket(bucket);
         let child = self.bucket(self.growth.child(bucket, at));
-        // Acquire, here and on failure: pairs with the Release of whoever changed the word. The
-        // child passes on what the inserts published.
-        let mut word = parent.load_to_change(Acquire);
+        // Relaxed, here and on failure: the switch acquires what the changes of the word published,
+        // and the child passes it on.
+        let mut word = parent.load_to_change(Relaxed);
         // mutant: split-again
         while level(word) == at {
             let halves = L::halves(word);
@@ -209,7 +218,7 @@ impl GrowingTable {
             // away from here and back, so that the word is the same again. Then this must happen
             // after the move back, whose second half cleared a slot elsewhere.
             // mutant: split-switch-store
-            match parent.compare_exchange(word, halves.stays, AcqRel, Acquire) {
+            match parent.compare_exchange(word, halves.stays, AcqRel, Relaxed) {
                 Ok(()) => {
                     // mutant: split-ghosts-uncounted
                     self.occupancy.count_split(halves.copied);
@@ -232,6 +241,7 @@ impl GrowingTable {
     pub(super) fn advance(&self) {
         loop {
             // Acquire: pairs with the Release below.
+            // mutant-ok: as in `size`
             let seen = Size::unpack(self.size.load_to_change(Acquire));
             let (mut size, round) = (seen, self.growth.first() << seen.level);
             // Acquire: pairs with the Release of the switch. A lookup that goes by this size goes
@@ -250,6 +260,7 @@ impl GrowingTable {
             }
             // Release: pairs with the Acquire of `size`. Another thread may have advanced further.
             // mutant: split-size-store
+            // mutant-ok: as in `size`
             self.size.fetch_max(size.pack(), Release);
             let hint = self.hint_for(size);
             if hint > self.hint_for(seen) {

@@ -173,13 +173,12 @@ impl GrowingTable {
                     false
                 }
             };
-            // mutant: split-search-add-relaxed
+            // mutant: split-search-add-relaxed, split-insert-no-last-add
             if stored || self.add::<L>(item) {
                 self.counters.insert_relocated(&relocations);
                 return Ok(());
             }
             // Not earlier: another thread may have made room.
-            // mutant: split-insert-no-last-add
             made_room?;
         }
     }
@@ -189,14 +188,15 @@ impl GrowingTable {
     /// ends.
     ///
     /// # Errors
-    /// Why no bucket can be split, or `Full` if this insert has had enough of them split.
+    /// Why no bucket can be split, or `Full` if this insert has had enough of them split, or if the
+    /// table has room and splits make none here.
     pub(super) fn split_within_reach<L: GrowingLayout>(
         &self,
         search: &Search,
         splits: &mut u32,
     ) -> Result<(), InsertError> {
         *splits += 1;
-        if *splits > MAX_SPLITS {
+        if *splits > MAX_SPLITS || self.is_sparse::<L>() {
             return Err(InsertError::Full);
         }
         for (bucket, level) in search.buckets() {

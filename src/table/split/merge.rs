@@ -231,9 +231,7 @@ impl GrowingTable {
     ) -> Result<(), InsertError> {
         let [first, second] = self.halves(item);
         self.insert_known::<L>(attempt, &first, is_ghost, splits)?;
-        // mutant: split-merge-ghosts-uncounted
         self.insert_known::<L>(attempt, &second, true, splits).inspect_err(|_| {
-            // mutant: split-merge-half-stays
             if !self.undo::<L>(attempt, &first, is_ghost) && !is_ghost {
                 // It stays, or the clear has counted it.
                 let _ = self.occupancy.count(1);
@@ -246,7 +244,6 @@ impl GrowingTable {
     /// second one. Returns `Some(false)` if the word has changed, and `None` if there is no room.
     fn add_known<L: GrowingLayout>(&self, item: &Item, is_ghost: bool) -> Option<bool> {
         // A holder of all stripes must find each ghost stored and counted, or neither.
-        // mutant: split-merge-ghost-no-lock
         let _guard = is_ghost.then(|| self.stripe::<L>(item).lock());
         let seen = self.locate(item);
         let (Seen { bucket, word }, new) =
@@ -295,7 +292,6 @@ impl GrowingTable {
         loop {
             let seen = self.locate(item);
             let Some((Seen { bucket, word }, lane)) = Self::longest_whole::<L>(item, seen) else {
-                // mutant: split-merge-undo-no-halves
                 if seen.iter().all(Option::is_some) {
                     return 0;
                 }
@@ -325,7 +321,6 @@ impl GrowingTable {
                 whole.then_some((known.known(), (seen, lane)))
             })
         });
-        // mutant: split-merge-undo-shortest
         slots.max_by_key(|&(known, _)| known).map(|(_, found)| found)
     }
 }

@@ -94,14 +94,12 @@
 //!    assigned, because it matches it. Of a slot without a tail, the copy that goes with its item
 //!    is assigned to it, and the other one is a ghost.
 //! 3. *Move.* The other side's extension differs by bits that the core determines. So the slot
-//! knows
-//!    as much there, and matches its item there, too. What is forgotten of the tail makes it match
-//!    more items, not fewer. It is assigned to the copy from the clear on. While both copies exist,
+//!    knows as much there, and matches its item there, too. What is forgotten of the tail makes it
+//!    match more items, not fewer. It is assigned to the copy from the clear on. While both copies exist,
 //!    either can serve.
 //! 4. *Remove x.* Let u be the slot that is cleared, and v the one that is assigned to x. If u is
-//! v,
-//!    or assigned to no item, nothing is left to show. Else u is assigned to some y, and y takes v:
-//!    u and v both match x, so x, y and u agree in all that u knows. v knows no more than u (see
+//!    v, or assigned to no item, nothing is left to show. Else u is assigned to some y, and y takes
+//!    v: u and v both match x, so x, y and u agree in all that u knows. v knows no more than u (see
 //!    below), so v is true of y, and y's location on that side is the same bucket, whose number
 //!    tells no more than v knows.
 //!
@@ -294,7 +292,9 @@ impl GrowingTable {
     /// How far the table has grown.
     #[must_use]
     pub fn size(&self) -> Size {
-        // Acquire: pairs with the Release in `advance`.
+        // Acquire: pairs with the Release in `advance`. So the memory of all buckets of this size
+        // is there.
+        // mutant-ok: models have all memory from the start, and splits check the level in the word
         Size::unpack(self.size.load(Acquire))
     }
 

@@ -84,7 +84,6 @@ impl Occupancy {
         };
         shard.add_alone(change);
         let counted = shard.get();
-        // mutant: occupancy-negative-shard
         let within = (0..STEP).contains(&counted);
         !within && self.settle(shard)
     }
@@ -148,7 +147,8 @@ impl Occupancy {
 
 #[cfg(all(test, feature = "std", not(any(loom, shuttle))))]
 mod tests {
-    use std::{thread, vec::Vec};
+    use alloc::vec::Vec;
+    use std::thread;
 
     use super::{Occupancy, STEP};
 
@@ -157,7 +157,7 @@ mod tests {
         let mut number = 7_u64;
         let change = |_| {
             number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            if number >> 33 & 3 == 0 { -1 } else { 1 }
+            if number >> 33 & 3 < 1 { -1 } else { 1 }
         };
         let mut changes = std::vec![1; 10 * STEP as usize];
         changes.extend((0..40 * STEP).map(change));

@@ -40,8 +40,8 @@ impl GrowingTable {
             return false;
         }
         // mutant: split-relocate-no-bump, split-relocate-late-bump, split-relocate-bump-relaxed
-        // mutant: split-relocate-lock-gap
         guard.bump();
+        // mutant: split-relocate-lock-gap
         self.counters.relocated();
         // mutant: split-relocate-not-cleared
         self.clear_original::<L>(&guard, victim, seen, incoming)
@@ -107,6 +107,7 @@ impl GrowingTable {
     /// Clears the copies of a slot that was at a place before its bucket was split: one, or several
     /// if its tail ran out. Returns their number.
     #[cold]
+    #[expect(clippy::only_used_in_recursion, reason = "the caller holds the lock")]
     fn clear_all<L: GrowingLayout>(
         &self,
         guard: &StripeGuard,

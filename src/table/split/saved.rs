@@ -134,6 +134,7 @@ impl GrowingTable {
             let stripes = self.stripes.lock_all();
             let size = self.settle(&stripes);
             let in_use = self.in_use();
+            // mutant: split-copy-early-unlock
             if in_use <= prepared {
                 copy.truncate(in_use as usize);
                 let (below, beyond) = copy.split_at_mut(self.growth.buckets(size) as usize);
@@ -149,7 +150,6 @@ impl GrowingTable {
                 // Pairs with the Release of whoever changed a word that was loaded.
                 acquire_fence();
                 let grown = self.grown();
-                // mutant: split-copy-early-unlock
                 drop(stripes);
                 return Some((grown, copy));
             }

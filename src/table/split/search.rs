@@ -358,5 +358,7 @@ impl GrowingTable {
 /// Loads a word for a plan, or for a thread that may change it next.
 #[inline]
 fn load(word: &Word) -> u64 {
+    // Acquire: pairs with the Release of a switch, so that the memory of a child is there.
+    // mutant-ok: models have all memory from the start, and each move reads its source again
     word.load_to_change(Acquire)
 }

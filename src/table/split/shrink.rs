@@ -36,7 +36,6 @@ impl GrowingTable {
             if released == 0 {
                 return 0;
             }
-            // mutant: split-shrink-too-small
             if self.fill::<L>(&smaller) {
                 smaller.occupancy.start(items as i64, ghosts as i64, 0);
                 // The slots were moved, and not inserted.

@@ -160,13 +160,13 @@ impl GrowingTable {
             // caller happens after the inserts whose slots are counted. A level never falls: a
             // thread that compares and swaps a word from before the clear must fail, or find what
             // it has planned for.
-            // mutant: split-clear-levels, split-clear-all-relaxed
+            // mutant: split-clear-levels
             occupied += u64::from(L::occupied(word.fetch_and(levels, AcqRel)));
         });
         // Under the locks: whoever acquires them next finds no ghosts counted that are gone.
+        // mutant: split-clear-early-unlock
         let ghosts = self.occupancy.ghosts();
         self.occupancy.clear(occupied as i64 - ghosts, ghosts);
-        // mutant: split-clear-early-unlock
         drop(stripes);
         Occupied::new(occupied, ghosts).items
     }

@@ -56,7 +56,7 @@ impl Creation {
     /// Creates the filter, and replicates its creation with all that decides its content.
     pub fn create(&self, call: Call, key: &mut Key) -> Result<(), Error> {
         let seed = self.seed.unwrap_or_else(random);
-        key.set(Value::reserve(self.settings, seed, call.limits())?);
+        key.set(Value::reserve(self.settings, seed, call.limits(0, usize::MAX))?);
         let Settings { capacity, error_rate, bucket_size, max_iterations, expansion, .. } =
             self.settings;
         let size =

@@ -76,7 +76,7 @@ pub fn loadchunk(call: Call) -> Result<Reply, Error> {
     if !bytes.is_empty() {
         if start == 0 {
             // It replaces what the key holds, and its expiry.
-            key.set(Value::load(bytes, call.limits())?);
+            key.set(Value::load(bytes, call.limits(0, usize::MAX))?);
         } else {
             key.existing()?.push(start, bytes)?;
         }
@@ -94,7 +94,7 @@ pub fn load(call: Call) -> Result<Reply, Error> {
     if key.value().is_some() {
         return Err(Error::EXISTS);
     }
-    let value = Value::load(bytes, call.limits())?;
+    let value = Value::load(bytes, call.limits(0, usize::MAX))?;
     if !value.is_complete() {
         return Err(Error::text("the chunk is not all of the filter: use CF.LOADCHUNK"));
     }

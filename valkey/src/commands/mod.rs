@@ -68,7 +68,7 @@ commands! {
     c"cf.del", write::del, 3, WRITES_FAST, RW | DELETE, ONE,
         c"Removes a copy of an item";
     c"cf.compact", write::compact, 2, WRITES, RW | UPDATE, BYTES,
-        c"Releases segments that are no longer needed";
+        c"Releases memory that is no longer needed";
     c"cf.exists", read::exists, 3, READS_FAST, RO | ACCESS, ONE,
         c"Returns whether an item may be in the filter";
     c"cf.mexists", read::mexists, -3, READS_FAST, RO | ACCESS, ITEMS,

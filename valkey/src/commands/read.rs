@@ -59,12 +59,12 @@ pub fn count(call: Call) -> Result<Reply, Error> {
 type Field = (&'static CStr, &'static str, fn(&Value, &Filter) -> u64);
 const FIELDS: [Field; 8] = [
     (c"Size", "SIZE", |value, _| value.bytes() as u64),
-    (c"Number of buckets", "BUCKETS", |_, filter| buckets(filter)),
-    (
-        c"Number of filters",
-        "FILTERS",
-        |_, filter| each!(filter, filter => filter.segments().len() as u64),
-    ),
+    (c"Number of buckets", "BUCKETS", |_, filter| {
+        each!(filter, filter => {
+            filter.slots() as u64 / u64::from(filter.layout().slots_per_bucket())
+        })
+    }),
+    (c"Number of filters", "FILTERS", |_, _| 1),
     (c"Number of items inserted", "ITEMS", |_, filter| each!(filter, it => it.len() as u64)),
     (c"Number of items deleted", "DELETED", |value, _| value.settings.deleted),
     (c"Bucket size", "BUCKETSIZE", |value, _| match value.settings.bucket_size {
@@ -74,14 +74,6 @@ const FIELDS: [Field; 8] = [
     (c"Expansion rate", "EXPANSION", |value, _| value.settings.expansion.into()),
     (c"Max iterations", "MAXITERATIONS", |value, _| value.settings.max_iterations.into()),
 ];
-
-/// Buckets of all segments.
-fn buckets(filter: &Filter) -> u64 {
-    each!(filter, filter => filter
-        .segments()
-        .map(|segment| segment.slots as u64 / u64::from(segment.layout.slots_per_bucket()))
-        .sum())
-}
 
 /// `CF.INFO key [field]`
 pub fn info(call: Call) -> Result<Reply, Error> {

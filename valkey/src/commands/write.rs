@@ -30,7 +30,7 @@ pub fn add(call: Call, unique: bool) -> Result<Reply, Error> {
     if key.value().is_none() {
         Creation::new().create(call, &mut key)?;
     }
-    let added = key.existing()?.insert(item.bytes(), unique, &|| call.limits())?;
+    let added = key.existing()?.insert(item.bytes(), unique, call)?;
     if added {
         call.changed_as_called();
     }
@@ -83,7 +83,7 @@ pub fn insert(call: Call, unique: bool) -> Result<Reply, Error> {
     for item in items {
         let bytes = item.bytes();
         let outcome = if refusals < MAX_REFUSALS {
-            value.insert(bytes, unique, &|| call.limits())
+            value.insert(bytes, unique, call)
         } else if unique && each!(value.filter()?, filter => filter.contains(bytes)) {
             Ok(false)
         } else {

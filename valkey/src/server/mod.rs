@@ -109,23 +109,27 @@ impl<'a> Call<'a> {
 
     /// Returns the memory that a filter may take. None of the limits applies to a command that
     /// comes from the primary or from the AOF: it was within them where it came from.
-    pub fn limits(self) -> Limits {
+    ///
+    /// At least `held` bytes are in use. What is free may be stated too low, but not below `enough`.
+    pub fn limits(self, held: usize, enough: usize) -> Limits {
         let replayed = ContextFlags::REPLICATED | ContextFlags::LOADING;
         if Context::new(self.context).get_flags().intersects(replayed) {
             return Limits::NONE;
         }
-        Limits::configured(self.free_bytes())
+        Limits::configured(self.free_bytes(held, enough))
     }
 
     /// Returns how many bytes may be allocated under the server's `maxmemory`.
     ///
     /// If the server evicts keys, it makes room after a write, as before the next one: then only
     /// what exceeds `maxmemory` by itself is refused.
-    fn free_bytes(self) -> usize {
-        // Without a limit, which this says at no cost, the ratio is zero.
+    fn free_bytes(self, held: usize, enough: usize) -> usize {
         // SAFETY: the function has no preconditions.
-        if unsafe { api!(RedisModule_GetUsedMemoryRatio)() } == 0.0 {
-            return usize::MAX;
+        let ratio = f64::from(unsafe { api!(RedisModule_GetUsedMemoryRatio)() });
+        // Without a limit, the ratio is zero, and this is infinite. The rest takes some microseconds.
+        let at_least = (held.max(1) as f64 * (1.0 / ratio - 1.0)) as usize;
+        if at_least >= enough {
+            return at_least;
         }
         let info = Context::new(self.context).server_info("memory");
         let number = |field| info.field_unsigned(field).unwrap_or(0) as usize;

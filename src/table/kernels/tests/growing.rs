@@ -10,6 +10,7 @@ use crate::{
         kernels::{
             growing::{Growing, GrowingView},
             single::contains_one,
+            two::Two,
         },
         split::{Growth, Item, Place, Side, Size},
     },
@@ -152,24 +153,33 @@ impl Grown {
         let count = unsafe {
             match (way, kernel) {
                 (Way::Burst, Kernel::Avx512) => {
-                    let found = avx512::contains_burst::<Growing<'_, _, L>>(&view, hashes, &mut []);
+                    let found = avx512::contains_burst::<Two<Eight>, Growing<'_, _, L>>(
+                        &view,
+                        hashes,
+                        &mut [],
+                    );
                     answers.put(0, found, &[], hashes.len())
                 }
                 (Way::Burst, _) => {
-                    let found = avx2::contains_burst::<Growing<'_, _, L>>(&view, hashes, &mut []);
+                    let found = avx2::contains_burst::<Two<Four>, Growing<'_, _, L>>(
+                        &view,
+                        hashes,
+                        &mut [],
+                    );
                     answers.put(0, found, &[], hashes.len())
                 }
                 (Way::Gathered, Kernel::Avx512) => {
-                    avx512::contains::<Growing<'_, _, L>>(&view, source, 0, answers)
+                    avx512::contains::<Two<Eight>, Growing<'_, _, L>>(&view, source, 0, answers)
                 }
                 (Way::Gathered, _) => {
-                    avx2::contains::<Growing<'_, _, L>>(&view, source, 0, answers)
+                    avx2::contains::<Two<Four>, Growing<'_, _, L>>(&view, source, 0, answers)
                 }
-                (Way::Copied, Kernel::Avx512) => {
-                    avx512::contains_by_copies::<Growing<'_, _, L>>(&view, source, answers)
-                }
+                (Way::Copied, Kernel::Avx512) => avx512::contains_by_copies::<
+                    Two<Eight>,
+                    Growing<'_, _, L>,
+                >(&view, source, answers),
                 (Way::Copied, _) => {
-                    avx2::contains_by_copies::<Growing<'_, _, L>>(&view, source, answers)
+                    avx2::contains_by_copies::<Two<Four>, Growing<'_, _, L>>(&view, source, answers)
                 }
             }
         };
@@ -290,7 +300,7 @@ fn notices_versions<L: GrowingLayout>() {
     on_every_kernel(|how @ (_, way, _)| {
         let mut hashes = absent_in::<L>(&grown, len(way).min(ROUND));
         let last = hashes.len() - 1;
-        for place in [0, 1, 6, 7, 8, last] {
+        for place in [0, 1, 6, 7, 8, 15, 16, last] {
             // The one whose version changes, at this place.
             hashes.swap(0, place);
             let changed = grown.stripe::<L>(hashes[place]);
@@ -302,7 +312,7 @@ fn notices_versions<L: GrowingLayout>() {
                     false
                 });
             });
-            let first_group = place < if how.0 == Kernel::Avx512 { 8 } else { 4 };
+            let first_group = place < if how.0 == Kernel::Avx512 { 16 } else { 8 };
             match way {
                 Way::Copied => assert_eq!(again.take(), hashes, "{how:?}"),
                 // A later group reads its versions after the bump.

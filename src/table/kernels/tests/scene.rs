@@ -172,26 +172,29 @@ unsafe fn by<const NESTED: bool, const VALUES: bool>(
     unsafe {
         match (way, kernel) {
             (Way::Burst, Kernel::Avx512) => {
-                let found = avx512::contains_burst::<Fixed<'_, Eight, NESTED, VALUES>>(
+                let found = avx512::contains_burst::<_, Fixed<'_, Eight, NESTED, VALUES>>(
                     view, hashes, values,
                 );
                 answers.put(0, found, values, hashes.len())
             }
             (Way::Burst, _) => {
-                let found =
-                    avx2::contains_burst::<Fixed<'_, Four, NESTED, VALUES>>(view, hashes, values);
+                let found = avx2::contains_burst::<_, Fixed<'_, Four, NESTED, VALUES>>(
+                    view, hashes, values,
+                );
                 answers.put(0, found, values, hashes.len())
             }
-            (Way::Gathered, Kernel::Avx512) => {
-                avx512::contains::<Fixed<'_, Eight, NESTED, VALUES>>(view, &mut source, 0, answers)
-            }
+            (Way::Gathered, Kernel::Avx512) => avx512::contains::<
+                _,
+                Fixed<'_, Eight, NESTED, VALUES>,
+            >(view, &mut source, 0, answers),
             (Way::Gathered, _) => {
-                avx2::contains::<Fixed<'_, Four, NESTED, VALUES>>(view, &mut source, 0, answers)
+                avx2::contains::<_, Fixed<'_, Four, NESTED, VALUES>>(view, &mut source, 0, answers)
             }
             (Way::Copied, Kernel::Avx512) => avx512::contains_by_copies::<
+                _,
                 Fixed<'_, Eight, NESTED, VALUES>,
             >(view, &mut source, answers),
-            (Way::Copied, _) => avx2::contains_by_copies::<Fixed<'_, Four, NESTED, VALUES>>(
+            (Way::Copied, _) => avx2::contains_by_copies::<_, Fixed<'_, Four, NESTED, VALUES>>(
                 view,
                 &mut source,
                 answers,

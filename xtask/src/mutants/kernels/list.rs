@@ -21,6 +21,8 @@ pub(super) const FILES: &[(&str, &[Replacement])] = &[
     ("src/table/kernels/mixing.rs", super::steps::MIXING),
     ("src/table/kernels/fixed.rs", super::steps::FIXED),
     ("src/table/kernels/ways.rs", super::steps::WAYS),
+    ("src/table/kernels/growing.rs", super::growing::GROWING),
+    ("src/table/kernels/single.rs", super::growing::SINGLE),
     ("src/table/kernels/mod.rs", COMMON),
     ("src/table/kernels/avx2.rs", AVX2),
     ("src/table/kernels/avx512.rs", AVX512),

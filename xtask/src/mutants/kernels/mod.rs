@@ -7,6 +7,7 @@
 //! and a variable of the environment selects one at run time. The steps that both kernels share are
 //! mutated in one kernel at a time. Every mutant must make a test fail.
 
+mod growing;
 mod list;
 mod steps;
 
