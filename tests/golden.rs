@@ -86,14 +86,21 @@ fn each(check: Check) {
     row::<Sets>(check, "fixed-max-copies", (fixed().max_copies(2), 0), |_| ());
     row::<Sets>(check, "fixed-writers", (fixed().writers(8), 0), |_| ());
     let growing = || GrowingFilter::builder().capacity(10);
-    for (name, rate) in [("growing-20", 0.2), ("growing-1", 0.01), ("growing-0.01", 0.000_1)] {
-        row::<GrowingSets>(check, name, (growing().false_positive_rate(rate), 400), |_| ());
+    for layout in Layout::GROWING {
+        let name = format!("set-{layout:?}").to_lowercase();
+        row::<GrowingSets>(check, &name, (growing().layout(*layout), 2_500), |_| ());
     }
-    row::<GrowingSets>(check, "growing-one-segment", (growing().capacity(100), 0), |_| ());
-    row::<GrowingSets>(check, "growing-fastest", (growing().fastest(), 100), |_| ());
-    row::<GrowingSets>(check, "growing-max-copies", (growing().max_copies(4), 100), |_| ());
-    let semi_sorted = growing().layout(Layout::SemiSorted6x12).false_positive_rate(0.1);
-    row::<GrowingSets>(check, "growing-semi-sorted", (semi_sorted, 400), |_| ());
+    row::<GrowingSets>(check, "growing-not-yet", (growing(), 100), |_| ());
+    row::<GrowingSets>(check, "growing-max-copies", (growing().max_copies(4), 2_000), |_| ());
+    row::<GrowingSets>(
+        check,
+        "growing-max-capacity",
+        (growing().max_capacity(5_000), 3_000),
+        |_| (),
+    );
+    // Tails have run out, and buckets were split ahead of their turn.
+    let ghosts = growing().layout(Layout::Growing5x12).writers(1);
+    row::<GrowingSets>(check, "growing-ghosts", (ghosts, 60_000), |_| ());
     for (slots, bits) in [(6, 2), (5, 4), (4, 0), (4, 8), (3, 8), (2, 16)] {
         let layout = Layout::with_values(slots, bits).expect("a layout");
         let builder = CuckooMap::builder().capacity(80).layout(layout);

@@ -81,13 +81,26 @@ fn the_size_is_what_was_allocated() {
             }
         }
         for capacity in [1, 100, 10_000, 400_000] {
+            let builder = GrowingMap::builder().capacity(capacity).huge_pages(huge_pages);
+            let (map, on_heap) = allocated(|| {
+                let map = builder.build().expect("memory");
+                (0..4 * capacity + 40).for_each(|key| map.insert(&key, 1).expect("memory"));
+                map
+            });
+            assert!(map.segments().len() > 1);
+            assert_size(&map, on_heap);
+            let (copy, on_heap) = allocated(|| map.clone());
+            assert_size(&copy, on_heap);
+
+            // Addresses that are reserved are not on the heap.
             let builder = GrowingFilter::builder().capacity(capacity).huge_pages(huge_pages);
+            let builder = builder.reserve_address_space(false);
             let (filter, on_heap) = allocated(|| {
                 let filter = builder.build().expect("memory");
-                filter.insert_batch(0..4 * capacity + 40).expect("memory");
+                filter.insert_batch(0..4 * capacity + 4_000).expect("memory");
                 filter
             });
-            assert!(filter.segments().len() > 1);
+            assert!(filter.slots() > 4_000);
             assert_size(&filter, on_heap);
             let (copy, on_heap) = allocated(|| filter.clone());
             assert_size(&copy, on_heap);
@@ -185,8 +198,8 @@ fn is_io_error(error: &std::io::Error) -> bool {
 #[cfg(feature = "std")]
 #[test]
 fn a_loader_can_allocate_at_once() {
-    let filter = GrowingFilter::with_capacity(100_000);
-    filter.insert_batch(0..2_000_000).expect("memory");
+    let filter = GrowingMap::with_capacity(100_000);
+    (0..2_000_000).for_each(|key| filter.insert(&key, 1).expect("memory"));
     let bytes = filter.to_bytes();
     let header = 64 + 16 * usize::from(bytes[13]) + 8 * usize::from(bytes[14]);
     let sizes: Vec<usize> = filter
@@ -194,7 +207,7 @@ fn a_loader_can_allocate_at_once() {
         .map(|segment| segment.slots / segment.layout.slots_per_bucket() as usize * 8)
         .collect();
     let before = live_bytes();
-    let mut loader = GrowingFilter::loader().allocate_at_once();
+    let mut loader = GrowingMap::loader().allocate_at_once();
     let (mut pushed, mut allocated) = (0, 0);
     let mut until = header;
     for &size in &sizes {
@@ -214,14 +227,39 @@ fn a_loader_can_allocate_at_once() {
     assert_eq!(heap, size - size_of_val(&copy), "all of it is counted");
 
     let load = || {
-        let mut loader = GrowingFilter::loader().allocate_at_once();
+        let mut loader = GrowingMap::loader().allocate_at_once();
         loader.push(&bytes)?;
         loader.finish()
     };
     let is_expected = |error: &LoadError| matches!(error, LoadError::OutOfMemory { .. });
     assert!(refuse_each(load, is_expected) >= filter.segments().len());
-    let limit = GrowingFilter::loader().limit(header).allocate_at_once().push(&bytes);
+    let limit = GrowingMap::loader().limit(header).allocate_at_once().push(&bytes);
     assert!(matches!(limit, Err(LoadError::LimitExceeded { .. })));
+}
+
+/// A set that was loaded so has all of its memory from the allocator, too.
+#[cfg(feature = "std")]
+#[test]
+fn a_loader_of_sets_can_allocate_at_once() {
+    let builder = GrowingFilter::builder().capacity(1_000).reserve_address_space(false);
+    let filter = builder.build().expect("memory");
+    filter.insert_batch(0..100_000).expect("memory");
+    let bytes = filter.to_bytes();
+    let before = live_bytes();
+    let load = || {
+        let mut loader = GrowingFilter::loader().allocate_at_once();
+        loader.push(&bytes)?;
+        loader.finish()
+    };
+    let copy = load().expect("memory");
+    let heap = (live_bytes() - before) as usize;
+    assert_eq!(heap, copy.size_in_bytes() - size_of_val(&copy), "all of it is counted");
+    assert!(copy.to_bytes() == bytes);
+    copy.insert_batch(100_000..300_000).expect("memory");
+    let heap = (live_bytes() - before) as usize;
+    assert_eq!(heap, copy.size_in_bytes() - size_of_val(&copy), "as it grows, too");
+    let is_expected = |error: &LoadError| matches!(error, LoadError::OutOfMemory { .. });
+    assert!(refuse_each(load, is_expected) >= 3);
 }
 
 /// A growing filter never takes more than its cap, in clones neither. At the cap it is full.
@@ -258,7 +296,7 @@ fn a_cap_on_memory_is_kept() {
 /// The error names the lowest cap that is enough.
 #[test]
 fn a_cap_below_the_first_segment_is_an_error() {
-    fn check<C: Contents, G: Growth>(builder: &FilterBuilder<C, G>) {
+    fn check<C: Contents, G: Growth>(builder: &FilterBuilder<C, G>, small_parts: bool) {
         for capacity in [1, 1_000, 1_000_000, 1 << 30] {
             let build = |cap| builder.clone().capacity(capacity).max_bytes(cap).build();
             for cap in [0, 1, 300] {
@@ -269,6 +307,11 @@ fn a_cap_below_the_first_segment_is_an_error() {
                 assert!(max_bytes == cap && needed > cap);
                 assert!(error.to_string().contains(&needed.to_string()));
                 if capacity < 1 << 30 {
+                    // The first error of a set that grows is about its buckets alone.
+                    let needed = match build(needed) {
+                        Err(BuildError::MemoryCapTooLow { needed, .. }) if small_parts => needed,
+                        _ => needed,
+                    };
                     let filter = build(needed).expect("the lowest cap");
                     assert_eq!(filter.size_in_bytes(), needed);
                 }
@@ -276,9 +319,10 @@ fn a_cap_below_the_first_segment_is_an_error() {
             }
         }
     }
-    check(&GrowingFilter::builder());
-    check(&CuckooFilter::builder());
-    check(&CuckooMap::builder());
+    check(&GrowingFilter::builder(), true);
+    check(&GrowingMap::builder(), false);
+    check(&CuckooFilter::builder(), false);
+    check(&CuckooMap::builder(), false);
     // Its counters of generations come on top.
     let builder = ExpiringFilter::builder().capacity(1_000);
     let size = builder.clone().build().expect("memory").size_in_bytes();

@@ -16,15 +16,15 @@ use std::{
 
 use common::{
     forge::{
-        BLOCK, BUCKETS, EXISTING, HEADER, PLANNED, amend, amend_header, header_len, items, put,
-        segment,
+        BLOCK, BUCKETS, EXISTING, GROWING, HEADER, KIND, PLANNED, amend, amend_header, header_len,
+        items, number, put, rest, segment,
     },
-    kind::GrowingSets,
+    kind::{GrowingMaps, GrowingSets, Kind},
     rng,
     saved::{corrupt, filled, pushed},
     scaled,
 };
-use guira::{CuckooFilter, GrowingFilter, LoadError};
+use guira::{CuckooFilter, Filter, GrowingFilter, GrowingMap, LoadError};
 use rand::RngExt;
 
 const MEGABYTE: usize = 1 << 20;
@@ -126,12 +126,12 @@ fn memory_grows_with_the_bytes_read() {
 fn memory_grows_with_the_bytes_of_every_segment() {
     let _alone = ALONE.lock();
     let (filter, keys) =
-        filled::<GrowingSets>(GrowingFilter::builder().capacity(50_000).seed(1), 6_000_000);
+        filled::<GrowingMaps>(GrowingMap::builder().capacity(50_000).seed(1), 6_000_000);
     assert!(filter.segments().len() > 5);
     let bytes = filter.to_bytes();
     drop(filter);
     let mut reader = Measuring::new(&bytes);
-    let copy = GrowingFilter::loader().reader(&mut reader);
+    let copy = GrowingMap::loader().reader(&mut reader);
     assert_eq!(copy.expect("its own snapshot").len(), keys.len());
     let excess = reader.max_excess;
     assert!(excess < 2 * MEGABYTE, "{excess} bytes more in memory");
@@ -171,12 +171,11 @@ fn max_allocated<R>(work: impl FnOnce() -> R) -> usize {
 
 /// Whatever arrives, a loader allocates little more than its limit, and before the header is
 /// accepted next to nothing.
-#[test]
-fn no_damage_makes_a_loader_exceed_its_limit() {
+fn damage_within_limit<K: Kind>(keys: u64) {
     const LIMIT: usize = 10_000;
     let _alone = ALONE.lock();
-    let builder = GrowingFilter::builder().capacity(20).seed(6);
-    let (filter, _) = filled::<GrowingSets>(builder, 250);
+    let builder = Filter::<K::Contents, K::Growth>::builder().capacity(20).seed(6);
+    let (filter, _) = filled::<K>(builder, keys);
     let bytes = filter.to_bytes();
     let mut rng = rng(5);
     let mut most = 0;
@@ -194,18 +193,36 @@ fn no_damage_makes_a_loader_exceed_its_limit() {
         if round % 2 == 0 {
             amend(&mut damaged);
         }
-        most = most.max(max_allocated(|| pushed::<GrowingSets>(&damaged, LIMIT, &mut rng)));
+        most = most.max(max_allocated(|| pushed::<K>(&damaged, LIMIT, &mut rng)));
     }
     // Stripes, counters and header come on top.
     assert!(most < LIMIT + 100_000, "{most} bytes");
 
-    // A header according to which all planned segments exist: 32 GiB and more.
+    // A header according to which all planned segments exist: 32 GiB and more; or the table has as
+    // many buckets as its first size allows.
     let mut large = bytes[..items(&bytes)].to_vec();
     large[EXISTING] = large[PLANNED];
+    if bytes[KIND] == GROWING {
+        let rest = rest(&bytes);
+        large.extend_from_slice(&bytes[items(&bytes)..rest + 40]);
+        let buckets = number(&bytes, rest) << 15;
+        put(&mut large, segment(0) + BUCKETS, buckets);
+        put(&mut large, rest + 8, 15 << 32);
+    }
     large.resize(header_len(&large), 0);
     amend_header(&mut large);
     let mut outcome = None;
-    let most = max_allocated(|| outcome = pushed::<GrowingSets>(&large, LIMIT, &mut rng).err());
+    let most = max_allocated(|| outcome = pushed::<K>(&large, LIMIT, &mut rng).err());
     assert!(matches!(outcome, Some(LoadError::LimitExceeded { .. })), "{outcome:?}");
     assert!(most < 10_000, "{most} bytes");
+}
+
+#[test]
+fn no_damage_makes_a_loader_of_sets_exceed_its_limit() {
+    damage_within_limit::<GrowingSets>(1_200);
+}
+
+#[test]
+fn no_damage_makes_a_loader_of_maps_exceed_its_limit() {
+    damage_within_limit::<GrowingMaps>(250);
 }

@@ -2,7 +2,8 @@
 
 use rapidhash::v3::{RapidSecrets, rapidhash_v3, rapidhash_v3_seeded};
 
-/// Bytes of the header of a filter with one segment.
+/// Bytes of the header of a filter with one segment, if its items do not expire and it does not
+/// grow.
 pub const HEADER: usize = START + SEGMENT + 8 + 8;
 /// Bytes of a header before its segments, of a segment there, and of a block of words.
 pub const START: usize = 56;
@@ -13,6 +14,8 @@ pub const VERSION: usize = 8;
 pub const KIND: usize = 12;
 /// The kind of expiring filters, whose header has three more numbers.
 pub const EXPIRING: u8 = 3;
+/// The kind of sets that grow, whose header has five more.
+pub const GROWING: u8 = 1;
 pub const PLANNED: usize = 13;
 pub const EXISTING: usize = 14;
 pub const STRIPES: usize = 15;
@@ -54,10 +57,23 @@ pub fn items(bytes: &[u8]) -> usize {
     segment(bytes[PLANNED].into())
 }
 
+/// Where the numbers are that only filters of some kinds have.
+pub fn rest(bytes: &[u8]) -> usize {
+    items(bytes) + 8 * usize::from(bytes[EXISTING])
+}
+
+/// Bytes of the numbers that only filters of this kind have.
+pub fn rest_len(kind: u8) -> usize {
+    match kind {
+        EXPIRING => 24,
+        GROWING => 40,
+        _ => 0,
+    }
+}
+
 /// Bytes of the header, whatever they say.
 pub fn header_len(bytes: &[u8]) -> usize {
-    let schedule = if bytes[KIND] == EXPIRING { 24 } else { 0 };
-    items(bytes) + 8 * usize::from(bytes[EXISTING]) + schedule + 8
+    rest(bytes) + rest_len(bytes[KIND]) + 8
 }
 
 /// Makes the checksum of a header right, if there is all of it.

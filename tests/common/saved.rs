@@ -10,7 +10,7 @@ use rand::{Rng, RngExt, rngs::SmallRng};
 
 use super::{
     kind::{BuilderOf, Kind, Of},
-    rng, settings,
+    rng, settings, splits,
 };
 
 /// A loader of a kind of filter.
@@ -55,10 +55,11 @@ pub fn filled<K: Kind>(builder: BuilderOf<K>, keys: u64) -> (Of<K>, Vec<Item<K>>
 /// Builders of small filters, each with a number of keys that fit: all layouts, with and without
 /// limited copies. Of growing filters several rates too, of one segment and of many.
 pub fn small<K: Kind>() -> Vec<(BuilderOf<K>, u64)> {
-    let sizes: &[(usize, u64)] = if K::GROWS {
-        &[(1, 0), (1, 70), (50, 900)]
-    } else {
-        &[(1, 1), (2, 2), (7, 7), (100, 100)]
+    let splits = K::layouts().into_iter().all(splits);
+    let sizes: &[(usize, u64)] = match (K::GROWS, splits) {
+        (true, true) => &[(1, 0), (1, 70), (50, 2_500)],
+        (true, false) => &[(1, 0), (1, 70), (50, 900)],
+        (false, _) => &[(1, 1), (2, 2), (7, 7), (100, 100)],
     };
     let mut all = Vec::new();
     for (seed, layout) in K::layouts().into_iter().enumerate() {
@@ -73,8 +74,9 @@ pub fn small<K: Kind>() -> Vec<(BuilderOf<K>, u64)> {
         for &(capacity, keys) in sizes {
             all.push((builder().capacity(capacity), keys));
         }
-        all.push((builder().fastest().capacity(100), if K::GROWS { 500 } else { 50 }));
-        all.push((K::limited(builder(), 3).capacity(100), if K::GROWS { 800 } else { 50 }));
+        let [some, more] = if K::GROWS { [500, 800] } else { [50, 50] };
+        all.push((builder().fastest().capacity(100), some));
+        all.push((K::limited(builder(), 3).capacity(100), more));
     }
     all
 }
@@ -84,14 +86,23 @@ pub fn new<K: Kind>() -> BuilderOf<K> {
     Filter::builder()
 }
 
-/// A filter of few words with some items. A growing one has several segments.
+/// A filter of few words with some items. One that grows has several segments, or has split some of
+/// its buckets.
 ///
 /// # Panics
 /// If a growing filter has not grown.
 pub fn sample<K: Kind>() -> Of<K> {
-    let (capacity, keys) = if K::GROWS { (20, 150) } else { (100, 100) };
-    let (filter, _) = filled::<K>(new::<K>().capacity(capacity).seed(6), keys);
-    assert!(!K::GROWS || filter.segments().len() > 2);
+    let splits = K::layouts().into_iter().all(splits);
+    let (capacity, keys) = match (K::GROWS, splits) {
+        (true, true) => (1, 900),
+        (true, false) => (20, 150),
+        (false, _) => (100, 100),
+    };
+    let empty = new::<K>().capacity(capacity).seed(6);
+    let first = empty.clone().build().expect("a small filter").slots();
+    let (filter, _) = filled::<K>(empty, keys);
+    let has_grown = if splits { filter.slots() > first } else { filter.segments().len() > 2 };
+    assert!(!K::GROWS || has_grown);
     filter
 }
 

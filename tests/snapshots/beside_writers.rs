@@ -17,7 +17,7 @@ use super::common::{
     kind::{BuilderOf, Kind, Of},
     rng,
     saved::{Item, insert, loader, pushed, remove},
-    scaled, settings,
+    scaled, settings, splits,
     suite::on_all_kinds,
 };
 
@@ -70,9 +70,9 @@ impl<K: Kind> Scene<K> {
     }
 
     /// Takes snapshots beside writers, one per round, and checks them. `held` is the number of keys
-    /// that a writer holds in each round. Returns the numbers of segments in the first and in the
-    /// last snapshot.
-    fn run(&self, held: impl Iterator<Item = usize>) -> [usize; 2] {
+    /// that a writer holds in each round. Returns the numbers of slots and of segments in the first
+    /// and in the last snapshot.
+    fn run(&self, held: impl Iterator<Item = usize>) -> [(usize, usize); 2] {
         let filter = self.builder.clone().build().expect("a small filter");
         assert!(self.permanent.iter().all(|&key| insert::<K>(&filter, key, key).is_ok()));
         let counts: Vec<usize> = self.permanent.iter().map(|key| filter.count(key)).collect();
@@ -101,7 +101,7 @@ impl<K: Kind> Scene<K> {
                     assert!(copy.contains(key), "round {round}: {key} is missing");
                     assert_eq!(copy.count(key), count, "round {round}: copies of {key}");
                 }
-                segments.push(copy.segments().len());
+                segments.push((copy.slots(), copy.segments().len()));
                 account.wait(|| {
                     account.inserted.load(SeqCst) >= account.removed.load(SeqCst) + WRITERS * held
                 });
@@ -191,7 +191,7 @@ fn some_layouts<K: Kind>() -> Vec<Layout> {
 }
 
 /// Fixed filters that writers keep at 95 % load, and growing ones that fill one segment after the
-/// other.
+/// other, or split their buckets.
 fn snapshots_are_complete<K: Kind>() {
     let _watchdog = Watchdog::new("snapshots_are_complete");
     for layout in some_layouts::<K>() {
@@ -210,7 +210,8 @@ fn snapshots_are_complete<K: Kind>() {
             let held = [50, 100, 200, 400, 300, 800, 1_600, 1_000, 3_000, 2_000, 3_000];
             let held = held.into_iter().chain(std::iter::repeat_n(FULL, 20));
             let [first, last] = scene.run(held);
-            assert!(first < last && last >= 5, "{first} to {last} segments");
+            let has_grown = if splits(layout) { last.0 >= 4 * first.0 } else { last.1 >= 5 };
+            assert!(first < last && has_grown, "{first:?} to {last:?} slots and segments");
         }
     }
 }

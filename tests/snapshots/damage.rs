@@ -4,7 +4,10 @@ use guira::{CuckooFilter, Layout, LoadError};
 use rand::{RngExt, rngs::SmallRng};
 
 use super::common::{
-    forge::{BLOCK, EXISTING, HEADER, KIND, PLANNED, VERSION, amend, blocks, header_len, put},
+    forge::{
+        BLOCK, EXISTING, GROWING, HEADER, KIND, PLANNED, VERSION, amend, blocks, header_len,
+        number, put, rest,
+    },
     kind::{GrowingSets, Kind, Of, Sets},
     rng,
     saved::{corrupt, filled, loaded, pushed, sample, small},
@@ -73,7 +76,16 @@ fn corrupted<K: Kind>(
             amend(&mut bytes);
         }
         let Ok(filter) = load(&bytes, &mut rng) else { continue };
-        assert_eq!(filter.to_bytes(), bytes, "round {round}");
+        let saved = filter.to_bytes();
+        if bytes[KIND] == GROWING && corrected {
+            // A snapshot may claim more ghosts than there are slots: then all of them are.
+            let ghosts = rest(&bytes) + 16;
+            let told = number(&saved, ghosts);
+            assert!(told <= number(&bytes, ghosts), "round {round}");
+            put(&mut bytes, ghosts, told);
+            amend(&mut bytes);
+        }
+        assert!(saved == bytes, "round {round}: {bytes:x?}");
         if corrected {
             amended += 1;
         } else {

@@ -1,14 +1,14 @@
 //! Fields of snapshots that are not valid, behind right checksums.
 
-use guira::{CuckooFilter, GrowingFilter, Layout, LoadError};
+use guira::{CuckooFilter, GrowingMap, Layout, LoadError};
 
 use super::common::{
     forge::{
         BITS, BUCKETS, CAPACITY, COPIES, EXISTING, HASHER_CHECK, HEADER, KIND, LEVEL, PLANNED,
         RESERVED, SEED, STRIPES, TARGET, VALUE_BITS, VERSION, amend, blocks, header_len, items,
-        number, put, segment,
+        number, put, rest, rest_len, segment,
     },
-    kind::{ExpiringSets, GrowingSets, Kind, Maps, Of, Sets, max_value},
+    kind::{ExpiringSets, GrowingMaps, GrowingSets, Kind, Maps, Of, Sets, max_value},
     rng,
     saved::{filled, new, pushed, sample},
     settings,
@@ -65,7 +65,7 @@ fn invalid_fields_are_detected<K: Kind>() {
     }
     assert_eq!(invalid(with_byte::<K>(filter, first + RESERVED + 2, 1)), ("reserved", 1 << 16));
     assert_eq!(invalid(with_byte::<K>(filter, first + LEVEL, 1)), ("level", 1));
-    for (at, value) in [(0, 3), (1, 7), (BITS, 11), (BITS, 0), (VALUE_BITS, 5)] {
+    for (at, value) in [(0, 4), (1, 7), (BITS, 11), (BITS, 0), (VALUE_BITS, 5)] {
         let error = with_byte::<K>(filter, first + at, value);
         assert!(matches!(error, LoadError::UnknownLayout { .. }), "{error:?}");
     }
@@ -73,8 +73,13 @@ fn invalid_fields_are_detected<K: Kind>() {
         assert!(matches!(with_byte::<K>(filter, at, value), LoadError::DamagedHeader));
     }
     assert!(matches!(with_byte::<K>(filter, KIND, 99), LoadError::UnknownKind(99)));
-    let other = if bytes[KIND] == 1 { 2 } else { 1 };
-    assert!(matches!(with_byte::<K>(filter, KIND, other), LoadError::OtherKind { .. }));
+    // Of another kind, without what only the filter's own kind has.
+    let of_another_kind = forged::<K>(filter, |bytes| {
+        let rest = rest(bytes);
+        bytes.drain(rest..rest + rest_len(bytes[KIND]));
+        bytes[KIND] = if bytes[KIND] == 2 { 0 } else { 2 };
+    });
+    assert!(matches!(of_another_kind, LoadError::OtherKind { .. }), "{of_another_kind:?}");
     assert!(matches!(with_byte::<K>(filter, VERSION, 2), LoadError::UnknownVersion(2)));
     assert!(matches!(with::<K>(filter, 0, 0), LoadError::NotASnapshot));
     // A wrong number of items.
@@ -87,69 +92,159 @@ fn invalid_fields_are_detected<K: Kind>() {
 
 #[test]
 fn invalid_fields_of_one_kind_are_detected() {
-    let (fixed, growing) = (sample::<Sets>(), sample::<GrowingSets>());
+    let (fixed, growing) = (sample::<Sets>(), sample::<GrowingMaps>());
     for copies in [8, 9, u64::MAX] {
         assert_eq!(invalid(with::<Sets>(&fixed, COPIES, copies)), ("copies", copies));
     }
     assert_eq!(invalid(with::<Sets>(&fixed, TARGET, 1)), ("target rate", 1));
-    let two_planned = forged::<Sets>(&fixed, |bytes| {
+    let two_planned = |bytes: &mut Vec<u8>| {
         bytes[PLANNED] = 2;
         let first = bytes[segment(0)..segment(1)].to_vec();
         bytes.splice(segment(1)..segment(1), first);
         bytes[segment(1) + LEVEL] = 1;
         let buckets = number(bytes, segment(0) + BUCKETS);
         put(bytes, segment(1) + BUCKETS, 2 * buckets);
-    });
-    assert_eq!(invalid(two_planned), ("planned segments", 2));
+    };
+    assert_eq!(invalid(forged::<Sets>(&fixed, two_planned)), ("planned segments", 2));
+    let splitting = sample::<GrowingSets>();
+    assert_eq!(invalid(forged::<GrowingSets>(&splitting, two_planned)), ("planned segments", 2));
 
-    for rate in [0.0, -0.1, 1.0, f64::NAN, f64::INFINITY, 1e-6] {
+    for rate in [0.0, -0.1, 1.0, f64::NAN, f64::INFINITY, 1e-7] {
         let rate = rate.to_bits();
-        assert_eq!(invalid(with::<GrowingSets>(&growing, TARGET, rate)), ("target rate", rate));
+        assert_eq!(invalid(with::<GrowingMaps>(&growing, TARGET, rate)), ("target rate", rate));
+        assert_eq!(invalid(with::<GrowingSets>(&splitting, TARGET, rate)), ("target rate", rate));
     }
     let bytes = growing.to_bytes();
     let (first, second) = (segment(0), segment(1));
     let buckets = number(&bytes, second + BUCKETS);
     for wrong in [buckets - 1, 2 * buckets] {
-        assert_eq!(
-            invalid(with::<GrowingSets>(&growing, second + BUCKETS, wrong)),
-            ("buckets", wrong)
-        );
+        let error = with::<GrowingMaps>(&growing, second + BUCKETS, wrong);
+        assert_eq!(invalid(error), ("buckets", wrong));
     }
     for level in [0, 33, 255] {
-        let error = with_byte::<GrowingSets>(&growing, second + LEVEL, level);
+        let error = with_byte::<GrowingMaps>(&growing, second + LEVEL, level);
         assert_eq!(invalid(error), ("level", level.into()));
     }
-    // Values where there are none, and none where there are some.
+    // Values where there are none, and none where there are some; and layouts that grow.
     let valued = Layout::with_values(4, 4).expect("a layout");
     let with_values = |bytes: &mut Vec<u8>| {
         bytes[first..first + 3].copy_from_slice(&[2, 4, valued.fingerprint_bits() as u8]);
         bytes[first + VALUE_BITS] = 4;
     };
     assert_eq!(invalid(forged::<Sets>(&fixed, with_values)), ("layout family", 2));
-    assert_eq!(invalid(forged::<GrowingSets>(&growing, with_values)), ("layout family", 2));
-    let error = forged::<Maps>(&sample::<Maps>(), |bytes| {
+    assert_eq!(invalid(forged::<GrowingSets>(&splitting, with_values)), ("layout family", 2));
+    let without_values = |bytes: &mut Vec<u8>| {
         bytes[first..first + 3].copy_from_slice(&[0, 4, 16]);
         bytes[first + VALUE_BITS] = 0;
-    });
+    };
+    let error = forged::<Maps>(&sample::<Maps>(), without_values);
     assert_eq!(invalid(error), ("layout family", 0));
+    let error = forged::<GrowingSets>(&splitting, without_values);
+    assert_eq!(invalid(error), ("layout family", 0));
+    let grows = |bytes: &mut Vec<u8>| {
+        bytes[first..first + 3].copy_from_slice(&[3, 4, 14]);
+        bytes[first + VALUE_BITS] = 0;
+    };
+    assert_eq!(invalid(forged::<Sets>(&fixed, grows)), ("layout family", 3));
+    assert_eq!(invalid(forged::<Maps>(&sample::<Maps>(), grows)), ("layout family", 3));
     // A plan whose first segment has the longest fingerprints.
-    let error = forged::<GrowingSets>(&growing, |bytes| {
-        bytes[first..first + 3].copy_from_slice(&[1, 3, 22]);
+    let error = forged::<GrowingMaps>(&growing, |bytes| {
+        let value_bits = bytes[first + VALUE_BITS];
+        let longest = Layout::with_values(2, value_bits.into()).expect("a layout");
+        let bits = longest.fingerprint_bits() as u8;
+        bytes[first..first + 3].copy_from_slice(&[2, 2, bits]);
     });
     assert_eq!(invalid(error).0, "fingerprint bits");
+}
+
+/// Numbers that no table has that splits its buckets.
+#[test]
+fn invalid_sizes_are_detected() {
+    let filter = sample::<GrowingSets>();
+    let bytes = filter.to_bytes();
+    let at = |nth: usize| rest(&bytes) + 8 * nth;
+    let [first, size, _, most, load] = [0, 1, 2, 3, 4].map(|nth| number(&bytes, at(nth)));
+    assert_eq!((size >> 32, load, most), (0, 205, first << 15));
+    assert!((1..first).contains(&size));
+    let with = |nth: usize, value: u64| invalid(with::<GrowingSets>(&filter, at(nth), value));
+    for wrong in [0, (1 << 32) + 1, u64::MAX] {
+        assert_eq!(with(0, wrong), ("first buckets", wrong));
+    }
+    for level in [16, 17, u64::from(u32::MAX)] {
+        assert_eq!(with(1, level << 32), ("level", level));
+    }
+    for split in [first, first + 1, u64::from(u32::MAX)] {
+        assert_eq!(with(1, split), ("split buckets", split));
+    }
+    for wrong in [0, first, first + size - 1, (first << 15) + 1, u64::MAX] {
+        assert_eq!(with(3, wrong), ("largest number of buckets", wrong));
+    }
+    for wrong in [0, 257, u64::from(u32::MAX)] {
+        assert_eq!(with(4, wrong), ("load", wrong));
+    }
+    // Fewer words than the size needs, and more than there can be.
+    for words in [first + size - 1, 2 * first + 1] {
+        let error = forged::<GrowingSets>(&filter, |bytes| put(bytes, segment(0) + BUCKETS, words));
+        assert_eq!(invalid(error), ("buckets", words));
+    }
+    // Fewer ghosts than slots, or as many, or more.
+    for ghosts in [1, 100, 1 << 40, u64::MAX] {
+        let mut bytes = bytes.clone();
+        put(&mut bytes, at(2), ghosts);
+        amend(&mut bytes);
+        let loaded = pushed::<GrowingSets>(&bytes, usize::MAX, &mut rng(1)).expect("any number");
+        assert_eq!(loaded.len(), filter.len().saturating_sub(ghosts.min(1 << 40) as usize));
+    }
+}
+
+/// Words whose level is not that of their place, and slots without a marker.
+#[test]
+fn invalid_words_of_a_table_that_splits_are_detected() {
+    let filter = sample::<GrowingSets>();
+    let bytes = filter.to_bytes();
+    let [first, split] = [0, 1].map(|nth| number(&bytes, rest(&bytes) + 8 * nth));
+    let word = |bucket: u64| header_len(&bytes) + 8 * bucket as usize;
+    // A bucket that has been split, one that has not, and a child.
+    for (bucket, level) in [(0, 1), (split - 1, 1), (split, 0), (first - 1, 0), (first, 1)] {
+        let at = word(bucket);
+        let original = number(&bytes, at);
+        assert_eq!(original >> 60, level, "bucket {bucket}");
+        for other in (0..16).filter(|&other| other != level) {
+            let error = forged::<GrowingSets>(&filter, |bytes| {
+                put(bytes, at, original & !(15 << 60) | other << 60);
+            });
+            assert!(matches!(error, LoadError::InvalidBuckets), "{bucket}, {other}: {error:?}");
+        }
+        // An empty slot before an occupied one; a slot of nothing but a core.
+        for slots in [1 << 30, 0xff, 1 << 20 | 0xff] {
+            let more = filter_items(&bytes, original, slots);
+            let error = forged::<GrowingSets>(&filter, |bytes| {
+                put(bytes, at, level << 60 | slots);
+                let items = items(bytes);
+                put(bytes, items, more);
+            });
+            assert!(matches!(error, LoadError::InvalidBuckets), "{bucket}: {error:?}");
+        }
+    }
+}
+
+/// The number of occupied slots if the slots of a word, three of 20 bits, were others.
+fn filter_items(bytes: &[u8], original: u64, slots: u64) -> u64 {
+    let occupied = |word: u64| (0..3).filter(|lane| word >> (20 * lane) & 0xf_ffff != 0).count();
+    number(bytes, items(bytes)) + occupied(slots) as u64 - occupied(original) as u64
 }
 
 /// A fingerprint that would not be one in the segments before.
 #[test]
 fn fingerprints_that_do_not_nest_are_detected() {
-    let builder = GrowingFilter::builder().capacity(10).layout(Layout::SemiSorted6x12);
-    let builder = builder.false_positive_rate(0.05);
-    let filter = builder.seed(2).build().expect("a small filter");
-    let mut keys = 0_u64..;
-    while filter.layout() != Layout::Plain4x16 {
-        filter.insert(&keys.next().expect("keys")).expect("room");
+    let layout = Layout::with_values(6, 0).expect("a layout");
+    let builder = GrowingMap::builder().capacity(10).layout(layout).false_positive_rate(0.1);
+    let filter = builder.seed(2).build().expect("a small map");
+    let (first, mut keys) = (filter.layout().fingerprint_bits(), 0_u64..);
+    while filter.layout().fingerprint_bits() < first + 4 {
+        filter.insert(&keys.next().expect("keys"), 0).expect("room");
     }
-    let last = filter.segments().len() - 1;
+    let (last, longer) = (filter.segments().len() - 1, filter.layout().fingerprint_bits() - first);
     let forge = |fingerprint: u64| {
         let mut bytes = filter.to_bytes();
         // The first block of the last segment, which has just been appended.
@@ -161,14 +256,14 @@ fn fingerprints_that_do_not_nest_are_detected() {
         let more = number(&bytes, count) + 1;
         put(&mut bytes, count, more);
         amend(&mut bytes);
-        pushed::<GrowingSets>(&bytes, usize::MAX, &mut rng(1))
+        pushed::<GrowingMaps>(&bytes, usize::MAX, &mut rng(1))
     };
-    // Four bits longer than those of the first segment, of which the smallest is 16.
-    for fingerprint in [1, 15, 16, 255] {
+    // The smallest fingerprint of the first segment is 1, and here it has some bits more.
+    for fingerprint in [1, (1 << longer) - 1] {
         let error = forge(fingerprint).expect_err("no fingerprint of this segment");
         assert!(matches!(error, LoadError::InvalidBuckets), "{fingerprint}: {error:?}");
     }
-    for fingerprint in [256, 65_535] {
+    for fingerprint in [1 << longer, (1 << (first + longer)) - 1] {
         forge(fingerprint).expect("the smallest fingerprint, or the largest one");
     }
 }

@@ -5,7 +5,9 @@ use std::{
     io::Read,
 };
 
-use guira::{CuckooFilter, FilterBuilder, GrowingFilter, Layout, LoadError};
+use guira::{
+    CuckooFilter, FilterBuilder, GrowingFilter, GrowingMap, InsertError, Layout, LoadError,
+};
 use rand::RngExt;
 
 use super::common::{
@@ -203,19 +205,38 @@ fn a_loaded_filter_goes_on_as_the_saved_one<K: Kind>() {
 
 /// A cap on memory is not saved: neither do the bytes depend on it, nor what is loaded.
 #[test]
-fn a_snapshot_has_no_cap() {
-    let builder = GrowingFilter::builder().capacity(100).seed(2);
-    let (capped, items) = filled::<GrowingSets>(builder.clone().max_bytes(30_000), 50_000);
+fn a_snapshot_of_a_map_has_no_cap() {
+    let builder = GrowingMap::builder().capacity(100).seed(2);
+    let (capped, items) = filled::<GrowingMaps>(builder.clone().max_bytes(30_000), 50_000);
     let free = builder.build().expect("memory");
-    free.insert_batch(items.iter().map(|(key, ())| key)).expect("room");
+    items.iter().for_each(|(key, tag)| free.insert(key, *tag).expect("room"));
     assert!(items.len() < 50_000 && capped.next_growth().is_none());
     let bytes = capped.to_bytes();
     assert!(free.to_bytes() == bytes);
-    let copy = loaded::<GrowingSets>(&bytes, &mut rng(1)).expect("its own snapshot");
+    let copy = loaded::<GrowingMaps>(&bytes, &mut rng(1)).expect("its own snapshot");
     assert_eq!(copy.next_growth(), free.next_growth());
     assert!(copy.next_growth().is_some());
     copy.set_max_bytes(Some(30_000));
     assert_eq!(copy.next_growth(), None);
+}
+
+/// As above. A set that has reached its cap is fuller than one without a cap would be.
+#[test]
+fn a_snapshot_of_a_set_has_no_cap() {
+    let builder = GrowingFilter::builder().capacity(100).seed(2);
+    let [capped, free] =
+        [1_000_000, usize::MAX].map(|cap| builder.clone().max_bytes(cap).build().expect("memory"));
+    [&capped, &free].map(|filter| filter.insert_batch(0..50_000_u64).expect("room"));
+    let bytes = capped.to_bytes();
+    assert!(free.to_bytes() == bytes);
+    capped.set_max_bytes(Some(0));
+    assert!(capped.to_bytes() == bytes);
+    let refused = (50_000_u64..).find(|key| capped.insert(key).is_err()).expect("an end");
+    let copy = loaded::<GrowingSets>(&capped.to_bytes(), &mut rng(1)).expect("its own snapshot");
+    assert_eq!(capped.insert(&refused), Err(InsertError::Full));
+    assert_eq!(copy.insert(&refused), Ok(()));
+    copy.set_max_bytes(Some(0));
+    assert!((1 << 40..).find_map(|key: u64| copy.insert(&key).err()) == Some(InsertError::Full));
 }
 
 fn reading_ends_with_the_snapshot<K: Kind>() {
@@ -273,10 +294,9 @@ fn an_error_of_the_reader_is_returned() {
 fn a_loader_keeps_its_limit<K: Kind>() {
     let filter = sample::<K>();
     let bytes = filter.to_bytes();
-    let buckets = |segment: guira::raw::Segment| {
-        8 * segment.slots as u64 / u64::from(segment.layout.slots_per_bucket())
-    };
-    let needed: u64 = filter.segments().map(buckets).sum();
+    // Of each segment the words that it has, which the filter does not tell.
+    let words = |nth| number(&bytes, segment(nth) + BUCKETS);
+    let needed = 8 * (0..filter.segments().len()).map(words).sum::<u64>();
     let limited = |limit: u64| {
         let mut loader = loader::<K>().limit(limit.try_into().expect("small"));
         loader.push(&bytes).and_then(|()| loader.finish())

@@ -1,6 +1,6 @@
 //! Pushes that a loader refuses: it stays as it was, and goes on with the right bytes.
 
-use guira::{CuckooFilter, GrowingFilter, Layout, LoadError};
+use guira::{CuckooFilter, GrowingFilter, GrowingMap, Layout, LoadError};
 use rand::{RngExt, rngs::SmallRng};
 
 use super::common::{
@@ -9,7 +9,7 @@ use super::common::{
         BLOCK, COPIES, HASHER_CHECK, VERSION, amend, blocks, header_len, number, places, put,
         segment,
     },
-    kind::{GrowingSets, Kind, Sets},
+    kind::{GrowingMaps, GrowingSets, Kind, Sets},
     rng,
     saved::{LoaderOf, corrupt, filled, loader, received, sample},
     scaled,
@@ -24,21 +24,36 @@ type Wrong = (Vec<u8>, fn(&LoadError) -> bool);
 /// Bytes of a huge page.
 const HUGE_PAGE: usize = 2 << 20;
 
-/// A growing filter of many segments, in which fingerprints of different lengths nest.
-fn small_growing() -> Vec<u8> {
-    let builder = GrowingFilter::builder().capacity(10).layout(Layout::SemiSorted6x12);
-    let (filter, _) = filled::<GrowingSets>(builder.false_positive_rate(0.01).seed(2), 2_000);
-    let bits: Vec<u32> = filter.segments().map(|one| one.layout.fingerprint_bits()).collect();
-    assert!(bits.len() > 5 && bits[0] < bits[bits.len() - 1], "{bits:?}");
+/// A chain of many segments.
+fn small_chain() -> Vec<u8> {
+    let builder = GrowingMap::builder().capacity(10).value_bits(2);
+    let (filter, _) = filled::<GrowingMaps>(builder.seed(2), 2_000);
+    assert!(filter.segments().len() > 5, "{filter:?}");
     filter.to_bytes()
 }
 
-/// A growing filter of two segments, both larger than a huge page.
-fn large_growing() -> Vec<u8> {
-    let builder = GrowingFilter::builder().capacity(1_300_000).seed(2);
-    let bytes = filled::<GrowingSets>(builder, 1_500_000).0.to_bytes();
+/// A set that has split some of its buckets in their turn, and others ahead of it.
+fn small_growing() -> Vec<u8> {
+    let builder = GrowingFilter::builder().capacity(1).layout(Layout::Growing2x30).seed(2);
+    let bytes = filled::<GrowingSets>(builder, 1_000).0.to_bytes();
+    assert!(blocks(&bytes).len() == 1);
+    bytes
+}
+
+/// A chain of two segments, both larger than a huge page.
+fn large_chain() -> Vec<u8> {
+    let builder = GrowingMap::builder().capacity(1_300_000).seed(2);
+    let bytes = filled::<GrowingMaps>(builder, 1_500_000).0.to_bytes();
     let segments = [0, 1].map(|nth| number(&bytes, segment(nth) + 8) as usize * 8);
     assert!(segments.iter().all(|&bytes| bytes > HUGE_PAGE), "{segments:?}");
+    bytes
+}
+
+/// A set that has grown beyond two huge pages.
+fn large_growing() -> Vec<u8> {
+    let builder = GrowingFilter::builder().capacity(100_000).seed(2);
+    let bytes = filled::<GrowingSets>(builder, 1_500_000).0.to_bytes();
+    assert!(bytes.len() > 2 * HUGE_PAGE, "{}", bytes.len());
     bytes
 }
 
@@ -136,8 +151,9 @@ fn refused_pushes_leave_no_trace_in_small_loaders<K: Kind>() {
 }
 
 #[test]
-fn refused_pushes_leave_no_trace_in_loaders_of_sets() {
+fn refused_pushes_leave_no_trace_in_further_loaders() {
     refused_pushes_leave_no_trace::<GrowingSets>(&small_growing(), 1);
+    refused_pushes_leave_no_trace::<GrowingMaps>(&small_chain(), 1);
     for bytes in [8, BLOCK, 3 * BLOCK + 8] {
         refused_pushes_leave_no_trace::<Sets>(&fixed(bytes), 1);
     }
@@ -147,6 +163,7 @@ fn refused_pushes_leave_no_trace_in_loaders_of_sets() {
 #[test]
 fn refused_pushes_leave_no_trace_in_large_loaders() {
     refused_pushes_leave_no_trace::<GrowingSets>(&large_growing(), 41);
+    refused_pushes_leave_no_trace::<GrowingMaps>(&large_chain(), 41);
     refused_pushes_leave_no_trace::<Sets>(&fixed(2 * HUGE_PAGE + BLOCK + 8), 29);
 }
 
@@ -197,9 +214,11 @@ fn random_damage_leaves_no_trace<K: Kind>(snapshots: &[Vec<u8>], rounds: u64, rn
 fn random_damage_to_pushes_leaves_no_trace() {
     let rng = &mut rng(8);
     random_damage_leaves_no_trace::<GrowingSets>(&[small_growing()], scaled(30, 1_000), rng);
+    random_damage_leaves_no_trace::<GrowingMaps>(&[small_chain()], scaled(30, 1_000), rng);
     let snapshots = [8, 800, BLOCK + 8, 4 * BLOCK].map(fixed);
     random_damage_leaves_no_trace::<Sets>(&snapshots, scaled(30, 1_000), rng);
     random_damage_leaves_no_trace::<GrowingSets>(&[large_growing()], scaled(3, 10), rng);
+    random_damage_leaves_no_trace::<GrowingMaps>(&[large_chain()], scaled(3, 10), rng);
 }
 
 /// The filter of a test of headers, and its snapshot.

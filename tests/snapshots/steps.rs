@@ -3,15 +3,15 @@
 use std::io::ErrorKind;
 
 use guira::{
-    CuckooFilter, CuckooMap, Dump, Filter, GrowingFilter, Layout, LoadError,
+    CuckooFilter, CuckooMap, Dump, Filter, GrowingFilter, GrowingMap, Layout, LoadError,
     kind::{Contents, Growth},
 };
 
 use super::common::{
     capacity_of,
     forge::{BLOCK, HEADER, blocks, places},
-    kind::{GrowingSets, Kind, Maps, Sets},
-    saved::{self, filled, loader, received, sample},
+    kind::{GrowingMaps, GrowingSets, Kind, Maps, Sets},
+    saved::{self, filled, loader, new, received, sample},
     suite::on_all_kinds,
 };
 
@@ -52,9 +52,11 @@ fn a_small_loader_writes_what_it_received<K: Kind>() {
 /// With several segments, of which the last ones have huge pages and bytes after them.
 #[test]
 fn a_large_loader_writes_what_it_received() {
-    let (filter, _) = filled::<GrowingSets>(GrowingFilter::builder().capacity(50).seed(1), 40_000);
-    assert!(filter.segments().len() > 5);
-    what_was_received_is_written::<GrowingSets>(&filter.to_bytes(), 1);
+    let (chain, _) = filled::<GrowingMaps>(GrowingMap::builder().capacity(50).seed(1), 40_000);
+    assert!(chain.segments().len() > 5);
+    what_was_received_is_written::<GrowingMaps>(&chain.to_bytes(), 1);
+    let (set, _) = filled::<GrowingSets>(GrowingFilter::builder().capacity(50).seed(1), 40_000);
+    what_was_received_is_written::<GrowingSets>(&set.to_bytes(), 1);
     let (map, _) = filled::<Maps>(CuckooMap::builder().capacity(10_000).seed(1), 9_000);
     what_was_received_is_written::<Maps>(&map.to_bytes(), 1);
     for bytes in [BLOCK - 8, BLOCK, 2 * HUGE_PAGE + BLOCK + 8] {
@@ -126,12 +128,11 @@ fn read<C: Contents, G: Growth>(dump: &Dump, filter: &Filter<C, G>) -> Vec<u8> {
     bytes
 }
 
-#[test]
-fn a_dump_goes_over_as_many_blocks_as_it_may() {
-    let (filter, _) = filled::<GrowingSets>(GrowingFilter::builder().capacity(50).seed(1), 40_000);
+fn dumps_go_over_as_many_blocks_as_they_may<K: Kind>(keys: u64) {
+    let (filter, _) = filled::<K>(new::<K>().capacity(50).seed(1), keys);
     let bytes = filter.to_bytes();
     let all = blocks(&bytes).len();
-    assert!(all > 8 && filter.segments().len() > 5);
+    assert!(all > 8, "{all} blocks in {} segments", filter.segments().len());
     for max_blocks in [1, 2, 3, all - 1, all, all + 1, usize::MAX] {
         let mut dump = filter.dump();
         assert!(!dump.prepare(&filter, 0).expect("memory"));
@@ -142,6 +143,12 @@ fn a_dump_goes_over_as_many_blocks_as_it_may() {
         assert!(dump.prepare(&filter, max_blocks).expect("memory"), "{max_blocks}");
         assert!(read(&dump, &filter) == bytes);
     }
+}
+
+#[test]
+fn a_dump_goes_over_as_many_blocks_as_it_may() {
+    dumps_go_over_as_many_blocks_as_they_may::<GrowingMaps>(40_000);
+    dumps_go_over_as_many_blocks_as_they_may::<GrowingSets>(400_000);
 }
 
 /// What is read of a filter that was changed meanwhile is refused.
@@ -226,7 +233,7 @@ fn a_dump_refuses_another_filter() {
         let growing = growing();
         let mut dump = growing.dump();
         assert!(!prepared || dump.prepare(&growing, usize::MAX).expect("memory"));
-        growing.insert_batch(100..1_000_u64).expect("room to grow");
+        growing.insert_batch(100..2_000_u64).expect("room to grow");
         check(&mut dump, &growing);
     }
     // A dump that refused another filter goes on with its own.
