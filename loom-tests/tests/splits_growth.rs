@@ -251,3 +251,40 @@ fn insert_into_a_table_that_may_not_grow() {
         assert_eq!(table.count::<S>(&second), 1);
     });
 }
+
+/// Catches an insert that is refused though another thread has split the last bucket that may be
+/// split.
+#[test]
+fn insert_beside_the_last_split() {
+    check("split_last", 5, &["done"], |seen| {
+        let table = table(1, 2);
+        for nth in 0..2 {
+            put(&table, staying(&table, 0, nth).sides[0]);
+        }
+        let new = item(&table, 0, [0; 2], [1, 1], 0);
+        let inserter = spawn(&table, move |table| table.insert::<S>(&new));
+        let splitter = spawn(&table, |table| table.split_one::<S>());
+        assert_eq!(inserter.join().unwrap(), Ok(()), "there is room in the child");
+        splitter.join().unwrap();
+        assert_eq!(table.count::<S>(&new), 1);
+        assert_size(&table, 1, 0);
+        seen.note("done");
+    });
+}
+
+/// Catches an insert that ends no round, though all buckets within its reach have been split.
+#[test]
+fn insert_that_ends_a_round() {
+    check("split_ends_round", 5, EVERY_WAY, |seen| {
+        let table = table(2, 8);
+        split(&table);
+        let all = [0, 1].map(|nth| staying(&table, 0, nth));
+        all.iter().for_each(|item| put(&table, item.sides[0]));
+        // It goes to bucket 4, the child of the next round.
+        let new = item(&table, 0, [0; 2], [2, 2], 0);
+        look_up_beside(&table, seen, all[0], move |table| {
+            table.insert::<S>(&new).expect("room after two splits");
+        });
+        assert_eq!(table.count::<S>(&new), 1);
+    });
+}

@@ -63,7 +63,7 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "split-clear-levels",
         "`clear` clears the levels, too",
-        Instead("u64::from(L::occupied(word.fetch_and(0, AcqRel)))"),
+        Instead("occupied += u64::from(L::occupied(word.fetch_and(0, AcqRel)))"),
     ),
     fault(
         "split-clear-early-unlock",
