@@ -141,8 +141,8 @@ impl Value {
 
     /// Inserts an item, or only if it is absent. Returns whether the item was inserted.
     ///
-    /// A filter takes memory only with permission, which it gets if it is to grow ahead of the need,
-    /// or if there is no room. If the limits of the moment do not permit it, the insert is refused,
+    /// A filter takes memory only with permission, which it gets if it is to grow ahead of need, or
+    /// if there is no room. If the limits of the moment do not permit it, the insert is refused,
     /// even if there is room: replicas, which have no limits, would grow.
     #[inline]
     pub fn insert(&mut self, item: &[u8], unique: bool, call: Call) -> Result<bool, Error> {

@@ -130,6 +130,8 @@ def test_a_loaded_filter_that_does_not_fit(limited):
     server, client = limited
     client.execute_command("CF.RESERVE", "source", 16_000_000)
     client.execute_command("CF.RESERVE", "small", 1000)
+    client.execute_command("CF.RESERVE", "twice", 4_000_000)  # 10 MB, and as much to load it
+    twice = next(pair for pair in chunks(client, "twice") if len(pair[1]) > 100)
     pairs = [pair for pair in chunks(client, "source") if len(pair[1]) > 100]
     [(_, small)] = chunks(client, "small")
     limit(client, 10 << 20)  # a chunk is in memory twice
@@ -137,6 +139,8 @@ def test_a_loaded_filter_that_does_not_fit(limited):
         assert wire.call("CF.LOADCHUNK", "k", *pairs[0]) == OOM
         assert wire.call("EXISTS", "k") == b":0\r\n"
         assert wire.call("CF.LOAD", "k", small) == b"+OK\r\n"
+        limit(client, 17 << 20)
+        assert wire.call("CF.LOADCHUNK", "new", *twice) == OOM
 
 
 def test_many_small_steps(limited):

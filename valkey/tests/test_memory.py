@@ -94,7 +94,8 @@ def test_growth_in_small_steps(client):
         steps += memory > before
         before = memory
         if first >= 20_000:
-            assert memory <= 2.6 * (first + 500) + 8000
+            # 2.5 at the load at which it grows. All of it is the server's.
+            assert 2.3 * first <= memory <= 2.6 * (first + 500) + 8000
     assert steps > 64
 
 
