@@ -30,7 +30,7 @@ fn a_growing_filter_is_saved_and_loaded() {
     filter.insert_batch(0..10_000).expect("room");
     filter.save(&path).expect("room on the disk");
     let loaded = GrowingFilter::loader().file(&path).expect("its own file");
-    assert!((0..10_000).all(|key| loaded.contains(&key)) && loaded.segments().len() > 1);
+    assert!((0..10_000).all(|key| loaded.contains(&key)) && loaded.slots() > 10_000);
     assert!(CuckooFilter::loader().file(&path).is_err());
 }
 

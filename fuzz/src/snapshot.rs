@@ -5,10 +5,10 @@ use arbitrary::Arbitrary;
 use guira::LoadError;
 
 use crate::common::{
-    forge::{amend, blocks},
+    forge::{GROWING, KIND, amend, amend_header, blocks, number, put, rest},
     kind::{ExpiringSets, GrowingMaps, GrowingSets, Kind, Maps, Of, Sets},
     saved::{holds, insert, loader, new, remove},
-    settings,
+    settings, splits,
 };
 
 /// Bytes that the buckets of a pushed snapshot may take.
@@ -60,13 +60,18 @@ fn run_on<K: Kind>(input: &Input) {
         assert!(pushed.is_err(), "a loader accepted what is refused as a whole");
         return;
     };
-    assert_eq!(
-        filter.to_bytes(),
-        bytes,
-        "the filter does not save the bytes that it was loaded from"
-    );
+    let saved = filter.to_bytes();
+    let mut expected = bytes.clone();
+    if bytes[KIND] == GROWING && saved != bytes {
+        // The snapshot may have claimed more ghosts than there are slots: then all of them are.
+        let ghosts = rest(&bytes) + 16;
+        assert!(number(&saved, ghosts) < number(&bytes, ghosts));
+        put(&mut expected, ghosts, number(&saved, ghosts));
+        amend_header(&mut expected);
+    }
+    assert_eq!(saved, expected, "the filter does not save the bytes that it was loaded from");
     match pushed {
-        Ok(pushed) => assert_eq!(pushed.to_bytes(), bytes),
+        Ok(pushed) => assert_eq!(pushed.to_bytes(), saved),
         Err(LoadError::LimitExceeded { .. }) => assert!(bytes.len() > LIMIT),
         Err(error) => panic!("a loader refused what is accepted as a whole: {error}"),
     }
@@ -106,6 +111,12 @@ fn changed<K: Kind>(input: &Input) -> Vec<u8> {
     for &key in &input.keys {
         // Some duplicates may not fit.
         let _ = insert::<K>(&filter, key.into(), key.into());
+    }
+    if splits(filter.layout()) {
+        // Enough for some splits.
+        for key in 0..16 * u64::from(input.capacity) {
+            let _ = insert::<K>(&filter, key << 16, key);
+        }
     }
     let mut bytes = filter.to_bytes();
     let blocks = blocks(&bytes);

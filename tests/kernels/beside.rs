@@ -25,7 +25,7 @@ use super::{
         hashers::{self, Part},
         kind::{Kind, Of, Sets},
         operations::Operations,
-        rng, scaled, settings,
+        rng, scaled, settings, splits,
         suite::{on_all_kinds, on_kinds},
     },
     filter, kernels, mixing_seed,
@@ -152,11 +152,17 @@ fn no_kernel_misses_an_item_that_is_relocated() {
     }
 }
 
-/// A full filter, in which every insert moves items. One that grows has some segments, and a cap.
+/// A full filter, in which every insert moves items. One that grows has some segments, or has split
+/// most of its buckets, and a cap.
 fn bounded<K: Kind>(layout: Layout, buckets: usize, kernel: Kernel) -> Of<K, Part> {
     let larger = filter::<K>(layout, buckets, kernel);
     let mut keys = 1 << 40..;
-    while K::GROWS && larger.segments().len() <= 3 {
+    let first = larger.slots();
+    let is_small = |filter: &Of<K, Part>| match splits(layout) {
+        true => filter.slots() < 2 * first + first / 2,
+        false => filter.segments().len() <= 3,
+    };
+    while K::GROWS && is_small(&larger) {
         K::add(&larger, keys.next().expect("endless")).expect("room in another segment");
     }
     let cap = if K::GROWS { larger.size_in_bytes() - 1 } else { usize::MAX };
@@ -192,7 +198,8 @@ fn moved<K: Kind>(filter: &Of<K, Part>) {
             Err(_) => break,
         }
     }
-    assert!(go.len() > 3 && (!K::GROWS || filter.segments().len() >= 3), "{filter:?}");
+    let has_grown = filter.segments().len() >= 3 || splits(filter.layout());
+    assert!(go.len() > 3 && (!K::GROWS || has_grown), "{filter:?}");
     let changing: Vec<u64> = stay.iter().copied().take(1_100).collect();
     let tags = |key: u64| [key, !key].map(|key| K::tag_of(filter, key));
     let (stop, rounds) = (AtomicBool::new(false), AtomicUsize::new(0));
