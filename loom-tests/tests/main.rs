@@ -30,7 +30,6 @@ mod splits_growth;
 mod splits_moves;
 mod splits_publish;
 mod splits_room;
-mod splits_whole;
 mod stripe;
 mod unique;
 mod values;

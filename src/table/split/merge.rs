@@ -79,7 +79,6 @@ impl GrowingTable {
     pub fn merge<L: GrowingLayout>(&self, other: &Self, limit: Option<usize>) -> Merged {
         assert_eq!(self.growth.first(), other.growth.first(), "other first buckets");
         let Some((copy, items)) = other.try_clone::<L>() else { return Merged::out_of_memory() };
-        // mutant: split-merge-holds-stripes
         let clears = self.stripes.clears();
         // As many slots as there are ghosts are added as ghosts, the last ones.
         let is_ghost = |number: u64| number >= items;
@@ -88,7 +87,6 @@ impl GrowingTable {
             items + copy.occupancy.ghosts() as u64,
             |each| copy.for_each_known::<L>(each),
             |number, item| {
-                // mutant: split-merge-limit-ignored
                 if limit.is_some_and(|limit| self.may_hold::<L>(limit, &item)) {
                     return Err(InsertError::TooManyCopies);
                 }
@@ -252,7 +250,6 @@ impl GrowingTable {
                 Some((seen, L::with(seen.word, L::encode(side.code, level(seen.word)))?))
             })?;
         // Release: pairs with the Acquire of whoever loads the word, as in `try_add`.
-        // mutant: split-merge-relaxed
         let added = self.bucket(bucket).compare_exchange(word, new, Release, Relaxed).is_ok();
         if added && is_ghost {
             self.occupancy.count_ghosts(1);
@@ -270,14 +267,11 @@ impl GrowingTable {
     /// the table was cleared since the merge began. Returns whether a slot was
     /// removed.
     fn undo<L: GrowingLayout>(&self, attempt: &Attempt, item: &Item, is_ghost: bool) -> bool {
-        // mutant: split-merge-undo-no-lock
         let guard = self.stripe::<L>(item).lock();
-        // mutant: split-merge-undo-despite-clear
         if self.stripes.clears_locked(&guard) != attempt.clears {
             return false;
         }
         // Before any slot is cleared.
-        // mutant: split-merge-undo-no-bump
         guard.bump();
         let removed = self.remove_known::<L>(&guard, item);
         let of_item = i64::from(removed > 0 && !is_ghost);

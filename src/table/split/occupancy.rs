@@ -70,7 +70,6 @@ impl Occupancy {
     /// If there is no other thread, the counters are as in a new table.
     pub(super) fn clear(&self, items: i64, ghosts: i64) {
         // No table grows because it was cleared.
-        // mutant: split-clear-uncounted
         let _ = self.count(-items);
         self.ghosts.add(-ghosts);
     }

@@ -130,11 +130,9 @@ impl GrowingTable {
         loop {
             let prepared = self.in_use() + slack;
             let mut copy = touched_words(usize::try_from(prepared).ok()?)?;
-            // mutant: split-copy-no-locks, split-copy-one-lock-fewer
             let stripes = self.stripes.lock_all();
             let size = self.settle(&stripes);
             let in_use = self.in_use();
-            // mutant: split-copy-early-unlock
             if in_use <= prepared {
                 copy.truncate(in_use as usize);
                 let (below, beyond) = copy.split_at_mut(self.growth.buckets(size) as usize);

@@ -62,9 +62,7 @@ impl GrowingTable {
         let (size, splits, ghosts) = loop {
             // Others wait for the locks, so the system provides the memory before.
             touched = self.prepare_copy(&mut copy.buckets, touched, slack)?;
-            // mutant: split-clone-no-locks, split-clone-one-lock-fewer
             let stripes = self.stripes.lock_all();
-            // mutant: split-clone-early-unlock
             if let Some(size) = self.copy_into(&stripes, &mut copy.buckets) {
                 break (size, self.occupancy.splits(), self.occupancy.ghosts());
             }
@@ -84,7 +82,6 @@ impl GrowingTable {
             copy.buckets.truncate(end);
         }
         let Occupied { items, ghosts } = Occupied::new(occupied, ghosts);
-        // mutant: split-clone-ghosts-uncounted
         copy.occupancy.start(items as i64, ghosts as i64, 0);
         Some((copy, items))
     }
@@ -128,7 +125,6 @@ impl GrowingTable {
             });
         });
         let mut all = true;
-        // mutant: split-clone-none-ahead
         self.for_each_ahead(size, |child, word| {
             let child = u64::from(child)..u64::from(child) + 1;
             all &= copy.is_committed(child.clone());
@@ -139,7 +135,6 @@ impl GrowingTable {
         });
         // Pairs with the Release of whoever changed a word that was loaded: an insert, a
         // relocation, a removal, or a split.
-        // mutant: split-copy-no-fence
         acquire_fence();
         all.then_some(size)
     }
@@ -148,9 +143,7 @@ impl GrowingTable {
     /// them the size.
     #[must_use]
     pub fn clear<L: GrowingLayout>(&self) -> u64 {
-        // mutant: split-clear-no-locks, split-clear-one-lock-fewer
         let stripes = self.stripes.lock_all();
-        // mutant: split-clear-no-bump, split-clear-late-bump
         stripes.bump();
         self.settle(&stripes);
         let (levels, mut occupied) = (!slots(u64::MAX), 0);
@@ -160,11 +153,9 @@ impl GrowingTable {
             // caller happens after the inserts whose slots are counted. A level never falls: a
             // thread that compares and swaps a word from before the clear must fail, or find what
             // it has planned for.
-            // mutant: split-clear-levels
             occupied += u64::from(L::occupied(word.fetch_and(levels, AcqRel)));
         });
         // Under the locks: whoever acquires them next finds no ghosts counted that are gone.
-        // mutant: split-clear-early-unlock
         let ghosts = self.occupancy.ghosts();
         self.occupancy.clear(occupied as i64 - ghosts, ghosts);
         drop(stripes);
@@ -174,7 +165,6 @@ impl GrowingTable {
     /// Advances the size as far as buckets have been split, and returns it. It stays as long as all
     /// stripes are held.
     pub(super) fn settle(&self, _stripes: &AllStripes) -> Size {
-        // mutant: split-whole-gaps
         self.advance();
         self.size()
     }
