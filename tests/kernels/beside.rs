@@ -158,9 +158,12 @@ fn bounded<K: Kind>(layout: Layout, buckets: usize, kernel: Kernel) -> Of<K, Par
     let larger = filter::<K>(layout, buckets, kernel);
     let mut keys = 1 << 40..;
     let first = larger.slots();
-    let is_small = |filter: &Of<K, Part>| match splits(layout) {
-        true => filter.slots() < 2 * first + first / 2,
-        false => filter.segments().len() <= 3,
+    let is_small = |filter: &Of<K, Part>| {
+        if splits(layout) {
+            filter.slots() < 2 * first + first / 2
+        } else {
+            filter.segments().len() <= 3
+        }
     };
     while K::GROWS && is_small(&larger) {
         K::add(&larger, keys.next().expect("endless")).expect("room in another segment");
