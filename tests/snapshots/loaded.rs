@@ -209,7 +209,9 @@ fn a_snapshot_of_a_map_has_no_cap() {
     let builder = GrowingMap::builder().capacity(100).seed(2);
     let (capped, items) = filled::<GrowingMaps>(builder.clone().max_bytes(30_000), 50_000);
     let free = builder.build().expect("memory");
-    items.iter().for_each(|(key, tag)| free.insert(key, *tag).expect("room"));
+    for (key, tag) in &items {
+        free.insert(key, *tag).expect("room");
+    }
     assert!(items.len() < 50_000 && capped.next_growth().is_none());
     let bytes = capped.to_bytes();
     assert!(free.to_bytes() == bytes);
@@ -226,12 +228,14 @@ fn a_snapshot_of_a_set_has_no_cap() {
     let builder = GrowingFilter::builder().capacity(100).seed(2);
     let [capped, free] =
         [1_000_000, usize::MAX].map(|cap| builder.clone().max_bytes(cap).build().expect("memory"));
-    [&capped, &free].map(|filter| filter.insert_batch(0..50_000_u64).expect("room"));
+    for filter in [&capped, &free] {
+        filter.insert_batch(0..50_000_u64).expect("room");
+    }
     let bytes = capped.to_bytes();
     assert!(free.to_bytes() == bytes);
     capped.set_max_bytes(Some(0));
     assert!(capped.to_bytes() == bytes);
-    let refused = (50_000_u64..).find(|key| capped.insert(key).is_err()).expect("an end");
+    let refused = (50_000_u64..u64::MAX).find(|key| capped.insert(key).is_err()).expect("an end");
     let copy = loaded::<GrowingSets>(&capped.to_bytes(), &mut rng(1)).expect("its own snapshot");
     assert_eq!(capped.insert(&refused), Err(InsertError::Full));
     assert_eq!(copy.insert(&refused), Ok(()));

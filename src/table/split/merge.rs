@@ -165,6 +165,7 @@ impl GrowingTable {
         item.sides.map(|side| {
             let place = self.growth.place(side, size)?;
             // Acquire: pairs with the Release of whoever changed the word.
+            // mutant-ok: models of whole tables that grow are still missing
             self.follow(side, place, |word| word.load_to_change(Acquire))
         })
     }
@@ -250,6 +251,7 @@ impl GrowingTable {
                 Some((seen, L::with(seen.word, L::encode(side.code, level(seen.word)))?))
             })?;
         // Release: pairs with the Acquire of whoever loads the word, as in `try_add`.
+        // mutant-ok: models of whole tables that grow are still missing
         let added = self.bucket(bucket).compare_exchange(word, new, Release, Relaxed).is_ok();
         if added && is_ghost {
             self.occupancy.count_ghosts(1);
@@ -295,6 +297,7 @@ impl GrowingTable {
             let new = L::without(word, lane);
             // Release: pairs with the Acquire of whoever loads the word: a lookup that sees the
             // slot cleared sees the version bumped.
+            // mutant-ok: models of whole tables that grow are still missing
             if self.bucket(bucket).compare_exchange(word, new, Release, Relaxed).is_ok() {
                 return 1;
             }
