@@ -112,7 +112,9 @@ impl Model {
                 let shorter = Slot { core: slot.core, tail: rest.to_vec() };
                 halves[usize::from(next)].slots.push(shorter);
             } else {
-                halves.iter_mut().for_each(|half| half.slots.push(slot.clone()));
+                for half in &mut halves {
+                    half.slots.push(slot.clone());
+                }
                 copied += 1;
             }
         }

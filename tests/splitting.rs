@@ -217,7 +217,7 @@ fn grows_at_the_promised_rate(layout: Layout, last: u32) {
             return;
         }
     }
-    let refused = (inserted..).find(|key| match filter.insert(key) {
+    let refused = (inserted..u64::MAX).find(|key| match filter.insert(key) {
         Ok(()) => false,
         Err(error) => {
             assert_eq!(error, InsertError::FullyGrown);
