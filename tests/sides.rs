@@ -248,7 +248,9 @@ fn cores_scatter<L: GrowingLayout>() {
     }
     // Sixteen parts of the buckets at level 0.
     let mut parts = [0; 16];
-    others.iter().for_each(|side| parts[side.start as usize >> 12] += 1);
+    for side in &others {
+        parts[side.start as usize >> 12] += 1;
+    }
     assert!(parts.iter().all(|&part| part > 0 && part <= cores / 4), "{parts:?}");
     // No two cores lead to the same place.
     let mut places: Vec<(u32, u64)> =
