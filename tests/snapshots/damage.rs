@@ -85,7 +85,8 @@ fn corrupted<K: Kind>(
             put(&mut bytes, ghosts, told);
             amend(&mut bytes);
         }
-        assert!(saved == bytes, "round {round}: {bytes:x?}");
+        let different = (0..bytes.len()).find(|&at| saved.get(at) != bytes.get(at));
+        assert!(saved == bytes, "round {round}: differs from byte {different:?} on");
         if corrected {
             amended += 1;
         } else {

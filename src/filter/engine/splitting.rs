@@ -10,10 +10,7 @@ use crate::{
     bucket::{GrowingLayout, with_growing_layout},
     table::{
         Answers, Hashes, Kernel, Merged, Stripes, for_each_in_stages, for_each_prefetched,
-        split::{
-            Choice, GrowingTable, Item, Limits, Wanted, choose, doublings, items_at_target_load,
-            rate,
-        },
+        split::{Choice, GrowingTable, Item, Limits, Wanted, choose, doublings, rate},
     },
 };
 
@@ -74,7 +71,8 @@ impl Engine for SplittingEngine {
     }
 
     fn capacity(&self) -> usize {
-        items_at_target_load(self.layout, self.table.buckets()) as usize
+        let slots = self.table.buckets() * u64::from(self.layout.slots_per_bucket());
+        self.table.limits().items_in(slots) as usize
     }
 
     fn false_positive_rate(&self) -> f64 {

@@ -74,7 +74,9 @@ impl Saved for SplittingEngine {
         if let Some((name, value)) = grown.invalid(buckets) {
             return field(name, value, false);
         }
-        let Form { target, .. } = *form;
+        let Form { capacity, target, .. } = *form;
+        let slots = grown.buckets() * u64::from(layout.slots_per_bucket());
+        field("capacity", capacity, capacity == grown.limits.items_in(slots))?;
         field("target rate", target.to_bits(), target > 0.0 && target < 1.0)?;
         let rate = rate(layout, doublings(grown.first, grown.limits.buckets));
         // A later release may round differently.

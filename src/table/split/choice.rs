@@ -21,7 +21,7 @@ const DEFAULT_SLOTS: u64 = 4_096;
 const DEFAULT_TARGET: f64 = 0.001;
 
 /// What [`target_load`] is a fraction of: a power of two, so that the load is exact.
-const FULL_LOAD: u64 = 256;
+pub(super) const FULL_LOAD: u64 = 256;
 
 /// The share of occupied slots, in 256ths, at which a table splits its next bucket.
 ///
@@ -163,14 +163,7 @@ pub(crate) fn largest(first_buckets: u64) -> u64 {
     (first_buckets << MAX_DOUBLINGS).min(MAX_BUCKETS)
 }
 
-/// The number of items, ghosts included, above which a table with this many buckets splits one.
-pub(crate) fn items_at_target_load(layout: Layout, buckets: u64) -> u64 {
-    let slots = layout.slots_per_bucket();
-    buckets * u64::from(slots) * target_load(slots) / FULL_LOAD
-}
-
-/// The least number of buckets for this many items, ghosts included: the inverse of
-/// [`items_at_target_load`].
+/// The least number of buckets for this many items, ghosts included, at the target load.
 fn buckets_for(layout: Layout, items: u128) -> u64 {
     let slots = layout.slots_per_bucket();
     let per_bucket = u128::from(slots) * u128::from(target_load(slots));

@@ -44,7 +44,7 @@ impl GrowingTable {
             let size = self.size();
             // Also those beyond the size: a thread that stops in a split holds up the size alone.
             let slots = self.in_use() * u64::from(L::SLOTS);
-            let target = slots * u64::from(self.limits.load) / 256;
+            let target = self.limits.items_in(slots);
             // An insert that finds no room learns why the table did not grow.
             if self.occupancy.occupied() <= target as i64 || self.split_next::<L>(size).is_err() {
                 return;
@@ -57,7 +57,7 @@ impl GrowingTable {
     /// such insert would only make the table larger.
     pub(super) fn is_sparse<L: GrowingLayout>(&self) -> bool {
         let slots = self.in_use() * u64::from(L::SLOTS);
-        let half = (slots * u64::from(self.limits.load) / 512) as i64;
+        let half = self.limits.items_in(slots / 2) as i64;
         slots > ALWAYS_SPLIT && self.occupancy.occupied() < half
     }
 

@@ -190,7 +190,8 @@ mod whole;
 use crossbeam_utils::CachePadded;
 
 pub use address::{Growth, Item, Place, Side, Size};
-pub(crate) use choice::{Choice, Wanted, choose, doublings, items_at_target_load, rate};
+use choice::FULL_LOAD;
+pub(crate) use choice::{Choice, Wanted, choose, doublings, rate};
 use occupancy::Occupancy;
 pub use saved::Grown;
 #[cfg(guira_vectors)]
@@ -209,6 +210,13 @@ pub struct Limits {
     pub buckets: u64,
     /// The share of slots that are occupied when the next bucket is split, in 256ths.
     pub load: u32,
+}
+
+impl Limits {
+    /// The number of occupied slots, of this many, above which the next bucket is split.
+    pub(crate) fn items_in(&self, slots: u64) -> u64 {
+        slots * u64::from(self.load) / FULL_LOAD
+    }
 }
 
 /// Buckets, stripes, and the protocol's steps on them, in a table that grows.

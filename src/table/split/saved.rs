@@ -34,7 +34,8 @@ pub struct Grown {
 
 impl Grown {
     /// The number of buckets that follows from the size.
-    fn end(&self) -> u64 {
+    #[must_use]
+    pub fn buckets(&self) -> u64 {
         (self.first << self.size.level) + self.size.split
     }
 
@@ -52,10 +53,10 @@ impl Grown {
             ("split buckets", split, &|| split < round()),
             // The table reserves addresses for as many.
             ("largest number of buckets", buckets, &|| {
-                (self.end()..=(first << MAX_LEVEL).min(1 << 32)).contains(&buckets)
+                (self.buckets()..=(first << MAX_LEVEL).min(1 << 32)).contains(&buckets)
             }),
             ("load", load.into(), &|| (1..=256).contains(&load)),
-            ("buckets", words, &|| (self.end()..=2 * round()).contains(&words)),
+            ("buckets", words, &|| (self.buckets()..=2 * round()).contains(&words)),
         ];
         numbers.into_iter().find(|(_, _, valid)| !valid()).map(|(name, value, _)| (name, value))
     }
@@ -65,7 +66,7 @@ impl Grown {
     #[must_use]
     pub fn has_levels(&self, words: u64, mut read: impl FnMut(u64, &mut [u64])) -> bool {
         let Size { level: at, split } = self.size;
-        let (round, end) = (self.first << at, self.end());
+        let (round, end) = (self.first << at, self.buckets());
         let (mut block, mut ahead) = ([0; BLOCK], 0);
         for start in (0..words).step_by(BLOCK) {
             let block = &mut block[..BLOCK.min((words - start) as usize)];
@@ -204,7 +205,7 @@ impl GrowingTable {
     ) -> Option<Self> {
         let Grown { first, size, ghosts, limits } = *grown;
         let mut table = Self::new::<L>(first, limits, stripes, memory)?;
-        let (end, mut occupied) = (grown.end(), 0);
+        let (end, mut occupied) = (grown.buckets(), 0);
         let count =
             |words: &[u64]| words.iter().map(|&word| u64::from(L::occupied(word))).sum::<u64>();
         table.buckets.commit(0..end)?;

@@ -4,11 +4,16 @@
 
 use super::{
     BuildError, Choice, DEFAULT_SLOTS, Layout, MAX_BUCKETS, MAX_DOUBLINGS, MIN_BUCKETS, MIN_SLOTS,
-    Wanted, buckets_for, choose, full_rate, ghosts_per_item, items_at_target_load, largest, load,
-    rate,
+    Wanted, buckets_for, choose, full_rate, ghosts_per_item, largest, load, rate, target_load,
 };
+use crate::table::split::Limits;
 
 use Layout::{Growing2x30, Growing3x20, Growing4x15, Growing5x12};
+
+fn items_at_target_load(layout: Layout, buckets: u64) -> u64 {
+    let slots = layout.slots_per_bucket();
+    Limits { buckets, load: target_load(slots) as u32 }.items_in(buckets * u64::from(slots))
+}
 
 const ANY: Wanted = Wanted { capacity: None, max_capacity: None, target: None, layout: None };
 
