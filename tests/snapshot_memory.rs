@@ -16,8 +16,8 @@ use std::{
 
 use common::{
     forge::{
-        BLOCK, BUCKETS, EXISTING, GROWING, HEADER, KIND, PLANNED, amend, amend_header, header_len,
-        items, number, put, rest, segment,
+        BLOCK, BUCKETS, CAPACITY, EXISTING, GROWING, HEADER, KIND, PLANNED, SLOTS, amend,
+        amend_header, header_len, items, number, put, rest, segment,
     },
     kind::{GrowingMaps, GrowingSets, Kind},
     rng,
@@ -207,6 +207,9 @@ fn damage_within_limit<K: Kind>(keys: u64) {
         large.extend_from_slice(&bytes[items(&bytes)..rest + 40]);
         let buckets = number(&bytes, rest) << 15;
         put(&mut large, segment(0) + BUCKETS, buckets);
+        let slots = u64::from(large[segment(0) + SLOTS]) * buckets;
+        let load = number(&bytes, rest + 32);
+        put(&mut large, CAPACITY, slots * load / 256);
         put(&mut large, rest + 8, 15 << 32);
     }
     large.resize(header_len(&large), 0);

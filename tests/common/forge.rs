@@ -25,6 +25,7 @@ pub const CAPACITY: usize = 32;
 pub const COPIES: usize = 40;
 pub const TARGET: usize = 48;
 /// Where fields of a segment are.
+pub const SLOTS: usize = 1;
 pub const BITS: usize = 2;
 pub const LEVEL: usize = 3;
 pub const VALUE_BITS: usize = 4;
