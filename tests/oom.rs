@@ -267,11 +267,11 @@ fn a_loader_of_sets_can_allocate_at_once() {
 fn a_cap_on_memory_is_kept() {
     for huge_pages in [false, true] {
         for (capacity, max_bytes) in
-            [(1, 9_000), (1_000, 100_000), (10_000, 1_000_000), (100_000, 3_000_000)]
+            [(1, 16_000), (1_000, 100_000), (10_000, 1_000_000), (100_000, 3_000_000)]
         {
             let builder = GrowingFilter::builder().capacity(capacity).huge_pages(huge_pages);
             let builder = builder.max_bytes(max_bytes);
-            let (filter, _) = allocated(|| builder.build().expect("the first segment fits"));
+            let (filter, _) = allocated(|| builder.build().expect("the first buckets fit"));
             let mut keys = 0..10_000_000_u64;
             let refused = keys.by_ref().find_map(|key| filter.insert(&key).err());
             assert_eq!(refused, Some(InsertError::Full));
