@@ -239,9 +239,12 @@ impl GrowingTable {
     }
 
     /// Prefetches what [`search`](Self::search) will read first, if both locations of an item are
-    /// full. Their words have been prefetched.
+    /// full, and the table is large. The words of the locations have been prefetched.
     #[inline]
     pub fn prefetch_search<L: GrowingLayout>(&self, item: &Item) {
+        if self.growth.buckets(self.hint()) < LARGE {
+            return;
+        }
         let roots = self.load_both(item);
         if L::is_full(roots[0].word) && L::is_full(roots[1].word) {
             let neighbours = self.neighbours::<L>(item, roots);
