@@ -89,7 +89,9 @@ fn insert_that_ends_a_round() {
         let table = table(2, 8);
         split(&table);
         let all = [0, 1].map(|nth| staying(&table, 0, nth));
-        all.iter().for_each(|item| put(&table, item.sides[0]));
+        for item in all {
+            put(&table, item.sides[0]);
+        }
         // It goes to bucket 4, the child of the next round.
         let new = item(&table, 0, [0; 2], [2, 2], 0);
         look_up_beside(&table, seen, all[0], move |table| {

@@ -31,7 +31,10 @@ fn cloned(table: &GrowingTable) -> GrowingTable {
 /// A copy as by a snapshot that is loaded again.
 fn restored(table: &GrowingTable) -> GrowingTable {
     let (grown, words) = table.copy_words().expect("memory for a few words");
-    let read = |from: u64, to: &mut [u64]| to.copy_from_slice(&words[from as usize..][..to.len()]);
+    let read = |from: u64, to: &mut [u64]| {
+        let from = usize::try_from(from).expect("a handful of words");
+        to.copy_from_slice(&words[from..][..to.len()]);
+    };
     let length = words.len() as u64;
     assert_eq!(grown.invalid(length), None, "{grown:?}");
     assert!(grown.has_levels(length, read), "{grown:?} has levels that no table has: {words:x?}");
@@ -151,7 +154,9 @@ fn beside_another(name: &str, floor: usize, copy: Copy) {
     check(name, floor, &["1", "2"], move |seen| {
         let table = table(2, 4);
         let both = leaving(&table, 1, 0);
-        both.sides.iter().for_each(|&side| put(&table, side));
+        for side in both.sides {
+            put(&table, side);
+        }
         let copiers = [(); 2].map(|()| {
             let seen = seen.clone();
             spawn(&table, move |table| {
@@ -314,7 +319,11 @@ fn clear_beside_another() {
         let cleared = table.clear::<S>();
         assert_eq!(cleared + other.join().unwrap(), 2, "lost, or counted twice");
         assert_eq!(items(&table), 0);
-        seen.note(["0", "1", "2"][cleared as usize]);
+        seen.note(match cleared {
+            0 => "0",
+            1 => "1",
+            _ => "2",
+        });
     });
 }
 
