@@ -49,14 +49,20 @@ fn nearly_full() -> (Arc<GrowingTable>, Item, Item) {
 const ONE_FITTED: Result<(), MergeRefusal> = Err(MergeRefusal::Full { fitted: 1, items: 2 });
 
 /// Catches a lookup that misses an item while a refused merge adds an alias and removes the item's
-/// own copy.
+/// own copy. (The other item has bucket 1 only: loom forgets the old values of a word that is loaded
+/// often.)
 #[test]
 fn lookup_beside_a_refused_merge() {
-    check("split_merge_refused_lookup", 7_300, EVERY_WAY, |seen| {
-        let (table, item, other) = nearly_full();
-        // It reads bucket 1 first: there the merge adds its copy, and from bucket 0 it removes one.
-        let source = source(&table, &[item.sides[1], other.sides[1]]);
-        look_up_beside(&table, seen, reversed(item), move |table| {
+    check("split_merge_refused_lookup", 7_000, EVERY_WAY, |seen| {
+        let table = table(2, 2);
+        let item = leaving(&table, 0, 0);
+        for side in [staying(&table, 0, 0).sides[0], item.sides[1], staying(&table, 1, 0).sides[0]]
+        {
+            put(&table, side);
+        }
+        // It reads bucket 0 first: there the merge adds its copy, and from bucket 1 it removes one.
+        let source = source(&table, &[item.sides[0], staying(&table, 1, 1).sides[0]]);
+        look_up_beside(&table, seen, item, move |table| {
             assert_eq!(merge(table, &source, None, 2), ONE_FITTED);
         });
         assert_eq!((table.count::<S>(&item), items(&table)), (1, 3), "not undone");
@@ -90,8 +96,7 @@ fn move_beside_a_refused_merge() {
         let merger = spawn(&table, move |table| merge(table, &source, None, 2));
         seen.note_if(mover.join().unwrap(), "moved", "not moved");
         let outcome = merger.join().unwrap();
-        let is_full = matches!(outcome, Err(MergeRefusal::Full { fitted: 0 | 1, items: 2 }));
-        assert!(is_full, "{outcome:?}");
+        assert!(matches!(outcome, Err(MergeRefusal::Full { fitted: 0 | 1, items: 2 })));
         assert_eq!((table.count::<S>(&item), items(&table)), (1, 3), "lost, or not undone");
     });
 }
@@ -117,8 +122,7 @@ fn refused_beside_a_split(name: &str, floor: usize, known: [u32; 2]) {
         splitter.join().unwrap();
         assert_eq!(table.count::<S>(&old), 1, "lost or doubled");
         assert_eq!(items(&table), 3, "lost, or not undone");
-        let left = table.count::<S>(&merged);
-        assert!(left <= usize::from(known[0] == 0), "not undone");
+        assert!(table.count::<S>(&merged) <= usize::from(known[0] == 0), "not undone");
         seen.note("done");
     });
 }
@@ -337,8 +341,7 @@ fn limit_beside_a_move() {
         put(&table, item.sides[1]);
         let source = source(&table, &[item.sides[0]]);
         let mover = spawn(&table, move |table| assert!(relocate(table, item.sides[1])));
-        let outcome = merge(&table, &source, Some(2), 1);
-        assert_eq!(outcome, Ok(()), "there was one copy throughout");
+        assert_eq!(merge(&table, &source, Some(2), 1), Ok(()), "there was one copy throughout");
         mover.join().unwrap();
         assert_eq!(merge(&table, &source, Some(2), 1), Err(MergeRefusal::TooManyCopies));
         assert_eq!(table.count::<S>(&item), 2);
@@ -357,8 +360,7 @@ fn copies_beside_a_move() {
         put(&table, staying(&table, 1, 0).sides[0]);
         let source = source(&table, &[item.sides[0]]);
         let mover = spawn(&table, move |table| relocate(table, item.sides[1]));
-        let outcome = merge(&table, &source, None, 1);
-        assert_eq!(outcome, Ok(()), "there was one copy throughout");
+        assert_eq!(merge(&table, &source, None, 1), Ok(()), "there was one copy throughout");
         seen.note_if(mover.join().unwrap(), "moved", "not moved");
         assert_eq!(table.count::<S>(&item), 2);
     });
