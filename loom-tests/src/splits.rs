@@ -4,7 +4,7 @@
 //! round bucket b is split into b and b + 4.
 
 use guira::raw::{Code, GrowingTable, Item, Leveled, Limits, Place, Side, Size};
-use loom::sync::Arc;
+use loom::{sync::Arc, thread::JoinHandle};
 
 use crate::Lookup;
 
@@ -12,7 +12,7 @@ use crate::Lookup;
 pub type S = Leveled<2, 8>;
 
 /// Number of bits that the items of models know, more than any model has levels.
-const KNOWN: u32 = 6;
+pub const KNOWN: u32 = 6;
 
 impl Lookup for GrowingTable {
     type Item = Item;
@@ -151,4 +151,23 @@ pub fn split(table: &GrowingTable) {
 /// If it has not grown so far, or further.
 pub fn assert_size(table: &GrowingTable, level: u32, split: u64) {
     assert_eq!(table.size(), Size { level, split });
+}
+
+/// The number of items in a table that no other thread uses.
+///
+/// # Panics
+/// If there is no memory.
+#[must_use]
+pub fn items(table: &GrowingTable) -> u64 {
+    table.try_clone::<S>().expect("memory for a few words").1
+}
+
+/// Runs one thread of a model, which uses two tables.
+pub fn thread_with<R: 'static>(
+    table: &Arc<GrowingTable>,
+    other: &Arc<GrowingTable>,
+    work: impl FnOnce(&GrowingTable, &GrowingTable) -> R + 'static,
+) -> JoinHandle<R> {
+    let other = other.clone();
+    crate::spawn(table, move |table| work(table, &other))
 }

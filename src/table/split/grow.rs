@@ -78,6 +78,7 @@ impl GrowingTable {
             if group * GROUP >= self.growth.first() << size.level {
                 break;
             }
+            // mutant: split-next-same-group
             let next = Size { split: (group + 1) * GROUP, ..size };
             // Relaxed: as above.
             self.ahead.fetch_max(next.pack(), Relaxed);

@@ -173,7 +173,7 @@ impl GrowingTable {
                     false
                 }
             };
-            // mutant: split-search-add-relaxed
+            // mutant: split-search-add-relaxed, split-insert-no-last-add
             if stored || self.add::<L>(item) {
                 self.counters.insert_relocated(&relocations);
                 return Ok(());
@@ -205,6 +205,7 @@ impl GrowingTable {
                 return Ok(());
             }
         }
+        // mutant: split-reach-round-stays
         self.split_in_turn::<L>()
     }
 

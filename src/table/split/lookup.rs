@@ -82,6 +82,7 @@ impl GrowingTable {
                 let seen = self.follow(item.sides[index], places[index], load);
                 seen.expect("an item is known at every level")
             });
+            // mutant: split-levels-differ
             if first.bucket != second.bucket || level(first.word) == level(second.word) {
                 return [first, second];
             }

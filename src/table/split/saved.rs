@@ -131,14 +131,17 @@ impl GrowingTable {
         loop {
             let prepared = self.in_use() + slack;
             let mut copy = touched_words(usize::try_from(prepared).ok()?)?;
+            // mutant: split-copy-no-locks, split-copy-one-lock-fewer, split-copy-any-order
             let stripes = self.stripes.lock_all();
             let size = self.settle(&stripes);
             let in_use = self.in_use();
+            // mutant: split-copy-early-unlock, split-copy-despite-growth
             if in_use <= prepared {
                 copy.truncate(in_use as usize);
                 let (below, beyond) = copy.split_at_mut(self.growth.buckets(size) as usize);
                 self.copy_words_from(0, below);
                 let mut beyond = beyond.iter_mut();
+                // mutant: split-copy-none-ahead
                 self.for_each_ahead(size, |_, word| {
                     // There are as many as are ahead.
                     if let Some(copied) = beyond.next() {
@@ -147,7 +150,9 @@ impl GrowingTable {
                     }
                 });
                 // Pairs with the Release of whoever changed a word that was loaded.
+                // mutant: split-copy-no-fence
                 acquire_fence();
+                // mutant: split-copy-late-ghosts
                 let grown = self.grown();
                 drop(stripes);
                 return Some((grown, copy));

@@ -62,8 +62,11 @@ impl GrowingTable {
         let (size, splits, ghosts) = loop {
             // Others wait for the locks, so the system provides the memory before.
             touched = self.prepare_copy(&mut copy.buckets, touched, slack)?;
+            // mutant: split-clone-no-locks, split-clone-one-lock-fewer, split-clone-any-order
             let stripes = self.stripes.lock_all();
+            // mutant: split-clone-early-unlock
             if let Some(size) = self.copy_into(&stripes, &mut copy.buckets) {
+                // mutant: split-clone-late-ghosts
                 break (size, self.occupancy.splits(), self.occupancy.ghosts());
             }
             // The table has grown beyond what was prepared. What it has now is prepared next time,
@@ -82,6 +85,7 @@ impl GrowingTable {
             copy.buckets.truncate(end);
         }
         let Occupied { items, ghosts } = Occupied::new(occupied, ghosts);
+        // mutant: split-clone-ghosts-uncounted
         copy.occupancy.start(items as i64, ghosts as i64, 0);
         Some((copy, items))
     }
@@ -125,6 +129,7 @@ impl GrowingTable {
             });
         });
         let mut all = true;
+        // mutant: split-clone-none-ahead
         self.for_each_ahead(size, |child, word| {
             let child = u64::from(child)..u64::from(child) + 1;
             all &= copy.is_committed(child.clone());
@@ -135,6 +140,7 @@ impl GrowingTable {
         });
         // Pairs with the Release of whoever changed a word that was loaded: an insert, a
         // relocation, a removal, or a split.
+        // mutant: split-clone-no-fence
         acquire_fence();
         all.then_some(size)
     }
@@ -143,7 +149,9 @@ impl GrowingTable {
     /// them the size.
     #[must_use]
     pub fn clear<L: GrowingLayout>(&self) -> u64 {
+        // mutant: split-clear-no-locks, split-clear-one-lock-fewer, split-clear-any-order
         let stripes = self.stripes.lock_all();
+        // mutant: split-clear-no-bump, split-clear-late-bump, split-clear-bump-relaxed
         stripes.bump();
         self.settle(&stripes);
         let (levels, mut occupied) = (!slots(u64::MAX), 0);
@@ -153,11 +161,13 @@ impl GrowingTable {
             // caller happens after the inserts whose slots are counted. A level never falls: a
             // thread that compares and swaps a word from before the clear must fail, or find what
             // it has planned for.
-            // mutant-ok: models of whole tables that grow are still missing
+            // mutant: split-clear-levels, split-clear-store
             occupied += u64::from(L::occupied(word.fetch_and(levels, AcqRel)));
         });
         // Under the locks: whoever acquires them next finds no ghosts counted that are gone.
+        // mutant: split-clear-early-unlock
         let ghosts = self.occupancy.ghosts();
+        // mutant: split-clear-uncounted, split-clear-ghosts-counted
         self.occupancy.clear(occupied as i64 - ghosts, ghosts);
         drop(stripes);
         Occupied::new(occupied, ghosts).items
@@ -166,6 +176,7 @@ impl GrowingTable {
     /// Advances the size as far as buckets have been split, and returns it. It stays as long as all
     /// stripes are held.
     pub(super) fn settle(&self, _stripes: &AllStripes) -> Size {
+        // mutant: split-whole-gaps
         self.advance();
         self.size()
     }

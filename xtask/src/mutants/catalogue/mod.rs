@@ -12,6 +12,7 @@ mod merge;
 mod moves;
 mod shared;
 mod split_moves;
+mod split_whole;
 mod splits;
 mod table;
 mod values;
@@ -32,6 +33,7 @@ pub(super) fn faults() -> impl Iterator<Item = Fault> {
     let others = [table::FAULTS, chain::FAULTS, merge::FAULTS, callers::FAULTS, shared::FAULTS];
     // Words with levels are a layout of their own.
     let of_splits = splits::FAULTS.iter().copied().chain(split_moves::faults());
+    let of_splits = of_splits.chain(split_whole::faults());
     let of_splits = of_splits.map(Fault::only_plain);
     let others = others.into_iter().flatten().copied();
     of_values.chain(others).chain(moves::faults()).chain(of_splits)
