@@ -312,7 +312,9 @@ impl<V: Vector, L: GrowingLayout> Growing<'_, V, L> {
     fn compare(&self, word: V, pattern: V) -> V {
         let ones = self.splat(L::LANES.ones());
         let pattern = self.broadcast(pattern);
-        let differences = word.xor(pattern).or(self.splat(L::LANES.highs()));
+        // A slot without a difference borrows from the lane above. But this slot matches, and one
+        // match is enough. (If it is empty, so are all above.)
+        let differences = word.xor(pattern);
         let until = differences.xor(differences.subtract(ones));
         let beyond = until.and_not(word);
         let marks = beyond.and_not(beyond.subtract(ones));

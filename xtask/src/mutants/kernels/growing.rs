@@ -113,7 +113,6 @@ pub(super) const GROWING: &[Replacement] = &[
         "low.or(low.shift_left_by(shift))",
         "low",
     ),
-    replace("growing: markers are not differences", DIFFERENCES, "word.xor(pattern)"),
     replace(
         "growing: all bits of a slot count",
         "until.and_not(word)",
@@ -192,5 +191,4 @@ const WORDS: &str = "[first.gather(words), second.gather(words)]";
 const MARKS: &str = "self.compare(first, pattern).or(self.compare(second, other))";
 const ABOVE: &str = "mask.and(upper).or(mask.and_not(low)).xor(s)";
 const LONG: &str = "mask.and(mixed.shift_right::<32>()).or(mask.and_not(low))";
-const DIFFERENCES: &str = "word.xor(pattern).or(self.splat(L::LANES.highs()))";
 const ANSWER: &str = "((found | unchanged) & levels)";
