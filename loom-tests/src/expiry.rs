@@ -120,7 +120,7 @@ pub fn assert_ends(table: &Aging) {
         let visible = words.iter().flat_map(|&word| A::fingerprints(word)).filter(is_visible);
         assert_eq!(
             table.clock().visible_slots(),
-            Some(visible.count() as i64),
+            visible.count().try_into().ok(),
             "slots are miscounted"
         );
         table.advance::<A>();

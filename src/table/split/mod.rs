@@ -95,8 +95,8 @@
 //!    is assigned to it, and the other one is a ghost.
 //! 3. *Move.* The other side's extension differs by bits that the core determines. So the slot
 //!    knows as much there, and matches its item there, too. What is forgotten of the tail makes it
-//!    match more items, not fewer. It is assigned to the copy from the clear on. While both copies exist,
-//!    either can serve.
+//!    match more items, not fewer. It is assigned to the copy from the clear on. While both copies
+//!    exist, either can serve.
 //! 4. *Remove x.* Let u be the slot that is cleared, and v the one that is assigned to x. If u is
 //!    v, or assigned to no item, nothing is left to show. Else u is assigned to some y, and y takes
 //!    v: u and v both match x, so x, y and u agree in all that u knows. v knows no more than u (see
