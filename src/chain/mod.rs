@@ -39,9 +39,7 @@
 //!    again. A match in any segment is a hit. Without a match, the item is absent if the version is
 //!    unchanged; otherwise retry. (No branch depends on a word before the words of all segments are
 //!    read. If a quick probe of semi-sorted words leaves the answer open, a full probe reads the
-//!    words of that segment again, before the second read of the version. A batch of lookups lists
-//!    the segments once, when it begins, and reads versions and words as in a table: see
-//!    `table/kernels/`.)
+//!    words of that segment again, before the second read of the version.)
 //! 4. **`insert_unique`, `count`**: under the stripe, over all segments that exist once it is
 //!    acquired.
 //! 5. **Clear**: acquire all stripes in order, bump all versions, swap every word of all segments
@@ -211,10 +209,9 @@
 //! appended after the lookup began. From then on that copy is the one assigned to x, and a removal
 //! of the alias may take x's former copy. The replace bumped the version, to e at most. So the
 //! segment was appended before the version was read.
-//! **Therefore a round lists the segments after it has read the version.** A batch by a kernel
-//! lists them once, before it reads any version. That is right for sets only, so chains with values
-//! are looked up one key after the other. For the same reason a copy of a chain with values lists
-//! the segments again once it holds all stripes, and starts over if there are more. (While it holds
+//! **Therefore a round lists the segments after it has read the version.** So a batch
+//! looks up one key after the other. For the same reason a copy of a chain with values lists the
+//! segments again once it holds all stripes, and starts over if there are more. (While it holds
 //! them, nothing is replaced.)
 //!
 //! `get` returns the value of any match: a match is an item of the pair that was in the table.

@@ -1,8 +1,6 @@
 //! One table of a chain, and the table protocol's steps on it by mixed hash.
 
 use super::{Entries, Plan, entries::with_layout_of};
-#[cfg(guira_vectors)]
-use crate::table::Part;
 use crate::{
     InsertError, Layout,
     bucket::{Fingerprint, with_layout, with_valued_layout},
@@ -64,12 +62,6 @@ impl<V: Entries> Segment<V> {
     /// Counts the occupied slots in buckets like those of this segment.
     pub(super) fn occupied(&self, buckets: &mut Buckets) -> u64 {
         with_layout_of!(V, self.layout, L => buckets.with_words(|words| occupied::<L>(words)))
-    }
-
-    /// What a kernel needs of this segment, if `last` is the last one of the chain.
-    #[cfg(guira_vectors)]
-    pub(super) fn part(&self, last: &Self) -> Part<'_> {
-        with_layout_of!(V, self.layout, L => self.table.part::<L>(&last.table))
     }
 
     /// Clears all slots. Returns the number of those that were occupied.

@@ -301,7 +301,7 @@ pub use counter::ShardedCounter;
 pub(crate) use insert::Addition;
 pub use kernel::Kernel;
 #[cfg(guira_vectors)]
-pub(crate) use kernels::{ContainsOne, Part};
+pub(crate) use kernels::ContainsOne;
 pub use key_probe::KeyProbe;
 pub(crate) use layout_choice::{Layouts, by_preference, with_values_by_preference};
 pub(crate) use lookup::{BothWords, Fastest};

@@ -23,7 +23,7 @@ pub struct GrowingEngine<V: Entries = Single> {
     /// The capacity of the first segment.
     first_capacity: usize,
     max_copies: Option<NonZero<usize>>,
-    /// The kernel by which batches are looked up. It is available on this processor.
+    /// The kernel that was asked for. Batches in chains are looked up without one.
     kernel: Kernel,
 }
 
@@ -123,8 +123,8 @@ impl<V: Content> Lookups for GrowingEngine<V> {
         self.chain.count(mixed)
     }
 
-    fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
-        self.chain.contains_each(self.kernel, len, hashes, answers)
+    fn contains_each(&self, _: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
+        self.chain.contains_each(hashes, answers)
     }
 }
 

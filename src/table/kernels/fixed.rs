@@ -1,15 +1,15 @@
-//! The steps of a lookup in tables of a fixed size and in chains, eight or four items at a time.
-//! The formulas are those of `addressing.rs` and of `bucket/swar.rs`.
+//! The steps of a lookup in tables of a fixed size, eight or four items at a time. The formulas are
+//! those of `addressing.rs` and of `bucket/swar.rs`.
 
 use super::{
-    FOUND, Part, Stripe, View, WINDOW, WINDOW_IN_CHAINS, mask,
+    FOUND, Part, Stripe, View, mask,
     mixing::{Mixer, Scatter},
     vector::{Factor, Vector},
     ways::{Lookup, Outcome},
 };
 use crate::bucket::nibbles;
 
-/// The items of one vector, with their fingerprints and buckets in the last table.
+/// The items of one vector, with their fingerprints and buckets.
 #[derive(Clone, Copy)]
 pub(super) struct Group<V> {
     fingerprints: V,
@@ -17,30 +17,21 @@ pub(super) struct Group<V> {
 }
 
 /// What is the same for all items, in every lane.
-///
-/// In a table that stands alone, `NESTED` is false, and the code for earlier segments is not
-/// compiled.
-pub(super) struct Fixed<'a, V, const NESTED: bool, const VALUES: bool> {
+pub(super) struct Fixed<'a, V, const VALUES: bool> {
     view: &'a View<'a>,
     mixer: Mixer<V>,
     min_fingerprint: V,
     fingerprints: V,
     scatter: Scatter<V>,
     buckets: V,
-    first_buckets: V,
-    low_bits: V,
     last_stripe: V,
     ones: Factor<V>,
     highs: V,
 }
 
-impl<'a, V: Vector, const NESTED: bool, const VALUES: bool> Lookup<'a, V>
-    for Fixed<'a, V, NESTED, VALUES>
-{
+impl<'a, V: Vector, const VALUES: bool> Lookup<'a, V> for Fixed<'a, V, VALUES> {
     type View = View<'a>;
     type Group = Group<V>;
-    const WINDOW: usize = if NESTED { WINDOW_IN_CHAINS } else { WINDOW };
-    const OVERLAPS: bool = NESTED;
     const VALUES: bool = VALUES;
     const LEVELS: bool = false;
 
@@ -54,12 +45,10 @@ impl<'a, V: Vector, const NESTED: bool, const VALUES: bool> Lookup<'a, V>
                 min_fingerprint: V::splat(view.min_fingerprint.into()),
                 fingerprints: V::splat(view.fingerprints.into()),
                 scatter: Scatter::new(),
-                buckets: V::splat(view.last.words.len() as u64),
-                first_buckets: V::splat(view.last.words.len() as u64 >> view.level),
-                low_bits: V::splat((1 << view.level) - 1),
+                buckets: V::splat(view.part.words.len() as u64),
                 last_stripe: V::splat(view.stripes.len() as u64 - 1),
-                ones: Factor::splat(view.last.ones),
-                highs: V::splat(view.last.lanes.highs()),
+                ones: Factor::splat(view.part.ones),
+                highs: V::splat(view.part.lanes.highs()),
             }
         }
     }
@@ -75,30 +64,24 @@ impl<'a, V: Vector, const NESTED: bool, const VALUES: bool> Lookup<'a, V>
         let mixed = self.mixer.mix(hashes);
         let fingerprints = self.min_fingerprint.add(mixed.reduce(self.fingerprints));
         let first = mixed.shift_right::<32>().reduce(self.buckets);
-        let t = self.scatter.scatter(self.firsts(fingerprints)).reduce(self.buckets);
-        if !NESTED {
-            let second = first.reflect(t, self.buckets);
-            return Group { fingerprints, buckets: [first, second] };
-        }
-        let level = self.view.level;
-        let halved = [first.shift_right_by(level), t.shift_right_by(level)];
-        let high = halved[0].reflect(halved[1], self.first_buckets);
-        let low = t.xor(first).and(self.low_bits);
-        let second = high.shift_left_by(level).or(low);
+        let t = self.scatter.scatter(fingerprints).reduce(self.buckets);
+        let second = first.reflect(t, self.buckets);
         Group { fingerprints, buckets: [first, second] }
     }
 
     #[inline(always)]
     fn prefetches(&self) -> bool {
-        self.view.last.prefetches
+        self.view.part.prefetches
     }
 
     #[inline(always)]
     fn prefetch(&self, group: &Group<V>, count: usize) {
-        prefetch(&self.view.last, group, count);
-        if NESTED {
-            for part in self.view.earlier {
-                prefetch(part, &nested(part, group), count);
+        let part = &self.view.part;
+        if part.prefetches && count > 0 {
+            for buckets in group.buckets {
+                for &bucket in &buckets.store().as_ref()[..count] {
+                    part.prefetch(bucket);
+                }
             }
         }
     }
@@ -110,33 +93,30 @@ impl<'a, V: Vector, const NESTED: bool, const VALUES: bool> Lookup<'a, V>
 
     #[inline(always)]
     fn versions(&self, group: &Group<V>) -> V {
-        let stripes = self.firsts(group.fingerprints).and(self.last_stripe);
+        let stripes = group.fingerprints.and(self.last_stripe);
         let places = stripes.shift_left::<{ Stripe::WORDS.ilog2() }>();
         // SAFETY: the number of stripes is a power of two, so the mask yields an index.
         unsafe { places.gather(Stripe::versions(self.view.stripes)) }
     }
 
-    /// Prefetches one table at a time, because the processor has room for only a few dozen misses.
+    /// As `ones` is above the values, the zero-lane test marks a lane if all bits above its value
+    /// are zero.
     #[inline(always)]
-    fn find(&self, group: &Group<V>, (next, count): (&Group<V>, usize)) -> Outcome<V> {
-        let Self { view, ones, highs, .. } = *self;
-        if NESTED {
-            prefetch(&view.last, next, count);
+    fn find(&self, group: &Group<V>) -> Outcome<V> {
+        let Self { view: View { part, .. }, ones, highs, .. } = *self;
+        let words = words(part, group);
+        let lanes = group.fingerprints.shift_right_by(part.bits_below);
+        let pattern = lanes.multiply(ones);
+        let zeros = [zeros(words[0], pattern, ones.value), zeros(words[1], pattern, ones.value)];
+        if VALUES {
+            let answers = self.answers(part, words, [zeros[0].and(highs), zeros[1].and(highs)]);
+            return Outcome { found: answers.nonzero(), open: 0, answers };
         }
-        let (mut found, mut answers) = self.compare(&view.last, ones, highs, group);
-        if NESTED {
-            for part in view.earlier {
-                prefetch(part, &nested(part, next), count);
-                // SAFETY: there are vectors already.
-                let ones = unsafe { Factor::splat(part.ones) };
-                let highs = self.splat(part.lanes.highs());
-                let group = &nested(part, group);
-                let (few, earlier) = self.compare(part, ones, highs, group);
-                found |= few;
-                answers = answers.select(answers, earlier);
-            }
+        let mut found = zeros[0].or(zeros[1]).and(highs).nonzero();
+        if part.bits_below != 0 && found != 0 {
+            found = group.fingerprints.full_probe(part, words);
         }
-        Outcome { found, open: 0, answers }
+        Outcome { found, open: 0, answers: self.splat(0) }
     }
 
     #[inline(always)]
@@ -145,39 +125,13 @@ impl<'a, V: Vector, const NESTED: bool, const VALUES: bool> Lookup<'a, V>
     }
 }
 
-impl<V: Vector, const NESTED: bool, const VALUES: bool> Fixed<'_, V, NESTED, VALUES> {
+impl<V: Vector, const VALUES: bool> Fixed<'_, V, VALUES> {
     #[allow(clippy::unused_self, reason = "where it is, the processor has the instructions")]
     #[inline(always)]
     #[expect(clippy::unused_self, reason = "it shows that the processor has the instructions")]
     fn splat(&self, value: u64) -> V {
         // SAFETY: there are vectors already.
         unsafe { V::splat(value) }
-    }
-
-    /// Converts fingerprints in the last table to those in the first one, which select the stripe.
-    #[inline(always)]
-    fn firsts(&self, fingerprints: V) -> V {
-        if NESTED { fingerprints.shift_right_by(self.view.extra_bits) } else { fingerprints }
-    }
-
-    /// Reads the words of one table. Returns the lanes whose words hold the fingerprint, as a mask,
-    /// and with `VALUES` the answer of each item. As `ones` is above the values, the zero-lane test
-    /// marks a lane if all bits above its value are zero.
-    #[inline(always)]
-    fn compare(&self, part: &Part<'_>, ones: Factor<V>, highs: V, group: &Group<V>) -> (u32, V) {
-        let words = words(part, group);
-        let lanes = group.fingerprints.shift_right_by(part.bits_below);
-        let pattern = lanes.multiply(ones);
-        let zeros = [zeros(words[0], pattern, ones.value), zeros(words[1], pattern, ones.value)];
-        if VALUES {
-            let answers = self.answers(part, words, [zeros[0].and(highs), zeros[1].and(highs)]);
-            return (answers.nonzero(), answers);
-        }
-        let found = zeros[0].or(zeros[1]).and(highs).nonzero();
-        if part.bits_below == 0 || found == 0 {
-            return (found, self.splat(0));
-        }
-        (group.fingerprints.full_probe(part, words), self.splat(0))
     }
 
     /// The answers as `Answers::put` takes them, given the marks of the zero-lane test. Each value
@@ -193,28 +147,11 @@ impl<V: Vector, const NESTED: bool, const VALUES: bool> Fixed<'_, V, NESTED, VAL
     }
 }
 
-/// The items in an earlier table.
-#[inline(always)]
-fn nested<V: Vector>(part: &Part<'_>, group: &Group<V>) -> Group<V> {
-    let [first, second] = group.buckets;
-    Group {
-        fingerprints: group.fingerprints.shift_right_by(part.fingerprint_shift),
-        buckets: [halved(part, first), halved(part, second)],
-    }
-}
-
-/// The buckets in an earlier table.
-#[inline(always)]
-fn halved<V: Vector>(part: &Part<'_>, buckets: V) -> V {
-    buckets.shift_right_by(part.bucket_shift)
-}
-
 /// Both words of each item.
 #[inline(always)]
 fn words<V: Vector>(part: &Part<'_>, group: &Group<V>) -> [V; 2] {
     let [first, second] = group.buckets;
-    // SAFETY: `locate` reduces both to indices of buckets, and `nested` halves them as often as the
-    // number of buckets is halved.
+    // SAFETY: `locate` reduces both to indices of buckets.
     unsafe { [first.gather(part.words.as_ptr()), second.gather(part.words.as_ptr())] }
 }
 
@@ -249,16 +186,4 @@ pub(super) fn full_probe<V: Vector>(part: &Part<'_>, fingerprints: V, words: [V;
         }
     }
     found & V::ALL
-}
-
-/// Prefetches the buckets of the first items of a group in one table.
-#[inline(always)]
-fn prefetch<V: Vector>(part: &Part<'_>, group: &Group<V>, count: usize) {
-    if part.prefetches && count > 0 {
-        for buckets in group.buckets {
-            for &bucket in &buckets.store().as_ref()[..count] {
-                part.prefetch(bucket);
-            }
-        }
-    }
 }

@@ -9,7 +9,7 @@
 use core::marker::PhantomData;
 
 use super::{
-    Answers, Hashes, Stripe, Vectors, WINDOW, are_copied,
+    Answers, Hashes, Stripe, Vectors, are_copied,
     avx2::Four,
     avx512::Eight,
     mixing::{Mixer, Scatter},
@@ -113,8 +113,6 @@ pub(super) struct Growing<'a, V, L> {
 impl<'a, V: Vector, L: GrowingLayout> Lookup<'a, V> for Growing<'a, V, L> {
     type View = GrowingView<'a>;
     type Group = Group<V>;
-    const WINDOW: usize = WINDOW;
-    const OVERLAPS: bool = false;
     const VALUES: bool = false;
     const LEVELS: bool = true;
 
@@ -214,7 +212,7 @@ impl<'a, V: Vector, L: GrowingLayout> Lookup<'a, V> for Growing<'a, V, L> {
     /// lowest zero lane, marks the same lanes as that of the slots if no slot matches. If one does,
     /// it is zero in `beyond` but not in the slots, and all slots below it are occupied.
     #[inline(always)]
-    fn find(&self, group: &Group<V>, _: (&Group<V>, usize)) -> Outcome<V> {
+    fn find(&self, group: &Group<V>) -> Outcome<V> {
         let words = self.view.words.as_ptr();
         let [first, second] = self.sides(group.buckets);
         // SAFETY: `locate` returns buckets below the size: a split bucket leads to a child, whose

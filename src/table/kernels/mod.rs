@@ -4,18 +4,14 @@
 //! The steps are written once, over the trait [`Vector`](vector::Vector), which has an
 //! implementation for each instruction set: eight items per vector by AVX-512, and four by AVX2.
 //! `ways.rs` has the ways in which a batch is looked up, and `fixed.rs` has lookups in tables of a
-//! fixed size and in chains. The layout is a value there, not a type, because the zero-lane test is
-//! the same for all of them. So each kernel is compiled four times: for tables that stand alone and
-//! for chains, with or without values in the answers. `growing.rs` has lookups in a table that grows
-//! by splitting, compiled for each of its layouts and for pairs of vectors (`two.rs`), and
-//! `single.rs` its lookups of one item.
+//! fixed size. The layout is a value there, not a type, because the zero-lane test is the same for
+//! all of them. So each kernel is compiled twice: with and without values in the answers.
+//! `growing.rs` has lookups in a table that grows by splitting, compiled for each of its layouts
+//! and for pairs of vectors (`two.rs`), and `single.rs` its lookups of one item.
 //!
 //! A group is looked up as the argument in `table/mod.rs` requires: the versions, both words of
-//! each item, the versions again. In a chain, `chain/mod.rs` requires the same for the words in all
-//! segments. The fingerprints and the buckets are computed for the last segment, and those in the
-//! earlier ones are what a shift leaves of them. The loads and their order are those of
-//! `sync/vector.rs`. Each item that was not found and whose version changed is looked up again by
-//! itself.
+//! each item, the versions again. The loads and their order are those of `sync/vector.rs`. Each
+//! item that was not found and whose version changed is looked up again by itself.
 //!
 //! The versions are read in one of two ways:
 //!
@@ -55,14 +51,14 @@ pub(in crate::table) use self::{
     neighbours::{has_neighbours, neighbours},
 };
 use super::{
-    Alone, Answers, Hashes, Kernel, MAX_BURST, Nested, Nesting, Table,
+    Alone, Answers, Hashes, Kernel, MAX_BURST, Table,
     addressing::{MIXER, SCATTER},
     batch::{FOUND, WINDOW, is_cached},
     mix,
     stripes::{Stripe, Version},
 };
 use crate::{
-    bucket::{BucketLayout, Lanes, Plain, fingerprints},
+    bucket::{BucketLayout, Lanes, fingerprints},
     sync::Word,
 };
 
@@ -73,43 +69,27 @@ const MAX_COPIED: usize = 128;
 /// Smallest number of items per stripe for which versions are copied.
 const ITEMS_PER_COPY: usize = 4;
 
-/// The batch window in chains, in items. Each has two cache lines in every segment, and the lines
-/// of a window must stay in a first-level cache.
-const WINDOW_IN_CHAINS: usize = 16;
-
-/// What a kernel needs of a table that stands alone, or of a chain.
+/// What a kernel needs of a table of a fixed size.
 struct View<'a> {
     /// The seed of the mixer.
     seed: u64,
     stripes: &'a [Stripe],
-    /// The smallest fingerprint of the last table, and the number of its fingerprints.
+    /// The smallest fingerprint, and the number of fingerprints.
     min_fingerprint: u32,
     fingerprints: u32,
-    /// The level of the last table.
-    level: u32,
-    /// Bits by which its fingerprints are longer than in the first table.
-    extra_bits: u32,
-    /// The table, or the last segment.
-    last: Part<'a>,
-    /// The other segments.
-    earlier: &'a [Part<'a>],
+    part: Part<'a>,
     /// Looks up one hash. Returns its value, or any number if values are not asked for.
     lookup: &'a dyn Fn(u64) -> Option<u16>,
 }
 
-/// What a kernel needs of one table and its layout.
-#[derive(Clone, Copy)]
-pub(crate) struct Part<'a> {
+/// What a kernel needs of the words and their layout.
+struct Part<'a> {
     words: &'a [Word],
     lanes: &'static Lanes,
     /// The lowest bit of each slot's fingerprint, which is above its value.
     ones: u64,
     value_bits: u32,
     bits_below: u32,
-    /// Bits by which the index of a bucket is shorter than in the last table.
-    bucket_shift: u32,
-    /// Bits by which fingerprints are shorter than in the last table.
-    fingerprint_shift: u32,
     /// Whether buckets are prefetched.
     prefetches: bool,
 }
@@ -118,20 +98,14 @@ pub(crate) struct Part<'a> {
 type Versions = [Version; MAX_COPIED];
 
 impl<'a> Part<'a> {
-    /// No table.
-    pub(crate) const NONE: Self = Self::of::<Plain<1, 1>>(&[], 0);
-
-    /// What a kernel needs of a table with these words and with values of this many bits, if it is
-    /// the last segment or stands alone.
-    const fn of<L: BucketLayout>(words: &'a [Word], value_bits: u32) -> Self {
+    /// What a kernel needs of these words, with values of this many bits.
+    fn of<L: BucketLayout>(words: &'a [Word], value_bits: u32) -> Self {
         Self {
             words,
             lanes: &L::LANES,
             ones: L::LANES.ones() << value_bits,
             value_bits,
             bits_below: L::BITS_BELOW,
-            bucket_shift: 0,
-            fingerprint_shift: 0,
             prefetches: !is_cached(words),
         }
     }
@@ -214,7 +188,7 @@ impl Vectors {
     ///
     /// # Safety
     /// The processor has the instructions.
-    unsafe fn contains<'a, const NESTED: bool, const VALUES: bool>(
+    unsafe fn contains<'a, const VALUES: bool>(
         self,
         view: &'a View<'a>,
         len: usize,
@@ -224,7 +198,7 @@ impl Vectors {
         let copied = are_copied(view.stripes.len(), len);
         // SAFETY: the caller promises that the processor has the instructions.
         unsafe {
-            self.contains_by::<_, _, Fixed<'a, Four, NESTED, VALUES>, Fixed<'a, Eight, NESTED, VALUES>>(
+            self.contains_by::<_, _, Fixed<'a, Four, VALUES>, Fixed<'a, Eight, VALUES>>(
                 view,
                 (len, copied),
                 hashes,
@@ -305,64 +279,10 @@ impl<N: Alone> Table<N> {
             stripes: self.stripes.as_slice(),
             min_fingerprint: L::MIN_FINGERPRINT,
             fingerprints: fingerprints::<L>(value_bits),
-            level: 0,
-            extra_bits: 0,
-            last: Part::of::<L>(words, value_bits),
-            earlier: &[],
+            part: Part::of::<L>(words, value_bits),
             lookup: &lookup,
         };
         // SAFETY: the builder has checked that the processor has the features of the kernel.
-        Some(unsafe { vectors.contains::<false, VALUES>(&view, len, hashes, answers) })
-    }
-}
-
-impl<V: Alone> Table<Nested<V>> {
-    /// What a kernel needs of this segment, if `last` is the last one of the chain.
-    pub(crate) fn part<L: BucketLayout>(&self, last: &Self) -> Part<'_> {
-        let (nesting, of_last) = (self.addressing.nesting(), last.addressing.nesting());
-        Part {
-            bucket_shift: of_last.level() - nesting.level(),
-            fingerprint_shift: of_last.extra_bits() - nesting.extra_bits(),
-            ..Part::of::<L>(self.buckets.as_slice(), nesting.value_bits())
-        }
-    }
-
-    /// As the method of the same name of a table that stands alone, in a chain of which this is the
-    /// last segment. The parts are those of all segments, this one first. `lookup` looks up a mixed
-    /// hash in the chain.
-    ///
-    /// # Panics
-    /// If the parts are those of another chain.
-    pub(crate) fn contains_by_kernel<const VALUES: bool>(
-        &self,
-        parts: &[Part<'_>],
-        lookup: impl Fn(u64) -> Option<u16>,
-        (kernel, len): (Kernel, usize),
-        hashes: &mut Hashes<'_>,
-        answers: &mut Answers<'_>,
-    ) -> Option<usize> {
-        let words = self.buckets.as_slice();
-        let vectors = Vectors::of(kernel).filter(|_| is_addressable(words))?;
-        let (&last, earlier) = parts.split_first()?;
-        let halved = |part: &Part<'_>| words.len() >> part.bucket_shift == part.words.len();
-        assert!(last.bucket_shift == 0 && parts.iter().all(halved), "segments of one chain");
-        let seed = hashes.seed();
-        let lookup = |hash| lookup(mix(hash, seed));
-        let nesting = self.addressing.nesting();
-        let (min_fingerprint, fingerprints) = nesting.fingerprints();
-        let view = View {
-            seed,
-            stripes: self.stripes.as_slice(),
-            min_fingerprint,
-            fingerprints,
-            level: nesting.level(),
-            extra_bits: nesting.extra_bits() - nesting.value_bits(),
-            last,
-            earlier,
-            lookup: &lookup,
-        };
-        // SAFETY: as above. The assertion checks that the halved number of a bucket is one of the
-        // segment's buckets.
-        Some(unsafe { vectors.contains::<true, VALUES>(&view, len, hashes, answers) })
+        Some(unsafe { vectors.contains::<VALUES>(&view, len, hashes, answers) })
     }
 }

@@ -16,20 +16,12 @@ use core::{
 use std::time::Instant;
 
 use super::*;
-use crate::{
-    bucket::{Fingerprint, Plain},
-    table::Addressing,
-};
+use crate::bucket::Plain;
 use scene::{Found, Scene};
 
 type L = Plain<4, 16>;
 
 const SEED: u64 = 5;
-/// The nesting of the last segment, if there are several: fingerprints of the first one have 10
-/// bits.
-const LEVEL: u32 = 3;
-const EXTRA: u32 = 2;
-const FIRST_FINGERPRINTS: (u32, u32) = (16, (1 << 10) - 16);
 /// Bits of a value, in maps.
 const VALUE_BITS: u32 = 4;
 /// Enough for more stripes than lanes.
@@ -45,14 +37,12 @@ enum Way {
 
 const WAYS: [Way; 3] = [Way::Burst, Way::Gathered, Way::Copied];
 
-/// Calls `test` with a table and with a chain, with and without values, every kernel that the
-/// processor has, and every way in which it is used.
+/// Calls `test` with a table, with and without values, every kernel that the processor has, and
+/// every way in which it is used.
 fn everywhere(test: impl Fn(&Scene, (Kernel, Way, bool))) {
-    for nested in [false, true] {
-        for value_bits in [0, VALUE_BITS] {
-            let scene = Scene::new(nested, value_bits);
-            on_every_kernel(|how| test(&scene, how));
-        }
+    for value_bits in [0, VALUE_BITS] {
+        let scene = Scene::new(value_bits);
+        on_every_kernel(|how| test(&scene, how));
     }
 }
 
@@ -210,36 +200,6 @@ fn second_lookups_answer_for_their_own_items() {
                 by_place.chunks(47).all(|part| part.iter().any(|&found| found > 0))
             });
         });
-    });
-}
-
-#[test]
-fn values_are_those_of_the_last_segment_that_has_the_item() {
-    on_every_kernel(|how| {
-        let scene = Scene::new(true, VALUE_BITS);
-        let first = Nested::new(0, FIRST_FINGERPRINTS, 0).with_values(VALUE_BITS);
-        let first = Addressing::nested(BUCKETS as u64 >> LEVEL, first);
-        let add = |bucket: u32, fingerprint: Fingerprint| {
-            let word = &scene.words[bucket as usize];
-            let others = word.load(Relaxed) << <L as BucketLayout>::BITS;
-            word.store(others | u64::from(fingerprint.get()), Relaxed);
-        };
-        let hashes = scene.hashes(59, |_| true);
-        for (place, &hash) in hashes.iter().enumerate() {
-            let (value, side) = (scene.value(hash), place % 2);
-            let last = scene.entry(hash);
-            let coarse = first.coarse_pair(&scene.last(), last);
-            // In the first segment, in the last one, or in both with different values.
-            if place % 3 != 1 {
-                let value = if place % 3 == 0 { value } else { value ^ 1 };
-                add(coarse.buckets[side], coarse.with_value(value).fingerprint);
-            }
-            if place % 3 != 0 {
-                add(last.buckets[side], last.with_value(value).fingerprint);
-            }
-        }
-        let Found(found, _) = scene.look_up(how, &hashes, &|hash| panic!("{hash} again"));
-        assert!(found.iter().all(|&is_found| is_found), "{how:?}: {found:?}");
     });
 }
 

@@ -14,10 +14,6 @@ pub(super) trait Lookup<'a, V: Vector>: Sized {
     type View: 'a;
     /// The items of one vector, with the places of their words.
     type Group: Copy;
-    /// The batch window, in items.
-    const WINDOW: usize;
-    /// Whether [`find`](Self::find) prefetches a part of the next group.
-    const OVERLAPS: bool;
     /// Whether the answers have values.
     const VALUES: bool;
     /// Whether a word can leave the answer open.
@@ -44,9 +40,8 @@ pub(super) trait Lookup<'a, V: Vector>: Sized {
     /// Returns the versions of the items' stripes.
     fn versions(&self, group: &Self::Group) -> V;
 
-    /// Reads the words, and compares them with the items. If `OVERLAPS`, also prefetches the first
-    /// `count` items of the group `next`.
-    fn find(&self, group: &Self::Group, next: (&Self::Group, usize)) -> Outcome<V>;
+    /// Reads the words, and compares them with the items.
+    fn find(&self, group: &Self::Group) -> Outcome<V>;
 
     /// Looks up the hashes whose bits are set, one by one. Returns those that were found, and
     /// writes their answers, unless there are no `values`.
@@ -64,19 +59,17 @@ pub(super) struct Outcome<V> {
 }
 
 /// Looks up the items of a group, of which those in `lanes` matter. `hashes` are their hashes.
-/// Returns the lanes that were found, and with values writes the answers of all lanes. `next` is as
-/// in [`Lookup::find`].
+/// Returns the lanes that were found, and with values writes the answers of all lanes.
 #[inline(always)]
 fn look_up<'a, V: Vector, T: Lookup<'a, V>>(
     table: &T,
     group: &T::Group,
-    next: (&T::Group, usize),
     lanes: u32,
     hashes: &[u64],
     values: &mut [u32],
 ) -> u32 {
     let before = table.versions(group);
-    let Outcome { found, open, answers } = table.find(group, next);
+    let Outcome { found, open, answers } = table.find(group);
     let changed = before.different(table.versions(group));
     if T::VALUES {
         answers.store_low(values);
@@ -97,9 +90,9 @@ pub(super) fn contains_burst<'a, V: Vector, T: Lookup<'a, V>>(
     if !table.prefetches() {
         for (place, hashes) in hashes.chunks(V::LANES).enumerate() {
             let group = table.locate(hashes);
-            let (lanes, next) = (mask(hashes.len()), (&group, 0));
+            let lanes = mask(hashes.len());
             let values = part_of(T::VALUES, values, place * V::LANES);
-            let few = look_up(table, &group, next, lanes, hashes, values);
+            let few = look_up(table, &group, lanes, hashes, values);
             found |= u64::from(few & lanes) << (place * V::LANES);
         }
         return found;
@@ -111,9 +104,9 @@ pub(super) fn contains_burst<'a, V: Vector, T: Lookup<'a, V>>(
         table.prefetch(group, hashes.len());
     }
     for (place, (group, hashes)) in groups.iter().zip(hashes.chunks(V::LANES)).enumerate() {
-        let (lanes, next) = (mask(hashes.len()), (group, 0));
+        let lanes = mask(hashes.len());
         let values = part_of(T::VALUES, values, place * V::LANES);
-        let few = look_up(table, group, next, lanes, hashes, values);
+        let few = look_up(table, group, lanes, hashes, values);
         found |= u64::from(few & lanes) << (place * V::LANES);
     }
     found
@@ -134,25 +127,20 @@ pub(super) fn contains<'a, V: Vector, T: Lookup<'a, V>>(
     let (mut blocks, mut current) = ([[0; WINDOW]; 2], 0);
     let (mut count, mut values) = (0, [0; WINDOW]);
     loop {
-        let arrived = hashes.fill(&mut blocks[current][..T::WINDOW]);
+        let arrived = hashes.fill(&mut blocks[current]);
         let mut found = 0;
-        for (place, group) in groups.iter_mut().take(T::WINDOW / V::LANES).enumerate() {
+        for (place, group) in groups.iter_mut().take(WINDOW / V::LANES).enumerate() {
             let start = place * V::LANES;
             let ready = *group;
-            let mut ahead = 0;
             if start < arrived {
                 *group = table.locate(&blocks[current][start..]);
-                ahead = V::LANES.min(arrived - start);
-                if !T::OVERLAPS || start >= waiting {
-                    table.prefetch(group, ahead);
-                }
+                table.prefetch(group, V::LANES.min(arrived - start));
             }
             if start < waiting {
                 let lanes = lanes_of::<V>(waiting - start);
                 let hashes = &blocks[1 - current][start..];
-                let next = (&*group, ahead);
                 let values = part_of(T::VALUES, &mut values, start);
-                let few = look_up(table, &ready, next, lanes, hashes, values);
+                let few = look_up(table, &ready, lanes, hashes, values);
                 found |= few << start;
             }
         }
@@ -190,7 +178,7 @@ pub(super) fn contains_by_copies<'a, V: Vector, T: Lookup<'a, V>>(
         for (((found, open), values), hashes) in windows {
             for (place, hashes) in hashes.chunks(V::LANES).enumerate() {
                 let group = table.locate(hashes);
-                let few = table.find(&group, (&group, 0));
+                let few = table.find(&group);
                 *found |= few.found << (place * V::LANES);
                 if T::LEVELS {
                     *open |= few.open << (place * V::LANES);

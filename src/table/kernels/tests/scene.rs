@@ -7,14 +7,15 @@ use std::{
 };
 
 use super::*;
-use crate::table::{Addressing, Pair, Stripes, Valued, batch::Source};
+use crate::{
+    bucket::Fingerprint,
+    table::{Addressing, Pair, Stripes, Valued, batch::Source},
+};
 
 /// Empty words, and their stripes.
 pub(super) struct Scene {
     pub(super) words: Vec<Word>,
     pub(super) stripes: Stripes,
-    /// Whether the words are those of the last segment of a chain.
-    nested: bool,
     /// `VALUE_BITS`, or 0.
     value_bits: u32,
 }
@@ -24,27 +25,18 @@ pub(super) struct Scene {
 pub(super) struct Found(pub(super) Vec<bool>, pub(super) usize);
 
 impl Scene {
-    pub(super) fn new(nested: bool, value_bits: u32) -> Self {
+    pub(super) fn new(value_bits: u32) -> Self {
         let words = (0..BUCKETS).map(|_| Word::new(0)).collect();
         let stripes = Stripes::new(BUCKETS as u64).expect("memory");
         // Now no version is zero. Memory that was never written may be zero, and must not pass for
         // a version that was read.
         stripes.as_slice().iter().for_each(|stripe| stripe.lock().bump());
-        Self { words, stripes, nested, value_bits }
-    }
-
-    /// The addressing of the last segment.
-    pub(super) fn last(&self) -> Addressing<Nested<Valued>> {
-        let nesting = Nested::new(LEVEL, FIRST_FINGERPRINTS, EXTRA).with_values(self.value_bits);
-        Addressing::nested(BUCKETS as u64 >> LEVEL, nesting)
+        Self { words, stripes, value_bits }
     }
 
     /// The fingerprint with the value zero, and both buckets.
     pub(super) fn entry(&self, hash: u64) -> Pair {
         let mixed = mix(hash, SEED);
-        if self.nested {
-            return self.last().pair(mixed);
-        }
         let buckets = self.words.len() as u64;
         Addressing::nested(buckets, Valued::new(self.value_bits)).pair::<L>(mixed)
     }
@@ -57,8 +49,7 @@ impl Scene {
     /// The fingerprint that selects the stripe, and both buckets.
     pub(super) fn pair(&self, hash: u64) -> Pair {
         let Pair { fingerprint, buckets } = self.entry(hash);
-        let extra_bits = self.value_bits + if self.nested { EXTRA } else { 0 };
-        Pair { fingerprint: Fingerprint::new(fingerprint.get() >> extra_bits), buckets }
+        Pair { fingerprint: Fingerprint::new(fingerprint.get() >> self.value_bits), buckets }
     }
 
     /// Writes an item into its first bucket, alone.
@@ -87,39 +78,23 @@ impl Scene {
     ) -> Found {
         let lookup = |hash| lookup(hash).then_some(self.value(hash));
         let part = Part { prefetches, ..Part::of::<L>(&self.words, self.value_bits) };
-        // With more levels than segments, as in a chain that grows by larger steps.
-        let earlier = [(1, 0), (LEVEL, EXTRA)].map(|(bucket_shift, fingerprint_shift)| Part {
-            words: &self.words[..BUCKETS >> bucket_shift],
-            bucket_shift,
-            fingerprint_shift,
-            ..part
-        });
-        let single = View {
+        let view = View {
             seed: SEED,
             stripes: self.stripes.as_slice(),
             min_fingerprint: L::MIN_FINGERPRINT,
             fingerprints: fingerprints::<L>(self.value_bits),
-            level: 0,
-            extra_bits: 0,
-            last: part,
-            earlier: &[],
+            part,
             lookup: &lookup,
         };
-        let (min_fingerprint, fingerprints) = self.last().nesting().fingerprints();
-        let (level, extra_bits) = (LEVEL, EXTRA);
-        let nested =
-            View { min_fingerprint, fingerprints, level, extra_bits, earlier: &earlier, ..single };
         let (mut found, mut values) = (vec![false; hashes.len()], vec![None; hashes.len()]);
         let mut answers = Answers::Each(&mut found);
         let mut with_values = Answers::Values(&mut values);
         let how = (kernel, way);
         // SAFETY: `everywhere` takes kernels that the processor has.
         let count = unsafe {
-            match (self.nested, self.value_bits) {
-                (false, 0) => by::<false, false>(how, &single, hashes, &mut answers),
-                (true, 0) => by::<true, false>(how, &nested, hashes, &mut answers),
-                (false, _) => by::<false, true>(how, &single, hashes, &mut with_values),
-                (true, _) => by::<true, true>(how, &nested, hashes, &mut with_values),
+            match self.value_bits {
+                0 => by::<false>(how, &view, hashes, &mut answers),
+                _ => by::<true>(how, &view, hashes, &mut with_values),
             }
         };
         if self.value_bits > 0 {
@@ -159,7 +134,7 @@ impl Scene {
 }
 
 /// Looks up a batch by a kernel that the processor must have.
-unsafe fn by<const NESTED: bool, const VALUES: bool>(
+unsafe fn by<const VALUES: bool>(
     (kernel, way): (Kernel, Way),
     view: &View<'_>,
     hashes: &[u64],
@@ -172,33 +147,28 @@ unsafe fn by<const NESTED: bool, const VALUES: bool>(
     unsafe {
         match (way, kernel) {
             (Way::Burst, Kernel::Avx512) => {
-                let found = avx512::contains_burst::<_, Fixed<'_, Eight, NESTED, VALUES>>(
-                    view, hashes, values,
-                );
+                let found =
+                    avx512::contains_burst::<_, Fixed<'_, Eight, VALUES>>(view, hashes, values);
                 answers.put(0, found, values, hashes.len())
             }
             (Way::Burst, _) => {
-                let found = avx2::contains_burst::<_, Fixed<'_, Four, NESTED, VALUES>>(
-                    view, hashes, values,
-                );
+                let found =
+                    avx2::contains_burst::<_, Fixed<'_, Four, VALUES>>(view, hashes, values);
                 answers.put(0, found, values, hashes.len())
             }
-            (Way::Gathered, Kernel::Avx512) => avx512::contains::<
-                _,
-                Fixed<'_, Eight, NESTED, VALUES>,
-            >(view, &mut source, 0, answers),
+            (Way::Gathered, Kernel::Avx512) => {
+                avx512::contains::<_, Fixed<'_, Eight, VALUES>>(view, &mut source, 0, answers)
+            }
             (Way::Gathered, _) => {
-                avx2::contains::<_, Fixed<'_, Four, NESTED, VALUES>>(view, &mut source, 0, answers)
+                avx2::contains::<_, Fixed<'_, Four, VALUES>>(view, &mut source, 0, answers)
             }
             (Way::Copied, Kernel::Avx512) => avx512::contains_by_copies::<
                 _,
-                Fixed<'_, Eight, NESTED, VALUES>,
+                Fixed<'_, Eight, VALUES>,
             >(view, &mut source, answers),
-            (Way::Copied, _) => avx2::contains_by_copies::<_, Fixed<'_, Four, NESTED, VALUES>>(
-                view,
-                &mut source,
-                answers,
-            ),
+            (Way::Copied, _) => {
+                avx2::contains_by_copies::<_, Fixed<'_, Four, VALUES>>(view, &mut source, answers)
+            }
         }
     }
 }

@@ -31,7 +31,6 @@ pub(super) const FILES: &[(&str, &[Replacement])] = &[
     ("src/table/key_probe.rs", KEYS),
     ("src/table/batch.rs", ANSWERS),
     ("src/table/segment_lookup.rs", PROBES),
-    ("src/chain/batch.rs", SEGMENTS),
 ];
 
 const COMMON: &[Replacement] = &[
@@ -44,11 +43,6 @@ const COMMON: &[Replacement] = &[
         "only the last version counts",
         "unchanged & stripe.validate(copy)",
         "stripe.validate(copy)",
-    ),
-    replace(
-        "an earlier segment's fingerprints have the length of the last one's",
-        "of_last.extra_bits() - nesting.extra_bits()",
-        "0",
     ),
     replace("all lanes are looked up again", "lanes >> lane & 1 != 0", "true"),
     replace("second lookups at the same place", "found | 1 << lane", "found | 1"),
@@ -251,11 +245,4 @@ const PROBES: &[Replacement] = &[
         "finest.extra_bits() - segment.extra_bits() + L::BITS_BELOW",
         "L::BITS_BELOW",
     ),
-    replace("single lookups in chains: marks are matches", "L::BITS_BELOW == 0", "true"),
 ];
-
-const SEGMENTS: &[Replacement] = &[replace(
-    "batches leave out the first segment",
-    "segments.len()",
-    "(segments.len() - 1).max(1)",
-)];

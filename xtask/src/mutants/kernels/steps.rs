@@ -20,7 +20,7 @@ pub(super) const MIXING: &[Replacement] = &[
     ),
 ];
 
-/// Lookups in tables of a fixed size and in chains.
+/// Lookups in tables of a fixed size.
 pub(super) const FIXED: &[Replacement] = &[
     // Addressing.
     replace(
@@ -41,52 +41,6 @@ pub(super) const FIXED: &[Replacement] = &[
     replace("the bucket from the low half", "mixed.shift_right::<32>()", "mixed"),
     replace("the second bucket is the first one", REFLECT, "first"),
     replace("the second bucket is not reflected", REFLECT, "t"),
-    // Addressing in chains.
-    replace(
-        "a chain's first bucket is not halved",
-        HIGH,
-        "first.reflect(halved[1], self.first_buckets)",
-    ),
-    replace("a chain's reflection is not halved", HIGH, "halved[0].reflect(t, self.first_buckets)"),
-    replace(
-        "a chain's reflection wraps at all buckets",
-        HIGH,
-        "halved[0].reflect(halved[1], self.buckets)",
-    ),
-    replace(
-        "a chain's low bits are those of the first bucket",
-        "t.xor(first).and(self.low_bits)",
-        "first.and(self.low_bits)",
-    ),
-    replace("a chain's low bits are not masked", "t.xor(first).and(self.low_bits)", "t.xor(first)"),
-    replace(
-        "a chain's low bits are left out",
-        "high.shift_left_by(level).or(low)",
-        "high.shift_left_by(level)",
-    ),
-    replace(
-        "a chain's stripe is that of the last segment's fingerprint",
-        "fingerprints.shift_right_by(self.view.extra_bits)",
-        "fingerprints",
-    ),
-    replace(
-        "an earlier segment's fingerprints are not cut",
-        "group.fingerprints.shift_right_by(part.fingerprint_shift)",
-        "group.fingerprints",
-    ),
-    replace(
-        "an earlier segment's buckets are halved once more",
-        "buckets.shift_right_by(part.bucket_shift)",
-        "buckets.shift_right_by(part.bucket_shift + 1)",
-    ),
-    // Segments.
-    replace("the last segment is left out", LAST, "(0, self.splat(0))"),
-    replace("the earlier segments are left out", EARLIER, "(0, self.splat(0))"),
-    replace(
-        "the earlier segments have the lanes of the last one",
-        EARLIER,
-        "self.compare(part, self.ones, self.highs, group)",
-    ),
     // Comparisons.
     replace(
         "the bits below a lane are not shifted away",
@@ -97,8 +51,8 @@ pub(super) const FIXED: &[Replacement] = &[
     replace("the second word is not compared", ZEROS, "zeros[0].and(highs).nonzero()"),
     replace("the first word is not compared", ZEROS, "zeros[1].and(highs).nonzero()"),
     replace("all bits of the zero-lane test count", ZEROS, "zeros[0].or(zeros[1]).nonzero()"),
-    replace("a quick probe is the answer", "part.bits_below == 0 || found == 0", "true"),
-    replace("plain words are probed fully", "part.bits_below == 0 || found == 0", "found == 0"),
+    replace("a quick probe is the answer", "part.bits_below != 0 && found != 0", "false"),
+    replace("plain words are probed fully", "part.bits_below != 0 && found != 0", "found != 0"),
     replace("the first slot is not probed", "0..part.lanes.count()", "1..part.lanes.count()"),
     replace("the last slot is not probed", "0..part.lanes.count()", "0..part.lanes.count() - 1"),
     replace("the first word's code twice", "word.and(codes)", "words[0].and(codes)"),
@@ -116,8 +70,8 @@ pub(super) const FIXED: &[Replacement] = &[
     // Values.
     replace(
         "the zero-lane test subtracts within the values",
-        "Factor::splat(view.last.ones)",
-        "Factor::splat(view.last.lanes.ones())",
+        "Factor::splat(view.part.ones)",
+        "Factor::splat(view.part.lanes.ones())",
     ),
     replace("values of the first word only", VALUED, "words[0]"),
     replace("values of the second word only", VALUED, "words[1]"),
@@ -134,12 +88,10 @@ pub(super) const FIXED: &[Replacement] = &[
         "marks.select(value.or(self.splat(FOUND.into())), self.splat(0))",
         "value.or(self.splat(FOUND.into()))",
     ),
-    replace("values of the last segment only", SEGMENT, "answers"),
-    replace("values of the first segment only", SEGMENT, "earlier"),
     // Loads.
     replace(
         "the first stripe's version for all",
-        "self.firsts(group.fingerprints).and(self.last_stripe)",
+        "group.fingerprints.and(self.last_stripe)",
         "self.splat(0)",
     ),
     replace(
@@ -227,7 +179,7 @@ pub(super) const WAYS: &[Replacement] = &[
         WINDOW,
         "{
         let _ = few;
-        look_up(table, &*group, next, lanes, hashes, values) << start
+        look_up(table, &*group, lanes, hashes, values) << start
     }",
     ),
     replace("the window's groups at the same place", WINDOW, "few"),
@@ -273,15 +225,11 @@ pub(super) const WAYS: &[Replacement] = &[
     replace("the rest of the batch starts at 0", REST, "count + rest(hashes, 0, answers)"),
 ];
 
-const HIGH: &str = "halved[0].reflect(halved[1], self.first_buckets)";
-const LAST: &str = "self.compare(&view.last, ones, highs, group)";
-const EARLIER: &str = "self.compare(part, ones, highs, group)";
 const FINGERPRINT: &str = "self.min_fingerprint.add(mixed.reduce(self.fingerprints))";
 const REFLECT: &str = "first.reflect(t, self.buckets)";
 const ZEROS: &str = "zeros[0].or(zeros[1]).and(highs).nonzero()";
 const VALUED: &str = "marks[0].select(words[0], words[1])";
 const MARKED: &str = "marks[0].select(marks[0], marks[1])";
-const SEGMENT: &str = "answers.select(answers, earlier)";
 const VERSIONS: &str = "places.gather(Stripe::versions(self.view.stripes))";
 const WORD: &str = "first.gather(part.words.as_ptr())";
 const OTHER_WORD: &str = "second.gather(part.words.as_ptr())";
