@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use guira::{CuckooFilter, StableHashBuilder};
+use guira::{CuckooFilter, GrowingFilter, StableHashBuilder};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::{
@@ -18,8 +18,10 @@ use crate::{
 /// Capacity of the filter, in multiples of the live flows. A filter that is used to capacity while
 /// flows come and go refuses one now and then.
 const HEADROOM: f64 = 1.1;
+/// First capacity of the filter that grows.
+const FIRST_CAPACITY: usize = 1_000;
 /// Number of replays.
-const REPLAYS: u32 = 5;
+const REPLAYS: u32 = 6;
 
 /// What the replays found.
 pub struct Comparison {
@@ -76,16 +78,24 @@ pub fn compare(args: &Args, recorded: &[Packet]) -> Result<Comparison, Failure> 
         .hasher(hasher.clone())
         .build()
         .map_err(|error| Failure::unusable(format!("cannot build the filter: {error}")))?;
+    let growing = GrowingFilter::builder()
+        .capacity(FIRST_CAPACITY)
+        .false_positive_rate(args.rate)
+        .hasher(hasher.clone())
+        .build()
+        .map_err(|error| Failure::unusable(format!("cannot build the filter: {error}")))?;
     let (sharded, mut exact) = (Sharded::new(hasher), Exact::new(hasher));
     let mut rows = vec![
         stage.run("guira, bursts of 32", vec![InBursts(&filter); threads])?,
         stage.run("guira, one by one", vec![OneByOne(&filter); threads])?,
+        stage.run("guira, growing", vec![InBursts(&growing); threads])?,
         stage.run("exact, sharded", vec![&sharded; threads])?,
         stage.run("exact, one thread", vec![&mut exact])?,
         stage.run("replay without a set", vec![NoSet; threads])?,
     ];
-    let sizes = [filter.size_in_bytes(); 2].into_iter();
-    let sizes = sizes.chain([sharded.size_in_bytes(), exact.size_in_bytes()]);
+    let filters = [&filter, &filter].map(CuckooFilter::size_in_bytes);
+    let sets = [growing.size_in_bytes(), sharded.size_in_bytes(), exact.size_in_bytes()];
+    let sizes = filters.into_iter().chain(sets);
     for (row, bytes) in rows.iter_mut().zip(sizes) {
         row.bytes = Some(bytes);
     }
@@ -94,5 +104,5 @@ pub fn compare(args: &Args, recorded: &[Packet]) -> Result<Comparison, Failure> 
         return Err(Failure::broken("all flows are removed, but an exact set is not empty"));
     }
     let false_negatives = rows.iter().map(|row| row.outcome.counts.false_negatives).sum();
-    Ok(Comparison { rows, flows, false_negatives, left: filter.len() })
+    Ok(Comparison { rows, flows, false_negatives, left: filter.len() + growing.len() })
 }

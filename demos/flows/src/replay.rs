@@ -267,7 +267,7 @@ pub fn replay<S: FlowSet>(
 
 #[cfg(test)]
 mod tests {
-    use guira::{CuckooFilter, FromSeed};
+    use guira::{CuckooFilter, FromSeed, GrowingFilter};
 
     use super::*;
     use crate::{
@@ -347,6 +347,21 @@ mod tests {
             assert!(share > rate / 100.0 && share < 1.2 * rate, "{share} of {rate}");
         }
         assert!(filter.is_empty() && coarse.is_empty());
+    }
+
+    #[test]
+    fn a_filter_that_grows_counts_as_a_fixed_one() {
+        let hasher = StableHashBuilder::from_seed(1);
+        let growing = GrowingFilter::builder().capacity(1_000).false_positive_rate(0.01);
+        let growing = growing.hasher(hasher.clone()).seed(1).build().unwrap();
+        let before = growing.capacity();
+        let exact = play(&mut Exact::new(&hasher));
+        for counts in [play(InBursts(&growing)), play(OneByOne(&growing))] {
+            let Counts { packets, started, false_positives, false_negatives } = counts;
+            assert_eq!((packets, started, false_negatives), (exact.packets, exact.started, 0));
+            assert!((false_positives as f64) < 0.01 * started as f64, "{false_positives}");
+        }
+        assert!(growing.is_empty() && growing.capacity() >= 4 * before, "{growing:?}");
     }
 
     #[test]

@@ -5,7 +5,10 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use guira::{CuckooFilter, Hashed, StableHashBuilder};
+use guira::{
+    Filter, Hashed, StableHashBuilder,
+    kind::{Growth, Set},
+};
 use hashbrown::{
     HashTable,
     hash_table::{Entry, OccupiedEntry},
@@ -81,9 +84,9 @@ impl FlowSet for NoSet {
 
 /// A shared filter that takes one packet at a time.
 #[derive(Clone, Copy)]
-pub struct OneByOne<'a>(pub &'a CuckooFilter);
+pub struct OneByOne<'a, G: Growth>(pub &'a Filter<Set, G>);
 
-impl FlowSet for OneByOne<'_> {
+impl<G: Growth> FlowSet for OneByOne<'_, G> {
     fn contains(&mut self, burst: &Burst) -> u64 {
         mask(burst.all(), |at| self.0.contains(&Hashed(burst.hashes[at])))
     }
@@ -104,9 +107,9 @@ impl FlowSet for OneByOne<'_> {
 
 /// A shared filter that takes a burst at a time, so that accesses to memory overlap.
 #[derive(Clone, Copy)]
-pub struct InBursts<'a>(pub &'a CuckooFilter);
+pub struct InBursts<'a, G: Growth>(pub &'a Filter<Set, G>);
 
-impl FlowSet for InBursts<'_> {
+impl<G: Growth> FlowSet for InBursts<'_, G> {
     fn contains(&mut self, burst: &Burst) -> u64 {
         self.0.contains_mask(Hashed::slice(&burst.hashes[..burst.len]))
     }

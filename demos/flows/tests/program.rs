@@ -23,7 +23,7 @@ fn follows_and_replays_the_shipped_capture() {
     let report = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success() && output.stderr.is_empty(), "{report}");
     assert!(report.starts_with("packets          4709 "), "{report}");
-    assert_eq!(report.lines().filter(|line| line.starts_with("guira, ")).count(), 2);
+    assert_eq!(report.lines().filter(|line| line.starts_with("guira, ")).count(), 3);
     assert!(report.ends_with("\nfalse negatives  0\nleft behind      0\n"), "{report}");
 }
 
