@@ -54,8 +54,8 @@ fn grow<C: Contents>(filter: &Filter<C, Growing>, insert: impl Fn(u64) -> Result
     }
 }
 
-/// A growing filter without memory for another segment, or another step, keeps its items and says so, and grows when
-/// there is memory. At its cap it is full.
+/// A growing filter without memory for another segment, or another step, keeps its items and says
+/// so, and grows when there is memory. At its cap it is full.
 #[test]
 fn growth_without_memory_is_not_full() {
     let filter = allocated(1_000);

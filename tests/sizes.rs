@@ -10,8 +10,8 @@ fn bytes_for_a_thousand(rate: f64) -> usize {
     builder.build().unwrap().size_in_bytes()
 }
 
-/// At 0.1 %, the first buckets take 3,336 bytes in one page, the value of the filter 1,152, and what
-/// each core adds to the other side 2,048 (1,024 at 1 %).
+/// At 0.1 %, the first buckets take 3,336 bytes in one page, the value of the filter 1,152, and
+/// what each core adds to the other side 2,048 (1,024 at 1 %).
 #[test]
 fn a_growing_filter_for_a_thousand_items_is_small() {
     let sizes = [0.03, 0.01, 0.003, 0.001].map(bytes_for_a_thousand);

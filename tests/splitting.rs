@@ -176,8 +176,8 @@ fn the_largest_number_of_buckets_is_kept() {
 }
 
 /// The layouts of sets that grow, with the bits of their cores: a filter of the least capacity,
-/// filled until it refuses an item, or up to the `last` doubling. At each doubling all items are found, and the measured rate is
-/// close to the promised one, and not above it.
+/// filled until it refuses an item, or up to the `last` doubling. At each doubling all items are
+/// found, and the measured rate is close to the promised one, and not above it.
 fn grows_at_the_promised_rate(layout: Layout, last: u32) {
     let filter = GrowingFilter::builder().capacity(1).layout(layout).seed(3).build();
     let filter = filter.expect("a small filter");

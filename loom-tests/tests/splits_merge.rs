@@ -49,8 +49,8 @@ fn nearly_full() -> (Arc<GrowingTable>, Item, Item) {
 const ONE_FITTED: Result<(), MergeRefusal> = Err(MergeRefusal::Full { fitted: 1, items: 2 });
 
 /// Catches a lookup that misses an item while a refused merge adds an alias and removes the item's
-/// own copy. (The other item has bucket 1 only: loom forgets the old values of a word that is loaded
-/// often.)
+/// own copy. (The other item has bucket 1 only: loom forgets the old values of a word that is
+/// loaded often.)
 #[test]
 fn lookup_beside_a_refused_merge() {
     check("split_merge_refused_lookup", 7_000, EVERY_WAY, |seen| {

@@ -209,10 +209,10 @@
 //! appended after the lookup began. From then on that copy is the one assigned to x, and a removal
 //! of the alias may take x's former copy. The replace bumped the version, to e at most. So the
 //! segment was appended before the version was read.
-//! **Therefore a round lists the segments after it has read the version.** So a batch
-//! looks up one key after the other. For the same reason a copy of a chain with values lists the
-//! segments again once it holds all stripes, and starts over if there are more. (While it holds
-//! them, nothing is replaced.)
+//! **Therefore a round lists the segments after it has read the version**, and a batch looks up one
+//! key after the other. For the same reason a copy of a chain with values lists the segments again
+//! once it holds all stripes, and starts over if there are more. (While it holds them, nothing is
+//! replaced.)
 //!
 //! `get` returns the value of any match: a match is an item of the pair that was in the table.
 //! `values` validates the version even if it found matches. Otherwise it could return an alias's

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use guira::{CuckooFilter, GrowingFilter, StableHashBuilder};
+use guira::{BuildError, CuckooFilter, GrowingFilter, StableHashBuilder};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::{
@@ -71,19 +71,21 @@ pub fn compare(args: &Args, recorded: &[Packet]) -> Result<Comparison, Failure> 
     let (hasher, threads) = (&stage.hasher, args.threads);
     let shares = (0..threads).map(|thread| share(&stage.sites, thread, threads));
     let max_live: usize = shares.map(|sites| stage.schedule.max_live(&sites)).sum();
+    let unusable =
+        |error: BuildError| Failure::unusable(format!("cannot build the filter: {error}"));
     let filter = CuckooFilter::builder()
         .capacity((max_live as f64 * HEADROOM) as usize)
         .false_positive_rate(args.rate)
         .fastest()
         .hasher(hasher.clone())
         .build()
-        .map_err(|error| Failure::unusable(format!("cannot build the filter: {error}")))?;
+        .map_err(unusable)?;
     let growing = GrowingFilter::builder()
         .capacity(FIRST_CAPACITY)
         .false_positive_rate(args.rate)
         .hasher(hasher.clone())
         .build()
-        .map_err(|error| Failure::unusable(format!("cannot build the filter: {error}")))?;
+        .map_err(unusable)?;
     let (sharded, mut exact) = (Sharded::new(hasher), Exact::new(hasher));
     let mut rows = vec![
         stage.run("guira, bursts of 32", vec![InBursts(&filter); threads])?,
@@ -93,9 +95,8 @@ pub fn compare(args: &Args, recorded: &[Packet]) -> Result<Comparison, Failure> 
         stage.run("exact, one thread", vec![&mut exact])?,
         stage.run("replay without a set", vec![NoSet; threads])?,
     ];
-    let filters = [&filter, &filter].map(CuckooFilter::size_in_bytes);
-    let sets = [growing.size_in_bytes(), sharded.size_in_bytes(), exact.size_in_bytes()];
-    let sizes = filters.into_iter().chain(sets);
+    let [fixed, growing_bytes] = [filter.size_in_bytes(), growing.size_in_bytes()];
+    let sizes = [fixed, fixed, growing_bytes, sharded.size_in_bytes(), exact.size_in_bytes()];
     for (row, bytes) in rows.iter_mut().zip(sizes) {
         row.bytes = Some(bytes);
     }

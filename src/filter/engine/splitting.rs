@@ -28,6 +28,11 @@ pub struct SplittingEngine {
     one: Option<ContainsOne>,
 }
 
+/// The capacity of a table with this many buckets.
+pub(super) fn capacity(layout: Layout, buckets: u64, limits: Limits) -> u64 {
+    limits.items_in(buckets * u64::from(layout.slots_per_bucket()))
+}
+
 impl Engine for SplittingEngine {
     const NAME: &'static str = "GrowingFilter";
 
@@ -71,8 +76,7 @@ impl Engine for SplittingEngine {
     }
 
     fn capacity(&self) -> usize {
-        let slots = self.table.buckets() * u64::from(self.layout.slots_per_bucket());
-        self.table.limits().items_in(slots) as usize
+        capacity(self.layout, self.table.buckets(), self.table.limits()) as usize
     }
 
     fn false_positive_rate(&self) -> f64 {

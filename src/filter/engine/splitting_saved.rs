@@ -8,7 +8,7 @@
 use alloc::vec::Vec;
 use core::{iter, num::NonZero};
 
-use super::{Engine, SplittingEngine};
+use super::{Engine, SplittingEngine, splitting};
 use crate::{
     bucket::with_growing_layout,
     filter::snapshot::{Form, GROWING, LoadError, PlannedSegment, Saved, Words, field},
@@ -75,8 +75,8 @@ impl Saved for SplittingEngine {
             return field(name, value, false);
         }
         let Form { capacity, target, .. } = *form;
-        let slots = grown.buckets() * u64::from(layout.slots_per_bucket());
-        field("capacity", capacity, capacity == grown.limits.items_in(slots))?;
+        let expected = splitting::capacity(layout, grown.buckets(), grown.limits);
+        field("capacity", capacity, capacity == expected)?;
         field("target rate", target.to_bits(), target > 0.0 && target < 1.0)?;
         let rate = rate(layout, doublings(grown.first, grown.limits.buckets));
         // A later release may round differently.

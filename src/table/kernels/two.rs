@@ -1,6 +1,6 @@
 //! Two vectors side by side. Each step is two steps that do not depend on each other, so that their
-//! latencies overlap: the steps of one vector depend on one another, and the processor does not look
-//! so far ahead that it finds enough other ones.
+//! latencies overlap: the steps of one vector depend on one another, and the processor does not
+//! look so far ahead that it finds enough other ones.
 
 use super::{
     Part,

@@ -2,7 +2,7 @@
 
 use core::mem;
 
-use super::{GrowingTable, Size, insert::MAX_SPLITS, merge::Attempt, whole::Occupied};
+use super::{FULL_LOAD, GrowingTable, Size, insert::MAX_SPLITS, merge::Attempt, whole::Occupied};
 use crate::{
     bucket::{
         GrowingLayout,
@@ -29,7 +29,7 @@ impl GrowingTable {
         self.for_each_in_use(|_, word| occupied += u64::from(L::occupied(word.load(Relaxed))));
         let Occupied { items, ghosts } = Occupied::new(occupied, self.occupancy.ghosts());
         let per_bucket = u64::from(self.limits.load * L::SLOTS);
-        let mut buckets = (occupied * 256).div_ceil(per_bucket).max(self.growth.first());
+        let mut buckets = (occupied * FULL_LOAD).div_ceil(per_bucket).max(self.growth.first());
         while buckets < self.buckets() {
             let Some(mut smaller) = self.smaller::<L>(buckets) else { return 0 };
             let released = self.size_in_bytes().saturating_sub(smaller.size_in_bytes());

@@ -110,7 +110,8 @@ impl<'a> Call<'a> {
     /// Returns the memory that a filter may take. None of the limits applies to a command that
     /// comes from the primary or from the AOF: it was within them where it came from.
     ///
-    /// At least `held` bytes are in use. What is free may be stated too low, but not below `enough`.
+    /// At least `held` bytes are in use. What is free may be stated too low, but not below
+    /// `enough`.
     pub fn limits(self, held: usize, enough: usize) -> Limits {
         let replayed = ContextFlags::REPLICATED | ContextFlags::LOADING;
         if Context::new(self.context).get_flags().intersects(replayed) {
@@ -126,7 +127,8 @@ impl<'a> Call<'a> {
     fn free_bytes(self, held: usize, enough: usize) -> usize {
         // SAFETY: the function has no preconditions.
         let ratio = f64::from(unsafe { api!(RedisModule_GetUsedMemoryRatio)() });
-        // Without a limit, the ratio is zero, and this is infinite. The rest takes some microseconds.
+        // Without a limit, the ratio is zero, and this is infinite. The rest takes some
+        // microseconds.
         let at_least = (held.max(1) as f64 * (1.0 / ratio - 1.0)) as usize;
         if at_least >= enough {
             return at_least;

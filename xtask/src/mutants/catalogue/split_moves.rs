@@ -1,5 +1,5 @@
-//! Mutants of moves in tables that grow, whoever makes them, and each for one of the operations that
-//! make room.
+//! Mutants of moves in tables that grow, whoever makes them, and each for one of the operations
+//! that make room.
 
 use super::super::change::{
     Change::{self, Before, Condition, Delay, Delete, During, Instead, Rebind, Weaken},
