@@ -64,12 +64,13 @@ fn a_full_filter_counts_its_failed_searches() {
 }
 
 #[test]
-fn a_growing_filter_counts_over_its_segments() {
+fn a_growing_filter_counts_while_it_grows() {
     let filter = GrowingFilter::with_capacity(100);
     filter.insert_batch(0..10_000).unwrap();
     let stats = filter.stats();
     assert_eq!((stats.inserts, all(stats.relocations_per_insert)), (10_000, 10_000));
-    assert!(stats.relocations > 0 && stats.failed_searches > 0);
+    // A search of a table that grows hardly ever fails.
+    assert!(stats.relocations > 0);
     assert!(format!("{filter:?}").contains("relocations_per_insert: {0: "));
 }
 
