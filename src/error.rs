@@ -19,38 +19,34 @@ use crate::Layout;
 #[non_exhaustive]
 pub enum InsertError {
     /// A search from the item's two buckets, through up to 500 buckets (128 in a
-    /// [`GrowingFilter`](crate::GrowingFilter)) and the alternate buckets of their fingerprints,
+    /// filter that grows) and the alternate buckets of their fingerprints,
     /// found no empty slot. At most one filter in 10,000 returns this before it
     /// holds its [`capacity`](crate::Filter::capacity). More filters may do so while other threads
     /// move items, because an item occupies two slots while it moves. (In an
     /// [`ExpiringFilter`](crate::ExpiringFilter), slots that have expired count as empty.)
     ///
-    /// A [`GrowingFilter`](crate::GrowingFilter) returns this in two cases: its
+    /// A filter that grows returns this in two cases: its
     /// [cap on memory](crate::FilterBuilder::max_bytes) does not let it grow; or this insert had 64
-    /// buckets split, and still found no room, which takes many copies of few items. A
-    /// [`GrowingMap`](crate::GrowingMap) returns this only if it also may not append a segment: its
-    /// cap on memory does not allow it, or the last segment of its plan exists.
+    /// buckets split, and still found no room, which takes many copies of few items.
     Full,
     /// There is no room, as in [`Full`](Self::Full), and the system refused the memory for the
     /// filter to grow. A later insert tries again. Only filters that grow return this.
     OutOfMemory,
     /// There is no room, as in [`Full`](Self::Full), and the filter has grown as far as its
     /// [`max_capacity`](crate::FilterBuilder::max_capacity) needs. It holds at least that many
-    /// items (those that were inserted twice count twice). Only a
-    /// [`GrowingFilter`](crate::GrowingFilter) returns this.
+    /// items (those that were inserted twice count twice). Only filters that grow return this.
     MaxCapacity,
     /// There is no room, as in [`Full`](Self::Full), and the filter cannot grow further: it has
     /// 32,768 times the buckets of its first size, or 2^32. A filter with a larger first
     /// [`capacity`](crate::FilterBuilder::capacity), or with a
-    /// [`max_capacity`](crate::FilterBuilder::max_capacity), grows further. Only a
-    /// [`GrowingFilter`](crate::GrowingFilter) returns this.
+    /// [`max_capacity`](crate::FilterBuilder::max_capacity), grows further. Only filters that grow return
+    /// this.
     FullyGrown,
     /// Both buckets hold only copies of the item or of its
     /// [aliases](crate::Filter#the-contract-of-removal), `2 × slots per bucket` of them (half as
-    /// many if both buckets are the same one). In a [`GrowingFilter`](crate::GrowingFilter): both
-    /// buckets are full, and copies take half of these slots or more. (Splits cannot separate
-    /// copies.) In a [`GrowingMap`](crate::GrowingMap): copies take half of these slots in the last
-    /// segment. With [`max_copies`](crate::FilterBuilder::max_copies): there are that many copies.
+    /// many if both buckets are the same one). In a filter that grows: both buckets are
+    /// full, and copies take half of these slots or more. (Splits cannot separate
+    /// copies.) With [`max_copies`](crate::FilterBuilder::max_copies): there are that many copies.
     TooManyCopies,
     /// The value has more bits than the values of the map:
     /// [`value_bits`](crate::Filter::value_bits).
@@ -131,11 +127,9 @@ pub enum BuildError {
     /// The false-positive rate is not a number above 0 and below 1.
     InvalidRate(f64),
     /// The target is lower than the false-positive rate of every layout at this capacity. For a
-    /// map: of every layout with values of this many bits. For a
-    /// [`GrowingFilter`](crate::GrowingFilter): of every layout after the last doubling, which a
-    /// [`max_capacity`](crate::FilterBuilder::max_capacity) brings forward. For a
-    /// [`GrowingMap`](crate::GrowingMap): lower than the sum of the rates of all segments that it
-    /// may ever have, even with the lowest possible rates.
+    /// map: of every layout with values of this many bits. For a filter that grows: of every layout
+    /// after the last doubling, which a [`max_capacity`](crate::FilterBuilder::max_capacity) brings
+    /// forward.
     #[non_exhaustive]
     RateTooLow {
         /// The target rate.
@@ -148,8 +142,8 @@ pub enum BuildError {
     /// A value would have more than 16 bits.
     InvalidValueBits(u32),
     /// The values of the layout and of the filter's items differ in size, or only one of the two
-    /// has values, or the layout is one of [`Layout::GROWING`] and the filter is no
-    /// [`GrowingFilter`](crate::GrowingFilter), or the other way round.
+    /// has values, or the layout is one of filters that grow and this filter does not, or the other
+    /// way round.
     #[non_exhaustive]
     LayoutUnsuitable {
         /// The layout.
@@ -157,9 +151,8 @@ pub enum BuildError {
         /// The bits of a value, or `None` if the items of this filter have no values.
         value_bits: Option<u32>,
     },
-    /// The layout does not meet the target false-positive rate. For a
-    /// [`GrowingFilter`](crate::GrowingFilter): not after its last doubling. For a
-    /// [`GrowingMap`](crate::GrowingMap): a chain that begins with this layout cannot meet it.
+    /// The layout does not meet the target false-positive rate. For a filter that grows: not after
+    /// its last doubling.
     #[non_exhaustive]
     LayoutMissesRate {
         /// The layout.
@@ -246,7 +239,7 @@ impl Error for BuildError {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MergeError {
-    /// The layouts differ. For growing maps: those of the first segments.
+    /// The layouts differ.
     #[non_exhaustive]
     Layout {
         /// The layout of the filter that the items were to be added to.

@@ -119,8 +119,7 @@
 //! # Ok::<(), guira::BuildError>(())
 //! ```
 //!
-//! A [`GrowingMap`] appends a table with twice the buckets of the last one when it is full. A
-//! lookup reads all of them, so give it the capacity that you expect.
+//! A [`GrowingMap`] grows in the same way.
 //!
 //! # Values
 //!
@@ -248,7 +247,6 @@ compile_error!("guira keeps its buckets in 64-bit atomics, which this target doe
 
 mod batch_error;
 mod bucket;
-mod chain;
 pub mod docs;
 mod error;
 mod filter;
@@ -267,11 +265,9 @@ pub mod raw {
             BucketLayout, Census, Code, Fingerprint, GrowingLayout, Leveled, Plain, SemiSorted,
             leveled::level,
         },
-        chain::{AllCandidates, Chain, Entries, Plan},
-        filter::Segment,
         table::{
-            Addressing, Aged, Candidates, Clock, Generations, Kernel, MAX_BUCKETS, MergeRefusal,
-            Merged, Move, Nested, Nesting, Pair, Progress, Search, ShardedCounter, Single, Table,
+            Addressing, Aged, Bare, Candidates, Clock, Generations, Kernel, MAX_BUCKETS,
+            MergeRefusal, Merged, Move, Pair, Payload, Progress, Search, ShardedCounter, Table,
             Valued, mix,
             split::{GrowingTable, Grown, Growth, Item, Limits, Place, Side, Size},
         },

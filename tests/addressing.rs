@@ -1,16 +1,15 @@
-//! Addressing: the formulas that lead from hashes to pairs, in tables that stand alone and in
-//! nested segments, and how evenly keys of every shape spread.
+//! Addressing: the formulas that lead from hashes to pairs, and how evenly keys of every shape
+//! spread.
 
 mod common;
 
 use std::collections::HashSet;
 
-use common::{for_every_layout, rng, runner, scaled};
+use common::{for_every_layout, rng, scaled};
 use guira::raw::{
-    Addressing, BucketLayout, Fingerprint, MAX_BUCKETS, Nested, Nesting, Pair, Plain, Table, mix,
+    Addressing, BucketLayout, Fingerprint, MAX_BUCKETS, Pair, Payload, Plain, Table, mix,
 };
-use proptest::prelude::*;
-use rand::{RngExt, rngs::SmallRng};
+use rand::RngExt;
 
 /// Numbers of buckets that are too large to try every bucket.
 const LARGE: [u64; 12] = [
@@ -29,7 +28,7 @@ const LARGE: [u64; 12] = [
 ];
 
 /// Checks that the alternate bucket is in the table, and that its alternate bucket is `bucket`.
-fn check_involution(addressing: &Addressing<impl Nesting>, value: u32, bucket: u32) {
+fn check_involution(addressing: &Addressing<impl Payload>, value: u32, bucket: u32) {
     let fingerprint = Fingerprint::new(value);
     let alternate = addressing.alt_bucket(fingerprint, bucket);
     let back = addressing.alt_bucket(fingerprint, alternate);
@@ -66,23 +65,6 @@ fn alt_bucket_is_an_involution_in_large_tables() {
     }
 }
 
-#[test]
-fn alt_bucket_is_an_involution_in_small_segments() {
-    let mut rng = rng(7);
-    for first_buckets in 1..=40 {
-        for (level, extra_bits) in [(0, 0), (1, 0), (1, 1), (2, 3), (5, 7)] {
-            let segment =
-                Addressing::nested(first_buckets, Nested::new(level, (16, 240), extra_bits));
-            let (min, count) = segment.nesting().fingerprints();
-            for bucket in 0..segment.buckets() as u32 {
-                for value in [min, min + 1, min + count - 1, rng.random_range(min..min + count)] {
-                    check_involution(&segment, value, bucket);
-                }
-            }
-        }
-    }
-}
-
 /// Checks that the pairs of random hashes are in the table, hold a fingerprint of the layout, and
 /// that each bucket is the alternate bucket of the other one.
 fn check_pairs<L: BucketLayout>() {
@@ -108,35 +90,6 @@ fn pairs_are_in_the_table() {
     check_pairs::<Plain<2, 31>>();
 }
 
-/// Checks that the first segment of a chain has the addressing of a table that stands alone.
-fn check_level_0<L: BucketLayout>() {
-    let mut rng = rng(8);
-    let nesting = Nested::new(0, (L::MIN_FINGERPRINT, L::FINGERPRINTS), 0);
-    for buckets in (1..=20).chain(LARGE) {
-        let (single, first) = (Addressing::new(buckets), Addressing::nested(buckets, nesting));
-        assert_eq!(first.buckets(), buckets);
-        for _ in 0..500 {
-            let mixed = rng.random();
-            let pair = single.pair::<L>(mixed);
-            assert_eq!(first.pair(mixed), pair, "{buckets} buckets");
-            assert_eq!(first.fingerprint(mixed), pair.fingerprint);
-            let bucket = rng.random_range(0..buckets) as u32;
-            let alternates = (
-                single.alt_bucket(pair.fingerprint, bucket),
-                first.alt_bucket(pair.fingerprint, bucket),
-            );
-            assert_eq!(alternates.0, alternates.1, "{buckets} buckets");
-            assert_eq!(single.stripe_fingerprint(pair.fingerprint), pair.fingerprint);
-            assert_eq!(first.stripe_fingerprint(pair.fingerprint), pair.fingerprint);
-        }
-    }
-}
-
-#[test]
-fn level_0_is_a_table_that_stands_alone() {
-    for_every_layout!(check_level_0());
-}
-
 #[test]
 #[should_panic(expected = "1 to 2^32 buckets")]
 fn no_bucket_is_too_few() {
@@ -147,101 +100,6 @@ fn no_bucket_is_too_few() {
 #[should_panic(expected = "1 to 2^32 buckets")]
 fn more_than_2_to_the_32_buckets_are_too_many() {
     let _ = Addressing::new(MAX_BUCKETS + 1);
-}
-
-#[test]
-#[should_panic(expected = "1 to 2^32 buckets")]
-fn more_than_2_to_the_32_buckets_are_too_many_for_a_segment() {
-    let _ = Addressing::nested(3, Nested::new(31, (1, 255), 0));
-}
-
-/// Draws two segments of one chain, the earlier one first. They may be the same one.
-fn two_segments() -> impl Strategy<Value = (Addressing<Nested>, Addressing<Nested>)> {
-    let first_buckets = prop_oneof![1..=9_u64, 1..=5_000_u64, 1..=MAX_BUCKETS];
-    let fingerprints =
-        prop_oneof![Just((1, 7)), Just((1, 255)), Just((4, 1_020)), Just((16, 4_080))];
-    (first_buckets, fingerprints, 0..=10_u32, 0..=10_u32, 0..=32_u32, 0..=32_u32).prop_map(
-        |(first_buckets, fingerprints, bits, more_bits, level, more_levels)| {
-            let max_level = (MAX_BUCKETS / first_buckets).ilog2();
-            let earlier = level % (max_level + 1);
-            let later = earlier + more_levels % (max_level - earlier + 1);
-            let segment = |level, bits| {
-                Addressing::nested(first_buckets, Nested::new(level, fingerprints, bits))
-            };
-            (segment(earlier, bits), segment(later, bits + more_bits))
-        },
-    )
-}
-
-#[test]
-fn a_pair_in_a_later_segment_determines_the_pair_in_every_earlier_one() {
-    let cases = scaled(20_000, 500_000);
-    let outcome = runner(cases, 1).run(&(two_segments(), any::<u64>()), |(segments, mixed)| {
-        let (earlier, later) = segments;
-        let (in_earlier, in_later) = (earlier.pair(mixed), later.pair(mixed));
-        for (segment, Pair { fingerprint, buckets }) in [(earlier, in_earlier), (later, in_later)] {
-            let (min, count) = segment.nesting().fingerprints();
-            prop_assert!((min..=min + (count - 1)).contains(&fingerprint.get()));
-            prop_assert_eq!(segment.fingerprint(mixed), fingerprint);
-            prop_assert!(buckets.iter().all(|&bucket| u64::from(bucket) < segment.buckets()));
-            prop_assert_eq!(segment.alt_bucket(fingerprint, buckets[0]), buckets[1]);
-            prop_assert_eq!(segment.alt_bucket(fingerprint, buckets[1]), buckets[0]);
-        }
-        let dropped_bits = later.nesting().extra_bits() - earlier.nesting().extra_bits();
-        let shortened = in_later.fingerprint.get() >> dropped_bits;
-        prop_assert_eq!(shortened, in_earlier.fingerprint.get());
-        let halvings = later.nesting().level() - earlier.nesting().level();
-        let halved = in_later.buckets.map(|bucket| (u64::from(bucket) >> halvings) as u32);
-        prop_assert_eq!(halved, in_earlier.buckets);
-        // Segments share their stripes, so a fingerprint has the same one at every level.
-        prop_assert_eq!(
-            later.stripe_fingerprint(in_later.fingerprint),
-            earlier.stripe_fingerprint(in_earlier.fingerprint)
-        );
-        Ok(())
-    });
-    outcome.unwrap_or_else(|failure| panic!("{failure}"));
-}
-
-/// Returns whether two items are aliases in a segment, given their pairs.
-fn are_aliases(a: Pair, b: Pair) -> bool {
-    a == b || (a.fingerprint == b.fingerprint && a.buckets == [b.buckets[1], b.buckets[0]])
-}
-
-/// Finds a mixed hash that is an alias of `mixed` in the segment, from either of its buckets.
-fn alias_of(mixed: u64, segment: &Addressing<Nested>, rng: &mut SmallRng) -> u64 {
-    let pair = segment.pair(mixed);
-    // The fingerprint comes from the low half and the bucket from the high half, so each half can
-    // be searched for by itself.
-    let hashes_per_fingerprint =
-        ((1_u64 << 32) / u64::from(segment.nesting().fingerprints().1)) as u32;
-    for _ in 0..100_000 {
-        let (step, low) = (rng.random_range(0..=hashes_per_fingerprint), mixed as u32);
-        let low = if rng.random() { low.wrapping_add(step) } else { low.wrapping_sub(step) };
-        if segment.fingerprint(low.into()) != pair.fingerprint {
-            continue;
-        }
-        let target = u64::from(pair.buckets[usize::from(rng.random::<bool>())]);
-        let high = (target << 32).div_ceil(segment.buckets()) + rng.random_range(0..=1);
-        let candidate = high << 32 | u64::from(low);
-        if are_aliases(segment.pair(candidate), pair) {
-            return candidate;
-        }
-    }
-    panic!("no alias of {mixed:#x} found in {segment:?}");
-}
-
-#[test]
-fn aliases_in_a_later_segment_are_aliases_in_every_earlier_one() {
-    let cases = (two_segments(), any::<(u64, u64)>());
-    let outcome =
-        runner(scaled(500, 20_000), 2).run(&cases, |((earlier, later), (mixed, seed))| {
-            let alias = alias_of(mixed, &later, &mut rng(seed));
-            prop_assert!(are_aliases(later.pair(mixed), later.pair(alias)));
-            prop_assert!(are_aliases(earlier.pair(mixed), earlier.pair(alias)));
-            Ok(())
-        });
-    outcome.unwrap_or_else(|failure| panic!("{failure}"));
 }
 
 /// Checks counts whose expectations are equal: chi-square within six standard deviations of its

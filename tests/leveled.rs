@@ -10,7 +10,7 @@ use rand::{RngExt, rngs::SmallRng};
 const SLOTS_BITS: u32 = 60;
 const MAX_LEVEL: u32 = 15;
 
-/// A slot: the core, and the bits of the tail.
+/// A slot: the core with the value below it, and the bits of the tail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Slot {
     core: u64,
@@ -21,6 +21,7 @@ struct Slot {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Model {
     level: u32,
+    value_bits: u32,
     slots: Vec<Slot>,
 }
 
@@ -42,35 +43,40 @@ fn bits(number: u64, count: u32) -> Vec<bool> {
 }
 
 impl Slot {
-    fn drawn<L: GrowingLayout>(rng: &mut SmallRng) -> Self {
-        let length = rng.random_range(0..=L::MAX_TAIL);
-        let core = rng.random_range(0..1 << L::CORE);
+    fn drawn<L: GrowingLayout>(rng: &mut SmallRng, value_bits: u32) -> Self {
+        let length = rng.random_range(0..=L::MAX_TAIL - value_bits);
+        let core = rng.random_range(0..1 << (L::CORE + value_bits));
         Self { core, tail: bits(rng.random(), length) }
     }
 
-    /// The bits of the slot: the core, the tail, a marker.
-    fn value<L: GrowingLayout>(&self) -> u64 {
-        let core = bits(self.core, L::CORE);
+    /// The bits of the slot: the value, the core, the tail, a marker.
+    fn value<L: GrowingLayout>(&self, value_bits: u32) -> u64 {
+        let core = bits(self.core, L::CORE + value_bits);
         number(&[&core[..], &self.tail[..], &[true]].concat())
     }
 
-    /// Whether the slot, in a bucket of this level, says nothing that is not true of the item.
-    fn matches(&self, level: u32, item: &Item) -> bool {
-        self.core == item.core && item.extension[level as usize..].starts_with(&self.tail)
+    /// Whether the slot, in a bucket of this level, says nothing that is not true of the item. Any
+    /// value matches.
+    fn matches(&self, level: u32, item: &Item, value_bits: u32) -> bool {
+        self.core >> value_bits == item.core >> value_bits
+            && item.extension[level as usize..].starts_with(&self.tail)
     }
 }
 
 impl Model {
-    fn drawn<L: GrowingLayout>(rng: &mut SmallRng) -> Self {
+    fn drawn<L: GrowingLayout>(rng: &mut SmallRng, value_bits: u32) -> Self {
         let slots = rng.random_range(0..=L::SLOTS);
         Self {
             level: rng.random_range(0..=MAX_LEVEL),
-            slots: (0..slots).map(|_| Slot::drawn::<L>(rng)).collect(),
+            value_bits,
+            slots: (0..slots).map(|_| Slot::drawn::<L>(rng, value_bits)).collect(),
         }
     }
 
     fn word<L: GrowingLayout>(&self) -> u64 {
-        let slot = |(lane, slot): (usize, &Slot)| slot.value::<L>() << (lane as u32 * L::WIDTH);
+        let slot = |(lane, slot): (usize, &Slot)| {
+            slot.value::<L>(self.value_bits) << (lane as u32 * L::WIDTH)
+        };
         let slots = self.slots.iter().enumerate().map(slot);
         slots.fold(u64::from(self.level) << SLOTS_BITS, |word, slot| word | slot)
     }
@@ -78,7 +84,7 @@ impl Model {
     /// An item that often matches a slot, or differs from one in a single bit.
     fn item<L: GrowingLayout>(&self, rng: &mut SmallRng) -> Item {
         let mut item = Item {
-            core: rng.random_range(0..1 << L::CORE),
+            core: rng.random_range(0..1 << (L::CORE + self.value_bits)),
             extension: bits(rng.random(), L::EXTENSION),
         };
         if !self.slots.is_empty() && rng.random_bool(0.9) {
@@ -89,10 +95,11 @@ impl Model {
         }
         if rng.random_bool(0.4) {
             let bit = rng.random_range(0..L::CORE + L::MAX_TAIL);
-            if bit < L::CORE {
+            let below = L::CORE + self.value_bits;
+            if bit < below {
                 item.core ^= 1 << bit;
             } else {
-                item.extension[(self.level + bit - L::CORE) as usize] ^= true;
+                item.extension[(self.level + bit - below) as usize] ^= true;
             }
         }
         item
@@ -100,12 +107,12 @@ impl Model {
 
     /// The lanes whose slots match.
     fn matching(&self, item: &Item) -> Vec<usize> {
-        let matches = |&lane: &usize| self.slots[lane].matches(self.level, item);
+        let matches = |&lane: &usize| self.slots[lane].matches(self.level, item, self.value_bits);
         (0..self.slots.len()).filter(matches).collect()
     }
 
     fn halves(&self) -> ([Self; 2], u32) {
-        let empty = Self { level: self.level + 1, slots: Vec::new() };
+        let empty = Self { level: self.level + 1, slots: Vec::new(), ..*self };
         let (mut halves, mut copied) = ([empty.clone(), empty], 0);
         for slot in &self.slots {
             if let Some((&next, rest)) = slot.tail.split_first() {
@@ -136,29 +143,32 @@ impl Item {
 
 /// Checks matches of an item.
 fn check_matches<L: GrowingLayout>(model: &Model, item: &Item) {
-    let (word, code) = (model.word::<L>(), item.full());
+    let (word, code, value_bits) = (model.word::<L>(), item.full(), model.value_bits);
     let matching = model.matching(item);
     let highest = |lane: usize| 1_u64 << ((lane as u32 + 1) * L::WIDTH - 1);
     let marks: u64 = matching.iter().map(|&lane| highest(lane)).sum();
-    assert_eq!(L::matches(word, code), marks, "{model:?}, {item:?}");
+    assert_eq!(L::matches(word, code, value_bits), marks, "{model:?}, {item:?}");
+    let has_value = |lane: &&usize| model.slots[**lane].core == item.core;
+    let with_value: u64 = matching.iter().filter(has_value).map(|&lane| highest(lane)).sum();
+    assert_eq!(L::matches_with_value(word, code, value_bits), with_value, "{model:?}, {item:?}");
     // The longest of them, and of equal ones any.
     let longest = matching.iter().map(|&lane| model.slots[lane].tail.len()).max();
-    let found = L::longest(word, code);
+    let found = L::longest(word, marks);
     assert_eq!(found.map(|found| model.slots[found.lane as usize].tail.len()), longest);
     if let Some(found) = found {
         assert!(matching.contains(&(found.lane as usize)));
-        assert_eq!(found.slot, model.slots[found.lane as usize].value::<L>());
+        assert_eq!(found.slot, model.slots[found.lane as usize].value::<L>(value_bits));
     }
 }
 
 /// Checks everything that one word tells, and what it becomes.
 fn check_word<L: GrowingLayout>(model: &Model, rng: &mut SmallRng) {
-    let word = model.word::<L>();
+    let (word, value_bits) = (model.word::<L>(), model.value_bits);
     assert_eq!(level(word), model.level);
-    assert!(L::is_valid(word));
+    assert!(L::is_valid(word, value_bits));
     assert_eq!(L::occupied(word) as usize, model.slots.len(), "{model:?}");
     assert_eq!(L::is_full(word), model.slots.len() == L::SLOTS as usize);
-    let values: Vec<u64> = model.slots.iter().map(Slot::value::<L>).collect();
+    let values: Vec<u64> = model.slots.iter().map(|slot| slot.value::<L>(value_bits)).collect();
     assert!(L::occupied_slots(word).eq(values.iter().copied()), "{model:?}");
     for lane in 0..L::SLOTS {
         let value = values.get(lane as usize).copied().unwrap_or(0);
@@ -168,24 +178,28 @@ fn check_word<L: GrowingLayout>(model: &Model, rng: &mut SmallRng) {
             assert_eq!(values[found as usize], value, "{model:?}");
         }
     }
-    let other = Slot::drawn::<L>(rng);
+    let other = Slot::drawn::<L>(rng, value_bits);
     let is_there = model.slots.contains(&other);
-    assert_eq!(L::find(word, other.value::<L>()).is_some(), is_there, "{model:?}, {other:?}");
+    assert_eq!(
+        L::find(word, other.value::<L>(value_bits)).is_some(),
+        is_there,
+        "{model:?}, {other:?}"
+    );
 
     let mut more = model.clone();
     more.slots.push(other.clone());
     let fits = more.slots.len() <= L::SLOTS as usize;
-    assert_eq!(L::with(word, other.value::<L>()), fits.then(|| more.word::<L>()));
+    assert_eq!(L::with(word, other.value::<L>(value_bits)), fits.then(|| more.word::<L>()));
     for lane in 0..model.slots.len() {
         let (mut less, mut replaced) = (model.clone(), model.clone());
         less.slots.remove(lane);
         assert_eq!(L::without(word, lane as u32), less.word::<L>(), "{model:?} without {lane}");
         replaced.slots[lane] = other.clone();
-        let new = L::replace(word, lane as u32, other.value::<L>());
+        let new = L::replace(word, lane as u32, other.value::<L>(value_bits));
         assert_eq!(new, replaced.word::<L>(), "{model:?}, {other:?} in lane {lane}");
     }
     if model.level < MAX_LEVEL {
-        let (halves, (expected, copied)) = (L::halves(word), model.halves());
+        let (halves, (expected, copied)) = (L::halves(word, value_bits), model.halves());
         let expected = expected.map(|half| half.word::<L>());
         assert_eq!([halves.stays, halves.child], expected, "{model:?}");
         assert_eq!(halves.copied, copied, "{model:?}");
@@ -194,14 +208,15 @@ fn check_word<L: GrowingLayout>(model: &Model, rng: &mut SmallRng) {
 
 /// An item is encoded with as long a tail as fits, and decoded to what the slot and the number of
 /// the bucket tell.
-fn check_code<L: GrowingLayout>(level: u32, item: &Item) {
+fn check_code<L: GrowingLayout>(level: u32, item: &Item, value_bits: u32) {
     for known in level as usize..=item.extension.len() {
-        let length = (known - level as usize).min(L::MAX_TAIL as usize);
+        let length = (known - level as usize).min((L::MAX_TAIL - value_bits) as usize);
         let tail = item.extension[level as usize..][..length].to_vec();
-        let slot = L::encode(item.code(known), level);
-        assert_eq!(slot, Slot { core: item.core, tail }.value::<L>(), "level {level}, {item:?}");
+        let slot = L::encode(item.code(known), level, value_bits);
+        let expected = Slot { core: item.core, tail }.value::<L>(value_bits);
+        assert_eq!(slot, expected, "level {level}, {item:?}");
         let low = number(&item.extension[..level as usize]);
-        let code = L::decode(slot, level, low);
+        let code = L::decode(slot, level, low, value_bits);
         assert_eq!(code, item.code(level as usize + length));
         assert_eq!(code.known() as usize, level as usize + length);
     }
@@ -217,20 +232,23 @@ fn check_validity<L: GrowingLayout>(model: &Model, rng: &mut SmallRng) {
     let lanes = (0..L::SLOTS).map(|lane| word >> (lane * L::WIDTH) & ((1 << L::WIDTH) - 1));
     let lanes: Vec<u64> = lanes.collect();
     let is_packed = !lanes.windows(2).any(|pair| pair[0] == 0 && pair[1] != 0);
-    let have_markers = lanes.iter().all(|&slot| slot == 0 || slot >= 1 << L::CORE);
-    assert_eq!(L::is_valid(word), is_packed && have_markers, "{word:#x}");
+    let below = L::CORE + model.value_bits;
+    let have_markers = lanes.iter().all(|&slot| slot == 0 || slot >= 1 << below);
+    assert_eq!(L::is_valid(word, model.value_bits), is_packed && have_markers, "{word:#x}");
 }
 
 fn check_drawn<L: GrowingLayout>() {
     let mut rng = rng(u64::from(L::SLOTS));
     for _ in 0..scaled(5_000, 50_000) {
-        let model = Model::drawn::<L>(&mut rng);
+        let value_bits = rng.random_range(0..=L::MAX_TAIL.min(16));
+        let value_bits = if rng.random() { value_bits } else { 0 };
+        let model = Model::drawn::<L>(&mut rng, value_bits);
         check_word::<L>(&model, &mut rng);
         for _ in 0..4 {
             let item = model.item::<L>(&mut rng);
             check_matches::<L>(&model, &item);
         }
-        check_code::<L>(model.level, &model.item::<L>(&mut rng));
+        check_code::<L>(model.level, &model.item::<L>(&mut rng), model.value_bits);
         check_validity::<L>(&model, &mut rng);
     }
 }
@@ -266,7 +284,7 @@ fn every_slot_of_the_narrowest_layout_matches_the_right_items() {
         let (at, lane) = (number as u32 % (MAX_LEVEL + 1), number % 5);
         let mut slots = vec![full.clone(); 5];
         slots[lane] = slot.clone();
-        let model = Model { level: at, slots };
+        let model = Model { level: at, value_bits: 0, slots };
         for (core, tail) in [slot.core, slot.core ^ 1, 63 - slot.core, 63]
             .into_iter()
             .flat_map(|core| (0..1 << 5).map(move |tail| (core, tail)))
@@ -286,12 +304,13 @@ fn all_pairs_of_short_slots() {
     for (number, first) in all.iter().enumerate() {
         for second in &all {
             let at = number as u32 % MAX_LEVEL;
-            let model = Model { level: at, slots: vec![first.clone(), second.clone()] };
+            let slots = vec![first.clone(), second.clone()];
+            let model = Model { level: at, value_bits: 0, slots };
             for item in 0..1_u64 << (2 + 3) {
                 let extension = bits(item >> 2 << at, L::EXTENSION);
                 check_matches::<L>(&model, &Item { core: item & 3, extension });
             }
-            let (halves, (expected, copied)) = (L::halves(model.word::<L>()), model.halves());
+            let (halves, (expected, copied)) = (L::halves(model.word::<L>(), 0), model.halves());
             assert_eq!([halves.stays, halves.child], expected.map(|half| half.word::<L>()));
             assert_eq!(halves.copied, copied);
         }

@@ -10,12 +10,12 @@
 //!
 //! `GUIRA_PROGRAMS=n` runs n programs, for longer or shorter runs; `GUIRA_PROGRAM=k` only number k.
 //!
-//! The programs run on tables of 2 to 4 buckets, on tables that split one or two buckets, and on
-//! chains that grow from as many, with five classes of items. So aliases, duplicates, moves, full buckets and new segments are
-//! frequent: the test counts them, and fails if there were too few. Threads remove only what they
-//! inserted, or what they were given before they started. In a map, a class is a key with a value,
-//! some classes share a key, and threads replace only values of their own. On a table whose slots
-//! expire, threads also begin generations: see `history/aging.rs`.
+//! The programs run on tables of 2 to 4 buckets, and on tables that split one or two buckets, with
+//! five classes of items. So aliases, duplicates, moves, full buckets and splits are frequent: the
+//! test counts them, and fails if there were too few. Threads remove only what they inserted, or
+//! what they were given before they started. In a map, a class is a key with a value, some classes
+//! share a key, and threads replace only values of their own. On a table whose slots expire, threads
+//! also begin generations: see `history/aging.rs`.
 
 mod common;
 mod history;
@@ -23,7 +23,7 @@ mod history;
 use common::rng;
 use guira::{
     InsertError,
-    raw::{Chain, Plain, Single, Valued},
+    raw::{Bare, Plain, Valued},
 };
 use history::{
     Aging, Answer, CLASSES, OneTable, Run, Splitting, TableWorld, Target, ages, aging,
@@ -64,17 +64,16 @@ macro_rules! tests {
 }
 
 tests! {
-    table: Run<OneTable<Single>>,
+    table: Run<OneTable<Bare>>,
     table_with_values: Run<OneTable<Valued>>,
-    splitting_table: Run<Splitting>,
-    chain: Run<Chain>,
-    chain_with_values: Run<Chain<Valued>>,
+    splitting_table: Run<Splitting<Bare>>,
+    splitting_table_with_values: Run<Splitting<Valued>>,
     expiring_table: Aging
 }
 
 #[test]
 fn the_checker_accepts_what_an_order_explains_and_nothing_else() {
-    let world = TableWorld::of::<Plain<2, 8>>(&mut rng(0), Single, 3, [0, 1, 2, 3, 4]);
+    let world = TableWorld::of::<Plain<2, 8>>(&mut rng(0), Bare, 3, [0, 1, 2, 3, 4]);
     let class = OneTable::class(&world, 0);
     let event = |thread, start, end, answer| Event { thread, start, end, class, answer };
     let inserted = event(0, 0, 3, Answer::Insert(Ok(())));
@@ -175,11 +174,11 @@ fn the_checker_of_ages_accepts_what_an_order_explains_and_nothing_else() {
 fn full_is_not_returned_if_there_was_the_item_or_room_for_it() {
     use history::{Action, Program, Step, modelled};
 
-    let world = TableWorld::of::<Plain<2, 8>>(&mut rng(0), Single, 1, [0, 1, 2, 3, 4]);
+    let world = TableWorld::of::<Plain<2, 8>>(&mut rng(0), Bare, 1, [0, 1, 2, 3, 4]);
     let step = |action| Step { action, class: 1, way: 0 };
     let toggle = [Action::Insert, Action::Remove, Action::Insert].map(step).to_vec();
     let threads = vec![toggle, vec![step(Action::InsertUnique)]];
-    let program = Program::<OneTable<Single>> { number: 0, world, filling: vec![0], threads };
+    let program = Program::<OneTable<Bare>> { number: 0, world, filling: vec![0], threads };
     let program = std::sync::Arc::new(program);
     let run = move || {
         modelled::run_once::<Run<_>>(&program, 2);
@@ -227,6 +226,6 @@ fn no_value_is_missed_in_a_map() {
 
 #[cfg(shuttle)]
 #[test]
-fn no_value_is_missed_in_a_chain_of_maps() {
-    lookups_beside_writers_of_their_key::<Chain<Valued>>();
+fn no_value_is_missed_in_a_map_that_grows() {
+    lookups_beside_writers_of_their_key::<Splitting<Valued>>();
 }

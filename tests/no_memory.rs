@@ -8,7 +8,7 @@ use std::{collections::HashMap, thread};
 
 use guira::{
     CuckooFilter, CuckooMap, ExpiringFilter, Filter, GrowingFilter, GrowingMap, Hashed,
-    InsertBatchError, InsertError, Layout, MergeError,
+    InsertBatchError, InsertError, MergeError,
     kind::{Contents, Growing},
 };
 use refusing::{allocations, refuse_all, refuse_each};
@@ -27,44 +27,32 @@ fn grow<C: Contents>(filter: &Filter<C, Growing>, insert: impl Fn(u64) -> Result
         let refused = keys.by_ref().find(|&key| refuse_all(|| insert(key)).is_err());
         let (key, len, bytes) =
             (refused.expect("it is full"), filter.len(), filter.size_in_bytes());
-        let segments = filter.segments().len();
         assert_eq!(refuse_all(|| insert(key)), Err(InsertError::OutOfMemory));
-        assert_eq!((filter.len(), filter.segments().len()), (len, segments));
+        assert_eq!(filter.len(), len);
         assert_eq!(filter.size_in_bytes(), bytes, "what was allocated was freed");
-        let insert_it = || {
-            let outcome = insert(key);
-            assert_eq!(filter.len(), len + usize::from(outcome.is_ok()));
-            outcome
-        };
         // An insert tries to split several buckets. So one that splits may do without the first
         // allocation.
-        if filter.segments().len() == segments && Layout::GROWING.contains(&filter.layout()) {
-            insert_it().expect("memory");
-        } else {
-            // The filter does not grow twice, so the second round allocates nothing.
-            let mut done = false;
-            let count = refuse_each(
-                || if done { Ok(()) } else { insert_it().map(|()| done = true) },
-                |error| *error == InsertError::OutOfMemory,
-            );
-            assert!(done && count == 0);
-            assert_eq!(filter.segments().len(), segments + 1);
-        }
+        insert(key).expect("memory");
+        assert_eq!(filter.len(), len + 1);
         assert!(filter.size_in_bytes() > bytes);
     }
 }
 
-/// A growing filter without memory for another segment, or another step, keeps its items and says
-/// so, and grows when there is memory. At its cap it is full.
+/// A growing filter without memory for another step keeps its items and says so, and grows when
+/// there is memory. At its cap it is full.
 #[test]
 fn growth_without_memory_is_not_full() {
     let filter = allocated(1_000);
     grow(&filter, |key| filter.insert(&key));
     let filter = allocated(1_000);
     grow(&filter, |key| filter.insert_unique(&key).map(drop));
-    let map = GrowingMap::with_capacity(1_000);
-    grow(&map, |key| map.insert(&key, 1));
-    let map = GrowingMap::with_capacity(1_000);
+    let map = || {
+        let builder = GrowingMap::builder().capacity(1_000).reserve_address_space(false);
+        builder.build().expect("memory")
+    };
+    let one = map();
+    grow(&one, |key| one.insert(&key, 1));
+    let map = map();
     grow(&map, |key| map.insert_unique(&key, 1).map(drop));
 
     let cap = filter.size_in_bytes();
@@ -74,7 +62,7 @@ fn growth_without_memory_is_not_full() {
     assert!(!InsertError::OutOfMemory.to_string().is_empty());
 }
 
-/// Every allocation of a merge can be refused, also those of the segments that it appends.
+/// Every allocation of a merge can be refused, also those of the steps in which the filter grows.
 #[test]
 fn a_merge_without_memory_is_an_error() {
     let is_expected = |error: &MergeError| matches!(error, MergeError::OutOfMemory { .. });
@@ -278,19 +266,6 @@ fn most_calls_allocate_nothing() {
         }
     });
     check("clear of what expires", || seen.clear());
-}
-
-/// The segments of a map shrink without an allocation.
-#[test]
-fn shrinking_a_map_allocates_nothing() {
-    let mut map = GrowingMap::with_capacity(1_000);
-    (0..30_000).for_each(|key| map.insert(&key, 1).expect("memory"));
-    assert!((2_000..30_000).all(|key| map.remove(&key, 1)));
-    let before = map.segments().len();
-    let (released, count) = allocations(|| map.shrink_to_fit());
-    assert!(released > 0 && map.segments().len() < before);
-    assert_eq!(count, 0);
-    assert!((0..2_000).all(|key| map.contains(&key)));
 }
 
 /// A set that shrinks needs memory for a smaller table. Without it, it stays as it was.

@@ -18,7 +18,7 @@ on_all_kinds! {
 }
 
 on_kinds! {
-    [chains: GrowingSets, map: Maps, chains_of_maps: GrowingMaps, stamped: ExpiringSets]
+    [splitting: GrowingSets, map: Maps, splitting_maps: GrowingMaps, stamped: ExpiringSets]
     {rates_at_capacity_are_the_promised_ones}
 }
 

@@ -94,7 +94,7 @@ fn sides_lead_to_each_other<L: GrowingLayout>() {
                 let [one, other] = [one, other].map(|side| forget(side, known));
                 assert_eq!([growth.other(one), growth.other(other)], [other, one], "{known} bits");
             }
-            let stripe = |starts| Growth::stripe::<L>(one.code.core, starts);
+            let stripe = |starts| growth.stripe::<L>(one.code.core, starts);
             assert_eq!(stripe([one.start, other.start]), stripe([other.start, one.start]));
         }
     }

@@ -164,5 +164,7 @@ fn load<L: GrowingLayout>(grown: &Grown, words: &[u64], stripes: usize) -> Optio
     if grown.invalid(len).is_some() || !grown.has_levels(len, read) {
         return None;
     }
-    Some(GrowingTable::restore::<L>(grown, len, stripes, (true, false), read).expect("memory"))
+    Some(
+        GrowingTable::restore::<L>(Bare, grown, len, stripes, (true, false), read).expect("memory"),
+    )
 }

@@ -31,7 +31,7 @@ impl Words {
     /// Draws slots that are likely to confuse comparisons of keys: equal, one bit or one step away,
     /// or the largest ones, with small, large and random values.
     fn draw<L: BucketLayout>(rng: &mut SmallRng, value_bits: u32, key: u32) -> Self {
-        let addressing = Addressing::nested(2, Valued::new(value_bits));
+        let addressing = Addressing::holding(2, Valued::new(value_bits));
         let table = Table::new(addressing, false).expect("memory for two words");
         let (max, max_value) = (L::MAX_FINGERPRINT >> value_bits, (1 << value_bits) - 1);
         let mut words = Self { table, value_bits, slots: Vec::new() };
@@ -162,7 +162,7 @@ fn two_slots() {
 #[test]
 fn one_bucket() {
     type L = Plain<2, 32>;
-    let table = Table::new(Addressing::nested(1, Valued::new(16)), false).expect("memory");
+    let table = Table::new(Addressing::holding(1, Valued::new(16)), false).expect("memory");
     let pair = Pair { fingerprint: Fingerprint::new(7 << 16), buckets: [0, 0] };
     table.insert::<L>(pair.with_value(9)).expect("an empty slot");
     assert_eq!(table.candidates::<L>(pair).as_slice(), [9]);

@@ -18,10 +18,9 @@
 // - guira_expiring: a set that forgets its items after a window of generations, which the caller
 //   begins.
 //
-// Sets and maps have a fixed capacity, or grow: `growing` in the parameters. A set grows in small
+// Sets and maps have a fixed capacity, or grow: `growing` in the parameters. They grow in small
 // steps while items are inserted, at a constant load: each step splits some buckets, and takes at
-// most a 64th of its memory. A lookup reads two buckets at any size. A map grows by segments, each
-// twice as large as the one before, and a lookup reads all of them.
+// most a 64th of the memory. A lookup reads two buckets at any size.
 //
 // An object stores a fingerprint of each item, not the item itself. So a lookup never misses an
 // item that is present, and rarely finds one that is absent: with a probability of at most
@@ -96,7 +95,7 @@
 // a growing object that takes memory to grow. If memory is refused, they return
 // GUIRA_ERR_NO_MEMORY: nothing is created, and an item for which there is no room is not inserted.
 // (A set takes memory before it is full. While that is refused, it goes on to fill the room that it
-// has.) A growing set takes a second table to shrink, and stays as it is if that is refused. All
+// has.) A growing object takes a second table to shrink, and stays as it is if that is refused. All
 // other functions allocate nothing. (For paths of more than 380 bytes, and for symbolic links, the
 // standard library of Rust allocates, and ends the process if memory is refused.)
 //
@@ -153,9 +152,9 @@ typedef enum guira_status {
     // No empty slot is within reach of the item, and the object may not grow, or not beyond
     // `max_bytes`. The item may fit after removals, or once the next generation has begun.
     GUIRA_ERR_FULL = 9,
-    // As GUIRA_ERR_FULL, in a growing set that has grown as far as its `max_capacity` needs.
+    // As GUIRA_ERR_FULL, in a growing object that has grown as far as its `max_capacity` needs.
     GUIRA_ERR_MAX_CAPACITY = 10,
-    // As GUIRA_ERR_FULL, in a growing set of 32,768 times its first size, or of 2^32 buckets. With
+    // As GUIRA_ERR_FULL, in a growing object of 32,768 times its first size, or of 2^32 buckets. With
     // a larger capacity, or with a `max_capacity`, it would grow further.
     GUIRA_ERR_FULLY_GROWN = 11,
     // The buckets of the item hold too many copies of it, or as many as `max_copies` allows.
@@ -203,16 +202,16 @@ typedef struct guira_params {
     uint64_t capacity;
     // Target false-positive rate, above 0 and below 1: how often an absent item is found, and in a
     // map, how often an absent key has the value of another one. Default: 0.00012 for a set, 0.001
-    // for a growing one, 0.002 for a map or an expiring set, 0.003 for a growing map.
+    // for a growing one, 0.002 for a map or an expiring set, 0.005 for a growing map.
     double false_positive_rate;
     // Seed, which makes an object reproducible. Default: a random one. A seed that others know
     // gives up the protection against chosen keys.
     uint64_t seed;
     // Limit on the memory in bytes. Default: none.
     uint64_t max_bytes;
-    // Growing sets: items up to which the set must be able to grow. It may start larger for that.
-    // The fewer they are, the fewer bits per item the target rate may need. Default: as far as it
-    // can grow, to 32,768 times its first size.
+    // Growing objects: items up to which they must be able to grow. They may start larger for that.
+    // The fewer they are, the fewer bits per item the target rate may need. Default: as far as they
+    // can grow, to 32,768 times their first size.
     uint64_t max_capacity;
     // Expiring sets: nanoseconds for which an item is found at least, if `guira_expiring_tick`
     // begins all generations. A generation lasts for this time divided by the window, rounded up.
@@ -236,7 +235,7 @@ typedef struct guira_params {
     // 1 to ask for no huge pages. Default: 0, and tables of 2 MiB and more are on huge pages, where
     // the system has them.
     uint32_t no_huge_pages;
-    // Growing sets: 1 to take all memory from the allocator (`calloc`), in blocks of at most a 64th
+    // Growing objects: 1 to take all memory from the allocator (`calloc`), in blocks of at most a 64th
     // of the table. Lookups are slower then. Default: 0, and on 64-bit Linux address space is
     // reserved for all buckets that there may ever be, 8 bytes for each, and becomes memory in
     // steps of that size.
@@ -265,8 +264,8 @@ typedef struct guira_info {
     uint64_t slots;
     // Bytes of the object and all that it has allocated.
     uint64_t bytes;
-    // Bytes of the next step of growth: in a set at most a 64th of its memory (or a page), in a map
-    // another segment. 0 if the object cannot grow any further.
+    // Bytes of the next step of growth: at most a 64th of the memory (or a page). 0 if the object
+    // cannot grow any further.
     uint64_t next_growth_bytes;
     // Upper bound on the false-positive rate, while there are no more items than `capacity`. With
     // fewer items the rate is lower, in proportion.
@@ -275,11 +274,9 @@ typedef struct guira_info {
     uint64_t generation;
     // The window of an expiring set in generations, otherwise 0.
     uint32_t window;
-    // Segments of a growing map: about one for each doubling. All other objects have one.
-    uint32_t segments;
-    // Slots per bucket, in the last segment.
+    // Slots per bucket.
     uint32_t slots_per_bucket;
-    // Bits of a fingerprint, in the last segment. (A growing set compares fewer with older items.)
+    // Bits of a fingerprint. (A growing object compares fewer with older items.)
     uint32_t fingerprint_bits;
     // Bits of a value of a map, otherwise 0.
     uint32_t value_bits;
@@ -393,7 +390,7 @@ guira_status guira_expiring_write_to(const guira_expiring *expiring, guira_write
 // Loads an object from the file `path`, which a save wrote, here or in Rust with the default
 // hasher. It has the seed of the saved one, so the hashes of keys stay the same. Damaged files are
 // refused. For an expiring set, no time has passed since it was saved:
-// call `guira_expiring_advance_to`. A growing set reserves address space, whether or not the saved
+// call `guira_expiring_advance_to`. A growing object reserves address space, whether or not the saved
 // one did, and has no limit on its memory.
 //
 // Errors: GUIRA_ERR_IO (and sets `errno`), _NOT_A_SNAPSHOT, _UNKNOWN_VERSION, _OTHER_TYPE,
@@ -481,7 +478,7 @@ guira_status guira_expiring_count(const guira_expiring *expiring, uint64_t hash,
 
 // Adds all items of `other`, each copy. Both objects must have been created with the same
 // parameters and with the same seed, which is not 0; or one is a clone of the other. They may have
-// grown differently. A growing map needs a capacity for the items of both.
+// grown differently.
 //
 // Errors: GUIRA_ERR_MISMATCH, _FULL, _TOO_MANY_COPIES, _NO_MEMORY.
 // Threads: shared, with both objects.
@@ -489,9 +486,8 @@ guira_status guira_filter_merge(guira_filter *filter, const guira_filter *other)
 guira_status guira_map_merge(guira_map *map, const guira_map *other);
 
 // Releases the memory of a growing object that its items do not need. Every item stays. Writes the
-// number of bytes to `*released`, which may be null. A set moves its items to a smaller table, and
-// takes the memory of both meanwhile. If that is refused, it writes 0, and nothing has changed. A
-// map releases segments.
+// number of bytes to `*released`, which may be null. Moves the items to a smaller table, and takes
+// the memory of both meanwhile. If that is refused, writes 0, and nothing has changed.
 //
 // Errors: GUIRA_ERR_NOT_GROWING.
 // Threads: exclusive.

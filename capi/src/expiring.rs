@@ -26,7 +26,7 @@ impl Kind for kind::Expiring {
     fn create(params: &Params) -> Result<Expiring, Status> {
         let Params { time_to_live, window, value_bits, growing, max_copies, fastest, .. } = *params;
         unused([value_bits, growing, max_copies, fastest].map(u64::from))?;
-        params.no_growing_set()?;
+        params.not_growing()?;
         let mut builder = params.builder()?;
         if window != 0 {
             builder = builder.window(window);

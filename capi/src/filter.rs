@@ -23,7 +23,7 @@ impl Kind for Set {
         Ok(if params.is_growing()? {
             Object::Growing(params.growing(builder(params)?)?.build()?)
         } else {
-            params.no_growing_set()?;
+            params.not_growing()?;
             Object::Fixed(builder(params)?.build()?)
         })
     }

@@ -22,8 +22,9 @@ impl Kind for kind::Map {
 
     fn create(params: &Params) -> Result<Map, Status> {
         Ok(if params.is_growing()? {
-            Object::Growing(builder(params)?.build()?)
+            Object::Growing(params.growing(builder(params)?)?.build()?)
         } else {
+            params.not_growing()?;
             Object::Fixed(builder(params)?.build()?)
         })
     }
@@ -39,7 +40,6 @@ impl Kind for kind::Map {
 fn builder<G: Growth>(params: &Params) -> Result<FilterBuilder<kind::Map, G>, Status> {
     let Params { time_to_live, window, value_bits, fastest, .. } = *params;
     unused([time_to_live, window.into(), fastest.into()])?;
-    params.no_growing_set()?;
     let builder = params.permanent()?;
     Ok(if value_bits == 0 { builder } else { builder.value_bits(value_bits) })
 }

@@ -2,7 +2,7 @@
 
 use guira_rs::{
     Filter, FilterBuilder,
-    kind::{Contents, Growing, Growth, Permanent, Set},
+    kind::{Contents, Growing, Growth, Permanent},
 };
 
 use crate::{pointer::extensible, status::Status};
@@ -63,11 +63,11 @@ impl Params {
         Ok(if limit == 0 { builder } else { builder.max_copies(limit) })
     }
 
-    /// Adds what only growing sets have.
-    pub fn growing(
+    /// Adds what only growing objects have.
+    pub fn growing<C: Contents>(
         &self,
-        builder: FilterBuilder<Set, Growing>,
-    ) -> Result<FilterBuilder<Set, Growing>, Status> {
+        builder: FilterBuilder<C, Growing>,
+    ) -> Result<FilterBuilder<C, Growing>, Status> {
         let builder = builder.reserve_address_space(!flag(self.no_reserve)?);
         if self.max_capacity == 0 {
             return Ok(builder);
@@ -76,8 +76,8 @@ impl Params {
         Ok(builder.max_capacity(items))
     }
 
-    /// Returns an error if a parameter of growing sets is set.
-    pub fn no_growing_set(&self) -> Result<(), Status> {
+    /// Returns an error if a parameter of growing objects is set.
+    pub fn not_growing(&self) -> Result<(), Status> {
         unused([self.max_capacity, self.no_reserve.into()])
     }
 }

@@ -1,5 +1,4 @@
-// What allocates nothing: lookups, inserts, removals, masks, batches, sweeps, advances, clears, and
-// the shrinking of maps.
+// What allocates nothing: lookups, inserts, removals, masks, batches, sweeps, advances, and clears.
 
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -272,36 +271,9 @@ static void allocate_nothing(size_t capacity) {
     }
 }
 
-// Maps of several segments: a key with more values than a pair of buckets holds, and shrinking.
-static void segments(void) {
-    guira_params params = params_of(ITEMS, 1);
-    guira_map *map = map_create(&params);
-    uint16_t many[256];
-    size_t n = 0;
-    uint64_t released = 0;
-    for (uint64_t hash = 0; hash < 20 * ITEMS; hash++) {
-        OK(guira_map_insert(map, hash, 1));
-        if (hash % 500 == 0) guira_map_insert(map, 7, hash / 500 + 2);
-    }
-    watch(0, 0);
-    OK(guira_map_values(map, 7, many, 256, &n));
-    CHECK(n > 12);
-    for (uint64_t hash = 2 * ITEMS; hash < 20 * ITEMS; hash++) CHECK(map_remove(map, hash, 1));
-    OK(guira_map_shrink_to_fit(map, &released));
-    CHECK(released > 0);
-    watched = false;
-    if (count > 0) {
-        printf("shrinking: %ld allocations\n", count);
-        failed = true;
-    }
-    for (uint64_t hash = 0; hash < 2 * ITEMS; hash++) CHECK(map_contains(map, hash));
-    OK(guira_map_destroy(map));
-}
-
 int main(void) {
     keep_messages();
     allocate_nothing(ITEMS);
     allocate_nothing(LARGE);
-    segments();
     return heard_messages() || failed;
 }

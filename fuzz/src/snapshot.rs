@@ -5,10 +5,10 @@ use arbitrary::Arbitrary;
 use guira::LoadError;
 
 use crate::common::{
-    forge::{GROWING, KIND, amend, amend_header, blocks, number, put, rest},
+    forge::{amend, amend_header, blocks, number, put, rest},
     kind::{ExpiringSets, GrowingMaps, GrowingSets, Kind, Maps, Of, Sets},
     saved::{holds, insert, loader, new, remove},
-    settings, splits,
+    settings,
 };
 
 /// Bytes that the buckets of a pushed snapshot may take.
@@ -62,7 +62,7 @@ fn run_on<K: Kind>(input: &Input) {
     };
     let saved = filter.to_bytes();
     let mut expected = bytes.clone();
-    if bytes[KIND] == GROWING && saved != bytes {
+    if K::GROWS && saved != bytes {
         // The snapshot may have claimed more ghosts than there are slots: then all of them are.
         let ghosts = rest(&bytes) + 16;
         assert!(number(&saved, ghosts) < number(&bytes, ghosts));
@@ -112,7 +112,7 @@ fn changed<K: Kind>(input: &Input) -> Vec<u8> {
         // Some duplicates may not fit.
         let _ = insert::<K>(&filter, key.into(), key.into());
     }
-    if splits(filter.layout()) {
+    if K::GROWS {
         // Enough for some splits.
         for key in 0..16 * u64::from(input.capacity) {
             let _ = insert::<K>(&filter, key << 16, key);

@@ -24,7 +24,7 @@ pub const START: u64 = 8;
 /// If there is no memory.
 #[must_use]
 pub fn aging() -> Arc<Aging> {
-    let addressing = Addressing::nested(2, Aged::new(STAMP_BITS, WINDOW, START));
+    let addressing = Addressing::holding(2, Aged::new(STAMP_BITS, WINDOW, START));
     Arc::new(Table::new(addressing, false).expect("memory for a few words"))
 }
 

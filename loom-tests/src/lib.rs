@@ -19,12 +19,10 @@ use std::{
     },
 };
 
-use guira::raw::{Addressing, BucketLayout, Chain, Fingerprint, Move, Pair, Table};
+use guira::raw::{Addressing, BucketLayout, Fingerprint, Move, Pair, Table};
 use loom::{cell::UnsafeCell, thread::JoinHandle};
 
-pub mod chain;
 pub mod expiry;
-pub mod growing_maps;
 pub mod splits;
 pub mod values;
 
@@ -209,7 +207,7 @@ pub fn read_beside<T: 'static>(
     reader.join().unwrap();
 }
 
-/// A table or a chain in which items are looked up.
+/// A table in which items are looked up.
 pub trait Lookup: 'static {
     /// What is looked up.
     type Item: Copy + 'static;
@@ -223,14 +221,6 @@ impl Lookup for Table {
 
     fn finds(&self, item: Pair) -> bool {
         self.contains::<L>(item)
-    }
-}
-
-impl Lookup for Chain {
-    type Item = u64;
-
-    fn finds(&self, item: u64) -> bool {
-        self.contains(item)
     }
 }
 

@@ -3,7 +3,7 @@
 //! With two first buckets, bucket 0 is split into 0 and 2, and bucket 1 into 1 and 3. In the next
 //! round bucket b is split into b and b + 4.
 
-use guira::raw::{Code, GrowingTable, Item, Leveled, Limits, Place, Side, Size};
+use guira::raw::{Code, GrowingTable, Item, Leveled, Limits, Payload, Place, Side, Size, Valued};
 use loom::{sync::Arc, thread::JoinHandle};
 
 use crate::Lookup;
@@ -43,23 +43,39 @@ pub fn with_load(first: u64, max: u64, load: u32) -> Arc<GrowingTable> {
     Arc::new(table.expect("memory for a few words"))
 }
 
+/// A table with values.
+pub type Map = GrowingTable<Valued>;
+
+/// Returns a table with values that grows from 2 to 4 buckets, but not because of its load.
+///
+/// # Panics
+/// If there is no memory.
+#[must_use]
+pub fn map() -> Arc<Map> {
+    let limits = Limits { buckets: 4, load: 1024 };
+    let map = Map::holding::<S>(Valued::new(4), 2, limits, 2, (false, false));
+    Arc::new(map.expect("memory for a few words"))
+}
+
 /// Returns the `nth` item of a stripe that begins in these buckets. `bits` are the first two bits
 /// of its extension on each side, the lowest bit first.
 ///
 /// # Panics
 /// If there are too few cores.
 #[must_use]
-pub fn item(
-    table: &GrowingTable,
+pub fn item<P: Payload>(
+    table: &GrowingTable<P>,
     stripe: u64,
     starts: [u32; 2],
     bits: [u64; 2],
     nth: usize,
 ) -> Item {
     let fits = |side: Side| side.start == starts[1] && side.code.extension & 3 == bits[1];
+    let value_bits = table.growth().payload().value_bits();
+    let code = |core: u64| Code { core: core << value_bits, extension: 1 << KNOWN | bits[0] };
     (0..256)
         .filter(|core| core % 2 == stripe)
-        .map(|core| Side { start: starts[0], code: Code { core, extension: 1 << KNOWN | bits[0] } })
+        .map(|core| Side { start: starts[0], code: code(core) })
         .map(|side| Item { sides: [side, table.growth().other(side)] })
         .filter(|item| fits(item.sides[1]))
         .nth(nth)
@@ -69,19 +85,19 @@ pub fn item(
 /// Returns an item that begins in buckets 0 and 1, and goes to the child of bucket 0. It stays in
 /// bucket 1.
 #[must_use]
-pub fn leaving(table: &GrowingTable, stripe: u64, nth: usize) -> Item {
+pub fn leaving<P: Payload>(table: &GrowingTable<P>, stripe: u64, nth: usize) -> Item {
     item(table, stripe, [0, 1], [1, 0], nth)
 }
 
 /// Returns an item that has one bucket only, and stays in it.
 #[must_use]
-pub fn staying(table: &GrowingTable, bucket: u32, nth: usize) -> Item {
+pub fn staying<P: Payload>(table: &GrowingTable<P>, bucket: u32, nth: usize) -> Item {
     item(table, 1, [bucket; 2], [0, 0], nth)
 }
 
 /// Returns the item that differs from another one in this bit of its extension.
 #[must_use]
-pub fn differing(table: &GrowingTable, item: Item, bit: u32) -> Item {
+pub fn differing<P: Payload>(table: &GrowingTable<P>, item: Item, bit: u32) -> Item {
     let mut side = item.sides[0];
     side.code.extension ^= 1 << bit;
     Item { sides: [side, table.growth().other(side)] }
@@ -111,25 +127,30 @@ pub fn only(side: Side) -> Item {
 ///
 /// # Panics
 /// If there is no room.
-pub fn put(table: &GrowingTable, side: Side) {
+pub fn put<P: Payload>(table: &GrowingTable<P>, side: Side) {
     table.insert::<S>(&only(side)).expect("room");
 }
 
 /// The place of a side at a level.
 #[must_use]
-pub fn place(table: &GrowingTable, side: Side, level: u32) -> Place {
+pub fn place<P: Payload>(table: &GrowingTable<P>, side: Side, level: u32) -> Place {
     table.growth().place_of_item(side, Size { level, split: 0 })
 }
 
 /// Moves a slot that has this side, at this level.
 #[must_use]
-pub fn relocate_at(table: &GrowingTable, side: Side, level: u32, incoming: Option<Side>) -> bool {
+pub fn relocate_at<P: Payload>(
+    table: &GrowingTable<P>,
+    side: Side,
+    level: u32,
+    incoming: Option<Side>,
+) -> bool {
     table.relocate_slot::<S>(side, place(table, side, level), incoming)
 }
 
 /// Moves a slot that has this side, whether or not its bucket has been split once.
 #[must_use]
-pub fn relocate(table: &GrowingTable, side: Side) -> bool {
+pub fn relocate<P: Payload>(table: &GrowingTable<P>, side: Side) -> bool {
     (0..2).any(|level| relocate_at(table, side, level, None))
 }
 
@@ -137,7 +158,7 @@ pub fn relocate(table: &GrowingTable, side: Side) -> bool {
 ///
 /// # Panics
 /// If the table may not grow further.
-pub fn split(table: &GrowingTable) {
+pub fn split<P: Payload>(table: &GrowingTable<P>) {
     if !table.split_one::<S>() {
         let Size { level, split } = table.size();
         let bucket = u32::try_from(split).expect("a handful of buckets");
@@ -149,7 +170,7 @@ pub fn split(table: &GrowingTable) {
 ///
 /// # Panics
 /// If it has not grown so far, or further.
-pub fn assert_size(table: &GrowingTable, level: u32, split: u64) {
+pub fn assert_size<P: Payload>(table: &GrowingTable<P>, level: u32, split: u64) {
     assert_eq!(table.size(), Size { level, split });
 }
 

@@ -1,11 +1,7 @@
 //! Inserts with a limit on copies: what they decide beside moves, removals, and other inserts.
 
 use guira::{InsertError, raw::Table};
-use guira_loom_tests::{
-    L,
-    chain::{self, LAYOUT, crowd_second_segment, of_stripe, two_places, with_second_segment},
-    check, pair, relocate, spawn, with_copies,
-};
+use guira_loom_tests::{L, check, pair, relocate, spawn, with_copies};
 
 /// Inserts an item, of which there is a copy in bucket 1, while this copy moves to bucket 0.
 fn insert_beside_a_move(name: &str, limit: usize, expected: Result<(), InsertError>) {
@@ -82,62 +78,5 @@ fn limit_of_two_threads() {
         let copies = table.count::<L>(pair(&table, item, 0));
         assert!(copies == 2 || copies == 3, "{copies} copies by two threads, for a limit of 2");
         seen.note_if(copies == 2, "reached", "exceeded");
-    });
-}
-
-/// Catches an insert into a chain that exceeds the limit because it misses a copy that moves.
-#[test]
-fn chain_limit_reached_beside_a_move() {
-    check("growth_limit_reached", 44_000, &["done"], |seen| {
-        let chain = with_second_segment();
-        let [item, reversed] = two_places(1, 0);
-        let slots = LAYOUT.slots_per_bucket() as usize;
-        crowd_second_segment(&chain, item);
-        let mover = spawn(&chain, move |chain| chain.insert(of_stripe(0, false, slots)[0]));
-        let inserter = spawn(&chain, move |chain| chain.insert_up_to(1, reversed));
-        let refused = Err(InsertError::TooManyCopies);
-        assert_eq!(inserter.join().unwrap(), refused, "there was one copy throughout");
-        mover.join().unwrap().expect("the slot of the item, or the one beside it");
-        assert_eq!(chain.count(item), 1);
-        seen.note("done");
-    });
-}
-
-/// Catches an insert into a chain that is refused because a half-done move counts twice.
-#[test]
-fn chain_limit_not_reached_beside_a_move() {
-    check("growth_limit_not_reached", 50_000, &["inserted"], |seen| {
-        let chain = with_second_segment();
-        let [item, _] = two_places(1, 0);
-        let slots = LAYOUT.slots_per_bucket() as usize;
-        crowd_second_segment(&chain, item);
-        for nth in 0..slots - 1 {
-            assert!(chain.remove(of_stripe(0, false, nth)[1]));
-        }
-        let mover = spawn(&chain, move |chain| chain.insert(of_stripe(0, false, slots)[0]));
-        let inserter = spawn(&chain, move |chain| chain.insert_up_to(2, item));
-        assert_eq!(inserter.join().unwrap(), Ok(()), "there was one copy throughout");
-        mover.join().unwrap().expect("room");
-        assert_eq!(chain.count(item), 2);
-        seen.note("inserted");
-    });
-}
-
-/// Catches a limit that counts the copies in the last segment only.
-#[test]
-fn chain_limit_covers_all_segments() {
-    check("growth_limit_segments", 47_000, &["done"], |seen| {
-        let chain = chain::chain(2);
-        chain::fill(&chain, 1);
-        let [item, _] = two_places(0, 0);
-        chain.insert(item).expect("the last slot");
-        let other = two_places(1, 0)[0];
-        let grower = spawn(&chain, move |chain| chain.insert(other).expect("a segment"));
-        let inserter = spawn(&chain, move |chain| chain.insert_up_to(1, item));
-        assert_eq!(inserter.join().unwrap(), Err(InsertError::TooManyCopies));
-        grower.join().unwrap();
-        assert_eq!(chain.insert_up_to(1, item), Err(InsertError::TooManyCopies));
-        assert_eq!((chain.count(item), chain.layouts().len()), (1, 2));
-        seen.note("done");
     });
 }

@@ -1,7 +1,7 @@
 //! Tables that grow: copies of the whole table, and clears.
 #![cfg(not(feature = "semi-sorted"))]
 
-use guira::raw::{GrowingTable, Place};
+use guira::raw::{Bare, GrowingTable, Place};
 use guira_loom_tests::{
     Mark, check, publishes, spawn,
     splits::{
@@ -38,7 +38,7 @@ fn restored(table: &GrowingTable) -> GrowingTable {
     let length = words.len() as u64;
     assert_eq!(grown.invalid(length), None, "{grown:?}");
     assert!(grown.has_levels(length, read), "{grown:?} has levels that no table has: {words:x?}");
-    GrowingTable::restore::<S>(&grown, length, 2, (false, false), read)
+    GrowingTable::restore::<S>(Bare, &grown, length, 2, (false, false), read)
         .expect("memory for a few words")
 }
 

@@ -5,7 +5,7 @@
 /// For a layout with values it is that of whole slots, which hold a fingerprint and a value.
 ///
 /// # Panics
-/// With one of [`Layout::GROWING`](crate::Layout::GROWING).
+/// With a layout of filters that grow.
 macro_rules! with_layout {
     ($layout:expr, $L:ident => $body:expr) => {
         match $layout {
@@ -52,7 +52,11 @@ macro_rules! with_layout {
             $crate::bucket::Layout::Growing5x12
             | $crate::bucket::Layout::Growing4x15
             | $crate::bucket::Layout::Growing3x20
-            | $crate::bucket::Layout::Growing2x30 => {
+            | $crate::bucket::Layout::Growing2x30
+            | $crate::bucket::Layout::GrowingValued5x12 { .. }
+            | $crate::bucket::Layout::GrowingValued4x15 { .. }
+            | $crate::bucket::Layout::GrowingValued3x20 { .. }
+            | $crate::bucket::Layout::GrowingValued2x30 { .. } => {
                 panic!("buckets that split have operations of their own")
             }
         }
@@ -90,24 +94,28 @@ macro_rules! with_valued_layout {
 }
 pub(crate) use with_valued_layout;
 
-/// Evaluates the body with `$L` bound to the [`GrowingLayout`](super::GrowingLayout) of one of
-/// [`Layout::GROWING`](crate::Layout::GROWING).
+/// Evaluates the body with `$L` bound to the [`GrowingLayout`](super::GrowingLayout) of a
+/// [`Layout`] of filters that grow. With values, it is that of whole slots.
 macro_rules! with_growing_layout {
     ($layout:expr, $L:ident => $body:expr) => {
         match $layout {
-            $crate::bucket::Layout::Growing5x12 => {
+            $crate::bucket::Layout::Growing5x12
+            | $crate::bucket::Layout::GrowingValued5x12 { .. } => {
                 type $L = $crate::bucket::Leveled<5, 6>;
                 $body
             }
-            $crate::bucket::Layout::Growing4x15 => {
+            $crate::bucket::Layout::Growing4x15
+            | $crate::bucket::Layout::GrowingValued4x15 { .. } => {
                 type $L = $crate::bucket::Leveled<4, 7>;
                 $body
             }
-            $crate::bucket::Layout::Growing3x20 => {
+            $crate::bucket::Layout::Growing3x20
+            | $crate::bucket::Layout::GrowingValued3x20 { .. } => {
                 type $L = $crate::bucket::Leveled<3, 8>;
                 $body
             }
-            $crate::bucket::Layout::Growing2x30 => {
+            $crate::bucket::Layout::Growing2x30
+            | $crate::bucket::Layout::GrowingValued2x30 { .. } => {
                 type $L = $crate::bucket::Leveled<2, 8>;
                 $body
             }

@@ -14,9 +14,9 @@ use super::{BucketLayout, with_layout};
 /// The slots of *valued* layouts, which only maps and expiring filters have, are divided once more,
 /// between a fingerprint and a value: see [`with_values`](Self::with_values).
 ///
-/// *Growing* layouts, which only a [`GrowingFilter`](crate::GrowingFilter) has, leave 4 bits of a
-/// bucket to count its splits, and a slot holds a fingerprint that gets shorter: see
-/// [`GROWING`](Self::GROWING).
+/// *Growing* layouts, which only filters that grow have, leave 4 bits of a bucket to count its
+/// splits, and a slot holds a fingerprint that gets shorter: see [`GROWING`](Self::GROWING) and
+/// [`growing`](Self::growing).
 ///
 /// ```
 /// use guira::Layout;
@@ -91,6 +91,33 @@ pub enum Layout {
     /// tail of up to 21) and a marker. 43.1 bits per item. 0.6 false positives in
     /// 100 million at first, 5 after 10 doublings, 7 after 15.
     Growing2x30,
+    /// 5 slots of 12 bits, in maps and expiring filters that grow: as [`Growing5x12`], with a value
+    /// in place of the last bits of the tail.
+    ///
+    /// [`Growing5x12`]: Self::Growing5x12
+    #[non_exhaustive]
+    GrowingValued5x12 {
+        /// Bits of a value, at most 2.
+        value_bits: u8,
+    },
+    /// 4 slots of 15 bits, in maps and expiring filters that grow.
+    #[non_exhaustive]
+    GrowingValued4x15 {
+        /// Bits of a value, at most 4.
+        value_bits: u8,
+    },
+    /// 3 slots of 20 bits, in maps and expiring filters that grow.
+    #[non_exhaustive]
+    GrowingValued3x20 {
+        /// Bits of a value, at most 8.
+        value_bits: u8,
+    },
+    /// 2 slots of 30 bits, in maps and expiring filters that grow.
+    #[non_exhaustive]
+    GrowingValued2x30 {
+        /// Bits of a value, at most 16.
+        value_bits: u8,
+    },
 }
 
 /// The numbers of a layout whose buckets split.
@@ -108,12 +135,16 @@ impl Splitting {
     /// Bits of a word that hold slots. The others hold the bucket's level.
     const SLOT_BITS: u32 = 60;
 
-    /// The numbers with this many slots and bits of a core.
-    const fn new(slots: u32, core: u32) -> Self {
+    /// The numbers with this many slots, bits of a core, and bits of a value.
+    const fn new(slots: u32, core: u32, value_bits: u8) -> Self {
         let width = Self::SLOT_BITS / slots;
-        Self { slots, width, longest_tail: width - 1 - core }
+        Self { slots, width, longest_tail: width - 1 - core - value_bits as u32 }
     }
 }
+
+/// Fewest bits of the longest tail beside a value. With 3, half of the occupied slots are ghosts after
+/// 10 doublings, and with 2, six of seven.
+const MIN_TAIL_BESIDE_VALUE: u32 = 3;
 
 /// Fewest bits of a fingerprint beside a value. With shorter ones, tables fill badly.
 const MIN_BITS_BESIDE_VALUE: u32 = 8;
@@ -192,14 +223,58 @@ impl Layout {
         if layout.slot_bits() < value_bits + MIN_BITS_BESIDE_VALUE { None } else { Some(layout) }
     }
 
-    /// The numbers of a layout whose buckets split, or `None` if it is not one of
-    /// [`GROWING`](Self::GROWING).
+    /// The layouts of maps and expiring filters that grow, with values of this many bits.
+    pub(crate) fn growing_with_values(value_bits: u32) -> impl Iterator<Item = Self> + Clone {
+        (2..=5).rev().filter_map(move |slots| Self::growing(slots, value_bits))
+    }
+
+    /// Returns the layout of filters that grow whose slots hold a fingerprint and a value of
+    /// `value_bits` bits, or `None` if there is none. Such layouts have 2 to 5 slots per bucket, of
+    /// 60 / (slots per bucket) bits: values of up to 2, 4, 8, and 16 bits with 5, 4, 3, and 2
+    /// slots.
+    ///
+    /// ```
+    /// use guira::Layout;
+    ///
+    /// let layout = Layout::growing(3, 4).unwrap();
+    /// assert_eq!((layout.fingerprint_bits(), layout.value_bits()), (15, 4));
+    /// assert_eq!(Layout::growing(4, 8), None);
+    /// ```
+    #[must_use]
+    pub const fn growing(slots_per_bucket: u32, value_bits: u32) -> Option<Self> {
+        if value_bits > MAX_VALUE_BITS {
+            return None;
+        }
+        let bits = value_bits as u8;
+        let (without, layout) = match slots_per_bucket {
+            2 => (Self::Growing2x30, Self::GrowingValued2x30 { value_bits: bits }),
+            3 => (Self::Growing3x20, Self::GrowingValued3x20 { value_bits: bits }),
+            4 => (Self::Growing4x15, Self::GrowingValued4x15 { value_bits: bits }),
+            5 => (Self::Growing5x12, Self::GrowingValued5x12 { value_bits: bits }),
+            _ => return None,
+        };
+        match without.splitting() {
+            Some(Splitting { longest_tail, .. })
+                if longest_tail >= value_bits + MIN_TAIL_BESIDE_VALUE =>
+            {
+                Some(layout)
+            }
+            _ => None,
+        }
+    }
+
+    /// The numbers of a layout whose buckets split, or `None` if it is not one of filters that
+    /// grow.
     pub(crate) const fn splitting(self) -> Option<Splitting> {
         match self {
-            Self::Growing5x12 => Some(Splitting::new(5, 6)),
-            Self::Growing4x15 => Some(Splitting::new(4, 7)),
-            Self::Growing3x20 => Some(Splitting::new(3, 8)),
-            Self::Growing2x30 => Some(Splitting::new(2, 8)),
+            Self::Growing5x12 => Some(Splitting::new(5, 6, 0)),
+            Self::Growing4x15 => Some(Splitting::new(4, 7, 0)),
+            Self::Growing3x20 => Some(Splitting::new(3, 8, 0)),
+            Self::Growing2x30 => Some(Splitting::new(2, 8, 0)),
+            Self::GrowingValued5x12 { value_bits } => Some(Splitting::new(5, 6, value_bits)),
+            Self::GrowingValued4x15 { value_bits } => Some(Splitting::new(4, 7, value_bits)),
+            Self::GrowingValued3x20 { value_bits } => Some(Splitting::new(3, 8, value_bits)),
+            Self::GrowingValued2x30 { value_bits } => Some(Splitting::new(2, 8, value_bits)),
             _ => None,
         }
     }
@@ -233,7 +308,11 @@ impl Layout {
             | Self::Valued5x12 { value_bits }
             | Self::Valued4x16 { value_bits }
             | Self::Valued3x21 { value_bits }
-            | Self::Valued2x32 { value_bits } => Some(value_bits as u32),
+            | Self::Valued2x32 { value_bits }
+            | Self::GrowingValued5x12 { value_bits }
+            | Self::GrowingValued4x15 { value_bits }
+            | Self::GrowingValued3x20 { value_bits }
+            | Self::GrowingValued2x30 { value_bits } => Some(value_bits as u32),
             _ => None,
         }
     }
@@ -275,10 +354,8 @@ impl Layout {
     }
 
     /// Returns the false-positive rate with every slot occupied. No
-    /// [`CuckooFilter`](crate::CuckooFilter) of this layout has a higher one. (The segments of a
-    /// [`GrowingMap`](crate::GrowingMap) use slightly fewer fingerprints, so their rates can be up
-    /// to 1.004 times as high.) A [`GrowingFilter`](crate::GrowingFilter) of this layout has this
-    /// rate before it grows, and a higher one with each doubling.
+    /// filter of this layout has a higher one, if it does not grow. One that grows has this rate
+    /// before it grows, and a higher one with each doubling.
     ///
     /// A lookup of an absent item compares its fingerprint with those in `2 × slots per bucket`
     /// slots. Each of these is equal to it with probability 1/n, where n is the number of

@@ -15,6 +15,9 @@
 //! and a *marker*, the highest bit that is set. So a slot of a bucket of level l with a tail of k
 //! bits knows l + k bits of the extension. A split takes one bit from each tail. An empty slot is
 //! zero, and occupied slots precede empty ones.
+//!
+//! In a table with values, the lowest bits of a slot are the value, below the core, and tails are
+//! shorter by as many bits. Functions take the number of these bits if they depend on it.
 
 #![expect(clippy::must_use_candidate, reason = "functions whose result is all that they do")]
 
@@ -30,7 +33,7 @@ pub const MAX_LEVEL: u32 = 15;
 /// One side of an item, or of a slot: what is known of it, independent of the level of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Code {
-    /// The core of the fingerprint.
+    /// The core of the fingerprint. In a table with values, the value is below it.
     pub core: u64,
     /// The bits of the extension that are known, lowest bit first, and above them a marker.
     pub extension: u64,
@@ -50,8 +53,8 @@ impl Code {
 pub struct Found {
     /// The lane, `0 .. SLOTS`.
     pub lane: u32,
-    /// The value of the slot. Of two slots of a word that match the same code, the larger value
-    /// knows more bits.
+    /// What it holds. Of two slots of a word that match the same code, the larger number knows at
+    /// least as many bits.
     pub slot: u64,
 }
 
@@ -102,7 +105,7 @@ pub trait GrowingLayout: 'static {
     const CORE: u32;
     /// Number of bits of a slot.
     const WIDTH: u32 = LEVEL_SHIFT / Self::SLOTS;
-    /// Largest number of bits of a tail.
+    /// Largest number of bits of a tail, without a value.
     const MAX_TAIL: u32 = Self::WIDTH - 1 - Self::CORE;
     /// Number of bits of an extension that come from the low half of a product: see
     /// `table/split/address.rs`. The highest levels need them.
@@ -122,56 +125,66 @@ pub trait GrowingLayout: 'static {
     /// Returns the slot of a code in a bucket of this level: a tail as long as fits. The code knows
     /// at least as many bits.
     #[inline]
-    fn encode(code: Code, level: u32) -> u64 {
+    fn encode(code: Code, level: u32, value_bits: u32) -> u64 {
         debug_assert!(code.known() >= level, "{code:?} in a bucket of level {level}");
         let tail = code.extension >> level;
-        let longest = 1 << Self::MAX_TAIL;
+        let longest = 1 << (Self::MAX_TAIL - value_bits);
         let tail = if tail > longest { tail & (longest - 1) | longest } else { tail };
-        tail << Self::CORE | code.core
+        tail << (Self::CORE + value_bits) | code.core
     }
 
     /// Returns the code of a slot in a bucket of this level. `low` are the bits of the extension
     /// that the number of the bucket tells.
     #[inline]
-    fn decode(slot: u64, level: u32, low: u64) -> Code {
-        debug_assert!(slot >> Self::CORE != 0 && low >> level == 0);
-        Code { core: slot & Self::CORE_MASK, extension: slot >> Self::CORE << level | low }
+    fn decode(slot: u64, level: u32, low: u64, value_bits: u32) -> Code {
+        let below = Self::CORE + value_bits;
+        debug_assert!(slot >> below != 0 && low >> level == 0);
+        Code { core: slot & ((1 << below) - 1), extension: slot >> below << level | low }
     }
 
     /// Returns what the slots of a bucket of this level are compared with, in the first lane.
     #[inline]
-    fn pattern(code: Code, level: u32) -> u64 {
-        (code.extension >> level << Self::CORE | code.core) & Self::FIRST
+    fn pattern(code: Code, level: u32, value_bits: u32) -> u64 {
+        (code.extension >> level << (Self::CORE + value_bits) | code.core) & Self::FIRST
     }
 
-    /// Marks the slots that may be those of the code, by their highest bits: those that differ from
-    /// it in no bit that they know. Every mark is right.
+    /// Marks the slots that may be those of the code, with any value, by their highest bits: those
+    /// that differ from it in no bit that they know. Every mark is right.
     #[inline]
-    fn matches(word: u64, code: Code) -> u64 {
+    fn matches(word: u64, code: Code, value_bits: u32) -> u64 {
         let lanes = Self::LANES;
-        let pattern = Self::pattern(code, level(word)).wrapping_mul(lanes.ones());
-        Self::matches_of(slots(word), pattern)
+        let pattern = Self::pattern(code, level(word), value_bits).wrapping_mul(lanes.ones());
+        Self::matches_of(slots(word), pattern, lanes.broadcast((1 << value_bits) - 1))
     }
 
-    /// As [`matches`](Self::matches), given the slots of a word and the pattern in every lane.
+    /// As [`matches`](Self::matches), of the slots that have the value of the code.
+    #[inline]
+    fn matches_with_value(word: u64, code: Code, value_bits: u32) -> u64 {
+        let lanes = Self::LANES;
+        let pattern = Self::pattern(code, level(word), value_bits).wrapping_mul(lanes.ones());
+        // mutant: leveled-any-value
+        Self::matches_of(slots(word), pattern, 0)
+    }
+
+    /// As [`matches`](Self::matches), given the slots of a word, the pattern in every lane, and the
+    /// bits of all values that are not compared.
     ///
     /// In each lane: `until` has the bits up to the lowest one in which slot and pattern differ
     /// (the highest bit of a lane can only be a marker, and counts as a difference). A slot matches
     /// if its marker is among them.
     #[inline]
-    fn matches_of(slots: u64, pattern: u64) -> u64 {
+    fn matches_of(slots: u64, pattern: u64, values: u64) -> u64 {
         let lanes = Self::LANES;
-        let differences = (slots ^ pattern) | lanes.highs();
+        let differences = (slots ^ pattern) & !values | lanes.highs();
         let until = differences ^ (differences - lanes.ones());
         let beyond = slots & !until;
         // A slot that has no bit beyond matches, unless it is empty.
         lanes.nonzeros(slots) & !lanes.nonzeros(beyond)
     }
 
-    /// Returns the slot that matches the code and knows most bits.
+    /// Returns the slot that knows most bits, of those that are marked, which match the same code.
     #[inline]
-    fn longest(word: u64, code: Code) -> Option<Found> {
-        let mut marks = Self::matches(word, code);
+    fn longest(word: u64, mut marks: u64) -> Option<Found> {
         let mut longest: Option<Found> = None;
         while marks != 0 {
             let lane = marks.trailing_zeros() / Self::WIDTH;
@@ -242,15 +255,15 @@ pub trait GrowingLayout: 'static {
 
     /// Splits a word: each slot goes where the next bit of its extension says.
     #[inline]
-    fn halves(word: u64) -> Halves {
-        let empty = empty(level(word) + 1);
+    fn halves(word: u64, value_bits: u32) -> Halves {
+        let (empty, below) = (empty(level(word) + 1), Self::CORE + value_bits);
         let mut halves = Halves { stays: empty, child: empty, copied: 0 };
         let (mut at, mut child_at) = (0, 0);
         for slot in Self::occupied_slots(word) {
-            let (core, tail) = (slot & Self::CORE_MASK, slot >> Self::CORE);
+            let (core, tail) = (slot & ((1 << below) - 1), slot >> below);
             let unknown = u64::from(tail == 1);
             // The slot itself if its tail has no bit left, and otherwise one with a shorter tail.
-            let next = if unknown != 0 { slot } else { tail >> 1 << Self::CORE | core };
+            let next = if unknown != 0 { slot } else { tail >> 1 << below | core };
             let stays = !tail & 1 | unknown;
             let goes = tail & 1;
             halves.stays |= (next & stays.wrapping_neg()) << at;
@@ -263,11 +276,11 @@ pub trait GrowingLayout: 'static {
     }
 
     /// Returns whether these functions could have made the word.
-    fn is_valid(word: u64) -> bool {
+    fn is_valid(word: u64, value_bits: u32) -> bool {
         let slots = (0..Self::SLOTS).map(|lane| Self::slot(word, lane));
         // Occupied slots come first.
         let packed = slots.clone().skip_while(|&slot| slot != 0).all(|slot| slot == 0);
-        packed && slots.clone().all(|slot| slot == 0 || slot >> Self::CORE != 0)
+        packed && slots.clone().all(|slot| slot == 0 || slot >> (Self::CORE + value_bits) != 0)
     }
 }
 

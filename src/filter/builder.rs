@@ -40,9 +40,6 @@ pub struct FilterBuilder<C: Contents, G: Growth, S = StableHashBuilder> {
     kind: PhantomData<fn() -> (C, G)>,
 }
 
-/// Capacity of the first segment of a map that grows, if the user set none.
-const DEFAULT_FIRST_CAPACITY: usize = 1_000;
-
 /// Everything but the hasher.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Settings {
@@ -88,9 +85,9 @@ impl Settings {
     /// filter itself.
     fn options<C: Contents, G: Growth>(&self, own_bytes: usize) -> Result<Options, BuildError> {
         let capacity = match self.capacity {
-            None if G::GROWS => DEFAULT_FIRST_CAPACITY,
+            None if G::GROWS => None,
             None => return Err(BuildError::NoCapacity),
-            Some(capacity) => capacity.max(1),
+            Some(capacity) => Some(capacity.max(1)),
         };
         let max_copies = match self.max_copies {
             None => None,
@@ -123,7 +120,6 @@ impl Settings {
             Some(rate) if !(rate > 0.0 && rate < 1.0) => Err(BuildError::InvalidRate(rate)),
             _ => Ok(Options {
                 capacity,
-                named_capacity: self.capacity,
                 max_capacity: self.max_capacity,
                 reserve: self.reserve,
                 target,
@@ -190,10 +186,9 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// Sets the number of distinct items that must fit. At most one filter in 10,000 refuses one of
     /// them. Zero makes the smallest filter, whose capacity is one.
     ///
-    /// A [`GrowingFilter`](crate::GrowingFilter) starts with this capacity, and with 1,024 slots at
-    /// least (by default with 4,096), and grows to 32,768 times as many: see also
-    /// [`max_capacity`](FilterBuilder::max_capacity). A [`GrowingMap`](crate::GrowingMap) starts
-    /// with this capacity, by default 1,000. In an
+    /// A filter that grows starts with this capacity, and with 1,024 slots at least (by default
+    /// with 4,096), and grows to 32,768 times as many: see also
+    /// [`max_capacity`](FilterBuilder::max_capacity). In an
     /// [`ExpiringFilter`](crate::ExpiringFilter#capacity) it must be enough for the items of w + 2
     /// generations, where w is the window.
     ///
@@ -208,14 +203,14 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     }
 
     /// Sets the target false-positive rate, above 0 and below 1. The filter does not exceed it
-    /// while it holds at most its capacity; a [`GrowingFilter`](crate::GrowingFilter) never does.
+    /// while it holds at most its capacity; one that grows never does.
     ///
     /// Without a [`layout`](Self::layout), the builder takes the layout with the fewest bits per
     /// item that meets the target. Of a plain and a semi-sorted one of the same size, it takes the
     /// plain one if both meet it. See also [`fastest`](Self::fastest). Without a target, a
     /// `CuckooFilter` gets [`Layout::Plain4x16`], a `GrowingFilter` a target of 0.1 %, a
     /// [`CuckooMap`](crate::CuckooMap) and an [`ExpiringFilter`](crate::ExpiringFilter) one of
-    /// 0.2 %, and a [`GrowingMap`](crate::GrowingMap) one of 0.3 %.
+    /// 0.2 %, and a [`GrowingMap`](crate::GrowingMap) one of 0.5 %.
     ///
     /// ```
     /// let builder = guira::CuckooFilter::builder().capacity(50_000);
@@ -230,11 +225,9 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
 
     /// Sets the layout of the buckets, in place of one that is chosen by the target rate.
     ///
-    /// In a [`GrowingFilter`](crate::GrowingFilter) it is one of [`Layout::GROWING`]. If a target
-    /// is set as well, the layout must meet it after the last doubling.
-    ///
-    /// In a [`GrowingMap`](crate::GrowingMap) it is the layout of the first segment. Its rate must
-    /// leave about half of the target to the later ones, so set a target with it.
+    /// In a [`GrowingFilter`](crate::GrowingFilter) it is one of [`Layout::GROWING`], and in a
+    /// [`GrowingMap`](crate::GrowingMap) one of those that [`growing`](Layout::growing) returns. If
+    /// a target is set as well, the layout must meet it after the last doubling.
     ///
     /// In a [`CuckooMap`](crate::CuckooMap) it is one of those that
     /// [`with_values`](Layout::with_values) returns. In an
@@ -261,8 +254,7 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     ///
     /// `BENCHMARKS.md`, in the repository, compares semi-sorted layouts with plain ones that have
     /// as many slots per bucket. Without a target, or with a [`layout`](Self::layout), this setting
-    /// affects only the later segments of a [`GrowingMap`](crate::GrowingMap). In a
-    /// [`GrowingFilter`](crate::GrowingFilter) it has no effect: all its layouts are plain.
+    /// has no effect; nor has it in filters that grow, all of whose layouts are plain.
     ///
     /// ```
     /// use guira::{CuckooFilter, Layout};

@@ -10,8 +10,7 @@ impl<C: Contents, S> Filter<C, Growing, S> {
     /// Returns the target false-positive rate, which the filter does not exceed, however far it
     /// grows. (A [merge](Self::merge) can make it exceed the target.)
     ///
-    /// If only a layout was named, the target of a [`GrowingFilter`](crate::GrowingFilter) is the
-    /// rate of that layout after the last doubling.
+    /// If only a layout was named, the target is the rate of that layout after the last doubling.
     ///
     /// ```
     /// let seen = guira::GrowingFilter::builder().capacity(10).false_positive_rate(0.02).build()?;
@@ -57,14 +56,9 @@ impl<C: Contents, S> Filter<C, Growing, S> {
     /// [`MaxCapacity`](crate::InsertError::MaxCapacity) and
     /// [`FullyGrown`](crate::InsertError::FullyGrown). This reads no bucket.
     ///
-    /// A [`GrowingFilter`](crate::GrowingFilter) takes the step when it has split as many buckets
-    /// as its memory has room for, so many inserts later or at once. The cap is not considered. A
+    /// The filter takes the step when it has split as many buckets as its memory has room for, so
+    /// many inserts later or at once. The cap is not considered. A
     /// bucket that is split ahead of its turn may need a step elsewhere, of about the same size.
-    ///
-    /// In a [`GrowingMap`](crate::GrowingMap) the step is another segment, which an insert without
-    /// room appends, at about [`capacity`](Filter::capacity) items. While such an insert runs, the
-    /// result may already be for the segment after that. It is `None` also if another segment would
-    /// exceed the cap ([`set_max_bytes`](Self::set_max_bytes)).
     ///
     /// ```
     /// let seen = guira::GrowingFilter::builder().capacity(1_000).seed(1).build()?;
@@ -88,17 +82,9 @@ impl<C: Contents, S> Filter<C, Growing, S> {
     /// more aliases afterwards: for an item that is present, [`count`](Self::count) may rise. Two
     /// filters with equal histories, each written by one thread, shrink alike, and then grow alike.
     ///
-    /// A [`GrowingFilter`](crate::GrowingFilter) moves what it holds to a new table, with the
-    /// fewest buckets that it needs at the load at which it grows, but no fewer than it had at
+    /// Moves what the filter holds to a new table, with the fewest buckets that it needs at the load at which it grows, but no fewer than it had at
     /// first. Meanwhile it takes the memory of both. If the system refuses that, it returns zero,
     /// and nothing has changed.
-    ///
-    /// A [`GrowingMap`](crate::GrowingMap) begins with the last segment. If the items of a segment
-    /// fit into the earlier ones that stay, it moves them there and drops the segment. An item can
-    /// only move to a smaller segment. So the first segment stays, and usually so do some of the
-    /// next ones. If items with many copies do not fit, larger segments stay. The next segment is
-    /// then the one that would have followed the last one that is left. One that was dropped before
-    /// that does not come back.
     ///
     /// Reads all buckets, and moves an item in the time of an insert.
     ///

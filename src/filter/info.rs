@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::{
-    Filter, Segment,
+    Filter,
     engine::Engine,
     kind::{Contents, Growth},
 };
@@ -42,10 +42,9 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     /// Returns the number of distinct items for which the filter was built, or has grown.
     ///
     /// At most one [`CuckooFilter`](crate::CuckooFilter) in 10,000 refuses an item before it holds
-    /// that many; most hold a few more. A [`GrowingFilter`](crate::GrowingFilter) holds about as
-    /// many before it splits the next buckets, so this follows the number of items while it grows;
-    /// a [`GrowingMap`](crate::GrowingMap), before it appends the next segment. Each copy of an
-    /// item counts as one. In an [`ExpiringFilter`](crate::ExpiringFilter#capacity), so do items
+    /// that many; most hold a few more. A filter that grows holds about as many before
+    /// it splits the next buckets, so this follows the number of items. Each copy of an item counts
+    /// as one. In an [`ExpiringFilter`](crate::ExpiringFilter#capacity), so do items
     /// that have expired and were not swept yet.
     ///
     /// ```
@@ -60,16 +59,14 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
         self.engine.capacity()
     }
 
-    /// Returns the number of slots: an upper bound on the number of items. (In a
-    /// [`GrowingFilter`](crate::GrowingFilter), those of buckets that were split ahead of their
-    /// turn are not counted.)
+    /// Returns the number of slots: an upper bound on the number of items.
     ///
     /// ```
     /// assert!(guira::CuckooFilter::with_capacity(1_000).slots() > 1_000);
     /// ```
     #[must_use]
     pub fn slots(&self) -> usize {
-        self.engine.segments().map(|segment| segment.slots).sum()
+        (self.engine.buckets() * u64::from(self.layout().slots_per_bucket())) as usize
     }
 
     /// Returns the share of slots that are occupied, `0.0 ..= 1.0`. Items that have expired do not
@@ -90,7 +87,7 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     /// Most of it is taken by the buckets and their alignment, by the stripes, and by the counters.
     ///
     /// The system provides pages for the buckets only as they come into use. In a
-    /// [`GrowingFilter`](crate::GrowingFilter), memory for buckets counts from the moment at which
+    /// filter that grows, memory for buckets counts from the moment at which
     /// it was committed, and reserved addresses do not count.
     ///
     /// ```
@@ -113,14 +110,12 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     /// [`capacity`](Self::capacity) items. With fewer items the rate is lower, in proportion. With
     /// more items, which the slots may allow, it is at most [`Layout::false_positive_rate`].
     ///
-    /// In a [`GrowingFilter`](crate::GrowingFilter) the bound rises while the filter grows, with
+    /// In a filter that grows the bound rises while the filter grows, with
     /// each doubling by about three quarters of what it was at first, because items keep the bits
     /// that they were inserted with. It is valid at the load at which the filter grows. If the
     /// filter may not grow and fills up, the rate can be higher, and still does not exceed
     /// [`target_false_positive_rate`](Filter::target_false_positive_rate). The bound takes no
-    /// account of [merges](Filter::merge). In a [`GrowingMap`](crate::GrowingMap)
-    /// the bound is the sum over all segments, each of them full, which does not exceed the target
-    /// either.
+    /// account of [merges](Filter::merge).
     ///
     /// In an [`ExpiringFilter`](crate::ExpiringFilter) it is the probability that a lookup finds an
     /// item that was not inserted within the window. Expired items do not match, so the rate is
@@ -135,8 +130,7 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
         self.engine.false_positive_rate()
     }
 
-    /// Returns the layout of the buckets. In a [`GrowingMap`](crate::GrowingMap), this is the
-    /// layout of the last segment.
+    /// Returns the layout of the buckets.
     ///
     /// ```
     /// use guira::{CuckooFilter, Layout};
@@ -145,14 +139,7 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     /// ```
     #[must_use]
     pub fn layout(&self) -> Layout {
-        self.segments().last().map_or(Layout::DEFAULT, |segment| segment.layout)
-    }
-
-    /// The segments of a map that grows, from the first to the last. Other filters have one. For
-    /// tests and measurements.
-    #[doc(hidden)]
-    pub fn segments(&self) -> impl ExactSizeIterator<Item = Segment> {
-        self.engine.segments()
+        self.engine.layout()
     }
 
     /// How batches are looked up. For tests and measurements.
@@ -197,7 +184,7 @@ impl<C: Contents, G: Growth, S> fmt::Debug for Filter<C, G, S> {
             .field("len", &self.len())
             .field("capacity", &self.capacity())
             .field("slots", &self.slots())
-            .field("segments", &self.segments().collect::<alloc::vec::Vec<_>>())
+            .field("layout", &self.layout())
             .field("false_positive_rate", &self.false_positive_rate());
         #[cfg(feature = "stats")]
         fields.field("stats", &self.engine.stats());

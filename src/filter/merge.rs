@@ -43,12 +43,6 @@ impl<C: Permanent, G: Growth, S: BuildHasher> Filter<C, G, S> {
     ///
     /// **If filters are to be merged, give each of them the capacity of all of them together.**
     ///
-    /// Two [`GrowingMap`](crate::GrowingMap)s need to agree in the first segment. What a segment
-    /// keeps of an item does not tell where the item belongs in a larger segment. So an item of the
-    /// other map's nth segment goes to the nth segment of this map or to an earlier one (if both
-    /// grow by the same plan), and further segments are appended only up to the number that the
-    /// other map has. **Two maps whose first segments are full cannot be merged.**
-    ///
     /// # What overlapping calls may observe
     ///
     /// The other filter is copied first, as [`try_clone`](Self::try_clone) does: an item that is in

@@ -27,7 +27,6 @@ use crate::{BuildError, table::ShardedCounter};
 pub use builder::FilterBuilder;
 pub use contains::Contains;
 use engine::Engine;
-pub use engine::Segment;
 pub use expiring::ExpiringFilter;
 use hasher::mixing_seed;
 pub use hasher::{FromSeed, StableHashBuilder, StableHasher};
@@ -101,8 +100,7 @@ pub use snapshot::{Dump, LoadError, Loader, Snapshot};
 ///   that it holds. Each lock is part of a *stripe*, which serves some of the fingerprints: by
 ///   default 1/2048 of them in a `CuckooFilter` of 2 MiB and more (one fingerprint, if fingerprints
 ///   have 11 bits or less), and up to 1/32 in a smaller one. In a filter that grows, the number of
-///   stripes follows from its first size: up to 1/16 of the fingerprints share one in a
-///   [`GrowingFilter`], and up to 1/8 in a [`GrowingMap`]. Operations on the whole filter (`clear`,
+///   stripes follows from its first size: up to 1/16 of the fingerprints share one. Operations on the whole filter (`clear`,
 ///   `clone`, `write_to`) that wait for the lock can delay all operations that take a lock.
 ///
 /// # Panics
@@ -125,7 +123,7 @@ impl<C: Contents, G: Growth> Filter<C, G> {
     ///
     /// A [`CuckooFilter`] gets the layout [`Plain4x16`](crate::Layout::Plain4x16): about 0.012 %
     /// false positives, 16.7 bits per item. A [`GrowingFilter`] gets a target of 0.1 %, a
-    /// [`CuckooMap`] one of 0.2 % and values of 8 bits, a [`GrowingMap`] one of 0.3 % and values of
+    /// [`CuckooMap`] one of 0.2 % and values of 8 bits, a [`GrowingMap`] one of 0.5 % and values of
     /// 8 bits, and an [`ExpiringFilter`] one of 0.2 % and a window of 13 generations. For other
     /// settings use the [`builder`](Self::builder).
     ///
@@ -193,8 +191,7 @@ const fn assert_exists<C: Contents, G: Growth>() {
 }
 
 impl<C: Contents> Filter<C, Growing> {
-    /// Creates an empty filter. A [`GrowingFilter`] has 4,096 slots at first, and a [`GrowingMap`]
-    /// has room for 1,000 items.
+    /// Creates an empty filter, with 4,096 slots at first.
     ///
     /// ```
     /// let seen = guira::GrowingFilter::new();

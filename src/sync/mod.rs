@@ -40,8 +40,6 @@ mod checker_lock;
 pub(crate) mod leases;
 #[cfg(any(loom, not(shuttle)))]
 pub(crate) mod lock;
-mod set_once;
-mod shared;
 mod threads;
 #[cfg(guira_vectors)]
 pub(crate) mod vector;
@@ -50,8 +48,6 @@ pub(crate) mod vector;
 pub(crate) use checker_lock::{Lock, LockGuard};
 #[cfg(not(any(loom, shuttle)))]
 pub(crate) use lock::{Lock, LockGuard};
-pub(crate) use set_once::SetOnce;
-pub use shared::Shared;
 
 /// A full fence: for other threads that call it too, this thread's accesses before the call come
 /// before its accesses after the call. (Shuttle is sequentially consistent, and has no fence.)

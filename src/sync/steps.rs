@@ -6,9 +6,9 @@ use std::cell::Cell;
 /// A step: an access to shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Loads a word, such as a bucket or a version, or the pointer to a segment.
+    /// Loads a word, such as a bucket or a version.
     Load,
-    /// Changes a word, such as a bucket or a version, or appends a segment.
+    /// Changes a word, such as a bucket or a version.
     Change,
     /// Acquires a lock.
     Lock,

@@ -6,7 +6,7 @@
 //! next one. (A window that is filled and then drained leaves the memory idle at each turn: it
 //! takes 1.2 times as long as the bare memory accesses, the rolling window 1.0 times.)
 
-use super::{Aged, Alone, Kernel, KeyProbe, Pair, Table, mix};
+use super::{Aged, Kernel, KeyProbe, Pair, Payload, Table, mix};
 use crate::{
     bucket::{BucketLayout, Fingerprint},
     sync::Word,
@@ -288,7 +288,7 @@ pub(super) const fn is_cached(words: &[Word]) -> bool {
     size_of_val(words) <= MAX_CACHED
 }
 
-impl<N: Alone> Table<N> {
+impl<P: Payload> Table<P> {
     /// Calls `operation` with each item's position and pair, in order. The item's buckets and
     /// stripe were prefetched one batch window earlier, unless the table is cached.
     #[inline]

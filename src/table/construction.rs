@@ -1,21 +1,21 @@
-//! Construction: tables that stand alone, with stripes of their own, and segments of a chain.
+//! Construction of tables of a fixed size.
 
 use super::{
-    Addressing, Alone, Buckets, Clock, ClockState, Counters, Nested, Stripes, Table, bucket_bytes,
+    Addressing, Buckets, Clock, ClockState, Counters, Payload, Stripes, Table, bucket_bytes,
 };
-use crate::{bucket::BucketLayout, sync::Shared};
+use crate::bucket::BucketLayout;
 
-impl<N: Alone> Table<N> {
+impl<P: Payload> Table<P> {
     /// Returns an empty table, or `None` if the system refuses the memory.
     #[must_use]
-    pub fn new(addressing: Addressing<N>, huge_pages: bool) -> Option<Self> {
+    pub fn new(addressing: Addressing<P>, huge_pages: bool) -> Option<Self> {
         Self::with_stripes(addressing, Self::stripes_for(addressing), huge_pages)
     }
 
     /// Returns an empty table with this many stripes, as in [`Stripes::with_count`], or `None` if
     /// the system refuses the memory.
     pub(crate) fn with_stripes(
-        addressing: Addressing<N>,
+        addressing: Addressing<P>,
         stripes: usize,
         huge_pages: bool,
     ) -> Option<Self> {
@@ -23,18 +23,18 @@ impl<N: Alone> Table<N> {
     }
 
     /// The default number of stripes of a table.
-    fn stripes_for(addressing: Addressing<N>) -> usize {
+    fn stripes_for(addressing: Addressing<P>) -> usize {
         Stripes::count_for(addressing.buckets(), None)
     }
 
     /// Returns a table with these buckets and this many stripes, or `None` if the system refuses
     /// the memory for the rest.
     pub(crate) fn with_buckets(
-        addressing: Addressing<N>,
+        addressing: Addressing<P>,
         buckets: Buckets,
         stripes: usize,
     ) -> Option<Self> {
-        let clock = addressing.nesting().clock(stripes)?;
+        let clock = addressing.payload().clock(stripes)?;
         let (stripes, counters) = (Stripes::with_count(stripes)?, Counters::new()?);
         Some(Self { addressing, buckets, stripes, counters, clock })
     }
@@ -49,7 +49,7 @@ impl<N: Alone> Table<N> {
     /// Sets the clock of a table whose words were copied, and counts its slots by their stamps.
     pub(crate) fn start_clock<L: BucketLayout>(&mut self, state: Option<ClockState>) {
         self.set_clock(state);
-        if N::Clock::SWEEPS {
+        if P::Clock::SWEEPS {
             let Self { buckets, clock, .. } = self;
             buckets.with_words(|words| clock.count_all::<L>(words));
         }
@@ -76,23 +76,4 @@ pub(crate) fn table_bytes(buckets: u64, huge_pages: bool, stripes: usize) -> Opt
 /// Bytes of stripes and statistics.
 fn bytes_beside(stripes: usize) -> usize {
     Stripes::bytes_for(stripes) + Counters::bytes()
-}
-
-impl<V: Alone> Table<Nested<V>> {
-    /// Returns a table with these buckets that shares stripes and counters with others.
-    pub(crate) fn sharing(
-        addressing: Addressing<Nested<V>>,
-        buckets: Buckets,
-        stripes: &Shared<Stripes>,
-        counters: &Counters,
-    ) -> Self {
-        // mutant: segment-own-stripes
-        Self {
-            addressing,
-            buckets,
-            stripes: stripes.clone(),
-            counters: counters.clone(),
-            clock: (),
-        }
-    }
 }

@@ -2,15 +2,15 @@
 //!
 //! | where | at most | beyond that |
 //! |---|---|---|
-//! | in a table | all slots of the item's two buckets, `2 × slots per bucket` | `TooManyCopies` |
-//! | in the last segment of a growing filter | half of them, `slots per bucket` | `TooManyCopies` |
-//! | with [`max_copies`](crate::FilterBuilder::max_copies), in all segments together | that many | `TooManyCopies` |
+//! | in a table of a fixed size | all slots of the item's two buckets, `2 × slots per bucket` | `TooManyCopies` |
+//! | in a table that grows, if both buckets are full | half of them, `slots per bucket` | `TooManyCopies` |
+//! | with [`max_copies`](crate::FilterBuilder::max_copies) | that many | `TooManyCopies` |
 //! | after a merge | the same | [`MergeError::TooManyCopies`](crate::MergeError::TooManyCopies) |
 //!
 //! If an item's two buckets are the same one, it has half as many slots. Copies of aliases count
 //! too, and in a table with values, copies with any value.
 
-use super::{BothWords, Nesting, Pair, StripeGuard, Table};
+use super::{BothWords, Pair, Payload, StripeGuard, Table};
 use crate::{
     InsertError,
     bucket::BucketLayout,
@@ -23,15 +23,7 @@ fn slots_of<L: BucketLayout>(pair: Pair) -> usize {
     (if first == second { L::SLOTS } else { 2 * L::SLOTS }) as usize
 }
 
-/// The limit on copies in the last segment of a growing filter.
-///
-/// Without it, duplicates would fill the two buckets of an item in a nearly empty segment and force
-/// needless growth.
-fn half_of_slots<L: BucketLayout>(pair: Pair) -> usize {
-    slots_of::<L>(pair).div_ceil(2)
-}
-
-impl<N: Nesting> Table<N> {
+impl<P: Payload> Table<P> {
     /// Counts the copies of a pair's fingerprint, with any value, in the words of its buckets.
     #[inline]
     pub(super) fn copies_in<L: BucketLayout>(&self, pair: Pair, words: [u64; 2]) -> usize {
@@ -127,25 +119,5 @@ impl<N: Nesting> Table<N> {
             }
             self.counters.lookup_retried();
         }
-    }
-
-    /// Adds the fingerprint to the bucket with more empty slots, unless copies of it take half of
-    /// the slots. Returns `Ok(false)` if both buckets are full.
-    ///
-    /// # Errors
-    /// `TooManyCopies`.
-    #[inline]
-    pub(crate) fn add_up_to_half<L: BucketLayout>(&self, pair: Pair) -> Result<bool, InsertError> {
-        // mutant: half-no-lock, half-estimate
-        // mutant: half-wrong-lock
-        if self.has_reached::<L>(pair, half_of_slots::<L>(pair)) {
-            return Err(InsertError::TooManyCopies);
-        }
-        Ok(self.add::<L>(pair))
-    }
-
-    /// Returns whether copies of the fingerprint take half of the slots.
-    pub(super) fn holds_half<L: BucketLayout>(&self, pair: Pair) -> bool {
-        self.has_reached::<L>(pair, half_of_slots::<L>(pair))
     }
 }

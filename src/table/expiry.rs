@@ -3,7 +3,7 @@
 use core::hint::select_unpredictable;
 
 use super::{
-    Addition, Aged, BothWords, Clock, Fastest, Nesting, Pair, StripeGuard, Table,
+    Addition, Aged, BothWords, Clock, Fastest, Pair, Payload, StripeGuard, Table,
     stats::RelocationCount,
 };
 use crate::{
@@ -25,7 +25,7 @@ impl Table<Aged> {
             // mutant: age-late-now
             let now = self.clock.generation();
             let (words, unchanged) = self.read::<Fastest>(pair);
-            let key = pair.fingerprint.get() >> self.addressing.nesting().value_bits();
+            let key = pair.fingerprint.get() >> self.addressing.payload().value_bits();
             let (found, stamp) = self.key_probe::<L>().first_value(words, key);
             // A copy that has expired may come before one that is visible.
             let another = || {
@@ -415,11 +415,11 @@ impl Table<Aged> {
     }
 }
 
-impl<N: Nesting> Table<N> {
+impl<P: Payload> Table<P> {
     /// Adds the fingerprint under its lock to a slot that is empty or has expired. Returns `false`
     /// if there is none, or if slots do not expire.
     pub(super) fn add_swept<L: BucketLayout>(&self, pair: Pair) -> bool {
-        if !N::Clock::SWEEPS {
+        if !P::Clock::SWEEPS {
             return false;
         }
         // mutant: add-swept-no-lock, add-swept-early-now

@@ -3,7 +3,7 @@
 use core::{hint::select_unpredictable, mem::take};
 
 use super::{
-    BothWords, Clock, Nesting, Pair, Progress, Search, StripeGuard, Table,
+    BothWords, Clock, Pair, Payload, Progress, Search, StripeGuard, Table,
     search::lone_prefetch_distance, stats::RelocationCount,
 };
 use crate::{
@@ -36,7 +36,7 @@ pub(crate) enum Addition {
     NoRoom,
 }
 
-impl<N: Nesting> Table<N> {
+impl<P: Payload> Table<P> {
     /// Adds a copy of the pair's fingerprint. Relocates other fingerprints if both buckets are
     /// full.
     ///

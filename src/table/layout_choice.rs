@@ -10,9 +10,7 @@ use crate::Layout;
 /// Layouts to choose from. There are no more of them without values, and only five with values.
 pub(crate) type Layouts = ArrayVec<Layout, { Layout::ALL.len() }>;
 
-/// All layouts in order of preference: a filter takes the first one that meets its target. `choose`
-/// in `filter/engine/fixed.rs` applies this to a single table, and `plan` in `chain/planning.rs` to
-/// segments.
+/// All layouts in order of preference: a filter takes the first one that meets its target.
 ///
 /// Layouts with more slots per bucket come first, since they need fewer bits per item. Of two
 /// layouts with equally many, the plain one comes first, since it is faster. If `fastest` is set,

@@ -1,13 +1,13 @@
 //! Lookups: read the version, both words, and the version again; and how both words are loaded and
 //! compared.
 
-use super::{Nesting, Pair, Stripe, Table};
+use super::{Pair, Payload, Stripe, Table};
 use crate::{
     bucket::{BucketLayout, Fingerprint},
     sync::{Acquire, Word},
 };
 
-impl<N: Nesting> Table<N> {
+impl<P: Payload> Table<P> {
     /// Returns whether the pair's fingerprint is in one of its buckets, with any value. The value
     /// of the pair must be zero.
     #[inline]
@@ -29,7 +29,7 @@ impl<N: Nesting> Table<N> {
         // mutant: lookup-first-late-version, lookup-first-relaxed
         let (words, unchanged) = self.read::<W>(pair);
         // mutant: lookup-with-value
-        let value_bits = self.addressing.nesting().value_bits();
+        let value_bits = self.addressing.payload().value_bits();
         let (found, certain) = words.quick_probe::<L>(fingerprint, value_bits);
         // In plain layouts this branch is almost always taken, for hits and misses alike. In
         // semi-sorted ones it is taken for most misses.
@@ -97,47 +97,6 @@ impl<N: Nesting> Table<N> {
         // mutant: lookup-no-validation, lookup-words-twice
         (words, stripe.validate(version))
     }
-
-    /// As [`contains`](Self::contains), in the words as they are read one after the other, without
-    /// reading the version. `false` is an answer only for a caller that holds the stripe,
-    /// or that validates the version itself.
-    ///
-    /// If the quick probe leaves the answer open, the full probe compares the same words. The
-    /// caller reads the version after that, so no further round is needed.
-    #[inline]
-    pub(crate) fn contains_unvalidated<L: BucketLayout>(&self, pair: Pair) -> bool {
-        // As in `contains`.
-        if L::BITS_BELOW == 0 {
-            self.contains_unvalidated_as::<L, Fastest>(pair)
-        } else {
-            self.contains_unvalidated_as::<L, [u64; 2]>(pair)
-        }
-    }
-
-    /// [`contains_unvalidated`](Self::contains_unvalidated), given the form in which the words are
-    /// compared.
-    #[inline]
-    fn contains_unvalidated_as<L: BucketLayout, W: BothWords>(&self, pair: Pair) -> bool {
-        let words = W::load(self.both(pair));
-        let value_bits = self.addressing.nesting().value_bits();
-        let (found, certain) = words.quick_probe::<L>(pair.fingerprint, value_bits);
-        // mutant: chain-lookup-open-probe
-        if certain {
-            found
-        } else {
-            let words = words.values().without(self.values::<L>());
-            L::either_contains(words, L::pattern(pair.fingerprint))
-        }
-    }
-
-    /// Counts the copies of the pair's fingerprint in its words as they are read one after the
-    /// other, without reading the version, as [`contains_unvalidated`](Self::contains_unvalidated)
-    /// does.
-    pub(crate) fn count_unvalidated<L: BucketLayout>(&self, pair: Pair) -> usize {
-        // mutant: chain-limit-words-relaxed
-        let words = <[u64; 2]>::load(self.both(pair));
-        self.copies_in::<L>(pair, words)
-    }
 }
 
 /// The form of both words in which lookups are fastest.
@@ -148,9 +107,6 @@ pub(crate) type Fastest = core::arch::x86_64::__m128i;
 
 /// Both words of a pair, as they were read.
 pub(crate) trait BothWords: Copy {
-    /// Two words without marks.
-    const ZERO: Self;
-
     /// Reads both words. A fingerprint found in them is present. One that is not found may have
     /// moved between the two loads, unless the version is validated or the stripe is held.
     fn load(buckets: [&Word; 2]) -> Self;
@@ -167,22 +123,9 @@ pub(crate) trait BothWords: Copy {
 
     /// Returns the words.
     fn values(self) -> [u64; 2];
-
-    /// Marks lanes by the short zero-lane test. No lane is marked if no lane has the value that is
-    /// broadcast in `pattern`; at least one is marked if one has. `ones` and `highs` are those of
-    /// the [`Lanes`](crate::bucket::Lanes).
-    fn marks(self, pattern: u64, ones: u64, highs: u64) -> Self;
-
-    /// Returns the marks in either of two pairs of words.
-    fn or(self, other: Self) -> Self;
-
-    /// Returns whether nothing is marked.
-    fn is_zero(self) -> bool;
 }
 
 impl BothWords for [u64; 2] {
-    const ZERO: Self = [0; 2];
-
     #[inline]
     fn load([first, second]: [&Word; 2]) -> Self {
         // Acquire, twice: pairs with the Release of `try_add` (and of `relocate` and `clear_slot`,
@@ -211,24 +154,6 @@ impl BothWords for [u64; 2] {
     fn values(self) -> [u64; 2] {
         self
     }
-
-    #[inline]
-    fn marks(self, pattern: u64, ones: u64, highs: u64) -> Self {
-        self.map(|word| {
-            let x = word ^ pattern;
-            x.wrapping_sub(ones) & !x & highs
-        })
-    }
-
-    #[inline]
-    fn or(self, other: Self) -> Self {
-        [self[0] | other[0], self[1] | other[1]]
-    }
-
-    #[inline]
-    fn is_zero(self) -> bool {
-        self[0] | self[1] == 0
-    }
 }
 
 /// Both words in one register of SSE2. A comparison in general registers
@@ -238,9 +163,9 @@ impl BothWords for [u64; 2] {
 mod sse2 {
     use core::arch::x86_64::{
         __m128i, _mm_and_si128, _mm_andnot_si128, _mm_cmpeq_epi8, _mm_cmpeq_epi16,
-        _mm_cvtsi32_si128, _mm_cvtsi128_si64, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8,
-        _mm_set1_epi16, _mm_set1_epi64x, _mm_setzero_si128, _mm_srl_epi16, _mm_sub_epi64,
-        _mm_unpackhi_epi64, _mm_xor_si128,
+        _mm_cvtsi32_si128, _mm_cvtsi128_si64, _mm_movemask_epi8, _mm_set1_epi8, _mm_set1_epi16,
+        _mm_set1_epi64x, _mm_setzero_si128, _mm_srl_epi16, _mm_sub_epi64, _mm_unpackhi_epi64,
+        _mm_xor_si128,
     };
 
     use super::BothWords;
@@ -280,9 +205,6 @@ mod sse2 {
     }
 
     impl BothWords for __m128i {
-        // SAFETY: every value of 128 bits is a vector.
-        const ZERO: Self = unsafe { core::mem::transmute::<u128, Self>(0) };
-
         #[inline]
         fn load(buckets: [&Word; 2]) -> Self {
             // An Acquire load of each word, which pairs as those of `[u64; 2]` do.
@@ -312,29 +234,6 @@ mod sse2 {
                 let second = _mm_unpackhi_epi64(self, self);
                 [_mm_cvtsi128_si64(self) as u64, _mm_cvtsi128_si64(second) as u64]
             }
-        }
-
-        #[inline]
-        fn marks(self, pattern: u64, ones: u64, highs: u64) -> Self {
-            // SAFETY: the target has SSE2.
-            unsafe {
-                let splat = |word: u64| _mm_set1_epi64x(word as i64);
-                let x = _mm_xor_si128(self, splat(pattern));
-                let lower = _mm_sub_epi64(x, splat(ones));
-                _mm_and_si128(_mm_andnot_si128(x, lower), splat(highs))
-            }
-        }
-
-        #[inline]
-        fn or(self, other: Self) -> Self {
-            // SAFETY: the target has SSE2.
-            unsafe { _mm_or_si128(self, other) }
-        }
-
-        #[inline]
-        fn is_zero(self) -> bool {
-            // SAFETY: the target has SSE2.
-            unsafe { _mm_movemask_epi8(_mm_cmpeq_epi8(self, _mm_setzero_si128())) == 0xffff }
         }
     }
 }

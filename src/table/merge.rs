@@ -21,9 +21,7 @@
 //! the merge, or starts after the removal. If it has changed, copies may be left behind, as by any
 //! insert that overlaps a clear.
 
-use core::borrow::Borrow;
-
-use super::{Addressing, Alone, Nested, Nesting, Pair, StripeGuard, Table};
+use super::{Pair, Payload, StripeGuard, Table};
 use crate::{InsertError, bucket::BucketLayout, sync::Relaxed};
 
 /// What a merge did.
@@ -58,21 +56,21 @@ impl Merged {
         Self { change: 0, outcome: Err(MergeRefusal::OutOfMemory) }
     }
 
-    /// Adds all pairs, or removes again what it added. `each` calls a function with every
-    /// pair and the segment that holds it, until the function returns `false`. Each call of `each`
-    /// passes the same pairs in the same order. `items` is their number.
+    /// Adds all items, or removes again what it added. `each` calls a function with the number of
+    /// every item and the item, until the function returns `false`. Each call of `each` passes the
+    /// same items in the same order. `items` is their number.
     ///
     /// `undo` returns whether it removed a copy.
-    pub(crate) fn all_or_none<S, P>(
+    pub(crate) fn all_or_none<N, I>(
         items: u64,
-        each: impl Fn(&mut dyn FnMut(S, P) -> bool),
-        add: impl Fn(S, P) -> Result<(), InsertError>,
-        undo: impl Fn(S, P) -> bool,
+        each: impl Fn(&mut dyn FnMut(N, I) -> bool),
+        add: impl Fn(N, I) -> Result<(), InsertError>,
+        undo: impl Fn(N, I) -> bool,
     ) -> Self {
         let (mut added, mut error) = (0, None);
-        each(&mut |segment, pair| {
+        each(&mut |number, item| {
             // mutant: merge-one-copy-less
-            error = add(segment, pair).err();
+            error = add(number, item).err();
             added += u64::from(error.is_none());
             error.is_none()
         });
@@ -81,8 +79,8 @@ impl Merged {
         };
         let (mut left, mut removed) = (added, 0);
         // mutant: merge-not-undone
-        each(&mut |segment, pair| {
-            let undone = left > 0 && undo(segment, pair);
+        each(&mut |number, item| {
+            let undone = left > 0 && undo(number, item);
             removed += i64::from(undone);
             left = left.saturating_sub(1);
             left > 0
@@ -99,7 +97,7 @@ impl Merged {
     }
 }
 
-impl<N: Alone> Table<N> {
+impl<P: Payload> Table<P> {
     /// Adds all fingerprints of another table with the same addressing, or none. `limit` is the
     /// largest number of copies of an item, if there is one.
     pub fn merge<L: BucketLayout>(&self, other: &Self, limit: Option<usize>) -> Merged {
@@ -129,39 +127,7 @@ impl<N: Alone> Table<N> {
     }
 }
 
-impl<V: Alone> Table<Nested<V>> {
-    /// Counts the copies, with any value, of all fingerprints in this segment whose pair in the
-    /// addressing `common` is `pair`. This segment determines `common`. The caller holds the
-    /// stripe.
-    pub(crate) fn count_possible<L: BucketLayout>(
-        &self,
-        common: &Addressing<Nested<V>>,
-        pair: Pair,
-    ) -> usize {
-        let key = self.key(pair.fingerprint);
-        let is_possible = |bucket: u32, fingerprint| {
-            let found = Pair { fingerprint, buckets: [bucket; 2] };
-            let found = common.coarse_pair(&self.addressing, found);
-            self.key(found.fingerprint) == key
-        };
-        let ratio = self.addressing.buckets() / common.buckets();
-        let in_bucket = |bucket: u32| {
-            let buckets = (0..ratio).map(|low| (u64::from(bucket) * ratio + low) as u32);
-            buckets
-                .map(|bucket| {
-                    // Relaxed: what must be seen happened before the caller acquired the lock, or
-                    // before the fence of a limit on copies.
-                    let word = self.buckets.bucket(bucket).load(Relaxed);
-                    L::fingerprints(word).filter(|&f| is_possible(bucket, f)).count()
-                })
-                .sum::<usize>()
-        };
-        let [first, second] = pair.buckets;
-        in_bucket(first) + if first == second { 0 } else { in_bucket(second) }
-    }
-}
-
-impl<N: Nesting> Table<N> {
+impl<P: Payload> Table<P> {
     /// Removes a copy that a merge added, unless the table was cleared since the merge read this
     /// number of clears.
     pub(crate) fn undo_locked<L: BucketLayout>(
@@ -170,7 +136,7 @@ impl<N: Nesting> Table<N> {
         clears: u64,
         pair: Pair,
     ) -> bool {
-        self.stripes.borrow().clears_locked(guard) == clears && self.remove_locked::<L>(guard, pair)
+        self.stripes.clears_locked(guard) == clears && self.remove_locked::<L>(guard, pair)
     }
 
     /// Inserts a copy, if possible into the first bucket of the pair.
@@ -189,20 +155,6 @@ impl<N: Nesting> Table<N> {
         self.add::<L>(Pair { buckets: [first; 2], ..pair }) || self.add::<L>(pair)
     }
 
-    /// As `add_in_place`, unless copies of the fingerprint take half of the slots.
-    ///
-    /// # Errors
-    /// `TooManyCopies`.
-    pub(crate) fn add_in_place_up_to_half<L: BucketLayout>(
-        &self,
-        pair: Pair,
-    ) -> Result<bool, InsertError> {
-        if self.holds_half::<L>(pair) {
-            return Err(InsertError::TooManyCopies);
-        }
-        Ok(self.add_in_place::<L>(pair))
-    }
-
     /// Calls `each` with the pairs of all fingerprints, bucket by bucket, until it returns `false`.
     /// The first bucket of a pair is the one that holds the fingerprint. Meanwhile no other thread
     /// may use the table.
@@ -216,30 +168,5 @@ impl<N: Nesting> Table<N> {
                 }
             }
         }
-    }
-
-    /// Passes every fingerprint to `fold`, bucket by bucket, and removes those for which it returns
-    /// `true`. Stops and returns `false` as soon as `fold` does. Meanwhile no other thread may use
-    /// the table.
-    pub(crate) fn fold_away<L: BucketLayout>(&self, mut fold: impl FnMut(Pair) -> bool) -> bool {
-        for (place, bucket) in self.buckets.as_slice().iter().zip(0..) {
-            // Relaxed, here and below: no other thread uses the table.
-            let mut word = place.load(Relaxed);
-            let mut all = true;
-            for fingerprint in L::fingerprints(word) {
-                let alternate = self.addressing.alt_bucket(fingerprint, bucket);
-                all = fold(Pair { fingerprint, buckets: [bucket, alternate] });
-                if !all {
-                    break;
-                }
-                let without = L::without(word, L::pattern(fingerprint));
-                word = without.expect("the word holds its fingerprints");
-            }
-            place.store(word, Relaxed);
-            if !all {
-                return false;
-            }
-        }
-        true
     }
 }

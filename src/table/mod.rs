@@ -267,14 +267,13 @@ mod lookup;
 #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "parts of it serve loading"))]
 mod memory;
 mod merge;
-mod nesting;
+mod payload;
 mod pending;
 mod prefetch;
 mod relocate;
 mod remove;
 mod schedule;
 mod search;
-mod segment_lookup;
 mod sizing;
 pub mod split;
 mod stamp_counts;
@@ -284,13 +283,11 @@ mod time;
 mod values;
 mod whole_table;
 
-use core::borrow::Borrow;
-
 use crate::{
     bucket::{BucketLayout, Fingerprint},
     sync::Word,
 };
-pub use addressing::{Addressing, MAX_BUCKETS, MAX_LEVELS, Pair, PerSegment, mix};
+pub use addressing::{Addressing, MAX_BUCKETS, Pair, mix};
 pub(crate) use batch::{
     Answers, Hashes, MAX_BURST, MIN_BATCH, Source, for_each_in_stages, for_each_prefetched,
 };
@@ -308,59 +305,57 @@ pub(crate) use lookup::{BothWords, Fastest};
 pub(crate) use memory::GrowingBuckets;
 pub(crate) use memory::{Buckets, bucket_bytes, try_boxed};
 #[cfg(feature = "std")]
-pub(crate) use memory::{LoaderPosition, TableLoader, advise_huge_pages, touched_words};
+pub(crate) use memory::{LoaderPosition, TableLoader, advise_huge_pages};
 pub use merge::{MergeRefusal, Merged};
-pub use nesting::{Aged, Alone, Nested, Nesting, Single, Valued};
+pub use payload::{Aged, Bare, Payload, Valued};
 pub use pending::{INTERLEAVED, PendingInserts};
 use prefetch::prefetch;
 pub use schedule::ClockState;
 pub use search::{Move, Progress, Search};
-pub(crate) use segment_lookup::Probe;
-pub(crate) use sizing::{buckets_for, capacity_of};
+pub(crate) use sizing::buckets_for;
+pub(crate) use stats::Counters;
 #[cfg(feature = "stats")]
 pub use stats::Stats;
-pub(crate) use stats::{Counters, RelocationCount};
 #[cfg(feature = "std")]
 pub(crate) use stripes::MAX_STRIPES;
 #[cfg(loom)]
 pub use stripes::Version;
 pub use stripes::{AllStripes, Stripe, StripeGuard, Stripes};
 pub use time::Clock;
-pub use values::{Candidates, MAX_CANDIDATES};
-pub(crate) use whole_table::occupied;
+pub use values::Candidates;
 
 /// Buckets, stripes, and the protocol's steps on them.
 ///
 /// A table knows pairs, but no items, no hashers, and no layout: every step takes the
 /// [`BucketLayout`](crate::bucket::BucketLayout) as a type parameter.
 #[derive(Debug)]
-pub struct Table<N: Nesting = Single> {
-    addressing: Addressing<N>,
+pub struct Table<P: Payload = Bare> {
+    addressing: Addressing<P>,
     buckets: Buckets,
-    stripes: N::Stripes,
+    stripes: Stripes,
     counters: Counters,
-    clock: N::Clock,
+    clock: P::Clock,
 }
 
-impl<N: Nesting> Table<N> {
+impl<P: Payload> Table<P> {
     /// The mapping from mixed hashes to pairs.
     #[inline]
     #[must_use]
-    pub fn addressing(&self) -> &Addressing<N> {
+    pub fn addressing(&self) -> &Addressing<P> {
         &self.addressing
     }
 
     /// What the table knows about the age of its slots.
     #[inline]
     #[must_use]
-    pub fn clock(&self) -> &N::Clock {
+    pub fn clock(&self) -> &P::Clock {
         &self.clock
     }
 
     /// The statistics of this table and of all that share its counters.
     #[cfg(feature = "stats")]
     pub(crate) fn stats(&self) -> Stats {
-        self.counters.read(self.stripes.borrow().waits())
+        self.counters.read(self.stripes.waits())
     }
 
     /// Prefetches both buckets of a pair: all that an insert without a limit on copies reads if one
@@ -381,19 +376,19 @@ impl<N: Nesting> Table<N> {
     /// The stripe of every pair with this fingerprint.
     #[inline]
     fn stripe(&self, fingerprint: Fingerprint) -> &Stripe {
-        self.stripes.borrow().of(self.addressing.stripe_fingerprint(fingerprint))
+        self.stripes.of(self.addressing.stripe_fingerprint(fingerprint))
     }
 
     /// The bits of all values in a word.
     #[inline]
     fn values<L: BucketLayout>(&self) -> u64 {
-        self.addressing.nesting().values::<L>()
+        self.addressing.payload().values::<L>()
     }
 
     /// A fingerprint without its value.
     #[inline]
     fn key(&self, fingerprint: Fingerprint) -> Fingerprint {
-        self.addressing.nesting().key(fingerprint)
+        self.addressing.payload().key(fingerprint)
     }
 
     /// Both buckets of a pair.

@@ -7,7 +7,7 @@
 use arrayvec::ArrayVec;
 
 use super::{
-    Nesting, Pair, Search, Table,
+    Pair, Payload, Search, Table,
     insert::SearchStep,
     search::{LARGE_TABLE, MAX_EXPANDED},
     stats::RelocationCount,
@@ -64,7 +64,7 @@ impl PendingInserts {
     #[inline]
     pub fn insert<L: BucketLayout>(
         &mut self,
-        table: &Table<impl Nesting>,
+        table: &Table<impl Payload>,
         position: usize,
         pair: Pair,
         done: &mut impl FnMut(usize, Result<(), InsertError>),
@@ -82,7 +82,7 @@ impl PendingInserts {
     #[inline(never)]
     fn push<L: BucketLayout>(
         &mut self,
-        table: &Table<impl Nesting>,
+        table: &Table<impl Payload>,
         position: usize,
         pair: Pair,
         done: &mut impl FnMut(usize, Result<(), InsertError>),
@@ -118,7 +118,7 @@ impl PendingInserts {
     /// Completes all pending inserts.
     pub fn finish<L: BucketLayout>(
         &mut self,
-        table: &Table<impl Nesting>,
+        table: &Table<impl Payload>,
         done: &mut impl FnMut(usize, Result<(), InsertError>),
     ) {
         while self.pending > 0 {
@@ -129,7 +129,7 @@ impl PendingInserts {
     /// Advances each pending insert by one step.
     fn step_all<L: BucketLayout>(
         &mut self,
-        table: &Table<impl Nesting>,
+        table: &Table<impl Payload>,
         done: &mut impl FnMut(usize, Result<(), InsertError>),
     ) {
         let mut turn = 0;
@@ -143,7 +143,7 @@ impl PendingInserts {
                     turn += 1;
                     continue;
                 }
-                // Alone, because two interleaved inserts could invalidate each other's plans
+                // Payload, because two interleaved inserts could invalidate each other's plans
                 // forever, and because a lone search reaches farther.
                 // mutant: batch-stale-dropped
                 SearchStep::Stale | SearchStep::Exhausted => {

@@ -3,7 +3,7 @@
 use core::mem::take;
 
 use super::{
-    Clock, Move, Nesting, Pair, Progress, Search, Table, search::lone_prefetch_distance,
+    Clock, Move, Pair, Payload, Progress, Search, Table, search::lone_prefetch_distance,
     stats::RelocationCount,
 };
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     sync::{Acquire, Relaxed, Release},
 };
 
-impl<N: Nesting> Table<N> {
+impl<P: Payload> Table<P> {
     /// Searches for an empty slot and moves fingerprints so that one of the pair's buckets may have
     /// room.
     ///
@@ -164,7 +164,7 @@ impl<N: Nesting> Table<N> {
     /// Returns whether a slot with this fingerprint has expired.
     #[inline]
     fn is_expired<L: BucketLayout>(&self, now: u64, fingerprint: Fingerprint) -> bool {
-        N::Clock::SWEEPS && self.clock.expired::<L>(now, fingerprint.get().into()) != 0
+        P::Clock::SWEEPS && self.clock.expired::<L>(now, fingerprint.get().into()) != 0
     }
 
     /// Counts an expired slot that was cleared, or now holds `incoming`.

@@ -2,13 +2,13 @@
 
 use core::hint::select_unpredictable;
 
-use super::{Clock, Nesting, Pair, StripeGuard, Table};
+use super::{Clock, Pair, Payload, StripeGuard, Table};
 use crate::{
     bucket::{BucketLayout, Fingerprint},
     sync::{Acquire, Relaxed, Release},
 };
 
-impl<N: Nesting> Table<N> {
+impl<P: Payload> Table<P> {
     /// Removes one copy of the pair's fingerprint. Returns whether there was one.
     #[inline]
     #[must_use]
@@ -81,7 +81,7 @@ impl<N: Nesting> Table<N> {
                 Some(fingerprint) => L::replace(word, pattern, fingerprint),
             };
             let Some(new) = new else {
-                assert!(N::Clock::SWEEPS, "only the holder of its stripe clears a fingerprint");
+                assert!(P::Clock::SWEEPS, "only the holder of its stripe clears a fingerprint");
                 return false;
             };
             // Release: pairs with the Acquire loads of `BothWords::load`: a lookup that sees the

@@ -5,7 +5,7 @@
 
 use arrayvec::ArrayVec;
 
-use super::{Addressing, Nesting, stats::RelocationCount};
+use super::{Addressing, Payload, stats::RelocationCount};
 use crate::bucket::{BucketLayout, Fingerprint, MAX_SLOTS};
 
 /// Largest number of buckets whose fingerprints are followed to their alternate buckets (Fan et al.
@@ -139,7 +139,7 @@ impl<const REACH: usize, const PLACES: usize> Default for Search<REACH, PLACES> 
 
 impl<const REACH: usize, const PLACES: usize> Search<REACH, PLACES> {
     /// Starts a search for room in one of the two buckets of a pair. The first step reads these.
-    pub fn start<N: Nesting>(&mut self, addressing: &Addressing<N>, roots: [u32; 2]) {
+    pub fn start<P: Payload>(&mut self, addressing: &Addressing<P>, roots: [u32; 2]) {
         self.nodes.clear();
         self.words.clear();
         self.leaves.clear();
@@ -171,7 +171,7 @@ impl<const REACH: usize, const PLACES: usize> Search<REACH, PLACES> {
     #[inline]
     pub fn step<L: BucketLayout>(
         &mut self,
-        addressing: &Addressing<impl Nesting>,
+        addressing: &Addressing<impl Payload>,
         prefetch_distance: usize,
         read: impl Fn(u32) -> u64,
         prefetch: impl Fn(u32),

@@ -58,21 +58,9 @@ pub(crate) fn buckets_for(layout: Layout, capacity: u64) -> u64 {
     libm::ceil(sqrt * sqrt / slots as f64) as u64
 }
 
-/// The capacity of a table with this many buckets: the inverse of [`buckets_for`], rounded down.
-pub(crate) fn capacity_of(layout: Layout, buckets: u64) -> u64 {
-    let slots_per_bucket = u64::from(layout.slots_per_bucket());
-    let slots = (buckets * slots_per_bucket) as f64;
-    let Slack { share, root, constant } = slack(layout);
-    let usable = (1.0 - share) * slots - root * libm::sqrt(slots) - constant;
-    // A single bucket can be filled to its last slot, and no table holds fewer items than it.
-    let capacity = (libm::floor(usable).max(0.0) as u64).max(slots_per_bucket);
-    // Rounding can make the result one too large.
-    if buckets_for(layout, capacity) > buckets { capacity - 1 } else { capacity }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Layout, buckets_for, capacity_of};
+    use super::{Layout, buckets_for};
 
     /// The layouts without values, and one with 2 slots per bucket, which only maps have.
     fn layouts() -> impl Iterator<Item = Layout> {
@@ -107,20 +95,6 @@ mod tests {
             for capacity in 1..100_000 {
                 assert!(load(layout, capacity) <= 1.0, "{layout:?} {capacity}");
                 assert!(buckets_for(layout, capacity) <= buckets_for(layout, capacity + 1));
-            }
-        }
-    }
-
-    #[test]
-    fn the_capacity_of_a_table_is_the_largest_that_asks_for_as_many_buckets() {
-        for layout in layouts() {
-            for buckets in (1..2_000).chain([1 << 20, 12_345_678, 1 << 32]) {
-                let capacity = capacity_of(layout, buckets);
-                let needed = buckets_for(layout, capacity);
-                assert!(needed <= buckets, "{layout:?} {buckets} {capacity} {needed}");
-                // One item more needs another bucket, except where large numbers are rounded.
-                let more = capacity + 1 + capacity / (1 << 40);
-                assert!(buckets_for(layout, more) > buckets, "{layout:?} {buckets} {capacity}");
             }
         }
     }

@@ -18,7 +18,7 @@ mod on {
     use crossbeam_utils::CachePadded;
 
     use super::super::ShardedCounter;
-    use crate::sync::{Lock, LockGuard, Shared, Tally};
+    use crate::sync::{Lock, LockGuard, Tally};
 
     /// Index of the last place of a histogram. It counts inserts with this many relocations or
     /// more.
@@ -92,13 +92,9 @@ mod on {
         }
     }
 
-    /// The counters of a filter, shared by its segments: a clone of this value shares them. (A
-    /// clone of the filter has its own.)
-    #[derive(Clone, Debug)]
-    pub(crate) struct Counters(Shared<All>);
-
+    /// The counters of a table.
     #[derive(Debug)]
-    struct All {
+    pub(crate) struct Counters {
         inserts: ShardedCounter,
         rare: CachePadded<Rare>,
     }
@@ -124,66 +120,61 @@ mod on {
                 retries: Tally::new(),
             };
             let inserts = ShardedCounter::new(SHARDS)?;
-            Shared::new(All { inserts, rare: CachePadded::new(rare) }).map(Self)
+            Some(Self { inserts, rare: CachePadded::new(rare) })
         }
 
-        /// Bytes of the counters.
+        /// Bytes that the counters allocate.
         pub(crate) fn bytes() -> usize {
-            Shared::<All>::BYTES + ShardedCounter::bytes_for(SHARDS)
+            ShardedCounter::bytes_for(SHARDS)
         }
 
         /// A fingerprint was added.
         pub(crate) fn inserted(&self) {
-            self.0.inserts.add(1);
-        }
-
-        /// This many of the fingerprints that were added came from another segment.
-        pub(crate) fn uninserted(&self, count: u64) {
-            self.0.inserts.add(-(count as i64));
+            self.inserts.add(1);
         }
 
         /// An insert that searched for room has added its fingerprint.
         pub(crate) fn insert_relocated(&self, relocations: &RelocationCount) {
             // Inserts without relocations are computed by subtraction: see `read`.
             if relocations.0.get() > 0 {
-                self.0.rare.relocating[relocations.0.get().min(MAX)].add(1);
+                self.rare.relocating[relocations.0.get().min(MAX)].add(1);
             }
         }
 
         /// A fingerprint was moved to its alternate bucket.
         pub(crate) fn relocated(&self) {
-            self.0.rare.relocations.add(1);
+            self.rare.relocations.add(1);
         }
 
         /// A search found an eviction path of these moves.
         pub(crate) fn found_path(&self, moves: impl Iterator) {
-            self.0.rare.paths[moves.count().min(MAX)].add(1);
+            self.rare.paths[moves.count().min(MAX)].add(1);
         }
 
         /// A search found no empty slot.
         pub(crate) fn search_failed(&self) {
-            self.0.rare.failed.add(1);
+            self.rare.failed.add(1);
         }
 
         /// A lookup retries.
         pub(crate) fn lookup_retried(&self) {
-            self.0.rare.retries.add(1);
+            self.rare.retries.add(1);
         }
 
         /// Returns the statistics, given the number of waits.
         pub(crate) fn read(&self, waits: u64) -> Stats {
             let number = |tally: &Tally| tally.get() as u64;
-            let inserts = self.0.inserts.sum() as u64;
-            let mut per_insert = self.0.rare.relocating.each_ref().map(number);
+            let inserts = self.inserts.sum() as u64;
+            let mut per_insert = self.rare.relocating.each_ref().map(number);
             // While writers run, the sum may lag.
             per_insert[0] = inserts.saturating_sub(per_insert[1..].iter().sum());
             Stats {
                 inserts,
-                relocations: number(&self.0.rare.relocations),
+                relocations: number(&self.rare.relocations),
                 relocations_per_insert: per_insert,
-                path_lengths: self.0.rare.paths.each_ref().map(number),
-                failed_searches: number(&self.0.rare.failed),
-                lookup_retries: number(&self.0.rare.retries),
+                path_lengths: self.rare.paths.each_ref().map(number),
+                failed_searches: number(&self.rare.failed),
+                lookup_retries: number(&self.rare.retries),
                 lock_waits: waits,
             }
         }
@@ -247,9 +238,6 @@ mod off {
 
         #[inline]
         pub(crate) fn inserted(&self) {}
-
-        #[inline]
-        pub(crate) fn uninserted(&self, _count: u64) {}
 
         #[inline]
         pub(crate) fn insert_relocated(&self, _relocations: &RelocationCount) {}

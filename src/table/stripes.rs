@@ -6,9 +6,9 @@
 //! it is the guard of the right stripe.
 //!
 //! A table has about one stripe for every 64 to 128 buckets, within limits, and more if the user
-//! expects many writers: see [`Stripes::count_for`]. The segments of a chain share their stripes:
-//! as many as a table of eight times the size of the first segment has. But where such a table has
-//! the smallest number, 32, a chain may have as few as 8: see [`Stripes::count_for_chain`].
+//! expects many writers: see [`Stripes::count_for`]. A table that grows has as many as one of eight
+//! times its first size. But where such a table has the smallest number, 32, it may have as few as
+//! 8: see [`Stripes::count_for_growing`].
 
 use alloc::boxed::Box;
 use core::num::NonZero;
@@ -26,13 +26,14 @@ const MODEL: bool = cfg!(any(loom, shuttle));
 pub(crate) const MAX_STRIPES: u64 = if MODEL { 2 } else { 2048 };
 /// Smallest number of stripes of a table: 512 bytes.
 const MIN_STRIPES: u64 = if MODEL { 2 } else { 32 };
-/// Smallest number of stripes of a chain: 128 bytes. A filter that starts small often stays small.
-const MIN_CHAIN_STRIPES: u64 = if MODEL { 2 } else { 8 };
+/// Smallest number of stripes of a table that grows: 128 bytes. A filter that starts small often
+/// stays small.
+const MIN_GROWING_STRIPES: u64 = if MODEL { 2 } else { 8 };
 /// Buckets per stripe between these limits. The number of stripes is rounded up to a power of two,
 /// so stripes take a 64th to a 32nd of the table's memory.
 const BUCKETS_PER_STRIPE: u64 = 128;
-/// Growth for which the stripes of a chain are dimensioned, as a multiple of the first segment's
-/// buckets: no stripe can be added later.
+/// Growth for which stripes are dimensioned, as a multiple of the buckets at level 0: no stripe can
+/// be added later.
 const EXPECTED_GROWTH: u64 = 8;
 /// Smallest number of stripes for each writer if several are expected, within `MAX_STRIPES`, and
 /// largest number for a single one. So a writer seldom waits, and seldom shares a cache line, which
@@ -89,6 +90,7 @@ pub struct Version(u64);
 impl Stripes {
     /// Returns as many stripes as a table with this number of buckets needs, or `None` if the
     /// system refuses the memory.
+    #[cfg(any(test, loom))]
     #[must_use]
     pub fn new(buckets: u64) -> Option<Self> {
         Self::with_count(Self::count_for(buckets, None))
@@ -106,9 +108,9 @@ impl Stripes {
         count(MIN_STRIPES, buckets, writers)
     }
 
-    /// The number of stripes of a chain whose first segment has this number of buckets.
-    pub(crate) fn count_for_chain(first_buckets: u64, writers: Option<NonZero<usize>>) -> usize {
-        count(MIN_CHAIN_STRIPES, EXPECTED_GROWTH * first_buckets, writers)
+    /// The number of stripes of a table that grows, with this number of buckets at level 0.
+    pub(crate) fn count_for_growing(first_buckets: u64, writers: Option<NonZero<usize>>) -> usize {
+        count(MIN_GROWING_STRIPES, EXPECTED_GROWTH * first_buckets, writers)
     }
 
     /// Bytes of this many stripes.

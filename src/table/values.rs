@@ -74,9 +74,7 @@
 //! argument for limits holds for keys. `get_or_insert` decides under the lock, as `insert_unique`
 //! does. If it compared the values too, two calls with different values would both add the item.
 
-use core::borrow::Borrow;
-
-use super::{BothWords, Fastest, KeyProbe, Nesting, Pair, StripeGuard, Table};
+use super::{Fastest, KeyProbe, Pair, Payload, StripeGuard, Table};
 use crate::bucket::{BucketLayout, Fingerprint};
 
 /// Largest number of slots of a pair, in layouts with values.
@@ -91,7 +89,7 @@ pub struct Candidates {
 
 impl Candidates {
     #[inline]
-    fn push(&mut self, value: u16) {
+    pub(super) fn push(&mut self, value: u16) {
         self.values[usize::from(self.len)] = value;
         self.len += 1;
     }
@@ -103,7 +101,7 @@ impl Candidates {
     }
 }
 
-impl<N: Nesting> Table<N> {
+impl<P: Payload> Table<P> {
     /// Returns a value of the pair's fingerprint, or `None` if the fingerprint is absent. The value
     /// of the pair must be zero.
     ///
@@ -117,14 +115,14 @@ impl<N: Nesting> Table<N> {
     /// The probe of lookups by key.
     #[inline]
     pub(super) fn key_probe<L: BucketLayout>(&self) -> KeyProbe {
-        KeyProbe::new::<L>(self.addressing.nesting().value_bits())
+        KeyProbe::new::<L>(self.addressing.payload().value_bits())
     }
 
     /// As [`get`](Self::get), by the probe of this table.
     #[inline]
     pub(super) fn get_by<L: BucketLayout>(&self, probe: &KeyProbe, pair: Pair) -> Option<u16> {
         let Pair { fingerprint, buckets: [first, second] } = pair;
-        let key = fingerprint.get() >> self.addressing.nesting().value_bits();
+        let key = fingerprint.get() >> self.addressing.payload().value_bits();
         self.try_get(probe, key, pair.buckets)
             .unwrap_or_else(|()| self.get_again::<L>(fingerprint, first, second))
     }
@@ -138,10 +136,8 @@ impl<N: Nesting> Table<N> {
         key: u32,
         buckets: [u32; 2],
     ) -> Result<Option<u16>, ()> {
-        let nesting = self.addressing.nesting();
-        let longer = nesting.extra_bits() - nesting.value_bits();
         // mutant: get-wrong-version
-        let stripe = self.stripes.borrow().of(Fingerprint::new(key >> longer));
+        let stripe = self.stripes.of(Fingerprint::new(key));
         // mutant: get-late-version, get-version-relaxed, get-words-relaxed
         let (words, unchanged) = self.read_in::<Fastest>(stripe, buckets);
         let (found, value) = probe.first_value(words, key);
@@ -164,7 +160,7 @@ impl<N: Nesting> Table<N> {
         first: u32,
         second: u32,
     ) -> Option<u16> {
-        let key = fingerprint.get() >> self.addressing.nesting().value_bits();
+        let key = fingerprint.get() >> self.addressing.payload().value_bits();
         let probe = self.key_probe::<L>();
         loop {
             self.counters.lookup_retried();
@@ -177,7 +173,7 @@ impl<N: Nesting> Table<N> {
     /// The value in the lowest slot that is marked.
     #[inline]
     fn value_at<L: BucketLayout>(&self, word: u64, matches: u64) -> u16 {
-        ((word >> L::LANES.lowest(matches)) as u32 & self.addressing.nesting().value_mask()) as u16
+        ((word >> L::LANES.lowest(matches)) as u32 & self.addressing.payload().value_mask()) as u16
     }
 
     /// Returns all values of the pair's fingerprint: for every item of this pair that is in the
@@ -195,18 +191,6 @@ impl<N: Nesting> Table<N> {
             }
             self.counters.lookup_retried();
         }
-    }
-
-    /// As [`candidates`](Self::candidates), in the words as they are read one after the other,
-    /// without reading the version.
-    pub(crate) fn candidates_unvalidated<L: BucketLayout>(&self, pair: Pair) -> Candidates {
-        self.candidates_in::<L>(pair, <[u64; 2]>::load(self.both(pair)))
-    }
-
-    /// Returns whether the pair's fingerprint is in one of its buckets, with the pair's own value,
-    /// without reading the version.
-    pub(crate) fn contains_value_unvalidated<L: BucketLayout>(&self, pair: Pair) -> bool {
-        L::either_contains(<[u64; 2]>::load(self.both(pair)), L::pattern(pair.fingerprint))
     }
 
     /// Returns all values of the pair's fingerprint in these words.
@@ -271,7 +255,7 @@ impl<N: Nesting> Table<N> {
         word: u64,
         fingerprint: Fingerprint,
     ) -> Fingerprint {
-        if self.addressing.nesting().value_bits() == 0 {
+        if self.addressing.payload().value_bits() == 0 {
             return fingerprint;
         }
         let pattern = L::LANES.broadcast(fingerprint.get());
@@ -284,6 +268,6 @@ impl<N: Nesting> Table<N> {
     #[inline]
     #[must_use]
     pub fn value_of(&self, fingerprint: Fingerprint) -> u16 {
-        (fingerprint.get() & self.addressing.nesting().value_mask()) as u16
+        (fingerprint.get() & self.addressing.payload().value_mask()) as u16
     }
 }

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{AllStripes, Alone, Buckets, Clock, ClockState, Nesting, Table, memory::touched_words};
+use super::{AllStripes, Buckets, Clock, ClockState, Payload, Table, memory::touched_words};
 use crate::{
     bucket::BucketLayout,
     sync::{AcqRel, acquire_fence, load_all},
@@ -16,7 +16,7 @@ pub(crate) fn occupied<L: BucketLayout>(words: &[u64]) -> u64 {
     words.chunks(CENSUS_BLOCK).map(|block| L::census(block).occupied).sum()
 }
 
-impl<N: Alone> Table<N> {
+impl<P: Payload> Table<P> {
     /// Returns a copy of all words that contains every item that is in the table throughout the
     /// call, or `None` if the system refuses the memory.
     #[must_use]
@@ -76,7 +76,7 @@ impl<N: Alone> Table<N> {
     }
 }
 
-impl<N: Nesting> Table<N> {
+impl<P: Payload> Table<P> {
     /// Copies all words, in order. A caller that finds an item in the copy happens after its
     /// insert.
     ///
@@ -92,17 +92,6 @@ impl<N: Nesting> Table<N> {
         // Pairs with the Release of `try_add` and `clear_slot`, for every word that was loaded.
         // mutant: copy-no-fence
         acquire_fence();
-    }
-
-    /// Counts the occupied slots. Meanwhile no other thread may use the table.
-    pub(crate) fn count_occupied<L: BucketLayout>(&self) -> u64 {
-        let mut block = [0; CENSUS_BLOCK];
-        let blocks = self.buckets.as_slice().chunks(CENSUS_BLOCK).map(|words| {
-            let block = &mut block[..words.len()];
-            load_all(words, block);
-            L::census(block).occupied
-        });
-        blocks.sum()
     }
 
     /// Removes every fingerprint. Returns the number of slots that were cleared.

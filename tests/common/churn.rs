@@ -15,7 +15,7 @@ use rand::{RngExt, rngs::SmallRng};
 use super::{
     build,
     kind::{Kind, Maker, Of, Sets},
-    positions, rng, splits,
+    positions, rng,
 };
 
 /// The parameters of a run.
@@ -83,7 +83,7 @@ where
     for _ in 0..4 * slots {
         let key = rng.random();
         // A table that splits takes no more copies once half of its slots have them.
-        let may_add = !splits(plan.layout) || filter.count(&key) < 2;
+        let may_add = !K::GROWS || filter.count(&key) < 2;
         if may_add && filter.len() * 10 < slots * 7 && K::add(&filter, key).is_ok() {
             permanent.push(key);
         }

@@ -14,8 +14,9 @@ pub const VERSION: usize = 8;
 pub const KIND: usize = 12;
 /// The kind of expiring filters, whose header has three more numbers.
 pub const EXPIRING: u8 = 3;
-/// The kind of sets that grow, whose header has five more.
+/// The kinds of sets and maps that grow, whose headers have five more.
 pub const GROWING: u8 = 1;
+pub const GROWING_MAP: u8 = 4;
 pub const PLANNED: usize = 13;
 pub const EXISTING: usize = 14;
 pub const STRIPES: usize = 15;
@@ -67,7 +68,7 @@ pub fn rest(bytes: &[u8]) -> usize {
 pub fn rest_len(kind: u8) -> usize {
     match kind {
         EXPIRING => 24,
-        GROWING => 40,
+        GROWING | GROWING_MAP => 40,
         _ => 0,
     }
 }

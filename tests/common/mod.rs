@@ -62,7 +62,7 @@ pub trait Subject: Growth + Send + Sync {
     /// The layouts of sets.
     const LAYOUTS: &'static [Layout];
 
-    /// The numbers of copies of one item that a segment takes: if the item's two buckets are the
+    /// The numbers of copies of one item that a table takes: if the item's two buckets are the
     /// same one, and if they differ. In a table that splits: the fewest that can be too many, and
     /// the most that there can be.
     fn copy_limits(layout: Layout) -> [usize; 2];
@@ -105,11 +105,11 @@ impl Subject for Growing {
 
     fn copy_limits(layout: Layout) -> [usize; 2] {
         let slots = layout.slots_per_bucket() as usize;
-        [slots.div_ceil(2), if splits(layout) { 2 * slots } else { slots }]
+        [slots.div_ceil(2), 2 * slots]
     }
 
     fn copy_limits_alone(layout: Layout) -> [usize; 2] {
-        if splits(layout) { Fixed::copy_limits(layout) } else { Self::copy_limits(layout) }
+        Fixed::copy_limits(layout)
     }
 
     fn stop_growing<C: Contents, S>(filter: &Filter<C, Self, S>) {
@@ -119,11 +119,6 @@ impl Subject for Growing {
     fn shrink<C: Contents, S>(filter: &mut Filter<C, Self, S>) -> usize {
         filter.shrink_to_fit()
     }
-}
-
-/// Whether tables of this layout grow by splitting.
-pub fn splits(layout: Layout) -> bool {
-    Layout::GROWING.contains(&layout)
 }
 
 /// The generator of this seed.
@@ -146,14 +141,12 @@ pub fn runner(cases: u32, seed: u64) -> TestRunner {
     })
 }
 
-/// A builder of a kind of filter, with this layout in its first segment.
+/// A builder of a kind of filter, with this layout.
 pub fn settings<K: Kind>(capacity: usize, layout: Layout, seed: u64) -> BuilderOf<K> {
-    // A table that splits keeps the rate that its layout has in the end. A chain can start with this
-    // layout at this target.
-    let lowest = if layout.value_bits() == 0 { 0.001 } else { 0.003 };
-    let target = (layout.false_positive_rate() * 4.0).max(lowest);
+    // A table that splits keeps the rate that its layout has in the end.
+    let target = layout.false_positive_rate() * 4.0;
     let builder = Filter::<K::Contents, K::Growth>::builder().capacity(capacity).layout(layout);
-    let builder = if splits(layout) { builder } else { builder.false_positive_rate(target) };
+    let builder = if K::GROWS { builder } else { builder.false_positive_rate(target) };
     K::settings(builder.seed(seed), layout, seed)
 }
 

@@ -1,7 +1,6 @@
 //! What only filters that grow do: the target rate holds at every size, whatever is inserted, and
 //! readers, clones and clears go on beside growth.
 
-mod chains;
 #[path = "../common/mod.rs"]
 mod common;
 mod reads;
@@ -17,7 +16,7 @@ use std::{
 
 use common::{
     kind::{BuilderOf, GrowingMaps, GrowingSets, Kind, Of},
-    rng, scaled, splits,
+    rng, scaled,
     suite::on_kinds,
 };
 use guira::{Filter, GrowingFilter, GrowingMap, InsertError, kind::Growing};
@@ -53,7 +52,7 @@ impl Grows for GrowingSets {
 impl Grows for GrowingMaps {
     fn builders() -> Vec<(BuilderOf<Self>, f64)> {
         let of = |(bits, rate)| (GrowingMap::builder().value_bits(bits), rate);
-        [(2, 0.03), (8, 0.003), (16, 0.003)].map(of).into()
+        [(2, 0.03), (8, 0.003), (16, 0.005)].map(of).into()
     }
 }
 
@@ -75,23 +74,18 @@ fn add_all<K: Kind<Growth = Growing>>(filter: &Of<K>, keys: impl IntoIterator<It
 
 /// How large a filter is, and that it has not grown much.
 struct Grown {
-    segments: usize,
     slots: usize,
 }
 
 impl Grown {
     fn of<K: Grows>(filter: &Of<K>) -> Self {
-        Self { segments: filter.segments().len(), slots: filter.slots() }
+        Self { slots: filter.slots() }
     }
 
-    /// A chain has at most one segment more, and a table that splits few buckets.
+    /// It has split few buckets.
     fn check<K: Grows>(&self, filter: &Of<K>) {
-        let now = Self::of::<K>(filter);
-        if splits(filter.layout()) {
-            assert!(now.slots <= self.slots + self.slots / 16 + 320, "{} {filter:?}", self.slots);
-        } else {
-            assert!(now.segments <= self.segments + 1, "{} {filter:?}", self.segments);
-        }
+        let slots = filter.slots();
+        assert!(slots <= self.slots + self.slots / 16 + 320, "{} {filter:?}", self.slots);
     }
 }
 
@@ -142,17 +136,13 @@ fn it_grows_a_hundredfold_from_four_threads_at_the_target_rate<K: Grows>() {
         let keys = (0..each).flat_map(|nth| (0..THREADS).map(move |thread| key(thread, nth)));
         assert!(keys.clone().all(|key| K::holds(&filter, key, &[K::tag_of(&filter, key)])));
         assert_eq!(filter.len() as u64, THREADS * each);
-        let layouts: Vec<_> = filter.segments().map(|segment| segment.layout).collect();
-        let value_bits = filter.layout().value_bits();
-        assert!(layouts.len() == 1 || layouts.len() >= 6);
-        assert!(layouts.iter().all(|one| one.value_bits() == value_bits));
-        assert!(layouts.is_sorted_by_key(|layout| layout.fingerprint_bits()));
         assert!(filter.slots() > 80 * first);
         let bound = filter.false_positive_rate();
         assert!(bound <= rate);
-        // The segments are nearly full, the last one aside; or the table is at its target load.
-        let share = check_rate::<K>(&filter, bound, scaled(200.0, 2_000.0) / rate);
-        assert!(share > 0.3, "{share} of the bound");
+        // The table is at its target load. With long fingerprints there are hardly any positives.
+        let queries = scaled(200.0, 2_000.0) / rate;
+        let share = check_rate::<K>(&filter, bound, queries);
+        assert!(share > 0.3 || bound * queries < 30.0, "{share} of the bound");
         assert!(keys.into_iter().all(|key| K::take(&filter, key)) && filter.is_empty());
     }
 }
@@ -186,9 +176,8 @@ fn copies_of_one_item_do_not_make_it_grow<K: Grows>() {
             copies += 1;
             assert!(copies < 20);
         }
-        // In a chain up to as many as half of the slots in the last segment (half as many if both
-        // buckets are the same one), and as many in the first one if it was full. In a table that
-        // splits at least half of the slots, and as many more as there was room for.
+        // At least half of the slots (half as many if both buckets are the same one), and as many
+        // more as there was room for.
         assert!((2..=10).contains(&copies), "{copies}");
         assert_eq!(K::add(&filter, again), Err(InsertError::TooManyCopies));
         grown.check::<K>(&filter);
@@ -198,8 +187,8 @@ fn copies_of_one_item_do_not_make_it_grow<K: Grows>() {
     }
 }
 
-/// Items with many copies beside others: without the limit on copies, segments would be appended
-/// although the last one is nearly empty.
+/// Items with many copies beside others: without the limit on copies, splits would be made that
+/// separate nothing.
 fn copies_of_many_items_do_not_make_it_grow<K: Grows>() {
     let lengths = [0, 200].map(|hot: u64| {
         let (filter, mut rng, mut refused) = (small::<K>(1_000, 0.01), rng(9), 0);
@@ -212,11 +201,11 @@ fn copies_of_many_items_do_not_make_it_grow<K: Grows>() {
             }
         }
         assert!(refused <= filter.len() / 200, "{refused} of {}", filter.len());
-        (filter.segments().len(), filter.slots())
+        filter.slots()
     });
-    assert!(lengths[1].0 <= lengths[0].0 + 1 && lengths[1].1 <= 2 * lengths[0].1, "{lengths:?}");
-    // A table that splits has room for the copies, of which there are up to ten for each item.
-    assert!(lengths[1].0 > 1 || lengths[1].1 <= lengths[0].1 + 4_000, "{lengths:?}");
+    // There is room for the copies, of which there are up to ten for each item.
+    let most = (2 * lengths[0]).min(lengths[0] + 4_000);
+    assert!(lengths[1] <= most, "{lengths:?}");
 }
 
 /// While items come and go at the same number, the filter keeps its size.

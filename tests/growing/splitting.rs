@@ -11,24 +11,6 @@ fn least(layout: Layout, seed: u64) -> GrowingFilter {
     builder.seed(seed).build().expect("a small filter")
 }
 
-/// There is one segment, with the layout of the filter, and all slots.
-#[test]
-fn there_is_one_segment_at_every_size() {
-    for &layout in Layout::GROWING {
-        let filter = least(layout, 1);
-        for key in 0..20_000_u64 {
-            filter.insert(&key).expect("room to grow");
-            if key % 64 == 0 {
-                let segments: Vec<_> = filter.segments().collect();
-                assert_eq!(segments.len(), 1);
-                assert_eq!((segments[0].layout, segments[0].slots), (layout, filter.slots()));
-                assert_eq!(filter.layout(), layout);
-            }
-        }
-        assert!(filter.slots() > 20_000);
-    }
-}
-
 /// The capacity is the number of items at the target load of the present size. The number of items
 /// stays close to it while they are inserted.
 #[test]

@@ -134,7 +134,7 @@ impl Scene for Aging {
     }
 
     fn new(program: &Arc<Program>) -> Self {
-        let addressing = Addressing::nested(2, Aged::new(STAMP_BITS, WINDOW, START));
+        let addressing = Addressing::holding(2, Aged::new(STAMP_BITS, WINDOW, START));
         let table = Table::new(addressing, false).expect("a tiny table");
         // The first two classes have different stripes.
         let key = |key: u32| Fingerprint::new(key << STAMP_BITS);

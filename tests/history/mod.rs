@@ -9,7 +9,6 @@
 
 pub mod ages;
 pub mod aging;
-mod chain;
 #[cfg(shuttle)]
 pub mod modelled;
 pub mod multiset;
@@ -29,7 +28,6 @@ use std::{
 };
 
 pub use aging::Aging;
-pub use chain::ChainWorld;
 pub use multiset::{Action, Answer, CLASSES, Class, Counts};
 pub use program::{Kind, Program, Step};
 pub use run::Run;

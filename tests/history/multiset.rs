@@ -25,15 +25,14 @@ pub type Counts = [u8; CLASSES];
 pub struct Class {
     /// Its place among the classes.
     pub index: usize,
-    /// Copies that fill both of its buckets. `None`: the filter grows, so the limit on copies
-    /// depends on the segments.
+    /// Copies that fill both of its buckets. `None`: the filter grows, and the limit on copies is
+    /// another one.
     pub most: Option<u8>,
     pub slots_per_bucket: u8,
-    /// For each of its buckets, in the last segment that can be appended: the classes that may be
-    /// there.
+    /// For each of its buckets: the classes that may be there.
     pub beside: [[bool; CLASSES]; 2],
     /// The classes whose copies may be taken for copies of this one: `same`, and in a filter that
-    /// grows those that are aliases of it in the first segment.
+    /// grows those that slots which know little do not distinguish from it.
     pub aliases: [bool; CLASSES],
     /// The classes whose copies lookups and counts of this one always regard: itself, and in a map
     /// those of the same key with other values.
@@ -122,9 +121,9 @@ pub enum Operation {
 
 /// The filter as a multiset of classes.
 ///
-/// In a filter that grows, a copy can match another class too, which is an alias only in the first
-/// segments. Which copies do depends on their segments. So a hit requires a copy of the class or of
-/// such an alias, and a miss that there is no copy of the class.
+/// In a filter that grows, a copy can match another class too, of which its slot does not know
+/// enough. So a hit requires a copy of the class or of such an alias, and a miss that there is no
+/// copy of the class.
 ///
 /// In a table that splits its buckets, slots of which too little is known can leave copies that
 /// belong to no item. Such a filter may find anything; it must not miss an item.
@@ -169,7 +168,7 @@ impl Specification for Multiset {
             Answer::InsertUnique(Ok(true)) | Answer::GetOrInsert(Ok(None)) => (least == 0, 1),
             Answer::InsertUnique(Ok(false)) => (most > 0 || class.ghosts, count),
             Answer::InsertUnique(Err(InsertError::Full | InsertError::MaxCapacity))
-            | Answer::GetOrInsert(Err(InsertError::Full)) => {
+            | Answer::GetOrInsert(Err(InsertError::Full | InsertError::MaxCapacity)) => {
                 (least == 0 && class.can_be_full(*counts), count)
             }
             Answer::InsertUnique(Err(_)) | Answer::GetOrInsert(Err(_)) => (false, count),
@@ -177,9 +176,11 @@ impl Specification for Multiset {
             Answer::Remove(false) | Answer::Replace(_, false) => (count == 0, count),
             Answer::Get(None) => (least == 0, count),
             Answer::Get(Some(found)) | Answer::GetOrInsert(Ok(Some(found))) => {
-                (class.aliases[found] && counts[found] > 0, count)
+                (class.ghosts || class.aliases[found] && counts[found] > 0, count)
             }
-            Answer::Holds(found, present) => ((counts[found] > 0) == present, count),
+            Answer::Holds(found, present) => {
+                ((counts[found] > 0) == present || class.ghosts && present, count)
+            }
             Answer::Values(_) => unreachable!("taken apart by `steps`"),
         };
         let mut after = *counts;

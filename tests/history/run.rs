@@ -5,14 +5,14 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering::SeqCst},
 };
 
-use guira::{InsertError, raw::Entries};
+use guira::InsertError;
 
 use super::{
     Action, Answer, CLASSES, Counts, Program, Scene, Sights, Target,
     multiset::{Event, is_linearizable},
     program::Step,
     show,
-    target::Placement,
+    target::{Placement, Slot},
 };
 
 /// A program with its filter, filled and ready.
@@ -23,7 +23,7 @@ pub struct Run<T: Target> {
     /// How many copies each thread owns at the start: no other thread removes these.
     owned: Vec<Counts>,
     pub placement: Placement,
-    segments: usize,
+    growth: usize,
     /// Orders starts and ends of calls. It orders more than an ordinary program would: loom checks
     /// the orderings of the filter itself.
     clock: AtomicUsize,
@@ -45,7 +45,7 @@ impl<T: Target + 'static> Scene for Run<T> {
         let mut owned = vec![[0; CLASSES]; program.threads.len() + 1];
         for (deal, &class) in program.filling.iter().enumerate() {
             // The last inserts of a filter that grows are left to the threads.
-            let full = T::GROWS && target.segments() > 1;
+            let full = T::GROWS && target.growth() > 0;
             let answer = target.call(world, class, deal % 2, Action::Insert);
             if answer == Answer::Insert(Ok(())) {
                 filled[class] += 1;
@@ -56,9 +56,9 @@ impl<T: Target + 'static> Scene for Run<T> {
                 break;
             }
         }
-        let (placement, segments) = (target.placement(world), target.segments());
+        let (placement, growth) = (target.placement(world), target.growth());
         let (program, clock) = (Arc::clone(program), AtomicUsize::new(0));
-        Self { program, target, filled, owned, placement, segments, clock }
+        Self { program, target, filled, owned, placement, growth, clock }
     }
 
     fn number(&self) -> u64 {
@@ -101,13 +101,13 @@ impl<T: Target + 'static> Scene for Run<T> {
         for (index, [here, there]) in placement.into_iter().enumerate() {
             let class = T::class(&self.program.world, index);
             let most =
-                if <T::Slot as Entries>::VALUED { left[index] } else { class.copies_found(left).1 };
+                if <T::Slot as Slot>::VALUED { left[index] } else { class.copies_found(left).1 };
             let most = if class.ghosts { u8::MAX } else { most };
             if !(left[index]..=most).contains(&((here + there) as u8)) {
                 fail("the filter does not hold what is left");
             }
         }
-        let grown = self.target.segments() > self.segments;
+        let grown = self.target.growth() > self.growth;
         if !self.empties(left) {
             fail("the filter cannot be emptied and filled again");
         }
@@ -115,7 +115,7 @@ impl<T: Target + 'static> Scene for Run<T> {
     }
 
     fn assert_telling(sights: &Sights) {
-        sights.assert_telling_of(T::GROWS, <T::Slot as Entries>::VALUED);
+        sights.assert_telling_of(T::GROWS, <T::Slot as Slot>::VALUED);
     }
 }
 

@@ -80,7 +80,7 @@ impl Sights {
         let mut sights = Self::default();
         for (name, times) in [
             ("executions", 1),
-            // Executions in which the threads appended a segment.
+            // Executions in which the table grew.
             ("grown", usize::from(grown)),
             ("calls", events.len()),
             // Calls that overlapped one of another thread.
@@ -124,9 +124,9 @@ impl Sights {
         assert!(times("unique present") > often, "insert_unique found no copy");
         assert!(!has_values || times("replaced") > often, "no value was replaced");
         if grows {
-            // A chain is full only if all classes share a bucket of its last segment.
+            // A table that grows is full only if splits cannot separate what is in the way.
             let is_rarely_full = times("full") <= 1 + times("executions") / 1000;
-            assert!(times("grown") > often && is_rarely_full, "the chains did not grow");
+            assert!(times("grown") > often && is_rarely_full, "the tables did not grow");
         } else {
             assert!(times("full") > often, "the tables were not full");
             assert!(times("moved") > often, "nothing was relocated");

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use guira::raw::{Code, GrowingLayout, GrowingTable, Growth, Item, Leveled, Limits, Side, Single};
+use guira::raw::{Code, GrowingLayout, GrowingTable, Growth, Item, Leveled, Limits, Side};
 use rand::{RngExt, rngs::SmallRng};
 
 use super::{
@@ -11,15 +11,17 @@ use super::{
 };
 
 /// A table.
-pub struct Splitting(GrowingTable);
+pub struct Splitting<P: Slot>(GrowingTable<P>);
 
 /// A layout, a number of first buckets, and the two orders of the sides of each class.
 #[derive(Clone, Debug)]
-pub struct SplittingWorld {
+pub struct SplittingWorld<P: Slot> {
     first: u64,
     slots_per_bucket: u8,
-    make: fn(&Self) -> GrowingTable,
-    call: fn(&GrowingTable, &Item, Action) -> Answer,
+    make: fn(&Self) -> GrowingTable<P>,
+    call: fn(&Self, &GrowingTable<P>, usize, &Item, Action) -> Answer,
+    copies: fn(&GrowingTable<P>, &Item, usize) -> usize,
+    /// Each class with either side first, and the value zero.
     items: [[Item; 2]; CLASSES],
     /// For each class those that a slot may be taken for whose tail has run out.
     aliases: [[bool; CLASSES]; CLASSES],
@@ -30,61 +32,118 @@ pub struct SplittingWorld {
 /// How often the first buckets double at most.
 const DOUBLINGS: u32 = 4;
 
-fn make<L: GrowingLayout>(world: &SplittingWorld) -> GrowingTable {
+fn make<P: Slot, L: GrowingLayout>(world: &SplittingWorld<P>) -> GrowingTable<P> {
     let limits = Limits { buckets: world.first << DOUBLINGS, load: 205 };
-    GrowingTable::new::<L>(world.first, limits, 8, (false, false)).expect("a tiny table")
+    let table = GrowingTable::holding::<L>(P::splitting(), world.first, limits, 8, (false, false));
+    table.expect("a tiny table")
 }
 
-fn call<L: GrowingLayout>(table: &GrowingTable, item: &Item, action: Action) -> Answer {
+fn call<P: Slot, L: GrowingLayout>(
+    world: &SplittingWorld<P>,
+    table: &GrowingTable<P>,
+    class: usize,
+    key: &Item,
+    action: Action,
+) -> Answer {
+    let item = &if P::VALUED { key.with_value(class as u16) } else { *key };
     match action {
-        Action::Contains => Answer::Contains(table.contains::<L>(item)),
-        Action::Count => Answer::Count(table.count::<L>(item)),
+        Action::Contains => Answer::Contains(table.contains::<L>(key)),
+        Action::Count => Answer::Count(table.count::<L>(key)),
         Action::Insert => Answer::Insert(table.insert::<L>(item)),
+        Action::InsertUnique if P::VALUED => {
+            let found = table.get_or_insert::<L>(item);
+            Answer::GetOrInsert(found.map(|value| value.map(usize::from)))
+        }
         Action::InsertUnique => Answer::InsertUnique(table.insert_unique::<L>(item)),
         Action::Remove => Answer::Remove(table.remove::<L>(item)),
-        _ => unreachable!("only in maps"),
+        Action::Get => Answer::Get(table.get::<L>(key).map(usize::from)),
+        Action::Values => {
+            let mut found = [false; CLASSES];
+            for &value in table.candidates::<L>(key).as_slice() {
+                found[usize::from(value)] = true;
+            }
+            Answer::Values(found)
+        }
+        Action::ContainsValue => Answer::Holds(class, table.contains_value::<L>(item)),
+        Action::Replace(from) => {
+            let new = world.class(class).same_from(from);
+            Answer::Replace(new, table.replace::<L>(item, new as u16))
+        }
     }
 }
 
-impl SplittingWorld {
+/// Counts the copies of an item with its own value, at a quiet moment.
+fn copies<P: Slot, L: GrowingLayout>(table: &GrowingTable<P>, key: &Item, class: usize) -> usize {
+    if !P::VALUED {
+        return table.count::<L>(key);
+    }
+    let found = table.candidates::<L>(key);
+    found.as_slice().iter().filter(|&&other| usize::from(other) == class).count()
+}
+
+impl<P: Slot> SplittingWorld<P> {
     /// A world of random classes with this layout.
     fn of<L: GrowingLayout>(rng: &mut SmallRng) -> Self {
         let first = rng.random_range(1..=2);
-        let growth = Growth::new::<L>(first).expect("a small table");
+        let payload = P::splitting();
+        let growth = Growth::holding::<L>(first, payload).expect("a small table");
+        let longest_tail = L::MAX_TAIL - payload.value_bits();
         let mut hashes: [u64; CLASSES] = std::array::from_fn(|_| rng.random());
         // Often some differ in a single bit of the extension: aliases of slots that do not know it,
         // because their tails were cut, or ran out. Now and then two classes have one core, so that
         // they share a stripe.
         for (class, of) in [(1, 0), (3, 2), (4, 2)] {
             if rng.random_bool(0.6) {
-                let bit = rng.random_range(0..L::MAX_TAIL + DOUBLINGS + 1);
+                let bit = rng.random_range(0..longest_tail + DOUBLINGS + 1);
                 hashes[class] = hashes[of] ^ 1 << (32 + bit);
             }
         }
+        let hashes = P::keys(rng).map(|key| hashes[key]);
         let both = |item: Item| [item, Item { sides: [item.sides[1], item.sides[0]] }];
         let items = hashes.map(|hash| both(growth.item::<L>(hash)));
         // What a slot knows at least: the longest tail in a bucket of level 0. A split takes nothing
         // of it, a move only what does not fit.
         let known = |side: Side| {
             let Side { start, code: Code { core, extension } } = side;
-            (start, core, extension & ((1 << L::MAX_TAIL) - 1))
+            (start, core, extension & ((1 << longest_tail) - 1))
         };
         let sides = items.map(|[item, _]| item.sides.map(known));
         let is_alias = |a: [_; 2], b: [_; 2]| a == b || a == [b[1], b[0]];
         let aliases = sides.map(|one| sides.map(|other| is_alias(one, other)));
-        let (make, call) = (make::<L>, call::<L>);
-        let (slots_per_bucket, ghosts) = (L::SLOTS as u8, L::MAX_TAIL <= DOUBLINGS);
-        Self { first, slots_per_bucket, make, call, items, aliases, ghosts }
+        let (make, call, copies) = (make::<P, L>, call::<P, L>, copies::<P, L>);
+        let (slots_per_bucket, ghosts) = (L::SLOTS as u8, longest_tail <= DOUBLINGS);
+        Self { first, slots_per_bucket, make, call, copies, items, aliases, ghosts }
+    }
+
+    fn class(&self, index: usize) -> Class {
+        let same = std::array::from_fn(|other| self.items[other] == self.items[index]);
+        let beside = [[true; CLASSES]; 2];
+        let Self { slots_per_bucket, ghosts, .. } = *self;
+        let aliases = self.aliases[index];
+        Class { index, most: None, slots_per_bucket, beside, aliases, same, ghosts }
     }
 }
 
-impl Target for Splitting {
-    type World = SplittingWorld;
-    type Slot = Single;
+impl<P: Slot> Target for Splitting<P>
+where
+    GrowingTable<P>: Send + Sync,
+{
+    type World = SplittingWorld<P>;
+    type Slot = P;
 
     const GROWS: bool = true;
 
-    fn world(rng: &mut SmallRng) -> SplittingWorld {
+    fn world(rng: &mut SmallRng) -> SplittingWorld<P> {
+        if P::VALUED {
+            // Slots with tails of one to eight bits beside a value of three.
+            return match rng.random_range(0..6) {
+                0 => SplittingWorld::of::<Leveled<5, 6>>(rng),
+                1 => SplittingWorld::of::<Leveled<4, 7>>(rng),
+                2 => SplittingWorld::of::<Leveled<3, 8>>(rng),
+                3 => SplittingWorld::of::<Leveled<4, 9>>(rng),
+                _ => SplittingWorld::of::<Leveled<5, 7>>(rng),
+            };
+        }
         match rng.random_range(0..8) {
             0 => SplittingWorld::of::<Leveled<5, 6>>(rng),
             1 => SplittingWorld::of::<Leveled<4, 7>>(rng),
@@ -97,19 +156,15 @@ impl Target for Splitting {
         }
     }
 
-    fn slots(world: &SplittingWorld) -> u32 {
+    fn slots(world: &SplittingWorld<P>) -> u32 {
         world.first as u32 * u32::from(world.slots_per_bucket)
     }
 
-    fn class(world: &SplittingWorld, index: usize) -> Class {
-        let same = std::array::from_fn(|other| world.items[other] == world.items[index]);
-        let beside = [[true; CLASSES]; 2];
-        let (slots_per_bucket, aliases) = (world.slots_per_bucket, world.aliases[index]);
-        let ghosts = world.ghosts;
-        Class { index, most: None, slots_per_bucket, beside, aliases, same, ghosts }
+    fn class(world: &SplittingWorld<P>, index: usize) -> Class {
+        world.class(index)
     }
 
-    fn has_two_buckets(world: &SplittingWorld, class: usize) -> bool {
+    fn has_two_buckets(world: &SplittingWorld<P>, class: usize) -> bool {
         let [here, there] = world.items[class][0].sides;
         here.start != there.start
     }
@@ -119,24 +174,21 @@ impl Target for Splitting {
         slots * 3 / 4..=slots + 2
     }
 
-    fn new(world: &SplittingWorld) -> Self {
+    fn new(world: &SplittingWorld<P>) -> Self {
         Self((world.make)(world))
     }
 
-    fn call(&self, world: &SplittingWorld, class: usize, way: usize, action: Action) -> Answer {
-        (world.call)(&self.0, &world.items[class][way], action)
+    fn call(&self, world: &SplittingWorld<P>, class: usize, way: usize, action: Action) -> Answer {
+        (world.call)(world, &self.0, class, &world.items[class][way], action)
     }
 
-    fn placement(&self, world: &SplittingWorld) -> Placement {
-        let count = |class: usize| (world.call)(&self.0, &world.items[class][0], Action::Count);
-        std::array::from_fn(|class| match count(class) {
-            Answer::Count(copies) => [copies, 0],
-            answer => unreachable!("{answer:?}"),
-        })
+    fn placement(&self, world: &SplittingWorld<P>) -> Placement {
+        let copies = |class: usize| (world.copies)(&self.0, &world.items[class][0], class);
+        std::array::from_fn(|class| [copies(class), 0])
     }
 
-    fn segments(&self) -> usize {
+    fn growth(&self) -> usize {
         // Buckets that were split out of turn count once it was their turn.
-        (self.0.buckets() - self.0.growth().first()) as usize + 1
+        (self.0.buckets() - self.0.growth().first()) as usize
     }
 }

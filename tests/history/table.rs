@@ -1,6 +1,6 @@
 //! A single table, without values and with them.
 
-use guira::raw::{Addressing, BucketLayout, Fingerprint, Nesting, Pair, Table};
+use guira::raw::{Addressing, BucketLayout, Fingerprint, Pair, Payload, Table};
 use rand::{RngExt, rngs::SmallRng};
 
 use super::{
@@ -9,24 +9,24 @@ use super::{
 };
 
 /// A table.
-pub struct OneTable<N: Nesting>(Table<N>);
+pub struct OneTable<P: Payload>(Table<P>);
 
 /// A layout, a width of values, and a number of buckets; and the classes.
 #[derive(Clone, Debug)]
-pub struct TableWorld<N: Nesting> {
-    addressing: Addressing<N>,
+pub struct TableWorld<P: Payload> {
+    addressing: Addressing<P>,
     slots_per_bucket: u8,
-    call: fn(&Self, &Table<N>, usize, Pair, Action) -> Answer,
-    copies: fn(&Table<N>, Pair, usize) -> usize,
+    call: fn(&Self, &Table<P>, usize, Pair, Action) -> Answer,
+    copies: fn(&Table<P>, Pair, usize) -> usize,
     /// Each class with either bucket first, and with its value, which is its place.
     pairs: [[Pair; 2]; CLASSES],
     classes: [Class; CLASSES],
 }
 
 /// Makes one call on a class.
-fn call<N: Slot, L: BucketLayout>(
-    world: &TableWorld<N>,
-    table: &Table<N>,
+fn call<P: Slot, L: BucketLayout>(
+    world: &TableWorld<P>,
+    table: &Table<P>,
     class: usize,
     pair: Pair,
     action: Action,
@@ -36,7 +36,7 @@ fn call<N: Slot, L: BucketLayout>(
         Action::Contains => Answer::Contains(table.contains::<L>(key)),
         Action::Count => Answer::Count(table.count::<L>(key)),
         Action::Insert => Answer::Insert(table.insert::<L>(pair)),
-        Action::InsertUnique if N::VALUED => {
+        Action::InsertUnique if P::VALUED => {
             let found = table.get_or_insert::<L>(pair);
             Answer::GetOrInsert(found.map(|copy| Some(table.value_of(copy?).into())))
         }
@@ -59,25 +59,25 @@ fn call<N: Slot, L: BucketLayout>(
 }
 
 /// Counts the copies of a pair with its own value, at a quiet moment.
-fn copies<N: Slot, L: BucketLayout>(table: &Table<N>, key: Pair, value: usize) -> usize {
-    if !N::VALUED {
+fn copies<P: Slot, L: BucketLayout>(table: &Table<P>, key: Pair, value: usize) -> usize {
+    if !P::VALUED {
         return table.count::<L>(key);
     }
     let found = table.candidates::<L>(key);
     found.as_slice().iter().filter(|&&other| usize::from(other) == value).count()
 }
 
-impl<N: Slot> TableWorld<N> {
+impl<P: Slot> TableWorld<P> {
     /// A world with this layout, this many buckets, and random pairs. Classes with the same number
     /// in `keys` have the same pair.
     pub fn of<L: BucketLayout>(
         rng: &mut SmallRng,
-        nesting: N,
+        payload: P,
         buckets: u32,
         keys: [usize; CLASSES],
     ) -> Self {
-        let value_bits = nesting.value_bits();
-        let addressing = Addressing::nested(buckets.into(), nesting);
+        let value_bits = payload.value_bits();
+        let addressing = Addressing::holding(buckets.into(), payload);
         let mut known: Vec<[Pair; 2]> = Vec::new();
         while known.len() < CLASSES {
             let least = (L::MIN_FINGERPRINT >> value_bits).max(1);
@@ -95,7 +95,7 @@ impl<N: Slot> TableWorld<N> {
             }
         }
         let pairs: [[Pair; 2]; CLASSES] = std::array::from_fn(|class| {
-            let value = if N::VALUED { class as u16 } else { 0 };
+            let value = if P::VALUED { class as u16 } else { 0 };
             known[keys[class]].map(|pair| pair.with_value(value))
         });
         let slots_per_bucket = L::SLOTS as u8;
@@ -108,52 +108,52 @@ impl<N: Slot> TableWorld<N> {
             Class { index, most, slots_per_bucket, beside, aliases, same: aliases, ghosts: false }
         };
         let classes = std::array::from_fn(class);
-        let (call, copies) = (call::<N, L>, copies::<N, L>);
+        let (call, copies) = (call::<P, L>, copies::<P, L>);
         Self { addressing, slots_per_bucket, call, copies, pairs, classes }
     }
 
     /// The pair without its value.
     fn key(&self, pair: Pair) -> Pair {
-        let mask = (1 << self.addressing.nesting().value_bits()) - 1;
+        let mask = (1 << self.addressing.payload().value_bits()) - 1;
         Pair { fingerprint: Fingerprint::new(pair.fingerprint.get() & !mask), ..pair }
     }
 }
 
-impl<N: Slot> Target for OneTable<N>
+impl<P: Slot> Target for OneTable<P>
 where
-    Table<N>: Send + Sync,
+    Table<P>: Send + Sync,
 {
-    type World = TableWorld<N>;
-    type Slot = N;
+    type World = TableWorld<P>;
+    type Slot = P;
 
     const GROWS: bool = false;
 
-    fn world(rng: &mut SmallRng) -> TableWorld<N> {
-        N::table(rng)
+    fn world(rng: &mut SmallRng) -> TableWorld<P> {
+        P::table(rng)
     }
 
-    fn slots(world: &TableWorld<N>) -> u32 {
+    fn slots(world: &TableWorld<P>) -> u32 {
         world.addressing.buckets() as u32 * u32::from(world.slots_per_bucket)
     }
 
-    fn class(world: &TableWorld<N>, index: usize) -> Class {
+    fn class(world: &TableWorld<P>, index: usize) -> Class {
         world.classes[index]
     }
 
-    fn has_two_buckets(world: &TableWorld<N>, class: usize) -> bool {
+    fn has_two_buckets(world: &TableWorld<P>, class: usize) -> bool {
         let [here, there] = world.pairs[class][0].buckets;
         here != there
     }
 
-    fn new(world: &TableWorld<N>) -> Self {
+    fn new(world: &TableWorld<P>) -> Self {
         Self(Table::new(world.addressing, false).expect("a tiny table"))
     }
 
-    fn call(&self, world: &TableWorld<N>, class: usize, way: usize, action: Action) -> Answer {
+    fn call(&self, world: &TableWorld<P>, class: usize, way: usize, action: Action) -> Answer {
         (world.call)(world, &self.0, class, world.pairs[class][way], action)
     }
 
-    fn placement(&self, world: &TableWorld<N>) -> Placement {
+    fn placement(&self, world: &TableWorld<P>) -> Placement {
         std::array::from_fn(|class| {
             let key = world.key(world.pairs[class][0]);
             let [first, second] = key.buckets.map(|bucket| {
@@ -164,7 +164,7 @@ where
         })
     }
 
-    fn segments(&self) -> usize {
-        1
+    fn growth(&self) -> usize {
+        0
     }
 }

@@ -5,8 +5,8 @@ use rand::{RngExt, rngs::SmallRng};
 
 use super::common::{
     forge::{
-        BLOCK, EXISTING, GROWING, HEADER, KIND, PLANNED, VERSION, amend, blocks, header_len,
-        number, put, rest,
+        BLOCK, EXISTING, HEADER, KIND, PLANNED, VERSION, amend, blocks, header_len, number, put,
+        rest,
     },
     kind::{GrowingSets, Kind, Of, Sets},
     rng,
@@ -77,7 +77,7 @@ fn corrupted<K: Kind>(
         }
         let Ok(filter) = load(&bytes, &mut rng) else { continue };
         let saved = filter.to_bytes();
-        if bytes[KIND] == GROWING && corrected {
+        if K::GROWS && corrected {
             // A snapshot may claim more ghosts than there are slots: then all of them are.
             let ghosts = rest(&bytes) + 16;
             let told = number(&saved, ghosts);
@@ -106,7 +106,7 @@ fn random_damage_is_detected<K: Kind>() {
 }
 
 #[test]
-#[ignore = "long: ten million snapshots of a chain; run it in release mode"]
+#[ignore = "long: ten million snapshots of a set that grows; run it in release mode"]
 fn long_random_damage_is_detected() {
     let load = |bytes: &[u8], rng: &mut SmallRng| pushed::<GrowingSets>(bytes, 10_000, rng);
     corrupted::<GrowingSets>(&[sample::<GrowingSets>().to_bytes()], 10_000_000, load);

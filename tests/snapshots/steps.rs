@@ -49,12 +49,10 @@ fn a_small_loader_writes_what_it_received<K: Kind>() {
     what_was_received_is_written::<K>(&sample::<K>().to_bytes(), 1);
 }
 
-/// With several segments, of which the last ones have huge pages and bytes after them.
 #[test]
 fn a_large_loader_writes_what_it_received() {
-    let (chain, _) = filled::<GrowingMaps>(GrowingMap::builder().capacity(50).seed(1), 40_000);
-    assert!(chain.segments().len() > 5);
-    what_was_received_is_written::<GrowingMaps>(&chain.to_bytes(), 1);
+    let (map, _) = filled::<GrowingMaps>(GrowingMap::builder().capacity(50).seed(1), 40_000);
+    what_was_received_is_written::<GrowingMaps>(&map.to_bytes(), 1);
     let (set, _) = filled::<GrowingSets>(GrowingFilter::builder().capacity(50).seed(1), 40_000);
     what_was_received_is_written::<GrowingSets>(&set.to_bytes(), 1);
     let (map, _) = filled::<Maps>(CuckooMap::builder().capacity(10_000).seed(1), 9_000);
@@ -132,7 +130,7 @@ fn dumps_go_over_as_many_blocks_as_they_may<K: Kind>(keys: u64) {
     let (filter, _) = filled::<K>(new::<K>().capacity(50).seed(1), keys);
     let bytes = filter.to_bytes();
     let all = blocks(&bytes).len();
-    assert!(all > 8, "{all} blocks in {} segments", filter.segments().len());
+    assert!(all > 8, "{all} blocks");
     for max_blocks in [1, 2, 3, all - 1, all, all + 1, usize::MAX] {
         let mut dump = filter.dump();
         assert!(!dump.prepare(&filter, 0).expect("memory"));
@@ -147,7 +145,7 @@ fn dumps_go_over_as_many_blocks_as_they_may<K: Kind>(keys: u64) {
 
 #[test]
 fn a_dump_goes_over_as_many_blocks_as_it_may() {
-    dumps_go_over_as_many_blocks_as_they_may::<GrowingMaps>(40_000);
+    dumps_go_over_as_many_blocks_as_they_may::<GrowingMaps>(200_000);
     dumps_go_over_as_many_blocks_as_they_may::<GrowingSets>(400_000);
 }
 

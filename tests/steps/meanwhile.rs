@@ -4,7 +4,7 @@
 use std::{cell::Cell, rc::Rc, sync::Arc};
 
 use guira::raw::{
-    Addressing, BucketLayout, Entries, Fingerprint, Pair, Single, Table, Valued,
+    Addressing, Bare, BucketLayout, Fingerprint, Pair, Payload, Table, Valued,
     steps::{Step, with_hook},
 };
 
@@ -16,8 +16,8 @@ const VALUE: u16 = 5;
 const OTHER: u16 = 2;
 
 /// Two full buckets, apart from one slot, and an item with the value that can be in either.
-struct Scene<N: Entries> {
-    table: Arc<Table<N>>,
+struct Scene<P: Payload> {
+    table: Arc<Table<P>>,
     /// The pair of the item, with the value zero.
     pair: Pair,
     /// The bits of a value that there are.
@@ -49,7 +49,7 @@ const ACTIONS: [&[Meanwhile]; 2] = [
 ];
 
 /// A lookup of an item with the value.
-type Lookup<N> = fn(&Table<N>, Pair) -> bool;
+type Lookup<P> = fn(&Table<P>, Pair) -> bool;
 
 /// Lookups of the value in a map.
 const LOOKUPS: [Lookup<Valued>; 3] = [
@@ -58,18 +58,18 @@ const LOOKUPS: [Lookup<Valued>; 3] = [
     |table, pair| table.get::<L>(pair).is_some_and(|value| [VALUE, OTHER].contains(&value)),
 ];
 
-impl<N: Entries> Scene<N> {
+impl<P: Payload> Scene<P> {
     /// A table with the value in the bucket of this number. If it is `full`, an alias has the other
     /// value in the other bucket.
-    fn new(nesting: N, place: usize, full: bool) -> Self {
-        let addressing = Addressing::nested(2, nesting);
-        let mask = (1 << nesting.value_bits()) - 1;
+    fn new(payload: P, place: usize, full: bool) -> Self {
+        let addressing = Addressing::holding(2, payload);
+        let mask = (1 << payload.value_bits()) - 1;
         let table = Table::new(addressing, false).expect("a small table");
         let pair = |buckets: [u32; 2], number| {
             let fits = |&fingerprint: &Fingerprint| {
                 table.addressing().alt_bucket(fingerprint, buckets[0]) == buckets[1]
             };
-            let bits = nesting.value_bits();
+            let bits = payload.value_bits();
             let all = (1..=L::MAX_FINGERPRINT >> bits).map(|key| key << bits);
             let fingerprint = all.map(Fingerprint::new).filter(fits).nth(number);
             Pair { fingerprint: fingerprint.expect("enough of them"), buckets }
@@ -123,9 +123,9 @@ impl<N: Entries> Scene<N> {
 
 /// Looks the value up with either bucket first. The digits of `script` select what happens before
 /// each step. Returns how many steps the lookup took.
-fn lookup_meanwhile<N: Entries>(
-    lookup: Lookup<N>,
-    mut scene: Scene<N>,
+fn lookup_meanwhile<P: Payload>(
+    lookup: Lookup<P>,
+    mut scene: Scene<P>,
     first: usize,
     actions: &'static [Meanwhile],
     script: usize,
@@ -147,12 +147,12 @@ fn lookup_meanwhile<N: Entries>(
 
 /// Tries everything that can happen before each of the steps of two rounds. Returns how many steps
 /// the longest lookup took.
-fn longest_lookup<N: Entries>(nesting: N, lookup: Lookup<N>, full: bool) -> usize {
+fn longest_lookup<P: Payload>(payload: P, lookup: Lookup<P>, full: bool) -> usize {
     let actions = ACTIONS[usize::from(full)];
     let scripts = 0..actions.len().pow(2 * LOOKUP as u32);
     let lookups = scripts.flat_map(|script| {
         [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(place, first)| {
-            lookup_meanwhile(lookup, Scene::new(nesting, place, full), first, actions, script)
+            lookup_meanwhile(lookup, Scene::new(payload, place, full), first, actions, script)
         })
     });
     lookups.max().expect("many scripts")
@@ -161,7 +161,7 @@ fn longest_lookup<N: Entries>(nesting: N, lookup: Lookup<N>, full: bool) -> usiz
 #[test]
 fn a_lookup_is_right_whatever_happens_between_its_steps() {
     let _watchdog = Watchdog::new("a_lookup_is_right_whatever_happens_between_its_steps");
-    let longest = longest_lookup(Single, |table, pair| table.contains::<L>(pair), false);
+    let longest = longest_lookup(Bare, |table, pair| table.contains::<L>(pair), false);
     // Two retries, and a third round without interference.
     assert_eq!(longest, 3 * LOOKUP);
     for full in [false, true] {

@@ -1,6 +1,5 @@
 //! Hooks that count the steps of a call, or halt it before one of them.
 
-pub mod chain;
 pub mod meanwhile;
 pub mod scene;
 pub mod splitting;

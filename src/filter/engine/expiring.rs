@@ -1,6 +1,6 @@
 //! The engine of filters whose items expire, on [mixed](crate::table::mix) hashes.
 
-use super::{Failed, FixedEngine, Lookups, fixed};
+use super::{Content, Failed, FixedEngine, Lookups};
 #[cfg(feature = "std")]
 use crate::filter::snapshot::EXPIRING;
 use crate::{
@@ -9,10 +9,10 @@ use crate::{
     table::{Aged, Answers, ClockState, Hashes},
 };
 
-impl fixed::Content for Aged {
-    const NAME: &'static str = "ExpiringFilter";
+impl Content for Aged {
+    const NAMES: [&'static str; 2] = ["ExpiringFilter", "GrowingExpiringFilter"];
     #[cfg(feature = "std")]
-    const KIND: u8 = EXPIRING;
+    const KINDS: [u8; 2] = [EXPIRING, 5];
 
     fn of(layout: Layout, clock: Option<ClockState>) -> Self {
         let clock = clock.expect("an expiring filter has a window");

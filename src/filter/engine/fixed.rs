@@ -1,26 +1,28 @@
 //! The engine of one table, whose size is fixed.
 
-use core::{cell::Cell, iter, num::NonZero};
+#[cfg(feature = "std")]
+use core::iter;
+use core::{cell::Cell, num::NonZero};
 
-use super::{Engine, Failed, Lookups, Merging, Options, Segment};
+use super::{Content, Engine, Failed, Lookups, Merging, Options};
 #[cfg(feature = "std")]
-use crate::filter::snapshot::{Form, LoadError, PlannedSegment, Saved, Words, field};
+use crate::filter::snapshot::{Form, LoadError, PerSegment, PlannedSegment, Saved, Words, field};
 #[cfg(feature = "std")]
-use crate::table::{Buckets, PerSegment};
+use crate::table::Buckets;
 use crate::{
     BuildError, InsertError, Layout,
     bucket::{BucketLayout, with_layout},
     table::{
-        Addressing, Alone, Clock, ClockState, Hashes, Kernel, Layouts, MAX_BUCKETS, Merged,
-        Nesting, Pair, PendingInserts, Single, Stripes, Table, buckets_for, by_preference,
-        table_bytes, with_values_by_preference,
+        Addressing, Bare, Clock, ClockState, Hashes, Kernel, Layouts, MAX_BUCKETS, Merged, Pair,
+        Payload, PendingInserts, Stripes, Table, buckets_for, by_preference, table_bytes,
+        with_values_by_preference,
     },
 };
 
 /// The engine of filters with a fixed capacity: one table, whose size is fixed.
 #[derive(Debug)]
-pub struct FixedEngine<N: Nesting = Single> {
-    pub(super) table: Table<N>,
+pub struct FixedEngine<P: Payload = Bare> {
+    pub(super) table: Table<P>,
     pub(super) layout: Layout,
     capacity: usize,
     huge_pages: bool,
@@ -33,26 +35,14 @@ pub struct FixedEngine<N: Nesting = Single> {
     pub(super) kernel: Kernel,
     /// In a map: what `get` needs of the layout and of the bits of a value, computed once. Nothing
     /// in other filters.
-    pub(super) probe: N::Probe,
+    pub(super) probe: P::Probe,
 }
 
-/// What the slots of one table hold.
-pub(crate) trait Content: Alone + Send + Sync + 'static {
-    /// As [`Engine::NAME`].
-    const NAME: &'static str;
-    /// As [`Saved::KIND`].
-    #[cfg(feature = "std")]
-    const KIND: u8;
-
-    /// The nesting of a table with this layout, and with this clock if it has one.
-    fn of(layout: Layout, clock: Option<ClockState>) -> Self;
-}
-
-impl<N: Content> Engine for FixedEngine<N>
+impl<P: Content> Engine for FixedEngine<P>
 where
     Self: Lookups,
 {
-    const NAME: &'static str = N::NAME;
+    const NAME: &'static str = P::NAMES[0];
 
     fn build(options: &Options) -> Result<Self, BuildError> {
         let (layout, buckets) = choose(options)?;
@@ -62,12 +52,13 @@ where
         let clock = options
             .window
             .map(|window| ClockState::new(window, window.into(), options.interval(window)));
-        let addressing = Addressing::nested(buckets, N::of(layout, clock));
+        let addressing = Addressing::holding(buckets, P::of(layout, clock));
         let table = Table::with_stripes(addressing, stripes, options.huge_pages);
         let mut table = table.ok_or_else(|| Options::out_of_memory(buckets))?;
         table.set_clock(clock);
         options.bytes_left(Some(table.size_in_bytes()), stripes)?;
-        let Options { capacity, huge_pages, max_copies, kernel, .. } = *options;
+        let Options { huge_pages, max_copies, kernel, .. } = *options;
+        let capacity = named_capacity(options);
         let max_copies = effective_limit(layout, max_copies);
         Ok(Self { kernel, ..Self::new(table, layout, capacity, huge_pages, max_copies) })
     }
@@ -84,8 +75,12 @@ where
         with_layout!(self.layout, L => self.table.clear::<L>())
     }
 
-    fn segments(&self) -> impl ExactSizeIterator<Item = Segment> {
-        iter::once(Segment::new(self.layout, self.table.addressing().buckets()))
+    fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    fn buckets(&self) -> u64 {
+        self.table.addressing().buckets()
     }
 
     fn len(&self, counted: i64) -> i64 {
@@ -118,7 +113,7 @@ where
     }
 }
 
-impl<N: Content<Clock = ()>> Merging for FixedEngine<N>
+impl<P: Content<Clock = ()>> Merging for FixedEngine<P>
 where
     Self: Lookups,
 {
@@ -129,8 +124,8 @@ where
 }
 
 #[cfg(feature = "std")]
-impl<N: Content> Saved for FixedEngine<N> {
-    const KIND: u8 = N::KIND;
+impl<P: Content> Saved for FixedEngine<P> {
+    const KIND: u8 = P::KINDS[0];
 
     fn form(&self) -> Form {
         let buckets = self.table.addressing().buckets();
@@ -169,7 +164,7 @@ impl<N: Content> Saved for FixedEngine<N> {
 
     fn restore(form: &Form, segments: PerSegment<Buckets>, _reserve: bool) -> Option<Self> {
         let (segment, buckets) = (form.plan[0], segments.into_iter().next()?);
-        let addressing = Addressing::nested(segment.buckets, N::of(segment.layout, form.clock));
+        let addressing = Addressing::holding(segment.buckets, P::of(segment.layout, form.clock));
         let mut table = Table::with_buckets(addressing, buckets, form.stripes)?;
         with_layout!(segment.layout, L => table.start_clock::<L>(form.clock));
         let capacity = usize::try_from(form.capacity).ok()?;
@@ -198,9 +193,14 @@ fn layouts(options: &Options) -> Layouts {
 /// Target false-positive rate of filters with values or stamps, if the user named no target.
 const DEFAULT_TARGET_WITH_VALUES: f64 = 0.002;
 
+/// The capacity, which the builder demands of a filter that does not grow.
+fn named_capacity(options: &Options) -> usize {
+    options.capacity.unwrap_or(1)
+}
+
 /// Chooses the layout and the number of buckets.
 fn choose(options: &Options) -> Result<(Layout, u64), BuildError> {
-    let capacity = options.capacity;
+    let capacity = named_capacity(options);
     let sized = |layout: Layout| (layout, buckets_for(layout, capacity as u64));
     let fits = |&(_, buckets): &(Layout, u64)| buckets <= MAX_BUCKETS;
     let checked = |choice: (Layout, u64)| {
@@ -228,10 +228,10 @@ fn choose(options: &Options) -> Result<(Layout, u64), BuildError> {
     })
 }
 
-impl<N: Alone> FixedEngine<N> {
+impl<P: Payload> FixedEngine<P> {
     /// The engine of this table.
     fn new(
-        table: Table<N>,
+        table: Table<P>,
         layout: Layout,
         capacity: usize,
         huge_pages: bool,
@@ -239,7 +239,7 @@ impl<N: Alone> FixedEngine<N> {
     ) -> Self {
         let unlimited = max_copies.is_none().then_some(layout);
         let kernel = Kernel::best();
-        let probe = with_layout!(layout, L => table.addressing().nesting().probe::<L>());
+        let probe = with_layout!(layout, L => table.addressing().payload().probe::<L>());
         Self { table, layout, capacity, huge_pages, max_copies, unlimited, kernel, probe }
     }
 

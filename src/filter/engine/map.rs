@@ -1,11 +1,11 @@
 //! The engines of maps.
 
-use super::{Failed, FixedEngine, GrowingEngine, Lookups, Merging, fixed, growing};
+use super::{Content, Failed, FixedEngine, Lookups, Merging, SplittingEngine};
 use crate::{
     InsertError, Layout,
-    bucket::with_valued_layout,
+    bucket::{with_growing_layout, with_valued_layout},
     filter::Values,
-    table::{Answers, ClockState, Hashes, Pair, Valued},
+    table::{Answers, ClockState, Hashes, Pair, Valued, split::Item},
 };
 
 /// The operations of maps, on [mixed](crate::table::mix) hashes and values that fit.
@@ -50,10 +50,10 @@ pub(crate) trait MapEngine: Merging {
     );
 }
 
-impl fixed::Content for Valued {
-    const NAME: &'static str = "CuckooMap";
+impl Content for Valued {
+    const NAMES: [&'static str; 2] = ["CuckooMap", "GrowingMap"];
     #[cfg(feature = "std")]
-    const KIND: u8 = 2;
+    const KINDS: [u8; 2] = [2, 4];
 
     fn of(layout: Layout, _clock: Option<ClockState>) -> Self {
         Self::new(layout.value_bits())
@@ -81,15 +81,6 @@ impl Lookups for FixedEngine<Valued> {
             self.table.contains_each::<L>(self.kernel, len, hashes, answers)
         })
     }
-}
-
-impl growing::Content for Valued {
-    const NAME: &'static str = "GrowingMap";
-    #[cfg(feature = "std")]
-    const KIND: u8 = 4;
-    /// With values of 16 bits, a chain of 33 segments cannot meet 0.2 %, the target of a
-    /// `CuckooMap`.
-    const DEFAULT_TARGET: f64 = 0.003;
 }
 
 impl FixedEngine<Valued> {
@@ -141,7 +132,7 @@ impl MapEngine for FixedEngine<Valued> {
     fn values(&self, mixed: u64) -> Values {
         with_valued_layout!(self.layout, L => {
             let pair = self.table.addressing().pair::<L>(mixed);
-            Values::of_table(self.table.candidates::<L>(pair))
+            Values::new(self.table.candidates::<L>(pair))
         })
     }
 
@@ -201,38 +192,92 @@ impl MapEngine for FixedEngine<Valued> {
     }
 }
 
-impl MapEngine for GrowingEngine<Valued> {
+impl Lookups for SplittingEngine<Valued> {
+    #[inline]
+    fn contains(&self, mixed: u64) -> bool {
+        with_growing_layout!(self.layout, L => {
+            self.table.contains::<L>(&self.item::<L>(mixed))
+        })
+    }
+
+    fn count(&self, mixed: u64) -> usize {
+        with_growing_layout!(self.layout, L => {
+            let item = self.item::<L>(mixed);
+            self.table.prefetch_with_stripe::<L>(&item);
+            self.table.count::<L>(&item)
+        })
+    }
+
+    fn contains_each(
+        &self,
+        _len: usize,
+        hashes: &mut Hashes<'_>,
+        mut answers: Answers<'_>,
+    ) -> usize {
+        let mut count = 0;
+        with_growing_layout!(self.layout, L => {
+            self.for_each_item::<L>(hashes, |position, item| {
+                let found = self.table.contains::<L>(&item);
+                answers.set(position, found.then_some(0));
+                count += usize::from(found);
+            });
+        });
+        count
+    }
+}
+
+impl MapEngine for SplittingEngine<Valued> {
     fn value_bits(&self) -> u32 {
-        self.chain.value_bits()
+        self.layout.value_bits()
     }
 
     fn insert(&self, mixed: u64, value: u16) -> Result<(), InsertError> {
-        self.insert_item((mixed, value))
+        with_growing_layout!(self.layout, L => {
+            let item = self.item::<L>(mixed).with_value(value);
+            self.table.prefetch(&item);
+            self.insert_item::<L>(&item)
+        })
     }
 
     fn insert_unique(&self, mixed: u64, value: u16) -> Result<Option<u16>, InsertError> {
-        self.chain.get_or_insert((mixed, value))
+        with_growing_layout!(self.layout, L => {
+            let item = self.item::<L>(mixed).with_value(value);
+            self.table.prefetch_with_stripe::<L>(&item);
+            self.table.get_or_insert::<L>(&item)
+        })
     }
 
     #[inline]
     fn get(&self, mixed: u64) -> Option<u16> {
-        self.chain.get(mixed)
+        with_growing_layout!(self.layout, L => self.table.get::<L>(&self.item::<L>(mixed)))
     }
 
     fn values(&self, mixed: u64) -> Values {
-        Values::of_chain(self.chain.values(mixed))
+        with_growing_layout!(self.layout, L => {
+            Values::new(self.table.candidates::<L>(&self.item::<L>(mixed)))
+        })
     }
 
     fn contains_value(&self, mixed: u64, value: u16) -> bool {
-        self.chain.contains_value((mixed, value))
+        with_growing_layout!(self.layout, L => {
+            self.table.contains_value::<L>(&self.item::<L>(mixed).with_value(value))
+        })
     }
 
     fn replace(&self, mixed: u64, old: u16, new: u16) -> bool {
-        self.chain.replace((mixed, old), new)
+        with_growing_layout!(self.layout, L => {
+            let item = self.item::<L>(mixed).with_value(old);
+            self.table.prefetch_with_stripe::<L>(&item);
+            self.table.replace::<L>(&item, new)
+        })
     }
 
     fn remove(&self, mixed: u64, value: u16) -> bool {
-        self.chain.remove((mixed, value))
+        with_growing_layout!(self.layout, L => {
+            let item = self.item::<L>(mixed).with_value(value);
+            self.table.prefetch_with_stripe::<L>(&item);
+            self.table.remove::<L>(&item)
+        })
     }
 
     fn insert_each(
@@ -242,15 +287,20 @@ impl MapEngine for GrowingEngine<Valued> {
         count: &mut usize,
         failed: &mut Failed<'_>,
     ) {
-        self.insert_items(hashes, count, failed, |position, mixed| (mixed, values[position]));
+        with_growing_layout!(self.layout, L => {
+            let item = |position: usize, item: Item| item.with_value(values[position]);
+            self.insert_items::<L>(hashes, count, failed, item);
+        });
     }
 
     fn get_each(&self, _len: usize, hashes: &mut Hashes<'_>, mut answers: Answers<'_>) -> usize {
         let mut count = 0;
-        self.chain.for_each(hashes, |position, mixed| {
-            let found = self.chain.get(mixed);
-            answers.set(position, found);
-            count += usize::from(found.is_some());
+        with_growing_layout!(self.layout, L => {
+            self.for_each_item::<L>(hashes, |position, item| {
+                let found = self.table.get::<L>(&item);
+                answers.set(position, found);
+                count += usize::from(found.is_some());
+            });
         });
         count
     }
@@ -262,6 +312,9 @@ impl MapEngine for GrowingEngine<Valued> {
         removed: &mut [bool],
         count: &mut usize,
     ) {
-        self.remove_items(hashes, removed, count, |position, mixed| (mixed, values[position]));
+        with_growing_layout!(self.layout, L => {
+            let item = |position: usize, item: Item| item.with_value(values[position]);
+            self.remove_items::<L>(hashes, removed, count, item);
+        });
     }
 }

@@ -2,7 +2,6 @@
 
 mod expiring;
 mod fixed;
-mod growing;
 mod map;
 mod set;
 mod splitting;
@@ -16,12 +15,15 @@ use core::{num::NonZero, ops::ControlFlow, time::Duration};
 use super::kind::{Expiring, Fixed, Growing, Map, Set};
 #[cfg(feature = "std")]
 use super::snapshot::Saved;
+#[cfg(guira_vectors)]
+use crate::table::{ContainsOne, split::GrowingTable};
 use crate::{
     BuildError, InsertError, Layout,
-    table::{Aged, Answers, Hashes, Kernel, Merged, ShardedCounter, Single, Valued},
+    table::{
+        Aged, Answers, Bare, ClockState, Hashes, Kernel, Merged, Payload, ShardedCounter, Valued,
+    },
 };
 pub use fixed::FixedEngine;
-pub use growing::GrowingEngine;
 pub(super) use map::MapEngine;
 pub(super) use set::SetEngine;
 pub use splitting::SplittingEngine;
@@ -66,44 +68,44 @@ impl Contents for Expiring {
 
 impl Growth for Fixed {
     const GROWS: bool = false;
-    type Set = FixedEngine<Single>;
+    type Set = FixedEngine<Bare>;
     type Map = FixedEngine<Valued>;
 }
 
 impl Growth for Growing {
     const GROWS: bool = true;
     type Set = SplittingEngine;
-    type Map = GrowingEngine<Valued>;
+    type Map = SplittingEngine<Valued>;
 }
 
-/// One table of a filter. Filters that grow have several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct Segment {
-    /// The layout of its buckets.
-    pub layout: Layout,
-    /// The number of its slots.
-    pub slots: usize,
-}
+/// What the slots of a table hold beside fingerprints, and what engines know of it.
+pub(crate) trait Content: Payload + Send + Sync + 'static {
+    /// The names that `Debug` shows: without growth, and with it.
+    const NAMES: [&'static str; 2];
+    /// The numbers in the format of snapshots, likewise.
+    #[cfg(feature = "std")]
+    const KINDS: [u8; 2];
 
-impl Segment {
-    /// The segment with this layout and number of buckets.
-    fn new(layout: Layout, buckets: u64) -> Self {
-        Self { layout, slots: (buckets * u64::from(layout.slots_per_bucket())) as usize }
-    }
+    /// The contents of a table with this layout, and with this clock if it has one.
+    fn of(layout: Layout, clock: Option<ClockState>) -> Self;
 
-    /// The number of its buckets.
-    pub(super) fn buckets(&self) -> u64 {
-        self.slots as u64 / u64::from(self.layout.slots_per_bucket())
+    /// The fastest single lookup in a table that grows, for a kernel that is available, if there is
+    /// one that can serve it.
+    #[cfg(guira_vectors)]
+    fn contains_one(
+        _table: &GrowingTable<Self>,
+        _layout: Layout,
+        _kernel: Kernel,
+    ) -> Option<ContainsOne> {
+        None
     }
 }
 
 /// The settings of the builder that concern engines, validated.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    pub(super) capacity: usize,
-    /// The capacity, if the user named one.
-    pub(super) named_capacity: Option<usize>,
+    /// The capacity. A filter that grows has a default.
+    pub(super) capacity: Option<usize>,
     /// The number of items up to which a filter must grow.
     pub(super) max_capacity: Option<usize>,
     /// Whether filters that grow reserve address space.
@@ -191,19 +193,21 @@ pub(crate) trait Engine: Lookups + Saved + Sized + Send + Sync + 'static {
 
     /// The error of a system that refuses the memory of this engine.
     fn out_of_memory(&self) -> BuildError {
-        Options::out_of_memory(self.segments().map(|segment| segment.buckets()).sum())
+        Options::out_of_memory(self.buckets())
     }
 
     /// Removes every item. Returns the number of slots that were cleared.
     fn clear(&self) -> u64;
 
-    fn segments(&self) -> impl ExactSizeIterator<Item = Segment>;
+    fn layout(&self) -> Layout;
+
+    /// The number of buckets in use.
+    fn buckets(&self) -> u64;
 
     /// The layout, and the number of buckets before the engine grew. Only engines in which these
     /// are equal can be merged.
     fn first(&self) -> (Layout, u64) {
-        let first = self.segments().next().expect("the first segment exists");
-        (first.layout, first.buckets())
+        (self.layout(), self.buckets())
     }
 
     /// The number of items, given the number that the front end counted.
@@ -237,7 +241,7 @@ pub(crate) trait Engine: Lookups + Saved + Sized + Send + Sync + 'static {
         None
     }
 
-    /// Sets the cap in bytes: an engine that grows appends no segment that would exceed it.
+    /// Sets the cap in bytes: an engine that grows takes no memory that would exceed it.
     fn set_max_bytes(&self, _max_bytes: usize) {}
 
     /// Releases what the items do not need, and returns the number of bytes.
@@ -248,7 +252,8 @@ pub(crate) trait Engine: Lookups + Saved + Sized + Send + Sync + 'static {
 
 /// What the library alone knows of contents that stay until they are removed.
 pub trait Permanent: Contents {
-    /// Adds all copies of another engine, or none. Its first segment has the same layout and size.
+    /// Adds all copies of another engine, or none. It has the same layout, and as many buckets (at
+    /// first, if it grows).
     fn merge<G: Growth>(engine: &Self::Engine<G>, other: &Self::Engine<G>) -> Merged;
 }
 

@@ -1,10 +1,12 @@
 //! The engines of sets.
 
-use super::{Failed, FixedEngine, Lookups, Merging, fixed};
+use super::{Content, Failed, FixedEngine, Lookups, Merging, SplittingEngine};
+#[cfg(guira_vectors)]
+use crate::table::{ContainsOne, Kernel, split::GrowingTable};
 use crate::{
     InsertError, Layout,
-    bucket::with_layout,
-    table::{Answers, ClockState, Hashes, Single},
+    bucket::{with_growing_layout, with_layout},
+    table::{Answers, Bare, ClockState, Hashes},
 };
 
 /// The operations of sets, on [mixed](crate::table::mix) hashes.
@@ -34,13 +36,18 @@ pub(crate) trait SetEngine: Merging {
     fn remove_each(&self, hashes: &mut Hashes<'_>, removed: &mut [bool], count: &mut usize);
 }
 
-impl fixed::Content for Single {
-    const NAME: &'static str = "CuckooFilter";
+impl Content for Bare {
+    const NAMES: [&'static str; 2] = ["CuckooFilter", "GrowingFilter"];
     #[cfg(feature = "std")]
-    const KIND: u8 = 0;
+    const KINDS: [u8; 2] = [0, 1];
 
     fn of(_layout: Layout, _clock: Option<ClockState>) -> Self {
         Self
+    }
+
+    #[cfg(guira_vectors)]
+    fn contains_one(table: &GrowingTable, layout: Layout, kernel: Kernel) -> Option<ContainsOne> {
+        with_growing_layout!(layout, L => table.contains_one::<L>(kernel))
     }
 }
 
@@ -146,6 +153,121 @@ impl SetEngine for FixedEngine {
     fn remove_each(&self, hashes: &mut Hashes<'_>, removed: &mut [bool], count: &mut usize) {
         with_layout!(self.layout, L => {
             self.remove_pairs::<L>(hashes, removed, count, |_, pair| pair);
+        });
+    }
+}
+
+impl Lookups for SplittingEngine {
+    #[inline]
+    fn contains(&self, mixed: u64) -> bool {
+        #[cfg(guira_vectors)]
+        if let Some(one) = self.one {
+            // SAFETY: it was made for this table.
+            if let Some(found) = unsafe { self.table.contains_by(one, mixed) } {
+                return found;
+            }
+        }
+        self.contains_by_words(mixed)
+    }
+
+    fn count(&self, mixed: u64) -> usize {
+        with_growing_layout!(self.layout, L => {
+            let item = self.item::<L>(mixed);
+            self.table.prefetch_with_stripe::<L>(&item);
+            self.table.count::<L>(&item)
+        })
+    }
+
+    fn contains_each(
+        &self,
+        len: usize,
+        hashes: &mut Hashes<'_>,
+        mut answers: Answers<'_>,
+    ) -> usize {
+        let mut count = 0;
+        with_growing_layout!(self.layout, L => {
+            #[cfg(guira_vectors)]
+            if let Some(count) =
+                self.table.contains_by_kernel::<L>(self.kernel, len, hashes, &mut answers)
+            {
+                return count;
+            }
+            let _ = len;
+            self.for_each_item::<L>(hashes, |position, item| {
+                let found = self.table.contains::<L>(&item);
+                answers.set(position, found.then_some(0));
+                count += usize::from(found);
+            });
+        });
+        count
+    }
+}
+
+impl SplittingEngine {
+    /// Looks up an item word by word.
+    #[inline(never)]
+    fn contains_by_words(&self, mixed: u64) -> bool {
+        with_growing_layout!(self.layout, L => {
+            self.table.contains::<L>(&self.item::<L>(mixed))
+        })
+    }
+}
+
+impl SetEngine for SplittingEngine {
+    #[inline]
+    fn insert(&self, mixed: u64) -> Result<(), InsertError> {
+        with_growing_layout!(self.layout, L => {
+            self.insert_item::<L>(&self.item::<L>(mixed))
+        })
+    }
+
+    fn insert_unique(&self, mixed: u64) -> Result<bool, InsertError> {
+        with_growing_layout!(self.layout, L => {
+            let item = self.item::<L>(mixed);
+            self.table.prefetch_with_stripe::<L>(&item);
+            self.table.insert_unique::<L>(&item)
+        })
+    }
+
+    fn remove(&self, mixed: u64) -> bool {
+        with_growing_layout!(self.layout, L => {
+            let item = self.item::<L>(mixed);
+            self.table.prefetch_with_stripe::<L>(&item);
+            self.table.remove::<L>(&item)
+        })
+    }
+
+    fn insert_each(&self, hashes: &mut Hashes<'_>, count: &mut usize, failed: &mut Failed<'_>) {
+        with_growing_layout!(self.layout, L => {
+            self.insert_items::<L>(hashes, count, failed, |_, item| item);
+        });
+    }
+
+    fn insert_unique_each(
+        &self,
+        hashes: &mut Hashes<'_>,
+        added: &mut [bool],
+        count: &mut usize,
+        failed: &mut Failed<'_>,
+    ) {
+        let mut ended = false;
+        with_growing_layout!(self.layout, L => {
+            self.for_each_item::<L>(hashes, |position, item| {
+                if ended {
+                    return;
+                }
+                match self.table.insert_unique::<L>(&item) {
+                    Ok(was_absent) => added[position] = was_absent,
+                    Err(error) => ended = failed(position, error).is_break(),
+                }
+                *count += usize::from(added[position]);
+            });
+        });
+    }
+
+    fn remove_each(&self, hashes: &mut Hashes<'_>, removed: &mut [bool], count: &mut usize) {
+        with_growing_layout!(self.layout, L => {
+            self.remove_items::<L>(hashes, removed, count, |_, item| item);
         });
     }
 }

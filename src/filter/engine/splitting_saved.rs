@@ -1,4 +1,4 @@
-//! Snapshots of sets that grow.
+//! Snapshots of filters that grow.
 //!
 //! The plan has one segment: the layout of the table, and the number of words. The words are those
 //! of the buckets in order, and after them the children of the buckets that were split ahead of
@@ -8,12 +8,12 @@
 use alloc::vec::Vec;
 use core::{iter, num::NonZero};
 
-use super::{Engine, SplittingEngine, splitting};
+use super::{Content, Engine, Lookups, SplittingEngine, splitting};
 use crate::{
     bucket::with_growing_layout,
-    filter::snapshot::{Form, GROWING, LoadError, PlannedSegment, Saved, Words, field},
+    filter::snapshot::{Form, LoadError, PerSegment, PlannedSegment, Saved, Words, field},
     table::{
-        Buckets, Kernel, PerSegment,
+        Buckets, Kernel,
         split::{GrowingTable, Grown, doublings, rate},
     },
 };
@@ -21,7 +21,7 @@ use crate::{
 /// Why a form has the part of a table that grows.
 const GROWN: &str = "the kind of a valid form";
 
-impl Words for &GrowingTable {
+impl<P: Content> Words for &GrowingTable<P> {
     fn len(self) -> usize {
         self.in_use() as usize
     }
@@ -35,7 +35,11 @@ impl Words for &GrowingTable {
     }
 }
 
-impl SplittingEngine {
+#[expect(private_bounds, reason = "sealed")]
+impl<P: Content> SplittingEngine<P>
+where
+    Self: Lookups,
+{
     /// The form of an engine whose table has this many words.
     fn form_of(&self, grown: Grown, words: u64) -> Form {
         let plan = PlannedSegment { layout: self.layout, level: 0, buckets: words };
@@ -51,8 +55,11 @@ impl SplittingEngine {
     }
 }
 
-impl Saved for SplittingEngine {
-    const KIND: u8 = GROWING;
+impl<P: Content> Saved for SplittingEngine<P>
+where
+    Self: Lookups,
+{
+    const KIND: u8 = P::KINDS[1];
 
     fn form(&self) -> Form {
         self.form_of(self.table.grown(), self.table.in_use())
@@ -98,7 +105,7 @@ impl Saved for SplittingEngine {
         let grown = form.grown.expect(GROWN);
         let table = with_growing_layout!(layout, L => {
             let read = |from: u64, copy: &mut [u64]| words.copy_words_from(from as usize, copy);
-            GrowingTable::restore::<L>(&grown, words.len() as u64, stripes, (reserve, true), read)
+            GrowingTable::restore::<L>(P::of(layout, form.clock), &grown, words.len() as u64, stripes, (reserve, true), read)
         });
         // A limit that does not fit into a word has no effect: no memory holds that many copies.
         let limit = usize::try_from(form.max_copies).unwrap_or(usize::MAX);

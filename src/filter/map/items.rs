@@ -21,8 +21,8 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     ///   [`value_bits`](Self::value_bits) bits;
     /// - [`InsertError::Full`] if no empty slot is within reach;
     /// - [`InsertError::TooManyCopies`] if the key's two buckets hold only items of the key and its
-    ///   aliases, with whatever values (in the last segment of a
-    ///   [`GrowingMap`](crate::GrowingMap): if these take half of the slots), or if there are as
+    ///   aliases, with whatever values (in a [`GrowingMap`](crate::GrowingMap): if both are full, and
+    ///   these take half of the slots), or if there are as
     ///   many of them as [`max_copies`](crate::FilterBuilder::max_copies) allows. To insert a key
     ///   at most once, use [`insert_unique`](Self::insert_unique).
     ///
@@ -64,7 +64,7 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     ///
     /// # Errors
     /// [`InsertError::Full`] if the key is absent and no empty slot is within reach;
-    /// [`InsertError::OutOfMemory`] if the system refuses the memory for another segment;
+    /// [`InsertError::OutOfMemory`] if the system refuses the memory to grow;
     /// [`InsertError::ValueTooLarge`] if the value has more than [`value_bits`](Self::value_bits)
     /// bits, even if the key is present.
     ///
@@ -240,11 +240,12 @@ impl<G: Growth, S> FilterBuilder<Map, G, S> {
     /// Sets the number of bits of a value, from 0 to 16. The default is 8, or with a
     /// [`layout`](Self::layout) the bits of its values.
     ///
-    /// A slot has 64 / (slots per bucket) bits, rounded down, with 2 to 6 slots per bucket. What
-    /// the value leaves, at least 8 bits, is the fingerprint. Without a `layout`, the builder takes
-    /// the layout with the most slots per bucket, hence the fewest bits per item, that meets the
-    /// target [`false_positive_rate`](Self::false_positive_rate): 0.2 % by default, or 0.3 % in a
-    /// [`GrowingMap`](crate::GrowingMap). So an item takes as many bits as in a filter with plain
+    /// A slot has 64 / (slots per bucket) bits, rounded down, with 2 to 6 slots per bucket (in a
+    /// [`GrowingMap`](crate::GrowingMap) 60, with 2 to 5: see
+    /// [`Layout::growing`](crate::Layout::growing)). What the value leaves is the fingerprint.
+    /// Without a `layout`, the builder takes the layout with the fewest bits per item that meets the
+    /// target [`false_positive_rate`](Self::false_positive_rate): 0.2 % by default, or 0.5 % in a
+    /// `GrowingMap`. In a map that does not grow, an item takes as many bits as in a filter with plain
     /// buckets of as many slots. ([`fastest`](Self::fastest) has no effect: all of these layouts
     /// are plain.)
     ///

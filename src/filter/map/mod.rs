@@ -100,19 +100,19 @@ pub use values::Values;
 /// to find the run of a key in a store, and `rte_member` of DPDK maps flows to set ids.
 pub type CuckooMap<S = StableHashBuilder> = Filter<Map, Fixed, S>;
 
-/// A map that grows: the [`Filter`] of a chain of segments whose slots hold a fingerprint and a
-/// value.
+/// A map that grows: the [`Filter`] of a table that splits its buckets, and whose slots hold a
+/// fingerprint and a value.
 ///
-/// Where a [`CuckooMap`] would be full, this map appends a segment, with twice the buckets of the
-/// last one, while other threads use it. Nothing is copied, and no thread waits. The target
-/// false-positive rate holds for all segments together, so later ones have longer fingerprints.
-/// Without a target it is 0.3 %. Values have the same number of bits in all segments.
+/// It grows as a [`GrowingFilter`](crate::GrowingFilter#what-it-costs) does, a few buckets at a
+/// time, while other threads use it. The promises and the contracts are those of a [`CuckooMap`]:
+/// an item's value is always among its [`values`](Filter::values). A lookup reads two buckets,
+/// however far the map has grown. [`get`](Filter::get) prefers the slot that knows most of the key.
 ///
-/// The promises and the contracts are those of a `CuckooMap`: an item's value is always among its
-/// [`values`](Filter::values). The cost: a lookup reads two buckets of every segment, so give it
-/// the capacity that you expect. The last segment accepts half as many items of one key as a
-/// `CuckooMap` with the same layout does. (A [`GrowingFilter`](crate::GrowingFilter) grows in
-/// another way, and always reads two buckets.)
+/// A value takes bits of the fingerprint, so the layout depends on it:
+/// [`Layout::growing`](crate::Layout::growing) lists which values fit. Without a target the rate is
+/// at most 0.5 % after all doublings. With values of 8 bits an item then takes 43 bits (2 slots of
+/// 30 bits); a [`max_capacity`](crate::FilterBuilder::max_capacity) or a higher target can lower
+/// that. Once both buckets of a key are full, it takes no more than half of their slots.
 ///
 /// ```
 /// use guira::GrowingMap;
@@ -121,7 +121,7 @@ pub type CuckooMap<S = StableHashBuilder> = Filter<Map, Fixed, S>;
 /// for key in 0..50_000_u64 {
 ///     shards.insert(&key, (key % 16) as u16).unwrap();
 /// }
-/// assert!(shards.len() == 50_000 && shards.false_positive_rate() <= 0.003);
+/// assert!(shards.len() == 50_000 && shards.false_positive_rate() <= 0.005);
 /// assert!((0..50_000_u64).all(|key| shards.values(&key).any(|v| u64::from(v) == key % 16)));
 /// assert!(shards.remove(&17_u64, 1));
 /// # Ok::<(), guira::BuildError>(())

@@ -2,23 +2,17 @@
 
 use core::iter::FusedIterator;
 
-use crate::{chain::AllCandidates, table::Candidates};
+use crate::table::Candidates;
 
 /// The values that a key may have: [`values`](crate::Filter::values) returns them.
 #[derive(Clone, Debug)]
 pub struct Values {
-    candidates: AllCandidates,
+    candidates: Candidates,
     next: usize,
 }
 
 impl Values {
-    /// The values that were found in one table.
-    pub(in crate::filter) fn of_table(candidates: Candidates) -> Self {
-        Self::of_chain(candidates.into())
-    }
-
-    /// The values that were found in the segments of a chain.
-    pub(in crate::filter) fn of_chain(candidates: AllCandidates) -> Self {
+    pub(in crate::filter) fn new(candidates: Candidates) -> Self {
         Self { candidates, next: 0 }
     }
 }
@@ -27,13 +21,13 @@ impl Iterator for Values {
     type Item = u16;
 
     fn next(&mut self) -> Option<u16> {
-        let value = self.candidates.get(self.next)?;
+        let value = *self.candidates.as_slice().get(self.next)?;
         self.next += 1;
         Some(value)
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let len = self.candidates.len() - self.next;
+        let len = self.candidates.as_slice().len() - self.next;
         (len, Some(len))
     }
 }

@@ -3,8 +3,7 @@
 use core::fmt;
 use std::io::{self, Read, Write};
 
-use super::{encode::Encoder, header::Header};
-use crate::table::PerSegment;
+use super::{PerSegment, encode::Encoder, header::Header};
 
 /// A frozen copy of a filter, from which the bytes of its snapshot are read:
 /// [`Filter::snapshot`](crate::Filter::snapshot).

@@ -8,7 +8,7 @@ use crate::{
     Layout,
     kind::{Contents, Growth},
     table::{
-        ClockState, MAX_BUCKETS, MAX_LEVELS, MAX_STRIPES, PerSegment,
+        ClockState, MAX_BUCKETS, MAX_STRIPES,
         split::{Grown, Limits, Size},
         stamp_bits,
     },
@@ -22,13 +22,18 @@ pub(super) const START: usize = 56;
 pub(crate) const EXPIRING: u8 = 3;
 /// Bytes of the schedule of such a filter, after the numbers of items.
 const SCHEDULE: usize = 24;
-/// The kind of sets that grow.
-pub(crate) const GROWING: u8 = 1;
+/// The kinds of sets and maps that grow.
+const GROWING: u8 = 1;
+const GROWING_MAP: u8 = 4;
 /// Bytes of what else such a set has, after the numbers of items: the numbers of buckets at level
 /// 0, of the level and split buckets in one, of ghosts, of buckets at most, and the target load.
 const GROWN: usize = 40;
 /// Bytes of the description of a planned segment.
 const SEGMENT: usize = 16;
+/// Largest number of segments.
+const MAX_LEVELS: usize = 1;
+/// Something of each segment.
+pub(crate) type PerSegment<T> = ArrayVec<T, MAX_LEVELS>;
 /// Bytes of a number, and of a checksum.
 const NUMBER: usize = 8;
 /// Largest generation in a snapshot: it leaves room for as many again.
@@ -251,7 +256,7 @@ impl Header {
 const fn encoded_len(kind: u8, planned: usize, existing: usize) -> usize {
     let rest = match kind {
         EXPIRING => SCHEDULE,
-        GROWING => GROWN,
+        GROWING | GROWING_MAP => GROWN,
         _ => 0,
     };
     START + SEGMENT * planned + NUMBER * existing + rest + NUMBER
@@ -266,6 +271,7 @@ pub(crate) fn field(name: &'static str, value: u64, valid: bool) -> Result<(), L
 fn describe(layout: Layout) -> [u8; 4] {
     let family = match layout.valued() {
         None if layout.splitting().is_some() => 3,
+        Some(_) if layout.splitting().is_some() => 4,
         None => u8::from(layout.is_semi_sorted()),
         Some(_) => 2,
     };
@@ -283,11 +289,13 @@ fn decode_window(number: u64) -> Result<u32, LoadError> {
 fn decode_segment(bytes: &[u8]) -> Result<PlannedSegment, LoadError> {
     let [family, slots, bits, level, value_bits] = bytes[..5] else { unreachable!("16 bytes") };
     let valued = Layout::with_values(slots.into(), value_bits.into());
+    let growing = Layout::growing(slots.into(), value_bits.into());
     let layout = Layout::ALL
         .iter()
         .chain(Layout::GROWING)
         .copied()
         .chain(valued)
+        .chain(growing)
         .find(|&layout| describe(layout) == [family, slots, bits, value_bits]);
     let unknown = LoadError::UnknownLayout { family, slots, bits, value_bits };
     let layout = layout.ok_or(unknown)?;

@@ -113,9 +113,9 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
         self
     }
 
-    /// Requests the buckets of each segment from the global allocator, as a whole, when the bytes
-    /// of the segment begin to arrive. So a program that counts memory in its allocator counts a
-    /// loaded filter as it does a built one. A [`GrowingFilter`](crate::GrowingFilter) takes its
+    /// Requests the buckets from the global allocator, as a whole, when their bytes begin to arrive.
+    /// So a program that counts memory in its allocator counts a
+    /// loaded filter as it does a built one. A filter that grows takes its
     /// memory from the allocator ever after: see
     /// [`reserve_address_space`](crate::FilterBuilder::reserve_address_space).
     ///
@@ -223,8 +223,8 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     /// error, none.
     ///
     /// The header is validated when it is complete, before anything is allocated for the buckets.
-    /// Each block of 64 KiB is validated when its checksum arrives. With the last block (in a
-    /// [`GrowingMap`](crate::GrowingMap), of each segment), the number of items is validated too.
+    /// Each block of 64 KiB is validated when its checksum arrives. With the last block, the number
+    /// of items is validated too.
     /// So a push may accept wrong bytes, and a later one is refused because of them. If the right
     /// bytes are refused too, the load must start again with a new loader.
     ///

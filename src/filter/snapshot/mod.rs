@@ -18,20 +18,20 @@ use std::io::{self, Write};
 
 use super::{
     Filter,
-    engine::{Engine, FixedEngine, GrowingEngine, SplittingEngine},
+    engine::{Engine, FixedEngine, SplittingEngine},
     hasher_check::hasher_check,
     kind::{Contents, Growth},
 };
 use crate::{
     BuildError,
-    table::{Aged, Buckets, PerSegment, Single, Valued, advise_huge_pages},
+    table::{Aged, Bare, Buckets, Valued, advise_huge_pages},
 };
 pub use dump::Dump;
 pub(super) use encode::Words;
 pub use error::LoadError;
 pub use frozen::Snapshot;
 use header::Header;
-pub(super) use header::{EXPIRING, Form, GROWING, PlannedSegment, field};
+pub(super) use header::{EXPIRING, Form, PerSegment, PlannedSegment, field};
 pub use loader::Loader;
 
 /// The number in the format and the name of an engine.
@@ -41,11 +41,11 @@ const fn kind<E: Engine>() -> (u8, &'static str) {
 
 /// All engines.
 const KINDS: [(u8, &str); 5] = [
-    kind::<FixedEngine<Single>>(),
-    kind::<SplittingEngine>(),
+    kind::<FixedEngine<Bare>>(),
+    kind::<SplittingEngine<Bare>>(),
     kind::<FixedEngine<Valued>>(),
     kind::<FixedEngine<Aged>>(),
-    kind::<GrowingEngine<Valued>>(),
+    kind::<SplittingEngine<Valued>>(),
 ];
 
 /// What snapshots need of an engine.
@@ -67,10 +67,8 @@ pub(crate) trait Saved: Sized {
     fn check(form: &Form) -> Result<(), LoadError>;
 
     /// A lower bound on the numbers that occupied slots of a segment can hold. Such a number is a
-    /// fingerprint, followed by its value in the lowest bits if there are values. In a single
-    /// table, the bound is the fingerprint 1 with the value zero. In a chain, a fingerprint of a
-    /// segment is one of the first segment with more bits appended. So the bound is the smallest
-    /// fingerprint of the first segment, with zeros for these bits and for the value.
+    /// fingerprint, followed by its value in the lowest bits if there are values: at least the
+    /// fingerprint 1 with the value zero.
     fn min_fingerprint(form: &Form, number: usize) -> u32;
 
     /// Returns whether each of these words of a segment can be at its place. All of them are valid.

@@ -5,7 +5,7 @@ use core::{hash::BuildHasher, iter, marker::PhantomData};
 use std::io::{self, Write};
 
 use super::{
-    LoadError, Saved,
+    LoadError, PerSegment, Saved,
     encode::{BLOCK_WORDS, CHECKSUM, block_checksum, blocks, to_little_endian, zeros},
     header::{Header, HeaderBytes, MAGIC, START},
     validate::{EMPTY_CENSUS, add_census, check_length},
@@ -18,7 +18,7 @@ use crate::{
         hasher_check::hasher_check,
         kind::{Contents, Growth},
     },
-    table::{Buckets, LoaderPosition, PerSegment, TableLoader},
+    table::{Buckets, LoaderPosition, TableLoader},
 };
 
 /// What a load may take, and what is known of the bytes that arrive.

@@ -16,15 +16,17 @@ pub(super) const EMPTY_CENSUS: Census = Census { occupied: 0, valid: true };
 /// Takes the census of words. Fastest for hundreds of words that are in a first-level cache.
 pub(super) fn census(layout: Layout, words: &[u64]) -> Census {
     match layout.splitting() {
-        Some(_) => with_growing_layout!(layout, L => growing_census::<L>(words)),
+        Some(_) => {
+            with_growing_layout!(layout, L => growing_census::<L>(words, layout.value_bits()))
+        }
         None => with_layout!(layout, L => L::census(words)),
     }
 }
 
 /// As [`census`], of a table that grows by splitting.
-fn growing_census<L: GrowingLayout>(words: &[u64]) -> Census {
+fn growing_census<L: GrowingLayout>(words: &[u64], value_bits: u32) -> Census {
     let occupied = words.iter().map(|&word| u64::from(L::occupied(word))).sum();
-    Census { occupied, valid: words.iter().all(|&word| L::is_valid(word)) }
+    Census { occupied, valid: words.iter().all(|&word| L::is_valid(word, value_bits)) }
 }
 
 /// Adds the census of the words in these bytes, which are valid only if all their fingerprints are

@@ -51,7 +51,7 @@ pub(in crate::table) use self::{
     neighbours::{has_neighbours, neighbours},
 };
 use super::{
-    Alone, Answers, Hashes, Kernel, MAX_BURST, Table,
+    Answers, Hashes, Kernel, MAX_BURST, Payload, Table,
     addressing::{MIXER, SCATTER},
     batch::{FOUND, WINDOW, is_cached},
     mix,
@@ -254,7 +254,7 @@ fn is_addressable(words: &[Word]) -> bool {
     u32::try_from(words.len()).is_ok()
 }
 
-impl<N: Alone> Table<N> {
+impl<P: Payload> Table<P> {
     /// Looks up the hashes of a batch, of which there are `len`, by a kernel. Returns the number of
     /// items that were found, or `None` if the kernel cannot serve this table. Then no hash was
     /// taken, since the scalar code needs all of them. `VALUES` tells whether the answers have
@@ -273,7 +273,7 @@ impl<N: Alone> Table<N> {
             let pair = self.addressing.pair::<L>(mix(hash, seed));
             self.look_up::<L, VALUES>(&self.key_probe::<L>(), pair)
         };
-        let value_bits = self.addressing.nesting().value_bits();
+        let value_bits = self.addressing.payload().value_bits();
         let view = View {
             seed,
             stripes: self.stripes.as_slice(),

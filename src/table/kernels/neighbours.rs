@@ -9,7 +9,10 @@ use crate::{
         GrowingLayout,
         leveled::{level, slots},
     },
-    table::split::{Growth, Neighbours, Root, Size},
+    table::{
+        Payload,
+        split::{Growth, Neighbours, Root, Size},
+    },
 };
 
 /// Slots of each of the two buckets.
@@ -25,8 +28,8 @@ pub(in crate::table) const fn has_neighbours<L: GrowingLayout>() -> bool {
 /// # Safety
 /// The processor has the instructions, and `Growth` is of the layout.
 #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-pub(in crate::table) unsafe fn neighbours<L: GrowingLayout>(
-    growth: &Growth,
+pub(in crate::table) unsafe fn neighbours<L: GrowingLayout, P: Payload>(
+    growth: &Growth<P>,
     size: Size,
     [first, second]: [Root; 2],
 ) -> Neighbours {
@@ -41,6 +44,8 @@ pub(in crate::table) unsafe fn neighbours<L: GrowingLayout>(
     let words = both(slots(first.word), slots(second.word));
     let slot = _mm512_srlv_epi64(words, _mm512_set_epi64(d, c, b, a, d, c, b, a));
     let slot = _mm512_and_si512(slot, splat(L::FIRST));
+    // Without the value.
+    let slot = _mm512_srl_epi64(slot, _mm_cvtsi32_si128(growth.payload().value_bits() as i32));
     let core = _mm512_and_si512(slot, splat(L::CORE_MASK));
     let tail = _mm512_srl_epi64(slot, _mm_cvtsi32_si128(L::CORE as i32));
     let levels = both(level(first.word).into(), level(second.word).into());

@@ -1,4 +1,4 @@
-//! Single lookups in a table that grows by splitting, with both words in one vector register: in
+//! Bare lookups in a table that grows by splitting, with both words in one vector register: in
 //! AVX-512 from the hash on, and in SSE2 from the words on. The formulas are those of `growing.rs`.
 
 #[allow(clippy::wildcard_imports, reason = "two dozen intrinsics, each used once")]

@@ -9,12 +9,15 @@
 //! other side these are `t - i` modulo n and `e ^ s`, where t and s depend on the core alone. So
 //! each side leads to the other one, at every level, and from a slot as far as it knows the
 //! extension.
+//!
+//! In a table with values, the core of a [`Code`] is followed by a value, on which no bucket
+//! depends.
 
 use alloc::boxed::Box;
 
 use crate::{
     bucket::{Code, GrowingLayout},
-    table::{addressing::SCATTER, try_boxed},
+    table::{Bare, Payload, addressing::SCATTER, try_boxed},
 };
 
 /// One side of an item, or of what a slot knows of one.
@@ -39,6 +42,18 @@ impl Item {
         let code = Code { core: 0, extension: 1 };
         Self { sides: [Side { start: 0, code }; 2] }
     };
+
+    /// The item with this value, given the item with the value zero.
+    #[inline]
+    #[must_use]
+    pub fn with_value(self, value: u16) -> Self {
+        let [first, second] = self.sides;
+        let with = |side: Side| {
+            let code = Code { core: side.code.core | u64::from(value), ..side.code };
+            Side { code, ..side }
+        };
+        Self { sides: [with(first), with(second)] }
+    }
 }
 
 /// A bucket, and a level.
@@ -76,18 +91,27 @@ impl Size {
 
 /// The mapping from mixed hashes to sides and buckets.
 #[derive(Debug)]
-pub struct Growth {
+pub struct Growth<P = Bare> {
     /// The number of buckets at level 0.
     first: u64,
     /// For each core: t in the low half, and s in the high half.
     scatter: Box<[u64]>,
+    payload: P,
 }
 
 impl Growth {
-    /// The addressing of a table with `first` buckets at level 0, `1 ..= 2^32`, or `None` if the
-    /// system refuses the memory.
+    /// As [`holding`](Self::holding), of a table without values.
     #[must_use]
     pub fn new<L: GrowingLayout>(first: u64) -> Option<Self> {
+        Self::holding::<L>(first, Bare)
+    }
+}
+
+impl<P: Payload> Growth<P> {
+    /// The addressing of a table with `first` buckets at level 0, `1 ..= 2^32`, and this payload, or
+    /// `None` if the system refuses the memory.
+    #[must_use]
+    pub fn holding<L: GrowingLayout>(first: u64, payload: P) -> Option<Self> {
         debug_assert!((1..=1 << 32).contains(&first));
         let entry = |core: u32| {
             let scattered = scatter(core.into());
@@ -95,7 +119,7 @@ impl Growth {
             let s = scattered >> 32 & mask(32 - L::CORE);
             s << 32 | t
         };
-        Some(Self { first, scatter: try_boxed((0..1 << L::CORE).map(entry))? })
+        Some(Self { first, scatter: try_boxed((0..1 << L::CORE).map(entry))?, payload })
     }
 
     /// The number of buckets at level 0.
@@ -103,6 +127,19 @@ impl Growth {
     #[must_use]
     pub fn first(&self) -> u64 {
         self.first
+    }
+
+    /// What slots hold beside fingerprints.
+    #[inline]
+    #[must_use]
+    pub fn payload(&self) -> P {
+        self.payload
+    }
+
+    /// The number of bits of a value.
+    #[inline]
+    pub(super) fn value_bits(&self) -> u32 {
+        self.payload.value_bits()
     }
 
     /// Bytes on the heap.
@@ -124,11 +161,11 @@ impl Growth {
         (self.first << size.level) + size.split
     }
 
-    /// The item with this mixed hash.
+    /// The item with this mixed hash, and the value zero.
     #[inline]
     #[must_use]
     pub fn item<L: GrowingLayout>(&self, mixed: u64) -> Item {
-        let core = mixed >> (u64::BITS - L::CORE);
+        let core = mixed >> (u64::BITS - L::CORE) << self.value_bits();
         let product = (mixed & u64::from(u32::MAX)) * self.first;
         let start = (product >> 32) as u32;
         let entry = self.entry(core);
@@ -160,9 +197,10 @@ impl Growth {
         (Side { start: self.reflect(start, entry), code }, extension)
     }
 
+    /// What the core of a code determines.
     #[inline]
     fn entry(&self, core: u64) -> u64 {
-        self.scatter[core as usize]
+        self.scatter[(core >> self.value_bits()) as usize]
     }
 
     /// The bucket at level 0 on the other side.
@@ -212,7 +250,8 @@ impl Growth {
     /// A number that both sides of an item have in common, at every level: it selects the stripe.
     #[inline]
     #[must_use]
-    pub fn stripe<L: GrowingLayout>(core: u64, starts: [u32; 2]) -> usize {
+    pub fn stripe<L: GrowingLayout>(&self, core: u64, starts: [u32; 2]) -> usize {
+        let core = core >> self.value_bits();
         (u64::from(starts[0].min(starts[1])) << L::CORE | core) as usize
     }
 }

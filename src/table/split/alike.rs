@@ -2,18 +2,18 @@
 
 use arrayvec::ArrayVec;
 
-use super::{GrowingTable, Item, Seen, Side};
+use super::{GrowingTable, Item, Seen, Side, copies::half_of_slots};
 use crate::{
     InsertError,
     bucket::{Code, GrowingLayout, MAX_SLOTS, leveled::level},
     sync::full_fence,
-    table::StripeGuard,
+    table::{Payload, StripeGuard},
 };
 
 /// Slots of two words, each as its extension on the first side.
 type Alike = ArrayVec<u64, { 2 * MAX_SLOTS }>;
 
-impl GrowingTable {
+impl<P: Payload> GrowingTable<P> {
     /// Returns whether an insert must be refused because of a limit on copies.
     #[cold]
     pub(super) fn may_hold<L: GrowingLayout>(&self, limit: usize, item: &Item) -> bool {
@@ -40,8 +40,7 @@ impl GrowingTable {
         let holds_half = |seen: [Option<Seen>; 2]| {
             let [first, second] = item.sides;
             let alone = seen.iter().any(Option::is_none) || first == second;
-            let half = if alone { L::SLOTS.div_ceil(2) } else { L::SLOTS };
-            self.most_alike::<L>(item, seen) >= half as usize
+            self.most_alike::<L>(item, seen) >= half_of_slots::<L>(alone)
         };
         // As in `has_reached`, an unlocked pre-check comes first.
         if holds_half(self.locate(item)) {
@@ -63,11 +62,12 @@ impl GrowingTable {
             let Some(Seen { word, .. }) = seen else { continue };
             let (at, side) = (level(word), item.sides[number]);
             for slot in L::occupied_slots(word) {
-                let code = |side: Side| L::decode(slot, at, side.code.extension & ((1 << at) - 1));
+                let low = |side: Side| side.code.extension & ((1 << at) - 1);
+                let code = |side| L::decode(slot, at, low(side), self.value_bits());
                 let here = Side { code: code(side), ..side };
                 // In one bucket, a slot that agrees on both sides is one copy.
-                let counted = number == 1 && in_one && agree(code(first), first.code);
-                if agree(here.code, side.code) && !counted {
+                let counted = number == 1 && in_one && self.agree(code(first), first.code);
+                if self.agree(here.code, side.code) && !counted {
                     let there = if number == 0 { here } else { self.growth.other(here) };
                     alike.push(there.code.extension);
                 }
@@ -79,10 +79,16 @@ impl GrowingTable {
         let matching = |long: u64| alike.iter().filter(|&&short| is_prefix(short, long)).count();
         alike.iter().map(|&long| matching(long)).max().unwrap_or(0)
     }
+    /// Returns whether two codes may belong to one item: they differ in no bit that both know. With
+    /// any values.
+    fn agree(&self, one: Code, other: Code) -> bool {
+        let value_bits = self.value_bits();
+        one.core >> value_bits == other.core >> value_bits && may_be_one(one, other)
+    }
 }
 
-/// Returns whether two codes may belong to one item: they differ in no bit that both know.
-pub(super) fn agree(one: Code, other: Code) -> bool {
+/// Returns whether two extensions differ in no bit that both know.
+pub(super) fn may_be_one(one: Code, other: Code) -> bool {
     let both = (1 << one.known().min(other.known())) - 1;
-    one.core == other.core && (one.extension ^ other.extension) & both == 0
+    (one.extension ^ other.extension) & both == 0
 }

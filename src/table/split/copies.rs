@@ -1,10 +1,15 @@
 //! Copies of one item: how many there are, and how many there may be.
 
-use super::{GrowingTable, Item, Seen};
-use crate::{InsertError, bucket::GrowingLayout, sync::full_fence, table::StripeGuard};
+use super::{GrowingTable, Item, Seen, Side};
+use crate::{
+    InsertError,
+    bucket::GrowingLayout,
+    sync::full_fence,
+    table::{Payload, StripeGuard},
+};
 
-impl GrowingTable {
-    /// Counts the slots that match an item.
+impl<P: Payload> GrowingTable<P> {
+    /// Counts the slots that match an item, with any value.
     #[must_use]
     pub fn count<L: GrowingLayout>(&self, item: &Item) -> usize {
         // mutant: split-count-no-lock, split-count-wrong-lock
@@ -15,23 +20,37 @@ impl GrowingTable {
 
     /// Counts the slots that match an item under its lock, so that no move is half done.
     fn count_locked<L: GrowingLayout>(&self, _guard: &StripeGuard, item: &Item) -> usize {
-        Self::copies_in::<L>(item, self.load_both(item))
+        self.copies_in::<L>(item, self.load_both(item))
     }
 
     /// Counts the slots that match an item in the words of its locations.
     #[inline]
-    pub(super) fn copies_in<L: GrowingLayout>(item: &Item, [first, second]: [Seen; 2]) -> usize {
-        let [in_first, in_second] = [(first, item.sides[0]), (second, item.sides[1])]
-            .map(|(seen, side)| L::matches(seen.word, side.code));
-        // In one bucket, a slot that matches on both sides is one copy. Both loads of it must show
-        // the same word then: count those of the later one.
-        // mutant: split-copies-one-bucket-twice, split-copies-one-side
-        let marks = if first.bucket == second.bucket {
-            (L::matches(second.word, item.sides[0].code) | in_second).count_ones()
-        } else {
-            in_first.count_ones() + in_second.count_ones()
+    pub(super) fn copies_in<L: GrowingLayout>(&self, item: &Item, seen: [Seen; 2]) -> usize {
+        let [first, second] = self.marks_of::<L>(item, seen);
+        (first.count_ones() + second.count_ones()) as usize
+    }
+
+    /// Marks the slots that match an item, with any value, in the words of its locations.
+    #[inline]
+    pub(super) fn marks_of<L: GrowingLayout>(
+        &self,
+        item: &Item,
+        [first, second]: [Seen; 2],
+    ) -> [u64; 2] {
+        let matches = |word, side: Side| {
+            // mutant: split-copies-with-value
+            L::matches(word, side.code, self.value_bits())
         };
-        marks as usize
+        let [in_first, in_second] =
+            [matches(first.word, item.sides[0]), matches(second.word, item.sides[1])];
+        // In one bucket, a slot that matches on both sides is one copy. Both loads of it must show
+        // the same word then: take those of the later one.
+        // mutant: split-copies-one-bucket-twice, split-copies-one-side
+        if first.bucket == second.bucket {
+            [0, matches(second.word, item.sides[0]) | in_second]
+        } else {
+            [in_first, in_second]
+        }
     }
 
     /// Half of the slots of an item's locations: if both are full, no more copies are added. Many
@@ -40,7 +59,7 @@ impl GrowingTable {
         let [first, second] = item.sides;
         // Sides that differ may still have one bucket at this level. Then copies may fill it, until
         // it is split.
-        (if first == second { L::SLOTS.div_ceil(2) } else { L::SLOTS }) as usize
+        half_of_slots::<L>(first == second)
     }
 
     /// As [`insert`](Self::insert), unless there are `limit` copies: see "Limits on copies" in
@@ -71,7 +90,7 @@ impl GrowingTable {
             // mutant: split-limit-version-relaxed
             let version = stripe.version();
             // mutant: split-limit-relaxed
-            if Self::copies_in::<L>(item, self.load_both(item)) >= limit {
+            if self.copies_in::<L>(item, self.load_both(item)) >= limit {
                 // mutant: split-limit-estimate, split-limit-no-lock, split-limit-wrong-lock
                 return self.count::<L>(item) >= limit;
             }
@@ -82,4 +101,9 @@ impl GrowingTable {
             self.counters.lookup_retried();
         }
     }
+}
+
+/// Half of the slots of two buckets, or of one.
+pub(super) fn half_of_slots<L: GrowingLayout>(is_one: bool) -> usize {
+    (if is_one { L::SLOTS.div_ceil(2) } else { L::SLOTS }) as usize
 }

@@ -8,6 +8,7 @@ use crate::{
         leveled::{MAX_LEVEL, level},
     },
     sync::{AcqRel, Acquire, Relaxed, Release},
+    table::Payload,
 };
 
 /// Number of neighbouring buckets that are split under one lock: those of a cache line.
@@ -35,7 +36,7 @@ pub(super) enum Refusal {
     Error(InsertError),
 }
 
-impl GrowingTable {
+impl<P: Payload> GrowingTable<P> {
     /// Splits buckets while the load is above the target, a bounded number of them.
     #[cold]
     #[inline(never)]
@@ -208,7 +209,7 @@ impl GrowingTable {
         let mut word = parent.load_to_change(Relaxed);
         // mutant: split-again
         while level(word) == at {
-            let halves = L::halves(word);
+            let halves = L::halves(word, self.value_bits());
             // Release: pairs with the Acquire of those who come here from the parent, though they
             // also acquire the switch below. No other thread reaches the child, or writes to it:
             // that takes the level in the parent, or the lock.

@@ -14,7 +14,7 @@ use crate::{
         leveled::{level, slots},
     },
     sync::{Relaxed, Release},
-    table::{StripeGuard, stats::RelocationCount},
+    table::{Payload, StripeGuard, stats::RelocationCount},
 };
 
 /// Largest number of buckets that one insert splits because it finds no room.
@@ -23,11 +23,12 @@ pub(super) const MAX_SPLITS: u32 = 64;
 /// The outcome of adding an item under its lock if it is absent.
 enum Addition {
     Added,
-    Found,
+    /// A slot matches it, with this value.
+    Found(u16),
     NoRoom,
 }
 
-impl GrowingTable {
+impl<P: Payload> GrowingTable<P> {
     /// Adds a copy of an item. Relocates slots if both locations are full, and splits buckets if
     /// that does not help.
     ///
@@ -50,6 +51,16 @@ impl GrowingTable {
     /// # Errors
     /// As [`insert`](Self::insert), but for `TooManyCopies`.
     pub fn insert_unique<L: GrowingLayout>(&self, item: &Item) -> Result<bool, InsertError> {
+        self.get_or_insert::<L>(item).map(|found| found.is_none())
+    }
+
+    /// Adds a copy of an item unless a slot matches it, with this or another value. Returns `None`
+    /// if it was added, and otherwise the value that was found: that of the slot that knows most.
+    ///
+    /// # Errors
+    /// As [`insert_unique`](Self::insert_unique).
+    #[inline]
+    pub fn get_or_insert<L: GrowingLayout>(&self, item: &Item) -> Result<Option<u16>, InsertError> {
         let (mut made_room, mut splits) = (Ok(()), 0);
         let relocations = RelocationCount::zero();
         loop {
@@ -57,14 +68,14 @@ impl GrowingTable {
             let guard = self.stripe::<L>(item).lock();
             // mutant: split-unique-lock-gap, split-unique-relaxed, split-unique-load-relaxed
             match self.add_if_absent::<L>(&guard, item) {
-                Addition::Found => return Ok(false),
+                Addition::Found(value) => return Ok(Some(value)),
                 Addition::Added => {
                     // No stripe is held while the table grows.
                     drop(guard);
                     self.counters.insert_relocated(&relocations);
                     // mutant: split-unique-uncounted
                     self.count_added::<L>();
-                    return Ok(true);
+                    return Ok(None);
                 }
                 Addition::NoRoom => {}
             }
@@ -109,8 +120,11 @@ impl GrowingTable {
     fn add_if_absent<L: GrowingLayout>(&self, _guard: &StripeGuard, item: &Item) -> Addition {
         loop {
             let seen = self.load_both_to_change(item);
-            if Self::is_in::<L>(item, seen) {
-                return Addition::Found;
+            // mutant: split-unique-with-value
+            let found = self.value_in::<L>(item, seen);
+            if let Some(value) = found {
+                // mutant: split-unique-own-value
+                return Addition::Found(value);
             }
             // mutant: split-unique-two-reads
             match self.try_add::<L>(item, seen) {
@@ -133,7 +147,7 @@ impl GrowingTable {
         let [first, second] = item.sides.map(|side| side.code.extension);
         let extension = select_unpredictable(second_is_emptier, second, first);
         let code = crate::bucket::Code { extension, ..item.sides[0].code };
-        let new = L::with(word, L::encode(code, level(word)))?;
+        let new = L::with(word, L::encode(code, level(word), self.value_bits()))?;
         // Release: pairs with the Acquire of whoever loads the word, so that a hit happens after
         // the insert. Relaxed on failure: the word is loaded again.
         // mutant: split-add-plain-store

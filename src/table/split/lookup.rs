@@ -5,13 +5,26 @@ use super::{GrowingTable, Item, Place, Seen, Side};
 use crate::{
     bucket::{GrowingLayout, leveled::level},
     sync::{Acquire, Word},
+    table::Payload,
 };
 
-impl GrowingTable {
+impl<P: Payload> GrowingTable<P> {
     /// Returns whether a slot that matches the item is on one of its sides.
     #[inline]
     #[must_use]
     pub fn contains<L: GrowingLayout>(&self, item: &Item) -> bool {
+        self.look_up::<L, _>(item, |seen| self.is_in::<L>(item, seen).then_some(())).is_some()
+    }
+
+    /// Looks for an item by `find`, in the words of both locations. What it finds is an answer,
+    /// whatever the versions are. If it finds nothing, nothing is an answer if the version is
+    /// unchanged.
+    #[inline]
+    pub(super) fn look_up<L: GrowingLayout, T>(
+        &self,
+        item: &Item,
+        find: impl Fn([Seen; 2]) -> Option<T>,
+    ) -> Option<T> {
         // mutant: split-lookup-wrong-stripe
         let stripe = self.stripe::<L>(item);
         loop {
@@ -19,12 +32,10 @@ impl GrowingTable {
             let version = stripe.version();
             // mutant: split-lookup-words-relaxed, split-lookup-first-only
             let seen = self.load_both(item);
-            if Self::is_in::<L>(item, seen) {
-                return true;
-            }
+            let found = find(seen);
             // mutant: split-lookup-no-validation
-            if stripe.validate(version) {
-                return false;
+            if found.is_some() || stripe.validate(version) {
+                return found;
             }
             self.counters.lookup_retried();
         }
@@ -32,10 +43,11 @@ impl GrowingTable {
 
     /// Returns whether one of the words has a slot that matches the item.
     #[inline]
-    pub(super) fn is_in<L: GrowingLayout>(item: &Item, seen: [Seen; 2]) -> bool {
+    pub(super) fn is_in<L: GrowingLayout>(&self, item: &Item, seen: [Seen; 2]) -> bool {
         // Each side has its own pattern, also if both locations are the same bucket.
         let [first, second] = item.sides;
-        L::matches(seen[0].word, first.code) | L::matches(seen[1].word, second.code) != 0
+        let matches = |seen: Seen, side: Side| L::matches(seen.word, side.code, self.value_bits());
+        matches(seen[0], first) | matches(seen[1], second) != 0
     }
 
     /// Loads the words of both locations of an item.

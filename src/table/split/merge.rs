@@ -38,14 +38,14 @@ use core::cell::Cell;
 
 use super::{
     GrowingTable, Item, Seen, Side,
-    alike::agree,
+    alike::may_be_one,
     search::{Outcome, Search},
 };
 use crate::{
     InsertError,
     bucket::{Code, GrowingLayout, leveled::level},
     sync::{Acquire, Relaxed, Release},
-    table::{MergeRefusal, Merged, StripeGuard, stats::RelocationCount},
+    table::{MergeRefusal, Merged, Payload, StripeGuard, stats::RelocationCount},
 };
 
 /// An attempt to add all slots of another table.
@@ -67,7 +67,7 @@ impl Attempt {
     }
 }
 
-impl GrowingTable {
+impl<P: Payload> GrowingTable<P> {
     /// Adds all slots of another table, or none. `limit` is the largest number of copies of an
     /// item, if there is one. The layout and the number of buckets at level 0 must be the same, and
     /// the hashes of items mixed alike.
@@ -143,7 +143,8 @@ impl GrowingTable {
     pub(super) fn known<L: GrowingLayout>(&self, bucket: u32, level: u32, slot: u64) -> Item {
         let first = self.growth.first();
         let (low, start) = (u64::from(bucket) / first, u64::from(bucket) % first);
-        let side = Side { start: start as u32, code: L::decode(slot, level, low) };
+        let side =
+            Side { start: start as u32, code: L::decode(slot, level, low, self.value_bits()) };
         Item { sides: [side, self.growth.other(side)] }
     }
 
@@ -256,7 +257,10 @@ impl GrowingTable {
         let (Seen { bucket, word }, new) =
             seen.into_iter().zip(item.sides).find_map(|(seen, side)| {
                 let seen = seen?;
-                Some((seen, L::with(seen.word, L::encode(side.code, level(seen.word)))?))
+                Some((
+                    seen,
+                    L::with(seen.word, L::encode(side.code, level(seen.word), self.value_bits()))?,
+                ))
             })?;
         // Release: pairs with the Acquire of whoever loads the word, as in `try_add`.
         // mutant: split-merge-add-store
@@ -301,7 +305,7 @@ impl GrowingTable {
     fn remove_known<L: GrowingLayout>(&self, guard: &StripeGuard, item: &Item) -> i64 {
         loop {
             let seen = self.locate(item);
-            let Some((Seen { bucket, word }, lane)) = Self::longest_whole::<L>(item, seen) else {
+            let Some((Seen { bucket, word }, lane)) = self.longest_whole::<L>(item, seen) else {
                 if seen.iter().all(Option::is_some) {
                     return 0;
                 }
@@ -321,6 +325,7 @@ impl GrowingTable {
 
     /// Of the slots that know no more than the item, and agree with it, the one that knows most.
     fn longest_whole<L: GrowingLayout>(
+        &self,
         item: &Item,
         seen: [Option<Seen>; 2],
     ) -> Option<(Seen, u32)> {
@@ -328,9 +333,13 @@ impl GrowingTable {
         let slots = found.flat_map(|(seen, Side { code, .. })| {
             let at = level(seen.word);
             (0..).zip(L::occupied_slots(seen.word)).filter_map(move |(lane, slot)| {
-                let known = L::decode(slot, at, code.extension & ((1 << at) - 1));
+                let low = code.extension & ((1 << at) - 1);
+                let known = L::decode(slot, at, low, self.value_bits());
+                // The value, too: it is another item's otherwise.
+                // mutant: split-merge-undo-by-key
+                let same = known.core == code.core && may_be_one(known, code);
                 // mutant: split-merge-undo-longer
-                let whole = known.known() <= code.known() && agree(known, code);
+                let whole = known.known() <= code.known() && same;
                 whole.then_some((known.known(), (seen, lane)))
             })
         });

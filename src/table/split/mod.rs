@@ -28,6 +28,7 @@
 //!   *matches* an item on a side if the item's location there is the slot's bucket, and all that
 //!   the slot knows is true of the item. A slot that is a copy for another child, and so belongs to
 //!   no item, is a *ghost*.
+//! - **Values.** In a table with values, a slot begins with a value: see `values.rs`.
 //! - **Size.** It has a level and a number of buckets that have been split in this round. The
 //!   *hint* is a size that the table has reached; lookups begin there, and the words decide.
 //! - **Stripes.** The core and the two buckets at level 0 select the stripe. They are the same for
@@ -183,6 +184,7 @@ mod shrink;
 mod steps;
 #[cfg(all(test, feature = "std", not(any(loom, shuttle))))]
 mod tests;
+mod values;
 #[cfg(guira_vectors)]
 mod vectors;
 mod whole;
@@ -197,7 +199,7 @@ pub use saved::Grown;
 #[cfg(guira_vectors)]
 pub(in crate::table) use search::{Neighbours, Root};
 
-use super::{Counters, GrowingBuckets, Stripe, Stripes};
+use super::{Bare, Counters, GrowingBuckets, Payload, Stripe, Stripes};
 use crate::{
     bucket::GrowingLayout,
     sync::{Acquire, Lock, Relaxed, Word},
@@ -221,8 +223,8 @@ impl Limits {
 
 /// Buckets, stripes, and the protocol's steps on them, in a table that grows.
 #[derive(Debug)]
-pub struct GrowingTable {
-    growth: Growth,
+pub struct GrowingTable<P = Bare> {
+    growth: Growth<P>,
     buckets: GrowingBuckets,
     stripes: Stripes,
     counters: Counters,
@@ -254,10 +256,24 @@ struct Seen {
 }
 
 impl GrowingTable {
+    /// As [`holding`](Self::holding), of a table without values.
+    #[must_use]
+    pub fn new<L: GrowingLayout>(
+        first: u64,
+        limits: Limits,
+        stripes: usize,
+        memory: (bool, bool),
+    ) -> Option<Self> {
+        Self::holding::<L>(Bare, first, limits, stripes, memory)
+    }
+}
+
+impl<P: Payload> GrowingTable<P> {
     /// Returns an empty table, or `None` if the system refuses the memory. With `reserve`, address
     /// space is reserved for all buckets that there may ever be, if the system can do that.
     #[must_use]
-    pub fn new<L: GrowingLayout>(
+    pub fn holding<L: GrowingLayout>(
+        payload: P,
         first: u64,
         limits: Limits,
         stripes: usize,
@@ -267,7 +283,7 @@ impl GrowingTable {
         let buckets = GrowingBuckets::new(first, limits.buckets, reserve, huge_pages)?;
         let start = Size { level: 0, split: 0 }.pack();
         Some(Self {
-            growth: Growth::new::<L>(first)?,
+            growth: Growth::holding::<L>(first, payload)?,
             buckets,
             stripes: Stripes::with_count(stripes)?,
             counters: Counters::new()?,
@@ -287,8 +303,14 @@ impl GrowingTable {
     /// The addressing.
     #[inline]
     #[must_use]
-    pub fn growth(&self) -> &Growth {
+    pub fn growth(&self) -> &Growth<P> {
         &self.growth
+    }
+
+    /// The number of bits of a value.
+    #[inline]
+    fn value_bits(&self) -> u32 {
+        self.growth.value_bits()
     }
 
     /// The limits.
@@ -367,7 +389,7 @@ impl GrowingTable {
     #[inline]
     fn stripe_of<L: GrowingLayout>(&self, sides: [Side; 2]) -> &Stripe {
         let starts = sides.map(|side| side.start);
-        self.stripes.at(Growth::stripe::<L>(sides[0].code.core, starts))
+        self.stripes.at(self.growth.stripe::<L>(sides[0].code.core, starts))
     }
 
     /// A bucket.

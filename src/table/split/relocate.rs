@@ -4,7 +4,7 @@ use super::{GrowingTable, Place, Side, search::Victim};
 use crate::{
     bucket::{Code, GrowingLayout, leveled::level},
     sync::{Acquire, Relaxed, Release, Word},
-    table::StripeGuard,
+    table::{Payload, StripeGuard},
 };
 
 /// As in a table of a fixed size: a load of a word that this thread may change.
@@ -12,7 +12,7 @@ fn to_change(word: &Word) -> u64 {
     word.load_to_change(Acquire)
 }
 
-impl GrowingTable {
+impl<P: Payload> GrowingTable<P> {
     /// Moves a slot to its other side, and stores the incoming side in the slot that it leaves.
     ///
     /// Returns `false` if the plan is stale: the slot is no longer there, its bucket has been
@@ -55,7 +55,7 @@ impl GrowingTable {
             if to.bucket == except {
                 return false;
             }
-            let slot = L::encode(side.code, level(to.word));
+            let slot = L::encode(side.code, level(to.word), self.value_bits());
             let Some(new) = L::with(to.word, slot) else { return false };
             // Release: pairs with the Acquire of whoever loads the word, as in `try_add`.
             // mutant: split-relocate-no-copy, split-relocate-copy-store
@@ -81,7 +81,9 @@ impl GrowingTable {
             // mutant: split-clear-drops-incoming
             let new = match incoming {
                 None => L::without(word, lane),
-                Some(side) => L::replace(word, lane, L::encode(side.code, place.level)),
+                Some(side) => {
+                    L::replace(word, lane, L::encode(side.code, place.level, self.value_bits()))
+                }
             };
             // Release: pairs with the Acquire of whoever loads the word: a lookup that sees the
             // slot cleared sees the version bumped. It also publishes an incoming item.
@@ -134,7 +136,7 @@ impl GrowingTable {
                 }
                 place.level += 1;
             }
-            let slot = L::encode(side.code, place.level);
+            let slot = L::encode(side.code, place.level, self.value_bits());
             let lane = L::find(word, slot).expect("only the holder of its stripe clears a slot");
             let new = L::without(word, lane);
             // Release: as in `clear_original`.

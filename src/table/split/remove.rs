@@ -1,17 +1,22 @@
-//! Removal: the slot that matches the item and knows most of it.
+//! Removal and replacement: the slot that matches the item, has its value, and knows most of it.
 
 use super::{GrowingTable, Item, Seen};
 use crate::{
-    bucket::{GrowingLayout, leveled::level},
+    bucket::{
+        Code, GrowingLayout,
+        leveled::{Found, level},
+    },
     sync::{Relaxed, Release},
+    table::Payload,
 };
 
-impl GrowingTable {
-    /// Removes one copy of an item: of the slots that match it, the one that knows most bits.
-    /// Returns whether there was one.
+impl<P: Payload> GrowingTable<P> {
+    /// Removes one copy of an item: of the slots that match it and have its value, the one that
+    /// knows most bits. Returns whether there was one.
     #[must_use]
     pub fn remove<L: GrowingLayout>(&self, item: &Item) -> bool {
-        let removed = self.remove_one::<L>(item);
+        // mutant: split-remove-by-key
+        let removed = self.clear_one::<L>(item, None);
         if removed {
             // A removal makes no table grow, so nothing has to be checked.
             // mutant: split-remove-uncounted
@@ -20,16 +25,23 @@ impl GrowingTable {
         removed
     }
 
-    /// As [`remove`](Self::remove), without counting.
-    fn remove_one<L: GrowingLayout>(&self, item: &Item) -> bool {
+    /// As [`remove`](Self::remove), without counting. Stores a value in place of the item's, if
+    /// there is one.
+    pub(super) fn clear_one<L: GrowingLayout>(&self, item: &Item, value: Option<u16>) -> bool {
         // mutant: split-remove-no-lock, split-remove-wrong-lock
         let guard = self.stripe::<L>(item).lock();
+        let changed = |word, lane| match value {
+            None => L::without(word, lane),
+            Some(value) => L::replace(word, lane, self.with_value(L::slot(word, lane), value)),
+        };
         let mut bumped = false;
         loop {
             // Acquire: the removal happens after the insert of a copy that it found.
             // mutant: split-remove-load-relaxed
             let seen = self.load_both_to_change(item);
-            let Some((Seen { bucket, word }, lane)) = Self::longest::<L>(item, seen) else {
+            let marks = |word, code| L::matches_with_value(word, code, self.value_bits());
+            let longest = Self::longest::<L>(item, seen, marks);
+            let Some((Seen { bucket, word }, Found { lane, .. })) = longest else {
                 debug_assert!(!bumped, "only the holder of its stripe clears a slot");
                 return false;
             };
@@ -39,7 +51,7 @@ impl GrowingTable {
                 guard.bump();
                 bumped = true;
             }
-            let new = L::without(word, lane);
+            let new = changed(word, lane);
             // Release: pairs with the Acquire of whoever loads the word: a lookup that sees the
             // slot cleared sees the version bumped. Relaxed on failure: both locations are found
             // again, since the bucket may have been split.
@@ -50,14 +62,19 @@ impl GrowingTable {
         }
     }
 
-    /// The slot that matches the item and knows most bits, in either of two words.
+    /// The slot that knows most bits, of those that `marks` marks as matches of a code, in either
+    /// of two words.
     #[inline]
-    fn longest<L: GrowingLayout>(item: &Item, seen: [Seen; 2]) -> Option<(Seen, u32)> {
+    pub(super) fn longest<L: GrowingLayout>(
+        item: &Item,
+        seen: [Seen; 2],
+        marks: impl Fn(u64, Code) -> u64,
+    ) -> Option<(Seen, Found)> {
         let found = |index: usize| {
             let (Seen { word, .. }, code) = (seen[index], item.sides[index].code);
-            let longest = L::longest(word, code)?;
+            let longest = L::longest(word, marks(word, code))?;
             // The bits that the number of the bucket tells, and the length of the slot.
-            Some((level(word) + longest.slot.ilog2(), (seen[index], longest.lane)))
+            Some((level(word) + longest.slot.ilog2(), (seen[index], longest)))
         };
         match (found(0), found(1)) {
             // mutant: split-remove-shorter-side

@@ -12,7 +12,7 @@ use crate::{
         leveled::{MAX_LEVEL, level},
     },
     sync::{Relaxed, acquire_fence, load_all},
-    table::memory::touched_words,
+    table::{Payload, memory::touched_words},
 };
 
 /// Words that are handled together. They stay in a first-level cache.
@@ -106,7 +106,7 @@ fn signed(ghosts: u64) -> i64 {
     i64::try_from(ghosts).unwrap_or(i64::MAX)
 }
 
-impl GrowingTable {
+impl<P: Payload> GrowingTable<P> {
     /// Everything but the words. The caller knows that nobody changes the table, or holds all
     /// stripes and has settled the size.
     #[must_use]
@@ -202,6 +202,7 @@ impl GrowingTable {
     /// The numbers and the levels must be [valid](Grown::has_levels).
     #[must_use]
     pub fn restore<L: GrowingLayout>(
+        payload: P,
         grown: &Grown,
         words: u64,
         stripes: usize,
@@ -209,7 +210,7 @@ impl GrowingTable {
         mut read: impl FnMut(u64, &mut [u64]),
     ) -> Option<Self> {
         let Grown { first, size, ghosts, limits } = *grown;
-        let mut table = Self::new::<L>(first, limits, stripes, memory)?;
+        let mut table = Self::holding::<L>(payload, first, limits, stripes, memory)?;
         let (end, mut occupied) = (grown.buckets(), 0);
         let count =
             |words: &[u64]| words.iter().map(|&word| u64::from(L::occupied(word))).sum::<u64>();

@@ -9,7 +9,7 @@ use super::{GrowingTable, Item, Place, Seen, Side, Size, address::mask};
 use crate::{
     bucket::{GrowingLayout, leveled::level},
     sync::{Acquire, Word},
-    table::stats::RelocationCount,
+    table::{Payload, stats::RelocationCount},
 };
 
 /// Largest number of buckets whose slots are followed to their other sides.
@@ -140,15 +140,15 @@ impl Node {
         Self { word, bucket, start: side.start, low: low as u32, from }
     }
 
-    /// The side of a slot.
+    /// The side of a slot, of which the lowest bits are a value.
     #[inline]
-    fn side<L: GrowingLayout>(&self, slot: u64) -> Side {
-        let code = L::decode(slot, level(self.word), self.low.into());
+    fn side<L: GrowingLayout>(&self, slot: u64, value_bits: u32) -> Side {
+        let code = L::decode(slot, level(self.word), self.low.into(), value_bits);
         Side { start: self.start, code }
     }
 }
 
-impl GrowingTable {
+impl<P: Payload> GrowingTable<P> {
     /// Searches for an empty slot, and moves slots so that one of the item's locations has room.
     /// The last move stores the incoming item, if there is one.
     pub(super) fn search<L: GrowingLayout>(
@@ -164,7 +164,7 @@ impl GrowingTable {
             return Outcome::Stale;
         }
         // mutant: split-copies-ignored
-        if incoming.is_some() && Self::copies_in::<L>(item, roots) >= Self::half_of_slots::<L>(item)
+        if incoming.is_some() && self.copies_in::<L>(item, roots) >= Self::half_of_slots::<L>(item)
         {
             return Outcome::Copies;
         }
@@ -197,7 +197,8 @@ impl GrowingTable {
                 let (root, lane) = (index / Neighbours::STRIDE, index % Neighbours::STRIDE);
                 let (Seen { bucket, word }, side) = (roots[root], item.sides[root]);
                 let (level, slot) = (level(word), L::slot(word, lane as u32));
-                let code = L::decode(slot, level, side.code.extension & mask(level));
+                let code =
+                    L::decode(slot, level, side.code.extension & mask(level), self.value_bits());
                 let side = Side { start: side.start, code };
                 return Some((root, Victim { side, place: Place { bucket, level }, slot }));
             }
@@ -217,12 +218,12 @@ impl GrowingTable {
         #[cfg(guira_vectors)]
         if const { has_neighbours::<L>() } && self.has_avx512 {
             // SAFETY: the processor has the instructions, and the addressing is of the layout.
-            return unsafe { neighbours::<L>(&self.growth, size, roots) };
+            return unsafe { neighbours::<L, P>(&self.growth, size, roots) };
         }
         let mut neighbours = Neighbours { buckets: [0; 16], split: 0, unsplit: 0 };
         for (index, Root { bucket, word, start, low }) in roots.into_iter().enumerate() {
             for lane in 0..L::SLOTS {
-                let code = L::decode(L::slot(word, lane), level(word), low);
+                let code = L::decode(L::slot(word, lane), level(word), low, self.value_bits());
                 let (to, known) = self.growth.other_unmarked(Side { start, code });
                 let place = self.growth.place_of_item(to, size);
                 // A slot that does not know which bucket this is stays where it is.
@@ -292,7 +293,7 @@ impl GrowingTable {
                 }
                 let parent = &nodes[usize::from(from.node)];
                 let slot = L::slot(parent.word, from.lane.into());
-                let side = self.growth.other(parent.side::<L>(slot));
+                let side = self.growth.other(parent.side::<L>(slot, self.value_bits()));
                 if level(word) != place.level {
                     let Some(now) = self.follow(side, place, load) else { continue };
                     seen = now;
@@ -318,7 +319,9 @@ impl GrowingTable {
     ) {
         for lane in 0..L::SLOTS {
             // The bucket was full.
-            let side = self.growth.other_unmarked(node.side::<L>(L::slot(node.word, lane)));
+            let side = self
+                .growth
+                .other_unmarked(node.side::<L>(L::slot(node.word, lane), self.value_bits()));
             // A slot that does not know which bucket this is stays where it is.
             let place = self.growth.place_of_item(side.0, size);
             if side.1 >> place.level == 0 || place.bucket == node.bucket {
@@ -344,7 +347,7 @@ impl GrowingTable {
             let node = &nodes[usize::from(from.node)];
             let slot = L::slot(node.word, from.lane.into());
             let place = Place { bucket: node.bucket, level: level(node.word) };
-            let victim = Victim { side: node.side::<L>(slot), place, slot };
+            let victim = Victim { side: node.side::<L>(slot, self.value_bits()), place, slot };
             let incoming = incoming.filter(|_| node.from.node == NO_PARENT);
             let incoming = incoming.map(|item| item.sides[usize::from(node.from.lane)]);
             // mutant: split-path-failed-move

@@ -9,12 +9,13 @@ use crate::{
         leveled::{empty, level},
     },
     sync::Relaxed,
+    table::Payload,
 };
 
 /// If the slots do not fit, the next attempt has as many more buckets, divided by this.
 const STEP: u64 = 32;
 
-impl GrowingTable {
+impl<P: Payload> GrowingTable<P> {
     /// Moves all slots to a table with the fewest buckets that they need at the target load, and
     /// releases the other memory. Returns the number of bytes. It is zero, and nothing is changed,
     /// if the system refuses the memory for the new table.
@@ -53,7 +54,8 @@ impl GrowingTable {
     fn smaller<L: GrowingLayout>(&self, buckets: u64) -> Option<Self> {
         let Self { limits, memory, .. } = *self;
         let first = self.growth.first();
-        let mut smaller = Self::new::<L>(first, limits, self.stripes(), memory)?;
+        let payload = self.growth.payload();
+        let mut smaller = Self::holding::<L>(payload, first, limits, self.stripes(), memory)?;
         // Relaxed: `&mut self` of the caller makes the access exclusive.
         smaller.max_bytes.set(self.max_bytes.load(Relaxed));
         let at = (buckets / first).ilog2();

@@ -1,9 +1,9 @@
-//! Single steps of the protocol, which operations take as parts, for models and tests.
+//! Bare steps of the protocol, which operations take as parts, for models and tests.
 
 use super::{GrowingTable, Place, Side, grow::GROUP, search::Victim};
-use crate::{InsertError, bucket::GrowingLayout};
+use crate::{InsertError, bucket::GrowingLayout, table::Payload};
 
-impl GrowingTable {
+impl<P: Payload> GrowingTable<P> {
     /// Splits the next bucket that no other thread is splitting. Returns `false` if there is none,
     /// or if the table may not grow further.
     pub fn split_one<L: GrowingLayout>(&self) -> bool {
@@ -39,7 +39,7 @@ impl GrowingTable {
         place: Place,
         incoming: Option<Side>,
     ) -> bool {
-        let slot = L::encode(side.code, place.level);
+        let slot = L::encode(side.code, place.level, self.value_bits());
         self.relocate::<L>(Victim { side, place, slot }, incoming)
     }
 }

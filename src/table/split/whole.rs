@@ -20,7 +20,7 @@ use crate::{
         leveled::{level, slots},
     },
     sync::{AcqRel, Relaxed, Word, acquire_fence, load_all},
-    table::{AllStripes, GrowingBuckets},
+    table::{AllStripes, GrowingBuckets, Payload},
 };
 
 /// Words of a page on most systems. It is larger on some.
@@ -48,14 +48,15 @@ impl Occupied {
     }
 }
 
-impl GrowingTable {
+impl<P: Payload> GrowingTable<P> {
     /// Returns a copy of the table with stripes of its own, which contains every item that is in
     /// the table throughout the call, and the number of items in the copy; or `None` if the system
     /// refuses the memory.
     #[must_use]
     pub fn try_clone<L: GrowingLayout>(&self) -> Option<(Self, u64)> {
         let Self { limits, memory, .. } = *self;
-        let mut copy = Self::new::<L>(self.growth.first(), limits, self.stripes(), memory)?;
+        let (payload, first) = (self.growth.payload(), self.growth.first());
+        let mut copy = Self::holding::<L>(payload, first, limits, self.stripes(), memory)?;
         // Relaxed: a limit that publishes nothing.
         copy.max_bytes.set(self.max_bytes.load(Relaxed));
         let (mut touched, mut slack) = (0, 0);

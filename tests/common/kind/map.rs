@@ -20,16 +20,12 @@ impl<G: Subject> Kind for (Map, G) {
 
     permanent!();
 
-    /// Each number of slots, with values of no bits, of few, and of most. A third of these for the
-    /// first segments of maps that grow, whose operations take several times as long. The other
-    /// segments have layouts of all sizes.
+    /// Each number of slots, with values of no bits, of few, and of most.
     fn layouts() -> Vec<Layout> {
-        let of = |slots| {
-            [0, 1, 2, 4, 8, 13, 16]
-                .into_iter()
-                .filter_map(move |bits| Layout::with_values(slots, bits))
-        };
-        (2..=6).flat_map(of).step_by(if Self::GROWS { 3 } else { 1 }).collect()
+        let layout = if Self::GROWS { Layout::growing } else { Layout::with_values };
+        let of =
+            |slots| [0, 1, 2, 4, 8, 13, 16].into_iter().filter_map(move |bits| layout(slots, bits));
+        (2..=6).flat_map(of).collect()
     }
 
     /// Often one of few values.

@@ -155,7 +155,7 @@ where
             let missing = always.iter().filter(|key| !copy.contains(key)).count();
             assert_eq!(missing, 0, "{layout:?}, round {round}: missing in the copy");
             assert!(copy.len() >= always.len() && copy.len() <= copy.slots());
-            assert!(copy.segments().len() <= filter.segments().len());
+            assert!(copy.slots() <= filter.slots());
             copy.clear();
             assert!(copy.is_empty(), "{layout:?}: {} items after a clear", copy.len());
         }

@@ -5,7 +5,7 @@ use guira_bench::{Keys, Pick};
 
 use super::{
     KEYS, Span, built, growing,
-    subjects::{Scalable, Subject, chain},
+    subjects::{Scalable, Subject, map},
 };
 use crate::{
     run::Mode,
@@ -17,7 +17,7 @@ use crate::{
 pub const NAMES: [&str; 4] = [
     "guira, grown",
     "guira, built for so many",
-    "guira, chain of segments",
+    "guira, grown, values of 4 bits",
     "scalable_cuckoo_filter",
 ];
 
@@ -77,7 +77,7 @@ impl Curve {
         self.layouts = [grown.layout(), last.layout()].map(|layout| format!("{layout:?}"));
         self.built_bits = 8.0 * last.bytes() as f64 / span.to as f64;
         drop(last);
-        let others = || (chain(span.from, target), Scalable::new(span.from, target));
+        let others = || (map(span.from, target), Scalable::new(span.from, target));
         let mut others = compares.then(others);
         let mut inserted = 0;
         for items in span.points() {
@@ -86,14 +86,14 @@ impl Curve {
                 let until = items.min(inserted + (1 << 16));
                 KEYS.blocks(inserted..until, |block| {
                     self.add(&mut grown, block, span);
-                    if let Some((chain, scalable)) = &mut others {
-                        chain.add(block);
+                    if let Some((map, scalable)) = &mut others {
+                        map.add(block);
                         scalable.add(block);
                     }
                 });
                 inserted = until;
             }
-            let Some((chain, scalable)) = &others else {
+            let Some((map, scalable)) = &others else {
                 self.push(items, &[(&grown, many)], passes);
                 continue;
             };
@@ -101,7 +101,7 @@ impl Curve {
             KEYS.blocks(0..items, |block| fixed.add(block));
             let (few, fewest) = (many / 4, many / 16);
             let all: [(&dyn Subject, usize); 4] =
-                [(&grown, many), (&fixed, few), (chain, few), (scalable, fewest)];
+                [(&grown, many), (&fixed, few), (map, few), (scalable, fewest)];
             self.push(items, &all, passes);
         }
     }

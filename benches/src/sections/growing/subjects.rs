@@ -50,9 +50,9 @@ subject!(GrowingMap, |filter: &Self, keys: &[Hashed]| {
     filter.insert_batch(keys, &[0; BATCH][..keys.len()]).expect("room");
 });
 
-/// Builds the chain of segments, which maps still are.
-pub fn chain(capacity: u64, target: f64) -> GrowingMap {
-    let builder = GrowingMap::builder().capacity(capacity as usize).value_bits(0).seed(1);
+/// Builds a map whose values take 4 bits.
+pub fn map(capacity: u64, target: f64) -> GrowingMap {
+    let builder = GrowingMap::builder().capacity(capacity as usize).value_bits(4).seed(1);
     builder.false_positive_rate(target).build().expect("memory")
 }
 

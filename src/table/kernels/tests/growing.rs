@@ -92,7 +92,7 @@ impl Grown {
             let Item { sides } = growth.item::<L>(mix(hash, SEED));
             let side = sides[numbers.below(2) as usize];
             let Place { bucket, level } = place(&growth, &levels, side);
-            let slot = L::encode(side.code, level);
+            let slot = L::encode(side.code, level, 0);
             // A tail that is not longer, and perhaps one bit that differs.
             let tail = numbers.below(u64::from(L::MAX_TAIL) + 1) as u32;
             let marker = 1 << (L::CORE + tail.min(slot.ilog2() - L::CORE));
@@ -118,7 +118,7 @@ impl Grown {
         let looks = sides.map(|side| {
             let Place { bucket, level } = self.growth.place(side, self.size).expect("an item");
             let word = self.words[bucket as usize].load(Relaxed);
-            (leveled::level(word) == level, L::matches(word, side.code) != 0)
+            (leveled::level(word) == level, L::matches(word, side.code, 0) != 0)
         });
         if looks.iter().any(|&(is_level, _)| !is_level) {
             Told::Open
@@ -132,7 +132,7 @@ impl Grown {
     /// The number of the stripe of a hash.
     fn stripe<L: GrowingLayout>(&self, hash: u64) -> usize {
         let Item { sides: [one, other] } = self.growth.item::<L>(mix(hash, SEED));
-        Growth::stripe::<L>(one.code.core, [one.start, other.start]) % STRIPES
+        self.growth.stripe::<L>(one.code.core, [one.start, other.start]) % STRIPES
     }
 
     /// Looks up a batch.

@@ -4,7 +4,8 @@
 
 use super::{
     BuildError, Choice, DEFAULT_SLOTS, Layout, MAX_BUCKETS, MAX_DOUBLINGS, MIN_BUCKETS, MIN_SLOTS,
-    Wanted, buckets_for, choose, full_rate, ghosts_per_item, largest, load, rate, target_load,
+    Wanted, bits_per_item, buckets_for, choose, full_rate, ghosts_per_item, largest, rate,
+    target_load,
 };
 use crate::table::split::Limits;
 
@@ -15,7 +16,8 @@ fn items_at_target_load(layout: Layout, buckets: u64) -> u64 {
     Limits { buckets, load: target_load(slots) as u32 }.items_in(buckets * u64::from(slots))
 }
 
-const ANY: Wanted = Wanted { capacity: None, max_capacity: None, target: None, layout: None };
+const ANY: Wanted =
+    Wanted { capacity: None, max_capacity: None, target: None, layout: None, value_bits: None };
 
 /// Doublings, a rate, and ghosts per item.
 type Simulated = (f64, f64, f64);
@@ -82,6 +84,32 @@ fn rates_and_ghosts_are_bounds_of_simulated_ones() {
     }
 }
 
+/// Maps that were filled from the smallest size on, with values of so many bits: doublings, a rate
+/// (of 400,000 lookups), and ghosts per item.
+const MEASURED_WITH_VALUES: [(u32, u32, Simulated); 10] = [
+    (5, 1, (10.0, 5.5435e-2, 0.3467)),
+    (5, 1, (13.0, 6.5263e-2, 0.5824)),
+    (4, 2, (10.0, 1.1917e-2, 0.1227)),
+    (4, 4, (10.0, 3.6740e-2, 1.2169)),
+    (4, 4, (12.0, 3.9380e-2, 1.8603)),
+    (4, 4, (14.0, 4.1372e-2, 2.6988)),
+    (3, 5, (14.0, 3.205e-3, 0.0970)),
+    (3, 8, (10.0, 1.4045e-2, 1.2468)),
+    (2, 16, (10.0, 2.940e-3, 0.1259)),
+    (2, 16, (14.0, 3.873e-3, 0.2454)),
+];
+
+#[test]
+fn rates_and_ghosts_are_bounds_of_measured_ones() {
+    for (slots, value_bits, (doublings, measured, ghosts)) in MEASURED_WITH_VALUES {
+        let layout = Layout::growing(slots, value_bits).unwrap();
+        let bound = rate(layout, doublings);
+        assert!((1.0..1.15).contains(&(bound / measured)), "{layout:?} {doublings}: {bound}");
+        let bound = ghosts_per_item(layout, doublings);
+        assert!((1.0..1.25).contains(&(bound / ghosts)), "{layout:?} {doublings}: {bound}");
+    }
+}
+
 #[test]
 fn rates_rise_with_every_doubling_and_with_the_load() {
     for &layout in Layout::GROWING {
@@ -95,12 +123,6 @@ fn rates_rise_with_every_doubling_and_with_the_load() {
             before = rate;
         }
     }
-}
-
-/// The bits that an item takes after this many doublings.
-fn bits_per_item(layout: Layout, doublings: f64) -> f64 {
-    let slots = f64::from(layout.slots_per_bucket()) * load(layout);
-    64.0 * (1.0 + ghosts_per_item(layout, doublings)) / slots
 }
 
 #[test]
@@ -149,7 +171,7 @@ fn every_choice_keeps_its_promises() {
                 continue;
             };
             for target in targets {
-                let wanted = Wanted { capacity, max_capacity, target: Some(target), layout: None };
+                let wanted = Wanted { capacity, max_capacity, target: Some(target), ..ANY };
                 let choice = choose(&wanted).unwrap();
                 check(&wanted, &choice);
                 let number = Layout::GROWING.iter().position(|&layout| layout == choice.layout);
@@ -214,9 +236,7 @@ fn the_first_size_is_small_and_exact() {
 #[test]
 fn the_target_decides_the_layout() {
     let layout = |target, max_capacity| {
-        choose(&Wanted { capacity: Some(4_000), max_capacity, target, layout: None })
-            .unwrap()
-            .layout
+        choose(&Wanted { capacity: Some(4_000), max_capacity, target, ..ANY }).unwrap().layout
     };
     assert_eq!(layout(None, None), Growing3x20);
     assert_eq!(layout(Some(0.2), None), Growing5x12);
@@ -229,6 +249,46 @@ fn the_target_decides_the_layout() {
     assert_eq!(layout(Some(1e-4), Some(8_000_000)), Growing3x20);
     assert_eq!(layout(Some(1e-7), None), Growing2x30);
     assert_eq!(choose(&ANY).unwrap().target, 0.001);
+}
+
+/// With values, too, the layout is the one with the fewest bits per item of those that meet the
+/// target.
+#[test]
+fn values_are_part_of_the_choice() {
+    for value_bits in 0..=16 {
+        for max_capacity in [None, Some(4_000), Some(100_000)] {
+            for target in [0.5, 0.1, 0.01, 0.005, 0.001] {
+                let wanted = Wanted {
+                    capacity: Some(4_000),
+                    max_capacity,
+                    target: Some(target),
+                    value_bits: Some(value_bits),
+                    ..ANY
+                };
+                let all = Layout::growing_with_values(value_bits);
+                let named = all.map(|layout| choose(&Wanted { layout: Some(layout), ..wanted }));
+                let named: alloc::vec::Vec<Choice> = named.flatten().collect();
+                match choose(&wanted) {
+                    Ok(choice) => {
+                        assert_eq!(choice.layout.value_bits(), value_bits);
+                        let least =
+                            |other: &Choice| choice.bits_per_item() <= other.bits_per_item();
+                        assert!(named.contains(&choice) && named.iter().all(least), "{wanted:?}");
+                    }
+                    Err(BuildError::RateTooLow { .. }) => assert!(named.is_empty(), "{wanted:?}"),
+                    Err(error) => panic!("{error}"),
+                }
+            }
+        }
+        // The default can always be met.
+        let choice = choose(&Wanted { value_bits: Some(value_bits), ..ANY }).unwrap();
+        assert_eq!(choice.target, 0.005);
+        let layouts: usize = Layout::growing_with_values(value_bits).count();
+        let expected = [(0..=2, 4), (3..=4, 3), (5..=8, 2), (9..=16, 1)];
+        let expected = expected.into_iter().find(|(bits, _)| bits.contains(&value_bits)).unwrap();
+        assert_eq!(layouts, expected.1);
+    }
+    assert_eq!(Layout::growing_with_values(17).count(), 0);
 }
 
 #[test]
@@ -273,7 +333,7 @@ fn there_are_at_most_four_billion_buckets() {
     for &layout in Layout::GROWING {
         let largest = items_at_target_load(layout, MAX_BUCKETS) as usize;
         let wanted = |capacity, max_capacity| {
-            choose(&Wanted { capacity, max_capacity, layout: Some(layout), target: None })
+            choose(&Wanted { capacity, max_capacity, layout: Some(layout), ..ANY })
         };
         // The whole table at once: not one doubling is left.
         let choice = wanted(Some(largest), None).unwrap();

@@ -9,15 +9,7 @@ use super::super::change::{
 
 /// A table's operation takes the lock of another stripe. The version is that of the right one.
 pub(super) const OTHER_LOCK_OF_A_PAIR: Change = Instead(
-    "core::borrow::Borrow::<crate::table::Stripes>::borrow(&self.stripes)
-         .under_another_lock(self.addressing.stripe_fingerprint(pair.fingerprint))",
-);
-/// A chain's operation takes the lock of another stripe.
-const OTHER_LOCK_OF_A_HASH: Change = Instead(
-    "{
-                 let fingerprint = self.finest.fingerprint(mixed);
-                 self.stripes.under_another_lock(self.finest.stripe_fingerprint(fingerprint))
-             }",
+    "self.stripes.under_another_lock(self.addressing.stripe_fingerprint(pair.fingerprint))",
 );
 /// All locks are released, and a guard of other stripes is kept.
 const RELEASED: Change = Rebind {
@@ -28,8 +20,6 @@ const RELEASED: Change = Rebind {
         Box::leak(Box::new(others)).lock_all()
     }",
 };
-pub(super) const READ_SEGMENTS_RELAXED: Change = During("sync/set_once: get: Acquire to Relaxed");
-const SET_SEGMENT_RELAXED: Change = During("sync/set_once: set: Release to Relaxed");
 
 pub(super) const FAULTS: &[Fault] = &[
     // The lock of another stripe.
@@ -62,48 +52,18 @@ pub(super) const FAULTS: &[Fault] = &[
         During("reached-wrong-lock"),
     ),
     fault(
-        "half-wrong-lock",
-        "another stripe's lock for the decision that copies take half of the slots",
-        During("reached-wrong-lock"),
-    ),
-    fault(
         "relocate-wrong-lock",
         "a move takes another stripe's lock",
         Instead(
-            "core::borrow::Borrow::<crate::table::Stripes>::borrow(&self.stripes)
+            "self.stripes
                  .under_another_lock(self.addressing.stripe_fingerprint(step.fingerprint))",
         ),
     ),
-    fault(
-        "chain-unique-wrong-lock",
-        "`insert_unique` takes another stripe's lock",
-        OTHER_LOCK_OF_A_HASH,
-    ),
-    fault(
-        "chain-remove-wrong-lock",
-        "`remove` takes another stripe's lock",
-        Instead(
-            "{
-                 let fingerprint = self.finest.fingerprint(V::mixed(item));
-                 self.stripes.under_another_lock(self.finest.stripe_fingerprint(fingerprint))
-             }",
-        ),
-    ),
-    fault("chain-count-wrong-lock", "`count` takes another stripe's lock", OTHER_LOCK_OF_A_HASH),
     // The version of another stripe.
     fault(
         "lookup-wrong-version",
         "a lookup reads another stripe's version",
         Instead("self.stripe(Fingerprint::new(pair.fingerprint.get() + 1))"),
-    ),
-    fault(
-        "chain-lookup-wrong-version",
-        "a lookup reads another stripe's version",
-        Instead(
-            "self.stripes.of(crate::bucket::Fingerprint::new(
-                 self.first().fingerprint(mixed).get() + 1,
-             ))",
-        ),
     ),
     // The rounds of a lookup.
     fault(
@@ -118,16 +78,6 @@ pub(super) const FAULTS: &[Fault] = &[
         During("lookup-late-version"),
     ),
     fault("lookup-retry-relaxed", "a retry reads everything by Relaxed", Weaken(Acquire)),
-    fault(
-        "chain-lookup-first-word-relaxed",
-        "a lookup reads each first word by Relaxed",
-        During("table/lookup: load: Acquire to Relaxed"),
-    ),
-    fault(
-        "chain-lookup-second-word-relaxed",
-        "a lookup reads each second word by Relaxed",
-        During("table/lookup: load: Acquire 2 to Relaxed"),
-    ),
     // The end of a search.
     fault(
         "last-add-missing",
@@ -178,101 +128,8 @@ pub(super) const FAULTS: &[Fault] = &[
         "a move of a batch bumps the version by Relaxed",
         During("relocate-bump-relaxed"),
     ),
-    // The other steps of a chain.
-    fault(
-        "chain-remove-bump-relaxed",
-        "a removal bumps the version by Relaxed",
-        During("remove-bump-relaxed"),
-    ),
-    fault(
-        "chain-remove-clear-relaxed",
-        "a removal clears by Relaxed",
-        During("remove-clear-relaxed"),
-    ),
-    fault(
-        "chain-remove-read-relaxed",
-        "a removal reads the words by Relaxed",
-        During("table/remove: clear_one: Acquire to Relaxed"),
-    ),
-    fault(
-        "chain-unique-read-relaxed",
-        "`insert_unique` reads the last segment by Relaxed",
-        During("table/insert: add_if_absent: Acquire to Relaxed"),
-    ),
-    fault(
-        "chain-unique-rest-relaxed",
-        "`insert_unique` adds to an earlier segment by Relaxed",
-        Weaken(Release),
-    ),
-    fault(
-        "chain-unique-rest-read-relaxed",
-        "`insert_unique` reads an earlier segment by Relaxed before it adds there",
-        During("table/insert: add_if_absent: Acquire to Relaxed"),
-    ),
-    // The places of segments.
-    fault("chain-lookup-segments-relaxed", "a lookup acquires no segment", READ_SEGMENTS_RELAXED),
-    fault("chain-count-segments-relaxed", "`count` acquires no segment", READ_SEGMENTS_RELAXED)
-        .survives(
-            "no model counts beside an append. `growth_removal` covers the same step of `remove`",
-        ),
-    fault("chain-insert-segments-relaxed", "`insert` acquires no segment", READ_SEGMENTS_RELAXED),
-    fault(
-        "chain-append-segments-relaxed",
-        "`insert` acquires no segment once the last one was full",
-        READ_SEGMENTS_RELAXED,
-    ),
-    fault(
-        "chain-unique-segments-relaxed",
-        "`insert_unique` acquires no segment",
-        READ_SEGMENTS_RELAXED,
-    ),
-    fault("chain-remove-segments-relaxed", "a removal acquires no segment", READ_SEGMENTS_RELAXED),
-    fault("chain-clear-segments-relaxed", "`clear` acquires no segment", READ_SEGMENTS_RELAXED),
-    fault("chain-clone-segments-relaxed", "a clone acquires no segment", READ_SEGMENTS_RELAXED),
-    fault("chain-append-set-relaxed", "`insert` does not publish a segment", SET_SEGMENT_RELAXED),
-    fault(
-        "chain-unique-set-relaxed",
-        "`insert_unique` does not publish a segment",
-        SET_SEGMENT_RELAXED,
-    ),
     // What holds all stripes.
     fault("clear-early-unlock", "`clear` swaps after releasing the locks", RELEASED),
     fault("copy-early-unlock", "a snapshot reads after releasing the locks", RELEASED),
     fault("clone-early-unlock", "a clone reads after releasing the locks", RELEASED),
-    fault("chain-clear-early-unlock", "`clear` swaps after releasing the locks", RELEASED),
-    fault("chain-clone-early-unlock", "a clone reads after releasing the locks", RELEASED),
-    fault(
-        "chain-clear-one-lock-fewer",
-        "`clear` takes all locks but one",
-        During("all-but-one-lock"),
-    ),
-    fault(
-        "chain-clone-one-lock-fewer",
-        "a clone takes all locks but one",
-        During("all-but-one-lock"),
-    ),
-    fault(
-        "chain-clone-any-order",
-        "clones take the locks in no fixed order",
-        During("locks-in-no-order"),
-    ),
-    fault(
-        "chain-clear-swap-acquire",
-        "`clear` swaps without Release",
-        During("table/whole_table: clear_locked: AcqRel to Acquire"),
-    )
-    .survives(
-        "no model of a chain sees it. `clear` of a table shares the loop, where `clear_one_moment` \
-         kills the same fault",
-    ),
-    fault(
-        "chain-clear-swap-release",
-        "`clear` swaps without Acquire",
-        During("table/whole_table: clear_locked: AcqRel to Release"),
-    ),
-    fault(
-        "chain-clone-no-fence",
-        "a clone has no Acquire fence after reading the words",
-        During("copy-no-fence"),
-    ),
 ];

@@ -5,13 +5,12 @@
 //! changes. The code given here is compiled in that place, and may use what is in scope there.
 
 mod callers;
-mod chain;
-mod chain_values;
 mod expiry;
 mod merge;
 mod moves;
 mod shared;
 mod split_moves;
+mod split_values;
 mod split_whole;
 mod splits;
 mod table;
@@ -27,13 +26,12 @@ pub(super) fn faults() -> impl Iterator<Item = Fault> {
         values::REPLACEMENTS.as_flattened(),
         values::FAULTS,
         expiry::FAULTS,
-        chain_values::FAULTS,
     ];
     let of_values = of_values.into_iter().flatten().map(|fault| fault.only_plain());
-    let others = [table::FAULTS, chain::FAULTS, merge::FAULTS, callers::FAULTS, shared::FAULTS];
+    let others = [table::FAULTS, merge::FAULTS, callers::FAULTS, shared::FAULTS];
     // Words with levels are a layout of their own.
     let of_splits = splits::FAULTS.iter().copied().chain(split_moves::faults());
-    let of_splits = of_splits.chain(split_whole::faults());
+    let of_splits = of_splits.chain(split_whole::faults()).chain(split_values::faults());
     let of_splits = of_splits.map(Fault::only_plain);
     let others = others.into_iter().flatten().copied();
     of_values.chain(others).chain(moves::faults()).chain(of_splits)

@@ -8,13 +8,6 @@ use super::super::change::{
 const READ_SOURCE_RELAXED: Change = During("table/relocate: relocate: Acquire to Relaxed");
 const COPY_RELAXED: Change = During("table/relocate: relocate: Release to Relaxed");
 
-/// Why two mutants of chains survive.
-const OBSERVED_BY_A_THIRD_THREAD: &str =
-    "only a third thread could see it. `room_insert_acquires` covers the same step in a table";
-/// Why one mutant of chains survives.
-const COVERED_IN_A_TABLE: &str =
-    "no model of a chain sees it. `room_insert_publishes` covers the same step in a table";
-
 /// A fault of the moves of an operation: the start of its name, the rest of it, and what the moves
 /// do.
 macro_rules! fault_of {
@@ -53,14 +46,6 @@ pub(super) fn faults() -> impl Iterator<Item = Fault> {
     let all = [
         faults_of!("insert-relocate-", "`insert`"),
         faults_of!("unique-relocate-", "`insert_unique`"),
-        faults_of!("chain-relocate-", "`insert`"),
-        faults_of!("chain-unique-relocate-", "`insert_unique`"),
     ];
-    all.into_iter().flatten().map(|fault| match fault.name {
-        "chain-relocate-read-relaxed" | "chain-unique-relocate-read-relaxed" => {
-            fault.survives(OBSERVED_BY_A_THIRD_THREAD)
-        }
-        "chain-relocate-copy-relaxed" => fault.survives(COVERED_IN_A_TABLE),
-        _ => fault,
-    })
+    all.into_iter().flatten()
 }

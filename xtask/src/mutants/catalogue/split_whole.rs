@@ -218,7 +218,7 @@ const MERGES: &[Fault] = &[
     fault(
         "split-merge-undo-longer",
         "a refused merge removes a slot that knows more than what it has added",
-        Instead("agree(known, code)"),
+        Instead("same"),
     ),
     fault(
         "split-merge-undo-uncounted",

@@ -10,7 +10,8 @@ use super::super::change::{
 /// The lock of another stripe for an item. The version is that of the right one.
 const OTHER_LOCK_OF_AN_ITEM: Change = Instead(
     "self.stripes.under_another_lock(
-         crate::bucket::Fingerprint::new(item.sides[0].code.core as u32))",
+         crate::bucket::Fingerprint::new(
+             (item.sides[0].code.core >> self.value_bits()) as u32))",
 );
 
 pub(super) const FAULTS: &[Fault] = &[
@@ -50,12 +51,12 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "split-copies-one-bucket-twice",
         "a slot that matches on both sides in one bucket is counted twice",
-        Instead("in_first.count_ones() + in_second.count_ones()"),
+        Instead("[in_first, in_second]"),
     ),
     fault(
         "split-copies-one-side",
         "copies on the second side are not counted",
-        Instead("in_first.count_ones()"),
+        Instead("[in_first, 0]"),
     ),
     fault("split-limit-no-fence", "no fence before the unlocked count for the limit", Delete),
     fault(
@@ -111,9 +112,10 @@ pub(super) const FAULTS: &[Fault] = &[
         "split-unique-lock-gap",
         "the lock is released between the scan and the addition",
         Before(
-            "if Self::is_in::<L>(item, self.load_both_to_change(item)) { return Ok(false); }
+            "let found = self.value_in::<L>(item, self.load_both_to_change(item));
+             if found.is_some() { return Ok(found); }
              drop(guard);
-             return self.insert::<L>(item).map(|()| true);",
+             return self.insert::<L>(item).map(|()| None);",
         ),
     ),
     fault("split-unique-relaxed", "`insert_unique` adds by Relaxed", Weaken(Release)),
@@ -128,7 +130,7 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "split-unique-no-second-scan",
         "no scan after making room",
-        After("if made_room.is_ok() && self.add::<L>(item) { return Ok(true); }"),
+        After("if made_room.is_ok() && self.add::<L>(item) { return Ok(None); }"),
     ),
     fault("split-unique-no-last-scan", "no scan before an error is returned", After("made_room?;")),
     fault(
@@ -150,7 +152,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "split-remove-late-bump",
         "a removal bumps the version after the clearing",
         Before(
-            "let new = L::without(word, lane);
+            "let new = changed(word, lane);
              if self.bucket(bucket).compare_exchange(word, new, Release, Relaxed).is_ok() {
                  guard.bump();
                  return true;
@@ -166,7 +168,7 @@ pub(super) const FAULTS: &[Fault] = &[
             "{
                  let mut now = word;
                  loop {
-                     let new = L::without(now, lane);
+                     let new = changed(now, lane);
                      match self.bucket(bucket).compare_exchange(now, new, Release, Relaxed) {
                          Ok(()) => break true,
                          Err(changed) => now = changed,

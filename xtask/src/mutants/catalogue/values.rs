@@ -77,9 +77,8 @@ pub(super) const LOOKUPS: [[Fault; 3]; 3] = [
     lookup!("contains-value", "`contains_value`"),
 ];
 
-/// The faults that `replace` of a table and that of a chain share.
-pub(super) const REPLACEMENTS: [[Fault; 7]; 2] =
-    [replacement!("replace"), replacement!("chain-replace")];
+/// The faults of `replace`.
+pub(super) const REPLACEMENTS: [[Fault; 7]; 1] = [replacement!("replace")];
 
 pub(super) const FAULTS: &[Fault] = &[
     // Lookups with any value.
@@ -93,7 +92,7 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "get-wrong-version",
         "`get` reads another stripe's version",
-        Instead("self.stripes.borrow().of(Fingerprint::new((key >> longer) + 1))"),
+        Instead("self.stripes.of(Fingerprint::new(key + 1))"),
     ),
     fault("get-no-validation", "a miss of `get` is not validated", Condition("true")),
     // `values`.

@@ -30,7 +30,6 @@ pub(super) const FILES: &[(&str, &[Replacement])] = &[
     ("src/table/lookup.rs", WORDS),
     ("src/table/key_probe.rs", KEYS),
     ("src/table/batch.rs", ANSWERS),
-    ("src/table/segment_lookup.rs", PROBES),
 ];
 
 const COMMON: &[Replacement] = &[
@@ -171,21 +170,6 @@ const WORDS: &[Replacement] = &[
         "if _mm_movemask_epi8(_mm_cmpeq_epi8(zeros, _mm_setzero_si128())) == 0 { 1 } else { 0 }",
     ),
     replace(
-        "single lookups in chains: marks of the first segment only",
-        "_mm_or_si128(self, other)",
-        "self",
-    ),
-    replace(
-        "single lookups in chains: marks of the last segment only",
-        "_mm_or_si128(self, other)",
-        "other",
-    ),
-    replace(
-        "single lookups in chains: every byte must be marked",
-        "_mm_movemask_epi8(_mm_cmpeq_epi8(self, _mm_setzero_si128())) == 0xffff",
-        "_mm_movemask_epi8(_mm_cmpeq_epi8(self, _mm_setzero_si128())) != 0",
-    ),
-    replace(
         "single lookups: bytes in the first word only",
         "_mm_movemask_epi8(_mm_cmpeq_epi8(words, _mm_set1_epi8(lane as i8)))",
         "(_mm_movemask_epi8(_mm_cmpeq_epi8(words, _mm_set1_epi8(lane as i8))) & 0xff)",
@@ -231,18 +215,5 @@ const ANSWERS: &[Replacement] = &[
         "the upper half of an answer is its value",
         "*answer = value as u16",
         "*answer = (value >> 16) as u16",
-    ),
-];
-
-const PROBES: &[Replacement] = &[
-    replace(
-        "single lookups in chains: buckets are not halved for an earlier segment",
-        "finest.level() - segment.level()",
-        "finest.level() - segment.level() + 1",
-    ),
-    replace(
-        "single lookups in chains: fingerprints are not cut for an earlier segment",
-        "finest.extra_bits() - segment.extra_bits() + L::BITS_BELOW",
-        "L::BITS_BELOW",
     ),
 ];
