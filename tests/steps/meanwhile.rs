@@ -16,7 +16,7 @@ const VALUE: u16 = 5;
 const OTHER: u16 = 2;
 
 /// Two full buckets, apart from one slot, and an item with the value that can be in either.
-struct Scene<P: Payload> {
+struct Scene<P: Payload + 'static> {
     table: Arc<Table<P>>,
     /// The pair of the item, with the value zero.
     pair: Pair,
@@ -58,7 +58,7 @@ const LOOKUPS: [Lookup<Valued>; 3] = [
     |table, pair| table.get::<L>(pair).is_some_and(|value| [VALUE, OTHER].contains(&value)),
 ];
 
-impl<P: Payload> Scene<P> {
+impl<P: Payload + 'static> Scene<P> {
     /// A table with the value in the bucket of this number. If it is `full`, an alias has the other
     /// value in the other bucket.
     fn new(payload: P, place: usize, full: bool) -> Self {
@@ -123,7 +123,7 @@ impl<P: Payload> Scene<P> {
 
 /// Looks the value up with either bucket first. The digits of `script` select what happens before
 /// each step. Returns how many steps the lookup took.
-fn lookup_meanwhile<P: Payload>(
+fn lookup_meanwhile<P: Payload + 'static>(
     lookup: Lookup<P>,
     mut scene: Scene<P>,
     first: usize,
@@ -147,7 +147,7 @@ fn lookup_meanwhile<P: Payload>(
 
 /// Tries everything that can happen before each of the steps of two rounds. Returns how many steps
 /// the longest lookup took.
-fn longest_lookup<P: Payload>(payload: P, lookup: Lookup<P>, full: bool) -> usize {
+fn longest_lookup<P: Payload + 'static>(payload: P, lookup: Lookup<P>, full: bool) -> usize {
     let actions = ACTIONS[usize::from(full)];
     let scripts = 0..actions.len().pow(2 * LOOKUP as u32);
     let lookups = scripts.flat_map(|script| {
