@@ -45,7 +45,7 @@ pub enum InsertError {
     /// Both buckets hold only copies of the item or of its
     /// [aliases](crate::Filter#the-contract-of-removal), `2 × slots per bucket` of them (half as
     /// many if both buckets are the same one). In a filter that grows: both buckets are
-    /// full, and copies take half of these slots or more. (Splits cannot separate
+    /// full, and copies take half of these slots or more (three of four). (Splits cannot separate
     /// copies.) With [`max_copies`](crate::FilterBuilder::max_copies): there are that many copies.
     TooManyCopies,
     /// The value has more bits than the values of the map:

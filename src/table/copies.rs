@@ -3,7 +3,7 @@
 //! | where | at most | beyond that |
 //! |---|---|---|
 //! | in a table of a fixed size | all slots of the item's two buckets, `2 × slots per bucket` | `TooManyCopies` |
-//! | in a table that grows, if both buckets are full | half of them, `slots per bucket` | `TooManyCopies` |
+//! | in a table that grows, if both buckets are full | half of them, at least three | `TooManyCopies` |
 //! | with [`max_copies`](crate::FilterBuilder::max_copies) | that many | `TooManyCopies` |
 //! | after a merge | the same | [`MergeError::TooManyCopies`](crate::MergeError::TooManyCopies) |
 //!

@@ -103,7 +103,8 @@ impl<P: Payload> GrowingTable<P> {
     }
 }
 
-/// Half of the slots of two buckets, or of one.
+/// Half of the slots of two buckets, or of one. Of four slots it is three: with short fingerprints,
+/// two items out of a few million that are no copies match two of four slots.
 pub(super) fn half_of_slots<L: GrowingLayout>(is_one: bool) -> usize {
-    (if is_one { L::SLOTS.div_ceil(2) } else { L::SLOTS }) as usize
+    (if is_one { L::SLOTS.div_ceil(2) } else { L::SLOTS.max(3) }) as usize
 }

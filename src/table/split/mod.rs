@@ -144,8 +144,8 @@
 //! a tail can end up in both of them, and counts twice from then on. In one bucket, a slot that
 //! matches on both sides counts once.
 //!
-//! An insert whose locations are full adds no copy if half of their slots match it. Splits cannot
-//! separate copies, and would be made for nothing.
+//! An insert whose locations are full adds no copy if half of their slots match it (three of four).
+//! Splits cannot separate copies, and would be made for nothing.
 //!
 //! # Growth
 //!
