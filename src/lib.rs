@@ -266,9 +266,9 @@ pub mod raw {
             leveled::level,
         },
         table::{
-            Addressing, Aged, Bare, Candidates, Clock, Generations, Kernel, MAX_BUCKETS,
-            MergeRefusal, Merged, Move, Pair, Payload, Progress, Search, ShardedCounter, Table,
-            Valued, mix,
+            Addressing, Advances, Aged, Aging, Bare, Candidates, Clock, Expires, Generations,
+            Kernel, MAX_BUCKETS, MergeRefusal, Merged, Move, Pair, Payload, Progress, Search,
+            ShardedCounter, Table, Valued, mix,
             split::{GrowingTable, Grown, Growth, Item, Limits, Place, Side, Size},
         },
     };
@@ -287,8 +287,8 @@ pub use bucket::Layout;
 pub use error::{BuildError, InsertError, MergeError};
 pub use filter::{
     Contains, CuckooFilter, CuckooMap, ExpiringFilter, Filter, FilterBuilder, FromSeed,
-    GrowingFilter, GrowingMap, Hashed, InsertMask, Insertion, Key, StableHashBuilder, StableHasher,
-    Values, kind,
+    GrowingExpiringFilter, GrowingFilter, GrowingMap, Hashed, InsertMask, Insertion, Key,
+    StableHashBuilder, StableHasher, Values, kind,
 };
 #[cfg(feature = "std")]
 pub use filter::{Dump, LoadError, Loader, Snapshot};

@@ -246,6 +246,12 @@ pub trait GrowingLayout: 'static {
         word & !SLOTS_MASK | slots & below | slots >> Self::WIDTH & !below
     }
 
+    /// Returns the word without the slots that are marked by their highest bits.
+    #[inline]
+    fn without_all(word: u64, marks: u64) -> u64 {
+        word & !SLOTS_MASK | Self::LANES.without(slots(word), marks)
+    }
+
     /// Returns the word with another slot in this lane.
     #[inline]
     fn replace(word: u64, lane: u32, slot: u64) -> u64 {

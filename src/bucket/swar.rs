@@ -114,6 +114,18 @@ impl Lanes {
         word
     }
 
+    /// Returns the lane with this mark.
+    #[inline]
+    pub(crate) const fn slot(self, word: u64, mark: u64) -> u32 {
+        (word >> self.lowest(mark)) as u32 & (u32::MAX >> (32 - self.bits))
+    }
+
+    /// Returns the number of bits of a lane.
+    #[inline]
+    pub(crate) const fn bits(self) -> u32 {
+        self.bits
+    }
+
     /// Returns the lowest bit of every lane.
     #[inline]
     pub(crate) const fn ones(self) -> u64 {
@@ -153,12 +165,6 @@ impl Lanes {
     #[inline]
     pub(crate) const fn count(self) -> u32 {
         self.count
-    }
-
-    /// Returns the number of bits of a lane.
-    #[inline]
-    pub(crate) const fn bits(self) -> u32 {
-        self.bits
     }
 
     /// Returns the position of the lowest bit of the first lane.

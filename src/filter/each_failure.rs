@@ -8,7 +8,7 @@ use core::{hash::BuildHasher, ops::ControlFlow};
 use super::{
     Filter, Key,
     batch::{check_lengths, check_values},
-    kind::{Expiring, Fixed, Growth, Map, Set},
+    kind::{Expiring, Growth, Map, Set},
 };
 use crate::InsertError;
 
@@ -63,7 +63,7 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     }
 }
 
-impl<S: BuildHasher> Filter<Expiring, Fixed, S> {
+impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// As `insert_batch`. Returns the generation of the items, and the number of those that were
     /// added.
     #[doc(hidden)]

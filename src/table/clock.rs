@@ -171,14 +171,19 @@
 //! left that nobody has counted. What has expired is not in the sum that `len` returns, swept or
 //! not.
 
+use alloc::boxed::Box;
+
+use arrayvec::ArrayVec;
+
 use super::{
     Clock,
     schedule::{ClockState, Schedule},
     stamp_counts::StampCounts,
+    try_boxed,
 };
 use crate::{
-    bucket::{BucketLayout, Fingerprint},
-    sync::{Acquire, Lock, Relaxed, Release, Word},
+    bucket::Lanes,
+    sync::{Acquire, Lock, Relaxed, Release, Tally, Word},
 };
 
 /// The clock of a table whose slots expire. It counts generations, and ticks when
@@ -193,17 +198,33 @@ pub struct Generations {
     pub(super) advancing: Lock,
     /// Held while buckets are swept, for one chunk of them.
     pub(super) sweeping: Lock,
-    /// The buckets that have been swept in this generation. Holders of `sweeping` access it.
+    /// The buckets that have been swept in this generation, and the number of those to be swept.
+    /// Holders of `sweeping` access them.
     swept: Word,
+    end: Word,
+    /// The generation whose sweep this is. It is the present one, but for the time between a tick
+    /// and the beginning of its sweep.
+    begun: Word,
     counts: StampCounts,
+    /// The number of slots with each stamp that belong to no item: none in a table of a fixed size.
+    ghosts: Box<[Tally]>,
+    /// In a table that grows, the last generation in which a refresh had a choice between slots, or
+    /// zero. Written under the stripe of these slots.
+    chosen: Word,
     pub(super) schedule: Schedule,
 }
 
 impl Generations {
     /// Returns a clock that starts in the generation `now`, or `None` if the system refuses the
-    /// memory for its counters.
-    pub(crate) fn new(now: u64, (window, stamp_bits): (u32, u32), stripes: usize) -> Option<Self> {
+    /// memory for its counters. Of a table that grows, the first `grows` buckets are to be swept.
+    pub(crate) fn new(
+        now: u64,
+        (window, stamp_bits): (u32, u32),
+        stripes: usize,
+        grows: Option<u64>,
+    ) -> Option<Self> {
         debug_assert!((1..=(1_u32 << stamp_bits) - 3).contains(&window));
+        let stamps = grows.map_or(0, |_| 1 << stamp_bits);
         Some(Self {
             now: Word::new(now),
             window,
@@ -211,7 +232,11 @@ impl Generations {
             advancing: Lock::new(),
             sweeping: Lock::new(),
             swept: Word::new(0),
+            end: Word::new(grows.unwrap_or(0)),
+            begun: Word::new(now),
             counts: StampCounts::new(stamp_bits, stripes)?,
+            ghosts: try_boxed((0..stamps).map(|_| Tally::new()))?,
+            chosen: Word::new(0),
             schedule: Schedule::new(ClockState::new(window, now, 0)),
         })
     }
@@ -289,43 +314,105 @@ impl Generations {
 
     /// The ages of all slots of a word, empty ones included, in the lowest bits of each lane.
     #[inline]
-    fn ages<L: BucketLayout>(&self, now: u64, word: u64) -> u64 {
-        let stamps = L::LANES.broadcast(self.mask() as u32);
+    fn ages(&self, lanes: Lanes, now: u64, word: u64) -> u64 {
+        let stamps = lanes.broadcast(self.mask() as u32);
         // The bit above each stamp lends to the subtraction, so that no lane borrows from another.
-        let minuend = L::LANES.broadcast((now & self.mask()) as u32 | 1 << self.stamp_bits);
+        let minuend = lanes.broadcast((now & self.mask()) as u32 | 1 << self.stamp_bits);
         (minuend - (word & stamps)) & stamps
     }
 
     /// Marks the lanes whose age is at least `age`, which must be at least 1.
     #[inline]
-    fn at_least<L: BucketLayout>(&self, ages: u64, age: u32) -> u64 {
+    fn at_least(&self, lanes: Lanes, ages: u64, age: u32) -> u64 {
         // The sum has the bit above the stamp if it reaches `2^stamp_bits`. No lane overflows.
-        let sums = ages + L::LANES.broadcast((1 << self.stamp_bits) - age);
-        sums << (L::BITS - 1 - self.stamp_bits) & L::LANES.highs()
+        let sums = ages + lanes.broadcast((1 << self.stamp_bits) - age);
+        sums << (lanes.bits() - 1 - self.stamp_bits) & lanes.highs()
     }
 
     /// Marks the slots of a word whose stamp is visible. Empty slots may be marked, too.
     #[inline]
-    pub(super) fn visible<L: BucketLayout>(&self, now: u64, word: u64) -> u64 {
-        let ages = self.ages::<L>(now, word);
-        L::LANES.highs() & !self.at_least::<L>(ages, self.window + 1)
+    pub(super) fn visible(&self, lanes: Lanes, now: u64, word: u64) -> u64 {
+        let ages = self.ages(lanes, now, word);
+        lanes.highs() & !self.at_least(lanes, ages, self.window + 1)
     }
 
-    /// The number of buckets swept in this generation, for a holder of `sweeping`.
-    pub(super) fn swept(&self) -> u64 {
-        // Relaxed: the lock orders all accesses.
-        self.swept.load(Relaxed)
-    }
-
-    /// Sets the number of buckets swept in this generation, for a holder of `sweeping`.
-    pub(super) fn set_swept(&self, buckets: u64) {
-        self.swept.store(buckets, Relaxed);
-    }
-
-    /// Lets the sweep of the present generation begin.
-    pub(super) fn begin_sweep(&self) {
+    /// Sweeps at most `buckets` of the next buckets that were not swept in this generation, up to
+    /// the `end` that a holder of `sweeping` reads: see [`Clock::try_sweep`]. Returns the number of
+    /// buckets that are left.
+    pub(super) fn sweep(
+        &self,
+        buckets: u64,
+        end: impl FnOnce() -> u64,
+        sweep: impl FnMut(u64, u32, u64),
+    ) -> u64 {
+        // mutant: sweep-no-lock, sweep-early-now
         let _sweeping = self.sweeping.lock();
-        self.set_swept(0);
+        let now = self.now();
+        self.sweep_locked((now, end()), buckets, sweep)
+    }
+
+    /// As [`sweep`](Self::sweep), for a holder of `sweeping` that has read the generation and the
+    /// end since.
+    fn sweep_locked(
+        &self,
+        (now, end): (u64, u64),
+        buckets: u64,
+        mut sweep: impl FnMut(u64, u32, u64),
+    ) -> u64 {
+        // Relaxed, here and below: the lock orders all accesses.
+        let start = self.swept.load(Relaxed);
+        let next = end.min(start.saturating_add(buckets));
+        for bucket in start..next {
+            sweep(now, bucket as u32, end);
+        }
+        self.swept.store(next, Relaxed);
+        end - next
+    }
+
+    /// The number of buckets to be swept in this generation, in a table that grows, for a holder of
+    /// `sweeping`.
+    pub(super) fn end(&self) -> u64 {
+        // Relaxed: the lock orders all accesses.
+        self.end.load(Relaxed)
+    }
+
+    /// Lets the sweep of the present generation begin. `next` is called before, with the generation,
+    /// and returns the number of buckets of the sweep, in a table that grows.
+    pub(super) fn begin_sweep(&self, next: impl FnOnce(u64) -> Option<u64>) {
+        let _sweeping = self.sweeping.lock();
+        let now = self.now();
+        // Relaxed: the lock orders all accesses.
+        if let Some(end) = next(now) {
+            self.end.store(end, Relaxed);
+        }
+        self.swept.store(0, Relaxed);
+        self.begun.store(now, Relaxed);
+    }
+
+    /// Notes that a refresh had a choice between slots. The caller holds their stripe, and has read
+    /// the generation since.
+    pub(super) fn note_choice(&self, now: u64) {
+        // Relaxed: who depends on it acquires the stripe.
+        self.chosen.fetch_max(now, Relaxed);
+    }
+
+    /// Returns whether a refresh may have had a choice between slots of the caller's stripe that
+    /// are still visible. The caller holds that stripe, and has read the generation since.
+    pub(super) fn may_have_chosen(&self, now: u64) -> bool {
+        // Relaxed: as in `note_choice`.
+        let chosen = self.chosen.load(Relaxed);
+        chosen != 0 && now.saturating_sub(chosen) <= self.window.into()
+    }
+
+    /// What expires with the beginning of the generation `now` no longer counts as ghosts. Returns
+    /// their number. The caller holds `sweeping`, and nobody decides by the generation before.
+    pub(super) fn retire_ghosts(&self, now: u64) -> i64 {
+        self.ghosts[usize::from(self.expired_with(now))].swap(0)
+    }
+
+    /// The stamp of what expires when a generation begins.
+    fn expired_with(&self, generation: u64) -> u16 {
+        self.stamp(generation.wrapping_sub(u64::from(self.window) + 1))
     }
 }
 
@@ -339,40 +426,54 @@ impl Clock for Generations {
     }
 
     #[inline]
-    fn expired<L: BucketLayout>(&self, now: u64, word: u64) -> u64 {
-        let ages = self.ages::<L>(now, word);
-        let past = self.at_least::<L>(ages, self.window + 1);
+    fn expired(&self, lanes: Lanes, now: u64, word: u64) -> u64 {
+        let ages = self.ages(lanes, now, word);
+        let past = self.at_least(lanes, ages, self.window + 1);
         // The last age is spared: see the documentation of this module.
         // mutant: sweep-last-age
-        let last = self.at_least::<L>(ages, self.mask() as u32);
-        past & !last & !L::LANES.zeros(word)
+        let last = self.at_least(lanes, ages, self.mask() as u32);
+        past & !last & !lanes.zeros(word)
     }
 
-    fn count_swept<L: BucketLayout>(&self, word: u64, mut marks: u64) {
+    fn count_swept(&self, lanes: Lanes, word: u64, mut marks: u64) {
         while marks != 0 {
-            let slot = word >> L::LANES.lowest(marks);
+            let slot = word >> lanes.lowest(marks);
             self.counts.add(self.stamp(slot), -1);
             marks &= marks - 1;
         }
     }
 
     #[inline]
-    fn count_added(&self, fingerprint: Fingerprint) {
-        self.counts.add(self.stamp(fingerprint.get().into()), 1);
+    fn count_added(&self, slot: u32) {
+        self.counts.add(self.stamp(slot.into()), 1);
     }
 
-    fn count_removed(&self, fingerprint: Fingerprint) {
-        self.counts.add(self.stamp(fingerprint.get().into()), -1);
+    fn count_removed(&self, slot: u32) {
+        self.counts.add(self.stamp(slot.into()), -1);
+    }
+
+    fn count_ghosts(&self, slot: u32, change: i64) {
+        self.ghosts[usize::from(self.stamp(slot.into()))].add(change);
     }
 
     #[inline]
-    fn count_cleared<L: BucketLayout>(&self, word: u64) {
-        self.count_swept::<L>(word, L::LANES.highs() & !L::LANES.zeros(word));
+    fn count_cleared(&self, lanes: Lanes, word: u64) {
+        self.count_swept(lanes, word, lanes.nonzeros(word));
+    }
+
+    fn clear_ghosts(&self) {
+        for ghosts in &self.ghosts {
+            ghosts.swap(0);
+        }
     }
 
     fn visible_slots(&self) -> Option<i64> {
         let now = self.generation();
-        Some((0..=self.window.into()).map(|age| self.counts.sum(self.stamp(now - age))).sum())
+        let items = |stamp: u16| {
+            let ghosts = self.ghosts.get(usize::from(stamp)).map_or(0, Tally::get);
+            self.counts.sum(stamp) - ghosts
+        };
+        Some((0..=self.window.into()).map(|age| items(self.stamp(now - age))).sum())
     }
 
     fn read(&self, generation: u64) -> Option<ClockState> {
@@ -385,24 +486,79 @@ impl Clock for Generations {
 
     fn set(&mut self, state: ClockState) {
         self.now.set(state.generation);
+        self.begun.set(state.generation);
         self.schedule = Schedule::new(state);
     }
 
-    fn count_all<L: BucketLayout>(&self, words: &[u64]) {
+    fn read_sweep(&self, generation: u64, buckets: u64) -> Option<SweepState> {
+        // Relaxed, here and below: the caller holds the locks that order these loads.
+        let chosen = self.chosen.load(Relaxed);
+        let mut ghosts: ArrayVec<u64, MAX_STAMPS> =
+            self.ghosts.iter().map(|ghosts| ghosts.get().max(0) as u64).collect();
+        // mutant: sweep-state-before-begin
+        if self.begun.load(Relaxed) == generation {
+            return Some(SweepState {
+                swept: self.swept.load(Relaxed),
+                end: self.end(),
+                chosen,
+                ghosts,
+            });
+        }
+        // The generation has been published, and its sweep has not begun. In the copy it begins
+        // now.
+        ghosts[usize::from(self.expired_with(generation))] = 0;
+        Some(SweepState { swept: 0, end: buckets, chosen, ghosts })
+    }
+
+    fn set_sweep(&mut self, state: &SweepState) {
+        self.swept.set(state.swept);
+        self.end.set(state.end);
+        self.chosen.set(state.chosen);
+        for (ghosts, &number) in self.ghosts.iter().zip(&state.ghosts) {
+            ghosts.swap(number as i64);
+        }
+    }
+
+    fn count_all(&self, lanes: Lanes, words: &[u64]) {
         for &word in words {
-            for fingerprint in L::fingerprints(word) {
-                self.count_added(fingerprint);
+            let mut marks = lanes.nonzeros(word);
+            while marks != 0 {
+                self.count_added((word >> lanes.lowest(marks)) as u32);
+                marks &= marks - 1;
             }
         }
     }
 
-    fn size_in_bytes(&self) -> usize {
-        self.counts.size_in_bytes()
+    fn try_sweep(&self, buckets: u64, sweep: impl FnMut(u64, u32, u64)) {
+        // mutant: sweep-before-split-no-lock, sweep-before-split-early-now
+        if let Some(_sweeping) = self.sweeping.try_lock() {
+            let now = self.now();
+            self.sweep_locked((now, self.end()), buckets, sweep);
+        }
     }
+
+    fn size_in_bytes(&self) -> usize {
+        self.counts.size_in_bytes() + size_of_val(&*self.ghosts)
+    }
+}
+
+/// What depends on the buckets of a table that grows, as clones and snapshots contain it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SweepState {
+    /// The number of buckets that were swept in this generation.
+    pub swept: u64,
+    /// The number of buckets to be swept in this generation.
+    pub end: u64,
+    /// The last generation in which a refresh had a choice between slots, or zero.
+    pub chosen: u64,
+    /// For each stamp, the number of visible slots that belong to no item.
+    pub ghosts: ArrayVec<u64, MAX_STAMPS>,
 }
 
 /// Largest number of bits of a stamp.
 const MAX_STAMP_BITS: u32 = 8;
+/// Largest number of stamps.
+pub(crate) const MAX_STAMPS: usize = 1 << MAX_STAMP_BITS;
 
 /// The smallest number of bits of stamps for a window, or `None` if there is none. An age is
 /// visible, expired, or the last one, which is neither.

@@ -34,7 +34,7 @@ impl<P: Payload> Table<P> {
         buckets: Buckets,
         stripes: usize,
     ) -> Option<Self> {
-        let clock = addressing.payload().clock(stripes)?;
+        let clock = addressing.payload().clock(stripes, None)?;
         let (stripes, counters) = (Stripes::with_count(stripes)?, Counters::new()?);
         Some(Self { addressing, buckets, stripes, counters, clock })
     }
@@ -51,7 +51,7 @@ impl<P: Payload> Table<P> {
         self.set_clock(state);
         if P::Clock::SWEEPS {
             let Self { buckets, clock, .. } = self;
-            buckets.with_words(|words| clock.count_all::<L>(words));
+            buckets.with_words(|words| clock.count_all(L::LANES, words));
         }
     }
 

@@ -1,465 +1,451 @@
-//! The steps of a table whose slots expire: see `clock.rs`, which has the protocol.
+//! The steps of tables whose slots expire, written once for tables of a fixed size and for those
+//! that grow: see `clock.rs`, which has the protocol.
 
-use core::hint::select_unpredictable;
+use super::{Clock, Counters, Generations, Seen, Stripe, StripeGuard, Stripes};
+use crate::{InsertError, bucket::Lanes};
 
-use super::{
-    Addition, Aged, BothWords, Clock, Fastest, Pair, Payload, StripeGuard, Table,
-    stats::RelocationCount,
-};
-use crate::{
-    InsertError,
-    bucket::{BucketLayout, Fingerprint},
-    sync::{Acquire, Relaxed, Release},
-};
+/// What the steps of expiry need of a table with words of the layout `L`.
+pub trait Aging<L>: Expires {
+    /// The slots of a word.
+    const LANES: Lanes;
+    /// What an insert that makes room remembers of earlier attempts.
+    type Attempts: Default;
 
-/// Number of buckets that are swept before the lock is released for a moment.
-const CHUNK: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 1024 };
+    /// The stripe of an item.
+    fn stripe_of(&self, item: &Self::Item) -> &Stripe;
 
-impl Table<Aged> {
-    /// Returns whether a visible copy of the pair's fingerprint is in one of its buckets. The value
-    /// of the pair must be zero.
-    #[inline]
-    #[must_use]
-    pub fn is_visible<L: BucketLayout>(&self, pair: Pair) -> bool {
-        loop {
-            // mutant: age-late-now
-            let now = self.clock.generation();
-            let (words, unchanged) = self.read::<Fastest>(pair);
-            let key = pair.fingerprint.get() >> self.addressing.payload().value_bits();
-            let (found, stamp) = self.key_probe::<L>().first_value(words, key);
-            // A copy that has expired may come before one that is visible.
-            let another = || {
-                let [first, second] = words.values();
-                self.shows_another::<L>(now, pair.fingerprint, first, second)
-            };
-            if found && (self.clock.shows(now, stamp.into()) || another()) {
-                return true;
-            }
-            // mutant: age-no-now-validation, age-no-version-validation, age-version-alone
-            if unchanged & self.clock.validate(now) {
-                return false;
-            }
-            self.counters.lookup_retried();
-        }
-    }
+    /// The stripe of a slot in one of these words.
+    fn stripe_of_slot(&self, seen: Seen, slot: u32) -> &Stripe;
 
-    /// Returns whether these words hold a visible copy of the fingerprint.
+    /// Loads the words of both locations of an item, by Acquire, for a thread that may change one
+    /// of them next.
+    fn words_of(&self, item: &Self::Item) -> [Seen; 2];
+
+    /// The slots of a word, without what is beside them.
+    fn slots_in(word: u64) -> u64;
+
+    /// Marks the slots that match an item, with any stamp. A bucket that comes twice is marked once.
+    fn marks_in(&self, item: &Self::Item, words: [Seen; 2]) -> [u64; 2];
+
+    /// The number of bits that a slot knows of its item, if slots differ in that.
+    fn knowledge(word: u64, slot: u32) -> u32;
+
+    /// The slot of an item, its stamp included, in the word of its first or second location.
+    fn slot_of(&self, item: &Self::Item, place: usize, word: u64) -> u32;
+
+    /// Clears a slot that was in a word, or replaces it. Returns `false` if it is no longer there:
+    /// it was swept, or its bucket was split. The caller holds its stripe, and has bumped the
+    /// version since.
+    fn change_slot(&self, guard: &StripeGuard, seen: Seen, slot: u32, new: Option<u32>) -> bool;
+
+    /// Adds a slot to the emptier one of two words, where slots that had expired in the generation
+    /// `now` count as empty. They are swept by the same change. Returns `Some(false)` if that word
+    /// has changed since, and `None` if both are full. `now` was read under a lock that is still
+    /// held.
+    fn try_add_swept(&self, now: u64, item: &Self::Item, words: [Seen; 2]) -> Option<bool>;
+
+    /// Tries to make room in one of the locations of an item. The caller holds no lock.
     ///
-    /// Each argument is passed in a register, as in `full_probe`.
-    #[cold]
-    #[inline(never)]
-    fn shows_another<L: BucketLayout>(
+    /// # Errors
+    /// Why there is none.
+    fn try_make_room(
         &self,
-        now: u64,
-        fingerprint: Fingerprint,
-        first: u64,
-        second: u64,
-    ) -> bool {
-        let pair = Pair { fingerprint, buckets: [0, 1] };
-        self.visible_in::<L>(now, pair, [first, second]) != [0; 2]
+        item: &Self::Item,
+        attempts: &mut Self::Attempts,
+    ) -> Result<(), InsertError>;
+
+    /// Counts an item that was added. The caller holds no lock.
+    fn added(&self, attempts: &Self::Attempts);
+
+    /// Adds a copy of an item, its stamp included.
+    ///
+    /// # Errors
+    /// Why it was not added.
+    fn try_insert(&self, item: &Self::Item) -> Result<(), InsertError>;
+
+    /// Counts items that were removed.
+    fn removed(&self);
+
+    /// Sweeps a bucket in the generation `now`, which was read under a lock that is still held, and
+    /// those buckets from `end` on that were split off from it.
+    fn sweep_bucket(&self, now: u64, bucket: u32, end: u64);
+}
+
+/// The operations of tables whose slots expire. Items are passed with the stamp zero.
+pub trait Expires: Sized {
+    /// An item, and where it may be.
+    type Item: Copy;
+    /// Whether slots can know different parts of their items.
+    const GROWS: bool;
+
+    /// The clock.
+    fn generations(&self) -> &Generations;
+
+    /// The stripes.
+    fn all_stripes(&self) -> &Stripes;
+
+    /// The statistics.
+    fn statistics(&self) -> &Counters;
+
+    /// The item with a stamp.
+    fn stamped(item: Self::Item, stamp: u16) -> Self::Item;
+
+    /// The number of buckets to be swept in this generation, for a holder of `sweeping`.
+    fn end_of_sweep(&self) -> u64;
+
+    /// The buckets of the next sweep, in a table that grows.
+    fn next_sweep(&self) -> Option<u64>;
+
+    /// What has expired in the generation `now` no longer counts as ghosts.
+    fn retire_ghosts(&self, now: u64);
+
+    /// Marks the visible slots that match an item.
+    #[inline]
+    fn visible_in<L>(&self, now: u64, item: &Self::Item, words: [Seen; 2]) -> [u64; 2]
+    where
+        Self: Aging<L>,
+    {
+        let marks = self.marks_in(item, words);
+        let visible = |index: usize| {
+            let slots = Self::slots_in(words[index].word);
+            marks[index] & self.generations().visible(Self::LANES, now, slots)
+        };
+        [visible(0), visible(1)]
     }
 
-    /// Counts the visible copies of the pair's fingerprint. The value of the pair must be zero.
+    /// Counts the visible copies of an item.
     #[must_use]
-    pub fn count_visible<L: BucketLayout>(&self, pair: Pair) -> usize {
+    fn count_visible<L>(&self, item: Self::Item) -> usize
+    where
+        Self: Aging<L>,
+    {
         // mutant: age-count-no-lock, age-count-wrong-lock
-        let _guard = self.stripe(pair.fingerprint).lock();
+        let _guard = self.stripe_of(&item).lock();
         loop {
-            let now = self.clock.now();
-            let words = self.both(pair).map(|word| word.load(Acquire));
+            let now = self.generations().now();
+            let words = self.words_of(&item);
             // A sweep of the next generation may have cleared one copy and not yet the other.
             // mutant: age-count-no-validation
-            if self.clock.validate(now) {
-                let marks = self.visible_in::<L>(now, pair, words);
+            if self.generations().validate(now) {
+                let marks = self.visible_in::<L>(now, &item, words);
                 return marks.map(|marks| marks.count_ones() as usize).into_iter().sum();
             }
         }
     }
 
-    /// Marks the visible copies of the pair's fingerprint in these words. A bucket that comes twice
-    /// is marked once.
-    #[inline]
-    fn visible_in<L: BucketLayout>(&self, now: u64, pair: Pair, words: [u64; 2]) -> [u64; 2] {
-        let pattern = L::LANES.broadcast(pair.fingerprint.get());
-        let [first, second] = words.map(|word| {
-            // The exact tests: every mark is right.
-            let matches = L::LANES.zeros((word ^ pattern) & !self.values::<L>());
-            matches & self.clock.visible::<L>(now, word)
-        });
-        [first, if pair.buckets[0] == pair.buckets[1] { 0 } else { second }]
-    }
-
-    /// Adds a copy of the pair's fingerprint that is visible for `life` generations, at most the
-    /// window. Returns the generation of its stamp. The value of the pair must be zero.
+    /// Adds a copy of an item that is visible for `life` generations, at most the window. Returns
+    /// the generation of its stamp.
     ///
     /// # Errors
-    /// As [`insert`](Table::insert), where slots that have expired count as empty.
+    /// As `insert`, where slots that have expired count as empty.
     #[inline]
-    pub fn insert_for<L: BucketLayout>(&self, pair: Pair, life: u32) -> Result<u64, InsertError> {
-        let generation = self.clock.generation() - u64::from(self.clock.window() - life);
-        self.insert::<L>(pair.with_value(self.clock.stamp(generation)))?;
+    fn insert_for<L>(&self, item: Self::Item, life: u32) -> Result<u64, InsertError>
+    where
+        Self: Aging<L>,
+    {
+        let clock = self.generations();
+        let generation = clock.generation() - u64::from(clock.window() - life);
+        self.try_insert(&Self::stamped(item, clock.stamp(generation)))?;
         Ok(generation)
     }
 
-    /// Adds a copy of the pair's fingerprint if there is no visible one. Returns the present
-    /// generation if it was added. The value of the pair must be zero.
+    /// Adds a copy of an item if there is no visible one. Returns the present generation if it was
+    /// added.
     ///
     /// # Errors
-    /// `Full` if there is no visible copy and a search found no slot that is empty or has expired.
-    pub fn insert_unseen<L: BucketLayout>(&self, pair: Pair) -> Result<Option<u64>, InsertError> {
-        let (mut made_room, mut relocations) = (Ok(()), RelocationCount::zero());
+    /// Why there is no room, if there is no visible copy.
+    fn insert_unseen<L>(&self, item: Self::Item) -> Result<Option<u64>, InsertError>
+    where
+        Self: Aging<L>,
+    {
+        let (mut made_room, mut attempts) = (Ok(()), Self::Attempts::default());
         loop {
             // mutant: unseen-no-lock, unseen-wrong-lock
-            let guard = self.stripe(pair.fingerprint).lock();
-            let now = self.clock.now();
-            match self.add_if_unseen::<L>(&guard, now, pair) {
-                Some(Addition::Found(_)) => return Ok(None),
-                Some(Addition::Added) => {
-                    self.counters.insert_relocated(&relocations);
+            let guard = self.stripe_of(&item).lock();
+            let now = self.generations().now();
+            match self.add_if_unseen::<L>(&guard, now, item) {
+                Some(Unseen::Found) => return Ok(None),
+                Some(Unseen::Added) => {
+                    // No stripe is held while a table grows.
+                    drop(guard);
+                    self.added(&attempts);
                     return Ok(Some(now));
                 }
-                Some(Addition::NoRoom) => {}
+                Some(Unseen::NoRoom) => {}
                 None => continue,
             }
             drop(guard);
             made_room?;
-            // Without the lock, as in `get_or_insert`. The clock may tick meanwhile.
+            // Without the lock: the slots to be moved may have the same one. The clock may tick
+            // meanwhile.
             // mutant: unseen-kept-now, unseen-no-second-scan
-            made_room = self.make_room::<L>(pair, &mut relocations);
+            made_room = self.try_make_room(&item, &mut attempts);
         }
     }
 
-    /// Adds the fingerprint with the stamp of the generation `now` if there is no visible copy.
-    /// `now` was read under the lock. Returns `None` if it is no longer the present generation.
-    fn add_if_unseen<L: BucketLayout>(
-        &self,
-        _guard: &StripeGuard,
-        now: u64,
-        pair: Pair,
-    ) -> Option<Addition> {
-        let stamped = pair.with_value(self.clock.stamp(now));
+    /// Adds an item with the stamp of the generation `now` if there is no visible copy. `now` was
+    /// read under the lock. Returns `None` if it is no longer the present generation.
+    fn add_if_unseen<L>(&self, _guard: &StripeGuard, now: u64, item: Self::Item) -> Option<Unseen>
+    where
+        Self: Aging<L>,
+    {
+        let stamped = Self::stamped(item, self.generations().stamp(now));
         loop {
-            // As in `add_if_absent`.
-            let words = self.both(pair).map(|word| word.load_to_change(Acquire));
-            if self.visible_in::<L>(now, pair, words) != [0; 2] {
-                return Some(Addition::Found(stamped.fingerprint));
+            // Presence and room are decided by the same words.
+            let words = self.words_of(&item);
+            if self.visible_in::<L>(now, &item, words) != [0; 2] {
+                return Some(Unseen::Found);
             }
             // A sweep of the next generation may have cleared a copy that is visible in this one.
             // mutant: unseen-no-now-validation
-            if !self.clock.validate(now) {
+            if !self.generations().validate(now) {
                 return None;
             }
             // mutant: unseen-add-relaxed
-            match self.try_add_swept::<L>(now, stamped, words) {
-                Some(true) => return Some(Addition::Added),
+            match self.try_add_swept(now, &stamped, words) {
+                Some(true) => return Some(Unseen::Added),
                 Some(false) => {}
-                None => return Some(Addition::NoRoom),
+                None => return Some(Unseen::NoRoom),
             }
         }
     }
 
-    /// Gives the stamp of the present generation to the oldest visible copy of the pair's
-    /// fingerprint. Returns whether there was one. The value of the pair must be zero.
+    /// Gives the stamp of the present generation to the oldest visible copy of an item. Returns
+    /// whether there was one.
+    ///
+    /// The copy must also know most of the item. If the oldest one does not, all copies get the
+    /// stamp: see "Refreshing" in `clock.rs`.
     #[must_use]
-    pub fn refresh<L: BucketLayout>(&self, pair: Pair) -> bool {
+    fn refresh<L>(&self, item: Self::Item) -> bool
+    where
+        Self: Aging<L>,
+    {
         // mutant: refresh-no-lock, refresh-wrong-lock
-        let guard = self.stripe(pair.fingerprint).lock();
+        let guard = self.stripe_of(&item).lock();
         loop {
-            let now = self.clock.now();
-            let stamped = pair.with_value(self.clock.stamp(now)).fingerprint;
-            let words = self.both(pair).map(|word| word.load_to_change(Acquire));
+            let now = self.generations().now();
+            let words = self.words_of(&item);
             // A sweep of the next generation may have cleared the caller's copy, and the copy that
             // is left may be an alias's.
             // mutant: refresh-no-now-validation
-            if !self.clock.validate(now) {
+            if !self.generations().validate(now) {
                 continue;
             }
-            let marks = self.visible_in::<L>(now, pair, words);
+            let marks = self.visible_in::<L>(now, &item, words);
             // mutant: refresh-any
-            let Some((place, oldest)) = self.oldest::<L>(now, words, marks) else { return false };
-            if oldest == stamped {
+            let Some(oldest) = self.oldest::<L>(now, words, marks) else { return false };
+            if Self::GROWS {
+                if marks[0].count_ones() + marks[1].count_ones() > 1 {
+                    // mutant: refresh-choice-unnoted
+                    self.generations().note_choice(now);
+                }
+                let longest = self.longest::<L>(words, marks);
+                // mutant: refresh-oldest, refresh-longest
+                if oldest.knowledge < longest {
+                    if self.restamp_all::<L>(&guard, now, words, marks) {
+                        return true;
+                    }
+                    continue;
+                }
+            }
+            let stamped = self.restamped(now, oldest.slot);
+            if oldest.slot == stamped {
                 return true;
             }
             // mutant: refresh-no-bump
             guard.bump();
-            let (bucket, word) = (pair.buckets[place], words[place]);
             // mutant: refresh-ignores-sweep
-            if self.clear_slot::<L>(&guard, bucket, word, L::pattern(oldest), Some(stamped)) {
+            if self.change_slot(&guard, words[oldest.place], oldest.slot, Some(stamped)) {
                 // mutant: refresh-uncounted
-                self.count_moved(oldest, stamped);
+                self.count_restamped(oldest.slot, stamped);
                 return true;
             }
-            // The clock has ticked since, and the copy was swept.
+            // The clock has ticked since, and the copy was swept; or its bucket was split.
         }
     }
 
-    /// Removes one copy of the pair's fingerprint with the stamp of a generation, if that is
-    /// visible. Returns whether there was one. The value of the pair must be zero.
+    /// Gives the stamp of the present generation to all these copies of an item. Returns `false` if
+    /// one of them is no longer there.
+    fn restamp_all<L>(
+        &self,
+        guard: &StripeGuard,
+        now: u64,
+        words: [Seen; 2],
+        marks: [u64; 2],
+    ) -> bool
+    where
+        Self: Aging<L>,
+    {
+        // mutant: refresh-all-no-bump
+        guard.bump();
+        marked::<Self, L>(words, marks).all(|MarkedSlot { place, slot, .. }| {
+            let stamped = self.restamped(now, slot);
+            // mutant: refresh-all-ignores-change
+            if !self.change_slot(guard, words[place], slot, Some(stamped)) {
+                return false;
+            }
+            // mutant: refresh-all-uncounted
+            self.count_restamped(slot, stamped);
+            true
+        })
+    }
+
+    /// Removes one copy of an item with the stamp of a generation, if that is visible: the one that
+    /// knows most. Returns whether there was one.
+    ///
+    /// Also returns `false` if a newer copy knows more, and may have got its stamp by a refresh:
+    /// see "Refreshing" in `clock.rs`.
     #[must_use]
-    pub fn remove_of<L: BucketLayout>(&self, pair: Pair, generation: u64) -> bool {
+    fn remove_of<L>(&self, item: Self::Item, generation: u64) -> bool
+    where
+        Self: Aging<L>,
+    {
         // mutant: age-remove-no-lock, age-remove-wrong-lock, age-remove-early-now
-        let guard = self.stripe(pair.fingerprint).lock();
+        let guard = self.stripe_of(&item).lock();
+        let now = self.generations().now();
         // mutant: age-remove-expired
-        if !self.clock.is_visible(self.clock.now(), generation) {
+        if !self.generations().is_visible(now, generation) {
             return false;
         }
-        let stamped = pair.with_value(self.clock.stamp(generation));
-        let removed = self.remove_locked::<L>(&guard, stamped);
-        if removed {
-            // mutant: age-remove-uncounted
-            self.clock.count_removed(stamped.fingerprint);
+        loop {
+            let words = self.words_of(&item);
+            let (mut found, mut newer) = (None, 0);
+            let marks = self.visible_in::<L>(now, &item, words);
+            for copy in marked::<Self, L>(words, marks) {
+                let age = self.generations().age(now, copy.slot);
+                let (of, knowledge) = (now - u64::from(age), copy.knowledge);
+                if of == generation {
+                    // mutant: age-remove-shortest
+                    found = found.max(Some((knowledge, copy.place, copy.slot)));
+                } else if of > generation {
+                    newer = newer.max(knowledge);
+                }
+            }
+            let Some((knowledge, place, slot)) = found else { return false };
+            // mutant: age-remove-despite-newer
+            if knowledge < newer && self.generations().may_have_chosen(now) {
+                return false;
+            }
+            // mutant: age-remove-no-bump
+            guard.bump();
+            // mutant: age-remove-ignores-change
+            if self.change_slot(&guard, words[place], slot, None) {
+                // mutant: age-remove-uncounted
+                self.generations().count_removed(slot);
+                self.removed();
+                return true;
+            }
         }
-        removed
     }
 
-    /// Adds a copy of the pair's fingerprint, with the stamp of the present generation. If there is
-    /// no room, replaces the oldest slot in its two buckets: see "Evicting" in `clock.rs`. Returns
-    /// the generation, and whether a visible slot was replaced. The value of the pair must be zero.
-    pub fn insert_evicting<L: BucketLayout>(&self, pair: Pair) -> (u64, bool) {
+    /// Adds a copy of an item, with the stamp of the present generation. If there is no room,
+    /// replaces the oldest slot in its two locations: see "Evicting" in `clock.rs`. Returns the
+    /// generation, and whether a visible slot was replaced.
+    fn insert_evicting<L>(&self, item: Self::Item) -> (u64, bool)
+    where
+        Self: Aging<L>,
+    {
         loop {
-            if let Ok(generation) = self.insert_for::<L>(pair, self.clock.window()) {
+            if let Ok(generation) = self.insert_for::<L>(item, self.generations().window()) {
                 return (generation, false);
             }
             // Without a lock, only to learn whose lock to acquire.
-            let now = self.clock.generation();
-            let words = self.both(pair).map(|word| word.load_to_change(Relaxed));
-            let every = [L::LANES.highs(); 2];
+            let now = self.generations().generation();
+            let words = self.words_of(&item);
+            let every = [Self::LANES.highs(); 2];
             let Some(likely) = self.oldest::<L>(now, words, every) else { continue };
-            let (place, victim) = likely;
+            let MarkedSlot { place, slot: victim, .. } = likely;
             // mutant: evict-no-lock, evict-wrong-lock
-            let guard = self.stripe(victim).lock();
-            // Acquire: pairs with the Release of `try_add` and `clear_slot`. The generation comes
-            // after the words, so no slot in them has a later one.
-            // mutant-ok: takes a third thread that adds the victim while an advance waits for the
-            // lock
-            let words = self.both(pair).map(|word| word.load_to_change(Acquire));
-            let now = self.clock.now();
+            let guard = self.stripe_of_slot(words[place], victim).lock();
+            // The generation comes after the words, so no slot in them has a later one.
+            let words = self.words_of(&item);
+            let now = self.generations().now();
             // There was no room, but there may be now.
             // mutant: evict-despite-room
-            if words.iter().any(|&word| L::LANES.zeros(word) != 0) {
+            if words.iter().any(|seen| Self::LANES.zeros(Self::slots_in(seen.word)) != 0) {
                 continue;
             }
             // mutant: evict-early-choice
             if self.oldest::<L>(now, words, every) != Some(likely) {
                 continue;
             }
-            let stamped = pair.with_value(self.clock.stamp(now)).fingerprint;
+            let stamped = Self::stamped(item, self.generations().stamp(now));
+            let stamped = self.slot_of(&stamped, place, words[place].word);
             // mutant: evict-no-bump
             guard.bump();
-            let (bucket, word) = (pair.buckets[place], words[place]);
             // mutant: evict-ignores-sweep
-            if self.clear_slot::<L>(&guard, bucket, word, L::pattern(victim), Some(stamped)) {
-                self.counters.inserted();
+            if self.change_slot(&guard, words[place], victim, Some(stamped)) {
+                self.statistics().inserted();
                 // mutant: evict-uncounted
-                self.count_moved(victim, stamped);
+                self.count_restamped(victim, stamped);
                 // mutant: evict-reports-nothing
-                return (now, self.clock.shows(now, victim.get()));
+                return (now, self.generations().shows(now, victim));
             }
         }
     }
 
-    /// Returns the place of the word that has the oldest marked slot, and what that slot holds.
-    fn oldest<L: BucketLayout>(
-        &self,
-        now: u64,
-        words: [u64; 2],
-        marks: [u64; 2],
-    ) -> Option<(usize, Fingerprint)> {
-        let mut oldest = None;
-        for (place, (word, mut marks)) in words.into_iter().zip(marks).enumerate() {
-            while marks != 0 {
-                let slot = (word >> L::LANES.lowest(marks)) as u32 & L::MAX_FINGERPRINT;
-                marks &= marks - 1;
-                // An empty slot may be marked, too.
-                if slot != 0 {
-                    let age = self.clock.age(now, slot);
-                    oldest = oldest.max(Some((age, place, slot)));
-                }
-            }
-        }
-        oldest.map(|(_, place, slot)| (place, Fingerprint::new(slot)))
+    /// Returns the oldest marked slot, and of several the one that knows most.
+    fn oldest<L>(&self, now: u64, words: [Seen; 2], marks: [u64; 2]) -> Option<MarkedSlot>
+    where
+        Self: Aging<L>,
+    {
+        let key = |slot: &MarkedSlot| (self.generations().age(now, slot.slot), *slot);
+        marked::<Self, L>(words, marks).max_by_key(key)
+    }
+
+    /// Returns the largest number of bits that a marked slot knows.
+    fn longest<L>(&self, words: [Seen; 2], marks: [u64; 2]) -> u32
+    where
+        Self: Aging<L>,
+    {
+        marked::<Self, L>(words, marks).map(|copy| copy.knowledge).max().unwrap_or(0)
+    }
+
+    /// A slot with the stamp of a generation.
+    #[inline]
+    fn restamped(&self, now: u64, slot: u32) -> u32 {
+        let clock = self.generations();
+        slot - u32::from(clock.stamp(slot.into())) + u32::from(clock.stamp(now))
     }
 
     /// Counts a slot whose stamp was replaced.
-    fn count_moved(&self, old: Fingerprint, new: Fingerprint) {
-        self.clock.count_removed(old);
-        self.clock.count_added(new);
-    }
-
-    /// Sweeps the next buckets that were not swept in this generation. Returns the number of those
-    /// that are left.
-    pub fn sweep<L: BucketLayout>(&self, buckets: u64) -> u64 {
-        let mut rest = buckets;
-        loop {
-            let chunk = rest.min(CHUNK);
-            rest -= chunk;
-            let left = self.sweep_chunk::<L>(chunk);
-            if rest == 0 || left == 0 {
-                return left;
-            }
-        }
-    }
-
-    /// Sweeps at most `buckets`, and returns the number of those that are left.
-    fn sweep_chunk<L: BucketLayout>(&self, buckets: u64) -> u64 {
-        // mutant: sweep-no-lock, sweep-early-now
-        let _sweeping = self.clock.sweeping.lock();
-        let (now, all) = (self.clock.now(), self.addressing.buckets());
-        let start = self.clock.swept();
-        let end = all.min(start + buckets);
-        for bucket in start..end {
-            self.sweep_bucket::<L>(now, bucket as u32);
-        }
-        self.clock.set_swept(end);
-        all - end
-    }
-
-    /// Clears the slots of a bucket that had expired in the generation `now`, which was read under
-    /// a lock that is still held.
-    #[inline]
-    fn sweep_bucket<L: BucketLayout>(&self, now: u64, bucket: u32) {
-        let place = self.buckets.bucket(bucket);
-        loop {
-            // Relaxed: as in `add`.
-            let word = place.load_to_change(Relaxed);
-            let expired = self.clock.expired::<L>(now, word);
-            if expired == 0 {
-                return;
-            }
-            let new = L::LANES.without(word, expired);
-            // Release: pairs with the Acquire loads of `BothWords::load`: a lookup that sees the
-            // slot cleared sees the generation in which it expired.
-            // mutant: sweep-plain-store
-            if place.compare_exchange(word, new, Release, Relaxed).is_ok() {
-                // mutant: sweep-uncounted
-                self.clock.count_swept::<L>(word, expired);
-                return;
-            }
-        }
-    }
-
-    /// Begins the next generation, unless another call has done so since this one began. Returns
-    /// the new generation.
-    pub fn advance<L: BucketLayout>(&self) -> u64 {
-        self.advance_from::<L>(self.clock.generation_to_change())
-    }
-
-    /// Begins the generation after `start`, which the caller has read, once all buckets have been
-    /// swept in this one; unless it has begun already. Returns the present generation.
-    fn advance_from<L: BucketLayout>(&self, start: u64) -> u64 {
-        // mutant: advance-no-lock
-        let _advancing = self.clock.advancing.lock();
-        // Another thread began a generation after the start, perhaps the one that this thread
-        // waited for.
-        // mutant: advance-not-shared, advance-always-shared
-        if !self.clock.validate(start) {
-            return self.clock.now();
-        }
-        // mutant: advance-no-sweep
-        while self.sweep::<L>(CHUNK) > 0 {}
-        self.clock.tick();
-        // Whoever holds a stripe may still decide by the generation before. Nobody does after this.
-        // mutant: advance-no-pass, advance-early-sweep
-        self.stripes.pass();
-        // Only now: a sweep of the new generation must not have begun earlier.
-        self.clock.begin_sweep();
-        self.clock.now()
-    }
-
-    /// Begins the next generation if it is due by the caller's clock, in nanoseconds, and returns
-    /// it.
-    pub fn tick<L: BucketLayout>(&self, clock: impl Fn() -> u64) -> Option<u64> {
-        let begun = self.count_reading::<L>(&clock)?;
-        // The time of the new generation is counted from here. Meanwhile others may have counted so
-        // much of it that the next one is due.
-        self.count_reading::<L>(&clock).or(Some(begun))
-    }
-
-    /// Reads the caller's clock once, and begins the next generation if it is due.
-    fn count_reading<L: BucketLayout>(&self, clock: impl Fn() -> u64) -> Option<u64> {
-        let generation = self.clock.generation_to_change();
-        let before = self.clock.schedule.readings();
-        // No lock is held over the caller's code.
-        let reading = clock();
-        let counting = self.clock.schedule.try_count(before)?;
-        if !counting.is_due(reading, generation) {
-            return None;
-        }
-        // From the generation that was measured: `advance` may have begun another one since.
-        // mutant: tick-other-generation
-        let begun = self.advance_from::<L>(generation);
-        counting.began(begun);
-        Some(begun)
-    }
-
-    /// Begins the generations that are due by the caller's clock, in nanoseconds, after a time in
-    /// which nobody used the table, but no more than are needed to let everything expire. Returns
-    /// the present generation.
-    pub fn advance_to<L: BucketLayout>(&self, clock: impl Fn() -> u64) -> u64 {
-        let (counting, generation, reading) = loop {
-            let generation = self.clock.generation_to_change();
-            let before = self.clock.schedule.readings();
-            let reading = clock();
-            if let Some(counting) = self.clock.schedule.count(before) {
-                break (counting, generation, reading);
-            }
-        };
-        let limit = u64::from(self.clock.window()) + 1;
-        let (due, elapsed) = counting.absence(reading, generation, limit);
-        let mut now = generation;
-        for _ in 0..due {
-            now = self.advance_from::<L>(now);
-        }
-        counting.set(now, elapsed, reading);
-        now
+    fn count_restamped(&self, old: u32, new: u32) {
+        self.generations().count_removed(old);
+        self.generations().count_added(new);
     }
 }
 
-impl<P: Payload> Table<P> {
-    /// Adds the fingerprint under its lock to a slot that is empty or has expired. Returns `false`
-    /// if there is none, or if slots do not expire.
-    pub(super) fn add_swept<L: BucketLayout>(&self, pair: Pair) -> bool {
-        if !P::Clock::SWEEPS {
-            return false;
-        }
-        // mutant: add-swept-no-lock, add-swept-early-now
-        let _guard = self.stripe(pair.fingerprint).lock();
-        let now = self.clock.now();
-        loop {
-            // Relaxed: as in `add`.
-            let words = self.both(pair).map(|word| word.load_to_change(Relaxed));
-            // mutant: add-swept-relaxed
-            match self.try_add_swept::<L>(now, pair, words) {
-                Some(true) => return true,
-                Some(false) => {}
-                None => return false,
-            }
-        }
-    }
+/// The outcome of adding an item under its lock if there is no visible copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unseen {
+    /// It was added.
+    Added,
+    /// There is a visible copy.
+    Found,
+    /// There is none, and both buckets are full.
+    NoRoom,
+}
 
-    /// As [`try_add`](Self::try_add), where slots that had expired in the generation `now` count as
-    /// empty. They are swept by the same change. `now` was read under a lock that is still held.
-    fn try_add_swept<L: BucketLayout>(
-        &self,
-        now: u64,
-        pair: Pair,
-        words: [u64; 2],
-    ) -> Option<bool> {
-        let expired = words.map(|word| self.clock.expired::<L>(now, word));
-        let [first, second] = [0, 1].map(|place| L::LANES.without(words[place], expired[place]));
-        let place = usize::from(L::is_emptier(second, first));
-        let new = L::with(select_unpredictable(place == 0, first, second), pair.fingerprint)?;
-        let word = self.buckets.bucket(pair.buckets[place]);
-        // Release: as in `try_add`, and in `sweep_bucket`.
-        // mutant: add-swept-plain-store
-        let added = word.compare_exchange(words[place], new, Release, Relaxed).is_ok();
-        if added {
-            self.counters.inserted();
-            // mutant: add-swept-uncounted
-            self.clock.count_swept::<L>(words[place], expired[place]);
-            // mutant: add-stamp-uncounted
-            self.clock.count_added(pair.fingerprint);
-        }
-        Some(added)
-    }
+/// A slot of one of two words. Ordered by what it knows first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MarkedSlot {
+    /// The number of bits that it knows of its item, if slots differ in that.
+    knowledge: u32,
+    /// Which of the two words has it.
+    place: usize,
+    slot: u32,
+}
+
+/// The marked slots of two words, without empty ones.
+fn marked<T: Aging<L>, L>(words: [Seen; 2], marks: [u64; 2]) -> impl Iterator<Item = MarkedSlot> {
+    [0, 1].into_iter().flat_map(move |place| {
+        let (word, mut left) = (words[place].word, marks[place]);
+        core::iter::from_fn(move || {
+            let mark = left & left.wrapping_neg();
+            left ^= mark;
+            (mark != 0).then(|| T::LANES.slot(word, mark))
+        })
+        .filter(|&slot| slot != 0)
+        .map(move |slot| MarkedSlot { knowledge: T::knowledge(word, slot), place, slot })
+    })
 }

@@ -27,7 +27,7 @@ pub(super) enum SearchStep {
 
 /// The outcome of adding a fingerprint under its lock if it is absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Addition {
+enum Addition {
     /// It was added.
     Added,
     /// There is a copy, possibly with another value. This is one.
@@ -133,11 +133,7 @@ impl<P: Payload> Table<P> {
     /// could put this very fingerprint into the last slot, and it would seem absent and without
     /// room.
     #[inline]
-    pub(crate) fn add_if_absent<L: BucketLayout>(
-        &self,
-        _guard: &StripeGuard,
-        pair: Pair,
-    ) -> Addition {
+    fn add_if_absent<L: BucketLayout>(&self, _guard: &StripeGuard, pair: Pair) -> Addition {
         let pattern = L::pattern(self.key(pair.fingerprint));
         loop {
             // Acquire: as in `BothWords::load`. No other thread clears this fingerprint meanwhile,
@@ -178,7 +174,7 @@ impl<P: Payload> Table<P> {
         if added {
             self.counters.inserted();
             // mutant: add-age-uncounted
-            self.clock.count_added(pair.fingerprint);
+            self.clock.count_added(pair.fingerprint.get());
         }
         Some(added)
     }

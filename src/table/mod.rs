@@ -251,6 +251,8 @@
 //! instructions are fences.)
 
 mod addressing;
+mod advance;
+mod aged;
 mod batch;
 mod clock;
 mod construction;
@@ -288,14 +290,15 @@ use crate::{
     sync::Word,
 };
 pub use addressing::{Addressing, MAX_BUCKETS, Pair, mix};
+pub use advance::Advances;
 pub(crate) use batch::{
     Answers, Hashes, MAX_BURST, MIN_BATCH, Source, for_each_in_stages, for_each_prefetched,
 };
-pub use clock::Generations;
 pub(crate) use clock::stamp_bits;
+pub use clock::{Generations, SweepState};
 pub(crate) use construction::table_bytes;
 pub use counter::ShardedCounter;
-pub(crate) use insert::Addition;
+pub use expiry::{Aging, Expires};
 pub use kernel::Kernel;
 #[cfg(guira_vectors)]
 pub(crate) use kernels::ContainsOne;
@@ -323,6 +326,13 @@ pub use stripes::Version;
 pub use stripes::{AllStripes, Stripe, StripeGuard, Stripes};
 pub use time::Clock;
 pub use values::Candidates;
+
+/// A word, as it was loaded from a bucket.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
+    bucket: u32,
+    word: u64,
+}
 
 /// Buckets, stripes, and the protocol's steps on them.
 ///

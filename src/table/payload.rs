@@ -14,9 +14,9 @@ pub trait Payload: Copy + core::fmt::Debug {
     /// The probe of tables with this layout.
     fn probe<L: BucketLayout>(&self) -> Self::Probe;
 
-    /// Returns the clock of a new table with this many stripes, or `None` if the system refuses the
-    /// memory.
-    fn clock(&self, stripes: usize) -> Option<Self::Clock>;
+    /// Returns the clock of a new table with this many stripes, and with this many buckets at first
+    /// if it grows; or `None` if the system refuses the memory.
+    fn clock(&self, stripes: usize, grows: Option<u64>) -> Option<Self::Clock>;
 
     /// The number of bits of a value.
     fn value_bits(&self) -> u32;
@@ -50,7 +50,7 @@ impl Payload for Bare {
 
     fn probe<L: BucketLayout>(&self) {}
 
-    fn clock(&self, _stripes: usize) -> Option<()> {
+    fn clock(&self, _stripes: usize, _grows: Option<u64>) -> Option<()> {
         Some(())
     }
 
@@ -82,7 +82,7 @@ impl Payload for Valued {
         KeyProbe::new::<L>(self.value_bits)
     }
 
-    fn clock(&self, _stripes: usize) -> Option<()> {
+    fn clock(&self, _stripes: usize, _grows: Option<u64>) -> Option<()> {
         Some(())
     }
 
@@ -117,8 +117,8 @@ impl Payload for Aged {
 
     fn probe<L: BucketLayout>(&self) {}
 
-    fn clock(&self, stripes: usize) -> Option<Generations> {
-        Generations::new(self.start, (self.window, self.stamp_bits), stripes)
+    fn clock(&self, stripes: usize, grows: Option<u64>) -> Option<Generations> {
+        Generations::new(self.start, (self.window, self.stamp_bits), stripes, grows)
     }
 
     #[inline]

@@ -59,7 +59,7 @@ impl<P: Payload> Table<P> {
         let now = self.clock.now();
         let read = |bucket| {
             let word = self.buckets.bucket(bucket).load_to_change(Relaxed);
-            L::LANES.without(word, self.clock.expired::<L>(now, word))
+            L::LANES.without(word, self.clock.expired(L::LANES, now, word))
         };
         let prefetch = |bucket| self.buckets.prefetch(bucket);
         let progress = search.step::<L>(&self.addressing, prefetch_distance, read, prefetch);
@@ -129,7 +129,7 @@ impl<P: Payload> Table<P> {
         loop {
             // Relaxed: as in `add`.
             let word = to.load_to_change(Relaxed);
-            let expired = self.clock.expired::<L>(now, word);
+            let expired = self.clock.expired(L::LANES, now, word);
             let room = L::LANES.without(word, expired);
             let Some(new) = L::with(room, step.fingerprint) else { return false };
             // Release: pairs with the Acquire loads of `BothWords::load` and the others, as in
@@ -137,7 +137,7 @@ impl<P: Payload> Table<P> {
             // mutant: relocate-no-copy, relocate-plain-store
             if to.compare_exchange(word, new, Release, Relaxed).is_ok() {
                 // mutant: move-sweep-uncounted
-                self.clock.count_swept::<L>(word, expired);
+                self.clock.count_swept(L::LANES, word, expired);
                 break;
             }
         }
@@ -149,14 +149,14 @@ impl<P: Payload> Table<P> {
         if !self.clear_slot::<L>(&guard, step.from, seen, pattern, incoming) {
             // The original was swept, and counted as gone. The copy is one more.
             // mutant: move-uncounted-copy
-            self.clock.count_added(step.fingerprint);
+            self.clock.count_added(step.fingerprint.get());
             return false;
         }
         self.counters.relocated();
         if let Some(incoming) = incoming {
             self.counters.inserted();
             // mutant: move-incoming-uncounted
-            self.clock.count_added(incoming);
+            self.clock.count_added(incoming.get());
         }
         true
     }
@@ -164,15 +164,15 @@ impl<P: Payload> Table<P> {
     /// Returns whether a slot with this fingerprint has expired.
     #[inline]
     fn is_expired<L: BucketLayout>(&self, now: u64, fingerprint: Fingerprint) -> bool {
-        P::Clock::SWEEPS && self.clock.expired::<L>(now, fingerprint.get().into()) != 0
+        P::Clock::SWEEPS && self.clock.expired(L::LANES, now, fingerprint.get().into()) != 0
     }
 
     /// Counts an expired slot that was cleared, or now holds `incoming`.
     fn count_replaced(&self, expired: Fingerprint, incoming: Option<Fingerprint>) {
-        self.clock.count_removed(expired);
+        self.clock.count_removed(expired.get());
         if let Some(incoming) = incoming {
             self.counters.inserted();
-            self.clock.count_added(incoming);
+            self.clock.count_added(incoming.get());
         }
     }
 }

@@ -94,7 +94,7 @@ mod on {
 
     /// The counters of a table.
     #[derive(Debug)]
-    pub(crate) struct Counters {
+    pub struct Counters {
         inserts: ShardedCounter,
         rare: CachePadded<Rare>,
     }
@@ -182,7 +182,7 @@ mod on {
 
     /// The number of relocations that one insert has made.
     #[derive(Debug, Default)]
-    pub(crate) struct RelocationCount(Cell<usize>);
+    pub struct RelocationCount(Cell<usize>);
 
     impl RelocationCount {
         pub(crate) fn zero() -> Self {
@@ -223,7 +223,7 @@ mod off {
     use crate::sync::{Lock, LockGuard};
 
     #[derive(Clone, Debug)]
-    pub(crate) struct Counters;
+    pub struct Counters;
 
     impl Counters {
         #[expect(clippy::unnecessary_wraps, reason = "as above")]
@@ -256,7 +256,7 @@ mod off {
     }
 
     #[derive(Debug, Default)]
-    pub(crate) struct RelocationCount;
+    pub struct RelocationCount;
 
     impl RelocationCount {
         #[inline]

@@ -2,11 +2,14 @@
 
 use core::fmt::Debug;
 
-use super::ClockState;
-use crate::bucket::{BucketLayout, Fingerprint};
+use super::{ClockState, SweepState};
+use crate::bucket::Lanes;
 
 /// What a table knows about the age of its slots. The implementation for `()` is that of tables
 /// whose slots never expire: it does nothing, at compile time.
+///
+/// Words are passed without what is beside their slots, and a slot as a number that ends with its
+/// stamp.
 pub trait Clock: Debug + Send + Sync {
     /// Whether a slot can be swept while another thread holds its stripe.
     const SWEEPS: bool;
@@ -16,21 +19,28 @@ pub trait Clock: Debug + Send + Sync {
     fn now(&self) -> u64;
 
     /// Marks the slots of a word that have expired.
-    fn expired<L: BucketLayout>(&self, now: u64, word: u64) -> u64;
+    fn expired(&self, lanes: Lanes, now: u64, word: u64) -> u64;
 
     /// Counts slots that were marked in this word, and have been swept.
-    fn count_swept<L: BucketLayout>(&self, word: u64, marks: u64);
+    fn count_swept(&self, lanes: Lanes, word: u64, marks: u64);
 
-    /// Counts a slot that was filled with this fingerprint.
-    fn count_added(&self, fingerprint: Fingerprint);
+    /// Counts a slot that was filled.
+    fn count_added(&self, slot: u32);
 
-    /// Counts a slot that held this fingerprint and was emptied.
-    fn count_removed(&self, fingerprint: Fingerprint);
+    /// Counts a slot that was emptied.
+    fn count_removed(&self, slot: u32);
+
+    /// Counts slots that belong to no item, and have the stamp of this one: their number has
+    /// changed.
+    fn count_ghosts(&self, slot: u32, change: i64);
 
     /// Counts the slots of a word that was cleared.
-    fn count_cleared<L: BucketLayout>(&self, word: u64);
+    fn count_cleared(&self, lanes: Lanes, word: u64);
 
-    /// The number of visible slots, if slots expire. Exact if no writer runs.
+    /// Counts that there are no more slots that belong to no item.
+    fn clear_ghosts(&self);
+
+    /// The number of visible slots that belong to items, if slots expire. Exact if no writer runs.
     fn visible_slots(&self) -> Option<i64>;
 
     /// The state of the clock in a copy that is in this generation, if slots expire.
@@ -42,8 +52,20 @@ pub trait Clock: Debug + Send + Sync {
     /// Sets the clock of a table that is not shared.
     fn set(&mut self, state: ClockState);
 
-    /// Counts the slots of these words, which are all there are.
-    fn count_all<L: BucketLayout>(&self, words: &[u64]);
+    /// What a copy in this generation takes over of a table that grows and has this many buckets, if
+    /// slots expire. The caller has paused this clock, and holds all stripes of its table.
+    fn read_sweep(&self, generation: u64, buckets: u64) -> Option<SweepState>;
+
+    /// Sets what depends on the buckets of a table that grows and is not shared.
+    fn set_sweep(&mut self, state: &SweepState);
+
+    /// Counts the slots of these words.
+    fn count_all(&self, lanes: Lanes, words: &[u64]);
+
+    /// Sweeps at most `buckets` of the next buckets that were not swept in this generation, unless
+    /// another thread sweeps. `sweep` is called with the generation, each of these buckets, and the
+    /// end up to which buckets are swept.
+    fn try_sweep(&self, buckets: u64, sweep: impl FnMut(u64, u32, u64));
 
     /// Bytes of what the clock allocates.
     fn size_in_bytes(&self) -> usize;
@@ -58,21 +80,27 @@ impl Clock for () {
     }
 
     #[inline]
-    fn expired<L: BucketLayout>(&self, _now: u64, _word: u64) -> u64 {
+    fn expired(&self, _lanes: Lanes, _now: u64, _word: u64) -> u64 {
         0
     }
 
     #[inline]
-    fn count_swept<L: BucketLayout>(&self, _word: u64, _marks: u64) {}
+    fn count_swept(&self, _lanes: Lanes, _word: u64, _marks: u64) {}
 
     #[inline]
-    fn count_added(&self, _fingerprint: Fingerprint) {}
+    fn count_added(&self, _slot: u32) {}
 
     #[inline]
-    fn count_removed(&self, _fingerprint: Fingerprint) {}
+    fn count_removed(&self, _slot: u32) {}
 
     #[inline]
-    fn count_cleared<L: BucketLayout>(&self, _word: u64) {}
+    fn count_ghosts(&self, _slot: u32, _change: i64) {}
+
+    #[inline]
+    fn count_cleared(&self, _lanes: Lanes, _word: u64) {}
+
+    #[inline]
+    fn clear_ghosts(&self) {}
 
     #[inline]
     fn visible_slots(&self) -> Option<i64> {
@@ -89,7 +117,17 @@ impl Clock for () {
 
     fn set(&mut self, _state: ClockState) {}
 
-    fn count_all<L: BucketLayout>(&self, _words: &[u64]) {}
+    #[inline]
+    fn read_sweep(&self, _generation: u64, _buckets: u64) -> Option<SweepState> {
+        None
+    }
+
+    fn set_sweep(&mut self, _state: &SweepState) {}
+
+    fn count_all(&self, _lanes: Lanes, _words: &[u64]) {}
+
+    #[inline]
+    fn try_sweep(&self, _buckets: u64, _sweep: impl FnMut(u64, u32, u64)) {}
 
     #[inline]
     fn size_in_bytes(&self) -> usize {

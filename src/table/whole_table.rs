@@ -109,7 +109,7 @@ impl<P: Payload> Table<P> {
                 // count.
                 *cleared = word.swap(0, AcqRel);
                 // mutant: clear-age-uncounted
-                self.clock.count_cleared::<L>(*cleared);
+                self.clock.count_cleared(L::LANES, *cleared);
             }
             count += L::census(block).occupied;
         }

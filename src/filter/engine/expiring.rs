@@ -1,13 +1,74 @@
-//! The engine of filters whose items expire, on [mixed](crate::table::mix) hashes.
+//! The engines of filters whose items expire, on [mixed](crate::table::mix) hashes.
 
-use super::{Content, Failed, FixedEngine, Lookups};
+use super::{Content, Engine, Failed, FixedEngine, Lookups, SplittingEngine};
 #[cfg(feature = "std")]
 use crate::filter::snapshot::EXPIRING;
 use crate::{
     InsertError, Layout,
-    bucket::with_valued_layout,
-    table::{Aged, Answers, ClockState, Hashes},
+    bucket::{BucketLayout, GrowingLayout, with_growing_layout, with_valued_layout},
+    table::{Advances, Aged, Answers, ClockState, Expires, Hashes, Pair, split::Item},
 };
+
+/// The operations of filters whose items expire.
+pub(crate) trait ExpiringEngine: Engine {
+    /// The largest age of a visible item, in generations.
+    fn window(&self) -> u32;
+
+    /// The present generation.
+    fn generation(&self) -> u64;
+
+    /// Inserts an item for a number of generations, at most the window. Returns the generation of
+    /// its stamp.
+    fn insert_for(&self, mixed: u64, life: u32) -> Result<u64, InsertError>;
+
+    /// Inserts an item with the stamp of a generation that the caller has read.
+    fn insert_at(&self, mixed: u64, generation: u64) -> Result<(), InsertError>;
+
+    /// Returns the present generation if the item was inserted.
+    fn insert_unique(&self, mixed: u64) -> Result<Option<u64>, InsertError>;
+
+    /// Returns whether a visible item was replaced.
+    fn insert_evicting(&self, mixed: u64) -> bool;
+
+    fn refresh(&self, mixed: u64) -> bool;
+
+    fn remove(&self, mixed: u64, generation: u64) -> bool;
+
+    /// Inserts items with the stamp of a generation that the caller has read. Adds 1 to `count` for
+    /// each item that was added, and calls `failed` with the positions of the others, until it
+    /// breaks.
+    fn insert_each(
+        &self,
+        hashes: &mut Hashes<'_>,
+        generation: u64,
+        count: &mut usize,
+        failed: &mut Failed<'_>,
+    );
+
+    /// Writes which items were added, adds 1 to `count` for each of them, and calls `failed` with
+    /// the positions of those that failed, until it breaks.
+    fn insert_unique_each(
+        &self,
+        hashes: &mut Hashes<'_>,
+        added: &mut [bool],
+        count: &mut usize,
+        failed: &mut Failed<'_>,
+    );
+
+    /// Refreshes items. Writes which were found, and returns their number.
+    fn refresh_each(&self, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize;
+
+    fn advance(&self) -> u64;
+
+    fn tick(&self, clock: impl Fn() -> u64) -> Option<u64>;
+
+    fn advance_to(&self, clock: impl Fn() -> u64) -> u64;
+
+    /// Least nanoseconds of a generation, or zero if none is ever due.
+    fn interval(&self) -> u64;
+
+    fn sweep(&self, buckets: u64) -> u64;
+}
 
 impl Content for Aged {
     const NAMES: [&'static str; 2] = ["ExpiringFilter", "GrowingExpiringFilter"];
@@ -48,137 +109,192 @@ impl Lookups for FixedEngine<Aged> {
     }
 }
 
-impl FixedEngine<Aged> {
-    /// The largest age of a visible item, in generations.
-    pub(in crate::filter) fn window(&self) -> u32 {
-        self.table.clock().window()
+/// Implements the operations for an engine, whose tables have layouts of one kind. The engine has
+/// `fetched` and `locked`, which return an item whose words were prefetched, and `insert_items`,
+/// `insert_absent_items` and `for_each_item`.
+macro_rules! expiring_engine {
+    ($engine:ty, $with_layout:ident) => {
+        impl ExpiringEngine for $engine {
+            fn window(&self) -> u32 {
+                self.table.clock().window()
+            }
+
+            fn generation(&self) -> u64 {
+                self.table.clock().generation()
+            }
+
+            fn insert_for(&self, mixed: u64, life: u32) -> Result<u64, InsertError> {
+                $with_layout!(self.layout, L => {
+                    self.table.insert_for::<L>(self.fetched::<L>(mixed), life)
+                })
+            }
+
+            fn insert_at(&self, mixed: u64, generation: u64) -> Result<(), InsertError> {
+                let stamp = self.table.clock().stamp(generation);
+                $with_layout!(self.layout, L => {
+                    self.insert_stamped::<L>(self.fetched::<L>(mixed).with_value(stamp))
+                })
+            }
+
+            fn insert_unique(&self, mixed: u64) -> Result<Option<u64>, InsertError> {
+                $with_layout!(self.layout, L => {
+                    self.table.insert_unseen::<L>(self.locked::<L>(mixed))
+                })
+            }
+
+            fn insert_evicting(&self, mixed: u64) -> bool {
+                $with_layout!(self.layout, L => {
+                    self.table.insert_evicting::<L>(self.fetched::<L>(mixed)).1
+                })
+            }
+
+            fn refresh(&self, mixed: u64) -> bool {
+                $with_layout!(self.layout, L => {
+                    self.table.refresh::<L>(self.locked::<L>(mixed))
+                })
+            }
+
+            fn remove(&self, mixed: u64, generation: u64) -> bool {
+                $with_layout!(self.layout, L => {
+                    self.table.remove_of::<L>(self.locked::<L>(mixed), generation)
+                })
+            }
+
+            fn insert_each(
+                &self,
+                hashes: &mut Hashes<'_>,
+                generation: u64,
+                count: &mut usize,
+                failed: &mut Failed<'_>,
+            ) {
+                let stamp = self.table.clock().stamp(generation);
+                $with_layout!(self.layout, L => {
+                    self.insert_items::<L>(hashes, count, failed, |_, item| item.with_value(stamp));
+                });
+            }
+
+            fn insert_unique_each(
+                &self,
+                hashes: &mut Hashes<'_>,
+                added: &mut [bool],
+                count: &mut usize,
+                failed: &mut Failed<'_>,
+            ) {
+                $with_layout!(self.layout, L => {
+                    let insert = |item| Ok(self.table.insert_unseen::<L>(item)?.is_some());
+                    self.insert_absent_items::<L>(hashes, added, count, failed, insert);
+                });
+            }
+
+            fn refresh_each(&self, hashes: &mut Hashes<'_>, mut answers: Answers<'_>) -> usize {
+                let mut count = 0;
+                $with_layout!(self.layout, L => {
+                    self.for_each_item::<L>(hashes, |position, item| {
+                        let found = self.table.refresh::<L>(item);
+                        answers.set(position, found.then_some(0));
+                        count += usize::from(found);
+                    });
+                });
+                count
+            }
+
+            fn advance(&self) -> u64 {
+                $with_layout!(self.layout, L => self.table.advance::<L>())
+            }
+
+            fn tick(&self, clock: impl Fn() -> u64) -> Option<u64> {
+                $with_layout!(self.layout, L => self.table.tick::<L>(clock))
+            }
+
+            fn advance_to(&self, clock: impl Fn() -> u64) -> u64 {
+                $with_layout!(self.layout, L => self.table.advance_to::<L>(clock))
+            }
+
+            fn interval(&self) -> u64 {
+                self.table.clock().interval()
+            }
+
+            fn sweep(&self, buckets: u64) -> u64 {
+                $with_layout!(self.layout, L => self.table.sweep::<L>(buckets))
+            }
+        }
+    };
+}
+
+expiring_engine!(FixedEngine<Aged>, with_valued_layout);
+expiring_engine!(SplittingEngine<Aged>, with_growing_layout);
+
+impl Lookups for SplittingEngine<Aged> {
+    fn contains(&self, mixed: u64) -> bool {
+        with_growing_layout!(self.layout, L => self.table.is_visible::<L>(&self.item::<L>(mixed)))
     }
 
-    /// The present generation.
-    pub(in crate::filter) fn generation(&self) -> u64 {
-        self.table.clock().generation()
-    }
-
-    pub(in crate::filter) fn insert_for(&self, mixed: u64, life: u32) -> Result<u64, InsertError> {
-        with_valued_layout!(self.layout, L => {
-            let pair = self.table.addressing().pair::<L>(mixed);
-            self.table.prefetch(pair);
-            self.table.insert_for::<L>(pair, life)
+    fn count(&self, mixed: u64) -> usize {
+        with_growing_layout!(self.layout, L => {
+            self.table.count_visible::<L>(self.locked::<L>(mixed))
         })
     }
 
-    /// Inserts an item with the stamp of a generation that the caller has read.
-    pub(in crate::filter) fn insert_at(
+    fn contains_each(
         &self,
-        mixed: u64,
-        generation: u64,
-    ) -> Result<(), InsertError> {
-        with_valued_layout!(self.layout, L => {
-            let pair = self.table.addressing().pair::<L>(mixed);
-            self.table.insert::<L>(pair.with_value(self.table.clock().stamp(generation)))
-        })
-    }
-
-    pub(in crate::filter) fn insert_unique(&self, mixed: u64) -> Result<Option<u64>, InsertError> {
-        with_valued_layout!(self.layout, L => {
-            let pair = self.table.addressing().pair::<L>(mixed);
-            self.table.prefetch_with_stripe(pair);
-            self.table.insert_unseen::<L>(pair)
-        })
-    }
-
-    /// Returns whether a visible item was replaced.
-    pub(in crate::filter) fn insert_evicting(&self, mixed: u64) -> bool {
-        with_valued_layout!(self.layout, L => {
-            let pair = self.table.addressing().pair::<L>(mixed);
-            self.table.prefetch(pair);
-            let (_, evicted) = self.table.insert_evicting::<L>(pair);
-            evicted
-        })
-    }
-
-    pub(in crate::filter) fn refresh(&self, mixed: u64) -> bool {
-        with_valued_layout!(self.layout, L => {
-            let pair = self.table.addressing().pair::<L>(mixed);
-            self.table.prefetch_with_stripe(pair);
-            self.table.refresh::<L>(pair)
-        })
-    }
-
-    pub(in crate::filter) fn remove(&self, mixed: u64, generation: u64) -> bool {
-        with_valued_layout!(self.layout, L => {
-            let pair = self.table.addressing().pair::<L>(mixed);
-            self.table.prefetch_with_stripe(pair);
-            self.table.remove_of::<L>(pair, generation)
-        })
-    }
-
-    /// Inserts items with the stamp of a generation that the caller has read. Adds 1 to `count` for
-    /// each item that was added, and calls `failed` with the positions of the others, until it
-    /// breaks.
-    pub(in crate::filter) fn insert_each(
-        &self,
-        hashes: &mut Hashes<'_>,
-        generation: u64,
-        count: &mut usize,
-        failed: &mut Failed<'_>,
-    ) {
-        let stamp = self.table.clock().stamp(generation);
-        with_valued_layout!(self.layout, L => {
-            self.insert_pairs::<L>(hashes, count, failed, |_, pair| pair.with_value(stamp));
-        });
-    }
-
-    /// Writes which items were added, adds 1 to `count` for each of them, and calls `failed` with
-    /// the positions of those that failed, until it breaks.
-    pub(in crate::filter) fn insert_unique_each(
-        &self,
-        hashes: &mut Hashes<'_>,
-        added: &mut [bool],
-        count: &mut usize,
-        failed: &mut Failed<'_>,
-    ) {
-        with_valued_layout!(self.layout, L => {
-            let insert = |pair| Ok(self.table.insert_unseen::<L>(pair)?.is_some());
-            self.insert_absent_pairs::<L>(hashes, added, count, failed, insert);
-        });
-    }
-
-    /// Refreshes items. Writes which were found, and returns their number.
-    pub(in crate::filter) fn refresh_each(
-        &self,
+        _len: usize,
         hashes: &mut Hashes<'_>,
         mut answers: Answers<'_>,
     ) -> usize {
         let mut count = 0;
-        with_valued_layout!(self.layout, L => {
-            self.table.for_each_pair::<L>(hashes, |position, pair| {
-                let found = self.table.refresh::<L>(pair);
+        with_growing_layout!(self.layout, L => {
+            self.for_each_item::<L>(hashes, |position, item| {
+                let found = self.table.is_visible::<L>(&item);
                 answers.set(position, found.then_some(0));
                 count += usize::from(found);
             });
         });
         count
     }
+}
 
-    pub(in crate::filter) fn advance(&self) -> u64 {
-        with_valued_layout!(self.layout, L => self.table.advance::<L>())
+impl FixedEngine<Aged> {
+    /// The pair of a mixed hash, of which the buckets were prefetched.
+    #[inline]
+    fn fetched<L: BucketLayout>(&self, mixed: u64) -> Pair {
+        let pair = self.table.addressing().pair::<L>(mixed);
+        self.table.prefetch(pair);
+        pair
     }
 
-    pub(in crate::filter) fn tick(&self, clock: impl Fn() -> u64) -> Option<u64> {
-        with_valued_layout!(self.layout, L => self.table.tick::<L>(clock))
+    /// As [`fetched`](Self::fetched), and the stripe.
+    #[inline]
+    fn locked<L: BucketLayout>(&self, mixed: u64) -> Pair {
+        let pair = self.table.addressing().pair::<L>(mixed);
+        self.table.prefetch_with_stripe(pair);
+        pair
     }
 
-    pub(in crate::filter) fn advance_to(&self, clock: impl Fn() -> u64) -> u64 {
-        with_valued_layout!(self.layout, L => self.table.advance_to::<L>(clock))
+    #[inline]
+    fn insert_stamped<L: BucketLayout>(&self, pair: Pair) -> Result<(), InsertError> {
+        self.table.insert::<L>(pair)
+    }
+}
+
+impl SplittingEngine<Aged> {
+    /// The item of a mixed hash, of which the buckets were prefetched.
+    #[inline]
+    fn fetched<L: GrowingLayout>(&self, mixed: u64) -> Item {
+        let item = self.item::<L>(mixed);
+        self.table.prefetch(&item);
+        item
     }
 
-    /// Least nanoseconds of a generation, or zero if none is ever due.
-    pub(in crate::filter) fn interval(&self) -> u64 {
-        self.table.clock().interval()
+    /// As [`fetched`](Self::fetched), and the stripe.
+    #[inline]
+    fn locked<L: GrowingLayout>(&self, mixed: u64) -> Item {
+        let item = self.item::<L>(mixed);
+        self.table.prefetch_with_stripe::<L>(&item);
+        item
     }
 
-    pub(in crate::filter) fn sweep(&self, buckets: u64) -> u64 {
-        with_valued_layout!(self.layout, L => self.table.sweep::<L>(buckets))
+    #[inline]
+    fn insert_stamped<L: GrowingLayout>(&self, item: Item) -> Result<(), InsertError> {
+        self.table.insert::<L>(&item)
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     BuildError, InsertError, Layout,
     bucket::{BucketLayout, with_layout},
     table::{
-        Addressing, Bare, Clock, ClockState, Hashes, Kernel, Layouts, MAX_BUCKETS, Merged, Pair,
+        Addressing, Bare, Clock, Hashes, Kernel, Layouts, MAX_BUCKETS, Merged, Pair,
         Payload, PendingInserts, Stripes, Table, buckets_for, by_preference, table_bytes,
         with_values_by_preference,
     },
@@ -49,9 +49,7 @@ where
         let stripes = Stripes::count_for(buckets, options.writers);
         // A first check before anything is allocated. It leaves out the clock, which is small.
         options.bytes_left(table_bytes(buckets, options.huge_pages, stripes), stripes)?;
-        let clock = options
-            .window
-            .map(|window| ClockState::new(window, window.into(), options.interval(window)));
+        let clock = options.new_clock();
         let addressing = Addressing::holding(buckets, P::of(layout, clock));
         let table = Table::with_stripes(addressing, stripes, options.huge_pages);
         let mut table = table.ok_or_else(|| Options::out_of_memory(buckets))?;
@@ -253,7 +251,7 @@ impl<P: Payload> FixedEngine<P> {
     /// positions of the others, until it breaks. Then inserts that were begun are completed, and no
     /// others begun.
     #[inline]
-    pub(super) fn insert_pairs<L: BucketLayout>(
+    pub(super) fn insert_items<L: BucketLayout>(
         &self,
         hashes: &mut Hashes<'_>,
         count: &mut usize,
@@ -288,7 +286,7 @@ impl<P: Payload> FixedEngine<P> {
     /// which items were added, adds 1 to `count` for each of them, and calls `failed` with the
     /// positions of those that failed, until it breaks. The rest of `added` stays as it was.
     #[inline]
-    pub(super) fn insert_absent_pairs<L: BucketLayout>(
+    pub(super) fn insert_absent_items<L: BucketLayout>(
         &self,
         hashes: &mut Hashes<'_>,
         added: &mut [bool],
@@ -308,10 +306,21 @@ impl<P: Payload> FixedEngine<P> {
         });
     }
 
+    /// Calls `operation` with each item's position and its pair, in order. Its buckets were
+    /// prefetched one batch window earlier.
+    #[inline]
+    pub(super) fn for_each_item<L: BucketLayout>(
+        &self,
+        hashes: &mut Hashes<'_>,
+        operation: impl FnMut(usize, Pair),
+    ) {
+        self.table.for_each_pair::<L>(hashes, operation);
+    }
+
     /// Removes many items, of which `complete` returns the pair with what its slot holds beside the
     /// fingerprint. Writes which items were removed, and adds 1 to `count` for each of them.
     #[inline]
-    pub(super) fn remove_pairs<L: BucketLayout>(
+    pub(super) fn remove_items<L: BucketLayout>(
         &self,
         hashes: &mut Hashes<'_>,
         removed: &mut [bool],

@@ -168,7 +168,7 @@ impl MapEngine for FixedEngine<Valued> {
     ) {
         with_valued_layout!(self.layout, L => {
             let item = |position: usize, pair: Pair| pair.with_value(values[position]);
-            self.insert_pairs::<L>(hashes, count, failed, item);
+            self.insert_items::<L>(hashes, count, failed, item);
         });
     }
 
@@ -187,7 +187,7 @@ impl MapEngine for FixedEngine<Valued> {
     ) {
         with_valued_layout!(self.layout, L => {
             let item = |position: usize, pair: Pair| pair.with_value(values[position]);
-            self.remove_pairs::<L>(hashes, removed, count, item);
+            self.remove_items::<L>(hashes, removed, count, item);
         });
     }
 }

@@ -23,6 +23,7 @@ use crate::{
         Aged, Answers, Bare, ClockState, Hashes, Kernel, Merged, Payload, ShardedCounter, Valued,
     },
 };
+pub(super) use expiring::ExpiringEngine;
 pub use fixed::FixedEngine;
 pub(super) use map::MapEngine;
 pub(super) use set::SetEngine;
@@ -49,6 +50,8 @@ pub trait Growth: 'static {
     type Set: SetEngine;
     /// The engine of maps.
     type Map: MapEngine;
+    /// The engine of filters whose items expire.
+    type Expiring: ExpiringEngine;
 }
 
 impl Contents for Set {
@@ -61,8 +64,7 @@ impl Contents for Map {
 }
 
 impl Contents for Expiring {
-    /// One table: filters whose items expire cannot grow yet.
-    type Engine<G: Growth> = FixedEngine<Aged>;
+    type Engine<G: Growth> = G::Expiring;
     const DEFAULT_WINDOW: Option<u32> = Some(13);
 }
 
@@ -70,12 +72,14 @@ impl Growth for Fixed {
     const GROWS: bool = false;
     type Set = FixedEngine<Bare>;
     type Map = FixedEngine<Valued>;
+    type Expiring = FixedEngine<Aged>;
 }
 
 impl Growth for Growing {
     const GROWS: bool = true;
     type Set = SplittingEngine;
     type Map = SplittingEngine<Valued>;
+    type Expiring = SplittingEngine<Aged>;
 }
 
 /// What the slots of a table hold beside fingerprints, and what engines know of it.
@@ -137,11 +141,14 @@ impl Options {
         BuildError::OutOfMemory { bytes: usize::try_from(buckets * 8).unwrap_or(usize::MAX) }
     }
 
-    /// Least nanoseconds of a generation with this window: the time to live divided by the window,
-    /// rounded up. Zero without a time to live.
-    pub(super) fn interval(&self, window: u32) -> u64 {
+    /// The clock of a new engine, if its items expire.
+    pub(super) fn new_clock(&self) -> Option<ClockState> {
+        let window = self.window?;
+        // The time to live divided by the window, rounded up. Zero without a time to live.
         let interval = |time: Duration| time.as_nanos().div_ceil(window.into()).max(1);
-        self.time_to_live.map_or(0, |time| u64::try_from(interval(time)).unwrap_or(u64::MAX))
+        let interval =
+            self.time_to_live.map_or(0, |time| u64::try_from(interval(time)).unwrap_or(u64::MAX));
+        Some(ClockState::new(window, window.into(), interval))
     }
 
     /// Returns how many bytes of the cap are left for an engine with this many stripes, or an error

@@ -6,7 +6,7 @@ use crate::table::{ContainsOne, Kernel, split::GrowingTable};
 use crate::{
     InsertError, Layout,
     bucket::{with_growing_layout, with_layout},
-    table::{Answers, Bare, ClockState, Hashes},
+    table::{Answers, Bare, ClockState, Hashes, split::Item},
 };
 
 /// The operations of sets, on [mixed](crate::table::mix) hashes.
@@ -133,7 +133,7 @@ impl SetEngine for FixedEngine {
 
     fn insert_each(&self, hashes: &mut Hashes<'_>, count: &mut usize, failed: &mut Failed<'_>) {
         with_layout!(self.layout, L => {
-            self.insert_pairs::<L>(hashes, count, failed, |_, pair| pair);
+            self.insert_items::<L>(hashes, count, failed, |_, pair| pair);
         });
     }
 
@@ -146,13 +146,13 @@ impl SetEngine for FixedEngine {
     ) {
         with_layout!(self.layout, L => {
             let insert = |pair| self.table.insert_unique::<L>(pair);
-            self.insert_absent_pairs::<L>(hashes, added, count, failed, insert);
+            self.insert_absent_items::<L>(hashes, added, count, failed, insert);
         });
     }
 
     fn remove_each(&self, hashes: &mut Hashes<'_>, removed: &mut [bool], count: &mut usize) {
         with_layout!(self.layout, L => {
-            self.remove_pairs::<L>(hashes, removed, count, |_, pair| pair);
+            self.remove_items::<L>(hashes, removed, count, |_, pair| pair);
         });
     }
 }
@@ -250,18 +250,9 @@ impl SetEngine for SplittingEngine {
         count: &mut usize,
         failed: &mut Failed<'_>,
     ) {
-        let mut ended = false;
         with_growing_layout!(self.layout, L => {
-            self.for_each_item::<L>(hashes, |position, item| {
-                if ended {
-                    return;
-                }
-                match self.table.insert_unique::<L>(&item) {
-                    Ok(was_absent) => added[position] = was_absent,
-                    Err(error) => ended = failed(position, error).is_break(),
-                }
-                *count += usize::from(added[position]);
-            });
+            let insert = |item: Item| self.table.insert_unique::<L>(&item);
+            self.insert_absent_items::<L>(hashes, added, count, failed, insert);
         });
     }
 

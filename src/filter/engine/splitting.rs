@@ -9,14 +9,14 @@ use crate::{
     BuildError, InsertError, Layout,
     bucket::{GrowingLayout, with_growing_layout},
     table::{
-        Bare, Hashes, Kernel, Merged, Stripes, for_each_in_stages, for_each_prefetched,
+        Bare, Clock, Hashes, Kernel, Merged, Payload, Stripes, for_each_in_stages, for_each_prefetched,
         split::{Choice, GrowingTable, Item, Limits, Wanted, choose, doublings, rate},
     },
 };
 
 /// The engine of filters that grow.
 #[derive(Debug)]
-pub struct SplittingEngine<P = Bare> {
+pub struct SplittingEngine<P: Payload = Bare> {
     pub(super) table: GrowingTable<P>,
     pub(super) layout: Layout,
     pub(super) target: f64,
@@ -51,10 +51,12 @@ where
         let bytes = usize::try_from(first_buckets * 8).ok();
         options.bytes_left(bytes, stripes)?;
         let memory = (options.reserve, huge_pages);
+        let clock = options.new_clock();
         let table = with_growing_layout!(layout, L => {
-            GrowingTable::holding::<L>(P::of(layout, None), first_buckets, limits, stripes, memory)
+            GrowingTable::holding::<L>(P::of(layout, clock), first_buckets, limits, stripes, memory)
         });
-        let table = table.ok_or_else(|| Options::out_of_memory(first_buckets))?;
+        let mut table = table.ok_or_else(|| Options::out_of_memory(first_buckets))?;
+        table.set_clock(clock);
         let limit = options.bytes_left(Some(table.size_in_bytes()), stripes)?;
         table.set_max_bytes(limit);
         Ok(Self::new(table, layout, target, max_copies, kernel))
@@ -81,6 +83,10 @@ where
 
     fn first(&self) -> (Layout, u64) {
         (self.layout, self.table.growth().first())
+    }
+
+    fn len(&self, counted: i64) -> i64 {
+        self.table.clock().visible_slots().unwrap_or(counted)
     }
 
     fn capacity(&self) -> usize {
@@ -203,6 +209,29 @@ impl<P: Content> SplittingEngine<P> {
             match self.insert_item::<L>(&complete(position, item)) {
                 Ok(()) => *count += 1,
                 Err(error) => ended = failed(position, error).is_break(),
+            }
+        });
+    }
+
+    /// Inserts each of many items that is absent, by `insert`, which returns whether it was. Writes
+    /// which items were added, adds 1 to `count` for each of them, and calls `failed` with the
+    /// positions of those that failed, until it breaks. The rest of `added` stays as it was.
+    pub(super) fn insert_absent_items<L: GrowingLayout>(
+        &self,
+        hashes: &mut Hashes<'_>,
+        added: &mut [bool],
+        count: &mut usize,
+        failed: &mut Failed<'_>,
+        insert: impl Fn(Item) -> Result<bool, InsertError>,
+    ) {
+        let mut ended = false;
+        self.for_each_item::<L>(hashes, |position, item| {
+            if !ended {
+                match insert(item) {
+                    Ok(was_absent) => added[position] = was_absent,
+                    Err(error) => ended = failed(position, error).is_break(),
+                }
+                *count += usize::from(added[position]);
             }
         });
     }

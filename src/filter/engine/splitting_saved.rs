@@ -66,7 +66,7 @@ where
     }
 
     fn copy_words(&self) -> Option<(Form, PerSegment<Vec<u64>>)> {
-        let (grown, words) = self.table.copy_words()?;
+        let (grown, _, words) = self.table.copy_words()?;
         Some((self.form_of(grown, words.len() as u64), iter::once(words).collect()))
     }
 
@@ -77,7 +77,7 @@ where
     fn check(form: &Form) -> Result<(), LoadError> {
         field("planned segments", form.plan.len() as u64, form.plan.len() == 1)?;
         let PlannedSegment { layout, buckets, .. } = form.plan[0];
-        let grown = form.grown.expect(GROWN);
+        let grown = form.grown.as_ref().expect(GROWN);
         if let Some((name, value)) = grown.invalid(buckets) {
             return field(name, value, false);
         }
@@ -96,16 +96,16 @@ where
 
     fn has_valid_places(form: &Form, words: &Buckets) -> bool {
         let read = |from: u64, copy: &mut [u64]| words.copy_words_from(from as usize, copy);
-        form.grown.expect(GROWN).has_levels(words.len() as u64, read)
+        form.grown.as_ref().expect(GROWN).has_levels(words.len() as u64, read)
     }
 
     fn restore(form: &Form, segments: PerSegment<Buckets>, reserve: bool) -> Option<Self> {
         let Form { target, stripes, .. } = *form;
         let (layout, words) = (form.plan[0].layout, &segments[0]);
-        let grown = form.grown.expect(GROWN);
+        let grown = form.grown.as_ref().expect(GROWN);
         let table = with_growing_layout!(layout, L => {
             let read = |from: u64, copy: &mut [u64]| words.copy_words_from(from as usize, copy);
-            GrowingTable::restore::<L>(P::of(layout, form.clock), &grown, words.len() as u64, stripes, (reserve, true), read)
+            GrowingTable::restore::<L>(P::of(layout, form.clock), form.clock, grown, words.len() as u64, stripes, (reserve, true), read)
         });
         // A limit that does not fit into a word has no effect: no memory holds that many copies.
         let limit = usize::try_from(form.max_copies).unwrap_or(usize::MAX);

@@ -4,11 +4,11 @@ use core::time::Duration;
 
 use crate::{
     FilterBuilder,
-    filter::Filter,
-    kind::{Expiring, Fixed},
+    filter::{Filter, engine::ExpiringEngine},
+    kind::{Expiring, Growth},
 };
 
-impl<S> Filter<Expiring, Fixed, S> {
+impl<G: Growth, S> Filter<Expiring, G, S> {
     /// Begins the next generation, and returns it. Items that are older than the
     /// [`window`](Self::window) are no longer found.
     ///
@@ -183,7 +183,7 @@ fn nanos(reading: Duration) -> u64 {
     u64::try_from(reading.as_nanos()).unwrap_or(u64::MAX)
 }
 
-impl<S> FilterBuilder<Expiring, Fixed, S> {
+impl<G: Growth, S> FilterBuilder<Expiring, G, S> {
     /// Sets the window, from 1 to 253 generations; 13 by default. An item is found in the
     /// generation of its insert and in this many further ones.
     ///

@@ -10,13 +10,13 @@ use crate::{
             self, Batch, Each, check_burst, insert_singly, insert_unique_singly, unique_batch,
             unique_burst,
         },
-        engine::Failed,
+        engine::{ExpiringEngine, Failed},
     },
-    kind::{Expiring, Fixed},
+    kind::{Expiring, Growth},
     table::{Answers, MIN_BATCH},
 };
 
-impl<S: BuildHasher> Filter<Expiring, Fixed, S> {
+impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// Inserts an item, for the whole window. Returns its generation, which
     /// [`remove`](Self::remove) takes. Duplicates count.
     ///
@@ -330,7 +330,7 @@ impl<S: BuildHasher> Filter<Expiring, Fixed, S> {
     }
 }
 
-impl<S> Filter<Expiring, Fixed, S> {
+impl<G: Growth, S> Filter<Expiring, G, S> {
     /// Inserts the items with the stamp of this generation, and returns the number of those that
     /// were added. Calls `failed` with the positions of the others, until it breaks.
     pub(in crate::filter) fn insert_each_at(

@@ -5,7 +5,7 @@ mod items;
 
 use super::{
     Filter, StableHashBuilder,
-    kind::{Expiring, Fixed},
+    kind::{Expiring, Fixed, Growing},
 };
 
 /// A filter that forgets: it finds an item for a window of generations after its insert.
@@ -141,3 +141,8 @@ use super::{
 /// generation. The usual alternative is to rotate several filters, where a lookup reads each of
 /// them.
 pub type ExpiringFilter<S = StableHashBuilder> = Filter<Expiring, Fixed, S>;
+
+/// An [`ExpiringFilter`] that grows with the number of its items.
+///
+/// TODO
+pub type GrowingExpiringFilter<S = StableHashBuilder> = Filter<Expiring, Growing, S>;

@@ -65,7 +65,7 @@ pub(crate) struct Form {
 impl Form {
     /// The number of items in this many occupied slots.
     pub(super) fn items(&self, occupied: u64) -> u64 {
-        self.grown.map_or(occupied, |grown| grown.items(occupied))
+        self.grown.as_ref().map_or(occupied, |grown| grown.items(occupied))
     }
 }
 
@@ -136,8 +136,10 @@ impl Header {
         if let Some(ClockState { interval, elapsed, latest, .. }) = form.clock {
             bytes.extend([interval, elapsed, latest].into_iter().flat_map(u64::to_le_bytes));
         }
-        if let Some(Grown { first, size, ghosts, limits: Limits { buckets, load } }) = form.grown {
-            let numbers = [first, size.pack(), ghosts, buckets, load.into()];
+        if let Some(Grown { first, size, ghosts, limits: Limits { buckets, load }, .. }) =
+            &form.grown
+        {
+            let numbers = [*first, size.pack(), *ghosts, *buckets, (*load).into()];
             bytes.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
         }
         bytes.extend(rapidhash_v3(&bytes).to_le_bytes());
@@ -201,7 +203,7 @@ impl Header {
                 // If it is larger, it is as invalid.
                 let load = u32::try_from(load).unwrap_or(u32::MAX);
                 let (size, limits) = (Size::unpack(size), Limits { buckets, load });
-                Some(Grown { first, size, ghosts, limits })
+                Some(Grown { first, size, ghosts, limits, sweep: None })
             }
             _ => None,
         };

@@ -8,7 +8,7 @@ use crate::{
         leveled::{MAX_LEVEL, level},
     },
     sync::{AcqRel, Acquire, Relaxed, Release},
-    table::Payload,
+    table::{Clock, Payload},
 };
 
 /// Number of neighbouring buckets that are split under one lock: those of a cache line.
@@ -19,6 +19,8 @@ pub(super) const GROUP: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 8 };
 const MAX_GROUPS: u32 = 8;
 /// Number of further groups of which a thread tries the locks, if others split at the same time.
 const TRIED: u32 = 8;
+/// Number of buckets that an insert sweeps before it splits a group, in a table whose slots expire.
+const SWEPT_BEFORE_SPLIT: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 256 };
 /// Largest number of slots of a table in which any insert without room splits buckets. What threads
 /// have counted for themselves makes a difference there.
 const ALWAYS_SPLIT: u64 = 4_096;
@@ -46,6 +48,14 @@ impl<P: Payload> GrowingTable<P> {
             // Also those beyond the size: a thread that stops in a split holds up the size alone.
             let slots = self.in_use() * u64::from(L::SLOTS);
             let target = self.limits.items_in(slots);
+            if self.occupancy.occupied() <= target as i64 {
+                return;
+            }
+            // Room that a sweep makes need not be made by splits.
+            // mutant: split-grow-no-sweep
+            self.clock.try_sweep(SWEPT_BEFORE_SPLIT, |now, bucket, end| {
+                self.sweep_family::<L>(now, bucket, end);
+            });
             // An insert that finds no room learns why the table did not grow.
             if self.occupancy.occupied() <= target as i64 || self.split_next::<L>(size).is_err() {
                 return;
@@ -204,12 +214,17 @@ impl<P: Payload> GrowingTable<P> {
     pub(super) fn split_bucket<L: GrowingLayout>(&self, bucket: u32, at: u32) -> bool {
         let parent = self.bucket(bucket);
         let child = self.bucket(self.growth.child(bucket, at));
+        // mutant: split-early-now
+        let now = self.clock.now();
         // Relaxed, here and on failure: the switch acquires what the changes of the word published,
         // and the child passes it on.
         let mut word = parent.load_to_change(Relaxed);
         // mutant: split-again
         while level(word) == at {
-            let halves = L::halves(word, self.value_bits());
+            // What has expired is swept by the switch.
+            // mutant: split-carries-expired
+            let carried = self.unexpired::<L>(now, word);
+            let halves = L::halves(carried, self.value_bits());
             // Release: pairs with the Acquire of those who come here from the parent, though they
             // also acquire the switch below. No other thread reaches the child, or writes to it:
             // that takes the level in the parent, or the lock.
@@ -223,12 +238,32 @@ impl<P: Payload> GrowingTable<P> {
                 Ok(()) => {
                     // mutant: split-ghosts-uncounted
                     self.occupancy.count_split(halves.copied);
+                    self.count_split_slots::<L>(now, word, carried);
                     return true;
                 }
                 Err(now) => word = now,
             }
         }
         false
+    }
+
+    /// Counts by their stamps the slots of a word that its split has swept, and those that it has
+    /// copied.
+    #[inline]
+    fn count_split_slots<L: GrowingLayout>(&self, now: u64, word: u64, carried: u64) {
+        if !P::Clock::SWEEPS {
+            return;
+        }
+        // mutant: split-sweeps-uncounted
+        self.count_swept::<L>(word, self.expired::<L>(now, word));
+        for slot in L::occupied_slots(carried) {
+            // Nothing of the tail is left, and the marker is the lowest bit above the stamp.
+            if slot >> (L::CORE + self.value_bits()) == 1 {
+                // mutant: split-ghost-stamps-uncounted
+                self.clock.count_added(slot as u32);
+                self.clock.count_ghosts(slot as u32, 1);
+            }
+        }
     }
 
     /// The hint of a table of this size. Searches depend on it, so it follows from the size: tables

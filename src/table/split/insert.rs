@@ -14,7 +14,7 @@ use crate::{
         leveled::{level, slots},
     },
     sync::{Relaxed, Release},
-    table::{Payload, StripeGuard, stats::RelocationCount},
+    table::{Clock, Payload, StripeGuard, stats::RelocationCount},
 };
 
 /// Largest number of buckets that one insert splits because it finds no room.
@@ -147,13 +147,16 @@ impl<P: Payload> GrowingTable<P> {
         let [first, second] = item.sides.map(|side| side.code.extension);
         let extension = select_unpredictable(second_is_emptier, second, first);
         let code = crate::bucket::Code { extension, ..item.sides[0].code };
-        let new = L::with(word, L::encode(code, level(word), self.value_bits()))?;
+        let slot = L::encode(code, level(word), self.value_bits());
+        let new = L::with(word, slot)?;
         // Release: pairs with the Acquire of whoever loads the word, so that a hit happens after
         // the insert. Relaxed on failure: the word is loaded again.
         // mutant: split-add-plain-store
         let added = self.bucket(bucket).compare_exchange(word, new, Release, Relaxed).is_ok();
         if added {
             self.counters.inserted();
+            // mutant: split-add-age-uncounted
+            self.clock.count_added(slot as u32);
         }
         Some(added)
     }
@@ -165,6 +168,10 @@ impl<P: Payload> GrowingTable<P> {
         let relocations = RelocationCount::zero();
         let mut splits = 0;
         loop {
+            if self.add_swept::<L>(item) {
+                self.counters.insert_relocated(&relocations);
+                return Ok(());
+            }
             let (mut search, mut made_room) = (Search::default(), Ok(()));
             // mutant: split-insert-move-wrong-lock, split-insert-move-no-bump
             // mutant: split-insert-move-early-bump, split-insert-move-late-bump

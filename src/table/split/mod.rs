@@ -171,6 +171,7 @@ mod address;
 mod alike;
 mod choice;
 mod copies;
+mod expiry;
 mod grow;
 mod insert;
 mod lookup;
@@ -199,7 +200,7 @@ pub use saved::Grown;
 #[cfg(guira_vectors)]
 pub(in crate::table) use search::{Neighbours, Root};
 
-use super::{Bare, Counters, GrowingBuckets, Payload, Stripe, Stripes};
+use super::{Bare, Clock, ClockState, Counters, GrowingBuckets, Payload, Seen, Stripe, Stripes};
 use crate::{
     bucket::GrowingLayout,
     sync::{Acquire, Lock, Relaxed, Word},
@@ -223,11 +224,12 @@ impl Limits {
 
 /// Buckets, stripes, and the protocol's steps on them, in a table that grows.
 #[derive(Debug)]
-pub struct GrowingTable<P = Bare> {
+pub struct GrowingTable<P: Payload = Bare> {
     growth: Growth<P>,
     buckets: GrowingBuckets,
     stripes: Stripes,
     counters: Counters,
+    clock: P::Clock,
     limits: Limits,
     /// Whether address space is reserved, and huge pages are requested.
     memory: (bool, bool),
@@ -246,13 +248,6 @@ pub struct GrowingTable<P = Bare> {
     /// Whether searches use AVX-512.
     #[cfg(guira_vectors)]
     has_avx512: bool,
-}
-
-/// A word, as it was loaded from a bucket.
-#[derive(Clone, Copy, Debug)]
-struct Seen {
-    bucket: u32,
-    word: u64,
 }
 
 impl GrowingTable {
@@ -287,6 +282,7 @@ impl<P: Payload> GrowingTable<P> {
             buckets,
             stripes: Stripes::with_count(stripes)?,
             counters: Counters::new()?,
+            clock: payload.clock(stripes, Some(first))?,
             limits,
             memory,
             hint: CachePadded::new(Word::new(start)),
@@ -305,6 +301,20 @@ impl<P: Payload> GrowingTable<P> {
     #[must_use]
     pub fn growth(&self) -> &Growth<P> {
         &self.growth
+    }
+
+    /// What the table knows about the age of its slots.
+    #[inline]
+    #[must_use]
+    pub fn clock(&self) -> &P::Clock {
+        &self.clock
+    }
+
+    /// Sets the clock of a table that is not shared.
+    pub(crate) fn set_clock(&mut self, state: Option<ClockState>) {
+        if let Some(state) = state {
+            self.clock.set(state);
+        }
     }
 
     /// The number of bits of a value.
@@ -348,7 +358,7 @@ impl<P: Payload> GrowingTable<P> {
     pub fn size_in_bytes(&self) -> usize {
         let beside = Stripes::bytes_for(self.stripes.count()) + Counters::bytes();
         let tables = self.growth.size_in_bytes() + self.occupancy.size_in_bytes();
-        self.buckets.size_in_bytes() + beside + tables
+        self.buckets.size_in_bytes() + beside + tables + self.clock.size_in_bytes()
     }
 
     /// The number of stripes.

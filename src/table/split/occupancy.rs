@@ -128,6 +128,14 @@ impl Occupancy {
         }
     }
 
+    /// Counts that ghosts have expired: a sweep will count them as items that are gone.
+    pub(super) fn retire_ghosts(&self, number: i64) {
+        if number != 0 {
+            self.total.add(number);
+            self.ghosts.add(-number);
+        }
+    }
+
     /// The number of ghosts. Exact for a holder of all stripes.
     pub(super) fn ghosts(&self) -> i64 {
         self.ghosts.get()

@@ -4,7 +4,7 @@ use super::{GrowingTable, Place, Side, search::Victim};
 use crate::{
     bucket::{Code, GrowingLayout, leveled::level},
     sync::{Acquire, Relaxed, Release, Word},
-    table::{Payload, StripeGuard},
+    table::{Clock, Payload, StripeGuard},
 };
 
 /// As in a table of a fixed size: a load of a word that this thread may change.
@@ -17,7 +17,11 @@ impl<P: Payload> GrowingTable<P> {
     ///
     /// Returns `false` if the plan is stale: the slot is no longer there, its bucket has been
     /// split, or there is no room on the other side. Then the incoming side was not stored. The
-    /// slot may have been moved all the same, if its bucket was split meanwhile.
+    /// slot may have been moved all the same, if its bucket was split meanwhile, or copied, if it
+    /// was swept.
+    ///
+    /// A slot that has expired is not copied: it is cleared, or replaced by the incoming side. In
+    /// the destination, such slots count as empty.
     pub(super) fn relocate<L: GrowingLayout>(
         &self,
         victim: Victim,
@@ -27,6 +31,8 @@ impl<P: Payload> GrowingTable<P> {
         let other = self.growth.other(side);
         // mutant: split-relocate-no-lock, split-relocate-wrong-lock
         let guard = self.stripe_of::<L>([side, other]).lock();
+        // mutant: split-move-early-now
+        let now = self.clock.now();
         // Acquire: pairs with the Release of `try_add`. The copy passes on what its original
         // published.
         let seen = to_change(self.bucket(place.bucket));
@@ -35,8 +41,12 @@ impl<P: Payload> GrowingTable<P> {
         if level(seen) != place.level || L::find(seen, slot).is_none() {
             return false;
         }
+        // mutant: split-move-copies-expired
+        if P::Clock::SWEEPS && self.expired::<L>(now, slot) != 0 {
+            return self.drop_expired::<L>(victim, seen, incoming);
+        }
         // mutant: split-relocate-early-bump
-        if !self.copy::<L>(other, place.bucket) {
+        if !self.copy::<L>(now, other, place.bucket) {
             return false;
         }
         // mutant: split-relocate-no-bump, split-relocate-late-bump, split-relocate-bump-relaxed
@@ -48,7 +58,8 @@ impl<P: Payload> GrowingTable<P> {
     }
 
     /// Adds a slot on this side, unless its location is full, not known, or the bucket `except`.
-    fn copy<L: GrowingLayout>(&self, side: Side, except: u32) -> bool {
+    /// What had expired there in the generation `now` is swept.
+    fn copy<L: GrowingLayout>(&self, now: u64, side: Side, except: u32) -> bool {
         loop {
             let Some(place) = self.growth.place(side, self.hint()) else { return false };
             let Some(to) = self.follow(side, place, to_change) else { return false };
@@ -56,18 +67,58 @@ impl<P: Payload> GrowingTable<P> {
                 return false;
             }
             let slot = L::encode(side.code, level(to.word), self.value_bits());
-            let Some(new) = L::with(to.word, slot) else { return false };
+            let expired = self.expired::<L>(now, to.word);
+            let Some(new) = L::with(L::without_all(to.word, expired), slot) else { return false };
             // Release: pairs with the Acquire of whoever loads the word, as in `try_add`.
             // mutant: split-relocate-no-copy, split-relocate-copy-store
             if self.bucket(to.bucket).compare_exchange(to.word, new, Release, Relaxed).is_ok() {
+                // mutant: split-move-sweep-uncounted
+                self.count_swept::<L>(to.word, expired);
                 return true;
             }
         }
     }
 
+    /// Clears a slot that has expired, or stores the incoming side in it. Returns `false` if it is
+    /// no longer there, or its bucket has been split. The caller holds its lock, which the incoming
+    /// side does not need: nobody misses the slot.
+    #[cold]
+    fn drop_expired<L: GrowingLayout>(
+        &self,
+        Victim { place, slot, .. }: Victim,
+        mut word: u64,
+        incoming: Option<Side>,
+    ) -> bool {
+        while level(word) == place.level {
+            let Some(lane) = L::find(word, slot) else { return false };
+            let stored = incoming.map(|side| L::encode(side.code, place.level, self.value_bits()));
+            let new = match stored {
+                None => L::without(word, lane),
+                Some(slot) => L::replace(word, lane, slot),
+            };
+            // Release: as in `clear_original`, and in `sweep_family`.
+            // mutant: split-move-drop-store
+            match self.bucket(place.bucket).compare_exchange(word, new, Release, Relaxed) {
+                Ok(()) => {
+                    // mutant: split-move-drop-uncounted
+                    self.clock.count_removed(slot as u32);
+                    let _ = self.occupancy.count(-1);
+                    if let Some(slot) = stored {
+                        self.counters.inserted();
+                        self.clock.count_added(slot as u32);
+                    }
+                    return true;
+                }
+                Err(now) => word = now,
+            }
+        }
+        false
+    }
+
     /// Clears a slot that has been copied to its other side, or stores the incoming side in it.
     /// Returns `false` if its bucket has been split: then the slot is cleared, and the incoming
-    /// side is not stored, since it may belong to the other one of the two buckets.
+    /// side is not stored, since it may belong to the other one of the two buckets. Also returns
+    /// `false` if the slot has been swept.
     fn clear_original<L: GrowingLayout>(
         &self,
         guard: &StripeGuard,
@@ -76,22 +127,27 @@ impl<P: Payload> GrowingTable<P> {
         incoming: Option<Side>,
     ) -> bool {
         // mutant: split-clear-level-ignored
+        let stored = incoming.map(|side| L::encode(side.code, place.level, self.value_bits()));
         while level(word) == place.level {
-            let lane = L::find(word, slot).expect("only the holder of its stripe clears a slot");
+            // mutant: split-move-ignores-sweep
+            let Some(lane) = Self::find::<L>(word, slot) else {
+                self.count_cleared_copies(slot, 0);
+                return false;
+            };
             // mutant: split-clear-drops-incoming
-            let new = match incoming {
+            let new = match stored {
                 None => L::without(word, lane),
-                Some(side) => {
-                    L::replace(word, lane, L::encode(side.code, place.level, self.value_bits()))
-                }
+                Some(slot) => L::replace(word, lane, slot),
             };
             // Release: pairs with the Acquire of whoever loads the word: a lookup that sees the
             // slot cleared sees the version bumped. It also publishes an incoming item.
             // mutant: split-clear-plain-store
             match self.bucket(place.bucket).compare_exchange(word, new, Release, Relaxed) {
                 Ok(()) => {
-                    if incoming.is_some() {
+                    if let Some(slot) = stored {
                         self.counters.inserted();
+                        // mutant: split-move-incoming-uncounted
+                        self.clock.count_added(slot as u32);
                     }
                     return true;
                 }
@@ -99,11 +155,36 @@ impl<P: Payload> GrowingTable<P> {
             }
         }
         let cleared = self.clear_all::<L>(guard, side, place);
-        // One of the copies was the item's, and splits have made the others.
         // mutant: split-cleared-ghosts-counted
-        self.occupancy.count_ghosts(1 - cleared);
+        self.count_cleared_copies(slot, cleared);
         // mutant: split-clear-incoming-assumed
-        incoming.is_none()
+        incoming.is_none() && cleared > 0
+    }
+
+    /// The lane of a slot in a word, of which the caller holds the stripe. `None` if it has been
+    /// swept.
+    fn find<L: GrowingLayout>(word: u64, slot: u64) -> Option<u32> {
+        let lane = L::find(word, slot);
+        assert!(lane.is_some() || P::Clock::SWEEPS, "only the holder of its stripe clears a slot");
+        lane
+    }
+
+    /// Counts that a slot was moved, of which this many copies have been cleared in its old place.
+    fn count_cleared_copies(&self, slot: u64, cleared: i64) {
+        if cleared == 0 {
+            // All were swept, and counted as gone. The slot in the new place is one more.
+            // mutant: split-move-uncounted-copy
+            self.clock.count_added(slot as u32);
+            let _ = self.occupancy.count(1);
+            return;
+        }
+        // One of the copies was the item's, and splits have made the others. If some of them were
+        // swept, these count as items that are gone, and as many ghosts stay in their place.
+        self.occupancy.count_ghosts(1 - cleared);
+        if P::Clock::SWEEPS {
+            (1..cleared).for_each(|_| self.clock.count_removed(slot as u32));
+            self.clock.count_ghosts(slot as u32, 1 - cleared);
+        }
     }
 
     /// Clears the copies of a slot that was at a place before its bucket was split: one, or several
@@ -137,7 +218,7 @@ impl<P: Payload> GrowingTable<P> {
                 place.level += 1;
             }
             let slot = L::encode(side.code, place.level, self.value_bits());
-            let lane = L::find(word, slot).expect("only the holder of its stripe clears a slot");
+            let Some(lane) = Self::find::<L>(word, slot) else { return cleared };
             let new = L::without(word, lane);
             // Release: as in `clear_original`.
             // mutant: split-clear-all-store

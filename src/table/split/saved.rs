@@ -9,10 +9,10 @@ use super::{
 use crate::{
     bucket::{
         GrowingLayout,
-        leveled::{MAX_LEVEL, level},
+        leveled::{MAX_LEVEL, level, slots},
     },
     sync::{Relaxed, acquire_fence, load_all},
-    table::{Payload, memory::touched_words},
+    table::{Clock, ClockState, Payload, SweepState, memory::touched_words},
 };
 
 /// Words that are handled together. They stay in a first-level cache.
@@ -20,7 +20,7 @@ const BLOCK: usize = 512;
 
 /// A table that grows, without its words. Its words are those of the buckets
 /// in use, in this order: see `GrowingTable::for_each_in_use`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grown {
     /// The number of buckets at level 0.
     pub first: u64,
@@ -30,6 +30,8 @@ pub struct Grown {
     pub ghosts: u64,
     /// The limits.
     pub limits: Limits,
+    /// How far the table is swept, if slots expire.
+    pub sweep: Option<SweepState>,
 }
 
 impl Grown {
@@ -43,8 +45,8 @@ impl Grown {
     /// the number of words.
     #[must_use]
     pub fn invalid(&self, words: u64) -> Option<(&'static str, u64)> {
-        let Self { first, size: Size { level, split }, limits: Limits { buckets, load }, .. } =
-            *self;
+        let &Self { first, size: Size { level, split }, limits: Limits { buckets, load }, .. } =
+            self;
         // No overflow: at most 2^32 buckets, doubled at most 15 times.
         let round = || first << level;
         let numbers: [(_, _, &dyn Fn() -> bool); 6] = [
@@ -112,8 +114,9 @@ impl<P: Payload> GrowingTable<P> {
     #[must_use]
     pub fn grown(&self) -> Grown {
         let Self { limits, .. } = *self;
-        let ghosts = self.occupancy.ghosts().max(0) as u64;
-        Grown { first: self.growth.first(), size: self.size(), ghosts, limits }
+        let (_, sweep) = self.clock_of_copy();
+        let ghosts = self.ghosts_in(sweep.as_ref()).max(0) as u64;
+        Grown { first: self.growth.first(), size: self.size(), ghosts, limits, sweep }
     }
 
     /// The number of buckets in use, for a caller that knows that nobody changes the table.
@@ -123,14 +126,16 @@ impl<P: Payload> GrowingTable<P> {
     }
 
     /// Returns a copy of the words of all buckets in use, which contains every item that is in the
-    /// table throughout the call, and the rest of the table; or `None` if the system refuses the
-    /// memory.
+    /// table throughout the call, the rest of the table, and its clock if slots expire; or `None` if
+    /// the system refuses the memory.
     #[must_use]
-    pub fn copy_words(&self) -> Option<(Grown, Vec<u64>)> {
+    pub fn copy_words(&self) -> Option<(Grown, Option<ClockState>, Vec<u64>)> {
         let mut slack = 0;
         loop {
             let prepared = self.in_use() + slack;
             let mut copy = touched_words(usize::try_from(prepared).ok()?)?;
+            // mutant: split-copy-late-pause
+            let paused = self.clock.pause();
             // mutant: split-copy-no-locks, split-copy-one-lock-fewer, split-copy-any-order
             let stripes = self.stripes.lock_all();
             let size = self.settle(&stripes);
@@ -153,10 +158,13 @@ impl<P: Payload> GrowingTable<P> {
                 // mutant: split-copy-no-fence
                 acquire_fence();
                 // mutant: split-copy-late-ghosts
-                let grown = self.grown();
-                drop(stripes);
-                return Some((grown, copy));
+                let (grown, now) = (self.grown(), self.clock.now());
+                // Before the lock of the schedule is taken: see "Copies" in `table/clock.rs`.
+                // mutant: split-copy-late-resume
+                drop((stripes, paused));
+                return Some((grown, self.clock.read(now), copy));
             }
+            drop((stripes, paused));
             // The table has grown meanwhile: see `try_clone`.
             slack += prepared / SLACK + 1;
         }
@@ -203,14 +211,19 @@ impl<P: Payload> GrowingTable<P> {
     #[must_use]
     pub fn restore<L: GrowingLayout>(
         payload: P,
+        clock: Option<ClockState>,
         grown: &Grown,
         words: u64,
         stripes: usize,
         memory: (bool, bool),
         mut read: impl FnMut(u64, &mut [u64]),
     ) -> Option<Self> {
-        let Grown { first, size, ghosts, limits } = *grown;
+        let &Grown { first, size, ghosts, limits, ref sweep } = grown;
         let mut table = Self::holding::<L>(payload, first, limits, stripes, memory)?;
+        table.set_clock(clock);
+        if let Some(sweep) = sweep {
+            table.clock.set_sweep(sweep);
+        }
         let (end, mut occupied) = (grown.buckets(), 0);
         let count =
             |words: &[u64]| words.iter().map(|&word| u64::from(L::occupied(word))).sum::<u64>();
@@ -247,6 +260,12 @@ impl<P: Payload> GrowingTable<P> {
         }
         let Occupied { items, ghosts } = Occupied::new(occupied, signed(ghosts));
         table.occupancy.start(items as i64, ghosts as i64, 0);
+        if P::Clock::SWEEPS {
+            table.for_each_in_use(|_, word| {
+                // Relaxed: the table is not shared.
+                table.clock.count_all(L::LANES, &[slots(word.load(Relaxed))]);
+            });
+        }
         Some(table)
     }
 }

@@ -9,7 +9,7 @@ use super::{GrowingTable, Item, Place, Seen, Side, Size, address::mask};
 use crate::{
     bucket::{GrowingLayout, leveled::level},
     sync::{Acquire, Word},
-    table::{Payload, stats::RelocationCount},
+    table::{Clock, Payload, stats::RelocationCount},
 };
 
 /// Largest number of buckets whose slots are followed to their other sides.
@@ -159,7 +159,10 @@ impl<P: Payload> GrowingTable<P> {
         relocations: &RelocationCount,
     ) -> Outcome {
         let roots = self.load_both_to_change(item);
-        // Stale: a slot has become empty.
+        let now = self.clock.now();
+        let roots = roots
+            .map(|Seen { bucket, word }| Seen { bucket, word: self.unexpired::<L>(now, word) });
+        // Stale: a slot has become empty, or has expired.
         if !(L::is_full(roots[0].word) && L::is_full(roots[1].word)) {
             return Outcome::Stale;
         }
@@ -168,14 +171,14 @@ impl<P: Payload> GrowingTable<P> {
         {
             return Outcome::Copies;
         }
-        if let Some((root, victim)) = self.neighbour::<L>(item, roots) {
+        if let Some((root, victim)) = self.neighbour::<L>(now, item, roots) {
             // mutant: split-youngest-failed-move
             if self.relocate::<L>(victim, incoming.map(|item| item.sides[root])) {
                 relocations.increment();
                 return Outcome::Stored;
             }
         }
-        self.search_on::<L>(item, roots, incoming, search, relocations)
+        self.search_on::<L>(now, item, roots, incoming, search, relocations)
     }
 
     /// A slot in one of the locations of an item whose other bucket has an empty slot, if there is
@@ -186,6 +189,7 @@ impl<P: Payload> GrowingTable<P> {
     #[inline]
     fn neighbour<L: GrowingLayout>(
         &self,
+        now: u64,
         item: &Item,
         roots: [Seen; 2],
     ) -> Option<(usize, Victim)> {
@@ -193,7 +197,7 @@ impl<P: Payload> GrowingTable<P> {
         for (index, bucket) in neighbours.in_order() {
             // The word may be that of another level than expected. Then the move finds the right
             // bucket, or fails.
-            if !L::is_full(load(self.bucket(bucket))) {
+            if !L::is_full(self.unexpired::<L>(now, load(self.bucket(bucket)))) {
                 let (root, lane) = (index / Neighbours::STRIDE, index % Neighbours::STRIDE);
                 let (Seen { bucket, word }, side) = (roots[root], item.sides[root]);
                 let (level, slot) = (level(word), L::slot(word, lane as u32));
@@ -259,6 +263,7 @@ impl<P: Payload> GrowingTable<P> {
     #[cold]
     fn search_on<L: GrowingLayout>(
         &self,
+        now: u64,
         item: &Item,
         roots: [Seen; 2],
         incoming: Option<&Item>,
@@ -286,7 +291,7 @@ impl<P: Payload> GrowingTable<P> {
             }
             for Leaf { place, from } in leaves.drain(..) {
                 // This is a plan, and every move validates its own step of it.
-                let word = load(self.bucket(place.bucket));
+                let word = self.unexpired::<L>(now, load(self.bucket(place.bucket)));
                 let mut seen = Seen { bucket: place.bucket, word };
                 if L::is_full(word) && nodes.is_full() {
                     continue;
@@ -295,8 +300,8 @@ impl<P: Payload> GrowingTable<P> {
                 let slot = L::slot(parent.word, from.lane.into());
                 let side = self.growth.other(parent.side::<L>(slot, self.value_bits()));
                 if level(word) != place.level {
-                    let Some(now) = self.follow(side, place, load) else { continue };
-                    seen = now;
+                    let Some(found) = self.follow(side, place, load) else { continue };
+                    seen = Seen { word: self.unexpired::<L>(now, found.word), ..found };
                 }
                 if !L::is_full(seen.word) {
                     return self.make_moves::<L>(nodes, from, incoming, relocations);

@@ -6,10 +6,10 @@ use super::{FULL_LOAD, GrowingTable, Size, insert::MAX_SPLITS, merge::Attempt, w
 use crate::{
     bucket::{
         GrowingLayout,
-        leveled::{empty, level},
+        leveled::{empty, level, slots},
     },
     sync::Relaxed,
-    table::Payload,
+    table::{Clock, Payload, SweepState},
 };
 
 /// If the slots do not fit, the next attempt has as many more buckets, divided by this.
@@ -25,6 +25,9 @@ impl<P: Payload> GrowingTable<P> {
     /// ghosts that one slot has left return to one pair of buckets. If they are most of what is
     /// left, the table needs more buckets for them than for items.)
     pub fn shrink_to_fit<L: GrowingLayout>(&mut self) -> usize {
+        self.clock.try_sweep(u64::MAX, |now, bucket, end| {
+            self.sweep_family::<L>(now, bucket, end);
+        });
         let mut occupied = 0;
         // Relaxed: `&mut self` makes the access exclusive.
         self.for_each_in_use(|_, word| occupied += u64::from(L::occupied(word.load(Relaxed))));
@@ -39,6 +42,7 @@ impl<P: Payload> GrowingTable<P> {
             }
             if self.fill::<L>(&smaller) {
                 smaller.occupancy.start(items as i64, ghosts as i64, 0);
+                smaller.start_clock_of::<L>(self);
                 // The slots were moved, and not inserted.
                 mem::swap(&mut smaller.counters, &mut self.counters);
                 *self = smaller;
@@ -49,6 +53,19 @@ impl<P: Payload> GrowingTable<P> {
         0
     }
 
+    /// Counts all slots by their stamps, if they expire, and takes over which of them are ghosts.
+    /// The sweep of this generation begins anew.
+    fn start_clock_of<L: GrowingLayout>(&mut self, other: &Self) {
+        if let (_, Some(sweep)) = other.clock_of_copy() {
+            self.for_each_in_use(|_, word| {
+                // Relaxed: the table is not shared.
+                self.clock.count_all(L::LANES, &[slots(word.load(Relaxed))]);
+            });
+            let end = self.buckets();
+            self.clock.set_sweep(&SweepState { swept: 0, end, ..sweep });
+        }
+    }
+
     /// Returns an empty table with this many buckets, no fewer than the first ones and no more than
     /// this table has, and otherwise like this one. `None` if the system refuses the memory.
     fn smaller<L: GrowingLayout>(&self, buckets: u64) -> Option<Self> {
@@ -56,6 +73,7 @@ impl<P: Payload> GrowingTable<P> {
         let first = self.growth.first();
         let payload = self.growth.payload();
         let mut smaller = Self::holding::<L>(payload, first, limits, self.stripes(), memory)?;
+        smaller.set_clock(self.clock.read(self.clock.now()));
         // Relaxed: `&mut self` of the caller makes the access exclusive.
         smaller.max_bytes.set(self.max_bytes.load(Relaxed));
         let at = (buckets / first).ilog2();

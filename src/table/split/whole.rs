@@ -20,7 +20,7 @@ use crate::{
         leveled::{level, slots},
     },
     sync::{AcqRel, Relaxed, Word, acquire_fence, load_all},
-    table::{AllStripes, GrowingBuckets, Payload},
+    table::{AllStripes, Clock, GrowingBuckets, Payload, SweepState},
 };
 
 /// Words of a page on most systems. It is larger on some.
@@ -60,26 +60,42 @@ impl<P: Payload> GrowingTable<P> {
         // Relaxed: a limit that publishes nothing.
         copy.max_bytes.set(self.max_bytes.load(Relaxed));
         let (mut touched, mut slack) = (0, 0);
-        let (size, splits, ghosts) = loop {
+        let (size, splits, ghosts, clock) = loop {
             // Others wait for the locks, so the system provides the memory before.
             touched = self.prepare_copy(&mut copy.buckets, touched, slack)?;
+            // mutant: split-clone-late-pause
+            let paused = self.clock.pause();
             // mutant: split-clone-no-locks, split-clone-one-lock-fewer, split-clone-any-order
             let stripes = self.stripes.lock_all();
             // mutant: split-clone-early-unlock
             if let Some(size) = self.copy_into(&stripes, &mut copy.buckets) {
+                // After the words: see "Copies" in `table/clock.rs`.
+                let clock = self.clock_of_copy();
                 // mutant: split-clone-late-ghosts
-                break (size, self.occupancy.splits(), self.occupancy.ghosts());
+                let (splits, ghosts) = (self.occupancy.splits(), self.ghosts_in(clock.1.as_ref()));
+                // Before the lock of the schedule is taken.
+                // mutant: split-clone-late-resume
+                drop((stripes, paused));
+                break (size, splits, ghosts, clock);
             }
+            drop((stripes, paused));
             // The table has grown beyond what was prepared. What it has now is prepared next time,
             // and with the slack it takes longer each time to grow beyond that.
             slack += self.buckets() / SLACK + 1;
         };
         copy.set_size(size);
+        // mutant: split-clone-other-time
+        copy.set_clock(clock.0.and_then(|now| self.clock.read(now)));
+        if let Some(sweep) = clock.1 {
+            copy.clock.set_sweep(&sweep);
+        }
         copy.occupancy.start(0, 0, splits);
         let (mut occupied, mut end) = (0, 0);
         copy.for_each_in_use(|bucket, word| {
             // Relaxed: no other thread uses the copy.
-            occupied += u64::from(L::occupied(word.load(Relaxed)));
+            let word = word.load(Relaxed);
+            occupied += u64::from(L::occupied(word));
+            copy.clock.count_all(L::LANES, &[slots(word)]);
             end = end.max(u64::from(bucket) + 1);
         });
         if slack > 0 {
@@ -106,6 +122,22 @@ impl<P: Payload> GrowingTable<P> {
             }
         });
         Some(end)
+    }
+
+    /// The present generation, if slots expire, and what else a copy takes over of the clock. The
+    /// caller has paused it, holds all stripes, and has settled the size.
+    pub(super) fn clock_of_copy(&self) -> (Option<u64>, Option<SweepState>) {
+        let now = self.clock.now();
+        (P::Clock::SWEEPS.then_some(now), self.clock.read_sweep(now, self.buckets()))
+    }
+
+    /// The number of ghosts in a copy, which may have begun the sweep that this table is about to
+    /// begin.
+    pub(super) fn ghosts_in(&self, copied: Option<&SweepState>) -> i64 {
+        copied.map_or_else(
+            || self.occupancy.ghosts(),
+            |sweep| sweep.ghosts.iter().sum::<u64>() as i64,
+        )
     }
 
     /// Copies the words of all buckets in use, and returns the size. A caller that finds an item in
@@ -150,6 +182,9 @@ impl<P: Payload> GrowingTable<P> {
     /// them the size.
     #[must_use]
     pub fn clear<L: GrowingLayout>(&self) -> u64 {
+        // Ghosts are retired by a holder of this lock.
+        // mutant: split-clear-no-pause
+        let paused = self.clock.pause();
         // mutant: split-clear-no-locks, split-clear-one-lock-fewer, split-clear-any-order
         let stripes = self.stripes.lock_all();
         // mutant: split-clear-no-bump, split-clear-late-bump, split-clear-bump-relaxed
@@ -163,14 +198,19 @@ impl<P: Payload> GrowingTable<P> {
             // thread that compares and swaps a word from before the clear must fail, or find what
             // it has planned for.
             // mutant: split-clear-levels, split-clear-store
-            occupied += u64::from(L::occupied(word.fetch_and(levels, AcqRel)));
+            let cleared = word.fetch_and(levels, AcqRel);
+            occupied += u64::from(L::occupied(cleared));
+            // mutant: split-clear-age-uncounted
+            self.clock.count_cleared(L::LANES, slots(cleared));
         });
         // Under the locks: whoever acquires them next finds no ghosts counted that are gone.
         // mutant: split-clear-early-unlock
         let ghosts = self.occupancy.ghosts();
+        // mutant: split-clear-ghosts-stay
+        self.clock.clear_ghosts();
         // mutant: split-clear-uncounted, split-clear-ghosts-counted
         self.occupancy.clear(occupied as i64 - ghosts, ghosts);
-        drop(stripes);
+        drop((stripes, paused));
         Occupied::new(occupied, ghosts).items
     }
 

@@ -1,0 +1,126 @@
+//! Sweeps, and the beginning of generations: see `clock.rs`, which has the protocol.
+
+use super::{Aging, Clock, Expires};
+
+/// Number of buckets that are swept before the lock is released for a moment.
+const CHUNK: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 1024 };
+
+/// The operations on the clock of a table whose slots expire.
+pub trait Advances: Expires {
+    /// Sweeps the next buckets that were not swept in this generation. Returns the number of those
+    /// that are left.
+    fn sweep<L>(&self, buckets: u64) -> u64
+    where
+        Self: Aging<L>,
+    {
+        let mut rest = buckets;
+        loop {
+            let chunk = rest.min(CHUNK);
+            rest -= chunk;
+            let sweep = |now, bucket, end| self.sweep_bucket(now, bucket, end);
+            let left = self.generations().sweep(chunk, || self.end_of_sweep(), sweep);
+            if rest == 0 || left == 0 {
+                return left;
+            }
+        }
+    }
+
+    /// Begins the next generation, unless another call has done so since this one began. Returns
+    /// the new generation.
+    fn advance<L>(&self) -> u64
+    where
+        Self: Aging<L>,
+    {
+        self.advance_from::<L>(self.generations().generation_to_change())
+    }
+
+    /// Begins the generation after `start`, which the caller has read, once all buckets have been
+    /// swept in this one; unless it has begun already. Returns the present generation.
+    fn advance_from<L>(&self, start: u64) -> u64
+    where
+        Self: Aging<L>,
+    {
+        let clock = self.generations();
+        // mutant: advance-no-lock
+        let _advancing = clock.advancing.lock();
+        // Another thread began a generation after the start, perhaps the one that this thread
+        // waited for.
+        // mutant: advance-not-shared, advance-always-shared
+        if !clock.validate(start) {
+            return clock.now();
+        }
+        // mutant: advance-no-sweep
+        while self.sweep::<L>(CHUNK) > 0 {}
+        clock.tick();
+        // Whoever holds a stripe may still decide by the generation before. Nobody does after this.
+        // mutant: advance-no-pass, advance-early-sweep
+        self.all_stripes().pass();
+        // Only now: a sweep of the new generation must not have begun earlier.
+        clock.begin_sweep(|now| {
+            // mutant: advance-ghosts-stay
+            self.retire_ghosts(now);
+            self.next_sweep()
+        });
+        clock.now()
+    }
+
+    /// Begins the next generation if it is due by the caller's clock, in nanoseconds, and returns
+    /// it.
+    fn tick<L>(&self, clock: impl Fn() -> u64) -> Option<u64>
+    where
+        Self: Aging<L>,
+    {
+        let begun = self.count_reading::<L>(&clock)?;
+        // The time of the new generation is counted from here. Meanwhile others may have counted so
+        // much of it that the next one is due.
+        self.count_reading::<L>(&clock).or(Some(begun))
+    }
+
+    /// Reads the caller's clock once, and begins the next generation if it is due.
+    fn count_reading<L>(&self, clock: impl Fn() -> u64) -> Option<u64>
+    where
+        Self: Aging<L>,
+    {
+        let schedule = &self.generations().schedule;
+        let generation = self.generations().generation_to_change();
+        let before = schedule.readings();
+        // No lock is held over the caller's code.
+        let reading = clock();
+        let counting = schedule.try_count(before)?;
+        if !counting.is_due(reading, generation) {
+            return None;
+        }
+        // From the generation that was measured: `advance` may have begun another one since.
+        // mutant: tick-other-generation
+        let begun = self.advance_from::<L>(generation);
+        counting.began(begun);
+        Some(begun)
+    }
+
+    /// Begins the generations that are due by the caller's clock, in nanoseconds, after a time in
+    /// which nobody used the table, but no more than are needed to let everything expire. Returns
+    /// the present generation.
+    fn advance_to<L>(&self, clock: impl Fn() -> u64) -> u64
+    where
+        Self: Aging<L>,
+    {
+        let (counting, generation, reading) = loop {
+            let generation = self.generations().generation_to_change();
+            let before = self.generations().schedule.readings();
+            let reading = clock();
+            if let Some(counting) = self.generations().schedule.count(before) {
+                break (counting, generation, reading);
+            }
+        };
+        let limit = u64::from(self.generations().window()) + 1;
+        let (due, elapsed) = counting.absence(reading, generation, limit);
+        let mut now = generation;
+        for _ in 0..due {
+            now = self.advance_from::<L>(now);
+        }
+        counting.set(now, elapsed, reading);
+        now
+    }
+}
+
+impl<T: Expires> Advances for T {}
