@@ -2,7 +2,8 @@
 //! it is. Its slots are plain whatever the layout of the other models is: see `values.rs`.
 
 use guira::raw::{
-    Addressing, Aged, BucketLayout, Clock, Fingerprint, Move, Pair, Plain, Table, mix,
+    Addressing, Advances as _, Aged, BucketLayout, Clock, Fingerprint, Move, Pair, Plain, Table,
+    mix,
 };
 use loom::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Lookups and inserts in a table whose slots expire, beside moves, refreshes, sweeps and advances.
 #![cfg(not(feature = "semi-sorted"))]
 
-use guira::raw::{Clock as _, Pair};
+use guira::raw::{Advances as _, Clock as _, Expires as _, Pair};
 use guira_loom_tests::{
     EVERY_WAY, check,
     expiry::{A, Aging, START, WINDOW, aging, assert_ends, copies, item, put, relocate},

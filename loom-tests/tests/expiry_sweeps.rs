@@ -4,7 +4,7 @@
 
 use std::cmp::Ordering;
 
-use guira::raw::{Clock as _, Pair};
+use guira::raw::{Advances as _, Clock as _, Expires as _, Pair};
 use guira_loom_tests::{
     Seen, check,
     expiry::{A, Aging, START, WINDOW, aging, assert_ends, copies, item, put, relocate},

@@ -30,7 +30,7 @@ fn cloned(table: &GrowingTable) -> GrowingTable {
 
 /// A copy as by a snapshot that is loaded again.
 fn restored(table: &GrowingTable) -> GrowingTable {
-    let (grown, words) = table.copy_words().expect("memory for a few words");
+    let (grown, _, words) = table.copy_words().expect("memory for a few words");
     let read = |from: u64, to: &mut [u64]| {
         let from = usize::try_from(from).expect("a handful of words");
         to.copy_from_slice(&words[from..][..to.len()]);
@@ -38,7 +38,7 @@ fn restored(table: &GrowingTable) -> GrowingTable {
     let length = words.len() as u64;
     assert_eq!(grown.invalid(length), None, "{grown:?}");
     assert!(grown.has_levels(length, read), "{grown:?} has levels that no table has: {words:x?}");
-    GrowingTable::restore::<S>(Bare, &grown, length, 2, (false, false), read)
+    GrowingTable::restore::<S>(Bare, None, &grown, length, 2, (false, false), read)
         .expect("memory for a few words")
 }
 

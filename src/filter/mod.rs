@@ -152,7 +152,6 @@ impl<C: Contents, G: Growth> Filter<C, G> {
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn builder() -> FilterBuilder<C, G> {
-        const { assert_exists::<C, G>() };
         FilterBuilder::new()
     }
 
@@ -169,7 +168,6 @@ impl<C: Contents, G: Growth> Filter<C, G> {
     /// ```
     #[cfg(feature = "std")]
     pub fn loader() -> Loader<C, G> {
-        const { assert_exists::<C, G>() };
         Loader::new()
     }
 }
@@ -180,14 +178,6 @@ impl<C: Contents, S: FromSeed> Default for Filter<C, Growing, S> {
     fn default() -> Self {
         built(Filter::<C, Growing>::builder().seeded_hasher().build())
     }
-}
-
-/// Refuses to compile for the combination that is yet to come.
-const fn assert_exists<C: Contents, G: Growth>() {
-    assert!(
-        C::DEFAULT_WINDOW.is_none() || !G::GROWS,
-        "a filter whose items expire cannot grow: use `Fixed`"
-    );
 }
 
 impl<C: Contents> Filter<C, Growing> {

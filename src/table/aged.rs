@@ -118,6 +118,12 @@ impl<L: BucketLayout> Aging<L> for Table<Aged> {
     #[inline]
     fn words_of(&self, pair: &Pair) -> [Seen; 2] {
         // Acquire: as in `BothWords::load`.
+        pair.buckets.map(|bucket| Seen { bucket, word: self.buckets.bucket(bucket).load(Acquire) })
+    }
+
+    #[inline]
+    fn words_to_change(&self, pair: &Pair) -> [Seen; 2] {
+        // Acquire: as above.
         pair.buckets.map(|bucket| {
             let word = self.buckets.bucket(bucket).load_to_change(Acquire);
             Seen { bucket, word }

@@ -17,9 +17,11 @@ pub trait Aging<L>: Expires {
     /// The stripe of a slot in one of these words.
     fn stripe_of_slot(&self, seen: Seen, slot: u32) -> &Stripe;
 
-    /// Loads the words of both locations of an item, by Acquire, for a thread that may change one
-    /// of them next.
+    /// Loads the words of both locations of an item, by Acquire.
     fn words_of(&self, item: &Self::Item) -> [Seen; 2];
+
+    /// As [`words_of`](Self::words_of), for a thread that may change one of the words next.
+    fn words_to_change(&self, item: &Self::Item) -> [Seen; 2];
 
     /// The slots of a word, without what is beside them.
     fn slots_in(word: u64) -> u64;
@@ -192,7 +194,7 @@ pub trait Expires: Sized {
         let stamped = Self::stamped(item, self.generations().stamp(now));
         loop {
             // Presence and room are decided by the same words.
-            let words = self.words_of(&item);
+            let words = self.words_to_change(&item);
             if self.visible_in::<L>(now, &item, words) != [0; 2] {
                 return Some(Unseen::Found);
             }
@@ -224,7 +226,7 @@ pub trait Expires: Sized {
         let guard = self.stripe_of(&item).lock();
         loop {
             let now = self.generations().now();
-            let words = self.words_of(&item);
+            let words = self.words_to_change(&item);
             // A sweep of the next generation may have cleared the caller's copy, and the copy that
             // is left may be an alias's.
             // mutant: refresh-no-now-validation
@@ -308,7 +310,7 @@ pub trait Expires: Sized {
             return false;
         }
         loop {
-            let words = self.words_of(&item);
+            let words = self.words_to_change(&item);
             let (mut found, mut newer) = (None, 0);
             let marks = self.visible_in::<L>(now, &item, words);
             for copy in marked::<Self, L>(words, marks) {
@@ -351,14 +353,14 @@ pub trait Expires: Sized {
             }
             // Without a lock, only to learn whose lock to acquire.
             let now = self.generations().generation();
-            let words = self.words_of(&item);
+            let words = self.words_to_change(&item);
             let every = [Self::LANES.highs(); 2];
             let Some(likely) = self.oldest::<L>(now, words, every) else { continue };
             let MarkedSlot { place, slot: victim, .. } = likely;
             // mutant: evict-no-lock, evict-wrong-lock
             let guard = self.stripe_of_slot(words[place], victim).lock();
             // The generation comes after the words, so no slot in them has a later one.
-            let words = self.words_of(&item);
+            let words = self.words_to_change(&item);
             let now = self.generations().now();
             // There was no room, but there may be now.
             // mutant: evict-despite-room

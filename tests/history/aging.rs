@@ -6,7 +6,9 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering::SeqCst},
 };
 
-use guira::raw::{Addressing, Aged, Clock as _, Fingerprint, Pair, Plain, Table};
+use guira::raw::{
+    Addressing, Advances as _, Aged, Clock as _, Expires as _, Fingerprint, Pair, Plain, Table,
+};
 use rand::{RngExt, rngs::SmallRng};
 
 use super::{

@@ -13,8 +13,8 @@ use crate::{
     BuildError, InsertError, Layout,
     bucket::{BucketLayout, with_layout},
     table::{
-        Addressing, Bare, Clock, Hashes, Kernel, Layouts, MAX_BUCKETS, Merged, Pair,
-        Payload, PendingInserts, Stripes, Table, buckets_for, by_preference, table_bytes,
+        Addressing, Bare, Clock, Hashes, Kernel, Layouts, MAX_BUCKETS, Merged, Pair, Payload,
+        PendingInserts, Stripes, Table, buckets_for, by_preference, table_bytes,
         with_values_by_preference,
     },
 };

@@ -9,7 +9,8 @@ use crate::{
     BuildError, InsertError, Layout,
     bucket::{GrowingLayout, with_growing_layout},
     table::{
-        Bare, Clock, Hashes, Kernel, Merged, Payload, Stripes, for_each_in_stages, for_each_prefetched,
+        Bare, Clock, Hashes, Kernel, Merged, Payload, Stripes, for_each_in_stages,
+        for_each_prefetched,
         split::{Choice, GrowingTable, Item, Limits, Wanted, choose, doublings, rate},
     },
 };

@@ -143,6 +143,11 @@ impl<L: GrowingLayout> Aging<L> for GrowingTable<Aged> {
 
     #[inline]
     fn words_of(&self, item: &Item) -> [Seen; 2] {
+        self.load_both(item)
+    }
+
+    #[inline]
+    fn words_to_change(&self, item: &Item) -> [Seen; 2] {
         self.load_both_to_change(item)
     }
 
