@@ -1,6 +1,7 @@
 //! Expiry and its protocol: slots have ages, and the table has a clock that counts generations.
 //!
-//! This extends the protocol of a [`table`](crate::table) with values, and uses its terms. The
+//! This extends the protocol of a [`table`](crate::table) with values, and uses its terms. What is
+//! particular to a table that grows is in `split/expiry.rs`. The
 //! value of a slot is its *stamp*: the generation g of its insert or refresh, modulo
 //! `M = 2^stamp_bits`. (`insert_for` takes an earlier generation, so that the slot expires sooner.)
 //!
@@ -35,9 +36,10 @@
 //!    empty or expired, unless there is a visible match. After making room without the lock, start
 //!    again.
 //! 6. **Refresh**: under the stripe's lock, read the generation and the words, bump the version,
-//!    and replace the stamp of the *oldest* visible match by one compare-and-swap. **Remove** names
-//!    the generation: under the lock, if that is visible, bump the version and clear a slot with
-//!    its stamp.
+//!    and replace the stamp of the *oldest* visible match by one compare-and-swap. (In a table that
+//!    grows, if no visible match is both the oldest and the one that knows most, replace the stamps
+//!    of all visible matches.) **Remove** names the generation: under the lock, if that is visible,
+//!    bump the version and clear a slot with its stamp, the one that knows most.
 //! 7. **Evict**, after an insert found no room: find the oldest slot of the pair's buckets, and
 //!    acquire its lock. Then read both words, and the generation after them. If both words are full
 //!    and the slot is the oldest, bump the version and replace the slot by one compare-and-swap.
@@ -114,6 +116,21 @@
 //! of x; if that was assigned to some y, the slot of x can be assigned to y. If an alias's refresh
 //! took the last such slot, the removal finds none, and the slot of x is left to expire.
 //!
+//! *Refreshing where slots know different parts of their items* (see `split/mod.rs`). Now y can take
+//! the slot v of x only if v knows no more than the slot u that x takes: then all that v knows is
+//! true of y, because x and y agree in what u knows.
+//!
+//! - *A refresh* takes the oldest slot if that knows most, as above. If none is both, it restamps all
+//!   matches. Every item keeps its slot, which only becomes younger.
+//! - *A removal of x*, which was never refreshed, takes u, the slot with exactly the stamp of x that
+//!   knows most. If v has that stamp, too, it knows no more. If v is younger, it may know more. In
+//!   that case, a refresh had a choice between several matches of one item, after v was added or by
+//!   restamping v, and v was not younger than the generation of that refresh. So a removal that finds
+//!   a younger visible match that knows more, while such a refresh is visible, takes nothing, and x
+//!   is left to expire. The last generation of such a refresh is noted under the lock of its stripe,
+//!   for all stripes together. (If each refresh had a single match, an item of that match keeps it,
+//!   and no slot becomes younger than its item.)
+//!
 //! # Late inserts
 //!
 //! A plain insert may be suspended between reading the generation and adding. Then it adds a slot
@@ -173,10 +190,7 @@
 
 use alloc::boxed::Box;
 
-use arrayvec::ArrayVec;
-
 use super::{
-    Clock,
     schedule::{ClockState, Schedule},
     stamp_counts::StampCounts,
     try_boxed,
@@ -190,27 +204,27 @@ use crate::{
 /// [`advance`](super::Table::advance) is called.
 #[derive(Debug)]
 pub struct Generations {
-    now: Word,
+    pub(super) now: Word,
     /// Largest age of a visible slot, at most `2^stamp_bits - 3`.
-    window: u32,
-    stamp_bits: u32,
+    pub(super) window: u32,
+    pub(super) stamp_bits: u32,
     /// Held while the clock ticks.
     pub(super) advancing: Lock,
     /// Held while buckets are swept, for one chunk of them.
     pub(super) sweeping: Lock,
     /// The buckets that have been swept in this generation, and the number of those to be swept.
     /// Holders of `sweeping` access them.
-    swept: Word,
-    end: Word,
+    pub(super) swept: Word,
+    pub(super) end: Word,
     /// The generation whose sweep this is. It is the present one, but for the time between a tick
     /// and the beginning of its sweep.
-    begun: Word,
-    counts: StampCounts,
+    pub(super) begun: Word,
+    pub(super) counts: StampCounts,
     /// The number of slots with each stamp that belong to no item: none in a table of a fixed size.
-    ghosts: Box<[Tally]>,
+    pub(super) ghosts: Box<[Tally]>,
     /// In a table that grows, the last generation in which a refresh had a choice between slots, or
     /// zero. Written under the stripe of these slots.
-    chosen: Word,
+    pub(super) chosen: Word,
     pub(super) schedule: Schedule,
 }
 
@@ -290,7 +304,7 @@ impl Generations {
     }
 
     #[inline]
-    fn mask(&self) -> u64 {
+    pub(super) fn mask(&self) -> u64 {
         (1 << self.stamp_bits) - 1
     }
 
@@ -314,7 +328,7 @@ impl Generations {
 
     /// The ages of all slots of a word, empty ones included, in the lowest bits of each lane.
     #[inline]
-    fn ages(&self, lanes: Lanes, now: u64, word: u64) -> u64 {
+    pub(super) fn ages(&self, lanes: Lanes, now: u64, word: u64) -> u64 {
         let stamps = lanes.broadcast(self.mask() as u32);
         // The bit above each stamp lends to the subtraction, so that no lane borrows from another.
         let minuend = lanes.broadcast((now & self.mask()) as u32 | 1 << self.stamp_bits);
@@ -323,7 +337,7 @@ impl Generations {
 
     /// Marks the lanes whose age is at least `age`, which must be at least 1.
     #[inline]
-    fn at_least(&self, lanes: Lanes, ages: u64, age: u32) -> u64 {
+    pub(super) fn at_least(&self, lanes: Lanes, ages: u64, age: u32) -> u64 {
         // The sum has the bit above the stamp if it reaches `2^stamp_bits`. No lane overflows.
         let sums = ages + lanes.broadcast((1 << self.stamp_bits) - age);
         sums << (lanes.bits() - 1 - self.stamp_bits) & lanes.highs()
@@ -334,59 +348,6 @@ impl Generations {
     pub(super) fn visible(&self, lanes: Lanes, now: u64, word: u64) -> u64 {
         let ages = self.ages(lanes, now, word);
         lanes.highs() & !self.at_least(lanes, ages, self.window + 1)
-    }
-
-    /// Sweeps at most `buckets` of the next buckets that were not swept in this generation, up to
-    /// the `end` that a holder of `sweeping` reads: see [`Clock::try_sweep`]. Returns the number of
-    /// buckets that are left.
-    pub(super) fn sweep(
-        &self,
-        buckets: u64,
-        end: impl FnOnce() -> u64,
-        sweep: impl FnMut(u64, u32, u64),
-    ) -> u64 {
-        // mutant: sweep-no-lock, sweep-early-now
-        let _sweeping = self.sweeping.lock();
-        let now = self.now();
-        self.sweep_locked((now, end()), buckets, sweep)
-    }
-
-    /// As [`sweep`](Self::sweep), for a holder of `sweeping` that has read the generation and the
-    /// end since.
-    fn sweep_locked(
-        &self,
-        (now, end): (u64, u64),
-        buckets: u64,
-        mut sweep: impl FnMut(u64, u32, u64),
-    ) -> u64 {
-        // Relaxed, here and below: the lock orders all accesses.
-        let start = self.swept.load(Relaxed);
-        let next = end.min(start.saturating_add(buckets));
-        for bucket in start..next {
-            sweep(now, bucket as u32, end);
-        }
-        self.swept.store(next, Relaxed);
-        end - next
-    }
-
-    /// The number of buckets to be swept in this generation, in a table that grows, for a holder of
-    /// `sweeping`.
-    pub(super) fn end(&self) -> u64 {
-        // Relaxed: the lock orders all accesses.
-        self.end.load(Relaxed)
-    }
-
-    /// Lets the sweep of the present generation begin. `next` is called before, with the generation,
-    /// and returns the number of buckets of the sweep, in a table that grows.
-    pub(super) fn begin_sweep(&self, next: impl FnOnce(u64) -> Option<u64>) {
-        let _sweeping = self.sweeping.lock();
-        let now = self.now();
-        // Relaxed: the lock orders all accesses.
-        if let Some(end) = next(now) {
-            self.end.store(end, Relaxed);
-        }
-        self.swept.store(0, Relaxed);
-        self.begun.store(now, Relaxed);
     }
 
     /// Notes that a refresh had a choice between slots. The caller holds their stripe, and has read
@@ -411,148 +372,9 @@ impl Generations {
     }
 
     /// The stamp of what expires when a generation begins.
-    fn expired_with(&self, generation: u64) -> u16 {
+    pub(super) fn expired_with(&self, generation: u64) -> u16 {
         self.stamp(generation.wrapping_sub(u64::from(self.window) + 1))
     }
-}
-
-impl Clock for Generations {
-    const SWEEPS: bool = true;
-
-    #[inline]
-    fn now(&self) -> u64 {
-        // Relaxed: if a tick has passed the lock that the caller holds, the lock orders this load.
-        self.now.load(Relaxed)
-    }
-
-    #[inline]
-    fn expired(&self, lanes: Lanes, now: u64, word: u64) -> u64 {
-        let ages = self.ages(lanes, now, word);
-        let past = self.at_least(lanes, ages, self.window + 1);
-        // The last age is spared: see the documentation of this module.
-        // mutant: sweep-last-age
-        let last = self.at_least(lanes, ages, self.mask() as u32);
-        past & !last & !lanes.zeros(word)
-    }
-
-    fn count_swept(&self, lanes: Lanes, word: u64, mut marks: u64) {
-        while marks != 0 {
-            let slot = word >> lanes.lowest(marks);
-            self.counts.add(self.stamp(slot), -1);
-            marks &= marks - 1;
-        }
-    }
-
-    #[inline]
-    fn count_added(&self, slot: u32) {
-        self.counts.add(self.stamp(slot.into()), 1);
-    }
-
-    fn count_removed(&self, slot: u32) {
-        self.counts.add(self.stamp(slot.into()), -1);
-    }
-
-    fn count_ghosts(&self, slot: u32, change: i64) {
-        self.ghosts[usize::from(self.stamp(slot.into()))].add(change);
-    }
-
-    #[inline]
-    fn count_cleared(&self, lanes: Lanes, word: u64) {
-        self.count_swept(lanes, word, lanes.nonzeros(word));
-    }
-
-    fn clear_ghosts(&self) {
-        for ghosts in &self.ghosts {
-            ghosts.swap(0);
-        }
-    }
-
-    fn visible_slots(&self) -> Option<i64> {
-        let now = self.generation();
-        let items = |stamp: u16| {
-            let ghosts = self.ghosts.get(usize::from(stamp)).map_or(0, Tally::get);
-            self.counts.sum(stamp) - ghosts
-        };
-        Some((0..=self.window.into()).map(|age| items(self.stamp(now - age))).sum())
-    }
-
-    fn read(&self, generation: u64) -> Option<ClockState> {
-        Some(self.schedule.read(self.window, generation))
-    }
-
-    fn pause(&self) -> impl Sized + '_ {
-        self.sweeping.lock()
-    }
-
-    fn set(&mut self, state: ClockState) {
-        self.now.set(state.generation);
-        self.begun.set(state.generation);
-        self.schedule = Schedule::new(state);
-    }
-
-    fn read_sweep(&self, generation: u64, buckets: u64) -> Option<SweepState> {
-        // Relaxed, here and below: the caller holds the locks that order these loads.
-        let chosen = self.chosen.load(Relaxed);
-        let mut ghosts: ArrayVec<u64, MAX_STAMPS> =
-            self.ghosts.iter().map(|ghosts| ghosts.get().max(0) as u64).collect();
-        // mutant: sweep-state-before-begin
-        if self.begun.load(Relaxed) == generation {
-            return Some(SweepState {
-                swept: self.swept.load(Relaxed),
-                end: self.end(),
-                chosen,
-                ghosts,
-            });
-        }
-        // The generation has been published, and its sweep has not begun. In the copy it begins
-        // now.
-        ghosts[usize::from(self.expired_with(generation))] = 0;
-        Some(SweepState { swept: 0, end: buckets, chosen, ghosts })
-    }
-
-    fn set_sweep(&mut self, state: &SweepState) {
-        self.swept.set(state.swept);
-        self.end.set(state.end);
-        self.chosen.set(state.chosen);
-        for (ghosts, &number) in self.ghosts.iter().zip(&state.ghosts) {
-            ghosts.swap(number as i64);
-        }
-    }
-
-    fn count_all(&self, lanes: Lanes, words: &[u64]) {
-        for &word in words {
-            let mut marks = lanes.nonzeros(word);
-            while marks != 0 {
-                self.count_added((word >> lanes.lowest(marks)) as u32);
-                marks &= marks - 1;
-            }
-        }
-    }
-
-    fn try_sweep(&self, buckets: u64, sweep: impl FnMut(u64, u32, u64)) {
-        // mutant: sweep-before-split-no-lock, sweep-before-split-early-now
-        if let Some(_sweeping) = self.sweeping.try_lock() {
-            let now = self.now();
-            self.sweep_locked((now, self.end()), buckets, sweep);
-        }
-    }
-
-    fn size_in_bytes(&self) -> usize {
-        self.counts.size_in_bytes() + size_of_val(&*self.ghosts)
-    }
-}
-
-/// What depends on the buckets of a table that grows, as clones and snapshots contain it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SweepState {
-    /// The number of buckets that were swept in this generation.
-    pub swept: u64,
-    /// The number of buckets to be swept in this generation.
-    pub end: u64,
-    /// The last generation in which a refresh had a choice between slots, or zero.
-    pub chosen: u64,
-    /// For each stamp, the number of visible slots that belong to no item.
-    pub ghosts: ArrayVec<u64, MAX_STAMPS>,
 }
 
 /// Largest number of bits of a stamp.

@@ -253,12 +253,14 @@
 mod addressing;
 mod advance;
 mod aged;
+mod aging;
 mod batch;
 mod clock;
 mod construction;
 mod copies;
 mod counter;
 mod expiry;
+mod generations;
 mod insert;
 mod kernel;
 #[cfg(guira_vectors)]
@@ -291,14 +293,16 @@ use crate::{
 };
 pub use addressing::{Addressing, MAX_BUCKETS, Pair, mix};
 pub use advance::Advances;
+pub use aging::Aging;
 pub(crate) use batch::{
     Answers, Hashes, MAX_BURST, MIN_BATCH, Source, for_each_in_stages, for_each_prefetched,
 };
+pub use clock::Generations;
 pub(crate) use clock::stamp_bits;
-pub use clock::{Generations, SweepState};
 pub(crate) use construction::table_bytes;
 pub use counter::ShardedCounter;
-pub use expiry::{Aging, Expires};
+pub use expiry::Expires;
+pub use generations::SweepState;
 pub use kernel::Kernel;
 #[cfg(guira_vectors)]
 pub(crate) use kernels::ContainsOne;

@@ -1,0 +1,203 @@
+//! What a clock of generations does for the steps of every table, and its sweeps.
+
+use arrayvec::ArrayVec;
+
+use super::{Clock, ClockState, Generations, clock::MAX_STAMPS, schedule::Schedule};
+use crate::{
+    bucket::Lanes,
+    sync::{Relaxed, Tally},
+};
+
+/// What depends on the buckets of a table that grows, as clones and snapshots contain it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SweepState {
+    /// The number of buckets that were swept in this generation.
+    pub swept: u64,
+    /// The number of buckets to be swept in this generation.
+    pub end: u64,
+    /// The last generation in which a refresh had a choice between slots, or zero.
+    pub chosen: u64,
+    /// For each stamp, the number of visible slots that belong to no item.
+    pub ghosts: ArrayVec<u64, MAX_STAMPS>,
+}
+
+impl Generations {
+    /// Sweeps at most `buckets` of the next buckets that were not swept in this generation, up to
+    /// the `end` that a holder of `sweeping` reads: see [`Clock::try_sweep`]. Returns the number of
+    /// buckets that are left.
+    pub(super) fn sweep(
+        &self,
+        buckets: u64,
+        end: impl FnOnce() -> u64,
+        sweep: impl FnMut(u64, u32, u64),
+    ) -> u64 {
+        // mutant: sweep-no-lock, sweep-early-now
+        let _sweeping = self.sweeping.lock();
+        let now = self.now();
+        self.sweep_locked((now, end()), buckets, sweep)
+    }
+
+    /// As [`sweep`](Self::sweep), for a holder of `sweeping` that has read the generation and the
+    /// end since.
+    fn sweep_locked(
+        &self,
+        (now, end): (u64, u64),
+        buckets: u64,
+        mut sweep: impl FnMut(u64, u32, u64),
+    ) -> u64 {
+        // Relaxed, here and below: the lock orders all accesses.
+        let start = self.swept.load(Relaxed);
+        let next = end.min(start.saturating_add(buckets));
+        for bucket in start..next {
+            sweep(now, bucket as u32, end);
+        }
+        self.swept.store(next, Relaxed);
+        end - next
+    }
+
+    /// The number of buckets to be swept in this generation, in a table that grows, for a holder of
+    /// `sweeping`.
+    pub(super) fn end(&self) -> u64 {
+        // Relaxed: the lock orders all accesses.
+        self.end.load(Relaxed)
+    }
+
+    /// Lets the sweep of the present generation begin. `next` is called before, with the generation,
+    /// and returns the number of buckets of the sweep, in a table that grows.
+    pub(super) fn begin_sweep(&self, next: impl FnOnce(u64) -> Option<u64>) {
+        let _sweeping = self.sweeping.lock();
+        let now = self.now();
+        // Relaxed: the lock orders all accesses.
+        if let Some(end) = next(now) {
+            self.end.store(end, Relaxed);
+        }
+        self.swept.store(0, Relaxed);
+        self.begun.store(now, Relaxed);
+    }
+}
+
+impl Clock for Generations {
+    const SWEEPS: bool = true;
+
+    #[inline]
+    fn now(&self) -> u64 {
+        // Relaxed: if a tick has passed the lock that the caller holds, the lock orders this load.
+        self.now.load(Relaxed)
+    }
+
+    #[inline]
+    fn expired(&self, lanes: Lanes, now: u64, word: u64) -> u64 {
+        let ages = self.ages(lanes, now, word);
+        let past = self.at_least(lanes, ages, self.window + 1);
+        // The last age is spared: see the documentation of this module.
+        // mutant: sweep-last-age
+        let last = self.at_least(lanes, ages, self.mask() as u32);
+        past & !last & !lanes.zeros(word)
+    }
+
+    fn count_swept(&self, lanes: Lanes, word: u64, mut marks: u64) {
+        while marks != 0 {
+            let slot = word >> lanes.lowest(marks);
+            self.counts.add(self.stamp(slot), -1);
+            marks &= marks - 1;
+        }
+    }
+
+    #[inline]
+    fn count_added(&self, slot: u32) {
+        self.counts.add(self.stamp(slot.into()), 1);
+    }
+
+    fn count_removed(&self, slot: u32) {
+        self.counts.add(self.stamp(slot.into()), -1);
+    }
+
+    fn count_ghosts(&self, slot: u32, change: i64) {
+        self.ghosts[usize::from(self.stamp(slot.into()))].add(change);
+    }
+
+    #[inline]
+    fn count_cleared(&self, lanes: Lanes, word: u64) {
+        self.count_swept(lanes, word, lanes.nonzeros(word));
+    }
+
+    fn clear_ghosts(&self) {
+        for ghosts in &self.ghosts {
+            ghosts.swap(0);
+        }
+    }
+
+    fn visible_slots(&self) -> Option<i64> {
+        let now = self.generation();
+        let items = |stamp: u16| {
+            let ghosts = self.ghosts.get(usize::from(stamp)).map_or(0, Tally::get);
+            self.counts.sum(stamp) - ghosts
+        };
+        Some((0..=self.window.into()).map(|age| items(self.stamp(now - age))).sum())
+    }
+
+    fn read(&self, generation: u64) -> Option<ClockState> {
+        Some(self.schedule.read(self.window, generation))
+    }
+
+    fn pause(&self) -> impl Sized + '_ {
+        self.sweeping.lock()
+    }
+
+    fn set(&mut self, state: ClockState) {
+        self.now.set(state.generation);
+        self.begun.set(state.generation);
+        self.schedule = Schedule::new(state);
+    }
+
+    fn read_sweep(&self, generation: u64, buckets: u64) -> Option<SweepState> {
+        // Relaxed, here and below: the caller holds the locks that order these loads.
+        let chosen = self.chosen.load(Relaxed);
+        let mut ghosts: ArrayVec<u64, MAX_STAMPS> =
+            self.ghosts.iter().map(|ghosts| ghosts.get().max(0) as u64).collect();
+        // mutant: sweep-state-before-begin
+        if self.begun.load(Relaxed) == generation {
+            return Some(SweepState {
+                swept: self.swept.load(Relaxed),
+                end: self.end(),
+                chosen,
+                ghosts,
+            });
+        }
+        // The generation has been published, and its sweep has not begun. In the copy it begins
+        // now.
+        ghosts[usize::from(self.expired_with(generation))] = 0;
+        Some(SweepState { swept: 0, end: buckets, chosen, ghosts })
+    }
+
+    fn set_sweep(&mut self, state: &SweepState) {
+        self.swept.set(state.swept);
+        self.end.set(state.end);
+        self.chosen.set(state.chosen);
+        for (ghosts, &number) in self.ghosts.iter().zip(&state.ghosts) {
+            ghosts.swap(number as i64);
+        }
+    }
+
+    fn count_all(&self, lanes: Lanes, words: &[u64]) {
+        for &word in words {
+            let mut marks = lanes.nonzeros(word);
+            while marks != 0 {
+                self.count_added((word >> lanes.lowest(marks)) as u32);
+                marks &= marks - 1;
+            }
+        }
+    }
+
+    fn try_sweep(&self, buckets: u64, sweep: impl FnMut(u64, u32, u64)) {
+        // mutant: sweep-before-split-no-lock, sweep-before-split-early-now
+        if let Some(_sweeping) = self.sweeping.try_lock() {
+            let now = self.now();
+            self.sweep_locked((now, self.end()), buckets, sweep);
+        }
+    }
+
+    fn size_in_bytes(&self) -> usize {
+        self.counts.size_in_bytes() + size_of_val(&*self.ghosts)
+    }
+}
