@@ -325,8 +325,24 @@ pub trait Expires: Sized {
     where
         Self: Aging<L>,
     {
-        let key = |slot: &MarkedSlot| (self.generations().age(now, slot.slot), *slot);
-        marked::<Self, L>(words, marks).max_by_key(key)
+        // The order of slots as one number, so that no comparison takes a branch.
+        let mut oldest = 0;
+        for (place, (Seen { word, .. }, mut left)) in words.into_iter().zip(marks).enumerate() {
+            while left != 0 {
+                let slot = Self::LANES.slot(word, left & left.wrapping_neg());
+                left &= left - 1;
+                // An empty slot may be marked, too.
+                if slot != 0 {
+                    let age = u64::from(self.generations().age(now, slot));
+                    let knowledge = u64::from(Self::knowledge(word, slot));
+                    let key = age << 48 | knowledge << 40 | (place as u64) << 32 | u64::from(slot);
+                    oldest = oldest.max(key);
+                }
+            }
+        }
+        let [knowledge, place] = [40, 32].map(|shift| (oldest >> shift) as u8);
+        let (knowledge, place) = (knowledge.into(), place.into());
+        (oldest != 0).then_some(MarkedSlot { knowledge, place, slot: oldest as u32 })
     }
 
     /// Returns the largest number of bits that a marked slot knows.
