@@ -38,7 +38,7 @@
 //! |---|---|---|
 //! | a set of keys | [`CuckooFilter`] | [`GrowingFilter`] |
 //! | keys with values of up to 16 bits | [`CuckooMap`] | [`GrowingMap`] |
-//! | keys that are forgotten after a while | [`ExpiringFilter`] | |
+//! | keys that are forgotten after a while | [`ExpiringFilter`] | [`GrowingExpiringFilter`] |
 //!
 //! All of them are names for [`Filter<C, G, S>`](Filter): its contents, its growth, its hasher. The
 //! page of each name lists the methods that it has.
@@ -144,7 +144,8 @@
 //!
 //! An [`ExpiringFilter`] finds an item for a window of generations after its insert, and then
 //! forgets it. It detects duplicates in a stream, or replayed tokens. The caller begins each
-//! generation, or passes a clock to `tick`. [`docs::expiry`] is a guide, with recipes.
+//! generation, or passes a clock to `tick`. A [`GrowingExpiringFilter`] also grows.
+//! [`docs::expiry`] is a guide, with recipes.
 //!
 //! ```
 //! use guira::ExpiringFilter;

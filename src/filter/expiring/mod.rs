@@ -15,7 +15,7 @@ use super::{
 /// [`tick`](Filter::tick) does so when it is due by a clock that the caller passes. All else is as
 /// in a [`CuckooFilter`](crate::CuckooFilter): any number of threads share a filter, and lookups
 /// acquire no lock and write nothing. An item takes 16.7 bits with the default window of 13
-/// generations, at 0.19 % false positives.
+/// generations, at 0.19 % false positives. A [`GrowingExpiringFilter`] needs no capacity.
 ///
 /// ```
 /// use guira::ExpiringFilter;
@@ -142,7 +142,41 @@ use super::{
 /// them.
 pub type ExpiringFilter<S = StableHashBuilder> = Filter<Expiring, Fixed, S>;
 
-/// An [`ExpiringFilter`] that grows with the number of its items.
+/// A filter that forgets and grows: the [`Filter`] of a table that splits its buckets, and whose
+/// slots hold a fingerprint and a generation.
 ///
-/// TODO
+/// Use it if you do not know how many items will come within a window. It grows to what the busiest
+/// time needs, as a [`GrowingFilter`](crate::GrowingFilter#growth) does, a few buckets at a time,
+/// and keeps its target false-positive rate. An insert sweeps what has expired before it splits
+/// buckets. So a filter to which as many items come in each generation as expire keeps its size.
+/// After a peak, [`shrink_to_fit`](Filter::shrink_to_fit) releases memory.
+///
+/// ```
+/// use guira::GrowingExpiringFilter;
+///
+/// let seen = GrowingExpiringFilter::builder().capacity(1_000).window(5).build()?;
+/// for generation in 0..20 {
+///     for item in 0..10_000 {
+///         seen.insert(&(generation, item)).unwrap();
+///     }
+///     seen.advance();
+/// }
+/// assert_eq!(seen.len(), 5 * 10_000); // the others have expired
+/// assert!(seen.capacity() < 80_000);
+/// # Ok::<(), guira::BuildError>(())
+/// ```
+///
+/// The promises and the contracts are those of an [`ExpiringFilter`]; errors and copies are those
+/// of a [`GrowingFilter`](crate::GrowingFilter#errors). What differs:
+///
+/// - **Memory.** A stamp takes bits of the slot, so the layout depends on the window.
+///   [`Layout::growing`](crate::Layout::growing) lists what fits. Without a target, the rate is at
+///   most 0.5 % after all doublings.
+/// - **Removal** returns `false` in one more case. A slot that was filled later can know more of its
+///   item than an older one. If an item has such copies, and one of its aliases is refreshed, the
+///   filter cannot tell any more which copy may go. Then the older copy is left to expire.
+/// - **[`len`](Filter::len)** is exact as long as nothing is refreshed or evicted. Otherwise it may
+///   count a few slots too many or too few, until they expire.
+/// - **[`insert_evicting`](Filter::insert_evicting)** replaces an item only if the filter cannot
+///   grow.
 pub type GrowingExpiringFilter<S = StableHashBuilder> = Filter<Expiring, Growing, S>;

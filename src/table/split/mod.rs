@@ -28,7 +28,8 @@
 //!   *matches* an item on a side if the item's location there is the slot's bucket, and all that
 //!   the slot knows is true of the item. A slot that is a copy for another child, and so belongs to
 //!   no item, is a *ghost*.
-//! - **Values.** In a table with values, a slot begins with a value: see `values.rs`.
+//! - **Values.** In a table with values, a slot begins with a value: see `values.rs`. The value may
+//!   be a stamp: see `expiry.rs`.
 //! - **Size.** It has a level and a number of buckets that have been split in this round. The
 //!   *hint* is a size that the table has reached; lookups begin there, and the words decide.
 //! - **Stripes.** The core and the two buckets at level 0 select the stripe. They are the same for
