@@ -201,7 +201,7 @@ use crate::{
 };
 
 /// The clock of a table whose slots expire. It counts generations, and ticks when
-/// [`advance`](super::Table::advance) is called.
+/// [`advance`](super::Advances::advance) is called.
 #[derive(Debug)]
 pub struct Generations {
     pub(super) now: Word,
