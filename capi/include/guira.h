@@ -18,9 +18,10 @@
 // - guira_expiring: a set that forgets its items after a window of generations, which the caller
 //   begins.
 //
-// Sets and maps have a fixed capacity, or grow: `growing` in the parameters. They grow in small
-// steps while items are inserted, at a constant load: each step splits some buckets, and takes at
-// most a 64th of the memory. A lookup reads two buckets at any size.
+// Objects have a fixed capacity, or grow: `growing` in the parameters. They grow in small steps
+// while items are inserted, at a constant load: each step splits some buckets, and takes at most a
+// 64th of the memory. A lookup reads two buckets at any size. An expiring set sweeps what has
+// expired before it grows.
 //
 // An object stores a fingerprint of each item, not the item itself. So a lookup never misses an
 // item that is present, and rarely finds one that is absent: with a probability of at most
@@ -196,13 +197,12 @@ typedef struct guira_params {
     size_t size;
     // Distinct items that must fit. At most one object in 10,000 refuses one of so many. For an
     // expiring set, count the items of `window + 2` generations, since what has expired occupies
-    // its slot until it is swept, and count all copies. A growing object starts with this capacity:
-    // a set with at least 1,024 slots, and by default with 4,096; a map by default with about 1,000
-    // items. Required if the object does not grow.
+    // its slot until it is swept, and count all copies. A growing object starts with this capacity,
+    // and at least with 1,024 slots; by default with 4,096. Required if the object does not grow.
     uint64_t capacity;
     // Target false-positive rate, above 0 and below 1: how often an absent item is found, and in a
     // map, how often an absent key has the value of another one. Default: 0.00012 for a set, 0.001
-    // for a growing one, 0.002 for a map or an expiring set, 0.005 for a growing map.
+    // for a growing one, 0.002 for a map or an expiring set, 0.005 for a growing one of these.
     double false_positive_rate;
     // Seed, which makes an object reproducible. Default: a random one. A seed that others know
     // gives up the protection against chosen keys.
@@ -222,7 +222,7 @@ typedef struct guira_params {
     uint32_t window;
     // Maps: bits of a value, 1 to 16. Default: 8.
     uint32_t value_bits;
-    // Sets and maps: 1 if the object grows. Default: 0.
+    // 1 if the object grows. Default: 0.
     uint32_t growing;
     // Sets and maps: limit on the copies of one item, or on the items of one key. Default: what
     // fits into two buckets.
@@ -472,6 +472,16 @@ guira_status guira_filter_count(const guira_filter *filter, uint64_t hash, size_
 guira_status guira_map_count(const guira_map *map, uint64_t hash, size_t *count);
 guira_status guira_expiring_count(const guira_expiring *expiring, uint64_t hash, size_t *count);
 
+// Releases the memory of a growing object that its items do not need. Every item stays. Writes the
+// number of bytes to `*released`, which may be null. Moves the items to a smaller table, and takes
+// the memory of both meanwhile. If that is refused, writes 0, and nothing has changed.
+//
+// Errors: GUIRA_ERR_NOT_GROWING.
+// Threads: exclusive.
+guira_status guira_filter_shrink_to_fit(guira_filter *filter, uint64_t *released);
+guira_status guira_map_shrink_to_fit(guira_map *map, uint64_t *released);
+guira_status guira_expiring_shrink_to_fit(guira_expiring *expiring, uint64_t *released);
+
 // ---------------------------------------------------------------------------------------------
 // Sets and maps
 // ---------------------------------------------------------------------------------------------
@@ -484,15 +494,6 @@ guira_status guira_expiring_count(const guira_expiring *expiring, uint64_t hash,
 // Threads: shared, with both objects.
 guira_status guira_filter_merge(guira_filter *filter, const guira_filter *other);
 guira_status guira_map_merge(guira_map *map, const guira_map *other);
-
-// Releases the memory of a growing object that its items do not need. Every item stays. Writes the
-// number of bytes to `*released`, which may be null. Moves the items to a smaller table, and takes
-// the memory of both meanwhile. If that is refused, writes 0, and nothing has changed.
-//
-// Errors: GUIRA_ERR_NOT_GROWING.
-// Threads: exclusive.
-guira_status guira_filter_shrink_to_fit(guira_filter *filter, uint64_t *released);
-guira_status guira_map_shrink_to_fit(guira_map *map, uint64_t *released);
 
 // ---------------------------------------------------------------------------------------------
 // Sets
@@ -658,7 +659,8 @@ guira_status guira_map_remove_batch(guira_map *map, const uint64_t *hashes, size
 // Inserts an item, for the whole window. Copies count, until they expire. Writes the generation,
 // which a removal names, to `*generation`, which may be null.
 //
-// Errors: GUIRA_ERR_FULL, _TOO_MANY_COPIES.
+// Errors: GUIRA_ERR_FULL, _TOO_MANY_COPIES, and those of a growing object: _MAX_CAPACITY,
+// _FULLY_GROWN, _NO_MEMORY. They are the same wherever GUIRA_ERR_FULL stands below.
 // Threads: shared.
 guira_status guira_expiring_insert(guira_expiring *expiring, uint64_t hash, uint64_t *generation);
 
@@ -682,10 +684,10 @@ guira_status guira_expiring_insert_for(guira_expiring *expiring, uint64_t hash,
 guira_status guira_expiring_insert_unique(guira_expiring *expiring, uint64_t hash, bool *inserted,
                                           uint64_t *generation);
 
-// Inserts an item, also if the set is full: then it replaces the oldest item in the two buckets. In
-// a set on which this is called, items may be forgotten early, and nobody may remove anything.
-// `*evicted`, which may be null, becomes whether an item was replaced that had not expired. An item
-// that is present gets one more copy, so refresh it first.
+// Inserts an item, also if the set is full and cannot grow: then it replaces the oldest item in the
+// two buckets. In a set on which this is called, items may be forgotten early, and nobody may remove
+// anything. `*evicted`, which may be null, becomes whether an item was replaced that had not
+// expired. An item that is present gets one more copy, so refresh it first.
 //
 // Threads: shared.
 guira_status guira_expiring_insert_evicting(guira_expiring *expiring, uint64_t hash, bool *evicted);

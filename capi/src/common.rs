@@ -13,7 +13,7 @@ use guira_rs::{
 use crate::{
     hashes::{MAX_BURST, Room, mask},
     info::Info,
-    object::{Kind, Object, to_path},
+    object::{Object, to_path},
     params::Params,
     pointer::{In, Out, Owned, Ref, Shared},
     refusals::{Refusals, flags},
@@ -32,7 +32,7 @@ macro_rules! common {
             export! { $type:
                 fn create(params: In<Params>, object: Out<*mut This>) {
                     let place = object.place()?;
-                    place.write(Owned::on_heap(<$contents>::create(&params.read()?)?)?);
+                    place.write(Owned::on_heap(This::create(&params.read()?)?)?);
                 }
 
                 fn destroy(object: Owned<This>) {
@@ -139,6 +139,15 @@ macro_rules! common {
                     let (object, place) = (object.get()?, count.place()?);
                     place.write(either!(object, filter => filter.count(&Hashed(hash))));
                 }
+
+                fn shrink_to_fit(object: Owned<This>, released: Out<u64>) {
+                    let place = released.optional()?;
+                    let Object::Growing(filter) = object.get_mut()? else {
+                        return Err(Status::ErrNotGrowing);
+                    };
+                    let bytes = filter.shrink_to_fit() as u64;
+                    place.map(|place| place.write(bytes));
+                }
             }
         }
     };
@@ -163,15 +172,6 @@ macro_rules! permanent {
                         (Object::Growing(filter), Object::Growing(other)) => filter.merge(other)?,
                         _ => return Err(Status::ErrMismatch),
                     }
-                }
-
-                fn shrink_to_fit(object: Owned<This>, released: Out<u64>) {
-                    let place = released.optional()?;
-                    let Object::Growing(filter) = object.get_mut()? else {
-                        return Err(Status::ErrNotGrowing);
-                    };
-                    let bytes = filter.shrink_to_fit() as u64;
-                    place.map(|place| place.write(bytes));
                 }
             }
         }

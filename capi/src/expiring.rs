@@ -3,8 +3,8 @@
 use core::{ffi::c_void, time::Duration};
 
 use guira_rs::{
-    Hashed, Insertion,
-    kind::{self, Fixed},
+    Filter, FilterBuilder, Hashed, Insertion,
+    kind::{self, Growth},
 };
 
 use crate::{
@@ -21,12 +21,9 @@ use crate::{
 type Expiring = Object<kind::Expiring>;
 
 impl Kind for kind::Expiring {
-    type Growing = Fixed;
-
-    fn create(params: &Params) -> Result<Expiring, Status> {
-        let Params { time_to_live, window, value_bits, growing, max_copies, fastest, .. } = *params;
-        unused([value_bits, growing, max_copies, fastest].map(u64::from))?;
-        params.not_growing()?;
+    fn builder<G: Growth>(params: &Params) -> Result<FilterBuilder<Self, G>, Status> {
+        let Params { time_to_live, window, value_bits, max_copies, fastest, .. } = *params;
+        unused([value_bits, max_copies, fastest].map(u64::from))?;
         let mut builder = params.builder()?;
         if window != 0 {
             builder = builder.window(window);
@@ -34,12 +31,12 @@ impl Kind for kind::Expiring {
         if time_to_live != 0 {
             builder = builder.time_to_live(Duration::from_nanos(time_to_live));
         }
-        Ok(Object::Fixed(builder.build()?))
+        Ok(builder)
     }
 
-    fn describe(expiring: &Expiring, info: &mut Info) {
-        info.generation = either!(expiring, set => set.generation());
-        info.window = either!(expiring, set => set.window());
+    fn describe<G: Growth>(expiring: &Filter<Self, G>, info: &mut Info) {
+        info.generation = expiring.generation();
+        info.window = expiring.window();
     }
 }
 

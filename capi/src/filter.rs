@@ -2,11 +2,10 @@
 
 use guira_rs::{
     FilterBuilder, Hashed,
-    kind::{Growing, Growth, Set},
+    kind::{Growth, Set},
 };
 
 use crate::{
-    info::Info,
     object::{Kind, Object},
     params::{Params, flag, unused},
     pointer::{In, Out, Shared},
@@ -17,29 +16,12 @@ use crate::{
 type Filter = Object<Set>;
 
 impl Kind for Set {
-    type Growing = Growing;
-
-    fn create(params: &Params) -> Result<Filter, Status> {
-        Ok(if params.is_growing()? {
-            Object::Growing(params.growing(builder(params)?)?.build()?)
-        } else {
-            params.not_growing()?;
-            Object::Fixed(builder(params)?.build()?)
-        })
+    fn builder<G: Growth>(params: &Params) -> Result<FilterBuilder<Self, G>, Status> {
+        let Params { time_to_live, window, value_bits, fastest, .. } = *params;
+        unused([time_to_live, window.into(), value_bits.into()])?;
+        let builder = params.permanent()?;
+        Ok(if flag(fastest)? { builder.fastest() } else { builder })
     }
-
-    fn describe(filter: &Filter, info: &mut Info) {
-        if let Object::Growing(filter) = filter {
-            info.add_growth(filter);
-        }
-    }
-}
-
-fn builder<G: Growth>(params: &Params) -> Result<FilterBuilder<Set, G>, Status> {
-    let Params { time_to_live, window, value_bits, fastest, .. } = *params;
-    unused([time_to_live, window.into(), value_bits.into()])?;
-    let builder = params.permanent()?;
-    Ok(if flag(fastest)? { builder.fastest() } else { builder })
 }
 
 export! { filter:

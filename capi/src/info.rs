@@ -2,7 +2,7 @@
 
 use guira_rs::{
     Filter,
-    kind::{Contents, Growing, Growth},
+    kind::{Contents, Growth},
 };
 
 use crate::pointer::extensible;
@@ -44,10 +44,5 @@ impl Info {
             value_bits: 0,
             growing: 0,
         }
-    }
-
-    /// Adds what an object that grows tells.
-    pub fn add_growth<C: Contents>(&mut self, filter: &Filter<C, Growing>) {
-        self.next_growth_bytes = filter.next_growth().unwrap_or(0) as u64;
     }
 }

@@ -1,8 +1,8 @@
 //! Maps: what only they have.
 
 use guira_rs::{
-    FilterBuilder, Hashed,
-    kind::{self, Growing, Growth},
+    Filter, FilterBuilder, Hashed,
+    kind::{self, Growth},
 };
 
 use crate::{
@@ -18,30 +18,16 @@ use crate::{
 type Map = Object<kind::Map>;
 
 impl Kind for kind::Map {
-    type Growing = Growing;
-
-    fn create(params: &Params) -> Result<Map, Status> {
-        Ok(if params.is_growing()? {
-            Object::Growing(params.growing(builder(params)?)?.build()?)
-        } else {
-            params.not_growing()?;
-            Object::Fixed(builder(params)?.build()?)
-        })
+    fn builder<G: Growth>(params: &Params) -> Result<FilterBuilder<Self, G>, Status> {
+        let Params { time_to_live, window, value_bits, fastest, .. } = *params;
+        unused([time_to_live, window.into(), fastest.into()])?;
+        let builder = params.permanent()?;
+        Ok(if value_bits == 0 { builder } else { builder.value_bits(value_bits) })
     }
 
-    fn describe(map: &Map, info: &mut Info) {
-        info.value_bits = either!(map, map => map.value_bits());
-        if let Object::Growing(map) = map {
-            info.add_growth(map);
-        }
+    fn describe<G: Growth>(map: &Filter<Self, G>, info: &mut Info) {
+        info.value_bits = map.value_bits();
     }
-}
-
-fn builder<G: Growth>(params: &Params) -> Result<FilterBuilder<kind::Map, G>, Status> {
-    let Params { time_to_live, window, value_bits, fastest, .. } = *params;
-    unused([time_to_live, window.into(), fastest.into()])?;
-    let builder = params.permanent()?;
-    Ok(if value_bits == 0 { builder } else { builder.value_bits(value_bits) })
 }
 
 export! { map:

@@ -7,8 +7,8 @@ use std::{
 };
 
 use guira_rs::{
-    BuildError, Filter, LoadError,
-    kind::{Contents, Fixed, Growth},
+    BuildError, Filter, FilterBuilder, LoadError,
+    kind::{Contents, Fixed, Growing, Growth},
 };
 
 use crate::{info::Info, params::Params, pointer::In, status::Status};
@@ -16,7 +16,7 @@ use crate::{info::Info, params::Params, pointer::In, status::Status};
 /// An object of C. Objects of one type may grow or not.
 pub enum Object<C: Kind> {
     Fixed(Filter<C, Fixed>),
-    Growing(Filter<C, C::Growing>),
+    Growing(Filter<C, Growing>),
 }
 
 /// Evaluates the body with `$filter` bound to the filter of either growth.
@@ -31,17 +31,25 @@ macro_rules! either {
 
 /// What C has of each kind of contents.
 pub trait Kind: Contents + Sized {
-    /// The growth of objects that grow. `Fixed`, if there are none.
-    type Growing: Growth;
-
-    /// Creates an object, or returns an error if a parameter is not for this kind.
-    fn create(params: &Params) -> Result<Object<Self>, Status>;
+    /// Returns a builder with the parameters that do not depend on growth, or an error if one of
+    /// them is not for this kind.
+    fn builder<G: Growth>(params: &Params) -> Result<FilterBuilder<Self, G>, Status>;
 
     /// Adds what not every object tells.
-    fn describe(object: &Object<Self>, info: &mut Info);
+    fn describe<G: Growth>(_filter: &Filter<Self, G>, _info: &mut Info) {}
 }
 
 impl<C: Kind> Object<C> {
+    /// Creates an object, or returns an error if a parameter is not for it.
+    pub fn create(params: &Params) -> Result<Self, Status> {
+        Ok(if params.is_growing()? {
+            Self::Growing(params.growing(C::builder(params)?)?.build()?)
+        } else {
+            params.not_growing()?;
+            Self::Fixed(C::builder(params)?.build()?)
+        })
+    }
+
     /// Copies the object.
     pub fn copy(&self) -> Result<Self, BuildError> {
         match self {
@@ -75,15 +83,18 @@ impl<C: Kind> Object<C> {
     /// Returns facts and statistics.
     pub fn info(&self) -> Info {
         let mut info = either!(self, filter => Info::of(filter));
-        info.growing = matches!(self, Self::Growing(_)).into();
-        C::describe(self, &mut info);
+        either!(self, filter => C::describe(filter, &mut info));
+        if let Self::Growing(filter) = self {
+            info.growing = 1;
+            info.next_growth_bytes = filter.next_growth().unwrap_or(0) as u64;
+        }
         info
     }
 }
 
 /// Offset of the kind of an object in a snapshot, and the kinds of those that grow.
 const KIND: usize = 12;
-const GROWING_KINDS: [u8; 2] = [1, 4];
+const GROWING_KINDS: [u8; 3] = [1, 4, 5];
 
 /// Reads until a buffer is full or nothing is left. Returns the number of bytes.
 fn read_all(stream: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
