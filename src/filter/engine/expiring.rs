@@ -1,8 +1,6 @@
 //! The engine of filters whose items expire, on [mixed](crate::table::mix) hashes.
 
 use super::{Content, Failed, FixedEngine, Lookups};
-#[cfg(feature = "std")]
-use crate::filter::snapshot::EXPIRING;
 use crate::{
     InsertError, Layout,
     bucket::with_valued_layout,
@@ -11,8 +9,6 @@ use crate::{
 
 impl Content for Aged {
     const NAMES: [&'static str; 2] = ["ExpiringFilter", "GrowingExpiringFilter"];
-    #[cfg(feature = "std")]
-    const KINDS: [u8; 2] = [EXPIRING, 5];
 
     fn of(layout: Layout, clock: Option<ClockState>) -> Self {
         let clock = clock.expect("an expiring filter has a window");

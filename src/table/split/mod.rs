@@ -172,6 +172,7 @@ mod alike;
 mod choice;
 mod copies;
 mod grow;
+mod image;
 mod insert;
 mod lookup;
 mod merge;
