@@ -89,6 +89,7 @@ fn corrupted<K: Kind>(
             same += 1;
         }
     }
+    println!("{same} unchanged and {amended} amended ones of {rounds} are accepted");
     // Some damage changes nothing, or leads to the snapshot of another filter.
     assert!(same > 0 && amended > 0 && same + amended < rounds / 2, "{same}, {amended} accepted");
 }

@@ -1,6 +1,6 @@
 //! The header of a snapshot: its fields, their encoding, and their validation.
 
-use core::ops::Range;
+use core::{array, iter, ops::Range};
 
 use arrayvec::ArrayVec;
 use rapidhash::v3::rapidhash_v3;
@@ -118,40 +118,22 @@ impl Header {
     /// The bytes of the header. Fields that a filter of this kind does not have are zero.
     pub(super) fn encode(&self) -> HeaderBytes {
         let Self { kind, seed, hasher_check, form, occupied } = self;
-        let [window, generation, interval, elapsed, latest] = form.clock.map_or([0; 5], |clock| {
-            [clock.window.into(), clock.generation, clock.interval, clock.elapsed, clock.latest]
+        let settings =
+            [*seed, *hasher_check, form.capacity, form.max_copies, form.target.to_bits()];
+        let (clock, [elapsed, latest]) = form.clock.map_or(([0; 3], [0; 2]), |clock| {
+            let ClockState { window, generation, interval, elapsed, latest } = clock;
+            ([window.into(), generation, interval], [elapsed, latest])
         });
-        let [first, size, max_buckets, load, ghosts] = form.grown.map_or([0; 5], |grown| {
+        let grown = form.grown.map_or([0; 5], |grown| {
             let Grown { first, size, ghosts, limits: Limits { buckets, load } } = grown;
             [first, size.pack(), buckets, load.into(), ghosts]
         });
-        let (aging, none) = (form.aging.as_ref(), ArrayVec::new());
-        let [swept, sweep_end] = aging.map_or([0; 2], |aging| aging.sweep);
-        let ambiguous = aging.map_or(0, |aging| aging.ambiguous);
-        let by_stamp = aging.map_or(&none, |aging| &aging.ghosts);
-        let target = form.target.to_bits();
-        let numbers: [u64; NUMBERS] = [
-            *seed,
-            *hasher_check,
-            form.capacity,
-            form.max_copies,
-            target,
-            window,
-            generation,
-            interval,
-            first,
-            size,
-            max_buckets,
-            load,
-            ghosts,
-            swept,
-            sweep_end,
-            ambiguous,
-            form.words,
-            *occupied,
-            elapsed,
-            latest,
-        ];
+        let (aging, by_stamp) = form.aging.as_ref().map_or(([0; 3], &[][..]), |aging| {
+            let Aging { sweep: [swept, end], ambiguous, ghosts } = aging;
+            ([*swept, *end, *ambiguous], ghosts)
+        });
+        let rest = [form.words, *occupied, elapsed, latest];
+        let numbers = [&settings[..], &clock, &grown, &aging, &rest, by_stamp];
         let len = encoded_len(by_stamp.len());
         let mut bytes = HeaderBytes::new();
         bytes.extend(MAGIC);
@@ -160,8 +142,8 @@ impl Header {
         bytes.extend(*kind);
         bytes.extend([form.stripes.ilog2() as u8, 0]);
         bytes.extend(describe(form.layout));
-        bytes.extend(numbers.iter().chain(by_stamp).flat_map(|number| number.to_le_bytes()));
-        bytes.extend(core::iter::repeat_n(0, len - NUMBER - bytes.len()));
+        bytes.extend(numbers.into_iter().flatten().flat_map(|number| number.to_le_bytes()));
+        bytes.extend(iter::repeat_n(0, len - NUMBER - bytes.len()));
         bytes.extend(rapidhash_v3(&bytes).to_le_bytes());
         bytes
     }
@@ -210,32 +192,11 @@ impl Header {
         field("stripes", stripes.into(), u32::from(stripes) <= MAX_STRIPES.ilog2())?;
         let layout = decode_layout(layout)?;
         let mut rest = bytes[DESCRIPTION..].as_chunks().0.iter().copied().map(u64::from_le_bytes);
-        let numbers: ArrayVec<u64, NUMBERS> = rest.by_ref().take(NUMBERS).collect();
-        let [
-            seed,
-            hasher_check,
-            capacity,
-            max_copies,
-            target,
-            window,
-            generation,
-            interval,
-            first,
-            size,
-            buckets,
-            load,
-            ghosts,
-            swept,
-            sweep_end,
-            ambiguous,
-            words,
-            occupied,
-            elapsed,
-            latest,
-        ] = numbers[..]
-        else {
-            unreachable!("the shortest header has as many")
-        };
+        let [seed, hasher_check, capacity, max_copies, target] = next(&mut rest);
+        let [window, generation, interval] = next(&mut rest);
+        let [first, size, buckets, load, ghosts] = next(&mut rest);
+        let [swept, sweep_end, ambiguous] = next(&mut rest);
+        let [words, occupied, elapsed, latest] = next(&mut rest);
         let short = |name: &'static str, value: u64| {
             u32::try_from(value).map_err(|_| LoadError::InvalidField { name, value })
         };
@@ -261,12 +222,14 @@ impl Header {
         };
         let header = Self { kind: [contents, growth], seed, hasher_check, form, occupied };
         let encoded = header.encode();
-        let mut words = bytes.as_chunks().0.iter().zip(encoded.as_chunks().0);
-        match words.find(|(read, encoded)| read != encoded) {
-            Some((read, _)) => field("unused field", u64::from_le_bytes(*read), false)?,
-            None => {}
+        let mut differences = bytes.as_chunks().0.iter().zip(encoded.as_chunks().0);
+        match differences.find(|(read, encoded)| read != encoded) {
+            Some((read, _)) => Err(LoadError::InvalidField {
+                name: "unused field",
+                value: u64::from_le_bytes(*read),
+            }),
+            None => Ok(header),
         }
-        Ok(header)
     }
 
     /// Validates the fields of any engine.
@@ -278,10 +241,10 @@ impl Header {
         field("layout family", describe(layout)[0].into(), family)?;
         match grown {
             None => field("words", words, (1..=MAX_BUCKETS).contains(&words))?,
-            Some(grown) => match grown.invalid(words) {
-                Some((name, value)) => field(name, value, false)?,
-                None => {}
-            },
+            Some(grown) => {
+                let invalid = grown.invalid(words);
+                invalid.map_or(Ok(()), |(name, value)| field(name, value, false))?;
+            }
         }
         if let Some(ClockState { window, generation, interval, elapsed, .. }) = clock {
             let fits = stamp_bits(window) == Some(layout.value_bits());
@@ -294,6 +257,11 @@ impl Header {
         field("capacity", capacity, (1..=slots).contains(&capacity))?;
         field("occupied slots", *occupied, *occupied <= slots)
     }
+}
+
+/// The next numbers of a header. All headers have as many.
+fn next<const N: usize>(numbers: &mut impl Iterator<Item = u64>) -> [u64; N] {
+    array::from_fn(|_| numbers.next().expect("the shortest header has more"))
 }
 
 /// Bytes of a header with this many numbers of ghosts.
@@ -327,4 +295,59 @@ fn decode_layout(numbers: [u8; 4]) -> Result<Layout, LoadError> {
     let known = Layout::ALL.iter().chain(Layout::GROWING).copied().chain(valued).chain(growing);
     let unknown = LoadError::UnknownLayout { family, slots, bits, value_bits };
     known.into_iter().find(|&layout| describe(layout) == numbers).ok_or(unknown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The header of an expiring filter that grows, with stamps of this many bits.
+    fn header(stamp_bits: u32) -> Header {
+        let mut number = 0..;
+        let mut next = || number.next().expect("no end");
+        let limits = Limits { buckets: next(), load: 205 };
+        let ghosts = (0..1 << stamp_bits).map(|_| next()).collect();
+        Header {
+            kind: [EXPIRING, GROWING],
+            seed: next(),
+            hasher_check: next(),
+            form: Form {
+                layout: Layout::growing(3, stamp_bits).expect("a layout"),
+                words: next(),
+                capacity: next(),
+                max_copies: 0,
+                target: 0.01,
+                stripes: 8,
+                clock: Some(ClockState {
+                    window: 5,
+                    generation: next(),
+                    interval: next(),
+                    elapsed: next(),
+                    latest: next(),
+                }),
+                grown: Some(Grown {
+                    first: next(),
+                    size: Size { level: 1, split: next() },
+                    ghosts: next(),
+                    limits,
+                }),
+                aging: Some(Aging { sweep: [next(), next()], ambiguous: next(), ghosts }),
+            },
+            occupied: next(),
+        }
+    }
+
+    #[test]
+    fn numbers_of_each_stamp_follow_the_fields() {
+        for stamp_bits in 2..=8 {
+            let header = header(stamp_bits);
+            let bytes = header.encode();
+            let len = (192_usize + (8 << stamp_bits)).next_multiple_of(64);
+            assert_eq!((bytes.len(), Header::len(&bytes[..START]).ok()), (len, Some(len)));
+            assert_eq!(Header::read(&bytes).ok(), Some(header.clone()));
+            let shorter = Header { kind: [EXPIRING, 0], ..header };
+            let error = Header::read(&shorter.encode()).expect_err("a header of another length");
+            assert!(matches!(error, LoadError::InvalidField { name: "header length", .. }));
+        }
+    }
 }
