@@ -10,7 +10,7 @@ use std::io;
 ///
 /// let mut bytes = CuckooFilter::with_capacity(1_000).to_bytes();
 /// assert!(matches!(CuckooFilter::loader().bytes(&bytes[..99]), Err(LoadError::Truncated { .. })));
-/// bytes[99] ^= 1;
+/// bytes[999] ^= 1;
 /// assert!(matches!(CuckooFilter::loader().bytes(&bytes), Err(LoadError::DamagedBuckets)));
 /// ```
 #[derive(Debug)]
