@@ -11,6 +11,7 @@ mod common;
 use std::{fs, path::PathBuf};
 
 use common::{
+    forge,
     kind::{BuilderOf, ExpiringSets, GrowingMaps, GrowingSets, Kind, Maps, Of, Sets},
     saved::{holds, loader, remove},
 };
@@ -98,9 +99,17 @@ fn each(check: Check) {
         (growing().max_capacity(5_000), 3_000),
         |_| (),
     );
-    // Tails have run out, and buckets were split ahead of their turn.
+    // Tails have run out.
     let ghosts = growing().layout(Layout::Growing5x12).writers(1);
     row::<GrowingSets>(check, "growing-ghosts", (ghosts, 60_000), |_| ());
+    // Buckets were split ahead of their turn, since copies of few items filled them.
+    row::<GrowingSets>(check, "growing-ahead", (growing(), 2_500), |filter| {
+        for key in 0..300 * 4_u64 {
+            // No room for some of the copies.
+            let _ = filter.insert(&(1_000_000 + key / 4));
+        }
+        assert!(!forge::ahead(&filter.to_bytes())[0].is_empty());
+    });
     for (slots, bits) in [(6, 2), (5, 4), (4, 0), (4, 8), (3, 8), (2, 16)] {
         let layout = Layout::with_values(slots, bits).expect("a layout");
         let builder = CuckooMap::builder().capacity(80).layout(layout);

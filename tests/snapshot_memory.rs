@@ -16,8 +16,7 @@ use std::{
 
 use common::{
     forge::{
-        BLOCK, BUCKETS, CAPACITY, GROWING, GROWING_MAP, HEADER, KIND, SLOTS, amend, amend_header,
-        header_len, items, number, put, rest, segment,
+        CAPACITY, FIRST, HEADER, LOAD, SIZE, SLOTS, WORDS, amend, amend_header, bucket, number, put,
     },
     kind::{GrowingMaps, GrowingSets, Kind},
     rng,
@@ -101,9 +100,9 @@ fn memory_grows_with_the_bytes_read() {
     for buckets in [1_u64 << 20, 1 << 28, 1 << 32] {
         for words in [0, 1, 100_000, 3 * MEGABYTE, 8 * MEGABYTE - 1] {
             let mut bytes = filter.to_bytes()[..HEADER].to_vec();
-            put(&mut bytes, segment(0) + BUCKETS, buckets);
-            bytes.resize(HEADER + words + 8 * (words / BLOCK), 0);
-            amend(&mut bytes);
+            put(&mut bytes, WORDS, buckets);
+            bytes.resize(HEADER + words, 0);
+            amend_header(&mut bytes);
             let mut reader = Measuring::new(&bytes);
             match CuckooFilter::loader().reader(&mut reader) {
                 Err(LoadError::Truncated { received, .. }) => {
@@ -167,10 +166,10 @@ fn damage_within_limit<K: Kind>(keys: u64) {
     for round in 0..scaled(2_000, 50_000) {
         let mut damaged = bytes.clone();
         corrupt(&mut damaged, &mut rng);
-        if round % 4 == 0 && damaged.len() > segment(1) {
+        if round % 4 == 0 && damaged.len() > HEADER {
             // As many buckets as a header can name, and more.
             let level: u32 = rng.random_range(0..60);
-            put(&mut damaged, segment(0) + BUCKETS, 1_u64.wrapping_shl(level));
+            put(&mut damaged, WORDS, 1_u64.wrapping_shl(level));
         }
         if round % 2 == 0 {
             amend(&mut damaged);
@@ -181,18 +180,13 @@ fn damage_within_limit<K: Kind>(keys: u64) {
     assert!(most < LIMIT + 100_000, "{most} bytes");
 
     // A header according to which the table has as many buckets as its first size allows.
-    let mut large = bytes[..items(&bytes)].to_vec();
-    if matches!(bytes[KIND], GROWING | GROWING_MAP) {
-        let rest = rest(&bytes);
-        large.extend_from_slice(&bytes[items(&bytes)..rest + 40]);
-        let buckets = number(&bytes, rest) << 15;
-        put(&mut large, segment(0) + BUCKETS, buckets);
-        let slots = u64::from(large[segment(0) + SLOTS]) * buckets;
-        let load = number(&bytes, rest + 32);
-        put(&mut large, CAPACITY, slots * load / 256);
-        put(&mut large, rest + 8, 15 << 32);
-    }
-    large.resize(header_len(&large), 0);
+    let mut large = bytes[..HEADER].to_vec();
+    let buckets = number(&bytes, FIRST) << 15;
+    let slots = u64::from(large[SLOTS]) * buckets;
+    put(&mut large, CAPACITY, slots * number(&bytes, LOAD) / 256);
+    put(&mut large, SIZE, 15 << 32);
+    let words = (bucket(&large, buckets - 1) + 8 - HEADER).next_multiple_of(64) / 8;
+    put(&mut large, WORDS, words as u64);
     amend_header(&mut large);
     let mut outcome = None;
     let most = max_allocated(|| outcome = pushed::<K>(&large, LIMIT, &mut rng).err());

@@ -138,8 +138,10 @@ impl<L: GrowingLayout> Pair<L> {
     }
 
     fn occupied(&self) -> u64 {
-        let (_, words) = self.table.copy_words().expect("memory");
-        words.iter().map(|&word| u64::from(L::occupied(word))).sum()
+        let (grown, words) = self.table.copy_words().expect("memory");
+        let numbers = grown.numbers(words.len() as u64);
+        let buckets = (0..).zip(&words).filter(|(place, _)| !numbers.contains(place));
+        buckets.map(|(_, &word)| u64::from(L::occupied(word))).sum()
     }
 }
 
@@ -161,7 +163,7 @@ fn load<L: GrowingLayout>(grown: &Grown, words: &[u64], stripes: usize) -> Optio
         let from = from as usize;
         copy.copy_from_slice(&words[from..from + copy.len()]);
     };
-    if grown.invalid(len).is_some() || !grown.has_levels(len, read) {
+    if grown.invalid(len).is_some() || !grown.has_places(len, read) {
         return None;
     }
     Some(

@@ -68,12 +68,12 @@ impl<C: Kind> Object<C> {
 
     /// Loads a snapshot from a stream that may have failed. Reads nothing behind it.
     pub fn read_from(stream: &mut impl Read) -> Result<Self, LoadError> {
-        // The kind decides on the type that is loaded.
-        let mut start = [0; KIND + 1];
+        // The growth decides on the type that is loaded.
+        let mut start = [0; GROWTH + 1];
         let peeked = read_all(stream, &mut start)?;
         let start = &start[..peeked];
         let reader = start.chain(stream);
-        if start.get(KIND).is_some_and(|kind| GROWING_KINDS.contains(kind)) {
+        if start.get(GROWTH) == Some(&1) {
             Filter::loader().reader(reader).map(Self::Growing)
         } else {
             Filter::loader().reader(reader).map(Self::Fixed)
@@ -92,9 +92,8 @@ impl<C: Kind> Object<C> {
     }
 }
 
-/// Offset of the kind of an object in a snapshot, and the kinds of those that grow.
-const KIND: usize = 12;
-const GROWING_KINDS: [u8; 3] = [1, 4, 5];
+/// Where a snapshot tells whether the object grows.
+const GROWTH: usize = 17;
 
 /// Reads until a buffer is full or nothing is left. Returns the number of bytes.
 fn read_all(stream: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {

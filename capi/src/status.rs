@@ -103,7 +103,7 @@ impl From<LoadError> for Status {
             LoadError::Io(error) => error.into(),
             LoadError::NotASnapshot => Self::ErrNotASnapshot,
             LoadError::UnknownVersion(_)
-            | LoadError::UnknownKind(_)
+            | LoadError::UnknownKind { .. }
             | LoadError::UnknownLayout { .. } => Self::ErrUnknownVersion,
             LoadError::OtherKind { .. } => Self::ErrOtherType,
             LoadError::OtherHasher => Self::ErrOtherHasher,

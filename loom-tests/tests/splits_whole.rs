@@ -37,8 +37,8 @@ fn restored(table: &GrowingTable) -> GrowingTable {
     };
     let length = words.len() as u64;
     assert_eq!(grown.invalid(length), None, "{grown:?}");
-    assert!(grown.has_levels(length, read), "{grown:?} has levels that no table has: {words:x?}");
-    GrowingTable::restore::<S>(Bare, None, &grown, length, 2, (false, false), read)
+    assert!(grown.has_places(length, read), "{grown:?} has words that no table has: {words:x?}");
+    GrowingTable::restore::<S>(Bare, &grown, None, length, 2, (false, false), read)
         .expect("memory for a few words")
 }
 

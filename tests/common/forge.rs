@@ -1,37 +1,42 @@
 //! Snapshots that were changed, with their checksums made right again.
 
+use std::ops::Range;
+
 use rapidhash::v3::{RapidSecrets, rapidhash_v3, rapidhash_v3_seeded};
 
-/// Bytes of the header of a filter with one segment, if its items do not expire and it does not
-/// grow.
-pub const HEADER: usize = START + SEGMENT + 8 + 8;
-/// Bytes of a header before its segments, of a segment there, and of a block of words.
-pub const START: usize = 56;
-pub const SEGMENT: usize = 16;
+/// Bytes of the header of any filter, and of a block of words.
+pub const HEADER: usize = 192;
 pub const BLOCK: usize = 64 << 10;
-/// Where fields are.
+/// Where fields are. Those that some kinds of filters lack are zero there.
 pub const VERSION: usize = 8;
-pub const KIND: usize = 12;
-/// The kind of expiring filters, whose header has three more numbers.
-pub const EXPIRING: u8 = 3;
-/// The kinds of sets and maps that grow, whose headers have five more.
-pub const GROWING: u8 = 1;
-pub const GROWING_MAP: u8 = 4;
-pub const PLANNED: usize = 13;
-pub const EXISTING: usize = 14;
-pub const STRIPES: usize = 15;
-pub const SEED: usize = 16;
-pub const HASHER_CHECK: usize = 24;
-pub const CAPACITY: usize = 32;
-pub const COPIES: usize = 40;
-pub const TARGET: usize = 48;
-/// Where fields of a segment are.
-pub const SLOTS: usize = 1;
-pub const BITS: usize = 2;
-pub const LEVEL: usize = 3;
-pub const VALUE_BITS: usize = 4;
-pub const RESERVED: usize = 5;
-pub const BUCKETS: usize = 8;
+pub const LENGTH: usize = 12;
+pub const CONTENTS: usize = 16;
+pub const GROWTH: usize = 17;
+pub const STRIPES: usize = 18;
+pub const LAYOUT: usize = 20;
+pub const SLOTS: usize = 21;
+pub const BITS: usize = 22;
+pub const VALUE_BITS: usize = 23;
+pub const SEED: usize = 24;
+pub const HASHER_CHECK: usize = 32;
+pub const CAPACITY: usize = 40;
+pub const COPIES: usize = 48;
+pub const TARGET: usize = 56;
+pub const WINDOW: usize = 64;
+pub const GENERATION: usize = 72;
+pub const INTERVAL: usize = 80;
+pub const FIRST: usize = 88;
+pub const SIZE: usize = 96;
+pub const MAX_BUCKETS: usize = 104;
+pub const LOAD: usize = 112;
+pub const GHOSTS: usize = 120;
+pub const SWEEP: usize = 128;
+pub const WORDS: usize = 152;
+pub const OCCUPIED: usize = 160;
+pub const ELAPSED: usize = 168;
+pub const LATEST: usize = 176;
+/// Where the checksum of the header is.
+pub const CHECKSUM: usize = 184;
 
 /// The number at an offset.
 ///
@@ -49,69 +54,63 @@ pub fn put(bytes: &mut [u8], at: usize, number: u64) {
     bytes[at..at + 8].copy_from_slice(&number.to_le_bytes());
 }
 
-/// Where the segment with this number is described.
-pub fn segment(number: usize) -> usize {
-    START + SEGMENT * number
-}
-
-/// Where the numbers of items are.
-pub fn items(bytes: &[u8]) -> usize {
-    segment(bytes[PLANNED].into())
-}
-
-/// Where the numbers are that only filters of some kinds have.
-pub fn rest(bytes: &[u8]) -> usize {
-    items(bytes) + 8 * usize::from(bytes[EXISTING])
-}
-
-/// Bytes of the numbers that only filters of this kind have.
-pub fn rest_len(kind: u8) -> usize {
-    match kind {
-        EXPIRING => 24,
-        GROWING | GROWING_MAP => 40,
-        _ => 0,
+/// Where a bucket below the end is, in the snapshot of a filter that grows.
+pub fn bucket(bytes: &[u8], bucket: u64) -> usize {
+    let mut run = 0..number(bytes, FIRST);
+    let mut at = HEADER;
+    while bucket >= run.end {
+        at += 8 * (run.end - run.start).next_multiple_of(8) as usize;
+        run = run.end..2 * run.end;
     }
+    at + 8 * (bucket - run.start) as usize
 }
 
-/// Bytes of the header, whatever they say.
-pub fn header_len(bytes: &[u8]) -> usize {
-    rest(bytes) + rest_len(bytes[KIND]) + 8
+/// Where the words of children are that were split off ahead of their turn, and before them, in as
+/// many bytes, their numbers.
+pub fn ahead(bytes: &[u8]) -> [Range<usize>; 2] {
+    let (level, split) = (number(bytes, SIZE) >> 32, number(bytes, SIZE) & u64::from(u32::MAX));
+    let last = (number(bytes, FIRST) << level) + split - 1;
+    let end = HEADER + 8 * number(bytes, WORDS) as usize;
+    let start = HEADER + (bucket(bytes, last) + 8 - HEADER).next_multiple_of(64);
+    [start..(start + end) / 2, (start + end) / 2..end]
 }
 
 /// Makes the checksum of a header right, if there is all of it.
 pub fn amend_header(bytes: &mut [u8]) {
-    if bytes.len() >= START && bytes.len() >= header_len(bytes) {
-        let end = header_len(bytes) - 8;
-        put(bytes, end, rapidhash_v3(&bytes[..end]));
+    if bytes.len() >= HEADER {
+        put(bytes, CHECKSUM, rapidhash_v3(&bytes[..CHECKSUM]));
     }
 }
 
 /// Where each block of words is, and its length, as far as there are such bytes.
 pub fn blocks(bytes: &[u8]) -> Vec<(usize, usize)> {
-    let mut at = if bytes.len() < START { usize::MAX } else { header_len(bytes) };
     let mut blocks = Vec::new();
-    if at <= bytes.len() {
-        for nth in 0..usize::from(bytes[EXISTING].min(bytes[PLANNED])) {
-            let mut left = number(bytes, segment(nth) + BUCKETS).saturating_mul(8) as usize;
-            while left > 0 && bytes.len() - at >= left.min(BLOCK) + 8 {
-                blocks.push((at, left.min(BLOCK)));
-                at += left.min(BLOCK) + 8;
-                left -= left.min(BLOCK);
-            }
-            if left > 0 {
-                break;
-            }
+    if bytes.len() >= HEADER {
+        let (mut at, mut left) = (HEADER, number(bytes, WORDS).saturating_mul(8) as usize);
+        while left > 0 && bytes.len() - at >= left.min(BLOCK) {
+            blocks.push((at, left.min(BLOCK)));
+            at += left.min(BLOCK);
+            left -= left.min(BLOCK);
         }
     }
     blocks
 }
 
+/// Where the table of checksums is, if the bytes reach it.
+pub fn table(bytes: &[u8]) -> Option<usize> {
+    let &(at, len) = blocks(bytes).last()?;
+    let words = number(bytes, WORDS).checked_mul(8)?;
+    ((at + len - HEADER) as u64 == words).then_some(at + len)
+}
+
 /// The places in a snapshot at which something begins or ends, and those beside them: of the
-/// header, of blocks, of checksums, of segments, and of what a loader stages.
+/// header, of blocks, of checksums, and of what a loader stages.
 pub fn places(bytes: &[u8]) -> Vec<usize> {
-    let mut edges = vec![0, START, header_len(bytes), bytes.len()];
+    let table = table(bytes).expect("a whole snapshot");
+    let mut edges = vec![0, LENGTH + 4, HEADER, bytes.len()];
+    edges.extend([table + 8, bytes.len() - 8]);
     for (at, len) in blocks(bytes) {
-        edges.extend([at, at + len / 2 / 8 * 8, at + len, at + len + 8]);
+        edges.extend([at, at + len / 2 / 8 * 8, at + len]);
     }
     let beside = |edge: usize| [edge.saturating_sub(3), edge, edge + 3];
     let mut places: Vec<usize> = edges.into_iter().flat_map(beside).collect();
@@ -124,10 +123,16 @@ pub fn places(bytes: &[u8]) -> Vec<usize> {
 /// Makes all checksums of a snapshot right, as far as there are such bytes.
 pub fn amend(bytes: &mut [u8]) {
     amend_header(bytes);
-    let blocks = blocks(bytes);
-    let mut checksum = if blocks.is_empty() { 0 } else { rapidhash_v3(&bytes[..items(bytes)]) };
-    for (at, len) in blocks {
-        checksum = rapidhash_v3_seeded(&bytes[at..at + len], &RapidSecrets::seed_cpp(checksum));
-        put(bytes, at + len, checksum);
+    let Some(table) = table(bytes) else { return };
+    let seed = rapidhash_v3(&bytes[..OCCUPIED]);
+    let checksum = |seed: u64, bytes: &[u8]| {
+        rapidhash_v3_seeded(bytes, &RapidSecrets::seed_cpp(seed)).to_le_bytes()
+    };
+    let mut sums = Vec::new();
+    for (nth, (at, len)) in (0..).zip(blocks(bytes)) {
+        sums.extend(checksum(seed.wrapping_add(nth), &bytes[at..at + len]));
     }
+    sums.extend(checksum(seed, &sums));
+    let some = sums.len().min(bytes.len() - table);
+    bytes[table..table + some].copy_from_slice(&sums[..some]);
 }

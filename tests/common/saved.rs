@@ -9,6 +9,7 @@ use guira::{
 use rand::{Rng, RngExt, rngs::SmallRng};
 
 use super::{
+    forge::{self, number},
     kind::{BuilderOf, Kind, Of},
     rng, settings,
 };
@@ -53,7 +54,7 @@ pub fn filled<K: Kind>(builder: BuilderOf<K>, keys: u64) -> (Of<K>, Vec<Item<K>>
 }
 
 /// Builders of small filters, each with a number of keys that fit: all layouts, with and without
-/// limited copies. Of growing filters several rates too, of one segment and of many.
+/// limited copies. Of growing filters several rates too, in several sizes.
 pub fn small<K: Kind>() -> Vec<(BuilderOf<K>, u64)> {
     let sizes: &[(usize, u64)] = if K::GROWS {
         &[(1, 0), (1, 70), (50, 2_500)]
@@ -85,17 +86,24 @@ pub fn new<K: Kind>() -> BuilderOf<K> {
     Filter::builder()
 }
 
-/// A filter of few words with some items. One that grows has several segments, or has split some of
-/// its buckets.
+/// A filter of few words with some items. One that grows has split some of its buckets, and others
+/// ahead of their turn.
 ///
 /// # Panics
-/// If a growing filter has not grown.
+/// If it has not.
 pub fn sample<K: Kind>() -> Of<K> {
     let (capacity, keys) = if K::GROWS { (1, 900) } else { (100, 100) };
-    let empty = new::<K>().capacity(capacity).seed(6);
-    let first = empty.clone().build().expect("a small filter").slots();
-    let (filter, _) = filled::<K>(empty, keys);
-    assert!(!K::GROWS || filter.slots() > first);
+    let (filter, _) = filled::<K>(new::<K>().capacity(capacity).seed(6), keys);
+    if K::GROWS {
+        // Copies that fill the buckets of few keys.
+        let several_ahead = |_: &u64| forge::ahead(&filter.to_bytes())[0].len() >= 16;
+        let mut copied = (1 << 50..).take(1_000).take_while(|key| !several_ahead(key));
+        copied.by_ref().for_each(|key| {
+            (0..filter.layout().slots_per_bucket())
+                .for_each(|_| drop(insert::<K>(&filter, key, key)));
+        });
+        assert!(several_ahead(&0) && number(&filter.to_bytes(), forge::SIZE) > 0);
+    }
     filter
 }
 

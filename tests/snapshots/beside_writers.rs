@@ -25,7 +25,7 @@ use super::common::{
 const WRITERS: usize = 2;
 /// Keys of one writer.
 const POOL: u64 = 1 << 13;
-/// As many keys per writer as fill the present segments to 94 %.
+/// As many keys per writer as fill the present slots to 94 %.
 const FULL: usize = usize::MAX;
 
 /// What writers did: each number is at some moment between the call and its return.
@@ -53,8 +53,8 @@ impl<K: Kind> Scene<K> {
         let permanent: Vec<u64> = (0..permanent as u64)
             .flat_map(|key| [key].repeat(1 + key as usize % 50 / 48))
             .collect();
-        // Aliases in any segment are aliases in the first one. So one segment after the other is
-        // filled with the keys that stay.
+        // Aliases at any size are aliases at the first one. So one filter of that size after the
+        // other is filled with the keys that stay.
         let mut firsts: Vec<Of<K>> = Vec::new();
         for key in &permanent {
             if firsts.last().is_none_or(|first| first.len() * 2 >= first.capacity()) {
@@ -70,8 +70,8 @@ impl<K: Kind> Scene<K> {
     }
 
     /// Takes snapshots beside writers, one per round, and checks them. `held` is the number of keys
-    /// that a writer holds in each round. Returns the numbers of slots and of segments in the first
-    /// and in the last snapshot.
+    /// that a writer holds in each round. Returns the numbers of slots in the first and in the last
+    /// snapshot.
     fn run(&self, held: impl Iterator<Item = usize>) -> [usize; 2] {
         let filter = self.builder.clone().build().expect("a small filter");
         assert!(self.permanent.iter().all(|&key| insert::<K>(&filter, key, key).is_ok()));
@@ -190,8 +190,7 @@ fn some_layouts<K: Kind>() -> Vec<Layout> {
     vec![layouts[0], layouts[last / 2], layouts[last]]
 }
 
-/// Fixed filters that writers keep at 95 % load, and growing ones that fill one segment after the
-/// other, or split their buckets.
+/// Fixed filters that writers keep at 95 % load, and growing ones that split their buckets.
 fn snapshots_are_complete<K: Kind>() {
     let _watchdog = Watchdog::new("snapshots_are_complete");
     for layout in some_layouts::<K>() {

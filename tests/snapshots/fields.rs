@@ -4,9 +4,10 @@ use guira::{CuckooFilter, Layout, LoadError};
 
 use super::common::{
     forge::{
-        BITS, BUCKETS, CAPACITY, COPIES, EXISTING, HASHER_CHECK, HEADER, KIND, LEVEL, PLANNED,
-        RESERVED, SEED, STRIPES, TARGET, VALUE_BITS, VERSION, amend, header_len, items, number,
-        put, rest, rest_len, segment,
+        BITS, CAPACITY, CONTENTS, COPIES, ELAPSED, FIRST, GENERATION, GHOSTS, GROWTH, HASHER_CHECK,
+        HEADER, INTERVAL, LATEST, LAYOUT, LENGTH, LOAD, MAX_BUCKETS, OCCUPIED, SEED, SIZE, SLOTS,
+        STRIPES, SWEEP, TARGET, VALUE_BITS, VERSION, WINDOW, WORDS, ahead, amend, bucket, number,
+        put, table,
     },
     kind::{ExpiringSets, GrowingMaps, GrowingSets, Kind, Maps, Of, Sets, max_value},
     rng,
@@ -15,7 +16,7 @@ use super::common::{
     suite::on_all_kinds,
 };
 
-on_all_kinds! { invalid_fields_are_detected }
+on_all_kinds! { invalid_fields_are_detected, unused_fields_are_detected }
 
 /// Changes a snapshot, corrects its checksums, and returns the error of loading it.
 fn forged<K: Kind>(filter: &Of<K>, change: impl FnOnce(&mut Vec<u8>)) -> LoadError {
@@ -49,45 +50,78 @@ fn invalid(error: LoadError) -> (&'static str, u64) {
 fn invalid_fields_are_detected<K: Kind>() {
     let filter = &sample::<K>();
     let bytes = filter.to_bytes();
-    let (first, items) = (segment(0), items(&bytes));
-    for buckets in [0, (1 << 32) + 1, 1 << 60, u64::MAX] {
-        assert_eq!(invalid(with::<K>(filter, first + BUCKETS, buckets)), ("buckets", buckets));
+    for words in [0, (1 << 34) + 1, 1 << 60, u64::MAX] {
+        assert_eq!(invalid(with::<K>(filter, WORDS, words)), ("words", words));
     }
     for capacity in [0, 1 << 40, u64::MAX] {
         assert_eq!(invalid(with::<K>(filter, CAPACITY, capacity)), ("capacity", capacity));
     }
     for many in [1 << 40, u64::MAX] {
-        assert_eq!(invalid(with::<K>(filter, items, many)), ("items", many));
+        assert_eq!(invalid(with::<K>(filter, OCCUPIED, many)), ("occupied slots", many));
     }
     for stripes in [12, u8::MAX] {
         let error = with_byte::<K>(filter, STRIPES, stripes);
         assert_eq!(invalid(error), ("stripes", stripes.into()));
     }
-    assert_eq!(invalid(with_byte::<K>(filter, first + RESERVED + 2, 1)), ("reserved", 1 << 16));
-    assert_eq!(invalid(with_byte::<K>(filter, first + LEVEL, 1)), ("level", 1));
-    for (at, value) in [(0, 5), (1, 7), (BITS, 11), (BITS, 0), (VALUE_BITS, 5)] {
-        let error = with_byte::<K>(filter, first + at, value);
+    for (at, value) in [(LAYOUT, 5), (SLOTS, 7), (BITS, 11), (BITS, 0), (VALUE_BITS, 5)] {
+        let error = with_byte::<K>(filter, at, value);
         assert!(matches!(error, LoadError::UnknownLayout { .. }), "{error:?}");
     }
-    for (at, value) in [(PLANNED, 0), (PLANNED, 34), (EXISTING, 0), (EXISTING, 34)] {
-        assert!(matches!(with_byte::<K>(filter, at, value), LoadError::DamagedHeader));
+    // The length decides where the checksum is: a multiple of 64, in the range of headers.
+    for length in [0, 128, 184, 191, 193, 200, 2_304, 1 << 12, u32::MAX - 63, u32::MAX] {
+        let error = forged::<K>(filter, |bytes| {
+            bytes[LENGTH..LENGTH + 4].copy_from_slice(&length.to_le_bytes());
+        });
+        assert!(matches!(error, LoadError::DamagedHeader), "{length}");
     }
-    assert!(matches!(with_byte::<K>(filter, KIND, 99), LoadError::UnknownKind(99)));
-    // Of another kind, without what only the filter's own kind has.
-    let of_another_kind = forged::<K>(filter, |bytes| {
-        let rest = rest(bytes);
-        bytes.drain(rest..rest + rest_len(bytes[KIND]));
-        bytes[KIND] = if bytes[KIND] == 2 { 0 } else { 2 };
-    });
+    for at in [CONTENTS, GROWTH] {
+        match with_byte::<K>(filter, at, 99) {
+            LoadError::UnknownKind { contents, growth, .. } => {
+                let [mut expected, _] = bytes[CONTENTS..].as_chunks::<2>().0[..2] else { panic!() };
+                expected[at - CONTENTS] = 99;
+                assert_eq!([contents, growth], expected);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let of_another_kind = with_byte::<K>(filter, CONTENTS, (bytes[CONTENTS] + 1) % 3);
     assert!(matches!(of_another_kind, LoadError::OtherKind { .. }), "{of_another_kind:?}");
+    let of_another_growth = with_byte::<K>(filter, GROWTH, 1 - bytes[GROWTH]);
+    assert!(matches!(of_another_growth, LoadError::OtherKind { .. }), "{of_another_growth:?}");
     assert!(matches!(with_byte::<K>(filter, VERSION, 2), LoadError::UnknownVersion(2)));
     assert!(matches!(with::<K>(filter, 0, 0), LoadError::NotASnapshot));
-    // A wrong number of items.
-    let one_less = number(&bytes, items) - 1;
-    assert!(matches!(with::<K>(filter, items, one_less), LoadError::InvalidBuckets));
+    // A wrong number of occupied slots.
+    let one_less = number(&bytes, OCCUPIED) - 1;
+    assert!(matches!(with::<K>(filter, OCCUPIED, one_less), LoadError::InvalidBuckets));
     // Another seed means another hasher, and so does another check value.
     assert!(matches!(with::<K>(filter, SEED, 1), LoadError::OtherHasher));
     assert!(matches!(with::<K>(filter, HASHER_CHECK, 1), LoadError::OtherHasher));
+}
+
+/// Fields that only filters of other kinds have are zero.
+fn unused_fields_are_detected<K: Kind>() {
+    let filter = &sample::<K>();
+    let bytes = filter.to_bytes();
+    let (expires, grows) = (bytes[CONTENTS] == 2, bytes[GROWTH] == 1);
+    let mut unused = vec![SWEEP, SWEEP + 8, SWEEP + 16];
+    unused.extend(
+        (!expires).then_some([WINDOW, GENERATION, INTERVAL, ELAPSED, LATEST]).iter().flatten(),
+    );
+    unused.extend(
+        (!grows).then_some([TARGET, FIRST, SIZE, MAX_BUCKETS, LOAD, GHOSTS]).iter().flatten(),
+    );
+    unused.extend(expires.then_some(COPIES));
+    for at in unused {
+        assert_eq!(number(&bytes, at), 0, "{at}");
+        for value in [1, 1 << 31] {
+            let error = with::<K>(filter, at, value);
+            assert_eq!(invalid(error), ("unused field", value), "{at}");
+        }
+    }
+    let mut description = bytes[CONTENTS..CONTENTS + 8].to_vec();
+    description[3] = 1;
+    let error = with_byte::<K>(filter, CONTENTS + 3, 1);
+    assert_eq!(invalid(error), ("unused field", number(&description, 0)));
 }
 
 #[test]
@@ -96,33 +130,29 @@ fn invalid_fields_of_one_kind_are_detected() {
     for copies in [8, 9, u64::MAX] {
         assert_eq!(invalid(with::<Sets>(&fixed, COPIES, copies)), ("copies", copies));
     }
-    assert_eq!(invalid(with::<Sets>(&fixed, TARGET, 1)), ("target rate", 1));
     let splitting = sample::<GrowingSets>();
     for rate in [0.0, -0.1, 1.0, f64::NAN, f64::INFINITY, 1e-7] {
         let rate = rate.to_bits();
         assert_eq!(invalid(with::<GrowingMaps>(&growing, TARGET, rate)), ("target rate", rate));
         assert_eq!(invalid(with::<GrowingSets>(&splitting, TARGET, rate)), ("target rate", rate));
     }
-    let first = segment(0);
     // Values where there are none, and none where there are some; and layouts that grow.
     let valued = Layout::with_values(4, 4).expect("a layout");
     let with_values = |bytes: &mut Vec<u8>| {
-        bytes[first..first + 3].copy_from_slice(&[2, 4, valued.fingerprint_bits() as u8]);
-        bytes[first + VALUE_BITS] = 4;
+        let bits = valued.fingerprint_bits() as u8;
+        bytes[LAYOUT..LAYOUT + 4].copy_from_slice(&[2, 4, bits, 4]);
     };
     assert_eq!(invalid(forged::<Sets>(&fixed, with_values)), ("layout family", 2));
     assert_eq!(invalid(forged::<GrowingSets>(&splitting, with_values)), ("layout family", 2));
     let without_values = |bytes: &mut Vec<u8>| {
-        bytes[first..first + 3].copy_from_slice(&[0, 4, 16]);
-        bytes[first + VALUE_BITS] = 0;
+        bytes[LAYOUT..LAYOUT + 4].copy_from_slice(&[0, 4, 16, 0]);
     };
     let error = forged::<Maps>(&sample::<Maps>(), without_values);
     assert_eq!(invalid(error), ("layout family", 0));
     let error = forged::<GrowingSets>(&splitting, without_values);
     assert_eq!(invalid(error), ("layout family", 0));
     let grows = |bytes: &mut Vec<u8>| {
-        bytes[first..first + 3].copy_from_slice(&[3, 4, 14]);
-        bytes[first + VALUE_BITS] = 0;
+        bytes[LAYOUT..LAYOUT + 4].copy_from_slice(&[3, 4, 14, 0]);
     };
     assert_eq!(invalid(forged::<Sets>(&fixed, grows)), ("layout family", 3));
     assert_eq!(invalid(forged::<Maps>(&sample::<Maps>(), grows)), ("layout family", 3));
@@ -134,35 +164,36 @@ fn invalid_fields_of_one_kind_are_detected() {
 fn invalid_sizes_are_detected() {
     let filter = sample::<GrowingSets>();
     let bytes = filter.to_bytes();
-    let at = |nth: usize| rest(&bytes) + 8 * nth;
-    let [first, size, _, most, load] = [0, 1, 2, 3, 4].map(|nth| number(&bytes, at(nth)));
+    let fields = [FIRST, SIZE, MAX_BUCKETS, LOAD].map(|at| number(&bytes, at));
+    let [first, size, most, load] = fields;
     assert_eq!((size >> 32, load, most), (0, 205, first << 15));
     assert!((1..first).contains(&size));
-    let with = |nth: usize, value: u64| invalid(with::<GrowingSets>(&filter, at(nth), value));
+    let with = |at: usize, value: u64| invalid(with::<GrowingSets>(&filter, at, value));
     for wrong in [0, (1 << 32) + 1, u64::MAX] {
-        assert_eq!(with(0, wrong), ("first buckets", wrong));
+        assert_eq!(with(FIRST, wrong), ("first buckets", wrong));
     }
     for level in [16, 17, u64::from(u32::MAX)] {
-        assert_eq!(with(1, level << 32), ("level", level));
+        assert_eq!(with(SIZE, level << 32), ("level", level));
     }
     for split in [first, first + 1, u64::from(u32::MAX)] {
-        assert_eq!(with(1, split), ("split buckets", split));
+        assert_eq!(with(SIZE, split), ("split buckets", split));
     }
     for wrong in [0, first, first + size - 1, (first << 15) + 1, u64::MAX] {
-        assert_eq!(with(3, wrong), ("largest number of buckets", wrong));
+        assert_eq!(with(MAX_BUCKETS, wrong), ("largest number of buckets", wrong));
     }
-    for wrong in [0, 257, u64::from(u32::MAX)] {
-        assert_eq!(with(4, wrong), ("load", wrong));
+    for wrong in [0, 257, u64::from(u32::MAX), 1 << 32, (1 << 32) + 200] {
+        assert_eq!(with(LOAD, wrong), ("load", wrong));
     }
-    // Fewer words than the size needs, and more than there can be.
-    for words in [first + size - 1, 2 * first + 1] {
-        let error = forged::<GrowingSets>(&filter, |bytes| put(bytes, segment(0) + BUCKETS, words));
-        assert_eq!(invalid(error), ("buckets", words));
+    // Fewer words than the size needs, an odd number beyond them, and more than there can be.
+    let needed = first.next_multiple_of(8) + size.next_multiple_of(8);
+    assert!((needed..needed + 2 * (first - size)).contains(&number(&bytes, WORDS)));
+    for words in [needed - 8, needed - 1, needed + 1, needed + 2 * (first - size) + 2] {
+        assert_eq!(with(WORDS, words), ("words", words));
     }
     // Fewer ghosts than slots, or as many, or more.
     for ghosts in [1, 100, 1 << 40, u64::MAX] {
         let mut bytes = bytes.clone();
-        put(&mut bytes, at(2), ghosts);
+        put(&mut bytes, GHOSTS, ghosts);
         amend(&mut bytes);
         let loaded = pushed::<GrowingSets>(&bytes, usize::MAX, &mut rng(1)).expect("any number");
         assert_eq!(loaded.len(), filter.len().saturating_sub(ghosts.min(1 << 40) as usize));
@@ -174,36 +205,76 @@ fn invalid_sizes_are_detected() {
 fn invalid_words_of_a_table_that_splits_are_detected() {
     let filter = sample::<GrowingSets>();
     let bytes = filter.to_bytes();
-    let [first, split] = [0, 1].map(|nth| number(&bytes, rest(&bytes) + 8 * nth));
-    let word = |bucket: u64| header_len(&bytes) + 8 * bucket as usize;
+    let [first, split] = [FIRST, SIZE].map(|at| number(&bytes, at));
     // A bucket that has been split, one that has not, and a child.
-    for (bucket, level) in [(0, 1), (split - 1, 1), (split, 0), (first - 1, 0), (first, 1)] {
-        let at = word(bucket);
+    for (nth, level) in [(0, 1), (split - 1, 1), (split, 0), (first - 1, 0), (first, 1)] {
+        let at = bucket(&bytes, nth);
         let original = number(&bytes, at);
-        assert_eq!(original >> 60, level, "bucket {bucket}");
+        assert_eq!(original >> 60, level, "bucket {nth}");
         for other in (0..16).filter(|&other| other != level) {
             let error = forged::<GrowingSets>(&filter, |bytes| {
                 put(bytes, at, original & !(15 << 60) | other << 60);
             });
-            assert!(matches!(error, LoadError::InvalidBuckets), "{bucket}, {other}: {error:?}");
+            assert!(matches!(error, LoadError::InvalidBuckets), "{nth}, {other}: {error:?}");
         }
         // An empty slot before an occupied one; a slot of nothing but a core.
         for slots in [1 << 30, 0xff, 1 << 20 | 0xff] {
             let more = filter_items(&bytes, original, slots);
             let error = forged::<GrowingSets>(&filter, |bytes| {
                 put(bytes, at, level << 60 | slots);
-                let items = items(bytes);
-                put(bytes, items, more);
+                put(bytes, OCCUPIED, more);
             });
-            assert!(matches!(error, LoadError::InvalidBuckets), "{bucket}: {error:?}");
+            assert!(matches!(error, LoadError::DamagedBuckets), "{nth}: {error:?}");
         }
+    }
+}
+
+/// Gaps between runs that are not zero, numbers that are not those of children ahead, and children
+/// of another level.
+#[test]
+fn invalid_places_are_detected() {
+    let filter = sample::<GrowingSets>();
+    let bytes = filter.to_bytes();
+    let [first, size] = [FIRST, SIZE].map(|at| number(&bytes, at));
+    let round = first << (size >> 32);
+    let [numbers, words] = ahead(&bytes);
+    assert!(numbers.len() >= 16 && numbers.end == words.start);
+    assert_eq!(Some(words.end), table(&bytes));
+    for (number_at, word_at) in numbers.clone().zip(words.clone()).step_by(8) {
+        let (child, word) = (number(&bytes, number_at), number(&bytes, word_at));
+        let parent = number(&bytes, bucket(&bytes, child - round));
+        assert_eq!((parent >> 60, word >> 60), ((size >> 32) + 1, (size >> 32) + 1));
+    }
+    let [one, other] = [0, 8].map(|at| number(&bytes, numbers.start + at));
+    assert!(one < other, "ascending");
+    let refused = |changes: &[(usize, u64)]| {
+        let error = forged::<GrowingSets>(&filter, |bytes| {
+            changes.iter().for_each(|&(at, value)| put(bytes, at, value));
+        });
+        assert!(matches!(error, LoadError::InvalidBuckets), "{changes:?}: {error:?}");
+    };
+    refused(&[(numbers.start, other), (numbers.start + 8, one)]);
+    for wrong in [0, one - 1, one + 1, one - round, other, one + (1 << 32), u64::MAX] {
+        refused(&[(numbers.start, wrong)]);
+    }
+    let word = number(&bytes, words.start);
+    for wrong in [word - (1 << 60), word + (1 << 60)] {
+        refused(&[(words.start, wrong)]);
+    }
+    // The gap after the first run.
+    let gap = bucket(&bytes, first - 1) + 8..bucket(&bytes, first);
+    assert_eq!(gap.len(), 16);
+    for at in gap.step_by(8) {
+        // A level alone is no slot. Others are counted.
+        refused(&[(at, 1 << 60)]);
+        refused(&[(at, 1 << 19), (OCCUPIED, number(&bytes, OCCUPIED) + 1)]);
     }
 }
 
 /// The number of occupied slots if the slots of a word, three of 20 bits, were others.
 fn filter_items(bytes: &[u8], original: u64, slots: u64) -> u64 {
     let occupied = |word: u64| (0..3).filter(|lane| word >> (20 * lane) & 0xf_ffff != 0).count();
-    number(bytes, items(bytes)) + occupied(slots) as u64 - occupied(original) as u64
+    number(bytes, OCCUPIED) + occupied(slots) as u64 - occupied(original) as u64
 }
 
 /// Words that the library never makes, in snapshots that are valid otherwise.
@@ -227,9 +298,9 @@ fn invalid_buckets_are_detected() {
         let (filter, _) = filled::<Sets>(builder, 0);
         let error = forged::<Sets>(&filter, |bytes| {
             put(bytes, HEADER, word);
-            put(bytes, HEADER - 16, 1);
+            put(bytes, OCCUPIED, 1);
         });
-        assert!(matches!(error, LoadError::InvalidBuckets), "{layout:?} {word:#x}: {error:?}");
+        assert!(matches!(error, LoadError::DamagedBuckets), "{layout:?} {word:#x}: {error:?}");
     }
 }
 
@@ -242,15 +313,14 @@ fn a_slot_without_a_fingerprint_is_detected() {
             let largest = max_value(filter.layout());
             let forge = |slot: u64| {
                 let mut bytes = filter.to_bytes();
-                let (word, items) = (header_len(&bytes), items(&bytes));
-                put(&mut bytes, word, slot);
-                put(&mut bytes, items, 1);
+                put(&mut bytes, HEADER, slot);
+                put(&mut bytes, OCCUPIED, 1);
                 amend(&mut bytes);
                 pushed::<K>(&bytes, 1 << 20, &mut rng(1))
             };
             for value in [1, largest].into_iter().filter(|&value| (1..=largest).contains(&value)) {
                 let error = forge(value.into()).expect_err("no fingerprint");
-                assert!(matches!(error, LoadError::InvalidBuckets), "{error:?} in {filter:?}");
+                assert!(matches!(error, LoadError::DamagedBuckets), "{error:?} in {filter:?}");
             }
             // The smallest fingerprint, with the smallest value and with the largest one.
             let smallest = 1 << filter.layout().value_bits();
@@ -268,31 +338,30 @@ fn invalid_clocks_are_detected() {
     let (filter, _) = filled::<ExpiringSets>(builder, 1);
     // 1 has stamps of 2 bits, and 6 of 4 bits.
     for window in [0, 1, 6, 254, 1 << 32, 5 + (1 << 32), u64::MAX] {
-        assert_eq!(invalid(with::<ExpiringSets>(&filter, COPIES, window)), ("window", window));
+        assert_eq!(invalid(with::<ExpiringSets>(&filter, WINDOW, window)), ("window", window));
     }
     for now in [0, 4, 1 << 63, u64::MAX] {
-        assert_eq!(invalid(with::<ExpiringSets>(&filter, TARGET, now)), ("generation", now));
+        assert_eq!(invalid(with::<ExpiringSets>(&filter, GENERATION, now)), ("generation", now));
     }
     // More time than an interval has counted: a generation would have begun.
     for (interval, elapsed) in [(1, 1), (10, 10), (10, u64::MAX)] {
         let error = forged::<ExpiringSets>(&filter, |bytes| {
-            let items = items(bytes);
-            put(bytes, items + 8, interval);
-            put(bytes, items + 16, elapsed);
+            put(bytes, INTERVAL, interval);
+            put(bytes, ELAPSED, elapsed);
         });
         assert_eq!(invalid(error), ("elapsed time", elapsed));
     }
     // A layout without stamps.
     let sets = sample::<Sets>().to_bytes();
     let error = forged::<ExpiringSets>(&filter, |bytes| {
-        bytes[segment(0)..segment(1)].copy_from_slice(&sets[segment(0)..segment(1)]);
+        bytes[LAYOUT..LAYOUT + 4].copy_from_slice(&sets[LAYOUT..LAYOUT + 4]);
     });
     assert_eq!(invalid(error), ("layout family", 0));
     // Other windows with as many bits, and any generation in between, are valid.
     for (window, now) in [(2, 2), (5, (1 << 63) - 1)] {
         let mut bytes = filter.to_bytes();
-        put(&mut bytes, COPIES, window);
-        put(&mut bytes, TARGET, now);
+        put(&mut bytes, WINDOW, window);
+        put(&mut bytes, GENERATION, now);
         amend(&mut bytes);
         let loaded = pushed::<ExpiringSets>(&bytes, 1 << 20, &mut rng(1)).expect("valid");
         assert_eq!((u64::from(loaded.window()), loaded.generation()), (window, now));

@@ -5,7 +5,10 @@ use rand::{RngExt, rngs::SmallRng};
 
 use super::common::{
     capacity_of,
-    forge::{BLOCK, COPIES, HASHER_CHECK, VERSION, amend, blocks, header_len, number, places, put},
+    forge::{
+        BLOCK, CONTENTS, COPIES, GROWTH, HASHER_CHECK, HEADER, LENGTH, OCCUPIED, VERSION, ahead,
+        amend, blocks, number, places, put, table,
+    },
     kind::{GrowingMaps, GrowingSets, Kind, Sets},
     rng,
     saved::{LoaderOf, corrupt, filled, loader, received, sample},
@@ -70,35 +73,35 @@ fn loader_after<K: Kind>(bytes: &[u8], at_once: bool) -> LoaderOf<K> {
 /// Wrong bytes from a place in a snapshot on, with the errors that they lead to.
 fn wrong_rests(bytes: &[u8], place: usize) -> Vec<Wrong> {
     let mut rests: Vec<Wrong> = Vec::new();
-    let (header, blocks) = (header_len(bytes), blocks(bytes));
+    let blocks = blocks(bytes);
     let later: Vec<(usize, usize)> =
         blocks.iter().copied().filter(|&(at, _)| at >= place).collect();
     // A flipped bit: in what comes next, in the header, in blocks soon and late, in the last byte.
-    let mut flipped = vec![place, header / 2, header - 1, bytes.len() - 1];
+    let mut flipped = vec![place, HEADER / 2, HEADER - 1, bytes.len() - 9, bytes.len() - 1];
     flipped.extend(
         [0, 1, 3, later.len() / 2]
             .iter()
             .filter_map(|&nth| later.get(nth))
-            .flat_map(|&(at, len)| [at + len / 2, at + len + 5]),
+            .flat_map(|&(at, len)| [at + len / 2, at + len - 1]),
     );
     for at in flipped.into_iter().filter(|at| (place..bytes.len()).contains(at)) {
         let mut wrong = bytes.to_vec();
-        wrong[at] ^= 4;
+        // A header may seem to be longer: then more bytes than there are would be right.
+        wrong[at] ^= if (LENGTH..CONTENTS).contains(&at) { 0x41 } else { 4 };
         let expected: fn(&LoadError) -> bool = match at {
-            _ if at >= header => |error| matches!(error, LoadError::DamagedBuckets),
+            HEADER.. => |error| matches!(error, LoadError::DamagedBuckets),
             ..VERSION => |error| matches!(error, LoadError::NotASnapshot),
-            VERSION..12 => |error| matches!(error, LoadError::UnknownVersion(_)),
+            VERSION..LENGTH => |error| matches!(error, LoadError::UnknownVersion(_)),
             _ => |error| matches!(error, LoadError::DamagedHeader),
         };
         rests.push((wrong.split_off(place), expected));
     }
-    // An item more or less, behind right checksums: in the first block, a later one, the last one.
-    let forged = [later.first(), later.get(2), later.last()];
-    for &(at, len) in forged.into_iter().flatten() {
+    // A number of occupied slots, or a child, that does not fit to the rest, behind right checksums.
+    let fields = [Some(OCCUPIED), (bytes[GROWTH] == 1).then(|| ahead(bytes)[0].start)];
+    let table = table(bytes).expect("a whole snapshot");
+    for at in fields.into_iter().flatten().filter(|&at| (place..table).contains(&at)) {
         let mut wrong = bytes.to_vec();
-        let word = at + len / 2 / 8 * 8;
-        let item = u64::from(number(&wrong, word) == 0);
-        put(&mut wrong, word, item);
+        put(&mut wrong, at, number(bytes, at) - 1);
         amend(&mut wrong);
         assert!(wrong[..place] == bytes[..place]);
         rests.push((wrong.split_off(place), |error| matches!(error, LoadError::InvalidBuckets)));

@@ -94,8 +94,11 @@ fn impossible_numbers_are_refused() {
     for load in [0, 257, u32::MAX] {
         assert_eq!(name(Grown { limits: Limits { load, ..limits }, ..grown }), Some("load"));
     }
-    for words in [0, end - 1, (6 << level) + 1, u64::MAX] {
-        assert_eq!(grown.invalid(words), Some(("buckets", words)));
+    let len = words.len() as u64;
+    let most = grown.numbers(len).start + 2 * ((3 << level) - split);
+    assert_eq!([len + 2, most].map(|words| grown.invalid(words)), [None; 2]);
+    for words in [0, end - 1, len - 1, len + 1, most + 2, u64::MAX] {
+        assert_eq!(grown.invalid(words), Some(("words", words)));
     }
     // Every number at its largest.
     let largest = Grown {
@@ -132,15 +135,24 @@ fn children_beyond_the_largest_number_of_buckets_are_refused() {
     assert!(load::<Slots4>(&limited, &words, 8).is_none());
 }
 
-/// A bucket whose turn it is has not been split: the size would be larger. The words are the same
-/// for the size before, in which its child comes first among those ahead.
+/// A bucket whose turn it is has not been split: the size would be larger. The words are otherwise
+/// right for the size before, in which its child comes first among those ahead.
 #[test]
 fn sizes_that_lag_are_refused() {
     let pair = Pair::<Slots4>::with_ahead(1_000, 0..5_000);
     let (grown, words) = pair.table.copy_words().expect("memory");
     let Size { level, split } = grown.size;
+    let numbers = grown.numbers(words.len() as u64);
+    let run = numbers.start - split.next_multiple_of(8);
+    let (before, last) = ((run + split - 1) as usize, (1_000 << level) + split - 1);
+    let (numbers, children) =
+        (numbers.start as usize..numbers.end as usize, &words[numbers.end as usize..]);
+    let mut lag = words[..before].to_vec();
+    lag.resize(before.next_multiple_of(8), 0);
+    lag.extend([&[last], &words[numbers], &[words[before]], children].concat());
+
     let lagging = Grown { size: Size { level, split: split - 1 }, ..grown };
-    assert_eq!(lagging.invalid(words.len() as u64), None);
+    assert_eq!(lagging.invalid(lag.len() as u64), None);
     assert!(load::<Slots4>(&grown, &words, 8).is_some());
-    assert!(load::<Slots4>(&lagging, &words, 8).is_none());
+    assert!(load::<Slots4>(&lagging, &lag, 8).is_none());
 }

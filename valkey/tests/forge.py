@@ -17,8 +17,8 @@ SECRETS = [
     0x90ED1765281C388C,
 ]
 PREAMBLE = 48
+HEADER = 192
 BLOCK = 64 << 10
-GROWING = 1
 
 
 def mix(a, b):
@@ -27,11 +27,13 @@ def mix(a, b):
 
 
 def rapidhash(seed, data):
-    """Returns the rapidhash v3 of more than 16 bytes."""
-    assert len(data) > 16
+    """Returns the rapidhash v3 of at least 8 bytes."""
+    assert len(data) >= 8
     seed ^= mix(seed ^ SECRETS[2], SECRETS[1])
     word = lambda at: int.from_bytes(data[at : at + 8], "little")  # noqa: E731
     at, left = 0, len(data)
+    if left <= 16:
+        return finish((word(0) ^ SECRETS[1]) * (word(left - 8) ^ seed ^ left), left)
     if left > 112:
         lanes = [seed] * 7
         while left > 112:
@@ -46,7 +48,10 @@ def rapidhash(seed, data):
         if left > 16 * (number + 1):
             place = at + 16 * number
             seed = mix(word(place) ^ SECRETS[secret], word(place + 8) ^ seed)
-    product = (word(len(data) - 16) ^ left ^ SECRETS[1]) * (word(len(data) - 8) ^ seed)
+    return finish((word(len(data) - 16) ^ left ^ SECRETS[1]) * (word(len(data) - 8) ^ seed), left)
+
+
+def finish(product, left):
     low, high = product & MASK, product >> 64
     return mix(low ^ 0xAAAAAAAAAAAAAAAA, high ^ SECRETS[1] ^ left)
 
@@ -55,36 +60,24 @@ def packed(number):
     return struct.pack("<Q", number & MASK)
 
 
-def grown_bytes(snapshot):
-    """Bytes of the header that say how a filter has grown."""
-    return 40 if snapshot[12] == GROWING else 0
-
-
 def repair(stream):
     """Returns the stream with checksums that fit its fields, as far as it has them."""
     stream = bytearray(stream)
     stream[PREAMBLE - 8 : PREAMBLE] = packed(rapidhash(0, bytes(stream[: PREAMBLE - 8])))
     snapshot = stream[PREAMBLE:]
-    planned, existing = snapshot[13], snapshot[14]
-    items = 56 + 16 * planned
-    header = items + 8 * existing + grown_bytes(snapshot) + 8
-    if header + 8 >= len(snapshot):
-        return bytes(stream)
-    snapshot[header - 8 : header] = packed(rapidhash(0, bytes(snapshot[: header - 8])))
-    chain = rapidhash(0, bytes(snapshot[:items]))
-    at = header
-    for segment in range(existing):
-        if at >= len(snapshot):
-            break
-        words = struct.unpack_from("<Q", snapshot, 56 + 16 * segment + 8)[0]
-        left = 8 * words
-        while left > 0 and at < len(snapshot):
-            size = min(left, BLOCK, len(snapshot) - at - 8)
-            if size <= 16:
-                return bytes(stream[:PREAMBLE] + snapshot)
-            chain = rapidhash(chain, bytes(snapshot[at : at + size]))
-            snapshot[at + size : at + size + 8] = packed(chain)
-            at, left = at + size + 8, left - size
+    if len(snapshot) >= HEADER:
+        snapshot[HEADER - 8 : HEADER] = packed(rapidhash(0, bytes(snapshot[: HEADER - 8])))
+        seed = rapidhash(0, bytes(snapshot[:160]))
+        end = HEADER + 8 * struct.unpack_from("<Q", snapshot, 152)[0]
+        table = b""
+        for number, at in enumerate(range(HEADER, min(end, len(snapshot)), BLOCK)):
+            block = bytes(snapshot[at : min(at + BLOCK, end)])
+            if len(block) >= 8:
+                table += packed(rapidhash(seed + number & MASK, block))
+        if table:
+            table += packed(rapidhash(seed, table))
+        if end < len(snapshot):
+            snapshot[end:] = (table + bytes(snapshot[end + len(table) :]))[: len(snapshot) - end]
     return bytes(stream[:PREAMBLE] + snapshot)
 
 
@@ -96,7 +89,6 @@ def seal(stream):
 def forgeries(stream):
     """Yields streams of which one field is forged, with a description of each."""
     snapshot = PREAMBLE
-    planned, existing = stream[snapshot + 13], stream[snapshot + 14]
     fields = {
         "version of the preamble": (8, 2),
         "bucket size": (10, 1),
@@ -107,31 +99,26 @@ def forgeries(stream):
         "rate": (24, 8),
         "deleted": (32, 8),
         "format version": (snapshot + 8, 4),
-        "kind": (snapshot + 12, 1),
-        "planned segments": (snapshot + 13, 1),
-        "existing segments": (snapshot + 14, 1),
-        "stripes": (snapshot + 15, 1),
-        "seed": (snapshot + 16, 8),
-        "hasher check": (snapshot + 24, 8),
-        "capacity of the segment": (snapshot + 32, 8),
-        "copies": (snapshot + 40, 8),
-        "target rate": (snapshot + 48, 8),
+        "length of the header": (snapshot + 12, 4),
+        "contents": (snapshot + 16, 1),
+        "growth": (snapshot + 17, 1),
+        "stripes": (snapshot + 18, 2),
+        "family": (snapshot + 20, 1),
+        "slots": (snapshot + 21, 1),
+        "bits": (snapshot + 22, 1),
+        "values": (snapshot + 23, 1),
+        "split buckets": (snapshot + 96, 4),
+        "level": (snapshot + 100, 4),
     }
-    for segment in range(planned):
-        at = snapshot + 56 + 16 * segment
-        for name, place in (("family", 0), ("slots", 1), ("bits", 2), ("level", 3), ("values", 4)):
-            fields[f"{name} {segment}"] = (at + place, 1)
-        fields[f"zeros {segment}"] = (at + 5, 3)
-        fields[f"buckets {segment}"] = (at + 8, 8)
-    for segment in range(existing):
-        fields[f"items {segment}"] = (snapshot + 56 + 16 * planned + 8 * segment, 8)
-    grown = snapshot + 56 + 16 * planned + 8 * existing
-    if stream[snapshot + 12] == GROWING:
-        names = ("first buckets", "size", "ghosts", "largest number of buckets", "load")
-        fields |= {name: (grown + 8 * number, 8) for number, name in enumerate(names)}
-        fields |= {"split buckets": (grown + 8, 4), "level": (grown + 12, 4)}
-    words = grown + grown_bytes(stream[snapshot:]) + 8
-    for number in range(0, min(40, (len(stream) - words) // 8 - 1), 3):
+    numbers = (
+        *("seed", "hasher check", "capacity of the filter", "copies", "target rate", "window"),
+        *("generation", "interval", "first buckets", "size", "largest number of buckets", "load"),
+        *("ghosts", "swept", "end of the sweep", "ambiguous", "words", "occupied slots"),
+        *("elapsed", "latest"),
+    )
+    fields |= {name: (snapshot + 24 + 8 * nth, 8) for nth, name in enumerate(numbers)}
+    words = snapshot + HEADER
+    for number in range(0, min(40, struct.unpack_from("<Q", stream, snapshot + 152)[0]), 3):
         fields[f"bucket {number}"] = (words + 8 * number, 8)
     nan, infinity = (struct.unpack("<Q", struct.pack("<d", x))[0] for x in (float("nan"), 1e400))
     for name, (at, size) in fields.items():

@@ -1,8 +1,6 @@
 //! The engines of filters whose items expire, on [mixed](crate::table::mix) hashes.
 
 use super::{Content, Engine, Failed, FixedEngine, Lookups, SplittingEngine};
-#[cfg(feature = "std")]
-use crate::filter::snapshot::EXPIRING;
 use crate::{
     InsertError, Layout,
     bucket::{BucketLayout, GrowingLayout, with_growing_layout, with_valued_layout},
@@ -72,8 +70,6 @@ pub(crate) trait ExpiringEngine: Engine {
 
 impl Content for Aged {
     const NAMES: [&'static str; 2] = ["ExpiringFilter", "GrowingExpiringFilter"];
-    #[cfg(feature = "std")]
-    const KINDS: [u8; 2] = [EXPIRING, 5];
 
     fn of(layout: Layout, clock: Option<ClockState>) -> Self {
         let clock = clock.expect("an expiring filter has a window");

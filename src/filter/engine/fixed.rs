@@ -1,12 +1,12 @@
 //! The engine of one table, whose size is fixed.
 
 #[cfg(feature = "std")]
-use core::iter;
+use alloc::vec::Vec;
 use core::{cell::Cell, num::NonZero};
 
 use super::{Content, Engine, Failed, Lookups, Merging, Options};
 #[cfg(feature = "std")]
-use crate::filter::snapshot::{Form, LoadError, PerSegment, PlannedSegment, Saved, Words, field};
+use crate::filter::snapshot::{Form, LoadError, Saved, Words, field};
 #[cfg(feature = "std")]
 use crate::table::Buckets;
 use crate::{
@@ -123,51 +123,41 @@ where
 
 #[cfg(feature = "std")]
 impl<P: Content> Saved for FixedEngine<P> {
-    const KIND: u8 = P::KINDS[0];
-
     fn form(&self) -> Form {
-        let buckets = self.table.addressing().buckets();
         Form {
+            layout: self.layout,
+            words: self.table.addressing().buckets(),
             capacity: self.capacity as u64,
             max_copies: self.max_copies.map_or(0, |limit| limit.get().into()),
             target: 0.0,
             stripes: self.table.stripes(),
             clock: self.table.clock().read(self.table.clock().now()),
             grown: None,
-            plan: iter::once(PlannedSegment { layout: self.layout, level: 0, buckets }).collect(),
+            sweep: None,
         }
     }
 
-    fn copy_words(&self) -> Option<(Form, PerSegment<Vec<u64>>)> {
+    fn copy_words(&self) -> Option<(Form, Vec<u64>)> {
         let (words, clock) = self.table.copy_words_with_clock()?;
-        Some((Form { clock, ..self.form() }, iter::once(words).collect()))
+        Some((Form { clock, ..self.form() }, words))
     }
 
-    fn words(&self) -> impl Iterator<Item = impl Words> + Clone {
-        iter::once(self.table.buckets())
+    fn words(&self) -> impl Words {
+        self.table.buckets()
     }
 
     fn check(form: &Form) -> Result<(), LoadError> {
-        let [segment] = form.plan[..] else {
-            return field("planned segments", form.plan.len() as u64, false);
-        };
-        let slots = 2 * u64::from(segment.layout.slots_per_bucket());
-        field("copies", form.max_copies, form.max_copies < slots)?;
-        field("target rate", form.target.to_bits(), form.target.to_bits() == 0)
+        let slots = 2 * u64::from(form.layout.slots_per_bucket());
+        field("copies", form.max_copies, form.max_copies < slots)
     }
 
-    fn min_fingerprint(form: &Form, number: usize) -> u32 {
-        1 << form.plan[number].layout.value_bits()
-    }
-
-    fn restore(form: &Form, segments: PerSegment<Buckets>, _reserve: bool) -> Option<Self> {
-        let (segment, buckets) = (form.plan[0], segments.into_iter().next()?);
-        let addressing = Addressing::holding(segment.buckets, P::of(segment.layout, form.clock));
-        let mut table = Table::with_buckets(addressing, buckets, form.stripes)?;
-        with_layout!(segment.layout, L => table.start_clock::<L>(form.clock));
+    fn restore(form: &Form, words: Buckets, _reserve: bool) -> Option<Self> {
+        let addressing = Addressing::holding(form.words, P::of(form.layout, form.clock));
+        let mut table = Table::with_buckets(addressing, words, form.stripes)?;
+        with_layout!(form.layout, L => table.start_clock::<L>(form.clock));
         let capacity = usize::try_from(form.capacity).ok()?;
         let max_copies = NonZero::new(form.max_copies as u8);
-        Some(Self::new(table, segment.layout, capacity, true, max_copies))
+        Some(Self::new(table, form.layout, capacity, true, max_copies))
     }
 }
 

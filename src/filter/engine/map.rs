@@ -52,8 +52,6 @@ pub(crate) trait MapEngine: Merging {
 
 impl Content for Valued {
     const NAMES: [&'static str; 2] = ["CuckooMap", "GrowingMap"];
-    #[cfg(feature = "std")]
-    const KINDS: [u8; 2] = [2, 4];
 
     fn of(layout: Layout, _clock: Option<ClockState>) -> Self {
         Self::new(layout.value_bits())

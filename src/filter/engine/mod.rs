@@ -35,6 +35,8 @@ pub use splitting::SplittingEngine;
 pub trait Contents: 'static {
     /// The engine of filters with these contents.
     type Engine<G: Growth>: Engine;
+    /// The number in the format of snapshots.
+    const NUMBER: u8;
     /// Default number of bits of a value, if items have values.
     const DEFAULT_VALUE_BITS: Option<u32> = None;
     /// The default window, if items expire.
@@ -56,15 +58,18 @@ pub trait Growth: 'static {
 
 impl Contents for Set {
     type Engine<G: Growth> = G::Set;
+    const NUMBER: u8 = 0;
 }
 
 impl Contents for Map {
     type Engine<G: Growth> = G::Map;
+    const NUMBER: u8 = 1;
     const DEFAULT_VALUE_BITS: Option<u32> = Some(8);
 }
 
 impl Contents for Expiring {
     type Engine<G: Growth> = G::Expiring;
+    const NUMBER: u8 = 2;
     const DEFAULT_WINDOW: Option<u32> = Some(13);
 }
 
@@ -86,9 +91,6 @@ impl Growth for Growing {
 pub(crate) trait Content: Payload + Send + Sync + 'static {
     /// The names that `Debug` shows: without growth, and with it.
     const NAMES: [&'static str; 2];
-    /// The numbers in the format of snapshots, likewise.
-    #[cfg(feature = "std")]
-    const KINDS: [u8; 2];
 
     /// The contents of a table with this layout, and with this clock if it has one.
     fn of(layout: Layout, clock: Option<ClockState>) -> Self;

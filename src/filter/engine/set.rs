@@ -38,8 +38,6 @@ pub(crate) trait SetEngine: Merging {
 
 impl Content for Bare {
     const NAMES: [&'static str; 2] = ["CuckooFilter", "GrowingFilter"];
-    #[cfg(feature = "std")]
-    const KINDS: [u8; 2] = [0, 1];
 
     fn of(_layout: Layout, _clock: Option<ClockState>) -> Self {
         Self

@@ -41,7 +41,7 @@ use crate::{
 /// - If the filter has grown or shrunk, [`prepare`](Self::prepare) returns an error, and `read_at`
 ///   returns zero.
 /// - Otherwise the checksums of changed buckets are wrong, so a load refuses the bytes. It accepts
-///   them only if each block is as it was when `prepare` went over it.
+///   them only if each block of 64 KiB is as it was when `prepare` went over it.
 ///
 /// Do not rely on it. A bucket may be changed and then changed back, so that a load accepts a
 /// filter that lacks items; and the header contains the generation of an
@@ -110,7 +110,7 @@ impl Dump {
         offset: u64,
         buffer: &mut [u8],
     ) -> usize {
-        self.encoder.read_at(&filter.engine.words(), offset, buffer)
+        self.encoder.read_at(filter.engine.words(), offset, buffer)
     }
 }
 
@@ -139,8 +139,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// ```
     #[must_use]
     pub fn dump(&self) -> Dump {
-        let engine = &self.engine;
-        let header = self.header(hasher_check(&self.hasher), engine.form());
-        Dump { encoder: Encoder::new(header, engine.words().count()) }
+        let header = self.header(hasher_check(&self.hasher), self.engine.form());
+        Dump { encoder: Encoder::new(header) }
     }
 }

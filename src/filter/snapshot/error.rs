@@ -10,7 +10,7 @@ use std::io;
 ///
 /// let mut bytes = CuckooFilter::with_capacity(1_000).to_bytes();
 /// assert!(matches!(CuckooFilter::loader().bytes(&bytes[..99]), Err(LoadError::Truncated { .. })));
-/// bytes[99] ^= 1;
+/// bytes[999] ^= 1;
 /// assert!(matches!(CuckooFilter::loader().bytes(&bytes), Err(LoadError::DamagedBuckets)));
 /// ```
 #[derive(Debug)]
@@ -25,7 +25,13 @@ pub enum LoadError {
     /// The header is damaged.
     DamagedHeader,
     /// The snapshot is of a kind of filter that this release does not know.
-    UnknownKind(u8),
+    #[non_exhaustive]
+    UnknownKind {
+        /// 0 for sets, 1 for maps, 2 for sets whose items expire.
+        contents: u8,
+        /// 0 for a fixed capacity, 1 for filters that grow.
+        growth: u8,
+    },
     /// The snapshot is of another kind of filter.
     #[non_exhaustive]
     OtherKind {
@@ -37,7 +43,8 @@ pub enum LoadError {
     /// The snapshot has a layout that this release does not know.
     #[non_exhaustive]
     UnknownLayout {
-        /// 0 for plain, 1 for semi-sorted, 2 for plain with values, 3 for growing.
+        /// 0 for plain, 1 for semi-sorted, 2 for plain with values, 3 for growing, 4 for growing
+        /// with values.
         family: u8,
         /// Slots per bucket.
         slots: u8,
@@ -82,9 +89,10 @@ pub enum LoadError {
         /// The number of bytes that follow.
         more: u64,
     },
-    /// The buckets are damaged.
+    /// The buckets are damaged: one of them is malformed, or a checksum is wrong.
     DamagedBuckets,
-    /// The buckets are undamaged but invalid: this library did not write them.
+    /// The buckets are undamaged, but do not fit together or to the header: this library did not
+    /// write them.
     InvalidBuckets,
 }
 
@@ -98,9 +106,11 @@ impl fmt::Display for LoadError {
                 write!(f, "the snapshot has version {version}, which this release does not know")
             }
             Self::DamagedHeader => f.write_str("the snapshot's header is damaged"),
-            Self::UnknownKind(kind) => {
-                write!(f, "the snapshot is of kind {kind}, which this release does not know")
-            }
+            Self::UnknownKind { contents, growth } => write!(
+                f,
+                "the snapshot is of a kind of filter that this release does not know: \
+                 contents {contents}, growth {growth}"
+            ),
             Self::OtherKind { saved, expected } => {
                 write!(f, "the snapshot is of the type {saved}, not {expected}")
             }

@@ -3,7 +3,7 @@
 use core::fmt;
 use std::io::{self, Read, Write};
 
-use super::{PerSegment, encode::Encoder, header::Header};
+use super::{encode::Encoder, header::Header};
 
 /// A frozen copy of a filter, from which the bytes of its snapshot are read:
 /// [`Filter::snapshot`](crate::Filter::snapshot).
@@ -31,31 +31,26 @@ use super::{PerSegment, encode::Encoder, header::Header};
 /// ```
 pub struct Snapshot {
     encoder: Encoder,
-    words: PerSegment<Vec<u64>>,
+    words: Vec<u64>,
     /// The offset at which [`Read`] goes on.
     position: u64,
 }
 
 #[expect(clippy::len_without_is_empty, reason = "no snapshot is empty")]
 impl Snapshot {
-    /// Returns the snapshot with this header and these words of the segments.
+    /// Returns the snapshot with this header and these words.
     ///
     /// # Errors
     /// If the system refuses the memory of a block and of all checksums.
-    pub(super) fn new(header: Header, words: PerSegment<Vec<u64>>) -> io::Result<Self> {
-        let mut encoder = Encoder::new(header, words.len());
-        encoder.prepare(words.iter().map(Vec::as_slice), usize::MAX)?;
+    pub(super) fn new(header: Header, words: Vec<u64>) -> io::Result<Self> {
+        let mut encoder = Encoder::new(header);
+        encoder.prepare(&words[..], usize::MAX)?;
         Ok(Self { encoder, words, position: 0 })
-    }
-
-    /// The words of each segment.
-    fn words(&self) -> impl Iterator<Item = &[u64]> + Clone {
-        self.words.iter().map(Vec::as_slice)
     }
 
     /// Writes all bytes.
     pub(super) fn write(&self, writer: impl Write) -> io::Result<()> {
-        self.encoder.write(&self.words(), writer)
+        self.encoder.write(&self.words[..], writer)
     }
 
     /// Returns the number of bytes of the whole snapshot, whatever has been read.
@@ -82,7 +77,7 @@ impl Snapshot {
     /// ```
     #[must_use]
     pub fn read_at(&self, offset: u64, buffer: &mut [u8]) -> usize {
-        self.encoder.read_at(&self.words(), offset, buffer)
+        self.encoder.read_at(&self.words[..], offset, buffer)
     }
 }
 

@@ -1,14 +1,16 @@
 //! The header of a snapshot: its fields, their encoding, and their validation.
 
+use core::{array, iter, ops::Range};
+
 use arrayvec::ArrayVec;
 use rapidhash::v3::rapidhash_v3;
 
-use super::{LoadError, Saved};
+use super::{LoadError, Saved, checksums::table_len};
 use crate::{
     Layout,
     kind::{Contents, Growth},
     table::{
-        ClockState, MAX_BUCKETS, MAX_STRIPES,
+        ClockState, MAX_BUCKETS, MAX_STAMPS, MAX_STRIPES, SweepState,
         split::{Grown, Limits, Size},
         stamp_bits,
     },
@@ -16,36 +18,34 @@ use crate::{
 
 pub(super) const MAGIC: [u8; 8] = *b"guira cf";
 const VERSION: u32 = 1;
-/// Bytes of the header's start, whose length does not depend on its content.
-pub(super) const START: usize = 56;
-/// The kind of filters whose items expire.
-pub(crate) const EXPIRING: u8 = 3;
-/// Bytes of the schedule of such a filter, after the numbers of items.
-const SCHEDULE: usize = 24;
-/// The kinds of sets and maps that grow.
-const GROWING: u8 = 1;
-const GROWING_MAP: u8 = 4;
-/// Bytes of what else such a set has, after the numbers of items: the numbers of buckets at level
-/// 0, of the level and split buckets in one, of ghosts, of buckets at most, and the target load.
-const GROWN: usize = 40;
-/// Bytes of the description of a planned segment.
-const SEGMENT: usize = 16;
-/// Largest number of segments.
-const MAX_LEVELS: usize = 1;
-/// Something of each segment.
-pub(crate) type PerSegment<T> = ArrayVec<T, MAX_LEVELS>;
+/// Bytes of the header's start, which tells how long the header is.
+pub(super) const START: usize = 16;
+/// Bytes before the numbers that every header has.
+const DESCRIPTION: usize = 24;
+/// How many numbers every header has.
+const NUMBERS: usize = 20;
+/// How many of them two filters with the same words have in common, unless they were changed in
+/// different ways. The others are the number of occupied slots, and the time.
+const COMMON: usize = 17;
 /// Bytes of a number, and of a checksum.
 const NUMBER: usize = 8;
+/// The length of a header is a multiple of this, and so the words are aligned to it in the file.
+const ALIGNMENT: usize = 64;
+/// The number of contents that expire, and the number of growth, if there is any.
+const EXPIRING: u8 = 2;
+const GROWING: u8 = 1;
 /// Largest generation in a snapshot: it leaves room for as many again.
 const MAX_GENERATION: u64 = u64::MAX >> 1;
 
 /// The bytes of a header.
-pub(super) type HeaderBytes = ArrayVec<u8, { encoded_len(GROWING, MAX_LEVELS, MAX_LEVELS) }>;
+pub(super) type HeaderBytes = ArrayVec<u8, { encoded_len(MAX_STAMPS) }>;
 
 /// An engine without its words: everything else that decides an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Form {
-    /// The capacity of the first segment.
+    pub(crate) layout: Layout,
+    /// The number of words.
+    pub(crate) words: u64,
     pub(crate) capacity: u64,
     /// The limit on copies of an item, or zero.
     pub(crate) max_copies: u64,
@@ -55,93 +55,82 @@ pub(crate) struct Form {
     pub(crate) stripes: usize,
     /// The clock, if items expire.
     pub(crate) clock: Option<ClockState>,
-    /// How the table has grown, if it grows by splitting.
+    /// How the table has grown, if it grows.
     pub(crate) grown: Option<Grown>,
-    /// The segments that exist and those that may follow. It is never computed again, so that a
-    /// filter keeps its plan if a later release plans differently.
-    pub(crate) plan: PerSegment<PlannedSegment>,
+    /// How far the table is swept, if items expire and it grows.
+    pub(crate) sweep: Option<SweepState>,
 }
 
 impl Form {
     /// The number of items in this many occupied slots.
     pub(super) fn items(&self, occupied: u64) -> u64 {
-        self.grown.as_ref().map_or(occupied, |grown| grown.items(occupied))
+        self.grown.map_or(occupied, |grown| grown.items(occupied))
     }
-}
 
-/// A segment of a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PlannedSegment {
-    pub(crate) layout: Layout,
-    /// Doublings of the number of buckets since the first segment.
-    pub(crate) level: u32,
-    pub(crate) buckets: u64,
-}
-
-impl PlannedSegment {
-    /// The number of slots. At most 2^35.
-    pub(crate) fn slots(&self) -> u64 {
-        self.buckets * u64::from(self.layout.slots_per_bucket())
+    /// The words that are numbers, in place of buckets.
+    pub(super) fn numbers(&self) -> Range<u64> {
+        self.grown.map_or(0..0, |grown| grown.numbers(self.words))
     }
 }
 
 /// The fields of a header.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Header {
-    /// The kind of the engine: [`Saved::KIND`](super::Saved::KIND).
-    pub(super) kind: u8,
+    /// The numbers of the contents and of the growth.
+    pub(super) kind: [u8; 2],
     pub(super) seed: u64,
     pub(super) hasher_check: u64,
     pub(super) form: Form,
-    /// The occupied slots of each segment that exists.
-    pub(super) items: PerSegment<u64>,
+    /// The number of occupied slots.
+    pub(super) occupied: u64,
 }
 
 impl Header {
-    /// The segments that exist, and the occupied slots of each.
-    pub(super) fn segments(&self) -> impl Iterator<Item = (PlannedSegment, u64)> {
-        self.form.plan.iter().copied().zip(self.items.iter().copied())
+    /// Bytes of the words. At most 2^37.
+    pub(super) fn word_bytes(&self) -> u64 {
+        NUMBER as u64 * self.form.words
     }
 
-    /// Bytes of the words of all segments that exist. At most 2^41.
-    pub(super) fn bucket_bytes(&self) -> u64 {
-        self.segments().map(|(segment, _)| NUMBER as u64 * segment.buckets).sum()
+    /// Bytes of the whole snapshot.
+    pub(super) fn snapshot_len(&self) -> u64 {
+        let stamps = self.form.sweep.as_ref().map_or(0, |sweep| sweep.ghosts.len());
+        encoded_len(stamps) as u64 + self.word_bytes() + table_len(self.form.words)
     }
 
-    /// The error of a system that refuses the memory for the buckets.
+    /// The error of a system that refuses the memory for the words.
     pub(super) fn out_of_memory(&self) -> LoadError {
-        LoadError::OutOfMemory { bytes: self.bucket_bytes() }
+        LoadError::OutOfMemory { bytes: self.word_bytes() }
     }
 
-    /// The bytes of the header.
+    /// The bytes of the header. Fields that a filter of this kind does not have are zero.
     pub(super) fn encode(&self) -> HeaderBytes {
-        let Self { kind, seed, hasher_check, form, items } = self;
+        let Self { kind, seed, hasher_check, form, occupied } = self;
+        let settings =
+            [*seed, *hasher_check, form.capacity, form.max_copies, form.target.to_bits()];
+        let (clock, [elapsed, latest]) = form.clock.map_or(([0; 3], [0; 2]), |clock| {
+            let ClockState { window, generation, interval, elapsed, latest } = clock;
+            ([window.into(), generation, interval], [elapsed, latest])
+        });
+        let grown = form.grown.map_or([0; 5], |grown| {
+            let Grown { first, size, ghosts, limits: Limits { buckets, load } } = grown;
+            [first, size.pack(), buckets, load.into(), ghosts]
+        });
+        let (sweep, by_stamp) = form.sweep.as_ref().map_or(([0; 3], &[][..]), |sweep| {
+            let SweepState { swept, end, chosen, ghosts } = sweep;
+            ([*swept, *end, *chosen], ghosts)
+        });
+        let rest = [form.words, *occupied, elapsed, latest];
+        let numbers = [&settings[..], &clock, &grown, &sweep, &rest, by_stamp];
+        let len = encoded_len(by_stamp.len());
         let mut bytes = HeaderBytes::new();
         bytes.extend(MAGIC);
         bytes.extend(VERSION.to_le_bytes());
-        let stripes = form.stripes.ilog2() as u8;
-        bytes.extend([*kind, form.plan.len() as u8, items.len() as u8, stripes]);
-        let settings = match form.clock {
-            Some(clock) => [clock.window.into(), clock.generation],
-            None => [form.max_copies, form.target.to_bits()],
-        };
-        let numbers = [*seed, *hasher_check, form.capacity, settings[0], settings[1]];
-        bytes.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
-        for PlannedSegment { layout, level, buckets } in &form.plan {
-            let [family, slots, bits, value_bits] = describe(*layout);
-            bytes.extend([family, slots, bits, *level as u8, value_bits, 0, 0, 0]);
-            bytes.extend(buckets.to_le_bytes());
-        }
-        bytes.extend(items.iter().flat_map(|items| items.to_le_bytes()));
-        if let Some(ClockState { interval, elapsed, latest, .. }) = form.clock {
-            bytes.extend([interval, elapsed, latest].into_iter().flat_map(u64::to_le_bytes));
-        }
-        if let Some(Grown { first, size, ghosts, limits: Limits { buckets, load }, .. }) =
-            &form.grown
-        {
-            let numbers = [*first, size.pack(), *ghosts, *buckets, (*load).into()];
-            bytes.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
-        }
+        bytes.extend((len as u32).to_le_bytes());
+        bytes.extend(*kind);
+        bytes.extend([form.stripes.ilog2() as u8, 0]);
+        bytes.extend(describe(form.layout));
+        bytes.extend(numbers.into_iter().flatten().flat_map(|number| number.to_le_bytes()));
+        bytes.extend(iter::repeat_n(0, len - NUMBER - bytes.len()));
         bytes.extend(rapidhash_v3(&bytes).to_le_bytes());
         bytes
     }
@@ -151,22 +140,20 @@ impl Header {
         if start[..8] != MAGIC {
             return Err(LoadError::NotASnapshot);
         }
-        let version = u32::from_le_bytes(start[8..12].try_into().expect("4 bytes"));
-        if version != VERSION {
-            return Err(LoadError::UnknownVersion(version));
+        let number = |at: usize| u32::from_le_bytes(*start[at..].first_chunk().expect("4 bytes"));
+        if number(8) != VERSION {
+            return Err(LoadError::UnknownVersion(number(8)));
         }
-        let (kind, [planned, existing]) = (start[12], [start[13], start[14]].map(usize::from));
-        // Validated before the checksum, because these numbers determine where the checksum is.
-        if !(1..=MAX_LEVELS).contains(&planned) || !(1..=planned).contains(&existing) {
-            return Err(LoadError::DamagedHeader);
-        }
-        Ok(encoded_len(kind, planned, existing))
+        // Validated before the checksum, because it determines where the checksum is.
+        let len = number(12) as usize;
+        let valid = (encoded_len(0)..=encoded_len(MAX_STAMPS)).contains(&len);
+        if valid && len.is_multiple_of(ALIGNMENT) { Ok(len) } else { Err(LoadError::DamagedHeader) }
     }
 
-    /// The checksum of a header without the numbers of items: the seed of the first block. (Those
-    /// numbers are known only once all words were read.)
+    /// The seed of the checksums of blocks: a checksum of the fields that are known before the
+    /// words were read. All filters with equal words have the same.
     pub(super) fn block_seed(bytes: &[u8]) -> u64 {
-        rapidhash_v3(&bytes[..START + SEGMENT * usize::from(bytes[13])])
+        rapidhash_v3(&bytes[..DESCRIPTION + NUMBER * COMMON])
     }
 
     /// Validates the rest of a header whose start is valid: checksum, kind, then every field.
@@ -175,93 +162,109 @@ impl Header {
         if u64::from_le_bytes(*checksum) != rapidhash_v3(checked) {
             return Err(LoadError::DamagedHeader);
         }
-        let [kind, planned, _, stripes] = checked[12..16] else { unreachable!("4 bytes") };
-        super::check_kind::<C::Engine<G>>(kind)?;
-        field("stripes", stripes.into(), u32::from(stripes) <= MAX_STRIPES.ilog2())?;
-        let stripes = 1 << stripes;
-        let number = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("8 bytes"));
-        let numbers: ArrayVec<u64, 5> = checked[16..START].chunks(NUMBER).map(number).collect();
-        let [seed, hasher_check, capacity, first, second] = numbers[..] else {
-            unreachable!("40 bytes")
-        };
-        let (plan, items) = checked[START..].split_at(SEGMENT * usize::from(planned));
-        let plan =
-            plan.chunks(SEGMENT).map(decode_segment).collect::<Result<PerSegment<_>, _>>()?;
-        let (items, rest) = items.split_at(NUMBER * usize::from(checked[14]));
-        let items = items.chunks(NUMBER).map(number).collect();
-        let rest: ArrayVec<u64, { GROWN / NUMBER }> = rest.chunks(NUMBER).map(number).collect();
-        let (clock, max_copies, target) = match rest[..] {
-            [interval, elapsed, latest] => {
-                let window = decode_window(first)?;
-                let clock = ClockState { window, generation: second, interval, elapsed, latest };
-                (Some(clock), 0, 0)
-            }
-            _ => (None, first, second),
-        };
-        let grown = match rest[..] {
-            [first, size, ghosts, buckets, load] => {
-                // If it is larger, it is as invalid.
-                let load = u32::try_from(load).unwrap_or(u32::MAX);
-                let (size, limits) = (Size::unpack(size), Limits { buckets, load });
-                Some(Grown { first, size, ghosts, limits, sweep: None })
-            }
-            _ => None,
-        };
-        let target = f64::from_bits(target);
-        let form = Form { capacity, max_copies, target, stripes, clock, grown, plan };
-        let header = Self { kind, seed, hasher_check, form, items };
-        header.check(C::DEFAULT_VALUE_BITS.is_some() || C::DEFAULT_WINDOW.is_some())?;
+        super::check_kind::<C, G>([bytes[16], bytes[17]])?;
+        let header = Self::read(bytes)?;
+        header.check()?;
         <C::Engine<G>>::check(&header.form)?;
         Ok(header)
     }
 
-    /// Validates the fields of any engine, given whether its items have values.
-    fn check(&self, valued: bool) -> Result<(), LoadError> {
-        let plan = &self.form.plan;
-        let first = plan[0];
-        let grows = first.layout.splitting().is_some() == self.form.grown.is_some();
-        let family = grows && first.layout.valued().is_some() == valued;
-        field("layout family", describe(first.layout)[0].into(), family)?;
-        let buckets = |segment: &PlannedSegment| {
-            field("buckets", segment.buckets, (1..=MAX_BUCKETS).contains(&segment.buckets))
+    /// Reads the fields of a known kind. Those of other kinds must be zero, and their values are
+    /// not validated otherwise.
+    fn read(bytes: &[u8]) -> Result<Self, LoadError> {
+        let description =
+            *bytes[START..].first_chunk::<{ DESCRIPTION - START }>().expect("8 bytes");
+        let [contents, growth, stripes, _, layout @ ..] = description;
+        let (expires, grows) = (contents == EXPIRING, growth == GROWING);
+        field("stripes", stripes.into(), u32::from(stripes) <= MAX_STRIPES.ilog2())?;
+        let layout = decode_layout(layout)?;
+        let mut rest = bytes[DESCRIPTION..].as_chunks().0.iter().copied().map(u64::from_le_bytes);
+        let [seed, hasher_check, capacity, max_copies, target] = next(&mut rest);
+        let [window, generation, interval] = next(&mut rest);
+        let [first, size, buckets, load, ghosts] = next(&mut rest);
+        let [swept, end, chosen] = next(&mut rest);
+        let [words, occupied, elapsed, latest] = next(&mut rest);
+        let short = |name: &'static str, value: u64| {
+            u32::try_from(value).map_err(|_| LoadError::InvalidField { name, value })
         };
-        plan.iter().try_for_each(buckets)?;
-        field("level", first.level.into(), first.level == 0)?;
-        for pair in plan.windows(2) {
-            let [before, next] = [pair[0], pair[1]];
-            field("level", next.level.into(), next.level > before.level && next.level <= 32)?;
-            // No overflow: 2^32 buckets, doubled 32 times, would be 2^64.
-            let expected = u128::from(first.buckets) << next.level;
-            field("buckets", next.buckets, u128::from(next.buckets) == expected)?;
-            let bits = |segment: PlannedSegment| segment.layout.fingerprint_bits();
-            field("fingerprint bits", bits(next).into(), bits(next) >= bits(before))?;
-            let family = next.layout.valued().is_some() == valued;
-            field("layout family", describe(next.layout)[0].into(), family)?;
-            let value_bits = next.layout.value_bits();
-            field("value bits", value_bits.into(), value_bits == before.layout.value_bits())?;
+        let window = short("window", window)?;
+        let limits = Limits { buckets, load: short("load", load)? };
+        let stamps = if expires && grows { 1 << layout.value_bits().min(8) } else { 0 };
+        let len = bytes.len() as u64;
+        field("header length", len, bytes.len() == encoded_len(stamps))?;
+        let form = Form {
+            layout,
+            words,
+            capacity,
+            max_copies: if expires { 0 } else { max_copies },
+            target: if grows { f64::from_bits(target) } else { 0.0 },
+            stripes: 1 << stripes,
+            clock: expires.then_some(ClockState { window, generation, interval, elapsed, latest }),
+            grown: grows.then_some(Grown { first, size: Size::unpack(size), ghosts, limits }),
+            sweep: (expires && grows).then(|| SweepState {
+                swept,
+                end,
+                chosen,
+                ghosts: rest.take(stamps).collect(),
+            }),
+        };
+        let header = Self { kind: [contents, growth], seed, hasher_check, form, occupied };
+        let encoded = header.encode();
+        let mut differences = bytes.as_chunks().0.iter().zip(encoded.as_chunks().0);
+        match differences.find(|(read, encoded)| read != encoded) {
+            Some((read, _)) => Err(LoadError::InvalidField {
+                name: "unused field",
+                value: u64::from_le_bytes(*read),
+            }),
+            None => Ok(header),
         }
-        if let Some(ClockState { window, generation, interval, elapsed, .. }) = self.form.clock {
-            let fits = stamp_bits(window) == Some(first.layout.value_bits());
+    }
+
+    /// Validates the fields of any engine.
+    fn check(&self) -> Result<(), LoadError> {
+        let Self { kind: [contents, growth], form, occupied, .. } = self;
+        let Form { layout, words, capacity, clock, grown, .. } = *form;
+        let family = layout.splitting().is_some() == (*growth == GROWING)
+            && layout.valued().is_some() == (*contents > 0);
+        field("layout family", describe(layout)[0].into(), family)?;
+        match grown {
+            None => field("words", words, (1..=MAX_BUCKETS).contains(&words))?,
+            Some(grown) => {
+                let invalid = grown.invalid(words);
+                invalid.map_or(Ok(()), |(name, value)| field(name, value, false))?;
+            }
+        }
+        if let Some(ClockState { window, generation, interval, elapsed, .. }) = clock {
+            let fits = stamp_bits(window) == Some(layout.value_bits());
             field("window", window.into(), fits)?;
             let fits = (window.into()..=MAX_GENERATION).contains(&generation);
             field("generation", generation, fits)?;
             field("elapsed time", elapsed, interval == 0 || elapsed < interval)?;
         }
-        let capacity = self.form.capacity;
-        field("capacity", capacity, (1..=first.slots()).contains(&capacity))?;
-        self.segments()
-            .try_for_each(|(segment, items)| field("items", items, items <= segment.slots()))
+        if let (Some(sweep), Some(grown)) = (&form.sweep, grown) {
+            let SweepState { swept, end, chosen, ghosts } = sweep;
+            // The buckets of a sweep are accessed.
+            let fits = (grown.first..=grown.buckets()).contains(end);
+            field("end of the sweep", *end, fits)?;
+            field("swept buckets", *swept, swept <= end)?;
+            field("refreshed generation", *chosen, *chosen <= MAX_GENERATION)?;
+            let sum = ghosts.iter().try_fold(0_u64, |sum, &number| sum.checked_add(number));
+            field("ghosts", grown.ghosts, sum == Some(grown.ghosts))?;
+        }
+        let slots = words * u64::from(layout.slots_per_bucket());
+        field("capacity", capacity, (1..=slots).contains(&capacity))?;
+        field("occupied slots", *occupied, *occupied <= slots)
     }
 }
 
-/// Bytes of a header with this kind of filter and these numbers of planned and existing segments.
-const fn encoded_len(kind: u8, planned: usize, existing: usize) -> usize {
-    let rest = match kind {
-        EXPIRING => SCHEDULE,
-        GROWING | GROWING_MAP => GROWN,
-        _ => 0,
-    };
-    START + SEGMENT * planned + NUMBER * existing + rest + NUMBER
+/// The next numbers of a header. All headers have as many.
+fn next<const N: usize>(numbers: &mut impl Iterator<Item = u64>) -> [u64; N] {
+    array::from_fn(|_| numbers.next().expect("the shortest header has more"))
+}
+
+/// Bytes of a header with this many numbers of ghosts.
+const fn encoded_len(stamps: usize) -> usize {
+    (DESCRIPTION + NUMBER * (NUMBERS + stamps + 1)).next_multiple_of(ALIGNMENT)
 }
 
 /// Returns an error if a field has an impossible value.
@@ -282,27 +285,67 @@ fn describe(layout: Layout) -> [u8; 4] {
     [family, slots, bits, value_bits]
 }
 
-/// Decodes a window.
-fn decode_window(number: u64) -> Result<u32, LoadError> {
-    u32::try_from(number).map_err(|_| LoadError::InvalidField { name: "window", value: number })
-}
-
-/// Decodes the description of a planned segment.
-fn decode_segment(bytes: &[u8]) -> Result<PlannedSegment, LoadError> {
-    let [family, slots, bits, level, value_bits] = bytes[..5] else { unreachable!("16 bytes") };
+/// Returns the layout that these numbers describe.
+fn decode_layout(numbers: [u8; 4]) -> Result<Layout, LoadError> {
+    let [family, slots, bits, value_bits] = numbers;
     let valued = Layout::with_values(slots.into(), value_bits.into());
     let growing = Layout::growing(slots.into(), value_bits.into());
-    let layout = Layout::ALL
-        .iter()
-        .chain(Layout::GROWING)
-        .copied()
-        .chain(valued)
-        .chain(growing)
-        .find(|&layout| describe(layout) == [family, slots, bits, value_bits]);
+    let known = Layout::ALL.iter().chain(Layout::GROWING).copied().chain(valued).chain(growing);
     let unknown = LoadError::UnknownLayout { family, slots, bits, value_bits };
-    let layout = layout.ok_or(unknown)?;
-    let reserved = u32::from_le_bytes([bytes[5], bytes[6], bytes[7], 0]);
-    field("reserved", reserved.into(), reserved == 0)?;
-    let buckets = u64::from_le_bytes(bytes[8..].try_into().expect("8 bytes"));
-    Ok(PlannedSegment { layout, level: level.into(), buckets })
+    known.into_iter().find(|&layout| describe(layout) == numbers).ok_or(unknown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The header of an expiring filter that grows, with stamps of this many bits.
+    fn header(stamp_bits: u32) -> Header {
+        let mut number = 0..;
+        let mut next = || number.next().expect("no end");
+        let limits = Limits { buckets: next(), load: 205 };
+        let ghosts = (0..1 << stamp_bits).map(|_| next()).collect();
+        Header {
+            kind: [EXPIRING, GROWING],
+            seed: next(),
+            hasher_check: next(),
+            form: Form {
+                layout: Layout::growing(3, stamp_bits).expect("a layout"),
+                words: next(),
+                capacity: next(),
+                max_copies: 0,
+                target: 0.01,
+                stripes: 8,
+                clock: Some(ClockState {
+                    window: 5,
+                    generation: next(),
+                    interval: next(),
+                    elapsed: next(),
+                    latest: next(),
+                }),
+                grown: Some(Grown {
+                    first: next(),
+                    size: Size { level: 1, split: next() },
+                    ghosts: next(),
+                    limits,
+                }),
+                sweep: Some(SweepState { swept: next(), end: next(), chosen: next(), ghosts }),
+            },
+            occupied: next(),
+        }
+    }
+
+    #[test]
+    fn numbers_of_each_stamp_follow_the_fields() {
+        for stamp_bits in 2..=8 {
+            let header = header(stamp_bits);
+            let bytes = header.encode();
+            let len = (192_usize + (8 << stamp_bits)).next_multiple_of(64);
+            assert_eq!((bytes.len(), Header::len(&bytes[..START]).ok()), (len, Some(len)));
+            assert_eq!(Header::read(&bytes).ok(), Some(header.clone()));
+            let shorter = Header { kind: [EXPIRING, 0], ..header };
+            let error = Header::read(&shorter.encode()).expect_err("a header of another length");
+            assert!(matches!(error, LoadError::InvalidField { name: "header length", .. }));
+        }
+    }
 }

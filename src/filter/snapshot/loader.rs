@@ -24,8 +24,8 @@ use crate::{
 /// module's callbacks. By default, the hasher is made from the seed in the snapshot.
 ///
 /// The header is validated, by a checksum of its own and field by field, before anything is
-/// allocated for the buckets. Each block of 64 KiB is validated when it has arrived. On Linux, a
-/// loader takes at most two megabytes more than the bytes that it received, unless all of them are
+/// allocated for the buckets. Each block of 64 KiB is validated when it has arrived, and all of them
+/// by the checksums at the end. On Linux, a loader takes at most two megabytes more than the bytes that it received, unless all of them are
 /// there or it is told to [allocate at once](Self::allocate_at_once). (On other systems, the
 /// allocator decides.) Dropping a loader abandons the load.
 ///
@@ -223,10 +223,10 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     /// error, none.
     ///
     /// The header is validated when it is complete, before anything is allocated for the buckets.
-    /// Each block of 64 KiB is validated when its checksum arrives. With the last block, the number
-    /// of items is validated too.
-    /// So a push may accept wrong bytes, and a later one is refused because of them. If the right
-    /// bytes are refused too, the load must start again with a new loader.
+    /// The form of the buckets is validated when a block of 64 KiB has arrived, and all else by the
+    /// checksums, which follow the buckets. So a push may accept wrong bytes, and a later one is
+    /// refused because of them. If the right bytes are refused too, the load must start again with a
+    /// new loader.
     ///
     /// # Errors
     /// [`LoadError`], with a variant for each possible cause. After an error, or a panic of the

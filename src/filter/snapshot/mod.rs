@@ -1,5 +1,6 @@
 //! Snapshots: saving a filter, as a whole or piece by piece.
 
+mod checksums;
 mod dump;
 mod encode;
 mod error;
@@ -18,7 +19,7 @@ use std::io::{self, Write};
 
 use super::{
     Filter,
-    engine::{Engine, FixedEngine, SplittingEngine},
+    engine::{Content, Engine},
     hasher_check::hasher_check,
     kind::{Contents, Growth},
 };
@@ -31,62 +32,54 @@ pub(super) use encode::Words;
 pub use error::LoadError;
 pub use frozen::Snapshot;
 use header::Header;
-pub(super) use header::{EXPIRING, Form, PerSegment, PlannedSegment, field};
+pub(super) use header::{Form, field};
 pub use loader::Loader;
 
-/// The number in the format and the name of an engine.
-const fn kind<E: Engine>() -> (u8, &'static str) {
-    (E::KIND, E::NAME)
-}
-
-/// All engines.
-const KINDS: [(u8, &str); 5] = [
-    kind::<FixedEngine<Bare>>(),
-    kind::<SplittingEngine<Bare>>(),
-    kind::<FixedEngine<Valued>>(),
-    kind::<FixedEngine<Aged>>(),
-    kind::<SplittingEngine<Valued>>(),
-];
+/// The names of filters, by the numbers of their contents and of their growth.
+const NAMES: [[&str; 2]; 3] = [Bare::NAMES, Valued::NAMES, Aged::NAMES];
 
 /// What snapshots need of an engine.
 pub(crate) trait Saved: Sized {
-    /// The number of the engine in the format.
-    const KIND: u8;
-
     /// Everything but the words.
     fn form(&self) -> Form;
 
-    /// Returns the form and a copy of the words of each segment, or `None` if the system refuses
-    /// the memory. The copy contains every item that is in the engine throughout the call.
-    fn copy_words(&self) -> Option<(Form, PerSegment<Vec<u64>>)>;
+    /// Returns the form and a copy of the words, or `None` if the system refuses the memory. The
+    /// copy contains every item that is in the engine throughout the call.
+    fn copy_words(&self) -> Option<(Form, Vec<u64>)>;
 
-    /// The words of each segment, for a caller that knows that nobody changes them.
-    fn words(&self) -> impl Iterator<Item = impl Words> + Clone;
+    /// The words, for a caller that knows that nobody changes them.
+    fn words(&self) -> impl Words;
 
     /// Validates what is particular to this engine. All else is valid.
     fn check(form: &Form) -> Result<(), LoadError>;
 
-    /// A lower bound on the numbers that occupied slots of a segment can hold. Such a number is a
-    /// fingerprint, followed by its value in the lowest bits if there are values: at least the
-    /// fingerprint 1 with the value zero.
-    fn min_fingerprint(form: &Form, number: usize) -> u32;
-
-    /// Returns whether each of these words of a segment can be at its place. All of them are valid.
-    fn has_valid_places(_form: &Form, _words: &Buckets) -> bool {
+    /// Returns whether each of these words can be at its place. All buckets among them are valid.
+    /// `read` copies words from an index on.
+    fn has_valid_places(_form: &Form, _read: impl FnMut(u64, &mut [u64])) -> bool {
         true
     }
 
     /// Returns the engine with these words, or `None` if the system refuses the memory for the
     /// rest. With `reserve`, an engine that grows reserves address space.
-    fn restore(form: &Form, segments: PerSegment<Buckets>, reserve: bool) -> Option<Self>;
+    fn restore(form: &Form, words: Buckets, reserve: bool) -> Option<Self>;
 }
 
-/// Validates the kind of engine of a snapshot that is loaded into this one.
-fn check_kind<E: Engine>(kind: u8) -> Result<(), LoadError> {
-    let saved = KINDS.into_iter().find(|&(known, _)| known == kind);
-    let (_, saved) = saved.ok_or(LoadError::UnknownKind(kind))?;
-    let expected = E::NAME;
-    if kind == E::KIND { Ok(()) } else { Err(LoadError::OtherKind { saved, expected }) }
+/// The numbers of the contents and of the growth of a filter.
+fn kind<C: Contents, G: Growth>() -> [u8; 2] {
+    [C::NUMBER, G::GROWS.into()]
+}
+
+/// Validates the kind of a snapshot that is loaded into this one.
+fn check_kind<C: Contents, G: Growth>(saved: [u8; 2]) -> Result<(), LoadError> {
+    let [contents, growth] = saved;
+    let name = NAMES.get(usize::from(contents)).and_then(|names| names.get(usize::from(growth)));
+    let name = name.ok_or(LoadError::UnknownKind { contents, growth })?;
+    let expected = <C::Engine<G>>::NAME;
+    if saved == kind::<C, G>() {
+        Ok(())
+    } else {
+        Err(LoadError::OtherKind { saved: name, expected })
+    }
 }
 
 impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
@@ -187,14 +180,8 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
         snapshot.ok_or_else(|| self.engine.out_of_memory())
     }
 
-    /// The header, without the numbers of items.
+    /// The header, without the number of occupied slots.
     fn header(&self, hasher_check: u64, form: Form) -> Header {
-        Header {
-            kind: <C::Engine<G>>::KIND,
-            seed: self.seed,
-            hasher_check,
-            form,
-            items: PerSegment::new(),
-        }
+        Header { kind: kind::<C, G>(), seed: self.seed, hasher_check, form, occupied: 0 }
     }
 }

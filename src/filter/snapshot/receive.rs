@@ -5,10 +5,11 @@ use core::{hash::BuildHasher, iter, marker::PhantomData};
 use std::io::{self, Write};
 
 use super::{
-    LoadError, PerSegment, Saved,
-    encode::{BLOCK_WORDS, CHECKSUM, block_checksum, blocks, to_little_endian, zeros},
+    LoadError, Saved,
+    checksums::{BLOCK_WORDS, Checksums},
+    encode::{copy_words, to_little_endian, zeros},
     header::{Header, HeaderBytes, MAGIC, START},
-    validate::{EMPTY_CENSUS, add_census, check_length},
+    validate::{EMPTY_CENSUS, add_census},
 };
 use crate::{
     bucket::Census,
@@ -18,15 +19,18 @@ use crate::{
         hasher_check::hasher_check,
         kind::{Contents, Growth},
     },
-    table::{Buckets, LoaderPosition, TableLoader},
+    table::{LoaderPosition, TableLoader},
 };
+
+/// Bytes of the table of checksums that are read at once, at most.
+const TABLE_PART: usize = 1 << 10;
 
 /// What a load may take, and what is known of the bytes that arrive.
 #[derive(Clone, Copy)]
 pub(super) struct Terms {
-    /// The largest number of bytes of the buckets.
+    /// The largest number of bytes of the words.
     pub(super) limit: u64,
-    /// Whether the memory of a segment is taken before its bytes arrive.
+    /// Whether the memory of the words is taken before they arrive.
     pub(super) at_once: bool,
     /// Whether a filter that grows reserves address space.
     pub(super) reserve: bool,
@@ -41,39 +45,33 @@ enum Piece {
     Start,
     /// The header, whose start has arrived.
     Header,
-    /// A block of words.
-    Block,
-    /// The checksum of a block.
-    Checksum,
+    /// The words.
+    Words,
+    /// The table of checksums.
+    Table,
     /// Nothing: the snapshot is complete.
     Nothing,
 }
 
-/// How far the snapshot has arrived, apart from the buckets.
+/// How far the snapshot has arrived, apart from the words and their checksums.
 #[derive(Clone, Copy)]
 struct Progress {
     piece: Piece,
-    /// How many bytes of a piece that is not a block have arrived.
+    /// How many bytes of the header, or of the table, have arrived.
     filled: usize,
     /// All bytes that have arrived.
     received: u64,
-    /// The bytes of the checksum that is arriving.
-    checksum_bytes: [u8; CHECKSUM],
-    /// The checksum of the last block that arrived.
-    checksum: u64,
-    /// The census so far of the segment that is arriving.
+    /// The census of the words in complete blocks.
     census: Census,
-    /// The smallest fingerprint that this segment can hold.
-    min_fingerprint: u32,
 }
 
-/// A state of a receiver, without its buckets: see [`Receiver::go_back`].
+/// A state of a receiver, without its words: see [`Receiver::go_back`].
 pub(super) struct Checkpoint<S> {
     progress: Progress,
     header_len: usize,
-    /// The number of complete segments.
-    complete: usize,
-    /// The position in the next one.
+    /// The number of checksums.
+    checksums: usize,
+    /// The position in the words, if the header has arrived.
     position: Option<LoaderPosition>,
     /// Where the hasher comes from, if it was not made yet.
     seeded: Option<fn(u64) -> S>,
@@ -86,11 +84,10 @@ pub(super) struct Receiver<C: Contents, G: Growth, S> {
     progress: Progress,
     /// The bytes of the header: of its start, until that has arrived.
     header_bytes: HeaderBytes,
-    /// The header, once it has arrived.
-    header: Option<Header>,
-    complete: PerSegment<Buckets>,
-    /// The segment that is arriving.
-    loader: Option<TableLoader>,
+    /// The header and the words, once the header has arrived.
+    body: Option<(Header, TableLoader)>,
+    /// The checksums of the blocks that have arrived, and of the table when it is next.
+    checksums: Checksums,
     kind: PhantomData<fn() -> (C, G)>,
 }
 
@@ -105,42 +102,29 @@ impl<C: Contents, G: Growth, S> Receiver<C, G, S> {
     /// # Errors
     /// Those of the writer, and `OutOfMemory` if the system refuses the memory of a block.
     pub(super) fn write_received(&self, mut out: impl Write) -> io::Result<()> {
-        let Progress { piece, filled, checksum_bytes, .. } = &self.progress;
-        if self.header.is_none() {
-            return out.write_all(&self.header_bytes[..*filled]);
-        }
+        let Progress { piece, filled, .. } = self.progress;
+        let Some((_, loader)) = &self.body else {
+            return out.write_all(&self.header_bytes[..filled]);
+        };
         let mut buffer = zeros(BLOCK_WORDS).ok_or(io::ErrorKind::OutOfMemory)?;
         out.write_all(&self.header_bytes)?;
-        let mut checksum = Header::block_seed(&self.header_bytes);
-        for buckets in &self.complete {
-            for (from, len) in blocks(buckets.len()) {
-                let words = &mut buffer[..len];
-                buckets.copy_words_from(from, words);
-                let bytes = to_little_endian(words);
-                checksum = block_checksum(checksum, bytes);
-                out.write_all(bytes)?;
-                out.write_all(&checksum.to_le_bytes())?;
-            }
+        let (arrived, rest) = (loader.arrived(), loader.filled());
+        for from in (0..arrived).step_by(BLOCK_WORDS) {
+            let words = &mut buffer[..BLOCK_WORDS.min(arrived - from)];
+            loader.copy_words_from(from, words);
+            out.write_all(to_little_endian(words))?;
         }
-        if let Some(loader) = &self.loader {
-            let arrived = loader.arrived();
-            for (from, len) in blocks(arrived) {
-                let words = &mut buffer[..len];
-                loader.copy_words_from(from, words);
-                let bytes = to_little_endian(words);
-                checksum = block_checksum(checksum, bytes);
-                out.write_all(bytes)?;
-                match piece {
-                    // As it arrived: it may be wrong.
-                    Piece::Checksum if from + len == arrived => {
-                        out.write_all(&checksum_bytes[..*filled])?;
-                    }
-                    _ => out.write_all(&checksum.to_le_bytes())?,
-                }
+        let words = &mut buffer[..rest.div_ceil(8)];
+        loader.copy_words_from(arrived, words);
+        out.write_all(&to_little_endian(words)[..rest])?;
+        if let Piece::Table | Piece::Nothing = piece {
+            // What has arrived of it was right.
+            for (nth, part) in self.checksums.table().chunks(BLOCK_WORDS).enumerate() {
+                let left = filled.saturating_sub(8 * BLOCK_WORDS * nth);
+                let words = &mut buffer[..part.len()];
+                words.copy_from_slice(part);
+                out.write_all(&to_little_endian(words)[..left.min(8 * part.len())])?;
             }
-            let words = &mut buffer[..loader.filled().div_ceil(8)];
-            loader.copy_words_from(arrived, words);
-            out.write_all(&to_little_endian(words)[..loader.filled()])?;
         }
         out.flush()
     }
@@ -150,21 +134,14 @@ impl<C: Contents, G: Growth, S> Receiver<C, G, S> {
     pub(super) fn go_back(&mut self, to: &Checkpoint<S>) {
         self.progress = to.progress;
         self.header_bytes.truncate(to.header_len);
+        self.checksums.truncate(to.checksums);
         if let Some(make) = to.seeded {
             self.hasher = Some(HasherSource::Seeded(make));
         }
-        if to.position.is_none() && to.complete == 0 {
-            self.header = None;
+        match (&mut self.body, to.position) {
+            (Some((_, loader)), Some(position)) => loader.go_back(position),
+            (body, _) => *body = None,
         }
-        if self.complete.len() > to.complete {
-            // The segment that was arriving at the checkpoint is complete now.
-            self.complete.truncate(to.complete + 1);
-            self.loader = self.complete.pop().map(TableLoader::reopened);
-        }
-        self.loader = self.loader.take().zip(to.position).map(|(mut loader, position)| {
-            loader.go_back(position);
-            loader
-        });
     }
 
     /// Returns the state of the receiver, for [`go_back`](Self::go_back).
@@ -176,8 +153,8 @@ impl<C: Contents, G: Growth, S> Receiver<C, G, S> {
         Checkpoint {
             progress: self.progress,
             header_len: self.header_bytes.len(),
-            complete: self.complete.len(),
-            position: self.loader.as_ref().map(TableLoader::position),
+            checksums: self.checksums.table().len(),
+            position: self.body.as_ref().map(|(_, loader)| loader.position()),
             seeded,
         }
     }
@@ -185,22 +162,14 @@ impl<C: Contents, G: Growth, S> Receiver<C, G, S> {
 
 impl<C: Contents, G: Growth, S: BuildHasher> Receiver<C, G, S> {
     pub(super) fn new(terms: Terms, hasher: HasherSource<S>) -> Self {
+        let piece = Piece::Start;
         Self {
             terms,
             hasher: Some(hasher),
-            progress: Progress {
-                piece: Piece::Start,
-                filled: 0,
-                received: 0,
-                checksum_bytes: [0; CHECKSUM],
-                checksum: 0,
-                census: EMPTY_CENSUS,
-                min_fingerprint: 0,
-            },
+            progress: Progress { piece, filled: 0, received: 0, census: EMPTY_CENSUS },
             header_bytes: zero_bytes(START),
-            header: None,
-            complete: PerSegment::new(),
-            loader: None,
+            body: None,
+            checksums: Checksums::new(0),
             kind: PhantomData,
         }
     }
@@ -214,30 +183,34 @@ impl<C: Contents, G: Growth, S: BuildHasher> Receiver<C, G, S> {
         &mut self,
         read: impl FnOnce(&mut [u8]) -> io::Result<usize>,
     ) -> Result<usize, LoadError> {
-        let Progress { piece, filled, received, checksum_bytes, .. } = &mut self.progress;
-        let bytes = match piece {
-            Piece::Start | Piece::Header => &mut self.header_bytes[..],
-            Piece::Block => {
-                let loader = self.loader.as_mut().expect(SEGMENT_ARRIVES);
-                let more = loader.read(read)?;
-                *received += more as u64;
-                if loader.chunk_is_complete() {
-                    self.complete_block();
+        let Progress { piece, filled, received, .. } = &mut self.progress;
+        let more = match piece {
+            Piece::Start | Piece::Header => {
+                let more = read(&mut self.header_bytes[*filled..])?;
+                *filled += more;
+                more
+            }
+            Piece::Words => self.body.as_mut().expect(HEADER_ARRIVED).1.read(read)?,
+            Piece::Table => {
+                let (mut bytes, mut expected) = ([0; TABLE_PART], [0; TABLE_PART]);
+                let table = self.checksums.table();
+                let more = read(&mut bytes[..TABLE_PART.min(8 * table.len() - *filled)])?;
+                copy_words(table, *filled as u64, &mut expected[..more]);
+                if bytes[..more] != expected[..more] {
+                    return Err(LoadError::DamagedBuckets);
                 }
-                return Ok(more);
+                *filled += more;
+                more
             }
-            Piece::Checksum => &mut checksum_bytes[..],
-            Piece::Nothing => return Ok(0),
+            Piece::Nothing => 0,
         };
-        let more = read(&mut bytes[*filled..])?;
-        *filled += more;
         *received += more as u64;
-        if *filled == bytes.len() {
-            match piece {
-                Piece::Start => self.complete_start()?,
-                Piece::Header => self.complete_header()?,
-                _ => self.complete_checksum()?,
-            }
+        match piece {
+            Piece::Start if *filled == START => self.complete_start()?,
+            Piece::Header if *filled == self.header_bytes.len() => self.complete_header()?,
+            Piece::Words => self.complete_block()?,
+            Piece::Table if *filled == 8 * self.checksums.table().len() => self.complete_table()?,
+            _ => {}
         }
         Ok(more)
     }
@@ -259,12 +232,12 @@ impl<C: Contents, G: Growth, S: BuildHasher> Receiver<C, G, S> {
             }
             return Err(LoadError::Truncated { received: self.received() });
         }
-        let header = self.header.expect(HEADER_ARRIVED);
+        let (header, loader) = self.body.expect(HEADER_ARRIVED);
         let Some(HasherSource::Given(hasher)) = self.hasher else {
             unreachable!("the header has arrived")
         };
-        let engine = <C::Engine<G>>::restore(&header.form, self.complete, self.terms.reserve);
-        let items = header.form.items(header.items.iter().sum());
+        let engine = <C::Engine<G>>::restore(&header.form, loader.finish(), self.terms.reserve);
+        let items = header.form.items(header.occupied);
         let filter =
             engine.and_then(|engine| Filter::from_parts(engine, header.seed, items, hasher));
         filter.ok_or_else(|| header.out_of_memory())
@@ -279,8 +252,13 @@ impl<C: Contents, G: Growth, S: BuildHasher> Receiver<C, G, S> {
 
     fn complete_header(&mut self) -> Result<(), LoadError> {
         let header = Header::decode::<C, G>(&self.header_bytes)?;
-        if let Some(len) = self.terms.len {
-            check_length(&header, self.header_bytes.len(), len)?;
+        let expected = header.snapshot_len();
+        match self.terms.len {
+            Some(received) if received < expected => return Err(LoadError::Truncated { received }),
+            Some(received) if received > expected => {
+                return Err(LoadError::TrailingBytes { more: received - expected });
+            }
+            _ => {}
         }
         self.hasher = match self.hasher.take() {
             Some(source) => Some(HasherSource::Given(source.make(header.seed))),
@@ -293,71 +271,56 @@ impl<C: Contents, G: Growth, S: BuildHasher> Receiver<C, G, S> {
         if hasher_check(hasher) != header.hasher_check {
             return Err(LoadError::OtherHasher);
         }
-        let (needed, limit) = (header.bucket_bytes(), self.terms.limit);
+        let (needed, limit) = (header.word_bytes(), self.terms.limit);
         if needed > limit {
             return Err(LoadError::LimitExceeded { needed, limit });
         }
-        self.progress.checksum = Header::block_seed(&self.header_bytes);
-        self.header = Some(header);
-        self.start_segment()
-    }
-
-    fn complete_block(&mut self) {
-        let layout = self.header().form.plan[self.complete.len()].layout;
-        let Progress { piece, filled, checksum, census, min_fingerprint, .. } = &mut self.progress;
-        let loader = self.loader.as_mut().expect(SEGMENT_ARRIVES);
-        *checksum = loader.accept(|bytes| {
-            add_census(layout, bytes, *min_fingerprint, census);
-            block_checksum(*checksum, bytes)
-        });
-        (*piece, *filled) = (Piece::Checksum, 0);
-    }
-
-    fn complete_checksum(&mut self) -> Result<(), LoadError> {
-        let Progress { piece, checksum_bytes, checksum, census, .. } = &mut self.progress;
-        if *checksum_bytes != checksum.to_le_bytes() {
-            return Err(LoadError::DamagedBuckets);
-        }
-        if !census.valid {
-            return Err(LoadError::InvalidBuckets);
-        }
-        if self.loader.as_ref().is_some_and(TableLoader::is_incomplete) {
-            *piece = Piece::Block;
-            return Ok(());
-        }
-        let occupied = census.occupied;
-        if occupied != self.header().items[self.complete.len()] {
-            return Err(LoadError::InvalidBuckets);
-        }
-        self.complete.extend(self.loader.take().map(TableLoader::finish));
-        let words = self.complete.last().expect("a complete segment");
-        if !<C::Engine<G>>::has_valid_places(&self.header().form, words) {
-            return Err(LoadError::InvalidBuckets);
-        }
-        self.start_segment()
-    }
-
-    /// Prepares for the words of the next segment, or for nothing if there is no such segment.
-    fn start_segment(&mut self) -> Result<(), LoadError> {
-        let (number, header) = (self.complete.len(), self.header());
-        let Some((segment, _)) = header.segments().nth(number) else {
-            self.progress.piece = Piece::Nothing;
-            return Ok(());
-        };
+        let words = header.form.words;
         let loader = if self.terms.at_once {
-            TableLoader::at_once(segment.buckets)
+            TableLoader::at_once(words)
         } else {
-            TableLoader::incremental(segment.buckets)
+            TableLoader::incremental(words)
         };
-        let min_fingerprint = <C::Engine<G>>::min_fingerprint(&header.form, number);
-        self.loader = Some(loader.ok_or_else(|| header.out_of_memory())?);
-        let piece = Piece::Block;
-        self.progress = Progress { piece, census: EMPTY_CENSUS, min_fingerprint, ..self.progress };
+        let loader = loader.ok_or_else(|| header.out_of_memory())?;
+        self.checksums = Checksums::new(Header::block_seed(&self.header_bytes));
+        self.body = Some((header, loader));
+        self.progress.piece = Piece::Words;
         Ok(())
     }
 
-    fn header(&self) -> &Header {
-        self.header.as_ref().expect(HEADER_ARRIVED)
+    /// Validates the current block, if all of it has arrived.
+    fn complete_block(&mut self) -> Result<(), LoadError> {
+        let (header, loader) = self.body.as_mut().expect(HEADER_ARRIVED);
+        if !loader.chunk_is_complete() {
+            return Ok(());
+        }
+        let (layout, numbers, from) = (header.form.layout, header.form.numbers(), loader.arrived());
+        let Progress { piece, filled, census, .. } = &mut self.progress;
+        let added = loader.accept(|bytes| {
+            add_census(layout, &numbers, from as u64, bytes, census);
+            self.checksums.add(bytes)
+        });
+        added.map_err(|_| header.out_of_memory())?;
+        if !census.valid {
+            return Err(LoadError::DamagedBuckets);
+        }
+        if !loader.is_incomplete() {
+            self.checksums.complete();
+            (*piece, *filled) = (Piece::Table, 0);
+        }
+        Ok(())
+    }
+
+    fn complete_table(&mut self) -> Result<(), LoadError> {
+        let (header, loader) = self.body.as_ref().expect(HEADER_ARRIVED);
+        let read = |from: u64, copy: &mut [u64]| loader.copy_words_from(from as usize, copy);
+        if self.progress.census.occupied != header.occupied
+            || !<C::Engine<G>>::has_valid_places(&header.form, read)
+        {
+            return Err(LoadError::InvalidBuckets);
+        }
+        self.progress.piece = Piece::Nothing;
+        Ok(())
     }
 }
 
@@ -366,7 +329,5 @@ fn zero_bytes(len: usize) -> HeaderBytes {
     iter::repeat_n(0, len).collect()
 }
 
-/// Why there is a header.
-const HEADER_ARRIVED: &str = "blocks follow the header";
-/// Why there is a table loader.
-const SEGMENT_ARRIVES: &str = "a block belongs to a segment";
+/// Why there are a header and a table loader.
+const HEADER_ARRIVED: &str = "the header has arrived";

@@ -1,7 +1,8 @@
-//! What a load validates: the length and the buckets, here; the header, in `header.rs`; and the
-//! checksums, in `receive.rs`, which makes all checks in their order.
+//! The buckets in a snapshot: how many slots are occupied, and whether each bucket is one that the
+//! library could have made.
 
-use super::{LoadError, encode::encoded_len, header::Header};
+use core::ops::Range;
+
 use crate::{
     Layout,
     bucket::{BucketLayout, Census, GrowingLayout, with_growing_layout, with_layout},
@@ -13,38 +14,56 @@ const CENSUS_BLOCK: usize = 512;
 /// The census of no words.
 pub(super) const EMPTY_CENSUS: Census = Census { occupied: 0, valid: true };
 
-/// Takes the census of words. Fastest for hundreds of words that are in a first-level cache.
-pub(super) fn census(layout: Layout, words: &[u64]) -> Census {
-    match layout.splitting() {
-        Some(_) => {
-            with_growing_layout!(layout, L => growing_census::<L>(words, layout.value_bits()))
+/// Takes the census of words from a place on, without those that are `numbers`. Fastest for
+/// hundreds of words that are in a first-level cache.
+pub(super) fn census(layout: Layout, numbers: &Range<u64>, from: u64, words: &[u64]) -> Census {
+    let at = |place: u64| (place.max(from) - from).min(words.len() as u64) as usize;
+    let mut sum = EMPTY_CENSUS;
+    for words in [&words[..at(numbers.start)], &words[at(numbers.end)..]] {
+        if !words.is_empty() {
+            let census = match layout.splitting() {
+                Some(_) => with_growing_layout!(layout, L => {
+                    growing_census::<L>(words, layout.value_bits())
+                }),
+                None => with_layout!(layout, L => L::census(words)),
+            };
+            sum.occupied += census.occupied;
+            sum.valid &= census.valid;
         }
-        None => with_layout!(layout, L => L::census(words)),
     }
+    sum
 }
 
-/// As [`census`], of a table that grows by splitting.
+/// As [`census`], of buckets of a table that grows.
 fn growing_census<L: GrowingLayout>(words: &[u64], value_bits: u32) -> Census {
     let occupied = words.iter().map(|&word| u64::from(L::occupied(word))).sum();
     Census { occupied, valid: words.iter().all(|&word| L::is_valid(word, value_bits)) }
 }
 
-/// Adds the census of the words in these bytes, which are valid only if all their fingerprints are
-/// at least `min`.
-pub(super) fn add_census(layout: Layout, bytes: &[u8], min: u32, sum: &mut Census) {
+/// Adds the census of the words in these bytes. They are valid only if all their slots hold a
+/// fingerprint, and not just a value.
+pub(super) fn add_census(
+    layout: Layout,
+    numbers: &Range<u64>,
+    mut from: u64,
+    bytes: &[u8],
+    sum: &mut Census,
+) {
+    let min = 1 << layout.value_bits();
     let mut block = [0; CENSUS_BLOCK];
     for bytes in bytes.chunks(8 * CENSUS_BLOCK) {
         let words = &mut block[..bytes.len() / 8];
         for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
             *word = u64::from_le_bytes(*bytes);
         }
-        let census = census(layout, words);
+        let census = census(layout, numbers, from, words);
         sum.occupied += census.occupied;
         sum.valid &= census.valid;
         // Only then: the fingerprints of an invalid word are arbitrary.
         if sum.valid && layout.splitting().is_none() {
             sum.valid = with_layout!(layout, L => all_are_at_least::<L>(words, min));
         }
+        from += words.len() as u64;
     }
 }
 
@@ -52,18 +71,4 @@ pub(super) fn add_census(layout: Layout, bytes: &[u8], min: u32, sum: &mut Censu
 fn all_are_at_least<L: BucketLayout>(words: &[u64], min: u32) -> bool {
     let mut fingerprints = words.iter().flat_map(|&word| L::fingerprints(word));
     min <= L::MIN_FINGERPRINT || fingerprints.all(|fingerprint| fingerprint.get() >= min)
-}
-
-/// Validates the number of bytes of a whole snapshot.
-pub(super) fn check_length(
-    header: &Header,
-    header_len: usize,
-    received: u64,
-) -> Result<(), LoadError> {
-    let words = header.segments().map(|(segment, _)| encoded_len(segment.buckets));
-    match received.checked_sub(header_len as u64 + words.sum::<u64>()) {
-        None => Err(LoadError::Truncated { received }),
-        Some(0) => Ok(()),
-        Some(more) => Err(LoadError::TrailingBytes { more }),
-    }
 }

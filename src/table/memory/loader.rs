@@ -53,11 +53,6 @@ impl TableLoader {
         Some(Self { table, arrived: 0, filled: 0, staging: None })
     }
 
-    /// Returns a loader whose buckets have all arrived, so that it can go back.
-    pub(crate) fn reopened(Buckets { words: table }: Buckets) -> Self {
-        Self { arrived: table.as_slice().len(), filled: 0, table, staging: None }
-    }
-
     /// The place up to which the table has arrived.
     pub(crate) fn position(&self) -> LoaderPosition {
         LoaderPosition { arrived: self.arrived, filled: self.filled }

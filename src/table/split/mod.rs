@@ -174,6 +174,7 @@ mod choice;
 mod copies;
 mod expiry;
 mod grow;
+mod image;
 mod insert;
 mod lookup;
 mod merge;

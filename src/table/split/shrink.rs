@@ -6,7 +6,7 @@ use super::{FULL_LOAD, GrowingTable, Size, insert::MAX_SPLITS, merge::Attempt, w
 use crate::{
     bucket::{
         GrowingLayout,
-        leveled::{empty, level, slots},
+        leveled::{empty, level},
     },
     sync::Relaxed,
     table::{Clock, Payload, SweepState},
@@ -42,7 +42,10 @@ impl<P: Payload> GrowingTable<P> {
             }
             if self.fill::<L>(&smaller) {
                 smaller.occupancy.start(items as i64, ghosts as i64, 0);
-                smaller.start_clock_of::<L>(self);
+                if let Some((clock, sweep)) = self.clock_state() {
+                    let end = smaller.buckets();
+                    smaller.start_clock::<L>(clock, &SweepState { swept: 0, end, ..sweep });
+                }
                 // The slots were moved, and not inserted.
                 mem::swap(&mut smaller.counters, &mut self.counters);
                 *self = smaller;
@@ -51,19 +54,6 @@ impl<P: Payload> GrowingTable<P> {
             buckets += buckets / STEP + 1;
         }
         0
-    }
-
-    /// Counts all slots by their stamps, if they expire, and takes over which of them are ghosts.
-    /// The sweep of this generation begins anew.
-    fn start_clock_of<L: GrowingLayout>(&mut self, other: &Self) {
-        if let (_, Some(sweep)) = other.clock_of_copy() {
-            self.for_each_in_use(|_, word| {
-                // Relaxed: the table is not shared.
-                self.clock.count_all(L::LANES, &[slots(word.load(Relaxed))]);
-            });
-            let end = self.buckets();
-            self.clock.set_sweep(&SweepState { swept: 0, end, ..sweep });
-        }
     }
 
     /// Returns an empty table with this many buckets, no fewer than the first ones and no more than

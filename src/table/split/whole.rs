@@ -20,7 +20,7 @@ use crate::{
         leveled::{level, slots},
     },
     sync::{AcqRel, Relaxed, Word, acquire_fence, load_all},
-    table::{AllStripes, Clock, GrowingBuckets, Payload, SweepState},
+    table::{AllStripes, Clock, ClockState, GrowingBuckets, Payload, SweepState},
 };
 
 /// Words of a page on most systems. It is larger on some.
@@ -70,13 +70,13 @@ impl<P: Payload> GrowingTable<P> {
             // mutant: split-clone-early-unlock
             if let Some(size) = self.copy_into(&stripes, &mut copy.buckets) {
                 // After the words: see "Copies" in `table/clock.rs`.
-                let clock = self.clock_of_copy();
+                let (now, sweep) = (self.clock.now(), self.sweep_state());
                 // mutant: split-clone-late-ghosts
-                let (splits, ghosts) = (self.occupancy.splits(), self.ghosts_in(clock.1.as_ref()));
+                let (splits, ghosts) = (self.occupancy.splits(), self.ghosts_in(sweep.as_ref()));
                 // Before the lock of the schedule is taken.
                 // mutant: split-clone-late-resume
                 drop((stripes, paused));
-                break (size, splits, ghosts, clock);
+                break (size, splits, ghosts, self.clock.read(now).zip(sweep));
             }
             drop((stripes, paused));
             // The table has grown beyond what was prepared. What it has now is prepared next time,
@@ -84,18 +84,12 @@ impl<P: Payload> GrowingTable<P> {
             slack += self.buckets() / SLACK + 1;
         };
         copy.set_size(size);
-        // mutant: split-clone-other-time
-        copy.set_clock(clock.0.and_then(|now| self.clock.read(now)));
-        if let Some(sweep) = clock.1 {
-            copy.clock.set_sweep(&sweep);
-        }
         copy.occupancy.start(0, 0, splits);
         let (mut occupied, mut end) = (0, 0);
         copy.for_each_in_use(|bucket, word| {
             // Relaxed: no other thread uses the copy.
             let word = word.load(Relaxed);
             occupied += u64::from(L::occupied(word));
-            copy.clock.count_all(L::LANES, &[slots(word)]);
             end = end.max(u64::from(bucket) + 1);
         });
         if slack > 0 {
@@ -104,6 +98,10 @@ impl<P: Payload> GrowingTable<P> {
         let Occupied { items, ghosts } = Occupied::new(occupied, ghosts);
         // mutant: split-clone-ghosts-uncounted
         copy.occupancy.start(items as i64, ghosts as i64, 0);
+        // mutant: split-clone-other-time
+        if let Some((clock, sweep)) = clock {
+            copy.start_clock::<L>(clock, &sweep);
+        }
         Some((copy, items))
     }
 
@@ -124,11 +122,20 @@ impl<P: Payload> GrowingTable<P> {
         Some(end)
     }
 
-    /// The present generation, if slots expire, and what else a copy takes over of the clock. The
-    /// caller has paused it, holds all stripes, and has settled the size.
-    pub(super) fn clock_of_copy(&self) -> (Option<u64>, Option<SweepState>) {
-        let now = self.clock.now();
-        (P::Clock::SWEEPS.then_some(now), self.clock.read_sweep(now, self.buckets()))
+    /// How far the table is swept in the present generation, if slots expire. The caller has paused
+    /// the clock, holds all stripes, and has settled the size.
+    pub(super) fn sweep_state(&self) -> Option<SweepState> {
+        self.clock.read_sweep(self.clock.now(), self.buckets())
+    }
+
+    /// Sets the clock of a table that is not shared, and counts all its slots by their stamps.
+    pub(super) fn start_clock<L: GrowingLayout>(&mut self, clock: ClockState, sweep: &SweepState) {
+        self.clock.set(clock);
+        self.clock.set_sweep(sweep);
+        self.for_each_in_use(|_, word| {
+            // Relaxed: the table is not shared.
+            self.clock.count_all(L::LANES, &[slots(word.load(Relaxed))]);
+        });
     }
 
     /// The number of ghosts in a copy, which may have begun the sweep that this table is about to

@@ -197,8 +197,7 @@ fn take_replaced<S: BuildHasher + Clone>(filter: &Of<ExpiringSets, S>, items: &m
 /// The number of occupied slots, expired ones included.
 #[cfg(feature = "std")]
 pub fn occupied<S: BuildHasher>(filter: &Of<ExpiringSets, S>) -> u64 {
-    let bytes = filter.to_bytes();
-    forge::number(&bytes, forge::items(&bytes))
+    forge::number(&filter.to_bytes(), forge::OCCUPIED)
 }
 
 /// As above: expired ones cannot be counted.

@@ -24,7 +24,7 @@ fn overfill<K: Kind, S: BuildHasher>(filter: &Of<K, S>, seed: u64) -> Vec<u64> {
         Some(&hot) => hot,
         None => rng.random(),
     });
-    // At the end the copies have reached their limit in the last segment as well.
+    // At the end the copies have reached their limit at the last size as well.
     let keys: Vec<u64> = keys.chain(HOT.repeat(40)).collect();
     keys.into_iter().filter(|key| K::add(filter, *key).is_ok()).collect()
 }

@@ -9,7 +9,7 @@
 //! that tells the states of the filter apart. So if the filter changes while it is dumped, the next
 //! call fails, and the dump starts again; if not, any client can go on with it, also after another
 //! one has finished, and at a replica. (Should two states share that part, the chunks of both do
-//! not fit together: the checksums of the blocks build on one another.)
+//! not fit together: the last chunk holds checksums of all others.)
 
 use crate::{
     error::Error,
