@@ -153,7 +153,7 @@ impl Encoder {
         ];
         for (len, copy) in parts {
             let at = offset.saturating_add(read as u64);
-            if at < start + len {
+            if at < start + len && read < buffer.len() {
                 let from = at - start;
                 let some = (len - from).min((buffer.len() - read) as u64) as usize;
                 copy(from, &mut buffer[read..read + some]);
