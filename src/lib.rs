@@ -294,6 +294,7 @@ pub use filter::{
 pub use filter::{Dump, LoadError, Loader, Snapshot};
 #[cfg(feature = "stats")]
 pub use table::Stats;
+pub use table::split::Shrinking;
 
 /// The examples of the README, as tests.
 #[cfg(all(doctest, feature = "std"))]
