@@ -83,10 +83,10 @@ impl<C: Contents, S> Filter<C, Growing, S> {
     /// more aliases afterwards: for an item that is present, [`count`](Self::count) may rise. Two
     /// filters with equal histories, each written by one thread, shrink alike, and then grow alike.
     ///
-    /// Joins the last buckets with others, down to as many as the items need at the load at which the
-    /// filter grows, but no fewer than it had at first. This needs no other memory. It takes some ten
-    /// nanoseconds for each bucket that is given up, and the time of an insert for each item that
-    /// then must move: [`shrink_step`](Self::shrink_step) does a part of it.
+    /// Gives up buckets, down to as many as the items need at the load at which the filter grows,
+    /// but no fewer than it had at first. This takes no other memory. It takes the time of a lookup
+    /// for each bucket that is given up, and that of an insert for each item that then must move:
+    /// [`shrink_step`](Self::shrink_step) does a part of it.
     ///
     /// ```
     /// let mut filter = guira::GrowingFilter::with_capacity(100);
@@ -107,10 +107,11 @@ impl<C: Contents, S> Filter<C, Growing, S> {
         before - self.size_in_bytes()
     }
 
-    /// Does a part of [`shrink_to_fit`](Self::shrink_to_fit): about this many steps, in each of which
-    /// a bucket is given up, or an item is moved to make that possible.
+    /// Does a part of [`shrink_to_fit`](Self::shrink_to_fit): about this many steps, in each of
+    /// which a bucket is given up, or an item is moved to make that possible.
     ///
-    /// Between two steps the filter is like any other. So a server can serve requests.
+    /// Between two calls, the filter is like any other: a server can serve requests. Any numbers of
+    /// steps lead to the same filter.
     ///
     /// ```
     /// use guira::{GrowingFilter, Shrinking};

@@ -77,3 +77,56 @@ fn slots_get_back_what_the_buckets_told() {
     let (shrunk, built) = (positives(&pair.table), positives(&fresh.table));
     assert!(shrunk < 2 * built + 100, "{shrunk} false positives, {built} without shrinking");
 }
+
+/// Steps of any size lead to the same table, also if it is saved and loaded in between. A step
+/// gives up no more buckets than it may. Returns how many were ahead of their turn.
+fn shrinks_in_steps<L: GrowingLayout>(first: u64) -> u64 {
+    let sparse = || {
+        let mut pair = Pair::<L>::with_ahead(first, 0..9_000);
+        let mut random = Random(first);
+        while pair.keys.len() > 3_000 {
+            pair.remove(random.below(pair.keys.len()));
+        }
+        pair
+    };
+    let mut whole = sparse();
+    let ahead = ahead(&whole.table);
+    assert_eq!(whole.table.shrink::<L>(u64::MAX), Shrinking::Finished);
+    for (steps, reload) in [(1, 0), (70, 1), (70, 3), (200, 2)] {
+        let mut pair = sparse();
+        let mut calls = 0;
+        loop {
+            let in_use = pair.table.in_use();
+            let shrinking = pair.table.shrink::<L>(steps);
+            let given_up = in_use - pair.table.in_use();
+            assert!(given_up <= steps);
+            if shrinking == Shrinking::Finished {
+                break;
+            }
+            assert!(shrinking == Shrinking::Unfinished && given_up > 0);
+            calls += 1;
+            if reload > 0 && calls % reload == 0 {
+                pair.check();
+                pair.table = reloaded::<L>(&pair.table, 64);
+            }
+        }
+        assert!(calls > 2);
+        pair.check();
+        assert!(pair.table.copy_words() == whole.table.copy_words(), "{steps}, {reload}");
+    }
+    ahead
+}
+
+#[test]
+fn a_table_shrinks_in_steps() {
+    let ahead: u64 = FIRST
+        .map(|first| {
+            shrinks_in_steps::<Slots5>(first)
+                + shrinks_in_steps::<Slots4>(first)
+                + shrinks_in_steps::<Slots3>(first)
+                + shrinks_in_steps::<Slots2>(first)
+        })
+        .iter()
+        .sum();
+    assert!(ahead > 0);
+}

@@ -2,9 +2,14 @@
 
 Rounds of the commands that are compared take turns, in pipelines of 32. The figures are medians
 over the rounds, and ratios compare neighbours of the same round.
+
+The part `held` is not run by default, because it takes about ten minutes and 3 GiB: it fills a
+filter of 1 GiB, and shows for how long each command holds the server, in CPU time of its main
+thread. (Beside other programs, the time on the clock would be theirs as well.)
 """
 
 import argparse
+import math
 import os
 import pathlib
 import random
@@ -12,12 +17,14 @@ import statistics
 import tempfile
 
 from samples import chunks, found, insert
-from servers import Server, find_binary
+from servers import Server, find_binary, wait_until
 from wire import Wire, encode
 
 PIPELINE = 32
 ITEMS = 1_000_000
 LARGE = 1 << 26
+# What the server has a type do in a single call.
+AT_ONCE = ("COPY", "DUMP")
 
 
 def item(number):
@@ -183,15 +190,124 @@ def memory(bench):
     print(f"     {'false positives of the full filter':45} {false / ITEMS:.4%}")
 
 
+def growth(bench):
+    """Memory and false positives of filters that grow 100-fold and 1,000-fold."""
+    client = bench.client
+    absent = [item(number) for number in range(10 * ITEMS, 11 * ITEMS)]
+    for rate in (0.01, 0.001):
+        client.execute_command("CF.RESERVE", "grown", 1_000, "ERROR", rate)
+        taken, before, step = {}, client.memory_usage("grown"), 0
+        for start in range(0, ITEMS, 1_000):
+            insert(client, "grown", [item(number) for number in range(start, start + 1_000)])
+            memory = client.memory_usage("grown")
+            taken[start + 1_000] = memory / (start + 1_000)
+            if start >= 10_000:
+                step = max(step, memory / before - 1)
+            before = memory
+            if start + 1_000 in (100_000, ITEMS):
+                worst = max(per for items, per in taken.items() if items >= 10_000)
+                false = sum(found(client, "grown", absent)) / len(absent)
+                print(
+                    f"     ERROR {rate}, grown from 1 000 to {start + 1_000} items: "
+                    f"{taken[start + 1_000]:.2f} bytes per item, at most {worst:.2f} from 10 000 "
+                    f"on, in steps of at most {step:.1%}; false positives {false:.4%}"
+                )
+        client.delete("grown")
+
+
+def stream(wire, batches, expected):
+    """Sends batches of commands, and compares the replies to each with the expected ones."""
+    waiting = 0
+    for batch in batches:
+        wire.socket.sendall(batch)
+        waiting += 1
+        if waiting > 1:
+            assert wire.take(len(expected)) == expected
+            waiting -= 1
+    assert wire.take(waiting * len(expected)) == waiting * expected
+
+
+def numbered(pattern, step, count):
+    """Returns batches of 1 000 repetitions of a pattern, with the numbers up to `count`."""
+    batches = range(0, count, 1_000 * step)
+    return (pattern * 1_000 % tuple(range(at, at + 1_000 * step, step)) for at in batches)
+
+
+class Held:
+    """Calls commands, and keeps for how long each has held the server, in milliseconds."""
+
+    def __init__(self, client):
+        self.client = client
+        self.times = {}
+
+    def cpu(self):
+        info = self.client.info("cpu")
+        return info["used_cpu_user_main_thread"] + info["used_cpu_sys_main_thread"]
+
+    def call(self, name, *words):
+        before = self.cpu()
+        reply = self.client.execute_command(*words)
+        self.times.setdefault(name, []).append((self.cpu() - before) * 1000)
+        return reply
+
+
+def held(bench):
+    """For how long commands hold the server, with a filter of 1 GiB that has grown 100-fold."""
+    client, count = bench.client, 415_000_000
+    client.flushall()
+    client.config_set("guira.max-filter-bytes", 2 << 30)
+    client.config_set("lazyfree-lazy-user-del", "no")
+    client.execute_command("CF.RESERVE", "k", count // 100)
+    insert = encode(["CF.INSERT", "k", "ITEMS"]).replace(b"*3", b"*1003")
+    batches = (insert + batch for batch in numbered(b"$9\r\n%09d\r\n", 1, count))
+    stream(bench.wire, batches, b"*1000\r\n" + b":1\r\n" * 1_000)
+    print(f"     {client.memory_usage('k') / count:.3f} bytes per item", flush=True)
+    held = Held(client)
+    for start in range(0, 3_000_000, 1_000):
+        items = [item(number) for number in range(start, start + 1_000)]
+        held.call("CF.INSERT, 1 000 items", "CF.INSERT", "k", "ITEMS", *items)
+    iterator, chunk = held.call("CF.SCANDUMP", "CF.SCANDUMP", "k", 0)
+    while iterator != 0:
+        last = (iterator, chunk)
+        iterator, chunk = held.call("CF.SCANDUMP", "CF.SCANDUMP", "k", iterator)
+        name = "CF.LOADCHUNK, the last" if iterator == 0 else "CF.LOADCHUNK"
+        held.call(name, "CF.LOADCHUNK", "copy", *last)
+    held.call("DEL", "DEL", "copy")
+    held.call("COPY", "COPY", "k", "copy")
+    held.call("UNLINK", "UNLINK", "copy")
+    held.call("BGSAVE", "BGSAVE")
+    wait_until(lambda: not client.info("persistence")["rdb_bgsave_in_progress"], 300)
+    held.call("DUMP", "DUMP", "k")
+    # Three quarters of the items stay, so that the buckets that stay become full.
+    remove = encode(["CF.DEL", "k", "000000000"]).replace(b"000000000", b"%09d")
+    stream(bench.wire, numbered(remove, 4, count), b":1\r\n" * 1_000)
+    while held.call("CF.COMPACT", "CF.COMPACT", "k") == b"MORE":
+        pass
+    for name, times in held.times.items():
+        figure = f"{max(times):.1f} ms of {len(times)} calls"
+        bar = math.inf if name in AT_ONCE else 20
+        bench.report(f"{name}, 1 GiB", figure, max(times) <= bar, f"{bar} ms")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kind", choices=("redis", "valkey"), default="valkey")
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("parts", nargs="*", help="lookups, inserts, large, memory; all by default")
+    parser.add_argument(
+        "parts",
+        nargs="*",
+        help="lookups, inserts, large, memory, growth, held; by default all but the last one",
+    )
     arguments = parser.parse_args()
     print(f"{arguments.kind}: {find_binary(arguments.kind)}")
-    every = {"lookups": lookups, "inserts": inserts, "large": large, "memory": memory}
-    parts = [every[name] for name in arguments.parts or every]
+    usual = {
+        "lookups": lookups,
+        "inserts": inserts,
+        "large": large,
+        "memory": memory,
+        "growth": growth,
+    }
+    parts = [(usual | {"held": held})[name] for name in arguments.parts or usual]
     with tempfile.TemporaryDirectory() as folder:
         module = pathlib.Path(os.environ["GUIRA_MODULE"])
         server = Server(arguments.kind, module, folder).start()
