@@ -16,15 +16,17 @@ import random
 import statistics
 import tempfile
 
-from samples import chunks, found, insert
+from samples import found, insert
 from servers import Server, find_binary, wait_until
 from wire import Wire, encode
 
 PIPELINE = 32
 ITEMS = 1_000_000
 LARGE = 1 << 26
-# What the server has a type do in a single call.
-AT_ONCE = ("COPY", "DUMP")
+ITEM = b"$9\r\n%09d\r\n"
+LAST_CHUNK = "CF.LOADCHUNK, last chunk"
+# What the server does in a single call, or has a type do.
+AT_ONCE = ("BGSAVE", "COPY", "DUMP")
 
 
 def item(number):
@@ -144,7 +146,7 @@ def inserts(bench):
 
 
 def large(bench):
-    """One command with 100 000 items, and chunks of a dump, in a filter of 2^26."""
+    """One command with 100 000 items, in a filter of 2^26."""
     client = bench.client
     client.execute_command("CF.RESERVE", "large", LARGE)
     # Enough to touch every page of the buckets.
@@ -157,22 +159,7 @@ def large(bench):
         times.append((bench.inside("CF.MEXISTS")[1] - before[1]) / 1000)
     time = statistics.median(times)
     bench.report("CF.MEXISTS, 100 000 items in 2^26", f"{time:.1f} ms", time <= 12, "12 ms")
-    iterator, times = 0, []
-    while True:
-        before = bench.inside("CF.SCANDUMP")
-        iterator, _ = client.execute_command("CF.SCANDUMP", "large", iterator)
-        if iterator == 0:
-            break
-        times.append((bench.inside("CF.SCANDUMP")[1] - before[1]) / 1000)
-    figure = f"{max(times):.1f} ms of {len(times)} chunks"
-    bench.report("CF.SCANDUMP, slowest chunk of 2^26", figure, max(times) <= 10, "10 ms")
-    times = []
-    for iterator, data in chunks(client, "large"):
-        before = bench.inside("CF.LOADCHUNK")
-        client.execute_command("CF.LOADCHUNK", "copy", iterator, data)
-        times.append((bench.inside("CF.LOADCHUNK")[1] - before[1]) / 1000)
-    print(f"     {'CF.LOADCHUNK, slowest chunk of 2^26':45} {max(times):.1f} ms")
-    client.delete("large", "copy")
+    client.delete("large")
 
 
 def memory(bench):
@@ -196,22 +183,24 @@ def growth(bench):
     absent = [item(number) for number in range(10 * ITEMS, 11 * ITEMS)]
     for rate in (0.01, 0.001):
         client.execute_command("CF.RESERVE", "grown", 1_000, "ERROR", rate)
-        taken, before, step = {}, client.memory_usage("grown"), 0
-        for start in range(0, ITEMS, 1_000):
-            insert(client, "grown", [item(number) for number in range(start, start + 1_000)])
-            memory = client.memory_usage("grown")
-            taken[start + 1_000] = memory / (start + 1_000)
-            if start >= 10_000:
-                step = max(step, memory / before - 1)
-            before = memory
-            if start + 1_000 in (100_000, ITEMS):
-                worst = max(per for items, per in taken.items() if items >= 10_000)
-                false = sum(found(client, "grown", absent)) / len(absent)
-                print(
-                    f"     ERROR {rate}, grown from 1 000 to {start + 1_000} items: "
-                    f"{taken[start + 1_000]:.2f} bytes per item, at most {worst:.2f} from 10 000 "
-                    f"on, in steps of at most {step:.1%}; false positives {false:.4%}"
-                )
+        start, before, step, worst = 0, 0, 0, 0
+        for end in (10_000, 100_000, ITEMS):
+            while start < end:
+                more = min(end - start, max(start // 400, 1))
+                insert(client, "grown", [item(number) for number in range(start, start + more)])
+                start += more
+                memory = client.memory_usage("grown")
+                if end > 10_000:
+                    step = max(step, memory / before - 1)
+                if end == ITEMS:
+                    worst = max(worst, memory / start)
+                before = memory
+            false = sum(found(client, "grown", absent)) / len(absent)
+            name = f"ERROR {rate}, grown from 1 000 to {end}"
+            print(f"     {name:45} {before / end:.2f} bytes per item, {false:.4%} false positives")
+            bench.report("false positives", f"{false:.4%}", false <= rate, f"{rate:.1%}")
+        print(f"     {'most bytes per item from 100 000 on':45} {worst:.2f}")
+        bench.report("largest step from 10 000 on", f"1/{1 / step:.0f}", step <= 1 / 16, "1/16")
         client.delete("grown")
 
 
@@ -227,28 +216,10 @@ def stream(wire, batches, expected):
     assert wire.take(waiting * len(expected)) == waiting * expected
 
 
-def numbered(pattern, step, count):
-    """Returns batches of 1 000 repetitions of a pattern, with the numbers up to `count`."""
-    batches = range(0, count, 1_000 * step)
-    return (pattern * 1_000 % tuple(range(at, at + 1_000 * step, step)) for at in batches)
-
-
-class Held:
-    """Calls commands, and keeps for how long each has held the server, in milliseconds."""
-
-    def __init__(self, client):
-        self.client = client
-        self.times = {}
-
-    def cpu(self):
-        info = self.client.info("cpu")
-        return info["used_cpu_user_main_thread"] + info["used_cpu_sys_main_thread"]
-
-    def call(self, name, *words):
-        before = self.cpu()
-        reply = self.client.execute_command(*words)
-        self.times.setdefault(name, []).append((self.cpu() - before) * 1000)
-        return reply
+def numbered(pattern, start, end, step=1):
+    """Returns batches, each with the next 1 000 numbers in its places for them."""
+    size = 1_000 * step
+    return (pattern % tuple(range(at, at + size, step)) for at in range(start, end, size))
 
 
 def held(bench):
@@ -257,36 +228,56 @@ def held(bench):
     client.flushall()
     client.config_set("guira.max-filter-bytes", 2 << 30)
     client.config_set("lazyfree-lazy-user-del", "no")
+    times = {}
+
+    def main_thread():
+        info = client.info("cpu")
+        return info["used_cpu_user_main_thread"] + info["used_cpu_sys_main_thread"]
+
+    def call(name, function, *arguments):
+        before = main_thread()
+        reply = function(*arguments)
+        times.setdefault(name, []).append((main_thread() - before) * 1000)
+        return reply
+
+    def report(*names):
+        for name in names:
+            slowest, bar = max(times[name]), math.inf if name in AT_ONCE else 20
+            figure = f"{slowest:.1f} ms of {len(times[name])} calls"
+            bench.report(f"{name}, 1 GiB", figure, slowest <= bar, f"{bar} ms")
+
     client.execute_command("CF.RESERVE", "k", count // 100)
-    insert = encode(["CF.INSERT", "k", "ITEMS"]).replace(b"*3", b"*1003")
-    batches = (insert + batch for batch in numbered(b"$9\r\n%09d\r\n", 1, count))
-    stream(bench.wire, batches, b"*1000\r\n" + b":1\r\n" * 1_000)
-    print(f"     {client.memory_usage('k') / count:.3f} bytes per item", flush=True)
-    held = Held(client)
-    for start in range(0, 3_000_000, 1_000):
-        items = [item(number) for number in range(start, start + 1_000)]
-        held.call("CF.INSERT, 1 000 items", "CF.INSERT", "k", "ITEMS", *items)
-    iterator, chunk = held.call("CF.SCANDUMP", "CF.SCANDUMP", "k", 0)
-    while iterator != 0:
-        last = (iterator, chunk)
-        iterator, chunk = held.call("CF.SCANDUMP", "CF.SCANDUMP", "k", iterator)
-        name = "CF.LOADCHUNK, the last" if iterator == 0 else "CF.LOADCHUNK"
-        held.call(name, "CF.LOADCHUNK", "copy", *last)
-    held.call("DEL", "DEL", "copy")
-    held.call("COPY", "COPY", "k", "copy")
-    held.call("UNLINK", "UNLINK", "copy")
-    held.call("BGSAVE", "BGSAVE")
+    insert = encode(["CF.INSERT", "k", "ITEMS"]).replace(b"*3", b"*1003") + 1_000 * ITEM
+    added = b"*1000\r\n" + b":1\r\n" * 1_000
+    stream(bench.wire, numbered(insert, 0, count), added)
+    memory = client.memory_usage("k")
+    print(f"     {memory / count:.3f} bytes per item", flush=True)
+    for batch in numbered(insert, count, 999_999_999):
+        call("CF.INSERT, 1 000 items", stream, bench.wire, [batch], added)
+        if client.memory_usage("k") > memory:
+            break
+    report("CF.INSERT, 1 000 items")
+    call("COPY", client.copy, "k", "copy")
+    call("DEL", client.delete, "copy")
+    call("BGSAVE", client.bgsave)
     wait_until(lambda: not client.info("persistence")["rdb_bgsave_in_progress"], 300)
-    held.call("DUMP", "DUMP", "k")
-    # Three quarters of the items stay, so that the buckets that stay become full.
-    remove = encode(["CF.DEL", "k", "000000000"]).replace(b"000000000", b"%09d")
-    stream(bench.wire, numbered(remove, 4, count), b":1\r\n" * 1_000)
-    while held.call("CF.COMPACT", "CF.COMPACT", "k") == b"MORE":
+    report("COPY", "DEL", "BGSAVE")
+    command = client.execute_command
+    iterator, chunk = call("CF.SCANDUMP", command, "CF.SCANDUMP", "k", 0)
+    while iterator != 0:
+        last = ("CF.LOADCHUNK", "copy", iterator, chunk)
+        iterator, chunk = call("CF.SCANDUMP", command, "CF.SCANDUMP", "k", iterator)
+        call("CF.LOADCHUNK" if iterator else LAST_CHUNK, command, *last)
+    call("UNLINK", client.unlink, "copy")
+    report("CF.SCANDUMP", "CF.LOADCHUNK", LAST_CHUNK, "UNLINK")
+    call("DUMP", client.dump, "k")
+    report("DUMP")
+    # Four fifths of the items stay, so that the buckets that stay become full.
+    remove = encode(["CF.DEL", "k", "%09d"]).replace(b"$4", b"$9") * 1_000
+    stream(bench.wire, numbered(remove, 0, count, 5), b":1\r\n" * 1_000)
+    while call("CF.COMPACT", command, "CF.COMPACT", "k") == b"MORE":
         pass
-    for name, times in held.times.items():
-        figure = f"{max(times):.1f} ms of {len(times)} calls"
-        bar = math.inf if name in AT_ONCE else 20
-        bench.report(f"{name}, 1 GiB", figure, max(times) <= bar, f"{bar} ms")
+    report("CF.COMPACT")
 
 
 def main():
