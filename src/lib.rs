@@ -159,7 +159,7 @@
 //!
 //! # Threads
 //!
-//! All methods but `shrink_to_fit` take `&self`: share a filter by reference or in an
+//! All methods but those that shrink take `&self`: share a filter by reference or in an
 //! [`Arc`](alloc::sync::Arc). Lookups take no lock and write nothing.
 //! [`insert`](CuckooFilter#method.insert) takes no lock while one of the item's two buckets has
 //! room. (Its documentation names the exceptions: items with many copies, and growth.)
@@ -295,6 +295,7 @@ pub use filter::{
 pub use filter::{Dump, LoadError, Loader, Snapshot};
 #[cfg(feature = "stats")]
 pub use table::Stats;
+pub use table::split::Shrinking;
 
 /// The examples of the README, as tests.
 #[cfg(all(doctest, feature = "std"))]

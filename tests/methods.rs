@@ -88,6 +88,7 @@ fn growth_adds_few_methods() {
         "next_growth",
         "reserve_address_space",
         "set_max_bytes",
+        "shrink_step",
         "shrink_to_fit",
         "target_false_positive_rate",
     ];

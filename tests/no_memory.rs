@@ -268,17 +268,14 @@ fn most_calls_allocate_nothing() {
     check("clear of what expires", || seen.clear());
 }
 
-/// A set that shrinks needs memory for a smaller table. Without it, it stays as it was.
+/// A set that shrinks needs no memory.
 #[test]
-fn shrinking_a_set_without_memory_changes_nothing() {
+fn a_set_shrinks_without_memory() {
     let mut filter = allocated(1_000);
     filter.insert_batch(0..30_000).expect("memory");
     assert!((2_000..30_000).all(|key| filter.remove(&key)));
-    let before = (filter.slots(), filter.size_in_bytes());
-    assert_eq!(refuse_all(|| filter.shrink_to_fit()), 0);
-    assert_eq!((filter.slots(), filter.size_in_bytes()), before);
-    assert!((0..2_000).all(|key| filter.contains(&key)));
-    assert!(filter.shrink_to_fit() > 0 && filter.slots() < before.0);
+    let slots = filter.slots();
+    assert!(refuse_all(|| filter.shrink_to_fit()) > 0 && filter.slots() < slots);
     assert!((0..2_000).all(|key| filter.contains(&key)));
     filter.insert_batch(2_000..30_000).expect("memory");
     assert!((0..30_000).all(|key| filter.contains(&key)));

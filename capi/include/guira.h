@@ -96,9 +96,8 @@
 // a growing object that takes memory to grow. If memory is refused, they return
 // GUIRA_ERR_NO_MEMORY: nothing is created, and an item for which there is no room is not inserted.
 // (A set takes memory before it is full. While that is refused, it goes on to fill the room that it
-// has.) A growing object takes a second table to shrink, and stays as it is if that is refused. All
-// other functions allocate nothing. (For paths of more than 380 bytes, and for symbolic links, the
-// standard library of Rust allocates, and ends the process if memory is refused.)
+// has.) All other functions allocate nothing. (For paths of more than 380 bytes, and for symbolic
+// links, the standard library of Rust allocates, and ends the process if memory is refused.)
 //
 // Environment
 //
@@ -473,8 +472,7 @@ guira_status guira_map_count(const guira_map *map, uint64_t hash, size_t *count)
 guira_status guira_expiring_count(const guira_expiring *expiring, uint64_t hash, size_t *count);
 
 // Releases the memory of a growing object that its items do not need. Every item stays. Writes the
-// number of bytes to `*released`, which may be null. Moves the items to a smaller table, and takes
-// the memory of both meanwhile. If that is refused, writes 0, and nothing has changed.
+// number of bytes to `*released`, which may be null. Takes no memory meanwhile.
 //
 // Errors: GUIRA_ERR_NOT_GROWING.
 // Threads: exclusive.

@@ -37,8 +37,8 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// fills the memory that it has, beyond the load at which it would grow.
     ///
     /// The cap does not cover what operations allocate while they run: merges, snapshots, lists of
-    /// failures, the new table of [`shrink_to_fit`](crate::Filter::shrink_to_fit), and memory that
-    /// several threads request for the same step, of which the filter keeps one.
+    /// failures, and memory that several threads request for the same step, of which the filter
+    /// keeps one.
     ///
     /// [`set_max_bytes`](crate::Filter::set_max_bytes) changes the cap later. A snapshot does not
     /// contain it, so set it again after loading.

@@ -5,6 +5,7 @@ use super::{
     engine::Engine,
     kind::{Contents, Growing},
 };
+use crate::table::split::Shrinking;
 
 impl<C: Contents, S> Filter<C, Growing, S> {
     /// Returns the target false-positive rate, which the filter does not exceed, however far it
@@ -82,11 +83,10 @@ impl<C: Contents, S> Filter<C, Growing, S> {
     /// more aliases afterwards: for an item that is present, [`count`](Self::count) may rise. Two
     /// filters with equal histories, each written by one thread, shrink alike, and then grow alike.
     ///
-    /// Moves what the filter holds to a new table, with the fewest buckets that it needs at the load at which it grows, but no fewer than it had at
-    /// first. Meanwhile it takes the memory of both. If the system refuses that, it returns zero,
-    /// and nothing has changed.
-    ///
-    /// Reads all buckets, and moves an item in the time of an insert.
+    /// Gives up buckets, down to as many as the items need at the load at which the filter grows,
+    /// but no fewer than it had at first. This takes no other memory. It takes the time of a lookup
+    /// for each bucket that is given up, and that of an insert for each item that then must move:
+    /// [`shrink_step`](Self::shrink_step) does a part of it.
     ///
     /// ```
     /// let mut filter = guira::GrowingFilter::with_capacity(100);
@@ -102,6 +102,32 @@ impl<C: Contents, S> Filter<C, Growing, S> {
     /// ```
     #[doc(alias = "compact")]
     pub fn shrink_to_fit(&mut self) -> usize {
-        self.engine.shrink_to_fit()
+        let before = self.size_in_bytes();
+        self.engine.shrink(u64::MAX);
+        before - self.size_in_bytes()
+    }
+
+    /// Does a part of [`shrink_to_fit`](Self::shrink_to_fit): about this many steps, in each of
+    /// which a bucket is given up, or an item is moved to make that possible.
+    ///
+    /// Between two calls, the filter is like any other: a server can serve requests. Any numbers of
+    /// steps lead to the same filter.
+    ///
+    /// ```
+    /// use guira::{GrowingFilter, Shrinking};
+    ///
+    /// let mut filter = GrowingFilter::with_capacity(100);
+    /// filter.insert_batch(0..100_000)?;
+    /// filter.clear();
+    /// let mut steps = 1;
+    /// while filter.shrink_step(1_000) == Shrinking::Unfinished {
+    ///     steps += 1;
+    /// }
+    /// assert!(steps > 10);
+    /// assert_eq!(filter.shrink_step(1_000), Shrinking::Unchanged);
+    /// # Ok::<(), guira::InsertBatchError>(())
+    /// ```
+    pub fn shrink_step(&mut self, steps: u64) -> Shrinking {
+        self.engine.shrink(steps)
     }
 }

@@ -60,7 +60,7 @@ pub use snapshot::{Dump, LoadError, Loader, Snapshot};
 /// as long as the filter holds no more than its [`capacity`](Self::capacity). Items can be removed.
 /// Lookups acquire no lock and write nothing.
 ///
-/// All operations take `&self`, except `shrink_to_fit`, which needs exclusive access: share the
+/// All operations take `&self`, except those that shrink, which need exclusive access: share the
 /// filter by reference or in an [`Arc`](alloc::sync::Arc).
 ///
 /// # The contract of removal

@@ -179,6 +179,12 @@ impl Clock for Generations {
         }
     }
 
+    fn limit_sweep(&mut self, buckets: u64) {
+        self.end.set(self.end().min(buckets));
+        // Relaxed: the table is not shared.
+        self.swept.set(self.swept.load(Relaxed).min(buckets));
+    }
+
     fn count_all(&self, lanes: Lanes, words: &[u64]) {
         for &word in words {
             let mut marks = lanes.nonzeros(word);

@@ -59,6 +59,10 @@ pub trait Clock: Debug + Send + Sync {
     /// Sets what depends on the buckets of a table that grows and is not shared.
     fn set_sweep(&mut self, state: &SweepState);
 
+    /// Counts as swept no more than this many buckets, which are all that are left of a table that
+    /// shrinks.
+    fn limit_sweep(&mut self, buckets: u64);
+
     /// Counts the slots of these words.
     fn count_all(&self, lanes: Lanes, words: &[u64]);
 
@@ -123,6 +127,8 @@ impl Clock for () {
     }
 
     fn set_sweep(&mut self, _state: &SweepState) {}
+
+    fn limit_sweep(&mut self, _buckets: u64) {}
 
     fn count_all(&self, _lanes: Lanes, _words: &[u64]) {}
 

@@ -51,11 +51,6 @@ impl Limits {
         Self { filter: MAX_FILTER_BYTES.load(Relaxed) as usize, free }
     }
 
-    /// What a new filter may take.
-    pub fn of_new(self) -> usize {
-        self.filter.min(self.free)
-    }
-
     /// The error for a new filter that needs more than it may take.
     pub fn exceeded(self, needed: u64) -> Error {
         if needed <= self.filter as u64 {

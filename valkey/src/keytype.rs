@@ -5,6 +5,9 @@ use std::{
     fs,
     io::{self, BufWriter, Write},
     mem, process, ptr,
+    sync::mpsc,
+    thread,
+    time::Duration,
 };
 
 use valkey_module::{digest::Digest, raw};
@@ -30,8 +33,11 @@ pub const FOREIGN_NAME: &CStr = c"MBbloomCF";
 pub const FOREIGN_VERSION: c_int = 4;
 /// Largest number of bytes of a block in RDB files, and of a chunk in the AOF.
 const BLOCK: usize = 1 << 20;
-/// Bytes that count as one element when the server decides whether to free a value in the
-/// background.
+/// Bytes of a value from which on it is large: freeing it takes about five milliseconds.
+const LARGE: usize = 1 << 28;
+/// How long the server waits until a large value is freed.
+const PATIENCE: Duration = Duration::from_millis(5);
+/// Bytes that count as one element when the server decides whether to free a value lazily.
 const BYTES_PER_EFFORT: usize = 4096;
 
 pub fn methods() -> raw::RedisModuleTypeMethods {
@@ -204,10 +210,20 @@ unsafe extern "C" fn digest(digest: *mut raw::RedisModuleDigest, pointer: *mut c
     });
 }
 
+/// A large value is freed by a thread, for which the server waits no longer than its [`PATIENCE`].
+/// (An eviction looks at what has been freed, and would go on too far if it were nothing.)
 unsafe extern "C" fn free(pointer: *mut c_void) {
     // SAFETY: the server passes a value that came from `Box::into_raw`, and forgets it.
     let value = unsafe { Box::from_raw(pointer.cast::<Value>()) };
-    guarded(c"free", || drop(value));
+    guarded(c"free", || {
+        if value.bytes() >= LARGE {
+            let (freed, wait) = mpsc::channel::<()>();
+            let free = || guarded(c"free_by_a_thread", || drop((value, freed)));
+            // Without a thread, the value is dropped here.
+            let _ = thread::Builder::new().spawn(free);
+            let _ = wait.recv_timeout(PATIENCE);
+        }
+    });
 }
 
 unsafe extern "C" fn free_effort(_: *mut raw::RedisModuleString, pointer: *const c_void) -> usize {

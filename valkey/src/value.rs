@@ -6,7 +6,7 @@ use std::{
     sync::atomic::{AtomicI64, Ordering::Relaxed},
 };
 
-use guira::{BuildError, Dump, GrowingFilter, InsertError, LoadError};
+use guira::{BuildError, Dump, GrowingFilter, InsertError, LoadError, Shrinking};
 
 use crate::{
     allocator::measured,
@@ -19,6 +19,8 @@ use crate::{
 
 /// A filter grows ahead of the need if an insert makes the number of its items a multiple of this.
 const GROWTH_STEP: usize = 32;
+/// Buckets that a call of `CF.COMPACT` gives up, or items that it moves: some milliseconds of work.
+const COMPACTION_STEPS: u64 = 1 << 15;
 
 /// Values that exist.
 static VALUES: AtomicI64 = AtomicI64::new(0);
@@ -73,7 +75,7 @@ impl Value {
     /// Returns the value of a key with an empty filter. An error if no filter can have these
     /// settings, or not within the limits.
     pub fn reserve(settings: Settings, seed: u64, limits: Limits) -> Result<Box<Self>, Error> {
-        let make = || Filter::new(&settings, seed, limits.of_new());
+        let make = || Filter::new(&settings, seed, limits.filter.min(limits.free));
         Self::with_filter(settings, make).map_err(|error| match error {
             BuildError::MemoryCapTooLow { needed, .. } => limits.exceeded(needed as u64),
             error => Error::text(error),
@@ -190,18 +192,17 @@ impl Value {
         Ok(removed)
     }
 
-    /// Moves the items of a filter that has grown to a smaller table, if they need no more. Returns
-    /// whether it has changed anything.
-    pub fn compact(&mut self) -> Result<bool, Error> {
+    /// Takes a step of a compaction, which releases memory that a filter has grown into.
+    pub fn compact(&mut self) -> Result<Shrinking, Error> {
         self.filter()?;
         let Self { filter: Some(Either::Growing(filter)), bytes, .. } = self else {
-            return Ok(false);
+            return Ok(Shrinking::Unchanged);
         };
-        let released = bytes.count(|| filter.shrink_to_fit());
-        if released > 0 {
+        let step = bytes.count(|| filter.shrink_step(COMPACTION_STEPS));
+        if step != Shrinking::Unchanged {
             self.end_dump();
         }
-        Ok(released > 0)
+        Ok(step)
     }
 
     /// Returns a number that changes with each insert, each removal, and each compaction. Filters
@@ -233,16 +234,13 @@ impl Value {
     /// server then refuses memory, the value has lost all bytes, and the load must begin again.
     fn receive(&mut self, bytes: &[u8]) -> Result<(), LoadError> {
         let Self { loader, bytes: counted, .. } = self;
-        let finished = counted.count(|| -> Result<_, LoadError> {
+        self.filter = counted.count(|| -> Result<_, LoadError> {
             if let Some(loader) = loader {
                 each!(&mut **loader, loader => loader.push(bytes))?;
             }
             let complete = loader.take_if(|it| each!(&**it, loader => loader.is_complete()));
             complete.map(|loader| loader.finish()).transpose()
         })?;
-        if let Some(filter) = finished {
-            self.filter = Some(filter);
-        }
         Ok(())
     }
 

@@ -2,22 +2,31 @@
 
 Rounds of the commands that are compared take turns, in pipelines of 32. The figures are medians
 over the rounds, and ratios compare neighbours of the same round.
+
+The part `held` is not run by default, because it takes about ten minutes and 3 GiB: it fills a
+filter of 1 GiB, and shows for how long each command holds the server, in CPU time of its main
+thread. (Beside other programs, the time on the clock would be theirs as well.)
 """
 
 import argparse
+import math
 import os
 import pathlib
 import random
 import statistics
 import tempfile
 
-from samples import chunks, found, insert
-from servers import Server, find_binary
+from samples import found, insert
+from servers import Server, find_binary, wait_until
 from wire import Wire, encode
 
 PIPELINE = 32
 ITEMS = 1_000_000
 LARGE = 1 << 26
+ITEM = b"$9\r\n%09d\r\n"
+LAST_CHUNK = "CF.LOADCHUNK, last chunk"
+# What the server does in a single call, or has a type do.
+AT_ONCE = ("BGSAVE", "COPY", "DUMP")
 
 
 def item(number):
@@ -137,7 +146,7 @@ def inserts(bench):
 
 
 def large(bench):
-    """One command with 100 000 items, and chunks of a dump, in a filter of 2^26."""
+    """One command with 100 000 items, in a filter of 2^26."""
     client = bench.client
     client.execute_command("CF.RESERVE", "large", LARGE)
     # Enough to touch every page of the buckets.
@@ -150,22 +159,7 @@ def large(bench):
         times.append((bench.inside("CF.MEXISTS")[1] - before[1]) / 1000)
     time = statistics.median(times)
     bench.report("CF.MEXISTS, 100 000 items in 2^26", f"{time:.1f} ms", time <= 12, "12 ms")
-    iterator, times = 0, []
-    while True:
-        before = bench.inside("CF.SCANDUMP")
-        iterator, _ = client.execute_command("CF.SCANDUMP", "large", iterator)
-        if iterator == 0:
-            break
-        times.append((bench.inside("CF.SCANDUMP")[1] - before[1]) / 1000)
-    figure = f"{max(times):.1f} ms of {len(times)} chunks"
-    bench.report("CF.SCANDUMP, slowest chunk of 2^26", figure, max(times) <= 10, "10 ms")
-    times = []
-    for iterator, data in chunks(client, "large"):
-        before = bench.inside("CF.LOADCHUNK")
-        client.execute_command("CF.LOADCHUNK", "copy", iterator, data)
-        times.append((bench.inside("CF.LOADCHUNK")[1] - before[1]) / 1000)
-    print(f"     {'CF.LOADCHUNK, slowest chunk of 2^26':45} {max(times):.1f} ms")
-    client.delete("large", "copy")
+    client.delete("large")
 
 
 def memory(bench):
@@ -183,15 +177,128 @@ def memory(bench):
     print(f"     {'false positives of the full filter':45} {false / ITEMS:.4%}")
 
 
+def growth(bench):
+    """Memory and false positives of filters that grow 100-fold and 1,000-fold."""
+    client = bench.client
+    absent = [item(number) for number in range(10 * ITEMS, 11 * ITEMS)]
+    for rate in (0.01, 0.001):
+        client.execute_command("CF.RESERVE", "grown", 1_000, "ERROR", rate)
+        start, before, step, worst = 0, 0, 0, 0
+        for end in (10_000, 100_000, ITEMS):
+            while start < end:
+                more = min(end - start, max(start // 400, 1))
+                insert(client, "grown", [item(number) for number in range(start, start + more)])
+                start += more
+                memory = client.memory_usage("grown")
+                if end > 10_000:
+                    step = max(step, memory / before - 1)
+                if end == ITEMS:
+                    worst = max(worst, memory / start)
+                before = memory
+            false = sum(found(client, "grown", absent)) / len(absent)
+            name = f"ERROR {rate}, grown from 1 000 to {end}"
+            print(f"     {name:45} {before / end:.2f} bytes per item, {false:.4%} false positives")
+            bench.report("false positives", f"{false:.4%}", false <= rate, f"{rate:.1%}")
+        print(f"     {'most bytes per item from 100 000 on':45} {worst:.2f}")
+        bench.report("largest step from 10 000 on", f"1/{1 / step:.0f}", step <= 1 / 16, "1/16")
+        client.delete("grown")
+
+
+def stream(wire, batches, expected):
+    """Sends batches of commands, and compares the replies to each with the expected ones."""
+    waiting = 0
+    for batch in batches:
+        wire.socket.sendall(batch)
+        waiting += 1
+        if waiting > 1:
+            assert wire.take(len(expected)) == expected
+            waiting -= 1
+    assert wire.take(waiting * len(expected)) == waiting * expected
+
+
+def numbered(pattern, start, end, step=1):
+    """Returns batches, each with the next 1 000 numbers in its places for them."""
+    size = 1_000 * step
+    return (pattern % tuple(range(at, at + size, step)) for at in range(start, end, size))
+
+
+def held(bench):
+    """For how long commands hold the server, with a filter of 1 GiB that has grown 100-fold."""
+    client, count = bench.client, 415_000_000
+    client.flushall()
+    client.config_set("guira.max-filter-bytes", 2 << 30)
+    client.config_set("lazyfree-lazy-user-del", "no")
+    times = {}
+
+    def main_thread():
+        info = client.info("cpu")
+        return info["used_cpu_user_main_thread"] + info["used_cpu_sys_main_thread"]
+
+    def call(name, function, *arguments):
+        before = main_thread()
+        reply = function(*arguments)
+        times.setdefault(name, []).append((main_thread() - before) * 1000)
+        return reply
+
+    def report(*names):
+        for name in names:
+            slowest, bar = max(times[name]), math.inf if name in AT_ONCE else 20
+            figure = f"{slowest:.1f} ms of {len(times[name])} calls"
+            bench.report(f"{name}, 1 GiB", figure, slowest <= bar, f"{bar} ms")
+
+    client.execute_command("CF.RESERVE", "k", count // 100)
+    insert = encode(["CF.INSERT", "k", "ITEMS"]).replace(b"*3", b"*1003") + 1_000 * ITEM
+    added = b"*1000\r\n" + b":1\r\n" * 1_000
+    stream(bench.wire, numbered(insert, 0, count), added)
+    memory = client.memory_usage("k")
+    print(f"     {memory / count:.3f} bytes per item", flush=True)
+    for batch in numbered(insert, count, 999_999_999):
+        call("CF.INSERT, 1 000 items", stream, bench.wire, [batch], added)
+        if client.memory_usage("k") > memory:
+            break
+    report("CF.INSERT, 1 000 items")
+    call("COPY", client.copy, "k", "copy")
+    call("DEL", client.delete, "copy")
+    call("BGSAVE", client.bgsave)
+    wait_until(lambda: not client.info("persistence")["rdb_bgsave_in_progress"], 300)
+    report("COPY", "DEL", "BGSAVE")
+    command = client.execute_command
+    iterator, chunk = call("CF.SCANDUMP", command, "CF.SCANDUMP", "k", 0)
+    while iterator != 0:
+        last = ("CF.LOADCHUNK", "copy", iterator, chunk)
+        iterator, chunk = call("CF.SCANDUMP", command, "CF.SCANDUMP", "k", iterator)
+        call("CF.LOADCHUNK" if iterator else LAST_CHUNK, command, *last)
+    call("UNLINK", client.unlink, "copy")
+    report("CF.SCANDUMP", "CF.LOADCHUNK", LAST_CHUNK, "UNLINK")
+    call("DUMP", client.dump, "k")
+    report("DUMP")
+    # Four fifths of the items stay, so that the buckets that stay become full.
+    remove = encode(["CF.DEL", "k", "%09d"]).replace(b"$4", b"$9") * 1_000
+    stream(bench.wire, numbered(remove, 0, count, 5), b":1\r\n" * 1_000)
+    while call("CF.COMPACT", command, "CF.COMPACT", "k") == b"MORE":
+        pass
+    report("CF.COMPACT")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kind", choices=("redis", "valkey"), default="valkey")
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("parts", nargs="*", help="lookups, inserts, large, memory; all by default")
+    parser.add_argument(
+        "parts",
+        nargs="*",
+        help="lookups, inserts, large, memory, growth, held; by default all but the last one",
+    )
     arguments = parser.parse_args()
     print(f"{arguments.kind}: {find_binary(arguments.kind)}")
-    every = {"lookups": lookups, "inserts": inserts, "large": large, "memory": memory}
-    parts = [every[name] for name in arguments.parts or every]
+    usual = {
+        "lookups": lookups,
+        "inserts": inserts,
+        "large": large,
+        "memory": memory,
+        "growth": growth,
+    }
+    parts = [(usual | {"held": held})[name] for name in arguments.parts or usual]
     with tempfile.TemporaryDirectory() as folder:
         module = pathlib.Path(os.environ["GUIRA_MODULE"])
         server = Server(arguments.kind, module, folder).start()

@@ -3,7 +3,7 @@
 import pytest
 
 from commands import COMMANDS, example
-from samples import chunks, half_load, insert, load_chunks, populate
+from samples import chunks, configured, half_load, insert, load_chunks, metrics, populate
 from servers import wait_until
 
 
@@ -71,6 +71,17 @@ def test_reported_memory_of_a_grown_filter(client):
     taken = used(client) - before
     reported = client.memory_usage("k")
     assert abs(taken - reported) <= 0.02 * taken + 1000, (taken, reported)
+
+
+@pytest.mark.parametrize("lazy", ["yes", "no"])
+def test_large_filters_are_freed(client, lazy):
+    """A thread frees them, of the server's or of the module's."""
+    before, filters = used(client), metrics(client)[0]
+    client.execute_command("CF.RESERVE", "k", 120_000_000)
+    assert used(client) - before > 1 << 28
+    with configured(client, **{"lazyfree-lazy-user-del": lazy}):
+        client.delete("k")
+    wait_until(lambda: metrics(client)[0] == filters and used(client) - before < 1 << 20)
 
 
 @pytest.mark.parametrize("expansion, million, small", [(0, 1.6, 4200), (1, 2.7, 7500)])

@@ -28,7 +28,7 @@ METHODS = {
     "set_rate": (("CONFIG", "SET", "guira.error-rate", "0.5"), "ERR CONFIG SET failed"),
     "info": (("INFO", "everything"), "redis_version"),
 }
-OTHERS = {"load", "rdb_save", "aof_rewrite", "rdb_load", "foreign_rdb_load"}
+OTHERS = {"free_by_a_thread", "load", "rdb_save", "aof_rewrite", "rdb_load", "foreign_rdb_load"}
 
 
 def test_every_callback_is_here():
@@ -38,7 +38,7 @@ def test_every_callback_is_here():
     assert guarded == {*METHODS, *OTHERS}
     assert set(re.findall(r'^    c"(cf\.\w+)",', text, re.MULTILINE)) == {*map(str.lower, COMMANDS)}
     called = set(re.findall(r'extern "C" fn (\w+)\(', text))
-    assert called == guarded - {"load"} | {"RedisModule_OnLoad", "entry"}
+    assert called == guarded - {"free_by_a_thread", "load"} | {"RedisModule_OnLoad", "entry"}
 
 
 @pytest.fixture
@@ -106,6 +106,19 @@ def test_methods(prepared):
                 reply = f"ERR {error}"
             assert expected is None or expected in reply, (callback, reply)
         client.execute_command("CF.ADDNX", "k", "a")
+
+
+def test_freeing_by_a_thread(prepared):
+    """A large filter is freed by a thread, so that DEL does not hold the server."""
+    server, client = prepared
+    client.execute_command("CF.RESERVE", "large", 120_000_000)
+    assert client.memory_usage("large") > 1 << 28
+    (server.folder / "panic").write_text("free_by_a_thread")
+    client.delete("k")
+    assert "panicked" not in server.log()
+    client.delete("large")
+    wait_until(lambda: "guira: free_by_a_thread panicked" in server.log())
+    assert server.alive()
 
 
 def test_loading_the_module(start):

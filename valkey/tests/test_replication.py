@@ -193,6 +193,34 @@ def test_growth_at_the_limits_gives_the_same_bytes(pair, rate):
         assert_held(client, {"k": held})
 
 
+def test_a_compaction_in_steps_gives_the_same_bytes(start_server):
+    """Between two steps the filter is used, and the replica saves and loads it."""
+    primary, replica = start_server(appendonly="yes", aof_use_rdb_preamble="no"), start_server()
+    replica.replicate(primary)
+    with primary.client() as client, replica.client() as other:
+        client.execute_command("CF.RESERVE", "k", 1000)
+        insert(client, "k", range(200_000))
+        pipeline = client.pipeline(transaction=False)
+        for item in range(150_000):
+            pipeline.execute_command("CF.DEL", "k", item)
+        pipeline.execute()
+        sizes = [client.memory_usage("k")]
+        held = list(range(150_000, 200_000))
+        while client.execute_command("CF.COMPACT", "k") != b"OK":
+            sizes.append(client.memory_usage("k"))
+            held.append(f"step {len(sizes)}")
+            client.execute_command("CF.ADD", "k", held[-1])
+            assert_same(primary, replica, ["k"])
+            other.execute_command("DEBUG", "RELOAD")
+        assert len(sizes) > 1 and sizes == sorted(sizes, reverse=True)
+        assert client.memory_usage("k") < 3 * len(held)
+        assert_held(client, {"k": held})
+    assert_same(primary, replica, ["k"])
+    digest = primary.digest("k")
+    primary.restart()
+    assert primary.digest("k") == digest
+
+
 def test_a_replica_takes_over_and_the_old_primary_follows(start_server):
     primary = start_server(appendonly="yes")
     replica = start_server()

@@ -38,7 +38,7 @@ class Wire:
             parts = [self.receive(decode) for _ in range(count)]
             return parts if decode else line + b"".join(parts)
         if kind in b"$=!" and int(rest) >= 0:
-            text = self._take(int(rest) + 2)
+            text = self.take(int(rest) + 2)
             return text[:-2] if decode else line + text
         if not decode:
             return line
@@ -63,7 +63,8 @@ class Wire:
         line, self.buffer = self.buffer[:end], self.buffer[end:]
         return line
 
-    def _take(self, count):
+    def take(self, count):
+        """Returns the next bytes, so many."""
         while len(self.buffer) < count:
             self._fill()
         taken, self.buffer = self.buffer[:count], self.buffer[count:]

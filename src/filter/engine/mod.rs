@@ -21,6 +21,7 @@ use crate::{
     BuildError, InsertError, Layout,
     table::{
         Aged, Answers, Bare, ClockState, Hashes, Kernel, Merged, Payload, ShardedCounter, Valued,
+        split::Shrinking,
     },
 };
 pub(super) use expiring::ExpiringEngine;
@@ -253,9 +254,9 @@ pub(crate) trait Engine: Lookups + Saved + Sized + Send + Sync + 'static {
     /// Sets the cap in bytes: an engine that grows takes no memory that would exceed it.
     fn set_max_bytes(&self, _max_bytes: usize) {}
 
-    /// Releases what the items do not need, and returns the number of bytes.
-    fn shrink_to_fit(&mut self) -> usize {
-        0
+    /// Releases what the items do not need, in about as many steps.
+    fn shrink(&mut self, _steps: u64) -> Shrinking {
+        Shrinking::Unchanged
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{
     table::{
         Bare, Clock, Hashes, Kernel, Merged, Payload, Stripes, for_each_in_stages,
         for_each_prefetched,
-        split::{Choice, GrowingTable, Item, Limits, Wanted, choose, doublings, rate},
+        split::{Choice, GrowingTable, Item, Limits, Shrinking, Wanted, choose, doublings, rate},
     },
 };
 
@@ -128,8 +128,8 @@ where
         self.table.set_max_bytes(max_bytes);
     }
 
-    fn shrink_to_fit(&mut self) -> usize {
-        with_growing_layout!(self.layout, L => self.table.shrink_to_fit::<L>())
+    fn shrink(&mut self, steps: u64) -> Shrinking {
+        with_growing_layout!(self.layout, L => self.table.shrink::<L>(steps))
     }
 }
 

@@ -152,7 +152,7 @@ impl GrowingBuckets {
     }
 
     /// The committed chunks, each as the buckets that it holds, in order.
-    pub(crate) fn committed(&self) -> impl Iterator<Item = Range<u64>> {
+    pub(crate) fn committed(&self) -> impl DoubleEndedIterator<Item = Range<u64>> {
         let chunks = (0..self.chunks.count()).filter(|number| self.has(*number));
         chunks.map(|number| self.chunks.chunk(number))
     }

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Largest number of buckets that one insert splits because it finds no room.
-pub(super) const MAX_SPLITS: u32 = 64;
+const MAX_SPLITS: u32 = 64;
 
 /// The outcome of adding an item under its lock if it is absent.
 enum Addition {

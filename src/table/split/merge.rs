@@ -50,7 +50,7 @@ use crate::{
 
 /// An attempt to add all slots of another table.
 #[derive(Debug)]
-pub(super) struct Attempt {
+struct Attempt {
     /// The number of clears when it began.
     clears: u64,
     /// The change of the number of items.
@@ -58,7 +58,7 @@ pub(super) struct Attempt {
 }
 
 impl Attempt {
-    pub(super) fn new(clears: u64) -> Self {
+    fn new(clears: u64) -> Self {
         Self { clears, change: Cell::new(0) }
     }
 
@@ -184,7 +184,7 @@ impl<P: Payload> GrowingTable<P> {
     ///
     /// # Errors
     /// As [`insert`](Self::insert). Nothing was added then, unless a clear overlapped the call.
-    pub(super) fn insert_known<L: GrowingLayout>(
+    fn insert_known<L: GrowingLayout>(
         &self,
         attempt: &Attempt,
         item: &Item,

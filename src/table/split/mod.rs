@@ -55,6 +55,8 @@
 //!    order, and now and then publish it as the hint.
 //! 5. **Clear the table**, **copy** it: under all stripes. Levels never fall, and the size stays.
 //!
+//! Only with exclusive access are buckets joined and freed, and levels fall: see `shrink.rs`.
+//!
 //! A split takes no version, and moves no slot from one location to another: it moves locations.
 //! All items whose next bit is 1 change theirs at one moment.
 //!
@@ -201,6 +203,7 @@ use occupancy::Occupancy;
 pub use saved::Grown;
 #[cfg(guira_vectors)]
 pub(in crate::table) use search::{Neighbours, Root};
+pub use shrink::Shrinking;
 
 use super::{Bare, Clock, ClockState, Counters, GrowingBuckets, Payload, Seen, Stripe, Stripes};
 use crate::{

@@ -31,7 +31,7 @@ pub(super) struct Occupancy {
     rest: Tally,
     /// Slots that belong to no item.
     ghosts: Tally,
-    /// Buckets in use beyond the first ones: each split adds one.
+    /// Buckets in use beyond the first ones: each split adds one, and each join takes one.
     splits: Tally,
 }
 
@@ -116,7 +116,12 @@ impl Occupancy {
         self.count_ghosts(ghosts.into());
     }
 
-    /// The number of splits. Exact for a holder of all stripes.
+    /// Counts that a bucket was joined with its child.
+    pub(super) fn count_join(&self) {
+        self.splits.add(-1);
+    }
+
+    /// The number of splits, less that of joins. Exact for a holder of all stripes.
     pub(super) fn splits(&self) -> i64 {
         self.splits.get()
     }
@@ -145,6 +150,13 @@ impl Occupancy {
     /// The number of occupied slots, without what threads have counted for themselves.
     pub(super) fn occupied(&self) -> i64 {
         self.total.get() + self.ghosts.get()
+    }
+
+    /// The number of occupied slots, for a caller that knows that nobody changes the table.
+    pub(super) fn occupied_alone(&self) -> i64 {
+        let counted = |shard: i64| if shard > FRESH / 2 { shard - FRESH } else { shard };
+        let shards: i64 = self.shards.iter().map(|shard| counted(shard.get())).sum();
+        self.occupied() + self.rest.get() + shards
     }
 
     /// Bytes on the heap.

@@ -18,8 +18,8 @@ use crate::{
     value::Value,
 };
 
-/// Blocks of 64 KiB that a call prepares: 8 MiB. So a call takes a few milliseconds.
-const PREPARED: usize = 128;
+/// Blocks of 64 KiB that a call prepares: 4 MiB. So a call takes a few milliseconds.
+const PREPARED: usize = 64;
 /// Bytes of the stream in a chunk. A call that makes or loads one takes a few milliseconds, too.
 const CHUNK: usize = 2 << 20;
 /// Bytes of the header with which a dump of `RedisBloom` begins.

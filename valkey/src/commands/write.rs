@@ -1,5 +1,7 @@
 //! The commands that create filters and change items.
 
+use guira::Shrinking;
+
 use super::creation::Creation;
 use crate::{
     error::Error,
@@ -132,8 +134,9 @@ pub fn del(call: Call) -> Result<Reply, Error> {
 
 /// `CF.COMPACT key`
 pub fn compact(call: Call) -> Result<Reply, Error> {
-    if Key::write(call)?.existing()?.compact()? {
+    let step = Key::write(call)?.existing()?.compact()?;
+    if step != Shrinking::Unchanged {
         call.changed_as_called();
     }
-    Ok(Reply::OK)
+    Ok(if step == Shrinking::Unfinished { Reply::Word(c"MORE") } else { Reply::OK })
 }

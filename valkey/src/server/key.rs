@@ -49,7 +49,7 @@ impl<'a> Key<'a> {
     }
 
     fn open(call: Call<'a>, mode: KeyMode) -> Result<Self, Error> {
-        let handle = raw::open_key(call.context, call.key()?.string, mode);
+        let handle = raw::open_key(call.context, call.get(1)?.string, mode);
         let mut opened = Self { handle, value: ptr::null_mut(), life: PhantomData };
         // SAFETY: the key is open, or null, which these functions accept.
         let kind = unsafe { api!(RedisModule_KeyType)(handle) };

@@ -97,10 +97,6 @@ impl<'a> Call<'a> {
         strings.iter().map(|&string| Text { string, life: PhantomData })
     }
 
-    pub fn key(self) -> Result<Text<'a>, Error> {
-        self.get(1)
-    }
-
     /// Returns whether the command comes from the AOF. (A flag says whether the server loads
     /// anything. A replica that does may serve reads meanwhile.)
     pub fn is_from_aof(self) -> bool {
@@ -192,7 +188,7 @@ impl<'a> Call<'a> {
 
     /// Replicates a command with these words, which follow the key.
     pub fn replicate(self, command: &str, words: &[&str]) {
-        let key = self.key().map(Text::bytes).unwrap_or_default();
+        let key = self.get(1).map(Text::bytes).unwrap_or_default();
         let words = iter::once(key).chain(words.iter().map(|word| word.as_bytes()));
         raw::replicate(self.context, command, &*words.collect::<Vec<_>>());
     }

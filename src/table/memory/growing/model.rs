@@ -29,7 +29,7 @@ impl GrowingBuckets {
         buckets.is_empty() || buckets.end <= self.0.len() as u64
     }
 
-    pub(crate) fn committed(&self) -> impl Iterator<Item = Range<u64>> {
+    pub(crate) fn committed(&self) -> impl DoubleEndedIterator<Item = Range<u64>> {
         core::iter::once(0..self.0.len() as u64)
     }
 
