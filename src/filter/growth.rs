@@ -128,6 +128,6 @@ impl<C: Contents, S> Filter<C, Growing, S> {
     /// # Ok::<(), guira::InsertBatchError>(())
     /// ```
     pub fn shrink_step(&mut self, steps: u64) -> Shrinking {
-        self.engine.shrink(steps)
+        self.engine.shrink(steps.max(1))
     }
 }

@@ -124,20 +124,22 @@
 //!   matches. Every item keeps its slot, which only becomes younger.
 //! - *A removal of x*, which was never refreshed, takes u, the slot with exactly the stamp of x that
 //!   knows most. If v has that stamp, too, it knows no more. If v is younger, it may know more. In
-//!   that case, a refresh had a choice between several matches of one item, after v was added or by
-//!   restamping v, and v was not younger than the generation of that refresh. So a removal that finds
-//!   a younger visible match that knows more, while such a refresh is visible, takes nothing, and x
-//!   is left to expire. The last generation of such a refresh is noted under the lock of its stripe,
-//!   for all stripes together. (If each refresh had a single match, an item of that match keeps it,
-//!   and no slot becomes younger than its item.)
+//!   that case, the removal takes nothing, and x is left to expire. A slot that is younger than its
+//!   item implies a refresh in the generation of the slot or a later one: a refresh restamps the
+//!   slot of its item, or gives y a slot that is no younger than the refresh; a removal gives y a
+//!   slot v that was younger than x, or as young as u, which was younger than y then. So it is enough
+//!   to refuse while a refresh is visible. The last generation of one is noted under the lock of its
+//!   stripe, for all stripes together. (Any refresh counts: an alias of y that is not in the table
+//!   can be refreshed, too, and takes y's slot alone.)
 //!
 //! # Late inserts
 //!
 //! A plain insert may be suspended between reading the generation and adding. Then it adds a slot
-//! with an old stamp. If the stamp has expired, the slot is swept in due course. If its residue is
-//! visible once more, the item is found for one more window, as a false positive. The slot is one
-//! more than the argument counts, and no item is lost by it. (But it looks young, so an eviction
-//! may take a visible slot beside it.)
+//! with an old stamp. If the stamp has expired, the slot is swept in due course, unless its bucket
+//! has had the last sweep in which the stamp is expired. If its residue is visible once more, the
+//! item is found for one more window, as a false positive. The slot is one more than the argument
+//! counts, and no item is lost by it. (But it looks young, so an eviction may take a visible slot
+//! beside it.)
 //!
 //! # Advances that overlap
 //!
@@ -222,9 +224,9 @@ pub struct Generations {
     pub(super) counts: StampCounts,
     /// The number of slots with each stamp that belong to no item: none in a table of a fixed size.
     pub(super) ghosts: Box<[Tally]>,
-    /// In a table that grows, the last generation in which a refresh had a choice between slots, or
-    /// zero. Written under the stripe of these slots.
-    pub(super) chosen: Word,
+    /// In a table that grows, the last generation in which a refresh restamped a slot, or zero.
+    /// Written under the stripe of the slot.
+    pub(super) refreshed: Word,
     pub(super) schedule: Schedule,
 }
 
@@ -250,7 +252,7 @@ impl Generations {
             begun: Word::new(now),
             counts: StampCounts::new(stamp_bits, stripes)?,
             ghosts: try_boxed((0..stamps).map(|_| Tally::new()))?,
-            chosen: Word::new(0),
+            refreshed: Word::new(0),
             schedule: Schedule::new(ClockState::new(window, now, 0)),
         })
     }
@@ -350,19 +352,22 @@ impl Generations {
         lanes.highs() & !self.at_least(lanes, ages, self.window + 1)
     }
 
-    /// Notes that a refresh had a choice between slots. The caller holds their stripe, and has read
+    /// Notes that a refresh is about to restamp a slot. The caller holds its stripe, and has read
     /// the generation since.
-    pub(super) fn note_choice(&self, now: u64) {
-        // Relaxed: who depends on it acquires the stripe.
-        self.chosen.fetch_max(now, Relaxed);
+    pub(super) fn note_refresh(&self, now: u64) {
+        // Relaxed: who depends on it acquires the stripe. Most refreshes of a generation only read
+        // the line.
+        if self.refreshed.load(Relaxed) < now {
+            self.refreshed.fetch_max(now, Relaxed);
+        }
     }
 
-    /// Returns whether a refresh may have had a choice between slots of the caller's stripe that
-    /// are still visible. The caller holds that stripe, and has read the generation since.
-    pub(super) fn may_have_chosen(&self, now: u64) -> bool {
-        // Relaxed: as in `note_choice`.
-        let chosen = self.chosen.load(Relaxed);
-        chosen != 0 && now.saturating_sub(chosen) <= self.window.into()
+    /// Returns whether a slot of the caller's stripe that is still visible may have been restamped.
+    /// The caller holds that stripe, and has read the generation since.
+    pub(super) fn has_refreshed(&self, now: u64) -> bool {
+        // Relaxed: as in `note_refresh`.
+        let refreshed = self.refreshed.load(Relaxed);
+        refreshed != 0 && now.saturating_sub(refreshed) <= self.window.into()
     }
 
     /// What expires with the beginning of the generation `now` no longer counts as ghosts. Returns

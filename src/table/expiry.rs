@@ -170,23 +170,21 @@ pub trait Expires: Sized {
             let marks = self.visible_in::<L>(now, &item, words);
             // mutant: refresh-any
             let Some(oldest) = self.oldest::<L>(now, words, marks) else { return false };
-            if Self::GROWS {
-                if marks[0].count_ones() + marks[1].count_ones() > 1 {
-                    // mutant: refresh-choice-unnoted
-                    self.generations().note_choice(now);
-                }
-                let longest = self.longest::<L>(words, marks);
-                // mutant: refresh-oldest, refresh-longest
-                if oldest.knowledge < longest {
-                    if self.restamp_all::<L>(&guard, now, words, marks) {
-                        return true;
-                    }
-                    continue;
-                }
-            }
             let stamped = self.restamped(now, oldest.slot);
-            if oldest.slot == stamped {
+            let is_longest = !Self::GROWS || oldest.knowledge == self.longest::<L>(words, marks);
+            if is_longest && oldest.slot == stamped {
                 return true;
+            }
+            if Self::GROWS {
+                // mutant: refresh-unnoted
+                self.generations().note_refresh(now);
+            }
+            // mutant: refresh-oldest, refresh-longest
+            if !is_longest {
+                if self.restamp_all::<L>(&guard, now, words, marks) {
+                    return true;
+                }
+                continue;
             }
             // mutant: refresh-no-bump
             guard.bump();
@@ -259,7 +257,7 @@ pub trait Expires: Sized {
             }
             let Some((knowledge, place, slot)) = found else { return false };
             // mutant: age-remove-despite-newer
-            if knowledge < newer && self.generations().may_have_chosen(now) {
+            if knowledge < newer && self.generations().has_refreshed(now) {
                 return false;
             }
             // mutant: age-remove-no-bump

@@ -15,8 +15,8 @@ pub struct SweepState {
     pub swept: u64,
     /// The number of buckets to be swept in this generation.
     pub end: u64,
-    /// The last generation in which a refresh had a choice between slots, or zero.
-    pub chosen: u64,
+    /// The last generation in which a refresh restamped a slot, or zero.
+    pub refreshed: u64,
     /// For each stamp, the number of visible slots that belong to no item.
     pub ghosts: ArrayVec<u64, MAX_STAMPS>,
 }
@@ -152,7 +152,7 @@ impl Clock for Generations {
 
     fn read_sweep(&self, generation: u64, buckets: u64) -> Option<SweepState> {
         // Relaxed, here and below: the caller holds the locks that order these loads.
-        let chosen = self.chosen.load(Relaxed);
+        let refreshed = self.refreshed.load(Relaxed);
         let mut ghosts: ArrayVec<u64, MAX_STAMPS> =
             self.ghosts.iter().map(|ghosts| ghosts.get().max(0) as u64).collect();
         // mutant: sweep-state-before-begin
@@ -160,20 +160,20 @@ impl Clock for Generations {
             return Some(SweepState {
                 swept: self.swept.load(Relaxed),
                 end: self.end(),
-                chosen,
+                refreshed,
                 ghosts,
             });
         }
         // The generation has been published, and its sweep has not begun. In the copy it begins
         // now.
         ghosts[usize::from(self.expired_with(generation))] = 0;
-        Some(SweepState { swept: 0, end: buckets, chosen, ghosts })
+        Some(SweepState { swept: 0, end: buckets, refreshed, ghosts })
     }
 
     fn set_sweep(&mut self, state: &SweepState) {
         self.swept.set(state.swept);
         self.end.set(state.end);
-        self.chosen.set(state.chosen);
+        self.refreshed.set(state.refreshed);
         for (ghosts, &number) in self.ghosts.iter().zip(&state.ghosts) {
             ghosts.swap(number as i64);
         }

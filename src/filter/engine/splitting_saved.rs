@@ -44,7 +44,7 @@ where
         Form {
             layout: self.layout,
             words,
-            capacity: self.capacity() as u64,
+            capacity: splitting::capacity(self.layout, grown.buckets(), grown.limits),
             max_copies: self.max_copies.map_or(0, |limit| limit.get() as u64),
             target: self.target,
             stripes: self.stripes(),

@@ -41,7 +41,7 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     /// Never necessary: [`advance`](Self::advance) sweeps what is left, and an insert whose two
     /// buckets are full sweeps the one that it adds to. A sweep spreads the work of an `advance`
     /// over the generation, and makes room earlier. For 1,024 buckets at a time, it holds a lock
-    /// for which only other sweeps, copies of the filter, and `advance` wait.
+    /// for which only other sweeps, copies of the filter, `clear`, and `advance` wait.
     ///
     /// ```
     /// let seen = guira::ExpiringFilter::with_capacity(10_000);

@@ -173,8 +173,9 @@ pub type ExpiringFilter<S = StableHashBuilder> = Filter<Expiring, Fixed, S>;
 ///   [`Layout::growing`](crate::Layout::growing) lists what fits. Without a target, the rate is at
 ///   most 0.5 % after all doublings.
 /// - **Removal** returns `false` in one more case. A slot that was filled later can know more of its
-///   item than an older one. If an item has such copies, and one of its aliases is refreshed, the
-///   filter cannot tell any more which copy may go. Then the older copy is left to expire.
+///   item than an older one. If an item, or one of its aliases, has such a younger copy, and
+///   anything was refreshed within the window, the filter cannot tell which copy may go. Then the
+///   older copy is left to expire.
 /// - **[`len`](Filter::len)** is exact as long as nothing is refreshed or evicted. Otherwise it may
 ///   count a few slots too many or too few, until they expire.
 /// - **[`insert_evicting`](Filter::insert_evicting)** replaces an item only if the filter cannot

@@ -116,8 +116,8 @@ impl Header {
             [first, size.pack(), buckets, load.into(), ghosts]
         });
         let (sweep, by_stamp) = form.sweep.as_ref().map_or(([0; 3], &[][..]), |sweep| {
-            let SweepState { swept, end, chosen, ghosts } = sweep;
-            ([*swept, *end, *chosen], ghosts)
+            let SweepState { swept, end, refreshed, ghosts } = sweep;
+            ([*swept, *end, *refreshed], ghosts)
         });
         let rest = [form.words, *occupied, elapsed, latest];
         let numbers = [&settings[..], &clock, &grown, &sweep, &rest, by_stamp];
@@ -182,7 +182,7 @@ impl Header {
         let [seed, hasher_check, capacity, max_copies, target] = next(&mut rest);
         let [window, generation, interval] = next(&mut rest);
         let [first, size, buckets, load, ghosts] = next(&mut rest);
-        let [swept, end, chosen] = next(&mut rest);
+        let [swept, end, refreshed] = next(&mut rest);
         let [words, occupied, elapsed, latest] = next(&mut rest);
         let short = |name: &'static str, value: u64| {
             u32::try_from(value).map_err(|_| LoadError::InvalidField { name, value })
@@ -204,7 +204,7 @@ impl Header {
             sweep: (expires && grows).then(|| SweepState {
                 swept,
                 end,
-                chosen,
+                refreshed,
                 ghosts: rest.take(stamps).collect(),
             }),
         };
@@ -242,12 +242,12 @@ impl Header {
             field("elapsed time", elapsed, interval == 0 || elapsed < interval)?;
         }
         if let (Some(sweep), Some(grown)) = (&form.sweep, grown) {
-            let SweepState { swept, end, chosen, ghosts } = sweep;
+            let SweepState { swept, end, refreshed, ghosts } = sweep;
             // The buckets of a sweep are accessed.
             let fits = (grown.first..=grown.buckets()).contains(end);
             field("end of the sweep", *end, fits)?;
             field("swept buckets", *swept, swept <= end)?;
-            field("refreshed generation", *chosen, *chosen <= MAX_GENERATION)?;
+            field("refreshed generation", *refreshed, *refreshed <= MAX_GENERATION)?;
             let sum = ghosts.iter().try_fold(0_u64, |sum, &number| sum.checked_add(number));
             field("ghosts", grown.ghosts, sum == Some(grown.ghosts))?;
         }
@@ -329,7 +329,7 @@ mod tests {
                     ghosts: next(),
                     limits,
                 }),
-                sweep: Some(SweepState { swept: next(), end: next(), chosen: next(), ghosts }),
+                sweep: Some(SweepState { swept: next(), end: next(), refreshed: next(), ghosts }),
             },
             occupied: next(),
         }

@@ -34,7 +34,7 @@
 //! adds more of them, and before the next sweep of all buckets begins.
 //!
 //! The number of items that follows is exact, with two exceptions until the slots in question
-//! expire: an eviction may replace a ghost, and a refresh that has a choice may restamp one.
+//! expire: an eviction may replace a ghost, and a refresh may restamp one.
 
 use core::hint::select_unpredictable;
 

@@ -195,7 +195,8 @@ impl<P: Payload> GrowingTable<P> {
                 }
             };
             // mutant: split-search-add-relaxed, split-insert-no-last-add
-            if stored || self.add::<L>(item) {
+            // Slots may have expired since, if the search failed.
+            if stored || self.add::<L>(item) || made_room.is_err() && self.add_swept::<L>(item) {
                 self.counters.insert_relocated(&relocations);
                 return Ok(());
             }

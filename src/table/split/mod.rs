@@ -168,7 +168,9 @@
 //! splits a bucket holds the stripe of a group: until it goes on, operations that need this stripe
 //! wait (as for any thread that stops with a lock held), the size does not pass this bucket, and
 //! once all others of the round are split, no further round begins. Inserts then fill what room
-//! there is. The child that it may have written is out of reach.
+//! there is. The child that it may have written is out of reach. In a table whose slots expire, a
+//! thread that stops while its insert sweeps holds up other sweeps, and so the next generation,
+//! clears, and copies.
 
 mod address;
 mod alike;

@@ -136,9 +136,10 @@ impl Occupancy {
     /// Counts that ghosts have expired: a sweep will count them as items that are gone.
     pub(super) fn retire_ghosts(&self, number: i64) {
         if number != 0 {
+            // Ghosts first: a thread that checks in between must not find more slots than there are.
+            self.ghosts.add(-number);
             // Not to the sum itself, which stays a multiple of the step. The next insert checks.
             let _ = self.count(number);
-            self.ghosts.add(-number);
         }
     }
 
@@ -147,16 +148,18 @@ impl Occupancy {
         self.ghosts.get()
     }
 
-    /// The number of occupied slots, without what threads have counted for themselves.
+    /// The number of occupied slots, without what threads have counted for themselves. The items are
+    /// rounded down to a multiple of [`STEP`], so that it makes no difference which thread counts.
     pub(super) fn occupied(&self) -> i64 {
-        self.total.get() + self.ghosts.get()
+        let total = self.total.get();
+        total - total.rem_euclid(STEP) + self.ghosts.get()
     }
 
     /// The number of occupied slots, for a caller that knows that nobody changes the table.
     pub(super) fn occupied_alone(&self) -> i64 {
         let counted = |shard: i64| if shard > FRESH / 2 { shard - FRESH } else { shard };
         let shards: i64 = self.shards.iter().map(|shard| counted(shard.get())).sum();
-        self.occupied() + self.rest.get() + shards
+        self.total.get() + self.ghosts.get() + self.rest.get() + shards
     }
 
     /// Bytes on the heap.

@@ -148,15 +148,21 @@ impl<P: Payload> GrowingTable<P> {
     /// stripes and has settled the size.
     #[must_use]
     pub fn grown(&self) -> Grown {
+        self.grown_with(self.sweep_state(self.clock.now()).as_ref())
+    }
+
+    /// As [`grown`](Self::grown), given how far the table is swept.
+    fn grown_with(&self, sweep: Option<&SweepState>) -> Grown {
         let Self { limits, .. } = *self;
-        let ghosts = self.ghosts_in(self.sweep_state().as_ref()).max(0) as u64;
+        let ghosts = self.ghosts_in(sweep).max(0) as u64;
         Grown { first: self.growth.first(), size: self.size(), ghosts, limits }
     }
 
     /// The clock, if slots expire, likewise.
     #[must_use]
     pub fn clock_state(&self) -> Option<(ClockState, SweepState)> {
-        self.clock.read(self.clock.now()).zip(self.sweep_state())
+        let now = self.clock.now();
+        self.clock.read(now).zip(self.sweep_state(now))
     }
 
     /// The number of buckets in use, for a caller that knows that nobody changes the table.
@@ -200,7 +206,9 @@ impl<P: Payload> GrowingTable<P> {
                 // mutant: split-copy-no-fence
                 acquire_fence();
                 // mutant: split-copy-late-ghosts
-                let (grown, now, sweep) = (self.grown(), self.clock.now(), self.sweep_state());
+                let now = self.clock.now();
+                let sweep = self.sweep_state(now);
+                let grown = self.grown_with(sweep.as_ref());
                 // Before the lock of the schedule is taken: see "Copies" in `table/clock.rs`.
                 // mutant: split-copy-late-resume
                 drop((stripes, paused));

@@ -73,6 +73,8 @@ impl<P: Payload> GrowingTable<P> {
                 size.split
             };
             if !self.join::<L>(bucket as u32, size.level, &mut taken) {
+                // The child stays in use.
+                below = below.map(|child| child + 1);
                 is_blocked = true;
                 break;
             }

@@ -70,7 +70,8 @@ impl<P: Payload> GrowingTable<P> {
             // mutant: split-clone-early-unlock
             if let Some(size) = self.copy_into(&stripes, &mut copy.buckets) {
                 // After the words: see "Copies" in `table/clock.rs`.
-                let (now, sweep) = (self.clock.now(), self.sweep_state());
+                let now = self.clock.now();
+                let sweep = self.sweep_state(now);
                 // mutant: split-clone-late-ghosts
                 let (splits, ghosts) = (self.occupancy.splits(), self.ghosts_in(sweep.as_ref()));
                 // Before the lock of the schedule is taken.
@@ -122,10 +123,11 @@ impl<P: Payload> GrowingTable<P> {
         Some(end)
     }
 
-    /// How far the table is swept in the present generation, if slots expire. The caller has paused
-    /// the clock, holds all stripes, and has settled the size.
-    pub(super) fn sweep_state(&self) -> Option<SweepState> {
-        self.clock.read_sweep(self.clock.now(), self.buckets())
+    /// How far the table is swept in the generation `now`, if slots expire. The caller has paused the
+    /// clock, holds all stripes, and has settled the size. (The clock may tick once meanwhile, so it
+    /// is read once.)
+    pub(super) fn sweep_state(&self, now: u64) -> Option<SweepState> {
+        self.clock.read_sweep(now, self.buckets())
     }
 
     /// Sets the clock of a table that is not shared, and counts all its slots by their stamps.
