@@ -183,8 +183,7 @@ impl Header {
         Ok(header)
     }
 
-    /// Reads the fields of a known kind. Those of other kinds must be zero, and their values are
-    /// not validated otherwise.
+    /// Reads the fields of a known kind, and validates only that those of other kinds are zero.
     fn read(bytes: &[u8]) -> Result<Self, LoadError> {
         let description =
             *bytes[START..].first_chunk::<{ DESCRIPTION - START }>().expect("8 bytes");
