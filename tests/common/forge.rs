@@ -72,7 +72,8 @@ pub fn ahead(bytes: &[u8]) -> [Range<usize>; 2] {
     let last = (number(bytes, FIRST) << level) + split - 1;
     let end = HEADER + 8 * number(bytes, WORDS) as usize;
     let start = HEADER + (bucket(bytes, last) + 8 - HEADER).next_multiple_of(64);
-    [start..(start + end) / 2, (start + end) / 2..end]
+    let words = start.midpoint(end);
+    [start..words, words..end]
 }
 
 /// Makes the checksum of a header right, if there is all of it.

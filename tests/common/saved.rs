@@ -95,14 +95,15 @@ pub fn sample<K: Kind>() -> Of<K> {
     let (capacity, keys) = if K::GROWS { (1, 900) } else { (100, 100) };
     let (filter, _) = filled::<K>(new::<K>().capacity(capacity).seed(6), keys);
     if K::GROWS {
-        // Copies that fill the buckets of few keys.
-        let several_ahead = |_: &u64| forge::ahead(&filter.to_bytes())[0].len() >= 16;
-        let mut copied = (1 << 50..).take(1_000).take_while(|key| !several_ahead(key));
-        copied.by_ref().for_each(|key| {
-            (0..filter.layout().slots_per_bucket())
-                .for_each(|_| drop(insert::<K>(&filter, key, key)));
-        });
-        assert!(several_ahead(&0) && number(&filter.to_bytes(), forge::SIZE) > 0);
+        // Copies fill the buckets of few keys, until there is no room for some of them.
+        let mut keys = (1 << 50..).take(1_000);
+        while forge::ahead(&filter.to_bytes())[0].len() < 16 {
+            let key = keys.next().expect("full buckets");
+            for _ in 0..filter.layout().slots_per_bucket() {
+                let _ = insert::<K>(&filter, key, key);
+            }
+        }
+        assert!(number(&filter.to_bytes(), forge::SIZE) > 0);
     }
     filter
 }

@@ -1,6 +1,7 @@
 //! From words to the bytes of a snapshot: all at once, or from any offset.
 
 use alloc::vec::Vec;
+use core::ops::Range;
 use std::io::{self, Write};
 
 use wide::bytemuck::cast_slice;
@@ -137,30 +138,28 @@ impl Encoder {
     /// at the end. It is zero if the words are more or fewer than the header says, or if there are
     /// blocks that were not prepared.
     pub(super) fn read_at(&self, words: impl Words, offset: u64, buffer: &mut [u8]) -> usize {
-        let table = self.checksums.table();
-        if table.len() <= blocks(self.header.form.words) || words.len() != self.header.form.words {
+        let (form, table) = (&self.header.form, self.checksums.table());
+        if table.len() <= blocks(form.words) || words.len() != form.words {
             return 0;
         }
         let header = &self.header_bytes[..];
+        let words_start = header.len() as u64;
+        let table_start = words_start + self.header.word_bytes();
         let mut read = 0;
-        let mut start = 0;
-        let parts: [(u64, &dyn Fn(u64, &mut [u8])); 3] = [
-            (header.len() as u64, &|from, to| {
-                to.copy_from_slice(&header[from as usize..][..to.len()])
-            }),
-            (self.header.word_bytes(), &|from, to| copy_words(words, from, to)),
-            (8 * table.len() as u64, &|from, to| copy_words(table, from, to)),
-        ];
-        for (len, copy) in parts {
+        // Copies what is wanted of one part, by a function of an offset in the part.
+        let mut part = |place: Range<u64>, copy: &dyn Fn(u64, &mut [u8])| {
             let at = offset.saturating_add(read as u64);
-            if at < start + len && read < buffer.len() {
-                let from = at - start;
-                let some = (len - from).min((buffer.len() - read) as u64) as usize;
-                copy(from, &mut buffer[read..read + some]);
+            if place.contains(&at) {
+                let some = (place.end - at).min((buffer.len() - read) as u64) as usize;
+                copy(at - place.start, &mut buffer[read..read + some]);
                 read += some;
             }
-            start += len;
-        }
+        };
+        part(0..words_start, &|from, bytes| {
+            bytes.copy_from_slice(&header[from as usize..][..bytes.len()]);
+        });
+        part(words_start..table_start, &|from, bytes| copy_words(words, from, bytes));
+        part(table_start..self.len(), &|from, bytes| copy_words(table, from, bytes));
         read
     }
 }

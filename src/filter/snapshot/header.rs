@@ -24,9 +24,10 @@ pub(super) const START: usize = 16;
 const DESCRIPTION: usize = 24;
 /// How many numbers every header has.
 const NUMBERS: usize = 20;
-/// How many of them two filters with the same words have in common, unless they were changed in
-/// different ways. The others are the number of occupied slots, and the time.
-const COMMON: usize = 17;
+/// How many of them decide the seed of the checksums of blocks. The others are the number of
+/// occupied slots, which is known only once all words were read, and the time, in which replicas may
+/// differ.
+const SEEDING: usize = 17;
 /// Bytes of a number, and of a checksum.
 const NUMBER: usize = 8;
 /// The length of a header is a multiple of this, and so the words are aligned to it in the file.
@@ -150,10 +151,10 @@ impl Header {
         if valid && len.is_multiple_of(ALIGNMENT) { Ok(len) } else { Err(LoadError::DamagedHeader) }
     }
 
-    /// The seed of the checksums of blocks: a checksum of the fields that are known before the
-    /// words were read. All filters with equal words have the same.
+    /// The seed of the checksums of blocks, a checksum of most of the header: so blocks are not
+    /// accepted after another header.
     pub(super) fn block_seed(bytes: &[u8]) -> u64 {
-        rapidhash_v3(&bytes[..DESCRIPTION + NUMBER * COMMON])
+        rapidhash_v3(&bytes[..DESCRIPTION + NUMBER * SEEDING])
     }
 
     /// Validates the rest of a header whose start is valid: checksum, kind, then every field.
@@ -169,8 +170,7 @@ impl Header {
         Ok(header)
     }
 
-    /// Reads the fields of a known kind. Those of other kinds must be zero, and their values are
-    /// not validated otherwise.
+    /// Reads the fields of a known kind, and validates only that those of other kinds are zero.
     fn read(bytes: &[u8]) -> Result<Self, LoadError> {
         let description =
             *bytes[START..].first_chunk::<{ DESCRIPTION - START }>().expect("8 bytes");
