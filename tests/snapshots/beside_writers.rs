@@ -18,7 +18,7 @@ use super::common::{
     rng,
     saved::{Item, insert, loader, pushed, remove},
     scaled, settings,
-    suite::on_all_kinds,
+    suite::on_saved_kinds,
 };
 
 /// Threads that insert and remove.
@@ -215,7 +215,7 @@ fn snapshots_are_complete<K: Kind>() {
     }
 }
 
-on_all_kinds! { snapshots_are_complete }
+on_saved_kinds! { snapshots_are_complete }
 
 /// Every snapshot holds what is in the filter throughout, whatever generation begins meanwhile, and
 /// whatever is refreshed.

@@ -12,10 +12,10 @@ use super::common::{
     rng,
     saved::{corrupt, filled, loaded, pushed, sample, small},
     scaled,
-    suite::on_all_kinds,
+    suite::on_saved_kinds,
 };
 
-on_all_kinds! {
+on_saved_kinds! {
     truncation_at_every_length_is_detected,
     every_flipped_bit_is_detected,
     random_damage_is_detected

@@ -12,10 +12,10 @@ use super::common::{
     rng,
     saved::{filled, new, pushed, sample},
     settings,
-    suite::on_all_kinds,
+    suite::on_saved_kinds,
 };
 
-on_all_kinds! { invalid_fields_are_detected }
+on_saved_kinds! { invalid_fields_are_detected }
 
 /// Changes a snapshot, corrects its checksums, and returns the error of loading it.
 fn forged<K: Kind>(filter: &Of<K>, change: impl FnOnce(&mut Vec<u8>)) -> LoadError {

@@ -15,10 +15,10 @@ use super::common::{
     rng,
     saved::{Item, Slow, filled, holds, insert, loaded, loader, remove, sample, saved, small},
     settings,
-    suite::on_all_kinds,
+    suite::on_saved_kinds,
 };
 
-on_all_kinds! {
+on_saved_kinds! {
     saved_filters_are_loaded,
     larger_filters_are_loaded,
     equal_operations_lead_to_equal_bytes,

@@ -10,10 +10,10 @@ use super::common::{
     rng,
     saved::{LoaderOf, corrupt, filled, loader, received, sample},
     scaled,
-    suite::on_all_kinds,
+    suite::on_saved_kinds,
 };
 
-on_all_kinds! { refused_pushes_leave_no_trace_in_small_loaders }
+on_saved_kinds! { refused_pushes_leave_no_trace_in_small_loaders }
 
 /// Wrong bytes, and what tells the error that they lead to.
 type Wrong = (Vec<u8>, fn(&LoadError) -> bool);

@@ -12,10 +12,10 @@ use super::common::{
     forge::{BLOCK, HEADER, blocks, places},
     kind::{GrowingMaps, GrowingSets, Kind, Maps, Sets},
     saved::{self, filled, loader, new, received, sample},
-    suite::on_all_kinds,
+    suite::on_saved_kinds,
 };
 
-on_all_kinds! { a_small_loader_writes_what_it_received }
+on_saved_kinds! { a_small_loader_writes_what_it_received }
 
 /// Bytes of a huge page.
 const HUGE_PAGE: usize = 2 << 20;

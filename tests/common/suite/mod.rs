@@ -140,12 +140,30 @@ macro_rules! on_all_kinds {
                 maps: Maps,
                 growing_maps: GrowingMaps,
                 expiring: ExpiringSets,
+                growing_expiring: GrowingExpiringSets,
             ]
             {$($test),*}
         }
     };
 }
 pub(crate) use on_all_kinds;
+
+/// As above, for the kinds that can be saved.
+macro_rules! on_saved_kinds {
+    ($($test:ident),* $(,)?) => {
+        $crate::common::suite::on_kinds! {
+            [
+                sets: Sets,
+                growing_sets: GrowingSets,
+                maps: Maps,
+                growing_maps: GrowingMaps,
+                expiring: ExpiringSets,
+            ]
+            {$($test),*}
+        }
+    };
+}
+pub(crate) use on_saved_kinds;
 
 /// As above, for sets and maps.
 macro_rules! on_permanent_kinds {

@@ -333,7 +333,8 @@ impl<K: Kind, S: BuildHasher + Clone, R: Rng> Checker<K, S, R> {
                 original.clear();
                 assert!(original.is_empty());
             }
-            _ => self.reload(),
+            _ if K::IS_SAVED => self.reload(),
+            _ => {}
         }
     }
 
@@ -381,7 +382,7 @@ fn run<K: Kind, S: BuildHasher + Clone>(
     let is_small = buckets < 8 && !K::GROWS;
     assert!(checker.refused > 0 || !is_small, "nothing was refused");
     #[cfg(feature = "std")]
-    let bytes = checker.filter.to_bytes();
+    let bytes = if K::IS_SAVED { checker.filter.to_bytes() } else { vec![] };
     #[cfg(not(feature = "std"))]
     let bytes = vec![];
     // What was inserted can be removed, and nothing is left.
