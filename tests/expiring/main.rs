@@ -4,6 +4,7 @@
 mod aging;
 #[path = "../common/mod.rs"]
 mod common;
+mod growth;
 mod model;
 mod settings;
 mod threads;
