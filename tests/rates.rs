@@ -18,7 +18,13 @@ on_all_kinds! {
 }
 
 on_kinds! {
-    [splitting: GrowingSets, map: Maps, splitting_maps: GrowingMaps, stamped: ExpiringSets]
+    [
+        splitting: GrowingSets,
+        map: Maps,
+        splitting_maps: GrowingMaps,
+        stamped: ExpiringSets,
+        splitting_stamped: GrowingExpiringSets,
+    ]
     {rates_at_capacity_are_the_promised_ones}
 }
 

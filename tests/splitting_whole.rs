@@ -138,7 +138,7 @@ impl<L: GrowingLayout> Pair<L> {
     }
 
     fn occupied(&self) -> u64 {
-        let (grown, words) = self.table.copy_words().expect("memory");
+        let (grown, _, words) = self.table.copy_words().expect("memory");
         let numbers = grown.numbers(words.len() as u64);
         let buckets = (0..).zip(&words).filter(|(place, _)| !numbers.contains(place));
         buckets.map(|(_, &word)| u64::from(L::occupied(word))).sum()
@@ -152,7 +152,7 @@ fn ahead(table: &GrowingTable) -> u64 {
 
 /// A table that is loaded from a snapshot of another one.
 fn reloaded<L: GrowingLayout>(table: &GrowingTable, stripes: usize) -> GrowingTable {
-    let (grown, words) = table.copy_words().expect("memory");
+    let (grown, _, words) = table.copy_words().expect("memory");
     load::<L>(&grown, &words, stripes).expect("a valid snapshot")
 }
 
@@ -167,6 +167,7 @@ fn load<L: GrowingLayout>(grown: &Grown, words: &[u64], stripes: usize) -> Optio
         return None;
     }
     Some(
-        GrowingTable::restore::<L>(Bare, grown, len, stripes, (true, false), read).expect("memory"),
+        GrowingTable::restore::<L>(Bare, grown, None, len, stripes, (true, false), read)
+            .expect("memory"),
     )
 }

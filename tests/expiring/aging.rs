@@ -1,15 +1,27 @@
 //! How long an item is found: generation by generation.
 
-use guira::Insertion;
-use guira::{ExpiringFilter, InsertError};
+use guira::{Filter, InsertError, Insertion, kind::Expiring};
 
-use super::{WINDOWS, builder, common::scaled, layouts, occupied};
+use super::{
+    WINDOWS, builder,
+    common::{Subject, scaled, suite::on_both_engines},
+    layouts, occupied,
+};
 
-#[test]
-fn an_item_is_found_for_its_life_and_no_longer() {
+on_both_engines! {
+    an_item_is_found_for_its_life_and_no_longer,
+    no_item_of_a_full_window_is_missed_and_few_old_ones_are_found,
+    a_full_filter_loses_nothing,
+    copies_that_have_expired_make_room_for_others,
+    evicting_takes_the_oldest_in_reach,
+    clearing_and_cloning_keep_the_generation,
+}
+
+fn an_item_is_found_for_its_life_and_no_longer<G: Subject>() {
     for window in WINDOWS {
-        for layout in layouts(window) {
-            let filter = builder(1_000, window).layout(layout).build().expect("a small filter");
+        for layout in layouts::<G>(window) {
+            let filter =
+                builder::<G>(1_000, window).layout(layout).build().expect("a small filter");
             let mut lives = vec![1, window.div_ceil(2), window];
             lives.dedup();
             for (key, &life) in lives.iter().enumerate() {
@@ -29,10 +41,9 @@ fn an_item_is_found_for_its_life_and_no_longer() {
 }
 
 /// Beside many other items, which come and go.
-#[test]
-fn no_item_of_a_full_window_is_missed_and_few_old_ones_are_found() {
+fn no_item_of_a_full_window_is_missed_and_few_old_ones_are_found<G: Subject>() {
     for window in [1, 5, 13] {
-        let filter = builder(3_000, window).build().expect("a small filter");
+        let filter = builder::<G>(3_000, window).build().expect("a small filter");
         let per_generation = 2_900 / (u64::from(window) + 2);
         let (mut old, mut looked_up) = (0, 0);
         for generation in 0..scaled(60, 300) {
@@ -53,15 +64,16 @@ fn no_item_of_a_full_window_is_missed_and_few_old_ones_are_found() {
     }
 }
 
-#[test]
-fn a_full_filter_loses_nothing() {
+fn a_full_filter_loses_nothing<G: Subject>() {
     for window in [1, 5, 13, 253] {
-        let filter = builder(500, window).build().expect("a small filter");
-        let fitted: Vec<u64> = (0..2_000).filter(|key| filter.insert(key).is_ok()).collect();
-        assert!((500..2_000).contains(&fitted.len()));
+        let filter = builder::<G>(500, window).build().expect("a small filter");
+        G::stop_growing(&filter);
+        let most = 4 * filter.slots() as u64;
+        let fitted: Vec<u64> = (0..most).filter(|key| filter.insert(key).is_ok()).collect();
+        assert!((filter.capacity()..=filter.slots()).contains(&fitted.len()));
         assert_eq!(filter.len(), fitted.len());
         let absent =
-            (2_000..9_000_u64).find(|key| !filter.contains(key) && filter.insert(key).is_err());
+            (most..9 * most).find(|key| !filter.contains(key) && filter.insert(key).is_err());
         let absent = absent.expect("a key without room");
         assert_eq!(filter.insert(&absent), Err(InsertError::Full));
         assert_eq!(filter.insert_for(&absent, 1), Err(InsertError::Full));
@@ -83,9 +95,8 @@ fn a_full_filter_loses_nothing() {
     }
 }
 
-#[test]
-fn copies_that_have_expired_make_room_for_others() {
-    let filter = builder(1_000, 1).build().expect("a small filter");
+fn copies_that_have_expired_make_room_for_others<G: Subject>() {
+    let filter = builder::<G>(1_000, 1).build().expect("a small filter");
     for _ in 0..50 {
         let copies = (0..100).take_while(|_| filter.insert(&1).is_ok()).count();
         assert!(copies >= 4);
@@ -97,10 +108,10 @@ fn copies_that_have_expired_make_room_for_others() {
     }
 }
 
-#[test]
-fn evicting_takes_the_oldest_in_reach() {
-    let filter = builder(2_000, 5).build().expect("a small filter");
-    let old = (0..4_000).filter(|key| filter.insert(key).is_ok()).count();
+fn evicting_takes_the_oldest_in_reach<G: Subject>() {
+    let filter = builder::<G>(2_000, 5).build().expect("a small filter");
+    G::stop_growing(&filter);
+    let old = (0..2 * filter.slots()).filter(|key| filter.insert(key).is_ok()).count();
     filter.advance();
     let evicted = (10_000..10_500).filter(|key| filter.insert_evicting(key)).count();
     assert!(evicted > 400);
@@ -114,9 +125,8 @@ fn evicting_takes_the_oldest_in_reach() {
     assert!(filter.len() <= filter.slots() && occupied(&filter) == filter.len() as u64);
 }
 
-#[test]
-fn clearing_and_cloning_keep_the_generation() {
-    let filter = builder(1_000, 3).build().expect("a small filter");
+fn clearing_and_cloning_keep_the_generation<G: Subject>() {
+    let filter = builder::<G>(1_000, 3).build().expect("a small filter");
     filter.insert(&1).expect("an empty slot");
     filter.advance();
     filter.insert(&2).expect("an empty slot");
@@ -135,5 +145,5 @@ fn clearing_and_cloning_keep_the_generation() {
     assert!(copy.contains(&2));
     copy.advance();
     assert!(copy.is_empty() && filter.len() == 1);
-    let _: ExpiringFilter = copy;
+    let _: Filter<Expiring, G> = copy;
 }

@@ -1,19 +1,33 @@
 //! What a builder takes, and what results from it.
 
-use guira::{BuildError, ExpiringFilter, InsertError, Layout};
+use guira::{
+    BuildError, Filter, InsertError, Layout,
+    kind::{Expiring, Fixed},
+};
 
-use super::{WINDOWS, builder, layouts, stamp_bits};
+use super::{
+    WINDOWS, builder,
+    common::{Subject, suite::on_both_engines},
+    layouts, stamp_bits,
+};
 
-#[test]
-fn a_window_decides_the_bits_of_stamps() {
+on_both_engines! {
+    a_window_decides_the_bits_of_stamps,
+    a_life_is_at_least_one_generation_and_at_most_the_window,
+    a_layout_has_stamps_for_the_window,
+    the_default_window_has_13_generations,
+}
+
+fn a_window_decides_the_bits_of_stamps<G: Subject>() {
     for window in 1..=253 {
-        let filter = builder(10, window).false_positive_rate(0.5).build().expect("a small filter");
+        let filter =
+            builder::<G>(10, window).false_positive_rate(0.5).build().expect("a small filter");
         assert_eq!(filter.layout().value_bits(), stamp_bits(window), "window {window}");
         assert_eq!(filter.window(), window);
         assert!(filter.generation() > 0);
     }
     for window in [0, 254, u32::MAX] {
-        let error = builder(10, window).build().expect_err("no such window");
+        let error = builder::<G>(10, window).build().expect_err("no such window");
         assert_eq!(error, BuildError::InvalidWindow(window));
     }
 }
@@ -21,17 +35,16 @@ fn a_window_decides_the_bits_of_stamps() {
 #[test]
 fn items_take_as_many_bits_as_in_a_filter_with_equal_slots() {
     for (window, rate) in [(13, 0.001_9), (5, 0.001)] {
-        let filter = builder(4_000_000, window).huge_pages(false).build().expect("memory");
+        let filter = builder::<Fixed>(4_000_000, window).huge_pages(false).build().expect("memory");
         assert!(filter.false_positive_rate() < rate, "{}", filter.false_positive_rate());
         let bits = filter.size_in_bytes() as f64 * 8.0 / 4e6;
         assert!(bits < 16.9, "{bits} bits per item");
     }
 }
 
-#[test]
-fn a_life_is_at_least_one_generation_and_at_most_the_window() {
+fn a_life_is_at_least_one_generation_and_at_most_the_window<G: Subject>() {
     for window in WINDOWS {
-        let filter = builder(10, window).build().expect("a small filter");
+        let filter = builder::<G>(10, window).build().expect("a small filter");
         for life in [0, window + 1, u32::MAX] {
             assert_eq!(filter.insert_for(&1, life), Err(InsertError::InvalidLife));
         }
@@ -39,17 +52,16 @@ fn a_life_is_at_least_one_generation_and_at_most_the_window() {
     }
 }
 
-#[test]
-fn a_layout_has_stamps_for_the_window() {
+fn a_layout_has_stamps_for_the_window<G: Subject>() {
     for window in WINDOWS {
-        for layout in layouts(window) {
-            let filter = builder(100, window).layout(layout).build().expect("a small filter");
+        for layout in layouts::<G>(window) {
+            let filter = builder::<G>(100, window).layout(layout).build().expect("a small filter");
             assert_eq!(filter.layout(), layout);
         }
     }
-    let wrong = Layout::with_values(4, 5).expect("a layout");
+    let wrong = layouts::<G>(29).last().expect("a layout");
     for layout in [wrong, Layout::Plain4x16, Layout::SemiSorted6x12] {
-        let error = builder(10, 13).layout(layout).build().expect_err("an unsuitable layout");
+        let error = builder::<G>(10, 13).layout(layout).build().expect_err("an unsuitable layout");
         match error {
             BuildError::LayoutUnsuitable { layout: other, value_bits, .. } => {
                 assert_eq!((other, value_bits), (layout, Some(4)));
@@ -57,14 +69,14 @@ fn a_layout_has_stamps_for_the_window() {
             other => panic!("{other:?}"),
         }
     }
-    let error = builder(10, 13).false_positive_rate(1e-9).build().expect_err("a low rate");
+    let error = builder::<G>(10, 13).false_positive_rate(1e-9).build().expect_err("a low rate");
     assert!(matches!(error, BuildError::RateTooLow { .. }));
 }
 
-#[test]
-fn the_default_window_has_13_generations() {
-    assert_eq!(ExpiringFilter::with_capacity(10).window(), 13);
-    let debug = format!("{:?}", ExpiringFilter::with_capacity(10));
-    assert!(debug.starts_with("ExpiringFilter {"), "{debug}");
-    assert!(format!("{:?}", builder(10, 7)).contains("window: Some(7)"));
+fn the_default_window_has_13_generations<G: Subject>() {
+    assert_eq!(Filter::<Expiring, G>::with_capacity(10).window(), 13);
+    let debug = format!("{:?}", Filter::<Expiring, G>::with_capacity(10));
+    let name = if <G as Subject>::GROWS { "GrowingExpiringFilter {" } else { "ExpiringFilter {" };
+    assert!(debug.starts_with(name), "{debug}");
+    assert!(format!("{:?}", builder::<G>(10, 7)).contains("window: Some(7)"));
 }

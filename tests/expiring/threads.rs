@@ -12,15 +12,23 @@ use std::{
     thread,
 };
 
-use guira::ExpiringFilter;
-use guira::Insertion;
+use guira::{
+    Filter, Insertion,
+    kind::{Expiring, Fixed, Growing},
+};
 use rand::RngExt;
 
 use super::{
     Stop, builder,
-    common::{Watchdog, rng, scaled},
+    common::{Subject, Watchdog, rng, scaled, suite::on_both_engines},
     occupied,
 };
+
+on_both_engines! {
+    nothing_young_is_missed_and_no_slot_leaks,
+    an_item_is_accepted_once_in_a_window,
+    what_is_refreshed_in_time_is_always_found,
+}
 
 /// Threads that insert and look up.
 const WRITERS: u64 = 4;
@@ -37,7 +45,13 @@ struct Seen {
 
 /// Inserts as many items in each generation, and looks up those of the last generations, until
 /// there is enough.
-fn write(filter: &ExpiringFilter, thread: u64, quota: u64, seen: &Seen, stop: &AtomicBool) {
+fn write<G: Subject>(
+    filter: &Filter<Expiring, G>,
+    thread: u64,
+    quota: u64,
+    seen: &Seen,
+    stop: &AtomicBool,
+) {
     let window = u64::from(filter.window());
     let (mut mine, mut next, mut rng) = (Vec::new(), thread << 40, rng(thread));
     let mut counted = (0, 0);
@@ -84,8 +98,8 @@ fn write(filter: &ExpiringFilter, thread: u64, quota: u64, seen: &Seen, stop: &A
 }
 
 /// Runs through generations, with the load that is wanted at the end of each of them.
-fn run(window: u32, buckets: u64, generations: u64, load: f64) {
-    let filter = builder((buckets * 4) as usize, window).build().expect("a small filter");
+fn run<G: Subject>(window: u32, buckets: u64, generations: u64, load: f64) {
+    let filter = builder::<G>((buckets * 4) as usize, window).build().expect("a small filter");
     let (seen, stop) = (Seen::default(), AtomicBool::new(false));
     let slots = filter.slots() as f64;
     let quota = (slots * load / f64::from(window + 1)) as u64 / WRITERS;
@@ -124,11 +138,10 @@ fn run(window: u32, buckets: u64, generations: u64, load: f64) {
     assert_eq!((filter.len(), occupied(&filter)), (0, 0), "a slot leaked");
 }
 
-#[test]
-fn nothing_young_is_missed_and_no_slot_leaks() {
+fn nothing_young_is_missed_and_no_slot_leaks<G: Subject>() {
     let _watchdog = Watchdog::new("nothing_young_is_missed_and_no_slot_leaks");
     for window in [1, 5, 13] {
-        run(window, 200, scaled(100, 1_000), 0.9);
+        run::<G>(window, 200, scaled(100, 1_000), 0.9);
     }
 }
 
@@ -136,17 +149,17 @@ fn nothing_young_is_missed_and_no_slot_leaks() {
 #[ignore = "long: 10,000 generations; run it in release mode"]
 fn long_nothing_young_is_missed_and_no_slot_leaks() {
     for window in [1, 5, 13] {
-        run(window, 1_000, 10_000, 0.9);
+        run::<Fixed>(window, 1_000, 10_000, 0.9);
+        run::<Growing>(window, 1_000, 10_000, 0.9);
     }
 }
 
 /// Several threads offer the same keys. Each is accepted once in a window.
-#[test]
-fn an_item_is_accepted_once_in_a_window() {
+fn an_item_is_accepted_once_in_a_window<G: Subject>() {
     let _watchdog = Watchdog::new("an_item_is_accepted_once_in_a_window");
     for window in [1, 5] {
-        let filter = builder(2_000, window).build().expect("a small filter");
-        let keys = super::keys(builder(2_000, window), 300);
+        let filter = builder::<G>(2_000, window).build().expect("a small filter");
+        let keys = super::keys(builder::<G>(2_000, window), 300);
         let (accepted, count) = (Mutex::new(Vec::new()), AtomicUsize::new(0));
         let stop = AtomicBool::new(false);
         thread::scope(|scope| {
@@ -195,11 +208,10 @@ fn an_item_is_accepted_once_in_a_window() {
 
 /// Items that some thread refreshes in every generation are found throughout, in the filter and in
 /// its clones.
-#[test]
-fn what_is_refreshed_in_time_is_always_found() {
+fn what_is_refreshed_in_time_is_always_found<G: Subject>() {
     let _watchdog = Watchdog::new("what_is_refreshed_in_time_is_always_found");
-    let filter = builder(400, 1).build().expect("a small filter");
-    let keys = super::keys(builder(400, 1), 100);
+    let filter = builder::<G>(400, 1).build().expect("a small filter");
+    let keys = super::keys(builder::<G>(400, 1), 100);
     assert!(keys.iter().all(|key| filter.insert(key).is_ok()));
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {

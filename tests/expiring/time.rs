@@ -7,22 +7,35 @@ use std::{
     time::Duration,
 };
 
-use guira::ExpiringFilter;
+#[cfg(feature = "std")]
+use guira::{ExpiringFilter, kind::Fixed};
+use guira::{Filter, kind::Expiring};
 use rand::RngExt;
 
 use super::{
     builder,
-    common::{rng, scaled},
+    common::{Subject, rng, scaled, suite::on_both_engines},
 };
 
+on_both_engines! {
+    items_live_for_their_time,
+    pauses_are_not_made_up_for_at_once,
+    a_clock_may_be_set,
+    readings_that_come_late_are_not_counted,
+    threads_may_tick_at_once,
+    a_clone_goes_on_with_the_time,
+    without_a_time_to_live_nothing_is_due,
+    no_time_is_too_long,
+}
+
 /// Returns a filter with an interval of 10 seconds and a window of 5.
-fn filter() -> ExpiringFilter {
-    let builder = builder(1_000, 5).time_to_live(Duration::from_secs(50));
+fn filter<G: Subject>() -> Filter<Expiring, G> {
+    let builder = builder::<G>(1_000, 5).time_to_live(Duration::from_secs(50));
     builder.build().expect("a small filter")
 }
 
 /// Calls `tick` at a number of seconds.
-fn tick(filter: &ExpiringFilter, seconds: u64) -> Option<u64> {
+fn tick<G: Subject>(filter: &Filter<Expiring, G>, seconds: u64) -> Option<u64> {
     filter.tick(|| Duration::from_secs(seconds))
 }
 
@@ -34,12 +47,11 @@ fn restarted(filter: &ExpiringFilter) -> ExpiringFilter {
 
 /// An item is found for at least the time to live, and at most for the time that is documented,
 /// however late and irregular the calls are.
-#[test]
-fn items_live_for_their_time() {
+fn items_live_for_their_time<G: Subject>() {
     for window in [1, 2, 5, 13, 253] {
         for nanos in [1_000_003, 7, 0] {
             let time_to_live = Duration::from_nanos(nanos);
-            let builder = builder(5_000, window).false_positive_rate(0.01);
+            let builder = builder::<G>(5_000, window).false_positive_rate(0.01);
             let filter = builder.time_to_live(time_to_live).build().expect("memory");
             let interval = filter.interval().expect("a time to live");
             assert!(interval * window >= time_to_live && !interval.is_zero());
@@ -85,9 +97,8 @@ fn items_live_for_their_time() {
 }
 
 /// Each call begins at most one generation, after a long pause, too.
-#[test]
-fn pauses_are_not_made_up_for_at_once() {
-    let filter = filter();
+fn pauses_are_not_made_up_for_at_once<G: Subject>() {
+    let filter = filter::<G>();
     let first = filter.generation();
     let at = |seconds| tick(&filter, seconds);
     assert_eq!([0, 9, 10, 11, 19].map(at), [None, None, Some(first + 1), None, None]);
@@ -95,9 +106,8 @@ fn pauses_are_not_made_up_for_at_once() {
 }
 
 /// Steps back make no generation shorter, and a step forward makes one of them shorter.
-#[test]
-fn a_clock_may_be_set() {
-    let filter = filter();
+fn a_clock_may_be_set<G: Subject>() {
+    let filter = filter::<G>();
     let first = filter.generation();
     let at = |seconds| tick(&filter, seconds);
     assert_eq!([1_000, 1_009, 3, 3].map(at), [None; 4]);
@@ -107,9 +117,8 @@ fn a_clock_may_be_set() {
 
 /// What another call counts while the clock is read is not counted twice, and a generation that
 /// begins meanwhile is not taken for an older one.
-#[test]
-fn readings_that_come_late_are_not_counted() {
-    let filter = filter();
+fn readings_that_come_late_are_not_counted<G: Subject>() {
+    let filter = filter::<G>();
     let first = filter.generation();
     assert_eq!(tick(&filter, 0), None);
     // The clock is read at 1, and then another call counts the time up to 9.
@@ -132,9 +141,8 @@ fn readings_that_come_late_are_not_counted() {
 
 /// Threads that call `tick` all the time begin no more generations than there are intervals, and
 /// only one call returns each of them.
-#[test]
-fn threads_may_tick_at_once() {
-    let filter = filter();
+fn threads_may_tick_at_once<G: Subject>() {
+    let filter = filter::<G>();
     let (first, clock) = (filter.generation(), AtomicU64::new(0));
     let ends = 1_000_u64;
     // A reading can be old by the time that it is counted.
@@ -162,7 +170,7 @@ fn threads_may_tick_at_once() {
 fn restarts_do_not_begin_the_interval_anew() {
     // By a clock that goes on, and by one that begins anew in each process.
     for goes_on in [true, false] {
-        let mut filter = filter();
+        let mut filter = filter::<Fixed>();
         let first = filter.insert(&7).expect("room");
         for restart in 0..71 {
             let start = if goes_on { 9 * restart } else { 0 };
@@ -183,7 +191,7 @@ fn restarts_do_not_begin_the_interval_anew() {
 #[test]
 fn time_in_a_file_counts() {
     for away in [0, 1, 2, 12, 25, 42, 51, 52, 53, 60, 1_000_000_000] {
-        let saved = filter();
+        let saved = filter::<Fixed>();
         let first = saved.insert(&7).expect("room");
         tick(&saved, 1_000);
         tick(&saved, 1_008);
@@ -203,7 +211,7 @@ fn time_in_a_file_counts() {
 #[cfg(feature = "std")]
 #[test]
 fn a_clock_that_begins_anew_counts_from_there() {
-    let saved = filter();
+    let saved = filter::<Fixed>();
     let first = saved.generation();
     tick(&saved, 1_000);
     tick(&saved, 1_008);
@@ -214,9 +222,8 @@ fn a_clock_that_begins_anew_counts_from_there() {
 }
 
 /// A copy counts the time of its own generation only.
-#[test]
-fn a_clone_goes_on_with_the_time() {
-    let filter = filter();
+fn a_clone_goes_on_with_the_time<G: Subject>() {
+    let filter = filter::<G>();
     let first = filter.generation();
     tick(&filter, 0);
     tick(&filter, 8);
@@ -228,24 +235,22 @@ fn a_clone_goes_on_with_the_time() {
     assert_eq!(tick(&clone, 19), Some(first + 2));
 }
 
-#[test]
-fn without_a_time_to_live_nothing_is_due() {
-    let filter = builder(100, 1).build().expect("a small filter");
+fn without_a_time_to_live_nothing_is_due<G: Subject>() {
+    let filter = builder::<G>(100, 1).build().expect("a small filter");
     let first = filter.generation();
     assert_eq!(filter.interval(), None);
     assert_eq!([0, u64::MAX].map(|at| tick(&filter, at)), [None, None]);
     assert_eq!(filter.advance_to(|| Duration::MAX), first);
 }
 
-#[test]
-fn no_time_is_too_long() {
+fn no_time_is_too_long<G: Subject>() {
     let longest = Duration::from_nanos(u64::MAX);
-    let filter = builder(100, 1).time_to_live(Duration::MAX).build().expect("a small filter");
+    let filter = builder::<G>(100, 1).time_to_live(Duration::MAX).build().expect("a small filter");
     let first = filter.generation();
     assert_eq!(filter.interval(), Some(longest));
     assert_eq!(filter.tick(|| Duration::ZERO), None);
     assert_eq!(filter.tick(|| Duration::from_nanos(u64::MAX - 1)), None);
     assert_eq!(filter.advance_to(|| Duration::MAX), first + 1);
-    let filter = builder(100, 253).time_to_live(longest).build().expect("a small filter");
+    let filter = builder::<G>(100, 253).time_to_live(longest).build().expect("a small filter");
     assert!(filter.interval().expect("a time to live") > longest / 254);
 }

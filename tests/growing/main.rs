@@ -15,15 +15,15 @@ use std::{
 };
 
 use common::{
-    kind::{BuilderOf, GrowingMaps, GrowingSets, Kind, Of},
+    kind::{BuilderOf, GrowingExpiringSets, GrowingMaps, GrowingSets, Kind, Of},
     rng, scaled,
     suite::on_kinds,
 };
-use guira::{Filter, GrowingFilter, GrowingMap, InsertError, kind::Growing};
+use guira::{Filter, GrowingExpiringFilter, GrowingFilter, GrowingMap, InsertError, kind::Growing};
 use rand::RngExt;
 
 on_kinds! {
-    [sets: GrowingSets, maps: GrowingMaps]
+    [sets: GrowingSets, maps: GrowingMaps, expiring: GrowingExpiringSets]
     {
         it_grows_a_hundredfold_from_four_threads_at_the_target_rate,
         the_rate_holds_at_every_length,
@@ -53,6 +53,13 @@ impl Grows for GrowingMaps {
     fn builders() -> Vec<(BuilderOf<Self>, f64)> {
         let of = |(bits, rate)| (GrowingMap::builder().value_bits(bits), rate);
         [(2, 0.03), (8, 0.003), (16, 0.005)].map(of).into()
+    }
+}
+
+impl Grows for GrowingExpiringSets {
+    fn builders() -> Vec<(BuilderOf<Self>, f64)> {
+        let of = |(window, rate)| (GrowingExpiringFilter::builder().window(window), rate);
+        [(1, 0.02), (13, 0.005), (253, 0.005)].map(of).into()
     }
 }
 

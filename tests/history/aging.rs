@@ -6,14 +6,12 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering::SeqCst},
 };
 
-use guira::raw::{
-    Addressing, Advances as _, Aged, Clock as _, Expires as _, Fingerprint, Pair, Plain, Table,
-};
 use rand::{RngExt, rngs::SmallRng};
 
 use super::{
     Event as AnyEvent, Scene, Sights,
     ages::{Ages, Operation, START, Slot, Slots, WINDOW},
+    lasting::{Lasting, STAMP_BITS},
     show, variable,
 };
 use crate::common::rng;
@@ -21,12 +19,8 @@ use crate::common::rng;
 /// A call on a table.
 pub type Event = AnyEvent<usize, Answer>;
 
-type L = Plain<2, 16>;
-
-/// Bits of a stamp.
-const STAMP_BITS: u32 = 2;
 /// The number of classes: the items of a class are aliases.
-const CLASSES: usize = 3;
+pub const CLASSES: usize = 3;
 /// Largest number of advances in a program. With more, a slot that a suspended insert adds could be
 /// visible once more.
 const MAX_ADVANCES: usize = 2;
@@ -44,6 +38,8 @@ pub enum Action {
     Remove,
     Sweep,
     Advance,
+    /// Of the next bucket, in a table that grows.
+    Split,
 }
 
 /// What a call returned.
@@ -60,6 +56,8 @@ pub enum Answer {
     Removed(u64, bool),
     Swept,
     Advanced(u64),
+    /// Whether a bucket was left to split.
+    Split(bool),
 }
 
 /// One step of a thread's program.
@@ -78,7 +76,7 @@ pub struct Program {
 }
 
 impl Program {
-    fn numbered(number: u64, threads: usize) -> Self {
+    fn numbered(number: u64, threads: usize, grows: bool) -> Self {
         let mut rng = rng(number);
         let slot = |rng: &mut SmallRng| {
             (rng.random_range(0..CLASSES), START - rng.random_range(0..=u64::from(WINDOW) + 1))
@@ -89,10 +87,11 @@ impl Program {
         let mut advances = 0;
         let mut step = |rng: &mut SmallRng, thread: usize| {
             let class = if rng.random_bool(0.7) { hot } else { rng.random_range(0..CLASSES) };
+            let end = if grows { 17 } else { 14 };
             let kinds = match thread {
                 0 if themed => 0..4,
-                1 if themed => 8..14,
-                _ => 0..14,
+                1 if themed => 8..end,
+                _ => 0..end,
             };
             let action = match rng.random_range(kinds) {
                 0..3 => Action::IsVisible,
@@ -102,7 +101,8 @@ impl Program {
                 8..10 => Action::Refresh,
                 10 => Action::Remove,
                 11 => Action::Sweep,
-                _ => Action::Advance,
+                12..14 => Action::Advance,
+                _ => Action::Split,
             };
             let is_advance = action == Action::Advance;
             let action =
@@ -118,48 +118,41 @@ impl Program {
 }
 
 /// A program with its table, filled and ready.
-pub struct Aging {
+pub struct Aging<T: Lasting> {
     program: Arc<Program>,
-    table: Table<Aged>,
-    pairs: [Pair; CLASSES],
+    table: T,
+    items: [T::Item; CLASSES],
     filled: Slots,
+    /// How often buckets were split to fill it.
+    splits: u64,
     /// Orders starts and ends of calls.
     clock: AtomicUsize,
 }
 
-impl Scene for Aging {
+impl<T: Lasting> Scene for Aging<T>
+where
+    T::Item: Send + Sync,
+{
     type Program = Program;
     type Event = Event;
 
     fn program(number: u64, threads: usize) -> Program {
-        Program::numbered(number, threads)
+        Program::numbered(number, threads, T::GROWS)
     }
 
     fn new(program: &Arc<Program>) -> Self {
-        let addressing = Addressing::holding(2, Aged::new(STAMP_BITS, WINDOW, START));
-        let table = Table::new(addressing, false).expect("a tiny table");
-        // The first two classes have different stripes.
-        let key = |key: u32| Fingerprint::new(key << STAMP_BITS);
-        // The last class has a single bucket in half of the programs.
-        let alternate = |class| u32::from(class < CLASSES - 1 || program.number.is_multiple_of(2));
-        let pairs = std::array::from_fn(|class| {
-            let fingerprint = (1..)
-                .map(|nth| key(2 * nth + class as u32 % 2))
-                .filter(|&key| addressing.alt_bucket(key, 0) == alternate(class))
-                .nth(class)
-                .expect("a fingerprint for these buckets");
-            Pair { fingerprint, buckets: [0, alternate(class)] }
-        });
+        let (table, items) = T::make(program.number);
         let mut filled = Vec::new();
         for &(class, generation) in &program.filling {
             let stamp = (generation % (1 << STAMP_BITS)) as u16;
-            if table.insert::<L>(Pair::with_value(pairs[class], stamp)).is_ok() {
+            if table.try_insert(&T::stamped(items[class], stamp)).is_ok() {
                 filled.push((class, generation));
             }
         }
         filled.sort_unstable();
         let (program, clock) = (Arc::clone(program), AtomicUsize::new(0));
-        Self { program, table, pairs, filled: [filled].into(), clock }
+        let splits = table.splits();
+        Self { program, table, items, filled: [filled].into(), splits, clock }
     }
 
     fn number(&self) -> u64 {
@@ -172,31 +165,32 @@ impl Scene for Aging {
         let mut own: Vec<Slot> = Vec::new();
         let mut events = Vec::new();
         for &Step { action, class } in &self.program.threads[thread] {
-            let (table, pair) = (&self.table, self.pairs[class]);
+            let (table, item) = (&self.table, self.items[class]);
             let last = own.iter().rposition(|slot| slot.0 == class);
             let start = self.clock.fetch_add(1, SeqCst);
             let answer = match (action, last) {
                 (Action::Remove, Some(last)) => {
                     let (_, generation) = own.remove(last);
-                    Answer::Removed(generation, table.remove_of::<L>(pair, generation))
+                    Answer::Removed(generation, table.remove_of::<T::Layout>(item, generation))
                 }
                 (Action::IsVisible | Action::Remove, _) => {
-                    Answer::IsVisible(table.is_visible::<L>(pair))
+                    Answer::IsVisible(table.is_visible(&item))
                 }
-                (Action::Count, _) => Answer::Counted(table.count_visible::<L>(pair)),
+                (Action::Count, _) => Answer::Counted(table.count_visible::<T::Layout>(item)),
                 (Action::Insert(life), _) => {
-                    Answer::Inserted(table.insert_for::<L>(pair, life).ok())
+                    Answer::Inserted(table.insert_for::<T::Layout>(item, life).ok())
                 }
                 (Action::InsertUnseen, _) => {
-                    let added = table.insert_unseen::<L>(pair);
+                    let added = table.insert_unseen::<T::Layout>(item);
                     added.map_or(Answer::Refused, Answer::InsertUnseen)
                 }
-                (Action::Refresh, _) => Answer::Refreshed(table.refresh::<L>(pair)),
+                (Action::Refresh, _) => Answer::Refreshed(table.refresh::<T::Layout>(item)),
                 (Action::Sweep, _) => {
-                    table.sweep::<L>(1);
+                    table.sweep::<T::Layout>(1);
                     Answer::Swept
                 }
-                (Action::Advance, _) => Answer::Advanced(table.advance::<L>()),
+                (Action::Advance, _) => Answer::Advanced(table.advance::<T::Layout>()),
+                (Action::Split, _) => Answer::Split(table.split()),
             };
             let end = self.clock.fetch_add(1, SeqCst);
             if let Answer::Inserted(Some(generation)) | Answer::InsertUnseen(Some(generation)) =
@@ -216,49 +210,51 @@ impl Scene for Aging {
             moment += 2;
             Event { thread: usize::MAX, start: moment, end: moment + 1, class, answer }
         };
-        let sights = seen(&events);
+        let mut sights = seen(&events);
+        sights.add("grown", usize::from(self.table.splits() > self.splits));
         let mut visible = 0;
-        for (class, &pair) in self.pairs.iter().enumerate() {
-            let count = self.table.count_visible::<L>(pair);
+        for (class, &item) in self.items.iter().enumerate() {
+            let count = self.table.count_visible::<T::Layout>(item);
             visible += count as i64;
             events.push(last(class, Answer::Counted(count)));
         }
-        if !is_linearizable(&self.filled, &events) {
+        if !is_linearizable::<T>(&self.filled, &events) {
             let number = self.program.number;
             panic!(
                 "not linearizable (GUIRA_PROGRAM={number} runs it alone)\n{}",
                 show(&self.filled, &events)
             );
         }
-        assert_eq!(self.table.clock().visible_slots(), Some(visible), "slots are miscounted");
+        assert_eq!(self.table.visible_slots(), Some(visible), "slots are miscounted");
         // A slot that was added late may have missed the first sweep.
         let is_late = |event: &Event| {
             matches!(event.answer, Answer::Inserted(_)) && is_beside_an_advance(event, &events)
         };
         let rounds = if events.iter().any(is_late) { 2 } else { 1 };
         for _ in 0..rounds << STAMP_BITS {
-            self.table.advance::<L>();
+            self.table.advance::<T::Layout>();
         }
-        let words = self.table.copy_words().expect("memory for a few words");
-        assert!(words.iter().all(|&word| word == 0), "a slot was never swept");
-        assert_eq!(self.table.clock().visible_slots(), Some(0), "slots are miscounted");
+        assert_eq!(self.table.occupied(), 0, "a slot was never swept");
+        assert_eq!(self.table.visible_slots(), Some(0), "slots are miscounted");
         sights
     }
 
-    /// There was enough to see: all 15 kinds, under shuttle also beside an advance.
+    /// There was enough to see: all kinds, under shuttle also beside an advance.
     fn assert_telling(sights: &Sights) {
         println!("{sights:?}");
         let is_enough = |name: &&str| {
             let beside = sights.times(&format!("{name} beside an advance"));
             sights.times(name) > 0 && (!cfg!(shuttle) || beside > 0)
         };
-        let missing = KINDS.iter().find(|name| !is_enough(name));
+        let kinds = if T::GROWS { &KINDS[..] } else { &KINDS[..15] };
+        let missing = kinds.iter().find(|name| !is_enough(name));
+        assert!(!T::GROWS || variable("GUIRA_PROGRAM").is_some() || sights.times("grown") > 0);
         assert!(variable("GUIRA_PROGRAM").is_some() || missing.is_none(), "{missing:?}");
     }
 }
 
-/// The kinds of answers.
-const KINDS: [&str; 15] = [
+/// The kinds of answers. The last one is seen of tables that grow.
+const KINDS: [&str; 16] = [
     "hit",
     "miss",
     "none",
@@ -274,6 +270,7 @@ const KINDS: [&str; 15] = [
     "not removed",
     "swept",
     "advanced",
+    "split",
 ];
 
 /// Whether an advance of another thread overlapped a call.
@@ -301,6 +298,7 @@ fn seen(events: &[Event]) -> Sights {
             Answer::Removed(_, false) => 12,
             Answer::Swept => 13,
             Answer::Advanced(_) => 14,
+            Answer::Split(_) => 15,
         };
         sights.add(KINDS[kind], 1);
         if is_beside_an_advance(event, events) {
@@ -311,7 +309,7 @@ fn seen(events: &[Event]) -> Sights {
 }
 
 /// Whether the calls, made on a table with this filling, have an order.
-pub fn is_linearizable(filled: &Slots, events: &[Event]) -> bool {
+pub fn is_linearizable<T: Lasting>(filled: &Slots, events: &[Event]) -> bool {
     let call = |event: &Event| {
         // What was seen before the start, and what could be seen before the end.
         let seen = events.iter().filter(|other| other.end < event.start);
@@ -325,7 +323,7 @@ pub fn is_linearizable(filled: &Slots, events: &[Event]) -> bool {
             .iter()
             .filter(|other| matches!(other.answer, Answer::Advanced(_)) && other.start < event.end);
         let range = (seen.fold(START, u64::max), START + begun.count() as u64);
-        let operation = Operation::Called(event.class, range, event.answer);
+        let operation = Operation::Called(event.class, range, event.answer, T::GROWS);
         (event.start, event.end, event.thread, operation)
     };
     super::is_linearizable::<Ages>(Operation::Filled(filled.clone()), events.iter().map(call))

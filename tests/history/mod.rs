@@ -9,6 +9,7 @@
 
 pub mod ages;
 pub mod aging;
+pub mod lasting;
 #[cfg(shuttle)]
 pub mod modelled;
 pub mod multiset;

@@ -9,7 +9,7 @@ use common::{
     capacity_of_kind,
     chosen::neighbour,
     hashers::{self, Part},
-    kind::{ExpiringSets, GrowingMaps, GrowingSets, Kind, Maps, Of, Sets},
+    kind::{ExpiringSets, GrowingExpiringSets, GrowingMaps, GrowingSets, Kind, Maps, Of, Sets},
     rng, scaled, settings,
     suite::on_all_kinds,
 };
@@ -109,6 +109,7 @@ trait Values: Kind {
 impl Values for Sets {}
 impl Values for GrowingSets {}
 impl Values for ExpiringSets {}
+impl Values for GrowingExpiringSets {}
 
 macro_rules! values {
     ($($kind:ty),*) => {$(

@@ -46,7 +46,7 @@ fn clears<L: GrowingLayout>() {
         let mut pair = Pair::<L>::with_ahead(first, 0..keys);
         let (size, in_use) = (pair.table.size(), pair.table.in_use());
         let levels = |table: &GrowingTable| {
-            let (_, words) = table.copy_words().expect("memory");
+            let (_, _, words) = table.copy_words().expect("memory");
             words.into_iter().map(level).collect::<Vec<_>>()
         };
         let before = levels(&pair.table);

@@ -11,7 +11,7 @@ fn saves<L: GrowingLayout>() -> u64 {
             Pair { keys: pair.keys.clone(), ..Pair::<L>::of(reloaded::<L>(&pair.table, 8)) };
         assert_eq!(loaded.table.copy_words(), pair.table.copy_words());
         loaded.check();
-        let (_, words) = pair.table.copy_words().expect("memory");
+        let (_, _, words) = pair.table.copy_words().expect("memory");
         // As a dump reads them, in pieces.
         let (mut all, mut random) = (Vec::new(), Random(keys));
         while all.len() < words.len() {
@@ -39,7 +39,7 @@ fn a_loaded_table_is_equal() {
 fn levels_that_do_not_fit_their_places_are_refused() {
     for first in FIRST {
         let pair = Pair::<Slots4>::with_ahead(first, 0..2_000);
-        let (grown, words) = pair.table.copy_words().expect("memory");
+        let (grown, _, words) = pair.table.copy_words().expect("memory");
         let (is_ahead, mut accepted) = (ahead(&pair.table), 0);
         for at in (0..words.len()).step_by(if first < 1_000 { 1 } else { 7 }) {
             let at_size = grown.size.level;
@@ -60,7 +60,7 @@ fn levels_that_do_not_fit_their_places_are_refused() {
 fn words_that_are_missing_or_too_many_are_refused() {
     for first in FIRST {
         let pair = Pair::<Slots4>::with_ahead(first, 0..2_000);
-        let (grown, words) = pair.table.copy_words().expect("memory");
+        let (grown, _, words) = pair.table.copy_words().expect("memory");
         assert!(load::<Slots4>(&grown, &words, 8).is_some());
         let (&last, fewer) = words.split_last().expect("words");
         let more = [&words[..], &[last]].concat();
@@ -73,7 +73,7 @@ fn words_that_are_missing_or_too_many_are_refused() {
 #[test]
 fn impossible_numbers_are_refused() {
     let pair = Pair::<Slots4>::with_ahead(3, 0..2_000);
-    let (grown, words) = pair.table.copy_words().expect("memory");
+    let (grown, _, words) = pair.table.copy_words().expect("memory");
     let (Size { level, split }, limits) = (grown.size, grown.limits);
     let end = pair.table.buckets();
     let name = |grown: Grown| grown.invalid(words.len() as u64).map(|(name, _)| name);
@@ -116,7 +116,7 @@ fn impossible_numbers_are_refused() {
 #[test]
 fn ghosts_beyond_the_occupied_slots_are_none() {
     let pair = Pair::<Slots4>::with(3, 0..100);
-    let (grown, words) = pair.table.copy_words().expect("memory");
+    let (grown, _, words) = pair.table.copy_words().expect("memory");
     let table = load::<Slots4>(&Grown { ghosts: u64::MAX, ..grown }, &words, 8).expect("valid");
     assert_eq!(table.grown().ghosts, pair.occupied());
     assert_eq!(table.clear::<Slots4>(), 0);
@@ -127,7 +127,7 @@ fn ghosts_beyond_the_occupied_slots_are_none() {
 #[test]
 fn children_beyond_the_largest_number_of_buckets_are_refused() {
     let pair = Pair::<Slots4>::with_ahead(1_000, 0..2_000);
-    let (grown, words) = pair.table.copy_words().expect("memory");
+    let (grown, _, words) = pair.table.copy_words().expect("memory");
     assert!(ahead(&pair.table) > 0);
     let limits = Limits { buckets: pair.table.buckets(), ..grown.limits };
     let limited = Grown { limits, ..grown };
@@ -140,7 +140,7 @@ fn children_beyond_the_largest_number_of_buckets_are_refused() {
 #[test]
 fn sizes_that_lag_are_refused() {
     let pair = Pair::<Slots4>::with_ahead(1_000, 0..5_000);
-    let (grown, words) = pair.table.copy_words().expect("memory");
+    let (grown, _, words) = pair.table.copy_words().expect("memory");
     let Size { level, split } = grown.size;
     let numbers = grown.numbers(words.len() as u64);
     let run = numbers.start - split.next_multiple_of(8);

@@ -28,7 +28,7 @@ fn shrinks<L: GrowingLayout>() {
                 assert!(now <= most, "{now} buckets, {needed} needed: {first}, {keys}, {left}");
             }
             pair.check();
-            let (_, words) = pair.table.copy_words().expect("memory");
+            let (_, _, words) = pair.table.copy_words().expect("memory");
             assert!(load::<L>(&pair.table.grown(), &words, 64).is_some());
             for key in 1_000_000..1_001_000 {
                 pair.insert(key);

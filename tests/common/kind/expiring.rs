@@ -2,25 +2,22 @@
 
 use std::hash::BuildHasher;
 
-use guira::{
-    InsertBatchError, InsertError, InsertMask, Insertion, Key, Layout,
-    kind::{Expiring, Fixed},
-};
+use guira::{InsertBatchError, InsertError, InsertMask, Insertion, Key, Layout, kind::Expiring};
 use rand::{Rng, RngExt, seq::IndexedRandom};
 
-use super::{BuilderOf, ExpiringSets, Kind, Of, unique_batches};
+use super::{BuilderOf, Kind, Of, unique_batches};
 #[cfg(feature = "std")]
 use crate::common::forge;
-use crate::common::items::Items;
+use crate::common::{Subject, items::Items};
 
 /// The bits of stamps for a window.
 pub fn stamp_bits(window: u32) -> u32 {
     (window + 2).ilog2() + 1
 }
 
-impl Kind for ExpiringSets {
+impl<G: Subject> Kind for (Expiring, G) {
     type Contents = Expiring;
-    type Growth = Fixed;
+    type Growth = G;
     type Tag = u64;
 
     const IS_PERMANENT: bool = false;
@@ -29,9 +26,8 @@ impl Kind for ExpiringSets {
 
     /// Those for stamps of up to 5 bits, and of 8 bits.
     fn layouts() -> Vec<Layout> {
-        let of = |slots| {
-            [2, 3, 4, 5, 8].into_iter().filter_map(move |bits| Layout::with_values(slots, bits))
-        };
+        let layout = if Self::GROWS { Layout::growing } else { Layout::with_values };
+        let of = |slots| [2, 3, 4, 5, 8].into_iter().filter_map(move |bits| layout(slots, bits));
         (2..=6).flat_map(of).collect()
     }
 
@@ -135,7 +131,10 @@ impl Kind for ExpiringSets {
         rng: &mut dyn Rng,
     ) {
         let key = rng.random_range(0..items.keys.len());
-        match rng.random_range(0..9) {
+        // Which of several copies is refreshed or evicted after buckets were split, this model does
+        // not know. Another one does: see `tests/expiring/`.
+        let steps = if Self::GROWS { [0, 1, 2, 3, 7, 8].as_slice() } else { &ALL_STEPS };
+        match *steps.choose(rng).expect("a step") {
             0..4 => {
                 let (before, window) = (filter.generation(), u64::from(filter.window()));
                 assert_eq!(filter.advance(), before + 1);
@@ -164,21 +163,31 @@ impl Kind for ExpiringSets {
             }
             _ => {
                 let left = filter.sweep(rng.random_range(0..100));
-                assert!(left > 0 || occupied(filter) == items.len() as u64);
+                assert!(left > 0 || Self::GROWS || occupied(filter) == items.len() as u64);
             }
         }
     }
 }
 
+/// What [`Kind::pass_time`] draws from.
+const ALL_STEPS: [u32; 9] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
+
 /// Gives the oldest item of a key and its aliases the present generation. Returns whether there was
 /// one.
-fn refresh<S>(filter: &Of<ExpiringSets, S>, items: &mut Items<u64>, key: usize) -> bool {
+fn refresh<G: Subject, S>(
+    filter: &Of<(Expiring, G), S>,
+    items: &mut Items<u64>,
+    key: usize,
+) -> bool {
     let oldest = items.of_class_mut(key).min_by_key(|generation| **generation);
     oldest.map(|generation| *generation = filter.generation()).is_some()
 }
 
 /// Takes the item that an eviction replaced: the one that is not there as often as it should be.
-fn take_replaced<S: BuildHasher + Clone>(filter: &Of<ExpiringSets, S>, items: &mut Items<u64>) {
+fn take_replaced<G: Subject, S: BuildHasher + Clone>(
+    filter: &Of<(Expiring, G), S>,
+    items: &mut Items<u64>,
+) {
     let is_lost = |&(key, generation): &(usize, u64)| {
         let copy = filter.try_clone().expect("a small filter");
         let class = items.of_class(key);
@@ -196,12 +205,12 @@ fn take_replaced<S: BuildHasher + Clone>(filter: &Of<ExpiringSets, S>, items: &m
 
 /// The number of occupied slots, expired ones included.
 #[cfg(feature = "std")]
-pub fn occupied<S: BuildHasher>(filter: &Of<ExpiringSets, S>) -> u64 {
+pub fn occupied<G: Subject, S: BuildHasher>(filter: &Of<(Expiring, G), S>) -> u64 {
     forge::number(&filter.to_bytes(), forge::OCCUPIED)
 }
 
 /// As above: expired ones cannot be counted.
 #[cfg(not(feature = "std"))]
-pub fn occupied<S>(filter: &Of<ExpiringSets, S>) -> u64 {
+pub fn occupied<G: Subject, S>(filter: &Of<(Expiring, G), S>) -> u64 {
     filter.len() as u64
 }

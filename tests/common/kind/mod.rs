@@ -27,6 +27,8 @@ pub type Maps = (Map, Fixed);
 pub type GrowingMaps = (Map, Growing);
 /// A filter whose items expire.
 pub type ExpiringSets = (Expiring, Fixed);
+/// A filter that grows, and whose items expire.
+pub type GrowingExpiringSets = (Expiring, Growing);
 
 /// A filter of a kind.
 pub type Of<K, S = StableHashBuilder> = Filter<<K as Kind>::Contents, <K as Kind>::Growth, S>;

@@ -140,6 +140,7 @@ macro_rules! on_all_kinds {
                 maps: Maps,
                 growing_maps: GrowingMaps,
                 expiring: ExpiringSets,
+                growing_expiring: GrowingExpiringSets,
             ]
             {$($test),*}
         }
