@@ -13,7 +13,7 @@ use guira::{
     Hashed, Layout,
     raw::{BucketLayout, Fingerprint, Plain, SemiSorted},
 };
-use guira_bench::{Cores, Keys, fill, filter};
+use guira_harness::{Cores, Keys, fill, filter};
 
 /// Capacity of the filter: 200 KB, which fit an L2 cache.
 const ITEMS: usize = 100_000;

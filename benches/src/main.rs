@@ -6,6 +6,8 @@
 //! status 130.
 
 mod bar;
+mod floor;
+mod memory;
 mod output;
 mod peers;
 mod run;

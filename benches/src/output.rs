@@ -3,7 +3,7 @@
 use std::{fmt::Write, fs, path::PathBuf};
 
 use anyhow::{Context, Result};
-use guira_bench::{machine, table::Table};
+use guira_harness::{machine, table::Table};
 
 use crate::{Options, run::Results};
 

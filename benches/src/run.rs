@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::Result;
 use guira::Layout;
-use guira_bench::{Cores, plot::Chart, table::Table};
+use guira_harness::{Cores, plot::Chart, table::Table};
 use indicatif::ProgressBar;
 
 use crate::{

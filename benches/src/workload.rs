@@ -6,7 +6,7 @@ use guira::{
     Filter, Hashed,
     kind::{Contents, Growth, Set},
 };
-use guira_bench::{BATCH, Keys};
+use guira_harness::{BATCH, Keys};
 
 use crate::timing::{Clock, over_keys, over_range};
 

@@ -8,7 +8,7 @@ use crate::threads::Shared;
 struct Guira(CuckooFilter);
 
 fn build(layout: Layout, size: Size) -> Box<dyn Peer> {
-    Box::new(Guira(guira_bench::filter(size.items, layout)))
+    Box::new(Guira(guira_harness::filter(size.items, layout)))
 }
 
 pub fn plain4x16(size: Size) -> Box<dyn Peer> {
@@ -28,15 +28,15 @@ pub fn plain8x8(size: Size) -> Box<dyn Peer> {
 }
 
 pub fn scalar(size: Size) -> Box<dyn Peer> {
-    Box::new(Guira(guira_bench::filter_by(Kernel::Scalar, size.items)))
+    Box::new(Guira(guira_harness::filter_by(Kernel::Scalar, size.items)))
 }
 
 pub fn avx2(size: Size) -> Box<dyn Peer> {
-    Box::new(Guira(guira_bench::filter_by(Kernel::Avx2, size.items)))
+    Box::new(Guira(guira_harness::filter_by(Kernel::Avx2, size.items)))
 }
 
 pub fn avx512(size: Size) -> Box<dyn Peer> {
-    Box::new(Guira(guira_bench::filter_by(Kernel::Avx512, size.items)))
+    Box::new(Guira(guira_harness::filter_by(Kernel::Avx512, size.items)))
 }
 
 impl Peer for Guira {

@@ -19,7 +19,7 @@ mod scc;
 mod xorf;
 
 use ::guira::raw::Kernel;
-use guira_bench::plot::{Look, Marker};
+use guira_harness::plot::{Look, Marker};
 
 use self::Shares::{Everything, Inserts, Lock};
 use crate::threads::Shared;
@@ -109,9 +109,9 @@ pub struct Candidate {
 /// All compared crates, guira first.
 pub static ALL: &[Candidate] = &[
     Candidate { shares: Everything, look: Look::GUIRA, ..one("guira Plain4x16", guira::plain4x16) },
-    variant("guira Plain5x12", Marker::Square, guira::plain5x12),
-    variant("guira Plain6x10", Marker::Triangle, guira::plain6x10),
-    variant("guira Plain8x8", Marker::Diamond, guira::plain8x8),
+    variant("guira Plain5x12", Marker::nth(1), guira::plain5x12),
+    variant("guira Plain6x10", Marker::nth(2), guira::plain6x10),
+    variant("guira Plain8x8", Marker::nth(3), guira::plain8x8),
     forced("guira Plain4x16 scalar", Kernel::Scalar, guira::scalar),
     forced("guira Plain4x16 AVX2", Kernel::Avx2, guira::avx2),
     forced("guira Plain4x16 AVX-512", Kernel::Avx512, guira::avx512),
@@ -150,7 +150,7 @@ const fn variant(name: &'static str, marker: Marker, build: Build) -> Candidate 
 }
 
 const fn forced(name: &'static str, kernel: Kernel, build: Build) -> Candidate {
-    Candidate { kernel: Some(kernel), ..variant(name, Marker::Circle, build) }
+    Candidate { kernel: Some(kernel), ..variant(name, Marker::nth(0), build) }
 }
 
 const fn other(name: &'static str, nth: usize, build: Build) -> Candidate {

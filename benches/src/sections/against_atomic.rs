@@ -2,7 +2,7 @@
 
 use std::{sync::Barrier, thread};
 
-use guira_bench::{
+use guira_harness::{
     BATCH, Keys,
     table::{Table, cell},
 };

@@ -2,7 +2,7 @@
 //! the reader alone.
 
 use guira::{CuckooFilter, Layout};
-use guira_bench::{Keys, filter_of};
+use guira_harness::{Keys, filter_of};
 
 use crate::{
     bar::Bar,

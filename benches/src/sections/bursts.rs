@@ -2,7 +2,7 @@
 //! and in memory.
 
 use guira::{CuckooFilter, Hashed, Insertion, Layout};
-use guira_bench::{self as harness, BATCH, Keys, Pick, capacity_for, table::Table};
+use guira_harness::{self as harness, BATCH, Keys, Pick, capacity_for, table::Table};
 
 use crate::{
     bar::Bar,

@@ -1,6 +1,6 @@
 //! The table that compares guira with other crates.
 
-use guira_bench::table::{Table, cell};
+use guira_harness::table::{Table, cell};
 
 use super::{peers::Row, shared::SharedFigures};
 use crate::peers::Shares;

@@ -7,7 +7,7 @@ use std::{
 };
 
 use guira::{CuckooFilter, CuckooMap, Hashed, Layout};
-use guira_bench::table::Table;
+use guira_harness::table::Table;
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
 use super::loads::sample;

@@ -2,7 +2,7 @@
 //! memory and the same keys, and single writes.
 
 use guira::{Hashed, Layout, raw::Kernel};
-use guira_bench::{
+use guira_harness::{
     self as harness, BATCH, Keys, Pick, capacity_for, filter_by, kernels, table::Table,
 };
 

@@ -6,7 +6,7 @@ use guira::{
     Layout,
     raw::{Addressing, BucketLayout, Plain, SemiSorted, Table as Buckets},
 };
-use guira_bench::table::Table;
+use guira_harness::table::Table;
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
 use crate::{

@@ -2,7 +2,7 @@
 //! pinned thread, alternately, in a second-level cache and in memory.
 
 use guira::{CuckooFilter, CuckooMap, Hashed, Insertion, Layout};
-use guira_bench::{BATCH, Keys, Pick, filter_of, table::Table};
+use guira_harness::{BATCH, Keys, Pick, filter_of, table::Table};
 
 use crate::{
     bar::Bar,

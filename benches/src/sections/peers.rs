@@ -1,8 +1,8 @@
 //! Every crate with the same keys in the same run: memory, false-positive rate, and speed by one
 //! thread, with a million items and in memory; and by several threads, in `shared`.
 
-use guira_bench::{
-    BATCH, Keys, memory,
+use guira_harness::{
+    BATCH, Keys,
     plot::{Chart, Series},
     table::{Table, cell},
 };
@@ -12,6 +12,7 @@ use super::{
     shared::{SharedFigures, most_threads},
 };
 use crate::{
+    memory,
     peers::{self, Candidate, Peer, Size},
     run::{Bench, Results, Section},
     stop,

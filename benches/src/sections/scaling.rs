@@ -1,7 +1,7 @@
 //! guira by threads, over mixes of reads and writes, at several loads.
 
 use guira::Layout;
-use guira_bench::{
+use guira_harness::{
     Keys, filter_of,
     plot::{Chart, Look, Series},
     table::Table,

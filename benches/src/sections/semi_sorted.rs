@@ -2,7 +2,7 @@
 //! the same number of keys, one pinned thread, alternately.
 
 use guira::{CuckooFilter, Layout};
-use guira_bench::{Keys, Pick, filter_of, table::Table};
+use guira_harness::{Keys, Pick, filter_of, table::Table};
 
 use crate::{
     bar::Bar,

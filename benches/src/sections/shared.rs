@@ -1,7 +1,7 @@
 //! A filter or set that threads share: throughput by threads, and the latency of one reader's
 //! lookups beside writers.
 
-use guira_bench::{
+use guira_harness::{
     plot::{Chart, Series},
     table::Table,
 };

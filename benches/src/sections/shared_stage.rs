@@ -6,7 +6,7 @@
 use std::hint::black_box;
 
 use guira::{CuckooFilter, Hashed, Layout};
-use guira_bench::{Keys, filter_of, table::Table};
+use guira_harness::{Keys, filter_of, table::Table};
 
 use crate::{
     bar::Bar,

@@ -13,10 +13,11 @@ use std::{
 };
 
 use guira::{CuckooFilter, Layout};
-use guira_bench::{Keys, fill, filter_of, memory::with_small_pages, table::Table};
+use guira_harness::{Keys, fill, filter_of, table::Table};
 
 use crate::{
     bar::Bar,
+    memory::with_small_pages,
     run::{Bench, Results, Section},
     stop,
     timing::median,

@@ -12,10 +12,11 @@ use guira::{
     Filter, GrowingFilter, Hashed, Insertion, Layout,
     kind::{Growth, Set},
 };
-use guira_bench::{Cores, Keys, capacity_for, filter, memory::advise_huge_pages, table::Table};
+use guira_harness::{Cores, Keys, capacity_for, filter, table::Table};
 
 use crate::{
     bar::Bar,
+    memory::advise_huge_pages,
     run::{Bench, Results, Section},
     stop,
     timing::median,

@@ -11,7 +11,7 @@ use std::{
 
 use hdrhistogram::Histogram;
 
-use guira_bench::{BATCH, Cores};
+use guira_harness::{BATCH, Cores};
 
 use super::{Population, Shared, Steps, move_into};
 

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use guira_bench::{BATCH, Cores};
+use guira_harness::{BATCH, Cores};
 
 use super::{Population, Shared, Steps, move_into};
 

@@ -75,7 +75,7 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
         .log_x()
         .with(Series::line(0, "guira, plain layouts", measured(|name| name.starts_with("guira P"))))
         .with(Series::new(
-            Look::GUIRA.marker(Marker::Square).variant(),
+            Look::GUIRA.marker(Marker::SQUARE).variant(),
             "guira, semi-sorted layouts",
             measured(|name| name.starts_with("guira S")),
         ))

@@ -1,7 +1,7 @@
 //! Section 3: loads without hashing the fingerprint before the XOR (3.1), and the false-positive
 //! rate after removals (3.3).
 
-use guira_bench::Keys;
+use guira_harness::Keys;
 
 use super::{
     Outcome, Progress, Row, Subject,

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use guira_bench::Keys;
+use guira_harness::Keys;
 
 use super::Progress;
 use crate::{filters, parallel};

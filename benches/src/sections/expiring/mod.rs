@@ -6,7 +6,7 @@ mod space;
 mod sweeps;
 
 use guira::{BuildError, ExpiringFilter, Hashed, Layout};
-use guira_bench::Keys;
+use guira_harness::Keys;
 
 use crate::{
     run::{Bench, Results, Section},

@@ -3,7 +3,7 @@
 use std::{sync::Barrier, thread};
 
 use guira::{CuckooFilter, ExpiringFilter, Hashed, Insertion, Layout};
-use guira_bench::{BATCH, Keys, Pick, capacity_for, table::Table};
+use guira_harness::{BATCH, Keys, Pick, capacity_for, table::Table};
 
 use super::{Filled, LOAD};
 use crate::{
@@ -260,8 +260,8 @@ impl Operations {
 
 /// A filter of the same size, with the same items, which stay.
 fn staying(bytes: usize, keys: Keys) -> CuckooFilter {
-    let filter = guira_bench::filter(capacity_for(bytes, Layout::Plain4x16), Layout::Plain4x16);
-    guira_bench::fill(&filter, keys, 0..filter.slots() as u64 * LOAD / 100);
+    let filter = guira_harness::filter(capacity_for(bytes, Layout::Plain4x16), Layout::Plain4x16);
+    guira_harness::fill(&filter, keys, 0..filter.slots() as u64 * LOAD / 100);
     filter
 }
 

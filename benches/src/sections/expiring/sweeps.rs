@@ -11,7 +11,7 @@ use std::{
 };
 
 use guira::Hashed;
-use guira_bench::{BATCH, Pick, table::Table};
+use guira_harness::{BATCH, Pick, table::Table};
 
 use super::Filled;
 use crate::{

@@ -1,7 +1,7 @@
 //! Bits per item, false-positive rate and lookups at many numbers of items.
 
 use guira::GrowingFilter;
-use guira_bench::{Keys, Pick};
+use guira_harness::{Keys, Pick};
 
 use super::{
     KEYS, Span, built, growing,

@@ -6,7 +6,7 @@ use guira::{
     Filter,
     kind::{Growing, Set},
 };
-use guira_bench::{Cores, Keys};
+use guira_harness::{Cores, Keys};
 
 use super::{Case, KEYS, Place, built, growing};
 use crate::{

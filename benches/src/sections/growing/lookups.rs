@@ -4,7 +4,7 @@ use guira::{
     Filter,
     kind::{Growth, Set},
 };
-use guira_bench::Pick;
+use guira_harness::Pick;
 
 use super::{Case, KEYS, built, growing};
 use crate::{

@@ -11,7 +11,7 @@ mod span;
 mod subjects;
 
 use guira::{CuckooFilter, GrowingFilter};
-use guira_bench::Keys;
+use guira_harness::Keys;
 
 use self::{curve::Curve, latency::Latencies};
 use crate::{

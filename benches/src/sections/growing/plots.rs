@@ -1,6 +1,6 @@
 //! Plots over the number of items.
 
-use guira_bench::plot::{Chart, Look, Series};
+use guira_harness::plot::{Chart, Look, Series};
 
 use super::{
     Case,

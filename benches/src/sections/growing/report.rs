@@ -1,6 +1,6 @@
 //! The tables of the section, and its bars.
 
-use guira_bench::table::{Table, cell};
+use guira_harness::table::{Table, cell};
 
 use super::{
     Case, Place,

@@ -1,11 +1,11 @@
-//! The parts of the measuring program that other packages of the workspace use: keys, pinned cores,
-//! the memory floor, and the tables and plots of a report.
+//! What the measuring program and the reproduction of the papers share: keys, pinned cores, and the
+//! tables and plots of a report.
 
+mod axis;
 mod cores;
-mod floor;
 mod keys;
+mod look;
 pub mod machine;
-pub mod memory;
 pub mod plot;
 pub mod table;
 
@@ -14,7 +14,6 @@ use std::ops::Range;
 use guira::{CuckooFilter, Hashed, Layout, raw::Kernel};
 
 pub use cores::Cores;
-pub use floor::Floor;
 pub use keys::{Keys, Pick};
 
 /// Number of keys in one call of a batch method.
