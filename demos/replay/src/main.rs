@@ -8,8 +8,7 @@
 //! - a deduplication stage ([`Dedup`]) and a log of used tokens ([`FilterTokenLog`](token_log::FilterTokenLog)), which is what
 //!   `quinn` calls a `TokenLog`, both on [`insert_unique`](guira::Filter::insert_unique);
 //! - two Bloom filters that are cleared in turn, behind a mutex, and atomic ones;
-//! - a hash map from ids to ticks behind a mutex;
-//! - `cuckoo-clock`, a cuckoo filter with a time to live in every slot, behind a mutex.
+//! - a hash map from ids to ticks behind a mutex.
 //!
 //! Time is simulated: a tick is a fixed number of deliveries, and ends on all threads at once. So
 //! it is known of every answer whether it is right. The exit status is 1 if a filter of this crate accepts
@@ -31,7 +30,7 @@ use std::{
 
 use anyhow::Result;
 use clap::Parser;
-use contestants::{AtomicBlooms, CuckooClock, LockedBlooms, LockedMap, Needs, Seen};
+use contestants::{AtomicBlooms, LockedBlooms, LockedMap, Needs, Seen};
 use dedup::Dedup;
 use replay::Outcome;
 use workload::Workload;
@@ -85,7 +84,6 @@ fn run(per_tick: usize) -> Result<String> {
         Row { name: "guira, token log", outcomes: both(&workload, &logs) },
         Row::new("2 Bloom filters, mutex", &workload, || LockedBlooms::new(needs)),
         Row::new("2 Bloom filters, atomic", &workload, || AtomicBlooms::new(needs)),
-        Row::new("cuckoo-clock, mutex", &workload, || CuckooClock::new(needs)),
         Row::new("hash map, mutex", &workload, || LockedMap::new(needs)),
     ];
     let text = report::report(&workload, &rows);
@@ -154,7 +152,7 @@ mod tests {
     #[test]
     fn a_run_gives_no_wrong_answer_and_reports_every_contestant() {
         let text = run(2_000).unwrap();
-        for name in ["guira, dedup", "guira, token", "mutex", "atomic", "cuckoo-clock", "map"] {
+        for name in ["guira, dedup", "guira, token", "mutex", "atomic", "map"] {
             assert!(text.contains(name), "{name} is missing in\n{text}");
         }
     }
