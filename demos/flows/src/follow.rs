@@ -11,6 +11,7 @@ use std::{
 };
 
 use anyhow::{Context, Result};
+use derive_more::Add;
 use guira::CuckooMap;
 
 use crate::capture::{self, CLOSED, FlowKey, Packet, SECOND};
@@ -41,8 +42,8 @@ struct Flow {
     is_placed: bool,
 }
 
-/// What an owner counted.
-#[derive(Default)]
+/// What an owner counted, or all of them.
+#[derive(Add, Default)]
 pub struct Tally {
     pub packets: u64,
     /// Lives of flows.
@@ -61,22 +62,6 @@ pub struct Tally {
     pub false_negatives: u64,
     /// Time spent on packets, without waiting for them.
     pub busy: Duration,
-}
-
-impl Tally {
-    fn add(mut self, other: &Self) -> Self {
-        self.packets += other.packets;
-        self.started += other.started;
-        self.false_positives += other.false_positives;
-        self.late += other.late;
-        self.closed += other.closed;
-        self.idled += other.idled;
-        self.left += other.left;
-        self.max_live += other.max_live;
-        self.false_negatives += other.false_negatives;
-        self.busy += other.busy;
-        self
-    }
 }
 
 /// The flows of one thread: an exact record beside the map that all threads share.
@@ -251,7 +236,7 @@ pub fn follow(path: &Path, map: &CuckooMap, threads: usize) -> Result<Followed> 
             let owner = owner.join().expect("no panic");
             flows.extend(owner.distinct);
             followed.max_dealt = followed.max_dealt.max(owner.tally.packets);
-            followed.total = followed.total.add(&owner.tally);
+            followed.total = mem::take(&mut followed.total) + owner.tally;
         }
         Ok(Followed { flows: flows.len(), ..followed })
     })

@@ -1,13 +1,12 @@
 //! Operations at 90 % load, by one thread and by two, against those of a filter whose items stay.
 
-use std::{sync::Barrier, thread};
-
 use guira::{CuckooFilter, ExpiringFilter, Hashed, Insertion, Layout};
 use guira_harness::{BATCH, Keys, Pick, capacity_for, table::Table};
 
 use super::{Filled, LOAD};
 use crate::{
     run::{Bench, Results},
+    threads::together,
     timing::{Beside, Clock, Rounds},
 };
 
@@ -267,16 +266,9 @@ fn staying(bytes: usize, keys: Keys) -> CuckooFilter {
 
 /// Returns the mean of the nanoseconds per operation of pinned threads that work at the same time.
 fn by_threads(bench: &Bench, threads: usize, work: impl Fn(usize) -> Clock + Sync) -> f64 {
-    let (barrier, work) = (Barrier::new(threads), &work);
-    let run = |thread| {
-        bench.cores.pin(thread);
+    let nanoseconds = together(&bench.cores, threads, |thread, barrier| {
         barrier.wait();
         work(thread).per_key()
-    };
-    let run = &run;
-    let total: f64 = thread::scope(|scope| {
-        let threads: Vec<_> = (0..threads).map(|at| scope.spawn(move || run(at))).collect();
-        threads.into_iter().map(|thread| thread.join().expect("no panic")).sum()
     });
-    total / threads as f64
+    nanoseconds.into_iter().sum::<f64>() / threads as f64
 }
