@@ -196,7 +196,6 @@ pub struct Followed {
     pub packets: u64,
     /// The first packets of flows, in the order of the capture.
     pub recorded: Vec<Packet>,
-    pub threads: usize,
     /// The most packets that a thread was dealt.
     pub max_dealt: u64,
     /// Number of distinct flows.
@@ -214,7 +213,7 @@ pub fn follow(path: &Path, map: &CuckooMap, threads: usize) -> Result<Followed> 
                 (sender, scope.spawn(move || Owner::new(map, id as u16).run(batches)))
             })
             .unzip();
-        let mut followed = Followed { threads, ..Followed::default() };
+        let mut followed = Followed::default();
         let (mut dealt, mut batch) = (vec![0; threads], Vec::with_capacity(BATCH));
         capture::read(path, &mut |packet| {
             followed.packets += 1;

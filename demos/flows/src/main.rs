@@ -19,7 +19,7 @@
 //!   on the capture clock. Its next packet starts it anew. A packet that was dealt before is
 //!   *late*: it starts the flow anew at the same owner, but not in the map.
 //!
-//! **Replay.** See [`replay`]: filters beside exact sets, with many more flows.
+//! **Replay.** See [`replay`]: filters beside an exact set, with many more flows.
 //!
 //! The exit status is 1 after a false negative, if an item is left behind, or if there are more
 //! false positives than the rate of the map allows. It is 2 for unusable input.
@@ -29,7 +29,6 @@ mod follow;
 mod replay;
 
 use std::{
-    fs,
     io::{self, Write},
     num::NonZero,
     path::PathBuf,
@@ -44,13 +43,8 @@ use guira::CuckooMap;
 
 use follow::{Followed, Tally};
 
-/// The smallest record that can start a flow, in bytes: a header of 16 and an IP header of 20.
-const MIN_RECORD: u64 = 36;
-/// Limit on the default capacity. More flows need `--capacity`.
-const MAX_CAPACITY: u64 = 1 << 22;
-
 /// Follows the flows of a network capture with one cuckoo map shared by many threads, then replays
-/// the capture through cuckoo filters and through exact sets.
+/// the capture through cuckoo filters and through an exact set.
 #[derive(Parser)]
 struct Args {
     /// A pcap or pcapng capture. The default is in the program's source folder
@@ -62,10 +56,9 @@ struct Args {
     /// Target false-positive rate
     #[arg(long, default_value_t = 0.001)]
     rate: f64,
-    /// Live flows to make room for while following the capture, by default as many as the file can
-    /// hold, at most 4194304
-    #[arg(long, value_parser = value_parser!(u64).range(1..))]
-    capacity: Option<u64>,
+    /// Live flows to make room for while following the capture
+    #[arg(long, default_value_t = 1_000_000, value_parser = value_parser!(u64).range(1..))]
+    capacity: u64,
     /// The most live flows of the replay; 0 skips it. The default favours the exact set: between
     /// insertions and removals, a hash table grows until at most half of its capacity is in use,
     /// and here this half is nearly full
@@ -74,8 +67,8 @@ struct Args {
 }
 
 /// Reports how the threads followed the capture.
-fn report(map: &CuckooMap, followed: &Followed, elapsed: Duration) -> String {
-    let Followed { packets, flows, max_dealt, total, threads, .. } = followed;
+fn report(map: &CuckooMap, threads: usize, followed: &Followed, elapsed: Duration) -> String {
+    let Followed { packets, flows, max_dealt, total, .. } = followed;
     let Tally { started, false_positives, late, closed, idled, left, max_live, .. } = total;
     let (capacity, rate, new) = (map.capacity(), map.false_positive_rate(), started - late);
     format!(
@@ -91,7 +84,7 @@ late packets     {late} arrived after their flow had ended
 ",
         packets - total.packets,
         *packets as f64 / elapsed.as_secs_f64() / 1e6,
-        total.busy.as_secs_f64() * 1e9 / total.packets as f64,
+        total.busy.as_secs_f64() * 1e9 / total.packets.max(1) as f64,
         map.size_in_bytes() as f64 * 8.0 / capacity as f64,
     )
 }
@@ -100,10 +93,8 @@ late packets     {late} arrived after their flow had ended
 fn run(args: &Args) -> Result<bool> {
     let cores = || thread::available_parallelism().map_or(1, NonZero::get);
     let threads = args.threads.map_or_else(cores, usize::from);
-    let bytes = fs::metadata(&args.file).map_or(0, |data| data.len());
-    let default = if bytes == 0 { MAX_CAPACITY } else { bytes / MIN_RECORD };
     let map = CuckooMap::builder()
-        .capacity(args.capacity.unwrap_or(default.clamp(1, MAX_CAPACITY)) as usize)
+        .capacity(args.capacity as usize)
         .false_positive_rate(args.rate)
         .value_bits(usize::BITS - (threads - 1).leading_zeros())
         .build()
@@ -111,7 +102,7 @@ fn run(args: &Args) -> Result<bool> {
     let (mut out, start) = (io::stdout(), Instant::now());
     let followed = follow::follow(&args.file, &map, threads);
     let followed = followed.with_context(|| args.file.display().to_string())?;
-    out.write_all(report(&map, &followed, start.elapsed()).as_bytes())?;
+    out.write_all(report(&map, threads, &followed, start.elapsed()).as_bytes())?;
     let total = &followed.total;
     let (mut false_negatives, mut left) = (total.false_negatives, map.len());
     if args.flows > 0 && !followed.recorded.is_empty() {

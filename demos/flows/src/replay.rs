@@ -21,10 +21,7 @@ use std::{
 
 use anyhow::{Context, Result};
 use dashmap::DashMap;
-use guira::{
-    CuckooFilter, Filter, FromSeed, GrowingFilter, StableHashBuilder,
-    kind::{Growth, Set},
-};
+use guira::{CuckooFilter, FromSeed, GrowingFilter, StableHashBuilder};
 
 use crate::capture::{CLOSED, FlowKey, Packet};
 
@@ -90,42 +87,40 @@ impl Schedule {
     }
 }
 
-/// A set of flows as one thread of the replay uses it.
-trait FlowSet: Send {
-    /// Looks up a burst. Bit `i` of the answer stands for flow `i`.
-    fn contains(&self, burst: &[FlowKey; BURST]) -> u32;
-    /// Inserts a flow, and returns whether it was not in the set.
-    fn insert(&mut self, key: FlowKey) -> bool;
-    /// Removes a flow, and returns whether it was in the set.
-    fn remove(&mut self, key: &FlowKey) -> bool;
+/// The operations of a set of flows that threads share. Bit `i` of a lookup's answer stands for flow
+/// `i` of the burst. The other two return whether they have changed the set.
+#[derive(Clone, Copy)]
+struct FlowSet<'a> {
+    look_up: &'a (dyn Fn(&[FlowKey; BURST]) -> u32 + Sync),
+    insert: &'a (dyn Fn(FlowKey) -> bool + Sync),
+    remove: &'a (dyn Fn(&FlowKey) -> bool + Sync),
 }
 
-impl<G: Growth, S: BuildHasher + Sync> FlowSet for &Filter<Set, G, S> {
-    fn contains(&self, burst: &[FlowKey; BURST]) -> u32 {
-        self.contains_mask(burst) as u32
-    }
-
-    fn insert(&mut self, key: FlowKey) -> bool {
-        self.insert_unique(&key).expect("the filter has room for all live flows").is_new()
-    }
-
-    fn remove(&mut self, key: &FlowKey) -> bool {
-        Filter::<Set, G, S>::remove(self, key)
-    }
+/// Returns the operations of a filter.
+macro_rules! of_filter {
+    ($filter:ident) => {
+        FlowSet {
+            look_up: &|burst| $filter.contains_mask(burst) as u32,
+            insert: &|key| $filter.insert_unique(&key).expect("room for all flows").is_new(),
+            remove: &|key| $filter.remove(key),
+        }
+    };
 }
 
-impl<S: BuildHasher + Clone + Send + Sync> FlowSet for &DashMap<FlowKey, (), S> {
-    fn contains(&self, burst: &[FlowKey; BURST]) -> u32 {
-        burst.iter().rev().fold(0, |mask, key| mask << 1 | u32::from(self.contains_key(key)))
-    }
-
-    fn insert(&mut self, key: FlowKey) -> bool {
-        DashMap::insert(self, key, ()).is_none()
-    }
-
-    fn remove(&mut self, key: &FlowKey) -> bool {
-        DashMap::remove(self, key).is_some()
-    }
+/// Returns the operations of an exact set.
+macro_rules! of_map {
+    ($map:ident) => {
+        FlowSet {
+            look_up: &|burst| {
+                burst
+                    .iter()
+                    .rev()
+                    .fold(0, |mask, key| mask << 1 | u32::from($map.contains_key(key)))
+            },
+            insert: &|key| $map.insert(key, ()).is_none(),
+            remove: &|key| $map.remove(key).is_some(),
+        }
+    };
 }
 
 /// Returns the size of an exact set. A table has a byte of metadata for each slot.
@@ -137,11 +132,7 @@ fn size_in_bytes<S: BuildHasher + Clone>(exact: &DashMap<FlowKey, (), S>) -> usi
 /// Plays the whole schedule at the sites of one thread, which are in the networks from `network`
 /// on, in groups of 32. Returns the false positives and the false negatives: lookups and removals
 /// of flows that the set should hold, but does not.
-fn play(
-    set: &mut impl FlowSet,
-    schedule: &Schedule,
-    (network, groups): (usize, usize),
-) -> (u64, u64) {
+fn play(set: FlowSet<'_>, schedule: &Schedule, (network, groups): (usize, usize)) -> (u64, u64) {
     let (mut false_positives, mut false_negatives) = (0, 0);
     // For each flow and group of sites the mask of flows that this thread has inserted.
     let mut held = vec![0_u32; schedule.flows.len() * groups];
@@ -150,7 +141,7 @@ fn play(
         for (held, network) in held.iter_mut().zip((network..).step_by(BURST)) {
             let moved = |at| schedule.flows[step.flow].moved_to((network + at) as u32);
             let burst: [FlowKey; BURST] = array::from_fn(moved);
-            let known = set.contains(&burst);
+            let known = (set.look_up)(&burst);
             false_positives += if step.starts { u64::from(known.count_ones()) } else { 0 };
             false_negatives += u64::from((*held & !known).count_ones());
             if !step.ends && known == u32::MAX {
@@ -158,11 +149,11 @@ fn play(
             }
             for (at, key) in burst.into_iter().enumerate() {
                 let bit = 1 << at;
-                if known & bit == 0 && set.insert(key) {
+                if known & bit == 0 && (set.insert)(key) {
                     *held |= bit;
                 }
                 if step.ends && *held & bit != 0 {
-                    false_negatives += u64::from(!set.remove(&key));
+                    false_negatives += u64::from(!(set.remove)(&key));
                     *held &= !bit;
                 }
             }
@@ -182,15 +173,13 @@ struct Outcome {
     time: Duration,
 }
 
-/// Replays the schedule at 32 sites for each group and thread, with one thread per handle of the
-/// set.
-fn run<S: FlowSet>(sets: Vec<S>, schedule: &Schedule, groups: usize) -> Outcome {
-    let (sites, start) = (sets.len() * groups * BURST, Instant::now());
+/// Replays the schedule through a set, at 32 sites for each group and thread.
+fn run(set: FlowSet<'_>, schedule: &Schedule, (groups, threads): (usize, usize)) -> Outcome {
+    let (sites, start) = (threads * groups * BURST, Instant::now());
     let counts: Vec<(u64, u64)> = thread::scope(|scope| {
-        let networks = (0..).step_by(groups * BURST);
-        let spawn =
-            |(mut set, network)| scope.spawn(move || play(&mut set, schedule, (network, groups)));
-        let threads: Vec<_> = sets.into_iter().zip(networks).map(spawn).collect();
+        let networks = (0..sites).step_by(groups * BURST);
+        let play = |network| scope.spawn(move || play(set, schedule, (network, groups)));
+        let threads: Vec<_> = networks.map(play).collect();
         threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
     });
     Outcome {
@@ -227,11 +216,12 @@ pub fn replay(
         .hasher(hasher.clone())
         .build()
         .context("cannot build the filter that grows")?;
-    let exact = &DashMap::with_hasher_and_shard_amount(hasher, SHARDS);
+    let exact = DashMap::with_hasher_and_shard_amount(hasher, SHARDS);
+    let size = (groups, threads);
     let outcomes = [
-        ("guira", run(vec![&fixed; threads], schedule, groups), fixed.size_in_bytes()),
-        ("guira, growing", run(vec![&growing; threads], schedule, groups), growing.size_in_bytes()),
-        ("exact, sharded", run(vec![exact; threads], schedule, groups), size_in_bytes(exact)),
+        ("guira", run(of_filter!(fixed), schedule, size), fixed.size_in_bytes()),
+        ("guira, growing", run(of_filter!(growing), schedule, size), growing.size_in_bytes()),
+        ("exact, sharded", run(of_map!(exact), schedule, size), size_in_bytes(&exact)),
     ];
     writeln!(out, "\nreplay with up to {flows} live flows by {threads} threads\n")?;
     let head = "million packets/s     MB  bytes/flow  false positives  false negatives";
@@ -259,21 +249,23 @@ mod tests {
     use crate::capture::shipped;
 
     /// Plays the shipped capture once, at 64 sites of each thread.
-    fn play<S: FlowSet>(sets: Vec<S>) -> Outcome {
-        run(sets, &Schedule::new(&shipped()), 2)
+    fn play(set: FlowSet<'_>, threads: usize) -> Outcome {
+        let outcome = run(set, &Schedule::new(&shipped()), (2, threads));
+        let sites = 64 * threads as u64;
+        assert_eq!((outcome.packets, outcome.started), (sites * 4699, sites * 325));
+        outcome
     }
 
     #[test]
     fn an_exact_set_makes_no_errors_and_ends_empty() {
         let exact = DashMap::new();
-        let outcome = play(vec![&exact; 3]);
-        assert_eq!((outcome.packets, outcome.started), (3 * 64 * 4699, 3 * 64 * 325));
+        let outcome = play(of_map!(exact), 3);
         assert_eq!((outcome.false_positives, outcome.false_negatives, exact.len()), (0, 0, 0));
     }
 
     #[test]
     fn filters_keep_their_rate_and_end_empty() {
-        let fixed = [0.01, 0.2].map(|rate| {
+        let [fixed, coarse] = [0.01, 0.2].map(|rate| {
             let builder = CuckooFilter::builder().capacity(20_000).false_positive_rate(rate);
             builder.seed(1).build().unwrap()
         });
@@ -282,38 +274,22 @@ mod tests {
         let before = growing.capacity();
         // A filter that grows finds what a fixed one finds, false positives aside.
         for (outcome, rate) in [
-            (play(vec![&fixed[0]]), 0.01),
-            (play(vec![&fixed[1]]), 0.2),
-            (play(vec![&growing]), 0.01),
+            (play(of_filter!(fixed), 1), 0.01),
+            (play(of_filter!(coarse), 1), 0.2),
+            (play(of_filter!(growing), 1), 0.01),
         ] {
             assert_eq!(outcome.false_negatives, 0);
             let share = outcome.false_positives as f64 / outcome.started as f64;
             assert!(share > rate / 100.0 && share < 1.2 * rate, "{share} of {rate}");
         }
-        assert!(fixed.iter().all(CuckooFilter::is_empty) && growing.is_empty());
+        assert!(fixed.is_empty() && coarse.is_empty() && growing.is_empty());
         assert!(growing.capacity() >= 4 * before, "{growing:?}");
-    }
-
-    /// Says of every flow that it was inserted, but holds none.
-    struct Lossy;
-
-    impl FlowSet for Lossy {
-        fn contains(&self, _: &[FlowKey; BURST]) -> u32 {
-            0
-        }
-
-        fn insert(&mut self, _: FlowKey) -> bool {
-            true
-        }
-
-        fn remove(&mut self, _: &FlowKey) -> bool {
-            false
-        }
     }
 
     #[test]
     fn lost_flows_count_as_false_negatives() {
-        let Outcome { packets, false_negatives, .. } = play(vec![Lossy]);
+        let set = FlowSet { look_up: &|_| 0, insert: &|_| true, remove: &|_| false };
+        let Outcome { packets, false_negatives, .. } = play(set, 1);
         // All lookups but the first of a flow, and one removal for each first one.
         assert_eq!(false_negatives, packets);
     }
