@@ -5,7 +5,7 @@ use std::{fmt::Write, fs, path::PathBuf};
 use anyhow::{Context, Result};
 use guira_harness::{machine, table::Table};
 
-use crate::{Options, run::Results};
+use crate::{bench::Results, options::Options};
 
 /// Meaning of the figures, for readers who have only the report.
 const TERMS: &str = "\

@@ -7,8 +7,8 @@ use guira_harness::{
 
 use crate::{
     bar::Bar,
+    bench::{Bench, Results, Section},
     peers::{self, Candidate, Size},
-    run::{Bench, Results, Section},
     stop,
     threads::{Population, Shared, Work, throughput, together},
     timing::{Clock, median, over_range},

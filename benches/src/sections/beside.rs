@@ -6,7 +6,7 @@ use guira_harness::{Keys, filter_of};
 
 use crate::{
     bar::Bar,
-    run::{Bench, Results, Section},
+    bench::{Bench, Results, Section},
     threads::{self, Population, Reading},
     timing::median,
 };

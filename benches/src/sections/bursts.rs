@@ -6,7 +6,7 @@ use guira_harness::{self as harness, BATCH, Keys, Pick, capacity_for, table::Tab
 
 use crate::{
     bar::Bar,
-    run::{Bench, Results, Section},
+    bench::{Bench, Results, Section},
     timing::{median, over_keys},
 };
 

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::loads::sample;
 use crate::{
-    run::{Bench, Results, Section},
+    bench::{Bench, Results, Section},
     stop,
 };
 

@@ -8,8 +8,8 @@ use guira_harness::{
 
 use crate::{
     bar::Bar,
+    bench::{Bench, Results, Section},
     peers::Sbbf,
-    run::{Bench, Results, Section},
     timing::{median, over_keys},
     workload::{insert_single, remove_single},
 };

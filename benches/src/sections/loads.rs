@@ -9,7 +9,7 @@ use rand::{RngExt, SeedableRng, rngs::SmallRng};
 use rayon::prelude::*;
 
 use crate::{
-    run::{Bench, Results, Section},
+    bench::{Bench, Results, Section},
     stop,
 };
 

@@ -21,9 +21,7 @@ mod space;
 mod stall;
 mod two_threads;
 
-use crate::run::{Mode, Section};
-
-pub use growing::Span;
+use crate::{bench::Section, options::Mode};
 
 /// A section before it runs.
 pub struct Entry {

@@ -9,8 +9,8 @@ use guira_harness::{
 
 use crate::{
     bar::Bar,
+    bench::{Bench, Results, Section},
     floor::Floor,
-    run::{Bench, Results, Section},
     timing::{
         BAND_MIDDLES, Beside, Clock, PRESENT, Rounds, STEP, bands, locked_line, over_keys,
         two_lines,

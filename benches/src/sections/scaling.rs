@@ -9,7 +9,7 @@ use guira_harness::{
 
 use super::shared::thread_counts;
 use crate::{
-    run::{Bench, Results, Section},
+    bench::{Bench, Results, Section},
     threads::{Population, Work, throughput},
 };
 

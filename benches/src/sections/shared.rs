@@ -7,8 +7,8 @@ use guira_harness::{
 };
 
 use crate::{
+    bench::{Bench, Results},
     peers::Candidate,
-    run::{Bench, Results},
     threads::{Population, Reading, Shared, Work, beside, throughput},
 };
 

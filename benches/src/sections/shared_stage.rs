@@ -10,7 +10,7 @@ use guira_harness::{Keys, filter_of, table::Table};
 
 use crate::{
     bar::Bar,
-    run::{Bench, Results, Section},
+    bench::{Bench, Results, Section},
     threads::{Population, next_block, pace},
     timing::median,
 };

@@ -17,8 +17,8 @@ use guira_harness::{Keys, fill, filter_of, table::Table};
 
 use crate::{
     bar::Bar,
+    bench::{Bench, Results, Section},
     memory::with_small_pages,
-    run::{Bench, Results, Section},
     stop,
     timing::median,
 };

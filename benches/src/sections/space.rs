@@ -5,7 +5,7 @@ use guira_harness::{BATCH, Keys, filter_of, table::Table};
 
 use crate::{
     bar::Bar,
-    run::{Bench, Results, Section},
+    bench::{Bench, Results, Section},
     timing::over_range,
     workload::insert_batch,
 };

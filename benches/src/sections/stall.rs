@@ -16,8 +16,8 @@ use guira_harness::{Cores, Keys, capacity_for, filter, table::Table};
 
 use crate::{
     bar::Bar,
+    bench::{Bench, Results, Section},
     memory::advise_huge_pages,
-    run::{Bench, Results, Section},
     stop,
     timing::median,
 };

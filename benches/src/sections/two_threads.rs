@@ -5,7 +5,7 @@ use guira_harness::{Keys, filter_of};
 
 use crate::{
     bar::Bar,
-    run::{Bench, Results, Section},
+    bench::{Bench, Results, Section},
     threads::{Population, Work, throughput},
     timing::median,
 };

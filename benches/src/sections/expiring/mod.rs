@@ -9,7 +9,7 @@ use guira::{BuildError, ExpiringFilter, Hashed, Layout};
 use guira_harness::Keys;
 
 use crate::{
-    run::{Bench, Results, Section},
+    bench::{Bench, Results, Section},
     stop,
 };
 

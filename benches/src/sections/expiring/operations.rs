@@ -5,7 +5,7 @@ use guira_harness::{BATCH, Keys, Pick, capacity_for, table::Table};
 
 use super::{Filled, LOAD};
 use crate::{
-    run::{Bench, Results},
+    bench::{Bench, Results},
     threads::together,
     timing::{Beside, Clock, Rounds},
 };

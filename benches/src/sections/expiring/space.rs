@@ -11,9 +11,9 @@ use guira::{ExpiringFilter, FromSeed, Hashed, StableHashBuilder};
 use guira_harness::{Keys, table::Table};
 
 use crate::{
+    bench::{Bench, Results},
     memory,
     peers::Sbbf,
-    run::{Bench, Results},
     stop,
 };
 

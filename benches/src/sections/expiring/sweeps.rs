@@ -16,7 +16,7 @@ use guira_harness::{BATCH, Pick, table::Table};
 use super::Filled;
 use crate::{
     bar::Bar,
-    run::{Bench, Results},
+    bench::{Bench, Results},
     timing::median,
 };
 

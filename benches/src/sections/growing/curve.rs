@@ -4,11 +4,12 @@ use guira::GrowingFilter;
 use guira_harness::{Keys, Pick};
 
 use super::{
-    KEYS, Span, built, growing,
+    KEYS, built, growing,
     subjects::{Scalable, Subject, map},
 };
 use crate::{
-    run::Mode,
+    options::Mode,
+    span::Span,
     stop,
     timing::{median, over_keys, over_range},
 };

@@ -6,9 +6,10 @@ use guira::{
 };
 use guira_harness::{Cores, Keys};
 
-use super::{Case, KEYS, Place, built, growing};
+use super::{Case, KEYS, built, growing};
 use crate::{
-    run::Bench,
+    bench::Bench,
+    span::Place,
     stop,
     threads::together,
     timing::{Beside, Clock, median},

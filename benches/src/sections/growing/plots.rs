@@ -7,7 +7,7 @@ use super::{
     curve::{Figures, NAMES},
     report::percent,
 };
-use crate::run::Results;
+use crate::bench::Results;
 
 /// Names of the plots for each target rate: bits per item, false-positive rate, and lookups of
 /// absent and of present keys.
