@@ -29,7 +29,6 @@ mod store;
 mod trace;
 
 use std::{
-    fmt,
     io::{self, Write},
     num::NonZero,
     path::PathBuf,
@@ -40,6 +39,7 @@ use std::{
 use anyhow::Result;
 use clap::{Parser, value_parser};
 use mirror::Mirror;
+use thiserror::Error;
 use trace::Trace;
 
 /// Replays a trace through a cache and a store: without a filter between them, with a cuckoo
@@ -69,16 +69,9 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 /// A mirror, the cache or the store gave a wrong answer.
-#[derive(Debug)]
+#[derive(Debug, Error)]
+#[error("{0}")]
 struct WrongAnswer(String);
-
-impl fmt::Display for WrongAnswer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for WrongAnswer {}
 
 /// Replays a trace with each mirror in turn, and prints the report.
 fn run(options: &Options) -> Result<()> {

@@ -23,7 +23,6 @@ mod token_log;
 mod workload;
 
 use std::{
-    fmt,
     io::{self, Write},
     process::ExitCode,
 };
@@ -33,6 +32,7 @@ use clap::Parser;
 use contestants::{AtomicBlooms, LockedBlooms, LockedMap, Needs, Seen};
 use dedup::Dedup;
 use replay::Outcome;
+use thiserror::Error;
 use workload::Workload;
 
 /// Number of ticks for which a message is remembered.
@@ -54,16 +54,9 @@ struct Options {
 }
 
 /// An answer was wrong that must not be.
-#[derive(Debug)]
+#[derive(Debug, Error)]
+#[error("{0}")]
 struct WrongAnswer(String);
-
-impl fmt::Display for WrongAnswer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for WrongAnswer {}
 
 /// A row of the table: a contestant, replayed by one thread and by two.
 struct Row {
