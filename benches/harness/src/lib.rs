@@ -9,9 +9,7 @@ pub mod machine;
 pub mod plot;
 pub mod table;
 
-use std::ops::Range;
-
-use guira::{CuckooFilter, Hashed, Layout, raw::Kernel};
+use guira::{CuckooFilter, Layout};
 
 pub use cores::Cores;
 pub use keys::{Keys, Pick};
@@ -36,31 +34,8 @@ pub fn filter(capacity: usize, layout: Layout) -> CuckooFilter {
     CuckooFilter::builder().capacity(capacity).layout(layout).seed(1).build().expect("memory")
 }
 
-/// Builds an empty filter of `Plain4x16` that looks up batches by this kernel.
-///
-/// # Panics
-/// If the kernel is not available, or there is not enough memory.
-#[must_use]
-pub fn filter_by(kernel: Kernel, capacity: usize) -> CuckooFilter {
-    let builder = CuckooFilter::builder().capacity(capacity).layout(Layout::Plain4x16).seed(1);
-    builder.kernel(kernel).build().expect("memory and the kernel")
-}
-
-/// Returns the kernels that this machine has, the slowest first.
-pub fn kernels() -> impl Iterator<Item = Kernel> {
-    Kernel::ALL.iter().copied().filter(|kernel| kernel.is_available())
-}
-
 /// Builds an empty filter with about `bytes` bytes of buckets.
 #[must_use]
 pub fn filter_of(layout: Layout, bytes: usize) -> CuckooFilter {
     filter(capacity_for(bytes, layout), layout)
-}
-
-/// Inserts the keys at a range of indices, in batches.
-///
-/// # Panics
-/// If the filter has no room for them.
-pub fn fill(filter: &CuckooFilter, keys: Keys, indices: Range<u64>) {
-    keys.blocks(indices, |block| filter.insert_batch(Hashed::slice(block)).expect("room"));
 }

@@ -3,11 +3,12 @@
 use guira::{Layout, raw::Kernel};
 
 use super::{Alone, Peer, Size};
+use crate::workload::filter_by;
 
 pub fn with_layout(layout: Layout, size: Size) -> Box<dyn Peer> {
     Box::new(Alone(guira_harness::filter(size.items, layout)))
 }
 
 pub fn with_kernel(kernel: Kernel, size: Size) -> Box<dyn Peer> {
-    Box::new(Alone(guira_harness::filter_by(kernel, size.items)))
+    Box::new(Alone(filter_by(kernel, size.items)))
 }

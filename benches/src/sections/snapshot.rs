@@ -13,7 +13,7 @@ use std::{
 };
 
 use guira::{CuckooFilter, Layout};
-use guira_harness::{Keys, fill, filter_of, table::Table};
+use guira_harness::{Keys, filter_of, table::Table};
 
 use crate::{
     bar::Bar,
@@ -21,6 +21,7 @@ use crate::{
     memory::with_small_pages,
     stop,
     timing::median,
+    workload::insert_batch,
 };
 
 /// Names of the operations; the first is the floor.
@@ -100,7 +101,7 @@ impl Section for Snapshot {
 
 fn measure(layout: Layout, bytes: usize, rounds: usize, rows: &mut Vec<Row>) {
     let filter = filter_of(layout, bytes);
-    fill(&filter, Keys::new(1), 0..filter.capacity() as u64);
+    insert_batch(&filter, Keys::new(1), 0..filter.capacity() as u64);
     let (source, target) = (Temporary::new("source"), Temporary::new("target"));
     let snapshot = with_small_pages(|| filter.to_bytes());
     fs::write(&source.0, &snapshot).expect("a file");

@@ -8,6 +8,7 @@ use crate::{
     bench::{Bench, Results},
     threads::together,
     timing::{Beside, Clock, Rounds},
+    workload::insert_batch,
 };
 
 /// Operations that one thread times in a row, in the larger tables.
@@ -260,7 +261,7 @@ impl Operations {
 /// A filter of the same size, with the same items, which stay.
 fn staying(bytes: usize, keys: Keys) -> CuckooFilter {
     let filter = guira_harness::filter(capacity_for(bytes, Layout::Plain4x16), Layout::Plain4x16);
-    guira_harness::fill(&filter, keys, 0..filter.slots() as u64 * LOAD / 100);
+    insert_batch(&filter, keys, 0..filter.slots() as u64 * LOAD / 100);
     filter
 }
 
