@@ -34,7 +34,6 @@ fn heading(name: &str) -> &str {
         "peers-small" => "Other crates, one thread, a million items",
         "peers-throughput" => "Other crates, by threads",
         "peers-latency" => "Other crates, one reader beside writers",
-        "scaling" => "By threads, over mixes and loads",
         "growing" => "Growth: a filter that has grown, against one built for its items",
         "growing-space" => "Growth: memory and false-positive rate",
         "growing-threads" => "Growth: two threads that insert into one filter",
