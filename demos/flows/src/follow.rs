@@ -282,6 +282,18 @@ mod tests {
     }
 
     #[test]
+    fn flows_end_after_a_minute_of_silence() {
+        for (now, idled) in [(IDLE - 1, 0), (IDLE, 1)] {
+            let map = CuckooMap::builder().capacity(10).value_bits(1).build().unwrap();
+            let packet = Packet { time: 0, ..shipped()[0] };
+            map.insert(&packet.flow, 0).unwrap();
+            let batches = [(vec![(packet, true)], 0), (vec![], now)];
+            let tally = Owner::new(&map, 0).run(batches).tally;
+            assert_eq!((tally.idled, tally.false_negatives, map.len()), (idled, 0, 0));
+        }
+    }
+
+    #[test]
     fn flows_that_the_map_misses_are_false_negatives() {
         let map = CuckooMap::builder().capacity(10).value_bits(1).build().unwrap();
         let packet = shipped()[0];
