@@ -3,9 +3,9 @@
 use std::{fmt::Write, fs, path::PathBuf};
 
 use anyhow::{Context, Result};
-use guira_bench::{machine, table::Table};
+use guira_harness::{machine, table::Table};
 
-use crate::{Options, run::Results};
+use crate::{bench::Results, options::Options};
 
 /// Meaning of the figures, for readers who have only the report.
 const TERMS: &str = "\
@@ -34,7 +34,6 @@ fn heading(name: &str) -> &str {
         "peers-small" => "Other crates, one thread, a million items",
         "peers-throughput" => "Other crates, by threads",
         "peers-latency" => "Other crates, one reader beside writers",
-        "scaling" => "By threads, over mixes and loads",
         "growing" => "Growth: a filter that has grown, against one built for its items",
         "growing-space" => "Growth: memory and false-positive rate",
         "growing-threads" => "Growth: two threads that insert into one filter",

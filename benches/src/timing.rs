@@ -2,9 +2,9 @@
 
 use std::{hint::black_box, ops::Range, time::Instant};
 
-use guira_bench::{BATCH, Floor, Keys};
+use guira_harness::{BATCH, Keys};
 
-use crate::stop;
+use crate::{floor::Floor, stop};
 
 /// Keys of one measured step: enough to outlast noise, few beside the table.
 pub const STEP: u64 = 1 << 20;

@@ -3,12 +3,24 @@
 use std::ops::Range;
 
 use guira::{
-    Filter, Hashed,
+    CuckooFilter, Filter, Hashed, Layout,
     kind::{Contents, Growth, Set},
+    raw::Kernel,
 };
-use guira_bench::{BATCH, Keys};
+use guira_harness::{BATCH, Keys};
 
 use crate::timing::{Clock, over_keys, over_range};
+
+/// Returns the kernels that this machine has, the slowest first.
+pub fn kernels() -> impl Iterator<Item = Kernel> {
+    Kernel::ALL.iter().copied().filter(|kernel| kernel.is_available())
+}
+
+/// Builds an empty filter of `Plain4x16` that looks up batches by this kernel.
+pub fn filter_by(kernel: Kernel, capacity: usize) -> CuckooFilter {
+    let builder = CuckooFilter::builder().capacity(capacity).layout(Layout::Plain4x16).seed(1);
+    builder.kernel(kernel).build().expect("memory and the kernel")
+}
 
 /// Inserts the keys at a range of indices, in batches.
 pub fn insert_batch<G: Growth>(filter: &Filter<Set, G>, keys: Keys, indices: Range<u64>) -> Clock {

@@ -39,7 +39,6 @@ mod addressing;
 mod experiments;
 mod filters;
 mod pages;
-mod parallel;
 mod report;
 
 use std::time::Instant;

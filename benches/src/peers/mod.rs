@@ -18,8 +18,11 @@ mod scalable_cuckoo_filter;
 mod scc;
 mod xorf;
 
-use ::guira::raw::Kernel;
-use guira_bench::plot::{Look, Marker};
+use ::guira::{
+    Layout,
+    raw::Kernel::{self, Avx2, Avx512, Scalar},
+};
+use guira_harness::plot::{Look, Marker};
 
 use self::Shares::{Everything, Inserts, Lock};
 use crate::threads::Shared;
@@ -108,13 +111,16 @@ pub struct Candidate {
 
 /// All compared crates, guira first.
 pub static ALL: &[Candidate] = &[
-    Candidate { shares: Everything, look: Look::GUIRA, ..one("guira Plain4x16", guira::plain4x16) },
-    variant("guira Plain5x12", Marker::Square, guira::plain5x12),
-    variant("guira Plain6x10", Marker::Triangle, guira::plain6x10),
-    variant("guira Plain8x8", Marker::Diamond, guira::plain8x8),
-    forced("guira Plain4x16 scalar", Kernel::Scalar, guira::scalar),
-    forced("guira Plain4x16 AVX2", Kernel::Avx2, guira::avx2),
-    forced("guira Plain4x16 AVX-512", Kernel::Avx512, guira::avx512),
+    Candidate {
+        shares: Everything,
+        ..one("guira Plain4x16", |size| guira::with_layout(Layout::Plain4x16, size))
+    },
+    variant("guira Plain5x12", 1, |size| guira::with_layout(Layout::Plain5x12, size)),
+    variant("guira Plain6x10", 2, |size| guira::with_layout(Layout::Plain6x10, size)),
+    variant("guira Plain8x8", 3, |size| guira::with_layout(Layout::Plain8x8, size)),
+    forced("guira Plain4x16 scalar", Scalar, |size| guira::with_kernel(Scalar, size)),
+    forced("guira Plain4x16 AVX2", Avx2, |size| guira::with_kernel(Avx2, size)),
+    forced("guira Plain4x16 AVX-512", Avx512, |size| guira::with_kernel(Avx512, size)),
     shared("atomic-cuckoo-filter", 1, Everything, atomic_cuckoo_filter::build),
     other("cuckoofilter", 2, cuckoofilter::build),
     shared("RwLock<cuckoofilter>", 3, Lock, cuckoofilter::locked),
@@ -144,13 +150,13 @@ const fn one(name: &'static str, build: Build) -> Candidate {
     }
 }
 
-const fn variant(name: &'static str, marker: Marker, build: Build) -> Candidate {
-    let look = Look::GUIRA.marker(marker);
+const fn variant(name: &'static str, marker: usize, build: Build) -> Candidate {
+    let look = Look::GUIRA.marker(Marker::nth(marker));
     Candidate { is_variant: true, shares: Everything, look, ..one(name, build) }
 }
 
 const fn forced(name: &'static str, kernel: Kernel, build: Build) -> Candidate {
-    Candidate { kernel: Some(kernel), ..variant(name, Marker::Circle, build) }
+    Candidate { kernel: Some(kernel), ..variant(name, 0, build) }
 }
 
 const fn other(name: &'static str, nth: usize, build: Build) -> Candidate {
@@ -193,12 +199,24 @@ impl<S: Shared> Peer for Alone<S> {
         self.0.lookups(keys)
     }
 
+    fn lookup_batch(&self, keys: &[u64], found: &mut [bool]) -> Option<usize> {
+        self.0.has_batches().then(|| self.0.lookup_batch(keys, found))
+    }
+
     fn inserts(&mut self, keys: &[u64]) -> Option<usize> {
         Some(self.0.inserts(keys))
     }
 
+    fn insert_batch(&mut self, keys: &[u64]) -> Option<usize> {
+        self.0.has_batches().then(|| self.0.insert_batch(keys))
+    }
+
     fn removes(&mut self, keys: &[u64]) -> Option<usize> {
         if self.0.can_remove() { self.0.removes(keys) } else { None }
+    }
+
+    fn remove_batch(&mut self, keys: &[u64], removed: &mut [bool]) -> Option<usize> {
+        if self.0.has_batches() { self.0.remove_batch(keys, removed) } else { None }
     }
 
     fn shared(&self) -> Option<&dyn Shared> {

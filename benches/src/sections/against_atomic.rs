@@ -1,18 +1,16 @@
 //! Against `atomic-cuckoo-filter`: every workload that it supports, by one and two threads.
 
-use std::{sync::Barrier, thread};
-
-use guira_bench::{
+use guira_harness::{
     BATCH, Keys,
     table::{Table, cell},
 };
 
 use crate::{
     bar::Bar,
+    bench::{Bench, Results, Section},
     peers::{self, Candidate, Size},
-    run::{Bench, Results, Section},
     stop,
-    threads::{Population, Shared, Work, throughput},
+    threads::{Population, Shared, Work, throughput, together},
     timing::{Clock, median, over_range},
 };
 
@@ -158,9 +156,7 @@ fn fill_and_empty(
     let peer = (peer.build)(size);
     let filter = peer.shared().expect("a shared filter");
     let population = Population::new(Keys::new(3), size.items as u64, threads);
-    let barrier = Barrier::new(threads);
-    let work = |thread: usize| {
-        bench.cores.pin(thread);
+    let speeds = together(&bench.cores, threads, |thread, barrier| {
         let all = population.indices(thread);
         let end = all.start + (all.end - all.start) * 95 / 100;
         let insert =
@@ -181,14 +177,8 @@ fn fill_and_empty(
             }
         });
         [start.and(last), last, gone].map(|clock: Clock| 1e3 / clock.per_key())
-    };
-    thread::scope(|scope| {
-        let work = &work;
-        let threads: Vec<_> =
-            (0..threads).map(|thread| scope.spawn(move || work(thread))).collect();
-        let speeds = threads.into_iter().map(|thread| thread.join().expect("a thread of a run"));
-        speeds.fold([0.0; 3], |sum, speeds| std::array::from_fn(|i| sum[i] + speeds[i]))
-    })
+    });
+    speeds.into_iter().fold([0.0; 3], |sum, part| std::array::from_fn(|i| sum[i] + part[i]))
 }
 
 fn insert(filter: &dyn Shared, block: &[u64], batches: bool) {

@@ -2,11 +2,11 @@
 //! the reader alone.
 
 use guira::{CuckooFilter, Layout};
-use guira_bench::{Keys, filter_of};
+use guira_harness::{Keys, filter_of};
 
 use crate::{
     bar::Bar,
-    run::{Bench, Results, Section},
+    bench::{Bench, Results, Section},
     threads::{self, Population, Reading},
     timing::median,
 };

@@ -2,12 +2,13 @@
 //! and in memory.
 
 use guira::{CuckooFilter, Hashed, Insertion, Layout};
-use guira_bench::{self as harness, BATCH, Keys, Pick, capacity_for, table::Table};
+use guira_harness::{self as harness, BATCH, Keys, Pick, capacity_for, table::Table};
 
 use crate::{
     bar::Bar,
-    run::{Bench, Results, Section},
+    bench::{Bench, Results, Section},
     timing::{median, over_keys},
+    workload::insert_batch,
 };
 
 /// Items per burst.
@@ -110,7 +111,7 @@ impl Section for Bursts {
             let filter = harness::filter(items, Layout::Plain4x16);
             // Room for all inserts, and no removal from an empty table.
             let inserted = items as u64 / 2;
-            harness::fill(&filter, Keys::new(3), 0..inserted);
+            insert_batch(&filter, Keys::new(3), 0..inserted);
             let mut next = inserted;
             for size in SIZES {
                 bench.say(format!("bursts of {size} {place}"));

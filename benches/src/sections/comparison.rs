@@ -1,9 +1,31 @@
 //! The table that compares guira with other crates.
 
-use guira_bench::table::{Table, cell};
+use guira_harness::table::{Table, cell};
 
-use super::{peers::Row, shared::SharedFigures};
-use crate::peers::Shares;
+use super::shared::SharedFigures;
+use crate::peers::{Candidate, Shares};
+
+/// One thread's figures of one crate at one size; times in nanoseconds per key.
+pub struct Row {
+    pub peer: &'static Candidate,
+    pub batches: bool,
+    pub items: usize,
+    pub bits_per_item: f64,
+    pub false_positive_rate: f64,
+    pub refused: usize,
+    pub insert: Option<f64>,
+    pub insert_by_band: Option<[f64; 5]>,
+    /// By share of present keys, as in [`PRESENT`](crate::timing::PRESENT).
+    pub lookups: [f64; 5],
+    pub remove: Option<f64>,
+}
+
+impl Row {
+    /// Returns the name of the crate, and whether it works in batches.
+    pub fn name(&self) -> String {
+        if self.batches { format!("{}, batch", self.peer.name) } else { self.peer.name.to_string() }
+    }
+}
 
 /// Builds the table of the rows with a million items and of those in memory.
 pub fn table(small: &[Row], memory: &[Row], shared: &SharedFigures) -> Table {

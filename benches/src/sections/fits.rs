@@ -1,18 +1,14 @@
 //! The experiments behind `src/table/sizing.rs`: how many items fit into small tables, and how many
 //! filters refuse an item below their capacity.
 
-use std::{
-    sync::atomic::{AtomicUsize, Ordering::Relaxed},
-    thread,
-};
-
 use guira::{CuckooFilter, CuckooMap, Hashed, Layout};
-use guira_bench::table::Table;
+use guira_harness::table::Table;
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
+use rayon::prelude::*;
 
 use super::loads::sample;
 use crate::{
-    run::{Bench, Results, Section},
+    bench::{Bench, Results, Section},
     stop,
 };
 
@@ -68,31 +64,23 @@ impl Section for Capacity {
 
 /// Builds filters for a capacity, and counts those that refuse one of as many random items.
 fn refusals(layout: Layout, capacity: usize, tables: usize) -> usize {
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    let refused = AtomicUsize::new(0);
-    thread::scope(|scope| {
-        for thread in 0..threads {
-            let refused = &refused;
-            scope.spawn(move || {
-                let mut rng = SmallRng::seed_from_u64((capacity << 8 | thread) as u64);
-                let share = tables / threads + usize::from(thread < tables % threads);
-                for _ in (0..share).take_while(|_| !stop::point()) {
-                    let fits = if Layout::ALL.contains(&layout) {
-                        let filter = CuckooFilter::builder().capacity(capacity).layout(layout);
-                        let filter = filter.seed(rng.random()).build().expect("memory");
-                        (0..capacity).all(|_| filter.insert(&Hashed(rng.random())).is_ok())
-                    } else {
-                        let map = CuckooMap::builder().capacity(capacity).layout(layout);
-                        let map = map.value_bits(layout.value_bits()).seed(rng.random());
-                        let map = map.build().expect("memory");
-                        (0..capacity).all(|_| map.insert(&Hashed(rng.random()), 0).is_ok())
-                    };
-                    refused.fetch_add(usize::from(!fits), Relaxed);
-                }
-            });
+    let refuses = |&table: &usize| {
+        if stop::point() {
+            return false;
         }
-    });
-    refused.into_inner()
+        let mut rng = SmallRng::seed_from_u64((capacity << 32 | table) as u64);
+        let seed = rng.random();
+        if Layout::ALL.contains(&layout) {
+            let filter = CuckooFilter::builder().capacity(capacity).layout(layout);
+            let filter = filter.seed(seed).build().expect("memory");
+            (0..capacity).any(|_| filter.insert(&Hashed(rng.random())).is_err())
+        } else {
+            let map = CuckooMap::builder().capacity(capacity).layout(layout);
+            let map = map.value_bits(layout.value_bits()).seed(seed).build().expect("memory");
+            (0..capacity).any(|_| map.insert(&Hashed(rng.random()), 0).is_err())
+        }
+    };
+    (0..tables).into_par_iter().filter(refuses).count()
 }
 
 /// Tables of one size.

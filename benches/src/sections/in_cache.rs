@@ -2,16 +2,14 @@
 //! memory and the same keys, and single writes.
 
 use guira::{Hashed, Layout, raw::Kernel};
-use guira_bench::{
-    self as harness, BATCH, Keys, Pick, capacity_for, filter_by, kernels, table::Table,
-};
+use guira_harness::{BATCH, Keys, Pick, capacity_for, filter, table::Table};
 
 use crate::{
     bar::Bar,
+    bench::{Bench, Results, Section},
     peers::Sbbf,
-    run::{Bench, Results, Section},
     timing::{median, over_keys},
-    workload::{insert_single, remove_single},
+    workload::{filter_by, insert_batch, insert_single, kernels, remove_single},
 };
 
 /// Capacity of the table in the L2 cache: 200 KB.
@@ -100,7 +98,7 @@ fn measure(bench: &Bench, items: usize, rows: &mut Vec<Row>) {
     let mut sbbf = Sbbf::new(filters[0].1.size_in_bytes());
     let keys = Keys::new(1);
     for (_, filter) in &filters {
-        harness::fill(filter, keys, 0..items as u64);
+        insert_batch(filter, keys, 0..items as u64);
     }
     keys.blocks(0..items as u64, |block| block.iter().for_each(|&key| sbbf.insert(key)));
     for present in [0, 50, 100] {
@@ -139,10 +137,10 @@ fn measure(bench: &Bench, items: usize, rows: &mut Vec<Row>) {
 /// Measures single writes from half of the capacity upwards. Each pass inserts new keys and
 /// removes them.
 fn write(bench: &Bench, figures: &mut Vec<(f64, f64)>) {
-    let filter = harness::filter(ITEMS_IN_L2, Layout::Plain4x16);
+    let filter = filter(ITEMS_IN_L2, Layout::Plain4x16);
     let keys = Keys::new(2);
     let mut next = ITEMS_IN_L2 as u64 / 2;
-    harness::fill(&filter, keys, 0..next);
+    insert_batch(&filter, keys, 0..next);
     for _ in 0..bench.rounds {
         let (mut inserts, mut removals) = (Vec::new(), Vec::new());
         for _ in 0..5 * PASSES {

@@ -1,16 +1,15 @@
 //! How full tables get: the load at the first refused insert.
 
-use std::{sync::Mutex, thread};
-
 use guira::{
     Layout,
     raw::{Addressing, BucketLayout, Plain, SemiSorted, Table as Buckets},
 };
-use guira_bench::table::Table;
+use guira_harness::table::Table;
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
+use rayon::prelude::*;
 
 use crate::{
-    run::{Bench, Results, Section},
+    bench::{Bench, Results, Section},
     stop,
 };
 
@@ -26,25 +25,13 @@ fn items_until_full<L: BucketLayout>(buckets: u64, rng: &mut SmallRng) -> u64 {
 
 /// Fills many tables, on all cores. Returns their numbers of items, ascending.
 fn sample_of<L: BucketLayout>(buckets: u64, tables: usize) -> Vec<u64> {
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(tables);
-    let all = Mutex::new(Vec::with_capacity(tables));
-    thread::scope(|scope| {
-        for thread in 0..threads {
-            let all = &all;
-            scope.spawn(move || {
-                let mut rng = SmallRng::seed_from_u64(buckets << 8 | thread as u64);
-                let share = tables / threads + usize::from(thread < tables % threads);
-                let mine: Vec<u64> = (0..share)
-                    .take_while(|_| !stop::point())
-                    .map(|_| items_until_full::<L>(buckets, &mut rng))
-                    .collect();
-                all.lock().expect("no panic").extend(mine);
-            });
-        }
-    });
+    let fill = |table| {
+        let mut rng = SmallRng::seed_from_u64(buckets << 32 | table as u64);
+        (!stop::point()).then(|| items_until_full::<L>(buckets, &mut rng))
+    };
+    let mut all: Vec<u64> = (0..tables).into_par_iter().filter_map(fill).collect();
     // A stop leaves too few tables.
     stop::point();
-    let mut all = all.into_inner().expect("no panic");
     all.sort_unstable();
     all
 }

@@ -2,11 +2,11 @@
 //! pinned thread, alternately, in a second-level cache and in memory.
 
 use guira::{CuckooFilter, CuckooMap, Hashed, Insertion, Layout};
-use guira_bench::{BATCH, Keys, Pick, filter_of, table::Table};
+use guira_harness::{BATCH, Keys, Pick, filter_of, table::Table};
 
 use crate::{
     bar::Bar,
-    run::{Bench, Results, Section},
+    bench::{Bench, Results, Section},
     timing::{Beside, Clock, Rounds, STEP, over_keys, over_range},
     workload::{insert_batch, lookup_batch, lookup_single, remove_batch},
 };

@@ -12,7 +12,6 @@ mod loads;
 mod map;
 mod one_thread;
 mod peers;
-mod scaling;
 mod semi_sorted;
 mod shared;
 mod shared_stage;
@@ -21,9 +20,7 @@ mod space;
 mod stall;
 mod two_threads;
 
-use crate::run::{Mode, Section};
-
-pub use growing::Span;
+use crate::{bench::Section, options::Mode};
 
 /// A section before it runs.
 pub struct Entry {
@@ -77,7 +74,6 @@ pub const SECTIONS: &[Entry] = &[
     entry!("beside", beside::Beside, "a reader that must not miss, beside a writer"),
     entry!("atomic", against_atomic::AgainstAtomic, "every workload of atomic-cuckoo-filter"),
     entry!("peers", peers::Peers, "every crate: memory, rate, speed, threads, latency"),
-    entry!("scaling", scaling::Scaling, "guira by threads, over mixes and loads"),
     entry!("growing", growing::Growing, "a filter that has grown, against one built for its items"),
     entry!(
         "expiring",

@@ -1,15 +1,16 @@
 //! One pinned thread with a table in memory, in multiples of the memory floor of the same run.
 
 use guira::{Layout, raw::Kernel};
-use guira_bench::{
-    Floor, Keys, Pick, filter_of,
+use guira_harness::{
+    Keys, Pick, filter_of,
     plot::{Chart, Look, Series},
     table::Table,
 };
 
 use crate::{
     bar::Bar,
-    run::{Bench, Results, Section},
+    bench::{Bench, Results, Section},
+    floor::Floor,
     timing::{
         BAND_MIDDLES, Beside, Clock, PRESENT, Rounds, STEP, bands, locked_line, over_keys,
         two_lines,

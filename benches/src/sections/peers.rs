@@ -1,19 +1,20 @@
 //! Every crate with the same keys in the same run: memory, false-positive rate, and speed by one
 //! thread, with a million items and in memory; and by several threads, in `shared`.
 
-use guira_bench::{
-    BATCH, Keys, memory,
+use guira_harness::{
+    BATCH, Keys,
     plot::{Chart, Series},
     table::{Table, cell},
 };
 
 use super::{
-    comparison,
+    comparison::{self, Row},
     shared::{SharedFigures, most_threads},
 };
 use crate::{
+    bench::{Bench, Results, Section},
+    memory,
     peers::{self, Candidate, Peer, Size},
-    run::{Bench, Results, Section},
     stop,
     threads::Population,
     timing::{BAND_MIDDLES, Clock, PRESENT, STEP, bands, median, over_keys, over_range},
@@ -27,21 +28,6 @@ const SMALL: usize = 2 << 20;
 
 /// The keys of all crates.
 const KEYS: Keys = Keys::new(11);
-
-/// One thread's figures of one crate at one size; times in nanoseconds per key.
-pub struct Row {
-    pub peer: &'static Candidate,
-    pub batches: bool,
-    items: usize,
-    pub bits_per_item: f64,
-    pub false_positive_rate: f64,
-    refused: usize,
-    pub insert: Option<f64>,
-    insert_by_band: Option<[f64; 5]>,
-    /// By share of present keys, as in [`PRESENT`].
-    pub lookups: [f64; 5],
-    pub remove: Option<f64>,
-}
 
 #[derive(Default)]
 pub struct Peers {
@@ -212,13 +198,6 @@ fn medians(rounds: Vec<Row>) -> Option<Row> {
         bands.iter().all(Option::is_some).then(|| bands.map(|band| band.unwrap_or(f64::NAN)));
     let last = rounds.into_iter().last()?;
     Some(Row { insert, insert_by_band, lookups, remove, ..last })
-}
-
-impl Row {
-    /// Returns the name of the crate, and whether it works in batches.
-    pub fn name(&self) -> String {
-        if self.batches { format!("{}, batch", self.peer.name) } else { self.peer.name.to_string() }
-    }
 }
 
 fn table(name: &'static str, rows: &[Row]) -> Table {

@@ -2,11 +2,11 @@
 //! the same number of keys, one pinned thread, alternately.
 
 use guira::{CuckooFilter, Layout};
-use guira_bench::{Keys, Pick, filter_of, table::Table};
+use guira_harness::{Keys, Pick, filter_of, table::Table};
 
 use crate::{
     bar::Bar,
-    run::{Bench, Results, Section},
+    bench::{Bench, Results, Section},
     timing::{Beside, Clock, Rounds, STEP},
     workload::{insert_batch, lookup_batch, lookup_single, remove_batch, remove_single},
 };

@@ -1,14 +1,14 @@
 //! A filter or set that threads share: throughput by threads, and the latency of one reader's
 //! lookups beside writers.
 
-use guira_bench::{
+use guira_harness::{
     plot::{Chart, Series},
     table::Table,
 };
 
 use crate::{
+    bench::{Bench, Results},
     peers::Candidate,
-    run::{Bench, Results},
     threads::{Population, Reading, Shared, Work, beside, throughput},
 };
 

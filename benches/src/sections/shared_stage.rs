@@ -6,11 +6,11 @@
 use std::hint::black_box;
 
 use guira::{CuckooFilter, Hashed, Layout};
-use guira_bench::{Keys, filter_of, table::Table};
+use guira_harness::{Keys, filter_of, table::Table};
 
 use crate::{
     bar::Bar,
-    run::{Bench, Results, Section},
+    bench::{Bench, Results, Section},
     threads::{Population, next_block, pace},
     timing::median,
 };

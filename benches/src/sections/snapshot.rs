@@ -13,13 +13,15 @@ use std::{
 };
 
 use guira::{CuckooFilter, Layout};
-use guira_bench::{Keys, fill, filter_of, memory::with_small_pages, table::Table};
+use guira_harness::{Keys, filter_of, table::Table};
 
 use crate::{
     bar::Bar,
-    run::{Bench, Results, Section},
+    bench::{Bench, Results, Section},
+    memory::with_small_pages,
     stop,
     timing::median,
+    workload::insert_batch,
 };
 
 /// Names of the operations; the first is the floor.
@@ -99,7 +101,7 @@ impl Section for Snapshot {
 
 fn measure(layout: Layout, bytes: usize, rounds: usize, rows: &mut Vec<Row>) {
     let filter = filter_of(layout, bytes);
-    fill(&filter, Keys::new(1), 0..filter.capacity() as u64);
+    insert_batch(&filter, Keys::new(1), 0..filter.capacity() as u64);
     let (source, target) = (Temporary::new("source"), Temporary::new("target"));
     let snapshot = with_small_pages(|| filter.to_bytes());
     fs::write(&source.0, &snapshot).expect("a file");

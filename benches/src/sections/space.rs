@@ -1,11 +1,11 @@
 //! Bits per item and the false-positive rate at capacity, measured, of every layout.
 
 use guira::{Hashed, Layout};
-use guira_bench::{BATCH, Keys, filter_of, table::Table};
+use guira_harness::{BATCH, Keys, filter_of, table::Table};
 
 use crate::{
     bar::Bar,
-    run::{Bench, Results, Section},
+    bench::{Bench, Results, Section},
     timing::over_range,
     workload::insert_batch,
 };

@@ -12,11 +12,12 @@ use guira::{
     Filter, GrowingFilter, Hashed, Insertion, Layout,
     kind::{Growth, Set},
 };
-use guira_bench::{Cores, Keys, capacity_for, filter, memory::advise_huge_pages, table::Table};
+use guira_harness::{Cores, Keys, capacity_for, filter, table::Table};
 
 use crate::{
     bar::Bar,
-    run::{Bench, Results, Section},
+    bench::{Bench, Results, Section},
+    memory::advise_huge_pages,
     stop,
     timing::median,
 };

@@ -1,11 +1,11 @@
 //! Two pinned threads against one, with a table in memory.
 
 use guira::Layout;
-use guira_bench::{Keys, filter_of};
+use guira_harness::{Keys, filter_of};
 
 use crate::{
     bar::Bar,
-    run::{Bench, Results, Section},
+    bench::{Bench, Results, Section},
     threads::{Population, Work, throughput},
     timing::median,
 };

@@ -11,9 +11,9 @@ use std::{
 
 use hdrhistogram::Histogram;
 
-use guira_bench::{BATCH, Cores};
+use guira_harness::{BATCH, Cores};
 
-use super::{Population, Shared, Steps, move_into};
+use super::{Population, Shared, Steps};
 
 /// How a reader reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,8 +95,8 @@ pub fn beside(
         (speed, (reads - hits) as u64, latency)
     };
     thread::scope(|scope| {
-        let writers: Vec<_> =
-            (0..writers).map(|writer| scope.spawn(move_into(&write, writer))).collect();
+        let write = &write;
+        let writers: Vec<_> = (0..writers).map(|at| scope.spawn(move || write(at))).collect();
         let reader = scope.spawn(read);
         let (reads, misses, latency) = reader.join().expect("the reader");
         let writes =

@@ -5,7 +5,7 @@ use std::{
     sync::{Mutex, MutexGuard},
 };
 
-use guira_bench::{BATCH, Keys, Pick};
+use guira_harness::{BATCH, Keys, Pick};
 
 use super::{Ring, Shared};
 use crate::stop;

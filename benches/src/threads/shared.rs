@@ -57,6 +57,11 @@ pub trait Shared: Sync {
     fn can_remove(&self) -> bool {
         true
     }
+
+    /// Returns whether the type has batches.
+    fn has_batches(&self) -> bool {
+        false
+    }
 }
 
 impl Shared for CuckooFilter {
@@ -83,5 +88,9 @@ impl Shared for CuckooFilter {
 
     fn remove_batch(&self, keys: &[u64], removed: &mut [bool]) -> Option<usize> {
         Some(self.remove_batch(Hashed::slice(keys), &mut removed[..keys.len()]))
+    }
+
+    fn has_batches(&self) -> bool {
+        true
     }
 }

@@ -2,14 +2,13 @@
 
 use std::{
     hint::black_box,
-    sync::{Barrier, OnceLock},
-    thread,
+    sync::OnceLock,
     time::{Duration, Instant},
 };
 
-use guira_bench::{BATCH, Cores};
+use guira_harness::{BATCH, Cores};
 
-use super::{Population, Shared, Steps, move_into};
+use super::{Population, Shared, Steps, together};
 
 /// Figures of one run of several threads.
 #[derive(Clone, Debug)]
@@ -90,9 +89,8 @@ pub fn pace<W: FnMut() -> usize>(
     time: Duration,
     prepare: impl Fn(usize) -> W + Sync,
 ) -> Vec<f64> {
-    let (barrier, start) = (Barrier::new(threads), OnceLock::new());
-    let run = |thread: usize| {
-        cores.pin(thread);
+    let start = OnceLock::new();
+    let results: Vec<(usize, Duration)> = together(cores, threads, |thread, barrier| {
         let mut work = prepare(thread);
         barrier.wait();
         let started = *start.get_or_init(Instant::now);
@@ -103,11 +101,6 @@ pub fn pace<W: FnMut() -> usize>(
                 return (operations, started.elapsed());
             }
         }
-    };
-    let results: Vec<(usize, Duration)> = thread::scope(|scope| {
-        let threads: Vec<_> =
-            (0..threads).map(|thread| scope.spawn(move_into(&run, thread))).collect();
-        threads.into_iter().map(|thread| thread.join().expect("a thread of a run")).collect()
     });
     // Threads that share a core take turns, so the speed follows from the span of all of them.
     let span = results.iter().map(|(_, span)| *span).max().unwrap_or_default().as_secs_f64();

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use guira_bench::{BATCH, Keys};
+use guira_harness::{BATCH, Keys};
 
 /// A thread's own keys. A write removes the oldest one or inserts a new one, alternately, so the
 /// load stays the same.

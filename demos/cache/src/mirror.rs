@@ -2,10 +2,9 @@
 
 use std::fmt;
 
+use anyhow::{Context, Result};
 use dashmap::DashSet;
 use guira::{CuckooFilter, StableHashBuilder};
-
-use crate::Failure;
 
 /// Knows the keys of the store, as long as each change of the store changes it as well.
 pub enum Mirror {
@@ -19,10 +18,9 @@ pub enum Mirror {
 
 impl Mirror {
     /// Creates an empty filter with room for `capacity` keys.
-    pub fn filter(capacity: usize, rate: f64) -> Result<Self, Failure> {
+    pub fn filter(capacity: usize, rate: f64) -> Result<Self> {
         let filter = CuckooFilter::builder().capacity(capacity).false_positive_rate(rate).build();
-        let filter = filter.map_err(|error| Failure::Unusable(format!("the filter: {error}")))?;
-        Ok(Self::Filter(Box::new(filter)))
+        Ok(Self::Filter(Box::new(filter.context("the filter")?)))
     }
 
     /// Creates an empty set, with the hasher of the filter.
@@ -40,13 +38,10 @@ impl Mirror {
     }
 
     /// Inserts a key that the store is about to create.
-    pub fn insert(&self, key: u32) -> Result<(), Failure> {
+    pub fn insert(&self, key: u32) -> Result<()> {
         match self {
             Self::Nothing => {}
-            Self::Filter(filter) => filter.insert(&key).map_err(|error| {
-                let (len, capacity) = (filter.len(), filter.capacity());
-                Failure::Unusable(format!("{error} ({len} items, capacity {capacity})"))
-            })?,
+            Self::Filter(filter) => filter.insert(&key).context("the filter")?,
             Self::Set(set) => drop(set.insert(key)),
         }
         Ok(())

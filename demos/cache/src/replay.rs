@@ -10,25 +10,52 @@
 //! mirror take no lock.
 
 use std::{
-    panic::resume_unwind,
     sync::atomic::{AtomicUsize, Ordering},
     thread,
     time::{Duration, Instant},
 };
 
+use anyhow::{Result, bail};
+use derive_more::Add;
 use moka::sync::Cache;
 
 use crate::{
-    Failure,
+    WrongAnswer,
     ledger::{Ledger, State},
     mirror::Mirror,
     store::{Row, Store},
-    tally::Tally,
     trace::{Access, Action, Trace},
 };
 
 /// Number of accesses that a thread takes at a time.
 const BLOCK: usize = 1024;
+
+/// Counts of one thread, or of all threads together.
+#[derive(Add, Default)]
+pub struct Tally {
+    /// Reads that the cache answered.
+    pub hits: u64,
+    /// Reads that the cache could not answer.
+    pub misses: u64,
+    /// Reads that went to the store.
+    pub store_lookups: u64,
+    /// Reads that went to the store and found no row.
+    pub fruitless_lookups: u64,
+    /// Reads that the mirror answered.
+    pub avoided_lookups: u64,
+    /// Checked lookups of an absent key in the mirror.
+    pub absent_lookups: u64,
+    /// Those of the absent lookups that took the key for present.
+    pub false_positives: u64,
+    /// Writes of an absent key.
+    pub created: u64,
+    /// Writes of a present key.
+    pub overwritten: u64,
+    /// Deletions of a present key.
+    pub deleted: u64,
+    /// Answers that overlapped a change of their key and could not be checked.
+    pub unchecked: u64,
+}
 
 /// The result of one replay.
 pub struct Outcome {
@@ -50,12 +77,7 @@ pub struct End {
 }
 
 /// Replays a trace with a mirror, which must be empty and is emptied again.
-pub fn replay(
-    trace: &Trace,
-    mirror: &Mirror,
-    entries: u64,
-    threads: usize,
-) -> Result<Outcome, Failure> {
+pub fn replay(trace: &Trace, mirror: &Mirror, entries: u64, threads: usize) -> Result<Outcome> {
     let replay = Replay::new(trace, mirror, entries)?;
     let mirror_bytes = mirror.size_in_bytes();
     let start = Instant::now();
@@ -78,7 +100,7 @@ struct Replay<'a> {
 
 impl<'a> Replay<'a> {
     /// Creates a store with the initial keys and inserts them into the mirror.
-    fn new(trace: &'a Trace, mirror: &'a Mirror, entries: u64) -> Result<Self, Failure> {
+    fn new(trace: &'a Trace, mirror: &'a Mirror, entries: u64) -> Result<Self> {
         let keys = trace.keys.iter().zip(&trace.present);
         let present = keys.filter_map(|(&key, &present)| present.then_some(key));
         present.clone().try_for_each(|key| mirror.insert(key))?;
@@ -93,22 +115,17 @@ impl<'a> Replay<'a> {
     }
 
     /// Replays all accesses and returns the sum of the threads' tallies.
-    fn run(&self, threads: usize) -> Result<Tally, Failure> {
-        let outcomes: Vec<_> = thread::scope(|scope| {
+    fn run(&self, threads: usize) -> Result<Tally> {
+        thread::scope(|scope| {
             let threads: Vec<_> =
                 (0..threads).map(|_| scope.spawn(|| self.replay_blocks())).collect();
-            let joined = threads.into_iter().map(thread::ScopedJoinHandle::join);
-            joined.map(|outcome| outcome.unwrap_or_else(|panic| resume_unwind(panic))).collect()
-        });
-        let mut tally = Tally::default();
-        for outcome in outcomes {
-            tally.add(&outcome?);
-        }
-        Ok(tally)
+            let mut outcomes = threads.into_iter().map(|thread| thread.join().expect("no panic"));
+            outcomes.try_fold(Tally::default(), |sum, tally| Ok(sum + tally?))
+        })
     }
 
     /// Replays blocks until none is left.
-    fn replay_blocks(&self) -> Result<Tally, Failure> {
+    fn replay_blocks(&self) -> Result<Tally> {
         let mut tally = Tally::default();
         let accesses = &self.trace.accesses;
         loop {
@@ -126,7 +143,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    fn replay_access(&self, access: Access, tally: &mut Tally) -> Result<(), Failure> {
+    fn replay_access(&self, access: Access, tally: &mut Tally) -> Result<()> {
         let index = access.index as usize;
         match access.action {
             Action::Read => self.read(index, tally),
@@ -136,7 +153,7 @@ impl<'a> Replay<'a> {
     }
 
     /// Reads a key from the cache, or else from the store unless the mirror knows it to be absent.
-    fn read(&self, index: usize, tally: &mut Tally) -> Result<(), Failure> {
+    fn read(&self, index: usize, tally: &mut Tally) -> Result<()> {
         let (key, before) = (self.trace.keys[index], self.ledger.load(index));
         if let Some(row) = self.cache.get(&key) {
             tally.hits += 1;
@@ -153,7 +170,7 @@ impl<'a> Replay<'a> {
         let row = self.store.read(key)?;
         tally.store_lookups += 1;
         if row.as_ref().and_then(Row::version) != locked.state().row() {
-            return Err(Failure::WrongAnswer(format!("wrong row of key {key} in the store")));
+            bail!(WrongAnswer(format!("wrong row of key {key} in the store")));
         }
         match row {
             Some(row) => self.cache.insert(key, row),
@@ -163,18 +180,12 @@ impl<'a> Replay<'a> {
     }
 
     /// Checks that a row from the cache is the one that was written last.
-    fn check_row(
-        &self,
-        index: usize,
-        before: State,
-        row: &Row,
-        tally: &mut Tally,
-    ) -> Result<(), Failure> {
+    fn check_row(&self, index: usize, before: State, row: &Row, tally: &mut Tally) -> Result<()> {
         if !self.ledger.is_still(index, before) {
             tally.unchecked += 1;
         } else if before.row() != row.version() {
             let key = self.trace.keys[index];
-            return Err(Failure::WrongAnswer(format!("stale row of key {key} in the cache")));
+            bail!(WrongAnswer(format!("stale row of key {key} in the cache")));
         }
         Ok(())
     }
@@ -186,7 +197,7 @@ impl<'a> Replay<'a> {
         before: State,
         may_hold: bool,
         tally: &mut Tally,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         if !self.ledger.is_still(index, before) {
             tally.unchecked += 1;
         } else if !before.is_present() {
@@ -199,7 +210,7 @@ impl<'a> Replay<'a> {
     }
 
     /// Creates a key or overwrites its row.
-    fn write(&self, index: usize, tally: &mut Tally) -> Result<(), Failure> {
+    fn write(&self, index: usize, tally: &mut Tally) -> Result<()> {
         let (key, locked) = (self.trace.keys[index], self.ledger.lock(index));
         self.store.write(key, locked.state().version() + 1, |existed| {
             locked.begin();
@@ -216,7 +227,7 @@ impl<'a> Replay<'a> {
     }
 
     /// Deletes a key if it is present.
-    fn delete(&self, index: usize, tally: &mut Tally) -> Result<(), Failure> {
+    fn delete(&self, index: usize, tally: &mut Tally) -> Result<()> {
         let (key, locked) = (self.trace.keys[index], self.ledger.lock(index));
         if self.store.delete(key, || locked.begin())? {
             tally.deleted += 1;
@@ -228,22 +239,22 @@ impl<'a> Replay<'a> {
     }
 
     /// Removes a key of the store from the mirror.
-    fn remove(&self, key: u32) -> Result<(), Failure> {
+    fn remove(&self, key: u32) -> Result<()> {
         if self.mirror.remove(key) {
             return Ok(());
         }
-        Err(Failure::WrongAnswer(format!("nothing to remove for key {key} of the store")))
+        bail!(WrongAnswer(format!("nothing to remove for key {key} of the store")))
     }
 
     /// The failure of a mirror that does not know a key of the store.
-    fn false_negative(&self, index: usize) -> Failure {
+    fn false_negative(&self, index: usize) -> anyhow::Error {
         let key = self.trace.keys[index];
-        Failure::WrongAnswer(format!("false negative: key {key} is in the store"))
+        WrongAnswer(format!("false negative: key {key} is in the store")).into()
     }
 
     /// Looks up every key in the mirror, then removes all keys of the store and checks that none is
     /// left.
-    fn finish(&self) -> Result<End, Failure> {
+    fn finish(&self) -> Result<End> {
         let keys = &self.trace.keys;
         let (present, absent): (Vec<usize>, Vec<usize>) =
             (0..keys.len()).partition(|&index| self.ledger.load(index).is_present());
@@ -254,14 +265,12 @@ impl<'a> Replay<'a> {
             absent.iter().filter(|&&index| self.mirror.may_hold(keys[index])).count();
         let (stored, known) = (present.len(), self.mirror.len().unwrap_or(present.len()));
         if known != stored {
-            return Err(Failure::WrongAnswer(format!(
-                "{known} keys in the mirror, {stored} in the store"
-            )));
+            bail!(WrongAnswer(format!("{known} keys in the mirror, {stored} in the store")));
         }
         present.iter().try_for_each(|&index| self.remove(keys[index]))?;
         match self.mirror.len().unwrap_or(0) {
             0 => Ok(End { present: stored, absent: absent.len(), false_positives }),
-            left => Err(Failure::WrongAnswer(format!("{left} keys left after removing all"))),
+            left => bail!(WrongAnswer(format!("{left} keys left after removing all"))),
         }
     }
 }
@@ -286,7 +295,7 @@ mod tests {
     /// A false positive or an eviction can hide a fault, so there are a few attempts.
     fn assert_fails(
         mirror: usize,
-        action: impl Fn(&Replay<'_>, usize) -> Result<(), Failure>,
+        action: impl Fn(&Replay<'_>, usize) -> Result<()>,
         message: &str,
     ) {
         let noticed = (0..6).any(|_| {
@@ -294,7 +303,8 @@ mod tests {
             let index = trace.present.iter().position(|&present| present);
             let replay = Replay::new(&trace, mirror, 100).expect("a store");
             let outcome = action(&replay, index.expect("half are present"));
-            matches!(outcome, Err(Failure::WrongAnswer(reason)) if reason.contains(message))
+            let reason = outcome.err().and_then(|error| error.downcast::<WrongAnswer>().ok());
+            reason.is_some_and(|WrongAnswer(reason)| reason.contains(message))
         });
         assert!(noticed, "mirror {mirror}: the replay did not notice");
     }

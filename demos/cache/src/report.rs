@@ -2,7 +2,11 @@
 
 use std::fmt::Write;
 
-use crate::{mirror::Mirror, replay::Outcome, tally::Tally, trace::Trace};
+use crate::{
+    mirror::Mirror,
+    replay::{Outcome, Tally},
+    trace::Trace,
+};
 
 /// Writes the report of a run.
 pub fn report<'a>(
@@ -19,10 +23,10 @@ pub fn report<'a>(
          cache     {} entries\nthreads   {threads}\n\n{}\n\
          Every checked answer was right: no false negatives, no stale rows, no failed removals.\n",
         trace.name,
-        grouped(trace.accesses.len() as u64),
-        grouped(trace.keys.len() as u64),
-        grouped(present as u64),
-        grouped(entries),
+        trace.accesses.len(),
+        trace.keys.len(),
+        present,
+        entries,
         table(&columns)
     )
 }
@@ -38,12 +42,12 @@ fn column(mirror: &Mirror, accesses: usize, outcome: &Outcome) -> Vec<(&'static 
     let seconds = elapsed.as_secs_f64();
     vec![
         ("", mirror.to_string()),
-        ("cache hits", grouped(hits)),
+        ("cache hits", hits.to_string()),
         ("  of all reads", percent(ratio(hits, hits + misses))),
-        ("store lookups", grouped(tally.store_lookups)),
-        ("  that found no row", grouped(tally.fruitless_lookups)),
-        ("store lookups avoided", of_mirror(grouped(tally.avoided_lookups))),
-        ("false positives", of_mirror(grouped(false_positives))),
+        ("store lookups", tally.store_lookups.to_string()),
+        ("  that found no row", tally.fruitless_lookups.to_string()),
+        ("store lookups avoided", of_mirror(tally.avoided_lookups.to_string())),
+        ("false positives", of_mirror(false_positives.to_string())),
         ("  of lookups of absent keys", of_mirror(percent(ratio(false_positives, absent_lookups)))),
         (
             "  of absent keys, at the end",
@@ -53,39 +57,25 @@ fn column(mirror: &Mirror, accesses: usize, outcome: &Outcome) -> Vec<(&'static 
         ("memory", of_mirror(format!("{:.0} kB", *mirror_bytes as f64 / 1e3))),
         ("time", format!("{seconds:.2} s")),
         ("million accesses per second", format!("{:.2}", accesses as f64 / seconds / 1e6)),
-        ("keys created", grouped(tally.created)),
-        ("keys overwritten", grouped(tally.overwritten)),
-        ("keys deleted", grouped(tally.deleted)),
-        ("keys in the store at the end", grouped(end.present as u64)),
-        ("answers not checked", grouped(tally.unchecked)),
+        ("keys created", tally.created.to_string()),
+        ("keys overwritten", tally.overwritten.to_string()),
+        ("keys deleted", tally.deleted.to_string()),
+        ("keys in the store at the end", end.present.to_string()),
+        ("answers not checked", tally.unchecked.to_string()),
     ]
 }
 
 /// Aligns labels to the left and cells to the right.
 fn table(columns: &[Vec<(&str, String)>]) -> String {
-    let width = |width: usize, text: &str| width.max(text.len());
-    let first = columns.first().map_or(&[][..], Vec::as_slice);
-    let label_width = first.iter().fold(0, |widest, (label, _)| width(widest, label));
-    let widths: Vec<_> = columns
-        .iter()
-        .map(|column| column.iter().fold(0, |widest, (_, cell)| width(widest, cell)))
-        .collect();
     let mut text = String::new();
-    for (row, (label, _)) in first.iter().enumerate() {
-        let _ = write!(text, "{label:label_width$}");
-        for (column, width) in columns.iter().zip(&widths) {
-            let _ = write!(text, "   {:>width$}", column[row].1);
+    for (row, (label, _)) in columns[0].iter().enumerate() {
+        let _ = write!(text, "{label:<30}");
+        for column in columns {
+            let _ = write!(text, "{:>15}", column[row].1);
         }
         text.push('\n');
     }
     text
-}
-
-/// Returns a number with commas between groups of three digits.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let groups = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy);
-    groups.collect::<Vec<_>>().join(",")
 }
 
 /// Returns a quotient, 0 if both numbers are 0.
@@ -96,23 +86,4 @@ fn ratio(part: u64, whole: u64) -> f64 {
 /// Returns a share in percent.
 fn percent(share: f64) -> String {
     format!("{:.3} %", 100.0 * share)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn digits_are_grouped() {
-        let numbers = [0, 12, 999, 1_000, 20_345, 1_234_567];
-        let expected = ["0", "12", "999", "1,000", "20,345", "1,234,567"];
-        assert_eq!(numbers.map(grouped), expected);
-    }
-
-    #[test]
-    fn columns_are_aligned() {
-        let column = |head: &str, cell: &str| vec![("", head.into()), ("label", cell.into())];
-        let expected = "        head     x\nlabel      1   200\n";
-        assert_eq!(table(&[column("head", "1"), column("x", "200")]), expected);
-    }
 }

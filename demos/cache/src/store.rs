@@ -1,16 +1,12 @@
 //! The store behind the cache: an embedded database in a temporary file.
 
-use std::{
-    error::Error,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
 };
 
+use anyhow::Result;
 use redb::{Database, Durability, ReadableDatabase, TableDefinition};
-
-use crate::Failure;
 
 const ROWS: TableDefinition<u32, &[u8]> = TableDefinition::new("rows");
 /// Bytes of a row: 8 for its version, the rest stands for an application's data.
@@ -46,36 +42,26 @@ pub struct Store {
 
 impl Store {
     /// Creates a store with a first row for each of `keys`.
-    pub fn new(keys: impl Iterator<Item = u32>) -> Result<Self, Failure> {
+    pub fn new(keys: impl Iterator<Item = u32>) -> Result<Self> {
         // The operating system deletes the file when it is closed.
-        let file = tempfile::tempfile().map_err(failed)?;
         let database = Database::builder()
             .set_cache_size(PAGE_CACHE_BYTES)
-            .create_file(file)
-            .map_err(failed)?;
-        let store = Self { database, commits: AtomicUsize::new(1) };
-        store.fill(keys).map_err(failed)?;
-        Ok(store)
-    }
-
-    fn fill(&self, keys: impl Iterator<Item = u32>) -> Result<(), redb::Error> {
-        let transaction = self.database.begin_write()?;
+            .create_file(tempfile::tempfile()?)?;
+        let transaction = database.begin_write()?;
         let mut table = transaction.open_table(ROWS)?;
         let first = Row::new(0);
         for key in keys {
             table.insert(key, &*first.0)?;
         }
         drop(table);
-        Ok(transaction.commit()?)
+        transaction.commit()?;
+        Ok(Self { database, commits: AtomicUsize::new(1) })
     }
 
     /// Reads the row of a key.
-    pub fn read(&self, key: u32) -> Result<Option<Row>, Failure> {
-        let read = || {
-            let table = self.database.begin_read()?.open_table(ROWS)?;
-            Ok::<_, redb::Error>(table.get(key)?.map(|row| Row(row.value().into())))
-        };
-        read().map_err(failed)
+    pub fn read(&self, key: u32) -> Result<Option<Row>> {
+        let table = self.database.begin_read()?.open_table(ROWS)?;
+        Ok(table.get(key)?.map(|row| Row(row.value().into())))
     }
 
     /// Writes a row. Calls `before_commit` with whether the key existed; its error cancels the
@@ -84,15 +70,15 @@ impl Store {
         &self,
         key: u32,
         version: u64,
-        before_commit: impl FnOnce(bool) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        before_commit: impl FnOnce(bool) -> Result<()>,
+    ) -> Result<()> {
         let row = Row::new(version);
         self.change(|table| Ok(table.insert(key, &*row.0)?.is_some()), before_commit)?;
         Ok(())
     }
 
     /// Deletes a row and returns whether there was one. Calls `before_commit` first.
-    pub fn delete(&self, key: u32, before_commit: impl FnOnce()) -> Result<bool, Failure> {
+    pub fn delete(&self, key: u32, before_commit: impl FnOnce()) -> Result<bool> {
         let before_commit = |_| {
             before_commit();
             Ok(())
@@ -104,23 +90,18 @@ impl Store {
     fn change(
         &self,
         change: impl FnOnce(&mut redb::Table<'_, u32, &[u8]>) -> Result<bool, redb::StorageError>,
-        before_commit: impl FnOnce(bool) -> Result<(), Failure>,
-    ) -> Result<bool, Failure> {
-        let mut transaction = self.database.begin_write().map_err(failed)?;
+        before_commit: impl FnOnce(bool) -> Result<()>,
+    ) -> Result<bool> {
+        let mut transaction = self.database.begin_write()?;
         // Relaxed: a mere count.
         if !self.commits.fetch_add(1, Ordering::Relaxed).is_multiple_of(COMMITS_PER_SYNC) {
-            transaction.set_durability(Durability::None).map_err(failed)?;
+            transaction.set_durability(Durability::None)?;
         }
-        let mut table = transaction.open_table(ROWS).map_err(failed)?;
-        let existed = change(&mut table).map_err(failed)?;
+        let mut table = transaction.open_table(ROWS)?;
+        let existed = change(&mut table)?;
         drop(table);
         before_commit(existed)?;
-        transaction.commit().map_err(failed)?;
+        transaction.commit()?;
         Ok(existed)
     }
-}
-
-/// Converts an error of the database.
-fn failed(error: impl Error) -> Failure {
-    Failure::Unusable(format!("the store: {error}"))
 }

@@ -1,20 +1,13 @@
 //! The accesses to replay: read from a file, or drawn from a Zipf distribution.
 
-use std::{
-    collections::HashMap,
-    fs::File,
-    io::{self, BufReader, ErrorKind, Read},
-    path::Path,
-};
+use std::{collections::HashMap, fs, path::Path};
 
-use lzma_rust2::XzReader;
+use anyhow::{Context, Result, ensure};
 use rand::{
     Rng, RngExt, SeedableRng,
     distr::{Distribution, weighted::WeightedIndex},
     rngs::SmallRng,
 };
-
-use crate::Failure;
 
 /// Number of accesses in a drawn trace.
 const DRAWN: usize = 2_000_000;
@@ -24,10 +17,6 @@ const DRAWN_KEYS: u32 = 100_000;
 const EXPONENT: f64 = 0.9;
 /// Multiplier that scatters ranks over the keys. Odd, so that no two ranks get the same key.
 const SCATTER: u32 = 0x9e37_79b1;
-/// The largest accepted number of accesses: one gibibyte of keys.
-const MAX_ACCESSES: u64 = 1 << 28;
-/// Memory limit of the xz decoder in KiB: twice the need of the highest preset.
-const MAX_DECODER_KIB: u32 = 128 << 10;
 /// Share of the keys that are in the store at the start.
 const PRESENT: f64 = 0.5;
 /// Seed of all random choices, so that every run replays the same accesses.
@@ -63,14 +52,13 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Reads a trace from a file of xz-compressed little-endian `u32` keys, one for each access.
-    pub fn read(path: &Path, changes: f64) -> Result<Self, Failure> {
-        let unusable =
-            |error: String| Failure::Unusable(format!("the trace {}: {error}", path.display()));
-        let file = File::open(path).map_err(|error| unusable(error.to_string()))?;
-        let sequence = decode(file).map_err(unusable)?;
-        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        Ok(Self::new(name, &sequence, changes))
+    /// Reads a trace from a file of little-endian `u32` keys, one for each access.
+    pub fn read(path: &Path, changes: f64) -> Result<Self> {
+        let bytes = fs::read(path).with_context(|| path.display().to_string())?;
+        let (keys, rest) = bytes.as_chunks();
+        ensure!(rest.is_empty() && !keys.is_empty(), "{}: no keys of 4 bytes", path.display());
+        let sequence: Vec<u32> = keys.iter().map(|&key| u32::from_le_bytes(key)).collect();
+        Ok(Self::new(path.display().to_string(), &sequence, changes))
     }
 
     /// Draws a trace from a Zipf distribution, the same one in every run.
@@ -101,31 +89,6 @@ impl Trace {
     }
 }
 
-/// Decodes the keys of an xz stream.
-fn decode(compressed: impl Read) -> Result<Vec<u32>, String> {
-    let decoder = XzReader::new_mem_limit(BufReader::new(compressed), true, MAX_DECODER_KIB);
-    let (mut bytes, max_bytes) = (Vec::new(), MAX_ACCESSES * 4);
-    decoder.take(max_bytes + 1).read_to_end(&mut bytes).map_err(|error| describe(&error))?;
-    if bytes.len() as u64 > max_bytes {
-        return Err(format!("it holds more than {MAX_ACCESSES} accesses"));
-    }
-    let (keys, rest) = bytes.as_chunks();
-    match (keys, rest) {
-        ([], []) => Err("it holds no accesses".into()),
-        (_, []) => Ok(keys.iter().map(|&key| u32::from_le_bytes(key)).collect()),
-        _ => Err("it ends in the middle of a key".into()),
-    }
-}
-
-/// Describes in one line why an xz stream cannot be read.
-fn describe(error: &io::Error) -> String {
-    match error.kind() {
-        _ if error.raw_os_error().is_some() => error.to_string(),
-        ErrorKind::UnexpectedEof => "the file is truncated".into(),
-        _ => format!("not an xz file, or a damaged one: {error}"),
-    }
-}
-
 /// Draws keys from a Zipf distribution.
 fn draw(count: usize, random: &mut impl Rng) -> Vec<u32> {
     let weights = (1..=DRAWN_KEYS).map(|rank| f64::from(rank).powf(-EXPONENT));
@@ -136,52 +99,16 @@ fn draw(count: usize, random: &mut impl Rng) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-
-    use lzma_rust2::{XzOptions, XzWriter};
-
     use super::*;
-
-    /// Compresses bytes as `xz` does.
-    fn compress(bytes: &[u8]) -> Vec<u8> {
-        let mut writer = XzWriter::new(Vec::new(), XzOptions::default()).expect("valid options");
-        writer.write_all(bytes).expect("a vector accepts every write");
-        writer.finish().expect("a vector accepts every write")
-    }
 
     #[test]
     fn keys_are_little_endian() {
-        let compressed = compress(&[1, 0, 0, 0, 0, 2, 0, 0xff]);
-        assert_eq!(decode(&*compressed), Ok(vec![1, 0xff00_0200]));
-    }
-
-    #[test]
-    fn concatenated_streams_are_one_trace() {
-        let streams = [compress(&[1, 0, 0, 0]), compress(&[2, 0, 0, 0])].concat();
-        assert_eq!(decode(&*streams), Ok(vec![1, 2]));
-    }
-
-    #[test]
-    fn half_a_key_is_refused() {
-        let half = compress(&[1, 0, 0, 0, 2]);
-        assert_eq!(decode(&*half), Err("it ends in the middle of a key".into()));
-        assert_eq!(decode(&*compress(&[])), Err("it holds no accesses".into()));
-    }
-
-    #[test]
-    fn damage_anywhere_is_refused() {
-        let keys: Vec<u8> = (0..1_000_u32).flat_map(u32::to_le_bytes).collect();
-        let compressed = compress(&keys);
-        for length in 0..compressed.len() {
-            assert!(decode(&compressed[..length]).is_err(), "truncated to {length} bytes");
-        }
-        for at in 0..compressed.len() {
-            let mut damaged = compressed.clone();
-            damaged[at] ^= 0x55;
-            assert!(decode(&*damaged).is_err(), "damaged at byte {at}");
-        }
-        for not_xz in [&b"not an xz file at all"[..], &[0; 64]] {
-            assert!(decode(not_xz).is_err());
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        fs::write(file.path(), [1, 0, 0, 0, 0, 2, 0, 0xff]).expect("space");
+        assert_eq!(Trace::read(file.path(), 0.0).expect("keys").keys, [1, 0xff00_0200]);
+        for unusable in [&[][..], &[1, 0, 0, 0, 2][..]] {
+            fs::write(file.path(), unusable).expect("space");
+            assert!(Trace::read(file.path(), 0.0).is_err());
         }
     }
 

@@ -1,267 +1,179 @@
-//! Reads pcap and pcapng captures, packet by packet.
+//! Reads pcap and pcapng captures, and decodes their packets as far as the flow.
 
-use std::{
-    fmt,
-    fs::{self, File},
-    path::PathBuf,
-    time::Duration,
-};
+use std::{fs::File, net::Ipv6Addr, path::Path};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use pcap_parser::traits::{PcapNGPacketBlock, PcapReaderIterator};
+use anyhow::{Context, Result, anyhow, bail};
+use etherparse::{LaxNetSlice, LaxSlicedPacket, TransportSlice};
 use pcap_parser::{
-    Block, IDB_MAGIC, InterfaceDescriptionBlock, Linktype, PcapBlockOwned, PcapError, PcapHeader,
-    create_reader,
+    Block, Linktype, PcapBlockOwned, PcapError, create_reader, traits::PcapNGPacketBlock,
 };
-
-use crate::{failure::Failure, packet::Frame};
 
 /// The capture in the folder of this program.
 pub const SHIPPED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/example2.pcap");
 /// A second on the capture clock, which counts microseconds.
 pub const SECOND: u64 = 1_000_000;
+/// Size of the read buffer, in bytes. No block of a capture may be larger.
+const BUFFER: usize = 1 << 24;
 
-/// Initial size of the read buffer, in bytes.
-const BUFFER: usize = 1 << 20;
-/// Size up to which the read buffer grows for one huge block, in bytes.
-const MAX_BUFFER: usize = 1 << 26;
-/// Type of pcapng's obsolete packet block, which `pcap-parser` does not decode.
-const OBSOLETE_PACKET: u32 = 2;
+/// A two-way 5-tuple: the addresses of the lower and of the higher endpoint, two words each; then
+/// both ports and the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FlowKey([u64; 5]);
 
-/// What is wrong with a capture, in words that follow its name.
-type Fault = &'static str;
-
-/// Link type and clock of a network interface.
-struct Interface {
-    link: Linktype,
-    /// Ticks of its clock in a second.
-    resolution: u128,
-    /// Seconds to add to its clock.
-    offset: i64,
-}
-
-impl Interface {
-    /// Returns the only interface of a pcap file. The upper half of `network` holds no link type.
-    fn of_pcap(header: &PcapHeader) -> Self {
-        let ticks = if header.is_nanosecond_precision() { 9 } else { 6 };
-        Self {
-            link: Linktype(header.network.0 & 0xffff),
-            resolution: 10_u128.pow(ticks),
-            offset: 0,
-        }
-    }
-
-    /// Returns an interface of a pcapng section. This computes the resolution itself, because
-    /// `ts_resolution` rejects powers of two, and swaps the offset of a big-endian section,
-    /// because `ts_offset` always reads little-endian.
-    fn of_pcapng(block: &InterfaceDescriptionBlock<'_>) -> Self {
-        let base: u128 = if block.if_tsresol & 0x80 == 0 { 10 } else { 2 };
-        let mut offset = block.ts_offset();
-        if block.block_type != IDB_MAGIC {
-            offset = offset.swap_bytes();
-        }
-        Self {
-            link: block.linktype,
-            resolution: base.saturating_pow(u32::from(block.if_tsresol & 0x7f)),
-            offset,
-        }
-    }
-
-    /// Returns a packet of this interface.
-    fn frame<'a>(&self, time: Option<u64>, data: &'a [u8]) -> Frame<'a> {
-        let link = self.link;
-        Frame { link, time, data }
-    }
-
-    /// Converts a timestamp to microseconds, clamped to the range of pcap timestamps.
-    fn microseconds(&self, ticks: u128) -> u64 {
-        let microseconds = ticks * u128::from(SECOND) / self.resolution;
-        let since_offset = i128::try_from(microseconds).unwrap_or(i128::MAX);
-        let offset = i128::from(self.offset) * i128::from(SECOND);
-        let max = i128::from(u32::MAX) * i128::from(SECOND);
-        let stamp = since_offset.saturating_add(offset).clamp(0, max);
-        u64::try_from(stamp).unwrap_or(0)
+impl FlowKey {
+    /// Returns the same flow between other hosts: the first 32 bits of both addresses change. These
+    /// bits are 0 in a mapped IPv4 address, so that `network` becomes its prefix.
+    pub fn moved_to(mut self, network: u32) -> Self {
+        self.0[0] ^= u64::from(network) << 32;
+        self.0[2] ^= u64::from(network) << 32;
+        self
     }
 }
 
-/// The interfaces described so far: one in a pcap file, any number in a section of pcapng.
-#[derive(Default)]
-struct Interfaces(Vec<Interface>);
+/// A decoded packet of a flow.
+#[derive(Clone, Copy)]
+pub struct Packet {
+    pub flow: FlowKey,
+    /// Time on the capture clock, in microseconds.
+    pub time: u64,
+    /// The directions that the packet closes: a FIN its own, an RST both.
+    pub closes: u8,
+}
 
-impl Interfaces {
-    /// Processes a block of a capture, and returns the packet if the block holds one.
-    fn frame<'a>(&mut self, block: &'a PcapBlockOwned<'_>) -> Result<Option<Frame<'a>>, Fault> {
-        match block {
-            PcapBlockOwned::LegacyHeader(header) => self.0 = vec![Interface::of_pcap(header)],
-            PcapBlockOwned::Legacy(packet) => {
-                let interface = self.get(0)?;
-                let seconds = u128::from(packet.ts_sec) * interface.resolution;
-                let time = interface.microseconds(seconds + u128::from(packet.ts_usec));
-                return Ok(Some(interface.frame(Some(time), packet.data)));
+/// Both directions: a flow is closed once its packets have closed these.
+pub const CLOSED: u8 = 3;
+
+impl Packet {
+    /// Decodes a packet of a flow, of which the capture may hold only the first bytes. Fragments
+    /// have no ports: all fragments between two hosts are one flow.
+    fn decode(link: Linktype, data: &[u8], time: u64) -> Option<Self> {
+        let sliced = match link {
+            Linktype::ETHERNET => LaxSlicedPacket::from_ethernet(data).ok()?,
+            Linktype::RAW => LaxSlicedPacket::from_ip(data).ok()?,
+            Linktype::NULL => LaxSlicedPacket::from_ip(data.get(4..)?).ok()?,
+            Linktype::LINUX_SLL => LaxSlicedPacket::from_ip(data.get(16..)?).ok()?,
+            Linktype::LINUX_SLL2 => LaxSlicedPacket::from_ip(data.get(20..)?).ok()?,
+            _ => return None,
+        };
+        let addresses = match sliced.net.as_ref()? {
+            LaxNetSlice::Ipv4(ip) => [ip.header().source_addr(), ip.header().destination_addr()]
+                .map(|address| address.to_ipv6_mapped()),
+            LaxNetSlice::Ipv6(ip) => [ip.header().source_addr(), ip.header().destination_addr()],
+            LaxNetSlice::Arp(_) => return None,
+        };
+        let (ports, is_fin, is_reset) = match &sliced.transport {
+            Some(TransportSlice::Tcp(tcp)) => {
+                ([tcp.source_port(), tcp.destination_port()], tcp.fin(), tcp.rst())
             }
-            PcapBlockOwned::NG(Block::SectionHeader(_)) => self.0.clear(),
-            PcapBlockOwned::NG(Block::InterfaceDescription(block)) => {
-                self.0.push(Interface::of_pcapng(block));
+            Some(TransportSlice::Udp(udp)) => {
+                ([udp.source_port(), udp.destination_port()], false, false)
             }
-            PcapBlockOwned::NG(Block::EnhancedPacket(packet)) => {
-                let interface = self.get(packet.if_id)?;
-                let ticks = u128::from(packet.ts_high) << 32 | u128::from(packet.ts_low);
-                let time = interface.microseconds(ticks);
-                return Ok(Some(interface.frame(Some(time), packet.packet_data())));
-            }
-            PcapBlockOwned::NG(Block::SimplePacket(packet)) => {
-                return Ok(Some(self.get(0)?.frame(None, packet.packet_data())));
-            }
-            PcapBlockOwned::NG(Block::Unknown(block))
-                if [block.block_type, block.block_type.swap_bytes()].contains(&OBSOLETE_PACKET) =>
-            {
-                return Err("holds obsolete packet blocks, which this program does not decode");
-            }
-            PcapBlockOwned::NG(_) => {}
+            _ => ([0; 2], false, false),
+        };
+        let [source, destination] = addresses.map(Ipv6Addr::to_bits);
+        let mut ends = [(source, ports[0]), (destination, ports[1])];
+        let is_from_low = ends.is_sorted();
+        ends.sort_unstable();
+        let closes = match (is_reset, is_fin) {
+            (true, _) => CLOSED,
+            (_, true) => 1 + u8::from(is_from_low),
+            _ => 0,
+        };
+        let [(low, low_port), (high, high_port)] = ends;
+        let ports = u64::from(low_port) << 16 | u64::from(high_port);
+        let rest = ports << 8 | u64::from(sliced.ip_payload()?.ip_number.0);
+        let half = |address: u128, shift: u32| (address >> shift) as u64;
+        let flow = FlowKey([half(low, 64), half(low, 0), half(high, 64), half(high, 0), rest]);
+        Some(Self { flow, time, closes })
+    }
+}
+
+/// Link type of a network interface, and ticks of its clock in a second.
+type Interface = (Linktype, u64);
+
+/// Returns the link type of the packet in a block, its time in microseconds, and its bytes.
+/// `interfaces` are those described so far: one in a pcap file, any number in a section of pcapng.
+fn packet<'a>(
+    block: &'a PcapBlockOwned<'_>,
+    interfaces: &mut Vec<Interface>,
+) -> Result<Option<(Linktype, u64, &'a [u8])>> {
+    let (interface, seconds, ticks, data) = match block {
+        PcapBlockOwned::LegacyHeader(header) => {
+            let ticks = if header.is_nanosecond_precision() { 1000 * SECOND } else { SECOND };
+            // The upper half of `network` holds no link type.
+            interfaces.push((Linktype(header.network.0 & 0xffff), ticks));
+            return Ok(None);
         }
-        Ok(None)
-    }
-
-    /// Returns the interface with the given number.
-    fn get(&self, number: u32) -> Result<&Interface, Fault> {
-        let index = usize::try_from(number).unwrap_or(usize::MAX);
-        let undescribed = "holds a packet of an interface that it does not describe";
-        self.0.get(index).ok_or(undescribed)
-    }
-}
-
-/// Returns a progress bar for reading this many bytes, hidden at first.
-fn progress_bar(bytes: u64) -> ProgressBar {
-    let style = ProgressStyle::with_template("{wide_bar} {bytes}/{total_bytes}, {eta} left")
-        .unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::hidden()).with_style(style)
-}
-
-/// Shows the bar after a second. It stays hidden if standard error is no terminal.
-fn show_when_slow(bar: &ProgressBar) {
-    if bar.is_hidden() && bar.elapsed() > Duration::from_secs(1) {
-        bar.set_draw_target(ProgressDrawTarget::stderr());
-    }
-}
-
-/// A capture to read.
-pub struct Capture {
-    path: PathBuf,
-    /// Length of the file, or 0 if it is unknown.
-    pub bytes: u64,
-}
-
-impl Capture {
-    /// Checks that the file exists.
-    pub fn find(path: PathBuf) -> Result<Self, Failure> {
-        let mut capture = Self { path, bytes: 0 };
-        let data = fs::metadata(&capture.path).map_err(|error| capture.unusable(error))?;
-        if data.is_dir() {
-            return Err(capture.unusable("is a directory"));
+        PcapBlockOwned::Legacy(packet) => (0, packet.ts_sec, packet.ts_usec.into(), packet.data),
+        PcapBlockOwned::NG(Block::InterfaceDescription(block)) => {
+            let ticks = block.ts_resolution().context("has a clock of no known kind")?;
+            interfaces.push((block.linktype, ticks));
+            return Ok(None);
         }
-        capture.bytes = data.len();
-        Ok(capture)
-    }
-
-    fn unusable(&self, fault: impl fmt::Display) -> Failure {
-        Failure::unusable(format!("{}: {fault}", self.path.display()))
-    }
-
-    /// Reads all blocks, and passes the packets to `take`.
-    fn read(&self, bar: &ProgressBar, take: &mut Taker<'_>) -> Result<(), Failure> {
-        let file = File::open(&self.path).map_err(|error| self.unusable(error))?;
-        let mut reader = create_reader(BUFFER, bar.wrap_read(file))
-            .map_err(|error| self.unusable(fault(&error)))?;
-        let mut interfaces = Interfaces::default();
-        loop {
-            let at = reader.consumed();
-            let damaged = |fault| self.unusable(format!("{fault} (at byte {at})"));
-            match reader.next() {
-                Ok((length, block)) => {
-                    if let Some(frame) = interfaces.frame(&block).map_err(damaged)? {
-                        take(&frame)?;
-                    }
-                    reader.consume(length);
-                }
-                Err(PcapError::Eof) => return Ok(()),
-                Err(PcapError::Incomplete(_) | PcapError::BufferTooSmall) => {
-                    show_when_slow(bar);
-                    read_on(&mut *reader).map_err(damaged)?;
-                }
-                Err(error) => return Err(damaged(fault(&error))),
+        PcapBlockOwned::NG(Block::EnhancedPacket(packet)) => {
+            let ticks = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
+            (packet.if_id as usize, 0, ticks, packet.packet_data())
+        }
+        // It has no time of its own.
+        PcapBlockOwned::NG(Block::SimplePacket(packet)) => (0, 0, 0, packet.packet_data()),
+        PcapBlockOwned::NG(block) => {
+            if matches!(block, Block::SectionHeader(_)) {
+                interfaces.clear();
             }
+            return Ok(None);
         }
-    }
-}
-
-/// Reads more into the buffer, and grows it first if it is full.
-fn read_on(reader: &mut dyn PcapReaderIterator) -> Result<(), Fault> {
-    let had = reader.data().len();
-    reader.refill().map_err(|error| fault(&error))?;
-    if reader.data().len() > had || reader.reader_exhausted() {
-        return Ok(());
-    }
-    if reader.grow((2 * had).min(MAX_BUFFER)) {
-        return Ok(());
-    }
-    Err("is damaged, or has a block of more than 64 MiB")
+    };
+    let &(link, resolution) = interfaces.get(interface).context("misses an interface")?;
+    let fraction = u128::from(ticks) * u128::from(SECOND) / u128::from(resolution);
+    Ok(Some((link, u64::from(seconds) * SECOND + fraction as u64, data)))
 }
 
 /// Describes an error of `pcap-parser` without the bytes that caused it.
-fn fault<I>(error: &PcapError<I>) -> Fault {
-    match error {
+fn fault<I>(error: &PcapError<I>) -> anyhow::Error {
+    anyhow!(match error {
         PcapError::Eof => "is empty",
         PcapError::UnexpectedEof | PcapError::Incomplete(_) => "is cut short",
         PcapError::ReadError => "cannot be read",
         PcapError::HeaderNotRecognized => "is neither pcap nor pcapng",
         _ => "is damaged",
-    }
+    })
 }
 
-/// A consumer of packets.
-pub type Taker<'a> = dyn FnMut(&Frame<'_>) -> Result<(), Failure> + 'a;
-
-/// Reads the captures one after another, and passes the packets to `take`.
-pub fn read_all(captures: &[Capture], take: &mut Taker<'_>) -> Result<(), Failure> {
-    let bar = progress_bar(captures.iter().map(|capture| capture.bytes).sum());
-    let read = captures.iter().try_for_each(|capture| capture.read(&bar, take));
-    bar.finish_and_clear();
-    read
-}
-
-#[cfg(test)]
-mod tests {
-    use std::env;
-
-    use super::*;
-
-    /// Writes a file with these bytes, and reads it as a capture.
-    fn read(name: &str, bytes: &[u8]) -> Result<usize, String> {
-        let path = env::temp_dir().join(format!("flows-{}-{name}", std::process::id()));
-        fs::write(&path, bytes).unwrap();
-        let mut packets = 0;
-        let mut take = |_: &Frame<'_>| {
-            packets += 1;
-            Ok(())
-        };
-        let read = Capture::find(path.clone()).and_then(|capture| read_all(&[capture], &mut take));
-        fs::remove_file(path).unwrap();
-        read.map(|()| packets).map_err(|failure| failure.to_string())
-    }
-
-    #[test]
-    fn damaged_captures_are_errors() {
-        let shipped = fs::read(SHIPPED).unwrap();
-        assert_eq!(read("whole", &shipped), Ok(4709));
-        for (name, bytes, fault) in [
-            ("empty", &[][..], "is empty"),
-            ("text", &[b'a'; 100][..], "is neither pcap nor pcapng"),
-            ("cut-header", &shipped[..30], "is cut short"),
-            ("cut-packet", &shipped[..shipped.len() - 1], "is cut short"),
-        ] {
-            let error = read(name, bytes).unwrap_err();
-            assert!(error.contains(fault) && !error.contains('\n'), "{name}: {error}");
+/// Reads a capture, and passes each packet to `take`, or `None` if it belongs to no flow. The clock
+/// never goes backwards.
+pub fn read(path: &Path, take: &mut dyn FnMut(Option<Packet>) -> Result<()>) -> Result<()> {
+    let mut reader = create_reader(BUFFER, File::open(path)?).map_err(|error| fault(&error))?;
+    let (mut interfaces, mut now) = (Vec::new(), 0);
+    loop {
+        match reader.next() {
+            Ok((length, block)) => {
+                if let Some((link, time, data)) = packet(&block, &mut interfaces)? {
+                    now = now.max(time);
+                    take(Packet::decode(link, data, now))?;
+                }
+                reader.consume(length);
+            }
+            Err(PcapError::Eof) => return Ok(()),
+            Err(PcapError::Incomplete(_) | PcapError::BufferTooSmall) => {
+                let had = reader.data().len();
+                reader.refill().map_err(|error| fault(&error))?;
+                if reader.data().len() == had && !reader.reader_exhausted() {
+                    bail!("is damaged, or has a block of more than 16 MiB");
+                }
+            }
+            Err(error) => return Err(fault(&error)),
         }
-        assert!(Capture::find("no/such/file".into()).is_err());
     }
+}
+
+/// Returns the packets of flows in the shipped capture.
+#[cfg(test)]
+pub fn shipped() -> Vec<Packet> {
+    let mut packets = Vec::new();
+    let mut take = |packet| {
+        packets.extend(packet);
+        Ok(())
+    };
+    read(SHIPPED.as_ref(), &mut take).unwrap();
+    packets
 }

@@ -3,12 +3,10 @@
 
 use std::{
     convert::Infallible,
-    num::NonZeroU32,
     sync::{Mutex, RwLock},
     time::{Duration, SystemTime},
 };
 
-use cuckoo_clock::config::{CuckooConfiguration, TtlConfig};
 use fastbloom::{AtomicBloomFilter, BloomFilter};
 use guira::{BuildError, FromSeed, StableHashBuilder};
 
@@ -215,51 +213,5 @@ impl Seen for LockedMap {
 
     fn size_in_bytes(&self) -> usize {
         self.ticks.lock().expect("not poisoned").of.allocation_size()
-    }
-}
-
-/// `cuckoo-clock`, a cuckoo filter with a time to live in every slot and a lock in every bucket.
-///
-/// Its inserts do not tell whether the item was new, so a check-and-set needs a lock around a
-/// lookup and an insert.
-pub struct CuckooClock(Mutex<cuckoo_clock::CuckooFilter<StableHashBuilder>>);
-
-impl CuckooClock {
-    /// # Panics
-    /// If there are too many items.
-    pub fn new(needs: Needs) -> Self {
-        // One more scan than the window ends: an item is removed by the scan that finds a zero.
-        let ttl = NonZeroU32::new(needs.window + 1).expect("a sum is not zero");
-        let bits = |bits: usize| bits.try_into().expect("1 to 32 bits");
-        let ttl_bits = bits((needs.window + 1).ilog2() as usize + 1);
-        // Two buckets of four slots are compared.
-        let fingerprint_bits = bits((8.0 / needs.rate).log2().ceil() as usize);
-        let configuration = CuckooConfiguration::builder(needs.items)
-            .fingerprint_bits(fingerprint_bits)
-            .with_ttl(TtlConfig { ttl, ttl_bits })
-            .build()
-            .expect("the number of items is not too large");
-        let hasher = StableHashBuilder::from_seed(1);
-        Self(Mutex::new(cuckoo_clock::CuckooFilter::new(configuration, hasher)))
-    }
-}
-
-impl Seen for CuckooClock {
-    fn is_first(&self, id: u64) -> bool {
-        let filter = self.0.lock().expect("not poisoned");
-        let is_first = !filter.contains(&id);
-        if is_first {
-            // A full filter drops some item, which is then accepted again.
-            filter.insert(&id);
-        }
-        is_first
-    }
-
-    fn tick(&self) {
-        self.0.lock().expect("not poisoned").scan_and_update_ttl();
-    }
-
-    fn size_in_bytes(&self) -> usize {
-        self.0.lock().expect("not poisoned").get_memory_usage()
     }
 }

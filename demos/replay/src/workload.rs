@@ -1,5 +1,9 @@
 //! The deliveries that every contestant gets, and the check of its answers.
 
+use std::ops::Range;
+
+use rand::{RngExt, SeedableRng, rngs::SmallRng};
+
 /// Share of deliveries, in per cent, that are the first one of a message or seem to be.
 const FIRST: u64 = 75;
 
@@ -37,7 +41,7 @@ pub struct Mistakes {
 impl Workload {
     /// Draws deliveries, always the same. A message is remembered for `window` ticks.
     pub fn draw(window: usize, per_tick: usize, ticks: usize) -> Self {
-        let mut numbers = Numbers(1);
+        let mut numbers = SmallRng::seed_from_u64(1);
         let mut deliveries = Vec::with_capacity(per_tick * ticks);
         // The first message of each tick, and the number of messages delivered in it.
         let (mut births, mut distinct) = (Vec::with_capacity(ticks), Vec::with_capacity(ticks));
@@ -46,7 +50,7 @@ impl Workload {
             births.push(messages);
             let mut late = 0;
             for position in 0..per_tick {
-                let draw = numbers.below(100);
+                let draw = numbers.random_range(0..100);
                 let recent = births[tick.saturating_sub(window)]..messages;
                 let forgotten = 0..births[tick.saturating_sub(forgotten_after(window))];
                 let message = if draw < FIRST {
@@ -54,9 +58,9 @@ impl Workload {
                 } else if draw < FIRST + AT_ONCE {
                     (position >= per_tick / 2).then(|| deliveries[deliveries.len() - per_tick / 2])
                 } else if draw < FIRST + AT_ONCE + WITHIN {
-                    numbers.pick(recent)
+                    pick(&mut numbers, recent)
                 } else {
-                    let message = numbers.pick(forgotten);
+                    let message = pick(&mut numbers, forgotten);
                     late += usize::from(message.is_some());
                     message
                 };
@@ -130,32 +134,18 @@ fn forgotten_after(window: usize) -> usize {
     2 * window + 1
 }
 
-/// Returns the id of a message: random, and different for different numbers.
+/// Returns the id of a message: random, and different for different numbers. It is `SplitMix64`'s
+/// output function, a permutation.
 pub fn id(message: u32) -> u64 {
-    mix(u64::from(message))
-}
-
-/// `SplitMix64`'s output function: a permutation.
-fn mix(number: u64) -> u64 {
-    let mut z = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut z = u64::from(message).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
 }
 
-/// Random numbers, always the same.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 += 1;
-        ((u128::from(mix(!self.0)) * u128::from(end)) >> 64) as u64
-    }
-
-    fn pick(&mut self, range: std::ops::Range<u32>) -> Option<u32> {
-        let count = u64::from(range.end - range.start);
-        (count > 0).then(|| range.start + self.below(count) as u32)
-    }
+/// Picks one of some messages.
+fn pick(numbers: &mut SmallRng, messages: Range<u32>) -> Option<u32> {
+    (!messages.is_empty()).then(|| numbers.random_range(messages))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Section 3.1: a filter holds at most 2b copies of one item, and three remedies.
 
 use guira::{Hashed, InsertError, Layout};
-use guira_bench::{Keys, filter};
+use guira_harness::{Keys, filter};
 
 use super::{
     Outcome, Progress, Row, Subject, Timed,

@@ -1,10 +1,11 @@
 //! Figure 3: bits per item by false-positive rate, for 2, 4 and 8 slots per bucket.
 
+use rayon::prelude::*;
+
 use super::{Outcome, Progress, Row, Subject, curves::Curve, loads::slot_look};
 use crate::{
     Options,
     addressing::{Scheme, Shape, false_positives, load_at_first_refusal},
-    parallel,
     report::{Chart, Marker, Series, Table},
 };
 
@@ -60,13 +61,15 @@ fn measure(options: &Options, progress: &Progress) -> Vec<Point> {
         })
         .collect();
     progress.expect(jobs.len());
-    parallel::map(&jobs, |&(scheme, shape)| {
-        let loads = (0..runs).map(|run| load_at_first_refusal(scheme, shape, run));
-        let load = loads.sum::<f64>() / runs as f64;
-        let (_, rate) = false_positives(scheme, shape, load - 0.005, queries, runs);
-        progress.step();
-        Point { scheme, shape, load, rate }
-    })
+    jobs.par_iter()
+        .map(|&(scheme, shape)| {
+            let loads = (0..runs).map(|run| load_at_first_refusal(scheme, shape, run));
+            let load = loads.sum::<f64>() / runs as f64;
+            let (_, rate) = false_positives(scheme, shape, load - 0.005, queries, runs);
+            progress.step();
+            Point { scheme, shape, load, rate }
+        })
+        .collect()
 }
 
 /// Reproduces the figure.

@@ -2,6 +2,8 @@
 
 use std::f64::consts::LOG2_E;
 
+use rayon::prelude::*;
+
 use super::{
     Outcome, Progress, Row, Subject,
     curves::Curve,
@@ -11,7 +13,6 @@ use crate::{
     Options,
     addressing::{Scheme, Shape, false_positives, load_at_first_refusal},
     filters::{look, semi_sorted},
-    parallel,
     report::{Chart, Look, Marker, Series, Table},
 };
 
@@ -24,13 +25,16 @@ const BYTES: usize = 2 << 20;
 fn plain(options: &Options, progress: &Progress) -> Curve {
     let bits: Vec<u32> = BITS.collect();
     progress.expect(bits.len());
-    let points = parallel::map(&bits, |&bits| {
-        let shape = Shape { buckets: 1 << options.log(LOG_BUCKETS), slots: 4, bits };
-        let load = load_at_first_refusal(Scheme::PAPER, shape, 1);
-        let (_, rate) = false_positives(Scheme::PAPER, shape, load - 0.005, 8_000_000, 2);
-        progress.step();
-        (rate, f64::from(bits) / load)
-    });
+    let points: Vec<_> = bits
+        .par_iter()
+        .map(|&bits| {
+            let shape = Shape { buckets: 1 << options.log(LOG_BUCKETS), slots: 4, bits };
+            let load = load_at_first_refusal(Scheme::PAPER, shape, 1);
+            let (_, rate) = false_positives(Scheme::PAPER, shape, load - 0.005, 8_000_000, 2);
+            progress.step();
+            (rate, f64::from(bits) / load)
+        })
+        .collect();
     Curve(points)
 }
 
@@ -39,11 +43,14 @@ fn plain(options: &Options, progress: &Progress) -> Curve {
 fn sorted(progress: &Progress) -> Curve {
     let kinds = semi_sorted();
     progress.expect(kinds.len());
-    let points = parallel::map(&kinds, |kind| {
-        let space = space::measure(kind, BYTES);
-        progress.step();
-        (space.rate, space.bits)
-    });
+    let points: Vec<_> = kinds
+        .par_iter()
+        .map(|kind| {
+            let space = space::measure(kind, BYTES);
+            progress.step();
+            (space.rate, space.bits)
+        })
+        .collect();
     Curve(points)
 }
 
@@ -75,7 +82,7 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
         .log_x()
         .with(Series::line(0, "guira, plain layouts", measured(|name| name.starts_with("guira P"))))
         .with(Series::new(
-            Look::GUIRA.marker(Marker::Square).variant(),
+            Look::GUIRA.marker(Marker::SQUARE).variant(),
             "guira, semi-sorted layouts",
             measured(|name| name.starts_with("guira S")),
         ))

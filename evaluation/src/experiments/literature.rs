@@ -135,7 +135,7 @@ pub fn run(_: &Options, progress: &Progress) -> Outcome {
         .log_x()
         .with(Series::line(0, "guira, plain layouts", layouts(true)))
         .with(Series::new(
-            Look::GUIRA.marker(Marker::Square).variant(),
+            Look::GUIRA.marker(Marker::SQUARE).variant(),
             "guira, semi-sorted layouts",
             layouts(false),
         ))

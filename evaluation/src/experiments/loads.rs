@@ -1,10 +1,11 @@
 //! Load factors at the first refusal, and their statistics over many runs.
 
+use rayon::prelude::*;
+
 use super::Progress;
 use crate::{
     addressing::{Scheme, Shape, load_at_first_refusal},
     filters::look,
-    parallel,
     report::Look,
 };
 
@@ -74,12 +75,15 @@ pub fn measure(specs: &[Spec], progress: &Progress) -> Vec<Loads> {
     // Long runs come first, so that all cores finish at about the same time.
     jobs.sort_by_key(|&(index, _)| std::cmp::Reverse(specs[index].shape.total_slots()));
     progress.expect(jobs.len());
-    let loads = parallel::map(&jobs, |&(index, run)| {
-        let Spec { scheme, shape, .. } = specs[index];
-        let load = 100.0 * load_at_first_refusal(scheme, shape, run);
-        progress.step();
-        load
-    });
+    let loads: Vec<_> = jobs
+        .par_iter()
+        .map(|&(index, run)| {
+            let Spec { scheme, shape, .. } = specs[index];
+            let load = 100.0 * load_at_first_refusal(scheme, shape, run);
+            progress.step();
+            load
+        })
+        .collect();
     let mut loads_of_specs = vec![Loads(Vec::new()); specs.len()];
     for (&(index, _), load) in jobs.iter().zip(loads) {
         loads_of_specs[index].0.push(load);

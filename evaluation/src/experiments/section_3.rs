@@ -1,7 +1,9 @@
 //! Section 3: loads without hashing the fingerprint before the XOR (3.1), and the false-positive
 //! rate after removals (3.3).
 
-use guira_bench::Keys;
+use guira_harness::Keys;
+
+use rayon::prelude::*;
 
 use super::{
     Outcome, Progress, Row, Subject,
@@ -12,7 +14,6 @@ use crate::{
     Options,
     addressing::{Scheme, Shape},
     filters::{Filter, Kind, all},
-    parallel,
     report::Table,
 };
 
@@ -98,11 +99,14 @@ fn removals(options: &Options, progress: &Progress) -> (Vec<Row>, Table) {
     kinds.retain(|kind| ["CF", "ss-CF", GUIRA].contains(&&*kind.name));
     progress.expect(kinds.len());
     let queries = if options.smoke { QUERIES / 20 } else { QUERIES };
-    let counts = parallel::map(&kinds, |kind| {
-        let counts = count(kind, queries);
-        progress.step();
-        counts
-    });
+    let counts: Vec<_> = kinds
+        .par_iter()
+        .map(|kind| {
+            let counts = count(kind, queries);
+            progress.step();
+            counts
+        })
+        .collect();
     let head = ["filter", "half full", "after others came and went", "full", "half replaced"];
     let mut table = Table::new("section-3-3-false-positives", &head);
     for Counts { name, half, full } in &counts {

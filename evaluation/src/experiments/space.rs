@@ -2,10 +2,12 @@
 
 use std::sync::OnceLock;
 
-use guira_bench::Keys;
+use guira_harness::Keys;
+
+use rayon::prelude::*;
 
 use super::Progress;
-use crate::{filters, parallel};
+use crate::filters;
 
 /// Size of each filter in bytes: the paper's cuckoo filter with 2^20 buckets of four 12-bit slots.
 const BYTES: usize = 6 << 20;
@@ -56,11 +58,14 @@ pub fn all(progress: &Progress) -> &'static [Space] {
         let mut kinds = filters::all();
         kinds.retain(|kind| !kind.name.ends_with("batches"));
         progress.expect(kinds.len());
-        parallel::map(&kinds, |kind| {
-            let space = measure(kind, BYTES);
-            progress.step();
-            space
-        })
+        kinds
+            .par_iter()
+            .map(|kind| {
+                let space = measure(kind, BYTES);
+                progress.step();
+                space
+            })
+            .collect()
     })
 }
 

@@ -5,11 +5,12 @@ use std::collections::HashMap;
 
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
+use rayon::prelude::*;
+
 use super::{Outcome, Progress, Row};
 use crate::{
     Options,
     addressing::{Scheme, Shape, load_at_first_refusal},
-    parallel,
     report::{Table, number},
 };
 
@@ -101,15 +102,18 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
 /// Compares the numbers of groups counted and expected.
 fn groups(progress: &Progress) -> Vec<Row> {
     progress.expect(CASES.len());
-    parallel::map(&CASES, |&(slots, bits, log_buckets, load)| {
-        let m = f64::from(log_buckets).exp2();
-        let n = (m * slots as f64 * load) as usize;
-        let paper = expected(slots, bits, m, n as f64);
-        let counts: Vec<f64> =
-            (0..TRIALS).map(|seed| count(slots, bits, log_buckets, n, seed)).collect();
-        progress.step();
-        group_row((slots, bits, log_buckets), paper, &counts)
-    })
+    CASES
+        .par_iter()
+        .map(|&(slots, bits, log_buckets, load)| {
+            let m = f64::from(log_buckets).exp2();
+            let n = (m * slots as f64 * load) as usize;
+            let paper = expected(slots, bits, m, n as f64);
+            let counts: Vec<f64> =
+                (0..TRIALS).map(|seed| count(slots, bits, log_buckets, n, seed)).collect();
+            progress.step();
+            group_row((slots, bits, log_buckets), paper, &counts)
+        })
+        .collect()
 }
 
 /// Compares the mean of the counted groups with the formula.
@@ -132,20 +136,23 @@ fn short_fingerprints(options: &Options, progress: &Progress) -> Vec<Row> {
     let schemes = [Scheme::PAPER, Scheme::UNIFORM];
     let cases = [2, 3].map(|bits| schemes.map(|scheme| (bits, scheme))).concat();
     progress.expect(cases.len());
-    parallel::map(&cases, |&(bits, scheme)| {
-        let values = f64::from(bits).exp2();
-        // The fingerprint one is twice as frequent if it also replaces zero.
-        let first = if scheme == Scheme::PAPER { 2.0 / values } else { 1.0 / (values - 1.0) };
-        let others = values as usize - 2;
-        let rest = (1.0 - first) / others as f64;
-        let frequencies: Vec<f64> = std::iter::once(first).chain(vec![rest; others]).collect();
-        let paper = 100.0 * load_of_first_group(4, LOG_BUCKETS, &frequencies);
-        let shape = Shape { buckets: 1 << LOG_BUCKETS, slots: 4, bits };
-        let load = |run| 100.0 * load_at_first_refusal(scheme, shape, run);
-        let measured = (0..runs).map(load).sum::<f64>() / runs as f64;
-        progress.step();
-        short_row(bits, scheme, paper, measured)
-    })
+    cases
+        .par_iter()
+        .map(|&(bits, scheme)| {
+            let values = f64::from(bits).exp2();
+            // The fingerprint one is twice as frequent if it also replaces zero.
+            let first = if scheme == Scheme::PAPER { 2.0 / values } else { 1.0 / (values - 1.0) };
+            let others = values as usize - 2;
+            let rest = (1.0 - first) / others as f64;
+            let frequencies: Vec<f64> = std::iter::once(first).chain(vec![rest; others]).collect();
+            let paper = 100.0 * load_of_first_group(4, LOG_BUCKETS, &frequencies);
+            let shape = Shape { buckets: 1 << LOG_BUCKETS, slots: 4, bits };
+            let load = |run| 100.0 * load_at_first_refusal(scheme, shape, run);
+            let measured = (0..runs).map(load).sum::<f64>() / runs as f64;
+            progress.step();
+            short_row(bits, scheme, paper, measured)
+        })
+        .collect()
 }
 
 /// Binary logarithm of the number of buckets in the tables with short fingerprints.

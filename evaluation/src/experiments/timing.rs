@@ -8,7 +8,7 @@ use std::{
 };
 
 use cpu_time::ThreadTime;
-use guira_bench::Cores;
+use guira_harness::Cores;
 
 use crate::{Options, pages};
 

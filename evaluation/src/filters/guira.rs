@@ -1,7 +1,7 @@
 //! guira in each layout, with single operations and in batches.
 
 use guira::{CuckooFilter, Hashed, Layout};
-use guira_bench::{BATCH, filter_of};
+use guira_harness::{BATCH, filter_of};
 
 use super::{Filter, Kind};
 

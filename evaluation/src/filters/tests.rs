@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use guira::Layout;
-use guira_bench::Keys;
+use guira_harness::Keys;
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
 use super::{Filter, Kind, all};

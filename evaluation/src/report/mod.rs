@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-pub use guira_bench::{
+pub use guira_harness::{
     machine,
     plot::{Chart, Look, Marker, Series},
     table::{Table, cell},

@@ -6,10 +6,10 @@ mod space;
 mod sweeps;
 
 use guira::{BuildError, ExpiringFilter, Hashed, Layout};
-use guira_bench::Keys;
+use guira_harness::Keys;
 
 use crate::{
-    run::{Bench, Results, Section},
+    bench::{Bench, Results, Section},
     stop,
 };
 

@@ -1,14 +1,14 @@
 //! Operations at 90 % load, by one thread and by two, against those of a filter whose items stay.
 
-use std::{sync::Barrier, thread};
-
 use guira::{CuckooFilter, ExpiringFilter, Hashed, Insertion, Layout};
-use guira_bench::{BATCH, Keys, Pick, capacity_for, table::Table};
+use guira_harness::{BATCH, Keys, Pick, capacity_for, table::Table};
 
 use super::{Filled, LOAD};
 use crate::{
-    run::{Bench, Results},
+    bench::{Bench, Results},
+    threads::together,
     timing::{Beside, Clock, Rounds},
+    workload::insert_batch,
 };
 
 /// Operations that one thread times in a row, in the larger tables.
@@ -260,23 +260,16 @@ impl Operations {
 
 /// A filter of the same size, with the same items, which stay.
 fn staying(bytes: usize, keys: Keys) -> CuckooFilter {
-    let filter = guira_bench::filter(capacity_for(bytes, Layout::Plain4x16), Layout::Plain4x16);
-    guira_bench::fill(&filter, keys, 0..filter.slots() as u64 * LOAD / 100);
+    let filter = guira_harness::filter(capacity_for(bytes, Layout::Plain4x16), Layout::Plain4x16);
+    insert_batch(&filter, keys, 0..filter.slots() as u64 * LOAD / 100);
     filter
 }
 
 /// Returns the mean of the nanoseconds per operation of pinned threads that work at the same time.
 fn by_threads(bench: &Bench, threads: usize, work: impl Fn(usize) -> Clock + Sync) -> f64 {
-    let (barrier, work) = (Barrier::new(threads), &work);
-    let run = |thread| {
-        bench.cores.pin(thread);
+    let nanoseconds = together(&bench.cores, threads, |thread, barrier| {
         barrier.wait();
         work(thread).per_key()
-    };
-    let run = &run;
-    let total: f64 = thread::scope(|scope| {
-        let threads: Vec<_> = (0..threads).map(|at| scope.spawn(move || run(at))).collect();
-        threads.into_iter().map(|thread| thread.join().expect("no panic")).sum()
     });
-    total / threads as f64
+    nanoseconds.into_iter().sum::<f64>() / threads as f64
 }

@@ -8,11 +8,12 @@ use cuckoo_clock::{
     config::{CuckooConfiguration, TtlConfig},
 };
 use guira::{ExpiringFilter, FromSeed, Hashed, StableHashBuilder};
-use guira_bench::{Keys, memory, table::Table};
+use guira_harness::{Keys, table::Table};
 
 use crate::{
+    bench::{Bench, Results},
+    memory,
     peers::Sbbf,
-    run::{Bench, Results},
     stop,
 };
 

@@ -11,12 +11,12 @@ use std::{
 };
 
 use guira::Hashed;
-use guira_bench::{BATCH, Pick, table::Table};
+use guira_harness::{BATCH, Pick, table::Table};
 
 use super::Filled;
 use crate::{
     bar::Bar,
-    run::{Bench, Results},
+    bench::{Bench, Results},
     timing::median,
 };
 

@@ -1,14 +1,15 @@
 //! Bits per item, false-positive rate and lookups at many numbers of items.
 
 use guira::GrowingFilter;
-use guira_bench::{Keys, Pick};
+use guira_harness::{Keys, Pick};
 
 use super::{
-    KEYS, Span, built, growing,
+    KEYS, built, growing,
     subjects::{Scalable, Subject, map},
 };
 use crate::{
-    run::Mode,
+    options::Mode,
+    span::Span,
     stop,
     timing::{median, over_keys, over_range},
 };

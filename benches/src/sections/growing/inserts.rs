@@ -1,17 +1,17 @@
 //! Inserts into a filter that grows: by one thread, each one timed, and by two threads.
 
-use std::{sync::Barrier, thread};
-
 use guira::{
     Filter,
     kind::{Growing, Set},
 };
-use guira_bench::{Cores, Keys};
+use guira_harness::{Cores, Keys};
 
-use super::{Case, KEYS, Place, built, growing};
+use super::{Case, KEYS, built, growing};
 use crate::{
-    run::Bench,
+    bench::Bench,
+    span::Place,
     stop,
+    threads::together,
     timing::{Beside, Clock, median},
     workload::{insert_batch, insert_single},
 };
@@ -76,20 +76,12 @@ fn by_two_threads(
     items: u64,
     insert: Insert<Growing>,
 ) -> f64 {
-    let start = Barrier::new(2);
-    let half = |thread: u64| {
-        let start = &start;
-        move || {
-            cores.pin(thread as usize);
-            start.wait();
-            let keys = items * thread / 2..items * (thread + 1) / 2;
-            let count = (keys.end - keys.start) as f64;
-            insert(filter, KEYS, keys).per_key() * count
-        }
-    };
-    let slower = thread::scope(|scope| {
-        let threads = [0, 1].map(|thread| scope.spawn(half(thread)));
-        threads.map(|thread| thread.join().expect("no panic")).into_iter().fold(0.0, f64::max)
+    let nanoseconds = together(cores, 2, |thread, start| {
+        start.wait();
+        let thread = thread as u64;
+        let keys = items * thread / 2..items * (thread + 1) / 2;
+        let count = (keys.end - keys.start) as f64;
+        insert(filter, KEYS, keys).per_key() * count
     });
-    slower / items as f64
+    nanoseconds.into_iter().fold(0.0, f64::max) / items as f64
 }

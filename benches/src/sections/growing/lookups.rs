@@ -4,11 +4,11 @@ use guira::{
     Filter,
     kind::{Growth, Set},
 };
-use guira_bench::Pick;
+use guira_harness::Pick;
 
 use super::{Case, KEYS, built, growing};
 use crate::{
-    run::Mode,
+    options::Mode,
     timing::{Beside, Clock, STEP, median},
     workload::{
         insert_batch, lookup_batch, lookup_burst, lookup_single, remove_batch, remove_single,

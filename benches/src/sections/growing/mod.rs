@@ -7,19 +7,18 @@ mod latency;
 mod lookups;
 mod plots;
 mod report;
-mod span;
 mod subjects;
 
 use guira::{CuckooFilter, GrowingFilter};
-use guira_bench::Keys;
+use guira_harness::Keys;
 
 use self::{curve::Curve, latency::Latencies};
 use crate::{
-    run::{Bench, Mode, Results, Section},
+    bench::{Bench, Results, Section},
+    options::Mode,
+    span::{Place, Span},
     timing::Rounds,
 };
-
-pub use self::span::{Place, Span};
 
 /// The keys that are inserted.
 const KEYS: Keys = Keys::new(1);

@@ -1,13 +1,13 @@
 //! Plots over the number of items.
 
-use guira_bench::plot::{Chart, Look, Series};
+use guira_harness::plot::{Chart, Look, Series};
 
 use super::{
     Case,
     curve::{Figures, NAMES},
     report::percent,
 };
-use crate::run::Results;
+use crate::bench::Results;
 
 /// Names of the plots for each target rate: bits per item, false-positive rate, and lookups of
 /// absent and of present keys.

@@ -1,13 +1,16 @@
 //! The tables of the section, and its bars.
 
-use guira_bench::table::{Table, cell};
+use guira_harness::table::{Table, cell};
 
 use super::{
-    Case, Place,
+    Case,
     inserts::{BATCH, SINGLE},
-    span::words,
 };
-use crate::{bar::Bar, run::Results};
+use crate::{
+    bar::Bar,
+    bench::Results,
+    span::{Place, words},
+};
 
 /// Most bits per item at a target of 1 %, and of 0.1 %.
 const BITS: [(f64, f64); 2] = [(0.01, 21.0), (0.001, 28.0)];

@@ -1,9 +1,12 @@
 //! The filters whose memory, rate and lookups are measured at many numbers of items.
 
 use guira::{CuckooFilter, GrowingFilter, GrowingMap, Hashed};
-use guira_bench::{BATCH, memory};
+use guira_harness::BATCH;
 
-use crate::peers::{Peer, scalable};
+use crate::{
+    memory,
+    peers::{Peer, scalable},
+};
 
 /// A filter that one thread fills and measures.
 pub trait Subject {

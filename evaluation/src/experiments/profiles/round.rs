@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use guira_bench::{Keys, Pick};
+use guira_harness::{Keys, Pick};
 
 use crate::{
     experiments::{

@@ -1,7 +1,5 @@
 //! From how many items to how many a filter grows.
 
-use crate::run::Mode;
-
 /// A growth that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
@@ -28,14 +26,6 @@ const MAX_IN_L2: u64 = 200_000;
 const MIN_IN_MEMORY: u64 = 50_000_000;
 
 impl Span {
-    /// Returns the growths that are measured by default.
-    pub fn usual(mode: Mode) -> Vec<Self> {
-        let spans = [(1_000, 100_000), (4_000, 8_000_000), (60_000, 60_000_000)];
-        let quick = [(1_000, 100_000), (2_000, 500_000)];
-        let spans = mode.pick(&quick[..], &spans, &spans).iter();
-        spans.map(|&(from, to)| Self { from, to }).collect()
-    }
-
     /// Reads `FROM..TO`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let number = |text: &str| text.replace('_', "").parse::<u64>().ok();
