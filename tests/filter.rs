@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::{hash::BuildHasher, process::Command, sync::Arc, thread};
+use std::{hash::BuildHasher, process::Command};
 
 use common::{
     Subject,
@@ -14,10 +14,8 @@ use guira::{Filter, FromSeed, Hashed, Layout, StableHashBuilder, kind::Set};
 use rand::RngExt;
 
 on_all_kinds! {
-    a_filter_can_be_sent_and_shared,
     items_are_their_hashes,
     statistics_agree_with_one_another,
-    a_clone_is_a_filter_of_its_own,
     seeds_make_filters_reproducible,
     unseeded_filters_differ,
     the_seed_seeds_the_mixing,
@@ -26,21 +24,12 @@ on_all_kinds! {
 
 on_both_engines! {
     an_iterator_of_any_length_is_added,
-    a_batch_may_be_empty,
-    masks_report_bursts_of_every_length,
 }
 
 /// A filter with the default hasher.
 fn filter<K: Kind>(capacity: usize, seed: u64) -> Of<K> {
     let builder = Filter::<K::Contents, K::Growth>::builder().capacity(capacity).seed(seed);
     builder.build().expect("a small filter")
-}
-
-fn a_filter_can_be_sent_and_shared<K: Kind>() {
-    let filter = Arc::new(filter::<K>(100, 0));
-    let theirs = Arc::clone(&filter);
-    thread::spawn(move || K::add(&theirs, 1)).join().expect("no panic").expect("room");
-    assert!(filter.contains(&1_u64));
 }
 
 /// Every operation on an item is the same operation on its hash. (The model of the suite draws one
@@ -57,25 +46,6 @@ fn items_are_their_hashes<K: Kind>() {
     assert!(K::insert_unique(&filter, &hash, want).is_ok_and(|insertion| !insertion.is_new()));
     assert!(K::remove(&filter, &hash, tag) && K::remove(&filter, item, tag));
     assert!(filter.is_empty() && !filter.contains(item) && !filter.contains(&hash));
-}
-
-fn masks_report_bursts_of_every_length<G: Subject>() {
-    let filter = Filter::<Set, G>::builder().capacity(1_000).seed(4).build().expect("memory");
-    let items: Vec<String> = (0..64).map(|number| format!("item {number}")).collect();
-    let is_in = |number: &usize| number % 2 == 1 && *number != 33;
-    for burst in [0, 1, 2, 16, 31, 32, 33, 63, 64] {
-        filter.clear();
-        (0..64).filter(is_in).for_each(|number| filter.insert(&items[number]).expect("room"));
-        let some = &items[..burst];
-        let present = (0..burst).filter(is_in).fold(0, |mask, number| mask | 1 << number);
-        let all = u64::MAX.checked_shr(64 - burst as u32).unwrap_or(0);
-        assert_eq!(filter.contains_mask(some), present, "{burst} items");
-        let outcome = filter.insert_unique_mask(some);
-        assert_eq!((outcome.added, outcome.refused), (all & !present, 0));
-        assert_eq!(filter.contains_mask(some), all, "{burst} items");
-    }
-    // An item that occurs twice is added once.
-    assert_eq!(filter.insert_unique_mask(&["ani", "guira", "ani"]).added, 0b011);
 }
 
 fn an_iterator_of_any_length_is_added<E: Subject>() {
@@ -105,16 +75,6 @@ fn an_iterator_that_is_too_long_is_reported_by_position() {
     assert!(filter.is_empty());
 }
 
-fn a_batch_may_be_empty<E: Subject>() {
-    let filter = filter::<(Set, E)>(10, 0);
-    assert_eq!(filter.insert_batch([0; 0]), Ok(()));
-    assert_eq!(filter.insert_unique_batch::<u64>(&[], &mut []), Ok(0));
-    assert_eq!(filter.contains_batch::<u64>(&[], &mut []), 0);
-    assert_eq!(filter.remove_batch::<u64>(&[], &mut []), 0);
-    assert_eq!(filter.contains_mask::<u64>(&[]), 0);
-    assert_eq!(filter.insert_batch(None::<u64>), Ok(()));
-}
-
 fn statistics_agree_with_one_another<K: Kind>() {
     for layout in K::layouts() {
         for capacity in [1, 2, 3, 10, 1_000, 100_000] {
@@ -142,27 +102,6 @@ fn statistics_agree_with_one_another<K: Kind>() {
             filter.clear();
             assert_eq!((filter.len(), filter.contains(&0_u64)), (0, false));
         }
-    }
-}
-
-/// A clone has the items, the hasher and the size of the original, and shares nothing with it.
-fn a_clone_is_a_filter_of_its_own<K: Kind>() {
-    for capacity in [1, 30, 5_000] {
-        let original = filter::<K>(capacity, 8);
-        let keys: Vec<u64> = (0..2 * capacity as u64).collect();
-        let accepted: Vec<_> = keys.iter().filter(|key| K::add(&original, **key).is_ok()).collect();
-        let copy = original.clone();
-        assert_eq!((copy.len(), copy.slots()), (original.len(), original.slots()));
-        assert_eq!((copy.capacity(), copy.layout()), (original.capacity(), original.layout()));
-        assert!(copy.false_positive_rate().to_bits() == original.false_positive_rate().to_bits());
-        // The same false positives: the hasher and the mixing are the same.
-        assert!((0..20_000_u64).all(|key| copy.contains(&key) == original.contains(&key)));
-        original.clear();
-        assert!(accepted.iter().all(|key| copy.contains(key)), "capacity {capacity}");
-        K::add(&original, 1 << 40).expect("the filter is empty");
-        assert_eq!((original.len(), copy.len()), (1, accepted.len()));
-        assert!(accepted.iter().all(|key| K::take(&copy, **key)) && copy.is_empty());
-        assert!(original.contains(&(1_u64 << 40)));
     }
 }
 

@@ -16,7 +16,6 @@ pub mod kind;
 pub mod maps;
 pub mod operations;
 pub mod oracle;
-pub mod ping_pong;
 pub mod races;
 #[cfg(feature = "std")]
 pub mod saved;
@@ -253,3 +252,14 @@ macro_rules! for_every_layout {
     };
 }
 pub(crate) use for_every_layout;
+
+/// Calls a generic function once for each layout of sets that grow, `$L` being its type.
+macro_rules! for_every_growing_layout {
+    ($function:ident($($argument:expr),*)) => {
+        $function::<guira::raw::Leveled<5, 6>>($($argument),*);
+        $function::<guira::raw::Leveled<4, 7>>($($argument),*);
+        $function::<guira::raw::Leveled<3, 8>>($($argument),*);
+        $function::<guira::raw::Leveled<2, 8>>($($argument),*);
+    };
+}
+pub(crate) use for_every_growing_layout;

@@ -1,4 +1,4 @@
-//! Reads of present items while two writers grow a set a thousandfold.
+//! Reads of present items while two writers grow a filter a thousandfold.
 
 use std::{
     sync::atomic::{
@@ -9,26 +9,36 @@ use std::{
     time::{Duration, Instant},
 };
 
-use guira::{GrowingFilter, Layout};
+use guira::{Layout, kind::Growing};
 use rand::RngExt;
 
-use crate::common::{Watchdog, churn::StopOnPanic, rng, scaled};
+use crate::common::{
+    Watchdog,
+    churn::StopOnPanic,
+    kind::{GrowingSets, Kind, Of},
+    rng, scaled, settings,
+    suite::on_kinds,
+};
+
+on_kinds! {
+    [sets: GrowingSets, maps: GrowingMaps]
+    {readers_miss_nothing_while_it_grows}
+}
 
 /// Keys of the writers: each has its own.
 fn key(writer: u64, nth: u64) -> u64 {
     nth << 1 | writer
 }
 
-/// Two writers insert, and remove some of what they inserted, until the set has a thousand times
+/// Two writers insert, and remove some of what they inserted, until the filter has a thousand times
 /// its first slots. Two readers look up items that are present: old ones, and the latest. They read
-/// so often in all, in as many rounds, each with a new set, as it takes.
-fn readers_beside_growth(layout: Layout, reads: u64) {
+/// so often in all, in as many rounds, each with a new filter, as it takes.
+fn readers_beside_growth<K: Kind<Growth = Growing>>(layout: Layout, reads: u64) {
     let patience = Duration::from_secs(180 + reads / 500_000);
     let _watchdog = Watchdog::patient("readers_beside_growth", patience);
     let (start, left, mut rounds) = (Instant::now(), AtomicU64::new(reads), 0);
     while left.load(Relaxed) > 0 {
-        let filter = GrowingFilter::builder().capacity(1).layout(layout).seed(rounds).build();
-        let filter = filter.expect("a small filter");
+        let filter: Of<K> = settings::<K>(1, layout, rounds).build().expect("a small filter");
         let end = filter.slots() * 1_000;
         // Each writer's items below this number are present, but for those that are removed.
         let present = [AtomicU64::new(0), AtomicU64::new(0)];
@@ -42,10 +52,10 @@ fn readers_beside_growth(layout: Layout, reads: u64) {
                         if filter.slots() >= end || stop.load(Relaxed) {
                             break;
                         }
-                        filter.insert(&key(writer, nth)).expect("room to grow");
+                        K::add(filter, key(writer, nth)).expect("room to grow");
                         // One in four goes again, eight inserts later. No reader looks it up.
                         if nth % 4 == 3 && nth > 8 {
-                            assert!(filter.remove(&key(writer, nth - 8)), "an item was lost");
+                            assert!(K::take(filter, key(writer, nth - 8)), "an item was lost");
                         }
                         present[writer as usize].store(nth + 1, Release);
                     }
@@ -72,16 +82,14 @@ fn readers_beside_growth(layout: Layout, reads: u64) {
                             // Those that stay.
                             let nth = if nth % 4 == 3 { nth - 1 } else { nth };
                             let key = key(writer as u64, nth);
-                            assert!(
-                                filter.contains(&key),
-                                "{nth} of {count} is missing: {filter:?}"
-                            );
+                            let is_found = K::holds(filter, key, &[K::tag_of(filter, key)]);
+                            assert!(is_found, "{nth} of {count} is missing: {filter:?}");
                         }
                         let keys: [u64; 64] = std::array::from_fn(|at| {
                             let nth = rng.random_range(0..counts[at % 2]) & !3;
                             key(at as u64 % 2, nth)
                         });
-                        assert_eq!(filter.contains_mask(&keys), u64::MAX, "{filter:?}");
+                        assert!(K::finds_all(filter, &keys), "{filter:?}");
                         let before = left.load(Relaxed);
                         left.store(before.saturating_sub(128 + 64), Relaxed);
                     }
@@ -99,38 +107,24 @@ fn readers_beside_growth(layout: Layout, reads: u64) {
     println!("{layout:?}: {reads} reads, {rounds} rounds, {:.0?}", start.elapsed());
 }
 
-/// A few million reads, or as many as `GUIRA_READS` says.
-fn some_reads(layout: Layout) {
-    let given = std::env::var("GUIRA_READS").ok();
-    let given = given.map(|reads| reads.parse().expect("a number of reads"));
-    readers_beside_growth(layout, given.unwrap_or(scaled(100_000, 2_000_000)));
+/// The number of reads that `GUIRA_READS` says.
+fn given_reads() -> Option<u64> {
+    let given = std::env::var("GUIRA_READS").ok()?;
+    Some(given.parse().expect("a number of reads"))
 }
 
-#[test]
-fn readers_miss_nothing_in_tables_of_five_slots() {
-    some_reads(Layout::GROWING[0]);
-}
-
-#[test]
-fn readers_miss_nothing_in_tables_of_four_slots() {
-    some_reads(Layout::GROWING[1]);
-}
-
-#[test]
-fn readers_miss_nothing_in_tables_of_three_slots() {
-    some_reads(Layout::GROWING[2]);
-}
-
-#[test]
-fn readers_miss_nothing_in_tables_of_two_slots() {
-    some_reads(Layout::GROWING[3]);
+fn readers_miss_nothing_while_it_grows<K: Kind<Growth = Growing>>() {
+    // As many in all, however many layouts there are.
+    let layouts = K::layouts();
+    let reads = scaled(400_000, 8_000_000) / layouts.len() as u64;
+    for layout in layouts {
+        readers_beside_growth::<K>(layout, given_reads().unwrap_or(reads));
+    }
 }
 
 /// Run alone: `GUIRA_READS=1000000000 cargo test --release --test growing -- --ignored --nocapture`.
 #[test]
 #[ignore = "long: ten million reads, or as many as GUIRA_READS says"]
 fn readers_miss_nothing_in_a_long_run() {
-    let given = std::env::var("GUIRA_READS").ok();
-    let reads = given.map_or(10_000_000, |reads| reads.parse().expect("a number of reads"));
-    readers_beside_growth(Layout::GROWING[1], reads);
+    readers_beside_growth::<GrowingSets>(Layout::GROWING[1], given_reads().unwrap_or(10_000_000));
 }
