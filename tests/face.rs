@@ -10,7 +10,6 @@ use std::{
     panic::{RefUnwindSafe, UnwindSafe},
     sync::{Arc, LazyLock, OnceLock},
     thread,
-    time::Duration,
 };
 
 use guira::{

@@ -20,6 +20,7 @@ pub mod races;
 #[cfg(feature = "std")]
 pub mod saved;
 pub mod suite;
+pub mod table;
 
 use std::{
     hash::BuildHasher,
@@ -42,16 +43,13 @@ use guira::{
 };
 use kind::{BuilderOf, Kind, Maker, Of, Sets};
 use operations::Operations;
-use proptest::test_runner::{Config, RngSeed, TestCaseError, TestRunner};
+use proptest::test_runner::{Config, RngSeed, TestRunner};
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
 /// The positions of the items of a batch that were not inserted.
 pub fn positions(error: &InsertBatchError) -> Vec<usize> {
     error.failures().map(|(position, _)| position).collect()
 }
-
-/// What a property returns.
-pub type Checked = Result<(), TestCaseError>;
 
 /// What the tests have to know about an engine.
 pub trait Subject: Growth + Send + Sync {
