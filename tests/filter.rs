@@ -2,21 +2,19 @@
 
 mod common;
 
-use std::{hash::BuildHasher, process::Command};
+use std::hash::BuildHasher;
 
 use common::{
     Subject,
-    kind::{Kind, Of, Sets},
-    rng, settings,
+    kind::{Kind, Of},
+    settings,
     suite::{on_all_kinds, on_both_engines},
 };
 use guira::{Filter, FromSeed, Hashed, Layout, StableHashBuilder, kind::Set};
-use rand::RngExt;
 
 on_all_kinds! {
     items_are_their_hashes,
     statistics_agree_with_one_another,
-    seeds_make_filters_reproducible,
     unseeded_filters_differ,
     the_seed_seeds_the_mixing,
     huge_pages_change_nothing,
@@ -57,24 +55,6 @@ fn an_iterator_of_any_length_is_added<E: Subject>() {
     }
 }
 
-#[test]
-fn an_iterator_that_is_too_long_is_reported_by_position() {
-    let filter = filter::<Sets>(2_000, 6);
-    let error = filter.insert_batch(0..10_000_u32).expect_err("more than there are slots");
-    let rejected = error.failures().map(|(position, _)| position);
-    assert!(rejected.clone().is_sorted_by(|a, b| a < b));
-    assert_eq!(filter.len() + rejected.len(), 10_000);
-    assert_eq!((error.tried(), error.is_complete()), (10_000, true));
-    assert!(filter.len() >= 2_000);
-    let mut rejected = rejected.peekable();
-    for item in 0..10_000_u32 {
-        if rejected.next_if_eq(&(item as usize)).is_none() {
-            assert!(filter.remove(&item), "{item} was not rejected, and is missing");
-        }
-    }
-    assert!(filter.is_empty());
-}
-
 fn statistics_agree_with_one_another<K: Kind>() {
     for layout in K::layouts() {
         for capacity in [1, 2, 3, 10, 1_000, 100_000] {
@@ -105,63 +85,11 @@ fn statistics_agree_with_one_another<K: Kind>() {
     }
 }
 
-/// The memory beside the buckets is small.
-#[test]
-fn memory_is_what_the_buckets_need() {
-    let filter = filter::<Sets>(1_000_000, 5);
-    let buckets = filter.slots() / 4 * 8;
-    let beside = filter.size_in_bytes() - buckets;
-    // Statistics take 32 KiB more for the stripes, and more for the counters.
-    assert!(beside < 96 * 1024, "{beside} bytes beside the buckets");
-    assert!(filter.slots() < 1_100_000, "{} slots for a million items", filter.slots());
-}
-
 /// The layout of this kind that has the most false positives.
 fn likeliest_positives<K: Kind>() -> Layout {
     let rate = |layout: &Layout| layout.false_positive_rate();
     let layouts = K::layouts().into_iter();
     layouts.max_by(|one, other| rate(one).total_cmp(&rate(other))).expect("a layout")
-}
-
-/// The behaviour of a seeded filter as one number: the keys it accepts, and its false positives.
-fn digest<K: Kind>(seed: u64) -> u64 {
-    let builder = Filter::<K::Contents, K::Growth>::builder().capacity(2_000).seed(seed);
-    let layout = likeliest_positives::<K>();
-    let builder = K::settings(builder.layout(layout), layout, 0);
-    let filter = builder.build().expect("a small filter");
-    let mut digest = 0_u64;
-    let mut note =
-        |yes| digest = digest.rotate_left(1).wrapping_mul(0x2545_f491_4f6c_dd1d) ^ u64::from(yes);
-    (0..2_400).for_each(|key| note(K::add(&filter, key).is_ok()));
-    (0..100_000).for_each(|key: u64| note(filter.contains(&format!("{key}"))));
-    digest
-}
-
-/// Set for the process that prints a digest and nothing else.
-const CHILD: &str = "GUIRA_PRINT_DIGEST";
-
-fn seeds_make_filters_reproducible<K: Kind>() {
-    assert_eq!(digest::<K>(1), digest::<K>(1));
-    assert_ne!(digest::<K>(1), digest::<K>(2));
-    assert_ne!(digest::<K>(0), digest::<K>(1));
-}
-
-#[test]
-fn seeds_make_filters_reproducible_from_run_to_run() {
-    if std::env::var_os(CHILD).is_some() {
-        println!("digest={}", digest::<Sets>(77));
-        return;
-    }
-    if cfg!(miri) {
-        return;
-    }
-    let output = Command::new(std::env::current_exe().expect("this program"))
-        .args(["--exact", "seeds_make_filters_reproducible_from_run_to_run", "--nocapture"])
-        .env(CHILD, "1")
-        .output()
-        .expect("another run");
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(text.contains(&format!("digest={}", digest::<Sets>(77))), "{text}");
 }
 
 /// The false positives of a filter that is half full.
@@ -189,17 +117,6 @@ fn the_seed_seeds_the_mixing<K: Kind>() {
     let positives = |seed| positives::<K>(Some(9), Some(seed));
     assert!(positives(1).len() > 10 && positives(1) == positives(1));
     assert!(positives(1) != positives(2));
-}
-
-#[test]
-fn equal_seeds_make_equal_hashers() {
-    let [a, b] = [5, 5].map(StableHashBuilder::from_seed);
-    let mut random = rng(5);
-    for _ in 0..100 {
-        let key: (u64, u8) = random.random();
-        assert_eq!(a.hash_one(key), b.hash_one(key));
-        assert_ne!(a.hash_one(key), StableHashBuilder::from_seed(6).hash_one(key));
-    }
 }
 
 /// Huge pages affect the speed alone.

@@ -10,7 +10,7 @@ use std::{
 
 use common::{
     Subject,
-    kind::{BuilderOf, GrowingMaps, GrowingSets, Kind, Maps, Of, Sets},
+    kind::{BuilderOf, Kind, Of},
     rng, scaled, settings,
     suite::{on_kinds, on_permanent_kinds},
 };
@@ -39,10 +39,7 @@ on_kinds! {
 /// A kind of filter that can be merged.
 trait Merges: Kind<Contents: Permanent> {}
 
-impl Merges for Sets {}
-impl Merges for GrowingSets {}
-impl Merges for Maps {}
-impl Merges for GrowingMaps {}
+impl<K: Kind<Contents: Permanent>> Merges for K {}
 
 /// The settings of the filters, apart from the capacity.
 fn builder<K: Merges>() -> BuilderOf<K> {

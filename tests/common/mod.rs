@@ -13,7 +13,6 @@ pub mod forge;
 pub mod hashers;
 pub mod items;
 pub mod kind;
-pub mod maps;
 pub mod operations;
 pub mod oracle;
 pub mod races;
