@@ -1,7 +1,5 @@
 //! Errors of every kind, and panics: only the documented ones, at the caller's line.
 
-mod common;
-
 use std::{
     hash::{Hash, Hasher},
     panic::{AssertUnwindSafe, catch_unwind},
@@ -9,7 +7,7 @@ use std::{
     thread::{self, ThreadId},
 };
 
-use common::{
+use crate::common::{
     kind::{Kind, Of},
     settings,
     suite::on_all_kinds,

@@ -1,7 +1,5 @@
 //! Copies of items: what they cost others, and the limit of `max_copies`.
 
-mod common;
-
 use std::{
     sync::{
         Barrier,
@@ -10,7 +8,7 @@ use std::{
     thread,
 };
 
-use common::{
+use crate::common::{
     Subject, Watchdog,
     kind::{Kind, Of},
     rng, scaled, settings,

@@ -1,9 +1,7 @@
 //! What only maps do: values that fit, values of one key, and layouts with values. (The suite
 //! compares maps with multimaps.)
 
-mod common;
-
-use common::{
+use crate::common::{
     Subject,
     kind::{Kind, Maps, max_value},
     settings,

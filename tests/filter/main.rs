@@ -1,6 +1,12 @@
-//! What filters of every kind do with the default hasher, and what only some of them do.
+//! What filters of every kind do with the default hasher, and what only some of them do: limits on
+//! copies, errors, values, merges.
 
+#[path = "../common/mod.rs"]
 mod common;
+mod copies;
+mod errors;
+mod map;
+mod merge;
 
 use std::hash::BuildHasher;
 

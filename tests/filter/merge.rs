@@ -1,14 +1,12 @@
 //! Merging a filter into another one: sums of counts, refusals, and what other threads may do
 //! meanwhile.
 
-mod common;
-
 use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
     thread,
 };
 
-use common::{
+use crate::common::{
     Subject,
     kind::{BuilderOf, Kind, Of},
     rng, scaled, settings,

@@ -1,9 +1,5 @@
-//! Memory that the system refuses is an error, not a panic, and a filter's size is what it
-//! allocated. The global allocator of this test counts bytes, and refuses more than a gigabyte at
-//! once, or the allocations that a test chooses. (`no_memory.rs` covers inserts and merges.)
-
-#[path = "common/refusing.rs"]
-mod refusing;
+//! Builds, clones, snapshots and loads if the system refuses memory. A filter's size is what it
+//! allocated.
 
 #[cfg(feature = "std")]
 use guira::LoadError;
@@ -12,7 +8,8 @@ use guira::{
     GrowingMap, InsertError, Layout,
     kind::{Contents, Growth},
 };
-use refusing::{live_bytes, refuse_each};
+
+use super::{live_bytes, refuse_each};
 
 #[test]
 fn refused_memory_is_an_error() {
