@@ -44,12 +44,8 @@ struct packet {
 static struct packet *packets;
 static size_t packet_count, flow_count;
 
-// The exact record of one flow at one site.
-struct record {
-    _Atomic uint16_t worker;
-};
-
-static struct record *records;
+// The exact record: the worker of each flow at each site.
+static _Atomic uint16_t *records;
 static guira_map *workers;
 static guira_expiring *recent;
 static atomic_size_t cursor;
@@ -148,17 +144,18 @@ static void tick(uint64_t time) {
 }
 
 // Assigns the flows of a burst to workers.
-static void assign(const uint64_t *hashes, struct record *const *flows, size_t n, uint16_t self) {
+static void assign(const uint64_t *hashes, _Atomic uint16_t *const *flows, size_t n,
+                   uint16_t self) {
     uint16_t expected[BURST], found[BURST];
     uint64_t hits;
-    for (size_t i = 0; i < n; i++) expected[i] = atomic_load(&flows[i]->worker);
+    for (size_t i = 0; i < n; i++) expected[i] = atomic_load(flows[i]);
     expect(guira_map_get_mask(workers, hashes, sizeof hashes[0], n, found, &hits));
     for (size_t i = 0; i < n; i++) {
         bool hit = hits >> i & 1, inserted;
         if (!hit) {
             if (expected[i] != NO_WORKER) fail("false negative: a flow is not in the map");
             expect(guira_map_insert_unique(workers, hashes[i], self, &inserted, &found[i]));
-            if (inserted) atomic_store(&flows[i]->worker, self);
+            if (inserted) atomic_store(flows[i], self);
         } else if (expected[i] != NO_WORKER && found[i] != expected[i]) {
             // Never, since nothing is inserted beside a flow with the same fingerprint.
             fail("the map has another worker for a flow");
@@ -190,7 +187,7 @@ static void *work(void *argument) {
     while ((start = atomic_fetch_add(&cursor, BURST)) < total) {
         size_t n = total - start < BURST ? total - start : BURST;
         struct key keys[BURST];
-        struct record *flows[BURST];
+        _Atomic uint16_t *flows[BURST];
         for (size_t i = 0; i < n; i++) {
             size_t site = (start + i) / packet_count;
             const struct packet *packet = &packets[(start + i) % packet_count];
@@ -225,14 +222,14 @@ static uint64_t hash_of(size_t flow) {
 static size_t check_workers(size_t flows) {
     size_t per_worker[THREADS] = {0}, inserted = 0;
     for (size_t flow = 0; flow < flows; flow++) {
-        uint16_t worker = atomic_load(&records[flow].worker);
+        uint16_t worker = atomic_load(&records[flow]);
         if (worker != NO_WORKER) per_worker[worker]++, inserted++;
     }
     uint64_t len;
     expect(guira_map_len(workers, &len));
     if (len != inserted) fail("the map miscounts");
     for (size_t flow = 0; flow < flows; flow++) {
-        uint16_t worker = atomic_load(&records[flow].worker), value;
+        uint16_t worker = atomic_load(&records[flow]), value;
         if (worker == NO_WORKER) continue;
         uint64_t hash = hash_of(flow);
         bool found, removed;
@@ -257,7 +254,7 @@ int main(int argc, char **argv) {
     size_t flows = SITES * flow_count;
     records = calloc(flows, sizeof *records);
     if (!records) fail("out of memory");
-    for (size_t i = 0; i < flows; i++) atomic_init(&records[i].worker, NO_WORKER);
+    for (size_t i = 0; i < flows; i++) atomic_init(&records[i], NO_WORKER);
 
     guira_params params = guira_params_init(2 * flows);
     params.value_bits = 4;
