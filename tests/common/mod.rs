@@ -146,7 +146,7 @@ pub fn settings<K: Kind>(capacity: usize, layout: Layout, seed: u64) -> BuilderO
     K::settings(builder.seed(seed), layout, seed)
 }
 
-/// A filter of a kind with at least this many buckets (in the first segment, if it grows).
+/// A filter of a kind with at least this many buckets (at first, if it grows).
 pub fn build<K: Kind, S: BuildHasher>(
     make: Maker<K, S>,
     buckets: usize,
@@ -162,8 +162,8 @@ pub fn capacity_of(layout: Layout, buckets: usize) -> usize {
     capacity_of_kind::<Sets>(layout, buckets)
 }
 
-/// The smallest capacity for which the builder takes at least this many buckets (in the first
-/// segment of a growing filter).
+/// The smallest capacity for which the builder takes at least this many buckets (at first, if the
+/// filter grows).
 pub fn capacity_of_kind<K: Kind>(layout: Layout, buckets: usize) -> usize {
     let slots_per_bucket = layout.slots_per_bucket() as usize;
     let taken = |capacity: usize| {

@@ -31,7 +31,7 @@ on_permanent_kinds! {
 
 on_kinds! {
     [splitting: GrowingSets, splitting_maps: GrowingMaps]
-    {a_merge_makes_the_filter_grow, only_the_first_segments_must_agree}
+    {a_merge_makes_the_filter_grow, only_the_first_sizes_must_agree}
 }
 
 /// A kind of filter that can be merged.
@@ -333,8 +333,8 @@ fn a_merge_makes_the_filter_grow<K: Merges>() {
     }
 }
 
-/// Filters whose segments differ, apart from the first: by the cap, and after shrinking.
-fn only_the_first_segments_must_agree<K: Merges>() {
+/// Filters whose sizes differ, apart from the first: by the cap, and after shrinking.
+fn only_the_first_sizes_must_agree<K: Merges>() {
     let build = || builder::<K>().capacity(2_000).false_positive_rate(0.01);
     let mut shrunk = build().build().unwrap();
     let cap = 14 * shrunk.size_in_bytes();

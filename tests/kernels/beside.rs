@@ -37,7 +37,7 @@ on_all_kinds! {
 
 on_kinds! {
     [splitting: GrowingSets, splitting_maps: GrowingMaps]
-    {no_lookup_misses_an_item_in_a_new_segment}
+    {no_lookup_misses_an_item_while_it_grows}
 }
 
 /// The bit that is set in the numbers of the second half of 256 stripes.
@@ -169,7 +169,7 @@ fn bounded<K: Kind>(layout: Layout, buckets: usize, kernel: Kernel) -> Of<K, Par
     let cap = if K::GROWS { larger.size_in_bytes() - 1 } else { usize::MAX };
     let builder = settings::<K>(capacity_of_kind::<K>(layout, buckets), layout, SEED);
     let builder = hashers::identity(builder.max_bytes(cap)).kernel(kernel);
-    builder.build().expect("the cap has room for the first segment")
+    builder.build().expect("the cap has room for the first buckets")
 }
 
 /// Lookups find the items that stay while others move, with a tag that they have had.
@@ -238,9 +238,9 @@ fn moved<K: Kind>(filter: &Of<K, Part>) {
     assert!(K::finds_all(filter, &stay) && K::finds_all(filter, &go), "{filter:?}");
 }
 
-/// An item is found as soon as it is known to be inserted, also in a segment that is new.
-fn no_lookup_misses_an_item_in_a_new_segment<K: Kind>() {
-    let _watchdog = Watchdog::new("no_lookup_misses_an_item_in_a_new_segment");
+/// An item is found as soon as it is known to be inserted, also beside splits.
+fn no_lookup_misses_an_item_while_it_grows<K: Kind>() {
+    let _watchdog = Watchdog::new("no_lookup_misses_an_item_while_it_grows");
     let layouts = K::layouts();
     for kernel in kernels() {
         for round in 0..scaled(3, 30) {

@@ -215,7 +215,7 @@ fn same_answers<K: Values>(layout: Layout, buckets: usize) {
     }
 }
 
-/// Items of five kinds: present ones, some of them from the last segment, arbitrary ones, and in a
+/// Items of five kinds: present ones, some of them among the latest, arbitrary ones, and in a
 /// table of a set ones whose fingerprint, or whose first bucket, is next to that of a present item.
 fn some_items<K: Kind>(filter: &Of<K, Part>, present: &[u64]) -> Vec<u64> {
     let layout = filter.layout();

@@ -54,7 +54,7 @@ fn assert_size<C: Contents, G: Growth>(filter: &Filter<C, G>, on_heap: usize) {
     assert_eq!(filter.size_in_bytes(), on_heap + size_of_val(filter), "{filter:?}");
 }
 
-/// The size counts all that was allocated: alignment, stripes, counters, and segments too.
+/// The size counts all that was allocated: alignment, stripes, and counters too.
 #[test]
 fn the_size_is_what_was_allocated() {
     // Values that are computed once per process.

@@ -17,7 +17,7 @@ use super::{
     races, scaled,
 };
 
-/// Numbers of buckets (of the first segment) to try.
+/// Numbers of buckets to try, at first if a filter grows.
 pub const SIZES: [usize; 5] = [1, 2, 3, 8, 40];
 
 /// Two layouts of a kind.
