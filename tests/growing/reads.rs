@@ -114,8 +114,9 @@ fn given_reads() -> Option<u64> {
 }
 
 fn readers_miss_nothing_while_it_grows<K: Kind<Growth = Growing>>() {
-    // Up to four of the layouts.
-    let layouts = K::layouts();
+    // Up to four of the layouts. With shorter fingerprints, some key has too many aliases.
+    let layouts = K::layouts().into_iter().filter(|layout| layout.fingerprint_bits() >= 11);
+    let layouts: Vec<Layout> = layouts.collect();
     for layout in layouts.iter().step_by(layouts.len().div_ceil(4)) {
         let reads = given_reads().unwrap_or(scaled(100_000, 2_000_000));
         readers_beside_growth::<K>(*layout, reads);
