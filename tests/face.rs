@@ -10,7 +10,6 @@ use std::{
     panic::{RefUnwindSafe, UnwindSafe},
     sync::{Arc, LazyLock, OnceLock},
     thread,
-    time::Duration,
 };
 
 use guira::{
@@ -68,61 +67,6 @@ fn many_keys_at_once() -> Outcome {
     assert_eq!(seen.remove_batch(&[5_000, 5_001, 5_003], &mut three), 2);
     let error = CuckooFilter::with_capacity(8).insert_batch(0..100).expect_err("too many");
     assert_eq!(error.added() + error.failures().len(), 100);
-    Ok(())
-}
-
-#[test]
-fn values() -> Outcome {
-    let workers = CuckooMap::builder().capacity(1_000).value_bits(4).build()?;
-    workers.insert("flow 17", 3)?;
-    assert_eq!(workers.get("flow 17"), Some(3));
-    assert_eq!(workers.insert_unique("flow 17", 5)?, Insertion::Found(3));
-    // The worker of a flow, old or new.
-    let worker = |flow: &str, next| -> Result<u16, InsertError> {
-        Ok(workers.insert_unique(flow, next)?.found().unwrap_or(next))
-    };
-    assert_eq!((worker("flow 17", 5)?, worker("flow 18", 5)?), (3, 5));
-    assert!(workers.replace("flow 17", 3, 6) && workers.remove("flow 17", 6));
-    assert_eq!(workers.insert("flow", 99), Err(InsertError::ValueTooLarge));
-
-    let shards = GrowingMap::new();
-    shards.insert_batch(&["a", "b"], &[7, 8])?;
-    let (mut values, mut options) = ([0; 3], [None; 3]);
-    assert_eq!(shards.get_mask(&["a", "b", "c"], &mut values), 0b011);
-    assert_eq!(shards.get_batch(&["a", "b", "c"], &mut options), 2);
-    assert_eq!((&values[..2], options), (&[7, 8][..], [Some(7), Some(8), None]));
-    assert!(shards.values("a").eq([7]));
-    assert_eq!(shards.remove_batch(&["a", "c"], &[7, 7], &mut [false; 2]), 1);
-    Ok(())
-}
-
-#[test]
-fn expiry() -> Outcome {
-    let minute = Duration::from_secs(60);
-    let seen = ExpiringFilter::builder().capacity(3_000).time_to_live(minute).window(3).build()?;
-    assert_eq!((seen.window(), seen.interval()), (3, Some(Duration::from_secs(20))));
-    let Insertion::New(generation) = seen.insert_unique("nonce")? else { panic!("it is new") };
-    assert!(!seen.insert_unique("nonce")?.is_new());
-    assert!(seen.remove("nonce", generation) && !seen.remove("nonce", generation));
-    assert_eq!(seen.insert("nonce")?, seen.generation());
-    let mut now = Duration::ZERO;
-    while seen.contains("nonce") {
-        now += Duration::from_secs(1);
-        seen.tick(|| now);
-    }
-    assert!((60..=82).contains(&now.as_secs()), "{now:?}");
-    // A flow is new, or it goes on.
-    let is_new = |flow: &str| -> Result<bool, InsertError> {
-        Ok(!seen.refresh(flow) && seen.insert_unique(flow)?.is_new())
-    };
-    assert!(is_new("10.0.0.1:443")? && !is_new("10.0.0.1:443")?);
-    seen.insert_for("short", 1)?;
-    assert!(!seen.insert_evicting("now") && seen.refresh_mask(&["now", "never"]) == 0b01);
-    assert_eq!(seen.insert_batch(["one", "two"])?, seen.generation());
-    assert_eq!(seen.insert_unique_batch(&["two", "three"], &mut [false; 2])?, 1);
-    assert_eq!(seen.insert_unique_mask(&["three", "four"]).added, 0b10);
-    let generation = seen.advance();
-    assert_eq!((seen.sweep(0), seen.advance_to(|| now)), (seen.sweep(0), generation));
     Ok(())
 }
 
@@ -201,37 +145,6 @@ fn the_seeds_of_hashers_are_not_shown() {
     let builder = StableHashBuilder::from_seed(0x1234_5678_9abc_def0);
     assert_eq!(format!("{builder:?}"), "StableHashBuilder { .. }");
     assert_eq!(format!("{:?}", builder.build_hasher()), "StableHasher { .. }");
-}
-
-/// Every way to save and to load.
-#[cfg(feature = "std")]
-#[test]
-fn snapshots() -> Outcome {
-    let path = std::env::temp_dir().join(format!("guira-face-{}", std::process::id()));
-    let seen = CuckooFilter::builder().capacity(100).seed(42).build()?;
-    seen.insert_batch(["udp", "tcp"])?;
-    seen.save(&path)?;
-    assert!(CuckooFilter::loader().limit(1 << 20).file(&path)?.contains("udp"));
-    let loaded = CuckooFilter::loader().reader(std::fs::File::open(&path)?)?;
-    let bytes = std::fs::read(&path)?;
-    std::fs::remove_file(&path)?;
-    assert_eq!((loaded.len(), &loaded.to_bytes()), (2, &bytes));
-    assert!(CuckooFilter::loader().limit(10).bytes(&bytes).is_err());
-    let mut loader = CuckooFilter::loader().allocate_at_once();
-    let mut received = Vec::new();
-    for chunk in bytes.chunks(10) {
-        loader.push(chunk)?;
-    }
-    loader.write_received(&mut received)?;
-    assert!(loader.received() == bytes.len() as u64 && received == bytes);
-    assert!(loader.is_complete() && loader.finish()?.contains("tcp"));
-    let mut written = Vec::new();
-    seen.write_to(&mut written)?;
-    assert!(written == bytes && CuckooFilter::loader().reader(seen.snapshot()?)?.contains("udp"));
-    let mut dump: guira::Dump = seen.dump();
-    assert!(dump.prepare(&seen, usize::MAX)? && dump.len() == bytes.len() as u64);
-    assert_eq!(dump.read_at(&seen, 0, &mut [0; 9]), 9);
-    Ok(())
 }
 
 /// Takes a filter of any kind.

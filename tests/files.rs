@@ -8,7 +8,7 @@ mod common;
 use std::{fs, io, path::Path, thread};
 
 use common::{Folder, filled, holds};
-use guira::{CuckooFilter, FromSeed, GrowingFilter, LoadError, StableHashBuilder};
+use guira::{CuckooFilter, LoadError};
 
 #[test]
 fn a_saved_file_is_loaded_and_replaced() {
@@ -20,18 +20,6 @@ fn a_saved_file_is_loaded_and_replaced() {
         assert_eq!(fs::read(&path).expect("the file"), filled(seed).to_bytes());
         assert_eq!(folder.names(), ["seen.guira"]);
     }
-}
-
-#[test]
-fn a_growing_filter_is_saved_and_loaded() {
-    let folder = Folder::new("growing");
-    let path = folder.join("seen.guira");
-    let filter = GrowingFilter::with_capacity(100);
-    filter.insert_batch(0..10_000).expect("room");
-    filter.save(&path).expect("room on the disk");
-    let loaded = GrowingFilter::loader().file(&path).expect("its own file");
-    assert!((0..10_000).all(|key| loaded.contains(&key)) && loaded.slots() > 10_000);
-    assert!(CuckooFilter::loader().file(&path).is_err());
 }
 
 #[test]
@@ -66,16 +54,6 @@ fn a_missing_file_is_an_error_of_the_system() {
         Err(LoadError::Io(error)) => assert_eq!(error.kind(), io::ErrorKind::NotFound),
         other => panic!("{other:?}"),
     }
-}
-
-#[test]
-fn another_hasher_is_refused() {
-    let folder = Folder::new("hasher");
-    let path = folder.join("seen.guira");
-    filled(1).save(&path).expect("room on the disk");
-    let other = CuckooFilter::loader().hasher(StableHashBuilder::from_seed(1)).file(&path);
-    assert!(matches!(other, Err(LoadError::OtherHasher)));
-    assert!(CuckooFilter::loader().seeded_hasher::<StableHashBuilder>().file(&path).is_ok());
 }
 
 #[test]

@@ -1,13 +1,15 @@
-//! The suite for both engines, with the default hasher and with worse ones.
+//! The suite for every kind of filter, with the default hasher and with worse ones.
 
 mod common;
 
 use common::suite::suite;
 
 suite!(good);
-suite!(identity);
+// The worst ones: most items are aliases.
 suite!(bad);
 suite!(bad_high);
-suite!(truncated_32);
-suite!(truncated_high);
-suite!(truncated_16);
+// In between, what depends on how items spread.
+suite!(identity: model, readers_beside_writers_miss_nothing, many_threads_fill);
+suite!(truncated_32: model, readers_beside_writers_miss_nothing, many_threads_fill);
+suite!(truncated_high: model, readers_beside_writers_miss_nothing, many_threads_fill);
+suite!(truncated_16: model, readers_beside_writers_miss_nothing, many_threads_fill);

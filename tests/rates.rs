@@ -88,7 +88,7 @@ fn check_at_capacity<K: Kind>(layouts: impl Iterator<Item = Layout>, sizes: &[(u
             let measured = measure::<K, _>(build, tables, queries(bound, tables));
             let what = format!("{layout:?}, {capacity} items");
             check(&what, &measured, bound);
-            // The bound is tight, in a filter that grows at full load. (Not for tables of one
+            // The bound is tight, in a filter that grows at its target load. (Not for tables of one
             // bucket, where a lookup compares half as many fingerprints as the bound assumes.)
             let expected = bound * measured.queries as f64;
             let share = measured.positives as f64 / expected;

@@ -3,19 +3,9 @@
 
 mod common;
 
-use common::{rng, scaled};
+use common::{for_every_growing_layout, rng, scaled};
 use guira::raw::{Code, GrowingLayout, Growth, Item, Leveled, Place, Side, Size};
 use rand::RngExt;
-
-/// Calls a generic function once for each layout.
-macro_rules! for_every_growing_layout {
-    ($function:ident($($argument:expr),*)) => {
-        $function::<Leveled<5, 6>>($($argument),*);
-        $function::<Leveled<4, 7>>($($argument),*);
-        $function::<Leveled<3, 8>>($($argument),*);
-        $function::<Leveled<2, 8>>($($argument),*);
-    };
-}
 
 const MAX_LEVEL: u32 = 15;
 /// Largest number of buckets.

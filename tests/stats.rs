@@ -10,7 +10,7 @@ use std::{
 };
 
 use common::{Subject, rng, scaled};
-use guira::{CuckooFilter, Filter, GrowingFilter, Layout, kind::Set};
+use guira::{CuckooFilter, CuckooMap, Filter, GrowingFilter, Layout, kind::Set};
 use rand::RngExt;
 
 /// The sum of a histogram.
@@ -142,4 +142,20 @@ fn a_clone_has_statistics_of_its_own() {
     }
     check(&CuckooFilter::with_capacity(1_000));
     check(&GrowingFilter::with_capacity(10));
+}
+
+/// A map counts as a set does.
+#[test]
+fn a_map_counts_inserts_and_no_replacements() {
+    let map = CuckooMap::builder().capacity(1_000).seed(1).build().expect("small");
+    for key in 0..900 {
+        map.insert(&key, 1).expect("room");
+    }
+    for key in 900..1_000 {
+        assert!(map.insert_unique(&key, 2).is_ok());
+    }
+    let inserts = map.stats().inserts;
+    assert_eq!(inserts as usize, map.len());
+    assert!(map.replace(&0, 1, 3));
+    assert_eq!(map.stats().inserts, inserts, "a replacement is no insert");
 }

@@ -1,4 +1,5 @@
-//! Threads against threads, on tables so small that their operations conflict all the time.
+//! More threads, more reads and other sizes than in the suite, and the number of items beside
+//! writers. Tables are so small that operations conflict all the time.
 //!
 //! By default a few million reads. The long version makes 100 million reads in every layout:
 //! `cargo test --release --test stress -- --ignored --nocapture`.
@@ -7,8 +8,8 @@ mod common;
 
 use std::{
     sync::atomic::{
-        AtomicBool, AtomicU64, AtomicUsize,
-        Ordering::{Acquire, Relaxed, Release},
+        AtomicBool, AtomicUsize,
+        Ordering::{Acquire, Release},
     },
     thread,
     time::Duration,
@@ -17,193 +18,11 @@ use std::{
 use common::{
     Watchdog, build,
     churn::{Plan, StopOnPanic, churn},
-    find_pair, for_every_layout, hashers,
+    hashers,
     kind::Sets,
-    operations::Operations,
-    ping_pong::{FAR, PingPong},
-    races::{self, Gate},
-    rng, scaled,
+    races, scaled,
 };
-use guira::{
-    CuckooFilter, Layout,
-    raw::{BucketLayout, Pair, Plain, Table},
-};
-
-/// Runs writers and readers until each reader has called its function `reads` times and the writers
-/// have succeeded `writes` times. If one thread panics, all stop.
-fn run(
-    reads: u64,
-    writes: u64,
-    writers: &[&(dyn Fn() -> bool + Sync)],
-    readers: &[&(dyn Fn() + Sync)],
-) {
-    let (written, stop) = (AtomicU64::new(0), AtomicBool::new(false));
-    let reading = AtomicUsize::new(readers.len());
-    thread::scope(|scope| {
-        for writer in writers {
-            scope.spawn(|| {
-                let _stop = StopOnPanic(&stop);
-                while !stop.load(Acquire) {
-                    written.fetch_add(writer().into(), Relaxed);
-                }
-            });
-        }
-        for reader in readers {
-            scope.spawn(|| {
-                let _stop = StopOnPanic(&stop);
-                let mut rounds = 0;
-                while (rounds < reads || written.load(Relaxed) < writes) && !stop.load(Relaxed) {
-                    reader();
-                    rounds += 1;
-                }
-                if reading.fetch_sub(1, Relaxed) == 1 {
-                    stop.store(true, Release);
-                }
-            });
-        }
-    });
-}
-
-/// Returns the operations in every layout on offer, and in one with a single slot per bucket.
-fn every_layout() -> Vec<Operations> {
-    fn add<L: BucketLayout>(all: &mut Vec<Operations>) {
-        all.push(Operations::of::<L>());
-    }
-    let mut all = vec![Operations::of::<Plain<1, 16>>()];
-    for_every_layout!(add(&mut all));
-    all
-}
-
-/// An item that is relocated back and forth is always found, from either bucket, and is counted
-/// once.
-fn relocated_back_and_forth(layout: Operations) {
-    let _watchdog = Watchdog::new("relocated_back_and_forth");
-    let (reads, writes) = (scaled(20_000, 100_000), scaled(10_000, 50_000));
-    let scene = PingPong::new(layout);
-    scene.insert(scene.item);
-    let read = || {
-        for pair in [scene.item, scene.alias] {
-            assert!(scene.contains(pair), "false negative at {layout:?}");
-            assert_eq!(scene.count(pair), 1, "{layout:?}");
-        }
-        // A lookup right after a locked count tends to run in step with the writers. These do not.
-        for _ in 0..8 {
-            assert!(scene.contains(scene.item) & scene.contains(scene.alias));
-        }
-    };
-    let both = || {
-        let [left, right] = scene.drivers;
-        scene.drive(left) & scene.drive(right)
-    };
-    run(reads, writes, &[&both], &[&read, &read]);
-    let left = || scene.drive(scene.drivers[0]);
-    let right = || scene.drive(scene.drivers[1]);
-    run(reads, writes, &[&left, &right], &[&read, &read]);
-    assert_eq!(scene.count(scene.item), 1);
-}
-
-#[test]
-fn a_relocated_item_is_always_found() {
-    every_layout().into_iter().for_each(relocated_back_and_forth);
-}
-
-/// An alias is inserted into one bucket, then a copy is removed from the other one. There is always
-/// at least one copy.
-fn replaced_by_an_alias(layout: Operations) {
-    let _watchdog = Watchdog::new("replaced_by_an_alias");
-    let scene = PingPong::new(layout);
-    // A removal tries the pair's first bucket first, and an insert takes the emptier bucket. So the
-    // copy changes buckets with every step.
-    let write = || {
-        scene.insert(scene.item);
-        let first = scene.remove(scene.item);
-        scene.insert(scene.item);
-        first & scene.remove(scene.alias)
-    };
-    let read = || {
-        for _ in 0..16 {
-            for pair in [scene.item, scene.alias] {
-                assert!(scene.contains(pair), "false negative at {layout:?}");
-            }
-        }
-    };
-    let count = || {
-        let count = scene.count(scene.item);
-        assert!((1..=2).contains(&count), "{count} copies");
-    };
-    scene.insert(scene.item);
-    // More readers than processors, so that some are suspended in the middle of a lookup.
-    let readers: [&(dyn Fn() + Sync); 5] = [&read, &read, &read, &read, &count];
-    run(scaled(10_000, 50_000), scaled(10_000, 50_000), &[&write], &readers);
-    assert_eq!(scene.count(scene.item), 1);
-}
-
-#[test]
-fn an_item_replaced_by_an_alias_is_always_found() {
-    every_layout().into_iter().for_each(replaced_by_an_alias);
-}
-
-/// Two threads call `insert_unique` with the same item, one with its buckets exchanged. Both
-/// buckets are full, and both searches find an item that can be relocated. Exactly one thread adds
-/// the item.
-fn two_unique_inserts(layout: Operations) {
-    let _watchdog = Watchdog::new("two_unique_inserts");
-    let scene = PingPong::new(layout);
-    let mut rng = rng(9);
-    // For each bucket an item that can be relocated to a bucket of its own. If both moved to the
-    // same bucket, the copies of a move that is half done could make the other thread return
-    // `Full`.
-    let mut taken = FAR.to_vec();
-    let movable = FAR.map(|bucket| {
-        let item = find_pair(layout, &scene.core, &mut rng, &|pair| {
-            pair.buckets[0] == bucket && !taken.contains(&pair.buckets[1])
-        });
-        taken.push(item.buckets[1]);
-        item
-    });
-    let rounds = 2_000;
-    let (gate, failed, added) = (Gate::new(2), AtomicBool::new(false), AtomicUsize::new(0));
-    let tables: Vec<Table> = (0..rounds).map(|_| full_buckets(layout, &scene, movable)).collect();
-    thread::scope(|scope| {
-        for (thread, pair) in [scene.item, scene.alias].into_iter().enumerate() {
-            let (gate, failed, added, tables) = (&gate, &failed, &added, &tables);
-            scope.spawn(move || {
-                let _stop = StopOnPanic(failed);
-                for (round, table) in tables.iter().enumerate() {
-                    if !gate.pass(failed) {
-                        return;
-                    }
-                    let won = (layout.insert_unique)(table, pair);
-                    let won = won.expect("an item can be relocated");
-                    added.fetch_add(won.into(), Relaxed);
-                    if !gate.pass(failed) {
-                        return;
-                    }
-                    if thread == 0 {
-                        let copies = (added.swap(0, Relaxed), (layout.count)(table, pair));
-                        assert_eq!(copies, (1, 1), "{layout:?}, round {round}");
-                    }
-                }
-            });
-        }
-    });
-}
-
-/// Returns a table in which both buckets are full, and one item of each can be relocated.
-fn full_buckets(layout: Operations, scene: &PingPong, movable: [Pair; 2]) -> Table {
-    let table = Table::new(*scene.core.addressing(), false).expect("a small table");
-    for (item, driver) in movable.into_iter().zip(scene.drivers) {
-        // Both of its buckets are empty, so it goes to the first one.
-        (layout.insert)(&table, item).expect("an empty bucket");
-        (1..layout.slots).for_each(|_| (layout.insert)(&table, driver).expect("a slot is left"));
-    }
-    table
-}
-
-#[test]
-fn two_unique_inserts_add_an_item_once() {
-    every_layout().into_iter().for_each(two_unique_inserts);
-}
+use guira::{CuckooFilter, Layout};
 
 /// Returns a plan with two readers and two writers.
 fn plan(layout: Layout, buckets: usize, reads: u64) -> Plan {
@@ -231,7 +50,7 @@ fn readers_miss_nothing_at_95_percent_load() {
 fn many_more_threads_than_processors_miss_nothing() {
     let _watchdog = Watchdog::new("many_more_threads_than_processors_miss_nothing");
     let plan = plan(Layout::Plain5x12, 32, scaled(100_000, 1_000_000));
-    churn(hashers::default, &Plan { readers: 24, writers: 24, ..plan });
+    churn(hashers::default, &Plan { readers: 32, writers: 32, ..plan });
 }
 
 #[test]

@@ -49,19 +49,6 @@ static void removals(uint32_t growing, struct way way) {
     OK(guira_filter_destroy(filter));
 }
 
-static void full(void) {
-    guira_filter *filter = create(0);
-    guira_status status = GUIRA_OK;
-    bool inserted = true;
-    for (uint64_t hash = 0; status == GUIRA_OK; hash++) {
-        status = guira_filter_insert_unique(filter, hash, &inserted);
-    }
-    EQUAL(status, GUIRA_ERR_FULL);
-    while ((status = guira_filter_insert(filter, 1)) == GUIRA_OK) {}
-    CHECK(status == GUIRA_ERR_FULL || status == GUIRA_ERR_TOO_MANY_COPIES);
-    OK(guira_filter_destroy(filter));
-}
-
 static void copies(void) {
     guira_params params = params_of(100, 0);
     params.max_copies = 2;
@@ -188,7 +175,6 @@ int main(void) {
         merging(growing);
         for (int i = 0; i < WAYS_N; i++) removals(growing, WAYS[i]);
     }
-    full();
     copies();
     growth(0);
     growth(1);

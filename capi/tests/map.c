@@ -154,23 +154,11 @@ static void whole(uint32_t growing) {
     OK(guira_map_destroy(copy));
 }
 
-static void full(void) {
-    guira_map *map = create(0);
-    guira_status status = GUIRA_OK;
-    bool inserted = false;
-    for (uint64_t hash = 0; status == GUIRA_OK; hash++) {
-        status = guira_map_insert_unique(map, hash, 1, &inserted, NULL);
-    }
-    EQUAL(status, GUIRA_ERR_FULL);
-    OK(guira_map_destroy(map));
-}
-
 int main(void) {
     for (uint32_t growing = 0; growing < 2; growing++) {
         items(growing);
         whole(growing);
         for (int i = 0; i < WAYS_N; i++) batches(growing, WAYS[i]);
     }
-    full();
     return 0;
 }

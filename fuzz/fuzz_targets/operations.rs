@@ -4,4 +4,4 @@
 
 use guira_fuzz::operations::{Input, run};
 
-libfuzzer_sys::fuzz_target!(|input: Input| run(&input));
+libfuzzer_sys::fuzz_target!(|input: Input| run(input));

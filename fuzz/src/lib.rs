@@ -3,6 +3,7 @@
 
 #[path = "../../tests/common/mod.rs"]
 mod common;
+pub mod decisions;
 pub mod filter;
 pub mod operations;
 pub mod snapshot;

@@ -9,7 +9,7 @@ use super::kind::{Kind, Of};
 /// Keys, and the tags of the items of each of them.
 pub struct Items<T> {
     pub keys: Vec<u64>,
-    /// The first alias of each key, at the first size, which is the coarsest.
+    /// The first alias of each key, at the first size, which distinguishes the fewest.
     class: Vec<usize>,
     /// The tags of each key that were inserted and not yet removed.
     owned: Vec<Vec<T>>,

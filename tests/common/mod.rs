@@ -13,14 +13,13 @@ pub mod forge;
 pub mod hashers;
 pub mod items;
 pub mod kind;
-pub mod maps;
 pub mod operations;
 pub mod oracle;
-pub mod ping_pong;
 pub mod races;
 #[cfg(feature = "std")]
 pub mod saved;
 pub mod suite;
+pub mod table;
 
 use std::{
     hash::BuildHasher,
@@ -43,16 +42,13 @@ use guira::{
 };
 use kind::{BuilderOf, Kind, Maker, Of, Sets};
 use operations::Operations;
-use proptest::test_runner::{Config, RngSeed, TestCaseError, TestRunner};
+use proptest::test_runner::{Config, RngSeed, TestRunner};
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
 /// The positions of the items of a batch that were not inserted.
 pub fn positions(error: &InsertBatchError) -> Vec<usize> {
     error.failures().map(|(position, _)| position).collect()
 }
-
-/// What a property returns.
-pub type Checked = Result<(), TestCaseError>;
 
 /// What the tests have to know about an engine.
 pub trait Subject: Growth + Send + Sync {
@@ -253,3 +249,14 @@ macro_rules! for_every_layout {
     };
 }
 pub(crate) use for_every_layout;
+
+/// Calls a generic function once for each layout of sets that grow, `$L` being its type.
+macro_rules! for_every_growing_layout {
+    ($function:ident($($argument:expr),*)) => {
+        $function::<guira::raw::Leveled<5, 6>>($($argument),*);
+        $function::<guira::raw::Leveled<4, 7>>($($argument),*);
+        $function::<guira::raw::Leveled<3, 8>>($($argument),*);
+        $function::<guira::raw::Leveled<2, 8>>($($argument),*);
+    };
+}
+pub(crate) use for_every_growing_layout;

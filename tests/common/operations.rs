@@ -4,7 +4,7 @@ use std::fmt::{self, Debug, Formatter};
 
 use guira::{
     InsertError,
-    raw::{Addressing, BucketLayout, Pair, Table},
+    raw::{Addressing, BucketLayout, Merged, Pair, Table},
 };
 
 /// The operations of a table in one layout, as values: so checks are compiled once and not once
@@ -20,6 +20,9 @@ pub struct Operations {
     pub count: fn(&Table, Pair) -> usize,
     pub contains: fn(&Table, Pair) -> bool,
     pub clear: fn(&Table) -> u64,
+    /// A copy, and the number of items in it.
+    pub try_clone: fn(&Table) -> (Table, u64),
+    pub merge: fn(&Table, &Table) -> Merged,
 }
 
 impl Operations {
@@ -35,6 +38,8 @@ impl Operations {
             count: |table, pair| table.count::<L>(pair),
             contains: |table, pair| table.contains::<L>(pair),
             clear: |table| table.clear::<L>(),
+            try_clone: |table| table.try_clone::<L>(false).expect("memory"),
+            merge: |table, other| table.merge::<L>(other, None),
         }
     }
 }

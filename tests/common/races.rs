@@ -233,7 +233,7 @@ fn locks<K: Kind, S: BuildHasher>(
         }
     }
     let probes: Vec<u64> = (0..scaled(20_000, 200_000)).map(|_| rng.random()).collect();
-    // Later sizes distinguish aliases of the first one, and these would be different locks.
+    // Splits distinguish aliases, and these would be different locks.
     for lock in if K::GROWS { 0..0 } else { 0..locks } {
         let one = empty();
         K::add(&one, keys[lock].0).expect("an empty filter");

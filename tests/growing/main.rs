@@ -1,15 +1,16 @@
 //! What only filters that grow do: the target rate holds at every size, whatever is inserted, and
-//! readers, clones and clears go on beside growth.
+//! readers and clones go on beside growth.
 
 #[path = "../common/mod.rs"]
 mod common;
 mod reads;
+mod shrink;
 mod splitting;
 
 use std::{
     sync::atomic::{
-        AtomicBool, AtomicU64,
-        Ordering::{Acquire, Relaxed, Release},
+        AtomicU64,
+        Ordering::{Acquire, Release},
     },
     thread,
 };
@@ -31,8 +32,6 @@ on_kinds! {
         copies_of_many_items_do_not_make_it_grow,
         churn_does_not_make_it_grow,
         unique_items_are_added_once_by_several_threads,
-        readers_miss_nothing_while_it_grows,
-        clear_keeps_the_size,
         clones_beside_growth_miss_nothing,
     }
 }
@@ -243,48 +242,6 @@ fn unique_items_are_added_once_by_several_threads<K: Grows>() {
     // All but some of those with an alias.
     assert!(added as f64 > keys as f64 * 0.99 && added as u64 <= keys);
     assert!((0..keys).all(|key| filter.contains(&key)));
-}
-
-/// Lookups beside growth and churn find every item that is present throughout.
-fn readers_miss_nothing_while_it_grows<K: Grows>() {
-    let filter = small::<K>(100, 0.3);
-    let (always, others) = (0..2_000_u64, 1_u64 << 40..);
-    add_all::<K>(&filter, always.clone());
-    let done = AtomicBool::new(false);
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            let finds = |key: u64| K::holds(&filter, key, &[K::tag_of(&filter, key)]);
-            while !done.load(Relaxed) {
-                assert!(always.clone().all(finds), "missed");
-            }
-        });
-        for round in 0..scaled(3, 20) {
-            let keys: Vec<u64> = others.clone().take(20_000 << (round % 3)).collect();
-            K::add_batch(&filter, &keys).expect("room to grow");
-            assert_eq!(K::take_batch(&filter, &keys), keys.len());
-        }
-        done.store(true, Relaxed);
-    });
-    assert_eq!(filter.len(), always.count());
-}
-
-/// A clear keeps the size and the rate. Items that are inserted afterwards are found.
-fn clear_keeps_the_size<K: Grows>() {
-    let filter = Filter::<K::Contents, Growing>::with_capacity(50);
-    add_all::<K>(&filter, 0..5_000);
-    let (grown, rate) = (Grown::of::<K>(&filter), filter.false_positive_rate());
-    assert!(grown.slots > 5_000);
-    for _ in 0..3 {
-        let slots = filter.slots();
-        filter.clear();
-        assert!(filter.is_empty() && filter.slots() == slots);
-        assert!((0..5_000_u64).all(|key| !filter.contains(&key)));
-        add_all::<K>(&filter, 0..5_000);
-        assert!((0..5_000_u64).all(|key| filter.contains(&key)));
-        grown.check::<K>(&filter);
-    }
-    assert!(filter.false_positive_rate() >= rate);
-    assert!(filter.false_positive_rate() <= filter.target_false_positive_rate());
 }
 
 /// Clones that are made while a filter grows contain every item that was inserted before.

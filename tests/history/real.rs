@@ -1,58 +1,19 @@
 //! The programs on real threads.
 
 use std::{
-    hint::spin_loop,
-    sync::{
-        Arc,
-        atomic::{
-            AtomicBool, AtomicUsize,
-            Ordering::{Relaxed, SeqCst},
-        },
-    },
+    sync::{Arc, atomic::AtomicBool},
     thread,
     time::{Duration, Instant},
 };
 
 use super::{Scene, Sights, programs, variable};
-use crate::common;
+use crate::common::{self, churn::StopOnPanic, races::Gate};
 
 /// How long a test runs, and how many programs it runs at least, unless a number is given.
 const ENOUGH: Duration = Duration::from_secs(2);
 const LEAST: usize = 5_000;
 /// Programs that the threads run before histories are checked.
 const BATCH: usize = 64;
-
-/// Where threads wait for one another before each program, so that their calls overlap.
-struct Gate {
-    threads: usize,
-    arrived: AtomicUsize,
-    /// Whether a thread has panicked, and will not arrive.
-    broken: AtomicBool,
-}
-
-impl Gate {
-    /// Waits until all threads have reached this round.
-    fn pass(&self, round: usize) {
-        self.arrived.fetch_add(1, SeqCst);
-        let mut spins = 0_u32;
-        while self.arrived.load(SeqCst) < (round + 1) * self.threads {
-            assert!(!self.broken.load(Relaxed), "another thread has panicked");
-            spins += 1;
-            if spins > 256 { thread::yield_now() } else { spin_loop() }
-        }
-    }
-}
-
-/// Breaks the gate if its thread panics.
-struct BreakOnPanic<'a>(&'a Gate);
-
-impl Drop for BreakOnPanic<'_> {
-    fn drop(&mut self) {
-        if thread::panicking() {
-            self.0.broken.store(true, Relaxed);
-        }
-    }
-}
 
 /// Performs the steps of one thread.
 #[cfg(not(guira_steps))]
@@ -63,6 +24,8 @@ fn perform<S: Scene>(scene: &S, thread: usize) -> Vec<S::Event> {
 /// Performs the steps of one thread, with random delays.
 #[cfg(guira_steps)]
 fn perform<S: Scene>(scene: &S, thread: usize) -> Vec<S::Event> {
+    use std::hint::spin_loop;
+
     use rand::RngExt;
 
     let mut rng = common::rng(scene.number() * 8 + thread as u64);
@@ -74,27 +37,24 @@ fn perform<S: Scene>(scene: &S, thread: usize) -> Vec<S::Event> {
     guira::raw::steps::with_hook(delay, || scene.perform(thread))
 }
 
-/// Performs one thread's steps of all programs.
-fn take_part<S: Scene>(scenes: &[S], gate: &Gate, thread: usize) -> Vec<Vec<S::Event>> {
-    let _break_on_panic = BreakOnPanic(gate);
-    let part = |(round, scene)| {
-        gate.pass(round);
-        perform(scene, thread)
-    };
-    scenes.iter().enumerate().map(part).collect()
-}
-
 /// Runs programs one after another, each on all threads together, and checks their histories.
 fn run_batch<S: Scene>(programs: &[u64], threads: usize) -> Sights {
     let scene = |&number| S::new(&Arc::new(S::program(number, threads)));
     let scenes: Vec<S> = programs.iter().map(scene).collect();
-    let gate = Gate { threads, arrived: AtomicUsize::new(0), broken: AtomicBool::new(false) };
-    let (all, gate) = (&scenes, &gate);
-    let histories: Vec<Vec<Vec<S::Event>>> = thread::scope(|scope| {
-        let part = |thread| scope.spawn(move || take_part(all, gate, thread));
-        let parts: Vec<_> = (0..threads).map(part).collect();
+    // The threads wait for one another before each program, so that their calls overlap.
+    let (gate, failed) = (Gate::new(threads), AtomicBool::new(false));
+    let part = |thread| -> Option<Vec<Vec<S::Event>>> {
+        let _stop = StopOnPanic(&failed);
+        let perform = |scene| gate.pass(&failed).then(|| perform(scene, thread));
+        scenes.iter().map(perform).collect()
+    };
+    let histories: Vec<_> = thread::scope(|scope| {
+        let part = &part;
+        let parts: Vec<_> = (0..threads).map(|thread| scope.spawn(move || part(thread))).collect();
         parts.into_iter().map(|part| part.join().expect("no thread panics")).collect()
     });
+    let histories: Option<Vec<_>> = histories.into_iter().collect();
+    let histories = histories.expect("no thread has failed");
     let mut sights = Sights::default();
     for (round, scene) in scenes.iter().enumerate() {
         let events: Vec<S::Event> =

@@ -6,15 +6,16 @@ mod beside;
 mod common;
 
 use common::{
-    capacity_of_kind,
+    Subject, capacity_of_kind,
     chosen::neighbour,
     hashers::{self, Part},
-    kind::{ExpiringSets, GrowingExpiringSets, GrowingMaps, GrowingSets, Kind, Maps, Of, Sets},
+    kind::{Kind, Of},
     rng, scaled, settings,
     suite::on_all_kinds,
 };
 use guira::{
     CuckooFilter, Hashed, InsertError, Layout,
+    kind::{Expiring, Map, Set},
     raw::{Kernel, mix},
 };
 use rand::RngExt;
@@ -106,54 +107,46 @@ trait Values: Kind {
     fn compare_values(_filter: &Of<Self, Part>, _keys: &[u64]) {}
 }
 
-impl Values for Sets {}
-impl Values for GrowingSets {}
-impl Values for ExpiringSets {}
-impl Values for GrowingExpiringSets {}
+impl<G: Subject> Values for (Set, G) {}
+impl<G: Subject> Values for (Expiring, G) where Self: Kind {}
 
-macro_rules! values {
-    ($($kind:ty),*) => {$(
-        impl Values for $kind {
-            fn compare_values(map: &Of<Self, Part>, keys: &[u64]) {
-                let len = keys.len();
-                let what = || format!("{:?}, {map:?}, {len}", map.kernel());
-                let expected: Vec<Option<u16>> = keys.iter().map(|key| map.get(key)).collect();
-                let numbers: Vec<u16> = expected.iter().map(|value| value.unwrap_or(0)).collect();
-                let present = expected.iter().flatten().count();
-                for unset in [None, Some(0xaaaa)] {
-                    for by_hash in [false, true] {
-                        let mut all = vec![unset; len + 2];
-                        let answers = &mut all[1..=len];
-                        let count = if by_hash {
-                            map.get_batch(Hashed::slice(keys), answers)
-                        } else {
-                            map.get_batch(keys, answers)
-                        };
-                        assert!(*answers == *expected, "{}: not {expected:?}", what());
-                        assert_eq!(count, present, "{}", what());
-                        assert!(all[0] == unset && all[len + 1] == unset, "{}", what());
-                    }
-                }
-                for unset in [0, 0xaaaa] {
-                    let (mut values, mut found) = (vec![unset; len + 2], vec![unset != 0; len + 2]);
-                    let (some, flags) = (&mut values[1..=len], &mut found[1..=len]);
-                    assert_eq!(map.get_batch_into(keys, some, flags), present, "{}", what());
-                    assert!(flags.iter().zip(&expected).all(|(&is, value)| is == value.is_some()));
-                    assert!(*some == *numbers, "{}: {some:?}, not {numbers:?}", what());
-                    if len <= 64 {
-                        some.fill(unset);
-                        assert_eq!(map.get_mask(keys, some), map.contains_mask(keys), "{}", what());
-                        assert!(*some == *numbers, "{}: {some:?}, not {numbers:?}", what());
-                    }
-                    assert!(values[0] == unset && values[len + 1] == unset, "{}", what());
-                    assert!(found[0] == (unset != 0) && found[len + 1] == found[0], "{}", what());
-                }
+impl<G: Subject> Values for (Map, G) {
+    fn compare_values(map: &Of<Self, Part>, keys: &[u64]) {
+        let len = keys.len();
+        let what = || format!("{:?}, {map:?}, {len}", map.kernel());
+        let expected: Vec<Option<u16>> = keys.iter().map(|key| map.get(key)).collect();
+        let numbers: Vec<u16> = expected.iter().map(|value| value.unwrap_or(0)).collect();
+        let present = expected.iter().flatten().count();
+        for unset in [None, Some(0xaaaa)] {
+            for by_hash in [false, true] {
+                let mut all = vec![unset; len + 2];
+                let answers = &mut all[1..=len];
+                let count = if by_hash {
+                    map.get_batch(Hashed::slice(keys), answers)
+                } else {
+                    map.get_batch(keys, answers)
+                };
+                assert!(*answers == *expected, "{}: not {expected:?}", what());
+                assert_eq!(count, present, "{}", what());
+                assert!(all[0] == unset && all[len + 1] == unset, "{}", what());
             }
         }
-    )*};
+        for unset in [0, 0xaaaa] {
+            let (mut values, mut found) = (vec![unset; len + 2], vec![unset != 0; len + 2]);
+            let (some, flags) = (&mut values[1..=len], &mut found[1..=len]);
+            assert_eq!(map.get_batch_into(keys, some, flags), present, "{}", what());
+            assert!(flags.iter().zip(&expected).all(|(&is, value)| is == value.is_some()));
+            assert!(*some == *numbers, "{}: {some:?}, not {numbers:?}", what());
+            if len <= 64 {
+                some.fill(unset);
+                assert_eq!(map.get_mask(keys, some), map.contains_mask(keys), "{}", what());
+                assert!(*some == *numbers, "{}: {some:?}, not {numbers:?}", what());
+            }
+            assert!(values[0] == unset && values[len + 1] == unset, "{}", what());
+            assert!(found[0] == (unset != 0) && found[len + 1] == found[0], "{}", what());
+        }
+    }
 }
-
-values!(Maps, GrowingMaps);
 
 fn every_kernel_gives_the_answers_of_single_lookups<K: Values>() {
     let mut layouts = K::layouts();
@@ -222,7 +215,7 @@ fn same_answers<K: Values>(layout: Layout, buckets: usize) {
     }
 }
 
-/// Items of five kinds: present ones, some of them inserted last, arbitrary ones, and in a
+/// Items of five kinds: present ones, some of them among the latest, arbitrary ones, and in a
 /// table of a set ones whose fingerprint, or whose first bucket, is next to that of a present item.
 fn some_items<K: Kind>(filter: &Of<K, Part>, present: &[u64]) -> Vec<u64> {
     let layout = filter.layout();

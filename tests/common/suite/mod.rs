@@ -5,7 +5,7 @@ mod limits;
 mod model;
 mod whole;
 
-pub use limits::{batch_errors_list_positions, copies_are_limited, refusals_change_nothing};
+pub use limits::copies_are_limited;
 pub use model::{Checker, model};
 
 use std::hash::BuildHasher;
@@ -17,7 +17,7 @@ use super::{
     races, scaled,
 };
 
-/// Numbers of buckets (at first) to try.
+/// Numbers of buckets to try, at first if a filter grows.
 pub const SIZES: [usize; 5] = [1, 2, 3, 8, 40];
 
 /// Two layouts of a kind.
@@ -165,9 +165,7 @@ macro_rules! suite {
         $crate::common::suite::suite! {
             $make:
             model,
-            refusals_change_nothing,
             copies_are_limited,
-            batch_errors_list_positions,
             readers_beside_writers_miss_nothing,
             racing_removals_take_each_copy_once,
             insert_unique_excludes,

@@ -21,9 +21,9 @@ type Unique<T> = Result<Insertion<T, Option<T>>, InsertError>;
 
 /// A filter, and what it should hold.
 ///
-/// At its first size, a key has exactly the items of its class of aliases. A filter whose buckets
-/// were split can distinguish some of these aliases: then a key has at least its own items, and at
-/// most those of its class.
+/// A key has exactly the items of its class of aliases. A filter whose buckets were split can
+/// distinguish some of these aliases: then a key has at least its own items, and at most those of
+/// its class.
 pub struct Checker<K: Kind, S, R> {
     pub filter: Of<K, S>,
     pub items: Items<K::Tag>,

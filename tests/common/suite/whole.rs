@@ -164,6 +164,8 @@ where
     assert_eq!(filter.len(), always.len(), "{layout:?}");
     let copy = filter.try_clone().expect("a small filter");
     assert_eq!((copy.len(), copy.slots()), (filter.len(), filter.slots()));
+    assert_eq!((copy.capacity(), copy.layout()), (filter.capacity(), filter.layout()));
+    assert!(copy.false_positive_rate().to_bits() == filter.false_positive_rate().to_bits());
     let strangers = (0..2_000).map(|_| random.random::<u64>());
     for key in always.iter().copied().chain(strangers).collect::<HashSet<_>>() {
         assert_eq!(copy.count(&key), filter.count(&key), "{layout:?}: the copy differs");

@@ -1,4 +1,9 @@
-//! A global allocator that counts the allocations of each thread, and refuses some.
+//! Memory that the system refuses is an error, not a panic. The global allocator of these tests
+//! counts the allocations of each thread, and refuses some: those beyond a gigabyte, or those that a
+//! test chooses.
+
+mod calls;
+mod sizes;
 
 use std::{
     alloc::{GlobalAlloc, Layout as Memory, System},
@@ -58,14 +63,12 @@ unsafe impl GlobalAlloc for Refusing {
 static ALLOCATOR: Refusing = Refusing;
 
 /// Bytes that this thread has allocated and not freed.
-#[allow(dead_code, reason = "for some of the programs")]
-pub fn live_bytes() -> isize {
+fn live_bytes() -> isize {
     LIVE_BYTES.get()
 }
 
 /// Calls an operation with a limit on the bytes of each allocation.
-#[allow(dead_code, reason = "as above")]
-pub fn with_limit<T>(max_bytes: usize, operation: impl FnOnce() -> T) -> T {
+fn with_limit<T>(max_bytes: usize, operation: impl FnOnce() -> T) -> T {
     let before = MAX_BYTES.replace(max_bytes);
     let value = operation();
     MAX_BYTES.set(before);
@@ -73,24 +76,21 @@ pub fn with_limit<T>(max_bytes: usize, operation: impl FnOnce() -> T) -> T {
 }
 
 /// Returns what an operation returns, and how many allocations it made.
-#[allow(dead_code, reason = "as above")]
-pub fn allocations<T>(operation: impl FnOnce() -> T) -> (T, usize) {
+fn allocations<T>(operation: impl FnOnce() -> T) -> (T, usize) {
     let before = ALLOCATIONS.get();
     let value = operation();
     (value, ALLOCATIONS.get() - before)
 }
 
 /// Calls an operation with all memory refused.
-#[allow(dead_code, reason = "as above")]
-pub fn refuse_all<T>(operation: impl FnOnce() -> T) -> T {
+fn refuse_all<T>(operation: impl FnOnce() -> T) -> T {
     with_limit(0, operation)
 }
 
 /// Calls an operation again and again, and refuses another one of its allocations each time, of
 /// whatever size: first that one alone, and then all from it on. Stops when it succeeds. Returns
 /// the number of allocations, each of which was refused twice.
-#[allow(dead_code, reason = "as above")]
-pub fn refuse_each<T, E>(
+fn refuse_each<T, E>(
     mut operation: impl FnMut() -> Result<T, E>,
     is_expected: fn(&E) -> bool,
 ) -> usize {

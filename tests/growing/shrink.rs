@@ -1,9 +1,8 @@
 //! Shrinking a growing filter: the memory that is left, the items, and the rate.
 
-mod common;
-
-use common::scaled;
 use guira::GrowingFilter;
+
+use crate::common::scaled;
 
 /// Inserts many items, removes 90 % of them, shrinks, and compares with a filter that was built for
 /// what is left.

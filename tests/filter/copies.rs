@@ -1,7 +1,5 @@
 //! Copies of items: what they cost others, and the limit of `max_copies`.
 
-mod common;
-
 use std::{
     sync::{
         Barrier,
@@ -10,9 +8,7 @@ use std::{
     thread,
 };
 
-#[cfg(feature = "std")]
-use common::kind::Sets;
-use common::{
+use crate::common::{
     Subject, Watchdog,
     kind::{Kind, Of},
     rng, scaled, settings,
@@ -126,33 +122,6 @@ fn overlapping_inserts_exceed_the_limit_by_one_per_thread<K: Kind>() {
 fn a_limit_of_zero_is_an_error<K: Kind>() {
     let builder = K::limited(settings::<K>(10, K::layouts()[0], 1), 0);
     assert_eq!(builder.build().err(), Some(BuildError::ZeroMaxCopies));
-}
-
-/// The same operations give the same bytes, and a loaded filter has the limit of the saved one.
-#[cfg(feature = "std")]
-#[test]
-fn a_snapshot_contains_the_limit() {
-    for &layout in Layout::ALL {
-        let slots = layout.slots_per_bucket() as usize;
-        for limit in [1, 2, 2 * slots - 1, 2 * slots, usize::MAX] {
-            let filter = limited::<Sets>(layout, 1_000, limit);
-            filter.insert_batch([1; 50]).expect_err("copies");
-            let copies = filter.count(&1);
-            let bytes = filter.to_bytes();
-            let stored = u64::from_le_bytes(bytes[40..48].try_into().expect("8 bytes"));
-            assert_eq!(stored as usize, if limit < 2 * slots { limit } else { 0 });
-            for loaded in
-                [CuckooFilter::loader().bytes(&bytes), CuckooFilter::loader().reader(&bytes[..])]
-            {
-                let loaded = loaded.expect("its own bytes");
-                assert_eq!(loaded.insert(&1), Err(InsertError::TooManyCopies));
-                assert!(loaded.remove(&1) && loaded.insert(&1).is_ok());
-                assert_eq!(loaded.insert_batch([1; 2]).map_err(|error| error.added()), Err(0));
-                assert_eq!(loaded.count(&1), copies);
-                assert_eq!(loaded.to_bytes()[..64], bytes[..64]);
-            }
-        }
-    }
 }
 
 /// The share of fresh items that are refused once copies fill a share of all buckets, with and

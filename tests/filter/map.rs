@@ -1,45 +1,19 @@
 //! What only maps do: values that fit, values of one key, and layouts with values. (The suite
 //! compares maps with multimaps.)
 
-mod common;
-
-use common::{
-    Subject, Watchdog,
-    churn::{Plan, churn_on},
-    hashers,
-    kind::Maps,
-    maps::{Map, builder, layouts, max_value},
-    scaled,
+use crate::common::{
+    Subject,
+    kind::{Kind, Maps, max_value},
+    settings,
     suite::on_both_engines,
 };
 use guira::{
-    BuildError, CuckooFilter, CuckooMap, GrowingFilter, GrowingMap, InsertError, Layout,
-    kind::Fixed,
+    BuildError, CuckooFilter, CuckooMap, Filter, GrowingFilter, GrowingMap, InsertError, Layout,
+    kind::Map,
 };
 
 on_both_engines! {
     values_that_do_not_fit_are_reported,
-}
-
-/// Runs readers beside writers in a map with this number of buckets.
-fn churn(buckets: usize, reads: u64) {
-    let layout = Layout::with_values(3, 8).expect("a layout");
-    let (readers, writers, seed) = (2, 2, 7);
-    let plan = Plan { layout, buckets, readers, writers, reads, changes: reads / 4, seed };
-    churn_on::<Maps, _>(hashers::good, &plan);
-}
-
-#[test]
-fn values_in_a_large_map() {
-    let _watchdog = Watchdog::new("values_in_a_large_map");
-    let buckets = scaled(7_000, 170_000);
-    churn(buckets, 6 * buckets as u64);
-}
-
-#[test]
-#[ignore = "long: ten million keys; run it in release mode"]
-fn long_values_in_a_large_map() {
-    churn(3_500_000, 20_000_000);
 }
 
 /// The builder takes the layout with the fewest bits per item that meets the target.
@@ -79,7 +53,7 @@ fn a_value_takes_its_bits_and_no_more() {
     for (slots, plain) in plain {
         for bits in 0..=16 {
             let Some(layout) = Layout::with_values(slots, bits) else { continue };
-            let map = builder::<Fixed>(50_000, layout).build().expect("a small map");
+            let map = settings::<Maps>(50_000, layout, 0).build().expect("a small map");
             let set = CuckooFilter::builder().capacity(50_000).layout(plain);
             let set = set.build().expect("a small filter");
             assert_eq!(map.slots(), set.slots());
@@ -132,9 +106,9 @@ fn layouts_and_bits_that_do_not_go_together() {
 
 /// A batch reports values that do not fit beside its other failures, with its error in words.
 fn values_that_do_not_fit_are_reported<G: Subject>() {
-    for layout in layouts::<G>().into_iter().filter(|layout| layout.value_bits() < 16) {
+    for layout in <(Map, G)>::layouts().into_iter().filter(|layout| layout.value_bits() < 16) {
         // So large that no key has copies of many aliases.
-        let map = builder::<G>(10_000, layout).seed(1).build().expect("a small map");
+        let map = settings::<(Map, G)>(10_000, layout, 1).build().expect("a small map");
         let (max, large) = (max_value(layout), max_value(layout) + 1);
         map.insert(&1, max).expect("room");
         assert!(!map.replace(&1, max, large) && !map.replace(&1, large, max));
@@ -152,7 +126,7 @@ fn values_that_do_not_fit_are_reported<G: Subject>() {
         }
         assert!(map.values(&1).eq([max]) && map.len() == 1);
     }
-    let map = Map::<G>::with_capacity(100);
+    let map = Filter::<Map, G>::with_capacity(100);
     while map.insert(&1, 1).is_ok() {}
     let error = map.insert_batch(&[1], &[1]).expect_err("too many");
     assert!(error.to_string().ends_with("(filter full: 0, too many copies: 1)"), "{error}");

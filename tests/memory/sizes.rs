@@ -1,9 +1,5 @@
-//! Memory that the system refuses is an error, not a panic, and a filter's size is what it
-//! allocated. The global allocator of this test counts bytes, and refuses more than a gigabyte at
-//! once, or the allocations that a test chooses. (`no_memory.rs` covers inserts and merges.)
-
-#[path = "common/refusing.rs"]
-mod refusing;
+//! Builds, clones, snapshots and loads if the system refuses memory. A filter's size is what it
+//! allocated.
 
 #[cfg(feature = "std")]
 use guira::LoadError;
@@ -12,7 +8,8 @@ use guira::{
     GrowingMap, InsertError, Layout,
     kind::{Contents, Growth},
 };
-use refusing::{live_bytes, refuse_each};
+
+use super::{live_bytes, refuse_each};
 
 /// Bytes of the header of a snapshot.
 #[cfg(feature = "std")]
@@ -61,7 +58,7 @@ fn assert_size<C: Contents, G: Growth>(filter: &Filter<C, G>, on_heap: usize) {
     assert_eq!(filter.size_in_bytes(), on_heap + size_of_val(filter), "{filter:?}");
 }
 
-/// The size counts all that was allocated: alignment, stripes, counters, and chunks too.
+/// The size counts all that was allocated: alignment, stripes, and counters too.
 #[test]
 fn the_size_is_what_was_allocated() {
     // Values that are computed once per process.

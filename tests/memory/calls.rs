@@ -1,8 +1,4 @@
 //! Inserts, batches and merges if the system refuses memory, and all calls that allocate nothing.
-//! The global allocator of this test counts allocations, and refuses those that a test chooses.
-
-#[path = "common/refusing.rs"]
-mod refusing;
 
 use std::{collections::HashMap, thread};
 
@@ -11,7 +7,8 @@ use guira::{
     InsertBatchError, InsertError, MergeError,
     kind::{Contents, Growing},
 };
-use refusing::{allocations, refuse_all, refuse_each};
+
+use super::{allocations, refuse_all, refuse_each, with_limit};
 
 /// A set whose memory comes from the allocator.
 fn allocated(capacity: usize) -> GrowingFilter {
@@ -120,7 +117,7 @@ fn a_batch_ends_when_its_failures_take_no_memory() {
     let build = || CuckooFilter::builder().capacity(10_000).false_positive_rate(1e-5).seed(3);
     for limit in [0, 300, 2_000, 1 << 30] {
         let filter = build().build().expect("memory");
-        let outcome = refusing::with_limit(limit, || filter.insert_batch(Hashed::slice(&hashes)));
+        let outcome = with_limit(limit, || filter.insert_batch(Hashed::slice(&hashes)));
         let count = filter.len();
         let error = check_batch(ITEMS, outcome, |at| filter.count(&Hashed(hashes[at])) > 0);
         assert_eq!(error.added(), count);
@@ -132,15 +129,13 @@ fn a_batch_ends_when_its_failures_take_no_memory() {
         assert_eq!(error, error.clone());
 
         let filter = build().build().expect("memory");
-        let outcome =
-            refusing::with_limit(limit, || filter.insert_batch((0..ITEMS as u64).map(Hashed)));
+        let outcome = with_limit(limit, || filter.insert_batch((0..ITEMS as u64).map(Hashed)));
         check_batch(ITEMS, outcome, |at| filter.count(&Hashed(hashes[at])) > 0);
 
         let filter = build().build().expect("memory");
         let mut added = vec![true; ITEMS];
-        let outcome = refusing::with_limit(limit, || {
-            filter.insert_unique_batch(Hashed::slice(&hashes), &mut added)
-        });
+        let outcome =
+            with_limit(limit, || filter.insert_unique_batch(Hashed::slice(&hashes), &mut added));
         let error = outcome.expect_err("there is no room for all");
         assert_eq!(error.added(), added.iter().filter(|&&added| added).count());
         assert!(added[error.tried()..].iter().all(|added| !added));
@@ -154,21 +149,20 @@ fn a_batch_ends_when_its_failures_take_no_memory() {
 
         let map = CuckooMap::builder().capacity(10_000).value_bits(1).false_positive_rate(1e-4);
         let map = map.seed(1).build().expect("memory");
-        let outcome =
-            refusing::with_limit(limit, || map.insert_batch(Hashed::slice(&hashes), &values));
+        let outcome = with_limit(limit, || map.insert_batch(Hashed::slice(&hashes), &values));
         let error = outcome.expect_err("there is no room for all");
         assert_eq!(error.added() + error.failures().len(), error.tried());
         assert_eq!((map.len(), error.is_complete()), (error.added(), limit == 1 << 30));
 
         let seen = ExpiringFilter::builder().capacity(10_000).build().expect("memory");
-        let outcome = refusing::with_limit(limit, || seen.insert_batch(Hashed::slice(&hashes)));
+        let outcome = with_limit(limit, || seen.insert_batch(Hashed::slice(&hashes)));
         let error = outcome.expect_err("there is no room for all");
         assert_eq!(error.added() + error.failures().len(), error.tried());
         assert_eq!((seen.len(), error.is_complete()), (error.added(), limit == 1 << 30));
 
         // A batch that grows lists its last item, and ends.
         let growing = allocated(1_000);
-        let outcome = refusing::with_limit(limit, || growing.insert_batch(Hashed::slice(&hashes)));
+        let outcome = with_limit(limit, || growing.insert_batch(Hashed::slice(&hashes)));
         if limit == 0 {
             let error = outcome.expect_err("it cannot grow");
             assert!(error.failures().eq([(error.tried() - 1, InsertError::OutOfMemory)]));
