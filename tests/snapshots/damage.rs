@@ -142,9 +142,9 @@ fn blocks_belong_to_their_place_in_their_snapshot() {
         }
         damaged.push(("exchanged", exchanged));
         let mut mixed = bytes.clone();
-        parts(changed)
-            .into_iter()
-            .for_each(|part| mixed[part.clone()].copy_from_slice(&later[part]));
+        for part in parts(changed) {
+            mixed[part.clone()].copy_from_slice(&later[part]);
+        }
         damaged.push(("mixed", mixed));
         // From the end on, so that the places before stay.
         let (mut repeated, mut missing) = (bytes.clone(), bytes.clone());

@@ -249,7 +249,9 @@ fn invalid_places_are_detected() {
     assert!(one < other, "ascending");
     let refused = |changes: &[(usize, u64)]| {
         let error = forged::<GrowingSets>(&filter, |bytes| {
-            changes.iter().for_each(|&(at, value)| put(bytes, at, value));
+            for &(at, value) in changes {
+                put(bytes, at, value);
+            }
         });
         assert!(matches!(error, LoadError::InvalidBuckets), "{changes:?}: {error:?}");
     };
