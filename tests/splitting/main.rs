@@ -6,6 +6,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod corners;
 mod growth;
 mod whole;
 
