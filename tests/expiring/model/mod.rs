@@ -10,19 +10,16 @@ mod calls;
 
 use std::{iter, ops::RangeInclusive, time::Duration};
 
-use guira::{
-    GrowingExpiringFilter, Hashed, Layout,
-    raw::{Kernel, mix},
-};
+use guira::{GrowingExpiringFilter, Hashed, Layout, raw::Kernel};
 use rand::{RngExt, rngs::SmallRng, seq::IndexedRandom};
 
 use super::{
     WINDOWS,
-    common::{chosen::unmix, rng, scaled},
+    common::{rng, scaled},
+    known::{SEED, relative},
     layouts,
 };
 
-const SEED: u64 = 7;
 /// Seconds of a generation.
 const INTERVAL: u64 = 10;
 /// Classes of aliases, and the items of each.
@@ -65,12 +62,6 @@ struct Model {
     what: String,
 }
 
-/// The bits of the extension that a slot knows at least.
-fn known_bits(layout: Layout) -> u32 {
-    let core = [8, 8, 7, 6][layout.slots_per_bucket() as usize - 2];
-    layout.fingerprint_bits() - core
-}
-
 impl Model {
     fn new(window: u32, layout: Layout, reserve: bool, seed: u64) -> Self {
         let builder = GrowingExpiringFilter::builder().capacity(1).window(window).layout(layout);
@@ -79,15 +70,11 @@ impl Model {
         let kernel = if seed % 2 == 0 { Kernel::Scalar } else { Kernel::best() };
         let filter = builder.kernel(kernel).build().expect("a small filter");
         let mut rng = rng(seed);
-        // As in `docs::snapshots`.
-        let mixing_seed = mix(SEED + 0x9e37_79b9_7f4a_7c15, 0);
         let mut items = Vec::new();
         for class in 0..CLASSES {
             let mixed: u64 = rng.random();
             for member in 0..MEMBERS {
-                // The next bits after those that a slot of the first size knows.
-                let mixed = mixed ^ member << (32 + known_bits(layout)).min(61);
-                let key = Hashed(unmix(mixed, mixing_seed));
+                let key = relative(mixed, layout, member);
                 items.push(Item { key, class, owned: Vec::new() });
             }
         }
