@@ -37,10 +37,10 @@ fn filter(window: u32, layout: Layout) -> GrowingExpiringFilter {
     builder.build().expect("a small filter")
 }
 
-/// Inserts other items until the filter has this many times its slots.
-fn grow(filter: &GrowingExpiringFilter, times: usize) {
-    let (end, mut rng) = (filter.slots() * times, rng(1));
-    while filter.slots() < end {
+/// Inserts other items until the filter has so many slots.
+fn grow(filter: &GrowingExpiringFilter, slots: usize) {
+    let mut rng = rng(1);
+    while filter.slots() < slots {
         filter.insert(&Hashed(rng.random())).expect("room to grow");
     }
 }
@@ -55,12 +55,13 @@ struct Aliases {
 }
 
 impl Aliases {
-    /// The old item was inserted before the filter grew, and the new one afterwards.
+    /// The old item was inserted before the filter grew, and the new one afterwards. Some filters have
+    /// grown so far that both buckets were split, others so far that one of them may be.
     fn new(window: u32, layout: Layout, seed: u64) -> (Self, u64) {
         let (filter, mixed) = (filter(window, layout), rng(seed).random());
         let [old, new, twin] = [0, 1, 3].map(|bits| relative(mixed, layout, bits));
         let before = filter.insert(&old);
-        grow(&filter, 2);
+        grow(&filter, filter.slots() * (seed as usize % 4 + 5) / 4);
         let generation = filter.insert(&new).expect("room");
         assert_eq!(before, Ok(generation));
         // Its own slot, and that of the old item.
@@ -144,11 +145,15 @@ fn slots_of_no_item_do_not_count() {
         let mut items: Vec<(u64, usize, Vec<u64>)> = Vec::new();
         let most = first * scaled(32, 128);
         // Until all stamps were used twice.
-        for step in 0..2 * (window as usize + 3) + 10 {
-            let grows = filter.slots() < most;
-            let count = if grows { filter.slots() } else { filter.slots() / 4 } as u64 * 2
-                / (u64::from(window) + 1)
-                + 10;
+        let (most_steps, mut cleared) = (2 * (window as usize + 3) + 20, false);
+        for step in 0..most_steps {
+            // Tails run out of what comes while the filter grows so far.
+            let count = match step {
+                1 => most / 2,
+                _ if filter.slots() < most => filter.slots() * 2 / (window as usize + 1),
+                _ => filter.slots() / 2 / (window as usize + 1),
+            };
+            let count = count as u64 + 10;
             for key in next..next + count {
                 filter.insert(&key).expect("room to grow");
             }
@@ -171,6 +176,16 @@ fn slots_of_no_item_do_not_count() {
                 2 => filter = filter.clone(),
                 4 if step > window as usize => _ = filter.shrink_to_fit(),
                 5 => while filter.sweep(1_000) > 0 {},
+                6 if step > most_steps / 2 && !cleared => {
+                    filter.clear();
+                    items.clear();
+                    cleared = true;
+                }
+                1 => {
+                    let copy = filter.clone();
+                    copy.clear();
+                    assert_eq!((copy.insert(&0), copy.len()), (Ok(copy.generation()), 1));
+                }
                 _ => {}
             }
             assert_eq!(filter.len(), total(&items), "{what}, after {}", step % 7);
