@@ -302,6 +302,12 @@ fn refreshes_and_removals_stop_or_panic() {
     let _watchdog = Watchdog::new("refreshes_and_removals_stop_or_panic");
     for copies in 1..=2 {
         assert_eq!(at_every_step(&format!("refresh of {copies}"), || Scene::refresh(copies)), 1);
+        // Both of two.
+        let scene = Scene::refresh(copies);
+        let &(item, _) = scene.present.last().expect("the item");
+        assert!((scene.call)(&scene.table));
+        scene.table.advance::<L>();
+        assert_eq!(scene.table.count_visible::<L>(item), copies);
     }
     assert_eq!(at_every_step("removal", Scene::removal), 1);
     assert!(at_every_step("eviction", Scene::eviction) >= 1);
