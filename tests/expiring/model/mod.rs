@@ -69,7 +69,7 @@ impl Model {
         let builder = GrowingExpiringFilter::builder().capacity(1).window(window).layout(layout);
         let builder = builder.time_to_live(Duration::from_secs(INTERVAL * u64::from(window)));
         let builder = builder.reserve_address_space(reserve).seed(SEED);
-        let kernel = if seed % 2 == 0 { Kernel::Scalar } else { Kernel::best() };
+        let kernel = if seed.is_multiple_of(2) { Kernel::Scalar } else { Kernel::best() };
         let filter = builder.kernel(kernel).build().expect("a small filter");
         let mut rng = rng(seed);
         let mut items = Vec::new();
@@ -83,7 +83,7 @@ impl Model {
         let now = filter.generation();
         let what = format!("window {window}, {layout:?}, seed {seed}");
         let (latest, ballast) = ([None; CLASSES], Vec::new());
-        let (refreshes, disturbed) = (seed % 2 == 0, None);
+        let (refreshes, disturbed) = (seed.is_multiple_of(2), None);
         let (begun, clock, is_capped) = (None, 1_000, false);
         Self {
             filter,
@@ -177,7 +177,8 @@ impl Model {
         if !self.is_disturbed() {
             assert_eq!(filter.len(), owned + ballast, "{what}");
         }
-        assert_eq!(filter.is_empty(), filter.len() == 0);
+        let len = filter.len();
+        assert_eq!(filter.is_empty(), len == 0);
         let (slots, capacity) = (filter.slots(), filter.capacity());
         assert!(capacity <= slots && filter.len() <= slots, "{what}: {filter:?}");
         let buckets = slots / filter.layout().slots_per_bucket() as usize;
