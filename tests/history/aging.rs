@@ -80,8 +80,7 @@ impl Program {
         let mut rng = rng(number);
         let slot =
             |rng: &mut SmallRng| (rng.random_range(0..CLASSES), rng.random_range(FIRST..=START));
-        let most = if grows { 8 } else { 4 };
-        let filling = (0..rng.random_range(1..=most)).map(|_| slot(&mut rng)).collect();
+        let filling = (0..rng.random_range(1..=4)).map(|_| slot(&mut rng)).collect();
         let hot = rng.random_range(0..CLASSES);
         let themed = rng.random_bool(0.7);
         let mut advances = 0;

@@ -95,7 +95,7 @@ impl Lasting for GrowingTable<Aged> {
 
     fn make(number: u64) -> (Self, [Item; CLASSES]) {
         let mut rng = rng(!number);
-        let first = rng.random_range(1..=4);
+        let first = rng.random_range(1..=2);
         let limits = Limits { buckets: first << DOUBLINGS, load: 205 };
         let table = Self::holding::<Self::Layout>(payload(), first, limits, 8, (false, false));
         let table = table.expect("a tiny table");
