@@ -28,11 +28,12 @@ pub fn relative(mixed: u64, layout: Layout, bits: u64) -> Hashed {
 }
 
 /// The layout for this window whose slots know least.
-fn shortest(window: u32) -> Layout {
+pub fn shortest(window: u32) -> Layout {
     layouts::<Growing>(window).min_by_key(|&layout| known_bits(layout)).expect("a layout")
 }
 
-fn filter(window: u32, layout: Layout) -> GrowingExpiringFilter {
+/// A filter with this layout.
+pub fn filter(window: u32, layout: Layout) -> GrowingExpiringFilter {
     let builder = builder::<Growing>(1, window).layout(layout).seed(SEED);
     builder.build().expect("a small filter")
 }
