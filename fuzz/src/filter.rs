@@ -6,7 +6,9 @@ use arbitrary::Arbitrary;
 use crate::{
     common::{
         hashers::{self, Part},
-        kind::{ExpiringSets, GrowingMaps, GrowingSets, Kind, Maker, Maps, Sets},
+        kind::{
+            ExpiringSets, GrowingExpiringSets, GrowingMaps, GrowingSets, Kind, Maker, Maps, Sets,
+        },
         suite::Checker,
     },
     decisions::Decisions,
@@ -29,12 +31,13 @@ pub struct Input {
 /// # Panics
 /// If the filter and the multiset disagree.
 pub fn run(input: Input) {
-    match input.kind % 5 {
+    match input.kind % 6 {
         0 => run_on::<Sets>(input),
         1 => run_on::<GrowingSets>(input),
         2 => run_on::<Maps>(input),
         3 => run_on::<GrowingMaps>(input),
-        _ => run_on::<ExpiringSets>(input),
+        4 => run_on::<ExpiringSets>(input),
+        _ => run_on::<GrowingExpiringSets>(input),
     }
 }
 

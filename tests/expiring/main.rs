@@ -5,6 +5,7 @@ mod aging;
 #[path = "../common/mod.rs"]
 mod common;
 mod growth;
+mod known;
 mod model;
 mod settings;
 mod threads;

@@ -11,7 +11,7 @@ use rand::{RngExt, rngs::SmallRng};
 use super::{
     Event as AnyEvent, Scene, Sights,
     ages::{Ages, Operation, START, Slot, Slots, WINDOW},
-    lasting::{Lasting, STAMP_BITS},
+    lasting::{FIRST, Lasting, STAMP_BITS},
     show, variable,
 };
 use crate::common::rng;
@@ -78,9 +78,8 @@ pub struct Program {
 impl Program {
     fn numbered(number: u64, threads: usize, grows: bool) -> Self {
         let mut rng = rng(number);
-        let slot = |rng: &mut SmallRng| {
-            (rng.random_range(0..CLASSES), START - rng.random_range(0..=u64::from(WINDOW) + 1))
-        };
+        let slot =
+            |rng: &mut SmallRng| (rng.random_range(0..CLASSES), rng.random_range(FIRST..=START));
         let filling = (0..rng.random_range(1..=4)).map(|_| slot(&mut rng)).collect();
         let hot = rng.random_range(0..CLASSES);
         let themed = rng.random_bool(0.7);
@@ -143,11 +142,14 @@ where
     fn new(program: &Arc<Program>) -> Self {
         let (table, items) = T::make(program.number);
         let mut filled = Vec::new();
-        for &(class, generation) in &program.filling {
-            let stamp = (generation % (1 << STAMP_BITS)) as u16;
-            if table.try_insert(&T::stamped(items[class], stamp)).is_ok() {
-                filled.push((class, generation));
+        for now in FIRST..=START {
+            for &(class, generation) in program.filling.iter().filter(|slot| slot.1 == now) {
+                let stamp = (generation % (1 << STAMP_BITS)) as u16;
+                if table.try_insert(&T::stamped(items[class], stamp)).is_ok() {
+                    filled.push((class, generation));
+                }
             }
+            assert!(now == START || table.advance::<T::Layout>() == now + 1);
         }
         filled.sort_unstable();
         let (program, clock) = (Arc::clone(program), AtomicUsize::new(0));

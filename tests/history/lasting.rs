@@ -14,10 +14,13 @@ use crate::common::rng;
 
 /// Bits of a stamp.
 pub const STAMP_BITS: u32 = 2;
+/// The generation in which a table is made. What is inserted in it has expired in that in which a
+/// program starts, and has not been swept.
+pub const FIRST: u64 = START - WINDOW as u64 - 1;
 
 /// What the slots of a table hold.
 fn payload() -> Aged {
-    Aged::new(STAMP_BITS, WINDOW, START)
+    Aged::new(STAMP_BITS, WINDOW, FIRST)
 }
 
 /// A tiny table, empty at first.

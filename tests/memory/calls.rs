@@ -3,8 +3,8 @@
 use std::{collections::HashMap, thread};
 
 use guira::{
-    CuckooFilter, CuckooMap, ExpiringFilter, Filter, GrowingFilter, GrowingMap, Hashed,
-    InsertBatchError, InsertError, MergeError,
+    CuckooFilter, CuckooMap, ExpiringFilter, Filter, GrowingExpiringFilter, GrowingFilter,
+    GrowingMap, Hashed, InsertBatchError, InsertError, MergeError,
     kind::{Contents, Growing},
 };
 
@@ -51,6 +51,14 @@ fn growth_without_memory_is_not_full() {
     grow(&one, |key| one.insert(&key, 1));
     let map = map();
     grow(&map, |key| map.insert_unique(&key, 1).map(drop));
+    let seen = || {
+        let builder = GrowingExpiringFilter::builder().capacity(1_000);
+        builder.reserve_address_space(false).build().expect("memory")
+    };
+    let one = seen();
+    grow(&one, |key| one.insert(&key).map(drop));
+    let seen = seen();
+    grow(&seen, |key| seen.insert_unique(&key).map(drop));
 
     let cap = filter.size_in_bytes();
     filter.set_max_bytes(Some(cap));
@@ -237,29 +245,38 @@ fn most_calls_allocate_nothing() {
     growing.set_max_bytes(Some(growing.size_in_bytes()));
     maps!(growing);
 
-    let seen = ExpiringFilter::with_capacity(keys.len());
-    let generation = seen.insert_batch(&keys).expect("room");
-    check("lookups of what expires", || {
-        assert!(seen.contains(&1_u64) && seen.count(&1_u64) > 0);
-        assert_eq!(seen.contains_mask(few), u64::MAX);
-    });
-    check("inserts of what expires", || {
-        more().for_each(|key| _ = seen.insert(&key));
-        more().for_each(|key| _ = seen.insert_unique(&key));
-        more().for_each(|key| _ = seen.insert_for(&key, 1));
-        more().for_each(|key| _ = seen.insert_evicting(&key));
-        let _ = seen.insert_unique_mask(few);
-    });
-    check("refreshes", || {
-        let _ = (seen.refresh(&1_u64), seen.refresh_mask(few), seen.remove(&2_u64, generation));
-    });
-    check("generations", || {
-        for _ in 0..20 {
-            seen.advance();
-            seen.sweep(100);
-        }
-    });
-    check("clear of what expires", || seen.clear());
+    macro_rules! expiring {
+        ($filter:expr) => {
+            let seen = $filter;
+            let generation = seen.insert_batch(&keys).expect("room");
+            check("lookups of what expires", || {
+                assert!(seen.contains(&1_u64) && seen.count(&1_u64) > 0);
+                assert_eq!(seen.contains_mask(few), u64::MAX);
+            });
+            check("inserts of what expires", || {
+                more().for_each(|key| _ = seen.insert(&key));
+                more().for_each(|key| _ = seen.insert_unique(&key));
+                more().for_each(|key| _ = seen.insert_for(&key, 1));
+                more().for_each(|key| _ = seen.insert_evicting(&key));
+                let _ = seen.insert_unique_mask(few);
+            });
+            check("refreshes", || {
+                let _ =
+                    (seen.refresh(&1_u64), seen.refresh_mask(few), seen.remove(&2_u64, generation));
+            });
+            check("generations", || {
+                for _ in 0..20 {
+                    seen.advance();
+                    seen.sweep(100);
+                }
+            });
+            check("clear of what expires", || seen.clear());
+        };
+    }
+    expiring!(ExpiringFilter::with_capacity(keys.len()));
+    let growing = GrowingExpiringFilter::with_capacity(keys.len());
+    growing.set_max_bytes(Some(growing.size_in_bytes()));
+    expiring!(growing);
 }
 
 /// A set that shrinks needs no memory.

@@ -1,5 +1,6 @@
 //! Hooks that count the steps of a call, or halt it before one of them.
 
+pub mod expiring;
 pub mod meanwhile;
 pub mod scene;
 pub mod splitting;

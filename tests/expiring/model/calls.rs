@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use guira::{Hashed, InsertError, Insertion};
+use guira::{Hashed, InsertBatchError, InsertError, Insertion};
 use rand::{RngExt, seq::IndexedRandom};
 
 use super::{CLASSES, INTERVAL, Item, Model, Owned};
@@ -103,7 +103,7 @@ impl Model {
                 self.add(item, self.now, outcome.is_ok());
             }
         }
-        for (place, error) in outcome.err().iter().flat_map(|error| error.failures()) {
+        for (place, error) in outcome.err().iter().flat_map(InsertBatchError::failures) {
             self.judge_refusal(some[place], error);
         }
     }
@@ -138,7 +138,9 @@ impl Model {
             let Item { class, owned, .. } = &mut self.items[item];
             self.latest[*class] = Some(self.now);
             self.disturbed = Some(self.now);
-            owned.iter_mut().for_each(|copy| copy.is_removable = false);
+            for copy in owned.iter_mut() {
+                copy.is_removable = false;
+            }
             if let Some(oldest) = owned.iter_mut().min_by_key(|copy| copy.generation) {
                 oldest.generation = self.now;
             }

@@ -116,7 +116,7 @@ fn rates_and_ghosts_are_bounds_of_measured_ones() {
 #[ignore = "prints a table; run it in release mode"]
 fn bits_per_item_of_expiring_filters_while_they_grow() {
     const FIRST: u64 = 4_000;
-    const LOOKUPS: u64 = 1_000_000;
+    const LOOKUPS: u64 = 10_000_000;
     std::println!("computed / measured, from {FIRST} items");
     std::println!("| window | layout | items | bits per item | most since | false positives, % |");
     std::println!("|---|---|---|---|---|---|");
