@@ -134,7 +134,7 @@ impl<P: Payload> GrowingTable<P> {
         loop {
             let prepared = self.in_use() + slack;
             let mut copy = touched_words(usize::try_from(prepared).ok()?)?;
-            // mutant: split-copy-late-pause
+            // mutant: split-copy-no-pause
             let paused = self.clock.pause();
             // mutant: split-copy-no-locks, split-copy-one-lock-fewer, split-copy-any-order
             let stripes = self.stripes.lock_all();
@@ -157,7 +157,7 @@ impl<P: Payload> GrowingTable<P> {
                 // Pairs with the Release of whoever changed a word that was loaded.
                 // mutant: split-copy-no-fence
                 acquire_fence();
-                // mutant: split-copy-late-ghosts
+                // mutant: split-copy-late-ghosts, split-copy-early-now
                 let (grown, now) = (self.grown(), self.clock.now());
                 // Before the lock of the schedule is taken: see "Copies" in `table/clock.rs`.
                 // mutant: split-copy-late-resume

@@ -63,13 +63,14 @@ impl<P: Payload> GrowingTable<P> {
         let (size, splits, ghosts, clock) = loop {
             // Others wait for the locks, so the system provides the memory before.
             touched = self.prepare_copy(&mut copy.buckets, touched, slack)?;
-            // mutant: split-clone-late-pause
+            // mutant: split-clone-no-pause
             let paused = self.clock.pause();
             // mutant: split-clone-no-locks, split-clone-one-lock-fewer, split-clone-any-order
             let stripes = self.stripes.lock_all();
-            // mutant: split-clone-early-unlock
+            // mutant: split-clone-early-unlock, split-clone-early-now
             if let Some(size) = self.copy_into(&stripes, &mut copy.buckets) {
                 // After the words: see "Copies" in `table/clock.rs`.
+                // mutant: split-clone-late-clock
                 let clock = self.clock_of_copy();
                 // mutant: split-clone-late-ghosts
                 let (splits, ghosts) = (self.occupancy.splits(), self.ghosts_in(clock.1.as_ref()));
@@ -86,6 +87,7 @@ impl<P: Payload> GrowingTable<P> {
         copy.set_size(size);
         // mutant: split-clone-other-time
         copy.set_clock(clock.0.and_then(|now| self.clock.read(now)));
+        // mutant: split-clone-other-sweep
         if let Some(sweep) = clock.1 {
             copy.clock.set_sweep(&sweep);
         }
