@@ -4,7 +4,7 @@
 //! [`expiry`](crate::expiry).
 
 use guira::raw::{
-    Advances as _, Aged, Clock as _, GrowingLayout, GrowingTable, Item, Limits, Side,
+    Advances as _, Aged, Clock as _, GrowingLayout, GrowingTable, Item, Limits, Place, Side,
 };
 use loom::sync::Arc;
 
@@ -87,6 +87,14 @@ pub fn relocate_at(
 ) -> bool {
     let incoming = incoming.map(|(side, generation)| stamped_side(table, side, generation));
     splits::relocate_at(table, stamped_side(table, side, generation), 0, incoming)
+}
+
+/// Splits bucket 0, and does not advance the size: in fewer steps than a whole split.
+///
+/// # Panics
+/// If it has been split.
+pub fn split_first(table: &Aging) {
+    assert!(table.split_only::<S>(Place { bucket: 0, level: 0 }), "split already");
 }
 
 /// Counts the slots that match an item, whatever their stamps are.

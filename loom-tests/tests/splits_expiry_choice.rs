@@ -5,10 +5,10 @@
 use guira::raw::{Advances as _, Clock as _, Expires as _, Item};
 use guira_loom_tests::{
     check, spawn,
-    splits::{S, differing, forgetful, item, leaving, split},
+    splits::{S, differing, forgetful, item, leaving, staying},
     splits_expiry::{
         Aging, LONG_WINDOW, START, WINDOW, aging, aging_longer, assert_counts, assert_ends, put,
-        with_load,
+        relocate, split_first, with_load,
     },
 };
 use loom::sync::Arc;
@@ -30,10 +30,12 @@ fn refresh_of_all_beside_a_split() {
         let table = aging_longer(4);
         let [item, _] = short_and_long(&table, START - 2, START - 1);
         let refresher = spawn(&table, move |table| table.refresh::<S>(item));
-        split(&table);
+        split_first(&table);
         assert!(refresher.join().unwrap(), "visible slots were there throughout");
         assert_counts(&table);
-        (0..LONG_WINDOW).for_each(|_| drop(table.advance::<S>()));
+        for _ in 0..LONG_WINDOW {
+            table.advance::<S>();
+        }
         assert_eq!(table.count_visible::<S>(item), 2, "a slot was not refreshed");
         seen.note("done");
         assert_ends(&table);
@@ -48,7 +50,7 @@ fn refresh_of_all_beside_a_split_and_an_advance() {
         let [item, _] = short_and_long(&table, START - 1, START);
         let refresher = spawn(&table, move |table| table.refresh::<S>(item));
         let advancer = spawn(&table, |table| table.advance::<S>());
-        split(&table);
+        split_first(&table);
         assert!(refresher.join().unwrap(), "a visible slot was there throughout");
         advancer.join().unwrap();
         let left = table.count_visible::<S>(item);
@@ -107,7 +109,7 @@ fn refresh_beside_a_split_and_the_removal_of_an_alias() {
         put(&table, item.sides[1], START);
         let refresher = spawn(&table, move |table| table.refresh::<S>(item));
         let advancer = spawn(&table, |table| table.advance::<S>());
-        split(&table);
+        split_first(&table);
         assert!(refresher.join().unwrap(), "there was a visible copy throughout");
         advancer.join().unwrap();
         seen.note_if(table.remove_of::<S>(item, START), "removed", "taken");
@@ -127,7 +129,7 @@ fn removal_beside_an_insert_and_a_refresh() {
             assert!(table.insert_for::<S>(item, WINDOW).is_ok());
             assert!(table.refresh::<S>(item), "it was just inserted");
         });
-        let splitter = spawn(&table, split);
+        let splitter = spawn(&table, split_first);
         seen.note_if(table.remove_of::<S>(item, START - 1), "removed", "refused");
         refresher.join().unwrap();
         splitter.join().unwrap();
@@ -145,7 +147,7 @@ fn removal_beside_a_newer_slot_and_a_split() {
         let table = aging(4);
         let [item, _] = short_and_long(&table, START - 1, START);
         let remover = spawn(&table, move |table| table.remove_of::<S>(item, START - 1));
-        split(&table);
+        split_first(&table);
         assert!(remover.join().unwrap(), "the slot is the item's own");
         assert!(table.is_visible::<S>(&item), "an alias was removed");
         seen.note("done");
@@ -199,15 +201,18 @@ fn evicting_beside_a_clear() {
 
 /// Catches an `insert_evicting` that loses its item when the slot that it is to take is swept.
 #[test]
-fn evicting_beside_an_insert_that_sweeps() {
+fn evicting_beside_a_move_that_sweeps() {
     check("split_evict_swept", 10, &["evicted", "added"], |seen| {
-        let (table, [old, new, stays, another]) = one_bucket();
+        let table = aging(2);
+        let [old, stays, new] = [0, 1, 2].map(|nth| staying(&table, 0, nth));
+        let neighbour = leaving(&table, 0, 0);
         put(&table, old.sides[0], START - 1);
         put(&table, stays.sides[0], START);
+        put(&table, neighbour.sides[1], START);
         let evictor = spawn(&table, move |table| table.insert_evicting::<S>(new).1);
         let advancer = spawn(&table, |table| table.advance::<S>());
         // There is room only once the old item has expired.
-        let _ = table.insert_unseen::<S>(another);
+        let _ = relocate(&table, neighbour.sides[1], START);
         seen.note_if(evictor.join().unwrap(), "evicted", "added");
         advancer.join().unwrap();
         assert!(table.is_visible::<S>(&new), "the new item is lost");

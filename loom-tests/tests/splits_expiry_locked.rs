@@ -5,9 +5,10 @@
 use guira::raw::{Advances as _, Clock as _, Expires as _, Item};
 use guira_loom_tests::{
     check, spawn,
-    splits::{S, item, leaving, reversed, split, staying},
+    splits::{S, item, leaving, reversed, staying},
     splits_expiry::{
-        Aging, START, WINDOW, aging, assert_counts, assert_ends, copies, put, relocate, with_load,
+        Aging, START, WINDOW, aging, assert_counts, assert_ends, copies, put, relocate,
+        split_first, with_load,
     },
 };
 
@@ -28,7 +29,7 @@ fn beside_a_move(
         put(&table, staying(&table, 0, 0).sides[0], START);
         let mover = spawn(&table, move |table| relocate(table, item.sides[1], START));
         let other = spawn(&table, move |table| operation(table, item));
-        split(&table);
+        split_first(&table);
         assert!(other.join().unwrap(), "one copy was there, no more and no less");
         seen.note_if(mover.join().unwrap(), "moved", "stale");
         assert_eq!(table.count_visible::<S>(item), copies_left);
@@ -83,7 +84,7 @@ fn refresh_beside_a_split() {
         let item = leaving(&table, 1, 0);
         put(&table, item.sides[0], START - 1);
         let refresher = spawn(&table, move |table| table.refresh::<S>(item));
-        split(&table);
+        split_first(&table);
         assert!(refresher.join().unwrap(), "a visible copy was there throughout");
         assert_counts(&table);
         table.advance::<S>();
@@ -103,7 +104,7 @@ fn removal_beside_a_split_and_an_insert() {
         put(&table, old.sides[0], START);
         let remover = spawn(&table, move |table| table.remove_of::<S>(old, START));
         let inserter = spawn(&table, move |table| put(table, new.sides[0], START));
-        split(&table);
+        split_first(&table);
         inserter.join().unwrap();
         assert!(remover.join().unwrap(), "a visible item was not removed");
         assert_eq!([old, new].map(|item| copies(&table, item)), [0, 1], "lost, or left");
@@ -129,7 +130,7 @@ fn removal_of_a_value_that_recurs_at_another_level() {
         put(&table, slot, START);
         put(&table, twin, START);
         let remover = spawn(&table, move |table| table.remove_of::<S>(item, START));
-        split(&table);
+        split_first(&table);
         assert!(remover.join().unwrap(), "nothing to remove");
         assert_eq!(copies(&table, item), 0, "the slot is still there");
         assert_eq!(copies(&table, only(twin)), 1, "the slot of another item was removed");
@@ -149,7 +150,7 @@ fn removal_beside_advances_and_an_alias() {
         let remover = spawn(&table, move |table| table.remove_of::<S>(item, START - 1));
         table.advance::<S>();
         table.advance::<S>();
-        split(&table);
+        split_first(&table);
         table.advance::<S>();
         assert_eq!(table.insert_for::<S>(item, WINDOW), Ok(START + 3));
         seen.note_if(remover.join().unwrap(), "removed", "expired");
@@ -165,7 +166,7 @@ fn two_unseen_beside_a_split() {
         let table = aging(4);
         let item = leaving(&table, 1, 0);
         let other = spawn(&table, move |table| table.insert_unseen::<S>(item).expect("room"));
-        let splitter = spawn(&table, split);
+        let splitter = spawn(&table, split_first);
         let this = table.insert_unseen::<S>(reversed(item)).expect("room");
         let other = other.join().unwrap();
         splitter.join().unwrap();

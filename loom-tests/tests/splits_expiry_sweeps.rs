@@ -7,7 +7,8 @@ use guira_loom_tests::{
     Seen, check, spawn,
     splits::{S, forgetful, item, leaving, split, staying},
     splits_expiry::{
-        Aging, START, WINDOW, aging, assert_ends, copies, put, relocate, relocate_at, with_load,
+        Aging, START, WINDOW, aging, assert_ends, copies, put, relocate, relocate_at, split_first,
+        with_load,
     },
 };
 
@@ -70,7 +71,7 @@ fn sweep_beside_a_split_and_a_move() {
         let item = leaving(&table, 1, 0);
         put(&table, item.sides[1], START - 1);
         let mover = spawn(&table, move |table| relocate(table, item.sides[1], START - 1));
-        let splitter = spawn(&table, split);
+        let splitter = spawn(&table, split_first);
         table.advance::<S>();
         table.advance::<S>();
         seen.note_if(mover.join().unwrap(), "moved", "swept");
@@ -123,7 +124,7 @@ fn insert_into_an_expired_slot_beside_an_insert_and_a_split() {
         let [new, other] = [0, 1].map(|stripe| first(&table, stripe, 0));
         put(&table, leaving(&table, 0, 0).sides[0], START - 2);
         let inserter = spawn(&table, move |table| table.insert_for::<S>(new, WINDOW));
-        let splitter = spawn(&table, split);
+        let splitter = spawn(&table, split_first);
         assert_eq!(table.insert_unseen::<S>(other), Ok(Some(START)));
         assert_eq!(inserter.join().unwrap(), Ok(START));
         splitter.join().unwrap();
@@ -218,7 +219,7 @@ fn advances_beside_an_insert_that_grows() {
     check("split_late_grow", 10, &["done"], |seen| {
         let table = with_load(2, 3, 1);
         let [new, another] = [first(&table, 1, 9), staying(&table, 1, 0)];
-        let grower = spawn(&table, move |table| table.insert_for::<S>(another, WINDOW));
+        let grower = spawn(&table, move |table| table.insert_unseen::<S>(another));
         table.advance::<S>();
         table.advance::<S>();
         assert_eq!(table.insert_for::<S>(new, WINDOW), Ok(START + 2));
@@ -266,7 +267,7 @@ fn by_a_move(table: &Aging) {
 
 /// Sweeps bucket 0 by its split.
 fn by_a_split(table: &Aging) {
-    split(table);
+    split_first(table);
 }
 
 /// Moves the old item, to store the new one in its place.
@@ -349,10 +350,12 @@ fn split_beside_a_count() {
     check("split_dropped_count", 10, &["two", "none"], |seen| {
         let table = aging(4);
         let old = leaving(&table, 1, 0);
-        old.sides.map(|side| put(&table, side, START - 1));
+        for side in old.sides {
+            put(&table, side, START - 1);
+        }
         let counter = spawn(&table, move |table| table.count_visible::<S>(old));
         let advancer = spawn(&table, |table| table.advance::<S>());
-        split(&table);
+        split_first(&table);
         let count = counter.join().unwrap();
         advancer.join().unwrap();
         assert_ne!(count, 1, "both expired at one moment");
@@ -373,7 +376,7 @@ fn sweep_of_one_copy_beside_a_move_and_a_split() {
         put(&table, neighbour.sides[1], START);
         let mover = spawn(&table, move |table| relocate_at(table, slot, START - 1, None));
         let advancer = spawn(&table, |table| table.advance::<S>());
-        split(&table);
+        split_first(&table);
         assert!(relocate(&table, neighbour.sides[1], START), "there is room");
         seen.note_if(mover.join().unwrap(), "moved", "stale");
         advancer.join().unwrap();
@@ -391,7 +394,7 @@ fn move_beside_a_split_that_copies() {
         let slot = forgetful(item.sides[0], 0);
         put(&table, slot, START);
         let mover = spawn(&table, move |table| relocate_at(table, slot, START, None));
-        split(&table);
+        split_first(&table);
         seen.note_if(mover.join().unwrap(), "moved", "stale");
         assert!(table.is_visible::<S>(&item), "lost");
         assert_ends(&table);

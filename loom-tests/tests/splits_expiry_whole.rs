@@ -210,9 +210,9 @@ fn clear_beside_an_advance() {
         let ghostly = leaving(&table, 1, 0);
         put(&table, forgetful(ghostly.sides[0], 0), START - 1);
         split(&table);
-        let clearer = spawn(&table, |table| drop(table.clear::<S>()));
+        let clearer = spawn(&table, |table| table.clear::<S>());
         table.advance::<S>();
-        clearer.join().unwrap();
+        let _ = clearer.join().unwrap();
         let words = table.copy_words().expect("memory for a few words").2;
         assert!(words.iter().all(|&word| S::occupied(word) == 0), "a slot is left");
         seen.note("done");

@@ -113,8 +113,12 @@ impl<P: Payload> GrowingTable<P> {
     /// stripes and has settled the size.
     #[must_use]
     pub fn grown(&self) -> Grown {
+        self.grown_with(self.clock_of_copy().1)
+    }
+
+    /// As [`grown`](Self::grown), with the state of the sweep in the generation of the copy.
+    fn grown_with(&self, sweep: Option<SweepState>) -> Grown {
         let Self { limits, .. } = *self;
-        let (_, sweep) = self.clock_of_copy();
         let ghosts = self.ghosts_in(sweep.as_ref()).max(0) as u64;
         Grown { first: self.growth.first(), size: self.size(), ghosts, limits, sweep }
     }
@@ -157,12 +161,14 @@ impl<P: Payload> GrowingTable<P> {
                 // Pairs with the Release of whoever changed a word that was loaded.
                 // mutant: split-copy-no-fence
                 acquire_fence();
-                // mutant: split-copy-late-ghosts, split-copy-early-now
-                let (grown, now) = (self.grown(), self.clock.now());
+                // The clock may tick at any time, so the generation is read once.
+                // mutant: split-copy-late-ghosts, split-copy-early-now, split-copy-two-generations
+                let (now, sweep) = self.clock_of_copy();
+                let grown = self.grown_with(sweep);
                 // Before the lock of the schedule is taken: see "Copies" in `table/clock.rs`.
                 // mutant: split-copy-late-resume
                 drop((stripes, paused));
-                return Some((grown, self.clock.read(now), copy));
+                return Some((grown, now.and_then(|now| self.clock.read(now)), copy));
             }
             drop((stripes, paused));
             // The table has grown meanwhile: see `try_clone`.

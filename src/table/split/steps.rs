@@ -41,8 +41,8 @@ impl<P: Payload> GrowingTable<P> {
     }
 
     /// Moves a slot that has this side at this place to its other side, and stores the incoming
-    /// side in the slot that it leaves. Returns `false` if the incoming side was not stored, or if
-    /// nothing was moved.
+    /// side in the slot that it leaves. Counts the incoming item, as an insert does. Returns `false`
+    /// if the incoming side was not stored, or if nothing was moved.
     pub fn relocate_slot<L: GrowingLayout>(
         &self,
         side: Side,
@@ -50,6 +50,10 @@ impl<P: Payload> GrowingTable<P> {
         incoming: Option<Side>,
     ) -> bool {
         let slot = L::encode(side.code, place.level, self.value_bits());
-        self.relocate::<L>(Victim { side, place, slot }, incoming)
+        let moved = self.relocate::<L>(Victim { side, place, slot }, incoming);
+        if moved && incoming.is_some() {
+            let _ = self.occupancy.count(1);
+        }
+        moved
     }
 }

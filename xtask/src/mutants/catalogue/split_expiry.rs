@@ -275,11 +275,16 @@ pub(super) const FAULTS: &[Fault] = &[
         "a snapshot reads the generation before the words",
         Instead(
             "{
-                 let early = (self.grown(), self.clock.now());
+                 let early = self.clock_of_copy();
                  self.copy_words_from(0, below);
                  early
              }",
         ),
+    ),
+    fault(
+        "split-copy-two-generations",
+        "a snapshot reads the generation again after the state of the sweep",
+        Instead("{ let (_, sweep) = self.clock_of_copy(); (self.clock_of_copy().0, sweep) }"),
     ),
     fault(
         "split-clone-late-clock",
