@@ -52,6 +52,13 @@ fn stamps(table: &Aging) -> u64 {
     1 << if table.clock().window() == WINDOW { STAMP_BITS } else { LONG_STAMP_BITS }
 }
 
+/// Returns an item of bucket 0 alone, which stays there, of this stripe. A split of bucket 0 takes
+/// the lock of stripe 0.
+#[must_use]
+pub fn first(table: &Aging, stripe: u64, nth: usize) -> Item {
+    splits::item(table, stripe, [0; 2], [0; 2], nth)
+}
+
 /// The item with the stamp of a generation.
 #[must_use]
 pub fn stamped(table: &Aging, item: Item, generation: u64) -> Item {

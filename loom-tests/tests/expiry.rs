@@ -328,6 +328,18 @@ fn removal_beside_advances_and_an_alias() {
     });
 }
 
+/// Catches a removal that does not bump the version: a lookup misses an item although an alias is
+/// inserted before the item is removed.
+#[test]
+fn lookup_beside_an_alias_and_a_removal() {
+    let set_up = |table: &Aging, item| put(table, item, START, 0);
+    beside("expiry_lookup_removal", 10, true, set_up, |table, item| {
+        put(table, item, START, 1);
+        // Of several copies, a removal takes the one in the last bucket.
+        assert!(table.remove_of::<A>(reversed(item), START));
+    });
+}
+
 /// Catches an `insert_evicting` that does not bump the version: a lookup misses an item although an
 /// alias is inserted before the item is evicted.
 #[test]

@@ -23,6 +23,7 @@ mod splits;
 mod splits_changes;
 mod splits_expiry;
 mod splits_expiry_choice;
+mod splits_expiry_late;
 mod splits_expiry_locked;
 mod splits_expiry_publish;
 mod splits_expiry_sweeps;

@@ -4,14 +4,9 @@
 use guira::raw::{Expires as _, Item};
 use guira_loom_tests::{
     publishes,
-    splits::{S, item},
-    splits_expiry::{Aging, START, WINDOW, put, with_load},
+    splits::S,
+    splits_expiry::{Aging, START, WINDOW, first, put, with_load},
 };
-
-/// An item of the only bucket.
-fn first(table: &Aging, stripe: u64, nth: usize) -> Item {
-    item(table, stripe, [0; 2], [0; 2], nth)
-}
 
 /// Inserts an item and looks for it by `find`, in a table of one bucket.
 fn publish(

@@ -1,6 +1,8 @@
 //! Tables that grow and whose slots expire: copies of the whole table, and clears.
 #![cfg(not(feature = "semi-sorted"))]
 
+use std::cmp::Ordering;
+
 use guira::raw::{Advances as _, Clock as _, Expires as _, GrowingLayout};
 use guira_loom_tests::{
     check, spawn,
@@ -182,6 +184,45 @@ fn clone_beside_a_reading() {
 #[test]
 fn copy_beside_a_reading() {
     beside_a_reading("split_age_copy_reading", 10, restored);
+}
+
+/// Catches a `tick` that begins a second generation when `advance` has begun the one that was due.
+#[test]
+fn tick_beside_an_advance() {
+    check("split_age_tick", 10, &["ticked", "not due"], |seen| {
+        let table = loom::sync::Arc::new(restored_with(&aging(2), 10));
+        assert_eq!(table.tick::<S>(|| 0), None);
+        let ticker = spawn(&table, |table| table.tick::<S>(|| 10));
+        assert!(table.advance::<S>() > START, "the call began no generation");
+        let begun = ticker.join().unwrap();
+        assert!(begun.is_none_or(|generation| generation == START + 1), "a generation was skipped");
+        seen.note_if(begun.is_some(), "ticked", "not due");
+        assert_ends(&table);
+    });
+}
+
+/// Catches two advances that run at once, beside a split: a slot is not swept.
+#[test]
+fn two_advances() {
+    check("split_age_advances", 4, &["first", "second", "shared"], |seen| {
+        let table = aging(4);
+        let old = leaving(&table, 1, 0);
+        put(&table, old.sides[0], START - 1);
+        let other = spawn(&table, |table| table.advance::<S>());
+        let this = table.advance::<S>();
+        assert!(!table.is_visible::<S>(&old), "an item outlives its last generation");
+        split(&table);
+        let other = other.join().unwrap();
+        assert_eq!(this.min(other), START + 1, "the first generation is nobody's");
+        seen.note(match this.cmp(&other) {
+            Ordering::Less => "first",
+            Ordering::Equal => "shared",
+            Ordering::Greater => "second",
+        });
+        table.advance::<S>();
+        assert_eq!(copies(&table, old), 0, "an expired slot was not swept");
+        assert_ends(&table);
+    });
 }
 
 /// Catches a `clear` that does not count what it clears, and one beside half a split.

@@ -257,7 +257,8 @@ pub(super) const FAULTS: &[Fault] = &[
         "split-copy-late-resume",
         "a snapshot holds up sweeps while it waits for the schedule",
         LATE_RESUME,
-    ),
+    )
+    .may_hang(),
     fault(
         "split-clone-early-now",
         "a clone reads the generation before the words",
