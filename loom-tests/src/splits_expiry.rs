@@ -60,6 +60,9 @@ pub fn first(table: &Aging, stripe: u64, nth: usize) -> Item {
 }
 
 /// The item with the stamp of a generation.
+///
+/// # Panics
+/// Never: stamps are small.
 #[must_use]
 pub fn stamped(table: &Aging, item: Item, generation: u64) -> Item {
     let stamp = u16::try_from(generation % stamps(table)).expect("few stamps");
@@ -132,9 +135,12 @@ pub fn assert_counts(table: &Aging) {
         visible.try_into().ok(),
         "the slots of a stamp are miscounted"
     );
-    let all = (slots.len() as u64, ghosts.iter().sum::<u64>());
     let (occupied, counted) = table.occupied();
-    assert_eq!((occupied, counted), (all.0 as i64, all.1 as i64), "slots or ghosts are miscounted");
+    assert_eq!(
+        (u64::try_from(occupied), u64::try_from(counted)),
+        (Ok(slots.len() as u64), Ok(ghosts.iter().sum())),
+        "slots or ghosts are miscounted"
+    );
 }
 
 /// Checks that the counts are right in every generation from now on, and that every slot expires

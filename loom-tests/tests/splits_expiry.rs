@@ -51,13 +51,13 @@ fn old_in_the_first_bucket(table: &Aging, item: Item) {
 /// Catches a lookup that misses an item whose bucket is split.
 #[test]
 fn lookup_beside_a_split() {
-    beside("split_age_lookup_split", 10, in_the_first_bucket, |table, _| split(table));
+    beside("split_age_lookup_split", 27, in_the_first_bucket, |table, _| split(table));
 }
 
 /// Catches a lookup that misses an item which moves.
 #[test]
 fn lookup_beside_a_move() {
-    beside("split_age_lookup_move", 10, in_the_first_bucket, |table, item| {
+    beside("split_age_lookup_move", 201, in_the_first_bucket, |table, item| {
         assert!(relocate(table, item.sides[0], START));
     });
 }
@@ -65,7 +65,7 @@ fn lookup_beside_a_move() {
 /// Catches a lookup that misses an item which moves once its bucket has been split.
 #[test]
 fn lookup_beside_a_split_and_a_move() {
-    beside("split_age_lookup_split_move", 10, in_the_first_bucket, |table, item| {
+    beside("split_age_lookup_split_move", 1_800, in_the_first_bucket, |table, item| {
         split(table);
         assert!(relocate(table, item.sides[0], START));
     });
@@ -75,7 +75,7 @@ fn lookup_beside_a_split_and_a_move() {
 /// generation begins.
 #[test]
 fn lookup_beside_a_refresh_a_split_and_an_advance() {
-    beside("split_age_lookup_refresh", 10, old_in_the_first_bucket, |table, item| {
+    beside("split_age_lookup_refresh", 6_500, old_in_the_first_bucket, |table, item| {
         assert!(table.refresh::<S>(item));
         split(table);
         table.advance::<S>();
@@ -92,7 +92,7 @@ fn insert_again(table: &Aging, item: Item) {
 /// the generation after the words, or takes a miss for certain although it has changed.
 #[test]
 fn lookup_beside_a_second_insert_and_a_sweep() {
-    beside("split_age_lookup_sweep", 10, old_in_the_first_bucket, |table, item| {
+    beside("split_age_lookup_sweep", 1_700, old_in_the_first_bucket, |table, item| {
         insert_again(table, item);
         table.sweep::<S>(2);
     });
@@ -101,7 +101,7 @@ fn lookup_beside_a_second_insert_and_a_sweep() {
 /// Catches the same where a split drops the old copy.
 #[test]
 fn lookup_beside_a_second_insert_and_a_split() {
-    beside("split_age_lookup_dropped", 10, old_in_the_first_bucket, |table, item| {
+    beside("split_age_lookup_dropped", 1_500, old_in_the_first_bucket, |table, item| {
         insert_again(table, item);
         split(table);
         assert_eq!(copies(table, item), 1, "a split carries over what has expired");
@@ -111,7 +111,7 @@ fn lookup_beside_a_second_insert_and_a_split() {
 /// Catches the same where a move clears the old copy.
 #[test]
 fn lookup_beside_a_second_insert_and_a_move() {
-    beside("split_age_lookup_drop", 10, old_in_the_first_bucket, |table, item| {
+    beside("split_age_lookup_drop", 1_000, old_in_the_first_bucket, |table, item| {
         insert_again(table, item);
         assert!(relocate(table, item.sides[0], START - 1), "an expired slot leaves its place");
         assert_eq!(copies(table, item), 1);
@@ -125,7 +125,7 @@ fn lookup_beside_a_second_insert_and_another_insert() {
         old_in_the_first_bucket(table, item);
         put(table, staying(table, 0, 0).sides[0], START);
     };
-    beside("split_age_lookup_replace", 10, set_up, |table, item| {
+    beside("split_age_lookup_replace", 2_300, set_up, |table, item| {
         insert_again(table, item);
         table.insert_for::<S>(staying(table, 0, 1), WINDOW).expect("a slot has expired");
     });
@@ -135,7 +135,7 @@ fn lookup_beside_a_second_insert_and_another_insert() {
 #[test]
 fn lookup_of_an_expired_item_beside_a_split_and_an_advance() {
     let set_up = |table: &Aging, item: Item| put(table, item.sides[0], START - 2);
-    beside_in(4, "split_age_lookup_expired", 10, false, set_up, |table, _| {
+    beside_in(4, "split_age_lookup_expired", 3_700, false, set_up, |table, _| {
         split(table);
         table.advance::<S>();
     });
@@ -145,7 +145,7 @@ fn lookup_of_an_expired_item_beside_a_split_and_an_advance() {
 /// inserted before the item is removed.
 #[test]
 fn lookup_beside_an_alias_and_a_removal() {
-    beside("split_age_lookup_alias", 10, in_the_first_bucket, |table, item| {
+    beside("split_age_lookup_alias", 456, in_the_first_bucket, |table, item| {
         put(table, item.sides[1], START);
         assert!(table.remove_of::<S>(reversed(item), START));
         assert_eq!(copies(table, guira_loom_tests::splits::only(item.sides[0])), 0);
@@ -155,7 +155,7 @@ fn lookup_beside_an_alias_and_a_removal() {
 /// Catches the same where the bucket of the item is split before it is removed.
 #[test]
 fn lookup_beside_an_alias_a_split_and_a_removal() {
-    beside("split_age_lookup_alias_split", 10, in_the_first_bucket, |table, item| {
+    beside("split_age_lookup_alias_split", 1_700, in_the_first_bucket, |table, item| {
         put(table, item.sides[1], START);
         split(table);
         assert!(table.remove_of::<S>(reversed(item), START));
@@ -171,7 +171,7 @@ fn lookup_beside_an_alias_and_an_eviction() {
         put(table, staying(table, 0, 0).sides[0], START);
         put(table, staying(table, 1, 0).sides[0], START);
     };
-    beside_in(2, "split_age_lookup_evicting", 10, true, set_up, |table, item| {
+    beside_in(2, "split_age_lookup_evicting", 4_600, true, set_up, |table, item| {
         put(table, item.sides[1], START);
         assert_eq!(table.insert_evicting::<S>(staying(table, 0, 1)), (START, true));
     });
@@ -181,7 +181,7 @@ fn lookup_beside_an_alias_and_an_eviction() {
 /// beyond the end.
 #[test]
 fn lookup_of_an_expired_item_beside_the_sweep_of_a_child() {
-    check("split_age_lookup_ahead", 10, EVERY_WAY, move |seen| {
+    check("split_age_lookup_ahead", 191, EVERY_WAY, move |seen| {
         let table = aging(4);
         let pair = ahead(&table);
         put(&table, pair.sides[0], START - 1);

@@ -2,7 +2,7 @@
 //! of their items, and evictions.
 #![cfg(not(feature = "semi-sorted"))]
 
-use guira::raw::{Advances as _, Clock as _, Expires as _, Item};
+use guira::raw::{Advances, Clock as _, Expires as _, Item};
 use guira_loom_tests::{
     check, spawn,
     splits::{S, differing, forgetful, item, leaving, staying},
@@ -26,7 +26,7 @@ fn short_and_long(table: &Aging, short: u64, long: u64) -> [Item; 2] {
 /// slots that does not notice that the bucket of one of them is split.
 #[test]
 fn refresh_of_all_beside_a_split() {
-    check("split_refresh_all", 10, &["done"], |seen| {
+    check("split_refresh_all", 7, &["done"], |seen| {
         let table = aging_longer(4);
         let [item, _] = short_and_long(&table, START - 2, START - 1);
         let refresher = spawn(&table, move |table| table.refresh::<S>(item));
@@ -45,11 +45,11 @@ fn refresh_of_all_beside_a_split() {
 /// Catches a refresh of all slots that goes on with slots that a sweep took meanwhile.
 #[test]
 fn refresh_of_all_beside_a_split_and_an_advance() {
-    check("split_refresh_all_swept", 10, &["both", "one"], |seen| {
+    check("split_refresh_all_swept", 1_600, &["both", "one"], |seen| {
         let table = aging(4);
         let [item, _] = short_and_long(&table, START - 1, START);
         let refresher = spawn(&table, move |table| table.refresh::<S>(item));
-        let advancer = spawn(&table, |table| table.advance::<S>());
+        let advancer = spawn(&table, Advances::advance::<S>);
         split_first(&table);
         assert!(refresher.join().unwrap(), "a visible slot was there throughout");
         advancer.join().unwrap();
@@ -102,13 +102,13 @@ fn refresh_of_the_oldest_beside_the_removal_of_an_alias() {
 /// takes it.
 #[test]
 fn refresh_beside_a_split_and_the_removal_of_an_alias() {
-    check("split_refresh_alias", 10, &["removed", "taken"], |seen| {
+    check("split_refresh_alias", 1_600, &["removed", "taken"], |seen| {
         let table = aging(4);
         let item = leaving(&table, 1, 0);
         put(&table, item.sides[0], START - 1);
         put(&table, item.sides[1], START);
         let refresher = spawn(&table, move |table| table.refresh::<S>(item));
-        let advancer = spawn(&table, |table| table.advance::<S>());
+        let advancer = spawn(&table, Advances::advance::<S>);
         split_first(&table);
         assert!(refresher.join().unwrap(), "there was a visible copy throughout");
         advancer.join().unwrap();
@@ -122,7 +122,7 @@ fn refresh_beside_a_split_and_the_removal_of_an_alias() {
 /// alias was refreshed in its place. Also catches a removal of the slot that knows least.
 #[test]
 fn removal_beside_an_insert_and_a_refresh() {
-    check("split_remove_newer", 10, &["removed", "refused"], |seen| {
+    check("split_remove_newer", 378, &["removed", "refused"], |seen| {
         let table = aging(4);
         let [item, other] = short_and_long(&table, START - 1, START - 1);
         let refresher = spawn(&table, move |table| {
@@ -143,7 +143,7 @@ fn removal_beside_an_insert_and_a_refresh() {
 /// refreshed.
 #[test]
 fn removal_beside_a_newer_slot_and_a_split() {
-    check("split_remove_older", 3, &["done"], |seen| {
+    check("split_remove_older", 7, &["done"], |seen| {
         let table = aging(4);
         let [item, _] = short_and_long(&table, START - 1, START);
         let remover = spawn(&table, move |table| table.remove_of::<S>(item, START - 1));
@@ -168,7 +168,7 @@ fn one_bucket() -> (Arc<Aging>, [Item; 4]) {
 /// one is in the bucket, or reports that it has replaced nothing.
 #[test]
 fn evicting_takes_the_oldest_beside_an_advance() {
-    check("split_evict_oldest", 10, &["first", "last"], |seen| {
+    check("split_evict_oldest", 1_900, &["first", "last"], |seen| {
         let (table, [first, second, third, fourth]) = one_bucket();
         put(&table, first.sides[0], START);
         put(&table, second.sides[0], START);
@@ -186,7 +186,7 @@ fn evicting_takes_the_oldest_beside_an_advance() {
 /// Catches an `insert_evicting` that replaces an item although there is room by now.
 #[test]
 fn evicting_beside_a_clear() {
-    check("split_evict_clear", 10, &["before", "after"], |seen| {
+    check("split_evict_clear", 276, &["before", "after"], |seen| {
         let (table, [first, second, third, fourth]) = one_bucket();
         put(&table, first.sides[0], START);
         put(&table, second.sides[0], START);
@@ -199,10 +199,30 @@ fn evicting_beside_a_clear() {
     });
 }
 
+/// Catches an `insert_evicting` that replaces a slot at another level than that at which it was
+/// found. No bucket is split for an item that has three copies.
+#[test]
+fn evicting_beside_a_split() {
+    check("split_evict_split", 37, &["evicted", "added"], |seen| {
+        let table = aging(4);
+        let [old, new] = [staying(&table, 0, 0), leaving(&table, 1, 0)];
+        put(&table, old.sides[0], START - 1);
+        for side in [0, 1, 1] {
+            put(&table, new.sides[side], START);
+        }
+        let evictor = spawn(&table, move |table| table.insert_evicting::<S>(new).1);
+        split_first(&table);
+        let evicted = seen.note_if(evictor.join().unwrap(), "evicted", "added");
+        assert_eq!(table.count_visible::<S>(new), 4, "the new item is lost");
+        assert_eq!(table.is_visible::<S>(&old), !evicted, "lost, or left");
+        assert_ends(&table);
+    });
+}
+
 /// Catches an `insert_evicting` that loses its item when the slot that it is to take is swept.
 #[test]
 fn evicting_beside_a_move_that_sweeps() {
-    check("split_evict_swept", 10, &["evicted", "added"], |seen| {
+    check("split_evict_swept", 28_000, &["evicted", "added"], |seen| {
         let table = aging(2);
         let [old, stays, new] = [0, 1, 2].map(|nth| staying(&table, 0, nth));
         let neighbour = leaving(&table, 0, 0);
@@ -210,7 +230,7 @@ fn evicting_beside_a_move_that_sweeps() {
         put(&table, stays.sides[0], START);
         put(&table, neighbour.sides[1], START);
         let evictor = spawn(&table, move |table| table.insert_evicting::<S>(new).1);
-        let advancer = spawn(&table, |table| table.advance::<S>());
+        let advancer = spawn(&table, Advances::advance::<S>);
         // There is room only once the old item has expired.
         let _ = relocate(&table, neighbour.sides[1], START);
         seen.note_if(evictor.join().unwrap(), "evicted", "added");

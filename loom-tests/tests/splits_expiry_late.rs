@@ -33,7 +33,7 @@ fn late(max: u64, set_up: fn(&Aging), sweep: fn(&Aging)) -> impl Fn(&Arc<Seen>) 
 /// Catches a split that drops slots by a generation which it read before it had the lock.
 #[test]
 fn advances_beside_a_split() {
-    check_shallow("split_late_split", 10, &["done"], late(4, |_| {}, split));
+    check_shallow("split_late_split", 1_300, &["done"], late(4, |_| {}, split));
 }
 
 /// Catches the same for a split out of turn.
@@ -42,7 +42,7 @@ fn advances_beside_a_split_out_of_turn() {
     let split_early = |table: &Aging| {
         assert_eq!(table.split_early::<S>(Place { bucket: 0, level: 0 }), Ok(true));
     };
-    check_shallow("split_late_early", 10, &["done"], late(4, |_| {}, split_early));
+    check_shallow("split_late_early", 1_300, &["done"], late(4, |_| {}, split_early));
 }
 
 /// Catches a mover that sweeps its destination by a generation which it read before it had the
@@ -53,7 +53,7 @@ fn advances_beside_a_move() {
     let relocate = |table: &Aging| {
         let _ = relocate(table, leaving(table, 1, 0).sides[1], START);
     };
-    check("split_late_move", 10, &["done"], late(2, set_up, relocate));
+    check("split_late_move", 128, &["done"], late(2, set_up, relocate));
 }
 
 /// Catches a sweep by a generation that it read before it had the lock, or without the lock.
@@ -62,7 +62,7 @@ fn advances_beside_a_sweep() {
     let sweep = |table: &Aging| {
         table.sweep::<S>(2);
     };
-    check("split_late_sweep", 10, &["done"], late(2, |_| {}, sweep));
+    check("split_late_sweep", 171, &["done"], late(2, |_| {}, sweep));
 }
 
 /// Catches an insert into full buckets that sweeps them by a generation which it read before it had
@@ -74,14 +74,14 @@ fn advances_beside_an_insert_into_a_full_bucket() {
     let insert = |table: &Aging| {
         let _ = table.insert_for::<S>(first(table, 1, 2), WINDOW);
     };
-    check("split_late_insert", 10, &["done"], late(2, set_up, insert));
+    check("split_late_insert", 905, &["done"], late(2, set_up, insert));
 }
 
 /// Catches a sweep before a split, by an insert that makes the table grow, by a generation that it
 /// read before it had the lock, or without the lock.
 #[test]
 fn advances_beside_an_insert_that_grows() {
-    check("split_late_grow", 10, &["done"], |seen| {
+    check("split_late_grow", 1_000, &["done"], |seen| {
         let table = with_load(2, 2, 128);
         // They expire, so that only the other insert finds more slots occupied than may be.
         (0..2).for_each(|nth| put(&table, staying(&table, 1, nth).sides[0], START - 1));

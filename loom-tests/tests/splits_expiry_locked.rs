@@ -41,27 +41,27 @@ fn beside_a_move(
 #[test]
 fn removal_beside_a_move() {
     let remove = |table: &Aging, item| table.remove_of::<S>(item, START);
-    beside_a_move("split_age_remove_move", 10, &["moved", "stale"], remove, 0);
+    beside_a_move("split_age_remove_move", 63, &["moved", "stale"], remove, 0);
 }
 
 /// Catches a `count_visible` without the right lock.
 #[test]
 fn count_beside_a_move() {
     let is_one = |table: &Aging, item| table.count_visible::<S>(item) == 1;
-    beside_a_move("split_age_count_move", 10, &["moved"], is_one, 1);
+    beside_a_move("split_age_count_move", 118, &["moved"], is_one, 1);
 }
 
 /// Catches an `insert_unseen` under the wrong lock: it misses an item that moves.
 #[test]
 fn unseen_beside_a_move() {
     let is_seen = |table: &Aging, item| table.insert_unseen::<S>(item) == Ok(None);
-    beside_a_move("split_age_unseen_move", 10, &["moved"], is_seen, 1);
+    beside_a_move("split_age_unseen_move", 70, &["moved"], is_seen, 1);
 }
 
 /// Catches a `refresh` without the right lock.
 #[test]
 fn refresh_beside_a_move_and_an_advance() {
-    check("split_age_refresh_move", 10, &["moved", "stale"], |seen| {
+    check("split_age_refresh_move", 977, &["moved", "stale"], |seen| {
         let table = aging(2);
         let item = leaving(&table, 1, 0);
         put(&table, item.sides[1], START);
@@ -79,7 +79,7 @@ fn refresh_beside_a_move_and_an_advance() {
 /// at another level.
 #[test]
 fn refresh_beside_a_split() {
-    check("split_age_refresh_split", 10, &["done"], |seen| {
+    check("split_age_refresh_split", 7, &["done"], |seen| {
         let table = aging(4);
         let item = leaving(&table, 1, 0);
         put(&table, item.sides[0], START - 1);
@@ -98,7 +98,7 @@ fn refresh_beside_a_split() {
 /// of another item at another level, or overwrites an insert.
 #[test]
 fn removal_beside_a_split_and_an_insert() {
-    check("split_age_remove_split", 10, &["done"], |seen| {
+    check("split_age_remove_split", 474, &["done"], |seen| {
         let table = aging(4);
         let [old, new] = [0, 1].map(|nth| leaving(&table, 1, nth));
         put(&table, old.sides[0], START);
@@ -119,7 +119,7 @@ fn removal_beside_a_split_and_an_insert() {
 #[test]
 fn removal_of_a_value_that_recurs_at_another_level() {
     use guira_loom_tests::splits::{differing, forgetful, only};
-    check("split_age_remove_level", 10, &["done"], |seen| {
+    check("split_age_remove_level", 7, &["done"], |seen| {
         let table = aging(4);
         let leaving = leaving(&table, 1, 0);
         let item = differing(&table, leaving, 1);
@@ -143,7 +143,7 @@ fn removal_of_a_value_that_recurs_at_another_level() {
 /// generation before it had the lock.
 #[test]
 fn removal_beside_advances_and_an_alias() {
-    check("split_age_remove_advance", 10, &["removed", "expired"], |seen| {
+    check("split_age_remove_advance", 128, &["removed", "expired"], |seen| {
         let table = aging(4);
         let item = leaving(&table, 1, 0);
         put(&table, item.sides[0], START - 1);
@@ -162,7 +162,7 @@ fn removal_beside_advances_and_an_alias() {
 /// Catches an `insert_unseen` without the right lock: two of them accept the item.
 #[test]
 fn two_unseen_beside_a_split() {
-    check("split_age_unseen_unseen", 10, &["other", "this"], |seen| {
+    check("split_age_unseen_unseen", 132, &["other", "this"], |seen| {
         let table = aging(4);
         let item = leaving(&table, 1, 0);
         let other = spawn(&table, move |table| table.insert_unseen::<S>(item).expect("room"));
@@ -181,7 +181,7 @@ fn two_unseen_beside_a_split() {
 /// does not look again.
 #[test]
 fn unseen_that_makes_room_beside_an_advance_and_another_unseen() {
-    check("split_age_unseen_room", 10, &["other", "this"], |seen| {
+    check("split_age_unseen_room", 1_600, &["other", "this"], |seen| {
         let table = aging(2);
         let new = item(&table, 0, [0; 2], [0; 2], 0);
         for nth in 0..2 {
@@ -201,7 +201,7 @@ fn unseen_that_makes_room_beside_an_advance_and_another_unseen() {
 /// to make room.
 #[test]
 fn unseen_that_splits_beside_another_unseen() {
-    check("split_age_unseen_splits", 10, &["other", "this"], |seen| {
+    check("split_age_unseen_splits", 1_800, &["other", "this"], |seen| {
         let table = with_load(1, 2, 256);
         // Both buckets are bucket 0, until it is split: these go to the child, and the new one stays.
         let new = item(&table, 0, [0; 2], [0; 2], 0);
@@ -221,7 +221,7 @@ fn unseen_that_splits_beside_another_unseen() {
 /// Catches an insert that makes the table grow although a sweep makes room.
 #[test]
 fn insert_that_sweeps_before_it_splits() {
-    check("split_age_grow", 10, &["done"], |seen| {
+    check("split_age_grow", 64, &["done"], |seen| {
         let table = with_load(2, 4, 128);
         for nth in 0..2 {
             put(&table, leaving(&table, 1, nth).sides[0], START - 2);

@@ -38,7 +38,7 @@ fn look_up(table: &Aging, item: Item) -> bool {
 /// Catches a lookup that does not happen after the insert of what it finds.
 #[test]
 fn insert_happens_before_a_hit() {
-    publish("split_age_publish_lookup", 10, |_| {}, insert, look_up);
+    publish("split_age_publish_lookup", 64, |_| {}, insert, look_up);
 }
 
 /// Catches an insert that does not publish what it stores in an expired slot.
@@ -48,7 +48,7 @@ fn insert_into_an_expired_slot_happens_before_a_hit() {
         put(table, first(table, 1, 0).sides[0], START);
         put(table, first(table, 1, 1).sides[0], START - 2);
     };
-    publish("split_age_publish_swept", 10, set_up, insert, look_up);
+    publish("split_age_publish_swept", 212, set_up, insert, look_up);
 }
 
 /// Catches an `insert_unseen` that does not publish what it adds.
@@ -57,7 +57,7 @@ fn unseen_happens_before_a_hit() {
     let unseen = |table: &Aging, item| {
         assert_eq!(table.insert_unseen::<S>(item), Ok(Some(START)));
     };
-    publish("split_age_publish_unseen", 10, |_| {}, unseen, look_up);
+    publish("split_age_publish_unseen", 64, |_| {}, unseen, look_up);
 }
 
 /// Catches an `insert_evicting` that does not publish what it stores.
@@ -67,20 +67,20 @@ fn evicting_happens_before_a_hit() {
         (0..2).for_each(|nth| put(table, first(table, 1, nth).sides[0], START));
     };
     let evict = |table: &Aging, item| assert_eq!(table.insert_evicting::<S>(item), (START, true));
-    publish("split_age_publish_evicting", 10, set_up, evict, look_up);
+    publish("split_age_publish_evicting", 1_000, set_up, evict, look_up);
 }
 
 /// Catches an `insert_unseen` that does not happen after the insert of what it finds.
 #[test]
 fn insert_happens_before_a_refusal() {
     let is_refused = |table: &Aging, item| table.insert_unseen::<S>(item) == Ok(None);
-    publish("split_age_publish_refusal", 10, |_| {}, insert, is_refused);
+    publish("split_age_publish_refusal", 24, |_| {}, insert, is_refused);
 }
 
 /// Catches a `refresh` that does not happen after the insert of what it finds.
 #[test]
 fn insert_happens_before_a_refresh() {
-    publish("split_age_publish_refresh", 5, |_| {}, insert, |table, item| table.refresh::<S>(item));
+    publish("split_age_publish_refresh", 10, |_| {}, insert, Aging::refresh::<S>);
 }
 
 /// Catches a `remove_of` that does not happen after the insert of what it removes.
@@ -88,7 +88,7 @@ fn insert_happens_before_a_refresh() {
 fn insert_happens_before_a_removal() {
     publish(
         "split_age_publish_remove",
-        5,
+        24,
         |_| {},
         insert,
         |table, item| table.remove_of::<S>(item, START),
@@ -100,7 +100,7 @@ fn insert_happens_before_a_removal() {
 fn insert_happens_before_a_count() {
     publish(
         "split_age_publish_count",
-        10,
+        64,
         |_| {},
         insert,
         |table, item| table.count_visible::<S>(item) == 1,

@@ -1,7 +1,7 @@
 //! Tables that grow and whose slots expire: sweeps beside the other steps.
 #![cfg(not(feature = "semi-sorted"))]
 
-use guira::raw::{Advances as _, Expires as _, Item, Place};
+use guira::raw::{Advances, Expires as _, Item, Place};
 use guira_loom_tests::{
     Seen, check, check_shallow, spawn,
     splits::{S, forgetful, item, leaving, split},
@@ -15,7 +15,7 @@ use guira_loom_tests::{
 /// expires slots: the size was not advanced when the generation began.
 #[test]
 fn sweep_beside_a_split() {
-    check("split_sweep_split", 10, &["done"], |seen| {
+    check("split_sweep_split", 3_700, &["done"], |seen| {
         let table = aging(4);
         let item = leaving(&table, 1, 0);
         put(&table, item.sides[0], START - 1);
@@ -32,7 +32,7 @@ fn sweep_beside_a_split() {
 /// Catches the same for a bucket that was split off from another one beyond the end.
 #[test]
 fn sweep_beside_splits_of_children() {
-    check("split_sweep_families", 10, &["done"], |seen| {
+    check("split_sweep_families", 23_000, &["done"], |seen| {
         let table = with_load(1, 4, 256);
         // To bucket 1, and then to bucket 3.
         let item = item(&table, 1, [0; 2], [3, 3], 0);
@@ -56,7 +56,7 @@ fn sweep_beside_splits_of_children() {
 /// pass through the locks that comes too late or not at all.
 #[test]
 fn sweep_beside_a_split_and_a_move() {
-    check("split_sweep_move", 10, &["moved", "swept"], |seen| {
+    check("split_sweep_move", 3_200, &["moved", "swept"], |seen| {
         let table = aging(4);
         let item = leaving(&table, 1, 0);
         put(&table, item.sides[1], START - 1);
@@ -75,7 +75,7 @@ fn sweep_beside_a_split_and_a_move() {
 /// an expired slot past it.
 #[test]
 fn sweep_beside_a_move_and_advances() {
-    check("split_sweep_early", 10, &["moved", "swept"], |seen| {
+    check("split_sweep_early", 3_400, &["moved", "swept"], |seen| {
         let table = aging(2);
         let item = leaving(&table, 1, 0);
         put(&table, item.sides[1], START - 1);
@@ -94,7 +94,7 @@ fn sweep_beside_a_move_and_advances() {
 /// sweep, even if all threads read the same generation.
 #[test]
 fn sweep_beside_a_move_of_an_expired_slot() {
-    check("split_sweep_expired", 5, &["dropped", "swept"], |seen| {
+    check("split_sweep_expired", 7, &["dropped", "swept"], |seen| {
         let table = aging(4);
         let item = leaving(&table, 1, 0);
         put(&table, item.sides[1], START - 2);
@@ -110,7 +110,7 @@ fn sweep_beside_a_move_of_an_expired_slot() {
 /// the bucket.
 #[test]
 fn sweep_beside_a_move_and_an_insert() {
-    check("split_sweep_insert", 10, &["dropped", "swept"], |seen| {
+    check("split_sweep_insert", 112, &["dropped", "swept"], |seen| {
         let table = aging(4);
         let [old, new] = [leaving(&table, 1, 0), first(&table, 0, 0)];
         put(&table, old.sides[0], START - 2);
@@ -128,7 +128,7 @@ fn sweep_beside_a_move_and_an_insert() {
 /// that does not count what it sweeps.
 #[test]
 fn insert_into_an_expired_slot_beside_an_insert_and_a_split() {
-    check("split_swept_insert", 10, &["done"], |seen| {
+    check("split_swept_insert", 938, &["done"], |seen| {
         let table = aging(4);
         let [new, other] = [0, 1].map(|stripe| first(&table, stripe, 0));
         put(&table, leaving(&table, 0, 0).sides[0], START - 2);
@@ -165,7 +165,7 @@ fn beside_a_sweep(
             let seen = seen.clone();
             spawn(&table, move |table| operation(table, old, new, &seen))
         };
-        let advancer = spawn(&table, |table| table.advance::<S>());
+        let advancer = spawn(&table, Advances::advance::<S>);
         sweep(&table);
         operator.join().unwrap();
         advancer.join().unwrap();
@@ -195,14 +195,14 @@ fn move_old(table: &Aging, old: Item, new: Item, seen: &Seen) {
 #[test]
 fn sweep_beside_a_move_that_makes_room() {
     let outcomes = ["stored", "stale"];
-    beside_a_sweep("split_swept_move", 10, &outcomes, by_a_move, move_old);
+    beside_a_sweep("split_swept_move", 2_500, &outcomes, by_a_move, move_old);
 }
 
 /// Catches the same where a split has dropped the original.
 #[test]
 fn split_beside_a_move_that_makes_room() {
     let outcomes = ["stored", "stale"];
-    beside_a_sweep("split_dropped_move", 10, &outcomes, by_a_split, move_old);
+    beside_a_sweep("split_dropped_move", 1_100, &outcomes, by_a_split, move_old);
 }
 
 /// Removes the old item.
@@ -214,14 +214,14 @@ fn remove_old(table: &Aging, old: Item, _: Item, seen: &Seen) {
 #[test]
 fn sweep_beside_a_removal() {
     let outcomes = ["removed", "swept"];
-    beside_a_sweep("split_swept_remove", 10, &outcomes, by_a_move, remove_old);
+    beside_a_sweep("split_swept_remove", 1_600, &outcomes, by_a_move, remove_old);
 }
 
 /// Catches a removal that counts a slot which a split dropped.
 #[test]
 fn split_beside_a_removal() {
     let outcomes = ["removed", "swept"];
-    beside_a_sweep("split_dropped_remove", 10, &outcomes, by_a_split, remove_old);
+    beside_a_sweep("split_dropped_remove", 646, &outcomes, by_a_split, remove_old);
 }
 
 /// Refreshes the old item.
@@ -234,14 +234,14 @@ fn refresh_old(table: &Aging, old: Item, _: Item, seen: &Seen) {
 #[test]
 fn sweep_beside_a_refresh() {
     let outcomes = ["refreshed", "swept"];
-    beside_a_sweep("split_swept_refresh", 10, &outcomes, by_a_move, refresh_old);
+    beside_a_sweep("split_swept_refresh", 12_000, &outcomes, by_a_move, refresh_old);
 }
 
 /// Catches a refresh that takes a slot that a split dropped for refreshed.
 #[test]
 fn split_beside_a_refresh() {
     let outcomes = ["refreshed", "swept"];
-    beside_a_sweep("split_dropped_refresh", 10, &outcomes, by_a_split, refresh_old);
+    beside_a_sweep("split_dropped_refresh", 4_500, &outcomes, by_a_split, refresh_old);
 }
 
 /// Catches an `insert_unseen` that accepts an item, in a generation in which it is visible, because
@@ -249,7 +249,7 @@ fn split_beside_a_refresh() {
 #[test]
 fn split_beside_an_unseen() {
     let outcomes = ["seen", "accepted"];
-    beside_a_sweep("split_dropped_unseen", 10, &outcomes, by_a_split, |table, old, _, seen| {
+    beside_a_sweep("split_dropped_unseen", 828, &outcomes, by_a_split, |table, old, _, seen| {
         let accepted = table.insert_unseen::<S>(old).unwrap_or(None);
         seen.note_if(accepted.is_some(), "accepted", "seen");
         assert!(accepted.is_none_or(|generation| generation > START), "accepted within the window");
@@ -260,14 +260,14 @@ fn split_beside_an_unseen() {
 /// has dropped the other.
 #[test]
 fn split_beside_a_count() {
-    check_shallow("split_dropped_count", 10, &["two", "none"], |seen| {
+    check_shallow("split_dropped_count", 2_300, &["two", "none"], |seen| {
         let table = aging(4);
         let old = leaving(&table, 1, 0);
         for side in old.sides {
             put(&table, side, START - 1);
         }
         let counter = spawn(&table, move |table| table.count_visible::<S>(old));
-        let advancer = spawn(&table, |table| table.advance::<S>());
+        let advancer = spawn(&table, Advances::advance::<S>);
         split_first(&table);
         let count = counter.join().unwrap();
         advancer.join().unwrap();
@@ -281,14 +281,14 @@ fn split_beside_a_count() {
 /// advance, and a move of another stripe into the child, which sweeps one of its copies there.
 #[test]
 fn sweep_of_one_copy_beside_a_move_and_a_split() {
-    check("split_swept_copy", 10, &["moved", "stale"], |seen| {
+    check("split_swept_copy", 2_500, &["moved", "stale"], |seen| {
         let table = aging(4);
         let [item, neighbour] = [1, 0].map(|stripe| leaving(&table, stripe, 0));
         let slot = forgetful(item.sides[0], 0);
         put(&table, slot, START - 1);
         put(&table, neighbour.sides[1], START);
         let mover = spawn(&table, move |table| relocate_at(table, slot, START - 1, None));
-        let advancer = spawn(&table, |table| table.advance::<S>());
+        let advancer = spawn(&table, Advances::advance::<S>);
         split_first(&table);
         assert!(relocate(&table, neighbour.sides[1], START), "there is room");
         seen.note_if(mover.join().unwrap(), "moved", "stale");
@@ -301,7 +301,7 @@ fn sweep_of_one_copy_beside_a_move_and_a_split() {
 /// Catches a move that does not count what it clears: the copies of a slot that has no tail.
 #[test]
 fn move_beside_a_split_that_copies() {
-    check("split_age_move_no_tail", 10, &["moved", "stale"], |seen| {
+    check("split_age_move_no_tail", 7, &["moved", "stale"], |seen| {
         let table = aging(4);
         let item = leaving(&table, 1, 0);
         let slot = forgetful(item.sides[0], 0);

@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use guira::raw::{Advances as _, Clock as _, Expires as _, GrowingLayout};
+use guira::raw::{Advances, Clock as _, Expires as _, GrowingLayout};
 use guira_loom_tests::{
     check, spawn,
     splits::{S, forgetful, leaving, split},
@@ -47,7 +47,7 @@ fn beside_an_advance(name: &str, floor: usize, copy: Copy) {
         put(&table, old.sides[0], START - 2);
         put(&table, item.sides[0], START - 1);
         put(&table, new.sides[1], START);
-        let copier = spawn(&table, move |table| copy(table));
+        let copier = spawn(&table, copy);
         table.advance::<S>();
         let copy = copier.join().unwrap();
         seen.note_if(copy.clock().generation() == START, "before", "after");
@@ -65,13 +65,13 @@ fn beside_an_advance(name: &str, floor: usize, copy: Copy) {
 /// and one that takes over the sweep of the generation before.
 #[test]
 fn clone_beside_an_advance() {
-    beside_an_advance("split_age_clone", 10, cloned);
+    beside_an_advance("split_age_clone", 82, cloned);
 }
 
 /// Catches the same for a snapshot.
 #[test]
 fn copy_beside_an_advance() {
-    beside_an_advance("split_age_copy", 10, restored);
+    beside_an_advance("split_age_copy", 82, restored);
 }
 
 /// Copies a table with a slot that is about to expire, beside an advance: the counts of the copy
@@ -82,7 +82,7 @@ fn beside_a_tick(name: &str, floor: usize, copy: Copy) {
         let ghostly = leaving(&table, 1, 0);
         put(&table, forgetful(ghostly.sides[0], 0), START - 1);
         split(&table);
-        let copier = spawn(&table, move |table| copy(table));
+        let copier = spawn(&table, copy);
         table.advance::<S>();
         let copy = copier.join().unwrap();
         seen.note_if(copy.clock().generation() == START, "before", "after");
@@ -95,13 +95,13 @@ fn beside_a_tick(name: &str, floor: usize, copy: Copy) {
 /// never swept, or ghosts that have expired still count.
 #[test]
 fn clone_beside_a_tick() {
-    beside_a_tick("split_age_clone_tick", 10, cloned);
+    beside_a_tick("split_age_clone_tick", 90, cloned);
 }
 
 /// Catches the same for a snapshot.
 #[test]
 fn copy_beside_a_tick() {
-    beside_a_tick("split_age_copy_tick", 10, restored);
+    beside_a_tick("split_age_copy_tick", 90, restored);
 }
 
 /// Copies a table beside an insert in the generation that an advance begins.
@@ -109,7 +109,7 @@ fn beside_an_insert(name: &str, floor: usize, copy: Copy) {
     check(name, floor, &["with", "without"], move |seen| {
         let table = aging(2);
         let new = leaving(&table, 1, 0);
-        let copier = spawn(&table, move |table| copy(table));
+        let copier = spawn(&table, copy);
         let inserter = spawn(&table, move |table| table.insert_for::<S>(new, WINDOW));
         table.advance::<S>();
         let copy = copier.join().unwrap();
@@ -124,13 +124,13 @@ fn beside_an_insert(name: &str, floor: usize, copy: Copy) {
 /// begins is in it and cannot be found.
 #[test]
 fn clone_beside_an_advance_and_an_insert() {
-    beside_an_insert("split_age_clone_insert", 10, cloned);
+    beside_an_insert("split_age_clone_insert", 14_000, cloned);
 }
 
 /// Catches the same for a snapshot.
 #[test]
 fn copy_beside_an_advance_and_an_insert() {
-    beside_an_insert("split_age_copy_insert", 10, restored);
+    beside_an_insert("split_age_copy_insert", 15_000, restored);
 }
 
 /// Copies a table beside a split that makes a ghost.
@@ -139,7 +139,7 @@ fn beside_a_split(name: &str, floor: usize, copy: Copy) {
         let table = aging(4);
         let ghostly = leaving(&table, 1, 0);
         put(&table, forgetful(ghostly.sides[0], 0), START);
-        let copier = spawn(&table, move |table| copy(table));
+        let copier = spawn(&table, copy);
         split(&table);
         let copy = copier.join().unwrap();
         assert_eq!(copy.clock().visible_slots(), Some(1), "ghosts were taken for items");
@@ -152,13 +152,13 @@ fn beside_a_split(name: &str, floor: usize, copy: Copy) {
 /// Catches a clone that reads the numbers of ghosts after it has released the locks.
 #[test]
 fn clone_beside_a_split() {
-    beside_a_split("split_age_clone_split", 10, cloned);
+    beside_a_split("split_age_clone_split", 88, cloned);
 }
 
 /// Catches a snapshot that reads the numbers of ghosts after it has released the locks.
 #[test]
 fn copy_beside_a_split() {
-    beside_a_split("split_age_copy_split", 10, restored);
+    beside_a_split("split_age_copy_split", 128, restored);
 }
 
 /// Copies a table while its clock is read, which holds up the copy, and the copy the clock.
@@ -166,7 +166,7 @@ fn beside_a_reading(name: &str, floor: usize, copy: Copy) {
     check(name, floor, &["before", "after"], move |seen| {
         let table = loom::sync::Arc::new(restored_with(&aging(2), 10));
         assert_eq!(table.tick::<S>(|| 0), None);
-        let copier = spawn(&table, move |table| copy(table));
+        let copier = spawn(&table, copy);
         assert_eq!(table.tick::<S>(|| 10), Some(START + 1));
         let copy = copier.join().unwrap();
         seen.note_if(copy.clock().generation() == START, "before", "after");
@@ -177,19 +177,19 @@ fn beside_a_reading(name: &str, floor: usize, copy: Copy) {
 /// Catches a clone that waits for a `tick` while the `tick` waits for it.
 #[test]
 fn clone_beside_a_reading() {
-    beside_a_reading("split_age_clone_reading", 10, cloned);
+    beside_a_reading("split_age_clone_reading", 150, cloned);
 }
 
 /// Catches a snapshot that waits for a `tick` while the `tick` waits for it.
 #[test]
 fn copy_beside_a_reading() {
-    beside_a_reading("split_age_copy_reading", 10, restored);
+    beside_a_reading("split_age_copy_reading", 150, restored);
 }
 
 /// Catches a `tick` that begins a second generation when `advance` has begun the one that was due.
 #[test]
 fn tick_beside_an_advance() {
-    check("split_age_tick", 10, &["ticked", "not due"], |seen| {
+    check("split_age_tick", 79, &["ticked", "not due"], |seen| {
         let table = loom::sync::Arc::new(restored_with(&aging(2), 10));
         assert_eq!(table.tick::<S>(|| 0), None);
         let ticker = spawn(&table, |table| table.tick::<S>(|| 10));
@@ -204,11 +204,11 @@ fn tick_beside_an_advance() {
 /// Catches two advances that run at once, beside a split: a slot is not swept.
 #[test]
 fn two_advances() {
-    check("split_age_advances", 4, &["first", "second", "shared"], |seen| {
+    check("split_age_advances", 5_200, &["first", "second", "shared"], |seen| {
         let table = aging(4);
         let old = leaving(&table, 1, 0);
         put(&table, old.sides[0], START - 1);
-        let other = spawn(&table, |table| table.advance::<S>());
+        let other = spawn(&table, Advances::advance::<S>);
         let this = table.advance::<S>();
         assert!(!table.is_visible::<S>(&old), "an item outlives its last generation");
         split(&table);
@@ -228,11 +228,11 @@ fn two_advances() {
 /// Catches a `clear` that does not count what it clears, and one beside half a split.
 #[test]
 fn clear_beside_a_split_and_an_insert() {
-    check("split_age_clear_split", 10, &["kept", "cleared"], |seen| {
+    check("split_age_clear_split", 284, &["kept", "cleared"], |seen| {
         let table = aging(4);
         let [ghostly, new] = [0, 1].map(|nth| leaving(&table, 1, nth));
         put(&table, forgetful(ghostly.sides[0], 0), START);
-        let clearer = spawn(&table, |table| table.clear::<S>());
+        let clearer = spawn(&table, Aging::clear::<S>);
         split(&table);
         put(&table, new.sides[0], START);
         let cleared = clearer.join().unwrap();
@@ -246,12 +246,12 @@ fn clear_beside_a_split_and_an_insert() {
 /// Catches a `clear` while ghosts expire: they are counted as gone twice.
 #[test]
 fn clear_beside_an_advance() {
-    check("split_age_clear_advance", 10, &["done"], |seen| {
+    check("split_age_clear_advance", 26, &["done"], |seen| {
         let table = aging(4);
         let ghostly = leaving(&table, 1, 0);
         put(&table, forgetful(ghostly.sides[0], 0), START - 1);
         split(&table);
-        let clearer = spawn(&table, |table| table.clear::<S>());
+        let clearer = spawn(&table, Aging::clear::<S>);
         table.advance::<S>();
         let _ = clearer.join().unwrap();
         let words = table.copy_words().expect("memory for a few words").2;
