@@ -277,6 +277,18 @@ mod tests {
     }
 
     #[test]
+    fn tables_share_a_marker() {
+        let faults = [Tables::Fixed, Tables::Growing]
+            .map(|tables| fault("a", "", Change::Delete).only_in(tables));
+        let library = library("fn f() {\n    // mutant: a\n    g();\n}", &faults).unwrap();
+        let names: Vec<_> = library.mutants.iter().map(|mutant| mutant.name.as_str()).collect();
+        assert_eq!(names, ["a", "a, growing"]);
+        let text = library.sources[0].text.replace("crate::mutants::", "");
+        let expected = "if !((on(1) && !Self::GROWS) | (on(2) && Self::GROWS)) { g(); }";
+        assert!(text.contains(expected), "{text}");
+    }
+
+    #[test]
     fn statements_are_changed() {
         use Change::{After, Before, Condition, Delay, Delete, During, Instead, Rebind, Weaken};
         let body = |statement: &str| format!("fn f() {{\n// mutant: a\n{statement}\n}}");
