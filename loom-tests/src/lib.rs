@@ -24,6 +24,7 @@ use loom::{cell::UnsafeCell, thread::JoinHandle};
 
 pub mod expiry;
 pub mod splits;
+pub mod splits_expiry;
 pub mod values;
 
 /// The layout of the models. With two slots per bucket, a bucket is full after two inserts. With 8

@@ -1,7 +1,7 @@
 //! Lookups and inserts in a table whose slots expire, beside moves, refreshes, sweeps and advances.
 #![cfg(not(feature = "semi-sorted"))]
 
-use guira::raw::{Advances as _, Clock as _, Expires as _, Pair};
+use guira::raw::{Advances, Clock as _, Expires as _, Pair};
 use guira_loom_tests::{
     EVERY_WAY, check,
     expiry::{A, Aging, START, WINDOW, aging, assert_ends, copies, item, put, relocate},
@@ -133,7 +133,7 @@ fn two_unseen_beside_an_advance() {
         let table = aging();
         let item = item(&table, BOTH, 0, 0);
         let other = spawn(&table, move |table| table.insert_unseen::<A>(item).expect("room"));
-        let advancer = spawn(&table, |table| table.advance::<A>());
+        let advancer = spawn(&table, Advances::advance::<A>);
         let this = table.insert_unseen::<A>(reversed(item)).expect("room");
         let other = other.join().unwrap();
         advancer.join().unwrap();
@@ -212,7 +212,7 @@ fn refresh_beside_a_sweep_and_the_removal_of_an_alias() {
         put(&table, pair, START, 1);
         put(&table, neighbour, START, 1);
         let refresher = spawn(&table, move |table| table.refresh::<A>(pair));
-        let advancer = spawn(&table, |table| table.advance::<A>());
+        let advancer = spawn(&table, Advances::advance::<A>);
         // The first bucket has room only once the item has expired.
         let _ = relocate(&table, neighbour, START, 1, None);
         assert!(refresher.join().unwrap(), "there was a visible copy throughout");
@@ -325,6 +325,18 @@ fn removal_beside_advances_and_an_alias() {
         seen.note_if(remover.join().unwrap(), "removed", "expired");
         assert!(table.is_visible::<A>(item), "a removal took a later item");
         assert_ends(&table);
+    });
+}
+
+/// Catches a removal that does not bump the version: a lookup misses an item although an alias is
+/// inserted before the item is removed.
+#[test]
+fn lookup_beside_an_alias_and_a_removal() {
+    let set_up = |table: &Aging, item| put(table, item, START, 0);
+    beside("expiry_lookup_removal", 988, true, set_up, |table, item| {
+        put(table, item, START, 1);
+        // Of several copies, a removal takes the one in the last bucket.
+        assert!(table.remove_of::<A>(reversed(item), START));
     });
 }
 

@@ -18,6 +18,7 @@ pub trait Advances: Expires {
             let chunk = rest.min(CHUNK);
             rest -= chunk;
             let sweep = |now, bucket, end| self.sweep_bucket(now, bucket, end);
+            // mutant: split-sweep-no-lock, split-sweep-early-now
             let left = self.generations().sweep(chunk, || self.end_of_sweep(), sweep);
             if rest == 0 || left == 0 {
                 return left;

@@ -168,7 +168,7 @@ pub trait Expires: Sized {
                 continue;
             }
             let marks = self.visible_in::<L>(now, &item, words);
-            // mutant: refresh-any
+            // mutant: refresh-any, refresh-longest
             let Some(oldest) = self.oldest::<L>(now, words, marks) else { return false };
             let stamped = self.restamped(now, oldest.slot);
             let is_longest = !Self::GROWS || oldest.knowledge == self.longest::<L>(words, marks);
@@ -179,7 +179,7 @@ pub trait Expires: Sized {
                 // mutant: refresh-unnoted
                 self.generations().note_refresh(now);
             }
-            // mutant: refresh-oldest, refresh-longest
+            // mutant: refresh-oldest
             if !is_longest {
                 if self.restamp_all::<L>(&guard, now, words, marks) {
                     return true;
@@ -256,13 +256,13 @@ pub trait Expires: Sized {
                 }
             }
             let Some((knowledge, place, slot)) = found else { return false };
-            // mutant: age-remove-despite-newer
+            // mutant: age-remove-despite-newer, age-remove-newer-refused
             if knowledge < newer && self.generations().has_refreshed(now) {
                 return false;
             }
-            // mutant: age-remove-no-bump
+            // mutant: age-remove-no-bump, age-remove-bump-relaxed
             guard.bump();
-            // mutant: age-remove-ignores-change
+            // mutant: age-remove-ignores-change, age-remove-clear-relaxed
             if self.change_slot(&guard, words[place], slot, None) {
                 // mutant: age-remove-uncounted
                 self.generations().count_removed(slot);
@@ -307,7 +307,7 @@ pub trait Expires: Sized {
             let stamped = self.slot_of(&stamped, place, words[place].word);
             // mutant: evict-no-bump
             guard.bump();
-            // mutant: evict-ignores-sweep
+            // mutant: evict-ignores-sweep, evict-relaxed
             if self.change_slot(&guard, words[place], victim, Some(stamped)) {
                 self.statistics().inserted();
                 // mutant: evict-uncounted

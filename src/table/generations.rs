@@ -166,6 +166,7 @@ impl Clock for Generations {
         }
         // The generation has been published, and its sweep has not begun. In the copy it begins
         // now.
+        // mutant: sweep-state-ghosts-stay
         ghosts[usize::from(self.expired_with(generation))] = 0;
         Some(SweepState { swept: 0, end: buckets, refreshed, ghosts })
     }

@@ -55,7 +55,6 @@ impl<P: Payload> Table<P> {
         // mutant: remove-no-bump, remove-late-bump, remove-bump-relaxed
         guard.bump();
         // mutant: remove-clear-relaxed, remove-not-cleared, remove-by-key
-        // mutant: remove-ignores-sweep
         self.clear_slot::<L>(guard, bucket, word, pattern, incoming)
     }
 

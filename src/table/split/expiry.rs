@@ -73,12 +73,14 @@ impl GrowingTable<Aged> {
     #[inline]
     #[must_use]
     pub fn is_visible<L: GrowingLayout>(&self, item: &Item) -> bool {
+        // mutant: split-age-wrong-stripe
         let stripe = self.stripe::<L>(item);
         loop {
-            // mutant: split-age-late-now
+            // mutant: split-age-late-now, split-age-now-relaxed
             let now = self.clock.generation();
-            // mutant: split-age-late-version
+            // mutant: split-age-late-version, split-age-version-relaxed
             let version = stripe.version();
+            // mutant: split-age-words-relaxed, split-age-first-only
             let seen = self.load_both(item);
             if self.visible_in::<L>(now, item, seen) != [0; 2] {
                 return true;

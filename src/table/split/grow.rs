@@ -108,10 +108,11 @@ impl<P: Payload> GrowingTable<P> {
         // Committed first: a thread that waits for the system holds no lock.
         self.commit(round + first..round + last).map_err(Refusal::Error)?;
         let last = last.min(self.limits.buckets - round);
-        // mutant: split-no-lock, split-wrong-lock
+        // mutant: split-no-lock, split-wrong-lock, split-early-now
         let Some(guard) = self.stripes.at(group as usize).try_lock() else { return Ok(false) };
+        let now = self.clock.now();
         for bucket in first..last {
-            self.split_bucket::<L>(bucket as u32, size.level);
+            self.split_bucket::<L>(now, bucket as u32, size.level);
         }
         drop(guard);
         // mutant: split-not-advanced
@@ -159,8 +160,10 @@ impl<P: Payload> GrowingTable<P> {
         let child = u64::from(self.growth.child(bucket, level));
         self.commit(child..child + 1)?;
         // mutant: split-out-of-turn-no-lock, split-out-of-turn-wrong-lock
+        // mutant: split-out-of-turn-early-now
         let guard = self.stripes.at((u64::from(bucket) / GROUP) as usize).lock();
-        let split = self.split_bucket::<L>(bucket, level);
+        let now = self.clock.now();
+        let split = self.split_bucket::<L>(now, bucket, level);
         drop(guard);
         // mutant: split-out-of-turn-not-advanced
         self.advance();
@@ -208,14 +211,12 @@ impl<P: Payload> GrowingTable<P> {
     }
 
     /// Splits a bucket of this level, unless it has been split. The caller holds the lock of its
-    /// group, and has committed the memory of the child.
+    /// group, has read the generation `now` since, and has committed the memory of the child.
     ///
     /// One compare-and-swap moves the locations of all items whose next bit is 1 to the child.
-    pub(super) fn split_bucket<L: GrowingLayout>(&self, bucket: u32, at: u32) -> bool {
+    pub(super) fn split_bucket<L: GrowingLayout>(&self, now: u64, bucket: u32, at: u32) -> bool {
         let parent = self.bucket(bucket);
         let child = self.bucket(self.growth.child(bucket, at));
-        // mutant: split-early-now
-        let now = self.clock.now();
         // Relaxed, here and on failure: the switch acquires what the changes of the word published,
         // and the child passes it on.
         let mut word = parent.load_to_change(Relaxed);
@@ -241,7 +242,7 @@ impl<P: Payload> GrowingTable<P> {
                     self.count_split_slots::<L>(now, word, carried);
                     return true;
                 }
-                Err(now) => word = now,
+                Err(changed) => word = changed,
             }
         }
         false
@@ -261,6 +262,7 @@ impl<P: Payload> GrowingTable<P> {
             if slot >> (L::CORE + self.value_bits()) == 1 {
                 // mutant: split-ghost-stamps-uncounted
                 self.clock.count_added(slot as u32);
+                // mutant: split-stamp-ghosts-uncounted
                 self.clock.count_ghosts(slot as u32, 1);
             }
         }

@@ -29,9 +29,8 @@ impl<P: Payload> GrowingTable<P> {
     ) -> bool {
         let Victim { side, place, slot } = victim;
         let other = self.growth.other(side);
-        // mutant: split-relocate-no-lock, split-relocate-wrong-lock
+        // mutant: split-relocate-no-lock, split-relocate-wrong-lock, split-move-early-now
         let guard = self.stripe_of::<L>([side, other]).lock();
-        // mutant: split-move-early-now
         let now = self.clock.now();
         // Acquire: pairs with the Release of `try_add`. The copy passes on what its original
         // published.
@@ -102,9 +101,11 @@ impl<P: Payload> GrowingTable<P> {
                 Ok(()) => {
                     // mutant: split-move-drop-uncounted
                     self.clock.count_removed(slot as u32);
+                    // mutant: split-move-drop-unoccupied
                     let _ = self.occupancy.count(-1);
                     if let Some(slot) = stored {
                         self.counters.inserted();
+                        // mutant: split-move-drop-incoming-uncounted
                         self.clock.count_added(slot as u32);
                     }
                     return true;
@@ -126,8 +127,8 @@ impl<P: Payload> GrowingTable<P> {
         mut word: u64,
         incoming: Option<Side>,
     ) -> bool {
-        // mutant: split-clear-level-ignored
         let stored = incoming.map(|side| L::encode(side.code, place.level, self.value_bits()));
+        // mutant: split-clear-level-ignored
         while level(word) == place.level {
             // mutant: split-move-ignores-sweep
             let Some(lane) = Self::find::<L>(word, slot) else {
@@ -175,6 +176,7 @@ impl<P: Payload> GrowingTable<P> {
             // All were swept, and counted as gone. The slot in the new place is one more.
             // mutant: split-move-uncounted-copy
             self.clock.count_added(slot as u32);
+            // mutant: split-move-unoccupied-copy
             let _ = self.occupancy.count(1);
             return;
         }
@@ -182,7 +184,9 @@ impl<P: Payload> GrowingTable<P> {
         // swept, these count as items that are gone, and as many ghosts stay in their place.
         self.occupancy.count_ghosts(1 - cleared);
         if P::Clock::SWEEPS {
+            // mutant: split-cleared-stamps-counted
             (1..cleared).for_each(|_| self.clock.count_removed(slot as u32));
+            // mutant: split-cleared-stamp-ghosts-counted
             self.clock.count_ghosts(slot as u32, 1 - cleared);
         }
     }

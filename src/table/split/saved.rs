@@ -148,7 +148,7 @@ impl<P: Payload> GrowingTable<P> {
     /// stripes and has settled the size.
     #[must_use]
     pub fn grown(&self) -> Grown {
-        self.grown_with(self.sweep_state(self.clock.now()).as_ref())
+        self.grown_with(self.clock_of_copy().1.as_ref())
     }
 
     /// As [`grown`](Self::grown), given how far the table is swept.
@@ -161,8 +161,8 @@ impl<P: Payload> GrowingTable<P> {
     /// The clock, if slots expire, likewise.
     #[must_use]
     pub fn clock_state(&self) -> Option<(ClockState, SweepState)> {
-        let now = self.clock.now();
-        self.clock.read(now).zip(self.sweep_state(now))
+        let (now, sweep) = self.clock_of_copy();
+        self.clock.read(now).zip(sweep)
     }
 
     /// The number of buckets in use, for a caller that knows that nobody changes the table.
@@ -192,7 +192,7 @@ impl<P: Payload> GrowingTable<P> {
         loop {
             let prepared = self.words() + slack;
             let mut copy = touched_words(usize::try_from(prepared).ok()?)?;
-            // mutant: split-copy-late-pause
+            // mutant: split-copy-no-pause
             let paused = self.clock.pause();
             // mutant: split-copy-no-locks, split-copy-one-lock-fewer, split-copy-any-order
             let stripes = self.stripes.lock_all();
@@ -205,9 +205,8 @@ impl<P: Payload> GrowingTable<P> {
                 // Pairs with the Release of whoever changed a word that was loaded.
                 // mutant: split-copy-no-fence
                 acquire_fence();
-                // mutant: split-copy-late-ghosts
-                let now = self.clock.now();
-                let sweep = self.sweep_state(now);
+                // mutant: split-copy-late-ghosts, split-copy-early-now, split-copy-two-generations
+                let (now, sweep) = self.clock_of_copy();
                 let grown = self.grown_with(sweep.as_ref());
                 // Before the lock of the schedule is taken: see "Copies" in `table/clock.rs`.
                 // mutant: split-copy-late-resume

@@ -1,7 +1,11 @@
 //! Bare steps of the protocol, which operations take as parts, for models and tests.
 
 use super::{GrowingTable, Place, Side, grow::GROUP, search::Victim};
-use crate::{InsertError, bucket::GrowingLayout, table::Payload};
+use crate::{
+    InsertError,
+    bucket::GrowingLayout,
+    table::{Clock, Payload},
+};
 
 impl<P: Payload> GrowingTable<P> {
     /// Splits the next bucket that no other thread is splitting. Returns `false` if there is none,
@@ -22,7 +26,13 @@ impl<P: Payload> GrowingTable<P> {
     /// whether it was split: not if it has been split.
     pub fn split_only<L: GrowingLayout>(&self, place: Place) -> bool {
         let _guard = self.stripes.at((u64::from(place.bucket) / GROUP) as usize).lock();
-        self.split_bucket::<L>(place.bucket, place.level)
+        self.split_bucket::<L>(self.clock.now(), place.bucket, place.level)
+    }
+
+    /// The number of occupied slots, and of ghosts among them, by which the table grows.
+    #[must_use]
+    pub fn occupied(&self) -> (i64, i64) {
+        (self.occupancy.occupied(), self.occupancy.ghosts())
     }
 
     /// Advances the size over all buckets that have been split.
@@ -31,8 +41,8 @@ impl<P: Payload> GrowingTable<P> {
     }
 
     /// Moves a slot that has this side at this place to its other side, and stores the incoming
-    /// side in the slot that it leaves. Returns `false` if the incoming side was not stored, or if
-    /// nothing was moved.
+    /// side in the slot that it leaves. Counts the incoming item, as an insert does. Returns `false`
+    /// if the incoming side was not stored, or if nothing was moved.
     pub fn relocate_slot<L: GrowingLayout>(
         &self,
         side: Side,
@@ -40,6 +50,10 @@ impl<P: Payload> GrowingTable<P> {
         incoming: Option<Side>,
     ) -> bool {
         let slot = L::encode(side.code, place.level, self.value_bits());
-        self.relocate::<L>(Victim { side, place, slot }, incoming)
+        let moved = self.relocate::<L>(Victim { side, place, slot }, incoming);
+        if moved && incoming.is_some() {
+            let _ = self.occupancy.count(1);
+        }
+        moved
     }
 }

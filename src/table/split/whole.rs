@@ -63,15 +63,15 @@ impl<P: Payload> GrowingTable<P> {
         let (size, splits, ghosts, clock) = loop {
             // Others wait for the locks, so the system provides the memory before.
             touched = self.prepare_copy(&mut copy.buckets, touched, slack)?;
-            // mutant: split-clone-late-pause
+            // mutant: split-clone-no-pause
             let paused = self.clock.pause();
             // mutant: split-clone-no-locks, split-clone-one-lock-fewer, split-clone-any-order
             let stripes = self.stripes.lock_all();
-            // mutant: split-clone-early-unlock
+            // mutant: split-clone-early-unlock, split-clone-early-now
             if let Some(size) = self.copy_into(&stripes, &mut copy.buckets) {
                 // After the words: see "Copies" in `table/clock.rs`.
-                let now = self.clock.now();
-                let sweep = self.sweep_state(now);
+                // mutant: split-clone-late-clock
+                let (now, sweep) = self.clock_of_copy();
                 // mutant: split-clone-late-ghosts
                 let (splits, ghosts) = (self.occupancy.splits(), self.ghosts_in(sweep.as_ref()));
                 // Before the lock of the schedule is taken.
@@ -99,7 +99,7 @@ impl<P: Payload> GrowingTable<P> {
         let Occupied { items, ghosts } = Occupied::new(occupied, ghosts);
         // mutant: split-clone-ghosts-uncounted
         copy.occupancy.start(items as i64, ghosts as i64, 0);
-        // mutant: split-clone-other-time
+        // mutant: split-clone-other-time, split-clone-other-sweep
         if let Some((clock, sweep)) = clock {
             copy.start_clock::<L>(clock, &sweep);
         }
@@ -123,11 +123,12 @@ impl<P: Payload> GrowingTable<P> {
         Some(end)
     }
 
-    /// How far the table is swept in the generation `now`, if slots expire. The caller has paused the
-    /// clock, holds all stripes, and has settled the size. (The clock may tick once meanwhile, so it
-    /// is read once.)
-    pub(super) fn sweep_state(&self, now: u64) -> Option<SweepState> {
-        self.clock.read_sweep(now, self.buckets())
+    /// The present generation, and how far the table is swept in it, if slots expire. The caller has
+    /// paused the clock, holds all stripes, and has settled the size. (The clock may tick meanwhile,
+    /// so it is read once.)
+    pub(super) fn clock_of_copy(&self) -> (u64, Option<SweepState>) {
+        let now = self.clock.now();
+        (now, self.clock.read_sweep(now, self.buckets()))
     }
 
     /// Sets the clock of a table that is not shared, and counts all its slots by their stamps.

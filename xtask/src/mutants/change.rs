@@ -14,6 +14,18 @@ pub(super) struct Fault {
     pub(super) reasons: [Option<&'static str>; 2],
     /// Whether only models with plain words can notice it.
     pub(super) only_plain: bool,
+    /// The tables in which it is planted, if its statement stands in code for several.
+    pub(super) tables: Tables,
+}
+
+/// Tables that share the code of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Tables {
+    All,
+    /// Those of a fixed size.
+    Fixed,
+    /// Those that grow.
+    Growing,
 }
 
 impl Fault {
@@ -25,6 +37,11 @@ impl Fault {
     /// Lets a model that does not come to an end count as having noticed the fault.
     pub(super) const fn may_hang(self) -> Self {
         Self { may_hang: true, ..self }
+    }
+
+    /// Keeps the fault to these tables. Its statement stands in a trait of both.
+    pub(super) const fn only_in(self, tables: Tables) -> Self {
+        Self { tables, ..self }
     }
 
     /// Keeps the fault to the models with plain words.
@@ -80,5 +97,13 @@ pub(super) enum Half {
 
 /// Declares a fault.
 pub(super) const fn fault(name: &'static str, what: &'static str, change: Change) -> Fault {
-    Fault { name, what, change, may_hang: false, reasons: [None; 2], only_plain: false }
+    Fault {
+        name,
+        what,
+        change,
+        may_hang: false,
+        reasons: [None; 2],
+        only_plain: false,
+        tables: Tables::All,
+    }
 }

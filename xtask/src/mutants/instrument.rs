@@ -8,14 +8,29 @@ use std::{collections::BTreeMap, ops::Range};
 use anyhow::{Context, Result, bail, ensure};
 
 use super::{
-    change::Change,
+    change::{Change, Tables},
     orderings::Site,
     syntax::{Node, Sibling, Syntax},
 };
 
-/// The code that asks whether a mutant is selected.
-fn on(number: usize) -> String {
-    format!("crate::mutants::on({number})")
+/// The code that asks whether a mutant is selected, for a statement of these tables.
+fn on(number: usize, tables: Tables) -> String {
+    let on = format!("crate::mutants::on({number})");
+    match tables {
+        Tables::All => on,
+        Tables::Fixed => format!("({on} && !Self::GROWS)"),
+        Tables::Growing => format!("({on} && Self::GROWS)"),
+    }
+}
+
+/// The code that begins an extent of a mutant.
+fn extent(number: usize, tables: Tables) -> String {
+    let is_meant = match tables {
+        Tables::All => "true",
+        Tables::Fixed => "!Self::GROWS",
+        Tables::Growing => "Self::GROWS",
+    };
+    format!("let _extent{number} = crate::mutants::extent({number}, {is_meant}); ")
 }
 
 /// A part of a template.
@@ -39,8 +54,11 @@ struct Edit {
 #[derive(Debug, Default)]
 pub(super) struct Edits(Vec<Edit>);
 
-/// A mutant and its change.
-type Numbered = (usize, Change);
+/// A mutant, its change, and the tables in which it is planted.
+type Numbered = (usize, Change, Tables);
+
+/// A delayed statement: its position, how far it is delayed, and by which mutant.
+pub(super) type Delayed = (usize, usize, usize, Tables);
 
 impl Edits {
     /// Adds the mutants of an ordering, each with its number.
@@ -71,7 +89,7 @@ impl Edits {
         self.change_value(node, mutants)?;
         self.change_condition(node, mutants)?;
         self.change_statement(node, mutants)?;
-        if mutants.iter().any(|(_, change)| matches!(change, Change::Delay(_))) {
+        if mutants.iter().any(|(_, change, _)| matches!(change, Change::Delay(_))) {
             let (block, _) = node.position.context("only a statement can be delayed")?;
             // Checked here, so that the message names the marker.
             delays_within(&syntax.blocks[block], node, mutants)?;
@@ -83,19 +101,18 @@ impl Edits {
     fn change_value(&mut self, node: &Node, mutants: &[Numbered]) -> Result<()> {
         let mut template = Vec::new();
         let mut extents = Vec::new();
-        for &(number, change) in mutants {
+        for &(number, change, tables) in mutants {
             match change {
                 Change::Instead(code) => {
-                    template.push(Piece::New(format!("if {} {{ ", on(number))));
+                    template.push(Piece::New(format!("if {} {{ ", on(number, tables))));
                     template.extend(filled(code, node.value.as_ref()));
                     template.push(Piece::New(" } else ".to_owned()));
                 }
                 Change::Before(code) if node.position.is_none() => {
-                    extents.push(format!("if {} {{ {code} }} ", on(number)));
+                    extents.push(format!("if {} {{ {code} }} ", on(number, tables)));
                 }
                 Change::During(_) | Change::Weaken(_) => {
-                    let extent = format!("crate::mutants::extent({number})");
-                    extents.push(format!("let _extent{number} = {extent}; "));
+                    extents.push(extent(number, tables));
                 }
                 _ => {}
             }
@@ -116,9 +133,9 @@ impl Edits {
     /// Replaces the condition.
     fn change_condition(&mut self, node: &Node, mutants: &[Numbered]) -> Result<()> {
         let mut template = vec![Piece::New("(".to_owned())];
-        for &(number, change) in mutants {
+        for &(number, change, tables) in mutants {
             if let Change::Condition(code) = change {
-                template.push(Piece::New(format!("if {} {{ ", on(number))));
+                template.push(Piece::New(format!("if {} {{ ", on(number, tables))));
                 template.extend(filled(code, node.condition.as_ref()));
                 template.push(Piece::New(" } else ".to_owned()));
             }
@@ -136,8 +153,8 @@ impl Edits {
     /// Deletes the statement, and puts others before and after it.
     fn change_statement(&mut self, node: &Node, mutants: &[Numbered]) -> Result<()> {
         let (mut before, mut after, mut deleted) = (Vec::new(), Vec::new(), Vec::new());
-        for &(number, change) in mutants {
-            let on = on(number);
+        for &(number, change, tables) in mutants {
+            let on = on(number, tables);
             match change {
                 Change::Before(code) if node.position.is_some() => {
                     before.push(format!("if {on} {{ {code} }} "));
@@ -173,10 +190,10 @@ impl Edits {
     }
 
     /// Adds the delayed statements of a block, each by its position in it.
-    pub(super) fn delay(&mut self, siblings: &[Sibling], delays: &[(usize, usize, usize)]) {
+    pub(super) fn delay(&mut self, siblings: &[Sibling], delays: &[Delayed]) {
         let mut delays = delays.to_vec();
         delays.sort_by_key(|&(position, ..)| position);
-        let mut group: Vec<(usize, usize, usize)> = Vec::new();
+        let mut group: Vec<Delayed> = Vec::new();
         let mut end = 0;
         for delay in delays {
             if delay.0 > end || group.is_empty() {
@@ -190,7 +207,7 @@ impl Edits {
     }
 
     /// Writes a group of statements once for every order that one of them can be delayed to.
-    fn permute(&mut self, siblings: &[Sibling], group: &[(usize, usize, usize)], end: usize) {
+    fn permute(&mut self, siblings: &[Sibling], group: &[Delayed], end: usize) {
         let Some(&(start, ..)) = group.first() else { return };
         let range = siblings[start].range.start..siblings[end].range.end;
         let declared = siblings[start..=end].iter().flat_map(|sibling| &sibling.declares);
@@ -217,10 +234,10 @@ impl Edits {
             template.push(Piece::New(format!("{result}}}")));
         };
         let original: Vec<usize> = (start..=end).collect();
-        for &(position, by, number) in group {
+        for &(position, by, number, tables) in group {
             let mut order = original.clone();
             order[position - start..=position - start + by].rotate_left(1);
-            template.push(Piece::New(format!("if {} ", on(number))));
+            template.push(Piece::New(format!("if {} ", on(number, tables))));
             push_all(&mut template, &order);
             template.push(Piece::New(" else ".to_owned()));
         }
@@ -236,17 +253,17 @@ impl Edits {
     }
 }
 
-/// How far each of the mutants delays the statement: position, distance and number.
+/// How far each of the mutants delays the statement.
 pub(super) fn delays_within(
     siblings: &[Sibling],
     node: &Node,
     mutants: &[Numbered],
-) -> Result<Vec<(usize, usize, usize)>> {
+) -> Result<Vec<Delayed>> {
     let mut delays = Vec::new();
-    for &(number, change) in mutants {
+    for &(number, change, tables) in mutants {
         let (Change::Delay(by), Some((_, position))) = (change, node.position) else { continue };
         match siblings.get(position + by) {
-            Some(last) if !last.is_tail => delays.push((position, by, number)),
+            Some(last) if !last.is_tail => delays.push((position, by, number, tables)),
             Some(_) => bail!("no statement can be delayed beyond the value of its block"),
             None => bail!("fewer than {by} statements follow"),
         }

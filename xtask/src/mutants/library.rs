@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, path::Path};
 use anyhow::{Context, Result, ensure};
 
 use super::{
-    change::{Change, Fault},
+    change::{Change, Fault, Tables},
     copy::Build,
     instrument::{Edits, delays_within},
     orderings, switch,
@@ -16,9 +16,11 @@ use crate::source::{self, Source};
 
 /// Files, or folders, with steps that only tables with values have, or tables that grow. Semi-sorted
 /// words occur in neither.
-const ONLY_PLAIN: [&str; 5] = [
+const ONLY_PLAIN: [&str; 7] = [
+    "src/table/aged.rs",
     "src/table/clock.rs",
-    "src/table/expiry.rs",
+    "src/table/generations.rs",
+    "src/table/schedule.rs",
     "src/table/split/",
     "src/table/stamp_counts.rs",
     "src/table/values.rs",
@@ -103,14 +105,15 @@ impl Library {
             let mark = mark(source, syntax, edits, faults, mutants.len(), &mut places);
             problems.extend(mark.into_iter().map(|problem| format!("{}:{problem}", source.path)));
         }
-        for Fault { name, what, change, may_hang, reasons, only_plain } in faults {
-            let place = places.remove(name).unwrap_or_default();
+        for fault in faults {
+            let Fault { name, change, may_hang, reasons, only_plain, .. } = fault;
+            let place = places.get(name).cloned().unwrap_or_default();
             if place.is_empty() {
                 problems.push(format!("no comment `// mutant: {name}` in the source"));
             }
             mutants.push(Mutant {
-                name: (*name).to_owned(),
-                what: (*what).to_owned(),
+                name: full_name(fault, faults),
+                what: fault.what.to_owned(),
                 place,
                 change: Some(*change),
                 may_hang: *may_hang,
@@ -131,6 +134,17 @@ impl Library {
             .collect();
         sources.push(Source { path: "src/mutants.rs".to_owned(), text: switch::module(&mutants)? });
         Ok(Self { mutants, sources })
+    }
+}
+
+/// The name of a mutant, which differs from that of the same mutant in other tables.
+fn full_name(fault: &Fault, faults: &[Fault]) -> String {
+    let has_twin =
+        || faults.iter().any(|twin| twin.name == fault.name && twin.tables != fault.tables);
+    if fault.tables == Tables::Growing && has_twin() {
+        format!("{}, growing", fault.name)
+    } else {
+        fault.name.to_owned()
     }
 }
 
@@ -177,11 +191,12 @@ fn mark<'a>(
     let mut marked = BTreeMap::new();
     for marker in markers(&source.text) {
         let line = marker.line;
-        let Some(index) = faults.iter().position(|fault| fault.name == marker.name) else {
+        // Several, if their statement stands in code for several tables.
+        let named = || (0..).zip(faults).filter(|(_, fault)| fault.name == marker.name);
+        let Some((_, fault)) = named().next() else {
             problems.push(format!("{line}: no mutant is named `{}`", marker.name));
             continue;
         };
-        let fault = &faults[index];
         if let Some(first) = places.insert(fault.name, format!("{}:{line}", source.path)) {
             problems.push(format!("{line}: `{}` stands at {first} as well", fault.name));
         }
@@ -189,7 +204,9 @@ fn mark<'a>(
             Ok(node) => {
                 let (_, mutants) =
                     marked.entry(node.range.start).or_insert_with(|| (node, Vec::new()));
-                mutants.push((orderings + 1 + index, fault.change));
+                mutants.extend(named().map(|(index, fault): (usize, &Fault)| {
+                    (orderings + 1 + index, fault.change, fault.tables)
+                }));
             }
             Err(error) => problems.push(format!("{line}: `{}`: {error:#}", fault.name)),
         }
@@ -205,7 +222,7 @@ fn mark<'a>(
         });
         if let Err(error) = result {
             let names: Vec<_> =
-                mutants.iter().map(|(number, _)| faults[number - orderings - 1].name).collect();
+                mutants.iter().map(|(number, ..)| faults[number - orderings - 1].name).collect();
             problems.push(format!(" `{}`: {error:#}", names.join(", ")));
         }
     }
@@ -260,6 +277,18 @@ mod tests {
     }
 
     #[test]
+    fn tables_share_a_marker() {
+        let faults = [Tables::Fixed, Tables::Growing]
+            .map(|tables| fault("a", "", Change::Delete).only_in(tables));
+        let library = library("fn f() {\n    // mutant: a\n    g();\n}", &faults).unwrap();
+        let names: Vec<_> = library.mutants.iter().map(|mutant| mutant.name.as_str()).collect();
+        assert_eq!(names, ["a", "a, growing"]);
+        let text = library.sources[0].text.replace("crate::mutants::", "");
+        let expected = "if !((on(1) && !Self::GROWS) | (on(2) && Self::GROWS)) { g(); }";
+        assert!(text.contains(expected), "{text}");
+    }
+
+    #[test]
     fn statements_are_changed() {
         use Change::{After, Before, Condition, Delay, Delete, During, Instead, Rebind, Weaken};
         let body = |statement: &str| format!("fn f() {{\n// mutant: a\n{statement}\n}}");
@@ -270,8 +299,8 @@ mod tests {
             ("let x = y;", Instead("$ + 1"), "let x = (if on(1) { y + 1 } else { y });"),
             ("return x;", Instead("z"), "return if on(1) { z } else { x };"),
             ("if x { y }", Condition("z"), "if (if on(1) { z } else { x }) { y }"),
-            ("let g = h();", During("a"), "let g = ({ let _extent1 = extent(1); h() });"),
-            ("h()", Weaken(Half::Acquire), "{ let _extent1 = extent(1); h() }"),
+            ("let g = h();", During("a"), "let g = ({ let _extent1 = extent(1, true); h() });"),
+            ("h()", Weaken(Half::Acquire), "{ let _extent1 = extent(1, true); h() }"),
             (
                 "g.x();",
                 Rebind { name: "g", value: "z" },

@@ -79,9 +79,9 @@ pub(crate) fn order(original: Ordering, mutants: &[(usize, Ordering)]) -> Orderi
 /// Ends an extent when dropped.
 pub(crate) struct Extent(bool);
 
-/// Begins an extent of a mutant; without effect where that is not on.
-pub(crate) fn extent(number: usize) -> Extent {
-    let is_on = on(number);
+/// Begins an extent of a mutant; without effect where that is not on, or not meant.
+pub(crate) fn extent(number: usize, is_meant: bool) -> Extent {
+    let is_on = is_meant && on(number);
     if is_on {
         EXTENTS.with(|extents| extents.borrow_mut().push(number));
     }

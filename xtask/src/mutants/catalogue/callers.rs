@@ -8,9 +8,8 @@ use super::super::change::{
 };
 
 /// A table's operation takes the lock of another stripe. The version is that of the right one.
-pub(super) const OTHER_LOCK_OF_A_PAIR: Change = Instead(
-    "self.stripes.under_another_lock(self.addressing.stripe_fingerprint(pair.fingerprint))",
-);
+pub(super) const OTHER_LOCK_OF_A_PAIR: Change =
+    Instead("self.stripes.under_another_lock(self.stripe(pair.fingerprint))");
 /// All locks are released, and a guard of other stripes is kept.
 const RELEASED: Change = Rebind {
     name: "stripes",
@@ -54,10 +53,7 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "relocate-wrong-lock",
         "a move takes another stripe's lock",
-        Instead(
-            "self.stripes
-                 .under_another_lock(self.addressing.stripe_fingerprint(step.fingerprint))",
-        ),
+        Instead("self.stripes.under_another_lock(self.stripe(step.fingerprint))"),
     ),
     // The version of another stripe.
     fault(

@@ -1,14 +1,14 @@
 //! Mutants of tables whose slots expire.
 
-use super::{
-    super::change::{
-        Change::{self, After, Condition, Delay, Delete, During, Instead, Weaken},
-        Fault,
-        Half::Release,
-        fault,
-    },
-    callers::OTHER_LOCK_OF_A_PAIR,
+use super::super::change::{
+    Change::{self, After, Condition, Delay, Delete, During, Instead, Weaken},
+    Fault,
+    Half::Release,
+    Tables, fault,
 };
+
+/// The lock of another stripe. The version is that of the right one.
+const OTHER_LOCK: Change = Instead("self.all_stripes().under_another_lock(self.stripe_of(&item))");
 
 /// A step that was to clear a slot does not notice that a sweep has taken it.
 const IGNORES_SWEEP: Change = Condition("$ | true");
@@ -17,6 +17,7 @@ const IGNORES_SWEEP: Change = Condition("$ | true");
 const TWO_BUMPS: &str = "a move tolerates that its original goes. Two bumps can become one, which \
                          only a lookup beside two writers could see";
 
+/// Mutants of steps that are written for one table.
 pub(super) const FAULTS: &[Fault] = &[
     // Lookups.
     fault("age-late-now", "a lookup first reads the generation after the words", Delay(1)),
@@ -49,126 +50,6 @@ pub(super) const FAULTS: &[Fault] = &[
                  & (self.clock.validate(now) || self.copies_in::<L>(pair, words.values()) == 0)",
         ),
     ),
-    // Counts of copies.
-    fault("age-count-no-lock", "`count_visible` takes no lock", During("lock-skipped")),
-    fault(
-        "age-count-wrong-lock",
-        "`count_visible` takes another stripe's lock",
-        OTHER_LOCK_OF_A_PAIR,
-    ),
-    fault(
-        "age-count-no-validation",
-        "`count_visible` does not validate the generation",
-        Condition("true"),
-    ),
-    // `insert_unseen`.
-    fault("unseen-no-lock", "`insert_unseen` takes no lock", During("lock-skipped")),
-    fault("unseen-wrong-lock", "`insert_unseen` takes another stripe's lock", OTHER_LOCK_OF_A_PAIR),
-    fault(
-        "unseen-kept-now",
-        "`insert_unseen` keeps the generation while it makes room",
-        After(
-            "if made_room.is_ok() {
-                 let guard = self.stripe(pair.fingerprint).lock();
-                 let stamped = pair.with_value(self.clock.stamp(now));
-                 let words = self.both(pair).map(|word| word.load_to_change(Acquire));
-                 if self.visible_in::<L>(now, pair, words) == [0; 2]
-                     && self.try_add_swept::<L>(now, stamped, words) == Some(true)
-                 {
-                     drop(guard);
-                     return Ok(Some(now));
-                 }
-             }",
-        ),
-    ),
-    fault(
-        "unseen-no-second-scan",
-        "`insert_unseen` does not look again when it has made room",
-        After(
-            "if made_room.is_ok() && self.add::<L>(pair.with_value(self.clock.stamp(now))) {
-                 return Ok(Some(now));
-             }",
-        ),
-    ),
-    fault(
-        "unseen-no-now-validation",
-        "`insert_unseen` does not validate the generation",
-        Condition("false"),
-    ),
-    fault("unseen-add-relaxed", "`insert_unseen` adds by Relaxed", Weaken(Release)),
-    // `refresh`.
-    fault("refresh-no-lock", "`refresh` takes no lock", During("lock-skipped")),
-    fault("refresh-wrong-lock", "`refresh` takes another stripe's lock", OTHER_LOCK_OF_A_PAIR),
-    fault(
-        "refresh-no-now-validation",
-        "`refresh` does not validate the generation",
-        Condition("false"),
-    ),
-    fault(
-        "refresh-any",
-        "`refresh` takes any visible copy",
-        Instead(
-            "(0..2).rev().find(|&place| marks[place] != 0).map(|place| {
-                 let slot = (words[place] >> L::LANES.lowest(marks[place])) as u32;
-                 (place, Fingerprint::new(slot & L::MAX_FINGERPRINT))
-             })",
-        ),
-    ),
-    fault("refresh-no-bump", "a refresh does not bump the version", Delete).survives(
-        "a lookup that reads the slot before or after the refresh sees a visible slot, or \
-         notices a tick. The bump makes the refresh a replacement like any other",
-    ),
-    fault("refresh-ignores-sweep", "a slot that was swept counts as refreshed", IGNORES_SWEEP),
-    fault("refresh-uncounted", "a refresh does not count the stamps", Delete),
-    // `remove_of`.
-    fault("age-remove-no-lock", "`remove_of` takes no lock", During("lock-skipped")),
-    fault("age-remove-wrong-lock", "`remove_of` takes another stripe's lock", OTHER_LOCK_OF_A_PAIR),
-    fault(
-        "age-remove-early-now",
-        "`remove_of` reads the generation before it takes the lock",
-        Delay(1),
-    ),
-    fault(
-        "age-remove-expired",
-        "`remove_of` removes what has expired, or a later item with the same stamp",
-        Condition("false"),
-    ),
-    fault("age-remove-uncounted", "`remove_of` does not count the stamp", Delete),
-    fault(
-        "remove-ignores-sweep",
-        "a slot that was swept counts as removed",
-        Instead("{ let _ = $; true }"),
-    ),
-    // `insert_evicting`.
-    fault("evict-no-lock", "`insert_evicting` takes no lock", During("lock-skipped"))
-        .survives(TWO_BUMPS),
-    fault(
-        "evict-wrong-lock",
-        "`insert_evicting` takes the lock of another stripe than the victim's",
-        Instead(
-            "core::borrow::Borrow::<crate::table::Stripes>::borrow(&self.stripes)
-                 .under_another_lock(self.addressing.stripe_fingerprint(victim))",
-        ),
-    )
-    .survives(TWO_BUMPS),
-    fault(
-        "evict-early-choice",
-        "an eviction chooses its victim by a generation that it read without the lock",
-        Condition("false"),
-    ),
-    fault(
-        "evict-despite-room",
-        "an eviction replaces an item although there is room by now",
-        Condition("false"),
-    ),
-    fault("evict-no-bump", "an eviction does not bump the version", Delete),
-    fault("evict-ignores-sweep", "a slot that was swept counts as evicted", IGNORES_SWEEP),
-    fault("evict-uncounted", "an eviction does not count the stamps", Delete),
-    fault(
-        "evict-reports-nothing",
-        "an eviction reports that it replaced nothing",
-        Instead("(now, false)"),
-    ),
     // Sweeps.
     fault("sweep-no-lock", "a sweep takes no lock", During("lock-skipped")),
     fault("sweep-early-now", "a sweep reads the generation before it takes the lock", Delay(1)),
@@ -199,26 +80,6 @@ pub(super) const FAULTS: &[Fault] = &[
     fault("add-swept-uncounted", "an insert does not count what it sweeps", Delete),
     fault("add-stamp-uncounted", "an insert that may sweep does not count its stamp", Delete),
     fault("add-age-uncounted", "an insert into an empty slot does not count its stamp", Delete),
-    // Advances.
-    fault("advance-no-lock", "two advances run at once", During("lock-skipped")),
-    fault(
-        "advance-not-shared",
-        "an advance that waited for another one begins a generation of its own",
-        Condition("false"),
-    ),
-    fault("advance-always-shared", "an advance begins no generation", Condition("true")),
-    fault(
-        "tick-other-generation",
-        "`tick` begins another generation than the one that follows what it measured",
-        Instead("self.advance::<L>()"),
-    ),
-    fault("advance-no-sweep", "an advance does not sweep", Delete),
-    fault("advance-no-pass", "an advance does not pass the locks of the stripes", Delete),
-    fault(
-        "advance-early-sweep",
-        "the next sweep begins before the advance has passed the locks",
-        Delay(1),
-    ),
     // Moves.
     fault("move-early-now", "a move reads the generation before it takes the lock", Delay(1)),
     fault("move-copies-expired", "a move copies what has expired", Condition("false")),
@@ -256,3 +117,158 @@ pub(super) const FAULTS: &[Fault] = &[
     fault("clone-other-time", "a clone starts in the generation of an empty table", Delete),
     fault("clear-age-uncounted", "`clear` does not count the stamps", Delete),
 ];
+
+/// Mutants of steps that tables of a fixed size and tables that grow share. The models of either
+/// must notice them.
+const OF_BOTH: &[Fault] = &[
+    // Counts of copies.
+    fault("age-count-no-lock", "`count_visible` takes no lock", During("lock-skipped")),
+    fault("age-count-wrong-lock", "`count_visible` takes another stripe's lock", OTHER_LOCK),
+    fault(
+        "age-count-no-validation",
+        "`count_visible` does not validate the generation",
+        Condition("true"),
+    ),
+    // `insert_unseen`.
+    fault("unseen-no-lock", "`insert_unseen` takes no lock", During("lock-skipped")),
+    fault("unseen-wrong-lock", "`insert_unseen` takes another stripe's lock", OTHER_LOCK),
+    fault(
+        "unseen-kept-now",
+        "`insert_unseen` keeps the generation while it makes room",
+        After(
+            "if made_room.is_ok() {
+                 let guard = self.stripe_of(&item).lock();
+                 let stamped = Self::stamped(item, self.generations().stamp(now));
+                 let words = self.words_to_change(&item);
+                 if self.visible_in::<L>(now, &item, words) == [0; 2]
+                     && self.try_add_swept(now, &stamped, words) == Some(true)
+                 {
+                     drop(guard);
+                     self.added(&attempts);
+                     return Ok(Some(now));
+                 }
+             }",
+        ),
+    ),
+    fault(
+        "unseen-no-second-scan",
+        "`insert_unseen` does not look again when it has made room",
+        After(
+            "if made_room.is_ok() {
+                 let stamped = Self::stamped(item, self.generations().stamp(now));
+                 let words = self.words_to_change(&item);
+                 if self.try_add_swept(now, &stamped, words) == Some(true) {
+                     self.added(&attempts);
+                     return Ok(Some(now));
+                 }
+             }",
+        ),
+    ),
+    fault(
+        "unseen-no-now-validation",
+        "`insert_unseen` does not validate the generation",
+        Condition("false"),
+    ),
+    fault("unseen-add-relaxed", "`insert_unseen` adds by Relaxed", Weaken(Release)),
+    // `refresh`.
+    fault("refresh-no-lock", "`refresh` takes no lock", During("lock-skipped")),
+    fault("refresh-wrong-lock", "`refresh` takes another stripe's lock", OTHER_LOCK),
+    fault(
+        "refresh-no-now-validation",
+        "`refresh` does not validate the generation",
+        Condition("false"),
+    ),
+    fault(
+        "refresh-any",
+        "`refresh` takes any visible copy",
+        Instead("marked::<Self, L>(words, marks).last()"),
+    ),
+    fault("refresh-no-bump", "a refresh does not bump the version", Delete).survives(
+        "a lookup that reads the slot before or after the refresh sees a visible slot, or \
+         notices a tick. The bump makes the refresh a replacement like any other",
+    ),
+    fault("refresh-ignores-sweep", "a slot that was swept counts as refreshed", IGNORES_SWEEP),
+    fault("refresh-uncounted", "a refresh does not count the stamps", Delete),
+    // `remove_of`.
+    fault("age-remove-no-lock", "`remove_of` takes no lock", During("lock-skipped")),
+    fault("age-remove-wrong-lock", "`remove_of` takes another stripe's lock", OTHER_LOCK),
+    fault(
+        "age-remove-early-now",
+        "`remove_of` reads the generation before it takes the lock",
+        Delay(1),
+    ),
+    fault(
+        "age-remove-expired",
+        "`remove_of` removes what has expired, or a later item with the same stamp",
+        Condition("false"),
+    )
+    .survives(
+        "a shortcut: only visible slots are looked at, and a visible slot is of one generation",
+    ),
+    fault("age-remove-uncounted", "`remove_of` does not count the stamp", Delete),
+    fault("age-remove-no-bump", "`remove_of` does not bump the version", Delete),
+    fault("age-remove-bump-relaxed", "`remove_of` bumps the version by Relaxed", Weaken(Release)),
+    fault("age-remove-clear-relaxed", "`remove_of` clears by Relaxed", Weaken(Release)),
+    fault(
+        "age-remove-ignores-change",
+        "a slot that is gone counts as removed",
+        Condition("$ | true"),
+    ),
+    // `insert_evicting`.
+    fault("evict-no-lock", "`insert_evicting` takes no lock", During("lock-skipped"))
+        .survives(TWO_BUMPS),
+    fault(
+        "evict-wrong-lock",
+        "`insert_evicting` takes the lock of another stripe than the victim's",
+        Instead(
+            "self.all_stripes()
+                 .under_another_lock(self.stripe_of_slot(words[place], victim))",
+        ),
+    )
+    .survives(TWO_BUMPS),
+    fault(
+        "evict-early-choice",
+        "an eviction chooses its victim by a generation that it read without the lock",
+        Condition("false"),
+    ),
+    fault(
+        "evict-despite-room",
+        "an eviction replaces an item although there is room by now",
+        Condition("false"),
+    ),
+    fault("evict-no-bump", "an eviction does not bump the version", Delete),
+    fault("evict-ignores-sweep", "a slot that was swept counts as evicted", IGNORES_SWEEP),
+    fault("evict-relaxed", "an eviction stores the item by Relaxed", Weaken(Release)),
+    fault("evict-uncounted", "an eviction does not count the stamps", Delete),
+    fault(
+        "evict-reports-nothing",
+        "an eviction reports that it replaced nothing",
+        Instead("(now, false)"),
+    ),
+    // Advances.
+    fault("advance-no-lock", "two advances run at once", During("lock-skipped")),
+    fault(
+        "advance-not-shared",
+        "an advance that waited for another one begins a generation of its own",
+        Condition("false"),
+    ),
+    fault("advance-always-shared", "an advance begins no generation", Condition("true")),
+    fault(
+        "tick-other-generation",
+        "`tick` begins another generation than the one that follows what it measured",
+        Instead("self.advance::<L>()"),
+    ),
+    fault("advance-no-sweep", "an advance does not sweep", Delete),
+    fault("advance-no-pass", "an advance does not pass the locks of the stripes", Delete),
+    fault(
+        "advance-early-sweep",
+        "the next sweep begins before the advance has passed the locks",
+        Delay(1),
+    ),
+];
+
+/// The mutants of the steps that both tables share, for each of the two.
+pub(super) fn of_both() -> impl Iterator<Item = Fault> {
+    let of = |fault: &Fault| [Tables::Fixed, Tables::Growing].map(|tables| fault.only_in(tables));
+    OF_BOTH.iter().flat_map(of)
+}

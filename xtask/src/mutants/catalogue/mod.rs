@@ -9,6 +9,7 @@ mod expiry;
 mod merge;
 mod moves;
 mod shared;
+mod split_expiry;
 mod split_moves;
 mod split_values;
 mod split_whole;
@@ -27,11 +28,13 @@ pub(super) fn faults() -> impl Iterator<Item = Fault> {
         values::FAULTS,
         expiry::FAULTS,
     ];
-    let of_values = of_values.into_iter().flatten().map(|fault| fault.only_plain());
+    let of_values = of_values.into_iter().flatten().copied().chain(expiry::of_both());
+    let of_values = of_values.map(Fault::only_plain);
     let others = [table::FAULTS, merge::FAULTS, callers::FAULTS, shared::FAULTS];
     // Words with levels are a layout of their own.
     let of_splits = splits::FAULTS.iter().copied().chain(split_moves::faults());
     let of_splits = of_splits.chain(split_whole::faults()).chain(split_values::faults());
+    let of_splits = of_splits.chain(split_expiry::FAULTS.iter().copied());
     let of_splits = of_splits.map(Fault::only_plain);
     let others = others.into_iter().flatten().copied();
     of_values.chain(others).chain(moves::faults()).chain(of_splits)
@@ -47,7 +50,7 @@ mod tests {
         for fault in super::faults() {
             let is_allowed = |letter: char| letter.is_ascii_lowercase() || letter == '-';
             assert!(fault.name.chars().all(is_allowed) && fault.name.len() < 40, "{}", fault.name);
-            assert!(names.insert(fault.name), "{} twice", fault.name);
+            assert!(names.insert((fault.name, fault.tables)), "{} twice", fault.name);
             assert!(!fault.what.contains(['|', '\n']), "{}: not for a table", fault.name);
         }
     }

@@ -29,13 +29,12 @@ pub(super) const FAULTS: &[Fault] = &[
             "{
                  // For the mutants that take another stripe's lock.
                  impl Stripes {
-                     pub(crate) fn under_another_lock(&self, of: Fingerprint) -> StripeGuard<'_> {
-                         let stripe = |number| &self.stripes[number & (self.stripes.len() - 1)];
-                         let number = of.get() as usize;
-                         StripeGuard {
-                             stripe: stripe(number),
-                             _guard: stripe(number + 1).lock()._guard,
-                         }
+                     pub(crate) fn under_another_lock(&self, of: &Stripe) -> StripeGuard<'_> {
+                         let stripes = &self.stripes;
+                         let is_it = |stripe: &Stripe| core::ptr::eq(stripe, of);
+                         let number = stripes.iter().position(is_it).unwrap();
+                         let other = &stripes[(number + 1) % stripes.len()];
+                         StripeGuard { stripe: &stripes[number], _guard: other.lock()._guard }
                      }
                  }
                  self.version.store(version, Release)

@@ -22,10 +22,7 @@ const MOVES: &[Fault] = &[
     fault(
         "split-relocate-wrong-lock",
         "a move takes another stripe's lock",
-        Instead(
-            "self.stripes.under_another_lock(
-                 crate::bucket::Fingerprint::new(side.code.core as u32))",
-        ),
+        Instead("self.stripes.under_another_lock(self.stripe_of::<L>([side, other]))"),
     ),
     fault(
         "split-relocate-level-ignored",

@@ -38,7 +38,7 @@ const WHOLE: &[Fault] = &[
     fault(
         "split-clone-late-ghosts",
         "a clone reads the number of ghosts after it has released the locks",
-        Before("drop(stripes);"),
+        LOCKS_RELEASED,
     ),
     fault(
         "split-clone-ghosts-uncounted",
@@ -101,7 +101,7 @@ const WHOLE: &[Fault] = &[
     fault(
         "split-clear-levels",
         "`clear` clears the levels, too",
-        Instead("occupied += u64::from(L::occupied(word.fetch_and(0, AcqRel)))"),
+        Instead("word.fetch_and(0, AcqRel)"),
     ),
     fault(
         "split-clear-store",
@@ -111,7 +111,7 @@ const WHOLE: &[Fault] = &[
             "{
                  let old = word.fetch_and(u64::MAX, AcqRel);
                  word.store(old & levels, crate::sync::Release);
-                 occupied += u64::from(L::occupied(old));
+                 old
              }",
         ),
     ),
@@ -179,10 +179,7 @@ const MERGES: &[Fault] = &[
     fault(
         "split-merge-undo-wrong-lock",
         "a refused merge removes under another stripe's lock",
-        Instead(
-            "self.stripes.under_another_lock(
-                 crate::bucket::Fingerprint::new(item.sides[0].code.core as u32))",
-        ),
+        Instead("self.stripes.under_another_lock(self.stripe_of::<L>(item.sides))"),
     ),
     fault(
         "split-merge-undo-despite-clear",

@@ -8,11 +8,8 @@ use super::super::change::{
 };
 
 /// The lock of another stripe for an item. The version is that of the right one.
-const OTHER_LOCK_OF_AN_ITEM: Change = Instead(
-    "self.stripes.under_another_lock(
-         crate::bucket::Fingerprint::new(
-             (item.sides[0].code.core >> self.value_bits()) as u32))",
-);
+const OTHER_LOCK_OF_AN_ITEM: Change =
+    Instead("self.stripes.under_another_lock(self.stripe::<L>(item))");
 
 pub(super) const FAULTS: &[Fault] = &[
     // Lookups.
@@ -226,7 +223,8 @@ pub(super) const FAULTS: &[Fault] = &[
         Before(
             "if parent.compare_exchange(word, halves.stays, AcqRel, Acquire).is_ok() {
                  child.store(halves.child, Release);
-                 self.occupancy.count_ghosts(halves.copied.into());
+                 self.occupancy.count_split(halves.copied);
+                 self.count_split_slots::<L>(now, word, carried);
                  return true;
              }",
         ),

@@ -1,0 +1,241 @@
+//! Tables that grow and whose slots expire: refreshes and removals where slots know different parts
+//! of their items, and evictions.
+#![cfg(not(feature = "semi-sorted"))]
+
+use guira::raw::{Advances, Clock as _, Expires as _, Item};
+use guira_loom_tests::{
+    check, spawn,
+    splits::{S, differing, forgetful, item, leaving, staying},
+    splits_expiry::{
+        Aging, LONG_WINDOW, START, WINDOW, aging, aging_longer, assert_counts, assert_ends, put,
+        relocate, split_first, with_load,
+    },
+};
+use loom::sync::Arc;
+
+/// Puts a slot of this generation into bucket 0 that knows one bit of an item, and another one into
+/// bucket 1 that knows six. Returns the item, and another one that matches the first slot alone.
+fn short_and_long(table: &Aging, short: u64, long: u64) -> [Item; 2] {
+    let item = leaving(table, 1, 0);
+    put(table, forgetful(item.sides[0], 1), short);
+    put(table, item.sides[1], long);
+    [item, differing(table, item, 1)]
+}
+
+/// Catches a refresh of the oldest slot alone, where another one knows more, and a refresh of all
+/// slots that does not notice that the bucket of one of them is split.
+#[test]
+fn refresh_of_all_beside_a_split() {
+    check("split_refresh_all", 7, &["done"], |seen| {
+        let table = aging_longer(4);
+        let [item, _] = short_and_long(&table, START - 2, START - 1);
+        let refresher = spawn(&table, move |table| table.refresh::<S>(item));
+        split_first(&table);
+        assert!(refresher.join().unwrap(), "visible slots were there throughout");
+        assert_counts(&table);
+        for _ in 0..LONG_WINDOW {
+            table.advance::<S>();
+        }
+        assert_eq!(table.count_visible::<S>(item), 2, "a slot was not refreshed");
+        seen.note("done");
+        assert_ends(&table);
+    });
+}
+
+/// Catches a refresh of all slots that goes on with slots that a sweep took meanwhile.
+#[test]
+fn refresh_of_all_beside_a_split_and_an_advance() {
+    check("split_refresh_all_swept", 1_600, &["both", "one"], |seen| {
+        let table = aging(4);
+        let [item, _] = short_and_long(&table, START - 1, START);
+        let refresher = spawn(&table, move |table| table.refresh::<S>(item));
+        let advancer = spawn(&table, Advances::advance::<S>);
+        split_first(&table);
+        assert!(refresher.join().unwrap(), "a visible slot was there throughout");
+        advancer.join().unwrap();
+        let left = table.count_visible::<S>(item);
+        seen.note_if(left == 2, "both", "one");
+        assert!(left > 0, "a refreshed item is lost");
+        assert_ends(&table);
+    });
+}
+
+/// Catches a refresh of the slot that knows most, although another one is older: the removal of an
+/// alias takes it, and the item that was refreshed expires too early.
+#[test]
+fn refresh_beside_the_removal_of_an_alias() {
+    check("split_refresh_remove", 5, &["done"], |seen| {
+        let table = aging(4);
+        let [item, _] = short_and_long(&table, START - 1, START);
+        let refresher = spawn(&table, move |table| table.refresh::<S>(item));
+        assert!(table.remove_of::<S>(item, START), "the alias is there");
+        assert!(refresher.join().unwrap(), "there was a visible copy throughout");
+        table.advance::<S>();
+        assert!(table.is_visible::<S>(&item), "a refreshed item expired too early");
+        assert_eq!(table.clock().visible_slots(), Some(1));
+        seen.note("done");
+        assert_ends(&table);
+    });
+}
+
+/// Catches a refresh of any slot, where all know the same: an alias's removal takes the one that
+/// was refreshed, and the item expires too early.
+#[test]
+fn refresh_of_the_oldest_beside_the_removal_of_an_alias() {
+    check("split_refresh_oldest", 5, &["done"], |seen| {
+        let table = aging(4);
+        let item = leaving(&table, 1, 0);
+        put(&table, item.sides[0], START - 1);
+        put(&table, item.sides[1], START);
+        let refresher = spawn(&table, move |table| table.refresh::<S>(item));
+        assert!(table.remove_of::<S>(item, START), "the alias is there");
+        assert!(refresher.join().unwrap(), "there was a visible copy throughout");
+        table.advance::<S>();
+        assert!(table.is_visible::<S>(&item), "a refreshed item expired too early");
+        seen.note("done");
+        assert_ends(&table);
+    });
+}
+
+/// Catches a refresh that does not validate the generation: the caller's copy is dropped by a split
+/// while an advance waits for the lock, an alias's copy counts as refreshed, and the alias's removal
+/// takes it.
+#[test]
+fn refresh_beside_a_split_and_the_removal_of_an_alias() {
+    check("split_refresh_alias", 1_600, &["removed", "taken"], |seen| {
+        let table = aging(4);
+        let item = leaving(&table, 1, 0);
+        put(&table, item.sides[0], START - 1);
+        put(&table, item.sides[1], START);
+        let refresher = spawn(&table, move |table| table.refresh::<S>(item));
+        let advancer = spawn(&table, Advances::advance::<S>);
+        split_first(&table);
+        assert!(refresher.join().unwrap(), "there was a visible copy throughout");
+        advancer.join().unwrap();
+        seen.note_if(table.remove_of::<S>(item, START), "removed", "taken");
+        assert!(table.is_visible::<S>(&item), "a refreshed item expired too early");
+        assert_ends(&table);
+    });
+}
+
+/// Catches a removal of a slot that knows little, of another item, while a newer one knows more: an
+/// alias was refreshed in its place. Also catches a removal of the slot that knows least.
+#[test]
+fn removal_beside_an_insert_and_a_refresh() {
+    check("split_remove_newer", 378, &["removed", "refused"], |seen| {
+        let table = aging(4);
+        let [item, other] = short_and_long(&table, START - 1, START - 1);
+        let refresher = spawn(&table, move |table| {
+            assert!(table.insert_for::<S>(item, WINDOW).is_ok());
+            assert!(table.refresh::<S>(item), "it was just inserted");
+        });
+        let splitter = spawn(&table, split_first);
+        seen.note_if(table.remove_of::<S>(item, START - 1), "removed", "refused");
+        refresher.join().unwrap();
+        splitter.join().unwrap();
+        assert!(table.is_visible::<S>(&other), "the slot of another item was removed");
+        assert!(table.is_visible::<S>(&item), "a refreshed item is lost");
+        assert_ends(&table);
+    });
+}
+
+/// Catches a removal that is refused because a newer slot knows more, although nothing was
+/// refreshed.
+#[test]
+fn removal_beside_a_newer_slot_and_a_split() {
+    check("split_remove_older", 7, &["done"], |seen| {
+        let table = aging(4);
+        let [item, _] = short_and_long(&table, START - 1, START);
+        let remover = spawn(&table, move |table| table.remove_of::<S>(item, START - 1));
+        split_first(&table);
+        assert!(remover.join().unwrap(), "the slot is the item's own");
+        assert!(table.is_visible::<S>(&item), "an alias was removed");
+        seen.note("done");
+        assert_ends(&table);
+    });
+}
+
+/// Returns a table of one bucket, which cannot be split, and items of it: two of the stripe 0, and
+/// two of the stripe 1.
+fn one_bucket() -> (Arc<Aging>, [Item; 4]) {
+    let table = with_load(1, 1, 256);
+    let items = [(0, 0), (0, 1), (1, 0), (1, 1)]
+        .map(|(stripe, nth)| item(&table, stripe, [0; 2], [0; 2], nth));
+    (table, items)
+}
+
+/// Catches an `insert_evicting` that replaces an item of the present generation although an older
+/// one is in the bucket, or reports that it has replaced nothing.
+#[test]
+fn evicting_takes_the_oldest_beside_an_advance() {
+    check("split_evict_oldest", 1_900, &["first", "last"], |seen| {
+        let (table, [first, second, third, fourth]) = one_bucket();
+        put(&table, first.sides[0], START);
+        put(&table, second.sides[0], START);
+        let evictor = spawn(&table, move |table| table.insert_evicting::<S>(third).1);
+        table.advance::<S>();
+        assert!(table.insert_evicting::<S>(fourth).1, "all slots were occupied");
+        assert!(evictor.join().unwrap(), "all slots were occupied");
+        assert!(table.is_visible::<S>(&fourth), "a younger item was replaced");
+        // The second eviction takes one of the two items that are older.
+        seen.note_if(table.is_visible::<S>(&third), "last", "first");
+        assert_ends(&table);
+    });
+}
+
+/// Catches an `insert_evicting` that replaces an item although there is room by now.
+#[test]
+fn evicting_beside_a_clear() {
+    check("split_evict_clear", 276, &["before", "after"], |seen| {
+        let (table, [first, second, third, fourth]) = one_bucket();
+        put(&table, first.sides[0], START);
+        put(&table, second.sides[0], START);
+        let evictor = spawn(&table, move |table| table.insert_evicting::<S>(third).1);
+        let _ = table.clear::<S>();
+        table.insert_for::<S>(fourth, WINDOW).expect("room");
+        seen.note_if(evictor.join().unwrap(), "before", "after");
+        assert!(table.is_visible::<S>(&fourth), "an item was replaced although there was room");
+        assert_ends(&table);
+    });
+}
+
+/// Catches an `insert_evicting` that replaces a slot at another level than that at which it was
+/// found. No bucket is split for an item that has three copies.
+#[test]
+fn evicting_beside_a_split() {
+    check("split_evict_split", 37, &["evicted", "added"], |seen| {
+        let table = aging(4);
+        let [old, new] = [staying(&table, 0, 0), leaving(&table, 1, 0)];
+        put(&table, old.sides[0], START - 1);
+        for side in [0, 1, 1] {
+            put(&table, new.sides[side], START);
+        }
+        let evictor = spawn(&table, move |table| table.insert_evicting::<S>(new).1);
+        split_first(&table);
+        let evicted = seen.note_if(evictor.join().unwrap(), "evicted", "added");
+        assert_eq!(table.count_visible::<S>(new), 4, "the new item is lost");
+        assert_eq!(table.is_visible::<S>(&old), !evicted, "lost, or left");
+        assert_ends(&table);
+    });
+}
+
+/// Catches an `insert_evicting` that loses its item when the slot that it is to take is swept.
+#[test]
+fn evicting_beside_a_move_that_sweeps() {
+    check("split_evict_swept", 28_000, &["evicted", "added"], |seen| {
+        let table = aging(2);
+        let [old, stays, new] = [0, 1, 2].map(|nth| staying(&table, 0, nth));
+        let neighbour = leaving(&table, 0, 0);
+        put(&table, old.sides[0], START - 1);
+        put(&table, stays.sides[0], START);
+        put(&table, neighbour.sides[1], START);
+        let evictor = spawn(&table, move |table| table.insert_evicting::<S>(new).1);
+        let advancer = spawn(&table, Advances::advance::<S>);
+        // There is room only once the old item has expired.
+        let _ = relocate(&table, neighbour.sides[1], START);
+        seen.note_if(evictor.join().unwrap(), "evicted", "added");
+        advancer.join().unwrap();
+        assert!(table.is_visible::<S>(&new), "the new item is lost");
+        assert_ends(&table);
+    });
+}
