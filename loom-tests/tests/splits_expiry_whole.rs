@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use guira::raw::{Advances, Clock as _, Expires as _, GrowingLayout};
+use guira::raw::{Advances, Clock as _, Expires as _};
 use guira_loom_tests::{
     check, spawn,
     splits::{S, forgetful, leaving, split},
@@ -30,12 +30,10 @@ fn restored_with(table: &Aging, interval: u64) -> Aging {
         let from = usize::try_from(from).expect("a handful of words");
         to.copy_from_slice(&words[from..][..to.len()]);
     };
-    let clock = clock.map(|mut clock| {
-        clock.interval = interval;
-        clock
-    });
+    let (mut clock, sweep) = clock.expect("slots expire");
+    clock.interval = interval;
     let (payload, length) = (table.growth().payload(), words.len() as u64);
-    Aging::restore::<S>(payload, clock, &grown, length, 2, (false, false), read)
+    Aging::restore::<S>(payload, &grown, Some((clock, &sweep)), length, 2, (false, false), read)
         .expect("memory for a few words")
 }
 
@@ -254,8 +252,7 @@ fn clear_beside_an_advance() {
         let clearer = spawn(&table, Aging::clear::<S>);
         table.advance::<S>();
         let _ = clearer.join().unwrap();
-        let words = table.copy_words().expect("memory for a few words").2;
-        assert!(words.iter().all(|&word| S::occupied(word) == 0), "a slot is left");
+        assert_eq!(table.occupied().0, 0, "a slot is left");
         seen.note("done");
         assert_ends(&table);
     });
