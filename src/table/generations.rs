@@ -21,6 +21,9 @@ pub struct SweepState {
     pub ghosts: ArrayVec<u64, MAX_STAMPS>,
 }
 
+/// A clock, and how far its table, which grows, is swept.
+pub type ClockAndSweep = (ClockState, SweepState);
+
 impl Generations {
     /// Sweeps at most `buckets` of the next buckets that were not swept in this generation, up to
     /// the `end` that a holder of `sweeping` reads: see [`Clock::try_sweep`]. Returns the number of

@@ -302,7 +302,7 @@ pub(crate) use clock::{MAX_STAMPS, stamp_bits};
 pub(crate) use construction::table_bytes;
 pub use counter::ShardedCounter;
 pub use expiry::Expires;
-pub use generations::SweepState;
+pub use generations::{ClockAndSweep, SweepState};
 pub use kernel::Kernel;
 #[cfg(guira_vectors)]
 pub(crate) use kernels::ContainsOne;

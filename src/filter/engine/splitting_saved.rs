@@ -11,7 +11,7 @@ use crate::{
     bucket::with_growing_layout,
     filter::snapshot::{Form, LoadError, Saved, Words, field},
     table::{
-        Buckets, ClockState, Kernel, SweepState,
+        Buckets, ClockAndSweep, Kernel,
         split::{GrowingTable, Grown, doublings, rate},
     },
 };
@@ -39,7 +39,7 @@ where
     Self: Lookups,
 {
     /// The form of an engine whose table has this many words, and this clock if items expire.
-    fn form_of(&self, grown: Grown, words: u64, clock: Option<(ClockState, SweepState)>) -> Form {
+    fn form_of(&self, grown: Grown, words: u64, clock: Option<ClockAndSweep>) -> Form {
         let (clock, sweep) = clock.unzip();
         Form {
             layout: self.layout,

@@ -14,7 +14,7 @@ use crate::{
         leveled::{MAX_LEVEL, level},
     },
     sync::{Relaxed, acquire_fence, load_all},
-    table::{Clock, ClockState, Payload, SweepState, memory::touched_words},
+    table::{Clock, ClockAndSweep, ClockState, Payload, SweepState, memory::touched_words},
 };
 
 /// Words that are handled together. They stay in a first-level cache.
@@ -160,7 +160,7 @@ impl<P: Payload> GrowingTable<P> {
 
     /// The clock, if slots expire, likewise.
     #[must_use]
-    pub fn clock_state(&self) -> Option<(ClockState, SweepState)> {
+    pub fn clock_state(&self) -> Option<ClockAndSweep> {
         let (now, sweep) = self.clock_of_copy();
         self.clock.read(now).zip(sweep)
     }
@@ -187,7 +187,7 @@ impl<P: Payload> GrowingTable<P> {
     /// Returns a copy of the image, which contains every item that is in the table throughout the
     /// call, and the rest of the table; or `None` if the system refuses the memory.
     #[must_use]
-    pub fn copy_words(&self) -> Option<(Grown, Option<(ClockState, SweepState)>, Vec<u64>)> {
+    pub fn copy_words(&self) -> Option<(Grown, Option<ClockAndSweep>, Vec<u64>)> {
         let mut slack = 0;
         loop {
             let prepared = self.words() + slack;
