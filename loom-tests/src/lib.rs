@@ -172,6 +172,19 @@ pub fn spawn<T: 'static, R: 'static>(
     loom::thread::spawn(move || work(&shared))
 }
 
+/// As [`spawn`], with a larger stack: the default is too small for snapshots.
+///
+/// # Panics
+/// If the thread cannot be started.
+pub fn spawn_deep<T: Send + Sync + 'static, R: Send + 'static>(
+    shared: &loom::sync::Arc<T>,
+    work: impl FnOnce(&T) -> R + Send + 'static,
+) -> JoinHandle<R> {
+    let shared = shared.clone();
+    let thread = loom::thread::Builder::new().stack_size(1 << 14);
+    thread.spawn(move || work(&shared)).expect("a thread")
+}
+
 /// When a reader can run relative to a writer: see [`read_beside`].
 pub const EVERY_WAY: &[&str] = &["before", "during", "after"];
 

@@ -10,7 +10,7 @@ use guira::{
     ExpiringFilter, FilterBuilder, Hashed, Layout,
     kind::{Expiring, Fixed},
 };
-use guira_loom_tests::{check, spawn};
+use guira_loom_tests::{check, spawn, spawn_deep};
 use loom::sync::Arc;
 
 /// Returns a filter of one bucket with two slots. Items are found in the generation of their insert
@@ -162,9 +162,11 @@ fn snapshot_beside_a_tick() {
     check("snapshot_tick", 115, &["before", "after"], |seen| {
         let filter = due_at_ten();
         let start = filter.generation();
-        let saver = spawn(&filter, ExpiringFilter::to_bytes);
+        let saver = spawn_deep(&filter, ExpiringFilter::to_bytes);
         assert_eq!(tick_at_ten(&filter), Some(start + 1));
-        let copy = ExpiringFilter::loader().bytes(&saver.join().unwrap()).expect("its own bytes");
+        let bytes = saver.join().unwrap();
+        let load = move |_: &ExpiringFilter| ExpiringFilter::loader().bytes(&bytes);
+        let copy = spawn_deep(&filter, load).join().unwrap().expect("its own bytes");
         seen.note_if(copy.generation() == start, "before", "after");
         // The generation of the copy may be counted from its beginning on, and no earlier.
         let again = copy.tick(|| Duration::from_nanos(19));
