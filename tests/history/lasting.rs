@@ -123,7 +123,9 @@ impl Lasting for GrowingTable<Aged> {
     }
 
     fn occupied(&self) -> u32 {
-        let (.., words) = self.copy_words().expect("memory for a few words");
-        words.into_iter().map(<Self::Layout as GrowingLayout>::occupied).sum()
+        let (grown, _, words) = self.copy_words().expect("memory for a few words");
+        let numbers = grown.numbers(words.len() as u64);
+        let buckets = (0..).zip(words).filter(|(place, _)| !numbers.contains(place));
+        buckets.map(|(_, word)| <Self::Layout as GrowingLayout>::occupied(word)).sum()
     }
 }

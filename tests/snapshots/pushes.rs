@@ -6,8 +6,8 @@ use rand::{RngExt, rngs::SmallRng};
 use super::common::{
     capacity_of,
     forge::{
-        BLOCK, CONTENTS, COPIES, GROWTH, HASHER_CHECK, HEADER, LENGTH, OCCUPIED, VERSION, ahead,
-        amend, blocks, number, places, put, table,
+        BLOCK, CONTENTS, COPIES, GROWTH, HASHER_CHECK, LENGTH, OCCUPIED, VERSION, ahead, amend,
+        blocks, header, number, places, put, table,
     },
     kind::{GrowingMaps, GrowingSets, Kind, Sets},
     rng,
@@ -77,7 +77,8 @@ fn wrong_rests(bytes: &[u8], place: usize) -> Vec<Wrong> {
     let later: Vec<(usize, usize)> =
         blocks.iter().copied().filter(|&(at, _)| at >= place).collect();
     // A flipped bit: in what comes next, in the header, in blocks soon and late, in the last byte.
-    let mut flipped = vec![place, HEADER / 2, HEADER - 1, bytes.len() - 9, bytes.len() - 1];
+    let header = header(bytes);
+    let mut flipped = vec![place, header / 2, header - 1, bytes.len() - 9, bytes.len() - 1];
     flipped.extend(
         [0, 1, 3, later.len() / 2]
             .iter()
@@ -89,7 +90,7 @@ fn wrong_rests(bytes: &[u8], place: usize) -> Vec<Wrong> {
         // A header may seem to be longer: then more bytes than there are would be right.
         wrong[at] ^= if (LENGTH..CONTENTS).contains(&at) { 0x41 } else { 4 };
         let expected: fn(&LoadError) -> bool = match at {
-            HEADER.. => |error| matches!(error, LoadError::DamagedBuckets),
+            at if at >= header => |error| matches!(error, LoadError::DamagedBuckets),
             ..VERSION => |error| matches!(error, LoadError::NotASnapshot),
             VERSION..LENGTH => |error| matches!(error, LoadError::UnknownVersion(_)),
             _ => |error| matches!(error, LoadError::DamagedHeader),

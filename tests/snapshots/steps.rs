@@ -9,7 +9,7 @@ use guira::{
 
 use super::common::{
     capacity_of,
-    forge::{BLOCK, HEADER, blocks, number, places, table},
+    forge::{BLOCK, blocks, header, number, places, table},
     kind::{GrowingMaps, GrowingSets, Kind, Maps, Sets},
     saved::{self, filled, loader, new, received, sample},
     suite::on_all_kinds,
@@ -114,7 +114,8 @@ fn an_error_of_the_writer_is_returned_and_harms_no_loader() {
         filled::<Sets>(CuckooFilter::builder().capacity(60_000).seed(1), 10_000).0.to_bytes();
     let mut loader = CuckooFilter::loader();
     loader.push(&bytes[..bytes.len() - 3]).expect("its own snapshot");
-    for room in [0, HEADER, HEADER + 5, HEADER + BLOCK, HEADER + BLOCK + 5, bytes.len() - 4] {
+    let header = header(&bytes);
+    for room in [0, header, header + 5, header + BLOCK, header + BLOCK + 5, bytes.len() - 4] {
         let error = loader.write_received(Full(room)).expect_err("no room");
         assert_eq!(error.kind(), ErrorKind::StorageFull);
     }

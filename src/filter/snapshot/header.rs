@@ -249,7 +249,9 @@ impl Header {
             field("swept buckets", *swept, swept <= end)?;
             field("refreshed generation", *refreshed, *refreshed <= MAX_GENERATION)?;
             let sum = ghosts.iter().try_fold(0_u64, |sum, &number| sum.checked_add(number));
-            field("ghosts", grown.ghosts, sum == Some(grown.ghosts))?;
+            // The numbers of a table are signed.
+            let fits = sum == Some(grown.ghosts) && i64::try_from(grown.ghosts).is_ok();
+            field("ghosts", grown.ghosts, fits)?;
         }
         let slots = words * u64::from(layout.slots_per_bucket());
         field("capacity", capacity, (1..=slots).contains(&capacity))?;

@@ -252,7 +252,8 @@ pub(super) const FAULTS: &[Fault] = &[
         "split-clone-late-resume",
         "a clone holds up sweeps while it waits for the schedule",
         LATE_RESUME,
-    ),
+    )
+    .may_hang(),
     fault(
         "split-copy-late-resume",
         "a snapshot holds up sweeps while it waits for the schedule",
