@@ -298,7 +298,9 @@ pub(crate) use batch::{
     Answers, Hashes, MAX_BURST, MIN_BATCH, Source, for_each_in_stages, for_each_prefetched,
 };
 pub use clock::Generations;
-pub(crate) use clock::{MAX_STAMPS, stamp_bits};
+#[cfg(feature = "std")]
+pub(crate) use clock::MAX_STAMPS;
+pub(crate) use clock::stamp_bits;
 pub(crate) use construction::table_bytes;
 pub use counter::ShardedCounter;
 pub use expiry::Expires;

@@ -20,7 +20,7 @@ use crate::{
 /// Words that are handled together. They stay in a first-level cache.
 const BLOCK: usize = 512;
 
-/// A table that grows, without its words. Those are where its [`Image`] says.
+/// A table that grows, without its words. Those are where image says: see `image.rs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grown {
     /// The number of buckets at level 0.
