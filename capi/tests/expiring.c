@@ -4,8 +4,8 @@
 
 enum { ITEMS = 1000, MORE = 3 * ITEMS, WINDOW = 2 };
 
-static guira_expiring *create(uint64_t time_to_live) {
-    guira_params params = params_of(ITEMS, 0);
+static guira_expiring *create(uint32_t growing, uint64_t time_to_live) {
+    guira_params params = params_of(ITEMS, growing);
     params.window = WINDOW;
     params.time_to_live = time_to_live;
     return expiring_create(&params);
@@ -23,8 +23,8 @@ static bool remove_from(guira_expiring *expiring, uint64_t hash, uint64_t genera
     return removed;
 }
 
-static void items(void) {
-    guira_expiring *expiring = create(0);
+static void items(uint32_t growing) {
+    guira_expiring *expiring = create(growing, 0);
     uint64_t now = expiring_generation(expiring), generation = 0, left = 1;
     bool answer = false;
     CHECK(now > 0);
@@ -95,8 +95,8 @@ static uint64_t tick(guira_expiring *expiring, uint64_t now) {
 }
 
 // Time by a clock of the caller, in two processes.
-static void ticks(void) {
-    guira_expiring *expiring = create(20), *copy = NULL;
+static void ticks(uint32_t growing) {
+    guira_expiring *expiring = create(growing, 20), *copy = NULL;
     uint64_t first = expiring_generation(expiring), now = 1029, generation = 0;
     EQUAL(tick(expiring, 1000), 0);
     OK(guira_expiring_insert(expiring, 1, NULL));
@@ -122,8 +122,8 @@ static void ticks(void) {
 }
 
 // The generation and the ages of items are in a snapshot.
-static void saved(void) {
-    guira_expiring *expiring = create(0), *loaded = NULL;
+static void saved(uint32_t growing) {
+    guira_expiring *expiring = create(growing, 0), *loaded = NULL;
     OK(guira_expiring_insert(expiring, 1, NULL));
     for (int i = 0; i < WINDOW; i++) expiring_advance(expiring);
     OK(guira_expiring_insert(expiring, 2, NULL));
@@ -139,8 +139,8 @@ static void saved(void) {
     OK(guira_expiring_destroy(expiring));
 }
 
-static void batches(struct way way) {
-    guira_expiring *expiring = create(0);
+static void batches(uint32_t growing, struct way way) {
+    guira_expiring *expiring = create(growing, 0);
     uint64_t hashes[300], found = 77, generation = 0;
     size_t count = 0, stride = way.stride;
     number(hashes, 300, 40);
@@ -164,7 +164,7 @@ static void batches(struct way way) {
 }
 
 static void full(void) {
-    guira_expiring *expiring = create(0);
+    guira_expiring *expiring = create(0, 0);
     uint64_t hashes[MORE], generation = 99;
     guira_status status = GUIRA_OK;
     bool answer = false;
@@ -186,11 +186,36 @@ static void full(void) {
     OK(guira_expiring_destroy(expiring));
 }
 
+// The memory of what expired is released.
+static void shrinks(uint32_t growing) {
+    guira_expiring *expiring = create(growing, 0);
+    uint64_t released = 77;
+    STATUS(guira_expiring_shrink_to_fit(NULL, &released), GUIRA_ERR_NULL);
+    if (!growing) {
+        STATUS(guira_expiring_shrink_to_fit(expiring, &released), GUIRA_ERR_NOT_GROWING);
+        EQUAL(released, 77);
+        OK(guira_expiring_destroy(expiring));
+        return;
+    }
+    for (uint64_t hash = 0; hash < 20000; hash++) OK(guira_expiring_insert(expiring, hash, NULL));
+    for (int i = 0; i < WINDOW; i++) expiring_advance(expiring);
+    OK(guira_expiring_insert(expiring, 20000, NULL));
+    expiring_advance(expiring);
+    EQUAL(expiring_len(expiring), 1);
+    OK(guira_expiring_shrink_to_fit(expiring, &released));
+    CHECK(released > 10000 && expiring_contains(expiring, 20000));
+    OK(guira_expiring_shrink_to_fit(expiring, NULL));
+    OK(guira_expiring_destroy(expiring));
+}
+
 int main(void) {
-    items();
-    ticks();
-    saved();
-    for (int i = 0; i < WAYS_N; i++) batches(WAYS[i]);
+    for (uint32_t growing = 0; growing < 2; growing++) {
+        items(growing);
+        ticks(growing);
+        saved(growing);
+        for (int i = 0; i < WAYS_N; i++) batches(growing, WAYS[i]);
+        shrinks(growing);
+    }
     full();
     return 0;
 }

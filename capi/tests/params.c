@@ -27,13 +27,14 @@ STATUS_OF(expiring)
 #define REFUSED(field, value, status) WITH(field, value, status, status, status)
 
 // Checks the status of a growing object with a field set.
-#define GROWING(field, value, status)                    \
-    do {                                                 \
-        guira_params params = guira_params_init(100);    \
-        params.growing = 1;                              \
-        params.field = value;                            \
-        EQUAL(status_of_filter(params), GUIRA_##status); \
-        EQUAL(status_of_map(params), GUIRA_##status);    \
+#define GROWING(field, value, status)                      \
+    do {                                                   \
+        guira_params params = guira_params_init(100);      \
+        params.growing = 1;                                \
+        params.field = value;                              \
+        EQUAL(status_of_filter(params), GUIRA_##status);   \
+        EQUAL(status_of_map(params), GUIRA_##status);      \
+        EQUAL(status_of_expiring(params), GUIRA_##status); \
     } while (0)
 
 static void parameters(void) {
@@ -42,6 +43,7 @@ static void parameters(void) {
     REFUSED(false_positive_rate, 1.5, ERR_RATE);
     REFUSED(false_positive_rate, -0.0, ERR_RATE);
     REFUSED(false_positive_rate, 1e-12, ERR_RATE);
+    REFUSED(growing, 1, OK);
     REFUSED(growing, 2, ERR_SETTING);
     REFUSED(fastest, 7, ERR_SETTING);
     REFUSED(no_huge_pages, 2, ERR_SETTING);
@@ -50,7 +52,6 @@ static void parameters(void) {
     REFUSED(no_huge_pages, 1, OK);
     REFUSED(writers, 3, OK);
     // Fields of some types.
-    WITH(growing, 1, OK, OK, ERR_SETTING);
     WITH(max_copies, 1, OK, OK, ERR_SETTING);
     WITH(fastest, 1, OK, ERR_SETTING, ERR_SETTING);
     WITH(value_bits, 16, ERR_SETTING, OK, ERR_SETTING);
