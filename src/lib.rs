@@ -267,10 +267,10 @@ pub mod raw {
             leveled::level,
         },
         table::{
-            Addressing, Advances, Aged, Aging, Bare, Candidates, Clock, Expires, Generations,
-            Kernel, MAX_BUCKETS, MergeRefusal, Merged, Move, Pair, Payload, Progress, Search,
-            ShardedCounter, Table, Valued, mix,
-            split::{GrowingTable, Grown, Growth, Item, Limits, Place, Side, Size},
+            Addressing, Aged, Bare, Candidates, Clock, FixedSpace, FixedTable, Generations, Kernel,
+            MAX_BUCKETS, MergeRefusal, Merged, Move, Pair, Payload, Progress, Search,
+            ShardedCounter, Space, Table, Valued, Words, mix,
+            split::{GrowingSpace, GrowingTable, Grown, Growth, Item, Limits, Place, Side, Size},
         },
     };
     #[cfg(loom)]

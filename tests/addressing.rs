@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use common::{for_every_layout, rng, scaled};
 use guira::raw::{
-    Addressing, BucketLayout, Fingerprint, MAX_BUCKETS, Pair, Payload, Plain, Table, mix,
+    Addressing, BucketLayout, Fingerprint, FixedTable, MAX_BUCKETS, Pair, Payload, Plain, mix,
 };
 use rand::RngExt;
 
@@ -202,7 +202,7 @@ fn shapes() -> Vec<Shape> {
 /// rate of false positives among the keys that follow.
 fn outcome<L: BucketLayout>(seed: u64, queries: u64, key: &dyn Fn(u64) -> u64) -> (f64, f64) {
     const BUCKETS: u64 = 3_000;
-    let table = Table::new(Addressing::new(BUCKETS), false).expect("a small table");
+    let table = FixedTable::new(Addressing::new(BUCKETS), false).expect("a small table");
     let mixing_seed = rng(seed).random();
     let pair = |index| table.addressing().pair::<L>(mix(key(index), mixing_seed));
     let slots = BUCKETS * u64::from(L::SLOTS);

@@ -23,7 +23,7 @@ mod history;
 use common::rng;
 use guira::{
     InsertError,
-    raw::{Aged, Bare, GrowingTable, Plain, Table, Valued},
+    raw::{Aged, Bare, FixedSpace, GrowingSpace, Plain, Valued},
 };
 use history::{
     Aging, Answer, CLASSES, OneTable, Run, Splitting, TableWorld, Target, ages, aging,
@@ -68,8 +68,8 @@ tests! {
     table_with_values: Run<OneTable<Valued>>,
     splitting_table: Run<Splitting<Bare>>,
     splitting_table_with_values: Run<Splitting<Valued>>,
-    expiring_table: Aging<Table<Aged>>,
-    splitting_expiring_table: Aging<GrowingTable<Aged>>
+    expiring_table: Aging<FixedSpace<Aged>>,
+    splitting_expiring_table: Aging<GrowingSpace<Aged>>
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn the_checker_of_ages_accepts_what_an_order_explains_and_nothing_else() {
     let judge = |answers: &[((usize, usize), Answer)]| {
         let events: Vec<aging::Event> =
             answers.iter().map(|&(moments, answer)| event(moments, answer)).collect();
-        aging::is_linearizable::<Table<Aged>>(&filled, &events)
+        aging::is_linearizable::<FixedSpace<Aged>>(&filled, &events)
     };
     let advance = ((2, 7), Answer::Advanced(START + 1));
     let found = |moments, found| (moments, Answer::IsVisible(found));

@@ -2,15 +2,14 @@
 //! it is. Its slots are plain whatever the layout of the other models is: see `values.rs`.
 
 use guira::raw::{
-    Addressing, Advances as _, Aged, BucketLayout, Clock, Fingerprint, Move, Pair, Plain, Table,
-    mix,
+    Addressing, Aged, BucketLayout, Clock, Fingerprint, FixedTable, Move, Pair, Plain, mix,
 };
 use loom::sync::Arc;
 
 /// The layout of tables whose slots expire.
 pub type A = Plain<2, 16>;
 /// A table whose slots expire.
-pub type Aging = Table<Aged>;
+pub type Aging = FixedTable<Aged>;
 
 /// Bits of a stamp: there are four ages, so that an old slot soon looks new.
 const STAMP_BITS: u32 = 2;
@@ -26,7 +25,7 @@ pub const START: u64 = 8;
 #[must_use]
 pub fn aging() -> Arc<Aging> {
     let addressing = Addressing::holding(2, Aged::new(STAMP_BITS, WINDOW, START));
-    Arc::new(Table::new(addressing, false).expect("memory for a few words"))
+    Arc::new(FixedTable::new(addressing, false).expect("memory for a few words"))
 }
 
 /// Returns the pair of the `nth` item of a stripe with these buckets, with the stamp zero.
@@ -75,7 +74,7 @@ pub fn put(table: &Aging, item: Pair, generation: u64, bucket: u32) {
 
 /// Moves a copy of an item with the stamp of this generation to the other bucket, and stores
 /// `incoming`, with its stamp, in the slot that it leaves. Returns what
-/// [`relocate`](Table::relocate) returns.
+/// [`relocate`](FixedTable::relocate) returns.
 #[must_use]
 pub fn relocate(
     table: &Aging,

@@ -19,7 +19,7 @@ use std::{
     },
 };
 
-use guira::raw::{Addressing, BucketLayout, Fingerprint, Move, Pair, Table};
+use guira::raw::{Addressing, BucketLayout, Fingerprint, FixedTable, Move, Pair};
 use loom::{cell::UnsafeCell, thread::JoinHandle};
 
 pub mod expiry;
@@ -230,7 +230,7 @@ pub trait Lookup: 'static {
     fn finds(&self, item: Self::Item) -> bool;
 }
 
-impl Lookup for Table {
+impl Lookup for FixedTable {
     type Item = Pair;
 
     fn finds(&self, item: Pair) -> bool {
@@ -393,8 +393,8 @@ impl Mark {
 /// # Panics
 /// If there is no memory.
 #[must_use]
-pub fn table(buckets: u64) -> Table {
-    Table::new(Addressing::new(buckets), false).expect("memory for a few words")
+pub fn table(buckets: u64) -> FixedTable {
+    FixedTable::new(Addressing::new(buckets), false).expect("memory for a few words")
 }
 
 /// Returns the `nth` fingerprint of a stripe whose alternate bucket, from `bucket`, is `alternate`.
@@ -405,7 +405,7 @@ pub fn table(buckets: u64) -> Table {
 /// If the layout has too few fingerprints.
 #[must_use]
 pub fn fingerprint(
-    table: &Table,
+    table: &FixedTable,
     bucket: u32,
     alternate: u32,
     stripe: u32,
@@ -421,7 +421,7 @@ pub fn fingerprint(
 
 /// Returns a table of two buckets, an item that has both, and puts a copy of it into each of these.
 #[must_use]
-pub fn with_copies(buckets: &[u32]) -> (loom::sync::Arc<Table>, Fingerprint) {
+pub fn with_copies(buckets: &[u32]) -> (loom::sync::Arc<FixedTable>, Fingerprint) {
     let table = table(2);
     let item = fingerprint(&table, 0, 1, 0, 0);
     put_each(&table, item, buckets);
@@ -430,7 +430,7 @@ pub fn with_copies(buckets: &[u32]) -> (loom::sync::Arc<Table>, Fingerprint) {
 
 /// Returns the pair of a fingerprint, starting from one of its buckets.
 #[must_use]
-pub fn pair(table: &Table, fingerprint: Fingerprint, bucket: u32) -> Pair {
+pub fn pair(table: &FixedTable, fingerprint: Fingerprint, bucket: u32) -> Pair {
     Pair { fingerprint, buckets: [bucket, table.addressing().alt_bucket(fingerprint, bucket)] }
 }
 
@@ -445,7 +445,7 @@ pub fn reversed(pair: Pair) -> Pair {
 ///
 /// # Panics
 /// If a bucket is full.
-pub fn put_each(table: &Table, fingerprint: Fingerprint, buckets: &[u32]) {
+pub fn put_each(table: &FixedTable, fingerprint: Fingerprint, buckets: &[u32]) {
     for &bucket in buckets {
         put(table, fingerprint, bucket);
     }
@@ -455,18 +455,18 @@ pub fn put_each(table: &Table, fingerprint: Fingerprint, buckets: &[u32]) {
 ///
 /// # Panics
 /// If the bucket is full.
-pub fn put(table: &Table, fingerprint: Fingerprint, bucket: u32) {
+pub fn put(table: &FixedTable, fingerprint: Fingerprint, bucket: u32) {
     table.insert::<L>(Pair { fingerprint, buckets: [bucket; 2] }).expect("room");
 }
 
 /// Counts the copies of a fingerprint in this very bucket.
 #[must_use]
-pub fn copies(table: &Table, fingerprint: Fingerprint, bucket: u32) -> usize {
+pub fn copies(table: &FixedTable, fingerprint: Fingerprint, bucket: u32) -> usize {
     table.count::<L>(Pair { fingerprint, buckets: [bucket; 2] })
 }
 
 /// Moves a fingerprint. Returns `false` if it was not there, or if the destination was full.
 #[must_use]
-pub fn relocate(table: &Table, fingerprint: Fingerprint, from: u32, to: u32) -> bool {
+pub fn relocate(table: &FixedTable, fingerprint: Fingerprint, from: u32, to: u32) -> bool {
     table.relocate::<L>(Move { fingerprint, from, to }, None)
 }

@@ -18,7 +18,7 @@ impl Lookup for GrowingTable {
     type Item = Item;
 
     fn finds(&self, item: Item) -> bool {
-        self.contains::<S>(&item)
+        self.contains::<S>(item)
     }
 }
 
@@ -128,7 +128,7 @@ pub fn only(side: Side) -> Item {
 /// # Panics
 /// If there is no room.
 pub fn put<P: Payload>(table: &GrowingTable<P>, side: Side) {
-    table.insert::<S>(&only(side)).expect("room");
+    table.insert::<S>(only(side)).expect("room");
 }
 
 /// The place of a side at a level.

@@ -3,9 +3,7 @@
 //! The items are those of [`splits`](crate::splits), and the clock is that of
 //! [`expiry`](crate::expiry).
 
-use guira::raw::{
-    Advances as _, Aged, Clock as _, GrowingLayout, GrowingTable, Item, Limits, Place, Side,
-};
+use guira::raw::{Aged, Clock as _, GrowingLayout, GrowingTable, Item, Limits, Place, Side};
 use loom::sync::Arc;
 
 pub use crate::expiry::{START, WINDOW};
@@ -110,7 +108,7 @@ pub fn split_first(table: &Aging) {
 /// Counts the slots that match an item, whatever their stamps are.
 #[must_use]
 pub fn copies(table: &Aging, item: Item) -> usize {
-    table.count::<S>(&item)
+    table.count::<S>(item)
 }
 
 /// Checks that the counts are right for every stamp, and that the table knows how many slots are

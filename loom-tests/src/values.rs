@@ -1,13 +1,13 @@
 //! A table with values, in which a model chooses where each copy of an item is. Its slots are plain
 //! whatever the layout of the other models is: semi-sorted ones hold no values.
 
-use guira::raw::{Addressing, BucketLayout, Fingerprint, Move, Pair, Plain, Table, Valued};
+use guira::raw::{Addressing, BucketLayout, Fingerprint, FixedTable, Move, Pair, Plain, Valued};
 use loom::sync::Arc;
 
 /// The layout of tables with values.
 pub type V = Plain<2, 16>;
 /// A table with values.
-pub type Map = Table<Valued>;
+pub type Map = FixedTable<Valued>;
 
 /// Bits of a value.
 const VALUE_BITS: u32 = 8;
@@ -19,7 +19,7 @@ const VALUE_BITS: u32 = 8;
 #[must_use]
 pub fn map() -> Arc<Map> {
     let addressing = Addressing::holding(2, Valued::new(VALUE_BITS));
-    Arc::new(Table::new(addressing, false).expect("memory for a few words"))
+    Arc::new(FixedTable::new(addressing, false).expect("memory for a few words"))
 }
 
 /// Returns the pair of the `nth` item of a stripe that has both buckets, the first one first, with
@@ -65,8 +65,7 @@ pub fn relocate(map: &Map, item: Pair, value: u16, from: u32) -> bool {
 /// If there is no room.
 #[must_use]
 pub fn get_or_insert(map: &Map, pair: Pair) -> Option<u16> {
-    let found = map.get_or_insert::<V>(pair).expect("room");
-    found.map(|copy| map.value_of(copy))
+    map.get_or_insert::<V>(pair).expect("room")
 }
 
 /// Returns all values of an item, sorted.

@@ -2,7 +2,7 @@
 
 use guira::{
     InsertError,
-    raw::{Fingerprint, PendingInserts, Table},
+    raw::{Fingerprint, FixedTable, PendingInserts},
 };
 use guira_loom_tests::{
     EVERY_WAY, L, check, check_shallow, fingerprint, look_up_beside, pair, publishes, put,
@@ -11,7 +11,7 @@ use guira_loom_tests::{
 use loom::sync::Arc;
 
 /// Inserts items, each with its first bucket, as a batch does.
-fn insert_batch(table: &Table, items: &[(Fingerprint, u32)]) -> Vec<Result<(), InsertError>> {
+fn insert_batch(table: &FixedTable, items: &[(Fingerprint, u32)]) -> Vec<Result<(), InsertError>> {
     let mut outcomes = vec![Err(InsertError::Full); items.len()];
     let mut done = |position: usize, outcome| outcomes[position] = outcome;
     let mut pending = PendingInserts::default();
@@ -34,7 +34,7 @@ struct Scene {
 }
 
 impl Scene {
-    fn new(table: &Table) -> Self {
+    fn new(table: &FixedTable) -> Self {
         let moving = [0, 1].map(|nth| fingerprint(table, 0, 2, 0, nth));
         put_each(table, moving[0], &[0]);
         put_each(table, moving[1], &[0]);
@@ -54,7 +54,7 @@ impl Scene {
     }
 
     /// Checks that all new items are there once.
-    fn assert_inserted(&self, table: &Table) {
+    fn assert_inserted(&self, table: &FixedTable) {
         for (item, bucket) in self.incoming {
             assert_eq!(table.count::<L>(pair(table, item, bucket)), 1, "lost or doubled");
         }
@@ -82,9 +82,9 @@ fn beside_a_reader() {
 /// Catches a batch that does not publish what it adds.
 #[test]
 fn publishes_what_it_adds() {
-    let item = |table: &Table| fingerprint(table, 0, 1, 0, 0);
+    let item = |table: &FixedTable| fingerprint(table, 0, 1, 0, 0);
     let insert =
-        move |table: &Table| assert_eq!(insert_batch(table, &[(item(table), 0)]), [Ok(())]);
+        move |table: &FixedTable| assert_eq!(insert_batch(table, &[(item(table), 0)]), [Ok(())]);
     publishes(
         "batch_publishes",
         32,

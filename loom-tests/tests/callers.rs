@@ -1,6 +1,6 @@
 //! Steps that several operations share, for the callers that no other model covers.
 
-use guira::{InsertError, raw::Table};
+use guira::{InsertError, raw::FixedTable};
 use guira_loom_tests::{L, Written, check, fingerprint, pair, publishes, put, spawn, table};
 use loom::sync::Arc;
 
@@ -8,7 +8,7 @@ use loom::sync::Arc;
 #[test]
 fn unique_happens_before_a_hit() {
     let set_up = || Arc::new(table(2));
-    let insert = |table: &Table| {
+    let insert = |table: &FixedTable| {
         let item = fingerprint(table, 0, 1, 0, 0);
         assert_eq!(table.insert_unique::<L>(pair(table, item, 0)), Ok(true));
     };

@@ -2,7 +2,7 @@
 
 use guira::{
     CuckooFilter, Hashed,
-    raw::{BucketLayout, Table},
+    raw::{BucketLayout, FixedTable},
 };
 use guira_loom_tests::{
     L, check, copies, fingerprint, pair, publishes, put, relocate, spawn, table, with_copies,
@@ -16,7 +16,7 @@ use loom::sync::{
 };
 
 /// Number of occupied slots in all buckets.
-fn occupied(table: &Table) -> u64 {
+fn occupied(table: &FixedTable) -> u64 {
     let words = table.copy_words().expect("memory for a few words");
     words.iter().map(|&word| L::fingerprints(word).count() as u64).sum()
 }
@@ -194,7 +194,7 @@ fn beside_another_clear() {
         let table = Arc::new(table(2));
         let items = [0, 1].map(|stripe| fingerprint(&table, 0, 1, stripe, 0));
         put(&table, items[0], 0);
-        let other = spawn(&table, Table::clear::<L>);
+        let other = spawn(&table, FixedTable::clear::<L>);
         put(&table, items[1], 1);
         let cleared = table.clear::<L>();
         assert_eq!(cleared + other.join().unwrap(), 2, "lost, or counted twice");
@@ -227,7 +227,7 @@ fn beside_a_copy() {
 /// Catches a swap without Acquire: a `clear` must happen after the inserts it takes.
 #[test]
 fn happens_after_the_inserts_it_clears() {
-    let insert = |table: &Table| {
+    let insert = |table: &FixedTable| {
         table.insert::<L>(pair(table, fingerprint(table, 0, 1, 0, 0), 0)).expect("room");
     };
     publishes("clear_acquires", 9, || Arc::new(table(2)), insert, |table| table.clear::<L>() == 1);

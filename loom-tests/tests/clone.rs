@@ -1,13 +1,13 @@
 //! Copies of a table as a whole, beside a move and beside each other.
 
-use guira::raw::{Fingerprint, Table};
+use guira::raw::{Fingerprint, FixedTable};
 use guira_loom_tests::{
     L, check, fingerprint, pair, publishes, put_each, relocate, spawn, table, with_copies,
 };
 use loom::sync::Arc;
 
 /// The copies of an item in a copy of the table.
-fn cloned(table: &Table, item: Fingerprint) -> usize {
+fn cloned(table: &FixedTable, item: Fingerprint) -> usize {
     let (copy, occupied) = table.try_clone::<L>(false).expect("memory for a few words");
     let copies = copy.count::<L>(pair(&copy, item, 0));
     assert_eq!(occupied, copies as u64);
@@ -49,8 +49,8 @@ fn beside_another() {
 /// Catches a copy of a table by Relaxed loads: a hit must happen after the insert.
 #[test]
 fn happens_after_the_inserts_it_copies() {
-    let item = |table: &Table| pair(table, fingerprint(table, 0, 1, 0, 0), 0);
-    let insert = move |table: &Table| table.insert::<L>(item(table)).expect("an empty slot");
+    let item = |table: &FixedTable| pair(table, fingerprint(table, 0, 1, 0, 0), 0);
+    let insert = move |table: &FixedTable| table.insert::<L>(item(table)).expect("an empty slot");
     publishes(
         "clone_acquires",
         35,

@@ -1,7 +1,7 @@
 //! Lookups and inserts in a table whose slots expire, beside moves, refreshes, sweeps and advances.
 #![cfg(not(feature = "semi-sorted"))]
 
-use guira::raw::{Advances, Clock as _, Expires as _, Pair};
+use guira::raw::{Clock as _, Pair};
 use guira_loom_tests::{
     EVERY_WAY, check,
     expiry::{A, Aging, START, WINDOW, aging, assert_ends, copies, item, put, relocate},
@@ -133,7 +133,7 @@ fn two_unseen_beside_an_advance() {
         let table = aging();
         let item = item(&table, BOTH, 0, 0);
         let other = spawn(&table, move |table| table.insert_unseen::<A>(item).expect("room"));
-        let advancer = spawn(&table, Advances::advance::<A>);
+        let advancer = spawn(&table, guira::raw::Table::advance::<A>);
         let this = table.insert_unseen::<A>(reversed(item)).expect("room");
         let other = other.join().unwrap();
         advancer.join().unwrap();
@@ -212,7 +212,7 @@ fn refresh_beside_a_sweep_and_the_removal_of_an_alias() {
         put(&table, pair, START, 1);
         put(&table, neighbour, START, 1);
         let refresher = spawn(&table, move |table| table.refresh::<A>(pair));
-        let advancer = spawn(&table, Advances::advance::<A>);
+        let advancer = spawn(&table, guira::raw::Table::advance::<A>);
         // The first bucket has room only once the item has expired.
         let _ = relocate(&table, neighbour, START, 1, None);
         assert!(refresher.join().unwrap(), "there was a visible copy throughout");

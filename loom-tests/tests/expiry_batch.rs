@@ -1,7 +1,7 @@
 //! Batches of lookups in a table whose slots expire, beside refreshes, sweeps and advances.
 #![cfg(not(feature = "semi-sorted"))]
 
-use guira::raw::{Advances as _, Expires as _, Pair};
+use guira::raw::Pair;
 use guira_loom_tests::{
     EVERY_WAY, check,
     expiry::{A, Aging, START, aging, assert_ends, hashed, put},

@@ -1,7 +1,7 @@
 //! What an operation finds in a table whose slots expire happened before it.
 #![cfg(not(feature = "semi-sorted"))]
 
-use guira::raw::{Expires as _, Pair};
+use guira::raw::Pair;
 use guira_loom_tests::{
     expiry::{A, Aging, START, WINDOW, aging, item, put},
     publishes,

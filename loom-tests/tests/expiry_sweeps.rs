@@ -4,7 +4,7 @@
 
 use std::cmp::Ordering;
 
-use guira::raw::{Advances, Clock as _, Expires as _, Pair};
+use guira::raw::{Clock as _, Pair};
 use guira_loom_tests::{
     Seen, check,
     expiry::{A, Aging, START, WINDOW, aging, assert_ends, copies, item, put, relocate},
@@ -201,7 +201,7 @@ fn beside_a_sweep(
             let seen = seen.clone();
             spawn(&table, move |table| operation(table, old, new, &seen))
         };
-        let advancer = spawn(&table, Advances::advance::<A>);
+        let advancer = spawn(&table, guira::raw::Table::advance::<A>);
         // The first bucket has room only once the item has expired.
         let _ = relocate(&table, neighbour, START, 1, None);
         operator.join().unwrap();
@@ -299,7 +299,7 @@ fn sweep_beside_a_count() {
         put(&table, item(&table, FIRST, 1, 0), START, 0);
         put(&table, neighbour, START, 1);
         let counter = spawn(&table, move |table| table.count_visible::<A>(old));
-        let advancer = spawn(&table, Advances::advance::<A>);
+        let advancer = spawn(&table, guira::raw::Table::advance::<A>);
         let _ = relocate(&table, neighbour, START, 1, None);
         let count = counter.join().unwrap();
         advancer.join().unwrap();
@@ -317,7 +317,7 @@ fn two_advances() {
         let table = aging();
         let old = item(&table, BOTH, 0, 0);
         put(&table, old, START - 1, 1);
-        let other = spawn(&table, Advances::advance::<A>);
+        let other = spawn(&table, guira::raw::Table::advance::<A>);
         let this = table.advance::<A>();
         assert!(!table.is_visible::<A>(old), "an item outlives its last generation");
         let other = other.join().unwrap();

@@ -2,7 +2,7 @@
 
 use guira::{
     InsertError,
-    raw::{Fingerprint, Table},
+    raw::{Fingerprint, FixedTable},
 };
 use guira_loom_tests::{
     EVERY_WAY, L, check, fingerprint, look_up_beside, pair, put, relocate, spawn, table,
@@ -42,7 +42,7 @@ struct Path {
 }
 
 impl Path {
-    fn new(table: &Table) -> Self {
+    fn new(table: &FixedTable) -> Self {
         let near = fingerprint(table, 0, 2, 0, 0);
         let far = fingerprint(table, 2, 3, 0, 0);
         let incoming = fingerprint(table, 0, 1, 0, 0);
@@ -62,7 +62,7 @@ impl Path {
     }
 
     /// Checks that each item which was there at first is there once.
-    fn assert_all_there(&self, table: &Table) {
+    fn assert_all_there(&self, table: &FixedTable) {
         assert_eq!(table.count::<L>(pair(table, self.near, 0)), 1);
         assert_eq!(table.count::<L>(pair(table, self.far, 2)), 1);
         for &(item, bucket) in &self.others {

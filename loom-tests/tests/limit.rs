@@ -1,6 +1,6 @@
 //! Inserts with a limit on copies: what they decide beside moves, removals, and other inserts.
 
-use guira::{InsertError, raw::Table};
+use guira::{InsertError, raw::FixedTable};
 use guira_loom_tests::{L, check, pair, relocate, spawn, with_copies};
 
 /// Inserts an item, of which there is a copy in bucket 1, while this copy moves to bucket 0.
@@ -50,8 +50,9 @@ fn limit_beside_a_removal() {
 fn limit_of_two_inserts() {
     check("limit_two_inserts", 145, &["one", "both"], |seen| {
         let (table, item) = with_copies(&[1]);
-        let insert =
-            move |table: &Table, from| table.insert_up_to::<L>(2, pair(table, item, from)).is_ok();
+        let insert = move |table: &FixedTable, from| {
+            table.insert_up_to::<L>(2, pair(table, item, from)).is_ok()
+        };
         let inserters = [0, 1].map(|from| spawn(&table, move |table| insert(table, from)));
         let outcomes = inserters.map(|inserter| inserter.join().unwrap());
         let accepted = outcomes.into_iter().filter(|&is_in| is_in).count();
@@ -69,7 +70,8 @@ fn limit_of_two_threads() {
     check("limit_two_threads", 730, &["reached", "exceeded"], |seen| {
         let (table, item) = with_copies(&[]);
         let inserters = [0, 1].map(|from| {
-            let insert = move |table: &Table| table.insert_up_to::<L>(2, pair(table, item, from));
+            let insert =
+                move |table: &FixedTable| table.insert_up_to::<L>(2, pair(table, item, from));
             spawn(&table, move |table| [insert(table).is_ok(), insert(table).is_ok()])
         });
         for inserter in inserters {

@@ -1,7 +1,7 @@
 //! The moves by which `insert` and `insert_unique` make room, beside the other operations on what
 //! they move.
 
-use guira::raw::{Fingerprint, Pair, Table};
+use guira::raw::{Fingerprint, FixedTable, Pair};
 use guira_loom_tests::{
     EVERY_WAY, L, Written, check, fingerprint, look_up_beside, pair, publish, put, spawn, table,
 };
@@ -17,7 +17,7 @@ struct Path {
 
 impl Path {
     /// Fills the table, apart from `far` if it is left out.
-    fn new(table: &Table, with_far: bool) -> Self {
+    fn new(table: &FixedTable, with_far: bool) -> Self {
         let near = fingerprint(table, 0, 1, 1, 0);
         // Their high parts differ from that of `near`. Otherwise a quick probe of semi-sorted words
         // would leave the answer open, and the lookup would read everything again.
@@ -37,15 +37,15 @@ impl Path {
 }
 
 /// The insertion of an item that is absent.
-type Insert = fn(&Table, Pair);
+type Insert = fn(&FixedTable, Pair);
 
 /// `insert`.
-fn plain(table: &Table, pair: Pair) {
+fn plain(table: &FixedTable, pair: Pair) {
     table.insert::<L>(pair).expect("room");
 }
 
 /// `insert_unique`.
-fn unique(table: &Table, pair: Pair) {
+fn unique(table: &FixedTable, pair: Pair) {
     assert_eq!(table.insert_unique::<L>(pair), Ok(true));
 }
 
@@ -148,7 +148,7 @@ fn publishes(name: &str, floor: usize, insert: Insert) {
     check(name, floor, &["hit", "miss"], move |seen| {
         let table = Arc::new(table(3));
         let Path { incoming, far, .. } = Path::new(&table, true);
-        let insert = move |table: &Table| insert(table, pair(table, incoming, 0));
+        let insert = move |table: &FixedTable| insert(table, pair(table, incoming, 0));
         let far = Pair { fingerprint: far, buckets: [2; 2] };
         publish(&table, seen, insert, |table| table.contains::<L>(far));
     });

@@ -1,6 +1,6 @@
 //! Merges into a table that other threads use, and merges that are refused and undone.
 
-use guira::raw::{Fingerprint, MergeRefusal, Merged, Table};
+use guira::raw::{Fingerprint, FixedTable, MergeRefusal, Merged};
 use guira_loom_tests::{
     EVERY_WAY, L, Written, check, copies, fingerprint, look_up_beside, pair, put, put_each,
     relocate, spawn, table, with_copies,
@@ -10,7 +10,7 @@ use loom::{sync::Arc, thread};
 /// A merge with a table that holds these fingerprints in these buckets. They come in this order:
 /// give them with ascending buckets.
 fn merge(
-    target: &Table,
+    target: &FixedTable,
     limit: Option<usize>,
     held: &[(Fingerprint, u32)],
 ) -> Result<(), MergeRefusal> {
@@ -26,7 +26,7 @@ fn merge(
 
 /// Returns a table with one empty slot, in bucket 1, and with an item in bucket 0; the item; and
 /// another one, of which nothing is in the table.
-fn nearly_full() -> (Arc<Table>, Fingerprint, Fingerprint) {
+fn nearly_full() -> (Arc<FixedTable>, Fingerprint, Fingerprint) {
     let table = table(2);
     let item = fingerprint(&table, 0, 1, 0, 0);
     // A quick probe of semi-sorted words tells them from the item. Otherwise lookups would retry
@@ -112,7 +112,7 @@ fn opposite_merges() {
         let merger = thread::spawn(move || other[0].merge::<L>(&other[1], None).outcome);
         assert_eq!(tables[1].merge::<L>(&tables[0], None).outcome, Ok(()));
         assert_eq!(merger.join().unwrap(), Ok(()));
-        let count = |table: &Table, item| table.count::<L>(pair(table, item, 0));
+        let count = |table: &FixedTable, item| table.count::<L>(pair(table, item, 0));
         // The one that copies last also copies what the other one has added.
         let own = [0, 1].map(|number| count(&tables[number], items[number]));
         seen.note(match own {

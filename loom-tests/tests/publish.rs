@@ -1,7 +1,7 @@
 //! A hit happens after the insert that it found, whatever operation found it, and also after a move
 //! by a third thread.
 
-use guira::raw::{Pair, Table};
+use guira::raw::{FixedTable, Pair};
 use guira_loom_tests::{
     L, Written, check, fingerprint, pair, publishes, put, relocate, reversed, spawn, table,
     with_copies,
@@ -9,7 +9,7 @@ use guira_loom_tests::{
 use loom::sync::Arc;
 
 /// Inserts an item and looks for it by `find`.
-fn hit_publishes(name: &str, floor: usize, find: fn(&Table, Pair) -> bool) {
+fn hit_publishes(name: &str, floor: usize, find: fn(&FixedTable, Pair) -> bool) {
     insert_publishes(name, floor, || Arc::new(table(2)), find);
 }
 
@@ -17,18 +17,18 @@ fn hit_publishes(name: &str, floor: usize, find: fn(&Table, Pair) -> bool) {
 fn insert_publishes(
     name: &str,
     floor: usize,
-    set_up: fn() -> Arc<Table>,
-    find: fn(&Table, Pair) -> bool,
+    set_up: fn() -> Arc<FixedTable>,
+    find: fn(&FixedTable, Pair) -> bool,
 ) {
-    let item = |table: &Table| pair(table, fingerprint(table, 0, 1, 0, 0), 0);
-    let insert = move |table: &Table| table.insert::<L>(item(table)).expect("room");
+    let item = |table: &FixedTable| pair(table, fingerprint(table, 0, 1, 0, 0), 0);
+    let insert = move |table: &FixedTable| table.insert::<L>(item(table)).expect("room");
     publishes(name, floor, set_up, insert, move |table| find(table, item(table)));
 }
 
 /// Catches a `contains` that returns `true` but does not happen after the insert.
 #[test]
 fn by_contains() {
-    hit_publishes("publish_contains", 32, Table::contains::<L>);
+    hit_publishes("publish_contains", 32, FixedTable::contains::<L>);
 }
 
 /// Catches an `insert_unique` that returns `false` but does not happen after the insert.
@@ -42,7 +42,7 @@ fn by_insert_unique() {
 /// Catches a `remove` that returns `true` but does not happen after the insert.
 #[test]
 fn by_remove() {
-    hit_publishes("publish_remove", 9, Table::remove::<L>);
+    hit_publishes("publish_remove", 9, FixedTable::remove::<L>);
 }
 
 /// Catches a `remove` whose load of the second bucket is too weak.
@@ -72,7 +72,7 @@ fn of_an_insert_that_relocates() {
         }
         table
     };
-    insert_publishes("publish_incoming", 2_860, set_up, Table::contains::<L>);
+    insert_publishes("publish_incoming", 2_860, set_up, FixedTable::contains::<L>);
 }
 
 /// Catches a move that does not pass on what the insert of its fingerprint published.

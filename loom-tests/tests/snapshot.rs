@@ -1,13 +1,13 @@
 //! A copy of all words beside writers: it contains every item that is in the table throughout.
 
-use guira::raw::{BucketLayout, Fingerprint, Table};
+use guira::raw::{BucketLayout, Fingerprint, FixedTable};
 use guira_loom_tests::{
     L, Mark, check, fingerprint, pair, put, put_each, relocate, spawn, table, with_copies,
 };
 use loom::sync::Arc;
 
 /// Number of copies of a fingerprint in a copy of all words.
-fn copies_saved(table: &Table, item: Fingerprint) -> usize {
+fn copies_saved(table: &FixedTable, item: Fingerprint) -> usize {
     let words = table.copy_words().expect("memory for a few words");
     words.iter().map(|&word| L::count(word, L::pattern(item)) as usize).sum()
 }

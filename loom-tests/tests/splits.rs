@@ -30,7 +30,7 @@ fn beside(
     check(name, floor, EVERY_WAY, move |seen| {
         let (table, item) = with_item(8, index);
         look_up_beside(&table, seen, item, move |table| write(table, item));
-        assert_eq!(table.count::<S>(&item), 1, "lost or doubled");
+        assert_eq!(table.count::<S>(item), 1, "lost or doubled");
     });
 }
 
@@ -48,7 +48,7 @@ fn beside_two(index: usize, writers: [Writer; 2]) -> impl Fn(&std::sync::Arc<See
         done.set();
         reader.join().unwrap();
         second.join().unwrap();
-        assert_eq!(table.count::<S>(&item), 1, "lost or doubled");
+        assert_eq!(table.count::<S>(item), 1, "lost or doubled");
     }
 }
 
@@ -111,8 +111,8 @@ fn beside_a_move_and_a_split() {
 #[test]
 fn beside_an_alias() {
     beside("split_lookup_alias", 830, 1, |table, item| {
-        table.insert::<S>(&item).expect("room");
-        assert!(table.remove::<S>(&reversed(item)));
+        table.insert::<S>(item).expect("room");
+        assert!(table.remove::<S>(reversed(item)));
     });
 }
 
@@ -121,9 +121,9 @@ fn beside_an_alias() {
 #[test]
 fn beside_a_split_and_an_alias() {
     beside("split_lookup_alias_split", 2_000, 1, |table, item| {
-        table.insert::<S>(&item).expect("room");
+        table.insert::<S>(item).expect("room");
         split(table);
-        assert!(table.remove::<S>(&reversed(item)));
+        assert!(table.remove::<S>(reversed(item)));
     });
 }
 
@@ -144,10 +144,10 @@ fn by_the_splitter(
         });
         split(&table);
         let was_done = done.is_set();
-        assert!(table.contains::<S>(&item), "an item that is there throughout was missed");
+        assert!(table.contains::<S>(item), "an item that is there throughout was missed");
         seen.note(done.relative_to(was_done));
         writer.join().unwrap();
-        assert_eq!(table.count::<S>(&item), 1, "lost or doubled");
+        assert_eq!(table.count::<S>(item), 1, "lost or doubled");
     });
 }
 
@@ -192,7 +192,7 @@ fn beside_a_split_with_a_stale_hint() {
         assert_size(&table, 0, 0);
         table.advance_size();
         assert_size(&table, 0, 1);
-        assert_eq!(table.count::<S>(&item), 1);
+        assert_eq!(table.count::<S>(item), 1);
     });
 }
 
@@ -207,7 +207,7 @@ fn beside_a_new_round() {
             split(table);
         });
         assert_size(&table, 1, 1);
-        assert_eq!(table.count::<S>(&item), 1);
+        assert_eq!(table.count::<S>(item), 1);
     });
 }
 
@@ -219,12 +219,12 @@ fn of_an_insert_beside_a_split() {
         let item = leaving(&table, 0, 0);
         let splitter = spawn(&table, split);
         let inserter = spawn(&table, move |table| {
-            table.insert::<S>(&item).expect("room");
-            assert!(table.contains::<S>(&item), "missed after its insert");
+            table.insert::<S>(item).expect("room");
+            assert!(table.contains::<S>(item), "missed after its insert");
         });
         splitter.join().unwrap();
         inserter.join().unwrap();
-        assert_eq!(table.count::<S>(&item), 1, "lost or doubled");
+        assert_eq!(table.count::<S>(item), 1, "lost or doubled");
         seen.note("done");
     });
 }
@@ -237,12 +237,12 @@ fn of_two_inserts_beside_a_split() {
         let items = [0, 1].map(|nth| leaving(&table, 0, nth));
         let splitter = spawn(&table, split);
         let inserters =
-            items.map(|item| spawn(&table, move |table| table.insert::<S>(&item).expect("room")));
+            items.map(|item| spawn(&table, move |table| table.insert::<S>(item).expect("room")));
         splitter.join().unwrap();
         for inserter in inserters {
             inserter.join().unwrap();
         }
-        assert_eq!(items.map(|item| table.count::<S>(&item)), [1; 2], "lost or doubled");
+        assert_eq!(items.map(|item| table.count::<S>(item)), [1; 2], "lost or doubled");
         seen.note("done");
     });
 }
@@ -263,7 +263,7 @@ fn of_an_insert_beside_two_splits_of_one_bucket() {
         let was_split = [early, inserter].map(|splitter| splitter.join().unwrap());
         assert_ne!(was_split[0], was_split[1], "one of them splits the bucket");
         seen.note_if(was_split[0] == Ok(true), "first", "second");
-        assert_eq!([item, other].map(|item| table.count::<S>(&item)), [1; 2], "lost or doubled");
+        assert_eq!([item, other].map(|item| table.count::<S>(item)), [1; 2], "lost or doubled");
         assert_size(&table, 0, 1);
     });
 }
@@ -283,7 +283,7 @@ fn of_an_insert_beside_a_split_in_turn_and_one_out_of_turn() {
         });
         assert!(in_turn.join().unwrap());
         seen.note_if(inserter.join().unwrap(), "out of turn", "in turn");
-        assert_eq!([item, other].map(|item| table.count::<S>(&item)), [1; 2], "lost or doubled");
+        assert_eq!([item, other].map(|item| table.count::<S>(item)), [1; 2], "lost or doubled");
     });
 }
 
@@ -298,11 +298,11 @@ fn of_an_item_that_is_known_less() {
         let done = Mark::default();
         let reader = spawn_reader(&table, seen, &done, other);
         let splitter = spawn(&table, split);
-        assert!(table.remove::<S>(&item), "nothing to remove");
+        assert!(table.remove::<S>(item), "nothing to remove");
         done.set();
         reader.join().unwrap();
         splitter.join().unwrap();
-        assert!(table.contains::<S>(&other), "the slot of another item was removed");
+        assert!(table.contains::<S>(other), "the slot of another item was removed");
     });
 }
 
@@ -315,8 +315,8 @@ fn of_an_item_that_is_known_less_beside_two_splits() {
         let other = differing(&table, item, 0);
         put(&table, forgetful(other.sides[1], 0));
         let remover = spawn(&table, move |table| {
-            assert!(table.remove::<S>(&item), "nothing to remove");
-            assert!(table.contains::<S>(&other), "the slot of another item was removed");
+            assert!(table.remove::<S>(item), "nothing to remove");
+            assert!(table.contains::<S>(other), "the slot of another item was removed");
         });
         let splitter = spawn(&table, |table| {
             split(table);
@@ -324,7 +324,7 @@ fn of_an_item_that_is_known_less_beside_two_splits() {
         });
         remover.join().unwrap();
         splitter.join().unwrap();
-        assert!(table.contains::<S>(&other), "the slot of another item was removed");
+        assert!(table.contains::<S>(other), "the slot of another item was removed");
         seen.note("done");
     });
 }
@@ -342,13 +342,13 @@ fn of_an_item_whose_slot_runs_out_after_it_was_loaded() {
         put(&table, forgetful(second, 0));
         split(&table);
         let remover = spawn(&table, move |table| {
-            assert!(table.remove::<S>(&item), "nothing to remove");
-            assert!(table.contains::<S>(&other), "the other item was missed");
+            assert!(table.remove::<S>(item), "nothing to remove");
+            assert!(table.contains::<S>(other), "the other item was missed");
         });
         let splitter = spawn(&table, |table| (0..3).for_each(|_| split(table)));
         remover.join().unwrap();
         splitter.join().unwrap();
-        assert!(table.contains::<S>(&other), "the other item was lost");
+        assert!(table.contains::<S>(other), "the other item was lost");
         seen.note("done");
     });
 }

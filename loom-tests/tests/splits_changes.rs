@@ -30,13 +30,13 @@ fn removal_beside_a_split() {
         let neighbour = differing(&table, leaving(&table, 1, 0), 0);
         put(&table, neighbour.sides[0]);
         let remover = spawn(&table, move |table| {
-            assert!(table.remove::<S>(&item), "nothing to remove");
-            assert!(!table.contains::<S>(&item), "found after its removal");
+            assert!(table.remove::<S>(item), "nothing to remove");
+            assert!(!table.contains::<S>(item), "found after its removal");
         });
         let splitter = spawn(&table, split);
         remover.join().unwrap();
         splitter.join().unwrap();
-        assert_eq!([item, neighbour].map(|item| table.count::<S>(&item)), [0, 1]);
+        assert_eq!([item, neighbour].map(|item| table.count::<S>(item)), [0, 1]);
         seen.note("done");
     });
 }
@@ -46,15 +46,15 @@ fn removal_beside_a_split() {
 fn two_removals_beside_a_split() {
     check("split_two_removals", 240, &["first", "second"], |seen| {
         let (table, item) = with_item();
-        let remover = spawn(&table, move |table| table.remove::<S>(&item));
+        let remover = spawn(&table, move |table| table.remove::<S>(item));
         let other = spawn(&table, move |table| {
             split(table);
-            table.remove::<S>(&item)
+            table.remove::<S>(item)
         });
         let removed = [remover, other].map(|remover| remover.join().unwrap());
         assert_ne!(removed[0], removed[1], "one copy was there");
         seen.note_if(removed[0], "first", "second");
-        assert_eq!(table.count::<S>(&item), 0);
+        assert_eq!(table.count::<S>(item), 0);
     });
 }
 
@@ -64,10 +64,10 @@ fn removal_beside_an_insert() {
     check("split_remove_insert", 19, &["done"], |seen| {
         let (table, item) = with_item();
         let other = leaving(&table, 1, 0);
-        let remover = spawn(&table, move |table| assert!(table.remove::<S>(&item)));
+        let remover = spawn(&table, move |table| assert!(table.remove::<S>(item)));
         put(&table, other.sides[0]);
         remover.join().unwrap();
-        assert_eq!([item, other].map(|item| table.count::<S>(&item)), [0, 1]);
+        assert_eq!([item, other].map(|item| table.count::<S>(item)), [0, 1]);
         seen.note("done");
     });
 }
@@ -80,10 +80,10 @@ fn removal_of_the_longest_in_one_word() {
         let other = differing(&table, item, 1);
         put(&table, forgetful(item.sides[0], 1));
         look_up_beside(&table, seen, other, move |table| {
-            assert!(table.remove::<S>(&item));
+            assert!(table.remove::<S>(item));
             split(table);
         });
-        assert!(table.contains::<S>(&other), "the slot of another item was removed");
+        assert!(table.contains::<S>(other), "the slot of another item was removed");
     });
 }
 
@@ -93,15 +93,15 @@ fn unique_beside_itself_and_a_split() {
     check("split_unique_unique", 1_500, &["first", "second"], |seen| {
         let table = table(2, 4);
         let item = leaving(&table, 1, 0);
-        let first = spawn(&table, move |table| table.insert_unique::<S>(&item).unwrap());
+        let first = spawn(&table, move |table| table.insert_unique::<S>(item).unwrap());
         let second = spawn(&table, move |table| {
             split(table);
-            table.insert_unique::<S>(&reversed(item)).unwrap()
+            table.insert_unique::<S>(reversed(item)).unwrap()
         });
         let [first, second] = [first, second].map(|inserter| inserter.join().unwrap());
         assert!(first != second, "added by {}", if first { "both" } else { "neither" });
         seen.note_if(first, "first", "second");
-        assert_eq!(table.count::<S>(&item), 1);
+        assert_eq!(table.count::<S>(item), 1);
     });
 }
 
@@ -113,10 +113,10 @@ fn unique_beside_a_split() {
         let absent = leaving(&table, 1, 0);
         let splitter = spawn(&table, split);
         let unique =
-            spawn(&table, move |table| [item, absent].map(|item| table.insert_unique::<S>(&item)));
+            spawn(&table, move |table| [item, absent].map(|item| table.insert_unique::<S>(item)));
         splitter.join().unwrap();
         assert_eq!(unique.join().unwrap(), [Ok(false), Ok(true)]);
-        assert_eq!([item, absent].map(|item| table.count::<S>(&item)), [1; 2]);
+        assert_eq!([item, absent].map(|item| table.count::<S>(item)), [1; 2]);
         seen.note("done");
     });
 }
@@ -126,11 +126,11 @@ fn unique_beside_a_split() {
 fn unique_beside_a_removal() {
     check("split_unique_remove", 36, &["added", "was present"], |seen| {
         let (table, item) = with_item();
-        let remover = spawn(&table, move |table| assert!(table.remove::<S>(&item)));
-        let unique = spawn(&table, move |table| table.insert_unique::<S>(&item).unwrap());
+        let remover = spawn(&table, move |table| assert!(table.remove::<S>(item)));
+        let unique = spawn(&table, move |table| table.insert_unique::<S>(item).unwrap());
         remover.join().unwrap();
         let added = seen.note_if(unique.join().unwrap(), "added", "was present");
-        assert_eq!(table.count::<S>(&item), usize::from(added));
+        assert_eq!(table.count::<S>(item), usize::from(added));
     });
 }
 
@@ -144,10 +144,10 @@ fn unique_beside_an_insert_that_toggles_the_last_slot() {
         let item = item(&table, 1, [0; 2], [0, 1], 0);
         put(&table, staying(&table, 0, 0).sides[0]);
         let toggler = spawn(&table, move |table| {
-            let toggle = || table.insert::<S>(&item).is_ok();
-            toggle() && table.remove::<S>(&item) && toggle()
+            let toggle = || table.insert::<S>(item).is_ok();
+            toggle() && table.remove::<S>(item) && toggle()
         });
-        let unique = spawn(&table, move |table| table.insert_unique::<S>(&item));
+        let unique = spawn(&table, move |table| table.insert_unique::<S>(item));
         toggler.join().unwrap();
         let added =
             unique.join().unwrap().expect("at every moment there is the item, or room for it");
@@ -161,11 +161,11 @@ fn unique_beside_a_plain_insert() {
     check("split_unique_insert", 62, &["added", "was present"], |seen| {
         let table = table(2, 4);
         let item = leaving(&table, 1, 0);
-        let plain = spawn(&table, move |table| table.insert::<S>(&item).expect("room"));
-        let unique = spawn(&table, move |table| table.insert_unique::<S>(&item).unwrap());
+        let plain = spawn(&table, move |table| table.insert::<S>(item).expect("room"));
+        let unique = spawn(&table, move |table| table.insert_unique::<S>(item).unwrap());
         plain.join().unwrap();
         let added = seen.note_if(unique.join().unwrap(), "added", "was present");
-        assert_eq!(table.count::<S>(&item), 1 + usize::from(added));
+        assert_eq!(table.count::<S>(item), 1 + usize::from(added));
     });
 }
 
@@ -175,14 +175,14 @@ fn count_beside_a_split() {
     check("split_count", 240, &["done"], |seen| {
         let (table, item) = with_item();
         put(&table, item.sides[1]);
-        let counter = spawn(&table, move |table| table.count::<S>(&item));
+        let counter = spawn(&table, move |table| table.count::<S>(item));
         let splitter = spawn(&table, |table| {
             split(table);
             split(table);
         });
         assert_eq!(counter.join().unwrap(), 2, "there were two copies throughout");
         splitter.join().unwrap();
-        assert_eq!(table.count::<S>(&item), 2);
+        assert_eq!(table.count::<S>(item), 2);
         seen.note("done");
     });
 }
@@ -196,14 +196,14 @@ fn limit_beside_a_move(
         let table = table(2, 4);
         let item = leaving(&table, 1, 0);
         put(&table, item.sides[1]);
-        let inserter = spawn(&table, move |table| table.insert_up_to::<S>(limit, &item));
+        let inserter = spawn(&table, move |table| table.insert_up_to::<S>(limit, item));
         let mover = spawn(&table, move |table| {
             assert!(relocate_at(table, item.sides[1], 0, None));
             split(table);
         });
         assert_eq!(inserter.join().unwrap(), expected, "there was one copy throughout");
         mover.join().unwrap();
-        assert_eq!(table.count::<S>(&item), 1 + usize::from(expected.is_ok()));
+        assert_eq!(table.count::<S>(item), 1 + usize::from(expected.is_ok()));
         seen.note("done");
     }
 }
@@ -228,13 +228,13 @@ fn limit_of_two_threads() {
         let table = table(2, 4);
         let item = leaving(&table, 1, 0);
         let inserters = [item, reversed(item)].map(|item| {
-            let insert = move |table: &GrowingTable| table.insert_up_to::<S>(2, &item).is_ok();
+            let insert = move |table: &GrowingTable| table.insert_up_to::<S>(2, item).is_ok();
             spawn(&table, move |table| [insert(table), insert(table)])
         });
         for inserter in inserters {
             inserter.join().unwrap();
         }
-        let copies = table.count::<S>(&item);
+        let copies = table.count::<S>(item);
         assert!(copies == 2 || copies == 3, "{copies} copies by two threads, for a limit of 2");
         seen.note_if(copies == 2, "reached", "exceeded");
     });
@@ -249,14 +249,14 @@ fn copies_beside_a_move() {
         put(&table, item.sides[1]);
         put(&table, item.sides[1]);
         put(&table, staying(&table, 0, 0).sides[0]);
-        let inserter = spawn(&table, move |table| table.insert::<S>(&item));
+        let inserter = spawn(&table, move |table| table.insert::<S>(item));
         let mover = spawn(&table, move |table| {
             // Fails if the insert has come first, and taken the room.
             let _ = relocate_at(table, item.sides[1], 0, None);
         });
         assert_eq!(inserter.join().unwrap(), Ok(()), "there were two copies throughout");
         mover.join().unwrap();
-        assert_eq!(table.count::<S>(&item), 3);
+        assert_eq!(table.count::<S>(item), 3);
         seen.note("done");
     });
 }
@@ -273,12 +273,12 @@ fn copies_that_take_half_of_the_slots() {
         }
         let neighbour = staying(&table, 1, 0);
         put(&table, neighbour.sides[0]);
-        let inserter = spawn(&table, move |table| table.insert::<S>(&item));
-        assert!(table.remove::<S>(&neighbour));
+        let inserter = spawn(&table, move |table| table.insert::<S>(item));
+        assert!(table.remove::<S>(neighbour));
         let outcome = inserter.join().unwrap();
         let is_stored = seen.note_if(outcome.is_ok(), "stored", "refused");
         assert!(is_stored || outcome == Err(InsertError::TooManyCopies), "{outcome:?}");
-        assert_eq!(table.count::<S>(&item), 3 + usize::from(is_stored));
+        assert_eq!(table.count::<S>(item), 3 + usize::from(is_stored));
         assert_eq!(table.buckets(), 2, "grown for nothing");
     });
 }
@@ -297,7 +297,7 @@ fn lookup_in_one_bucket(name: &str, floor: usize, index: usize) {
         let (table, item) = in_one_bucket(index);
         put(&table, item.sides[0]);
         look_up_beside(&table, seen, item, split);
-        assert_eq!(table.count::<S>(&item), 1, "lost or doubled");
+        assert_eq!(table.count::<S>(item), 1, "lost or doubled");
     });
 }
 
@@ -320,14 +320,14 @@ fn changes_in_one_bucket() {
         let (table, item) = in_one_bucket(0);
         put(&table, item.sides[1]);
         let writer = spawn(&table, move |table| {
-            table.insert::<S>(&item).expect("room");
-            assert_eq!(table.count::<S>(&item), 2);
-            assert!(table.remove::<S>(&item), "nothing to remove");
+            table.insert::<S>(item).expect("room");
+            assert_eq!(table.count::<S>(item), 2);
+            assert!(table.remove::<S>(item), "nothing to remove");
         });
         let splitter = spawn(&table, split);
         writer.join().unwrap();
         splitter.join().unwrap();
-        assert_eq!(table.count::<S>(&item), 1);
+        assert_eq!(table.count::<S>(item), 1);
         seen.note("done");
     });
 }
@@ -339,13 +339,13 @@ fn copies_in_one_bucket() {
     check("split_one_bucket_copies", 54, &["before", "after"], |seen| {
         let (table, item) = in_one_bucket(0);
         put(&table, forgetful(item.sides[0], 0));
-        assert_eq!(table.count::<S>(&item), 1, "counted twice");
-        let counter = spawn(&table, move |table| table.count::<S>(&item));
+        assert_eq!(table.count::<S>(item), 1, "counted twice");
+        let counter = spawn(&table, move |table| table.count::<S>(item));
         split(&table);
         let copies = counter.join().unwrap();
         assert!(copies == 1 || copies == 2, "{copies} copies");
         seen.note_if(copies == 1, "before", "after");
-        assert_eq!(table.count::<S>(&item), 2);
-        assert!(table.contains::<S>(&only(item.sides[1])));
+        assert_eq!(table.count::<S>(item), 2);
+        assert!(table.contains::<S>(only(item.sides[1])));
     });
 }

@@ -2,7 +2,7 @@
 //! of their items, and evictions.
 #![cfg(not(feature = "semi-sorted"))]
 
-use guira::raw::{Advances, Clock as _, Expires as _, Item};
+use guira::raw::{Clock as _, Item};
 use guira_loom_tests::{
     check, spawn,
     splits::{S, differing, forgetful, item, leaving, staying},
@@ -49,7 +49,7 @@ fn refresh_of_all_beside_a_split_and_an_advance() {
         let table = aging(4);
         let [item, _] = short_and_long(&table, START - 1, START);
         let refresher = spawn(&table, move |table| table.refresh::<S>(item));
-        let advancer = spawn(&table, Advances::advance::<S>);
+        let advancer = spawn(&table, guira::raw::Table::advance::<S>);
         split_first(&table);
         assert!(refresher.join().unwrap(), "a visible slot was there throughout");
         advancer.join().unwrap();
@@ -71,7 +71,7 @@ fn refresh_beside_the_removal_of_an_alias() {
         assert!(table.remove_of::<S>(item, START), "the alias is there");
         assert!(refresher.join().unwrap(), "there was a visible copy throughout");
         table.advance::<S>();
-        assert!(table.is_visible::<S>(&item), "a refreshed item expired too early");
+        assert!(table.is_visible::<S>(item), "a refreshed item expired too early");
         assert_eq!(table.clock().visible_slots(), Some(1));
         seen.note("done");
         assert_ends(&table);
@@ -91,7 +91,7 @@ fn refresh_of_the_oldest_beside_the_removal_of_an_alias() {
         assert!(table.remove_of::<S>(item, START), "the alias is there");
         assert!(refresher.join().unwrap(), "there was a visible copy throughout");
         table.advance::<S>();
-        assert!(table.is_visible::<S>(&item), "a refreshed item expired too early");
+        assert!(table.is_visible::<S>(item), "a refreshed item expired too early");
         seen.note("done");
         assert_ends(&table);
     });
@@ -108,12 +108,12 @@ fn refresh_beside_a_split_and_the_removal_of_an_alias() {
         put(&table, item.sides[0], START - 1);
         put(&table, item.sides[1], START);
         let refresher = spawn(&table, move |table| table.refresh::<S>(item));
-        let advancer = spawn(&table, Advances::advance::<S>);
+        let advancer = spawn(&table, guira::raw::Table::advance::<S>);
         split_first(&table);
         assert!(refresher.join().unwrap(), "there was a visible copy throughout");
         advancer.join().unwrap();
         seen.note_if(table.remove_of::<S>(item, START), "removed", "taken");
-        assert!(table.is_visible::<S>(&item), "a refreshed item expired too early");
+        assert!(table.is_visible::<S>(item), "a refreshed item expired too early");
         assert_ends(&table);
     });
 }
@@ -133,8 +133,8 @@ fn removal_beside_an_insert_and_a_refresh() {
         seen.note_if(table.remove_of::<S>(item, START - 1), "removed", "refused");
         refresher.join().unwrap();
         splitter.join().unwrap();
-        assert!(table.is_visible::<S>(&other), "the slot of another item was removed");
-        assert!(table.is_visible::<S>(&item), "a refreshed item is lost");
+        assert!(table.is_visible::<S>(other), "the slot of another item was removed");
+        assert!(table.is_visible::<S>(item), "a refreshed item is lost");
         assert_ends(&table);
     });
 }
@@ -149,7 +149,7 @@ fn removal_beside_a_newer_slot_and_a_split() {
         let remover = spawn(&table, move |table| table.remove_of::<S>(item, START - 1));
         split_first(&table);
         assert!(remover.join().unwrap(), "the slot is the item's own");
-        assert!(table.is_visible::<S>(&item), "an alias was removed");
+        assert!(table.is_visible::<S>(item), "an alias was removed");
         seen.note("done");
         assert_ends(&table);
     });
@@ -176,9 +176,9 @@ fn evicting_takes_the_oldest_beside_an_advance() {
         table.advance::<S>();
         assert!(table.insert_evicting::<S>(fourth).1, "all slots were occupied");
         assert!(evictor.join().unwrap(), "all slots were occupied");
-        assert!(table.is_visible::<S>(&fourth), "a younger item was replaced");
+        assert!(table.is_visible::<S>(fourth), "a younger item was replaced");
         // The second eviction takes one of the two items that are older.
-        seen.note_if(table.is_visible::<S>(&third), "last", "first");
+        seen.note_if(table.is_visible::<S>(third), "last", "first");
         assert_ends(&table);
     });
 }
@@ -194,7 +194,7 @@ fn evicting_beside_a_clear() {
         let _ = table.clear::<S>();
         table.insert_for::<S>(fourth, WINDOW).expect("room");
         seen.note_if(evictor.join().unwrap(), "before", "after");
-        assert!(table.is_visible::<S>(&fourth), "an item was replaced although there was room");
+        assert!(table.is_visible::<S>(fourth), "an item was replaced although there was room");
         assert_ends(&table);
     });
 }
@@ -214,7 +214,7 @@ fn evicting_beside_a_split() {
         split_first(&table);
         let evicted = seen.note_if(evictor.join().unwrap(), "evicted", "added");
         assert_eq!(table.count_visible::<S>(new), 4, "the new item is lost");
-        assert_eq!(table.is_visible::<S>(&old), !evicted, "lost, or left");
+        assert_eq!(table.is_visible::<S>(old), !evicted, "lost, or left");
         assert_ends(&table);
     });
 }
@@ -230,12 +230,12 @@ fn evicting_beside_a_move_that_sweeps() {
         put(&table, stays.sides[0], START);
         put(&table, neighbour.sides[1], START);
         let evictor = spawn(&table, move |table| table.insert_evicting::<S>(new).1);
-        let advancer = spawn(&table, Advances::advance::<S>);
+        let advancer = spawn(&table, guira::raw::Table::advance::<S>);
         // There is room only once the old item has expired.
         let _ = relocate(&table, neighbour.sides[1], START);
         seen.note_if(evictor.join().unwrap(), "evicted", "added");
         advancer.join().unwrap();
-        assert!(table.is_visible::<S>(&new), "the new item is lost");
+        assert!(table.is_visible::<S>(new), "the new item is lost");
         assert_ends(&table);
     });
 }

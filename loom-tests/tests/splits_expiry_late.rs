@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use guira::raw::{Advances as _, Expires as _, Place};
+use guira::raw::Place;
 use guira_loom_tests::{
     Seen, check, check_shallow, spawn,
     splits::{S, leaving, split, staying},
@@ -24,7 +24,7 @@ fn late(max: u64, set_up: fn(&Aging), sweep: fn(&Aging)) -> impl Fn(&Arc<Seen>) 
         table.advance::<S>();
         assert_eq!(table.insert_for::<S>(new, WINDOW), Ok(START + 2));
         sweeper.join().unwrap();
-        assert!(table.is_visible::<S>(&new), "a visible slot was swept");
+        assert!(table.is_visible::<S>(new), "a visible slot was swept");
         seen.note("done");
         assert_ends(&table);
     }
@@ -91,7 +91,7 @@ fn advances_beside_an_insert_that_grows() {
         table.advance::<S>();
         put(&table, new.sides[0], START + 2);
         assert!(grower.join().unwrap().is_ok());
-        assert!(table.is_visible::<S>(&new), "a visible slot was swept");
+        assert!(table.is_visible::<S>(new), "a visible slot was swept");
         seen.note("done");
         assert_counts(&table);
     });

@@ -1,7 +1,7 @@
 //! What an operation finds in a table that grows and whose slots expire happened before it.
 #![cfg(not(feature = "semi-sorted"))]
 
-use guira::raw::{Expires as _, Item};
+use guira::raw::Item;
 use guira_loom_tests::{
     publishes,
     splits::S,
@@ -32,7 +32,7 @@ fn insert(table: &Aging, item: Item) {
 
 /// Looks up an item.
 fn look_up(table: &Aging, item: Item) -> bool {
-    table.is_visible::<S>(&item)
+    table.is_visible::<S>(item)
 }
 
 /// Catches a lookup that does not happen after the insert of what it finds.

@@ -1,7 +1,7 @@
 //! Tables that grow and whose slots expire: sweeps beside the other steps.
 #![cfg(not(feature = "semi-sorted"))]
 
-use guira::raw::{Advances, Expires as _, Item, Place};
+use guira::raw::{Item, Place};
 use guira_loom_tests::{
     Seen, check, check_shallow, spawn,
     splits::{S, forgetful, item, leaving, split},
@@ -119,7 +119,7 @@ fn sweep_beside_a_move_and_an_insert() {
         table.sweep::<S>(1);
         seen.note_if(mover.join().unwrap(), "dropped", "swept");
         assert_eq!(inserter.join().unwrap(), Ok(START));
-        assert!(table.is_visible::<S>(&new), "an item is lost");
+        assert!(table.is_visible::<S>(new), "an item is lost");
         assert_ends(&table);
     });
 }
@@ -137,7 +137,7 @@ fn insert_into_an_expired_slot_beside_an_insert_and_a_split() {
         assert_eq!(table.insert_unseen::<S>(other), Ok(Some(START)));
         assert_eq!(inserter.join().unwrap(), Ok(START));
         splitter.join().unwrap();
-        assert!(table.is_visible::<S>(&new) && table.is_visible::<S>(&other), "an item is lost");
+        assert!(table.is_visible::<S>(new) && table.is_visible::<S>(other), "an item is lost");
         seen.note("done");
         assert_ends(&table);
     });
@@ -165,7 +165,7 @@ fn beside_a_sweep(
             let seen = seen.clone();
             spawn(&table, move |table| operation(table, old, new, &seen))
         };
-        let advancer = spawn(&table, Advances::advance::<S>);
+        let advancer = spawn(&table, guira::raw::Table::advance::<S>);
         sweep(&table);
         operator.join().unwrap();
         advancer.join().unwrap();
@@ -227,7 +227,7 @@ fn split_beside_a_removal() {
 /// Refreshes the old item.
 fn refresh_old(table: &Aging, old: Item, _: Item, seen: &Seen) {
     let refreshed = seen.note_if(table.refresh::<S>(old), "refreshed", "swept");
-    assert_eq!(table.is_visible::<S>(&old), refreshed, "a refreshed item is lost");
+    assert_eq!(table.is_visible::<S>(old), refreshed, "a refreshed item is lost");
 }
 
 /// Catches a refresh that takes a swept slot for refreshed.
@@ -267,7 +267,7 @@ fn split_beside_a_count() {
             put(&table, side, START - 1);
         }
         let counter = spawn(&table, move |table| table.count_visible::<S>(old));
-        let advancer = spawn(&table, Advances::advance::<S>);
+        let advancer = spawn(&table, guira::raw::Table::advance::<S>);
         split_first(&table);
         let count = counter.join().unwrap();
         advancer.join().unwrap();
@@ -288,12 +288,12 @@ fn sweep_of_one_copy_beside_a_move_and_a_split() {
         put(&table, slot, START - 1);
         put(&table, neighbour.sides[1], START);
         let mover = spawn(&table, move |table| relocate_at(table, slot, START - 1, None));
-        let advancer = spawn(&table, Advances::advance::<S>);
+        let advancer = spawn(&table, guira::raw::Table::advance::<S>);
         split_first(&table);
         assert!(relocate(&table, neighbour.sides[1], START), "there is room");
         seen.note_if(mover.join().unwrap(), "moved", "stale");
         advancer.join().unwrap();
-        assert!(table.is_visible::<S>(&neighbour));
+        assert!(table.is_visible::<S>(neighbour));
         assert_ends(&table);
     });
 }
@@ -309,7 +309,7 @@ fn move_beside_a_split_that_copies() {
         let mover = spawn(&table, move |table| relocate_at(table, slot, START, None));
         split_first(&table);
         seen.note_if(mover.join().unwrap(), "moved", "stale");
-        assert!(table.is_visible::<S>(&item), "lost");
+        assert!(table.is_visible::<S>(item), "lost");
         assert_ends(&table);
     });
 }

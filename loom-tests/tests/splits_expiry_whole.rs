@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use guira::raw::{Advances, Clock as _, Expires as _};
+use guira::raw::Clock as _;
 use guira_loom_tests::{
     check, spawn,
     splits::{S, forgetful, leaving, split},
@@ -49,9 +49,9 @@ fn beside_an_advance(name: &str, floor: usize, copy: Copy) {
         table.advance::<S>();
         let copy = copier.join().unwrap();
         seen.note_if(copy.clock().generation() == START, "before", "after");
-        assert!(copy.is_visible::<S>(&new), "an item is not in the copy");
+        assert!(copy.is_visible::<S>(new), "an item is not in the copy");
         for _ in 0..4 {
-            assert!(!copy.is_visible::<S>(&old), "an expired item is back");
+            assert!(!copy.is_visible::<S>(old), "an expired item is back");
             copy.advance::<S>();
         }
         assert_ends(&copy);
@@ -113,7 +113,7 @@ fn beside_an_insert(name: &str, floor: usize, copy: Copy) {
         let copy = copier.join().unwrap();
         assert!(inserter.join().unwrap().is_ok());
         let is_in = seen.note_if(copies(&copy, new) == 1, "with", "without");
-        assert_eq!(copy.is_visible::<S>(&new), is_in, "an item is in the copy, and is not found");
+        assert_eq!(copy.is_visible::<S>(new), is_in, "an item is in the copy, and is not found");
         assert_ends(&copy);
     });
 }
@@ -206,9 +206,9 @@ fn two_advances() {
         let table = aging(4);
         let old = leaving(&table, 1, 0);
         put(&table, old.sides[0], START - 1);
-        let other = spawn(&table, Advances::advance::<S>);
+        let other = spawn(&table, guira::raw::Table::advance::<S>);
         let this = table.advance::<S>();
-        assert!(!table.is_visible::<S>(&old), "an item outlives its last generation");
+        assert!(!table.is_visible::<S>(old), "an item outlives its last generation");
         split(&table);
         let other = other.join().unwrap();
         assert_eq!(this.min(other), START + 1, "the first generation is nobody's");

@@ -69,7 +69,7 @@ fn lookup_beside_a_split_out_of_turn() {
             // Its turn has passed.
             assert_eq!(table.split_early::<S>(Place { bucket: 1, level: 0 }), Ok(false));
         });
-        assert_eq!(table.count::<S>(&item), 1, "lost or doubled");
+        assert_eq!(table.count::<S>(item), 1, "lost or doubled");
     });
 }
 
@@ -80,12 +80,12 @@ fn load_of_two_inserts() {
         let table = with_load(1, 4, 128);
         let items = [0, 1].map(|nth| item(&table, nth, [0; 2], [0, 1], 0));
         let inserters =
-            items.map(|item| spawn(&table, move |table| table.insert::<S>(&item).expect("room")));
+            items.map(|item| spawn(&table, move |table| table.insert::<S>(item).expect("room")));
         for inserter in inserters {
             inserter.join().unwrap();
         }
         assert_eq!(table.buckets(), 2, "two of two slots, at a target of one half");
-        assert_eq!(items.map(|item| table.count::<S>(&item)), [1; 2], "lost or doubled");
+        assert_eq!(items.map(|item| table.count::<S>(item)), [1; 2], "lost or doubled");
         seen.note("done");
     });
 }
@@ -97,7 +97,7 @@ fn load_of_two_unique_inserts() {
         let table = with_load(1, 4, 128);
         let items = [0, 1].map(|nth| item(&table, nth, [0; 2], [0, 1], 0));
         let inserters =
-            items.map(|item| spawn(&table, move |table| table.insert_unique::<S>(&item)));
+            items.map(|item| spawn(&table, move |table| table.insert_unique::<S>(item)));
         for inserter in inserters {
             assert_eq!(inserter.join().unwrap(), Ok(true));
         }
@@ -113,9 +113,9 @@ fn load_after_a_removal() {
         let table = with_load(1, 4, 128);
         let items = [0, 1].map(|nth| item(&table, nth, [0; 2], [0, 1], 0));
         put(&table, items[0].sides[0]);
-        let reader = spawn(&table, move |table| table.contains::<S>(&items[1]));
-        assert!(table.remove::<S>(&items[0]));
-        table.insert::<S>(&items[1]).expect("room");
+        let reader = spawn(&table, move |table| table.contains::<S>(items[1]));
+        assert!(table.remove::<S>(items[0]));
+        table.insert::<S>(items[1]).expect("room");
         reader.join().unwrap();
         assert_eq!(table.buckets(), 1, "grown for nothing");
         seen.note("done");
@@ -130,9 +130,9 @@ fn load_of_ghosts() {
         let ghostly = item(&table, 0, [0; 2], [0, 1], 0);
         put(&table, forgetful(ghostly.sides[0], 0));
         let other = item(&table, 1, [0; 2], [0, 1], 0);
-        let reader = spawn(&table, move |table| table.contains::<S>(&ghostly));
+        let reader = spawn(&table, move |table| table.contains::<S>(ghostly));
         split(&table);
-        table.insert::<S>(&other).expect("room");
+        table.insert::<S>(other).expect("room");
         assert!(reader.join().unwrap());
         // Three of four slots, at a target of one half, then a fourth one of six.
         assert_eq!(table.buckets(), 4, "a ghost is load");
@@ -175,13 +175,13 @@ fn two_inserts_without_room() {
         let table = full();
         // After the split of bucket 0 there is room for one in either half.
         let items = [leaving(&table, 1, 0), item(&table, 0, [0, 1], [0, 0], 0)];
-        let inserters = items.map(|item| spawn(&table, move |table| table.insert::<S>(&item)));
+        let inserters = items.map(|item| spawn(&table, move |table| table.insert::<S>(item)));
         for inserter in inserters {
             assert_eq!(inserter.join().unwrap(), Ok(()));
         }
-        assert_eq!(items.map(|item| table.count::<S>(&item)), [1; 2], "lost or doubled");
-        assert!(table.contains::<S>(&staying(&table, 0, 0)));
-        assert!(table.contains::<S>(&item(&table, 1, [0; 2], [1, 1], 0)));
+        assert_eq!(items.map(|item| table.count::<S>(item)), [1; 2], "lost or doubled");
+        assert!(table.contains::<S>(staying(&table, 0, 0)));
+        assert!(table.contains::<S>(item(&table, 1, [0; 2], [1, 1], 0)));
         seen.note("done");
     });
 }
@@ -193,9 +193,9 @@ fn lookup_beside_an_insert_without_room() {
         let table = full();
         let [goes, new] = [item(&table, 1, [0; 2], [1, 1], 0), leaving(&table, 0, 0)];
         look_up_beside(&table, seen, goes, move |table| {
-            table.insert::<S>(&new).expect("room after a split");
+            table.insert::<S>(new).expect("room after a split");
         });
-        assert_eq!(table.count::<S>(&new), 1, "lost or doubled");
+        assert_eq!(table.count::<S>(new), 1, "lost or doubled");
     });
 }
 
@@ -216,12 +216,12 @@ fn an_insert_without_room_publishes() {
             spawn(&table, move |table| {
                 written.write();
                 // Refused, if the removal comes later.
-                let _ = table.insert::<S>(&new);
+                let _ = table.insert::<S>(new);
             })
         };
         let remover = spawn(&table, move |table| {
-            assert!(table.remove::<S>(&all[0]));
-            let hit = table.contains::<S>(&new);
+            assert!(table.remove::<S>(all[0]));
+            let hit = table.contains::<S>(new);
             if hit {
                 written.assert();
             }
@@ -242,12 +242,12 @@ fn insert_into_a_table_that_may_not_grow() {
         put(&table, first.sides[0]);
         put(&table, second.sides[0]);
         let new = item(&table, 0, [0; 2], [0, 0], 0);
-        let inserter = spawn(&table, move |table| table.insert::<S>(&new));
-        assert!(table.remove::<S>(&first));
+        let inserter = spawn(&table, move |table| table.insert::<S>(new));
+        assert!(table.remove::<S>(first));
         let outcome = inserter.join().unwrap();
         let is_stored = seen.note_if(outcome.is_ok(), "stored", "refused");
         assert!(is_stored || outcome == Err(InsertError::MaxCapacity), "{outcome:?}");
-        assert_eq!(table.count::<S>(&new), usize::from(is_stored));
-        assert_eq!(table.count::<S>(&second), 1);
+        assert_eq!(table.count::<S>(new), usize::from(is_stored));
+        assert_eq!(table.count::<S>(second), 1);
     });
 }

@@ -65,7 +65,7 @@ fn lookup_beside_a_refused_merge() {
         look_up_beside(&table, seen, item, move |table| {
             assert_eq!(merge(table, &source, None, 2), ONE_FITTED);
         });
-        assert_eq!((table.count::<S>(&item), items(&table)), (1, 3), "not undone");
+        assert_eq!((table.count::<S>(item), items(&table)), (1, 3), "not undone");
     });
 }
 
@@ -75,13 +75,13 @@ fn removal_beside_a_refused_merge() {
     check("split_merge_refused_removal", 240, &["both fit", "refused"], |seen| {
         let (table, item, other) = nearly_full();
         let source = source(&table, &[item.sides[1], other.sides[1]]);
-        let remover = spawn(&table, move |table| table.remove::<S>(&reversed(item)));
+        let remover = spawn(&table, move |table| table.remove::<S>(reversed(item)));
         let merger = spawn(&table, move |table| merge(table, &source, None, 2));
         assert!(remover.join().unwrap(), "found nothing to remove");
         let outcome = merger.join().unwrap();
         let fits = seen.note_if(outcome.is_ok(), "both fit", "refused");
         assert!(fits || outcome == ONE_FITTED, "{outcome:?}");
-        let left = [item, other].map(|item| table.count::<S>(&item));
+        let left = [item, other].map(|item| table.count::<S>(item));
         assert_eq!(left, [usize::from(fits); 2], "lost, or not undone");
     });
 }
@@ -97,7 +97,7 @@ fn move_beside_a_refused_merge() {
         seen.note_if(mover.join().unwrap(), "moved", "not moved");
         let outcome = merger.join().unwrap();
         assert!(matches!(outcome, Err(MergeRefusal::Full { fitted: 0 | 1, items: 2 })));
-        assert_eq!((table.count::<S>(&item), items(&table)), (1, 3), "lost, or not undone");
+        assert_eq!((table.count::<S>(item), items(&table)), (1, 3), "lost, or not undone");
     });
 }
 
@@ -116,13 +116,13 @@ fn refused_beside_a_split(name: &str, floor: usize, known: [u32; 2]) {
         let merger = spawn(&table, move |table| merge(table, &source, Some(2), 2));
         let splitter = spawn(&table, move |table| {
             assert_eq!(table.split_early::<S>(Place { bucket: 0, level: 0 }), Ok(true));
-            assert!(table.contains::<S>(&old), "an item that is there throughout was missed");
+            assert!(table.contains::<S>(old), "an item that is there throughout was missed");
         });
         assert_eq!(merger.join().unwrap(), Err(MergeRefusal::TooManyCopies));
         splitter.join().unwrap();
-        assert_eq!(table.count::<S>(&old), 1, "lost or doubled");
+        assert_eq!(table.count::<S>(old), 1, "lost or doubled");
         assert_eq!(items(&table), 3, "lost, or not undone");
-        assert!(table.count::<S>(&merged) <= usize::from(known[0] == 0), "not undone");
+        assert!(table.count::<S>(merged) <= usize::from(known[0] == 0), "not undone");
         seen.note("done");
     });
 }
@@ -157,7 +157,7 @@ fn refused_merge_beside_a_clear_and_an_insert() {
         let merger = spawn(&table, move |table| table.merge::<S>(&source, Some(1)));
         let cleared = clearer.join().unwrap().cast_signed();
         let Merged { change, outcome } = merger.join().unwrap();
-        let left = table.count::<S>(&item);
+        let left = table.count::<S>(item);
         assert!(left >= 1, "removed instead of its alias: {outcome:?}");
         assert_eq!(
             1 + change - cleared,
@@ -213,7 +213,7 @@ fn refused_halves_beside_a_lookup() {
         look_up_beside(&table, seen, all[0], move |table| {
             assert_eq!(merge(table, &source, None, 1), NONE_FITTED);
         });
-        let left = [goes, differing(&table, goes, 0)].map(|item| table.count::<S>(&item));
+        let left = [goes, differing(&table, goes, 0)].map(|item| table.count::<S>(item));
         assert_eq!((left, items(&table)), ([0; 2], 4), "not undone");
     });
 }
@@ -234,7 +234,7 @@ fn beside_a_split() {
             let seen = seen.clone();
             spawn(&table, move |table| {
                 assert_eq!(merge(table, &source, None, 1), Ok(()));
-                let found = [goes, stays].map(|item| table.contains::<S>(&item));
+                let found = [goes, stays].map(|item| table.contains::<S>(item));
                 assert_eq!(found, [true; 2], "a half was lost");
                 seen.note_if(table.buckets() == 2, "before", "after");
             })
@@ -242,7 +242,7 @@ fn beside_a_split() {
         let splitter = spawn(&table, split);
         merger.join().unwrap();
         splitter.join().unwrap();
-        assert_eq!([goes, stays].map(|item| table.count::<S>(&item)), [1; 2], "lost or doubled");
+        assert_eq!([goes, stays].map(|item| table.count::<S>(item)), [1; 2], "lost or doubled");
         assert_eq!(items(&table), 3, "ghosts were taken for items");
     });
 }
@@ -264,7 +264,7 @@ fn of_a_ghost_beside_a_copy() {
         assert_eq!(merger.join().unwrap(), Ok(()));
         assert_eq!(items(&table), 1, "a ghost was taken for an item");
         let all = [goes, differing(&table, goes, 0)];
-        assert_eq!(all.map(|item| table.count::<S>(&item)), [1; 2], "lost or doubled");
+        assert_eq!(all.map(|item| table.count::<S>(item)), [1; 2], "lost or doubled");
     });
 }
 
@@ -282,14 +282,14 @@ fn opposite() {
         assert_eq!(merge(&tables[1], &tables[0]), Ok(()));
         assert_eq!(merger.join().unwrap(), Ok(()));
         // The one that copies last also copies what the other one has added.
-        let own = [0, 1].map(|number| tables[number].count::<S>(&items[number]));
+        let own = [0, 1].map(|number| tables[number].count::<S>(items[number]));
         seen.note(match own {
             [1, 1] => "1, 1",
             [1, 2] => "1, 2",
             [2, 1] => "2, 1",
             _ => panic!("{own:?} copies"),
         });
-        let others = [0, 1].map(|number| tables[number].count::<S>(&items[1 - number]));
+        let others = [0, 1].map(|number| tables[number].count::<S>(items[1 - number]));
         assert_eq!(others, [1; 2]);
     });
 }
@@ -311,7 +311,7 @@ fn a_hit_happens_after_the_insert_into_the_source() {
         let merger = thread_with(&tables[0], &tables[1], |source, target| {
             target.merge::<S>(source, None).outcome
         });
-        if seen.note_if(tables[1].contains::<S>(&item), "hit", "miss") {
+        if seen.note_if(tables[1].contains::<S>(item), "hit", "miss") {
             written.assert();
         }
         inserter.join().unwrap();
@@ -344,7 +344,7 @@ fn limit_beside_a_move() {
         assert_eq!(merge(&table, &source, Some(2), 1), Ok(()), "there was one copy throughout");
         mover.join().unwrap();
         assert_eq!(merge(&table, &source, Some(2), 1), Err(MergeRefusal::TooManyCopies));
-        assert_eq!(table.count::<S>(&item), 2);
+        assert_eq!(table.count::<S>(item), 2);
         seen.note("done");
     });
 }
@@ -362,7 +362,7 @@ fn copies_beside_a_move() {
         let mover = spawn(&table, move |table| relocate(table, item.sides[1]));
         assert_eq!(merge(&table, &source, None, 1), Ok(()), "there were two copies throughout");
         seen.note_if(mover.join().unwrap(), "moved", "not moved");
-        assert_eq!(table.count::<S>(&item), 3);
+        assert_eq!(table.count::<S>(item), 3);
     });
 }
 
@@ -374,7 +374,7 @@ fn load(name: &str, floor: usize, limit: Option<usize>, [first, second]: [u64; 2
         let items = [first, second].map(|stripe| item(&table, stripe, [0; 2], [0, 1], 0));
         let source = source(&table, &items.map(|item| item.sides[0]));
         let look_up = move |table: &GrowingTable| {
-            let _ = table.contains::<S>(&items[0]);
+            let _ = table.contains::<S>(items[0]);
         };
         read_beside(&table, seen, look_up, |table| {
             let outcome = merge(table, &source, limit, 2);

@@ -30,14 +30,14 @@ fn of_a_source_that_is_split(name: &str, floor: usize, bits: u32) {
         let mover = spawn(&table, move |table| relocate_at(table, slot, 0, None));
         let splitter = spawn(&table, move |table| {
             split(table);
-            assert!(table.contains::<S>(&item), "missed");
+            assert!(table.contains::<S>(item), "missed");
         });
         let moved = mover.join().unwrap();
         splitter.join().unwrap();
         seen.note_if(moved, "after or during", "before");
-        assert_eq!(table.count::<S>(&item), 1, "lost or doubled");
+        assert_eq!(table.count::<S>(item), 1, "lost or doubled");
         let others = usize::from(bits == 0);
-        assert_eq!(table.count::<S>(&other), others, "a copy of a slot without a tail was left");
+        assert_eq!(table.count::<S>(other), others, "a copy of a slot without a tail was left");
     });
 }
 
@@ -66,7 +66,7 @@ fn of_a_slot_beside_an_insert_into_the_child() {
         });
         seen.note_if(mover.join().unwrap(), "after or during", "before");
         splitter.join().unwrap();
-        assert_eq!([item, neighbour].map(|item| table.count::<S>(&item)), [1; 2]);
+        assert_eq!([item, neighbour].map(|item| table.count::<S>(item)), [1; 2]);
     });
 }
 
@@ -79,14 +79,14 @@ fn with_an_incoming_item(name: &str, floor: usize, bits: u32, leaves: bool) {
         let incoming = if leaves { incoming } else { differing(&table, incoming, 0) };
         let mover = spawn(&table, move |table| {
             let stored = relocate_at(table, slot, 0, Some(incoming.sides[0]));
-            assert_eq!(table.contains::<S>(&incoming), stored, "the incoming item is lost");
+            assert_eq!(table.contains::<S>(incoming), stored, "the incoming item is lost");
             stored
         });
         let splitter = spawn(&table, split);
         let stored = seen.note_if(mover.join().unwrap(), "stored", "not stored");
         splitter.join().unwrap();
-        assert_eq!(table.count::<S>(&incoming), usize::from(stored));
-        assert_eq!(table.count::<S>(&item), 1, "lost or doubled");
+        assert_eq!(table.count::<S>(incoming), usize::from(stored));
+        assert_eq!(table.count::<S>(item), 1, "lost or doubled");
     });
 }
 
@@ -117,13 +117,13 @@ fn into_a_bucket_that_is_split() {
         put(&table, item.sides[1]);
         let mover = spawn(&table, move |table| {
             assert!(relocate_at(table, item.sides[1], 0, None), "there is room");
-            assert!(table.contains::<S>(&item), "missed after its move");
+            assert!(table.contains::<S>(item), "missed after its move");
         });
         let splitter = spawn(&table, split);
         mover.join().unwrap();
         splitter.join().unwrap();
-        assert_eq!(table.count::<S>(&item), 1, "lost or doubled");
-        assert!(table.contains::<S>(&only(item.sides[0])), "not on its other side");
+        assert_eq!(table.count::<S>(item), 1, "lost or doubled");
+        assert!(table.contains::<S>(only(item.sides[0])), "not on its other side");
         seen.note("done");
     });
 }
@@ -144,13 +144,13 @@ fn of_a_value_that_recurs_at_another_level() {
         put(&table, twin);
         let mover = spawn(&table, move |table| relocate_at(table, slot, 0, None));
         let remover = spawn(&table, move |table| {
-            assert!(table.remove::<S>(&item), "nothing to remove");
+            assert!(table.remove::<S>(item), "nothing to remove");
             split(table);
         });
         seen.note_if(mover.join().unwrap(), "moved", "stale");
         remover.join().unwrap();
-        assert!(!table.contains::<S>(&item), "a removed item is back");
-        assert!(table.contains::<S>(&only(twin)), "the slot of another item was moved");
+        assert!(!table.contains::<S>(item), "a removed item is back");
+        assert!(table.contains::<S>(only(twin)), "the slot of another item was moved");
     });
 }
 
@@ -160,7 +160,7 @@ fn beside_a_removal_and_a_split() {
     check("split_move_remove", 380, &["moved", "removed first"], |seen| {
         let (table, item, slot) = with_slot(6);
         let remover = spawn(&table, move |table| {
-            assert!(table.remove::<S>(&item), "nothing to remove");
+            assert!(table.remove::<S>(item), "nothing to remove");
         });
         let mover = spawn(&table, move |table| {
             split(table);
@@ -168,7 +168,7 @@ fn beside_a_removal_and_a_split() {
         });
         seen.note_if(mover.join().unwrap(), "moved", "removed first");
         remover.join().unwrap();
-        assert_eq!(table.count::<S>(&item), 0, "one half of a move was removed");
+        assert_eq!(table.count::<S>(item), 0, "one half of a move was removed");
     });
 }
 
@@ -177,7 +177,7 @@ fn beside_a_removal_and_a_split() {
 fn beside_a_count_and_a_split() {
     check("split_move_count", 92, &["done"], |seen| {
         let (table, item, slot) = with_slot(6);
-        let counter = spawn(&table, move |table| table.count::<S>(&item));
+        let counter = spawn(&table, move |table| table.count::<S>(item));
         let mover = spawn(&table, move |table| {
             assert!(relocate(table, slot));
             split(table);
@@ -195,14 +195,14 @@ fn beside_an_insert_unique_and_a_split() {
     check("split_move_unique", 330, &["done"], |seen| {
         let (table, item, slot) = with_slot(6);
         put(&table, staying(&table, 1, 0).sides[0]);
-        let unique = spawn(&table, move |table| table.insert_unique::<S>(&reversed(item)));
+        let unique = spawn(&table, move |table| table.insert_unique::<S>(reversed(item)));
         let mover = spawn(&table, move |table| {
             split(table);
             assert!(relocate(table, slot));
         });
         assert_eq!(unique.join().unwrap(), Ok(false), "the item was there throughout");
         mover.join().unwrap();
-        assert_eq!(table.count::<S>(&item), 1);
+        assert_eq!(table.count::<S>(item), 1);
         seen.note("done");
     });
 }
@@ -216,6 +216,6 @@ fn of_one_slot_by_two_threads() {
         let moved = movers.map(|mover| mover.join().unwrap());
         assert_ne!(moved[0], moved[1]);
         seen.note_if(moved[0], "first", "second");
-        assert_eq!(table.count::<S>(&item), 1, "lost or doubled");
+        assert_eq!(table.count::<S>(item), 1, "lost or doubled");
     });
 }

@@ -18,34 +18,34 @@ fn hit_publishes(name: &str, floor: usize, find: fn(&GrowingTable, Item) -> bool
 /// Catches a `contains` that returns `true` but does not happen after the insert.
 #[test]
 fn by_contains() {
-    hit_publishes("split_publish_contains", 22, |table, item| table.contains::<S>(&item));
+    hit_publishes("split_publish_contains", 22, |table, item| table.contains::<S>(item));
 }
 
 /// Catches an `insert_unique` that returns `false` but does not happen after the insert.
 #[test]
 fn by_insert_unique() {
     hit_publishes("split_publish_unique", 20, |table, item| {
-        !table.insert_unique::<S>(&item).expect("room")
+        !table.insert_unique::<S>(item).expect("room")
     });
 }
 
 /// Catches a `remove` that returns `true` but does not happen after the insert.
 #[test]
 fn by_remove() {
-    hit_publishes("split_publish_remove", 17, |table, item| table.remove::<S>(&item));
+    hit_publishes("split_publish_remove", 17, |table, item| table.remove::<S>(item));
 }
 
 /// Catches a `count` that counts a copy but does not happen after its insert.
 #[test]
 fn by_count() {
-    hit_publishes("split_publish_count", 22, |table, item| table.count::<S>(&reversed(item)) > 0);
+    hit_publishes("split_publish_count", 22, |table, item| table.count::<S>(reversed(item)) > 0);
 }
 
 /// Catches an `insert_up_to` that is refused but does not happen after the insert.
 #[test]
 fn by_a_limit() {
     hit_publishes("split_publish_limit", 94, |table, item| {
-        table.insert_up_to::<S>(1, &item).is_err()
+        table.insert_up_to::<S>(1, item).is_err()
     });
 }
 
@@ -54,9 +54,9 @@ fn by_a_limit() {
 fn of_insert_unique() {
     let item = |table: &GrowingTable| leaving(table, 0, 0);
     let insert = move |table: &GrowingTable| {
-        table.insert_unique::<S>(&item(table)).expect("room");
+        table.insert_unique::<S>(item(table)).expect("room");
     };
-    let find = move |table: &GrowingTable| table.contains::<S>(&item(table));
+    let find = move |table: &GrowingTable| table.contains::<S>(item(table));
     publishes("split_publish_of_unique", 32, || table(2, 4), insert, find);
 }
 
@@ -64,8 +64,8 @@ fn of_insert_unique() {
 #[test]
 fn of_insert() {
     let item = |table: &GrowingTable| leaving(table, 0, 0);
-    let insert = move |table: &GrowingTable| table.insert::<S>(&item(table)).expect("room");
-    let find = move |table: &GrowingTable| table.contains::<S>(&item(table));
+    let insert = move |table: &GrowingTable| table.insert::<S>(item(table)).expect("room");
+    let find = move |table: &GrowingTable| table.contains::<S>(item(table));
     publishes("split_publish_of_insert", 32, || table(2, 4), insert, find);
 }
 
@@ -84,7 +84,7 @@ fn through(name: &str, floor: usize, change: fn(&GrowingTable, Item)) {
             })
         };
         let changer = spawn(&table, move |table| change(table, item));
-        if seen.note_if(table.contains::<S>(&item), "hit", "miss") {
+        if seen.note_if(table.contains::<S>(item), "hit", "miss") {
             written.assert();
         }
         inserter.join().unwrap();
@@ -126,7 +126,7 @@ fn through_a_move(name: &str, floor: usize, split_first: bool) {
                 table.split_only::<S>(place(table, item.sides[0], 0));
             }
             let _ = relocate_at(table, item.sides[0], u32::from(split_first), None);
-            let hit = table.contains::<S>(&only(item.sides[1]));
+            let hit = table.contains::<S>(only(item.sides[1]));
             if hit {
                 written.assert();
             }

@@ -50,12 +50,12 @@ type Insert = fn(&GrowingTable, Item);
 
 /// `insert`.
 fn plain(table: &GrowingTable, item: Item) {
-    table.insert::<S>(&item).expect("room");
+    table.insert::<S>(item).expect("room");
 }
 
 /// `insert_unique`.
 fn unique(table: &GrowingTable, item: Item) {
-    assert_eq!(table.insert_unique::<S>(&item), Ok(true));
+    assert_eq!(table.insert_unique::<S>(item), Ok(true));
 }
 
 /// Looks up `near` beside the insert that moves it, in its destination first.
@@ -63,7 +63,7 @@ fn beside_a_reader(name: &str, floor: usize, insert: Insert) {
     check(name, floor, EVERY_WAY, move |seen| {
         let Path { table, incoming, near, far } = path(true);
         look_up_beside(&table, seen, reversed(near), move |table| insert(table, incoming));
-        assert_eq!([incoming, near, far].map(|item| table.count::<S>(&item)), [1; 3]);
+        assert_eq!([incoming, near, far].map(|item| table.count::<S>(item)), [1; 3]);
         assert_eq!(table.buckets(), 4, "there was room");
     });
 }
@@ -85,11 +85,11 @@ fn beside_a_removal(name: &str, floor: usize, insert: Insert) {
     check(name, floor, &["done"], move |seen| {
         let Path { table, incoming, near, far } = path(true);
         let inserter = spawn(&table, move |table| insert(table, incoming));
-        let remover = spawn(&table, move |table| table.remove::<S>(&near));
+        let remover = spawn(&table, move |table| table.remove::<S>(near));
         assert!(remover.join().unwrap(), "an item that is there throughout was not removed");
         inserter.join().unwrap();
-        assert_eq!(table.count::<S>(&near), 0, "one half of a move was removed");
-        assert_eq!([incoming, far].map(|item| table.count::<S>(&item)), [1; 2]);
+        assert_eq!(table.count::<S>(near), 0, "one half of a move was removed");
+        assert_eq!([incoming, far].map(|item| table.count::<S>(item)), [1; 2]);
         seen.note("done");
     });
 }
@@ -118,7 +118,7 @@ fn beside_a_split(name: &str, floor: usize, insert: Insert) {
         });
         inserter.join().unwrap();
         splitter.join().unwrap();
-        assert_eq!([incoming, near, far].map(|item| table.count::<S>(&item)), [1; 3]);
+        assert_eq!([incoming, near, far].map(|item| table.count::<S>(item)), [1; 3]);
         seen.note("done");
     });
 }
@@ -151,7 +151,7 @@ fn acquires(name: &str, floor: usize, insert: Insert) {
         };
         let mover = spawn(&table, move |table| {
             insert(table, incoming);
-            let hit = table.contains::<S>(&only(far.sides[1]));
+            let hit = table.contains::<S>(only(far.sides[1]));
             if hit {
                 written.assert();
             }
@@ -159,13 +159,13 @@ fn acquires(name: &str, floor: usize, insert: Insert) {
         });
         inserter.join().unwrap();
         seen.note_if(mover.join().unwrap(), "hit", "miss");
-        assert_eq!(table.count::<S>(&incoming), 1, "stored in place of a slot that was not moved");
+        assert_eq!(table.count::<S>(incoming), 1, "stored in place of a slot that was not moved");
     });
 }
 
 /// Inserts an item on its first side, if it has room there without a split.
 fn put_if_room(table: &GrowingTable, item: Item) {
-    let _ = table.insert_up_to::<S>(1, &only(item.sides[0]));
+    let _ = table.insert_up_to::<S>(1, only(item.sides[0]));
 }
 
 /// Catches an `insert` whose moves do not acquire what was published.
@@ -185,7 +185,7 @@ fn publishes(name: &str, floor: usize, insert: Insert) {
     check(name, floor, &["hit", "miss"], move |seen| {
         let Path { table, incoming, far, .. } = path(true);
         let insert = move |table: &GrowingTable| insert(table, incoming);
-        publish(&table, seen, insert, |table| table.contains::<S>(&only(far.sides[1])));
+        publish(&table, seen, insert, |table| table.contains::<S>(only(far.sides[1])));
     });
 }
 
@@ -206,7 +206,7 @@ fn publishes_incoming(name: &str, floor: usize, insert: Insert) {
     check(name, floor, &["hit", "miss"], move |seen| {
         let Path { table, incoming, .. } = path(true);
         let insert = move |table: &GrowingTable| insert(table, incoming);
-        publish(&table, seen, insert, |table| table.contains::<S>(&incoming));
+        publish(&table, seen, insert, |table| table.contains::<S>(incoming));
     });
 }
 
@@ -226,11 +226,11 @@ fn unique_publishes_after_it_made_room() {
 fn unique_beside_itself(Path { table, incoming, near, far }: &Path, seen: &Seen) {
     let item = *incoming;
     let inserters =
-        [0, 1].map(|_| spawn(table, move |table| table.insert_unique::<S>(&item).expect("room")));
+        [0, 1].map(|_| spawn(table, move |table| table.insert_unique::<S>(item).expect("room")));
     let [first, second] = inserters.map(|inserter| inserter.join().unwrap());
     assert!(first != second, "added by {}", if first { "both" } else { "neither" });
     seen.note_if(first, "first", "second");
-    assert_eq!([incoming, near, far].map(|item| table.count::<S>(item)), [1; 3]);
+    assert_eq!([incoming, near, far].map(|item| table.count::<S>(*item)), [1; 3]);
 }
 
 /// Catches an `insert_unique` that returns an error although another call has added the item while
@@ -249,9 +249,9 @@ fn unique_with_two_rooms() {
         let path = path_within(4, true);
         // From bucket 0 to bucket 3.
         let another = item(&path.table, 1, [0, 1], [0, 1], 1);
-        assert!(path.table.remove::<S>(&staying(&path.table, 0, 1)));
+        assert!(path.table.remove::<S>(staying(&path.table, 0, 1)));
         put(&path.table, another.sides[0]);
         unique_beside_itself(&path, seen);
-        assert_eq!(path.table.count::<S>(&another), 1);
+        assert_eq!(path.table.count::<S>(another), 1);
     });
 }

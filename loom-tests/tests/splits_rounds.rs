@@ -14,7 +14,7 @@ fn count_beside_two_splits(name: &str, floor: usize, index: usize) {
         let table = table(1, 4);
         let parting = item(&table, 1, [0; 2], [2, 0], 0);
         put(&table, parting.sides[index]);
-        let counter = spawn(&table, move |table| table.count::<S>(&parting));
+        let counter = spawn(&table, move |table| table.count::<S>(parting));
         let splitter = spawn(&table, |table| {
             split(table);
             split(table);
@@ -48,8 +48,8 @@ fn insert_beside_two_splits() {
         let parting = item(&table, 1, [0; 2], [2, 0], 0);
         put(&table, staying(&table, 0, 0).sides[0]);
         let inserter = spawn(&table, move |table| {
-            table.insert::<S>(&parting).expect("room");
-            assert!(table.contains::<S>(&parting), "missed after its insert");
+            table.insert::<S>(parting).expect("room");
+            assert!(table.contains::<S>(parting), "missed after its insert");
         });
         let splitter = spawn(&table, |table| {
             split(table);
@@ -57,7 +57,7 @@ fn insert_beside_two_splits() {
         });
         inserter.join().unwrap();
         splitter.join().unwrap();
-        assert_eq!(table.count::<S>(&parting), 1, "lost or doubled");
+        assert_eq!(table.count::<S>(parting), 1, "lost or doubled");
         seen.note("done");
     });
 }
@@ -72,11 +72,11 @@ fn insert_beside_the_last_split() {
             put(&table, staying(&table, 0, nth).sides[0]);
         }
         let new = item(&table, 0, [0; 2], [1, 1], 0);
-        let inserter = spawn(&table, move |table| table.insert::<S>(&new));
+        let inserter = spawn(&table, move |table| table.insert::<S>(new));
         let splitter = spawn(&table, GrowingTable::split_one::<S>);
         assert_eq!(inserter.join().unwrap(), Ok(()), "there is room in the child");
         splitter.join().unwrap();
-        assert_eq!(table.count::<S>(&new), 1);
+        assert_eq!(table.count::<S>(new), 1);
         assert_size(&table, 1, 0);
         seen.note("done");
     });
@@ -95,9 +95,9 @@ fn insert_that_ends_a_round() {
         // It goes to bucket 4, the child of the next round.
         let new = item(&table, 0, [0; 2], [2, 2], 0);
         look_up_beside(&table, seen, all[0], move |table| {
-            table.insert::<S>(&new).expect("room after two splits");
+            table.insert::<S>(new).expect("room after two splits");
         });
-        assert_eq!(table.count::<S>(&new), 1);
+        assert_eq!(table.count::<S>(new), 1);
         assert_size(&table, 1, 1);
     });
 }
@@ -114,10 +114,10 @@ fn insert_that_waits_for_the_end_of_a_round() {
         // It goes to bucket 7, the child of the next round.
         let new = item(&table, 0, [1; 2], [2, 2], 0);
         let splitter = spawn(&table, move |table| table.split_early::<S>(held_up));
-        let inserter = spawn(&table, move |table| table.insert::<S>(&new));
+        let inserter = spawn(&table, move |table| table.insert::<S>(new));
         let outcomes = (splitter.join().unwrap().is_ok(), inserter.join().unwrap());
         assert_eq!(outcomes, (true, Ok(())), "there is room after the round");
-        assert_eq!(table.count::<S>(&new), 1);
+        assert_eq!(table.count::<S>(new), 1);
         seen.note("done");
     });
 }

@@ -26,7 +26,7 @@ fn store(map: &Map, value: u16, side: usize) {
 
 /// The values of the item, sorted.
 fn values(map: &Map) -> Vec<u16> {
-    let mut values = map.candidates::<S>(&key(map)).as_slice().to_vec();
+    let mut values = map.candidates::<S>(key(map)).as_slice().to_vec();
     values.sort_unstable();
     values
 }
@@ -34,7 +34,7 @@ fn values(map: &Map) -> Vec<u16> {
 /// Checks at a quiet moment that the item has copies with these values, sorted, and no others.
 fn assert_values(map: &Map, expected: &[u16]) {
     assert_eq!(values(map), expected, "copies were lost, doubled or changed");
-    assert_eq!(map.count::<S>(&key(map)), expected.len());
+    assert_eq!(map.count::<S>(key(map)), expected.len());
 }
 
 /// Moves the item with a value from the first side to the second one.
@@ -49,7 +49,7 @@ fn move_to_first(map: &Map, value: u16) {
 
 /// Replaces one value by another.
 fn replace(map: &Map, old: u16, new: u16) -> bool {
-    map.replace::<S>(&key(map).with_value(old), new)
+    map.replace::<S>(key(map).with_value(old), new)
 }
 
 /// Runs a reader beside a writer. Notes when the reader ran. In the end the copies must have the
@@ -72,7 +72,7 @@ fn beside(
 
 /// Reads the value A by `get`.
 fn gets(map: &Map) {
-    assert_eq!(map.get::<S>(&key(map)), Some(A), "an item that is in the table was missed");
+    assert_eq!(map.get::<S>(key(map)), Some(A), "an item that is in the table was missed");
 }
 
 /// Catches a `get` that misses an item whose location goes to a child.
@@ -104,7 +104,7 @@ fn get_beside_a_replacement_and_a_split() {
     check("split_values_get_replace", 12_800, &["old", "new"], |seen| {
         let map = map();
         store(&map, A, 0);
-        let reader = spawn(&map, |map| map.get::<S>(&key(map)));
+        let reader = spawn(&map, |map| map.get::<S>(key(map)));
         let splitter = spawn(&map, split);
         assert!(replace(&map, A, B), "there was one copy throughout");
         splitter.join().unwrap();
@@ -152,8 +152,8 @@ fn listing_beside_a_split() {
 fn contains_value_beside_a_move() {
     let write = |map: &Map| move_to_first(map, A);
     beside("split_values_probe", 200, both_on_the_second_side, write, &[A, B], |map| {
-        assert!(map.contains_value::<S>(&key(map).with_value(A)), "a value was missed");
-        assert!(!map.contains_value::<S>(&key(map).with_value(C)), "no slot has this value");
+        assert!(map.contains_value::<S>(key(map).with_value(A)), "a value was missed");
+        assert!(!map.contains_value::<S>(key(map).with_value(C)), "no slot has this value");
     });
 }
 
@@ -163,7 +163,7 @@ fn swap_values(map: &Map) {
     assert!(replace(map, B, A));
     // Of two slots that know as much, the first side's is taken first.
     let item = reversed(key(map).with_value(A));
-    assert!(map.replace::<S>(&item, B));
+    assert!(map.replace::<S>(item, B));
 }
 
 /// Puts an item with the value B on the first side, and its alias with the value A on the second
@@ -186,15 +186,15 @@ fn listing_beside_replacements_of_two_aliases() {
 #[test]
 fn contains_value_beside_replacements_of_two_aliases() {
     beside("split_values_probe_swap", 950, one_on_each_side, swap_values, &[A, B], |map| {
-        assert!(map.contains_value::<S>(&key(map).with_value(A)), "a value was missed");
+        assert!(map.contains_value::<S>(key(map).with_value(A)), "a value was missed");
     });
 }
 
 /// Inserts an alias with the value A on the first side, then replaces the value A on the second
 /// one.
 fn insert_and_replace(map: &Map) {
-    map.insert::<S>(&only(key(map).with_value(A).sides[0])).expect("room");
-    assert!(map.replace::<S>(&reversed(key(map).with_value(A)), B));
+    map.insert::<S>(only(key(map).with_value(A).sides[0])).expect("room");
+    assert!(map.replace::<S>(reversed(key(map).with_value(A)), B));
 }
 
 /// Catches a replacement that bumps the version or stores the slot by Relaxed: whoever sees it does
@@ -203,7 +203,7 @@ fn insert_and_replace(map: &Map) {
 fn contains_value_beside_an_alias_and_a_replacement() {
     let set_up = |map: &Map| store(map, A, 1);
     beside("split_values_probe_alias", 470, set_up, insert_and_replace, &[A, B], |map| {
-        assert!(map.contains_value::<S>(&key(map).with_value(A)), "a value was missed");
+        assert!(map.contains_value::<S>(key(map).with_value(A)), "a value was missed");
     });
 }
 
@@ -226,10 +226,10 @@ fn replacement_beside_a_split() {
         let item = leaving(&map, 1, 0);
         put(&map, item.with_value(A).sides[0]);
         let splitter = spawn(&map, split);
-        let replacer = spawn(&map, move |map| map.replace::<S>(&item.with_value(A), B));
+        let replacer = spawn(&map, move |map| map.replace::<S>(item.with_value(A), B));
         assert!(replacer.join().unwrap(), "there was one copy throughout");
         splitter.join().unwrap();
-        assert_eq!(map.candidates::<S>(&item).as_slice(), [B], "lost, or not replaced");
+        assert_eq!(map.candidates::<S>(item).as_slice(), [B], "lost, or not replaced");
         seen.note("done");
     });
 }
@@ -245,7 +245,7 @@ fn replacement_beside_an_insert() {
         put(&map, other.sides[0]);
         replacer.join().unwrap();
         assert_values(&map, &[B]);
-        assert_eq!(map.count::<S>(&other), 1);
+        assert_eq!(map.count::<S>(other), 1);
         seen.note("done");
     });
 }
@@ -290,7 +290,7 @@ fn replacement_beside_a_removal() {
         // A removal that ignored the value would take this copy.
         store(&map, 9, 1);
         store(&map, A, 0);
-        let remover = spawn(&map, |map| map.remove::<S>(&key(map).with_value(A)));
+        let remover = spawn(&map, |map| map.remove::<S>(key(map).with_value(A)));
         let replacer = spawn(&map, |map| replace(map, A, B));
         let replaced = replacer.join().unwrap();
         assert!(replaced != remover.join().unwrap(), "exactly one of them succeeds");
@@ -301,7 +301,7 @@ fn replacement_beside_a_removal() {
 
 /// Adds a copy of the item with this value, or returns the value that it has.
 fn get_or_insert(map: &Map, value: u16) -> Option<u16> {
-    map.get_or_insert::<S>(&key(map).with_value(value)).expect("room")
+    map.get_or_insert::<S>(key(map).with_value(value)).expect("room")
 }
 
 /// Catches two calls of `get_or_insert` that both add the item because their values differ, and one
@@ -342,7 +342,7 @@ fn limit_beside_a_replacement() {
     check("split_values_limit", 110, &["too many"], |seen| {
         let map = map();
         store(&map, A, 0);
-        let insert = |map: &Map| map.insert_up_to::<S>(1, &key(map).with_value(C));
+        let insert = |map: &Map| map.insert_up_to::<S>(1, key(map).with_value(C));
         let inserter = spawn(&map, insert);
         assert!(replace(&map, A, B));
         assert_eq!(inserter.join().unwrap(), Err(InsertError::TooManyCopies));
@@ -388,13 +388,13 @@ fn publish(
 
 /// Inserts the item with the value B.
 fn insert(map: &Map) {
-    map.insert::<S>(&key(map).with_value(B)).expect("room");
+    map.insert::<S>(key(map).with_value(B)).expect("room");
 }
 
 /// Catches a `get` that returns a value but does not happen after its insert.
 #[test]
 fn insert_happens_before_a_get() {
-    publish("split_publish_get", 32, &[], insert, |map| map.get::<S>(&key(map)) == Some(B));
+    publish("split_publish_get", 32, &[], insert, |map| map.get::<S>(key(map)) == Some(B));
 }
 
 /// Catches a listing that does not happen after the inserts of the values in it.
@@ -407,7 +407,7 @@ fn insert_happens_before_a_listing() {
 #[test]
 fn insert_happens_before_a_contains_value() {
     publish("split_publish_probe", 32, &[], insert, |map| {
-        map.contains_value::<S>(&key(map).with_value(B))
+        map.contains_value::<S>(key(map).with_value(B))
     });
 }
 
@@ -415,7 +415,7 @@ fn insert_happens_before_a_contains_value() {
 #[test]
 fn replacement_happens_before_a_get() {
     let write = |map: &Map| assert!(replace(map, A, B));
-    publish("split_publish_replace", 130, &[A], write, |map| map.get::<S>(&key(map)) == Some(B));
+    publish("split_publish_replace", 130, &[A], write, |map| map.get::<S>(key(map)) == Some(B));
 }
 
 /// Catches a replacement that succeeds but does not happen after the insert of what it replaces.

@@ -54,7 +54,7 @@ fn beside_moves(name: &str, floor: usize, copy: Copy) {
             spawn(&table, move |table| {
                 let copy = copy(table);
                 seen.note_if(done.is_set(), "not before", "before");
-                assert_eq!((copy.count::<S>(&moving), items(&copy)), (1, 1), "lost or doubled");
+                assert_eq!((copy.count::<S>(moving), items(&copy)), (1, 1), "lost or doubled");
             })
         };
         let mover = spawn(&table, move |table| {
@@ -91,7 +91,7 @@ fn beside_a_split(name: &str, floor: usize, copy: Copy) {
             let seen = seen.clone();
             spawn(&table, move |table| {
                 let copy = copy(table);
-                assert_eq!([goes, ghostly].map(|item| copy.count::<S>(&item)), [1; 2]);
+                assert_eq!([goes, ghostly].map(|item| copy.count::<S>(item)), [1; 2]);
                 assert_eq!(items(&copy), 2, "ghosts were taken for items");
                 seen.note_if(copy.buckets() == 2, "before", "after");
             })
@@ -124,7 +124,7 @@ fn beside_a_split_ahead(name: &str, floor: usize, copy: Copy) {
             let seen = seen.clone();
             spawn(&table, move |table| {
                 let copy = copy(table);
-                let counts = [old, new].map(|item| copy.count::<S>(&item));
+                let counts = [old, new].map(|item| copy.count::<S>(item));
                 assert_eq!(counts[0], 1, "lost or doubled");
                 assert_eq!(items(&copy), (1 + counts[1]) as u64);
                 assert_size(&copy, 0, 0);
@@ -165,7 +165,7 @@ fn beside_another(name: &str, floor: usize, copy: Copy) {
                 seen.note_if(left == 1, "1", "2");
             })
         });
-        assert!(table.remove::<S>(&both));
+        assert!(table.remove::<S>(both));
         for copier in copiers {
             copier.join().unwrap();
         }
@@ -188,7 +188,7 @@ fn copy_beside_another() {
 fn acquires(name: &str, floor: usize, copy: Copy) {
     let item = |table: &GrowingTable| leaving(table, 1, 0);
     let insert = move |table: &GrowingTable| put(table, item(table).sides[0]);
-    let find = move |table: &GrowingTable| copy(table).contains::<S>(&item(table));
+    let find = move |table: &GrowingTable| copy(table).contains::<S>(item(table));
     publishes(name, floor, || table(2, 4), insert, find);
 }
 
@@ -221,7 +221,7 @@ fn clear_is_one_moment_to_lookups() {
             assert_eq!(table.clear::<S>(), 2);
         });
         let reader =
-            spawn(&table, move |table| [(); 2].map(|()| table.contains::<S>(&reversed(item))));
+            spawn(&table, move |table| [(); 2].map(|()| table.contains::<S>(reversed(item))));
         seen.note(match reader.join().unwrap() {
             [true, true] => "hit, hit",
             [true, false] => "hit, miss",
@@ -245,12 +245,12 @@ fn clear_beside_a_split_and_an_insert() {
         put(&table, new.sides[0]);
         let cleared = clearer.join().unwrap();
         let other = staying(&table, 0, 0);
-        assert_eq!([ghostly, other].map(|item| table.count::<S>(&item)), [0; 2], "not cleared");
-        let left = table.count::<S>(&new) as u64;
+        assert_eq!([ghostly, other].map(|item| table.count::<S>(item)), [0; 2], "not cleared");
+        let left = table.count::<S>(new) as u64;
         assert_eq!((cleared + left, items(&table)), (2, left), "lost, or counted twice");
         seen.note_if(left == 1, "left", "cleared");
         let copy = restored(&table);
-        assert_eq!((copy.count::<S>(&new) as u64, items(&copy)), (left, left));
+        assert_eq!((copy.count::<S>(new) as u64, items(&copy)), (left, left));
         // Bucket 1, if the lock of bucket 0 was taken.
         assert_eq!(table.in_use(), 3, "a level has fallen");
     });
@@ -282,7 +282,7 @@ fn clear_beside_a_clone() {
         let clearer = spawn(&table, GrowingTable::clear::<S>);
         put(&table, new.sides[0]);
         let copy = cloned(&table);
-        let counts = [ghostly, new].map(|item| copy.count::<S>(&item) as u64);
+        let counts = [ghostly, new].map(|item| copy.count::<S>(item) as u64);
         assert_eq!(items(&copy), counts[0] + counts[1], "the ghosts are not those of the words");
         seen.note_if(counts[0] == 0, "after", "before");
         let cleared = clearer.join().unwrap();
@@ -300,7 +300,7 @@ fn clear_beside_a_copy() {
         split(&table);
         let clearer = spawn(&table, GrowingTable::clear::<S>);
         let copy = restored(&table);
-        let count = copy.count::<S>(&ghostly) as u64;
+        let count = copy.count::<S>(ghostly) as u64;
         assert_eq!(items(&copy), count, "the ghosts are not those of the words");
         seen.note_if(count == 0, "after", "before");
         assert_eq!((clearer.join().unwrap(), items(&table)), (1, 0));
@@ -342,7 +342,7 @@ fn load_after_a_clear() {
         let table = with_load(1, 4, 128);
         let [first, second] = [0, 1].map(|nth| item(&table, nth, [0; 2], [0, 1], 0));
         put(&table, first.sides[0]);
-        let reader = spawn(&table, move |table| table.contains::<S>(&first));
+        let reader = spawn(&table, move |table| table.contains::<S>(first));
         assert_eq!(table.clear::<S>(), 1);
         put(&table, second.sides[0]);
         reader.join().unwrap();

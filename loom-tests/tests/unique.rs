@@ -2,7 +2,7 @@
 
 use guira::{
     InsertError,
-    raw::{Fingerprint, Table},
+    raw::{Fingerprint, FixedTable},
 };
 use guira_loom_tests::{
     L, check, check_deep, fingerprint, pair, put, relocate, spawn, table, with_copies,
@@ -42,7 +42,7 @@ fn beside_a_removal() {
 }
 
 /// Inserts an item that is present and moves. `prepare` fills the destination, bucket 0.
-fn of_an_item_that_moves(name: &str, prepare: fn(&Table)) {
+fn of_an_item_that_moves(name: &str, prepare: fn(&FixedTable)) {
     check(name, 23, &["present"], move |seen| {
         let (table, item) = with_copies(&[]);
         prepare(&table);
@@ -91,7 +91,7 @@ fn beside_a_plain_insert() {
 
 /// Fills buckets 0 and 1 of three, and returns the items. `alternates` are the alternate buckets of
 /// the two items in bucket 0.
-fn fill(table: &Table, alternates: [u32; 2]) -> Vec<Fingerprint> {
+fn fill(table: &FixedTable, alternates: [u32; 2]) -> Vec<Fingerprint> {
     let mut all = Vec::new();
     for (nth, other) in alternates.into_iter().enumerate() {
         // Of the stripe of the items to be inserted: a thread that kept its lock while it makes
@@ -110,7 +110,7 @@ fn fill(table: &Table, alternates: [u32; 2]) -> Vec<Fingerprint> {
 }
 
 /// Checks that each item of [`fill`] is there once.
-fn assert_all_there(table: &Table, all: &[Fingerprint], alternates: [u32; 2]) {
+fn assert_all_there(table: &FixedTable, all: &[Fingerprint], alternates: [u32; 2]) {
     for (nth, &item) in all.iter().enumerate() {
         let bucket = u32::from(nth >= alternates.len());
         assert_eq!(table.count::<L>(pair(table, item, bucket)), 1, "lost or doubled");

@@ -84,7 +84,7 @@ pub(crate) fn load_all(words: &[Word], values: &mut [u64]) {
 /// An atomic `u64`, such as a bucket or a version.
 #[derive(Debug)]
 #[repr(transparent)]
-pub(crate) struct Word(atomic::AtomicU64);
+pub struct Word(atomic::AtomicU64);
 
 impl Word {
     /// Returns a word with this value.

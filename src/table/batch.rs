@@ -6,7 +6,7 @@
 //! next one. (A window that is filled and then drained leaves the memory idle at each turn: it
 //! takes 1.2 times as long as the bare memory accesses, the rolling window 1.0 times.)
 
-use super::{Aged, Kernel, KeyProbe, Pair, Payload, Table, mix};
+use super::{Aged, FixedTable, Kernel, KeyProbe, Pair, Payload, mix};
 use crate::{
     bucket::{BucketLayout, Fingerprint},
     sync::Word,
@@ -21,7 +21,7 @@ pub(crate) const WINDOW: usize = if cfg!(any(loom, shuttle)) { 2 } else { 32 };
 /// Operations on batches take their hashes in this form, so that they are compiled once, and not
 /// once per type of item. One call of the function in [`Source::Blocks`] writes a whole block of
 /// hashes, so it costs little per item.
-pub(crate) struct Hashes<'a> {
+pub struct Hashes<'a> {
     source: Source<'a>,
     /// The seed with which the filter mixes them.
     seed: u64,
@@ -288,7 +288,7 @@ pub(super) const fn is_cached(words: &[Word]) -> bool {
     size_of_val(words) <= MAX_CACHED
 }
 
-impl<P: Payload> Table<P> {
+impl<P: Payload> FixedTable<P> {
     /// Calls `operation` with each item's position and pair, in order. The item's buckets and
     /// stripe were prefetched one batch window earlier, unless the table is cached.
     #[inline]
@@ -310,11 +310,7 @@ impl<P: Payload> Table<P> {
                 }
             }
         }
-        let prefetch = |mixed| {
-            let pair = self.addressing.pair::<L>(mixed);
-            self.prefetch_with_stripe(pair);
-            pair
-        };
+        let prefetch = |mixed| self.fetched_with_stripe::<L>(mixed);
         let unset = Pair { fingerprint: Fingerprint::new(1), buckets: [0; 2] };
         for_each_prefetched(hashes, unset, prefetch, operation);
     }
@@ -358,7 +354,7 @@ impl<P: Payload> Table<P> {
         let _ = (kernel, len);
         let (mut count, probe) = (0, self.key_probe::<L>());
         self.for_each_pair::<L>(hashes, |position, pair| {
-            let found = self.look_up::<L, VALUES>(&probe, pair);
+            let found = self.get_if::<L, VALUES>(&probe, pair);
             answers.set(position, found);
             count += usize::from(found.is_some());
         });
@@ -367,7 +363,7 @@ impl<P: Payload> Table<P> {
 
     /// Looks up one item of a batch. Returns its value, or any number without `VALUES`.
     #[inline]
-    pub(super) fn look_up<L: BucketLayout, const VALUES: bool>(
+    pub(super) fn get_if<L: BucketLayout, const VALUES: bool>(
         &self,
         probe: &KeyProbe,
         pair: Pair,
@@ -379,7 +375,7 @@ impl<P: Payload> Table<P> {
 /// Largest number of items between two reads of the generation.
 const AGED_ROUND: usize = if cfg!(any(loom, shuttle)) { 2 } else { 512 };
 
-impl Table<Aged> {
+impl FixedTable<Aged> {
     /// Looks up the hashes of a batch: [`is_visible`](Self::is_visible) for each. Returns the
     /// number of items that were found.
     pub(crate) fn visible_each<L: BucketLayout>(

@@ -10,76 +10,37 @@
 //! If an item's two buckets are the same one, it has half as many slots. Copies of aliases count
 //! too, and in a table with values, copies with any value.
 
-use super::{BothWords, Pair, Payload, StripeGuard, Table};
-use crate::{
-    InsertError,
-    bucket::BucketLayout,
-    sync::{Acquire, Relaxed, full_fence},
-};
+use super::{Seen, Space, StripeGuard, Table, Words};
+use crate::{InsertError, sync::full_fence};
 
-/// The number of slots in a pair's buckets: the limit on copies in a table.
-fn slots_of<L: BucketLayout>(pair: Pair) -> usize {
-    let [first, second] = pair.buckets;
-    (if first == second { L::SLOTS } else { 2 * L::SLOTS }) as usize
-}
-
-impl<P: Payload> Table<P> {
-    /// Counts the copies of a pair's fingerprint, with any value, in the words of its buckets.
-    #[inline]
-    pub(super) fn copies_in<L: BucketLayout>(&self, pair: Pair, words: [u64; 2]) -> usize {
-        let pattern = L::pattern(self.key(pair.fingerprint));
-        // mutant: copies-with-value
-        let [first, second] = words.without(self.values::<L>());
-        let (first, second) =
-            (L::count(first, pattern) as usize, L::count(second, pattern) as usize);
-        // mutant: copies-one-bucket-twice, copies-first-bucket
-        if pair.buckets[0] == pair.buckets[1] { first } else { first + second }
-    }
-
-    /// Counts the copies of the pair's fingerprint.
+impl<S: Space> Table<S> {
+    /// Counts the slots that match an item, with any value.
     #[must_use]
-    pub fn count<L: BucketLayout>(&self, pair: Pair) -> usize {
-        // mutant: count-no-lock
-        // mutant: count-wrong-lock
-        let guard = self.stripe(pair.fingerprint).lock();
+    pub fn count<L>(&self, item: S::Item) -> usize
+    where
+        S: Words<L>,
+    {
+        // mutant: count-no-lock, count-wrong-lock
+        let guard = self.stripe::<L>(&item).lock();
         // mutant: count-relaxed
-        self.count_locked::<L>(&guard, pair)
+        self.count_locked::<L>(&guard, &item)
     }
 
-    /// Counts the copies of the pair's fingerprint under its lock, so that no move is half done.
-    pub(crate) fn count_locked<L: BucketLayout>(&self, _guard: &StripeGuard, pair: Pair) -> usize {
-        // Acquire: as in `BothWords::load`. The insert of a copy that is counted happened before
-        // the count.
-        self.copies_in::<L>(pair, self.both(pair).map(|word| word.load(Acquire)))
+    /// Counts the slots that match an item under its lock, so that no move is half done.
+    pub(super) fn count_locked<L>(&self, _guard: &StripeGuard, item: &S::Item) -> usize
+    where
+        S: Words<L>,
+    {
+        self.copies_in::<L>(item, self.space.load_both(item))
     }
 
-    /// Counts the copies without the lock: an estimate, since a copy that is being moved can count
-    /// twice or not at all.
+    /// Counts the slots that match an item, with any value, in the words of its locations.
     #[inline]
-    fn estimate_copies<L: BucketLayout>(&self, pair: Pair) -> usize {
-        // Relaxed: it is an estimate in any case. See `has_reached`.
-        self.copies_in::<L>(pair, self.both(pair).map(|word| word.load_to_change(Relaxed)))
-    }
-
-    /// Returns whether the number of copies has reached `limit`.
-    ///
-    /// An unlocked pre-check comes first, so that only likely failures take the lock. If a copy is
-    /// being moved meanwhile, the pre-check can miss it, and the item may get a copy too many.
-    #[inline]
-    fn has_reached<L: BucketLayout>(&self, pair: Pair, limit: usize) -> bool {
-        self.estimate_copies::<L>(pair) >= limit && {
-            // mutant: reached-wrong-lock
-            let guard = self.stripe(pair.fingerprint).lock();
-            // mutant: reached-relaxed
-            self.count_locked::<L>(&guard, pair) >= limit
-        }
-    }
-
-    /// Returns whether both buckets held only copies of the pair's fingerprint, at one moment.
-    pub(super) fn holds_only_copies<L: BucketLayout>(&self, pair: Pair) -> bool {
-        // mutant: only-copies-no-lock, only-copies-estimate
-        // mutant: only-copies-wrong-lock
-        self.has_reached::<L>(pair, slots_of::<L>(pair))
+    pub(super) fn copies_in<L>(&self, item: &S::Item, words: [Seen; 2]) -> usize
+    where
+        S: Words<L>,
+    {
+        self.space.copies_in(item, words)
     }
 
     /// As [`insert`](Self::insert), unless there are `limit` copies: see "Limits on copies" in
@@ -88,31 +49,33 @@ impl<P: Payload> Table<P> {
     /// # Errors
     /// As `insert`, and `TooManyCopies` if there were `limit` copies.
     #[inline]
-    pub fn insert_up_to<L: BucketLayout>(
-        &self,
-        limit: usize,
-        pair: Pair,
-    ) -> Result<(), InsertError> {
-        if self.holds::<L>(limit, pair) {
+    pub fn insert_up_to<L>(&self, limit: usize, item: S::Item) -> Result<(), InsertError>
+    where
+        S: Words<L>,
+    {
+        if self.holds::<L>(limit, item) {
             return Err(InsertError::TooManyCopies);
         }
-        self.insert::<L>(pair)
+        self.insert::<L>(item)
     }
 
     /// Returns whether an insert must be refused: `true` means that there were at least `limit`
     /// copies at one moment of the call.
     #[inline]
-    pub(super) fn holds<L: BucketLayout>(&self, limit: usize, pair: Pair) -> bool {
+    pub(super) fn holds<L>(&self, limit: usize, item: S::Item) -> bool
+    where
+        S: Words<L>,
+    {
         // Of the inserts that add copies, one executes this fence last. It sees every copy that
         // another thread added before the last fence of that thread.
         // mutant: limit-no-fence
         full_fence();
         loop {
-            // mutant: limit-no-validation, limit-relaxed
-            let (words, unchanged) = self.read(pair);
-            if self.copies_in::<L>(pair, words) >= limit {
-                // mutant: limit-no-lock, limit-estimate
-                return self.count::<L>(pair) >= limit;
+            // mutant: limit-no-validation, limit-version-relaxed, limit-relaxed
+            let (words, unchanged) = self.read::<L>(&item);
+            if self.copies_in::<L>(&item, words) >= limit {
+                // mutant: limit-no-lock, limit-wrong-lock, limit-estimate
+                return self.count::<L>(item) >= limit;
             }
             if unchanged {
                 return false;

@@ -1,82 +1,105 @@
-//! Inserts: one compare-and-swap where a bucket has an empty slot; otherwise a search for room.
+//! Inserts: one compare-and-swap where a location has an empty slot; otherwise room is made first.
 
-use core::{hint::select_unpredictable, mem::take};
+use core::hint::select_unpredictable;
 
-use super::{
-    BothWords, Clock, Pair, Payload, Progress, Search, StripeGuard, Table,
-    search::lone_prefetch_distance, stats::RelocationCount,
-};
+use super::{Attempts, Clock, Seen, Space, StripeGuard, Table, Words};
 use crate::{
     InsertError,
-    bucket::{BucketLayout, Fingerprint},
-    sync::{Acquire, Relaxed, Release},
+    sync::{Relaxed, Release},
 };
 
-/// The state of an insert that searches for room.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SearchStep {
-    /// The next buckets have been prefetched.
-    Prefetched,
-    /// The plan went stale: the table changed before the moves were made.
-    Stale,
-    /// There is no empty slot within reach of the search.
-    Exhausted,
-    /// The insert is complete.
-    Done,
-}
-
-/// The outcome of adding a fingerprint under its lock if it is absent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Addition {
+/// The outcome of an attempt to add an item under its lock.
+pub(super) enum Addition<A, F> {
     /// It was added.
-    Added,
-    /// There is a copy, possibly with another value. This is one.
-    Found(Fingerprint),
-    /// It is absent, and both buckets are full.
+    Added(A),
+    /// It is present. This was found.
+    Found(F),
+    /// It is absent, and both locations are full.
     NoRoom,
 }
 
-impl<P: Payload> Table<P> {
-    /// Adds a copy of the pair's fingerprint. Relocates other fingerprints if both buckets are
-    /// full.
+impl<S: Space> Table<S> {
+    /// Adds a copy of an item. Makes room if both locations are full: by relocations, and in a
+    /// table that grows by splits where these do not help.
     ///
     /// # Errors
-    /// `TooManyCopies` if both buckets hold only this fingerprint; `Full` if a search found no
-    /// empty slot. In both cases the table holds the same multiset as without the call.
+    /// `TooManyCopies` if both locations are full, and hold only copies of this item (if the table
+    /// grows: if copies take half of their slots). If no empty slot is within reach: `Full`, or why
+    /// the table cannot grow. In all cases the table holds the same multiset as without the call.
     #[inline]
-    pub fn insert<L: BucketLayout>(&self, pair: Pair) -> Result<(), InsertError> {
+    pub fn insert<L>(&self, item: S::Item) -> Result<(), InsertError>
+    where
+        S: Words<L>,
+    {
         // mutant: insert-relaxed
-        if self.add::<L>(pair) {
-            return Ok(());
+        if !self.add::<L>(&item) {
+            S::insert_by_making_room(self, &item)?;
         }
-        self.insert_by_relocating::<L>(pair)
+        // mutant: split-insert-uncounted
+        S::count_added(self);
+        Ok(())
     }
 
-    /// Adds a copy of the pair's fingerprint unless there is one, with this or another value.
-    /// Returns `None` if it was added, and otherwise the copy that was found.
+    /// Adds a copy of an item unless there is one. Returns whether it was added.
     ///
     /// # Errors
-    /// `Full` if the fingerprint is absent and a search found no empty slot.
+    /// As [`get_or_insert`](Self::get_or_insert).
+    #[expect(clippy::inline_always, reason = "as below")]
+    #[inline(always)]
+    pub fn insert_unique<L>(&self, item: S::Item) -> Result<bool, InsertError>
+    where
+        S: Words<L>,
+    {
+        self.get_or_insert::<L>(item).map(|found| found.is_none())
+    }
+
+    /// Adds a copy of an item unless there is one, with this or another value. Returns `None` if it
+    /// was added, and otherwise the value that was found.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert), but for `TooManyCopies`.
     #[expect(
         clippy::inline_always,
         reason = "a call takes a tenth of the time of an insert in cache"
     )]
     #[inline(always)]
-    pub fn get_or_insert<L: BucketLayout>(
+    pub fn get_or_insert<L>(&self, item: S::Item) -> Result<Option<u16>, InsertError>
+    where
+        S: Words<L>,
+    {
+        self.insert_if_absent::<L, _, _>(&item, |guard| self.add_if_absent::<L>(guard, &item))
+            .map(Result::err)
+    }
+
+    /// Adds an item by `add`, which decides under the lock. Makes room as long as there is none.
+    /// Returns what `add` returns once there was room, or what it found.
+    ///
+    /// # Errors
+    /// Why there is no room, if the item is absent.
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    pub(super) fn insert_if_absent<L, A, F>(
         &self,
-        pair: Pair,
-    ) -> Result<Option<Fingerprint>, InsertError> {
-        let (mut made_room, mut relocations) = (Ok(()), RelocationCount::zero());
+        item: &S::Item,
+        add: impl Fn(&StripeGuard) -> Addition<A, F>,
+    ) -> Result<Result<A, F>, InsertError>
+    where
+        S: Words<L>,
+    {
+        let (mut made_room, mut attempts) = (Ok(()), Attempts::default());
         loop {
-            // mutant: unique-no-lock
-            // mutant: unique-wrong-lock
-            let guard = self.stripe(pair.fingerprint).lock();
-            // mutant: unique-lock-gap
-            match self.add_if_absent::<L>(&guard, pair) {
-                Addition::Found(copy) => return Ok(Some(copy)),
-                Addition::Added => {
-                    self.counters.insert_relocated(&relocations);
-                    return Ok(None);
+            // mutant: unique-no-lock, unique-wrong-lock
+            let guard = self.stripe::<L>(item).lock();
+            // mutant: unique-lock-gap, unique-relaxed, unique-load-relaxed
+            match add(&guard) {
+                Addition::Found(found) => return Ok(Err(found)),
+                Addition::Added(added) => {
+                    // No stripe is held while a table grows.
+                    drop(guard);
+                    self.counters.insert_relocated(&attempts.relocations);
+                    // mutant: split-unique-uncounted
+                    S::count_added(self);
+                    return Ok(Ok(added));
                 }
                 Addition::NoRoom => {}
             }
@@ -84,42 +107,79 @@ impl<P: Payload> Table<P> {
             drop(guard);
             // Not earlier: another call may have added the item during the failed search.
             made_room?;
-            // The lock is released while making room: the fingerprints to be moved may belong to
-            // the same stripe, and the thread would wait for itself.
+            // The lock is released while making room: the slots to be moved may belong to the same
+            // stripe, and the thread would wait for itself.
             // mutant: unique-no-second-scan, unique-no-last-scan
-            // mutant: unique-relocate-wrong-lock, unique-relocate-no-bump
+            // mutant: unique-relocate-no-lock, unique-relocate-wrong-lock
+            // mutant: unique-relocate-stale-plan, unique-relocate-no-bump
             // mutant: unique-relocate-early-bump, unique-relocate-late-bump
             // mutant: unique-relocate-bump-relaxed, unique-relocate-clear-relaxed
             // mutant: unique-relocate-read-relaxed, unique-relocate-copy-relaxed
-            made_room = self.make_room::<L>(pair, &mut relocations);
+            made_room = S::make_room(self, item, &mut attempts);
         }
     }
 
-    /// Adds a copy of the pair's fingerprint if there is none. Returns whether it was added.
+    /// Adds an item under its lock unless there is a copy, with this or another value.
     ///
-    /// # Errors
-    /// As [`get_or_insert`](Self::get_or_insert).
-    #[expect(clippy::inline_always, reason = "as above")]
-    #[inline(always)]
-    pub fn insert_unique<L: BucketLayout>(&self, pair: Pair) -> Result<bool, InsertError> {
-        self.get_or_insert::<L>(pair).map(|found| found.is_none())
+    /// Presence and room are decided by the same words. Between two separate reads a plain insert
+    /// could put this very item into the last slot, and it would seem absent and without room.
+    #[inline]
+    fn add_if_absent<L>(&self, _guard: &StripeGuard, item: &S::Item) -> Addition<(), u16>
+    where
+        S: Words<L>,
+    {
+        loop {
+            // No other thread clears a slot of this item meanwhile, so one load of each word is
+            // enough.
+            let words = self.space.load_both_to_change(item);
+            // mutant: unique-with-value
+            if let Some(value) = self.space.value_in(item, words) {
+                // mutant: unique-own-value
+                return Addition::Found(value);
+            }
+            // mutant: unique-two-reads
+            match self.try_add::<L>(item, words, None) {
+                Some(true) => return Addition::Added(()),
+                Some(false) => {}
+                None => return Addition::NoRoom,
+            }
+        }
     }
 
-    /// Adds the fingerprint to the bucket with more empty slots. Returns `false` if both are full.
+    /// Adds a slot to the location with more empty slots. Returns `false` if both are full.
     #[inline]
-    pub(crate) fn add<L: BucketLayout>(&self, pair: Pair) -> bool {
+    pub(crate) fn add<L>(&self, item: &S::Item) -> bool
+    where
+        S: Words<L>,
+    {
         loop {
-            // Relaxed: the compare-and-swap validates what was read, and nothing else depends on
-            // it.
-            let [first, second] = pair.buckets;
-            // The buckets are found by index here, and again for the compare-and-swap. If
-            // references to both were kept, the compiler would make the choice between them a
-            // branch, and an insert in cache would take 1.5 times as long.
-            let words = [
-                self.buckets.bucket(first).load_to_change(Relaxed),
-                self.buckets.bucket(second).load_to_change(Relaxed),
-            ];
-            match self.try_add::<L>(pair, words) {
+            let words = self.space.load_both_to_change(item);
+            match self.try_add::<L>(item, words, None) {
+                Some(true) => return true,
+                // The locations are found again, and the slot is encoded again: a bucket may have
+                // been split.
+                Some(false) => {}
+                None => return false,
+            }
+        }
+    }
+
+    /// Adds an item under its lock to a slot that is empty or has expired. Returns `false` if there
+    /// is none, or if slots do not expire.
+    pub(super) fn add_swept<L>(&self, item: &S::Item) -> bool
+    where
+        S: Words<L>,
+    {
+        if !Self::SWEEPS {
+            return false;
+        }
+        // mutant: add-swept-no-lock, add-swept-early-now
+        let _guard = self.stripe::<L>(item).lock();
+        let now = self.clock.now();
+        loop {
+            let words = self.space.load_both_to_change(item);
+            // mutant: add-swept-relaxed
+            match self.try_add::<L>(item, words, Some(now)) {
                 Some(true) => return true,
                 Some(false) => {}
                 None => return false,
@@ -127,156 +187,81 @@ impl<P: Payload> Table<P> {
         }
     }
 
-    /// Adds the fingerprint under its lock unless there is a copy, with this or another value.
+    /// Adds a slot to the emptier one of two words. Returns `Some(false)` if that word has changed
+    /// since, and `None` if both are full.
     ///
-    /// Presence and room are decided by the same words. Between two separate reads a plain insert
-    /// could put this very fingerprint into the last slot, and it would seem absent and without
-    /// room.
+    /// Given the generation `now`, slots that had expired in it count as empty. They are swept by
+    /// the same change. `now` was read under a lock that is still held.
     #[inline]
-    fn add_if_absent<L: BucketLayout>(&self, _guard: &StripeGuard, pair: Pair) -> Addition {
-        let pattern = L::pattern(self.key(pair.fingerprint));
-        loop {
-            // Acquire: as in `BothWords::load`. No other thread clears this fingerprint meanwhile,
-            // so one read of each word is enough.
-            let words =
-                pair.buckets.map(|bucket| self.buckets.bucket(bucket).load_to_change(Acquire));
-            // mutant: unique-with-value
-            let keys = words.without(self.values::<L>());
-            if let Some(place) = keys.into_iter().position(|word| L::contains(word, pattern)) {
-                // mutant: unique-own-value
-                return Addition::Found(self.first_match::<L>(words[place], pair.fingerprint));
-            }
-            // mutant: unique-two-reads, unique-relaxed
-            match self.try_add::<L>(pair, words) {
-                Some(true) => return Addition::Added,
-                Some(false) => {}
-                None => return Addition::NoRoom,
-            }
-        }
-    }
-
-    /// Adds the fingerprint to the bucket with more empty slots, given the words that were read.
-    /// Returns `Some(false)` if that word has changed since, and `None` if both buckets are full.
-    #[inline]
-    fn try_add<L: BucketLayout>(&self, pair: Pair, words: [u64; 2]) -> Option<bool> {
-        let ([first, second], [first_word, second_word]) = (pair.buckets, words);
-        // No branches, as in `clear_one`.
-        let second_is_emptier = L::is_emptier(second_word, first_word);
-        let seen = select_unpredictable(second_is_emptier, second_word, first_word);
-        let bucket = select_unpredictable(second_is_emptier, second, first);
-        let new = L::with(seen, pair.fingerprint)?;
-        let word = self.buckets.bucket(bucket);
-        // Release: pairs with the Acquire loads of `BothWords::load`, `clear_one`, `add_if_absent`,
-        // `count_locked`, `relocate` and `expiry.rs`: whoever finds the fingerprint happens after
-        // its insert. Relaxed on failure: the word is read again.
-        // mutant: add-plain-store
-        let added = word.compare_exchange(seen, new, Release, Relaxed).is_ok();
+    pub(super) fn try_add<L>(
+        &self,
+        item: &S::Item,
+        words: [Seen; 2],
+        now: Option<u64>,
+    ) -> Option<bool>
+    where
+        S: Words<L>,
+    {
+        let room = |Seen { word, .. }| match now {
+            None => word,
+            Some(now) => S::without_all(word, self.expired::<L>(now, word)),
+        };
+        let [first, second] = words.map(room);
+        // No branches: the words may still be on their way from memory. A misprediction would be
+        // discovered only when they arrive, and would discard the work begun meanwhile on later
+        // operations. (The bucket is found by its number for the same reason: if references to both
+        // were kept, the compiler would make the choice between them a branch, and an insert in
+        // cache would take 1.5 times as long.)
+        let is_second = S::is_emptier(second, first);
+        let room = select_unpredictable(is_second, second, first);
+        let word = select_unpredictable(is_second, words[1].word, words[0].word);
+        let bucket = select_unpredictable(is_second, words[1].bucket, words[0].bucket);
+        let slot = self.space.slot_of(item, is_second, room);
+        let new = S::with(room, slot)?;
+        // Release: pairs with the Acquire of whoever loads the word, so that a hit happens after
+        // the insert, and a lookup that sees a slot swept sees the generation in which it expired.
+        // Relaxed on failure: the word is loaded again.
+        // mutant: add-plain-store, add-swept-plain-store
+        let added = self.space.bucket(bucket).compare_exchange(word, new, Release, Relaxed).is_ok();
         if added {
             self.counters.inserted();
+            if let Some(now) = now {
+                // mutant: add-swept-uncounted
+                self.count_swept::<L>(word, self.expired::<L>(now, word));
+            }
             // mutant: add-age-uncounted
-            self.clock.count_added(pair.fingerprint.get());
+            self.clock.count_added(slot);
         }
         Some(added)
     }
 
-    /// The rest of `insert`, once both buckets were full.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn insert_by_relocating<L: BucketLayout>(
-        &self,
-        pair: Pair,
-    ) -> Result<(), InsertError> {
-        self.insert_alone::<L>(pair, &mut RelocationCount::zero())
-    }
-
-    /// Completes one insert whose buckets were full, and which has made this many relocations.
-    #[inline(never)]
-    pub(super) fn insert_alone<L: BucketLayout>(
-        &self,
-        pair: Pair,
-        relocations: &mut RelocationCount,
-    ) -> Result<(), InsertError> {
-        let mut search = <Search>::default();
-        search.relocations = take(relocations);
-        let distance = lone_prefetch_distance(self.addressing.buckets());
-        loop {
-            if self.add_swept::<L>(pair) {
-                return Ok(());
-            }
-            self.start_search::<L, _, _>(pair, &mut search)?;
-            loop {
-                match self.step_search::<L, _, _>(pair, &mut search, distance) {
-                    SearchStep::Prefetched => {}
-                    SearchStep::Stale => break,
-                    SearchStep::Exhausted => {
-                        return self.add_at_last::<L>(pair, &search.relocations);
-                    }
-                    SearchStep::Done => return Ok(()),
-                }
-            }
-        }
-    }
-
-    /// Starts the search of an insert whose buckets were full.
-    ///
-    /// # Errors
-    /// `TooManyCopies` if they hold only copies of its fingerprint.
-    pub(super) fn start_search<L: BucketLayout, const REACH: usize, const PLACES: usize>(
-        &self,
-        pair: Pair,
-        search: &mut Search<REACH, PLACES>,
-    ) -> Result<(), InsertError> {
-        // mutant: first-copies-wrong-lock
-        if self.holds_only_copies::<L>(pair) {
-            return Err(InsertError::TooManyCopies);
-        }
-        search.start(&self.addressing, pair.buckets);
-        Ok(())
-    }
-
-    /// Advances the search of an insert by one step, and completes the insert if the search has
-    /// found room.
+    /// Marks the slots of a word that had expired in the generation `now`.
     #[inline]
-    pub(super) fn step_search<L: BucketLayout, const REACH: usize, const PLACES: usize>(
-        &self,
-        pair: Pair,
-        search: &mut Search<REACH, PLACES>,
-        prefetch_distance: usize,
-    ) -> SearchStep {
-        match self.search_on::<L, _, _>(search, prefetch_distance) {
-            Progress::Prefetched => return SearchStep::Prefetched,
-            Progress::Exhausted => return SearchStep::Exhausted,
-            Progress::Room => {}
-        }
-        // mutant: insert-relocate-wrong-lock, insert-relocate-no-bump
-        // mutant: insert-relocate-early-bump, insert-relocate-late-bump
-        // mutant: insert-relocate-bump-relaxed, insert-relocate-clear-relaxed
-        // mutant: insert-relocate-read-relaxed, insert-relocate-copy-relaxed
-        let stored = self.follow_path::<L, _, _>(pair, Some(pair.fingerprint), search);
-        // mutant: search-add-relaxed
-        if !stored && !self.add::<L>(pair) && !self.add_swept::<L>(pair) {
-            return SearchStep::Stale;
-        }
-        self.counters.insert_relocated(&search.relocations);
-        SearchStep::Done
+    pub(super) fn expired<L>(&self, now: u64, word: u64) -> u64
+    where
+        S: Words<L>,
+    {
+        self.clock.expired(S::LANES, now, S::slots(word))
     }
 
-    /// The last attempt of an insert whose search found no empty slot. Since its buckets were read,
-    /// a slot may have become empty, or more copies of its fingerprint may have been added.
-    #[cold]
-    fn add_at_last<L: BucketLayout>(
-        &self,
-        pair: Pair,
-        relocations: &RelocationCount,
-    ) -> Result<(), InsertError> {
-        self.counters.search_failed();
-        // mutant: last-add-missing, last-add-relaxed
-        if self.add::<L>(pair) || self.add_swept::<L>(pair) {
-            self.counters.insert_relocated(relocations);
-            return Ok(());
+    /// A word without the slots that had expired in the generation `now`.
+    #[inline]
+    pub(super) fn unexpired<L>(&self, now: u64, word: u64) -> u64
+    where
+        S: Words<L>,
+    {
+        if Self::SWEEPS { S::without_all(word, self.expired::<L>(now, word)) } else { word }
+    }
+
+    /// Counts slots that were marked in this word, and have been swept.
+    #[inline]
+    pub(super) fn count_swept<L>(&self, word: u64, marks: u64)
+    where
+        S: Words<L>,
+    {
+        if Self::SWEEPS && marks != 0 {
+            self.clock.count_swept(S::LANES, S::slots(word), marks);
+            self.space.count(-i64::from(marks.count_ones()));
         }
-        // mutant: last-copies-ignored, last-copies-wrong-lock, last-full-is-too-many
-        let only_copies = self.holds_only_copies::<L>(pair);
-        Err(if only_copies { InsertError::TooManyCopies } else { InsertError::Full })
     }
 }

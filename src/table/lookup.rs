@@ -1,239 +1,45 @@
-//! Lookups: read the version, both words, and the version again; and how both words are loaded and
-//! compared.
+//! Lookups: read the version, the words of both locations, and the version again.
 
-use super::{Pair, Payload, Stripe, Table};
-use crate::{
-    bucket::{BucketLayout, Fingerprint},
-    sync::{Acquire, Word},
-};
+use super::{Seen, Space, Table, Words};
 
-impl<P: Payload> Table<P> {
-    /// Returns whether the pair's fingerprint is in one of its buckets, with any value. The value
-    /// of the pair must be zero.
+impl<S: Space> Table<S> {
+    /// Reads the words of both locations of an item, and returns whether the version was unchanged
+    /// meanwhile. If so, an item that is not in these words is absent.
     #[inline]
-    #[must_use]
-    pub fn contains<L: BucketLayout>(&self, pair: Pair) -> bool {
-        // A semi-sorted word whose high part matches is probed fully, in general registers.
-        if L::BITS_BELOW == 0 {
-            self.contains_as::<L, Fastest>(pair)
-        } else {
-            self.contains_as::<L, [u64; 2]>(pair)
-        }
-    }
-
-    /// [`contains`](Self::contains), given the form in which the words are compared.
-    #[inline]
-    fn contains_as<L: BucketLayout, W: BothWords>(&self, pair: Pair) -> bool {
-        let Pair { fingerprint, buckets: [first, second] } = pair;
-        // mutant: lookup-first-unvalidated
-        // mutant: lookup-first-late-version, lookup-first-relaxed
-        let (words, unchanged) = self.read::<W>(pair);
-        // mutant: lookup-with-value
-        let value_bits = self.addressing.payload().value_bits();
-        let (found, certain) = words.quick_probe::<L>(fingerprint, value_bits);
-        // In plain layouts this branch is almost always taken, for hits and misses alike. In
-        // semi-sorted ones it is taken for most misses.
-        // mutant: lookup-open-probe
-        if (found | unchanged) & certain {
-            return found;
-        }
-        let [first_word, second_word] = words.values();
-        self.full_probe::<L>(fingerprint, first, second, first_word, second_word)
-    }
-
-    /// The rest of `contains`: probes the same words fully, and retries if there is no match.
-    ///
-    /// Each argument is passed in a register. If the pair or the words were passed as a whole, they
-    /// would be written to memory before every quick probe. No register is left for `unchanged`, so
-    /// a quick probe that left the answer open costs one more round if the full probe finds no
-    /// match.
-    #[cold]
-    #[inline(never)]
-    fn full_probe<L: BucketLayout>(
-        &self,
-        fingerprint: Fingerprint,
-        first: u32,
-        second: u32,
-        first_word: u64,
-        second_word: u64,
-    ) -> bool {
-        let pattern = L::pattern(fingerprint);
-        // A match is a hit, whatever the versions are.
-        let words = [first_word, second_word].without(self.values::<L>());
-        if L::either_contains(words, pattern) {
-            return true;
-        }
-        loop {
-            self.counters.lookup_retried();
-            // mutant: lookup-retry-late-version, lookup-retry-relaxed
-            let (words, unchanged) =
-                self.read::<[u64; 2]>(Pair { fingerprint, buckets: [first, second] });
-            // mutant: lookup-retry-with-value
-            let found = L::either_contains(words.without(self.values::<L>()), pattern);
-            // mutant: lookup-one-retry
-            if found | unchanged {
-                return found;
-            }
-        }
-    }
-
-    /// Reads a pair's words, and returns whether the version was unchanged meanwhile. If so, a
-    /// fingerprint that is not in these words is absent.
-    #[inline]
-    pub(super) fn read<W: BothWords>(&self, pair: Pair) -> (W, bool) {
-        // mutant: lookup-wrong-version
-        let stripe = self.stripe(pair.fingerprint);
-        self.read_in(stripe, pair.buckets)
-    }
-
-    /// As [`read`](Self::read), given the stripe.
-    #[inline]
-    pub(super) fn read_in<W: BothWords>(&self, stripe: &Stripe, buckets: [u32; 2]) -> (W, bool) {
-        let buckets = buckets.map(|bucket| self.buckets.bucket(bucket));
-        // mutant: lookup-late-version, lookup-version-relaxed
+    pub(super) fn read<L>(&self, item: &S::Item) -> ([Seen; 2], bool)
+    where
+        S: Words<L>,
+    {
+        // mutant: read-wrong-stripe
+        let stripe = self.stripe::<L>(item);
+        // mutant: read-late-version, read-version-relaxed
         let version = stripe.version();
-        // mutant: lookup-words-relaxed
-        let words = W::load(buckets);
-        // mutant: lookup-no-validation, lookup-words-twice
+        // mutant: read-words-relaxed, read-first-only
+        let words = self.space.load_both(item);
+        // mutant: read-no-validation
         (words, stripe.validate(version))
     }
-}
 
-/// The form of both words in which lookups are fastest.
-#[cfg(not(guira_vectors))]
-pub(crate) type Fastest = [u64; 2];
-#[cfg(guira_vectors)]
-pub(crate) type Fastest = core::arch::x86_64::__m128i;
-
-/// Both words of a pair, as they were read.
-pub(crate) trait BothWords: Copy {
-    /// Reads both words. A fingerprint found in them is present. One that is not found may have
-    /// moved between the two loads, unless the version is validated or the stripe is held.
-    fn load(buckets: [&Word; 2]) -> Self;
-
-    /// Returns the words without these bits.
-    fn without(self, bits: u64) -> Self;
-
-    /// Compares them with a fingerprint, with any value: see [`BucketLayout::quick_probe`].
-    fn quick_probe<L: BucketLayout>(
-        self,
-        fingerprint: Fingerprint,
-        value_bits: u32,
-    ) -> (bool, bool);
-
-    /// Returns the words.
-    fn values(self) -> [u64; 2];
-}
-
-impl BothWords for [u64; 2] {
+    /// Looks for an item by `find`, in the words of both locations. What it finds is an answer,
+    /// whatever the versions are. If it finds nothing, nothing is an answer if the version is
+    /// unchanged.
     #[inline]
-    fn load([first, second]: [&Word; 2]) -> Self {
-        // Acquire, twice: pairs with the Release of `try_add` (and of `relocate` and `clear_slot`,
-        // which also add), so that a hit happens after the insert that it found; and with that of
-        // `clear_slot` and `clear`, so that a lookup that sees a cleared slot also sees the version
-        // bumped.
-        [first.load(Acquire), second.load(Acquire)]
-    }
-
-    #[inline]
-    fn without(self, bits: u64) -> Self {
-        self.map(|word| word & !bits)
-    }
-
-    #[inline]
-    fn quick_probe<L: BucketLayout>(
-        self,
-        fingerprint: Fingerprint,
-        value_bits: u32,
-    ) -> (bool, bool) {
-        let words = self.without(L::LANES.broadcast((1 << value_bits) - 1));
-        L::quick_probe(words, L::pattern(fingerprint))
-    }
-
-    #[inline]
-    fn values(self) -> [u64; 2] {
-        self
-    }
-}
-
-/// Both words in one register of SSE2. A comparison in general registers
-/// takes twice as many instructions. Until the words have arrived from memory, these instructions
-/// wait in the scheduler and leave less room for the next lookups.
-#[cfg(guira_vectors)]
-mod sse2 {
-    use core::arch::x86_64::{
-        __m128i, _mm_and_si128, _mm_andnot_si128, _mm_cmpeq_epi8, _mm_cmpeq_epi16,
-        _mm_cvtsi32_si128, _mm_cvtsi128_si64, _mm_movemask_epi8, _mm_set1_epi8, _mm_set1_epi16,
-        _mm_set1_epi64x, _mm_setzero_si128, _mm_srl_epi16, _mm_sub_epi64, _mm_unpackhi_epi64,
-        _mm_xor_si128,
-    };
-
-    use super::BothWords;
-    use crate::{
-        bucket::{BucketLayout, Fingerprint},
-        sync::{Word, vector::load_both},
-    };
-
-    /// Compares words with a fingerprint, with any value. Returns a bit for each byte. With 8 slots
-    /// of 8 bits or 4 of 16, the bits of all bytes of each matching slot are set, and no others.
-    /// With other slots, a match sets the bit of the byte that has the slot's highest bit, and only
-    /// the lowest bit that is set for a word is sure to be right.
-    #[inline]
-    fn matches<L: BucketLayout>(words: __m128i, fingerprint: Fingerprint, value_bits: u32) -> u32 {
-        let lane = fingerprint.get() >> L::BITS_BELOW;
-        // SAFETY: the target has SSE2.
-        let matches = unsafe {
-            match L::LANES.width() {
-                (8, 8) => _mm_movemask_epi8(_mm_cmpeq_epi8(words, _mm_set1_epi8(lane as i8))),
-                (4, 16) => {
-                    let x = _mm_xor_si128(words, _mm_set1_epi16(lane as i16));
-                    let keys = _mm_srl_epi16(x, _mm_cvtsi32_si128(value_bits as i32));
-                    _mm_movemask_epi8(_mm_cmpeq_epi16(keys, _mm_setzero_si128()))
-                }
-                // The short zero-lane test on both words. It subtracts at the bit above each value,
-                // so a lane borrows if all its bits above the value are zero.
-                _ => {
-                    let splat = |word: u64| _mm_set1_epi64x(word as i64);
-                    let x = _mm_xor_si128(words, splat(L::LANES.broadcast(lane)));
-                    let lower = _mm_sub_epi64(x, splat(L::LANES.ones() << value_bits));
-                    let zeros = _mm_and_si128(_mm_andnot_si128(x, lower), splat(L::LANES.highs()));
-                    0xffff ^ _mm_movemask_epi8(_mm_cmpeq_epi8(zeros, _mm_setzero_si128()))
-                }
+    pub(super) fn look_up<L, T>(
+        &self,
+        item: &S::Item,
+        find: impl Fn([Seen; 2]) -> Option<T>,
+    ) -> Option<T>
+    where
+        S: Words<L>,
+    {
+        loop {
+            let (words, unchanged) = self.read::<L>(item);
+            let found = find(words);
+            // mutant: look-up-no-validation
+            if found.is_some() || unchanged {
+                return found;
             }
-        };
-        matches as u32
-    }
-
-    impl BothWords for __m128i {
-        #[inline]
-        fn load(buckets: [&Word; 2]) -> Self {
-            // An Acquire load of each word, which pairs as those of `[u64; 2]` do.
-            load_both(buckets)
-        }
-
-        #[inline]
-        fn without(self, bits: u64) -> Self {
-            // SAFETY: the target has SSE2.
-            unsafe { _mm_andnot_si128(_mm_set1_epi64x(bits as i64), self) }
-        }
-
-        #[inline]
-        fn quick_probe<L: BucketLayout>(
-            self,
-            fingerprint: Fingerprint,
-            value_bits: u32,
-        ) -> (bool, bool) {
-            let found = matches::<L>(self, fingerprint, value_bits) != 0;
-            (found, L::BITS_BELOW == 0 || !found)
-        }
-
-        #[inline]
-        fn values(self) -> [u64; 2] {
-            // SAFETY: the target has SSE2.
-            unsafe {
-                let second = _mm_unpackhi_epi64(self, self);
-                [_mm_cvtsi128_si64(self) as u64, _mm_cvtsi128_si64(second) as u64]
-            }
+            self.counters.lookup_retried();
         }
     }
 }

@@ -21,8 +21,7 @@
 //! the merge, or starts after the removal. If it has changed, copies may be left behind, as by any
 //! insert that overlaps a clear.
 
-use super::{Pair, Payload, StripeGuard, Table};
-use crate::{InsertError, bucket::BucketLayout, sync::Relaxed};
+use crate::InsertError;
 
 /// What a merge did.
 #[derive(Debug)]
@@ -94,79 +93,5 @@ impl Merged {
             _ => MergeRefusal::TooManyCopies,
         };
         Self { change: added as i64 - removed, outcome: Err(refusal) }
-    }
-}
-
-impl<P: Payload> Table<P> {
-    /// Adds all fingerprints of another table with the same addressing, or none. `limit` is the
-    /// largest number of copies of an item, if there is one.
-    pub fn merge<L: BucketLayout>(&self, other: &Self, limit: Option<usize>) -> Merged {
-        let Some((copy, items)) = other.try_clone::<L>(false) else {
-            return Merged::out_of_memory();
-        };
-        // mutant: merge-holds-stripes
-        let clears = self.stripes.clears();
-        Merged::all_or_none(
-            items,
-            |each| copy.for_each_copy::<L>(|pair| each((), pair)),
-            |(), pair| {
-                // mutant: merge-limit-ignored
-                if limit.is_some_and(|limit| self.holds::<L>(limit, pair)) {
-                    return Err(InsertError::TooManyCopies);
-                }
-                // mutant: merge-relaxed
-                self.insert_in_place::<L>(pair)
-            },
-            |(), pair| {
-                // mutant: merge-undo-no-lock
-                let guard = self.stripe(pair.fingerprint).lock();
-                // mutant: merge-undo-no-bump, merge-undo-despite-clear
-                self.undo_locked::<L>(&guard, clears, pair)
-            },
-        )
-    }
-}
-
-impl<P: Payload> Table<P> {
-    /// Removes a copy that a merge added, unless the table was cleared since the merge read this
-    /// number of clears.
-    pub(crate) fn undo_locked<L: BucketLayout>(
-        &self,
-        guard: &StripeGuard,
-        clears: u64,
-        pair: Pair,
-    ) -> bool {
-        self.stripes.clears_locked(guard) == clears && self.remove_locked::<L>(guard, pair)
-    }
-
-    /// Inserts a copy, if possible into the first bucket of the pair.
-    fn insert_in_place<L: BucketLayout>(&self, pair: Pair) -> Result<(), InsertError> {
-        if self.add_in_place::<L>(pair) { Ok(()) } else { self.insert_by_relocating::<L>(pair) }
-    }
-
-    /// Adds the fingerprint to the first bucket of the pair, or to the other one. Returns `false`
-    /// if both are full.
-    ///
-    /// The first bucket is where the fingerprint is in the other table. So a table that is empty
-    /// takes all fingerprints of another one, which may be so full that they would not fit in
-    /// another arrangement. And the buckets are written in order.
-    pub(crate) fn add_in_place<L: BucketLayout>(&self, pair: Pair) -> bool {
-        let [first, _] = pair.buckets;
-        self.add::<L>(Pair { buckets: [first; 2], ..pair }) || self.add::<L>(pair)
-    }
-
-    /// Calls `each` with the pairs of all fingerprints, bucket by bucket, until it returns `false`.
-    /// The first bucket of a pair is the one that holds the fingerprint. Meanwhile no other thread
-    /// may use the table.
-    pub(crate) fn for_each_copy<L: BucketLayout>(&self, mut each: impl FnMut(Pair) -> bool) {
-        for (word, bucket) in self.buckets.as_slice().iter().zip(0..) {
-            // Relaxed: no other thread uses the table.
-            for fingerprint in L::fingerprints(word.load(Relaxed)) {
-                let alternate = self.addressing.alt_bucket(fingerprint, bucket);
-                if !each(Pair { fingerprint, buckets: [bucket, alternate] }) {
-                    return;
-                }
-            }
-        }
     }
 }

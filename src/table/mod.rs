@@ -250,50 +250,40 @@
 //! memory model lets both lookups miss. (On x86-64 at least one of them hits, because locked
 //! instructions are fences.)
 
-mod addressing;
 mod advance;
-mod aged;
-mod aging;
 mod batch;
 mod clock;
-mod construction;
 mod copies;
 mod counter;
 mod expiry;
+mod fixed;
 mod generations;
 mod insert;
 mod kernel;
 #[cfg(guira_vectors)]
 mod kernels;
-mod key_probe;
 mod layout_choice;
 mod lookup;
 #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "parts of it serve loading"))]
 mod memory;
 mod merge;
+mod mix;
 mod payload;
-mod pending;
 mod prefetch;
 mod relocate;
 mod remove;
 mod schedule;
-mod search;
 mod sizing;
+mod space;
 pub mod split;
 mod stamp_counts;
 mod stats;
 mod stripes;
 mod time;
 mod values;
-mod whole_table;
 
-use crate::{
-    bucket::{BucketLayout, Fingerprint},
-    sync::Word,
-};
-pub use addressing::{Addressing, MAX_BUCKETS, Pair, mix};
-pub use advance::Advances;
-pub use aging::Aging;
+use core::ops::{Deref, DerefMut};
+
 pub(crate) use batch::{
     Answers, Hashes, MAX_BURST, MIN_BATCH, Source, for_each_in_stages, for_each_prefetched,
 };
@@ -301,27 +291,30 @@ pub use clock::Generations;
 #[cfg(feature = "std")]
 pub(crate) use clock::MAX_STAMPS;
 pub(crate) use clock::stamp_bits;
-pub(crate) use construction::table_bytes;
 pub use counter::ShardedCounter;
-pub use expiry::Expires;
+pub(crate) use fixed::table_bytes;
+pub use fixed::{
+    Addressing, FixedSpace, FixedTable, INTERLEAVED, KeyProbe, MAX_BUCKETS, Move, Pair,
+    PendingInserts, Progress, Search,
+};
 pub use generations::{ClockAndSweep, SweepState};
 pub use kernel::Kernel;
 #[cfg(guira_vectors)]
 pub(crate) use kernels::ContainsOne;
-pub use key_probe::KeyProbe;
 pub(crate) use layout_choice::{Layouts, by_preference, with_values_by_preference};
-pub(crate) use lookup::{BothWords, Fastest};
 pub(crate) use memory::GrowingBuckets;
 pub(crate) use memory::{Buckets, bucket_bytes, try_boxed};
 #[cfg(feature = "std")]
 pub(crate) use memory::{LoaderPosition, TableLoader, advise_huge_pages};
 pub use merge::{MergeRefusal, Merged};
+pub use mix::mix;
 pub use payload::{Aged, Bare, Payload, Valued};
-pub use pending::{INTERLEAVED, PendingInserts};
 use prefetch::prefetch;
+use remove::Gone;
 pub use schedule::ClockState;
-pub use search::{Move, Progress, Search};
 pub(crate) use sizing::buckets_for;
+pub use space::{Attempts, Seen, Space, Words};
+use space::{MarkedSlot, marked};
 pub(crate) use stats::Counters;
 #[cfg(feature = "stats")]
 pub use stats::Stats;
@@ -333,39 +326,57 @@ pub use stripes::{AllStripes, Stripe, StripeGuard, Stripes};
 pub use time::Clock;
 pub use values::Candidates;
 
-/// A word, as it was loaded from a bucket.
-#[derive(Clone, Copy, Debug)]
-pub struct Seen {
-    bucket: u32,
-    word: u64,
-}
-
-/// Buckets, stripes, and the protocol's steps on them.
+/// Buckets, stripes, and the protocol's steps on them. The space decides at compile time whether
+/// the table grows.
 ///
-/// A table knows pairs, but no items, no hashers, and no layout: every step takes the
-/// [`BucketLayout`](crate::bucket::BucketLayout) as a type parameter.
+/// A table knows items by their hashes alone, and no layout: every step takes the layout as a type
+/// parameter.
 #[derive(Debug)]
-pub struct Table<P: Payload = Bare> {
-    addressing: Addressing<P>,
-    buckets: Buckets,
+pub struct Table<S: Space> {
+    space: S,
     stripes: Stripes,
     counters: Counters,
-    clock: P::Clock,
+    clock: <S::Payload as Payload>::Clock,
 }
 
-impl<P: Payload> Table<P> {
-    /// The mapping from mixed hashes to pairs.
+/// The space of a table is its own: what concerns buckets and the addressing alone is there.
+impl<S: Space> Deref for Table<S> {
+    type Target = S;
+
     #[inline]
-    #[must_use]
-    pub fn addressing(&self) -> &Addressing<P> {
-        &self.addressing
+    fn deref(&self) -> &S {
+        &self.space
     }
+}
+
+impl<S: Space> DerefMut for Table<S> {
+    fn deref_mut(&mut self) -> &mut S {
+        &mut self.space
+    }
+}
+
+impl<S: Space> Table<S> {
+    /// Whether slots expire.
+    const SWEEPS: bool = <S::Payload as Payload>::Clock::SWEEPS;
 
     /// What the table knows about the age of its slots.
     #[inline]
     #[must_use]
-    pub fn clock(&self) -> &P::Clock {
+    pub fn clock(&self) -> &<S::Payload as Payload>::Clock {
         &self.clock
+    }
+
+    /// Sets the clock of a table that is not shared.
+    pub(crate) fn set_clock(&mut self, state: Option<ClockState>) {
+        if let Some(state) = state {
+            self.clock.set(state);
+        }
+    }
+
+    /// The number of stripes.
+    #[must_use]
+    pub fn stripes(&self) -> usize {
+        self.stripes.count()
     }
 
     /// The statistics of this table and of all that share its counters.
@@ -374,42 +385,34 @@ impl<P: Payload> Table<P> {
         self.counters.read(self.stripes.waits())
     }
 
-    /// Prefetches both buckets of a pair: all that an insert without a limit on copies reads if one
-    /// of them has an empty slot.
+    /// The stripe of an item.
     #[inline]
-    pub fn prefetch(&self, pair: Pair) {
-        self.buckets.prefetch(pair.buckets[0]);
-        self.buckets.prefetch(pair.buckets[1]);
+    fn stripe<L>(&self, item: &S::Item) -> &Stripe
+    where
+        S: Words<L>,
+    {
+        self.space.stripe(&self.stripes, item)
     }
 
-    /// Prefetches both buckets of a pair, and its stripe.
+    /// The item with this mixed hash, whose buckets are prefetched.
     #[inline]
-    pub(crate) fn prefetch_with_stripe(&self, pair: Pair) {
-        self.prefetch(pair);
-        self.stripe(pair.fingerprint).prefetch();
+    pub(crate) fn fetched<L>(&self, mixed: u64) -> S::Item
+    where
+        S: Words<L>,
+    {
+        let item = self.space.item(mixed);
+        self.space.prefetch(&item);
+        item
     }
 
-    /// The stripe of every pair with this fingerprint.
+    /// As [`fetched`](Self::fetched), and its stripe.
     #[inline]
-    fn stripe(&self, fingerprint: Fingerprint) -> &Stripe {
-        self.stripes.of(self.addressing.stripe_fingerprint(fingerprint))
-    }
-
-    /// The bits of all values in a word.
-    #[inline]
-    fn values<L: BucketLayout>(&self) -> u64 {
-        self.addressing.payload().values::<L>()
-    }
-
-    /// A fingerprint without its value.
-    #[inline]
-    fn key(&self, fingerprint: Fingerprint) -> Fingerprint {
-        self.addressing.payload().key(fingerprint)
-    }
-
-    /// Both buckets of a pair.
-    #[inline]
-    fn both(&self, pair: Pair) -> [&Word; 2] {
-        pair.buckets.map(|bucket| self.buckets.bucket(bucket))
+    pub(crate) fn fetched_with_stripe<L>(&self, mixed: u64) -> S::Item
+    where
+        S: Words<L>,
+    {
+        let item = self.fetched::<L>(mixed);
+        self.stripe::<L>(&item).prefetch();
+        item
     }
 }

@@ -1,178 +1,132 @@
-//! Relocation: making room for an insert by moving fingerprints along an eviction path.
+//! Relocation: a slot moves to the other side of its item.
 
-use core::mem::take;
+use super::Clock;
+use super::{Gone, Seen, Space, StripeGuard, Table, Words};
+use crate::sync::{Relaxed, Release};
 
-use super::{
-    Clock, Move, Pair, Payload, Progress, Search, Table, search::lone_prefetch_distance,
-    stats::RelocationCount,
-};
-use crate::{
-    InsertError,
-    bucket::{BucketLayout, Fingerprint},
-    sync::{Acquire, Relaxed, Release},
-};
-
-impl<P: Payload> Table<P> {
-    /// Searches for an empty slot and moves fingerprints so that one of the pair's buckets may have
-    /// room.
+impl<S: Space> Table<S> {
+    /// Moves a slot to its other side, and stores what comes in in the slot that it leaves. Returns
+    /// `true` if the slot was moved, and `incoming` is stored.
     ///
-    /// # Errors
-    /// `Full` if no empty slot was found.
-    pub(crate) fn make_room<L: BucketLayout>(
-        &self,
-        pair: Pair,
-        relocations: &mut RelocationCount,
-    ) -> Result<(), InsertError> {
-        let mut search = <Search>::default();
-        search.relocations = take(relocations);
-        search.start(&self.addressing, pair.buckets);
-        let distance = lone_prefetch_distance(self.addressing.buckets());
-        let outcome = loop {
-            match self.search_on::<L, _, _>(&mut search, distance) {
-                Progress::Prefetched => {}
-                Progress::Exhausted => {
-                    self.counters.search_failed();
-                    break Err(InsertError::Full);
-                }
-                Progress::Room => {
-                    // The caller looks again, so it does not matter whether all moves were made.
-                    let _ = self.follow_path::<L, _, _>(pair, None, &search);
-                    break Ok(());
-                }
-            }
-        };
-        *relocations = search.relocations;
-        outcome
-    }
-
-    /// Advances a search for room by one step.
-    #[inline]
-    pub(super) fn search_on<L: BucketLayout, const REACH: usize, const PLACES: usize>(
-        &self,
-        search: &mut Search<REACH, PLACES>,
-        prefetch_distance: usize,
-    ) -> Progress {
-        // Relaxed: this is a plan, and every move validates its own step of it. `Exhausted` is not
-        // validated: the search misses a slot that is emptied after its bucket was read, and a slot
-        // that only the second copy of a half-done move occupies. A slot that has expired counts as
-        // empty, because the moves will sweep it.
-        let now = self.clock.now();
-        let read = |bucket| {
-            let word = self.buckets.bucket(bucket).load_to_change(Relaxed);
-            L::LANES.without(word, self.clock.expired(L::LANES, now, word))
-        };
-        let prefetch = |bucket| self.buckets.prefetch(bucket);
-        let progress = search.step::<L>(&self.addressing, prefetch_distance, read, prefetch);
-        if progress == Progress::Room {
-            self.counters.found_path(search.moves::<L>());
-        }
-        progress
-    }
-
-    /// Makes the moves of an eviction path as far as they are still valid. Returns `true` if one of
-    /// them left one of the pair's buckets and stored `incoming` there.
-    pub(super) fn follow_path<L: BucketLayout, const REACH: usize, const PLACES: usize>(
-        &self,
-        pair: Pair,
-        incoming: Option<Fingerprint>,
-        search: &Search<REACH, PLACES>,
-    ) -> bool {
-        for step in search.moves::<L>() {
-            let incoming = incoming.filter(|_| pair.buckets.contains(&step.from));
-            if !self.relocate::<L>(step, incoming) {
-                // mutant: path-failed-move
-                return false;
-            }
-            search.relocations.increment();
-            if incoming.is_some() {
-                return true;
-            }
-        }
-        false
-    }
-
-    /// Makes one move, and stores `incoming` in the slot that it leaves. `step.to` must be the
-    /// fingerprint's alternate bucket, and must not be the same bucket as `step.from`.
-    ///
-    /// Returns `false` if the plan is stale: the fingerprint is no longer there, or the destination
-    /// has no empty slot. Then `incoming` was not stored, and no item was moved (but if a sweep
-    /// took the fingerprint meanwhile, there is a copy of it in the destination).
+    /// Returns `false` if the plan is stale: the slot is no longer there, its bucket has been split,
+    /// or there is no room on the other side. Then `incoming` was not stored. The slot may have
+    /// been moved all the same, if its bucket was split meanwhile, or copied, if it was swept.
     ///
     /// A slot that has expired is not copied: it is cleared, or takes `incoming`. In the
     /// destination, such slots count as empty.
     #[must_use]
-    pub fn relocate<L: BucketLayout>(&self, step: Move, incoming: Option<Fingerprint>) -> bool {
-        let pattern = L::pattern(step.fingerprint);
-        let [from, to] = [step.from, step.to].map(|bucket| self.buckets.bucket(bucket));
+    pub fn relocate<L>(&self, step: S::Move, incoming: Option<S::Incoming>) -> bool
+    where
+        S: Words<L>,
+    {
         // mutant: relocate-no-lock, relocate-unlocked-validation
         // mutant: relocate-wrong-lock, move-early-now
-        let guard = self.stripe(step.fingerprint).lock();
+        let guard = self.space.stripe_of_move(&self.stripes, step).lock();
         let now = self.clock.now();
-        // Acquire: pairs with the Release of `try_add`. The copy passes on what its original
-        // published.
-        let seen = from.load_to_change(Acquire);
         // mutant: relocate-stale-plan
-        if !L::contains(seen, pattern) {
-            return false;
-        }
+        let Some((seen, slot)) = self.space.source(step) else { return false };
+        let stored = incoming.map(|incoming| self.space.incoming_slot(step, incoming));
         // mutant: move-copies-expired
-        if self.is_expired::<L>(now, step.fingerprint) {
-            let swept = self.clear_slot::<L>(&guard, step.from, seen, pattern, incoming);
-            if swept {
-                // mutant: move-drop-uncounted
-                self.count_replaced(step.fingerprint, incoming);
-            }
-            // mutant: move-drop-ignores-sweep
-            return swept;
+        if Self::SWEEPS && self.expired_slot::<L>(now, slot) {
+            return self.drop_expired::<L>(&guard, seen, slot, stored);
         }
         // mutant: relocate-early-bump
-        loop {
-            // Relaxed: as in `add`.
-            let word = to.load_to_change(Relaxed);
-            let expired = self.clock.expired(L::LANES, now, word);
-            let room = L::LANES.without(word, expired);
-            let Some(new) = L::with(room, step.fingerprint) else { return false };
-            // Release: pairs with the Acquire loads of `BothWords::load` and the others, as in
-            // `try_add`.
-            // mutant: relocate-no-copy, relocate-plain-store
-            if to.compare_exchange(word, new, Release, Relaxed).is_ok() {
-                // mutant: move-sweep-uncounted
-                self.clock.count_swept(L::LANES, word, expired);
-                break;
-            }
+        if !self.copy::<L>(now, step, seen.bucket) {
+            return false;
         }
         // mutant: relocate-no-bump, relocate-late-bump, relocate-bump-relaxed
         // mutant: relocate-no-bump-incoming, relocate-lock-gap
         guard.bump();
         // mutant: relocate-clear-relaxed, relocate-not-cleared, relocate-by-key
-        // mutant: move-ignores-sweep
-        if !self.clear_slot::<L>(&guard, step.from, seen, pattern, incoming) {
-            // The original was swept, and counted as gone. The copy is one more.
-            // mutant: move-uncounted-copy
-            self.clock.count_added(step.fingerprint.get());
+        match self.change_slot::<L>(&guard, seen, slot, stored) {
+            Ok(()) => {
+                self.counters.relocated();
+                if let Some(slot) = stored {
+                    self.counters.inserted();
+                    // mutant: move-incoming-uncounted
+                    self.clock.count_added(slot);
+                }
+                true
+            }
+            // mutant: move-ignores-sweep
+            Err(Gone::Swept) => {
+                self.count_copy(slot);
+                false
+            }
+            // What comes in is not stored, since it may belong to the other one of the two buckets.
+            // mutant: relocate-incoming-assumed
+            Err(Gone::Split) => S::clear_elsewhere(self, &guard, step) && stored.is_none(),
+        }
+    }
+
+    /// Adds a slot on its other side, unless that is full, not known, or the same bucket. What had
+    /// expired there in the generation `now` is swept.
+    #[inline]
+    fn copy<L>(&self, now: u64, step: S::Move, from: u32) -> bool
+    where
+        S: Words<L>,
+    {
+        loop {
+            let Some((Seen { bucket, word }, slot)) = self.space.destination(step) else {
+                return false;
+            };
+            let expired = self.expired::<L>(now, word);
+            let room = if Self::SWEEPS { S::without_all(word, expired) } else { word };
+            // mutant: relocate-to-itself
+            let Some(new) = S::with(room, slot).filter(|_| bucket != from) else { return false };
+            // Release: pairs with the Acquire of whoever loads the word, as in `try_add`.
+            // mutant: relocate-no-copy, relocate-plain-store
+            if self.space.bucket(bucket).compare_exchange(word, new, Release, Relaxed).is_ok() {
+                // mutant: move-sweep-uncounted
+                self.count_swept::<L>(word, expired);
+                return true;
+            }
+        }
+    }
+
+    /// Clears a slot that has expired, or replaces it. Returns `false` if it is no longer there. The
+    /// caller holds its lock, which what comes in does not need: nobody misses the slot.
+    #[cold]
+    fn drop_expired<L>(
+        &self,
+        guard: &StripeGuard,
+        seen: Seen,
+        slot: u32,
+        stored: Option<u32>,
+    ) -> bool
+    where
+        S: Words<L>,
+    {
+        // mutant: move-drop-ignores-change
+        if self.change_slot::<L>(guard, seen, slot, stored).is_err() {
             return false;
         }
-        self.counters.relocated();
-        if let Some(incoming) = incoming {
+        // mutant: move-drop-uncounted
+        self.clock.count_removed(slot);
+        // mutant: move-drop-unoccupied
+        self.space.count(-1);
+        if let Some(slot) = stored {
             self.counters.inserted();
-            // mutant: move-incoming-uncounted
-            self.clock.count_added(incoming.get());
+            // mutant: move-drop-incoming-uncounted
+            self.clock.count_added(slot);
         }
         true
     }
 
-    /// Returns whether a slot with this fingerprint has expired.
-    #[inline]
-    fn is_expired<L: BucketLayout>(&self, now: u64, fingerprint: Fingerprint) -> bool {
-        P::Clock::SWEEPS && self.clock.expired(L::LANES, now, fingerprint.get().into()) != 0
+    /// Counts the copy of a slot whose original was swept, and counted as gone. It is one more.
+    pub(super) fn count_copy(&self, slot: u32) {
+        // mutant: move-uncounted-copy
+        self.clock.count_added(slot);
+        // mutant: move-unoccupied-copy
+        self.space.count(1);
     }
 
-    /// Counts an expired slot that was cleared, or now holds `incoming`.
-    fn count_replaced(&self, expired: Fingerprint, incoming: Option<Fingerprint>) {
-        self.clock.count_removed(expired.get());
-        if let Some(incoming) = incoming {
-            self.counters.inserted();
-            self.clock.count_added(incoming.get());
-        }
+    /// Returns whether a slot had expired in the generation `now`.
+    #[inline]
+    fn expired_slot<L>(&self, now: u64, slot: u32) -> bool
+    where
+        S: Words<L>,
+    {
+        self.clock.expired(S::LANES, now, slot.into()) != 0
     }
 }

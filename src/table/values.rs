@@ -74,8 +74,7 @@
 //! argument for limits holds for keys. `get_or_insert` decides under the lock, as `insert_unique`
 //! does. If it compared the values too, two calls with different values would both add the item.
 
-use super::{Fastest, KeyProbe, Pair, Payload, StripeGuard, Table};
-use crate::bucket::{BucketLayout, Fingerprint};
+use super::{Payload, Space, Table, Words, marked};
 
 /// Largest number of slots of a pair, in layouts with values.
 pub const MAX_CANDIDATES: usize = 12;
@@ -89,7 +88,7 @@ pub struct Candidates {
 
 impl Candidates {
     #[inline]
-    pub(super) fn push(&mut self, value: u16) {
+    fn push(&mut self, value: u16) {
         self.values[usize::from(self.len)] = value;
         self.len += 1;
     }
@@ -101,173 +100,40 @@ impl Candidates {
     }
 }
 
-impl<P: Payload> Table<P> {
-    /// Returns a value of the pair's fingerprint, or `None` if the fingerprint is absent. The value
-    /// of the pair must be zero.
-    ///
-    /// As for [`contains`](Self::contains), a match is an answer, whatever the versions are.
-    #[inline]
+impl<S: Space> Table<S> {
+    /// Returns the values of all slots that match an item: for every item with its locations that
+    /// is in the table throughout the call, its value is among them. One that is moved meanwhile
+    /// may come twice. The value of the item must be zero.
     #[must_use]
-    pub fn get<L: BucketLayout>(&self, pair: Pair) -> Option<u16> {
-        self.get_by::<L>(&self.key_probe::<L>(), pair)
-    }
-
-    /// The probe of lookups by key.
-    #[inline]
-    pub(super) fn key_probe<L: BucketLayout>(&self) -> KeyProbe {
-        KeyProbe::new::<L>(self.addressing.payload().value_bits())
-    }
-
-    /// As [`get`](Self::get), by the probe of this table.
-    #[inline]
-    pub(super) fn get_by<L: BucketLayout>(&self, probe: &KeyProbe, pair: Pair) -> Option<u16> {
-        let Pair { fingerprint, buckets: [first, second] } = pair;
-        let key = fingerprint.get() >> self.addressing.payload().value_bits();
-        self.try_get(probe, key, pair.buckets)
-            .unwrap_or_else(|()| self.get_again::<L>(fingerprint, first, second))
-    }
-
-    /// One round of [`get`](Self::get), for a fingerprint without the bits of a value. Fails if it
-    /// missed while the version changed.
-    #[inline]
-    pub(crate) fn try_get(
-        &self,
-        probe: &KeyProbe,
-        key: u32,
-        buckets: [u32; 2],
-    ) -> Result<Option<u16>, ()> {
-        // mutant: get-wrong-version
-        let stripe = self.stripes.of(Fingerprint::new(key));
-        // mutant: get-late-version, get-version-relaxed, get-words-relaxed
-        let (words, unchanged) = self.read_in::<Fastest>(stripe, buckets);
-        let (found, value) = probe.first_value(words, key);
-        // This branch is almost always taken, for hits and misses alike.
-        // mutant: get-no-validation
-        if found | unchanged {
-            return Ok(found.then_some(value));
-        }
-        Err(())
-    }
-
-    /// The rest of `get`, after a round that missed while the version changed: more such rounds.
-    ///
-    /// Each argument is passed in a register, as in `full_probe`.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn get_again<L: BucketLayout>(
-        &self,
-        fingerprint: Fingerprint,
-        first: u32,
-        second: u32,
-    ) -> Option<u16> {
-        let key = fingerprint.get() >> self.addressing.payload().value_bits();
-        let probe = self.key_probe::<L>();
-        loop {
-            self.counters.lookup_retried();
-            if let Ok(value) = self.try_get(&probe, key, [first, second]) {
-                return value;
-            }
-        }
-    }
-
-    /// The value in the lowest slot that is marked.
-    #[inline]
-    fn value_at<L: BucketLayout>(&self, word: u64, matches: u64) -> u16 {
-        ((word >> L::LANES.lowest(matches)) as u32 & self.addressing.payload().value_mask()) as u16
-    }
-
-    /// Returns all values of the pair's fingerprint: for every item of this pair that is in the
-    /// table throughout the call, its value is among them. One that is moved meanwhile may come
-    /// twice. The value of the pair must be zero.
-    #[must_use]
-    pub fn candidates<L: BucketLayout>(&self, pair: Pair) -> Candidates {
+    pub fn candidates<L>(&self, item: S::Item) -> Candidates
+    where
+        S: Words<L>,
+    {
         loop {
             // mutant: values-late-version, values-version-relaxed, values-words-relaxed
-            let (words, unchanged) = self.read::<[u64; 2]>(pair);
+            let (words, unchanged) = self.read::<L>(&item);
             // Even if there are matches: another value may have moved from one word to the other.
             // mutant: values-no-validation, values-unvalidated-match
             if unchanged {
-                return self.candidates_in::<L>(pair, words);
+                let (mut candidates, mask) = (Candidates::default(), self.payload().value_mask());
+                for copy in marked::<S, L>(words, self.space.marks(&item, words)) {
+                    candidates.push((copy.slot & mask) as u16);
+                }
+                return candidates;
             }
             self.counters.lookup_retried();
         }
     }
 
-    /// Returns all values of the pair's fingerprint in these words.
-    pub(crate) fn candidates_in<L: BucketLayout>(&self, pair: Pair, words: [u64; 2]) -> Candidates {
-        let mut candidates = Candidates::default();
-        let pattern = L::LANES.broadcast(pair.fingerprint.get());
-        let distinct = if pair.buckets[0] == pair.buckets[1] { 1 } else { 2 };
-        for &word in &words[..distinct] {
-            // The exact test: every mark is right.
-            let mut matches = L::LANES.zeros((word ^ pattern) & !self.values::<L>());
-            while matches != 0 {
-                candidates.push(self.value_at::<L>(word, matches));
-                matches &= matches - 1;
-            }
-        }
-        candidates
-    }
-
-    /// Returns whether the pair's fingerprint is in one of its buckets, with the pair's own value.
+    /// Returns whether a slot that matches the item has its value.
     #[must_use]
-    pub fn contains_value<L: BucketLayout>(&self, pair: Pair) -> bool {
-        let pattern = L::pattern(pair.fingerprint);
-        loop {
-            // mutant: contains-value-late-version, contains-value-version-relaxed
-            // mutant: contains-value-words-relaxed
-            let (words, unchanged) = self.read::<[u64; 2]>(pair);
-            let found = L::either_contains(words, pattern);
-            // mutant: contains-value-no-validation
-            if found | unchanged {
-                return found;
-            }
-            self.counters.lookup_retried();
-        }
-    }
-
-    /// Replaces the value of one copy of the pair's fingerprint that has the pair's own value.
-    /// Returns whether there was one.
-    #[must_use]
-    pub fn replace<L: BucketLayout>(&self, pair: Pair, new: u16) -> bool {
-        // mutant: replace-no-lock, replace-wrong-lock
-        let guard = self.stripe(pair.fingerprint).lock();
-        self.replace_locked::<L>(&guard, pair, new)
-    }
-
-    /// As [`replace`](Self::replace), under the lock.
-    pub(crate) fn replace_locked<L: BucketLayout>(
-        &self,
-        guard: &StripeGuard,
-        pair: Pair,
-        new: u16,
-    ) -> bool {
-        let key = Pair { fingerprint: self.key(pair.fingerprint), ..pair };
-        // mutant: replace-no-bump, replace-late-bump, replace-bump-relaxed, replace-clear-relaxed
-        // mutant: replace-by-key, replace-not-stored
-        self.clear_one::<L>(guard, pair, Some(key.with_value(new).fingerprint))
-    }
-
-    /// The first copy of a fingerprint, with any value, in a word that holds one.
-    #[inline]
-    pub(super) fn first_match<L: BucketLayout>(
-        &self,
-        word: u64,
-        fingerprint: Fingerprint,
-    ) -> Fingerprint {
-        if self.addressing.payload().value_bits() == 0 {
-            return fingerprint;
-        }
-        let pattern = L::LANES.broadcast(fingerprint.get());
-        let matches = L::LANES.zeros_short((word ^ pattern) & !self.values::<L>());
-        let value = u32::from(self.value_at::<L>(word, matches));
-        Fingerprint::new(self.key(fingerprint).get() | value)
-    }
-
-    /// The value of a fingerprint.
-    #[inline]
-    #[must_use]
-    pub fn value_of(&self, fingerprint: Fingerprint) -> u16 {
-        (fingerprint.get() & self.addressing.payload().value_mask()) as u16
+    pub fn contains_value<L>(&self, item: S::Item) -> bool
+    where
+        S: Words<L>,
+    {
+        // mutant: contains-value-late-version, contains-value-version-relaxed
+        // mutant: contains-value-words-relaxed, contains-value-no-validation
+        // mutant: contains-value-by-key
+        self.look_up::<L, _>(&item, |words| self.space.changed(&item, words, None)).is_some()
     }
 }

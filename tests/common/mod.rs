@@ -38,7 +38,7 @@ use std::{
 use guira::{
     Filter, InsertBatchError, Layout,
     kind::{Contents, Fixed, Growing, Growth},
-    raw::{Addressing, Pair, Table},
+    raw::{Addressing, FixedTable, Pair},
 };
 use kind::{BuilderOf, Kind, Maker, Of, Sets};
 use operations::Operations;
@@ -179,14 +179,14 @@ pub fn capacity_of_kind<K: Kind>(layout: Layout, buckets: usize) -> usize {
 }
 
 /// An empty table with this many buckets.
-pub fn table(buckets: u64, _seed: u64) -> Table {
-    Table::new(Addressing::new(buckets), false).expect("a small table")
+pub fn table(buckets: u64, _seed: u64) -> FixedTable {
+    FixedTable::new(Addressing::new(buckets), false).expect("a small table")
 }
 
 /// A pair that satisfies `wanted`, found by trying hashes.
 pub fn find_pair(
     operations: Operations,
-    table: &Table,
+    table: &FixedTable,
     rng: &mut SmallRng,
     wanted: &dyn Fn(Pair) -> bool,
 ) -> Pair {

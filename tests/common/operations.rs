@@ -4,7 +4,7 @@ use std::fmt::{self, Debug, Formatter};
 
 use guira::{
     InsertError,
-    raw::{Addressing, BucketLayout, Merged, Pair, Table},
+    raw::{Addressing, BucketLayout, FixedTable, Merged, Pair},
 };
 
 /// The operations of a table in one layout, as values: so checks are compiled once and not once
@@ -14,15 +14,15 @@ pub struct Operations {
     pub slots: u32,
     pub bits: u32,
     pub pair: fn(&Addressing, u64) -> Pair,
-    pub insert: fn(&Table, Pair) -> Result<(), InsertError>,
-    pub insert_unique: fn(&Table, Pair) -> Result<bool, InsertError>,
-    pub remove: fn(&Table, Pair) -> bool,
-    pub count: fn(&Table, Pair) -> usize,
-    pub contains: fn(&Table, Pair) -> bool,
-    pub clear: fn(&Table) -> u64,
+    pub insert: fn(&FixedTable, Pair) -> Result<(), InsertError>,
+    pub insert_unique: fn(&FixedTable, Pair) -> Result<bool, InsertError>,
+    pub remove: fn(&FixedTable, Pair) -> bool,
+    pub count: fn(&FixedTable, Pair) -> usize,
+    pub contains: fn(&FixedTable, Pair) -> bool,
+    pub clear: fn(&FixedTable) -> u64,
     /// A copy, and the number of items in it.
-    pub try_clone: fn(&Table) -> (Table, u64),
-    pub merge: fn(&Table, &Table) -> Merged,
+    pub try_clone: fn(&FixedTable) -> (FixedTable, u64),
+    pub merge: fn(&FixedTable, &FixedTable) -> Merged,
 }
 
 impl Operations {

@@ -6,6 +6,7 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering::SeqCst},
 };
 
+use guira::raw::{Clock as _, Table};
 use rand::{RngExt, rngs::SmallRng};
 
 use super::{
@@ -119,7 +120,7 @@ impl Program {
 /// A program with its table, filled and ready.
 pub struct Aging<T: Lasting> {
     program: Arc<Program>,
-    table: T,
+    table: Table<T>,
     items: [T::Item; CLASSES],
     filled: Slots,
     /// How often buckets were split to fill it.
@@ -145,7 +146,7 @@ where
         for now in FIRST..=START {
             for &(class, generation) in program.filling.iter().filter(|slot| slot.1 == now) {
                 let stamp = (generation % (1 << STAMP_BITS)) as u16;
-                if table.try_insert(&T::stamped(items[class], stamp)).is_ok() {
+                if table.insert::<T::Layout>(T::with_value(items[class], stamp)).is_ok() {
                     filled.push((class, generation));
                 }
             }
@@ -153,7 +154,7 @@ where
         }
         filled.sort_unstable();
         let (program, clock) = (Arc::clone(program), AtomicUsize::new(0));
-        let splits = table.splits();
+        let splits = T::splits(&table);
         Self { program, table, items, filled: [filled].into(), splits, clock }
     }
 
@@ -176,7 +177,7 @@ where
                     Answer::Removed(generation, table.remove_of::<T::Layout>(item, generation))
                 }
                 (Action::IsVisible | Action::Remove, _) => {
-                    Answer::IsVisible(table.is_visible(&item))
+                    Answer::IsVisible(T::is_visible(table, item))
                 }
                 (Action::Count, _) => Answer::Counted(table.count_visible::<T::Layout>(item)),
                 (Action::Insert(life), _) => {
@@ -192,7 +193,7 @@ where
                     Answer::Swept
                 }
                 (Action::Advance, _) => Answer::Advanced(table.advance::<T::Layout>()),
-                (Action::Split, _) => Answer::Split(table.split()),
+                (Action::Split, _) => Answer::Split(T::split(table)),
             };
             let end = self.clock.fetch_add(1, SeqCst);
             if let Answer::Inserted(Some(generation)) | Answer::InsertUnseen(Some(generation)) =
@@ -213,7 +214,7 @@ where
             Event { thread: usize::MAX, start: moment, end: moment + 1, class, answer }
         };
         let mut sights = seen(&events);
-        sights.add("grown", usize::from(self.table.splits() > self.splits));
+        sights.add("grown", usize::from(T::splits(&self.table) > self.splits));
         let mut visible = 0;
         for (class, &item) in self.items.iter().enumerate() {
             let count = self.table.count_visible::<T::Layout>(item);
@@ -227,7 +228,7 @@ where
                 show(&self.filled, &events)
             );
         }
-        assert_eq!(self.table.visible_slots(), Some(visible), "slots are miscounted");
+        assert_eq!(self.table.clock().visible_slots(), Some(visible), "slots are miscounted");
         // A slot that was added late may have missed the first sweep.
         let is_late = |event: &Event| {
             matches!(event.answer, Answer::Inserted(_)) && is_beside_an_advance(event, &events)
@@ -236,8 +237,8 @@ where
         for _ in 0..rounds << STAMP_BITS {
             self.table.advance::<T::Layout>();
         }
-        assert_eq!(self.table.occupied(), 0, "a slot was never swept");
-        assert_eq!(self.table.visible_slots(), Some(0), "slots are miscounted");
+        assert_eq!(T::occupied(&self.table), 0, "a slot was never swept");
+        assert_eq!(self.table.clock().visible_slots(), Some(0), "slots are miscounted");
         sights
     }
 

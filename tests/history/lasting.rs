@@ -1,8 +1,8 @@
 //! Tables whose slots expire, on which the programs of [`super::aging`] run.
 
 use guira::raw::{
-    Addressing, Advances, Aged, Aging, Clock as _, Expires, Fingerprint, GrowingLayout,
-    GrowingTable, Item, Leveled, Limits, Pair, Plain, Table,
+    Addressing, Aged, Clock as _, Fingerprint, FixedSpace, GrowingLayout, GrowingSpace, Item,
+    Leveled, Limits, Pair, Plain, Space, Table, Words,
 };
 use rand::RngExt;
 
@@ -23,35 +23,31 @@ fn payload() -> Aged {
     Aged::new(STAMP_BITS, WINDOW, FIRST)
 }
 
-/// A tiny table, empty at first.
-pub trait Lasting: Advances + Aging<Self::Layout> + Send + Sync {
+/// The space of a tiny table, empty at first.
+pub trait Lasting: Space<Payload = Aged> + Words<Self::Layout> + Send + Sync {
     type Layout;
 
     /// The table of the program with this number, and an item of each class.
-    fn make(number: u64) -> (Self, [Self::Item; CLASSES]);
+    fn make(number: u64) -> (Table<Self>, [Self::Item; CLASSES]);
 
-    fn is_visible(&self, item: &Self::Item) -> bool;
+    fn is_visible(table: &Table<Self>, item: Self::Item) -> bool;
 
     /// Splits the next bucket, in a table that grows. Returns whether there was one.
-    fn split(&self) -> bool;
+    fn split(table: &Table<Self>) -> bool;
 
     /// How often buckets were split.
-    fn splits(&self) -> u64;
+    fn splits(table: &Table<Self>) -> u64;
 
     /// The slots that are occupied, by whatever.
-    fn occupied(&self) -> u32;
-
-    /// The number of visible slots, as counted.
-    fn visible_slots(&self) -> Option<i64> {
-        self.generations().visible_slots()
-    }
+    fn occupied(table: &Table<Self>) -> u32;
 }
 
-impl Lasting for Table<Aged> {
+impl Lasting for FixedSpace<Aged> {
     type Layout = Plain<2, 16>;
 
-    fn make(number: u64) -> (Self, [Pair; CLASSES]) {
-        let table = Self::new(Addressing::holding(2, payload()), false).expect("a tiny table");
+    fn make(number: u64) -> (Table<Self>, [Pair; CLASSES]) {
+        let table =
+            Table::<Self>::new(Addressing::holding(2, payload()), false).expect("a tiny table");
         // The first two classes have different stripes.
         let key = |key: u32| Fingerprint::new(key << STAMP_BITS);
         // The last class has a single bucket in half of the programs.
@@ -67,20 +63,20 @@ impl Lasting for Table<Aged> {
         (table, pairs)
     }
 
-    fn is_visible(&self, pair: &Pair) -> bool {
-        self.is_visible::<Self::Layout>(*pair)
+    fn is_visible(table: &Table<Self>, pair: Pair) -> bool {
+        table.is_visible::<Self::Layout>(pair)
     }
 
-    fn split(&self) -> bool {
+    fn split(_table: &Table<Self>) -> bool {
         false
     }
 
-    fn splits(&self) -> u64 {
+    fn splits(_table: &Table<Self>) -> u64 {
         0
     }
 
-    fn occupied(&self) -> u32 {
-        let words = self.copy_words().expect("memory for a few words");
+    fn occupied(table: &Table<Self>) -> u32 {
+        let words = table.copy_words().expect("memory for a few words");
         words.into_iter().map(|word| u32::from(word != 0)).sum()
     }
 }
@@ -88,16 +84,17 @@ impl Lasting for Table<Aged> {
 /// How often the first buckets double at most.
 const DOUBLINGS: u32 = 4;
 
-impl Lasting for GrowingTable<Aged> {
+impl Lasting for GrowingSpace<Aged> {
     /// The tails never run out, so there are no ghosts, but slots of one item know different parts
     /// of it: those that were added or moved before its bucket was split know less.
     type Layout = Leveled<2, 8>;
 
-    fn make(number: u64) -> (Self, [Item; CLASSES]) {
+    fn make(number: u64) -> (Table<Self>, [Item; CLASSES]) {
         let mut rng = rng(!number);
         let first = rng.random_range(1..=2);
         let limits = Limits { buckets: first << DOUBLINGS, load: 205 };
-        let table = Self::holding::<Self::Layout>(payload(), first, limits, 8, (false, false));
+        let table =
+            Table::<Self>::holding::<Self::Layout>(payload(), first, limits, 8, (false, false));
         let table = table.expect("a tiny table");
         let mut items: Vec<Item> = Vec::new();
         while items.len() < CLASSES {
@@ -110,20 +107,20 @@ impl Lasting for GrowingTable<Aged> {
         (table, items.try_into().expect("as many as there are classes"))
     }
 
-    fn is_visible(&self, item: &Item) -> bool {
-        self.is_visible::<Self::Layout>(item)
+    fn is_visible(table: &Table<Self>, item: Item) -> bool {
+        table.is_visible::<Self::Layout>(item)
     }
 
-    fn split(&self) -> bool {
-        self.split_one::<Self::Layout>()
+    fn split(table: &Table<Self>) -> bool {
+        table.split_one::<Self::Layout>()
     }
 
-    fn splits(&self) -> u64 {
-        self.in_use() - self.growth().first()
+    fn splits(table: &Table<Self>) -> u64 {
+        table.in_use() - table.growth().first()
     }
 
-    fn occupied(&self) -> u32 {
-        let (grown, _, words) = self.copy_words().expect("memory for a few words");
+    fn occupied(table: &Table<Self>) -> u32 {
+        let (grown, _, words) = table.copy_words().expect("memory for a few words");
         let numbers = grown.numbers(words.len() as u64);
         let buckets = (0..).zip(words).filter(|(place, _)| !numbers.contains(place));
         buckets.map(|(_, word)| <Self::Layout as GrowingLayout>::occupied(word)).sum()

@@ -19,8 +19,8 @@ pub struct SplittingWorld<P: Slot> {
     first: u64,
     slots_per_bucket: u8,
     make: fn(&Self) -> GrowingTable<P>,
-    call: fn(&Self, &GrowingTable<P>, usize, &Item, Action) -> Answer,
-    copies: fn(&GrowingTable<P>, &Item, usize) -> usize,
+    call: fn(&Self, &GrowingTable<P>, usize, Item, Action) -> Answer,
+    copies: fn(&GrowingTable<P>, Item, usize) -> usize,
     /// Each class with either side first, and the value zero.
     items: [[Item; 2]; CLASSES],
     /// For each class those that a slot may be taken for whose tail has run out.
@@ -42,10 +42,10 @@ fn call<P: Slot, L: GrowingLayout>(
     world: &SplittingWorld<P>,
     table: &GrowingTable<P>,
     class: usize,
-    key: &Item,
+    key: Item,
     action: Action,
 ) -> Answer {
-    let item = &if P::VALUED { key.with_value(class as u16) } else { *key };
+    let item = if P::VALUED { key.with_value(class as u16) } else { key };
     match action {
         Action::Contains => Answer::Contains(table.contains::<L>(key)),
         Action::Count => Answer::Count(table.count::<L>(key)),
@@ -73,7 +73,7 @@ fn call<P: Slot, L: GrowingLayout>(
 }
 
 /// Counts the copies of an item with its own value, at a quiet moment.
-fn copies<P: Slot, L: GrowingLayout>(table: &GrowingTable<P>, key: &Item, class: usize) -> usize {
+fn copies<P: Slot, L: GrowingLayout>(table: &GrowingTable<P>, key: Item, class: usize) -> usize {
     if !P::VALUED {
         return table.count::<L>(key);
     }
@@ -179,11 +179,11 @@ where
     }
 
     fn call(&self, world: &SplittingWorld<P>, class: usize, way: usize, action: Action) -> Answer {
-        (world.call)(world, &self.0, class, &world.items[class][way], action)
+        (world.call)(world, &self.0, class, world.items[class][way], action)
     }
 
     fn placement(&self, world: &SplittingWorld<P>) -> Placement {
-        let copies = |class: usize| (world.copies)(&self.0, &world.items[class][0], class);
+        let copies = |class: usize| (world.copies)(&self.0, world.items[class][0], class);
         std::array::from_fn(|class| [copies(class), 0])
     }
 

@@ -1,6 +1,6 @@
 //! A single table, without values and with them.
 
-use guira::raw::{Addressing, BucketLayout, Fingerprint, Pair, Payload, Table};
+use guira::raw::{Addressing, BucketLayout, Fingerprint, FixedTable, Pair, Payload};
 use rand::{RngExt, rngs::SmallRng};
 
 use super::{
@@ -9,15 +9,15 @@ use super::{
 };
 
 /// A table.
-pub struct OneTable<P: Payload>(Table<P>);
+pub struct OneTable<P: Payload>(FixedTable<P>);
 
 /// A layout, a width of values, and a number of buckets; and the classes.
 #[derive(Clone, Debug)]
 pub struct TableWorld<P: Payload> {
     addressing: Addressing<P>,
     slots_per_bucket: u8,
-    call: fn(&Self, &Table<P>, usize, Pair, Action) -> Answer,
-    copies: fn(&Table<P>, Pair, usize) -> usize,
+    call: fn(&Self, &FixedTable<P>, usize, Pair, Action) -> Answer,
+    copies: fn(&FixedTable<P>, Pair, usize) -> usize,
     /// Each class with either bucket first, and with its value, which is its place.
     pairs: [[Pair; 2]; CLASSES],
     classes: [Class; CLASSES],
@@ -26,7 +26,7 @@ pub struct TableWorld<P: Payload> {
 /// Makes one call on a class.
 fn call<P: Slot, L: BucketLayout>(
     world: &TableWorld<P>,
-    table: &Table<P>,
+    table: &FixedTable<P>,
     class: usize,
     pair: Pair,
     action: Action,
@@ -38,7 +38,7 @@ fn call<P: Slot, L: BucketLayout>(
         Action::Insert => Answer::Insert(table.insert::<L>(pair)),
         Action::InsertUnique if P::VALUED => {
             let found = table.get_or_insert::<L>(pair);
-            Answer::GetOrInsert(found.map(|copy| Some(table.value_of(copy?).into())))
+            Answer::GetOrInsert(found.map(|value| value.map(usize::from)))
         }
         Action::InsertUnique => Answer::InsertUnique(table.insert_unique::<L>(pair)),
         Action::Remove => Answer::Remove(table.remove::<L>(pair)),
@@ -59,7 +59,7 @@ fn call<P: Slot, L: BucketLayout>(
 }
 
 /// Counts the copies of a pair with its own value, at a quiet moment.
-fn copies<P: Slot, L: BucketLayout>(table: &Table<P>, key: Pair, value: usize) -> usize {
+fn copies<P: Slot, L: BucketLayout>(table: &FixedTable<P>, key: Pair, value: usize) -> usize {
     if !P::VALUED {
         return table.count::<L>(key);
     }
@@ -121,7 +121,7 @@ impl<P: Slot> TableWorld<P> {
 
 impl<P: Slot> Target for OneTable<P>
 where
-    Table<P>: Send + Sync,
+    FixedTable<P>: Send + Sync,
 {
     type World = TableWorld<P>;
     type Slot = P;
@@ -146,7 +146,7 @@ where
     }
 
     fn new(world: &TableWorld<P>) -> Self {
-        Self(Table::new(world.addressing, false).expect("a tiny table"))
+        Self(FixedTable::new(world.addressing, false).expect("a tiny table"))
     }
 
     fn call(&self, world: &TableWorld<P>, class: usize, way: usize, action: Action) -> Answer {

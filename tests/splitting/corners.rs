@@ -2,10 +2,7 @@
 
 use guira::{
     Shrinking,
-    raw::{
-        Advances as _, Aged, Code, Expires as _, GrowingLayout, GrowingTable, Item, Leveled,
-        Limits, Payload, Place, Side,
-    },
+    raw::{Aged, Code, GrowingLayout, GrowingTable, Item, Leveled, Limits, Payload, Place, Side},
 };
 
 /// Three slots of 20 bits. With stamps of 4 bits, tails have 7 bits at most.
@@ -46,14 +43,14 @@ fn a_removal_after_the_refresh_of_a_false_positive_takes_nothing() {
     // Into the emptier bucket, at level 0.
     assert_eq!(table.insert_for::<L>(less, WINDOW - 1), Ok(generation));
     assert!(!table.remove_of::<L>(item, generation));
-    assert!(table.is_visible::<L>(&less) && table.is_visible::<L>(&item));
+    assert!(table.is_visible::<L>(less) && table.is_visible::<L>(item));
     // Once nothing that was refreshed is visible, a removal depends on the stamp alone.
-    while table.generations().generation() < generation + 1 + u64::from(WINDOW) {
+    while table.clock().generation() < generation + 1 + u64::from(WINDOW) {
         table.advance::<L>();
     }
     table.advance::<L>();
     let generation = table.insert_for::<L>(less, WINDOW).expect("room");
-    assert!(table.remove_of::<L>(less, generation) && !table.is_visible::<L>(&less));
+    assert!(table.remove_of::<L>(less, generation) && !table.is_visible::<L>(less));
 }
 
 /// A bucket that was split ahead of its turn, and whose slots fit nowhere else, stays in use when
@@ -73,12 +70,12 @@ fn a_child_that_cannot_be_given_up_keeps_its_memory() {
         let items: Vec<Item> = (0..64).map(|bits| of(core, bits)).collect();
         let kept: Vec<Item> = items
             .into_iter()
-            .filter(|item| table.insert_unique::<Two>(item) == Ok(true))
+            .filter(|item| table.insert_unique::<Two>(*item) == Ok(true))
             .take(3)
             .collect();
         assert_eq!(kept.len(), 3, "{bucket}");
         assert_ne!(table.shrink::<Two>(u64::MAX), Shrinking::Unfinished);
         assert_eq!(table.in_use(), 257);
-        assert!(kept.iter().all(|item| table.contains::<Two>(item)), "{bucket}");
+        assert!(kept.iter().all(|item| table.contains::<Two>(*item)), "{bucket}");
     }
 }

@@ -31,7 +31,7 @@ fn item<L: GrowingLayout>(table: &GrowingTable, key: u64) -> Item {
 }
 
 fn contains<L: GrowingLayout>(table: &GrowingTable, key: u64) -> bool {
-    table.contains::<L>(&item::<L>(table, key))
+    table.contains::<L>(item::<L>(table, key))
 }
 
 fn occupied<L: GrowingLayout>(table: &GrowingTable) -> u64 {
@@ -55,7 +55,7 @@ impl<L: GrowingLayout> Held<L> {
     }
 
     fn insert(&mut self, key: u64) -> Result<(), InsertError> {
-        let outcome = self.table.insert::<L>(&item::<L>(&self.table, key));
+        let outcome = self.table.insert::<L>(item::<L>(&self.table, key));
         self.keys.extend(outcome.is_ok().then_some(key));
         outcome
     }
@@ -67,7 +67,7 @@ impl<L: GrowingLayout> Held<L> {
 
     fn remove(&mut self, index: usize) {
         let key = self.keys.swap_remove(index);
-        assert!(self.table.remove::<L>(&item::<L>(&self.table, key)), "key {key}");
+        assert!(self.table.remove::<L>(item::<L>(&self.table, key)), "key {key}");
     }
 
     /// Checks that no key is missed, and the number of items.

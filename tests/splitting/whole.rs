@@ -188,8 +188,8 @@ type Work = (GrowingTable, Vec<Made>);
 fn repeat<L: GrowingLayout>(table: &GrowingTable, calls: &[Made]) {
     for (nth, (call, expected, size)) in calls.iter().enumerate() {
         let changed = match *call {
-            Call::Insert(key) => table.insert::<L>(&item::<L>(table, key)).is_ok(),
-            Call::Remove(key) => table.remove::<L>(&item::<L>(table, key)),
+            Call::Insert(key) => table.insert::<L>(item::<L>(table, key)).is_ok(),
+            Call::Remove(key) => table.remove::<L>(item::<L>(table, key)),
         };
         assert_eq!((changed, table.size()), (*expected, *size), "{nth} of {}", calls.len());
     }

@@ -4,8 +4,7 @@
 use std::sync::Arc;
 
 use guira::raw::{
-    Advances as _, Aged, Clock as _, Expires, GrowingLayout, GrowingTable, Item, Leveled, Limits,
-    steps::Step,
+    Aged, Clock as _, GrowingLayout, GrowingTable, Item, Leveled, Limits, steps::Step,
 };
 use rand::RngExt;
 
@@ -126,7 +125,7 @@ impl Scene {
         let item = items[0];
         scene.put(item);
         scene.table.advance::<L>();
-        scene.present.retain(|&(other, _)| scene.table.is_visible::<L>(&other));
+        scene.present.retain(|&(other, _)| scene.table.is_visible::<L>(other));
         if copies == 2 {
             while scene.table.size().level == 0 {
                 assert!(scene.table.split_one::<L>());
@@ -143,7 +142,7 @@ impl Scene {
         let item = items[0];
         scene.put(item);
         scene.present.pop();
-        let generation = scene.table.generations().generation();
+        let generation = scene.table.clock().generation();
         scene.with_call(Some((item, 0)), move |table| table.remove_of::<L>(item, generation))
     }
 
@@ -155,7 +154,7 @@ impl Scene {
     /// In the next generation, what is present is still visible.
     fn advance() -> Self {
         let (scene, _) = Self::crowded(BUCKETS << 10, 5, 4);
-        let next = scene.table.generations().generation() + 1;
+        let next = scene.table.clock().generation() + 1;
         scene.with_call(None, move |table| table.advance::<L>() == next)
     }
 
@@ -184,7 +183,7 @@ impl Scene {
         for (item, _) in &self.present {
             let [one, other] = item.sides;
             for item in [*item, Item { sides: [other, one] }] {
-                assert!(unblocked(LOOKUP, || self.table.is_visible::<L>(&item)), "{item:?}");
+                assert!(unblocked(LOOKUP, || self.table.is_visible::<L>(item)), "{item:?}");
             }
         }
     }
@@ -234,16 +233,16 @@ impl Scene {
         }
         assert!(added.len() > 250 || self.room.is_empty() && self.target.is_some());
         let all = added.iter().chain(self.present.iter().map(|(item, _)| item));
-        assert!(all.clone().all(|item| self.table.is_visible::<L>(item)), "an item is missing");
+        assert!(all.clone().all(|item| self.table.is_visible::<L>(*item)), "an item is missing");
         assert!(all.clone().all(|item| self.table.refresh::<L>(*item)), "none to refresh");
-        assert!(all.clone().all(|item| self.table.is_visible::<L>(item)), "an item is missing");
+        assert!(all.clone().all(|item| self.table.is_visible::<L>(*item)), "an item is missing");
         // Twice, because a generation whose beginning was cut off is not swept.
         (0..2 << STAMP_BITS).for_each(|_| _ = self.table.advance::<L>());
         if !cut_off {
-            assert!(all.into_iter().all(|item| !self.table.is_visible::<L>(item)));
+            assert!(all.into_iter().all(|item| !self.table.is_visible::<L>(*item)));
             let (.., words) = self.table.copy_words().expect("memory for a few words");
             assert!(words.into_iter().all(|word| L::occupied(word) == 0), "a slot leaked");
-            assert_eq!(self.table.generations().visible_slots(), Some(0));
+            assert_eq!(self.table.clock().visible_slots(), Some(0));
         }
     }
 }

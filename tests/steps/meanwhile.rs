@@ -4,7 +4,7 @@
 use std::{cell::Cell, rc::Rc, sync::Arc};
 
 use guira::raw::{
-    Addressing, Bare, BucketLayout, Fingerprint, Pair, Payload, Table, Valued,
+    Addressing, Bare, BucketLayout, Fingerprint, FixedTable, Pair, Payload, Valued,
     steps::{Step, with_hook},
 };
 
@@ -17,7 +17,7 @@ const OTHER: u16 = 2;
 
 /// Two full buckets, apart from one slot, and an item with the value that can be in either.
 struct Scene<P: Payload + 'static> {
-    table: Arc<Table<P>>,
+    table: Arc<FixedTable<P>>,
     /// The pair of the item, with the value zero.
     pair: Pair,
     /// The bits of a value that there are.
@@ -49,7 +49,7 @@ const ACTIONS: [&[Meanwhile]; 2] = [
 ];
 
 /// A lookup of an item with the value.
-type Lookup<P> = fn(&Table<P>, Pair) -> bool;
+type Lookup<P> = fn(&FixedTable<P>, Pair) -> bool;
 
 /// Lookups of the value in a map.
 const LOOKUPS: [Lookup<Valued>; 3] = [
@@ -64,7 +64,7 @@ impl<P: Payload + 'static> Scene<P> {
     fn new(payload: P, place: usize, full: bool) -> Self {
         let addressing = Addressing::holding(2, payload);
         let mask = (1 << payload.value_bits()) - 1;
-        let table = Table::new(addressing, false).expect("a small table");
+        let table = FixedTable::new(addressing, false).expect("a small table");
         let pair = |buckets: [u32; 2], number| {
             let fits = |&fingerprint: &Fingerprint| {
                 table.addressing().alt_bucket(fingerprint, buckets[0]) == buckets[1]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use guira::raw::{Addressing, BucketLayout, Fingerprint, Pair, Plain, Table};
+use guira::raw::{Addressing, BucketLayout, Fingerprint, FixedTable, Pair, Plain};
 
 use super::unblocked;
 
@@ -35,7 +35,7 @@ pub struct Known {
 
 /// A writer, about to make its call.
 pub struct Writer {
-    pub table: Arc<Table>,
+    pub table: Arc<FixedTable>,
     pub call: Call,
     pub pair: Pair,
 }
@@ -56,7 +56,7 @@ pub type Maker = Box<dyn Fn() -> Scene>;
 
 /// A table, and the call of a writer.
 pub struct Scene {
-    pub table: Arc<Table>,
+    pub table: Arc<FixedTable>,
     pub call: Call,
     pub known: Vec<Known>,
     /// The known pair that the call concerns.
@@ -73,7 +73,7 @@ pub struct Scene {
 impl Scene {
     /// An empty table.
     pub fn new(call: Call, locks: usize, end: u32, stripe: Option<u32>) -> Self {
-        let table = Table::new(Addressing::new(BUCKETS), false).expect("a small table");
+        let table = FixedTable::new(Addressing::new(BUCKETS), false).expect("a small table");
         Self {
             table: Arc::new(table),
             call,

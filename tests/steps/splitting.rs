@@ -86,11 +86,11 @@ impl<L: GrowingLayout> Scene<L> {
     }
 
     fn contains(&self, item: &Item) -> bool {
-        self.table.contains::<L>(item)
+        self.table.contains::<L>(*item)
     }
 
     fn put(&mut self, item: Item) {
-        assert_eq!(self.table.insert::<L>(&item), Ok(()), "there is room");
+        assert_eq!(self.table.insert::<L>(item), Ok(()), "there is room");
         self.present.push(item);
     }
 
@@ -127,15 +127,15 @@ impl<L: GrowingLayout> Scene<L> {
         let target = items.pop().expect("one at least");
         items.into_iter().for_each(|item| {
             // A few are refused, since too many aliases or copies would be there.
-            if scene.table.insert::<L>(&item) == Ok(()) {
+            if scene.table.insert::<L>(item) == Ok(()) {
                 scene.present.push(item);
             }
         });
         scene.target = Some((target, 0..1));
         scene.call = if unique {
-            Arc::new(move |table| table.insert_unique::<L>(&target) == Ok(true))
+            Arc::new(move |table| table.insert_unique::<L>(target) == Ok(true))
         } else {
-            Arc::new(move |table| table.insert::<L>(&target) == Ok(()))
+            Arc::new(move |table| table.insert::<L>(target) == Ok(()))
         };
         scene.find_room(4);
         scene
@@ -146,7 +146,7 @@ impl<L: GrowingLayout> Scene<L> {
         let mut scene = Self::crowded(of, false);
         let target = scene.present.swap_remove(number);
         scene.target = Some((target, 1..0));
-        scene.call = Arc::new(move |table| table.remove::<L>(&target));
+        scene.call = Arc::new(move |table| table.remove::<L>(target));
         scene
     }
 
@@ -167,7 +167,7 @@ impl<L: GrowingLayout> Scene<L> {
         // The first side comes first while both are empty.
         others.into_iter().for_each(|item| scene.put_into_first(item));
         scene.target = Some((target, 0..1));
-        scene.call = Arc::new(move |table| table.insert::<L>(&target) == Ok(()));
+        scene.call = Arc::new(move |table| table.insert::<L>(target) == Ok(()));
         scene.find_room(3 * STEP + 8);
         scene
     }
@@ -176,7 +176,7 @@ impl<L: GrowingLayout> Scene<L> {
     /// see.
     fn put_into_first(&mut self, item: Item) {
         let there = Item { sides: [item.sides[0]; 2] };
-        assert_eq!(self.table.insert::<L>(&there), Ok(()));
+        assert_eq!(self.table.insert::<L>(there), Ok(()));
         self.present.push(item);
     }
 
@@ -198,7 +198,7 @@ impl<L: GrowingLayout> Scene<L> {
         let mine = scene.room.split_off(4);
         scene.grows = true;
         scene.call = Arc::new(move |table| {
-            let all = mine.iter().all(|item| table.insert::<L>(item) == Ok(()));
+            let all = mine.iter().all(|item| table.insert::<L>(*item) == Ok(()));
             all && table.buckets() > MANY
         });
         scene
@@ -218,7 +218,7 @@ impl<L: GrowingLayout> Scene<L> {
     fn insert_where_there_is_room(&mut self, count: usize) {
         for item in self.room.split_off(self.room.len() - count) {
             // A thread that splits buckets, too, waits for no lock.
-            let insert = || self.table.insert::<L>(&item);
+            let insert = || self.table.insert::<L>(item);
             let inserted = if self.grows { insert() } else { unblocked(INSERT, insert) };
             assert_eq!(inserted, Ok(()));
             self.present.push(item);
@@ -230,10 +230,10 @@ impl<L: GrowingLayout> Scene<L> {
     fn look_after(&self, cut_off: bool) {
         self.look();
         let mut counts: Vec<usize> =
-            self.present.iter().map(|item| self.table.count::<L>(item)).collect();
+            self.present.iter().map(|item| self.table.count::<L>(*item)).collect();
         let mut least = counts.len();
         if let Some((target, copies)) = &self.target {
-            let count = self.table.count::<L>(target);
+            let count = self.table.count::<L>(*target);
             assert_eq!(self.contains(target), count > 0);
             least += if cut_off { count.min(1) } else { copies.end };
             counts.push(count);
@@ -250,7 +250,7 @@ impl<L: GrowingLayout> Scene<L> {
         let mut rng = rng(9);
         for _ in 0..300 {
             let item = self.table.growth().item::<L>(rng.random());
-            match self.table.insert::<L>(&item) {
+            match self.table.insert::<L>(item) {
                 Ok(()) => self.present.push(item),
                 // Many aliases and ghosts, in a layout of few bits.
                 Err(InsertError::TooManyCopies | InsertError::Full) => assert!(L::MAX_TAIL < 6),
@@ -259,7 +259,7 @@ impl<L: GrowingLayout> Scene<L> {
         }
         assert!(self.table.buckets() > self.table.growth().first());
         assert!(self.present.iter().all(|item| self.contains(item)), "an item is missing");
-        assert!(self.present.iter().all(|item| self.table.remove::<L>(item)), "none to remove");
+        assert!(self.present.iter().all(|item| self.table.remove::<L>(*item)), "none to remove");
     }
 }
 
@@ -295,7 +295,7 @@ fn at_every_step<L: GrowingLayout + Sync>(name: &str, scene: impl Fn() -> Scene<
             panic.look_after(true);
             if let Some((target, _)) = panic.target.take() {
                 // Only if no alias can be taken for it.
-                while L::MAX_TAIL > 4 && panic.table.remove::<L>(&target) {}
+                while L::MAX_TAIL > 4 && panic.table.remove::<L>(target) {}
             }
             panic.go_on();
         }
@@ -372,7 +372,7 @@ fn doubles_beside_a_mover<L: GrowingLayout + Sync>(name: &str, rounds: u32) {
                     if scene.table.size().level == rounds {
                         break;
                     }
-                    assert_eq!(scene.table.insert::<L>(&item), Ok(()));
+                    assert_eq!(scene.table.insert::<L>(item), Ok(()));
                     scene.present.push(item);
                     assert!(scene.contains(&item));
                 }
@@ -404,7 +404,7 @@ fn calls_without_interference_take_few_steps_and_no_lock() {
     let item = scene.items(1).between::<L>([0..FEW as u32, 0..FEW as u32]);
     // The version, the size, both words, the version.
     assert_eq!(steps(|| assert!(!scene.contains(&item))), [Step::Load; 5]);
-    let inserted = || assert_eq!(scene.table.insert::<L>(&item), Ok(()));
+    let inserted = || assert_eq!(scene.table.insert::<L>(item), Ok(()));
     assert_eq!(steps(inserted), [Step::Load, Step::Load, Step::Load, Step::Change]);
     // A hit needs no second look at the version.
     assert!(steps(|| assert!(scene.contains(&item))).len() <= 5);

@@ -2,7 +2,7 @@
 
 use guira::{
     Layout,
-    raw::{Addressing, BucketLayout, Plain, SemiSorted, Table as Buckets},
+    raw::{Addressing, BucketLayout, FixedTable as Buckets, Plain, SemiSorted},
 };
 use guira_harness::table::Table;
 use rand::{RngExt, SeedableRng, rngs::SmallRng};

@@ -1,10 +1,13 @@
 //! The engines of filters whose items expire, on [mixed](crate::table::mix) hashes.
 
-use super::{Content, Engine, Failed, FixedEngine, Lookups, SplittingEngine};
+use super::{
+    Content, Engine, Failed, FixedEngine, Lookups, SplittingEngine, answer_items,
+    insert_absent_items,
+};
 use crate::{
     InsertError, Layout,
-    bucket::{BucketLayout, GrowingLayout, with_growing_layout, with_valued_layout},
-    table::{Advances, Aged, Answers, ClockState, Expires, Hashes, Pair, split::Item},
+    bucket::{with_growing_layout, with_valued_layout},
+    table::{Aged, Answers, ClockState, Hashes},
 };
 
 /// The operations of filters whose items expire.
@@ -87,9 +90,7 @@ impl Lookups for FixedEngine<Aged> {
 
     fn count(&self, mixed: u64) -> usize {
         with_valued_layout!(self.layout, L => {
-            let pair = self.table.addressing().pair::<L>(mixed);
-            self.table.prefetch_with_stripe(pair);
-            self.table.count_visible::<L>(pair)
+            self.table.count_visible::<L>(self.table.fetched_with_stripe::<L>(mixed))
         })
     }
 
@@ -106,8 +107,7 @@ impl Lookups for FixedEngine<Aged> {
 }
 
 /// Implements the operations for an engine, whose tables have layouts of one kind. The engine has
-/// `fetched` and `locked`, which return an item whose words were prefetched, and `insert_items`,
-/// `insert_absent_items` and `for_each_item`.
+/// `insert_items`.
 macro_rules! expiring_engine {
     ($engine:ty, $with_layout:ident) => {
         impl ExpiringEngine for $engine {
@@ -121,38 +121,38 @@ macro_rules! expiring_engine {
 
             fn insert_for(&self, mixed: u64, life: u32) -> Result<u64, InsertError> {
                 $with_layout!(self.layout, L => {
-                    self.table.insert_for::<L>(self.fetched::<L>(mixed), life)
+                    self.table.insert_for::<L>(self.table.fetched::<L>(mixed), life)
                 })
             }
 
             fn insert_at(&self, mixed: u64, generation: u64) -> Result<(), InsertError> {
                 let stamp = self.table.clock().stamp(generation);
                 $with_layout!(self.layout, L => {
-                    self.insert_stamped::<L>(self.fetched::<L>(mixed).with_value(stamp))
+                    self.table.insert::<L>(self.table.fetched::<L>(mixed).with_value(stamp))
                 })
             }
 
             fn insert_unique(&self, mixed: u64) -> Result<Option<u64>, InsertError> {
                 $with_layout!(self.layout, L => {
-                    self.table.insert_unseen::<L>(self.locked::<L>(mixed))
+                    self.table.insert_unseen::<L>(self.table.fetched_with_stripe::<L>(mixed))
                 })
             }
 
             fn insert_evicting(&self, mixed: u64) -> bool {
                 $with_layout!(self.layout, L => {
-                    self.table.insert_evicting::<L>(self.fetched::<L>(mixed)).1
+                    self.table.insert_evicting::<L>(self.table.fetched::<L>(mixed)).1
                 })
             }
 
             fn refresh(&self, mixed: u64) -> bool {
                 $with_layout!(self.layout, L => {
-                    self.table.refresh::<L>(self.locked::<L>(mixed))
+                    self.table.refresh::<L>(self.table.fetched_with_stripe::<L>(mixed))
                 })
             }
 
             fn remove(&self, mixed: u64, generation: u64) -> bool {
                 $with_layout!(self.layout, L => {
-                    self.table.remove_of::<L>(self.locked::<L>(mixed), generation)
+                    self.table.remove_of::<L>(self.table.fetched_with_stripe::<L>(mixed), generation)
                 })
             }
 
@@ -178,20 +178,15 @@ macro_rules! expiring_engine {
             ) {
                 $with_layout!(self.layout, L => {
                     let insert = |item| Ok(self.table.insert_unseen::<L>(item)?.is_some());
-                    self.insert_absent_items::<L>(hashes, added, count, failed, insert);
+                    insert_absent_items::<L, _>(&self.table, hashes, added, count, failed, insert);
                 });
             }
 
             fn refresh_each(&self, hashes: &mut Hashes<'_>, mut answers: Answers<'_>) -> usize {
-                let mut count = 0;
                 $with_layout!(self.layout, L => {
-                    self.for_each_item::<L>(hashes, |position, item| {
-                        let found = self.table.refresh::<L>(item);
-                        answers.set(position, found.then_some(0));
-                        count += usize::from(found);
-                    });
-                });
-                count
+                    let refresh = |item| self.table.refresh::<L>(item).then_some(0);
+                    answer_items::<L, _>(&self.table, hashes, &mut answers, refresh)
+                })
             }
 
             fn advance(&self) -> u64 {
@@ -222,12 +217,14 @@ expiring_engine!(SplittingEngine<Aged>, with_growing_layout);
 
 impl Lookups for SplittingEngine<Aged> {
     fn contains(&self, mixed: u64) -> bool {
-        with_growing_layout!(self.layout, L => self.table.is_visible::<L>(&self.item::<L>(mixed)))
+        with_growing_layout!(self.layout, L => {
+            self.table.is_visible::<L>(self.table.growth().item::<L>(mixed))
+        })
     }
 
     fn count(&self, mixed: u64) -> usize {
         with_growing_layout!(self.layout, L => {
-            self.table.count_visible::<L>(self.locked::<L>(mixed))
+            self.table.count_visible::<L>(self.table.fetched_with_stripe::<L>(mixed))
         })
     }
 
@@ -237,60 +234,9 @@ impl Lookups for SplittingEngine<Aged> {
         hashes: &mut Hashes<'_>,
         mut answers: Answers<'_>,
     ) -> usize {
-        let mut count = 0;
         with_growing_layout!(self.layout, L => {
-            self.for_each_item::<L>(hashes, |position, item| {
-                let found = self.table.is_visible::<L>(&item);
-                answers.set(position, found.then_some(0));
-                count += usize::from(found);
-            });
-        });
-        count
-    }
-}
-
-impl FixedEngine<Aged> {
-    /// The pair of a mixed hash, of which the buckets were prefetched.
-    #[inline]
-    fn fetched<L: BucketLayout>(&self, mixed: u64) -> Pair {
-        let pair = self.table.addressing().pair::<L>(mixed);
-        self.table.prefetch(pair);
-        pair
-    }
-
-    /// As [`fetched`](Self::fetched), and the stripe.
-    #[inline]
-    fn locked<L: BucketLayout>(&self, mixed: u64) -> Pair {
-        let pair = self.table.addressing().pair::<L>(mixed);
-        self.table.prefetch_with_stripe(pair);
-        pair
-    }
-
-    #[inline]
-    fn insert_stamped<L: BucketLayout>(&self, pair: Pair) -> Result<(), InsertError> {
-        self.table.insert::<L>(pair)
-    }
-}
-
-impl SplittingEngine<Aged> {
-    /// The item of a mixed hash, of which the buckets were prefetched.
-    #[inline]
-    fn fetched<L: GrowingLayout>(&self, mixed: u64) -> Item {
-        let item = self.item::<L>(mixed);
-        self.table.prefetch(&item);
-        item
-    }
-
-    /// As [`fetched`](Self::fetched), and the stripe.
-    #[inline]
-    fn locked<L: GrowingLayout>(&self, mixed: u64) -> Item {
-        let item = self.item::<L>(mixed);
-        self.table.prefetch_with_stripe::<L>(&item);
-        item
-    }
-
-    #[inline]
-    fn insert_stamped<L: GrowingLayout>(&self, item: Item) -> Result<(), InsertError> {
-        self.table.insert::<L>(&item)
+            let is_visible = |item| self.table.is_visible::<L>(item).then_some(0);
+            answer_items::<L, _>(&self.table, hashes, &mut answers, is_visible)
+        })
     }
 }

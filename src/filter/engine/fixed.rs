@@ -13,8 +13,8 @@ use crate::{
     BuildError, InsertError, Layout,
     bucket::{BucketLayout, with_layout},
     table::{
-        Addressing, Bare, Clock, Hashes, Kernel, Layouts, MAX_BUCKETS, Merged, Pair, Payload,
-        PendingInserts, Stripes, Table, buckets_for, by_preference, table_bytes,
+        Addressing, Bare, Clock, FixedTable, Hashes, Kernel, Layouts, MAX_BUCKETS, Merged, Pair,
+        Payload, PendingInserts, Stripes, buckets_for, by_preference, table_bytes,
         with_values_by_preference,
     },
 };
@@ -22,7 +22,7 @@ use crate::{
 /// The engine of filters with a fixed capacity: one table, whose size is fixed.
 #[derive(Debug)]
 pub struct FixedEngine<P: Payload = Bare> {
-    pub(super) table: Table<P>,
+    pub(super) table: FixedTable<P>,
     pub(super) layout: Layout,
     capacity: usize,
     huge_pages: bool,
@@ -51,7 +51,7 @@ where
         options.bytes_left(table_bytes(buckets, options.huge_pages, stripes), stripes)?;
         let clock = options.new_clock();
         let addressing = Addressing::holding(buckets, P::of(layout, clock));
-        let table = Table::with_stripes(addressing, stripes, options.huge_pages);
+        let table = FixedTable::with_stripes(addressing, stripes, options.huge_pages);
         let mut table = table.ok_or_else(|| Options::out_of_memory(buckets))?;
         table.set_clock(clock);
         options.bytes_left(Some(table.size_in_bytes()), stripes)?;
@@ -153,7 +153,7 @@ impl<P: Content> Saved for FixedEngine<P> {
 
     fn restore(form: &Form, words: Buckets, _reserve: bool) -> Option<Self> {
         let addressing = Addressing::holding(form.words, P::of(form.layout, form.clock));
-        let mut table = Table::with_buckets(addressing, words, form.stripes)?;
+        let mut table = FixedTable::with_buckets(addressing, words, form.stripes)?;
         with_layout!(form.layout, L => table.start_clock::<L>(form.clock));
         let capacity = usize::try_from(form.capacity).ok()?;
         let max_copies = NonZero::new(form.max_copies as u8);
@@ -219,7 +219,7 @@ fn choose(options: &Options) -> Result<(Layout, u64), BuildError> {
 impl<P: Payload> FixedEngine<P> {
     /// The engine of this table.
     fn new(
-        table: Table<P>,
+        table: FixedTable<P>,
         layout: Layout,
         capacity: usize,
         huge_pages: bool,
@@ -272,54 +272,12 @@ impl<P: Payload> FixedEngine<P> {
         pending.finish::<L>(&self.table, &mut done);
     }
 
-    /// Inserts each of many items that is absent, by `insert`, which returns whether it was. Writes
-    /// which items were added, adds 1 to `count` for each of them, and calls `failed` with the
-    /// positions of those that failed, until it breaks. The rest of `added` stays as it was.
+    /// Inserts an item, within the limit on copies.
     #[inline]
-    pub(super) fn insert_absent_items<L: BucketLayout>(
-        &self,
-        hashes: &mut Hashes<'_>,
-        added: &mut [bool],
-        count: &mut usize,
-        failed: &mut Failed<'_>,
-        insert: impl Fn(Pair) -> Result<bool, InsertError>,
-    ) {
-        let mut ended = false;
-        self.table.for_each_pair::<L>(hashes, |position, pair| {
-            if !ended {
-                match insert(pair) {
-                    Ok(was_absent) => added[position] = was_absent,
-                    Err(error) => ended = failed(position, error).is_break(),
-                }
-                *count += usize::from(added[position]);
-            }
-        });
-    }
-
-    /// Calls `operation` with each item's position and its pair, in order. Its buckets were
-    /// prefetched one batch window earlier.
-    #[inline]
-    pub(super) fn for_each_item<L: BucketLayout>(
-        &self,
-        hashes: &mut Hashes<'_>,
-        operation: impl FnMut(usize, Pair),
-    ) {
-        self.table.for_each_pair::<L>(hashes, operation);
-    }
-
-    /// Removes many items, of which `complete` returns the pair with what its slot holds beside the
-    /// fingerprint. Writes which items were removed, and adds 1 to `count` for each of them.
-    #[inline]
-    pub(super) fn remove_items<L: BucketLayout>(
-        &self,
-        hashes: &mut Hashes<'_>,
-        removed: &mut [bool],
-        count: &mut usize,
-        complete: impl Fn(usize, Pair) -> Pair,
-    ) {
-        self.table.for_each_pair::<L>(hashes, |position, pair| {
-            removed[position] = self.table.remove::<L>(complete(position, pair));
-            *count += usize::from(removed[position]);
-        });
+    pub(super) fn insert_item<L: BucketLayout>(&self, pair: Pair) -> Result<(), InsertError> {
+        match self.unlimited {
+            Some(_) => self.table.insert::<L>(pair),
+            None => self.table.insert_up_to::<L>(self.limit(), pair),
+        }
     }
 }

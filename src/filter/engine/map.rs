@@ -1,11 +1,13 @@
 //! The engines of maps.
 
-use super::{Content, Failed, FixedEngine, Lookups, Merging, SplittingEngine};
+use super::{
+    Content, Failed, FixedEngine, Lookups, Merging, SplittingEngine, answer_items, remove_items,
+};
 use crate::{
     InsertError, Layout,
     bucket::{with_growing_layout, with_valued_layout},
     filter::Values,
-    table::{Answers, ClockState, Hashes, Pair, Valued, split::Item},
+    table::{Answers, ClockState, Hashes, Pair, Valued},
 };
 
 /// The operations of maps, on [mixed](crate::table::mix) hashes and values that fit.
@@ -58,6 +60,103 @@ impl Content for Valued {
     }
 }
 
+/// Implements the operations for an engine, whose tables have layouts of one kind. The engine has
+/// `insert_item`, `insert_items`, `get_mixed` and `get_items`.
+macro_rules! map_engine {
+    ($engine:ty, $with_layout:ident) => {
+        impl MapEngine for $engine {
+            fn value_bits(&self) -> u32 {
+                self.layout.value_bits()
+            }
+
+            fn insert(&self, mixed: u64, value: u16) -> Result<(), InsertError> {
+                $with_layout!(self.layout, L => {
+                    self.insert_item::<L>(self.table.fetched::<L>(mixed).with_value(value))
+                })
+            }
+
+            fn insert_unique(&self, mixed: u64, value: u16) -> Result<Option<u16>, InsertError> {
+                $with_layout!(self.layout, L => {
+                    let item = self.table.fetched_with_stripe::<L>(mixed);
+                    self.table.get_or_insert::<L>(item.with_value(value))
+                })
+            }
+
+            #[inline]
+            fn get(&self, mixed: u64) -> Option<u16> {
+                self.get_mixed(mixed)
+            }
+
+            fn values(&self, mixed: u64) -> Values {
+                $with_layout!(self.layout, L => {
+                    Values::new(self.table.candidates::<L>(self.table.fetched::<L>(mixed)))
+                })
+            }
+
+            fn contains_value(&self, mixed: u64, value: u16) -> bool {
+                $with_layout!(self.layout, L => {
+                    let item = self.table.fetched::<L>(mixed);
+                    self.table.contains_value::<L>(item.with_value(value))
+                })
+            }
+
+            fn replace(&self, mixed: u64, old: u16, new: u16) -> bool {
+                $with_layout!(self.layout, L => {
+                    let item = self.table.fetched_with_stripe::<L>(mixed);
+                    self.table.replace::<L>(item.with_value(old), new)
+                })
+            }
+
+            fn remove(&self, mixed: u64, value: u16) -> bool {
+                $with_layout!(self.layout, L => {
+                    let item = self.table.fetched_with_stripe::<L>(mixed);
+                    self.table.remove::<L>(item.with_value(value))
+                })
+            }
+
+            fn insert_each(
+                &self,
+                hashes: &mut Hashes<'_>,
+                values: &[u16],
+                count: &mut usize,
+                failed: &mut Failed<'_>,
+            ) {
+                $with_layout!(self.layout, L => {
+                    self.insert_items::<L>(hashes, count, failed, |position, item| {
+                        item.with_value(values[position])
+                    });
+                });
+            }
+
+            fn get_each(
+                &self,
+                len: usize,
+                hashes: &mut Hashes<'_>,
+                answers: Answers<'_>,
+            ) -> usize {
+                self.get_items(len, hashes, answers)
+            }
+
+            fn remove_each(
+                &self,
+                hashes: &mut Hashes<'_>,
+                values: &[u16],
+                removed: &mut [bool],
+                count: &mut usize,
+            ) {
+                $with_layout!(self.layout, L => {
+                    remove_items::<L, _>(&self.table, hashes, removed, count, |position, item| {
+                        item.with_value(values[position])
+                    });
+                });
+            }
+        }
+    };
+}
+
+map_engine!(FixedEngine<Valued>, with_valued_layout);
+map_engine!(SplittingEngine<Valued>, with_growing_layout);
+
 impl Lookups for FixedEngine<Valued> {
     #[inline]
     fn contains(&self, mixed: u64) -> bool {
@@ -68,9 +167,7 @@ impl Lookups for FixedEngine<Valued> {
 
     fn count(&self, mixed: u64) -> usize {
         with_valued_layout!(self.layout, L => {
-            let pair = self.table.addressing().pair::<L>(mixed);
-            self.table.prefetch_with_stripe(pair);
-            self.table.count::<L>(pair)
+            self.table.count::<L>(self.table.fetched_with_stripe::<L>(mixed))
         })
     }
 
@@ -82,6 +179,14 @@ impl Lookups for FixedEngine<Valued> {
 }
 
 impl FixedEngine<Valued> {
+    #[inline]
+    fn get_mixed(&self, mixed: u64) -> Option<u16> {
+        // The smallest fingerprint of every layout with values is 1.
+        let fingerprints = (1, self.probe.count());
+        let (key, buckets) = self.table.addressing().key_and_buckets(fingerprints, mixed);
+        self.table.try_get(&self.probe, key, buckets).unwrap_or_else(|()| self.get_again(mixed))
+    }
+
     /// The rest of `get`, after a round that missed while the version changed.
     #[cold]
     #[inline(never)]
@@ -92,101 +197,11 @@ impl FixedEngine<Valued> {
             self.table.get_again::<L>(fingerprint, first, second)
         })
     }
-}
 
-impl MapEngine for FixedEngine<Valued> {
-    fn value_bits(&self) -> u32 {
-        self.layout.value_bits()
-    }
-
-    fn insert(&self, mixed: u64, value: u16) -> Result<(), InsertError> {
-        with_valued_layout!(self.layout, L => {
-            let pair = self.table.addressing().pair::<L>(mixed).with_value(value);
-            self.table.prefetch(pair);
-            match self.unlimited {
-                Some(_) => self.table.insert::<L>(pair),
-                None => self.table.insert_up_to::<L>(self.limit(), pair),
-            }
-        })
-    }
-
-    fn insert_unique(&self, mixed: u64, value: u16) -> Result<Option<u16>, InsertError> {
-        with_valued_layout!(self.layout, L => {
-            let pair = self.table.addressing().pair::<L>(mixed).with_value(value);
-            self.table.prefetch_with_stripe(pair);
-            let found = self.table.get_or_insert::<L>(pair)?;
-            Ok(found.map(|copy| self.table.value_of(copy)))
-        })
-    }
-
-    #[inline]
-    fn get(&self, mixed: u64) -> Option<u16> {
-        // The smallest fingerprint of every layout with values is 1.
-        let fingerprints = (1, self.probe.count());
-        let (key, buckets) = self.table.addressing().key_and_buckets(fingerprints, mixed);
-        self.table.try_get(&self.probe, key, buckets).unwrap_or_else(|()| self.get_again(mixed))
-    }
-
-    fn values(&self, mixed: u64) -> Values {
-        with_valued_layout!(self.layout, L => {
-            let pair = self.table.addressing().pair::<L>(mixed);
-            Values::new(self.table.candidates::<L>(pair))
-        })
-    }
-
-    fn contains_value(&self, mixed: u64, value: u16) -> bool {
-        with_valued_layout!(self.layout, L => {
-            let pair = self.table.addressing().pair::<L>(mixed).with_value(value);
-            self.table.contains_value::<L>(pair)
-        })
-    }
-
-    fn replace(&self, mixed: u64, old: u16, new: u16) -> bool {
-        with_valued_layout!(self.layout, L => {
-            let pair = self.table.addressing().pair::<L>(mixed).with_value(old);
-            self.table.prefetch_with_stripe(pair);
-            self.table.replace::<L>(pair, new)
-        })
-    }
-
-    fn remove(&self, mixed: u64, value: u16) -> bool {
-        with_valued_layout!(self.layout, L => {
-            let pair = self.table.addressing().pair::<L>(mixed).with_value(value);
-            self.table.prefetch_with_stripe(pair);
-            self.table.remove::<L>(pair)
-        })
-    }
-
-    fn insert_each(
-        &self,
-        hashes: &mut Hashes<'_>,
-        values: &[u16],
-        count: &mut usize,
-        failed: &mut Failed<'_>,
-    ) {
-        with_valued_layout!(self.layout, L => {
-            let item = |position: usize, pair: Pair| pair.with_value(values[position]);
-            self.insert_items::<L>(hashes, count, failed, item);
-        });
-    }
-
-    fn get_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
+    fn get_items(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
         with_valued_layout!(self.layout, L => {
             self.table.get_each::<L>(self.kernel, len, hashes, answers)
         })
-    }
-
-    fn remove_each(
-        &self,
-        hashes: &mut Hashes<'_>,
-        values: &[u16],
-        removed: &mut [bool],
-        count: &mut usize,
-    ) {
-        with_valued_layout!(self.layout, L => {
-            let item = |position: usize, pair: Pair| pair.with_value(values[position]);
-            self.remove_items::<L>(hashes, removed, count, item);
-        });
     }
 }
 
@@ -194,15 +209,13 @@ impl Lookups for SplittingEngine<Valued> {
     #[inline]
     fn contains(&self, mixed: u64) -> bool {
         with_growing_layout!(self.layout, L => {
-            self.table.contains::<L>(&self.item::<L>(mixed))
+            self.table.contains::<L>(self.table.growth().item::<L>(mixed))
         })
     }
 
     fn count(&self, mixed: u64) -> usize {
         with_growing_layout!(self.layout, L => {
-            let item = self.item::<L>(mixed);
-            self.table.prefetch_with_stripe::<L>(&item);
-            self.table.count::<L>(&item)
+            self.table.count::<L>(self.table.fetched_with_stripe::<L>(mixed))
         })
     }
 
@@ -212,107 +225,25 @@ impl Lookups for SplittingEngine<Valued> {
         hashes: &mut Hashes<'_>,
         mut answers: Answers<'_>,
     ) -> usize {
-        let mut count = 0;
         with_growing_layout!(self.layout, L => {
-            self.for_each_item::<L>(hashes, |position, item| {
-                let found = self.table.contains::<L>(&item);
-                answers.set(position, found.then_some(0));
-                count += usize::from(found);
-            });
-        });
-        count
+            let contains = |item| self.table.contains::<L>(item).then_some(0);
+            answer_items::<L, _>(&self.table, hashes, &mut answers, contains)
+        })
     }
 }
 
-impl MapEngine for SplittingEngine<Valued> {
-    fn value_bits(&self) -> u32 {
-        self.layout.value_bits()
-    }
-
-    fn insert(&self, mixed: u64, value: u16) -> Result<(), InsertError> {
-        with_growing_layout!(self.layout, L => {
-            let item = self.item::<L>(mixed).with_value(value);
-            self.table.prefetch(&item);
-            self.insert_item::<L>(&item)
-        })
-    }
-
-    fn insert_unique(&self, mixed: u64, value: u16) -> Result<Option<u16>, InsertError> {
-        with_growing_layout!(self.layout, L => {
-            let item = self.item::<L>(mixed).with_value(value);
-            self.table.prefetch_with_stripe::<L>(&item);
-            self.table.get_or_insert::<L>(&item)
-        })
-    }
-
+impl SplittingEngine<Valued> {
     #[inline]
-    fn get(&self, mixed: u64) -> Option<u16> {
-        with_growing_layout!(self.layout, L => self.table.get::<L>(&self.item::<L>(mixed)))
-    }
-
-    fn values(&self, mixed: u64) -> Values {
+    fn get_mixed(&self, mixed: u64) -> Option<u16> {
         with_growing_layout!(self.layout, L => {
-            Values::new(self.table.candidates::<L>(&self.item::<L>(mixed)))
+            self.table.get::<L>(self.table.growth().item::<L>(mixed))
         })
     }
 
-    fn contains_value(&self, mixed: u64, value: u16) -> bool {
+    fn get_items(&self, _len: usize, hashes: &mut Hashes<'_>, mut answers: Answers<'_>) -> usize {
         with_growing_layout!(self.layout, L => {
-            self.table.contains_value::<L>(&self.item::<L>(mixed).with_value(value))
+            let get = |item| self.table.get::<L>(item);
+            answer_items::<L, _>(&self.table, hashes, &mut answers, get)
         })
-    }
-
-    fn replace(&self, mixed: u64, old: u16, new: u16) -> bool {
-        with_growing_layout!(self.layout, L => {
-            let item = self.item::<L>(mixed).with_value(old);
-            self.table.prefetch_with_stripe::<L>(&item);
-            self.table.replace::<L>(&item, new)
-        })
-    }
-
-    fn remove(&self, mixed: u64, value: u16) -> bool {
-        with_growing_layout!(self.layout, L => {
-            let item = self.item::<L>(mixed).with_value(value);
-            self.table.prefetch_with_stripe::<L>(&item);
-            self.table.remove::<L>(&item)
-        })
-    }
-
-    fn insert_each(
-        &self,
-        hashes: &mut Hashes<'_>,
-        values: &[u16],
-        count: &mut usize,
-        failed: &mut Failed<'_>,
-    ) {
-        with_growing_layout!(self.layout, L => {
-            let item = |position: usize, item: Item| item.with_value(values[position]);
-            self.insert_items::<L>(hashes, count, failed, item);
-        });
-    }
-
-    fn get_each(&self, _len: usize, hashes: &mut Hashes<'_>, mut answers: Answers<'_>) -> usize {
-        let mut count = 0;
-        with_growing_layout!(self.layout, L => {
-            self.for_each_item::<L>(hashes, |position, item| {
-                let found = self.table.get::<L>(&item);
-                answers.set(position, found);
-                count += usize::from(found.is_some());
-            });
-        });
-        count
-    }
-
-    fn remove_each(
-        &self,
-        hashes: &mut Hashes<'_>,
-        values: &[u16],
-        removed: &mut [bool],
-        count: &mut usize,
-    ) {
-        with_growing_layout!(self.layout, L => {
-            let item = |position: usize, item: Item| item.with_value(values[position]);
-            self.remove_items::<L>(hashes, removed, count, item);
-        });
     }
 }

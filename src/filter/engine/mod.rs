@@ -20,8 +20,8 @@ use crate::table::{ContainsOne, split::GrowingTable};
 use crate::{
     BuildError, InsertError, Layout,
     table::{
-        Aged, Answers, Bare, ClockState, Hashes, Kernel, Merged, Payload, ShardedCounter, Valued,
-        split::Shrinking,
+        Aged, Answers, Bare, ClockState, Hashes, Kernel, Merged, Payload, ShardedCounter, Table,
+        Valued, Words, split::Shrinking,
     },
 };
 pub(super) use expiring::ExpiringEngine;
@@ -283,6 +283,63 @@ impl Permanent for Map {
 pub(crate) trait Merging: Engine {
     /// As [`Permanent::merge`].
     fn merge(&self, other: &Self) -> Merged;
+}
+
+/// Inserts each of many items that is absent, by `insert`, which returns whether it was. Writes which
+/// items were added, adds 1 to `count` for each of them, and calls `failed` with the positions of
+/// those that failed, until it breaks. The rest of `added` stays as it was.
+#[inline]
+fn insert_absent_items<L, S: Words<L>>(
+    table: &Table<S>,
+    hashes: &mut Hashes<'_>,
+    added: &mut [bool],
+    count: &mut usize,
+    failed: &mut Failed<'_>,
+    insert: impl Fn(S::Item) -> Result<bool, InsertError>,
+) {
+    let mut ended = false;
+    S::for_each_item(table, hashes, |position, item| {
+        if !ended {
+            match insert(item) {
+                Ok(was_absent) => added[position] = was_absent,
+                Err(error) => ended = failed(position, error).is_break(),
+            }
+            *count += usize::from(added[position]);
+        }
+    });
+}
+
+/// Removes many items, of which `complete` returns each with its value. Writes which items were
+/// removed, and adds 1 to `count` for each of them.
+#[inline]
+fn remove_items<L, S: Words<L>>(
+    table: &Table<S>,
+    hashes: &mut Hashes<'_>,
+    removed: &mut [bool],
+    count: &mut usize,
+    complete: impl Fn(usize, S::Item) -> S::Item,
+) {
+    S::for_each_item(table, hashes, |position, item| {
+        removed[position] = table.remove::<L>(complete(position, item));
+        *count += usize::from(removed[position]);
+    });
+}
+
+/// Writes what `find` returns for each of many items. Returns the number of those that it found.
+#[inline]
+fn answer_items<L, S: Words<L>>(
+    table: &Table<S>,
+    hashes: &mut Hashes<'_>,
+    answers: &mut Answers<'_>,
+    find: impl Fn(S::Item) -> Option<u16>,
+) -> usize {
+    let mut count = 0;
+    S::for_each_item(table, hashes, |position, item| {
+        let found = find(item);
+        answers.set(position, found);
+        count += usize::from(found.is_some());
+    });
+    count
 }
 
 /// Receives the position of an insert that failed, and its error. Breaks if the batch must end

@@ -1,12 +1,15 @@
 //! The engines of sets.
 
-use super::{Content, Failed, FixedEngine, Lookups, Merging, SplittingEngine};
+use super::{
+    Content, Failed, FixedEngine, Lookups, Merging, SplittingEngine, answer_items,
+    insert_absent_items, remove_items,
+};
 #[cfg(guira_vectors)]
 use crate::table::{ContainsOne, Kernel, split::GrowingTable};
 use crate::{
     InsertError, Layout,
     bucket::{with_growing_layout, with_layout},
-    table::{Answers, Bare, ClockState, Hashes, split::Item},
+    table::{Answers, Bare, ClockState, Hashes},
 };
 
 /// The operations of sets, on [mixed](crate::table::mix) hashes.
@@ -49,6 +52,69 @@ impl Content for Bare {
     }
 }
 
+/// Implements the operations for an engine, whose tables have layouts of one kind. The engine has
+/// `insert_mixed` and `insert_items`.
+macro_rules! set_engine {
+    ($engine:ty, $with_layout:ident) => {
+        impl SetEngine for $engine {
+            #[inline]
+            fn insert(&self, mixed: u64) -> Result<(), InsertError> {
+                self.insert_mixed(mixed)
+            }
+
+            fn insert_unique(&self, mixed: u64) -> Result<bool, InsertError> {
+                $with_layout!(self.layout, L => {
+                    self.table.insert_unique::<L>(self.table.fetched_with_stripe::<L>(mixed))
+                })
+            }
+
+            fn remove(&self, mixed: u64) -> bool {
+                $with_layout!(self.layout, L => {
+                    self.table.remove::<L>(self.table.fetched_with_stripe::<L>(mixed))
+                })
+            }
+
+            fn insert_each(
+                &self,
+                hashes: &mut Hashes<'_>,
+                count: &mut usize,
+                failed: &mut Failed<'_>,
+            ) {
+                $with_layout!(self.layout, L => {
+                    self.insert_items::<L>(hashes, count, failed, |_, item| item);
+                });
+            }
+
+            fn insert_unique_each(
+                &self,
+                hashes: &mut Hashes<'_>,
+                added: &mut [bool],
+                count: &mut usize,
+                failed: &mut Failed<'_>,
+            ) {
+                $with_layout!(self.layout, L => {
+                    let insert = |item| self.table.insert_unique::<L>(item);
+                    insert_absent_items::<L, _>(&self.table, hashes, added, count, failed, insert);
+                });
+            }
+
+            fn remove_each(
+                &self,
+                hashes: &mut Hashes<'_>,
+                removed: &mut [bool],
+                count: &mut usize,
+            ) {
+                $with_layout!(self.layout, L => {
+                    remove_items::<L, _>(&self.table, hashes, removed, count, |_, item| item);
+                });
+            }
+        }
+    };
+}
+
+set_engine!(FixedEngine, with_layout);
+set_engine!(SplittingEngine, with_growing_layout);
+
 impl Lookups for FixedEngine {
     #[inline]
     fn contains(&self, mixed: u64) -> bool {
@@ -59,9 +125,7 @@ impl Lookups for FixedEngine {
 
     fn count(&self, mixed: u64) -> usize {
         with_layout!(self.layout, L => {
-            let pair = self.table.addressing().pair::<L>(mixed);
-            self.table.prefetch_with_stripe(pair);
-            self.table.count::<L>(pair)
+            self.table.count::<L>(self.table.fetched_with_stripe::<L>(mixed))
         })
     }
 
@@ -80,12 +144,20 @@ impl Lookups for FixedEngine {
 }
 
 impl FixedEngine {
+    #[inline]
+    fn insert_mixed(&self, mixed: u64) -> Result<(), InsertError> {
+        let Some(layout) = self.unlimited else { return self.insert_limited(mixed) };
+        let added = with_layout!(layout, L => {
+            self.table.add::<L>(&self.table.fetched::<L>(mixed))
+        });
+        if added { Ok(()) } else { self.insert_by_relocating(mixed) }
+    }
+
     /// The rest of `insert`, if copies are limited.
     #[inline(never)]
     fn insert_limited(&self, mixed: u64) -> Result<(), InsertError> {
         with_layout!(self.layout, L => {
-            let pair = self.table.addressing().pair::<L>(mixed);
-            self.table.prefetch_with_stripe(pair);
+            let pair = self.table.fetched_with_stripe::<L>(mixed);
             self.table.insert_up_to::<L>(self.limit(), pair)
         })
     }
@@ -98,60 +170,6 @@ impl FixedEngine {
             let pair = self.table.addressing().pair::<L>(mixed);
             self.table.insert_by_relocating::<L>(pair)
         })
-    }
-}
-
-impl SetEngine for FixedEngine {
-    #[inline]
-    fn insert(&self, mixed: u64) -> Result<(), InsertError> {
-        let Some(layout) = self.unlimited else { return self.insert_limited(mixed) };
-        let added = with_layout!(layout, L => {
-            let pair = self.table.addressing().pair::<L>(mixed);
-            self.table.prefetch(pair);
-            self.table.add::<L>(pair)
-        });
-        if added { Ok(()) } else { self.insert_by_relocating(mixed) }
-    }
-
-    fn insert_unique(&self, mixed: u64) -> Result<bool, InsertError> {
-        with_layout!(self.layout, L => {
-            let pair = self.table.addressing().pair::<L>(mixed);
-            self.table.prefetch_with_stripe(pair);
-            self.table.insert_unique::<L>(pair)
-        })
-    }
-
-    fn remove(&self, mixed: u64) -> bool {
-        with_layout!(self.layout, L => {
-            let pair = self.table.addressing().pair::<L>(mixed);
-            self.table.prefetch_with_stripe(pair);
-            self.table.remove::<L>(pair)
-        })
-    }
-
-    fn insert_each(&self, hashes: &mut Hashes<'_>, count: &mut usize, failed: &mut Failed<'_>) {
-        with_layout!(self.layout, L => {
-            self.insert_items::<L>(hashes, count, failed, |_, pair| pair);
-        });
-    }
-
-    fn insert_unique_each(
-        &self,
-        hashes: &mut Hashes<'_>,
-        added: &mut [bool],
-        count: &mut usize,
-        failed: &mut Failed<'_>,
-    ) {
-        with_layout!(self.layout, L => {
-            let insert = |pair| self.table.insert_unique::<L>(pair);
-            self.insert_absent_items::<L>(hashes, added, count, failed, insert);
-        });
-    }
-
-    fn remove_each(&self, hashes: &mut Hashes<'_>, removed: &mut [bool], count: &mut usize) {
-        with_layout!(self.layout, L => {
-            self.remove_items::<L>(hashes, removed, count, |_, pair| pair);
-        });
     }
 }
 
@@ -170,9 +188,7 @@ impl Lookups for SplittingEngine {
 
     fn count(&self, mixed: u64) -> usize {
         with_growing_layout!(self.layout, L => {
-            let item = self.item::<L>(mixed);
-            self.table.prefetch_with_stripe::<L>(&item);
-            self.table.count::<L>(&item)
+            self.table.count::<L>(self.table.fetched_with_stripe::<L>(mixed))
         })
     }
 
@@ -182,7 +198,6 @@ impl Lookups for SplittingEngine {
         hashes: &mut Hashes<'_>,
         mut answers: Answers<'_>,
     ) -> usize {
-        let mut count = 0;
         with_growing_layout!(self.layout, L => {
             #[cfg(guira_vectors)]
             if let Some(count) =
@@ -191,13 +206,9 @@ impl Lookups for SplittingEngine {
                 return count;
             }
             let _ = len;
-            self.for_each_item::<L>(hashes, |position, item| {
-                let found = self.table.contains::<L>(&item);
-                answers.set(position, found.then_some(0));
-                count += usize::from(found);
-            });
-        });
-        count
+            let contains = |item| self.table.contains::<L>(item).then_some(0);
+            answer_items::<L, _>(&self.table, hashes, &mut answers, contains)
+        })
     }
 }
 
@@ -206,57 +217,14 @@ impl SplittingEngine {
     #[inline(never)]
     fn contains_by_words(&self, mixed: u64) -> bool {
         with_growing_layout!(self.layout, L => {
-            self.table.contains::<L>(&self.item::<L>(mixed))
+            self.table.contains::<L>(self.table.growth().item::<L>(mixed))
         })
     }
-}
 
-impl SetEngine for SplittingEngine {
     #[inline]
-    fn insert(&self, mixed: u64) -> Result<(), InsertError> {
+    fn insert_mixed(&self, mixed: u64) -> Result<(), InsertError> {
         with_growing_layout!(self.layout, L => {
-            self.insert_item::<L>(&self.item::<L>(mixed))
+            self.insert_item::<L>(self.table.growth().item::<L>(mixed))
         })
-    }
-
-    fn insert_unique(&self, mixed: u64) -> Result<bool, InsertError> {
-        with_growing_layout!(self.layout, L => {
-            let item = self.item::<L>(mixed);
-            self.table.prefetch_with_stripe::<L>(&item);
-            self.table.insert_unique::<L>(&item)
-        })
-    }
-
-    fn remove(&self, mixed: u64) -> bool {
-        with_growing_layout!(self.layout, L => {
-            let item = self.item::<L>(mixed);
-            self.table.prefetch_with_stripe::<L>(&item);
-            self.table.remove::<L>(&item)
-        })
-    }
-
-    fn insert_each(&self, hashes: &mut Hashes<'_>, count: &mut usize, failed: &mut Failed<'_>) {
-        with_growing_layout!(self.layout, L => {
-            self.insert_items::<L>(hashes, count, failed, |_, item| item);
-        });
-    }
-
-    fn insert_unique_each(
-        &self,
-        hashes: &mut Hashes<'_>,
-        added: &mut [bool],
-        count: &mut usize,
-        failed: &mut Failed<'_>,
-    ) {
-        with_growing_layout!(self.layout, L => {
-            let insert = |item: Item| self.table.insert_unique::<L>(&item);
-            self.insert_absent_items::<L>(hashes, added, count, failed, insert);
-        });
-    }
-
-    fn remove_each(&self, hashes: &mut Hashes<'_>, removed: &mut [bool], count: &mut usize) {
-        with_growing_layout!(self.layout, L => {
-            self.remove_items::<L>(hashes, removed, count, |_, item| item);
-        });
     }
 }

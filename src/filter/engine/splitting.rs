@@ -10,7 +10,6 @@ use crate::{
     bucket::{GrowingLayout, with_growing_layout},
     table::{
         Bare, Clock, Hashes, Kernel, Merged, Payload, Stripes, for_each_in_stages,
-        for_each_prefetched,
         split::{Choice, GrowingTable, Item, Limits, Shrinking, Wanted, choose, doublings, rate},
     },
 };
@@ -156,36 +155,15 @@ impl<P: Content> SplittingEngine<P> {
         }
     }
 
-    /// The item with this mixed hash, and the value zero.
-    #[inline]
-    pub(super) fn item<L: GrowingLayout>(&self, mixed: u64) -> Item {
-        self.table.growth().item::<L>(mixed)
-    }
-
-    /// Calls `operation` with each item's position and the item, in order. Its buckets were
-    /// prefetched one batch window earlier.
-    #[inline]
-    pub(super) fn for_each_item<L: GrowingLayout>(
-        &self,
-        hashes: &mut Hashes<'_>,
-        operation: impl FnMut(usize, Item),
-    ) {
-        let prefetch = |mixed| {
-            let item = self.item::<L>(mixed);
-            self.table.prefetch(&item);
-            item
-        };
-        for_each_prefetched(hashes, Item::NONE, prefetch, operation);
-    }
-
     /// Inserts an item, within the limit on copies.
     #[inline]
-    pub(super) fn insert_item<L: GrowingLayout>(&self, item: &Item) -> Result<(), InsertError> {
+    pub(super) fn insert_item<L: GrowingLayout>(&self, item: Item) -> Result<(), InsertError> {
         match self.max_copies {
             None => self.table.insert::<L>(item),
             Some(limit) => self.table.insert_up_to::<L>(limit.get(), item),
         }
     }
+
     /// Inserts many items, of which `complete` returns each with its value. Adds 1 to `count` for
     /// each item that was added, and calls `failed` with the positions of the others, until it
     /// breaks.
@@ -197,58 +175,16 @@ impl<P: Content> SplittingEngine<P> {
         complete: impl Fn(usize, Item) -> Item,
     ) {
         let mut ended = false;
-        let prefetched = |mixed| {
-            let item = self.item::<L>(mixed);
-            self.table.prefetch(&item);
-            item
-        };
+        let prefetched = |mixed| self.table.fetched::<L>(mixed);
         let search = |item: &Item| self.table.prefetch_search::<L>(item);
         for_each_in_stages(hashes, Item::NONE, prefetched, search, |position, item| {
             if ended {
                 return;
             }
-            match self.insert_item::<L>(&complete(position, item)) {
+            match self.insert_item::<L>(complete(position, item)) {
                 Ok(()) => *count += 1,
                 Err(error) => ended = failed(position, error).is_break(),
             }
-        });
-    }
-
-    /// Inserts each of many items that is absent, by `insert`, which returns whether it was. Writes
-    /// which items were added, adds 1 to `count` for each of them, and calls `failed` with the
-    /// positions of those that failed, until it breaks. The rest of `added` stays as it was.
-    pub(super) fn insert_absent_items<L: GrowingLayout>(
-        &self,
-        hashes: &mut Hashes<'_>,
-        added: &mut [bool],
-        count: &mut usize,
-        failed: &mut Failed<'_>,
-        insert: impl Fn(Item) -> Result<bool, InsertError>,
-    ) {
-        let mut ended = false;
-        self.for_each_item::<L>(hashes, |position, item| {
-            if !ended {
-                match insert(item) {
-                    Ok(was_absent) => added[position] = was_absent,
-                    Err(error) => ended = failed(position, error).is_break(),
-                }
-                *count += usize::from(added[position]);
-            }
-        });
-    }
-
-    /// Removes many items, of which `complete` returns each with its value. Writes which items were
-    /// removed, and adds 1 to `count` for each of them.
-    pub(super) fn remove_items<L: GrowingLayout>(
-        &self,
-        hashes: &mut Hashes<'_>,
-        removed: &mut [bool],
-        count: &mut usize,
-        complete: impl Fn(usize, Item) -> Item,
-    ) {
-        self.for_each_item::<L>(hashes, |position, item| {
-            removed[position] = self.table.remove::<L>(&complete(position, item));
-            *count += usize::from(removed[position]);
         });
     }
 }

@@ -51,10 +51,10 @@ pub(in crate::table) use self::{
     neighbours::{has_neighbours, neighbours},
 };
 use super::{
-    Answers, Hashes, Kernel, MAX_BURST, Payload, Table,
-    addressing::{MIXER, SCATTER},
+    Answers, FixedTable, Hashes, Kernel, MAX_BURST, Payload,
     batch::{FOUND, WINDOW, is_cached},
     mix,
+    mix::{MIXER, SCATTER},
     stripes::{Stripe, Version},
 };
 use crate::{
@@ -254,7 +254,7 @@ fn is_addressable(words: &[Word]) -> bool {
     u32::try_from(words.len()).is_ok()
 }
 
-impl<P: Payload> Table<P> {
+impl<P: Payload> FixedTable<P> {
     /// Looks up the hashes of a batch, of which there are `len`, by a kernel. Returns the number of
     /// items that were found, or `None` if the kernel cannot serve this table. Then no hash was
     /// taken, since the scalar code needs all of them. `VALUES` tells whether the answers have
@@ -271,7 +271,7 @@ impl<P: Payload> Table<P> {
         let seed = hashes.seed();
         let lookup = |hash| {
             let pair = self.addressing.pair::<L>(mix(hash, seed));
-            self.look_up::<L, VALUES>(&self.key_probe::<L>(), pair)
+            self.get_if::<L, VALUES>(&self.key_probe::<L>(), pair)
         };
         let value_bits = self.addressing.payload().value_bits();
         let view = View {

@@ -17,7 +17,7 @@ use alloc::boxed::Box;
 
 use crate::{
     bucket::{Code, GrowingLayout},
-    table::{Bare, Payload, addressing::SCATTER, try_boxed},
+    table::{Bare, Payload, mix::SCATTER, try_boxed},
 };
 
 /// One side of an item, or of what a slot knows of one.

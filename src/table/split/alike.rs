@@ -2,7 +2,7 @@
 
 use arrayvec::ArrayVec;
 
-use super::{GrowingTable, Item, Seen, Side, copies::half_of_slots};
+use super::{GrowingTable, Item, Seen, Side};
 use crate::{
     InsertError,
     bucket::{Code, GrowingLayout, MAX_SLOTS, leveled::level},
@@ -79,6 +79,16 @@ impl<P: Payload> GrowingTable<P> {
         let matching = |long: u64| alike.iter().filter(|&&short| is_prefix(short, long)).count();
         alike.iter().map(|&long| matching(long)).max().unwrap_or(0)
     }
+
+    /// Half of the slots of an item's locations: if both are full, no more copies are added. Many
+    /// copies of few items would fill buckets that splits cannot relieve.
+    pub(super) fn half_of_slots<L: GrowingLayout>(item: &Item) -> usize {
+        let [first, second] = item.sides;
+        // Sides that differ may still have one bucket at this level. Then copies may fill it, until
+        // it is split.
+        half_of_slots::<L>(first == second)
+    }
+
     /// Returns whether two codes may belong to one item: they differ in no bit that both know. With
     /// any values.
     fn agree(&self, one: Code, other: Code) -> bool {
@@ -91,4 +101,10 @@ impl<P: Payload> GrowingTable<P> {
 pub(super) fn may_be_one(one: Code, other: Code) -> bool {
     let both = (1 << one.known().min(other.known())) - 1;
     (one.extension ^ other.extension) & both == 0
+}
+
+/// Half of the slots of two buckets, or of one. Of four slots it is three: with short fingerprints,
+/// two items out of a few million that are no copies match two of four slots.
+fn half_of_slots<L: GrowingLayout>(is_one: bool) -> usize {
+    (if is_one { L::SLOTS.div_ceil(2) } else { L::SLOTS.max(3) }) as usize
 }

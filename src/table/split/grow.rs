@@ -116,7 +116,7 @@ impl<P: Payload> GrowingTable<P> {
         }
         drop(guard);
         // mutant: split-not-advanced
-        self.advance();
+        self.advance_size();
         // The next group is split a few dozen inserts later.
         for bucket in [last, round + last, round + last + GROUP - 1] {
             self.buckets.prefetch(bucket.min(self.limits.buckets - 1) as u32);
@@ -166,7 +166,7 @@ impl<P: Payload> GrowingTable<P> {
         let split = self.split_bucket::<L>(now, bucket, level);
         drop(guard);
         // mutant: split-out-of-turn-not-advanced
-        self.advance();
+        self.advance_size();
         Ok(split)
     }
 
@@ -276,7 +276,7 @@ impl<P: Payload> GrowingTable<P> {
     }
 
     /// Advances the size over all buckets that have been split, whoever split them.
-    pub(super) fn advance(&self) {
+    pub fn advance_size(&self) {
         loop {
             // Acquire: pairs with the Release below.
             // mutant-ok: as in `size`

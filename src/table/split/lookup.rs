@@ -1,46 +1,22 @@
-//! Lookups: read the version, the words of both locations, and the version again; and how a
-//! location is found.
+//! Lookups in a table that grows: how a location is found.
 
-use super::{GrowingTable, Item, Place, Seen, Side};
+use super::{GrowingSpace, GrowingTable, Item, Payload, Place, Seen, Side};
 use crate::{
     bucket::{GrowingLayout, leveled::level},
-    sync::{Acquire, Word},
-    table::Payload,
+    sync::Word,
 };
 
 impl<P: Payload> GrowingTable<P> {
     /// Returns whether a slot that matches the item is on one of its sides.
     #[inline]
     #[must_use]
-    pub fn contains<L: GrowingLayout>(&self, item: &Item) -> bool {
-        self.look_up::<L, _>(item, |seen| self.is_in::<L>(item, seen).then_some(())).is_some()
+    pub fn contains<L: GrowingLayout>(&self, item: Item) -> bool {
+        let is_in = |words| self.is_in::<L>(&item, words).then_some(());
+        self.look_up::<L, _>(&item, is_in).is_some()
     }
+}
 
-    /// Looks for an item by `find`, in the words of both locations. What it finds is an answer,
-    /// whatever the versions are. If it finds nothing, nothing is an answer if the version is
-    /// unchanged.
-    #[inline]
-    pub(super) fn look_up<L: GrowingLayout, T>(
-        &self,
-        item: &Item,
-        find: impl Fn([Seen; 2]) -> Option<T>,
-    ) -> Option<T> {
-        // mutant: split-lookup-wrong-stripe
-        let stripe = self.stripe::<L>(item);
-        loop {
-            // mutant: split-lookup-late-version, split-lookup-version-relaxed
-            let version = stripe.version();
-            // mutant: split-lookup-words-relaxed, split-lookup-first-only
-            let seen = self.load_both(item);
-            let found = find(seen);
-            // mutant: split-lookup-no-validation
-            if found.is_some() || stripe.validate(version) {
-                return found;
-            }
-            self.counters.lookup_retried();
-        }
-    }
-
+impl<P: Payload> GrowingSpace<P> {
     /// Returns whether one of the words has a slot that matches the item.
     #[inline]
     pub(super) fn is_in<L: GrowingLayout>(&self, item: &Item, seen: [Seen; 2]) -> bool {
@@ -50,23 +26,9 @@ impl<P: Payload> GrowingTable<P> {
         matches(seen[0], first) | matches(seen[1], second) != 0
     }
 
-    /// Loads the words of both locations of an item.
-    #[inline]
-    pub(super) fn load_both(&self, item: &Item) -> [Seen; 2] {
-        // Acquire: pairs with the Release of `try_add`, `relocate` and `clear`, as in a table of a
-        // fixed size. In `follow` it also pairs with the Release of `split_bucket`.
-        self.both(item, |word| word.load(Acquire))
-    }
-
-    /// As [`load_both`](Self::load_both), for a thread that may change one of the words next.
-    #[inline]
-    pub(super) fn load_both_to_change(&self, item: &Item) -> [Seen; 2] {
-        self.both(item, |word| word.load_to_change(Acquire))
-    }
-
     /// Loads the words of both locations of an item, by `load`, an Acquire.
     #[inline]
-    fn both(&self, item: &Item, load: impl Fn(&Word) -> u64 + Copy) -> [Seen; 2] {
+    pub(super) fn both(&self, item: &Item, load: impl Fn(&Word) -> u64 + Copy) -> [Seen; 2] {
         let (size, [first, second]) = (self.hint(), item.sides);
         let [first, second] =
             [self.growth.place_of_item(first, size), self.growth.place_of_item(second, size)];

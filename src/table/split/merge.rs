@@ -37,7 +37,7 @@
 use core::cell::Cell;
 
 use super::{
-    GrowingTable, Item, Seen, Side,
+    GrowingSpace, GrowingTable, Item, Seen, Side,
     alike::may_be_one,
     search::{Outcome, Search},
 };
@@ -136,42 +136,6 @@ impl<P: Payload> GrowingTable<P> {
                 }
             }
         });
-    }
-
-    /// What a slot of a bucket of this level knows of its item. The first side is that of the
-    /// bucket.
-    pub(super) fn known<L: GrowingLayout>(&self, bucket: u32, level: u32, slot: u64) -> Item {
-        let first = self.growth.first();
-        let (low, start) = (u64::from(bucket) / first, u64::from(bucket) % first);
-        let side =
-            Side { start: start as u32, code: L::decode(slot, level, low, self.value_bits()) };
-        Item { sides: [side, self.growth.other(side)] }
-    }
-
-    /// The two halves of what is known of an item: each knows one bit more.
-    pub(super) fn halves(&self, item: &Item) -> [Item; 2] {
-        let side = item.sides[0];
-        let marker = 1 << side.code.known();
-        [marker, 2 * marker].map(|more| {
-            // The marker moves up, and the bit in its place is 0 or 1.
-            let extension = if more == marker {
-                side.code.extension ^ (3 * marker)
-            } else {
-                side.code.extension | more
-            };
-            let side = Side { code: Code { extension, ..side.code }, ..side };
-            Item { sides: [side, self.growth.other(side)] }
-        })
-    }
-
-    /// Loads the words of an item's locations, as far as it knows them.
-    pub(super) fn locate(&self, item: &Item) -> [Option<Seen>; 2] {
-        let size = self.hint();
-        item.sides.map(|side| {
-            let place = self.growth.place(side, size)?;
-            // Acquire: pairs with the Release of whoever changed the word.
-            self.follow(side, place, |word| word.load_to_change(Acquire))
-        })
     }
 
     /// Inserts what is known of an item, whole if it knows one of its locations, and otherwise in
@@ -345,5 +309,43 @@ impl<P: Payload> GrowingTable<P> {
         });
         // mutant: split-merge-undo-shortest
         slots.max_by_key(|&(known, _)| known).map(|(_, found)| found)
+    }
+}
+
+impl<P: Payload> GrowingSpace<P> {
+    /// What a slot of a bucket of this level knows of its item. The first side is that of the
+    /// bucket.
+    pub(super) fn known<L: GrowingLayout>(&self, bucket: u32, level: u32, slot: u64) -> Item {
+        let first = self.growth.first();
+        let (low, start) = (u64::from(bucket) / first, u64::from(bucket) % first);
+        let side =
+            Side { start: start as u32, code: L::decode(slot, level, low, self.value_bits()) };
+        Item { sides: [side, self.growth.other(side)] }
+    }
+
+    /// The two halves of what is known of an item: each knows one bit more.
+    pub(super) fn halves(&self, item: &Item) -> [Item; 2] {
+        let side = item.sides[0];
+        let marker = 1 << side.code.known();
+        [marker, 2 * marker].map(|more| {
+            // The marker moves up, and the bit in its place is 0 or 1.
+            let extension = if more == marker {
+                side.code.extension ^ (3 * marker)
+            } else {
+                side.code.extension | more
+            };
+            let side = Side { code: Code { extension, ..side.code }, ..side };
+            Item { sides: [side, self.growth.other(side)] }
+        })
+    }
+
+    /// Loads the words of an item's locations, as far as it knows them.
+    pub(super) fn locate(&self, item: &Item) -> [Option<Seen>; 2] {
+        let size = self.hint();
+        item.sides.map(|side| {
+            let place = self.growth.place(side, size)?;
+            // Acquire: pairs with the Release of whoever changed the word.
+            self.follow(side, place, |word| word.load_to_change(Acquire))
+        })
     }
 }

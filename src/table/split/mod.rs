@@ -175,7 +175,6 @@
 mod address;
 mod alike;
 mod choice;
-mod copies;
 mod expiry;
 mod grow;
 mod image;
@@ -184,7 +183,6 @@ mod lookup;
 mod merge;
 mod occupancy;
 mod relocate;
-mod remove;
 mod saved;
 mod search;
 mod shrink;
@@ -195,6 +193,7 @@ mod values;
 #[cfg(guira_vectors)]
 mod vectors;
 mod whole;
+mod words;
 
 use crossbeam_utils::CachePadded;
 
@@ -207,7 +206,10 @@ pub use saved::Grown;
 pub(in crate::table) use search::{Neighbours, Root};
 pub use shrink::Shrinking;
 
-use super::{Bare, Clock, ClockState, Counters, GrowingBuckets, Payload, Seen, Stripe, Stripes};
+use super::{
+    Bare, Clock, Counters, GrowingBuckets, Payload, Seen, Space, Stripe, StripeGuard, Stripes,
+    Table, Words,
+};
 use crate::{
     bucket::GrowingLayout,
     sync::{Acquire, Lock, Relaxed, Word},
@@ -229,14 +231,11 @@ impl Limits {
     }
 }
 
-/// Buckets, stripes, and the protocol's steps on them, in a table that grows.
+/// The buckets of a table that grows.
 #[derive(Debug)]
-pub struct GrowingTable<P: Payload = Bare> {
+pub struct GrowingSpace<P = Bare> {
     growth: Growth<P>,
     buckets: GrowingBuckets,
-    stripes: Stripes,
-    counters: Counters,
-    clock: P::Clock,
     limits: Limits,
     /// Whether address space is reserved, and huge pages are requested.
     memory: (bool, bool),
@@ -256,6 +255,9 @@ pub struct GrowingTable<P: Payload = Bare> {
     #[cfg(guira_vectors)]
     has_avx512: bool,
 }
+
+/// A table that grows.
+pub type GrowingTable<P = Bare> = Table<GrowingSpace<P>>;
 
 impl GrowingTable {
     /// As [`holding`](Self::holding), of a table without values.
@@ -283,45 +285,41 @@ impl<P: Payload> GrowingTable<P> {
     ) -> Option<Self> {
         let (reserve, huge_pages) = memory;
         let buckets = GrowingBuckets::new(first, limits.buckets, reserve, huge_pages)?;
-        let start = Size { level: 0, split: 0 }.pack();
-        Some(Self {
+        let start = || CachePadded::new(Word::new(Size { level: 0, split: 0 }.pack()));
+        let clock = payload.clock(stripes, Some(first))?;
+        let space = GrowingSpace {
             growth: Growth::holding::<L>(first, payload)?,
             buckets,
-            stripes: Stripes::with_count(stripes)?,
-            counters: Counters::new()?,
-            clock: payload.clock(stripes, Some(first))?,
             limits,
             memory,
-            hint: CachePadded::new(Word::new(start)),
-            size: CachePadded::new(Word::new(start)),
-            ahead: CachePadded::new(Word::new(start)),
+            hint: start(),
+            size: start(),
+            ahead: start(),
             occupancy: Occupancy::new(stripes)?,
             max_bytes: Word::new(u64::MAX),
             committing: Lock::new(),
             #[cfg(guira_vectors)]
             has_avx512: super::Kernel::best() == super::Kernel::Avx512,
-        })
+        };
+        let (stripes, counters) = (Stripes::with_count(stripes)?, Counters::new()?);
+        Some(Self { space, stripes, counters, clock })
     }
 
+    /// Bytes on the heap, or committed for buckets.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> usize {
+        let beside = Stripes::bytes_for(self.stripes.count()) + Counters::bytes();
+        let tables = self.growth.size_in_bytes() + self.occupancy.size_in_bytes();
+        self.buckets.size_in_bytes() + beside + tables + self.clock.size_in_bytes()
+    }
+}
+
+impl<P: Payload> GrowingSpace<P> {
     /// The addressing.
     #[inline]
     #[must_use]
     pub fn growth(&self) -> &Growth<P> {
         &self.growth
-    }
-
-    /// What the table knows about the age of its slots.
-    #[inline]
-    #[must_use]
-    pub fn clock(&self) -> &P::Clock {
-        &self.clock
-    }
-
-    /// Sets the clock of a table that is not shared.
-    pub(crate) fn set_clock(&mut self, state: Option<ClockState>) {
-        if let Some(state) = state {
-            self.clock.set(state);
-        }
     }
 
     /// The number of bits of a value.
@@ -360,53 +358,21 @@ impl<P: Payload> GrowingTable<P> {
         self.growth.buckets(self.size())
     }
 
-    /// Bytes on the heap, or committed for buckets.
-    #[must_use]
-    pub fn size_in_bytes(&self) -> usize {
-        let beside = Stripes::bytes_for(self.stripes.count()) + Counters::bytes();
-        let tables = self.growth.size_in_bytes() + self.occupancy.size_in_bytes();
-        self.buckets.size_in_bytes() + beside + tables + self.clock.size_in_bytes()
-    }
-
-    /// The number of stripes.
-    #[must_use]
-    pub fn stripes(&self) -> usize {
-        self.stripes.count()
-    }
-
     /// Sets the number of bytes to which the table may grow.
     pub fn set_max_bytes(&self, max_bytes: usize) {
         // Relaxed: a limit that publishes nothing.
         self.max_bytes.store(max_bytes as u64, Relaxed);
     }
 
-    /// Prefetches both buckets of an item.
-    #[inline]
-    pub fn prefetch(&self, item: &Item) {
-        let size = self.hint();
-        for side in item.sides {
-            self.buckets.prefetch(self.growth.place_of_item(side, size).bucket);
-        }
-    }
-
-    /// Prefetches both buckets of an item, and its stripe.
-    #[inline]
-    pub fn prefetch_with_stripe<L: GrowingLayout>(&self, item: &Item) {
-        self.prefetch(item);
-        self.stripe::<L>(item).prefetch();
-    }
-
-    /// The stripe of an item.
-    #[inline]
-    fn stripe<L: GrowingLayout>(&self, item: &Item) -> &Stripe {
-        self.stripe_of::<L>(item.sides)
-    }
-
     /// The stripe of the item, or the slot, that has these sides.
     #[inline]
-    fn stripe_of<L: GrowingLayout>(&self, sides: [Side; 2]) -> &Stripe {
+    fn stripe_of<'a, L: GrowingLayout>(
+        &self,
+        stripes: &'a Stripes,
+        sides: [Side; 2],
+    ) -> &'a Stripe {
         let starts = sides.map(|side| side.start);
-        self.stripes.at(self.growth.stripe::<L>(sides[0].code.core, starts))
+        stripes.at(self.growth.stripe::<L>(sides[0].code.core, starts))
     }
 
     /// A bucket.

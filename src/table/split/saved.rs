@@ -153,7 +153,7 @@ impl<P: Payload> GrowingTable<P> {
 
     /// As [`grown`](Self::grown), given how far the table is swept.
     fn grown_with(&self, sweep: Option<&SweepState>) -> Grown {
-        let Self { limits, .. } = *self;
+        let limits = self.limits;
         let ghosts = self.ghosts_in(sweep).max(0) as u64;
         Grown { first: self.growth.first(), size: self.size(), ghosts, limits }
     }

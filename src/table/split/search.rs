@@ -5,7 +5,7 @@ use arrayvec::ArrayVec;
 
 #[cfg(guira_vectors)]
 use super::super::kernels::{has_neighbours, neighbours};
-use super::{GrowingTable, Item, Place, Seen, Side, Size, address::mask};
+use super::{GrowingTable, Item, Place, Seen, Side, Size, Space, address::mask};
 use crate::{
     bucket::{GrowingLayout, leveled::level},
     sync::{Acquire, Word},
@@ -116,7 +116,7 @@ pub(super) struct Search {
 
 /// A slot that is to be moved.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Victim {
+pub struct Victim {
     /// The side of the slot, as far as it is known.
     pub(super) side: Side,
     /// The bucket that holds it, and the level at which it was read.

@@ -87,7 +87,8 @@ impl<P: Payload> GrowingTable<P> {
         let size = self.size();
         self.clock.limit_sweep(self.growth.buckets(size));
         let below = below.filter(|_| self.ahead(size) > 0);
-        self.buckets.truncate(below.unwrap_or(self.growth.buckets(size)));
+        let end = below.unwrap_or(self.growth.buckets(size));
+        self.buckets.truncate(end);
         if is_blocked || self.in_use() <= needed {
             Shrinking::Finished
         } else {

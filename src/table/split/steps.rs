@@ -35,11 +35,6 @@ impl<P: Payload> GrowingTable<P> {
         (self.occupancy.occupied(), self.occupancy.ghosts())
     }
 
-    /// Advances the size over all buckets that have been split.
-    pub fn advance_size(&self) {
-        self.advance();
-    }
-
     /// Moves a slot that has this side at this place to its other side, and stores the incoming
     /// side in the slot that it leaves. Counts the incoming item, as an insert does. Returns `false`
     /// if the incoming side was not stored, or if nothing was moved.

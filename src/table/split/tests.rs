@@ -1,6 +1,6 @@
 //! Tests of what cannot be seen from outside.
 
-use super::{GrowingTable, Item, Limits};
+use super::{GrowingTable, Item, Limits, Space};
 use crate::{
     bucket::{GrowingLayout, Leveled},
     table::mix,
@@ -12,7 +12,7 @@ fn grown<L: GrowingLayout>(first: u64, items: u64) -> GrowingTable {
     let table = GrowingTable::new::<L>(first, limits, 32, (true, false)).expect("memory");
     for key in 0..items {
         // One that finds no room may be refused.
-        let _ = table.insert::<L>(&table.growth().item::<L>(mix(key, 1)));
+        let _ = table.insert::<L>(table.growth().item::<L>(mix(key, 1)));
     }
     table
 }

@@ -49,7 +49,7 @@ impl GrowingTable {
         let buckets = u32::try_from(self.growth.buckets(size)).ok()?;
         // SAFETY: as in `contains_by`. The words are atomic.
         let words = unsafe { slice::from_raw_parts(base.as_ptr(), buckets as usize) };
-        let lookup = |hash| self.contains::<L>(&self.growth.item::<L>(mix(hash, seed)));
+        let lookup = |hash| self.contains::<L>(self.growth.item::<L>(mix(hash, seed)));
         let stripes = self.stripes.as_slice();
         let view = GrowingView::new(words, self.growth.first(), size, stripes, seed, &lookup)?;
         // SAFETY: the builder has checked that the processor has the features of the kernel.

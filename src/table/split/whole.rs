@@ -13,7 +13,7 @@
 
 use core::{hint::black_box, ops::Range};
 
-use super::{GrowingTable, Size};
+use super::{GrowingSpace, GrowingTable, Size};
 use crate::{
     bucket::{
         GrowingLayout,
@@ -54,7 +54,7 @@ impl<P: Payload> GrowingTable<P> {
     /// refuses the memory.
     #[must_use]
     pub fn try_clone<L: GrowingLayout>(&self) -> Option<(Self, u64)> {
-        let Self { limits, memory, .. } = *self;
+        let GrowingSpace { limits, memory, .. } = self.space;
         let (payload, first) = (self.growth.payload(), self.growth.first());
         let mut copy = Self::holding::<L>(payload, first, limits, self.stripes(), memory)?;
         // Relaxed: a limit that publishes nothing.
@@ -228,7 +228,7 @@ impl<P: Payload> GrowingTable<P> {
     /// stripes are held.
     pub(super) fn settle(&self, _stripes: &AllStripes) -> Size {
         // mutant: split-whole-gaps
-        self.advance();
+        self.advance_size();
         self.size()
     }
 
@@ -309,11 +309,5 @@ impl<P: Payload> GrowingTable<P> {
         // If none is left, the last buckets that may be split need no more memory.
         let next = next..(next + 1).min(self.limits.buckets);
         Some(self.buckets.bytes_to_commit(next))
-    }
-
-    /// The statistics of this table.
-    #[cfg(feature = "stats")]
-    pub(crate) fn stats(&self) -> crate::table::Stats {
-        self.counters.read(self.stripes.waits())
     }
 }

@@ -1,18 +1,12 @@
 //! Addressing: from a mixed hash to a fingerprint, its two buckets, and its stripe.
 
-use super::{Bare, Payload};
-use crate::bucket::{BucketLayout, Fingerprint, fingerprints};
+use crate::{
+    bucket::{BucketLayout, Fingerprint, fingerprints},
+    table::{Bare, Payload, mix::SCATTER},
+};
 
 /// Largest number of buckets of a table: 2^32, which take 32 GiB.
 pub const MAX_BUCKETS: u64 = 1 << 32;
-
-/// Shifts and multipliers of the hash mixer: Stafford's variant 13, the finalizer of `SplitMix64`
-/// (Steele et al. 2014).
-pub(super) const MIXER: [(u32, u64); 2] =
-    [(30, 0xbf58_476d_1ce4_e5b9), (27, 0x94d0_49bb_1331_11eb)];
-
-/// Multipliers of [`scatter`].
-pub(super) const SCATTER: [u32; 2] = [0x9e37_79b1, 0x85eb_ca6b];
 
 /// A fingerprint and the two buckets that may hold it.
 ///
@@ -80,7 +74,7 @@ impl<P: Payload> Addressing<P> {
         &self.payload
     }
 
-    /// The fingerprint and the buckets of a hash that was [`mix`]ed. The value is zero.
+    /// The fingerprint and the buckets of a hash that was [mixed](crate::table::mix). The value is zero.
     ///
     /// The first bucket comes from the high half of the mixed hash and the fingerprint from the
     /// low half, so the two are independent.
@@ -126,15 +120,6 @@ impl<P: Payload> Addressing<P> {
     pub fn stripe_fingerprint(&self, fingerprint: Fingerprint) -> Fingerprint {
         Fingerprint::new(fingerprint.get() >> self.payload.value_bits())
     }
-}
-
-/// Mixes a hash with the filter's seed, so that integer keys and weak hashers spread well.
-#[inline]
-#[must_use]
-pub fn mix(hash: u64, seed: u64) -> u64 {
-    let step = |x: u64, (shift, by): (u32, u64)| (x ^ (x >> shift)).wrapping_mul(by);
-    let mixed = MIXER.into_iter().fold(hash ^ seed, step);
-    mixed ^ (mixed >> 31)
 }
 
 /// Maps 32 uniform bits evenly onto `0 .. n`, for `n` up to 2^32 (Lemire's multiply-shift).

@@ -5,8 +5,11 @@
 
 use arrayvec::ArrayVec;
 
-use super::{Addressing, Payload, stats::RelocationCount};
-use crate::bucket::{BucketLayout, Fingerprint, MAX_SLOTS};
+use super::{Addressing, Payload};
+use crate::{
+    bucket::{BucketLayout, Fingerprint, MAX_SLOTS},
+    table::stats::RelocationCount,
+};
 
 /// Largest number of buckets whose fingerprints are followed to their alternate buckets (Fan et al.
 /// 2014 give up after 500 relocations). Few under loom, so that a few steps show that a table is

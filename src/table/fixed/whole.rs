@@ -2,10 +2,11 @@
 
 use alloc::vec::Vec;
 
-use super::{AllStripes, Buckets, Clock, ClockState, Payload, Table, memory::touched_words};
+use super::{Buckets, Clock, FixedTable, Payload};
 use crate::{
     bucket::BucketLayout,
     sync::{AcqRel, acquire_fence, load_all},
+    table::{AllStripes, ClockState, memory::touched_words},
 };
 
 /// Number of words whose occupied slots are counted together. They stay in a first-level cache.
@@ -16,7 +17,7 @@ pub(crate) fn occupied<L: BucketLayout>(words: &[u64]) -> u64 {
     words.chunks(CENSUS_BLOCK).map(|block| L::census(block).occupied).sum()
 }
 
-impl<P: Payload> Table<P> {
+impl<P: Payload> FixedTable<P> {
     /// Returns a copy of all words that contains every item that is in the table throughout the
     /// call, or `None` if the system refuses the memory.
     #[must_use]
@@ -76,7 +77,7 @@ impl<P: Payload> Table<P> {
     }
 }
 
-impl<P: Payload> Table<P> {
+impl<P: Payload> FixedTable<P> {
     /// Copies all words, in order. A caller that finds an item in the copy happens after its
     /// insert.
     ///

@@ -1,11 +1,12 @@
 //! Construction of tables of a fixed size.
 
-use super::{
-    Addressing, Buckets, Clock, ClockState, Counters, Payload, Stripes, Table, bucket_bytes,
+use super::{Addressing, Buckets, Clock, FixedSpace, FixedTable, Payload, Stripes};
+use crate::{
+    bucket::BucketLayout,
+    table::{ClockState, Counters, bucket_bytes},
 };
-use crate::bucket::BucketLayout;
 
-impl<P: Payload> Table<P> {
+impl<P: Payload> FixedTable<P> {
     /// Returns an empty table, or `None` if the system refuses the memory.
     #[must_use]
     pub fn new(addressing: Addressing<P>, huge_pages: bool) -> Option<Self> {
@@ -36,28 +37,16 @@ impl<P: Payload> Table<P> {
     ) -> Option<Self> {
         let clock = addressing.payload().clock(stripes, None)?;
         let (stripes, counters) = (Stripes::with_count(stripes)?, Counters::new()?);
-        Some(Self { addressing, buckets, stripes, counters, clock })
-    }
-
-    /// Sets the clock of an empty table.
-    pub(crate) fn set_clock(&mut self, state: Option<ClockState>) {
-        if let Some(state) = state {
-            self.clock.set(state);
-        }
+        Some(Self { space: FixedSpace { addressing, buckets }, stripes, counters, clock })
     }
 
     /// Sets the clock of a table whose words were copied, and counts its slots by their stamps.
     pub(crate) fn start_clock<L: BucketLayout>(&mut self, state: Option<ClockState>) {
         self.set_clock(state);
         if P::Clock::SWEEPS {
-            let Self { buckets, clock, .. } = self;
-            buckets.with_words(|words| clock.count_all(L::LANES, words));
+            let Self { space, clock, .. } = self;
+            space.buckets.with_words(|words| clock.count_all(L::LANES, words));
         }
-    }
-
-    /// The number of stripes.
-    pub(crate) fn stripes(&self) -> usize {
-        self.stripes.count()
     }
 
     /// Bytes of buckets, stripes, statistics and clock, alignment included.

@@ -96,7 +96,7 @@ mod sse2 {
     };
 
     use super::KeyProbe;
-    use crate::table::{BothWords, Fastest};
+    use crate::table::fixed::{BothWords, Fastest};
 
     /// A word twice.
     #[inline]

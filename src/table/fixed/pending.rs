@@ -7,12 +7,11 @@
 use arrayvec::ArrayVec;
 
 use super::{
-    Pair, Payload, Search, Table,
+    FixedTable, Pair, Payload, Search,
     insert::SearchStep,
     search::{LARGE_TABLE, MAX_EXPANDED},
-    stats::RelocationCount,
 };
-use crate::{InsertError, bucket::BucketLayout};
+use crate::{InsertError, bucket::BucketLayout, table::stats::RelocationCount};
 
 /// Number of interleaved searches. 12 are equally good; 8, and 24 or more, are worse. Two under
 /// loom and shuttle, so that small batches exceed it.
@@ -64,13 +63,13 @@ impl PendingInserts {
     #[inline]
     pub fn insert<L: BucketLayout>(
         &mut self,
-        table: &Table<impl Payload>,
+        table: &FixedTable<impl Payload>,
         position: usize,
         pair: Pair,
         done: &mut impl FnMut(usize, Result<(), InsertError>),
     ) {
         // mutant: batch-add-relaxed
-        if table.add::<L>(pair) || table.add_swept::<L>(pair) {
+        if table.add::<L>(&pair) || table.add_swept::<L>(&pair) {
             done(position, Ok(()));
         } else {
             self.push::<L>(table, position, pair, done);
@@ -82,7 +81,7 @@ impl PendingInserts {
     #[inline(never)]
     fn push<L: BucketLayout>(
         &mut self,
-        table: &Table<impl Payload>,
+        table: &FixedTable<impl Payload>,
         position: usize,
         pair: Pair,
         done: &mut impl FnMut(usize, Result<(), InsertError>),
@@ -118,7 +117,7 @@ impl PendingInserts {
     /// Completes all pending inserts.
     pub fn finish<L: BucketLayout>(
         &mut self,
-        table: &Table<impl Payload>,
+        table: &FixedTable<impl Payload>,
         done: &mut impl FnMut(usize, Result<(), InsertError>),
     ) {
         while self.pending > 0 {
@@ -129,7 +128,7 @@ impl PendingInserts {
     /// Advances each pending insert by one step.
     fn step_all<L: BucketLayout>(
         &mut self,
-        table: &Table<impl Payload>,
+        table: &FixedTable<impl Payload>,
         done: &mut impl FnMut(usize, Result<(), InsertError>),
     ) {
         let mut turn = 0;
@@ -143,7 +142,7 @@ impl PendingInserts {
                     turn += 1;
                     continue;
                 }
-                // Payload, because two interleaved inserts could invalidate each other's plans
+                // Alone, because two interleaved inserts could invalidate each other's plans
                 // forever, and because a lone search reaches farther.
                 // mutant: batch-stale-dropped
                 SearchStep::Stale | SearchStep::Exhausted => {

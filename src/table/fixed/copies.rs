@@ -1,0 +1,40 @@
+//! The limit on copies that a full pair of buckets sets.
+
+use super::{FixedTable, Pair, Payload, Space};
+use crate::bucket::BucketLayout;
+
+/// The number of slots in a pair's buckets: the limit on copies in a table.
+fn slots_of<L: BucketLayout>(pair: Pair) -> usize {
+    let [first, second] = pair.buckets;
+    (if first == second { L::SLOTS } else { 2 * L::SLOTS }) as usize
+}
+
+impl<P: Payload> FixedTable<P> {
+    /// Counts the copies without the lock: an estimate, since a copy that is being moved can count
+    /// twice or not at all.
+    #[inline]
+    fn estimate_copies<L: BucketLayout>(&self, pair: Pair) -> usize {
+        self.copies_in::<L>(&pair, self.load_both_to_change(&pair))
+    }
+
+    /// Returns whether the number of copies has reached `limit`.
+    ///
+    /// An unlocked pre-check comes first, so that only likely failures take the lock. If a copy is
+    /// being moved meanwhile, the pre-check can miss it, and the item may get a copy too many.
+    #[inline]
+    fn has_reached<L: BucketLayout>(&self, pair: Pair, limit: usize) -> bool {
+        self.estimate_copies::<L>(pair) >= limit && {
+            // mutant: reached-wrong-lock
+            let guard = self.stripe::<L>(&pair).lock();
+            // mutant: reached-relaxed
+            self.count_locked::<L>(&guard, &pair) >= limit
+        }
+    }
+
+    /// Returns whether both buckets held only copies of the pair's fingerprint, at one moment.
+    pub(super) fn holds_only_copies<L: BucketLayout>(&self, pair: Pair) -> bool {
+        // mutant: only-copies-no-lock, only-copies-estimate
+        // mutant: only-copies-wrong-lock
+        self.has_reached::<L>(pair, slots_of::<L>(pair))
+    }
+}

@@ -1,0 +1,69 @@
+//! Tables of a fixed size: the addressing, lookups, and the search for room.
+
+mod addressing;
+mod construction;
+mod copies;
+mod insert;
+mod key_probe;
+mod lookup;
+mod merge;
+mod pending;
+mod room;
+pub(in crate::table) mod search;
+mod values;
+mod whole;
+mod words;
+
+pub use addressing::{Addressing, MAX_BUCKETS, Pair};
+pub(crate) use construction::table_bytes;
+pub use key_probe::KeyProbe;
+#[cfg(guira_vectors)]
+pub(in crate::table) use lookup::BothWords;
+pub(in crate::table) use lookup::Fastest;
+pub use pending::{INTERLEAVED, PendingInserts};
+pub use search::{Move, Progress, Search};
+
+use super::{
+    Attempts, Bare, Buckets, Clock, Payload, Seen, Space, Stripe, StripeGuard, Stripes, Table,
+    Words,
+};
+use crate::bucket::{BucketLayout, Fingerprint};
+
+/// The buckets of a table of a fixed size.
+#[derive(Debug)]
+pub struct FixedSpace<P = Bare> {
+    pub(super) addressing: Addressing<P>,
+    pub(super) buckets: Buckets,
+}
+
+/// A table of a fixed size. Its items are [pairs](Pair).
+pub type FixedTable<P = Bare> = Table<FixedSpace<P>>;
+
+impl<P: Payload> FixedSpace<P> {
+    /// The mapping from mixed hashes to pairs.
+    #[inline]
+    #[must_use]
+    pub fn addressing(&self) -> &Addressing<P> {
+        &self.addressing
+    }
+
+    /// The bits of all values in a word.
+    #[inline]
+    fn values<L: BucketLayout>(&self) -> u64 {
+        self.addressing.payload().values::<L>()
+    }
+
+    /// A fingerprint without its value.
+    #[inline]
+    fn key(&self, fingerprint: Fingerprint) -> Fingerprint {
+        self.addressing.payload().key(fingerprint)
+    }
+}
+
+impl<P: Payload> FixedTable<P> {
+    /// The stripe of every pair with this fingerprint.
+    #[inline]
+    fn stripe_of(&self, fingerprint: Fingerprint) -> &Stripe {
+        self.stripes.of(self.addressing.stripe_fingerprint(fingerprint))
+    }
+}

@@ -1,0 +1,290 @@
+//! What the steps of the protocol need of a table that grows.
+
+use core::hint::select_unpredictable;
+
+use super::{
+    GrowingSpace, GrowingTable, Item, Payload, Seen, Side, Space, Stripe, StripeGuard, Stripes,
+    Words,
+    search::{Outcome, Search, Victim},
+};
+use crate::{
+    InsertError,
+    bucket::{
+        Code, GrowingLayout, Lanes,
+        leveled::{Found, level, slots},
+    },
+    sync::{Acquire, Word},
+    table::{Attempts, Hashes, for_each_prefetched},
+};
+
+impl<P: Payload> Space for GrowingSpace<P> {
+    type Payload = P;
+    type Item = Item;
+    type Move = Victim;
+    type Incoming = Side;
+    const GROWS: bool = true;
+
+    #[inline]
+    fn payload(&self) -> P {
+        self.growth.payload()
+    }
+
+    #[inline]
+    fn with_value(item: Item, value: u16) -> Item {
+        item.with_value(value)
+    }
+
+    #[inline]
+    fn prefetch(&self, item: &Item) {
+        let size = self.hint();
+        for side in item.sides {
+            self.buckets.prefetch(self.growth.place_of_item(side, size).bucket);
+        }
+    }
+
+    #[inline]
+    fn bucket(&self, bucket: u32) -> &Word {
+        self.bucket(bucket)
+    }
+
+    #[inline]
+    fn load_both(&self, item: &Item) -> [Seen; 2] {
+        // Acquire: pairs with the Release of whoever changed the word, a split included.
+        self.both(item, |word| word.load(Acquire))
+    }
+
+    #[inline]
+    fn load_both_to_change(&self, item: &Item) -> [Seen; 2] {
+        // Acquire: as above.
+        self.both(item, |word| word.load_to_change(Acquire))
+    }
+
+    #[inline]
+    fn level(word: u64) -> u32 {
+        level(word)
+    }
+
+    #[inline]
+    fn slots(word: u64) -> u64 {
+        slots(word)
+    }
+
+    #[inline]
+    fn count(&self, change: i64) {
+        let _ = self.occupancy.count(change);
+    }
+
+    fn buckets(&self) -> u64 {
+        self.buckets()
+    }
+
+    fn retire_ghosts(&self, retired: i64) {
+        self.occupancy.retire_ghosts(retired);
+    }
+}
+
+impl<L: GrowingLayout, P: Payload> Words<L> for GrowingSpace<P> {
+    const LANES: Lanes = L::LANES;
+
+    #[inline]
+    fn item(&self, mixed: u64) -> Item {
+        self.growth.item::<L>(mixed)
+    }
+
+    #[inline]
+    fn for_each_item(
+        table: &GrowingTable<P>,
+        hashes: &mut Hashes<'_>,
+        operation: impl FnMut(usize, Item),
+    ) {
+        let prefetched = |mixed| table.fetched::<L>(mixed);
+        for_each_prefetched(hashes, Item::NONE, prefetched, operation);
+    }
+
+    #[inline]
+    fn stripe<'a>(&self, stripes: &'a Stripes, item: &Item) -> &'a Stripe {
+        self.stripe_of::<L>(stripes, item.sides)
+    }
+
+    fn stripe_of_slot<'a>(
+        &self,
+        stripes: &'a Stripes,
+        Seen { bucket, word }: Seen,
+        slot: u32,
+    ) -> &'a Stripe {
+        self.stripe_of::<L>(stripes, self.known::<L>(bucket, level(word), slot.into()).sides)
+    }
+
+    #[inline]
+    fn stripe_of_move<'a>(&self, stripes: &'a Stripes, Victim { side, .. }: Victim) -> &'a Stripe {
+        self.stripe_of::<L>(stripes, [side, self.growth.other(side)])
+    }
+
+    #[inline]
+    fn marks(&self, item: &Item, [first, second]: [Seen; 2]) -> [u64; 2] {
+        let matches = |word, side: Side| {
+            // mutant: split-copies-with-value
+            L::matches(word, side.code, self.value_bits())
+        };
+        let [in_first, in_second] =
+            [matches(first.word, item.sides[0]), matches(second.word, item.sides[1])];
+        // In one bucket, a slot that matches on both sides is one copy. Both loads of it must show
+        // the same word then: take those of the later one.
+        // mutant: split-copies-one-bucket-twice, split-copies-one-side
+        if first.bucket == second.bucket {
+            [0, matches(second.word, item.sides[0]) | in_second]
+        } else {
+            [in_first, in_second]
+        }
+    }
+
+    #[inline]
+    fn copies_in(&self, item: &Item, words: [Seen; 2]) -> usize {
+        let [first, second] = Words::<L>::marks(self, item, words);
+        (first.count_ones() + second.count_ones()) as usize
+    }
+
+    #[inline]
+    fn value_in(&self, item: &Item, words: [Seen; 2]) -> Option<u16> {
+        if self.value_bits() == 0 {
+            return self.is_in::<L>(item, words).then_some(0);
+        }
+        let marks = |word, code: Code| {
+            // mutant: split-value-in-by-value
+            L::matches(word, code, self.value_bits())
+        };
+        let (_, Found { slot, .. }) = longest::<L>(item, words, marks)?;
+        Some((slot & u64::from(self.payload().value_mask())) as u16)
+    }
+
+    #[inline]
+    fn changed(&self, item: &Item, words: [Seen; 2], value: Option<u16>) -> Option<(Seen, u64)> {
+        let marks = |word, code| L::matches_with_value(word, code, self.value_bits());
+        let (seen, Found { lane, slot }) = longest::<L>(item, words, marks)?;
+        let new = match value {
+            None => L::without(seen.word, lane),
+            Some(value) => L::replace(
+                seen.word,
+                lane,
+                slot & !u64::from(self.payload().value_mask()) | u64::from(value),
+            ),
+        };
+        Some((seen, new))
+    }
+
+    #[inline]
+    fn knowledge(word: u64, slot: u32) -> u32 {
+        // The bits that the number of the bucket tells, and the length of the slot.
+        level(word) + slot.ilog2()
+    }
+
+    #[inline]
+    fn slot_of(&self, item: &Item, is_second: bool, word: u64) -> u32 {
+        let [first, second] = item.sides.map(|side| side.code.extension);
+        let extension = select_unpredictable(is_second, second, first);
+        let code = Code { extension, ..item.sides[0].code };
+        L::encode(code, level(word), self.value_bits()) as u32
+    }
+
+    #[inline]
+    fn is_emptier(word: u64, other: u64) -> bool {
+        slots(word) < slots(other)
+    }
+
+    #[inline]
+    fn with(word: u64, slot: u32) -> Option<u64> {
+        L::with(word, slot.into())
+    }
+
+    #[inline]
+    fn without_all(word: u64, marks: u64) -> u64 {
+        L::without_all(word, marks)
+    }
+
+    #[inline]
+    fn with_changed(word: u64, slot: u32, new: Option<u32>) -> Option<u64> {
+        let lane = L::find(word, slot.into())?;
+        Some(match new {
+            None => L::without(word, lane),
+            Some(new) => L::replace(word, lane, new.into()),
+        })
+    }
+
+    #[inline]
+    fn source(&self, Victim { place, slot, .. }: Victim) -> Option<(Seen, u32)> {
+        // Acquire: pairs with the Release of `try_add`. The copy passes on what its original
+        // published.
+        let word = self.bucket(place.bucket).load_to_change(Acquire);
+        // A slot's value can recur at another level, with another meaning.
+        // mutant: split-relocate-level-ignored
+        let is_there = level(word) == place.level && L::find(word, slot).is_some();
+        is_there.then_some((Seen { bucket: place.bucket, word }, slot as u32))
+    }
+
+    #[inline]
+    fn destination(&self, Victim { side, .. }: Victim) -> Option<(Seen, u32)> {
+        let other = self.growth.other(side);
+        let place = self.growth.place(other, self.hint())?;
+        // Acquire: in `follow` it pairs with the Release of a split.
+        let to = self.follow(other, place, |word| word.load_to_change(Acquire))?;
+        Some((to, L::encode(other.code, level(to.word), self.value_bits()) as u32))
+    }
+
+    #[inline]
+    fn incoming_slot(&self, Victim { place, .. }: Victim, incoming: Side) -> u32 {
+        L::encode(incoming.code, place.level, self.value_bits()) as u32
+    }
+
+    fn clear_elsewhere(table: &GrowingTable<P>, guard: &StripeGuard, victim: Victim) -> bool {
+        table.clear_copies::<L>(guard, victim)
+    }
+
+    fn make_room(
+        table: &GrowingTable<P>,
+        item: &Item,
+        attempts: &mut Attempts,
+    ) -> Result<(), InsertError> {
+        let mut search = Search::default();
+        match table.search::<L>(item, None, &mut search, &attempts.relocations) {
+            Outcome::Exhausted => table.split_within_reach::<L>(&search, &mut attempts.splits),
+            // The caller looks again, whether or not all moves were made.
+            Outcome::Stored | Outcome::Stale | Outcome::Copies => Ok(()),
+        }
+    }
+
+    #[inline]
+    fn insert_by_making_room(table: &GrowingTable<P>, item: &Item) -> Result<(), InsertError> {
+        table.insert_by_making_room::<L>(item)
+    }
+
+    #[inline]
+    fn count_added(table: &GrowingTable<P>) {
+        table.count_added::<L>();
+    }
+
+    fn sweep_bucket(table: &GrowingTable<P>, now: u64, bucket: u32, end: u64) {
+        table.sweep_family::<L>(now, bucket, end);
+    }
+}
+
+/// The slot that knows most bits, of those that `marks` marks as matches of a code, in either of
+/// two words.
+#[inline]
+fn longest<L: GrowingLayout>(
+    item: &Item,
+    words: [Seen; 2],
+    marks: impl Fn(u64, Code) -> u64,
+) -> Option<(Seen, Found)> {
+    let found = |index: usize| {
+        let (Seen { word, .. }, code) = (words[index], item.sides[index].code);
+        let longest = L::longest(word, marks(word, code))?;
+        // The bits that the number of the bucket tells, and the length of the slot.
+        Some((level(word) + longest.slot.ilog2(), (words[index], longest)))
+    };
+    match (found(0), found(1)) {
+        // mutant: split-remove-shorter-side
+        (Some((first, _)), Some((second, longest))) if first < second => Some(longest),
+        (Some((_, longest)), _) | (None, Some((_, longest))) => Some(longest),
+        (None, None) => None,
+    }
+}
