@@ -187,7 +187,7 @@ mod saved;
 mod search;
 mod shrink;
 mod steps;
-#[cfg(all(test, feature = "std", not(any(loom, shuttle))))]
+#[cfg(all(test, guira_vectors, feature = "std", not(any(loom, shuttle))))]
 mod tests;
 mod values;
 #[cfg(guira_vectors)]

@@ -18,7 +18,6 @@ fn grown<L: GrowingLayout>(first: u64, items: u64) -> GrowingTable {
 }
 
 /// Both forms of `neighbours` agree, for items at random in tables at all moments of a round.
-#[cfg(guira_vectors)]
 fn vectors_agree<L: GrowingLayout>() {
     for (first, items) in [(1, 40), (3, 500), (256, 300), (256, 1_200), (300, 2_000), (256, 9_000)]
     {
@@ -42,7 +41,6 @@ fn vectors_agree<L: GrowingLayout>() {
     }
 }
 
-#[cfg(guira_vectors)]
 #[test]
 fn neighbours_in_vectors_are_those_one_by_one() {
     vectors_agree::<Leveled<2, 8>>();
