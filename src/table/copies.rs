@@ -72,12 +72,12 @@ impl<S: Space> Table<S> {
         full_fence();
         loop {
             // mutant: limit-no-validation, limit-version-relaxed, limit-relaxed
-            let (words, unchanged) = self.read::<L>(&item);
+            let (words, reading) = self.read::<L>(&item);
             if self.copies_in::<L>(&item, words) >= limit {
                 // mutant: limit-no-lock, limit-wrong-lock, limit-estimate
                 return self.count::<L>(item) >= limit;
             }
-            if unchanged {
+            if reading.is_valid() {
                 return false;
             }
             self.counters.lookup_retried();

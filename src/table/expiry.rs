@@ -90,7 +90,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
                 continue;
             }
             // mutant: unseen-add-relaxed
-            match self.try_add::<L>(&stamped, words, Some(now)) {
+            match self.try_add::<L, true>(&stamped, words, now) {
                 Some(true) => return Addition::Added(now),
                 Some(false) => {}
                 None => return Addition::NoRoom,

@@ -138,7 +138,7 @@ impl<S: Space> Table<S> {
                 return Addition::Found(value);
             }
             // mutant: unique-two-reads
-            match self.try_add::<L>(item, words, None) {
+            match self.try_add::<L, false>(item, words, 0) {
                 Some(true) => return Addition::Added(()),
                 Some(false) => {}
                 None => return Addition::NoRoom,
@@ -154,7 +154,7 @@ impl<S: Space> Table<S> {
     {
         loop {
             let words = self.space.load_both_to_change(item);
-            match self.try_add::<L>(item, words, None) {
+            match self.try_add::<L, false>(item, words, 0) {
                 Some(true) => return true,
                 // The locations are found again, and the slot is encoded again: a bucket may have
                 // been split.
@@ -179,7 +179,7 @@ impl<S: Space> Table<S> {
         loop {
             let words = self.space.load_both_to_change(item);
             // mutant: add-swept-relaxed
-            match self.try_add::<L>(item, words, Some(now)) {
+            match self.try_add::<L, true>(item, words, now) {
                 Some(true) => return true,
                 Some(false) => {}
                 None => return false,
@@ -190,23 +190,26 @@ impl<S: Space> Table<S> {
     /// Adds a slot to the emptier one of two words. Returns `Some(false)` if that word has changed
     /// since, and `None` if both are full.
     ///
-    /// Given the generation `now`, slots that had expired in it count as empty. They are swept by
+    /// With `SWEEP`, slots that had expired in the generation `now` count as empty, and are swept by
     /// the same change. `now` was read under a lock that is still held.
-    #[inline]
-    pub(super) fn try_add<L>(
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    pub(super) fn try_add<L, const SWEEP: bool>(
         &self,
         item: &S::Item,
         words: [Seen; 2],
-        now: Option<u64>,
+        now: u64,
     ) -> Option<bool>
     where
         S: Words<L>,
     {
-        let room = |Seen { word, .. }| match now {
-            None => word,
-            Some(now) => S::without_all(word, self.expired::<L>(now, word)),
+        let expired =
+            words.map(|Seen { word, .. }| if SWEEP { self.expired::<L>(now, word) } else { 0 });
+        let room = |place: usize| {
+            let word = words[place].word;
+            if SWEEP { S::without_all(word, expired[place]) } else { word }
         };
-        let [first, second] = words.map(room);
+        let [first, second] = [room(0), room(1)];
         // No branches: the words may still be on their way from memory. A misprediction would be
         // discovered only when they arrive, and would discard the work begun meanwhile on later
         // operations. (The bucket is found by its number for the same reason: if references to both
@@ -225,9 +228,9 @@ impl<S: Space> Table<S> {
         let added = self.space.bucket(bucket).compare_exchange(word, new, Release, Relaxed).is_ok();
         if added {
             self.counters.inserted();
-            if let Some(now) = now {
+            if SWEEP {
                 // mutant: add-swept-uncounted
-                self.count_swept::<L>(word, self.expired::<L>(now, word));
+                self.count_swept::<L>(word, expired[usize::from(is_second)]);
             }
             // mutant: add-age-uncounted
             self.clock.count_added(slot);

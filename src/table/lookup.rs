@@ -1,12 +1,28 @@
 //! Lookups: read the version, the words of both locations, and the version again.
 
-use super::{Seen, Space, Table, Words};
+use super::{Seen, Space, Stripe, Table, Words, stripes::Version};
+
+/// The version that a thread read before the words of an item.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reading<'a> {
+    stripe: &'a Stripe,
+    version: Version,
+}
+
+impl Reading<'_> {
+    /// Returns whether the version is unchanged. If so, an item that is not in the words that were
+    /// read is absent.
+    #[inline]
+    pub(super) fn is_valid(self) -> bool {
+        // mutant: read-no-validation
+        self.stripe.validate(self.version)
+    }
+}
 
 impl<S: Space> Table<S> {
-    /// Reads the words of both locations of an item, and returns whether the version was unchanged
-    /// meanwhile. If so, an item that is not in these words is absent.
+    /// Reads the version, and then the words of both locations of an item.
     #[inline]
-    pub(super) fn read<L>(&self, item: &S::Item) -> ([Seen; 2], bool)
+    pub(super) fn read<L>(&self, item: &S::Item) -> ([Seen; 2], Reading<'_>)
     where
         S: Words<L>,
     {
@@ -16,8 +32,7 @@ impl<S: Space> Table<S> {
         let version = stripe.version();
         // mutant: read-words-relaxed, read-first-only
         let words = self.space.load_both(item);
-        // mutant: read-no-validation
-        (words, stripe.validate(version))
+        (words, Reading { stripe, version })
     }
 
     /// Looks for an item by `find`, in the words of both locations. What it finds is an answer,
@@ -33,10 +48,10 @@ impl<S: Space> Table<S> {
         S: Words<L>,
     {
         loop {
-            let (words, unchanged) = self.read::<L>(item);
+            let (words, reading) = self.read::<L>(item);
             let found = find(words);
             // mutant: look-up-no-validation
-            if found.is_some() || unchanged {
+            if found.is_some() || reading.is_valid() {
                 return found;
             }
             self.counters.lookup_retried();

@@ -53,7 +53,11 @@ impl<S: Space> Table<S> {
 
     /// Clears one slot that matches an item and has its value, or stores another value in it, under
     /// the lock. Returns whether there was one.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "a call takes a sixth of the instructions of a removal from a map"
+    )]
+    #[inline(always)]
     pub(super) fn clear_one<L>(
         &self,
         guard: &StripeGuard,
@@ -63,31 +67,39 @@ impl<S: Space> Table<S> {
     where
         S: Words<L>,
     {
-        let mut bumped = false;
+        // mutant: remove-load-relaxed
+        let words = self.space.load_both_to_change(item);
+        let Some(found) = self.space.changed(item, words, value) else { return false };
+        // mutant: remove-no-bump, remove-late-bump, remove-bump-relaxed
+        guard.bump();
+        // mutant: remove-not-cleared
+        self.try_change(found) || self.clear_again::<L>(guard, item, value)
+    }
+
+    /// The rest of `clear_one`, if another thread has changed the word meanwhile.
+    #[cold]
+    fn clear_again<L>(&self, _guard: &StripeGuard, item: &S::Item, value: Option<u16>) -> bool
+    where
+        S: Words<L>,
+    {
         loop {
-            // Acquire, so that the removal happens after the insert of a copy that it found, also
-            // if that is an alias. (It cannot know which copy it takes.)
-            // mutant: remove-load-relaxed
+            // Both locations are found again, since the bucket may have been split.
+            // mutant: remove-not-again
             let words = self.space.load_both_to_change(item);
-            let Some((Seen { bucket, word }, new)) = self.space.changed(item, words, value) else {
-                debug_assert!(!bumped, "only the holder of its stripe clears a slot");
-                return false;
-            };
-            // mutant: remove-no-bump, remove-late-bump
-            if !bumped {
-                // mutant: remove-bump-relaxed
-                guard.bump();
-                bumped = true;
-            }
-            // Release: pairs with the Acquire of whoever loads the word: a lookup that sees the
-            // slot cleared sees the version bumped. Relaxed on failure: both locations are found
-            // again, since the bucket may have been split.
-            // mutant: remove-not-again, remove-plain-store, remove-clear-relaxed
-            // mutant: remove-not-cleared
-            if self.space.bucket(bucket).compare_exchange(word, new, Release, Relaxed).is_ok() {
+            let found = self.space.changed(item, words, value);
+            if self.try_change(found.expect("only the holder of its stripe clears a slot")) {
                 return true;
             }
         }
+    }
+
+    /// Replaces a word by another one, unless it has changed.
+    #[inline]
+    fn try_change(&self, (Seen { bucket, word }, new): (Seen, u64)) -> bool {
+        // Release: pairs with the Acquire of whoever loads the word: a lookup that sees the slot
+        // cleared sees the version bumped. Relaxed on failure: the words are loaded again.
+        // mutant: remove-plain-store, remove-clear-relaxed
+        self.space.bucket(bucket).compare_exchange(word, new, Release, Relaxed).is_ok()
     }
 
     /// Clears a slot, or replaces it.

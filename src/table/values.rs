@@ -111,10 +111,10 @@ impl<S: Space> Table<S> {
     {
         loop {
             // mutant: values-late-version, values-version-relaxed, values-words-relaxed
-            let (words, unchanged) = self.read::<L>(&item);
+            let (words, reading) = self.read::<L>(&item);
             // Even if there are matches: another value may have moved from one word to the other.
             // mutant: values-no-validation, values-unvalidated-match
-            if unchanged {
+            if reading.is_valid() {
                 let (mut candidates, mask) = (Candidates::default(), self.payload().value_mask());
                 for copy in marked::<S, L>(words, self.space.marks(&item, words)) {
                     candidates.push((copy.slot & mask) as u16);

@@ -52,12 +52,12 @@ impl GrowingTable<Aged> {
             let now = self.clock.generation();
             // mutant: split-age-late-version, split-age-version-relaxed
             // mutant: split-age-words-relaxed, split-age-first-only
-            let (words, unchanged) = self.read::<L>(&item);
+            let (words, reading) = self.read::<L>(&item);
             if self.visible_in::<L>(now, &item, words) != [0; 2] {
                 return true;
             }
             // mutant: split-age-no-now-validation, split-age-no-version-validation
-            if unchanged & self.clock.validate(now) {
+            if reading.is_valid() & self.clock.validate(now) {
                 return false;
             }
             self.counters.lookup_retried();
