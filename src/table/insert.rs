@@ -216,8 +216,8 @@ impl<S: Space> Table<S> {
         // were kept, the compiler would make the choice between them a branch, and an insert in
         // cache would take 1.5 times as long.)
         let is_second = S::is_emptier(second, first);
-        let room = select_unpredictable(is_second, second, first);
         let word = select_unpredictable(is_second, words[1].word, words[0].word);
+        let room = if SWEEP { select_unpredictable(is_second, second, first) } else { word };
         let bucket = select_unpredictable(is_second, words[1].bucket, words[0].bucket);
         let slot = self.space.slot_of(item, is_second, room);
         let new = S::with(room, slot)?;

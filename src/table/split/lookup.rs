@@ -27,7 +27,8 @@ impl<P: Payload> GrowingSpace<P> {
     }
 
     /// Loads the words of both locations of an item, by `load`, an Acquire.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call takes a twentieth of the time of a lookup")]
+    #[inline(always)]
     pub(super) fn both(&self, item: &Item, load: impl Fn(&Word) -> u64 + Copy) -> [Seen; 2] {
         let (size, [first, second]) = (self.hint(), item.sides);
         let [first, second] =
