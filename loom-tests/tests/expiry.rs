@@ -139,7 +139,7 @@ fn two_unseen_beside_an_advance() {
         advancer.join().unwrap();
         assert!(this.is_some() != other.is_some(), "accepted twice, or not at all");
         seen.note_if(other.is_some(), "other", "this");
-        assert_eq!(table.count_visible::<A>(item), 1);
+        assert_eq!(table.count::<A>(item), 1);
         assert_ends(&table);
     });
 }
@@ -233,7 +233,7 @@ fn beside_a_refresh(name: &str, floor: usize, operation: fn(&Aging, Pair) -> boo
         table.advance::<A>();
         assert!(table.refresh::<A>(reversed(item)), "there was a visible copy throughout");
         assert!(other.join().unwrap(), "there was a visible copy throughout");
-        assert_eq!(table.count_visible::<A>(item), 1);
+        assert_eq!(table.count::<A>(item), 1);
         seen.note("done");
         assert_ends(&table);
     });
@@ -245,11 +245,11 @@ fn refresh_beside_an_advance_and_a_refresh() {
     beside_a_refresh("expiry_refresh_refresh", 33, Aging::refresh::<A>);
 }
 
-/// Catches a `count_visible` by a generation that it read before it had the lock.
+/// Catches a `count` by a generation that it read before it had the lock.
 #[test]
 fn count_beside_an_advance_and_a_refresh() {
     beside_a_refresh("expiry_count_refresh", 293, |table, item| {
-        table.count_visible::<A>(item) == 1
+        table.count::<A>(item) == 1
     });
 }
 
@@ -272,7 +272,7 @@ fn beside_a_move(
         table.advance::<A>();
         assert!(other.join().unwrap(), "one copy was there, no more and no less");
         seen.note_if(mover.join().unwrap(), "moved", "stale");
-        assert_eq!(table.count_visible::<A>(item), copies_left);
+        assert_eq!(table.count::<A>(item), copies_left);
         assert_ends(&table);
     });
 }
@@ -295,10 +295,10 @@ fn removal_beside_a_move() {
     );
 }
 
-/// Catches a `count_visible` without the right lock.
+/// Catches a `count` without the right lock.
 #[test]
 fn count_beside_a_move() {
-    let is_one = |table: &Aging, item| table.count_visible::<A>(item) == 1;
+    let is_one = |table: &Aging, item| table.count::<A>(item) == 1;
     beside_a_move("expiry_count_move", 1_000, &["moved"], is_one, 1);
 }
 

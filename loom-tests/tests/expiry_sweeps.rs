@@ -287,7 +287,7 @@ fn sweep_beside_an_unseen() {
     });
 }
 
-/// Catches a `count_visible` that counts one of two copies, because a sweep of the next generation
+/// Catches a `count` that counts one of two copies, because a sweep of the next generation
 /// has taken the other.
 #[test]
 fn sweep_beside_a_count() {
@@ -298,7 +298,7 @@ fn sweep_beside_a_count() {
         put(&table, old, START - 1, 1);
         put(&table, item(&table, FIRST, 1, 0), START, 0);
         put(&table, neighbour, START, 1);
-        let counter = spawn(&table, move |table| table.count_visible::<A>(old));
+        let counter = spawn(&table, move |table| table.count::<A>(old));
         let advancer = spawn(&table, guira::raw::Table::advance::<A>);
         let _ = relocate(&table, neighbour, START, 1, None);
         let count = counter.join().unwrap();

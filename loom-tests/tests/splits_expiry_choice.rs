@@ -36,7 +36,7 @@ fn refresh_of_all_beside_a_split() {
         for _ in 0..LONG_WINDOW {
             table.advance::<S>();
         }
-        assert_eq!(table.count_visible::<S>(item), 2, "a slot was not refreshed");
+        assert_eq!(table.count::<S>(item), 2, "a slot was not refreshed");
         seen.note("done");
         assert_ends(&table);
     });
@@ -53,7 +53,7 @@ fn refresh_of_all_beside_a_split_and_an_advance() {
         split_first(&table);
         assert!(refresher.join().unwrap(), "a visible slot was there throughout");
         advancer.join().unwrap();
-        let left = table.count_visible::<S>(item);
+        let left = table.count::<S>(item);
         seen.note_if(left == 2, "both", "one");
         assert!(left > 0, "a refreshed item is lost");
         assert_ends(&table);
@@ -213,7 +213,7 @@ fn evicting_beside_a_split() {
         let evictor = spawn(&table, move |table| table.insert_evicting::<S>(new).1);
         split_first(&table);
         let evicted = seen.note_if(evictor.join().unwrap(), "evicted", "added");
-        assert_eq!(table.count_visible::<S>(new), 4, "the new item is lost");
+        assert_eq!(table.count::<S>(new), 4, "the new item is lost");
         assert_eq!(table.is_visible::<S>(old), !evicted, "lost, or left");
         assert_ends(&table);
     });

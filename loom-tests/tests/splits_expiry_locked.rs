@@ -32,7 +32,7 @@ fn beside_a_move(
         split_first(&table);
         assert!(other.join().unwrap(), "one copy was there, no more and no less");
         seen.note_if(mover.join().unwrap(), "moved", "stale");
-        assert_eq!(table.count_visible::<S>(item), copies_left);
+        assert_eq!(table.count::<S>(item), copies_left);
         assert_ends(&table);
     });
 }
@@ -44,10 +44,10 @@ fn removal_beside_a_move() {
     beside_a_move("split_age_remove_move", 63, &["moved", "stale"], remove, 0);
 }
 
-/// Catches a `count_visible` without the right lock.
+/// Catches a `count` without the right lock.
 #[test]
 fn count_beside_a_move() {
-    let is_one = |table: &Aging, item| table.count_visible::<S>(item) == 1;
+    let is_one = |table: &Aging, item| table.count::<S>(item) == 1;
     beside_a_move("split_age_count_move", 118, &["moved"], is_one, 1);
 }
 
@@ -70,7 +70,7 @@ fn refresh_beside_a_move_and_an_advance() {
         table.advance::<S>();
         assert!(refresher.join().unwrap(), "one copy was there");
         seen.note_if(mover.join().unwrap(), "moved", "stale");
-        assert_eq!(table.count_visible::<S>(item), 1);
+        assert_eq!(table.count::<S>(item), 1);
         assert_ends(&table);
     });
 }
@@ -172,7 +172,7 @@ fn two_unseen_beside_a_split() {
         splitter.join().unwrap();
         assert!(this.is_some() != other.is_some(), "accepted twice, or not at all");
         seen.note_if(other.is_some(), "other", "this");
-        assert_eq!(table.count_visible::<S>(item), 1);
+        assert_eq!(table.count::<S>(item), 1);
         assert_ends(&table);
     });
 }
@@ -213,7 +213,7 @@ fn unseen_that_splits_beside_another_unseen() {
         let other = other.join().unwrap();
         assert!(this.is_some() != other.is_some(), "accepted twice, or not at all");
         seen.note_if(other.is_some(), "other", "this");
-        assert_eq!((table.count_visible::<S>(new), table.buckets()), (1, 2));
+        assert_eq!((table.count::<S>(new), table.buckets()), (1, 2));
         assert_ends(&table);
     });
 }

@@ -95,7 +95,7 @@ fn insert_happens_before_a_removal() {
     );
 }
 
-/// Catches a `count_visible` that does not happen after the inserts of what it counts.
+/// Catches a `count` that does not happen after the inserts of what it counts.
 #[test]
 fn insert_happens_before_a_count() {
     publish(
@@ -103,6 +103,6 @@ fn insert_happens_before_a_count() {
         64,
         |_| {},
         insert,
-        |table, item| table.count_visible::<S>(item) == 1,
+        |table, item| table.count::<S>(item) == 1,
     );
 }

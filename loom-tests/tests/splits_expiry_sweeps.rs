@@ -256,7 +256,7 @@ fn split_beside_an_unseen() {
     });
 }
 
-/// Catches a `count_visible` that counts one of two copies, because a split of the next generation
+/// Catches a `count` that counts one of two copies, because a split of the next generation
 /// has dropped the other.
 #[test]
 fn split_beside_a_count() {
@@ -266,7 +266,7 @@ fn split_beside_a_count() {
         for side in old.sides {
             put(&table, side, START - 1);
         }
-        let counter = spawn(&table, move |table| table.count_visible::<S>(old));
+        let counter = spawn(&table, move |table| table.count::<S>(old));
         let advancer = spawn(&table, guira::raw::Table::advance::<S>);
         split_first(&table);
         let count = counter.join().unwrap();

@@ -6,7 +6,7 @@
 //! next one. (A window that is filled and then drained leaves the memory idle at each turn: it
 //! takes 1.2 times as long as the bare memory accesses, the rolling window 1.0 times.)
 
-use super::{Aged, FixedTable, Kernel, KeyProbe, Pair, Payload, mix};
+use super::{Aged, Clock as _, FixedTable, Kernel, KeyProbe, Pair, Payload, mix};
 use crate::{
     bucket::{BucketLayout, Fingerprint},
     sync::Word,

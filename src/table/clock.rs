@@ -193,6 +193,7 @@
 use alloc::boxed::Box;
 
 use super::{
+    Clock as _,
     schedule::{ClockState, Schedule},
     stamp_counts::StampCounts,
     try_boxed,
@@ -282,14 +283,6 @@ impl Generations {
         self.now.load_to_change(Acquire)
     }
 
-    /// Returns whether the generation is unchanged, at the end of a lookup that read the words with
-    /// Acquire.
-    #[inline]
-    pub(super) fn validate(&self, now: u64) -> bool {
-        // Relaxed is enough, for the reason given in `Stripe::validate`.
-        self.now.load(Relaxed) == now
-    }
-
     /// Begins the next generation. The caller holds `advancing`.
     pub(super) fn tick(&self) {
         // Relaxed: the lock orders this load.
@@ -297,12 +290,6 @@ impl Generations {
         // Release: pairs with the Acquire of `generation`. A swap only because of loom, which does
         // not know that a plain store follows a read-modify-write of `generation_to_change`.
         self.now.swap(now + 1, Release);
-    }
-
-    /// The stamp of a generation, or of a fingerprint.
-    #[inline]
-    pub(crate) fn stamp(&self, generation: u64) -> u16 {
-        (generation & self.mask()) as u16
     }
 
     #[inline]
@@ -343,13 +330,6 @@ impl Generations {
         // The sum has the bit above the stamp if it reaches `2^stamp_bits`. No lane overflows.
         let sums = ages + lanes.broadcast((1 << self.stamp_bits) - age);
         sums << (lanes.bits() - 1 - self.stamp_bits) & lanes.highs()
-    }
-
-    /// Marks the slots of a word whose stamp is visible. Empty slots may be marked, too.
-    #[inline]
-    pub(super) fn visible(&self, lanes: Lanes, now: u64, word: u64) -> u64 {
-        let ages = self.ages(lanes, now, word);
-        lanes.highs() & !self.at_least(lanes, ages, self.window + 1)
     }
 
     /// Notes that a refresh is about to restamp a slot. The caller holds its stripe, and has read

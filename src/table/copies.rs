@@ -10,11 +10,11 @@
 //! If an item's two buckets are the same one, it has half as many slots. Copies of aliases count
 //! too, and in a table with values, copies with any value.
 
-use super::{Seen, Space, StripeGuard, Table, Words};
+use super::{Clock, Seen, Space, StripeGuard, Table, Words};
 use crate::{InsertError, sync::full_fence};
 
 impl<S: Space> Table<S> {
-    /// Counts the slots that match an item, with any value.
+    /// Counts the slots that match an item, with any value. If slots expire, counts visible ones.
     #[must_use]
     pub fn count<L>(&self, item: S::Item) -> usize
     where
@@ -22,8 +22,20 @@ impl<S: Space> Table<S> {
     {
         // mutant: count-no-lock, count-wrong-lock
         let guard = self.stripe::<L>(&item).lock();
-        // mutant: count-relaxed
-        self.count_locked::<L>(&guard, &item)
+        if !Self::SWEEPS {
+            // mutant: count-relaxed
+            return self.count_locked::<L>(&guard, &item);
+        }
+        loop {
+            let now = self.clock.now();
+            let words = self.space.load_both(&item);
+            // A sweep of the next generation may have cleared one copy and not yet the other.
+            // mutant: count-no-now-validation
+            if self.clock.validate(now) {
+                let visible = self.visible_in::<L>(now, &item, words);
+                return visible.map(|marks| marks.count_ones() as usize).into_iter().sum();
+            }
+        }
     }
 
     /// Counts the slots that match an item under its lock, so that no move is half done.
@@ -71,12 +83,13 @@ impl<S: Space> Table<S> {
         // mutant: limit-no-fence
         full_fence();
         loop {
-            // mutant: limit-no-validation, limit-version-relaxed, limit-relaxed
+            // mutant: limit-version-relaxed, limit-relaxed
             let (words, reading) = self.read::<L>(&item);
             if self.copies_in::<L>(&item, words) >= limit {
                 // mutant: limit-no-lock, limit-wrong-lock, limit-estimate
                 return self.count::<L>(item) >= limit;
             }
+            // mutant: limit-no-validation
             if reading.is_valid() {
                 return false;
             }

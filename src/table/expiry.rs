@@ -1,46 +1,10 @@
 //! The steps of tables whose slots expire, written once for tables of a fixed size and for those
 //! that grow: see `clock.rs`, which has the protocol.
 
-use super::{
-    Aged, Clock, MarkedSlot, Seen, Space, StripeGuard, Table, Words, insert::Addition, marked,
-};
+use super::{Aged, Clock, MarkedSlot, Seen, Space, StripeGuard, Table, Words, marked};
 use crate::InsertError;
 
 impl<S: Space<Payload = Aged>> Table<S> {
-    /// Marks the visible slots that match an item.
-    #[inline]
-    pub(super) fn visible_in<L>(&self, now: u64, item: &S::Item, words: [Seen; 2]) -> [u64; 2]
-    where
-        S: Words<L>,
-    {
-        let marks = self.space.marks(item, words);
-        let visible = |index: usize| {
-            let slots = S::slots(words[index].word);
-            marks[index] & self.clock.visible(S::LANES, now, slots)
-        };
-        [visible(0), visible(1)]
-    }
-
-    /// Counts the visible copies of an item.
-    #[must_use]
-    pub fn count_visible<L>(&self, item: S::Item) -> usize
-    where
-        S: Words<L>,
-    {
-        // mutant: age-count-no-lock, age-count-wrong-lock
-        let _guard = self.stripe::<L>(&item).lock();
-        loop {
-            let now = self.clock.now();
-            let words = self.space.load_both(&item);
-            // A sweep of the next generation may have cleared one copy and not yet the other.
-            // mutant: age-count-no-validation
-            if self.clock.validate(now) {
-                let marks = self.visible_in::<L>(now, &item, words);
-                return marks.map(|marks| marks.count_ones() as usize).into_iter().sum();
-            }
-        }
-    }
-
     /// Adds a copy of an item that is visible for `life` generations, at most the window. Returns
     /// the generation of its stamp.
     ///
@@ -66,36 +30,8 @@ impl<S: Space<Payload = Aged>> Table<S> {
     where
         S: Words<L>,
     {
-        self.insert_if_absent::<L, _, _>(&item, |guard| self.add_if_unseen::<L>(guard, item))
-            .map(Result::ok)
-    }
-
-    /// Adds an item with the stamp of the present generation, under its lock, if there is no visible
-    /// copy. Returns the generation.
-    fn add_if_unseen<L>(&self, _guard: &StripeGuard, item: S::Item) -> Addition<u64, ()>
-    where
-        S: Words<L>,
-    {
-        loop {
-            let now = self.clock.now();
-            let stamped = S::with_value(item, self.clock.stamp(now));
-            // Presence and room are decided by the same words.
-            let words = self.space.load_both_to_change(&item);
-            if self.visible_in::<L>(now, &item, words) != [0; 2] {
-                return Addition::Found(());
-            }
-            // A sweep of the next generation may have cleared a copy that is visible in this one.
-            // mutant: unseen-no-now-validation
-            if !self.clock.validate(now) {
-                continue;
-            }
-            // mutant: unseen-add-relaxed
-            match self.try_add::<L, true>(&stamped, words, now) {
-                Some(true) => return Addition::Added(now),
-                Some(false) => {}
-                None => return Addition::NoRoom,
-            }
-        }
+        // mutant: unseen-no-lock, unseen-wrong-lock, unseen-add-relaxed, unseen-no-second-scan
+        Ok(self.insert_if_absent::<L>(&item)?.ok())
     }
 
     /// Gives the stamp of the present generation to the oldest visible copy of an item. Returns
@@ -140,9 +76,9 @@ impl<S: Space<Payload = Aged>> Table<S> {
             }
             // mutant: refresh-no-bump
             guard.bump();
-            // mutant: refresh-ignores-sweep
             let changed =
                 self.change_slot::<L>(&guard, words[oldest.place], oldest.slot, Some(stamped));
+            // mutant: refresh-ignores-sweep
             if changed.is_ok() {
                 // mutant: refresh-uncounted
                 self.count_restamped(oldest.slot, stamped);

@@ -89,6 +89,23 @@ impl Clock for Generations {
     }
 
     #[inline]
+    fn validate(&self, now: u64) -> bool {
+        // Relaxed is enough, for the reason given in `Stripe::validate`.
+        self.now.load(Relaxed) == now
+    }
+
+    #[inline]
+    fn stamp(&self, generation: u64) -> u16 {
+        (generation & self.mask()) as u16
+    }
+
+    #[inline]
+    fn visible(&self, lanes: Lanes, now: u64, word: u64) -> u64 {
+        let ages = self.ages(lanes, now, word);
+        lanes.highs() & !self.at_least(lanes, ages, self.window + 1)
+    }
+
+    #[inline]
     fn expired(&self, lanes: Lanes, now: u64, word: u64) -> u64 {
         let ages = self.ages(lanes, now, word);
         let past = self.at_least(lanes, ages, self.window + 1);

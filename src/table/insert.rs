@@ -8,12 +8,12 @@ use crate::{
     sync::{Relaxed, Release},
 };
 
-/// The outcome of an attempt to add an item under its lock.
-pub(super) enum Addition<A, F> {
-    /// It was added.
-    Added(A),
-    /// It is present. This was found.
-    Found(F),
+/// The outcome of adding an item under its lock if it is absent.
+enum Addition {
+    /// It was added, with the stamp of this generation.
+    Added(u64),
+    /// There is a copy, which has this value.
+    Found(u16),
     /// It is absent, and both locations are full.
     NoRoom,
 }
@@ -67,49 +67,49 @@ impl<S: Space> Table<S> {
     where
         S: Words<L>,
     {
-        self.insert_if_absent::<L, _, _>(&item, |guard| self.add_if_absent::<L>(guard, &item))
-            .map(Result::err)
+        // mutant: unique-no-lock, unique-wrong-lock, unique-relaxed, unique-load-relaxed
+        // mutant: unique-lock-kept, unique-no-second-scan, unique-no-last-scan, unique-two-reads
+        self.insert_if_absent::<L>(&item).map(Result::err)
     }
 
-    /// Adds an item by `add`, which decides under the lock. Makes room as long as there is none.
-    /// Returns what `add` returns once there was room, or what it found.
+    /// Adds a copy of an item unless there is one, with this or another value; if slots expire,
+    /// unless there is a visible one. Returns the generation whose stamp it got, which is the
+    /// present one, or the value that was found.
     ///
     /// # Errors
-    /// Why there is no room, if the item is absent.
+    /// As [`insert`](Self::insert), but for `TooManyCopies`.
     #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
-    pub(super) fn insert_if_absent<L, A, F>(
+    pub(super) fn insert_if_absent<L>(
         &self,
         item: &S::Item,
-        add: impl Fn(&StripeGuard) -> Addition<A, F>,
-    ) -> Result<Result<A, F>, InsertError>
+    ) -> Result<Result<u64, u16>, InsertError>
     where
         S: Words<L>,
     {
         let (mut made_room, mut attempts) = (Ok(()), Attempts::default());
         loop {
-            // mutant: unique-no-lock, unique-wrong-lock
+            // mutant: absent-no-lock, absent-wrong-lock
             let guard = self.stripe::<L>(item).lock();
-            // mutant: unique-lock-gap, unique-relaxed, unique-load-relaxed
-            match add(&guard) {
-                Addition::Found(found) => return Ok(Err(found)),
-                Addition::Added(added) => {
+            match self.add_if_absent::<L>(&guard, item) {
+                Addition::Found(value) => return Ok(Err(value)),
+                Addition::Added(now) => {
                     // No stripe is held while a table grows.
                     drop(guard);
                     self.counters.insert_relocated(&attempts.relocations);
-                    // mutant: split-unique-uncounted
+                    // mutant: absent-uncounted
                     S::count_added(self);
-                    return Ok(Ok(added));
+                    return Ok(Ok(now));
                 }
                 Addition::NoRoom => {}
             }
-            // mutant: unique-lock-kept
+            // mutant: absent-lock-kept
             drop(guard);
             // Not earlier: another call may have added the item during the failed search.
             made_room?;
             // The lock is released while making room: the slots to be moved may belong to the same
-            // stripe, and the thread would wait for itself.
-            // mutant: unique-no-second-scan, unique-no-last-scan
+            // stripe, and the thread would wait for itself. The clock may tick meanwhile.
+            // mutant: absent-no-second-scan, absent-no-last-scan, unseen-kept-now
             // mutant: unique-relocate-no-lock, unique-relocate-wrong-lock
             // mutant: unique-relocate-stale-plan, unique-relocate-no-bump
             // mutant: unique-relocate-early-bump, unique-relocate-late-bump
@@ -119,31 +119,73 @@ impl<S: Space> Table<S> {
         }
     }
 
-    /// Adds an item under its lock unless there is a copy, with this or another value.
+    /// Adds an item under its lock unless there is a copy.
     ///
     /// Presence and room are decided by the same words. Between two separate reads a plain insert
     /// could put this very item into the last slot, and it would seem absent and without room.
     #[inline]
-    fn add_if_absent<L>(&self, _guard: &StripeGuard, item: &S::Item) -> Addition<(), u16>
+    fn add_if_absent<L>(&self, _guard: &StripeGuard, item: &S::Item) -> Addition
     where
         S: Words<L>,
     {
         loop {
-            // No other thread clears a slot of this item meanwhile, so one load of each word is
-            // enough.
+            let now = self.clock.now();
+            // Only sweeps clear a slot of this item meanwhile, so one load of each word is enough.
+            // mutant: absent-load-relaxed
             let words = self.space.load_both_to_change(item);
             // mutant: unique-with-value
-            if let Some(value) = self.space.value_in(item, words) {
+            let found = self.found_in::<L>(now, item, words);
+            if let Some(value) = found {
                 // mutant: unique-own-value
                 return Addition::Found(value);
             }
-            // mutant: unique-two-reads
-            match self.try_add::<L, false>(item, words, 0) {
-                Some(true) => return Addition::Added(()),
+            // A sweep of the next generation may have cleared a copy that is visible in this one.
+            // mutant: unseen-no-now-validation
+            if !self.clock.validate(now) {
+                continue;
+            }
+            let stamped = self.stamped(*item, now);
+            // mutant: absent-two-reads, absent-relaxed
+            match self.try_add::<L>(&stamped, words, Self::SWEEPS.then_some(now)) {
+                Some(true) => return Addition::Added(now),
                 Some(false) => {}
                 None => return Addition::NoRoom,
             }
         }
+    }
+
+    /// Returns the value of a slot that matches an item, with any value, or `None` if there is none.
+    /// If slots expire, only visible ones count.
+    #[inline]
+    fn found_in<L>(&self, now: u64, item: &S::Item, words: [Seen; 2]) -> Option<u16>
+    where
+        S: Words<L>,
+    {
+        if Self::SWEEPS {
+            (self.visible_in::<L>(now, item, words) != [0; 2]).then_some(0)
+        } else {
+            self.space.value_in(item, words)
+        }
+    }
+
+    /// The item with the stamp of a generation, if slots expire.
+    #[inline]
+    fn stamped(&self, item: S::Item, now: u64) -> S::Item {
+        if Self::SWEEPS { S::with_value(item, self.clock.stamp(now)) } else { item }
+    }
+
+    /// Marks the slots that match an item, with any value. If slots expire, only visible ones. Only
+    /// in layouts with values.
+    #[inline]
+    pub(super) fn visible_in<L>(&self, now: u64, item: &S::Item, words: [Seen; 2]) -> [u64; 2]
+    where
+        S: Words<L>,
+    {
+        let marks = self.space.marks(item, words);
+        let visible = |place: usize| {
+            marks[place] & self.clock.visible(S::LANES, now, S::slots(words[place].word))
+        };
+        [visible(0), visible(1)]
     }
 
     /// Adds a slot to the location with more empty slots. Returns `false` if both are full.
@@ -154,7 +196,7 @@ impl<S: Space> Table<S> {
     {
         loop {
             let words = self.space.load_both_to_change(item);
-            match self.try_add::<L, false>(item, words, 0) {
+            match self.try_add::<L>(item, words, None) {
                 Some(true) => return true,
                 // The locations are found again, and the slot is encoded again: a bucket may have
                 // been split.
@@ -179,7 +221,7 @@ impl<S: Space> Table<S> {
         loop {
             let words = self.space.load_both_to_change(item);
             // mutant: add-swept-relaxed
-            match self.try_add::<L, true>(item, words, now) {
+            match self.try_add::<L>(item, words, Some(now)) {
                 Some(true) => return true,
                 Some(false) => {}
                 None => return false,
@@ -190,24 +232,23 @@ impl<S: Space> Table<S> {
     /// Adds a slot to the emptier one of two words. Returns `Some(false)` if that word has changed
     /// since, and `None` if both are full.
     ///
-    /// With `SWEEP`, slots that had expired in the generation `now` count as empty, and are swept by
+    /// Given the generation `now`, slots that had expired in it count as empty. They are swept by
     /// the same change. `now` was read under a lock that is still held.
     #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
-    pub(super) fn try_add<L, const SWEEP: bool>(
+    pub(super) fn try_add<L>(
         &self,
         item: &S::Item,
         words: [Seen; 2],
-        now: u64,
+        now: Option<u64>,
     ) -> Option<bool>
     where
         S: Words<L>,
     {
-        let expired =
-            words.map(|Seen { word, .. }| if SWEEP { self.expired::<L>(now, word) } else { 0 });
-        let room = |place: usize| {
-            let word = words[place].word;
-            if SWEEP { S::without_all(word, expired[place]) } else { word }
+        let expired = words.map(|seen| now.map_or(0, |now| self.expired::<L>(now, seen.word)));
+        let room = |place: usize| match now {
+            None => words[place].word,
+            Some(_) => S::without_all(words[place].word, expired[place]),
         };
         let [first, second] = [room(0), room(1)];
         // No branches: the words may still be on their way from memory. A misprediction would be
@@ -217,18 +258,21 @@ impl<S: Space> Table<S> {
         // cache would take 1.5 times as long.)
         let is_second = S::is_emptier(second, first);
         let word = select_unpredictable(is_second, words[1].word, words[0].word);
-        let room = if SWEEP { select_unpredictable(is_second, second, first) } else { word };
+        let room = match now {
+            None => word,
+            Some(_) => select_unpredictable(is_second, second, first),
+        };
         let bucket = select_unpredictable(is_second, words[1].bucket, words[0].bucket);
         let slot = self.space.slot_of(item, is_second, room);
         let new = S::with(room, slot)?;
         // Release: pairs with the Acquire of whoever loads the word, so that a hit happens after
         // the insert, and a lookup that sees a slot swept sees the generation in which it expired.
         // Relaxed on failure: the word is loaded again.
-        // mutant: add-plain-store, add-swept-plain-store
+        // mutant: add-plain-store
         let added = self.space.bucket(bucket).compare_exchange(word, new, Release, Relaxed).is_ok();
         if added {
             self.counters.inserted();
-            if SWEEP {
+            if now.is_some() {
                 // mutant: add-swept-uncounted
                 self.count_swept::<L>(word, expired[usize::from(is_second)]);
             }

@@ -14,7 +14,6 @@ impl Reading<'_> {
     /// read is absent.
     #[inline]
     pub(super) fn is_valid(self) -> bool {
-        // mutant: read-no-validation
         self.stripe.validate(self.version)
     }
 }

@@ -23,14 +23,14 @@ impl<S: Space> Table<S> {
         // mutant: relocate-wrong-lock, move-early-now
         let guard = self.space.stripe_of_move(&self.stripes, step).lock();
         let now = self.clock.now();
-        // mutant: relocate-stale-plan
+        // mutant: relocate-read-relaxed
         let Some((seen, slot)) = self.space.source(step) else { return false };
         let stored = incoming.map(|incoming| self.space.incoming_slot(step, incoming));
         // mutant: move-copies-expired
         if Self::SWEEPS && self.expired_slot::<L>(now, slot) {
             return self.drop_expired::<L>(&guard, seen, slot, stored);
         }
-        // mutant: relocate-early-bump
+        // mutant: relocate-early-bump, relocate-copy-relaxed
         if !self.copy::<L>(now, step, seen.bucket) {
             return false;
         }
@@ -38,7 +38,23 @@ impl<S: Space> Table<S> {
         // mutant: relocate-no-bump-incoming, relocate-lock-gap
         guard.bump();
         // mutant: relocate-clear-relaxed, relocate-not-cleared, relocate-by-key
-        match self.change_slot::<L>(&guard, seen, slot, stored) {
+        self.clear_original::<L>(&guard, step, (seen, slot), stored)
+    }
+
+    /// Clears a slot that was copied to its other side, or replaces it. Returns `false` if what
+    /// replaces it was not stored, or if the slot was swept.
+    #[inline]
+    fn clear_original<L>(
+        &self,
+        guard: &StripeGuard,
+        step: S::Move,
+        (seen, slot): (Seen, u32),
+        stored: Option<u32>,
+    ) -> bool
+    where
+        S: Words<L>,
+    {
+        match self.change_slot::<L>(guard, seen, slot, stored) {
             Ok(()) => {
                 self.counters.relocated();
                 if let Some(slot) = stored {
@@ -55,7 +71,7 @@ impl<S: Space> Table<S> {
             }
             // What comes in is not stored, since it may belong to the other one of the two buckets.
             // mutant: relocate-incoming-assumed
-            Err(Gone::Split) => S::clear_elsewhere(self, &guard, step) && stored.is_none(),
+            Err(Gone::Split) => S::clear_elsewhere(self, guard, step) && stored.is_none(),
         }
     }
 
@@ -72,7 +88,6 @@ impl<S: Space> Table<S> {
             };
             let expired = self.expired::<L>(now, word);
             let room = if Self::SWEEPS { S::without_all(word, expired) } else { word };
-            // mutant: relocate-to-itself
             let Some(new) = S::with(room, slot).filter(|_| bucket != from) else { return false };
             // Release: pairs with the Acquire of whoever loads the word, as in `try_add`.
             // mutant: relocate-no-copy, relocate-plain-store

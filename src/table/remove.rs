@@ -46,8 +46,7 @@ impl<S: Space> Table<S> {
         // mutant: replace-no-lock, replace-wrong-lock
         let guard = self.stripe::<L>(&item).lock();
         // mutant: replace-load-relaxed, replace-no-bump, replace-late-bump, replace-bump-relaxed
-        // mutant: replace-not-again, replace-plain-store, replace-clear-relaxed, replace-by-key
-        // mutant: replace-not-stored
+        // mutant: replace-plain-store, replace-clear-relaxed, replace-by-key, replace-not-stored
         self.clear_one::<L>(&guard, &item, Some(new))
     }
 
@@ -72,7 +71,7 @@ impl<S: Space> Table<S> {
         let Some(found) = self.space.changed(item, words, value) else { return false };
         // mutant: remove-no-bump, remove-late-bump, remove-bump-relaxed
         guard.bump();
-        // mutant: remove-not-cleared
+        // mutant: remove-not-cleared, remove-clear-relaxed, remove-not-again
         self.try_change(found) || self.clear_again::<L>(guard, item, value)
     }
 
@@ -84,7 +83,6 @@ impl<S: Space> Table<S> {
     {
         loop {
             // Both locations are found again, since the bucket may have been split.
-            // mutant: remove-not-again
             let words = self.space.load_both_to_change(item);
             let found = self.space.changed(item, words, value);
             if self.try_change(found.expect("only the holder of its stripe clears a slot")) {
@@ -98,7 +96,7 @@ impl<S: Space> Table<S> {
     fn try_change(&self, (Seen { bucket, word }, new): (Seen, u64)) -> bool {
         // Release: pairs with the Acquire of whoever loads the word: a lookup that sees the slot
         // cleared sees the version bumped. Relaxed on failure: the words are loaded again.
-        // mutant: remove-plain-store, remove-clear-relaxed
+        // mutant: remove-plain-store
         self.space.bucket(bucket).compare_exchange(word, new, Release, Relaxed).is_ok()
     }
 
@@ -137,7 +135,6 @@ impl<S: Space> Table<S> {
             // mutant: change-plain-store
             match self.space.bucket(bucket).compare_exchange(word, changed, Release, Relaxed) {
                 Ok(()) => return Ok(()),
-                // mutant: change-retry-drops-new
                 Err(now) => word = now,
             }
         }

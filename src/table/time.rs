@@ -18,6 +18,16 @@ pub trait Clock: Debug + Send + Sync {
     /// decide by the result what has expired.
     fn now(&self) -> u64;
 
+    /// Returns whether the generation is unchanged, at the end of a lookup that read the words with
+    /// Acquire.
+    fn validate(&self, now: u64) -> bool;
+
+    /// The stamp of a generation, or of a fingerprint.
+    fn stamp(&self, generation: u64) -> u16;
+
+    /// Marks the slots of a word whose stamp is visible. Empty slots may be marked, too.
+    fn visible(&self, lanes: Lanes, now: u64, word: u64) -> u64;
+
     /// Marks the slots of a word that have expired.
     fn expired(&self, lanes: Lanes, now: u64, word: u64) -> u64;
 
@@ -81,6 +91,21 @@ impl Clock for () {
     #[inline]
     fn now(&self) -> u64 {
         0
+    }
+
+    #[inline]
+    fn validate(&self, _now: u64) -> bool {
+        true
+    }
+
+    #[inline]
+    fn stamp(&self, _generation: u64) -> u16 {
+        0
+    }
+
+    #[inline]
+    fn visible(&self, _lanes: Lanes, _now: u64, _word: u64) -> u64 {
+        u64::MAX
     }
 
     #[inline]

@@ -179,7 +179,7 @@ where
                 (Action::IsVisible | Action::Remove, _) => {
                     Answer::IsVisible(T::is_visible(table, item))
                 }
-                (Action::Count, _) => Answer::Counted(table.count_visible::<T::Layout>(item)),
+                (Action::Count, _) => Answer::Counted(table.count::<T::Layout>(item)),
                 (Action::Insert(life), _) => {
                     Answer::Inserted(table.insert_for::<T::Layout>(item, life).ok())
                 }
@@ -217,7 +217,7 @@ where
         sights.add("grown", usize::from(T::splits(&self.table) > self.splits));
         let mut visible = 0;
         for (class, &item) in self.items.iter().enumerate() {
-            let count = self.table.count_visible::<T::Layout>(item);
+            let count = self.table.count::<T::Layout>(item);
             visible += count as i64;
             events.push(last(class, Answer::Counted(count)));
         }

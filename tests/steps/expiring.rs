@@ -203,12 +203,12 @@ impl Scene {
         self.look();
         let mut excess = 0;
         for &(item, copies) in &self.present {
-            let count = self.table.count_visible::<L>(item);
+            let count = self.table.count::<L>(item);
             assert!(count >= copies, "{count} of {item:?}");
             excess += count - copies;
         }
         if let Some((item, copies)) = self.target {
-            let count = self.table.count_visible::<L>(item);
+            let count = self.table.count::<L>(item);
             assert!(count == copies || cut_off && count <= 1);
         }
         assert!(excess <= usize::from(cut_off), "{excess} copies too many");
@@ -308,7 +308,7 @@ fn refreshes_and_removals_stop_or_panic() {
         let &(item, _) = scene.present.last().expect("the item");
         assert!((scene.call)(&scene.table));
         scene.table.advance::<L>();
-        assert_eq!(scene.table.count_visible::<L>(item), copies);
+        assert_eq!(scene.table.count::<L>(item), copies);
     }
     assert_eq!(at_every_step("removal", Scene::removal), 1);
     assert!(at_every_step("eviction", Scene::eviction) >= 1);

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     InsertError, Layout,
     bucket::{with_growing_layout, with_valued_layout},
-    table::{Aged, Answers, ClockState, Hashes},
+    table::{Aged, Answers, Clock as _, ClockState, Hashes},
 };
 
 /// The operations of filters whose items expire.
@@ -90,7 +90,7 @@ impl Lookups for FixedEngine<Aged> {
 
     fn count(&self, mixed: u64) -> usize {
         with_valued_layout!(self.layout, L => {
-            self.table.count_visible::<L>(self.table.fetched_with_stripe::<L>(mixed))
+            self.table.count::<L>(self.table.fetched_with_stripe::<L>(mixed))
         })
     }
 
@@ -224,7 +224,7 @@ impl Lookups for SplittingEngine<Aged> {
 
     fn count(&self, mixed: u64) -> usize {
         with_growing_layout!(self.layout, L => {
-            self.table.count_visible::<L>(self.table.fetched_with_stripe::<L>(mixed))
+            self.table.count::<L>(self.table.fetched_with_stripe::<L>(mixed))
         })
     }
 

@@ -88,7 +88,7 @@ impl<P: Payload> FixedTable<P> {
             Progress::Exhausted => return SearchStep::Exhausted,
             Progress::Room => {}
         }
-        // mutant: insert-relocate-wrong-lock, insert-relocate-no-bump
+        // mutant: insert-relocate-no-lock, insert-relocate-wrong-lock, insert-relocate-no-bump
         // mutant: insert-relocate-early-bump, insert-relocate-late-bump
         // mutant: insert-relocate-bump-relaxed, insert-relocate-clear-relaxed
         // mutant: insert-relocate-read-relaxed, insert-relocate-copy-relaxed

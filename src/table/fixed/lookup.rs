@@ -1,6 +1,6 @@
 //! The fastest lookups: how both words are loaded and compared at once.
 
-use super::{FixedTable, Pair, Payload, Seen, Stripe};
+use super::{Clock, FixedTable, Pair, Payload, Seen, Stripe};
 use crate::{
     bucket::{BucketLayout, Fingerprint},
     sync::{Acquire, Word},

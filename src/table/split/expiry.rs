@@ -36,7 +36,7 @@
 //! The number of items that follows is exact, with two exceptions until the slots in question
 //! expire: an eviction may replace a ghost, and a refresh may restamp one.
 
-use super::{GrowingTable, Item, Payload};
+use super::{Clock, GrowingTable, Item, Payload};
 use crate::{
     bucket::{GrowingLayout, leveled::level},
     table::Aged,

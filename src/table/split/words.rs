@@ -216,7 +216,7 @@ impl<L: GrowingLayout, P: Payload> Words<L> for GrowingSpace<P> {
         // published.
         let word = self.bucket(place.bucket).load_to_change(Acquire);
         // A slot's value can recur at another level, with another meaning.
-        // mutant: split-relocate-level-ignored
+        // mutant: split-relocate-level-ignored, split-relocate-stale-plan
         let is_there = level(word) == place.level && L::find(word, slot).is_some();
         is_there.then_some((Seen { bucket: place.bucket, word }, slot as u32))
     }

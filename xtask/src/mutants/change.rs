@@ -39,7 +39,7 @@ impl Fault {
         Self { may_hang: true, ..self }
     }
 
-    /// Keeps the fault to these tables. Its statement stands in a trait of both.
+    /// Keeps the fault to these tables. Its statement stands in code for both.
     pub(super) const fn only_in(self, tables: Tables) -> Self {
         Self { tables, ..self }
     }

@@ -18,8 +18,8 @@ fn on(number: usize, tables: Tables) -> String {
     let on = format!("crate::mutants::on({number})");
     match tables {
         Tables::All => on,
-        Tables::Fixed => format!("({on} && !Self::GROWS)"),
-        Tables::Growing => format!("({on} && Self::GROWS)"),
+        Tables::Fixed => format!("({on} && !S::GROWS)"),
+        Tables::Growing => format!("({on} && S::GROWS)"),
     }
 }
 
@@ -27,8 +27,8 @@ fn on(number: usize, tables: Tables) -> String {
 fn extent(number: usize, tables: Tables) -> String {
     let is_meant = match tables {
         Tables::All => "true",
-        Tables::Fixed => "!Self::GROWS",
-        Tables::Growing => "Self::GROWS",
+        Tables::Fixed => "!S::GROWS",
+        Tables::Growing => "S::GROWS",
     };
     format!("let _extent{number} = crate::mutants::extent({number}, {is_meant}); ")
 }

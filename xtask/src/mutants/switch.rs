@@ -105,7 +105,10 @@ pub(super) fn module(mutants: &[Mutant]) -> Result<String> {
     for mutant in mutants {
         let effect = match mutant.change {
             Some(Change::During(other)) => {
-                let number = numbers.get(other).with_context(|| {
+                // In tables that grow, the fault of the same name in these, if there is one.
+                let twin = format!("{other}, growing");
+                let own = mutant.name.ends_with(", growing").then(|| numbers.get(&*twin)).flatten();
+                let number = own.or_else(|| numbers.get(other)).with_context(|| {
                     format!("{} is to switch on {other}, which is no mutant", mutant.name)
                 })?;
                 format!("On({number})")

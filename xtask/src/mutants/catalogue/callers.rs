@@ -22,9 +22,6 @@ const RELEASED: Change = Rebind {
 
 pub(super) const FAULTS: &[Fault] = &[
     // The lock of another stripe.
-    fault("unique-wrong-lock", "`insert_unique` takes another stripe's lock", OTHER_LOCK_OF_A_PAIR),
-    fault("remove-wrong-lock", "`remove` takes another stripe's lock", OTHER_LOCK_OF_A_PAIR),
-    fault("count-wrong-lock", "`count` takes another stripe's lock", OTHER_LOCK_OF_A_PAIR),
     fault(
         "reached-wrong-lock",
         "another stripe's lock for all decisions about a limit on copies",
@@ -49,11 +46,6 @@ pub(super) const FAULTS: &[Fault] = &[
         "batch-copies-wrong-lock",
         "another stripe's lock for this decision in a batch",
         During("reached-wrong-lock"),
-    ),
-    fault(
-        "relocate-wrong-lock",
-        "a move takes another stripe's lock",
-        Instead("self.stripes.under_another_lock(self.stripe(step.fingerprint))"),
     ),
     // The version of another stripe.
     fault(
@@ -99,7 +91,7 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "reached-relaxed",
         "the copies are counted by Relaxed for a decision about a limit",
-        During("table/copies: count_locked: Acquire to Relaxed"),
+        Weaken(Acquire),
     )
     .survives("the lock orders all clearings before the count, and an error publishes nothing"),
     // Batches.

@@ -1,14 +1,14 @@
 //! Mutants of tables whose slots expire.
 
 use super::super::change::{
-    Change::{self, After, Condition, Delay, Delete, During, Instead, Weaken},
+    Change::{self, Condition, Delay, Delete, During, Instead, Weaken},
     Fault,
     Half::Release,
     Tables, fault,
 };
 
 /// The lock of another stripe. The version is that of the right one.
-const OTHER_LOCK: Change = Instead("self.all_stripes().under_another_lock(self.stripe_of(&item))");
+const OTHER_LOCK: Change = Instead("self.stripes.under_another_lock(self.stripe::<L>(&item))");
 
 /// A step that was to clear a slot does not notice that a sweep has taken it.
 const IGNORES_SWEEP: Change = Condition("$ | true");
@@ -47,60 +47,13 @@ pub(super) const FAULTS: &[Fault] = &[
         "a miss validates the generation only if there is a match with any stamp",
         Condition(
             "unchanged
-                 & (self.clock.validate(now) || self.copies_in::<L>(pair, words.values()) == 0)",
+                 & (self.clock.validate(now) || { let seen = |word| Seen { bucket: 0, word }; self.copies_in::<L>(&pair, words.values().map(seen)) == 0 })",
         ),
     ),
     // Sweeps.
     fault("sweep-no-lock", "a sweep takes no lock", During("lock-skipped")),
     fault("sweep-early-now", "a sweep reads the generation before it takes the lock", Delay(1)),
     fault("sweep-last-age", "the last age is swept", Instead("0")),
-    fault(
-        "sweep-plain-store",
-        "a sweep changes the word by a plain store",
-        Condition("{ place.store(new, Release); true }"),
-    ),
-    fault("sweep-uncounted", "a sweep does not count what it clears", Delete),
-    // Inserts into expired slots.
-    fault(
-        "add-swept-no-lock",
-        "an insert into full buckets sweeps them without a lock",
-        During("lock-skipped"),
-    ),
-    fault(
-        "add-swept-early-now",
-        "an insert into full buckets reads the generation before it takes the lock",
-        Delay(1),
-    ),
-    fault("add-swept-relaxed", "an insert into full buckets adds by Relaxed", Weaken(Release)),
-    fault(
-        "add-swept-plain-store",
-        "an insert into an expired slot changes the word by a plain store",
-        Instead("{ word.store(new, Release); true }"),
-    ),
-    fault("add-swept-uncounted", "an insert does not count what it sweeps", Delete),
-    fault("add-stamp-uncounted", "an insert that may sweep does not count its stamp", Delete),
-    fault("add-age-uncounted", "an insert into an empty slot does not count its stamp", Delete),
-    // Moves.
-    fault("move-early-now", "a move reads the generation before it takes the lock", Delay(1)),
-    fault("move-copies-expired", "a move copies what has expired", Condition("false")),
-    fault("move-drop-uncounted", "a move does not count the expired slot that it clears", Delete),
-    fault(
-        "move-drop-ignores-sweep",
-        "an expired slot that was swept counts as replaced by the incoming fingerprint",
-        Instead("{ let _ = $; true }"),
-    ),
-    fault("move-sweep-uncounted", "a move does not count what it sweeps", Delete),
-    fault(
-        "move-ignores-sweep",
-        "a slot that was swept counts as replaced by the incoming fingerprint",
-        Condition("{ let _ = $; false }"),
-    ),
-    fault("move-uncounted-copy", "a copy whose original was swept is not counted", Delete),
-    fault(
-        "move-incoming-uncounted",
-        "a move does not count the stamp of the incoming fingerprint",
-        Delete,
-    ),
     // Whole tables.
     fault(
         "clone-late-pause",
@@ -121,55 +74,6 @@ pub(super) const FAULTS: &[Fault] = &[
 /// Mutants of steps that tables of a fixed size and tables that grow share. The models of either
 /// must notice them.
 const OF_BOTH: &[Fault] = &[
-    // Counts of copies.
-    fault("age-count-no-lock", "`count_visible` takes no lock", During("lock-skipped")),
-    fault("age-count-wrong-lock", "`count_visible` takes another stripe's lock", OTHER_LOCK),
-    fault(
-        "age-count-no-validation",
-        "`count_visible` does not validate the generation",
-        Condition("true"),
-    ),
-    // `insert_unseen`.
-    fault("unseen-no-lock", "`insert_unseen` takes no lock", During("lock-skipped")),
-    fault("unseen-wrong-lock", "`insert_unseen` takes another stripe's lock", OTHER_LOCK),
-    fault(
-        "unseen-kept-now",
-        "`insert_unseen` keeps the generation while it makes room",
-        After(
-            "if made_room.is_ok() {
-                 let guard = self.stripe_of(&item).lock();
-                 let stamped = Self::stamped(item, self.generations().stamp(now));
-                 let words = self.words_to_change(&item);
-                 if self.visible_in::<L>(now, &item, words) == [0; 2]
-                     && self.try_add_swept(now, &stamped, words) == Some(true)
-                 {
-                     drop(guard);
-                     self.added(&attempts);
-                     return Ok(Some(now));
-                 }
-             }",
-        ),
-    ),
-    fault(
-        "unseen-no-second-scan",
-        "`insert_unseen` does not look again when it has made room",
-        After(
-            "if made_room.is_ok() {
-                 let stamped = Self::stamped(item, self.generations().stamp(now));
-                 let words = self.words_to_change(&item);
-                 if self.try_add_swept(now, &stamped, words) == Some(true) {
-                     self.added(&attempts);
-                     return Ok(Some(now));
-                 }
-             }",
-        ),
-    ),
-    fault(
-        "unseen-no-now-validation",
-        "`insert_unseen` does not validate the generation",
-        Condition("false"),
-    ),
-    fault("unseen-add-relaxed", "`insert_unseen` adds by Relaxed", Weaken(Release)),
     // `refresh`.
     fault("refresh-no-lock", "`refresh` takes no lock", During("lock-skipped")),
     fault("refresh-wrong-lock", "`refresh` takes another stripe's lock", OTHER_LOCK),
@@ -181,7 +85,7 @@ const OF_BOTH: &[Fault] = &[
     fault(
         "refresh-any",
         "`refresh` takes any visible copy",
-        Instead("marked::<Self, L>(words, marks).last()"),
+        Instead("marked::<S, L>(words, marks).last()"),
     ),
     fault("refresh-no-bump", "a refresh does not bump the version", Delete).survives(
         "a lookup that reads the slot before or after the refresh sees a visible slot, or \
@@ -221,8 +125,9 @@ const OF_BOTH: &[Fault] = &[
         "evict-wrong-lock",
         "`insert_evicting` takes the lock of another stripe than the victim's",
         Instead(
-            "self.all_stripes()
-                 .under_another_lock(self.stripe_of_slot(words[place], victim))",
+            "self.stripes.under_another_lock(
+                 self.space.stripe_of_slot(&self.stripes, words[place], victim),
+             )",
         ),
     )
     .survives(TWO_BUMPS),

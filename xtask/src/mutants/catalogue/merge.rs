@@ -39,7 +39,7 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "merge-undo-despite-clear",
         "a refused merge removes after a clear",
-        Instead("{ let _ = clears; self.remove_locked::<L>(&guard, pair) }"),
+        Instead("{ let _ = clears; self.clear_one::<L>(&guard, &pair, None) }"),
     ),
     fault("merge-uncounted", "`merge` does not count the items", Delete),
 ];

@@ -14,6 +14,7 @@ mod split_moves;
 mod split_values;
 mod split_whole;
 mod splits;
+mod steps;
 mod table;
 mod values;
 
@@ -22,12 +23,7 @@ use super::change::Fault;
 /// All structural mutants.
 pub(super) fn faults() -> impl Iterator<Item = Fault> {
     // Semi-sorted slots hold no values.
-    let of_values = [
-        values::LOOKUPS.as_flattened(),
-        values::REPLACEMENTS.as_flattened(),
-        values::FAULTS,
-        expiry::FAULTS,
-    ];
+    let of_values = [values::LOOKUPS.as_flattened(), values::FAULTS, expiry::FAULTS];
     let of_values = of_values.into_iter().flatten().copied().chain(expiry::of_both());
     let of_values = of_values.map(Fault::only_plain);
     let others = [table::FAULTS, merge::FAULTS, callers::FAULTS, shared::FAULTS];
@@ -37,7 +33,7 @@ pub(super) fn faults() -> impl Iterator<Item = Fault> {
     let of_splits = of_splits.chain(split_expiry::FAULTS.iter().copied());
     let of_splits = of_splits.map(Fault::only_plain);
     let others = others.into_iter().flatten().copied();
-    of_values.chain(others).chain(moves::faults()).chain(of_splits)
+    steps::faults().chain(of_values).chain(others).chain(moves::faults()).chain(of_splits)
 }
 
 #[cfg(test)]

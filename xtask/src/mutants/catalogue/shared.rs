@@ -36,6 +36,12 @@ pub(super) const FAULTS: &[Fault] = &[
                          let other = &stripes[(number + 1) % stripes.len()];
                          StripeGuard { stripe: &stripes[number], _guard: other.lock()._guard }
                      }
+
+                     pub(crate) fn another(&self, than: &Stripe) -> &Stripe {
+                         let is_it = |stripe: &Stripe| core::ptr::eq(stripe, than);
+                         let number = self.stripes.iter().position(is_it).unwrap();
+                         &self.stripes[(number + 1) % self.stripes.len()]
+                     }
                  }
                  self.version.store(version, Release)
              }",

@@ -3,7 +3,7 @@
 use super::super::change::{
     Change::{self, After, Before, Condition, Delay, Delete, During, Instead, Rebind, Weaken},
     Fault,
-    Half::{Acquire, Release},
+    Half::Acquire,
     Tables, fault,
 };
 
@@ -28,26 +28,37 @@ const fn growing(name: &'static str, what: &'static str, change: Change) -> Faul
 
 pub(super) const FAULTS: &[Fault] = &[
     // Lookups.
-    fault("split-age-wrong-stripe", "a lookup reads the version of another stripe", OTHER_STRIPE),
-    fault("split-age-late-now", "a lookup first reads the generation after the words", Delay(2)),
+    fault("split-age-late-now", "a lookup first reads the generation after the words", Delay(1)),
     fault("split-age-now-relaxed", "a lookup reads the generation by Relaxed", Weaken(Acquire)),
-    fault("split-age-late-version", "a lookup first reads the version after the words", Delay(1)),
-    fault("split-age-version-relaxed", "a lookup reads the version by Relaxed", Weaken(Acquire)),
-    fault("split-age-words-relaxed", "a lookup reads the words by Relaxed", Weaken(Acquire)),
+    fault(
+        "split-age-late-version",
+        "a lookup first reads the version after the words",
+        During("read-late-version, growing"),
+    ),
+    fault(
+        "split-age-version-relaxed",
+        "a lookup reads the version by Relaxed",
+        During("read-version-relaxed, growing"),
+    ),
+    fault(
+        "split-age-words-relaxed",
+        "a lookup reads the words by Relaxed",
+        During("read-words-relaxed, growing"),
+    ),
     fault(
         "split-age-first-only",
         "a lookup does not look at the second location",
-        Instead("{ let [first, _] = self.load_both(item); [first; 2] }"),
+        During("read-first-only, growing"),
     ),
     fault(
         "split-age-no-now-validation",
         "a miss does not validate the generation",
-        Condition("stripe.validate(version)"),
+        Condition("reading.is_valid()"),
     ),
     fault(
         "split-age-no-version-validation",
         "a miss does not validate the version",
-        Condition("{ let _ = version; self.clock.validate(now) }"),
+        Condition("{ let _ = reading; self.clock.validate(now) }"),
     ),
     // Refreshes and removals where slots differ in what they know.
     growing("refresh-unnoted", "a refresh is not noted", Delete),
@@ -59,7 +70,7 @@ pub(super) const FAULTS: &[Fault] = &[
     growing(
         "refresh-longest",
         "a refresh takes the slot that knows most, whatever its age is",
-        Instead("marked::<Self, L>(words, marks).max()"),
+        Instead("marked::<S, L>(words, marks).max()"),
     ),
     growing("refresh-all-no-bump", "a refresh of all copies does not bump the version", Delete)
         .survives("as for a refresh of one copy"),
@@ -85,50 +96,7 @@ pub(super) const FAULTS: &[Fault] = &[
         Condition("knowledge < newer"),
     ),
     // Slots that are cleared or replaced.
-    fault(
-        "split-change-level-ignored",
-        "a slot is cleared or replaced at another level",
-        Condition("true"),
-    ),
-    fault(
-        "split-change-plain-store",
-        "a slot is cleared or replaced by a plain store",
-        Before("self.bucket(seen.bucket).store(changed, Release); return true;"),
-    ),
-    fault("split-unseen-uncounted", "`insert_unseen` does not count the item", Delete),
-    fault("split-age-remove-uncounted", "`remove_of` does not count the item", Instead("false")),
-    // Inserts.
-    fault(
-        "split-add-age-uncounted",
-        "an insert into an empty slot does not count its stamp",
-        Delete,
-    ),
-    fault(
-        "split-add-swept-no-lock",
-        "an insert into full buckets sweeps them without a lock",
-        During("lock-skipped"),
-    ),
-    fault(
-        "split-add-swept-early-now",
-        "an insert into full buckets reads the generation before it takes the lock",
-        Delay(1),
-    ),
-    fault(
-        "split-add-swept-relaxed",
-        "an insert into full buckets adds by Relaxed",
-        Weaken(Release),
-    ),
-    fault(
-        "split-add-swept-plain-store",
-        "an insert that may sweep changes the word by a plain store",
-        Instead("{ self.bucket(bucket).store(new, Release); true }"),
-    ),
-    fault("split-add-swept-uncounted", "an insert does not count what it sweeps", Delete),
-    fault(
-        "split-add-swept-stamp-uncounted",
-        "an insert that may sweep does not count its stamp",
-        Delete,
-    ),
+    growing("split-age-remove-uncounted", "`remove_of` does not count the item", Delete),
     // Sweeps.
     growing("split-sweep-no-lock", "a sweep takes no lock", During("sweep-no-lock")),
     growing(
@@ -136,12 +104,6 @@ pub(super) const FAULTS: &[Fault] = &[
         "a sweep reads the generation before it takes the lock",
         During("sweep-early-now"),
     ),
-    fault(
-        "split-sweep-plain-store",
-        "a sweep changes the word by a plain store",
-        Condition("{ place.store(new, Release); true }"),
-    ),
-    fault("split-sweep-uncounted", "a sweep does not count what it clears", Delete),
     fault(
         "split-sweep-no-children",
         "a sweep leaves out the buckets beyond its end",
@@ -183,57 +145,6 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault("split-stamp-ghosts-uncounted", "a split does not count the ghosts with a stamp", Delete),
     // Moves.
-    fault("split-move-early-now", "a move reads the generation before it takes the lock", Delay(1)),
-    fault("split-move-copies-expired", "a move copies what has expired", Condition("false")),
-    fault("split-move-sweep-uncounted", "a move does not count what it sweeps", Delete),
-    fault(
-        "split-move-drop-store",
-        "a move clears an expired slot by a plain store",
-        Before(
-            "self.bucket(place.bucket).store(new, Release);
-             self.clock.count_removed(slot as u32);
-             let _ = self.occupancy.count(-1);
-             if let Some(slot) = stored {
-                 self.clock.count_added(slot as u32);
-             }
-             return true;",
-        ),
-    ),
-    fault(
-        "split-move-drop-uncounted",
-        "a move does not count the stamp of the expired slot that it clears",
-        Delete,
-    ),
-    fault(
-        "split-move-drop-unoccupied",
-        "a move does not count the expired slot that it clears",
-        Instead("false"),
-    ),
-    fault(
-        "split-move-drop-incoming-uncounted",
-        "a move does not count the stamp of an item in the place of an expired slot",
-        Delete,
-    ),
-    fault(
-        "split-move-ignores-sweep",
-        "a slot that was swept counts as replaced by the incoming item",
-        Before("if L::find(word, slot).is_none() { return true; }"),
-    ),
-    fault(
-        "split-move-incoming-uncounted",
-        "a move does not count the stamp of the incoming item",
-        Delete,
-    ),
-    fault(
-        "split-move-uncounted-copy",
-        "the stamp of a copy whose original was swept is not counted",
-        Delete,
-    ),
-    fault(
-        "split-move-unoccupied-copy",
-        "a copy whose original was swept is not counted",
-        Instead("false"),
-    ),
     fault(
         "split-cleared-stamps-counted",
         "a move does not count the stamps of the ghosts that it clears",
@@ -308,7 +219,3 @@ pub(super) const FAULTS: &[Fault] = &[
     fault("split-clear-age-uncounted", "`clear` does not count the stamps", Delete),
     fault("split-clear-ghosts-stay", "`clear` does not count the ghosts with each stamp", Delete),
 ];
-
-/// The version of another stripe.
-const OTHER_STRIPE: Change =
-    Instead("self.stripes.at(self.growth.stripe::<L>(item.sides[0].code.core, [0; 2]) + 1)");

@@ -27,7 +27,7 @@ pub(super) const FILES: &[(&str, &[Replacement])] = &[
     ("src/table/kernels/avx2.rs", AVX2),
     ("src/table/kernels/avx512.rs", AVX512),
     ("src/sync/vector.rs", LOADS),
-    ("src/table/lookup.rs", WORDS),
+    ("src/table/fixed/lookup.rs", WORDS),
     ("src/table/key_probe.rs", KEYS),
     ("src/table/batch.rs", ANSWERS),
 ];
