@@ -21,7 +21,7 @@ fn insert_beside_a_move(name: &str, limit: usize, expected: Result<(), InsertErr
 /// Catches an insert that exceeds the limit because it misses a copy that is being moved.
 #[test]
 fn limit_reached_beside_a_move() {
-    insert_beside_a_move("limit_reached_move", 1, Err(InsertError::TooManyCopies));
+    insert_beside_a_move("limit_reached_move", 450, Err(InsertError::TooManyCopies));
 }
 
 /// Catches an insert that is refused below the limit because a half-done move counts twice.
@@ -33,7 +33,7 @@ fn limit_not_reached_beside_a_move() {
 /// Catches an insert that is refused although a copy had been removed before it began.
 #[test]
 fn limit_beside_a_removal() {
-    check("limit_removal", 630, &["inserted", "too many"], |seen| {
+    check("limit_removal", 290, &["inserted", "too many"], |seen| {
         let (table, item) = with_copies(&[0, 1]);
         let inserter = spawn(&table, move |table| table.insert_up_to::<L>(2, pair(table, item, 0)));
         let remover = spawn(&table, move |table| assert!(table.remove::<L>(pair(table, item, 0))));

@@ -107,7 +107,7 @@ fn listing_beside_a_move_and_a_replacement() {
 fn contains_value_beside_a_move() {
     beside(
         "values_probe_move",
-        423,
+        200,
         both_in_the_second_bucket,
         move_past_alias,
         &[A, B],
@@ -143,7 +143,7 @@ fn listing_beside_replacements_of_two_aliases() {
 /// Catches a `contains_value` that misses a value which an item or its alias had at each moment.
 #[test]
 fn contains_value_beside_replacements_of_two_aliases() {
-    beside("values_probe_swap", 2_800, one_in_each_bucket, swap_values, &[A, B], |map, item| {
+    beside("values_probe_swap", 950, one_in_each_bucket, swap_values, &[A, B], |map, item| {
         assert!(map.contains_value::<V>(item.with_value(A)), "a value was missed");
     });
 }
@@ -160,7 +160,7 @@ fn insert_and_replace(map: &Map, item: Pair) {
 #[test]
 fn contains_value_beside_an_alias_and_a_replacement() {
     let set_up = |map: &Map, item| put(map, item, A, 1);
-    beside("values_probe_alias", 1_000, set_up, insert_and_replace, &[A, B], |map, item| {
+    beside("values_probe_alias", 450, set_up, insert_and_replace, &[A, B], |map, item| {
         assert!(map.contains_value::<V>(item.with_value(A)), "a value was missed");
     });
 }
@@ -302,7 +302,7 @@ fn get_or_insert_beside_a_replacement_and_a_move() {
 /// Catches a limit on copies that counts only copies with the new value.
 #[test]
 fn limit_beside_a_replacement() {
-    check("values_limit", 290, &["too many"], |seen| {
+    check("values_limit", 130, &["too many"], |seen| {
         let map = map();
         let item = item(&map, 0, 0);
         put(&map, item, A, 1);
