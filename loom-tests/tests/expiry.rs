@@ -248,9 +248,7 @@ fn refresh_beside_an_advance_and_a_refresh() {
 /// Catches a `count` by a generation that it read before it had the lock.
 #[test]
 fn count_beside_an_advance_and_a_refresh() {
-    beside_a_refresh("expiry_count_refresh", 293, |table, item| {
-        table.count::<A>(item) == 1
-    });
+    beside_a_refresh("expiry_count_refresh", 293, |table, item| table.count::<A>(item) == 1);
 }
 
 /// Runs an operation that needs the lock, on an item that moves.

@@ -103,11 +103,5 @@ fn insert_happens_before_a_removal() {
 /// Catches a `count` that does not happen after the inserts of what it counts.
 #[test]
 fn insert_happens_before_a_count() {
-    publish(
-        "expiry_publish_count",
-        64,
-        |_| {},
-        insert,
-        |table, item| table.count::<A>(item) == 1,
-    );
+    publish("expiry_publish_count", 64, |_| {}, insert, |table, item| table.count::<A>(item) == 1);
 }

@@ -5,7 +5,7 @@ use guira_loom_tests::{L, check, pair, relocate, spawn, with_copies};
 
 /// Inserts an item, of which there is a copy in bucket 1, while this copy moves to bucket 0.
 fn insert_beside_a_move(name: &str, limit: usize, expected: Result<(), InsertError>) {
-    check(name, 890, &["done"], move |seen| {
+    check(name, 450, &["done"], move |seen| {
         let (table, item) = with_copies(&[1]);
         let inserter =
             spawn(&table, move |table| table.insert_up_to::<L>(limit, pair(table, item, 0)));
@@ -21,7 +21,7 @@ fn insert_beside_a_move(name: &str, limit: usize, expected: Result<(), InsertErr
 /// Catches an insert that exceeds the limit because it misses a copy that is being moved.
 #[test]
 fn limit_reached_beside_a_move() {
-    insert_beside_a_move("limit_reached_move", 450, Err(InsertError::TooManyCopies));
+    insert_beside_a_move("limit_reached_move", 1, Err(InsertError::TooManyCopies));
 }
 
 /// Catches an insert that is refused below the limit because a half-done move counts twice.

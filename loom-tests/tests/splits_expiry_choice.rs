@@ -22,44 +22,6 @@ fn short_and_long(table: &Aging, short: u64, long: u64) -> [Item; 2] {
     [item, differing(table, item, 1)]
 }
 
-/// Catches a refresh of the oldest slot alone, where another one knows more, and a refresh of all
-/// slots that does not notice that the bucket of one of them is split.
-#[test]
-fn refresh_of_all_beside_a_split() {
-    check("split_refresh_all", 7, &["done"], |seen| {
-        let table = aging_longer(4);
-        let [item, _] = short_and_long(&table, START - 2, START - 1);
-        let refresher = spawn(&table, move |table| table.refresh::<S>(item));
-        split_first(&table);
-        assert!(refresher.join().unwrap(), "visible slots were there throughout");
-        assert_counts(&table);
-        for _ in 0..LONG_WINDOW {
-            table.advance::<S>();
-        }
-        assert_eq!(table.count::<S>(item), 2, "a slot was not refreshed");
-        seen.note("done");
-        assert_ends(&table);
-    });
-}
-
-/// Catches a refresh of all slots that goes on with slots that a sweep took meanwhile.
-#[test]
-fn refresh_of_all_beside_a_split_and_an_advance() {
-    check("split_refresh_all_swept", 1_600, &["both", "one"], |seen| {
-        let table = aging(4);
-        let [item, _] = short_and_long(&table, START - 1, START);
-        let refresher = spawn(&table, move |table| table.refresh::<S>(item));
-        let advancer = spawn(&table, guira::raw::Table::advance::<S>);
-        split_first(&table);
-        assert!(refresher.join().unwrap(), "a visible slot was there throughout");
-        advancer.join().unwrap();
-        let left = table.count::<S>(item);
-        seen.note_if(left == 2, "both", "one");
-        assert!(left > 0, "a refreshed item is lost");
-        assert_ends(&table);
-    });
-}
-
 /// Catches a refresh of the slot that knows most, although another one is older: the removal of an
 /// alias takes it, and the item that was refreshed expires too early.
 #[test]

@@ -111,7 +111,8 @@ impl<C: Contents, S> Filter<C, Growing, S> {
     /// which a bucket is given up, or an item is moved to make that possible.
     ///
     /// Between two calls, the filter is like any other: a server can serve requests. Any numbers of
-    /// steps lead to the same filter.
+    /// steps lead to the same filter. If items expire, the first call also sweeps all buckets that
+    /// were not swept in this generation: call [`sweep`](Filter::sweep) before to bound its time.
     ///
     /// ```
     /// use guira::{GrowingFilter, Shrinking};

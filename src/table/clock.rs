@@ -55,9 +55,9 @@
 //! *If a thread acquires a stripe's lock and then reads the generation n, no thread reads n + 2
 //! before the lock is released.* The advance to n + 1 acquires this lock after it has published
 //! that generation. If it did so before the thread, the thread would have read n + 1 at least. So
-//! it does so later, and waits for the release. The advance to n + 2 begins after that. (If a
-//! holder of `sweeping` reads n and finds buckets to sweep, no thread reads n + 1 before the
-//! release: the clock does not tick before these buckets have been swept.)
+//! it does so later, and waits for the release. The advance to n + 2 begins after that. (A holder
+//! of `sweeping` that reads n and has buckets left to sweep holds up the tick to n + 1 until it has
+//! swept them.)
 //!
 //! So a decision about expiry that is made and acted upon under a lock is at most one generation
 //! old. A decision without a lock can be arbitrarily old: a thread may be suspended for M
@@ -69,9 +69,10 @@
 //! start again if it has changed. (Otherwise a refresh could miss its own copy, which was swept,
 //! and find only that of an alias, which has the stamp of n already. It would report that the item
 //! was refreshed, but a removal of the alias would take the only copy.) If the oldest copy is swept
-//! after this second read, the refresh also starts again. If only the item's own copy is swept
-//! then, that copy has expired. So the older copy, which the refresh takes, has expired too, and no
-//! other item needs it.
+//! after this second read, the refresh also starts again. If the item's own copy is swept instead,
+//! it expired with n + 1, and so did the older copy that the refresh takes: no other item needs
+//! that. (A removal need not read the generation again. If a sweep of n + 1 took the slot of its
+//! item, all slots with that stamp have expired.)
 //!
 //! # Why nothing visible is swept
 //!
@@ -82,7 +83,7 @@
 //! copies was not expired in the generation that the mover read. So the copy expires at the
 //! earliest in the next one, whose sweep begins after the mover's lock was passed, and finds it.
 //!
-//! No slot leaks: in each generation every bucket is swept once after the clock has passed all
+//! No slot leaks (but see "Late inserts"): in each generation every bucket is swept once after the clock has passed all
 //! locks. An expired slot has M - 2 - w generations, at least one, in which it is swept.
 //!
 //! # Why a miss is correct
@@ -98,7 +99,8 @@
 //! read of the generation comes after the load. If the sweep took a slot with the stamp of g, then
 //! `(m - g) mod M` was in `w + 1 ..= M - 2`. Since `m - g` is at most w, m is at most `g - 2`, and
 //! no thread read g before that sweep ended. So the sweep ended before all inserts of the
-//! generation g, and took nothing of theirs. All other clearings bump. So the miss is correct.
+//! generation g, and took nothing of theirs. (A move that drops an expired slot is such a sweep.)
+//! All other clearings bump. So the miss is correct.
 //!
 //! The generation must be validated. Say that a lookup reads 20, and is suspended. The item, which
 //! is in the table throughout, is refreshed in the generation 22. The stamp of 22 looks M - 2
@@ -107,30 +109,34 @@
 //!
 //! *Refreshing.* A refresh is a removal of a fingerprint with the old stamp, and an insert of one
 //! with the new stamp. It bumps, so a miss is correct in between: compare the argument for
-//! `replace`. The table cannot distinguish aliases, so a refresh may take another item's slot. Say
-//! that each item with the stamp g is assigned a slot of its own whose generation is g or later. A
-//! refresh of x takes the oldest visible slot, o. If o was assigned to y, then the slot of x, which
-//! is not older than o, can be assigned to y. And x is assigned o, with the new stamp. (If the
-//! refresh took a younger slot than that of x, then x's slot, which is older, might not last as
-//! long as y needs.) A removal of x, which was never refreshed, takes a slot with exactly the stamp
-//! of x; if that was assigned to some y, the slot of x can be assigned to y. If an alias's refresh
-//! took the last such slot, the removal finds none, and the slot of x is left to expire.
+//! `replace`. The table cannot distinguish aliases, so a refresh may take another item's slot. So
+//! items may share a slot. Say that each item in the table is assigned a slot that matches it and
+//! is no older than the item. An item that was never refreshed is *removable*; others are left to
+//! expire, by the contract. **A slot that is assigned to a removable item of its own generation is
+//! assigned to no other item.** The steps preserve this:
 //!
-//! *Refreshing where slots know different parts of their items* (see `split/mod.rs`). Now y can take
-//! the slot v of x only if v knows no more than the slot u that x takes: then all that v knows is
-//! true of y, because x and y agree in what u knows.
-//!
-//! - *A refresh* takes the oldest slot if that knows most, as above. If none is both, it restamps all
-//!   matches. Every item keeps its slot, which only becomes younger.
-//! - *A removal of x*, which was never refreshed, takes u, the slot with exactly the stamp of x that
-//!   knows most. If v has that stamp, too, it knows no more. If v is younger, it may know more. In
-//!   that case, the removal takes nothing, and x is left to expire. A slot that is younger than its
-//!   item implies a refresh in the generation of the slot or a later one: a refresh restamps the
-//!   slot of its item, or gives y a slot that is no younger than the refresh; a removal gives y a
-//!   slot v that was younger than x, or as young as u, which was younger than y then. So it is enough
-//!   to refuse while a refresh is visible. The last generation of one is noted under the lock of its
-//!   stripe, for all stripes together. (Any refresh counts: an alias of y that is not in the table
-//!   can be refreshed, too, and takes y's slot alone.)
+//! 1. *Inserts.* The new slot is assigned to the new item alone.
+//! 2. *Moves and splits.* A slot goes where it matches all of its items. If a split copies it, each
+//!    of the two is assigned to the items that are found there.
+//! 3. *A refresh of x in the generation n* takes o, the oldest visible slot that matches x. If o has
+//!    the stamp of n, all matches have it, that of x among them, and x keeps its slot. Otherwise all
+//!    items of o are older than n. They keep o, which only lasts longer, and x is assigned o, too.
+//!    (If the refresh settled for another slot that has the stamp of n, x might rely on the slot of
+//!    a removable item, and that item's removal would take it.)
+//! 4. *A removal of x*, which is removable and of the generation g, takes u: of the matches with the
+//!    stamp of g the one that knows most (see `split/mod.rs`; in a table of a fixed size all know
+//!    the same). Let v be the slot of x. If u is v, no other item had it. Otherwise the items of u
+//!    are assigned v, which is no older than u. All that v knows is true of them if v knows no more
+//!    than u, because they and x agree in what u knows. If v has the stamp of g, x was alone on v,
+//!    and v knows no more than u. If v is younger, no item of u is of its generation, and no
+//!    removable item of its generation shared it with x. But then v may know more.
+//! 5. *So a removal takes nothing* if a match younger than g knows more than u, and x is left to
+//!    expire. This can be left out if nothing was refreshed within the window, because *a slot that
+//!    is younger than one of its items implies a refresh in the generation of the slot or later*: a
+//!    refresh makes it so, and a removal of x gives v to the items of u only if v is as young as u,
+//!    or younger than x. The last generation of a refresh is noted under the lock of its stripe, for
+//!    all stripes together. (Any refresh counts: an alias of y that is not in the table can be
+//!    refreshed, too, and takes y's slot.)
 //!
 //! # Late inserts
 //!
@@ -163,14 +169,14 @@
 //!    the generation would have returned n + 1. So the ages by n are right (except those
 //!    of late inserts: see above), and the oldest slot is that of the oldest generation. (The two
 //!    words are no snapshot: an older item that is moved between them meanwhile may be missed.)
-//! 2. *Until the compare-and-swap, only a sweep takes the victim*, because the lock is held. The
-//!    generation is n or n + 1 by then. If a sweep took it, the eviction starts again. Otherwise a
+//! 2. *Until the compare-and-swap, only a sweep or a split takes the victim*, because the lock is held. The
+//!    generation is n or n + 1 by then. If it is gone, the eviction starts again. Otherwise a
 //!    slot of the same fingerprint and generation is replaced.
 //! 3. *Who removes.* An eviction takes a copy that nobody removed. So it breaks the payment on
 //!    which "Why a miss is correct" relies, if anybody removes items: the contract of removal
 //!    forbids it.
 //! 4. *The answer.* If the victim is visible in n, the eviction counts as one in n. If it is not,
-//!    it has expired in n, and nobody needs it in n + 1 either; or it is the slot of a late insert.
+//!    it has expired in n, and in n + 1, too; or it is the slot of a late insert.
 //! 5. *By a generation that was read before the words,* the slots of the next generation have the
 //!    last age: they look oldest, and not visible. The eviction would take one of them although an
 //!    older slot is there, or report that it replaced nothing.

@@ -1,7 +1,7 @@
 //! The steps of tables whose slots expire, written once for tables of a fixed size and for those
 //! that grow: see `clock.rs`, which has the protocol.
 
-use super::{Aged, Clock, MarkedSlot, Seen, Space, StripeGuard, Table, Words, marked};
+use super::{Aged, Clock, MarkedSlot, Seen, Space, Table, Words, marked};
 use crate::InsertError;
 
 impl<S: Space<Payload = Aged>> Table<S> {
@@ -36,9 +36,6 @@ impl<S: Space<Payload = Aged>> Table<S> {
 
     /// Gives the stamp of the present generation to the oldest visible copy of an item. Returns
     /// whether there was one.
-    ///
-    /// The copy must also know most of the item. If the oldest one does not, all copies get the
-    /// stamp: see "Refreshing" in `clock.rs`.
     #[must_use]
     pub fn refresh<L>(&self, item: S::Item) -> bool
     where
@@ -59,20 +56,12 @@ impl<S: Space<Payload = Aged>> Table<S> {
             // mutant: refresh-any, refresh-longest
             let Some(oldest) = self.oldest::<L>(now, words, marks) else { return false };
             let stamped = self.restamped(now, oldest.slot);
-            let is_longest = !S::GROWS || oldest.knowledge == Self::longest::<L>(words, marks);
-            if is_longest && oldest.slot == stamped {
+            if oldest.slot == stamped {
                 return true;
             }
             if S::GROWS {
                 // mutant: refresh-unnoted
                 self.clock.note_refresh(now);
-            }
-            // mutant: refresh-oldest
-            if !is_longest {
-                if self.restamp_all::<L>(&guard, now, words, marks) {
-                    return true;
-                }
-                continue;
             }
             // mutant: refresh-no-bump
             guard.bump();
@@ -88,37 +77,11 @@ impl<S: Space<Payload = Aged>> Table<S> {
         }
     }
 
-    /// Gives the stamp of the present generation to all these copies of an item. Returns `false` if
-    /// one of them is no longer there.
-    fn restamp_all<L>(
-        &self,
-        guard: &StripeGuard,
-        now: u64,
-        words: [Seen; 2],
-        marks: [u64; 2],
-    ) -> bool
-    where
-        S: Words<L>,
-    {
-        // mutant: refresh-all-no-bump
-        guard.bump();
-        marked::<S, L>(words, marks).all(|MarkedSlot { place, slot, .. }| {
-            let stamped = self.restamped(now, slot);
-            // mutant: refresh-all-ignores-change
-            if self.change_slot::<L>(guard, words[place], slot, Some(stamped)).is_err() {
-                return false;
-            }
-            // mutant: refresh-all-uncounted
-            self.count_restamped(slot, stamped);
-            true
-        })
-    }
-
     /// Removes one copy of an item with the stamp of a generation, if that is visible: the one that
     /// knows most. Returns whether there was one.
     ///
-    /// Also returns `false` if a newer copy knows more, and may have got its stamp by a refresh:
-    /// see "Refreshing" in `clock.rs`.
+    /// Also returns `false` if a newer copy knows more, and something was refreshed within the window:
+    /// that copy may be this item's. See "Refreshing" in `clock.rs`.
     #[must_use]
     pub fn remove_of<L>(&self, item: S::Item, generation: u64) -> bool
     where
@@ -232,14 +195,6 @@ impl<S: Space<Payload = Aged>> Table<S> {
         let [knowledge, place] = [40, 32].map(|shift| (oldest >> shift) as u8);
         let (knowledge, place) = (knowledge.into(), place.into());
         (oldest != 0).then_some(MarkedSlot { knowledge, place, slot: oldest as u32 })
-    }
-
-    /// Returns the largest number of bits that a marked slot knows.
-    fn longest<L>(words: [Seen; 2], marks: [u64; 2]) -> u32
-    where
-        S: Words<L>,
-    {
-        marked::<S, L>(words, marks).map(|copy| copy.knowledge).max().unwrap_or(0)
     }
 
     /// A slot with the stamp of a generation.

@@ -35,9 +35,9 @@ impl<S: Space> Table<S> {
             return false;
         }
         // mutant: relocate-no-bump, relocate-late-bump, relocate-bump-relaxed
-        // mutant: relocate-no-bump-incoming, relocate-lock-gap
+        // mutant: relocate-no-bump-incoming
         guard.bump();
-        // mutant: relocate-clear-relaxed, relocate-not-cleared, relocate-by-key
+        // mutant: relocate-clear-relaxed, relocate-not-cleared, relocate-by-key, relocate-lock-gap
         self.clear_original::<L>(&guard, step, (seen, slot), stored)
     }
 

@@ -60,6 +60,8 @@ where
     Self: Lookups,
 {
     fn form(&self) -> Form {
+        // Each of several threads may have seen its own splits alone, and left the size behind.
+        self.table.advance_size();
         self.form_of(self.table.grown(), self.table.words(), self.table.clock_state())
     }
 

@@ -85,8 +85,8 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     /// A generation is due when `clock` has moved forward by the [`interval`](Self::interval) since
     /// the generation before it began. Call this several times in an interval, from as many threads
     /// as you like: only one of them begins the generation, and the others return `None` at once.
-    /// However late the calls come, each begins at most one generation. (If [`advance`] began the
-    /// present one, time counts from the next call of this method. In a new filter, the first call
+    /// However late the calls come, each begins at most one generation, and at most two if another
+    /// one falls due meanwhile. (If [`advance`] began the present one, time counts from the next call of this method. In a new filter, the first call
     /// begins nothing: time counts from it.)
     ///
     /// All calls must read one clock. It may stand still, and it may be set back: if it shows less
@@ -178,9 +178,10 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     }
 }
 
-/// A reading of a clock in nanoseconds, or the largest one: 584 years.
+/// A reading of a clock in nanoseconds, or the largest one: 584 years. (The schedule stores a
+/// reading plus one.)
 fn nanos(reading: Duration) -> u64 {
-    u64::try_from(reading.as_nanos()).unwrap_or(u64::MAX)
+    u64::try_from(reading.as_nanos()).map_or(u64::MAX - 1, |nanos| nanos.min(u64::MAX - 1))
 }
 
 impl<G: Growth, S> FilterBuilder<Expiring, G, S> {

@@ -179,5 +179,5 @@ pub type ExpiringFilter<S = StableHashBuilder> = Filter<Expiring, Fixed, S>;
 /// - **[`len`](Filter::len)** is exact as long as nothing is refreshed or evicted. Otherwise it may
 ///   count a few slots too many or too few, until they expire.
 /// - **[`insert_evicting`](Filter::insert_evicting)** replaces an item only if the filter cannot
-///   grow.
+///   grow, or if copies of few items fill its buckets, so that growth would not help.
 pub type GrowingExpiringFilter<S = StableHashBuilder> = Filter<Expiring, Growing, S>;

@@ -9,7 +9,7 @@ use super::super::change::{
 
 /// A table's operation takes the lock of another stripe. The version is that of the right one.
 pub(super) const OTHER_LOCK_OF_A_PAIR: Change =
-    Instead("self.stripes.under_another_lock(self.stripe(pair.fingerprint))");
+    Instead("self.stripes.under_another_lock(self.stripe_of(pair.fingerprint))");
 /// All locks are released, and a guard of other stripes is kept.
 const RELEASED: Change = Rebind {
     name: "stripes",
@@ -51,7 +51,7 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "lookup-wrong-version",
         "a lookup reads another stripe's version",
-        Instead("self.stripe(Fingerprint::new(pair.fingerprint.get() + 1))"),
+        Instead("self.stripe_of(Fingerprint::new(pair.fingerprint.get() + 1))"),
     ),
     // The rounds of a lookup.
     fault(

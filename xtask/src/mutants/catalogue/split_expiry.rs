@@ -63,23 +63,10 @@ pub(super) const FAULTS: &[Fault] = &[
     // Refreshes and removals where slots differ in what they know.
     growing("refresh-unnoted", "a refresh is not noted", Delete),
     growing(
-        "refresh-oldest",
-        "a refresh takes the oldest slot, whatever it knows",
-        Condition("false"),
-    ),
-    growing(
         "refresh-longest",
         "a refresh takes the slot that knows most, whatever its age is",
         Instead("marked::<S, L>(words, marks).max()"),
     ),
-    growing("refresh-all-no-bump", "a refresh of all copies does not bump the version", Delete)
-        .survives("as for a refresh of one copy"),
-    growing(
-        "refresh-all-ignores-change",
-        "a slot that is gone counts as refreshed with all others",
-        Condition("{ let _ = $; false }"),
-    ),
-    growing("refresh-all-uncounted", "a refresh of all copies does not count the stamps", Delete),
     growing(
         "age-remove-shortest",
         "a removal takes the slot that knows least",

@@ -179,7 +179,7 @@ const MERGES: &[Fault] = &[
     fault(
         "split-merge-undo-wrong-lock",
         "a refused merge removes under another stripe's lock",
-        Instead("self.stripes.under_another_lock(self.stripe_of::<L>(item.sides))"),
+        Instead("self.stripes.under_another_lock(self.stripe::<L>(item))"),
     ),
     fault(
         "split-merge-undo-despite-clear",

@@ -287,7 +287,7 @@ const VALUES: &[Fault] = &[
         Rebind {
             name: "slot",
             value: "{
-                let values = self.space.payload().value_mask();
+                let values = crate::table::Payload::value_mask(&self.space.payload());
                 let mut left = S::LANES.nonzeros(S::slots(seen.word));
                 let mut found = slot;
                 while left != 0 {
