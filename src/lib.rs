@@ -261,15 +261,17 @@ mod table;
 pub mod raw {
     #[cfg(guira_steps)]
     pub use crate::sync::steps;
+    #[cfg(feature = "std")]
+    pub use crate::table::split::ImageLoader;
     pub use crate::{
         bucket::{
             BucketLayout, Census, Code, Fingerprint, GrowingLayout, Leveled, Plain, SemiSorted,
             leveled::level,
         },
         table::{
-            Addressing, Advances, Aged, Aging, Bare, Candidates, Clock, Expires, Generations,
-            Kernel, MAX_BUCKETS, MergeRefusal, Merged, Move, Pair, Payload, Progress, Search,
-            ShardedCounter, Table, Valued, mix,
+            Addressing, Advances, Aged, Aging, Bare, Candidates, Clock, ClockState, Expires,
+            Generations, Kernel, MAX_BUCKETS, MergeRefusal, Merged, Move, Pair, Payload, Progress,
+            Search, ShardedCounter, SweepState, Table, Valued, mix,
             split::{GrowingTable, Grown, Growth, Item, Limits, Place, Side, Size},
         },
     };

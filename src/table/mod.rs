@@ -314,7 +314,9 @@ pub(crate) use lookup::{BothWords, Fastest};
 pub(crate) use memory::GrowingBuckets;
 pub(crate) use memory::{Buckets, bucket_bytes, try_boxed};
 #[cfg(feature = "std")]
-pub(crate) use memory::{LoaderPosition, TableLoader, advise_huge_pages};
+pub(crate) use memory::{
+    LOADED_CHUNK, LoaderMemory, LoaderPosition, StagedBuckets, TableLoader, advise_huge_pages,
+};
 pub use merge::{MergeRefusal, Merged};
 pub use payload::{Aged, Bare, Payload, Valued};
 pub use pending::{INTERLEAVED, PendingInserts};

@@ -130,8 +130,8 @@ def test_a_loaded_filter_that_does_not_fit(limited):
     server, client = limited
     client.execute_command("CF.RESERVE", "source", 16_000_000)
     client.execute_command("CF.RESERVE", "small", 1000)
-    client.execute_command("CF.RESERVE", "twice", 4_000_000)  # 10 MB, and as much to load it
-    twice = next(pair for pair in chunks(client, "twice") if len(pair[1]) > 100)
+    client.execute_command("CF.RESERVE", "once", 4_000_000)  # 10 MB
+    once = [pair for pair in chunks(client, "once") if len(pair[1]) > 100]
     pairs = [pair for pair in chunks(client, "source") if len(pair[1]) > 100]
     [(_, small)] = chunks(client, "small")
     limit(client, 10 << 20)  # a chunk is in memory twice
@@ -139,8 +139,15 @@ def test_a_loaded_filter_that_does_not_fit(limited):
         assert wire.call("CF.LOADCHUNK", "k", *pairs[0]) == OOM
         assert wire.call("EXISTS", "k") == b":0\r\n"
         assert wire.call("CF.LOAD", "k", small) == b"+OK\r\n"
+        # It takes its size once, from the first chunk on: another one finds no room.
         limit(client, 17 << 20)
-        assert wire.call("CF.LOADCHUNK", "new", *twice) == OOM
+        for pair in once[:2]:
+            assert wire.call("CF.LOADCHUNK", "new", *pair) == b"+OK\r\n"
+        assert wire.call("CF.LOADCHUNK", "another", *once[0]) == OOM
+        for pair in once[2:]:
+            assert wire.call("CF.LOADCHUNK", "new", *pair) == b"+OK\r\n"
+        memory = client.info("memory")
+        assert memory["used_memory"] < memory["maxmemory"]
 
 
 def test_many_small_steps(limited):

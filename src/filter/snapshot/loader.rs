@@ -25,9 +25,14 @@ use crate::{
 ///
 /// The header is validated, by a checksum of its own and field by field, before anything is
 /// allocated for the buckets. Each block of 64 KiB is validated when it has arrived, and all of them
-/// by the checksums at the end. On Linux, a loader takes at most two megabytes more than the bytes that it received, unless all of them are
-/// there or it is told to [allocate at once](Self::allocate_at_once). (On other systems, the
-/// allocator decides.) Dropping a loader abandons the load.
+/// by the checksums at the end. The words go to the memory of the filter as they arrive, so that the
+/// last chunk takes no longer than others. (An expiring filter that grows counts its stamps at the
+/// end.)
+///
+/// On Linux, a loader takes at most one huge page, two megabytes, more than the bytes that it
+/// received, and what a filter of this kind takes beside its buckets, unless all of them are there
+/// or it is told to [allocate at once](Self::allocate_at_once). (On other systems, the allocator
+/// decides.) Dropping a loader abandons the load.
 ///
 /// ```
 /// use guira::{CuckooFilter, LoadError};
@@ -348,7 +353,7 @@ impl<C: Contents, G: Growth, S> fmt::Debug for Loader<C, G, S> {
 struct Attempt<'a, C: Contents, G: Growth, S> {
     receiver: &'a mut Receiver<C, G, S>,
     /// The state of the receiver before the push, until it has succeeded.
-    before: Option<Checkpoint<S>>,
+    before: Option<Checkpoint<C, G, S>>,
 }
 
 impl<'a, C: Contents, G: Growth, S> Attempt<'a, C, G, S> {

@@ -278,6 +278,27 @@ impl GrowingBuckets {
         self.segments.free_tables(|group| self.committed[group].load(Relaxed) == 0);
     }
 
+    /// Releases all chunks that hold no bucket below this one. What another chunk holds of buckets
+    /// from this one on is returned to the system, as far as these buckets are whole pages of
+    /// reserved addresses. They keep their values or are empty.
+    #[cfg(feature = "std")]
+    pub(crate) fn discard(&mut self, buckets: u64) {
+        self.truncate(buckets);
+        if buckets == self.chunks.max() {
+            return;
+        }
+        let number = self.chunks.find(buckets);
+        let (is_committed, end) = (self.has(number), self.chunks.chunk(number).end);
+        if let Some(reservation) = &mut self.reservation {
+            let start = buckets.next_multiple_of((reservation.page() / size_of::<Word>()) as u64);
+            if is_committed && start < end {
+                // SAFETY: whole pages of a committed chunk, and `&mut self` makes the access
+                // exclusive.
+                unsafe { reservation.clear(&(start..end)) };
+            }
+        }
+    }
+
     /// Calls a function with consecutive runs of words that hold these buckets, in order.
     ///
     /// # Panics

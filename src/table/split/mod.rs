@@ -180,6 +180,8 @@ mod expiry;
 mod grow;
 mod image;
 mod insert;
+#[cfg(feature = "std")]
+mod loader;
 mod lookup;
 mod merge;
 mod occupancy;
@@ -201,6 +203,8 @@ use crossbeam_utils::CachePadded;
 pub use address::{Growth, Item, Place, Side, Size};
 use choice::FULL_LOAD;
 pub(crate) use choice::{Choice, Wanted, choose, doublings, rate};
+#[cfg(feature = "std")]
+pub use loader::ImageLoader;
 use occupancy::Occupancy;
 pub use saved::Grown;
 #[cfg(guira_vectors)]

@@ -49,6 +49,9 @@ impl GrowingBuckets {
     /// Releases nothing: buckets that stay committed keep their values.
     pub(crate) fn truncate(&mut self, _buckets: u64) {}
 
+    #[cfg(feature = "std")]
+    pub(crate) fn discard(&mut self, _buckets: u64) {}
+
     pub(crate) fn for_each_run(&self, buckets: Range<u64>, mut each: impl FnMut(&[Word])) {
         if !buckets.is_empty() {
             each(&self.0[buckets.start as usize..buckets.end as usize]);
