@@ -284,7 +284,7 @@ impl GrowingBuckets {
     #[cfg(feature = "std")]
     pub(crate) fn discard(&mut self, buckets: u64) {
         self.truncate(buckets);
-        if buckets == self.chunks.max() {
+        if buckets >= self.chunks.max() {
             return;
         }
         let number = self.chunks.find(buckets);
