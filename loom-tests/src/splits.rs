@@ -59,7 +59,7 @@ pub fn loaded<P: Payload>(
 ) -> GrowingTable<P> {
     let length = words.len() as u64;
     assert_eq!(grown.invalid(length), None, "{grown:?}");
-    let loader = ImageLoader::new::<S>(payload, grown, length, 2, (false, false), false);
+    let loader = ImageLoader::new::<S>(payload, grown, length, 2, (false, false));
     let mut loader = loader.expect("memory for a few words");
     loader.add(0, words).expect("memory for a few words");
     assert!(loader.has_valid_places(), "{grown:?} has words that no table has: {words:x?}");

@@ -259,7 +259,7 @@ fn ahead_of_its_turn(seed: u64) -> GrowingFilter {
 /// of children ahead.
 #[test]
 fn a_dump_remembers_the_children_ahead() {
-    let filter = ahead_of_its_turn(2);
+    let filter = sample::<GrowingSets>();
     let bytes = filter.to_bytes();
     let [numbers, words] = ahead(&bytes);
     assert!(numbers.len() >= 16, "{numbers:?}");

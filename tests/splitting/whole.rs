@@ -87,7 +87,7 @@ fn load<L: GrowingLayout>(grown: &Grown, words: &[u64], stripes: usize) -> Optio
         return None;
     }
     let memory = (true, false);
-    let mut loader = ImageLoader::new::<L>(Bare, grown, len, stripes, memory, false)?;
+    let mut loader = ImageLoader::new::<L>(Bare, grown, len, stripes, memory)?;
     // In pieces of any size.
     let (first, rest) = words.split_at(words.len() / 3);
     loader.add(0, first).expect("memory");

@@ -139,15 +139,34 @@ def test_a_loaded_filter_that_does_not_fit(limited):
         assert wire.call("CF.LOADCHUNK", "k", *pairs[0]) == OOM
         assert wire.call("EXISTS", "k") == b":0\r\n"
         assert wire.call("CF.LOAD", "k", small) == b"+OK\r\n"
-        # It takes its size once, from the first chunk on: another one finds no room.
+        # It takes its size once. Then there is no room for another one.
         limit(client, 17 << 20)
-        for pair in once[:2]:
+        for pair in once:
             assert wire.call("CF.LOADCHUNK", "new", *pair) == b"+OK\r\n"
         assert wire.call("CF.LOADCHUNK", "another", *once[0]) == OOM
-        for pair in once[2:]:
-            assert wire.call("CF.LOADCHUNK", "new", *pair) == b"+OK\r\n"
-        memory = client.info("memory")
-        assert memory["used_memory"] < memory["maxmemory"]
+
+
+def test_two_loads_of_which_one_fits(limited):
+    """Both begin. When the memory is taken, no chunk is accepted, and the load may go on later."""
+    server, client = limited
+    client.execute_command("CF.RESERVE", "source", 4_000_000)  # 10 MB
+    pairs = [pair for pair in chunks(client, "source") if len(pair[1]) > 100]
+    limit(client, 17 << 20)
+    with server.wire() as wire:
+        replies = {"one": [], "two": []}
+        for pair in pairs:
+            for key, outcomes in replies.items():
+                if OOM not in outcomes:
+                    outcomes.append(wire.call("CF.LOADCHUNK", key, *pair))
+                memory = client.info("memory")
+                assert memory["used_memory"] < memory["maxmemory"] + (3 << 20)
+        refused = [key for key, outcomes in replies.items() if OOM in outcomes]
+        assert refused
+        client.config_set("maxmemory", 0)
+        for key in refused:
+            for pair in pairs[len(replies[key]) - 1 :]:
+                assert wire.call("CF.LOADCHUNK", key, *pair) == b"+OK\r\n"
+    assert server.digest("one") == server.digest("two") == server.digest("source")
 
 
 def test_many_small_steps(limited):

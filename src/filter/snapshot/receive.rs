@@ -31,7 +31,7 @@ const TABLE_PART: usize = 1 << 10;
 pub(super) struct Terms {
     /// The largest number of bytes of the words.
     pub(super) limit: u64,
-    /// Whether the memory of the words is taken before they arrive.
+    /// Whether the memory of a fixed filter is taken before its words arrive.
     pub(super) at_once: bool,
     /// Whether a filter that grows reserves address space.
     pub(super) reserve: bool,

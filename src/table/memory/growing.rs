@@ -78,6 +78,18 @@ impl GrowingBuckets {
     /// # Panics
     /// Unless `1 <= first <= max <= 2^32`.
     pub(crate) fn new(first: u64, max: u64, reserve: bool, huge_pages: bool) -> Option<Self> {
+        let buckets = Self::uncommitted(first, max, reserve, huge_pages)?;
+        buckets.commit(0..first)?;
+        Some(buckets)
+    }
+
+    /// As [`new`](Self::new), but no bucket is committed.
+    pub(crate) fn uncommitted(
+        first: u64,
+        max: u64,
+        reserve: bool,
+        huge_pages: bool,
+    ) -> Option<Self> {
         assert!(0 < first && first <= max && max <= 1 << 32, "too few or too many buckets");
         let reservation = reserve.then(|| Reservation::new(max, huge_pages)).flatten();
         let smallest = match &reservation {
@@ -91,9 +103,7 @@ impl GrowingBuckets {
         };
         let committed = try_boxed((0..chunks.count().div_ceil(BITS)).map(|_| Word::new(0)))?;
         let publishing = Lock::new();
-        let buckets = Self { reservation, chunks, committed, segments, publishing };
-        buckets.commit(0..first)?;
-        Some(buckets)
+        Some(Self { reservation, chunks, committed, segments, publishing })
     }
 
     /// Returns a bucket.

@@ -6,7 +6,7 @@ use core::{mem, ops::Range};
 use wide::bytemuck::cast_slice_mut;
 
 use super::{
-    GrowingTable, Grown, Size,
+    GrowingBuckets, GrowingTable, Grown, Size,
     image::{Image, Piece},
     saved::signed,
     whole::Occupied,
@@ -26,8 +26,6 @@ pub struct ImageLoader<P: Payload> {
     table: GrowingTable<P>,
     grown: Grown,
     image: Image,
-    /// Whether memory that was taken is kept.
-    at_once: bool,
     /// The current chunk. Its words are little-endian.
     chunk: Vec<u64>,
     /// The other words, in order: the gaps, and the numbers and the words of children ahead.
@@ -49,7 +47,7 @@ impl<P: Payload> ImageLoader<P> {
     /// of its own, or `None` if the system refuses the memory. The numbers must be
     /// [valid](Grown::invalid).
     ///
-    /// Memory is taken as words arrive, or for all buckets below the end `at_once`.
+    /// The memory of buckets is taken as they arrive, in the steps in which a table grows.
     #[must_use]
     pub fn new<L: GrowingLayout>(
         payload: P,
@@ -57,19 +55,18 @@ impl<P: Payload> ImageLoader<P> {
         words: u64,
         stripes: usize,
         memory: (bool, bool),
-        at_once: bool,
     ) -> Option<Self> {
         // So that the place of every byte fits, too.
         usize::try_from(words).ok()?.checked_mul(WORD)?;
         let Grown { first, limits, .. } = *grown;
-        let table = GrowingTable::holding::<L>(payload, first, limits, stripes, memory)?;
-        if at_once {
-            table.buckets.commit(0..grown.buckets())?;
-        }
+        let (reserve, huge_pages) = memory;
+        let buckets = GrowingBuckets::uncommitted(first, limits.buckets, reserve, huge_pages)?;
+        let table =
+            GrowingTable::with_buckets::<L>(payload, first, buckets, limits, stripes, memory)?;
         let chunk = touched_words(words.min((LOADED_CHUNK / WORD) as u64) as usize)?;
         let known = Known { levels_are_valid: true, ahead: 0 };
         let image = grown.image(words);
-        Some(Self { table, grown: *grown, image, at_once, chunk, others: Vec::new(), known })
+        Some(Self { table, grown: *grown, image, chunk, others: Vec::new(), known })
     }
 
     /// Adds the words of the image from a place on, which follow those that were added before.
@@ -217,9 +214,7 @@ impl<P: Payload> LoaderMemory for ImageLoader<P> {
             others.append(&mut self.others);
             self.others = others;
         }
-        if !self.at_once {
-            self.table.buckets.discard(self.image.buckets_before(place));
-        }
+        self.table.buckets.discard(self.image.buckets_before(place));
     }
 
     fn fit_together(&self) -> bool {

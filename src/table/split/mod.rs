@@ -287,6 +287,19 @@ impl<P: Payload> GrowingTable<P> {
     ) -> Option<Self> {
         let (reserve, huge_pages) = memory;
         let buckets = GrowingBuckets::new(first, limits.buckets, reserve, huge_pages)?;
+        Self::with_buckets::<L>(payload, first, buckets, limits, stripes, memory)
+    }
+
+    /// As [`holding`](Self::holding), with these buckets. Those of the first size may not be
+    /// committed yet.
+    fn with_buckets<L: GrowingLayout>(
+        payload: P,
+        first: u64,
+        buckets: GrowingBuckets,
+        limits: Limits,
+        stripes: usize,
+        memory: (bool, bool),
+    ) -> Option<Self> {
         let start = Size { level: 0, split: 0 }.pack();
         Some(Self {
             growth: Growth::holding::<L>(first, payload)?,

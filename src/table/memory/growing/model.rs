@@ -15,6 +15,16 @@ impl GrowingBuckets {
         Some(Self((0..max).map(|_| Word::new(0)).collect()))
     }
 
+    #[cfg(feature = "std")]
+    pub(crate) fn uncommitted(
+        first: u64,
+        max: u64,
+        reserve: bool,
+        huge_pages: bool,
+    ) -> Option<Self> {
+        Self::new(first, max, reserve, huge_pages)
+    }
+
     /// Returns a bucket.
     ///
     /// # Safety
