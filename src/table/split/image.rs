@@ -78,6 +78,7 @@ impl Image {
     }
 
     /// The number of buckets below the end that are before a place.
+    #[cfg(feature = "std")]
     pub(super) fn buckets_before(self, place: u64) -> u64 {
         self.runs().map(|run| place.clamp(run.place, run.places().end) - run.place).sum()
     }
