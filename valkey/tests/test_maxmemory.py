@@ -7,7 +7,7 @@ import pytest
 import redis
 
 from commands import COMMANDS, example
-from samples import chunks, found, insert, load_chunks
+from samples import chunks, found, insert
 from test_memory import used
 from test_persistence import rewrite
 
@@ -289,33 +289,3 @@ def test_memory_that_the_system_refuses(limited):
     finally:
         resource.prlimit(server.process.pid, resource.RLIMIT_AS, limits)
     assert client.execute_command("CF.ADD", "k", "a") == 1
-
-
-def test_a_load_that_the_system_refuses_at_its_end(server, start_server):
-    """A filter that grows takes its memory twice for a moment. The load can begin again."""
-    with server.client() as client:
-        client.execute_command("CF.RESERVE", "k", 16_000_000)
-        client.execute_command("CF.INSERT", "k", "ITEMS", *range(1000))
-        pairs = chunks(client, "k")
-        client.delete("k")
-    other = start_server()
-    with other.client() as client:
-        client.config_set("guira.max-filter-bytes", 1 << 30)
-        pages = pathlib.Path(f"/proc/{other.process.pid}/statm").read_text().split()[0]
-        taken = int(pages) * resource.getpagesize()
-        limits = resource.prlimit(other.process.pid, resource.RLIMIT_AS)
-        resource.prlimit(other.process.pid, resource.RLIMIT_AS, (taken + (64 << 20), limits[1]))
-        try:
-            load_chunks(client, "k", pairs[:-1])
-            with pytest.raises(redis.ResponseError, match="memory"):
-                load_chunks(client, "k", pairs[-1:])
-        finally:
-            resource.prlimit(other.process.pid, resource.RLIMIT_AS, limits)
-        for words in (("CF.EXISTS", "k", 1), ("CF.LOADCHUNK", "k", *pairs[-1])):
-            with pytest.raises(redis.ResponseError):
-                client.execute_command(*words)
-        digest = other.digest("k")
-        client.execute_command("DEBUG", "RELOAD")
-        assert other.digest("k") == digest
-        load_chunks(client, "k", pairs)
-        assert client.execute_command("CF.MEXISTS", "k", *range(1000)) == [1] * 1000
