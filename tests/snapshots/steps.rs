@@ -248,11 +248,19 @@ fn a_dump_refuses_another_filter() {
     assert!(read(&dump, &large) == large.to_bytes());
 }
 
-/// A filter of which some buckets were split ahead of their turn.
+/// A filter of which some bucket was split ahead of its turn, so that its child may be alone in a
+/// block of memory.
 fn ahead_of_its_turn(seed: u64) -> GrowingFilter {
-    let builder = GrowingFilter::builder().capacity(1).layout(Layout::Growing2x30).seed(seed);
-    // Their children may be alone in a block of memory.
-    filled::<GrowingSets>(builder.reserve_address_space(false), 1_000).0
+    let builder = GrowingFilter::builder().capacity(1).seed(seed).reserve_address_space(false);
+    let (filter, _) = filled::<GrowingSets>(builder, 900);
+    // Copies fill the buckets of few keys, until there is no room for some of them.
+    for key in 1_u64 << 50.. {
+        if !ahead(&filter.to_bytes())[0].is_empty() {
+            break;
+        }
+        let _ = (0..4).try_for_each(|_| filter.insert(&key));
+    }
+    filter
 }
 
 /// A dump goes over the words in steps, and reads them from any place on, also where they are those
