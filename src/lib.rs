@@ -261,15 +261,17 @@ mod table;
 pub mod raw {
     #[cfg(guira_steps)]
     pub use crate::sync::steps;
+    #[cfg(feature = "std")]
+    pub use crate::table::split::ImageLoader;
     pub use crate::{
         bucket::{
             BucketLayout, Census, Code, Fingerprint, GrowingLayout, Leveled, Plain, SemiSorted,
             leveled::level,
         },
         table::{
-            Addressing, Aged, Bare, Candidates, Clock, FixedSpace, FixedTable, Generations, Kernel,
-            MAX_BUCKETS, MergeRefusal, Merged, Move, Pair, Payload, Progress, Search,
-            ShardedCounter, Space, Table, Valued, Words, mix,
+            Addressing, Aged, Bare, Candidates, Clock, ClockState, FixedSpace, FixedTable,
+            Generations, Kernel, MAX_BUCKETS, MergeRefusal, Merged, Move, Pair, Payload, Progress,
+            Search, ShardedCounter, Space, SweepState, Table, Valued, Words, mix,
             split::{GrowingSpace, GrowingTable, Grown, Growth, Item, Limits, Place, Side, Size},
         },
     };

@@ -121,6 +121,89 @@ fn memory_grows_with_the_bytes_read() {
     }
 }
 
+/// Makes the header of a filter that grows name as many buckets as its first size allows after
+/// this many doublings, half of them split. Returns the number of words.
+fn enlarge(header: &mut [u8], doublings: u32) -> u64 {
+    let (round, split) =
+        (number(header, FIRST) << doublings, number(header, FIRST) << doublings >> 1);
+    let buckets = round + split;
+    put(header, SIZE, u64::from(doublings) << 32 | split);
+    let slots = u64::from(header[SLOTS]) * buckets;
+    put(header, CAPACITY, slots * number(header, LOAD) / 256);
+    let words = (bucket(header, buckets - 1) + 8 - HEADER).next_multiple_of(64) as u64 / 8;
+    put(header, WORDS, words);
+    amend_header(header);
+    words
+}
+
+/// The words of buckets without items, each with the level of its place, for a header that was
+/// [enlarged](enlarge) by one doubling at least.
+fn empty_words(header: &[u8], bytes: usize) -> Vec<u8> {
+    let level = number(header, SIZE) >> 32;
+    let split = number(header, SIZE) & u64::from(u32::MAX);
+    // Without gaps, if there is a multiple of 8 buckets at first.
+    let word = |bucket| if bucket < split { (level + 1) << 60 } else { level << 60 };
+    (0..bytes.div_ceil(8) as u64).flat_map(|nth| u64::to_le_bytes(word(nth))).take(bytes).collect()
+}
+
+/// As of fixed filters. The words go to memory of the table, of which a huge page may be taken when
+/// its first bytes have arrived.
+#[test]
+fn memory_of_a_filter_that_grows_does_so_with_the_bytes_read() {
+    let _alone = ALONE.lock();
+    for first in [1_000, 3_000_000] {
+        let filter = GrowingFilter::builder().capacity(first).seed(1).build().expect("small");
+        let header = &mut filter.to_bytes()[..HEADER];
+        let first = number(header, FIRST).next_multiple_of(8);
+        put(header, FIRST, first);
+        drop(GrowingFilter::loader().bytes(&filter.to_bytes()).expect("a snapshot"));
+        drop(filter);
+        for doublings in [1, 7, 11] {
+            for words in [0, 1, 100_000, 3 * MEGABYTE, 8 * MEGABYTE - 1] {
+                let mut bytes = header.to_vec();
+                let all = enlarge(&mut bytes, doublings);
+                let words = words.min(8 * all as usize);
+                bytes.extend(empty_words(&bytes, words));
+                let mut reader = Measuring::new(&bytes);
+                match GrowingFilter::loader().reader(&mut reader) {
+                    Err(LoadError::Truncated { received, .. }) => {
+                        assert_eq!(received, bytes.len() as u64);
+                    }
+                    // Some systems refuse this much address space.
+                    Err(LoadError::OutOfMemory { bytes, .. }) => assert_eq!(bytes, 8 * all),
+                    other => panic!("{other:?}"),
+                }
+                assert!(
+                    reader.max_excess < 9 * MEGABYTE / 4,
+                    "{all} words, {words} bytes of them read: {} bytes more in memory",
+                    reader.max_excess
+                );
+            }
+        }
+    }
+}
+
+/// A filter that grows is not made from a copy of what has arrived.
+#[test]
+fn words_are_in_memory_once() {
+    let _alone = ALONE.lock();
+    let builder = GrowingFilter::builder().capacity(100_000).seed(1).reserve_address_space(false);
+    let (filter, _) = filled::<GrowingSets>(builder, 1_500_000);
+    let bytes = filter.to_bytes();
+    let size = filter.size_in_bytes();
+    drop(filter);
+    for chunk in [60_000, bytes.len()] {
+        let most = max_allocated(|| {
+            let mut loader = GrowingFilter::loader().allocate_at_once();
+            for chunk in bytes.chunks(chunk) {
+                loader.push(chunk).expect("its own snapshot");
+            }
+            loader.finish().expect("complete")
+        });
+        assert!(most < size + 200_000, "{most} bytes for {size}");
+    }
+}
+
 /// A loader does not keep the memory that it took for bytes that it refused.
 #[test]
 fn refused_bytes_take_no_memory() {
@@ -181,13 +264,7 @@ fn damage_within_limit<K: Kind>(keys: u64) {
 
     // A header according to which the table has as many buckets as its first size allows.
     let mut large = bytes[..HEADER].to_vec();
-    let buckets = number(&bytes, FIRST) << 15;
-    let slots = u64::from(large[SLOTS]) * buckets;
-    put(&mut large, CAPACITY, slots * number(&bytes, LOAD) / 256);
-    put(&mut large, SIZE, 15 << 32);
-    let words = (bucket(&large, buckets - 1) + 8 - HEADER).next_multiple_of(64) / 8;
-    put(&mut large, WORDS, words as u64);
-    amend_header(&mut large);
+    enlarge(&mut large, 14);
     let mut outcome = None;
     let most = max_allocated(|| outcome = pushed::<K>(&large, LIMIT, &mut rng).err());
     assert!(matches!(outcome, Some(LoadError::LimitExceeded { .. })), "{outcome:?}");

@@ -3,7 +3,10 @@
 //! With two first buckets, bucket 0 is split into 0 and 2, and bucket 1 into 1 and 3. In the next
 //! round bucket b is split into b and b + 4.
 
-use guira::raw::{Code, GrowingTable, Item, Leveled, Limits, Payload, Place, Side, Size, Valued};
+use guira::raw::{
+    ClockState, Code, GrowingLayout, GrowingTable, Grown, ImageLoader, Item, Leveled, Limits,
+    Payload, Place, Side, Size, SweepState, Valued,
+};
 use loom::{sync::Arc, thread::JoinHandle};
 
 use crate::Lookup;
@@ -41,6 +44,29 @@ pub fn with_load(first: u64, max: u64, load: u32) -> Arc<GrowingTable> {
     let limits = Limits { buckets: max, load };
     let table = GrowingTable::new::<S>(first, limits, 2, (false, false));
     Arc::new(table.expect("memory for a few words"))
+}
+
+/// Returns the table with this image, as a snapshot of it is loaded.
+///
+/// # Panics
+/// If no table has this image, or if there is no memory.
+#[must_use]
+pub fn loaded<P: Payload>(
+    payload: P,
+    grown: &Grown,
+    words: &[u64],
+    clock: Option<(ClockState, &SweepState)>,
+) -> GrowingTable<P> {
+    let length = words.len() as u64;
+    assert_eq!(grown.invalid(length), None, "{grown:?}");
+    let loader = ImageLoader::new::<S>(payload, grown, length, 2, (false, false));
+    let mut loader = loader.expect("memory for a few words");
+    loader.add(0, words).expect("memory for a few words");
+    assert!(loader.has_valid_places(), "{grown:?} has words that no table has: {words:x?}");
+    let numbers = grown.numbers(length);
+    let buckets = (0..).zip(words).filter(|(place, _)| !numbers.contains(place));
+    let occupied = buckets.map(|(_, &word)| u64::from(S::occupied(word))).sum();
+    loader.finish::<S>(occupied, clock).expect("memory for a few words")
 }
 
 /// A table with values.

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use guira::raw::Clock as _;
 use guira_loom_tests::{
     check, spawn,
-    splits::{S, forgetful, leaving, split},
+    splits::{S, forgetful, leaving, loaded, split},
     splits_expiry::{Aging, START, WINDOW, aging, assert_ends, copies, put},
 };
 
@@ -26,15 +26,9 @@ fn restored(table: &Aging) -> Aging {
 /// As [`restored`], with generations of this many nanoseconds.
 fn restored_with(table: &Aging, interval: u64) -> Aging {
     let (grown, clock, words) = table.copy_words().expect("memory for a few words");
-    let read = |from: u64, to: &mut [u64]| {
-        let from = usize::try_from(from).expect("a handful of words");
-        to.copy_from_slice(&words[from..][..to.len()]);
-    };
     let (mut clock, sweep) = clock.expect("slots expire");
     clock.interval = interval;
-    let (payload, length) = (table.growth().payload(), words.len() as u64);
-    Aging::restore::<S>(payload, &grown, Some((clock, &sweep)), length, 2, (false, false), read)
-        .expect("memory for a few words")
+    loaded(table.growth().payload(), &grown, &words, Some((clock, &sweep)))
 }
 
 /// Copies a table with an expired slot, and one that expires next, beside an advance.

@@ -5,8 +5,8 @@ use guira::raw::{Bare, GrowingTable, Place};
 use guira_loom_tests::{
     Mark, check, publishes, spawn,
     splits::{
-        S, assert_size, forgetful, item, items, leaving, put, relocate, reversed, split, staying,
-        with_load,
+        S, assert_size, forgetful, item, items, leaving, loaded, put, relocate, reversed, split,
+        staying, with_load,
     },
 };
 use loom::sync::Arc;
@@ -31,15 +31,7 @@ fn cloned(table: &GrowingTable) -> GrowingTable {
 /// A copy as by a snapshot that is loaded again.
 fn restored(table: &GrowingTable) -> GrowingTable {
     let (grown, _, words) = table.copy_words().expect("memory for a few words");
-    let read = |from: u64, to: &mut [u64]| {
-        let from = usize::try_from(from).expect("a handful of words");
-        to.copy_from_slice(&words[from..][..to.len()]);
-    };
-    let length = words.len() as u64;
-    assert_eq!(grown.invalid(length), None, "{grown:?}");
-    assert!(grown.has_places(length, read), "{grown:?} has words that no table has: {words:x?}");
-    GrowingTable::restore::<S>(Bare, &grown, None, length, 2, (false, false), read)
-        .expect("memory for a few words")
+    loaded(Bare, &grown, &words, None)
 }
 
 /// Copies a table beside an item that moves there and back.

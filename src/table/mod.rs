@@ -305,13 +305,16 @@ pub(crate) use layout_choice::{Layouts, by_preference, with_values_by_preference
 pub(crate) use memory::GrowingBuckets;
 pub(crate) use memory::{Buckets, bucket_bytes, try_boxed};
 #[cfg(feature = "std")]
-pub(crate) use memory::{LoaderPosition, TableLoader, advise_huge_pages};
+pub(crate) use memory::{
+    LOADED_CHUNK, LoaderMemory, LoaderPosition, StagedBuckets, TableLoader, advise_huge_pages,
+};
 pub use merge::{MergeRefusal, Merged};
 pub use mix::mix;
 pub use payload::{Aged, Bare, Payload, Valued};
 use prefetch::prefetch;
 use remove::Gone;
 pub use schedule::ClockState;
+pub(crate) use schedule::MAX_READING;
 pub(crate) use sizing::buckets_for;
 pub use space::{Attempts, Seen, Space, Words};
 use space::{MarkedSlot, marked};

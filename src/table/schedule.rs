@@ -30,6 +30,9 @@ use core::cmp::Ordering;
 
 use crate::sync::{Acquire, Lock, LockGuard, Relaxed, Release, Word};
 
+/// Largest reading of a clock in nanoseconds: 584 years. What is stored is a reading plus one.
+pub(crate) const MAX_READING: u64 = u64::MAX - 1;
+
 /// A clock as snapshots and clones contain it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockState {

@@ -244,13 +244,17 @@ fn without_a_time_to_live_nothing_is_due<G: Subject>() {
 }
 
 fn no_time_is_too_long<G: Subject>() {
-    let longest = Duration::from_nanos(u64::MAX);
+    let longest = Duration::from_nanos(u64::MAX - 1);
     let filter = builder::<G>(100, 1).time_to_live(Duration::MAX).build().expect("a small filter");
     let first = filter.generation();
     assert_eq!(filter.interval(), Some(longest));
     assert_eq!(filter.tick(|| Duration::ZERO), None);
-    assert_eq!(filter.tick(|| Duration::from_nanos(u64::MAX - 1)), None);
+    assert_eq!(filter.tick(|| Duration::from_nanos(u64::MAX - 2)), None);
     assert_eq!(filter.advance_to(|| Duration::MAX), first + 1);
+    // No time passes at the end of all clocks.
+    let filter = builder::<G>(100, 1).time_to_live(Duration::from_nanos(1));
+    let filter = filter.build().expect("a small filter");
+    assert_eq!([(); 9].map(|()| filter.tick(|| Duration::MAX)), [None; 9]);
     let filter = builder::<G>(100, 253).time_to_live(longest).build().expect("a small filter");
     assert!(filter.interval().expect("a time to live") > longest / 254);
 }

@@ -9,7 +9,7 @@ use guira::{
 
 use super::common::{
     capacity_of,
-    forge::{BLOCK, blocks, header, number, places, table},
+    forge::{BLOCK, ahead, blocks, header, number, places, table},
     kind::{GrowingMaps, GrowingSets, Kind, Maps, Sets},
     saved::{self, filled, loader, new, received, sample},
     suite::on_all_kinds,
@@ -246,4 +246,54 @@ fn a_dump_refuses_another_filter() {
     check(&mut dump, &small);
     assert!(dump.prepare(&large, usize::MAX).expect("memory"));
     assert!(read(&dump, &large) == large.to_bytes());
+}
+
+/// A filter of which some bucket was split ahead of its turn, so that its child may be alone in a
+/// block of memory.
+fn ahead_of_its_turn(seed: u64) -> GrowingFilter {
+    let builder = GrowingFilter::builder().capacity(1).seed(seed).reserve_address_space(false);
+    let (filter, _) = filled::<GrowingSets>(builder, 900);
+    // Copies fill the buckets of few keys, until there is no room for some of them.
+    for key in 1_u64 << 50.. {
+        if !ahead(&filter.to_bytes())[0].is_empty() {
+            break;
+        }
+        let _ = (0..4).try_for_each(|_| filter.insert(&key));
+    }
+    filter
+}
+
+/// A dump goes over the words in steps, and reads them from any place on, also where they are those
+/// of children ahead.
+#[test]
+fn a_dump_remembers_the_children_ahead() {
+    let filter = sample::<GrowingSets>();
+    let bytes = filter.to_bytes();
+    let [numbers, words] = ahead(&bytes);
+    assert!(numbers.len() >= 16, "{numbers:?}");
+    let mut dump = filter.dump();
+    while !dump.prepare(&filter, 1).expect("memory") {}
+    for from in numbers.start - 20..words.end {
+        let mut piece = [0; 24];
+        let read = dump.read_at(&filter, from as u64, &mut piece);
+        assert!(piece[..read] == bytes[from..from + read], "{from}");
+    }
+}
+
+/// The children ahead of one filter may have no memory in another one with as many words. Then they
+/// are not read.
+#[test]
+fn a_dump_of_another_filter_with_as_many_words_harms_nothing() {
+    let filter = ahead_of_its_turn(2);
+    let bytes = filter.to_bytes();
+    let mut dump = filter.dump();
+    assert!(dump.prepare(&filter, usize::MAX).expect("memory"));
+    let others = (3..300).map(ahead_of_its_turn).filter(|other| other.dump().len() == dump.len());
+    let mut compared = 0;
+    for other in others.take(10) {
+        let read = read(&dump, &other);
+        assert!(read.len() == bytes.len() && GrowingFilter::loader().bytes(&read).is_err());
+        compared += 1;
+    }
+    assert!(compared > 3, "{compared}");
 }

@@ -6,7 +6,8 @@ use std::{mem, ops::Range, sync::mpsc::channel, thread};
 
 use guira::Shrinking;
 use guira::raw::{
-    Bare, GrowingLayout, GrowingTable, Grown, Leveled, Limits, MergeRefusal, Size, level,
+    Bare, GrowingLayout, GrowingTable, Grown, ImageLoader, Leveled, Limits, MergeRefusal, Size,
+    level,
 };
 use rand::{RngExt, rngs::SmallRng};
 
@@ -82,14 +83,19 @@ fn with_ahead<L: GrowingLayout>(first: u64, keys: Range<u64>) -> Held<L> {
 /// The table with these words, if they are valid.
 fn load<L: GrowingLayout>(grown: &Grown, words: &[u64], stripes: usize) -> Option<GrowingTable> {
     let len = words.len() as u64;
-    let read = |from: u64, copy: &mut [u64]| {
-        let from = from as usize;
-        copy.copy_from_slice(&words[from..from + copy.len()]);
-    };
-    let is_valid = grown.invalid(len).is_none() && grown.has_places(len, read);
-    let restore =
-        || GrowingTable::restore::<L>(Bare, grown, None, len, stripes, (true, false), read);
-    is_valid.then(|| restore().expect("memory"))
+    if grown.invalid(len).is_some() {
+        return None;
+    }
+    let memory = (true, false);
+    let mut loader = ImageLoader::new::<L>(Bare, grown, len, stripes, memory)?;
+    // In pieces of any size.
+    let (first, rest) = words.split_at(words.len() / 3);
+    loader.add(0, first).expect("memory");
+    loader.add(first.len() as u64, rest).expect("memory");
+    let numbers = grown.numbers(len);
+    let buckets = (0..).zip(words).filter(|(place, _)| !numbers.contains(place));
+    let occupied = buckets.map(|(_, &word)| u64::from(L::occupied(word))).sum();
+    loader.has_valid_places().then(|| loader.finish::<L>(occupied, None).expect("memory"))
 }
 
 /// A table that is loaded from a snapshot of another one. Words that are missing, too many, or of
@@ -98,12 +104,15 @@ fn reloaded<L: GrowingLayout>(table: &GrowingTable, rng: &mut SmallRng) -> Growi
     let stripes = table.stripes();
     let (grown, _, mut words) = table.copy_words().expect("memory");
     // As a dump reads them, in pieces.
-    let mut all = Vec::new();
+    let (mut all, mut found) = (Vec::new(), Vec::new());
     while all.len() < words.len() {
         let mut piece = vec![0; rng.random_range(0..700).min(words.len() - all.len())];
-        table.words_from(all.len() as u64, &mut piece);
+        table.find_words(all.len() as u64, &mut found, &mut piece).expect("memory");
         all.append(&mut piece);
     }
+    assert_eq!(all, words);
+    let from = rng.random_range(0..words.len());
+    table.words_from(from as u64, &found, &mut all[from..]);
     assert_eq!(all, words);
     let (&last, fewer) = words.split_last().expect("words");
     let more = [&words[..], &[last]].concat();

@@ -107,10 +107,7 @@ impl Value {
     pub fn load(stream: &[u8], limits: Limits) -> Result<Box<Self>, Error> {
         let (settings, bytes) = Settings::decode(stream)?;
         let mut value = Self::empty(settings);
-        // A filter that grows is made from a copy of its words, which is then freed.
-        let copies = if settings.expansion > 0 { 2 } else { 1 };
-        let limit = limits.filter.min(limits.free / copies);
-        let new = || Box::new(FilterLoader::new(&settings, limit));
+        let new = || Box::new(FilterLoader::new(&settings, limits.filter.min(limits.free)));
         value.loader = Some(value.bytes.count(new));
         value.receive(bytes).map_err(|error| match error {
             LoadError::LimitExceeded { needed, .. } => limits.exceeded(needed),

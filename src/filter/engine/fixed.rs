@@ -8,7 +8,7 @@ use super::{Content, Engine, Failed, Lookups, Merging, Options};
 #[cfg(feature = "std")]
 use crate::filter::snapshot::{Form, LoadError, Saved, Words, field};
 #[cfg(feature = "std")]
-use crate::table::Buckets;
+use crate::table::StagedBuckets;
 use crate::{
     BuildError, InsertError, Layout,
     bucket::{BucketLayout, with_layout},
@@ -123,6 +123,8 @@ where
 
 #[cfg(feature = "std")]
 impl<P: Content> Saved for FixedEngine<P> {
+    type Memory = StagedBuckets;
+
     fn form(&self) -> Form {
         Form {
             layout: self.layout,
@@ -151,9 +153,17 @@ impl<P: Content> Saved for FixedEngine<P> {
         field("copies", form.max_copies, form.max_copies < slots)
     }
 
-    fn restore(form: &Form, words: Buckets, _reserve: bool) -> Option<Self> {
+    fn memory(form: &Form, at_once: bool, _reserve: bool) -> Option<StagedBuckets> {
+        if at_once {
+            StagedBuckets::at_once(form.words)
+        } else {
+            StagedBuckets::incremental(form.words)
+        }
+    }
+
+    fn restore(form: &Form, _occupied: u64, memory: StagedBuckets) -> Option<Self> {
         let addressing = Addressing::holding(form.words, P::of(form.layout, form.clock));
-        let mut table = FixedTable::with_buckets(addressing, words, form.stripes)?;
+        let mut table = FixedTable::with_buckets(addressing, memory.finish(), form.stripes)?;
         with_layout!(form.layout, L => table.start_clock::<L>(form.clock));
         let capacity = usize::try_from(form.capacity).ok()?;
         let max_copies = NonZero::new(form.max_copies as u8);

@@ -20,8 +20,8 @@ use crate::table::{ContainsOne, split::GrowingTable};
 use crate::{
     BuildError, InsertError, Layout,
     table::{
-        Aged, Answers, Bare, ClockState, Hashes, Kernel, Merged, Payload, ShardedCounter, Table,
-        Valued, Words, split::Shrinking,
+        Aged, Answers, Bare, ClockState, Hashes, Kernel, MAX_READING, Merged, Payload,
+        ShardedCounter, Table, Valued, Words, split::Shrinking,
     },
 };
 pub(super) use expiring::ExpiringEngine;
@@ -149,8 +149,10 @@ impl Options {
         let window = self.window?;
         // The time to live divided by the window, rounded up. Zero without a time to live.
         let interval = |time: Duration| time.as_nanos().div_ceil(window.into()).max(1);
-        let interval =
-            self.time_to_live.map_or(0, |time| u64::try_from(interval(time)).unwrap_or(u64::MAX));
+        let interval = self.time_to_live.map_or(0, |time| {
+            // The largest reading of a clock makes the longest interval due.
+            u64::try_from(interval(time)).map_or(MAX_READING, |nanos| nanos.min(MAX_READING))
+        });
         Some(ClockState::new(window, window.into(), interval))
     }
 

@@ -3,7 +3,7 @@
 //! The words are those of the table's image. [`Grown`] has the rest. What is pending, the inserts
 //! until the table next checks whether it must grow, follows from the number of items.
 
-use alloc::vec::Vec;
+use alloc::{collections::TryReserveError, vec::Vec};
 use core::num::NonZero;
 
 use super::{Content, Engine, Lookups, SplittingEngine, splitting};
@@ -11,24 +11,34 @@ use crate::{
     bucket::with_growing_layout,
     filter::snapshot::{Form, LoadError, Saved, Words, field},
     table::{
-        Buckets, ClockAndSweep, Kernel,
-        split::{GrowingTable, Grown, doublings, rate},
+        ClockAndSweep, Kernel,
+        split::{GrowingTable, Grown, ImageLoader, doublings, rate},
     },
 };
-
-/// Why a form has the part of a table that grows.
-const GROWN: &str = "the kind of a valid form";
 
 impl<P: Content> Words for &GrowingTable<P> {
     fn len(self) -> u64 {
         GrowingTable::words(self)
     }
 
-    fn words<'a>(self, from: u64, buffer: &'a mut [u64]) -> &'a [u64]
+    fn find_words<'a>(
+        self,
+        from: u64,
+        found: &mut Vec<u32>,
+        buffer: &'a mut [u64],
+    ) -> Result<&'a [u64], TryReserveError>
     where
         Self: 'a,
     {
-        self.words_from(from, buffer);
+        GrowingTable::find_words(self, from, found, buffer)?;
+        Ok(buffer)
+    }
+
+    fn words<'a>(self, from: u64, ahead: &[u32], buffer: &'a mut [u64]) -> &'a [u64]
+    where
+        Self: 'a,
+    {
+        self.words_from(from, ahead, buffer);
         buffer
     }
 }
@@ -59,6 +69,8 @@ impl<P: Content> Saved for SplittingEngine<P>
 where
     Self: Lookups,
 {
+    type Memory = ImageLoader<P>;
+
     fn form(&self) -> Form {
         // Each of several threads may have seen its own splits alone, and left the size behind.
         self.table.advance_size();
@@ -76,7 +88,7 @@ where
 
     fn check(form: &Form) -> Result<(), LoadError> {
         let Form { layout, capacity, target, .. } = *form;
-        let grown = form.grown.expect(GROWN);
+        let grown = form.grown.expect("the kind of a valid form");
         let expected = splitting::capacity(layout, grown.buckets(), grown.limits);
         field("capacity", capacity, capacity == expected)?;
         field("target rate", target.to_bits(), target > 0.0 && target < 1.0)?;
@@ -85,18 +97,18 @@ where
         field("target rate", target.to_bits(), rate <= target * (1.0 + 1e-9))
     }
 
-    fn has_valid_places(form: &Form, read: impl FnMut(u64, &mut [u64])) -> bool {
-        form.grown.expect(GROWN).has_places(form.words, read)
+    fn memory(form: &Form, _at_once: bool, reserve: bool) -> Option<ImageLoader<P>> {
+        let &Form { layout, words, stripes, clock, .. } = form;
+        let (grown, payload, memory) = (form.grown?, P::of(layout, clock), (reserve, true));
+        with_growing_layout!(layout, L => {
+            ImageLoader::new::<L>(payload, &grown, words, stripes, memory)
+        })
     }
 
-    fn restore(form: &Form, words: Buckets, reserve: bool) -> Option<Self> {
-        let Form { layout, target, stripes, clock, .. } = *form;
-        let (grown, clock) = (form.grown.expect(GROWN), clock.zip(form.sweep.as_ref()));
-        let (payload, memory) = (P::of(layout, form.clock), (reserve, true));
-        let read = |from: u64, copy: &mut [u64]| words.copy_words_from(from as usize, copy);
-        let table = with_growing_layout!(layout, L => {
-            GrowingTable::restore::<L>(payload, &grown, clock, form.words, stripes, memory, read)
-        });
+    fn restore(form: &Form, occupied: u64, memory: ImageLoader<P>) -> Option<Self> {
+        let &Form { layout, target, clock, .. } = form;
+        let clock = clock.zip(form.sweep.as_ref());
+        let table = with_growing_layout!(layout, L => memory.finish::<L>(occupied, clock));
         // A limit that does not fit into a word has no effect: no memory holds that many copies.
         let limit = usize::try_from(form.max_copies).unwrap_or(usize::MAX);
         Some(Self::new(table?, layout, target, NonZero::new(limit), Kernel::best()))

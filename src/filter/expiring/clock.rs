@@ -6,6 +6,7 @@ use crate::{
     FilterBuilder,
     filter::{Filter, engine::ExpiringEngine},
     kind::{Expiring, Growth},
+    table::MAX_READING,
 };
 
 impl<G: Growth, S> Filter<Expiring, G, S> {
@@ -178,10 +179,9 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     }
 }
 
-/// A reading of a clock in nanoseconds, or the largest one: 584 years. (The schedule stores a
-/// reading plus one.)
+/// A reading of a clock in nanoseconds, or the largest one: 584 years.
 fn nanos(reading: Duration) -> u64 {
-    u64::try_from(reading.as_nanos()).map_or(u64::MAX - 1, |nanos| nanos.min(u64::MAX - 1))
+    u64::try_from(reading.as_nanos()).map_or(MAX_READING, |nanos| nanos.min(MAX_READING))
 }
 
 impl<G: Growth, S> FilterBuilder<Expiring, G, S> {

@@ -5,10 +5,10 @@ use alloc::{collections::TryReserveError, vec::Vec};
 use rapidhash::v3::{RapidSecrets, rapidhash_v3_seeded};
 use wide::bytemuck::cast_slice;
 
-use crate::table::TableLoader;
+use crate::table::LOADED_CHUNK;
 
 /// Bytes of a full block of words.
-pub(super) const BLOCK: usize = TableLoader::CHUNK;
+pub(super) const BLOCK: usize = LOADED_CHUNK;
 /// Words of a full block.
 pub(super) const BLOCK_WORDS: usize = BLOCK / 8;
 

@@ -13,8 +13,10 @@ use crate::{
 /// [`Filter::dump`].
 ///
 /// It holds the header and the checksums, which take one byte for each 8192 bytes of the buckets,
-/// and no reference to the filter. Every call gets the filter again. So a server with one thread
-/// can serve other requests between two calls, and other threads can look items up.
+/// and no reference to the filter. (In a filter that grows, it also takes four bytes for each
+/// bucket that was split ahead of its turn. There are few.) Every call gets the filter again. So a
+/// server with one thread can serve other requests between two calls, and other threads can look
+/// items up.
 ///
 /// ```
 /// use guira::CuckooFilter;

@@ -1,6 +1,6 @@
 //! From words to the bytes of a snapshot: all at once, or from any offset.
 
-use alloc::vec::Vec;
+use alloc::{collections::TryReserveError, vec::Vec};
 use core::ops::Range;
 use std::io::{self, Write};
 
@@ -18,9 +18,25 @@ pub(crate) trait Words: Copy {
     /// The number of words.
     fn len(self) -> u64;
 
-    /// Returns words from an index on, as many as the buffer has room for. They are either copied
-    /// to the buffer and returned from there, or returned from where they are.
-    fn words<'a>(self, from: u64, buffer: &'a mut [u64]) -> &'a [u64]
+    /// As [`words`](Self::words), for one who goes over all words in order. Adds to `found` what
+    /// must be known of these words to read the last ones: in a table that grows, the children of
+    /// buckets that were split ahead of their turn.
+    fn find_words<'a>(
+        self,
+        from: u64,
+        _found: &mut Vec<u32>,
+        buffer: &'a mut [u64],
+    ) -> Result<&'a [u64], TryReserveError>
+    where
+        Self: 'a,
+    {
+        Ok(self.words(from, &[], buffer))
+    }
+
+    /// Returns words from an index on, as many as the buffer has room for, given what was
+    /// [found](Self::find_words) in all of them. They are either copied to the buffer and returned
+    /// from there, or returned from where they are.
+    fn words<'a>(self, from: u64, ahead: &[u32], buffer: &'a mut [u64]) -> &'a [u64]
     where
         Self: 'a;
 }
@@ -30,7 +46,7 @@ impl Words for &[u64] {
         self.len() as u64
     }
 
-    fn words<'a>(self, from: u64, buffer: &'a mut [u64]) -> &'a [u64]
+    fn words<'a>(self, from: u64, _ahead: &[u32], buffer: &'a mut [u64]) -> &'a [u64]
     where
         Self: 'a,
     {
@@ -43,7 +59,7 @@ impl Words for &Buckets {
         self.len() as u64
     }
 
-    fn words<'a>(self, from: u64, buffer: &'a mut [u64]) -> &'a [u64]
+    fn words<'a>(self, from: u64, _ahead: &[u32], buffer: &'a mut [u64]) -> &'a [u64]
     where
         Self: 'a,
     {
@@ -62,6 +78,8 @@ pub(super) struct Encoder {
     header_bytes: HeaderBytes,
     /// The checksums of the blocks that were prepared.
     checksums: Checksums,
+    /// What was found in them: see [`Words::find_words`].
+    ahead: Vec<u32>,
 }
 
 impl Encoder {
@@ -70,7 +88,7 @@ impl Encoder {
     pub(super) fn new(header: Header) -> Self {
         let header_bytes = header.encode();
         let checksums = Checksums::new(Header::block_seed(&header_bytes));
-        Self { header, header_bytes, checksums }
+        Self { header, header_bytes, checksums, ahead: Vec::new() }
     }
 
     /// Goes over the next `max_blocks` blocks: counts their occupied slots, and computes their
@@ -83,7 +101,7 @@ impl Encoder {
     /// `InvalidInput` if the words are more or fewer than the header says; `OutOfMemory` if the
     /// system refuses the memory of a block and of all checksums.
     pub(super) fn prepare(&mut self, words: impl Words, max_blocks: usize) -> io::Result<bool> {
-        let Self { header: Header { form, occupied, .. }, checksums, .. } = self;
+        let Self { header: Header { form, occupied, .. }, checksums, ahead, .. } = self;
         if words.len() != form.words {
             return Err(io::ErrorKind::InvalidInput.into());
         }
@@ -99,7 +117,7 @@ impl Encoder {
         for block in (done..all).take(max_blocks) {
             let from = (block * BLOCK_WORDS) as u64;
             let len = (form.words - from).min(BLOCK_WORDS as u64) as usize;
-            let block = words.words(from, &mut buffer[..len]);
+            let block = words.find_words(from, ahead, &mut buffer[..len])?;
             *occupied += census(form.layout, &numbers, from, block).occupied;
             if cfg!(target_endian = "little") {
                 checksums.add(cast_slice(block))?;
@@ -158,8 +176,8 @@ impl Encoder {
         part(0..words_start, &|from, bytes| {
             bytes.copy_from_slice(&header[from as usize..][..bytes.len()]);
         });
-        part(words_start..table_start, &|from, bytes| copy_words(words, from, bytes));
-        part(table_start..self.len(), &|from, bytes| copy_words(table, from, bytes));
+        part(words_start..table_start, &|from, bytes| copy_words(words, &self.ahead, from, bytes));
+        part(table_start..self.len(), &|from, bytes| copy_words(table, &[], from, bytes));
         read
     }
 }
@@ -180,8 +198,8 @@ pub(super) fn zeros<T: Copy + Default>(len: usize) -> Option<Vec<T>> {
     Some(zeros)
 }
 
-/// Copies bytes of words, from an offset on.
-pub(super) fn copy_words(words: impl Words, mut offset: u64, mut buffer: &mut [u8]) {
+/// Copies bytes of words, from an offset on, given what was found in all of them.
+pub(super) fn copy_words(words: impl Words, ahead: &[u32], mut offset: u64, mut buffer: &mut [u8]) {
     // Stays in a first-level cache.
     let mut part = [0; 512];
     while !buffer.is_empty() {
@@ -189,7 +207,7 @@ pub(super) fn copy_words(words: impl Words, mut offset: u64, mut buffer: &mut [u
         let is_partial = skipped > 0 || buffer.len() < 8;
         let count = if is_partial { 1 } else { part.len().min(buffer.len() / 8) };
         let (now, later) = buffer.split_at_mut(buffer.len().min(8 * count - skipped));
-        let copied = words.words(offset / 8, &mut part[..count]);
+        let copied = words.words(offset / 8, ahead, &mut part[..count]);
         if is_partial {
             now.copy_from_slice(&copied[0].to_le_bytes()[skipped..][..now.len()]);
         } else {

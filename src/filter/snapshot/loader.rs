@@ -25,9 +25,15 @@ use crate::{
 ///
 /// The header is validated, by a checksum of its own and field by field, before anything is
 /// allocated for the buckets. Each block of 64 KiB is validated when it has arrived, and all of them
-/// by the checksums at the end. On Linux, a loader takes at most two megabytes more than the bytes that it received, unless all of them are
-/// there or it is told to [allocate at once](Self::allocate_at_once). (On other systems, the
-/// allocator decides.) Dropping a loader abandons the load.
+/// by the checksums at the end. The words go to the memory of the filter as they arrive, so that the
+/// last chunk takes no longer than others. (An expiring filter that grows counts its stamps at the
+/// end.)
+///
+/// On Linux, a loader takes at most one huge page, two megabytes, more than the bytes that it
+/// received, and what a filter of this kind takes beside its buckets. The exceptions are fixed
+/// filters of which all bytes are there, and loaders that are told to
+/// [allocate at once](Self::allocate_at_once). (On other systems, the allocator decides.) Dropping
+/// a loader abandons the load.
 ///
 /// ```
 /// use guira::{CuckooFilter, LoadError};
@@ -113,11 +119,11 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
         self
     }
 
-    /// Requests the buckets from the global allocator, as a whole, when their bytes begin to arrive.
-    /// So a program that counts memory in its allocator counts a
-    /// loaded filter as it does a built one. A filter that grows takes its
-    /// memory from the allocator ever after: see
-    /// [`reserve_address_space`](crate::FilterBuilder::reserve_address_space).
+    /// Requests the buckets from the global allocator. So a program that counts memory in its
+    /// allocator counts a loaded filter as it does a built one. Those of a fixed filter are
+    /// requested as a whole, when their bytes begin to arrive. A filter that grows requests them
+    /// while they arrive, in the steps in which it grows, and takes its memory from the allocator
+    /// ever after: see [`reserve_address_space`](crate::FilterBuilder::reserve_address_space).
     ///
     /// The [limit](Self::limit) is checked first, as always. If the allocator refuses the memory,
     /// [`push`](Self::push) returns [`OutOfMemory`](LoadError::OutOfMemory).
@@ -348,7 +354,7 @@ impl<C: Contents, G: Growth, S> fmt::Debug for Loader<C, G, S> {
 struct Attempt<'a, C: Contents, G: Growth, S> {
     receiver: &'a mut Receiver<C, G, S>,
     /// The state of the receiver before the push, until it has succeeded.
-    before: Option<Checkpoint<S>>,
+    before: Option<Checkpoint<C, G, S>>,
 }
 
 impl<'a, C: Contents, G: Growth, S> Attempt<'a, C, G, S> {

@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     BuildError,
-    table::{Aged, Bare, Buckets, Valued, advise_huge_pages},
+    table::{Aged, Bare, LoaderMemory, Valued, advise_huge_pages},
 };
 pub use dump::Dump;
 pub(super) use encode::Words;
@@ -40,6 +40,9 @@ const NAMES: [[&str; 2]; 3] = [Bare::NAMES, Valued::NAMES, Aged::NAMES];
 
 /// What snapshots need of an engine.
 pub(crate) trait Saved: Sized {
+    /// Where the words go that are loaded.
+    type Memory: LoaderMemory;
+
     /// Everything but the words.
     fn form(&self) -> Form;
 
@@ -53,15 +56,14 @@ pub(crate) trait Saved: Sized {
     /// Validates what is particular to this engine. All else is valid.
     fn check(form: &Form) -> Result<(), LoadError>;
 
-    /// Returns whether each of these words can be at its place. All buckets among them are valid.
-    /// `read` copies words from an index on.
-    fn has_valid_places(_form: &Form, _read: impl FnMut(u64, &mut [u64])) -> bool {
-        true
-    }
+    /// Returns memory for the words of an engine, which are to arrive, or `None` if the system
+    /// refuses it. Memory of a fixed size may be taken at once. With `reserve`, an engine that grows
+    /// reserves address space.
+    fn memory(form: &Form, at_once: bool, reserve: bool) -> Option<Self::Memory>;
 
-    /// Returns the engine with these words, or `None` if the system refuses the memory for the
-    /// rest. With `reserve`, an engine that grows reserves address space.
-    fn restore(form: &Form, words: Buckets, reserve: bool) -> Option<Self>;
+    /// Returns the engine with these words, of which this many slots are occupied, or `None` if the
+    /// system refuses the memory for the rest.
+    fn restore(form: &Form, occupied: u64, memory: Self::Memory) -> Option<Self>;
 }
 
 /// The numbers of the contents and of the growth of a filter.

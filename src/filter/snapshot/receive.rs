@@ -16,10 +16,11 @@ use crate::{
     filter::{
         Filter,
         builder::HasherSource,
+        engine,
         hasher_check::hasher_check,
         kind::{Contents, Growth},
     },
-    table::{LoaderPosition, TableLoader},
+    table::{LoaderMemory, LoaderPosition, TableLoader},
 };
 
 /// Bytes of the table of checksums that are read at once, at most.
@@ -30,7 +31,7 @@ const TABLE_PART: usize = 1 << 10;
 pub(super) struct Terms {
     /// The largest number of bytes of the words.
     pub(super) limit: u64,
-    /// Whether the memory of the words is taken before they arrive.
+    /// Whether the memory of a fixed filter is taken before its words arrive.
     pub(super) at_once: bool,
     /// Whether a filter that grows reserves address space.
     pub(super) reserve: bool,
@@ -65,14 +66,19 @@ struct Progress {
     census: Census,
 }
 
+/// Where the words of a filter go that arrives.
+type Memory<C, G> = <<C as engine::Contents>::Engine<G> as Saved>::Memory;
+/// What is known of them.
+type Known<C, G> = <Memory<C, G> as LoaderMemory>::Known;
+
 /// A state of a receiver, without its words: see [`Receiver::go_back`].
-pub(super) struct Checkpoint<S> {
+pub(super) struct Checkpoint<C: Contents, G: Growth, S> {
     progress: Progress,
     header_len: usize,
     /// The number of checksums.
     checksums: usize,
     /// The position in the words, if the header has arrived.
-    position: Option<LoaderPosition>,
+    position: Option<LoaderPosition<Known<C, G>>>,
     /// Where the hasher comes from, if it was not made yet.
     seeded: Option<fn(u64) -> S>,
 }
@@ -85,7 +91,7 @@ pub(super) struct Receiver<C: Contents, G: Growth, S> {
     /// The bytes of the header: of its start, until that has arrived.
     header_bytes: HeaderBytes,
     /// The header and the words, once the header has arrived.
-    body: Option<(Header, TableLoader)>,
+    body: Option<(Header, TableLoader<Memory<C, G>>)>,
     /// The checksums of the blocks that have arrived, and of the table when it is next.
     checksums: Checksums,
     kind: PhantomData<fn() -> (C, G)>,
@@ -131,7 +137,7 @@ impl<C: Contents, G: Growth, S> Receiver<C, G, S> {
 
     /// Restores the state of a checkpoint of this receiver, in place: later bytes overwrite those
     /// that arrived since.
-    pub(super) fn go_back(&mut self, to: &Checkpoint<S>) {
+    pub(super) fn go_back(&mut self, to: &Checkpoint<C, G, S>) {
         self.progress = to.progress;
         self.header_bytes.truncate(to.header_len);
         self.checksums.truncate(to.checksums);
@@ -145,7 +151,7 @@ impl<C: Contents, G: Growth, S> Receiver<C, G, S> {
     }
 
     /// Returns the state of the receiver, for [`go_back`](Self::go_back).
-    pub(super) fn checkpoint(&self) -> Checkpoint<S> {
+    pub(super) fn checkpoint(&self) -> Checkpoint<C, G, S> {
         let seeded = match self.hasher {
             Some(HasherSource::Seeded(make)) => Some(make),
             _ => None,
@@ -195,7 +201,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Receiver<C, G, S> {
                 let (mut bytes, mut expected) = ([0; TABLE_PART], [0; TABLE_PART]);
                 let table = self.checksums.table();
                 let more = read(&mut bytes[..TABLE_PART.min(8 * table.len() - *filled)])?;
-                copy_words(table, *filled as u64, &mut expected[..more]);
+                copy_words(table, &[], *filled as u64, &mut expected[..more]);
                 if bytes[..more] != expected[..more] {
                     return Err(LoadError::DamagedBuckets);
                 }
@@ -236,7 +242,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Receiver<C, G, S> {
         let Some(HasherSource::Given(hasher)) = self.hasher else {
             unreachable!("the header has arrived")
         };
-        let engine = <C::Engine<G>>::restore(&header.form, loader.finish(), self.terms.reserve);
+        let engine = <C::Engine<G>>::restore(&header.form, header.occupied, loader.finish());
         let items = header.form.items(header.occupied);
         let filter =
             engine.and_then(|engine| Filter::from_parts(engine, header.seed, items, hasher));
@@ -275,15 +281,11 @@ impl<C: Contents, G: Growth, S: BuildHasher> Receiver<C, G, S> {
         if needed > limit {
             return Err(LoadError::LimitExceeded { needed, limit });
         }
-        let words = header.form.words;
-        let loader = if self.terms.at_once {
-            TableLoader::at_once(words)
-        } else {
-            TableLoader::incremental(words)
-        };
-        let loader = loader.ok_or_else(|| header.out_of_memory())?;
+        let Terms { at_once, reserve, .. } = self.terms;
+        let memory = <C::Engine<G>>::memory(&header.form, at_once, reserve);
+        let memory = memory.ok_or_else(|| header.out_of_memory())?;
         self.checksums = Checksums::new(Header::block_seed(&self.header_bytes));
-        self.body = Some((header, loader));
+        self.body = Some((header, TableLoader::new(memory)));
         self.progress.piece = Piece::Words;
         Ok(())
     }
@@ -296,14 +298,14 @@ impl<C: Contents, G: Growth, S: BuildHasher> Receiver<C, G, S> {
         }
         let (layout, numbers, from) = (header.form.layout, header.form.numbers(), loader.arrived());
         let Progress { piece, filled, census, .. } = &mut self.progress;
-        let added = loader.accept(|bytes| {
+        let added = loader.check(|bytes| {
             add_census(layout, &numbers, from as u64, bytes, census);
-            self.checksums.add(bytes)
+            self.checksums.add(bytes).ok()
         });
-        added.map_err(|_| header.out_of_memory())?;
         if !census.valid {
             return Err(LoadError::DamagedBuckets);
         }
+        added.and_then(|()| loader.accept()).ok_or_else(|| header.out_of_memory())?;
         if !loader.is_incomplete() {
             self.checksums.complete();
             (*piece, *filled) = (Piece::Table, 0);
@@ -313,10 +315,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Receiver<C, G, S> {
 
     fn complete_table(&mut self) -> Result<(), LoadError> {
         let (header, loader) = self.body.as_ref().expect(HEADER_ARRIVED);
-        let read = |from: u64, copy: &mut [u64]| loader.copy_words_from(from as usize, copy);
-        if self.progress.census.occupied != header.occupied
-            || !<C::Engine<G>>::has_valid_places(&header.form, read)
-        {
+        if self.progress.census.occupied != header.occupied || !loader.fit_together() {
             return Err(LoadError::InvalidBuckets);
         }
         self.progress.piece = Piece::Nothing;

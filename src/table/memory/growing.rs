@@ -78,6 +78,18 @@ impl GrowingBuckets {
     /// # Panics
     /// Unless `1 <= first <= max <= 2^32`.
     pub(crate) fn new(first: u64, max: u64, reserve: bool, huge_pages: bool) -> Option<Self> {
+        let buckets = Self::uncommitted(first, max, reserve, huge_pages)?;
+        buckets.commit(0..first)?;
+        Some(buckets)
+    }
+
+    /// As [`new`](Self::new), but no bucket is committed.
+    pub(crate) fn uncommitted(
+        first: u64,
+        max: u64,
+        reserve: bool,
+        huge_pages: bool,
+    ) -> Option<Self> {
         assert!(0 < first && first <= max && max <= 1 << 32, "too few or too many buckets");
         let reservation = reserve.then(|| Reservation::new(max, huge_pages)).flatten();
         let smallest = match &reservation {
@@ -91,9 +103,7 @@ impl GrowingBuckets {
         };
         let committed = try_boxed((0..chunks.count().div_ceil(BITS)).map(|_| Word::new(0)))?;
         let publishing = Lock::new();
-        let buckets = Self { reservation, chunks, committed, segments, publishing };
-        buckets.commit(0..first)?;
-        Some(buckets)
+        Some(Self { reservation, chunks, committed, segments, publishing })
     }
 
     /// Returns a bucket.
@@ -276,6 +286,27 @@ impl GrowingBuckets {
             }
         }
         self.segments.free_tables(|group| self.committed[group].load(Relaxed) == 0);
+    }
+
+    /// Releases all chunks that hold no bucket below this one. What another chunk holds of buckets
+    /// from this one on is returned to the system, as far as these buckets are whole pages of
+    /// reserved addresses. They keep their values or are empty.
+    #[cfg(feature = "std")]
+    pub(crate) fn discard(&mut self, buckets: u64) {
+        self.truncate(buckets);
+        if buckets >= self.chunks.max() {
+            return;
+        }
+        let number = self.chunks.find(buckets);
+        let (is_committed, end) = (self.has(number), self.chunks.chunk(number).end);
+        if let Some(reservation) = &mut self.reservation {
+            let start = buckets.next_multiple_of((reservation.page() / size_of::<Word>()) as u64);
+            if is_committed && start < end {
+                // SAFETY: whole pages of a committed chunk, and `&mut self` makes the access
+                // exclusive.
+                unsafe { reservation.clear(&(start..end)) };
+            }
+        }
     }
 
     /// Calls a function with consecutive runs of words that hold these buckets, in order.

@@ -1,82 +1,85 @@
-//! The table loader: buckets that arrive in order, in memory that is taken as they arrive.
+//! The table loader: words that arrive in order, chunk by chunk.
 
-use super::{Buckets, HUGE_PAGE, Words};
-use crate::sync::{Word, load_all};
+use core::{fmt, ops::Range};
 
 /// Bytes of a word.
-const WORD: usize = size_of::<u64>();
+pub(super) const WORD: usize = size_of::<u64>();
+/// Bytes per chunk. A chunk stays in a second-level cache.
+pub(crate) const LOADED_CHUNK: usize = 64 << 10;
 
-/// A table whose buckets arrive one chunk after the other.
+/// The memory of a table whose words arrive. Bytes and words count from the first one.
+pub(crate) trait LoaderMemory {
+    /// What is known of the words in complete chunks.
+    type Known: Copy + fmt::Debug;
+
+    /// The number of words.
+    fn words(&self) -> usize;
+
+    /// Prepares for a chunk, of which no byte has arrived.
+    fn prepare(&mut self, _chunk: Range<usize>) {}
+
+    /// Calls a function with the bytes of the current chunk. Every word is little-endian.
+    fn with_chunk<R>(&mut self, chunk: Range<usize>, change: impl FnOnce(&mut [u8]) -> R) -> R;
+
+    /// Keeps the current chunk, which is complete. If the system refuses the memory, returns
+    /// `None`, and the chunk is still the current one.
+    fn keep(&mut self, chunk: Range<usize>) -> Option<()>;
+
+    /// Copies words from an index on. They are part of one chunk, which has arrived so far, or of
+    /// the one at this byte, which is the current one.
+    fn copy_words_from(&self, current: usize, from: usize, copy: &mut [u64]);
+
+    fn known(&self) -> Self::Known;
+
+    /// Goes back from a current chunk, by the byte at which it begins, to a former one, of which
+    /// some bytes had arrived, or to a former state of the same one. What was known then is passed.
+    fn go_back(&mut self, current: usize, to: usize, filled: usize, known: Self::Known);
+
+    /// Returns whether the words, all of which have arrived, can be those of one table. Each by
+    /// itself is a valid bucket, if it is one.
+    fn fit_together(&self) -> bool {
+        true
+    }
+}
+
+/// A table whose words arrive one chunk after the other.
 #[derive(Debug)]
-pub(crate) struct TableLoader {
-    table: Words,
-    /// Number of buckets in complete chunks.
+pub(crate) struct TableLoader<M> {
+    memory: M,
+    /// Number of words in complete chunks.
     arrived: usize,
     /// Bytes of the current chunk, the one after these, that have arrived.
     filled: usize,
-    /// Staging memory for the first bytes of a huge page, until enough of them have arrived to take
-    /// the page. `None` if bytes go straight to the table.
-    staging: Option<Words>,
 }
 
 /// A position up to which a table has arrived.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct LoaderPosition {
+pub(crate) struct LoaderPosition<K> {
     arrived: usize,
     filled: usize,
+    known: K,
 }
 
-impl TableLoader {
-    /// Bytes per chunk. A chunk stays in a second-level cache.
-    pub(crate) const CHUNK: usize = 64 << 10;
-    /// Bytes of a huge page that must have arrived before the page is taken. The rest, less than a
-    /// megabyte, is taken in advance. (While staged bytes are copied, they take memory twice. Then
-    /// two megabytes are taken in advance.)
-    const STAGED: usize = 9 * HUGE_PAGE / 16;
-
-    /// Returns a loader that takes memory as bytes arrive, at most two megabytes in advance, as far
-    /// as the system allows it (Linux). `None` if the system refuses the memory.
-    pub(crate) fn incremental(buckets: u64) -> Option<Self> {
-        let mut table = Words::mapped(usize::try_from(buckets).ok()?)?;
-        let whole = table.size_in_bytes() / HUGE_PAGE * HUGE_PAGE;
-        let mut staging = None;
-        if whole > 0 && table.is_mapped() {
-            staging = Some(Words::mapped(Self::STAGED / size_of::<Word>())?);
-            table.use_huge_pages(0..whole);
-        }
-        Some(Self { table, arrived: 0, filled: 0, staging })
-    }
-
-    /// Returns a loader that requests the memory of all buckets from the allocator at once.
-    pub(crate) fn at_once(buckets: u64) -> Option<Self> {
-        let table = Words::zeroed(usize::try_from(buckets).ok()?, true)?;
-        Some(Self { table, arrived: 0, filled: 0, staging: None })
+impl<M: LoaderMemory> TableLoader<M> {
+    pub(crate) fn new(memory: M) -> Self {
+        Self { memory, arrived: 0, filled: 0 }
     }
 
     /// The place up to which the table has arrived.
-    pub(crate) fn position(&self) -> LoaderPosition {
-        LoaderPosition { arrived: self.arrived, filled: self.filled }
+    pub(crate) fn position(&self) -> LoaderPosition<M::Known> {
+        LoaderPosition { arrived: self.arrived, filled: self.filled, known: self.memory.known() }
     }
 
     /// Goes back to a former position. Later bytes overwrite those after it.
     ///
-    /// Huge pages after it that were taken since are returned to the system.
-    pub(crate) fn go_back(&mut self, LoaderPosition { arrived, filled }: LoaderPosition) {
-        let (before, was_staged) = (self.from(), self.is_staged());
-        (self.arrived, self.filled) = (arrived, filled);
-        if !was_staged || before / HUGE_PAGE != self.from() / HUGE_PAGE {
-            if self.is_staged() {
-                // The bytes that were staged are in the table now. Later ones go there, too.
-                self.staging = None;
-            } else if let Some(staging) = &mut self.staging {
-                staging.release(0..Self::STAGED);
-            }
-        }
-        let taken = (self.from() + self.filled).next_multiple_of(HUGE_PAGE);
-        self.table.release(taken..self.table.size_in_bytes());
+    /// Memory after it that was taken since is returned to the system.
+    pub(crate) fn go_back(&mut self, to: LoaderPosition<M::Known>) {
+        let current = self.from();
+        (self.arrived, self.filled) = (to.arrived, to.filled);
+        self.memory.go_back(current, self.from(), to.filled, to.known);
     }
 
-    /// Number of buckets in complete chunks.
+    /// Number of words in complete chunks.
     pub(crate) fn arrived(&self) -> usize {
         self.arrived
     }
@@ -88,23 +91,17 @@ impl TableLoader {
 
     /// Copies words that have arrived, from an index on. They are part of one chunk.
     pub(crate) fn copy_words_from(&self, from: usize, copy: &mut [u64]) {
-        // No chunk is in two huge pages.
-        let page = self.from() / HUGE_PAGE * HUGE_PAGE / WORD;
-        let (words, from) = match &self.staging {
-            Some(staging) if self.is_staged() && from >= page => (staging, from - page),
-            _ => (&self.table, from),
-        };
-        load_all(&words.as_slice()[from..from + copy.len()], copy);
+        self.memory.copy_words_from(self.from(), from, copy);
     }
 
-    /// Returns whether buckets are still missing.
+    /// Returns whether words are still missing.
     pub(crate) fn is_incomplete(&self) -> bool {
-        self.arrived < self.table.as_slice().len()
+        self.arrived < self.memory.words()
     }
 
     /// Reads missing bytes of the current chunk: `read` writes some, little-endian, to the front of
     /// what it gets, and returns their number. The final chunk is only as long as the missing
-    /// buckets.
+    /// words.
     ///
     /// # Panics
     /// If the current chunk is complete.
@@ -112,44 +109,48 @@ impl TableLoader {
         &mut self,
         read: impl FnOnce(&mut [u8]) -> Result<usize, E>,
     ) -> Result<usize, E> {
-        let filled = self.filled;
-        assert!(filled < self.chunk_bytes(), "a complete chunk is accepted first");
-        let (used, staged) = (self.from() % HUGE_PAGE, self.is_staged());
-        if let Some(staging) = self.staging.as_mut().filter(|_| staged && filled == 0) {
-            // Populating costs less than a page fault every 4 KiB.
-            staging.populate(used..used + Self::CHUNK);
+        let (chunk, filled) = (self.chunk(), self.filled);
+        assert!(filled < chunk.len(), "a complete chunk is accepted first");
+        if filled == 0 {
+            self.memory.prepare(chunk.clone());
         }
-        let more = self.with_chunk(|chunk| read(&mut chunk[filled..]))?;
+        let more = self.memory.with_chunk(chunk.clone(), |chunk| read(&mut chunk[filled..]))?;
         self.filled += more;
-        assert!(self.filled <= self.chunk_bytes(), "a reader reported more bytes than given");
+        assert!(self.filled <= chunk.len(), "a reader reported more bytes than given");
         Ok(more)
     }
 
     /// Returns whether all bytes of the current chunk have been read.
     pub(crate) fn chunk_is_complete(&self) -> bool {
-        self.filled == self.chunk_bytes()
+        self.filled == self.chunk().len()
     }
 
-    /// Calls a function with the bytes of the current chunk, which is complete, and goes on to the
-    /// next one.
+    /// Calls a function with the bytes of the current chunk, which is complete.
     ///
     /// # Panics
     /// If the chunk is not complete.
-    pub(crate) fn accept<R>(&mut self, check: impl FnOnce(&[u8]) -> R) -> R {
+    pub(crate) fn check<R>(&mut self, check: impl FnOnce(&[u8]) -> R) -> R {
         assert!(self.chunk_is_complete(), "an incomplete chunk");
-        let result = self.with_chunk(|chunk| check(chunk));
-        let (start, until) = (self.from() / HUGE_PAGE * HUGE_PAGE, self.from() + self.filled);
-        if self.is_staged() && until == start + Self::STAGED {
-            let staging = self.staging.as_mut().expect("the chunk is staged");
-            staging.with_bytes(0..Self::STAGED, |staged| {
-                let place = start..start + Self::STAGED;
-                self.table.with_bytes(place, |place| place.copy_from_slice(staged));
-            });
-            staging.release(0..Self::STAGED);
-        }
-        self.arrived = until / WORD;
+        self.memory.with_chunk(self.chunk(), |chunk| check(chunk))
+    }
+
+    /// Accepts the current chunk, and goes on to the next one. If the system refuses the memory,
+    /// returns `None`, and does not go on.
+    ///
+    /// # Panics
+    /// If the chunk is not complete.
+    pub(crate) fn accept(&mut self) -> Option<()> {
+        assert!(self.chunk_is_complete(), "an incomplete chunk");
+        let chunk = self.chunk();
+        self.memory.keep(chunk.clone())?;
+        self.arrived = chunk.end / WORD;
         self.filled = 0;
-        result
+        Some(())
+    }
+
+    /// Returns whether the words, all of which have arrived, can be those of one table.
+    pub(crate) fn fit_together(&self) -> bool {
+        self.memory.fit_together()
     }
 
     /// Where the current chunk starts, in bytes.
@@ -157,37 +158,18 @@ impl TableLoader {
         self.arrived * WORD
     }
 
-    /// Bytes of the current chunk.
-    fn chunk_bytes(&self) -> usize {
-        Self::CHUNK.min(self.table.size_in_bytes() - self.from())
+    /// The bytes of the current chunk.
+    fn chunk(&self) -> Range<usize> {
+        let from = self.from();
+        from..(from + LOADED_CHUNK).min(self.memory.words() * WORD)
     }
 
-    /// Returns whether the current chunk is staged.
-    fn is_staged(&self) -> bool {
-        let used = self.from() % HUGE_PAGE;
-        let end = self.from() - used + HUGE_PAGE;
-        self.staging.is_some() && used < Self::STAGED && end <= self.table.size_in_bytes()
-    }
-
-    /// Calls a function with the bytes of the current chunk.
-    fn with_chunk<R>(&mut self, change: impl FnOnce(&mut [u8]) -> R) -> R {
-        let (from, bytes) = (self.from(), self.chunk_bytes());
-        let staged = self.is_staged();
-        match &mut self.staging {
-            Some(staging) if staged => {
-                let used = from % HUGE_PAGE;
-                staging.with_bytes(used..used + bytes, change)
-            }
-            _ => self.table.with_bytes(from..from + bytes, change),
-        }
-    }
-
-    /// Returns the buckets.
+    /// Returns the memory.
     ///
     /// # Panics
-    /// If some are missing.
-    pub(crate) fn finish(self) -> Buckets {
-        assert!(!self.is_incomplete(), "buckets are missing");
-        Buckets { words: self.table }
+    /// If words are missing.
+    pub(crate) fn finish(self) -> M {
+        assert!(!self.is_incomplete(), "words are missing");
+        self.memory
     }
 }

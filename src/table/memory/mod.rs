@@ -10,6 +10,8 @@ mod growing;
 mod loader;
 #[cfg(any(loom, shuttle))]
 mod model;
+#[cfg(feature = "std")]
+mod staged;
 #[cfg(not(any(loom, shuttle)))]
 mod system;
 
@@ -21,9 +23,11 @@ use crate::sync::Word;
 use crate::sync::load_all;
 pub(crate) use growing::GrowingBuckets;
 #[cfg(feature = "std")]
-pub(crate) use loader::{LoaderPosition, TableLoader};
+pub(crate) use loader::{LOADED_CHUNK, LoaderMemory, LoaderPosition, TableLoader};
 #[cfg(any(loom, shuttle))]
 use model::Words;
+#[cfg(feature = "std")]
+pub(crate) use staged::StagedBuckets;
 #[cfg(not(any(loom, shuttle)))]
 use system::Words;
 

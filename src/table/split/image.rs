@@ -76,12 +76,39 @@ impl Image {
     pub(super) fn len(self) -> u64 {
         self.numbers().end + self.ahead
     }
+
+    /// The number of buckets below the end that are before a place.
+    #[cfg(feature = "std")]
+    pub(super) fn buckets_before(self, place: u64) -> u64 {
+        self.runs().map(|run| place.clamp(run.place, run.places().end) - run.place).sum()
+    }
+
+    /// Divides some places into those of consecutive buckets, with the first bucket, and others:
+    /// gaps, or what follows the runs.
+    pub(super) fn pieces(self, places: Range<u64>) -> impl Iterator<Item = (Range<u64>, Piece)> {
+        let rest = self.numbers().start..self.len();
+        let runs = self.runs().flat_map(|run| {
+            let buckets = (run.places(), Piece::Buckets(run.buckets.start));
+            [buckets, (run.gap(), Piece::Gap)]
+        });
+        runs.chain([(rest, Piece::Ahead)]).filter_map(move |(all, piece)| {
+            let some = all.start.max(places.start)..all.end.min(places.end);
+            let piece = match piece {
+                Piece::Buckets(first) => Piece::Buckets(first + some.start.wrapping_sub(all.start)),
+                other => other,
+            };
+            (!some.is_empty()).then_some((some, piece))
+        })
+    }
 }
 
-/// The part of a copied image that has these places, with the place of its first word. The copy
-/// begins at the place `from`. `None` if it has none of them.
-pub(super) fn part(copy: &mut [u64], from: u64, places: Range<u64>) -> Option<(u64, &mut [u64])> {
-    let end = places.end.min(from + copy.len() as u64);
-    let start = places.start.max(from);
-    (start < end).then(|| (start, &mut copy[(start - from) as usize..(end - from) as usize]))
+/// What some places of an image hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Piece {
+    /// Consecutive buckets below the end, from this one on.
+    Buckets(u64),
+    /// Zeros between two runs.
+    Gap,
+    /// Numbers and words of children ahead.
+    Ahead,
 }

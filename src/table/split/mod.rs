@@ -179,6 +179,8 @@ mod expiry;
 mod grow;
 mod image;
 mod insert;
+#[cfg(feature = "std")]
+mod loader;
 mod lookup;
 mod merge;
 mod occupancy;
@@ -200,6 +202,8 @@ use crossbeam_utils::CachePadded;
 pub use address::{Growth, Item, Place, Side, Size};
 use choice::FULL_LOAD;
 pub(crate) use choice::{Choice, Wanted, choose, doublings, rate};
+#[cfg(feature = "std")]
+pub use loader::ImageLoader;
 use occupancy::Occupancy;
 pub use saved::Grown;
 #[cfg(guira_vectors)]
@@ -285,6 +289,19 @@ impl<P: Payload> GrowingTable<P> {
     ) -> Option<Self> {
         let (reserve, huge_pages) = memory;
         let buckets = GrowingBuckets::new(first, limits.buckets, reserve, huge_pages)?;
+        Self::with_buckets::<L>(payload, first, buckets, limits, stripes, memory)
+    }
+
+    /// As [`holding`](Self::holding), with these buckets. Those of the first size may not be
+    /// committed yet.
+    fn with_buckets<L: GrowingLayout>(
+        payload: P,
+        first: u64,
+        buckets: GrowingBuckets,
+        limits: Limits,
+        stripes: usize,
+        memory: (bool, bool),
+    ) -> Option<Self> {
         let start = || CachePadded::new(Word::new(Size { level: 0, split: 0 }.pack()));
         let clock = payload.clock(stripes, Some(first))?;
         let space = GrowingSpace {

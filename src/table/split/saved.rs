@@ -1,24 +1,18 @@
-//! What a snapshot has of a table that grows: copied, validated, and restored.
+//! What a snapshot has of a table that grows, and copies of it.
 
-use alloc::vec::Vec;
-use core::ops::Range;
+use alloc::{collections::TryReserveError, vec::Vec};
+use core::{ops::Range, slice};
 
 use super::{
     GrowingTable, Limits, Size,
-    image::{Image, Run, part},
+    image::{Image, Piece},
     whole::{Occupied, SLACK},
 };
 use crate::{
-    bucket::{
-        GrowingLayout,
-        leveled::{MAX_LEVEL, level},
-    },
+    bucket::leveled::{MAX_LEVEL, level},
     sync::{Relaxed, acquire_fence, load_all},
-    table::{Clock, ClockAndSweep, ClockState, Payload, SweepState, memory::touched_words},
+    table::{Clock, ClockAndSweep, Payload, SweepState, memory::touched_words},
 };
-
-/// Words that are handled together. They stay in a first-level cache.
-const BLOCK: usize = 512;
 
 /// A table that grows, without its words. Those are where image says: see `image.rs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +61,7 @@ impl Grown {
     }
 
     /// The image with this number of words, which is valid.
-    fn image(&self, words: u64) -> Image {
+    pub(super) fn image(&self, words: u64) -> Image {
         let Self { first, size, .. } = *self;
         Image::new(first, size, (words - Image::new(first, size, 0).len()) / 2)
     }
@@ -76,43 +70,6 @@ impl Grown {
     #[must_use]
     pub fn numbers(&self, words: u64) -> Range<u64> {
         self.image(words).numbers()
-    }
-
-    /// Returns whether each word of the image is one that can be at its place. `read` copies words
-    /// from a place on.
-    #[must_use]
-    pub fn has_places(&self, words: u64, mut read: impl FnMut(u64, &mut [u64])) -> bool {
-        let Size { level: at, split } = self.size;
-        let (round, image) = (self.first << at, self.image(words));
-        let (numbers, mut ahead) = (image.numbers(), image.numbers());
-        for run in image.runs() {
-            let is_valid = for_each_word(run.places(), &mut read, |place, word, read| {
-                let bucket = run.buckets.start + (place - run.place);
-                let is_split = match level(word).checked_sub(at) {
-                    Some(0) => false,
-                    Some(1) => true,
-                    _ => return false,
-                };
-                if !(split..round).contains(&bucket) {
-                    return is_split;
-                }
-                // Its child is beyond the end. If it were the next one in turn, the size would be
-                // larger.
-                let (child, mut number) = (round + bucket, [0]);
-                !is_split
-                    || bucket > split
-                        && child < self.limits.buckets
-                        && ahead.next().is_some_and(|place| {
-                            read(place, &mut number);
-                            number == [child]
-                        })
-            });
-            if !is_valid || !for_each_word(run.gap(), &mut read, |_, word, _| word == 0) {
-                return false;
-            }
-        }
-        ahead.is_empty()
-            && for_each_word(numbers.end..words, &mut read, |_, word, _| level(word) == at + 1)
     }
 
     /// Divides the occupied slots of the table into items and ghosts. (The ghosts may be fewer than
@@ -124,23 +81,8 @@ impl Grown {
 }
 
 /// A number of ghosts, of which a snapshot may claim any.
-fn signed(ghosts: u64) -> i64 {
+pub(super) fn signed(ghosts: u64) -> i64 {
     i64::try_from(ghosts).unwrap_or(i64::MAX)
-}
-
-/// Reads the words at these places, and calls a function with each place, its word, and `read`,
-/// until it returns `false`. Returns whether it never did.
-fn for_each_word<R: FnMut(u64, &mut [u64])>(
-    places: Range<u64>,
-    read: &mut R,
-    mut each: impl FnMut(u64, u64, &mut R) -> bool,
-) -> bool {
-    let mut block = [0; BLOCK];
-    places.clone().step_by(BLOCK).all(|start| {
-        let block = &mut block[..BLOCK.min((places.end - start) as usize)];
-        read(start, block);
-        (start..).zip(&*block).all(|(place, &word)| each(place, word, read))
-    })
 }
 
 impl<P: Payload> GrowingTable<P> {
@@ -201,7 +143,7 @@ impl<P: Payload> GrowingTable<P> {
             // mutant: split-copy-early-unlock, split-copy-despite-growth
             if image.len() <= prepared {
                 copy.truncate(image.len() as usize);
-                self.copy_image(image, 0, &mut copy);
+                self.copy_image(image, &mut copy);
                 // Pairs with the Release of whoever changed a word that was loaded.
                 // mutant: split-copy-no-fence
                 acquire_fence();
@@ -219,44 +161,92 @@ impl<P: Payload> GrowingTable<P> {
         }
     }
 
-    /// Copies words of the image, from a place on, for a caller that knows that nobody changes the
-    /// table.
-    pub fn words_from(&self, from: u64, copy: &mut [u64]) {
-        self.copy_image(self.image(), from, copy);
+    /// Copies words of the image, from a place on, and adds the children ahead of the buckets among
+    /// them to those that were found in all words before. For a caller that knows that nobody
+    /// changes the table. If somebody does, the words may be those of no table, and no more children
+    /// are found than there are in the image.
+    ///
+    /// # Errors
+    /// If the system refuses the memory. Then nothing was found.
+    pub fn find_words(
+        &self,
+        from: u64,
+        found: &mut Vec<u32>,
+        copy: &mut [u64],
+    ) -> Result<(), TryReserveError> {
+        let image = self.image();
+        found.try_reserve_exact((image.ahead as usize).saturating_sub(found.len()))?;
+        self.copy_buckets(image, from, copy);
+        let (at, unsplit) = (image.size.level, self.unsplit(image.size));
+        for (places, piece) in image.pieces(from..from + copy.len() as u64) {
+            let Piece::Buckets(first) = piece else { continue };
+            let words = &copy[(places.start - from) as usize..(places.end - from) as usize];
+            for (bucket, &word) in (first..).zip(words) {
+                let is_ahead = level(word) > at && unsplit.contains(&bucket);
+                if is_ahead && (found.len() as u64) < image.ahead {
+                    found.push(self.growth.child(bucket as u32, at));
+                }
+            }
+        }
+        self.copy_ahead(image, from, found, copy);
+        Ok(())
     }
 
-    /// Copies words of the image, from a place on. Words that other threads change meanwhile are
-    /// copied before or after the change.
-    fn copy_image(&self, image: Image, from: u64, copy: &mut [u64]) {
-        for run in image.runs() {
-            if let Some((place, words)) = part(copy, from, run.places()) {
-                self.copy_words_from(run.buckets.start + (place - run.place), words);
-            }
-            if let Some((_, zeros)) = part(copy, from, run.gap()) {
-                zeros.fill(0);
-            }
-        }
+    /// Copies words of the image, from a place on, given all children ahead. For a caller as that of
+    /// [`find_words`](Self::find_words), which has found them.
+    pub fn words_from(&self, from: u64, ahead: &[u32], copy: &mut [u64]) {
+        let image = self.image();
+        self.copy_buckets(image, from, copy);
+        self.copy_ahead(image, from, ahead, copy);
+    }
+
+    /// Copies words of the image, from a place on, as far as they are numbers and words of these
+    /// children ahead. The words of children that are none are arbitrary.
+    fn copy_ahead(&self, image: Image, from: u64, ahead: &[u32], copy: &mut [u64]) {
         let numbers = image.numbers();
-        if from + copy.len() as u64 <= numbers.start {
-            return;
+        let before = numbers.start.saturating_sub(from) as usize;
+        for (place, copied) in (from..).zip(copy).skip(before) {
+            let is_word = place >= numbers.end;
+            let nth = place - if is_word { numbers.end } else { numbers.start };
+            let child = ahead.get(nth as usize).map_or(0, |&child| child.into());
+            *copied = child;
+            if is_word && self.buckets.is_committed(child..child + 1) {
+                self.copy_words_from(child, slice::from_mut(copied));
+            }
         }
+    }
+
+    /// Copies the image. Words that other threads change meanwhile are copied before or after the
+    /// change.
+    fn copy_image(&self, image: Image, copy: &mut [u64]) {
+        self.copy_buckets(image, 0, copy);
+        let numbers = image.numbers();
         let mut places = numbers.clone().zip(numbers.end..);
         // mutant: split-copy-none-ahead
         self.for_each_ahead(image.size, |child, word| {
             // There are as many as are ahead.
             let Some((number, place)) = places.next() else { return };
-            if let Some((_, copied)) = part(copy, from, number..number + 1) {
-                copied[0] = child.into();
-            }
-            if let Some((_, copied)) = part(copy, from, place..place + 1) {
-                // Relaxed: as in `copy_words_from`.
-                copied[0] = word.load(Relaxed);
-            }
+            copy[number as usize] = child.into();
+            // Relaxed: as in `copy_words_from`.
+            copy[place as usize] = word.load(Relaxed);
         });
     }
 
-    /// Copies words of buckets below the end, from a bucket on.
-    fn copy_words_from(&self, from: u64, mut copy: &mut [u64]) {
+    /// Copies words of the image, from a place on, as far as they are buckets below the end and
+    /// gaps.
+    fn copy_buckets(&self, image: Image, from: u64, copy: &mut [u64]) {
+        for (places, piece) in image.pieces(from..from + copy.len() as u64) {
+            let copied = &mut copy[(places.start - from) as usize..(places.end - from) as usize];
+            match piece {
+                Piece::Buckets(first) => self.copy_words_from(first, copied),
+                Piece::Gap => copied.fill(0),
+                Piece::Ahead => {}
+            }
+        }
+    }
+
+    /// Copies words of buckets below the end, or of one child ahead, from a bucket on.
+    pub(super) fn copy_words_from(&self, from: u64, mut copy: &mut [u64]) {
         self.buckets.for_each_run(from..from + copy.len() as u64, |words| {
             let (now, later) = core::mem::take(&mut copy).split_at_mut(words.len());
             // Relaxed: what must be in the copy happened before the locks were acquired, or before
@@ -264,54 +254,5 @@ impl<P: Payload> GrowingTable<P> {
             load_all(words, now);
             copy = later;
         });
-    }
-
-    /// Returns the table with this image, of which `read` copies words from a place on, and with
-    /// stripes and counters of its own; or `None` if the system refuses the memory.
-    ///
-    /// The numbers and the places must be [valid](Grown::has_places).
-    #[must_use]
-    pub fn restore<L: GrowingLayout>(
-        payload: P,
-        grown: &Grown,
-        clock: Option<(ClockState, &SweepState)>,
-        words: u64,
-        stripes: usize,
-        memory: (bool, bool),
-        mut read: impl FnMut(u64, &mut [u64]),
-    ) -> Option<Self> {
-        let Grown { first, size, ghosts, limits } = *grown;
-        let mut table = Self::holding::<L>(payload, first, limits, stripes, memory)?;
-        let (image, end) = (grown.image(words), grown.buckets());
-        let mut occupied = 0;
-        let count =
-            |words: &[u64]| words.iter().map(|&word| u64::from(L::occupied(word))).sum::<u64>();
-        table.buckets.commit(0..end)?;
-        for Run { buckets, mut place } in image.runs() {
-            table.buckets.with_values(buckets, |run| {
-                read(place, run);
-                place += run.len() as u64;
-                occupied += count(run);
-            });
-        }
-        let numbers = image.numbers();
-        for (number, place) in numbers.clone().zip(numbers.end..) {
-            let mut child = [0];
-            read(number, &mut child);
-            let child = child[0]..child[0] + 1;
-            table.buckets.commit(child.clone())?;
-            table.buckets.with_values(child, |run| {
-                read(place, run);
-                occupied += count(run);
-            });
-        }
-        table.set_size(size);
-        let Occupied { items, ghosts } = Occupied::new(occupied, signed(ghosts));
-        let splits = end + image.ahead - first;
-        table.occupancy.start(items as i64, ghosts as i64, splits as i64);
-        if let Some((clock, sweep)) = clock {
-            table.start_clock::<L>(clock, sweep);
-        }
-        Some(table)
     }
 }

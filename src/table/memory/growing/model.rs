@@ -15,6 +15,16 @@ impl GrowingBuckets {
         Some(Self((0..max).map(|_| Word::new(0)).collect()))
     }
 
+    #[cfg(feature = "std")]
+    pub(crate) fn uncommitted(
+        first: u64,
+        max: u64,
+        reserve: bool,
+        huge_pages: bool,
+    ) -> Option<Self> {
+        Self::new(first, max, reserve, huge_pages)
+    }
+
     /// Returns a bucket.
     ///
     /// # Safety
@@ -48,6 +58,9 @@ impl GrowingBuckets {
 
     /// Releases nothing: buckets that stay committed keep their values.
     pub(crate) fn truncate(&mut self, _buckets: u64) {}
+
+    #[cfg(feature = "std")]
+    pub(crate) fn discard(&mut self, _buckets: u64) {}
 
     pub(crate) fn for_each_run(&self, buckets: Range<u64>, mut each: impl FnMut(&[Word])) {
         if !buckets.is_empty() {

@@ -111,6 +111,20 @@ impl Reservation {
         }
     }
 
+    /// Returns the memory of these buckets to the system. They are empty, and stay committed.
+    ///
+    /// # Safety
+    /// They are committed, the first one begins a page, and no other thread uses them.
+    pub(super) unsafe fn clear(&mut self, buckets: &Range<u64>) {
+        let (start, bytes) = self.pages(buckets);
+        // SAFETY: whole pages of our own mapping, which nobody uses meanwhile.
+        if unsafe { libc::madvise(start, bytes, libc::MADV_DONTNEED) } != 0 {
+            // The system keeps pages that are locked in memory.
+            // SAFETY: as above, and they are accessible.
+            unsafe { start.cast::<u8>().write_bytes(0, bytes) };
+        }
+    }
+
     /// Returns the memory of these buckets to the system. They are empty when they are committed
     /// again.
     ///
@@ -118,12 +132,8 @@ impl Reservation {
     /// The buckets are whole chunks, which are committed, and are used no more.
     pub(super) unsafe fn release(&mut self, buckets: &Range<u64>) {
         let (start, bytes) = self.pages(buckets);
-        // SAFETY: whole pages of our own mapping, which are used no more.
-        if unsafe { libc::madvise(start, bytes, libc::MADV_DONTNEED) } != 0 {
-            // The system keeps pages that are locked in memory.
-            // SAFETY: as above, and they are accessible.
-            unsafe { start.cast::<u8>().write_bytes(0, bytes) };
-        }
+        // SAFETY: as the caller promises.
+        unsafe { self.clear(buckets) };
         // SAFETY: as above. If the system refuses, the pages stay accessible, and are zero. (Not a
         // new mapping in place of these pages: if that failed, the addresses could be lost. For
         // that, pages remain charged where the system charges them.)

@@ -249,6 +249,26 @@ fn truncation_releases_chunks() {
     });
 }
 
+/// Of a chunk that stays, whole pages are empty. What has no whole page keeps its values.
+#[test]
+fn what_is_discarded_is_not_lost() {
+    let max = |first| first << doublings(first);
+    for_each_form(max, |mut buckets, first, max, page| {
+        for end in [0, 1, first, max / 2 + 3, max - 1, max] {
+            buckets.commit(0..max).expect("memory");
+            buckets.with_values(0..max, |run| run.fill(7));
+            buckets.discard(end);
+            let chunks = buckets.chunks.numbers(&(0..end));
+            let kept = if chunks.is_empty() { 0 } else { buckets.chunks.chunk(chunks.end - 1).end };
+            assert!(buckets.is_committed(0..kept));
+            assert!(kept == max || !buckets.is_committed(kept..kept + 1));
+            let returned = if buckets.base().is_some() { end.next_multiple_of(page) } else { max };
+            check(&mut buckets, 0..returned.min(kept), |_| 7);
+            check(&mut buckets, returned.min(kept)..kept, |_| 0);
+        }
+    });
+}
+
 /// Each request for memory is refused once. A commit that is refused changes nothing.
 #[test]
 fn refusals_change_nothing() {

@@ -30,6 +30,11 @@ impl Reservation {
         match *self {}
     }
 
+    #[cfg(feature = "std")]
+    pub(super) unsafe fn clear(&mut self, _buckets: &Range<u64>) {
+        match *self {}
+    }
+
     pub(super) unsafe fn release(&mut self, _buckets: &Range<u64>) {
         match *self {}
     }
