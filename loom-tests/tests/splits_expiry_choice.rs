@@ -7,8 +7,7 @@ use guira_loom_tests::{
     check, spawn,
     splits::{S, differing, forgetful, item, leaving, staying},
     splits_expiry::{
-        Aging, LONG_WINDOW, START, WINDOW, aging, aging_longer, assert_counts, assert_ends, put,
-        relocate, split_first, with_load,
+        Aging, START, WINDOW, aging, assert_ends, put, relocate, split_first, with_load,
     },
 };
 use loom::sync::Arc;
