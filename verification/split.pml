@@ -156,7 +156,7 @@ byte held;         /* the items like it that were there when the lookup started,
 /* A removal starts. */
 #define TAKEN(f) item[f] = ABSENT; RELEASE(f)
 #define BUMP if :: watched < 9 && CORE(watched) == c -> bumped = true :: else fi
-#define HOLD(f, i) (IN_TABLE(i) && ALIKE(f, i) -> ONLY(i) : 0)
+#define HOLD(f, i) (IN_TABLE(i) && STILL_LASTS(i) && ALIKE(f, i) -> ONLY(i) : 0)
 #define ALIKE_TO(f) (HOLD(f, X) | HOLD(f, T) | HOLD(f, Y) | HOLD(f, V) | HOLD(f, Z))
 #define WATCH(f) watched = f; held = ALIKE_TO(f)
 #define UNWATCH watched = 9; held = 0; bumped = false
@@ -179,7 +179,7 @@ byte added;        /* calls of `get_or_insert` that inserted */
 #define INSERTED(f, v) item[f] = PRESENT
 #define REPLACED skip
 #endif
-#define GHOSTS CORES
+short ghosts[CORES]; /* copies that belong to nobody, by core */
 /* A move has cleared copies that splits had made; a split copies slots without a tail. */
 #define COUNT_MOVED(cleared) ghosts[c] = ghosts[c] + 1 - (cleared)
 #if CORES == 2
@@ -191,6 +191,7 @@ byte added;        /* calls of `get_or_insert` that inserted */
 /* Only the holder of its stripe clears a slot. */
 #define IS_GONE assert(false)
 /* What expiry adds to the steps. */
+#define STILL_LASTS(f) true
 #define READ_NOW skip
 #define HAS_EXPIRED(v) false
 #define UNEXPIRED(w) (w)
@@ -201,8 +202,6 @@ byte added;        /* calls of `get_or_insert` that inserted */
 #define COUNT_REMOVED skip
 #define ADD_UNLOCK skip
 #endif
-/* Copies that belong to nobody: by core, or by stamp. */
-short ghosts[GHOSTS];
 
 /* ---- Locations ---- */
 
@@ -747,8 +746,8 @@ look:
             :: LONGEST(ONLY_PAYLOAD(v)) == 0 ->
                 assert(now - g > W || restamped); REMOVE_SET(c, false); goto idle
 #ifndef REMOVE_DESPITE_NEWER
-            :: LONGEST(ONLY_PAYLOAD(v)) > 0 && LONGEST(YOUNGER(n, g)) > LONGEST(ONLY_PAYLOAD(v))
-                && refreshed > 0 && n - refreshed <= W -> REMOVE_SET(c, false); goto idle
+            :: (LONGEST(ONLY_PAYLOAD(v)) > 0 && LONGEST(YOUNGER(n, g)) > LONGEST(ONLY_PAYLOAD(v))
+                && refreshed > 0 && n - refreshed <= W) -> REMOVE_SET(c, false); goto idle
 #endif
             :: else
             fi
@@ -1018,6 +1017,7 @@ done:
 #else
 #define OVERLOOKS(f) HAS(held, f)
 #endif
+#define IS_STEADY(f) (item[f] == PRESENT -> ONLY(f) : 0)
 /* Looks at a location's word. */
 #ifdef LOOKUP_NO_LEVEL
 /* The word is decoded as the hint says. */
@@ -1042,7 +1042,8 @@ proctype Reader(byte f; byte mode) {
         c = CORE(f); e = EXTENSION(f);
         if :: s = 0 :: s = 1 fi;
 #ifdef VALUES
-        wanted = payload[f]; steady = 15;
+        wanted = payload[f];
+        steady = IS_STEADY(X) | IS_STEADY(T) | IS_STEADY(Y) | IS_STEADY(V);
 #endif
         WATCH(f)
     }
@@ -1114,6 +1115,10 @@ hit:
 /* ---- Programs ---- */
 
 #define ALIAS (ONLY(X) | ONLY(T))
+#define NOW 1
+#define BEFORE 2
+#define BEFORE_2 4
+#define EXPIRED_BEFORE (1 << (W + 1))
 #define KNOWN_TAIL 1
 #define ANY_TAIL 3
 
@@ -1125,14 +1130,14 @@ inline start(f, tails, payloads) {
     :: HAS_ROOM(word[1]) -> s = 1
     fi;
     if
-    :: tails & 1 -> t = TAIL(BIT(CORE(f), EXTENSION(f), s, 0))
-    :: tails & 2 -> t = NO_TAIL
+    :: (tails) & 1 -> t = TAIL(BIT(CORE(f), EXTENSION(f), s, 0))
+    :: (tails) & 2 -> t = NO_TAIL
     fi;
     if
-    :: payloads & 1 -> v = 0
-    :: payloads & 2 -> v = 1
-    :: payloads & 4 -> v = 2
-    :: payloads & 8 -> v = 3
+    :: (payloads) & 1 -> v = 0
+    :: (payloads) & 2 -> v = 1
+    :: (payloads) & 4 -> v = 2
+    :: (payloads) & 8 -> v = 3
     fi;
     item[f] = PRESENT;
 #if defined(EXPIRY)
@@ -1169,9 +1174,83 @@ init {
     byte s, b, c, t, v, set, present, near;
     atomic {
 #if defined(VALUES)
-PV
+#if defined(P_GET) || defined(P_CONTAINS) || defined(P_LIST)
+        start(X, KNOWN_TAIL, 1);
+#if defined(P_GET)
+        run Reader(X, KEY);
+#elif defined(P_CONTAINS)
+        run Reader(X, VALUE);
+#else
+        run Reader(X, LIST);
+#endif
+        run Client(SPLIT, 0, 1);
+#if defined(P_CONTAINS)
+        run Client(INSERT | REMOVE | MOVE | REPLACE, ALIAS, 3);
+#else
+        run Client(INSERT | REMOVE | MOVE | REPLACE, ALIAS, 2);
+#endif
+#elif defined(P_WRITERS)
+        start(X, ANY_TAIL, 1); start(T, KNOWN_TAIL, 2);
+        run Client(SPLIT, 0, 1);
+        run Client(INSERT | REMOVE | MOVE | REPLACE, ALIAS, 2);
+        run Client(MOVE | REPLACE, ALIAS, 1);
+#elif defined(P_REPLACE)
+        start(X, ANY_TAIL, 1); start(Y, ANY_TAIL, 1);
+        run Client(SPLIT, 0, 2);
+        run Client(REPLACE | REMOVE, ONLY(X), 1);
+        run Client(INSERT, ONLY(V) | ONLY(T), 1);
+#elif defined(P_GET_OR_INSERT)
+        if :: start(X, ANY_TAIL, 1) :: true fi;
+        run Client(SPLIT, 0, 1);
+        run Client(GET_OR_INSERT | REMOVE | REPLACE, ALIAS, 1);
+        run Client(GET_OR_INSERT | REMOVE, ALIAS, 2);
+#elif defined(P_RETRY)
+        start(X, ANY_TAIL, 1); start(Y, KNOWN_TAIL, 2);
+        run Reader(X, LIST);
+        run Client(SPLIT, 0, 1);
+        run Client(MOVE | PUSH, ONLY(T) | ONLY(V), 1);
+#endif
 #elif defined(EXPIRY)
-PE
+#if defined(P_LOOKUP)
+        start(X, KNOWN_TAIL, NOW | BEFORE);
+        run Reader(X, KEY);
+        run Advancer(2);
+        run Client(SPLIT, 0, 1);
+        run Client(MOVE | REFRESH, ONLY(X), 1);
+#elif defined(P_ALIAS)
+        start(X, KNOWN_TAIL, NOW | BEFORE);
+        run Reader(X, KEY);
+        run Advancer(1);
+        run Client(SPLIT, 0, 1);
+        run Client(INSERT | REMOVE | MOVE | REFRESH, ALIAS, 2);
+#elif defined(P_SWEEP)
+        start(X, ANY_TAIL, BEFORE | EXPIRED_BEFORE); start(Y, ANY_TAIL, NOW | BEFORE);
+        run Advancer(1);
+        run Client(SPLIT, 0, 2);
+        run Client(MOVE, ONLY(X), 1);
+#elif defined(P_INSERT)
+        start(X, KNOWN_TAIL, BEFORE | EXPIRED_BEFORE);
+        run Reader(X, KEY);
+        run Advancer(2);
+        run Client(SPLIT, 0, 1);
+        run Client(INSERT | SWEEPING, ONLY(Y), 1);
+#elif defined(P_RELOCATION)
+        start(X, ANY_TAIL, BEFORE | EXPIRED_BEFORE);
+        run Advancer(1);
+        run Client(SPLIT, 0, 1);
+        run Client(PUSH, ONLY(V), 1);
+        run Client(SWEEPING, ONLY(Y), 1);
+#elif defined(P_REFRESH)
+        start(X, ANY_TAIL, NOW | BEFORE | BEFORE_2); start(Y, ANY_TAIL, NOW | BEFORE | BEFORE_2);
+        run Advancer(1);
+        run Client(SPLIT, 0, 1);
+        run Client(REFRESH, ONLY(X), 1);
+#elif defined(P_REMOVAL)
+        start(X, ANY_TAIL, NOW | BEFORE); start(Y, ANY_TAIL, NOW | BEFORE);
+        run Advancer(1);
+        run Client(SPLIT, 0, 1);
+        run Client(REFRESH | REMOVE, ALIAS, 2);
+#endif
 #elif defined(P_LOOKUP)
         start(X, KNOWN_TAIL, 1);
         run Reader(X, KEY);

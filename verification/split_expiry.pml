@@ -33,6 +33,7 @@ bool restamped;    /* a refresh took a slot, maybe that of an alias */
     :: now - (g) <= W -> item[f] = PRESENT; payload[f] = g \
     :: else -> item[f] = ABSENT; stray = true \
     fi
+#define STILL_LASTS(f) (now - payload[f] <= W)
 /* A refresh returns true. If the caller's item had expired at `n`, it was for an alias alone. */
 #define REFRESHED(f, n) \
     if \
@@ -90,7 +91,7 @@ bool restamped;    /* a refresh took a slot, maybe that of an alias */
 #endif
 
 /* The counts by stamp. */
-#define GHOSTS M
+short ghosts[M];   /* those of them that belong to nobody */
 #define INSERTED(f, v) LANDED(f, g)
 #define COUNT_REMOVED counted[v]--
 #define DROP_EXPIRED if :: !moves -> assert(AGE(now, v) > W); COUNT_REMOVED :: else fi
