@@ -1218,21 +1218,21 @@ init {
         run Client(SPLIT, 0, 1);
         run Client(MOVE | REFRESH, ONLY(X), 1);
 #elif defined(P_ALIAS)
-        start(X, KNOWN_TAIL, NOW | BEFORE);
+        start(X, KNOWN_TAIL, NOW);
         run Reader(X, KEY);
         run Advancer(1);
         run Client(SPLIT, 0, 1);
-        run Client(INSERT | REMOVE | MOVE | REFRESH, ALIAS, 2);
+        run Client(INSERT | REMOVE, ALIAS, 2);
 #elif defined(P_SWEEP)
-        start(X, ANY_TAIL, BEFORE | EXPIRED_BEFORE); start(Y, ANY_TAIL, NOW | BEFORE);
+        start(X, ANY_TAIL, NOW | BEFORE | EXPIRED_BEFORE); start(Y, ANY_TAIL, NOW | BEFORE);
         run Advancer(1);
         run Client(SPLIT, 0, 2);
         run Client(MOVE, ONLY(X), 1);
 #elif defined(P_INSERT)
-        start(X, KNOWN_TAIL, BEFORE | EXPIRED_BEFORE);
-        run Reader(X, KEY);
+        if :: start(X, KNOWN_TAIL, EXPIRED_BEFORE) :: true fi;
         run Advancer(2);
         run Client(SPLIT, 0, 1);
+        run Client(INSERT, ONLY(X), 1);
         run Client(INSERT | SWEEPING, ONLY(Y), 1);
 #elif defined(P_RELOCATION)
         start(X, ANY_TAIL, BEFORE | EXPIRED_BEFORE);

@@ -146,11 +146,11 @@ sweep:
     atomic { SWEEP_STAMP(swept + 2, EXPIRED(now)); swept++; goto sweep }
 publish:
     atomic {
+        assert(stray || !(LEAKED(0) || LEAKED(1) || LEAKED(2) || LEAKED(3)));
         if
         :: left == 0 -> goto done
         :: else -> left--
         fi;
-        assert(stray || !(LEAKED(0) || LEAKED(1) || LEAKED(2) || LEAKED(3)));
         now++;
         LEAVES(X); LEAVES(T); LEAVES(Y); LEAVES(V)
 #ifdef ADVANCE_RETIRES_EARLY
