@@ -1,4 +1,4 @@
-/* Expiry in a table that grows: the clock, sweeps, and `advance`. split.pml includes this. */
+/* Expiry in a table that grows: the clock, sweeps, and `advance`. slots.pml includes this. */
 
 #define STAMP(g) ((g) % M)
 /* The age of a slot with the stamp `v`, and the only stamp that has expired, since M is W + 3. */
