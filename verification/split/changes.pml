@@ -1,4 +1,4 @@
-    /* The steps of a client that clear and replace slots under their lock. client.pml includes this. */
+    /* The steps of a client that clear and replace slots. client.pml includes this. */
 
     /* Loads both locations, the one on the side `s` first. */
 look:
@@ -138,6 +138,11 @@ take:
         :: NUMBER(word[from], c, tail, v) > 0
 #else
         :: CAN_CLEAR
+#endif
+#ifndef EXPIRY
+        /* Another change of the word came between, and it looks again. */
+        :: CAN_CLEAR && !retried ->
+            retried = true; at = 0; from = 0; tail = 0; goto look
 #endif
         :: else ->
             if :: HAS_LOST -> IS_GONE :: else fi;

@@ -7,9 +7,9 @@
 #define SPLIT 16
 #define HELP 32       /* advances `size` over parents that another thread has split */
 #define COUNT 64
-#define REPLACE 128   /* of a value; of a stamp: see REFRESH */
+#define REPLACE 128   /* of a value */
 #define GET_OR_INSERT 256
-#define REFRESH 512
+#define REFRESH 512   /* the replacement of a stamp: it has the locks and switches of REPLACE */
 #define SWEEPING 1024 /* an insert that takes the lock and sweeps what has expired */
 
 #ifdef MOVE_NO_LOCK
@@ -55,7 +55,7 @@
 #define SPLIT_SET(p, value) lock[2 + (p)] = value
 #endif
 
-/* What a removal, a replacement or a refresh looks for, and what it takes. */
+/* The payloads that a removal, a replacement or a refresh looks for. */
 #if defined(EXPIRY)
 #define LOOKED_FOR VISIBLE(n)
 #elif defined(VALUES)
@@ -110,7 +110,7 @@
 #else
 #define PICK(group) skip
 #endif
-/* The payload of an insert that begins, for the slot, and for the item. */
+/* Chooses the payload of an insert that begins. */
 #if defined(EXPIRY)
 #define NEW_PAYLOAD(p) g = now; p = STAMP(g)
 #elif defined(VALUES)
@@ -118,7 +118,7 @@
 #else
 #define NEW_PAYLOAD(p) skip
 #endif
-/* Which of the matches it takes. */
+/* The payload of the match that it takes. */
 #if defined(EXPIRY)
 #define TAKEN_BY ONLY_PAYLOAD(v)
 #define PICK_TAKEN(group) skip
@@ -147,7 +147,7 @@
 #else
 #define BUMPED again = true
 #endif
-/* The bucket has no such slot at the level at which it was seen. */
+/* A bucket has, or has not, the slot that is to be cleared, at the level at which it was seen. */
 #define CAN_CLEAR (LEVEL(word[from]) == at && NUMBER(word[from], c, tail, v) > 0)
 #define HAS_LOST (LEVEL(word[from]) == at && NUMBER(word[from], c, tail, v) == 0)
 
@@ -160,6 +160,6 @@
 #define RESET_ALL \
     f = 0; c = 0; e = 0; known = 0; v = 0; s = 0; b = 0; t = 0; level = 0; at = 0; from = 0; \
     tail = 0; cleared = 0; fresh = 0; best = 0; then = 0; others = 0; seen = 0; expected = 0; \
-    walk = false; moves = false; incoming = false; both = false; again = false; helps = false; \
-    replaces = false; unique = false; FORGET_SEEN
+    walk = false; moves = false; incoming = false; both = false; again = false; retried = false; \
+    helps = false; replaces = false; unique = false; FORGET_SEEN
 #define STOP RESET; left = 0; goto done

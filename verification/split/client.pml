@@ -17,7 +17,7 @@ proctype Client(short ops; byte items; byte left) {
     byte levels[2];      /* of the locations as they were read, and the matches in them */
     short longs[2], shorts[2];
     byte expected;
-    bool walk, moves, incoming, both, again, helps, replaces, unique;
+    bool walk, moves, incoming, both, again, retried, helps, replaces, unique;
 #ifdef EXPIRY
     byte g;              /* the generation that an insert read, or of the item, or of a slot */
     byte n;              /* `now` as it was read under a lock */

@@ -47,6 +47,7 @@ inline start(f, tails, payloads) {
     (HAS(set, f) && CORE(f) == c && LASTS(f) \
         && (LEVEL(word[b]) == 0 || BIT(c, EXTENSION(f), b & 1, 0) == b >> 1) \
         && (t == NO_TAIL || t == TAIL_HERE(LEVEL(word[b]), c, EXTENSION(f), b & 1)))
+#define HERE(f) (IN_TABLE(f) << (f))
 #define REACHED(b) ((b) < 2 || LEVEL(word[(b) & 1]) == 1)
 #define IF_REACHED(b, number) (REACHED(b) -> number : 0)
 #define IN_ALL(c) (OF_CORE(word[0], c) + OF_CORE(word[1], c) \
@@ -201,7 +202,7 @@ init {
         assert(item[X] != BUSY && item[T] != BUSY && item[Y] != BUSY && item[V] != BUSY);
         /* For each set of items, there are as many slots that can be assigned to one of them. By
          * Hall's theorem, then, each item has a slot of its own. */
-        present = IN_TABLE(X) | (IN_TABLE(T) << T) | (IN_TABLE(Y) << Y) | (IN_TABLE(V) << V) | (IN_TABLE(Z) << Z);
+        present = HERE(X) | HERE(T) | HERE(Y) | HERE(V) | HERE(Z);
         set = 1;
         do
         :: set > present -> break
