@@ -70,11 +70,7 @@ init {
         run Reader(X, LIST);
 #endif
         run Client(SPLIT, 0, 1);
-#if defined(P_CONTAINS)
-        run Client(INSERT | REMOVE | MOVE | REPLACE, ALIAS, 3);
-#else
         run Client(INSERT | REMOVE | MOVE | REPLACE, ALIAS, 2);
-#endif
 #elif defined(P_WRITERS)
         start(X, ANY_TAIL, 1); start(T, KNOWN_TAIL, 2);
         run Client(SPLIT, 0, 1);
