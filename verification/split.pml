@@ -24,10 +24,10 @@
  * What is one step: as in table.pml. A load and the compare-and-swap that follows are two steps,
  * and what counts between them is the level: if another change makes the compare-and-swap fail at
  * the same level, the code does the same again, so here it succeeds if the slot, or the room, is
- * still there. (A split compares the whole word. A removal or replacement where nothing expires does
- * not do the same again, but looks again, without another bump. It may do so once.) The hint may be as old as it likes: to read it is
- * to choose a level that `size` has reached. A value that was read earlier is one of these, so the
- * choice and the first load of a location are one step.
+ * still there. (A split compares the whole word. A removal or replacement where nothing expires
+ * looks again, without another bump. Here it may do so once.) The hint may be as old as it likes:
+ * to read it is to choose a level that `size` has reached. A value that was read earlier is one of
+ * these, so the choice and the first load of a location are one step.
  *
  * A lookup asks only whether its stripe's version has changed, and there is one lookup at most. So
  * the model keeps a flag in place of the version: the lookup resets it, and a bump sets it.
