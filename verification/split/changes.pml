@@ -48,22 +48,14 @@ look:
             :: else -> break
             od;
 #endif
-            again = (LONGEST(ONLY_PAYLOAD(v)) != best);
-#ifdef REFRESH_OLDEST
-            again = false;
-#endif
             if
-            :: !again && g == n -> REFRESHED(f, n); REPLACE_SET(false); goto idle
+            :: g == n -> REFRESHED(f, n); REPLACE_SET(false); goto idle
             :: else
 #ifndef REFRESH_UNNOTED
                 -> refreshed = n
 #endif
             fi;
-            g = 0;
-            if
-            :: again -> again = false; best = 0; goto restamp_all
-            :: else
-            fi
+            g = 0
         :: else ->
 #ifdef REMOVE_ANY_STAMP
             if :: best > 0 -> PICK(longs[0] | longs[1] | shorts[0] | shorts[1]) :: else fi;
@@ -170,44 +162,6 @@ take:
     }
 #ifdef REPLACE_LATE_BUMP
     atomic { BUMP; REPLACE_SET(false); goto idle }
-#endif
-
-#ifdef EXPIRY
-    /* A refresh where the oldest match is not the one that knows most: restamps all of them. */
-restamp_all:
-#ifndef REFRESH_ALL_NO_BUMP
-    atomic { BUMP }
-#endif
-restamp:
-    atomic {
-        if
-        :: longs[0] + shorts[0] > 0 -> s = 0
-        :: else -> s = 1
-        fi;
-        if
-        :: longs[s] > 0 -> tail = TAIL_HERE(levels[s], c, e, s); PICK(longs[s])
-        :: shorts[s] > 0 -> tail = NO_TAIL; PICK(shorts[s])
-        fi;
-        at = levels[s]; from = PLACE(at, c, e, s);
-        if
-        :: CAN_CLEAR ->
-            word[from] = word[from] - ONE(c, tail, v) + ONE(c, tail, STAMP(n));
-            counted[v]--; counted[STAMP(n)]++; restamped = true
-        :: else ->
-#ifndef REFRESH_ALL_IGNORES_CHANGE
-            s = 0; at = 0; from = 0; tail = 0; v = 0; FORGET_SEEN; n = now; goto look
-#endif
-        fi;
-        if
-        :: tail != NO_TAIL -> longs[s] = longs[s] - (1 << (2 * v))
-        :: else -> shorts[s] = shorts[s] - (1 << (2 * v))
-        fi;
-        at = 0; from = 0; tail = 0; v = 0;
-        if
-        :: longs[0] + shorts[0] + longs[1] + shorts[1] > 0 -> goto restamp
-        :: else -> REFRESHED(f, n); REPLACE_SET(false); goto idle
-        fi
-    }
 #endif
 
 #ifdef VALUES

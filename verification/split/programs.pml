@@ -197,7 +197,8 @@ init {
         assert(size == (LEVEL(word[0]) == 0 -> 0 : (LEVEL(word[1]) == 0 -> 1 : 2)));
         assert(item[X] != BUSY && item[T] != BUSY && item[Y] != BUSY && item[V] != BUSY);
         /* For each set of items, there are as many slots that can be assigned to one of them. By
-         * Hall's theorem, then, each item has a slot of its own. */
+         * Hall's theorem, then, each item has a slot of its own. (After a refresh, items may share
+         * one: each has a slot.) */
         present = HERE(X) | HERE(T) | HERE(Y) | HERE(V) | HERE(Z);
         set = 1;
         do
@@ -219,7 +220,12 @@ init {
                 if :: t == 3 -> t = 0; c++ :: else fi;
                 if :: c == CORES -> c = 0; b++ :: else fi
             od;
+#ifdef EXPIRY
+            assert(near >= HAS(set, X) + HAS(set, T) + HAS(set, Y) + HAS(set, V) + HAS(set, Z)
+                || near > 0 && restamped);
+#else
             assert(near >= HAS(set, X) + HAS(set, T) + HAS(set, Y) + HAS(set, V) + HAS(set, Z));
+#endif
             set++
         od;
 #ifdef EXPIRY
