@@ -1,7 +1,7 @@
 //! The only door to atomics and locks: core's atomics, or those of a model checker.
 //!
 //! Everything that threads share in a filter is built from [`Word`] (an atomic `u64`), [`Tally`]
-//! (an atomic signed counter), [`Lock`] and [`SetOnce`]. Outside `sync`, only tests name atomic
+//! (an atomic signed counter) and [`Lock`]. Outside `sync`, only tests name atomic
 //! types. A cfg, never a feature, selects the implementation, so that no dependent can switch it by
 //! accident: `loom` for the models of `loom-tests/`, `shuttle` for the linearizability tests. A
 //! third cfg,

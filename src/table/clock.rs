@@ -210,7 +210,7 @@ use crate::{
 };
 
 /// The clock of a table whose slots expire. It counts generations, and ticks when
-/// [`advance`](super::Advances::advance) is called.
+/// [`advance`](super::Table::advance) is called.
 #[derive(Debug)]
 pub struct Generations {
     pub(super) now: Word,

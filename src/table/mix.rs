@@ -5,7 +5,7 @@
 pub(super) const MIXER: [(u32, u64); 2] =
     [(30, 0xbf58_476d_1ce4_e5b9), (27, 0x94d0_49bb_1331_11eb)];
 
-/// Multipliers of [`scatter`].
+/// Multipliers by which fingerprints are scattered.
 pub(super) const SCATTER: [u32; 2] = [0x9e37_79b1, 0x85eb_ca6b];
 
 /// Mixes a hash with the filter's seed, so that integer keys and weak hashers spread well.

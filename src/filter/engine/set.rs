@@ -9,7 +9,7 @@ use crate::table::{ContainsOne, Kernel, split::GrowingTable};
 use crate::{
     InsertError, Layout,
     bucket::{with_growing_layout, with_layout},
-    table::{Answers, Bare, ClockState, Hashes},
+    table::{Answers, Bare, ClockState, Hashes, Space as _},
 };
 
 /// The operations of sets, on [mixed](crate::table::mix) hashes.
@@ -148,7 +148,9 @@ impl FixedEngine {
     fn insert_mixed(&self, mixed: u64) -> Result<(), InsertError> {
         let Some(layout) = self.unlimited else { return self.insert_limited(mixed) };
         let added = with_layout!(layout, L => {
-            self.table.add::<L>(&self.table.fetched::<L>(mixed))
+            let pair = self.table.addressing().pair::<L>(mixed);
+            self.table.prefetch(&pair);
+            self.table.add::<L>(&pair)
         });
         if added { Ok(()) } else { self.insert_by_relocating(mixed) }
     }

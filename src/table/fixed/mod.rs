@@ -12,7 +12,6 @@ mod room;
 pub(in crate::table) mod search;
 mod values;
 mod whole;
-mod words;
 
 pub use addressing::{Addressing, MAX_BUCKETS, Pair};
 pub(crate) use construction::table_bytes;

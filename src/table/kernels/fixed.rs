@@ -1,5 +1,5 @@
 //! The steps of a lookup in tables of a fixed size, eight or four items at a time. The formulas are
-//! those of `addressing.rs` and of `bucket/swar.rs`.
+//! those of `fixed/addressing.rs` and of `bucket/swar.rs`.
 
 use super::{
     FOUND, Part, Stripe, View, mask,

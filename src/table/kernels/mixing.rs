@@ -1,5 +1,5 @@
 //! From hashes to mixed hashes, and from fingerprints to scattered bits. The formulas are those of
-//! `addressing.rs`.
+//! `mix.rs`.
 
 use super::{
     MIXER, SCATTER,

@@ -28,7 +28,7 @@ pub(super) const FILES: &[(&str, &[Replacement])] = &[
     ("src/table/kernels/avx512.rs", AVX512),
     ("src/sync/vector.rs", LOADS),
     ("src/table/fixed/lookup.rs", WORDS),
-    ("src/table/key_probe.rs", KEYS),
+    ("src/table/fixed/key_probe.rs", KEYS),
     ("src/table/batch.rs", ANSWERS),
 ];
 
