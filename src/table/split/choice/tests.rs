@@ -110,42 +110,53 @@ fn rates_and_ghosts_are_bounds_of_measured_ones() {
     }
 }
 
-/// A table for the documents: `cargo test --release --lib bits_per_item_of -- --ignored --nocapture`.
+/// Prints a row of the table in the documents: a filter that grows from 4,000 to 8 million items.
+#[cfg(feature = "std")]
+fn print_growth<C: crate::kind::Contents>(
+    name: &str,
+    filter: &crate::Filter<C, crate::kind::Growing>,
+    insert: impl Fn(u64, u64),
+) {
+    const FIRST: u64 = 4_000;
+    const LOOKUPS: usize = 10_000_000;
+    let (layout, first) = (filter.layout(), filter.slots() as f64);
+    for doubling in [0, 4, 8, 11] {
+        let items = FIRST << doubling;
+        while (filter.len() as u64) < items {
+            let next = filter.len() as u64;
+            insert(next, items.min(next + items / 256 + 1));
+        }
+        let doublings = (filter.slots() as f64 / first).log2();
+        let found = (1 << 50..).take(LOOKUPS).filter(|key: &u64| filter.contains(key)).count();
+        std::println!(
+            "| {name} | {layout:?} | {items} | {:.1} | {:.1} | {:.3} | {:.3} |",
+            bits_per_item(layout, doublings),
+            filter.size_in_bytes() as f64 * 8.0 / items as f64,
+            100.0 * rate(layout, doublings),
+            100.0 * found as f64 / LOOKUPS as f64,
+        );
+    }
+}
+
+/// The table in the documents, computed and measured:
+/// `cargo test --release --lib bits_per_item_of -- --ignored --nocapture`.
 #[cfg(feature = "std")]
 #[test]
 #[ignore = "prints a table; run it in release mode"]
-fn bits_per_item_of_expiring_filters_while_they_grow() {
-    const FIRST: u64 = 4_000;
-    const LOOKUPS: u64 = 10_000_000;
-    std::println!("computed / measured, from {FIRST} items");
-    std::println!("| window | layout | items | bits per item | most since | false positives, % |");
-    std::println!("|---|---|---|---|---|---|");
-    for window in [1, 5, 13] {
-        let builder = crate::GrowingExpiringFilter::builder().capacity(FIRST as usize);
-        let filter = builder.window(window).seed(1).build().unwrap();
-        let (layout, first) = (filter.layout(), filter.slots() as f64);
-        let mut most = 0.0_f64;
-        for doubling in 0..=11 {
-            let items = FIRST << doubling;
-            let measured = || filter.size_in_bytes() as f64 * 8.0 / filter.len() as f64;
-            while (filter.len() as u64) < items {
-                let next = filter.len() as u64;
-                filter.insert_batch(next..items.min(next + items / 256 + 1)).unwrap();
-                if next > items / 2 + items / 100 {
-                    most = most.max(measured());
-                }
-            }
-            let doublings = (filter.slots() as f64 / first).log2();
-            let found = (1 << 50..).take(LOOKUPS as usize).filter(|key: &u64| filter.contains(key));
-            std::println!(
-                "| {window} | {layout:?} | {items} | {:.1} / {:.1} | {most:.1} | {:.3} / {:.3} |",
-                bits_per_item(layout, doublings),
-                measured(),
-                100.0 * rate(layout, doublings),
-                100.0 * found.count() as f64 / LOOKUPS as f64,
-            );
-            most = 0.0;
-        }
+fn bits_per_item_of_maps_and_expiring_filters_while_they_grow() {
+    for value_bits in [2, 8, 16] {
+        let map = crate::GrowingMap::builder().capacity(4_000).value_bits(value_bits);
+        let map = map.seed(1).build().unwrap();
+        print_growth(&std::format!("values of {value_bits} bits"), &map, |from, to| {
+            (from..to).for_each(|key| map.insert(&key, 1).unwrap());
+        });
+    }
+    for window in [1, 5, 13, 61] {
+        let filter = crate::GrowingExpiringFilter::builder().capacity(4_000).window(window);
+        let filter = filter.seed(1).build().unwrap();
+        print_growth(&std::format!("window of {window}"), &filter, |from, to| {
+            filter.insert_batch(from..to).unwrap();
+        });
     }
 }
 
