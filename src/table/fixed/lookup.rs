@@ -173,9 +173,9 @@ pub(crate) trait BothWords: Copy {
 impl BothWords for [u64; 2] {
     #[inline]
     fn load([first, second]: [&Word; 2]) -> Self {
-        // Acquire, twice: pairs with the Release of `try_add` (and of `relocate` and `clear_slot`,
+        // Acquire, twice: pairs with the Release of `try_add` (and of `copy` and `change_slot`,
         // which also add), so that a hit happens after the insert that it found; and with that of
-        // `clear_slot` and `clear`, so that a lookup that sees a cleared slot also sees the version
+        // `change_slot` and `clear`, so that a lookup that sees a cleared slot also sees the version
         // bumped.
         [first.load(Acquire), second.load(Acquire)]
     }

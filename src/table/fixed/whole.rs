@@ -90,7 +90,7 @@ impl<P: Payload> FixedTable<P> {
         // Relaxed: what must be in the copy happened before the locks were acquired, or before the
         // call. The fence orders these loads.
         load_all(self.buckets.as_slice(), copy);
-        // Pairs with the Release of `try_add` and `clear_slot`, for every word that was loaded.
+        // Pairs with the Release of `try_add` and `change_slot`, for every word that was loaded.
         // mutant: copy-no-fence
         acquire_fence();
     }

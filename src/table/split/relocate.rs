@@ -49,7 +49,8 @@ impl<P: Payload> GrowingTable<P> {
     ) -> i64 {
         let mut cleared = 0;
         loop {
-            // Acquire: as in `source`.
+            // Acquire: pairs with the Release of a switch, so that the child is there.
+            // mutant-ok: models have all memory from the start, and a load to change is the latest
             let word = self.bucket(place.bucket).load_to_change(Acquire);
             while place.level < level(word) {
                 let Code { extension, core } = side.code;

@@ -225,7 +225,8 @@ impl<L: GrowingLayout, P: Payload> Words<L> for GrowingSpace<P> {
     fn destination(&self, Victim { side, .. }: Victim) -> Option<(Seen, u32)> {
         let other = self.growth.other(side);
         let place = self.growth.place(other, self.hint())?;
-        // Acquire: in `follow` it pairs with the Release of a split.
+        // Acquire: in `follow` it pairs with the Release of a switch, so that the child is there.
+        // mutant-ok: models have all memory from the start, and a load to change is the latest
         let to = self.follow(other, place, |word| word.load_to_change(Acquire))?;
         Some((to, L::encode(other.code, level(to.word), self.value_bits()) as u32))
     }
