@@ -102,7 +102,8 @@ fn listing_beside_a_move_and_a_replacement() {
     );
 }
 
-/// Catches a `contains_value` that is validated only if it found no alias, or never.
+/// Catches a `contains_value` that is validated only if it found no alias, or never, and one that
+/// takes any value for its own.
 #[test]
 fn contains_value_beside_a_move() {
     beside(
@@ -113,6 +114,7 @@ fn contains_value_beside_a_move() {
         &[A, B],
         |map, item| {
             assert!(map.contains_value::<V>(item.with_value(A)), "a value was missed");
+            assert!(!map.contains_value::<V>(item.with_value(C)), "a value that is not there");
         },
     );
 }
