@@ -32,7 +32,6 @@ const STEPS: &[Fault] = &[
         "the second location is not looked at",
         Instead("[self.space.load_both(item)[0]; 2]"),
     ),
-    fault("look-up-no-validation", "the version is not read again", Condition("true")),
     // Inserts.
     fault("insert-relaxed", "`insert` adds by Relaxed", Weaken(Release)),
     fault(
@@ -211,6 +210,8 @@ const STEPS: &[Fault] = &[
 
 /// Steps in tables of both kinds, whose slots hold values.
 const VALUES: &[Fault] = &[
+    // In tables of a fixed size, only lookups of values read in this way.
+    fault("look-up-no-validation", "the version is not read again", Condition("true")),
     fault(
         "values-late-version",
         "`values` first reads the version after the words",
