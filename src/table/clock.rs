@@ -83,8 +83,9 @@
 //! copies was not expired in the generation that the mover read. So the copy expires at the
 //! earliest in the next one, whose sweep begins after the mover's lock was passed, and finds it.
 //!
-//! No slot leaks (but see "Late inserts"): in each generation every bucket is swept once after the clock has passed all
-//! locks. An expired slot has M - 2 - w generations, at least one, in which it is swept.
+//! No slot leaks (but see "Late inserts"): in each generation every bucket is swept once after the
+//! clock has passed all locks. An expired slot has M - 2 - w generations, at least one, in which it
+//! is swept.
 //!
 //! # Why a miss is correct
 //!
@@ -169,8 +170,8 @@
 //!    the generation would have returned n + 1. So the ages by n are right (except those
 //!    of late inserts: see above), and the oldest slot is that of the oldest generation. (The two
 //!    words are no snapshot: an older item that is moved between them meanwhile may be missed.)
-//! 2. *Until the compare-and-swap, only a sweep or a split takes the victim*, because the lock is held. The
-//!    generation is n or n + 1 by then. If it is gone, the eviction starts again. Otherwise a
+//! 2. *Until the compare-and-swap, only a sweep or a split takes the victim*, because the lock is
+//!    held. The generation is n or n + 1 by then. If it is gone, the eviction starts again. Otherwise a
 //!    slot of the same fingerprint and generation is replaced.
 //! 3. *Who removes.* An eviction takes a copy that nobody removed. So it breaks the payment on
 //!    which "Why a miss is correct" relies, if anybody removes items: the contract of removal

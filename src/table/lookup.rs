@@ -49,7 +49,7 @@ impl<S: Space> Table<S> {
         loop {
             let (words, reading) = self.read::<L>(item);
             let found = find(words);
-            // mutant: look-up-no-validation
+            // mutant: find-no-validation
             if found.is_some() || reading.is_valid() {
                 return found;
             }

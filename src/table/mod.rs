@@ -152,7 +152,8 @@
 //! # Why a lookup never waits
 //!
 //! Every retry of a lookup, apart from one after a quick probe, requires that another thread bumped
-//! the stripe's version after the previous round began. A thread that stopped or died in the middle
+//! the stripe's version after the previous round began (or, if slots expire, began a generation). A
+//! thread that stopped or died in the middle
 //! of a move, lock held, bumps nothing more: lookups proceed, and so do inserts into buckets with
 //! an empty slot. (Lookups are lock-free: each of these retries means that a writer made progress.
 //! They are not wait-free.)

@@ -1,7 +1,6 @@
 //! Relocation: a slot moves to the other side of its item.
 
-use super::Clock;
-use super::{Gone, Seen, Space, StripeGuard, Table, Words};
+use super::{Clock, Gone, Seen, Space, StripeGuard, Table, Words};
 use crate::sync::{Relaxed, Release};
 
 impl<S: Space> Table<S> {

@@ -56,7 +56,7 @@ pub trait Clock: Debug + Send + Sync {
     /// The state of the clock in a copy that is in this generation, if slots expire.
     fn read(&self, generation: u64) -> Option<ClockState>;
 
-    /// Holds up sweeps until the result is dropped. The clock ticks at most once meanwhile.
+    /// Holds up sweeps of all buckets until the result is dropped. The clock ticks at most once meanwhile.
     fn pause(&self) -> impl Sized + '_;
 
     /// Sets the clock of a table that is not shared.

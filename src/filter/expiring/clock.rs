@@ -87,8 +87,8 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     /// the generation before it began. Call this several times in an interval, from as many threads
     /// as you like: only one of them begins the generation, and the others return `None` at once.
     /// However late the calls come, each begins at most one generation, and at most two if another
-    /// one falls due meanwhile. (If [`advance`] began the present one, time counts from the next call of this method. In a new filter, the first call
-    /// begins nothing: time counts from it.)
+    /// one falls due meanwhile. (If [`advance`] began the present one, time counts from the next
+    /// call of this method. In a new filter, the first call begins nothing: time counts from it.)
     ///
     /// All calls must read one clock. It may stand still, and it may be set back: if it shows less
     /// than the last reading, no time has passed since that. Each step forward begins at most one

@@ -149,8 +149,8 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     ///
     /// The item is found for a whole window from now on, even if it was inserted for a shorter
     /// life. Of several copies (its own, or those of its aliases), the oldest is refreshed: one of
-    /// this generation may be that of an alias, whose removal would take it. **Nobody may [`remove`](Self::remove) an item
-    /// that is refreshed: it is left to expire.** `true` can be due to an alias: then this item is
+    /// this generation may be that of an alias, whose removal would take it. **Nobody may
+    /// [`remove`](Self::remove) an item that is refreshed: it is left to expire.** `true` can be due to an alias: then this item is
     /// found only as long as the alias's copy stays.
     ///
     /// Acquires the lock of the item's stripe. Reads two cache lines. Writes the stripe, and one of

@@ -83,8 +83,8 @@ impl<P: Payload> Addressing<P> {
         &self.payload
     }
 
-    /// The fingerprint and the buckets of a hash that was [mixed](fn@crate::table::mix). The value is
-    /// zero.
+    /// The fingerprint and the buckets of a hash that was [mixed](fn@crate::table::mix). The value
+    /// is zero.
     ///
     /// The first bucket comes from the high half of the mixed hash and the fingerprint from the
     /// low half, so the two are independent.

@@ -38,7 +38,7 @@ pub enum Shrinking {
     Unchanged,
     /// A part: the next step goes on.
     Unfinished,
-    /// The rest. Nothing is left to do, unless items are removed.
+    /// The rest. Nothing is left to do, unless items are removed or expire.
     Finished,
 }
 

@@ -8,8 +8,9 @@
 //! themselves: their turn is in the next round, which begins when this one is complete.
 //!
 //! The rest is as in a table of a fixed size: see "Copies of the table" in `table/mod.rs`. A slot
-//! belongs to an item, or is a ghost. Ghosts come and go under stripes, so a holder of all stripes
-//! knows their number, and what else is occupied are items.
+//! belongs to an item, or is a ghost. Ghosts come and go under stripes, and are retired under
+//! `sweeping` when slots expire. So whoever holds all of these knows their number, and what else is
+//! occupied are items.
 
 use core::{hint::black_box, ops::Range};
 

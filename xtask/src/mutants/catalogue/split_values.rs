@@ -27,7 +27,7 @@ macro_rules! lookup {
             fault(
                 concat!($name, "-no-validation"),
                 concat!("a miss of ", $lookup, " is not validated"),
-                During("look-up-no-validation, growing"),
+                During("find-no-validation, growing"),
             ),
         ]
     };

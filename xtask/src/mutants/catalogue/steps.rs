@@ -211,7 +211,7 @@ const STEPS: &[Fault] = &[
 /// Steps in tables of both kinds, whose slots hold values.
 const VALUES: &[Fault] = &[
     // In tables of a fixed size, only lookups of values read in this way.
-    fault("look-up-no-validation", "the version is not read again", Condition("true")),
+    fault("find-no-validation", "the version is not read again", Condition("true")),
     fault(
         "values-late-version",
         "`values` first reads the version after the words",
@@ -251,7 +251,7 @@ const VALUES: &[Fault] = &[
     fault(
         "contains-value-no-validation",
         "a miss of `contains_value` is not validated",
-        During("look-up-no-validation"),
+        During("find-no-validation"),
     ),
     fault("replace-no-lock", "`replace` takes no lock", During("lock-skipped")),
     fault("replace-wrong-lock", "`replace` takes another stripe's lock", OTHER_LOCK),
