@@ -157,7 +157,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
             if self.oldest::<L>(now, words, every) != Some(likely) {
                 continue;
             }
-            let stamped = S::with_value(item, self.clock.stamp(now));
+            let stamped = self.stamped(item, now);
             let stamped = self.space.slot_of(&stamped, place == 1, words[place].word);
             // mutant: evict-no-bump
             guard.bump();

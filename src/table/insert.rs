@@ -170,7 +170,7 @@ impl<S: Space> Table<S> {
 
     /// The item with the stamp of a generation, if slots expire.
     #[inline]
-    fn stamped(&self, item: S::Item, now: u64) -> S::Item {
+    pub(super) fn stamped(&self, item: S::Item, now: u64) -> S::Item {
         if Self::SWEEPS { S::with_value(item, self.clock.stamp(now)) } else { item }
     }
 

@@ -26,7 +26,7 @@ impl<S: Space> Table<S> {
         let Some((seen, slot)) = self.space.source(step) else { return false };
         let stored = incoming.map(|incoming| self.space.incoming_slot(step, incoming));
         // mutant: move-copies-expired
-        if Self::SWEEPS && self.expired_slot::<L>(now, slot) {
+        if Self::SWEEPS && self.expired::<L>(now, slot.into()) != 0 {
             return self.drop_expired::<L>(&guard, seen, slot, stored);
         }
         // mutant: relocate-early-bump, relocate-copy-relaxed
@@ -133,14 +133,5 @@ impl<S: Space> Table<S> {
         self.clock.count_added(slot);
         // mutant: move-unoccupied-copy
         self.space.count(1);
-    }
-
-    /// Returns whether a slot had expired in the generation `now`.
-    #[inline]
-    fn expired_slot<L>(&self, now: u64, slot: u32) -> bool
-    where
-        S: Words<L>,
-    {
-        self.clock.expired(S::LANES, now, slot.into()) != 0
     }
 }

@@ -237,16 +237,16 @@ impl<L: BucketLayout, P: Payload> Words<L> for FixedSpace<P> {
 
     #[inline]
     fn stripe<'a>(&self, stripes: &'a Stripes, pair: &Pair) -> &'a Stripe {
-        stripes.of(self.addressing.stripe_fingerprint(pair.fingerprint))
+        self.stripe_among(stripes, pair.fingerprint)
     }
 
     fn stripe_of_slot<'a>(&self, stripes: &'a Stripes, _seen: Seen, slot: u32) -> &'a Stripe {
-        stripes.of(self.addressing.stripe_fingerprint(Fingerprint::new(slot)))
+        self.stripe_among(stripes, Fingerprint::new(slot))
     }
 
     #[inline]
     fn stripe_of_move<'a>(&self, stripes: &'a Stripes, step: Move) -> &'a Stripe {
-        stripes.of(self.addressing.stripe_fingerprint(step.fingerprint))
+        self.stripe_among(stripes, step.fingerprint)
     }
 
     #[inline]

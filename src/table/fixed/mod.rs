@@ -52,6 +52,12 @@ impl<P: Payload> FixedSpace<P> {
         self.addressing.payload().values::<L>()
     }
 
+    /// The stripe of every pair with this fingerprint, among those of the table.
+    #[inline]
+    fn stripe_among<'a>(&self, stripes: &'a Stripes, fingerprint: Fingerprint) -> &'a Stripe {
+        stripes.of(self.addressing.stripe_fingerprint(fingerprint))
+    }
+
     /// A fingerprint without its value.
     #[inline]
     fn key(&self, fingerprint: Fingerprint) -> Fingerprint {
@@ -63,6 +69,6 @@ impl<P: Payload> FixedTable<P> {
     /// The stripe of every pair with this fingerprint.
     #[inline]
     fn stripe_of(&self, fingerprint: Fingerprint) -> &Stripe {
-        self.stripes.of(self.addressing.stripe_fingerprint(fingerprint))
+        self.stripe_among(&self.stripes, fingerprint)
     }
 }
