@@ -7,8 +7,9 @@
 //! | with [`max_copies`](crate::FilterBuilder::max_copies) | that many | `TooManyCopies` |
 //! | after a merge | the same | [`MergeError::TooManyCopies`](crate::MergeError::TooManyCopies) |
 //!
-//! If an item's two buckets are the same one, it has half as many slots. Copies of aliases count
-//! too, and in a table with values, copies with any value.
+//! If an item's two buckets are the same one, it has half as many slots. If a split would part them,
+//! copies may fill the bucket until then. Copies of aliases count too, and in a table with values,
+//! copies with any value.
 
 use super::{Clock, Seen, Space, StripeGuard, Table, Words};
 use crate::{InsertError, sync::full_fence};

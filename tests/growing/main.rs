@@ -173,24 +173,31 @@ fn the_rate_holds_at_every_length<K: Grows>() {
 }
 
 fn copies_of_one_item_do_not_make_it_grow<K: Grows>() {
-    for capacity in [1, 2, 10, 100, 10_000] {
-        let filter = Filter::<K::Contents, Growing>::with_capacity(capacity);
-        add_all::<K>(&filter, 0..capacity as u64);
-        let (grown, again) = (Grown::of::<K>(&filter), 1 << 40);
-        let mut copies = 0;
-        while K::add(&filter, again).is_ok() {
-            copies += 1;
-            assert!(copies < 20);
+    // With 2,000 seeds there are items whose buckets are one until a small filter has grown much.
+    for (capacity, seeds) in [(1, 2_000), (2, 100), (10, 100), (100, 10), (10_000, 1)] {
+        for seed in 0..seeds {
+            check_copies_of_one_item::<K>(capacity, seed);
         }
-        // At least half of the slots (half as many if both buckets are the same one), and as many
-        // more as there was room for.
-        assert!((2..=10).contains(&copies), "{copies}");
-        assert_eq!(K::add(&filter, again), Err(InsertError::TooManyCopies));
-        grown.check::<K>(&filter);
-        assert!((0..copies).all(|_| K::take(&filter, again)));
-        assert_eq!(filter.len(), capacity);
-        assert!((0..capacity as u64).all(|key| filter.contains(&key)));
     }
+}
+
+fn check_copies_of_one_item<K: Grows>(capacity: usize, seed: u64) {
+    let filter = builder::<K>().capacity(capacity).seed(seed).build().expect("a small filter");
+    add_all::<K>(&filter, 0..capacity as u64);
+    let (grown, again) = (Grown::of::<K>(&filter), 1 << 40);
+    let mut copies = 0;
+    while K::add(&filter, again).is_ok() {
+        copies += 1;
+        assert!(copies < 20);
+    }
+    // At least half of the slots (half as many if both buckets are the same one), and as many more
+    // as there was room for.
+    assert!((2..=10).contains(&copies), "{copies}");
+    assert_eq!(K::add(&filter, again), Err(InsertError::TooManyCopies), "{seed} {filter:?}");
+    grown.check::<K>(&filter);
+    assert!((0..copies).all(|_| K::take(&filter, again)));
+    assert_eq!(filter.len(), capacity);
+    assert!((0..capacity as u64).all(|key| filter.contains(&key)));
 }
 
 /// Items with many copies beside others: without the limit on copies, splits would be made that
@@ -217,7 +224,7 @@ fn copies_of_many_items_do_not_make_it_grow<K: Grows>() {
 
 /// While items come and go at the same number, the filter keeps its size.
 fn churn_does_not_make_it_grow<K: Grows>() {
-    let filter = Filter::<K::Contents, Growing>::with_capacity(1_000);
+    let filter = builder::<K>().capacity(1_000).seed(5).build().expect("a small filter");
     let at_once = 10_000;
     add_all::<K>(&filter, 0..at_once);
     let grown = Grown::of::<K>(&filter);

@@ -2,7 +2,7 @@
 
 use arrayvec::ArrayVec;
 
-use super::{GrowingTable, Item, Seen, Side};
+use super::{GrowingTable, Item, Seen, Side, Space};
 use crate::{
     InsertError,
     bucket::{Code, GrowingLayout, MAX_SLOTS, leveled::level},
@@ -38,9 +38,11 @@ impl<P: Payload> GrowingTable<P> {
     /// known, all of which are full: as in [`insert`](Self::insert).
     pub(super) fn check_copies<L: GrowingLayout>(&self, item: &Item) -> Result<(), InsertError> {
         let holds_half = |seen: [Option<Seen>; 2]| {
-            let [first, second] = item.sides;
-            let alone = seen.iter().any(Option::is_none) || first == second;
-            self.most_alike::<L>(item, seen) >= half_of_slots::<L>(alone)
+            let half = match seen {
+                [Some(first), Some(second)] => half_of_slots::<L>(item, [first, second]),
+                _ => half_of_one::<L>(),
+            };
+            self.most_alike::<L>(item, seen) >= half
         };
         // As in `has_reached`, an unlocked pre-check comes first.
         if holds_half(self.locate(item)) {
@@ -80,13 +82,11 @@ impl<P: Payload> GrowingTable<P> {
         alike.iter().map(|&long| matching(long)).max().unwrap_or(0)
     }
 
-    /// Half of the slots of an item's locations: if both are full, no more copies are added. Many
-    /// copies of few items would fill buckets that splits cannot relieve.
-    pub(super) fn half_of_slots<L: GrowingLayout>(item: &Item) -> usize {
-        let [first, second] = item.sides;
-        // Sides that differ may still have one bucket at this level. Then copies may fill it, until
-        // it is split.
-        half_of_slots::<L>(first == second)
+    /// Returns whether copies of an item take half of the slots of its locations.
+    pub(super) fn holds_half<L: GrowingLayout>(&self, item: &Item) -> bool {
+        let copies = self.count::<L>(*item);
+        // Loaded later: locations that are one bucket now were one when the copies were counted.
+        copies >= half_of_slots::<L>(item, self.load_both(item))
     }
 
     /// Returns whether two codes may belong to one item: they differ in no bit that both know. With
@@ -103,8 +103,24 @@ pub(super) fn may_be_one(one: Code, other: Code) -> bool {
     (one.extension ^ other.extension) & both == 0
 }
 
-/// Half of the slots of two buckets, or of one. Of four slots it is three: with short fingerprints,
-/// two items out of a few million that are no copies match two of four slots.
-fn half_of_slots<L: GrowingLayout>(is_one: bool) -> usize {
-    (if is_one { L::SLOTS.div_ceil(2) } else { L::SLOTS.max(3) }) as usize
+/// Half of the slots of an item's locations: if both are full, no more copies are added. Many copies
+/// of few items would fill buckets that splits cannot relieve.
+///
+/// Of four slots it is three: with short fingerprints, two items out of a few million that are no
+/// copies match two of four slots. If the two locations are one bucket at this level, copies may
+/// fill it until it is split.
+pub(super) fn half_of_slots<L: GrowingLayout>(item: &Item, seen: [Seen; 2]) -> usize {
+    let [first, second] = item.sides;
+    if first == second {
+        half_of_one::<L>()
+    } else if seen[0].bucket == seen[1].bucket {
+        L::SLOTS as usize
+    } else {
+        L::SLOTS.max(3) as usize
+    }
+}
+
+/// Half of the slots of one bucket.
+fn half_of_one<L: GrowingLayout>() -> usize {
+    L::SLOTS.div_ceil(2) as usize
 }

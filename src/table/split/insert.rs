@@ -35,7 +35,7 @@ impl<P: Payload> GrowingTable<P> {
                 Outcome::Stale => false,
                 Outcome::Copies => {
                     // mutant: split-copies-estimate, split-copies-no-lock, split-copies-wrong-lock
-                    if self.count::<L>(*item) >= Self::half_of_slots::<L>(item) {
+                    if self.holds_half::<L>(item) {
                         return Err(InsertError::TooManyCopies);
                     }
                     false

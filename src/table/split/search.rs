@@ -5,7 +5,9 @@ use arrayvec::ArrayVec;
 
 #[cfg(guira_vectors)]
 use super::super::kernels::{has_neighbours, neighbours};
-use super::{GrowingTable, Item, Place, Seen, Side, Size, Space, address::mask};
+use super::{
+    GrowingTable, Item, Place, Seen, Side, Size, Space, address::mask, alike::half_of_slots,
+};
 use crate::{
     bucket::{GrowingLayout, leveled::level},
     sync::{Acquire, Word},
@@ -167,7 +169,7 @@ impl<P: Payload> GrowingTable<P> {
             return Outcome::Stale;
         }
         // mutant: split-copies-ignored
-        if incoming.is_some() && self.copies_in::<L>(item, roots) >= Self::half_of_slots::<L>(item)
+        if incoming.is_some() && self.copies_in::<L>(item, roots) >= half_of_slots::<L>(item, roots)
         {
             return Outcome::Copies;
         }
