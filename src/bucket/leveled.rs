@@ -162,7 +162,6 @@ pub trait GrowingLayout: 'static {
     fn matches_with_value(word: u64, code: Code, value_bits: u32) -> u64 {
         let lanes = Self::LANES;
         let pattern = Self::pattern(code, level(word), value_bits).wrapping_mul(lanes.ones());
-        // mutant: leveled-any-value
         Self::matches_of(slots(word), pattern, 0)
     }
 
@@ -189,7 +188,6 @@ pub trait GrowingLayout: 'static {
         while marks != 0 {
             let lane = marks.trailing_zeros() / Self::WIDTH;
             let slot = Self::slot(word, lane);
-            // mutant: leveled-shortest
             if longest.is_none_or(|found| found.slot < slot) {
                 longest = Some(Found { lane, slot });
             }

@@ -96,7 +96,6 @@ pub trait BucketLayout: 'static {
     #[inline]
     fn either_contains(words: [u64; 2], pattern: Self::Pattern) -> bool {
         // No branch between them: it would be mispredicted half of the time.
-        // mutant: probe-first-only, probe-second-only
         Self::contains(words[0], pattern) | Self::contains(words[1], pattern)
     }
 

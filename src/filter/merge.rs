@@ -89,7 +89,6 @@ impl<C: Permanent, G: Growth, S: BuildHasher> Filter<C, G, S> {
     pub fn merge(&self, other: &Self) -> Result<(), MergeError> {
         self.check_mergeable(other)?;
         let Merged { change, outcome } = C::merge::<G>(&self.engine, &other.engine);
-        // mutant: merge-uncounted
         self.items.add(change);
         outcome.map_err(|refusal| match refusal {
             MergeRefusal::OutOfMemory => out_of_memory(&other.engine),

@@ -254,7 +254,6 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     #[doc(alias = "reset")]
     pub fn clear(&self) {
         let cleared = self.engine.clear();
-        // mutant: clear-uncounted
         self.items.add(-(cleared as i64));
     }
 

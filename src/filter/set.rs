@@ -146,7 +146,6 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     #[inline]
     pub fn insert<K: Key + ?Sized>(&self, key: &K) -> Result<(), InsertError> {
         self.engine.insert(self.mixed(key))?;
-        // mutant: insert-uncounted
         self.items.add(1);
         Ok(())
     }
@@ -179,7 +178,6 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     #[inline]
     pub fn insert_unique<K: Key + ?Sized>(&self, key: &K) -> Result<Insertion, InsertError> {
         let added = self.engine.insert_unique(self.mixed(key))?;
-        // mutant: unique-counts-always
         if added {
             self.items.add(1);
         }
@@ -207,7 +205,6 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     #[inline]
     pub fn remove<K: Key + ?Sized>(&self, key: &K) -> bool {
         let removed = self.engine.remove(self.mixed(key));
-        // mutant: remove-counts-always
         if removed {
             self.items.add(-1);
         }

@@ -39,7 +39,6 @@ impl Leases {
     pub fn of(&self, owner: NonZero<usize>) -> Option<usize> {
         self.owners.iter().position(|place| {
             // Relaxed: the address publishes nothing.
-            // mutant: lease-twice
             let leased = place.compare_exchange(0, owner.get(), Relaxed, Relaxed);
             leased.is_ok() || leased == Err(owner.get())
         })

@@ -55,7 +55,6 @@ impl Lock {
         let acquired = self.0.compare_exchange(false, true, Acquire, Relaxed).is_ok();
         // Not `then_some`: it would make a guard even after a failure, and dropping that guard
         // would unlock the lock that another thread holds.
-        // mutant: lock-refused-opens
         acquired.then(|| LockGuard(self))
     }
 

@@ -195,7 +195,6 @@ impl Tally {
     pub(crate) fn add_and_get(&self, change: i64) -> i64 {
         // Relaxed: nothing is read or freed because of a counter's value. A caller that needs an
         // exact sum has joined the writers, or synchronized with them in another way.
-        // mutant: tally-load-store
         self.0.fetch_add(change, Relaxed) + change
     }
 

@@ -18,7 +18,6 @@ impl<S: Space<Payload = Aged>> Table<S> {
             let chunk = rest.min(CHUNK);
             rest -= chunk;
             let sweep = |now, bucket, end| S::sweep_bucket(self, now, bucket, end);
-            // mutant: split-sweep-no-lock, split-sweep-early-now
             let left = self.clock.sweep(chunk, || self.end_of_sweep(), sweep);
             if rest == 0 || left == 0 {
                 return left;
@@ -47,23 +46,18 @@ impl<S: Space<Payload = Aged>> Table<S> {
         S: Words<L>,
     {
         let clock = &self.clock;
-        // mutant: advance-no-lock
         let _advancing = clock.advancing.lock();
         // Another thread began a generation after the start, perhaps the one that this thread
         // waited for.
-        // mutant: advance-not-shared, advance-always-shared
         if !clock.validate(start) {
             return clock.now();
         }
-        // mutant: advance-no-sweep
         while self.sweep::<L>(CHUNK) > 0 {}
         clock.tick();
         // Whoever holds a stripe may still decide by the generation before. Nobody does after this.
-        // mutant: advance-no-pass, advance-early-sweep
         self.stripes.pass();
         // Only now: a sweep of the new generation must not have begun earlier.
         clock.begin_sweep(|now| {
-            // mutant: advance-ghosts-stay
             if S::GROWS {
                 self.space.retire_ghosts(self.clock.retire_ghosts(now));
             }
@@ -99,7 +93,6 @@ impl<S: Space<Payload = Aged>> Table<S> {
             return None;
         }
         // From the generation that was measured: `advance` may have begun another one since.
-        // mutant: tick-other-generation
         let begun = self.advance_from::<L>(generation);
         counting.began(begun);
         Some(begun)
@@ -151,9 +144,7 @@ impl<S: Space> Table<S> {
             let new = S::without_all(word, expired);
             // Release: pairs with the Acquire of whoever loads the word: a lookup that sees the
             // slot cleared sees the generation in which it expired.
-            // mutant: sweep-plain-store
             if place.compare_exchange(word, new, Release, Relaxed).is_ok() {
-                // mutant: sweep-uncounted
                 self.count_swept::<L>(word, expired);
                 return new;
             }

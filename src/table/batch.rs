@@ -393,17 +393,14 @@ impl FixedTable<Aged> {
             }
             let stamps = &mut stamps[..round.len()];
             let hashes = &mut Hashes::new(Source::Slice(round), seed);
-            // mutant: age-batch-late-now
             let now = self.clock().generation();
             self.get_each::<L>(kernel, round.len(), hashes, Answers::Values(stamps));
-            // mutant: age-batch-no-now-validation
             let unchanged = self.clock().validate(now);
             for (&hash, stamp) in round.iter().zip(&*stamps) {
                 let found = match *stamp {
                     None if unchanged => false,
                     Some(stamp) if self.clock().shows(now, stamp.into()) => true,
                     // Another copy may be visible.
-                    // mutant: age-batch-first-only
                     _ => self.is_visible::<L>(self.addressing.pair::<L>(mix(hash, seed))),
                 };
                 answers.set(position, found.then_some(0));

@@ -21,17 +21,14 @@ impl<S: Space> Table<S> {
     where
         S: Words<L>,
     {
-        // mutant: count-no-lock, count-wrong-lock
         let guard = self.stripe::<L>(&item).lock();
         if !Self::SWEEPS {
-            // mutant: count-relaxed
             return self.count_locked::<L>(&guard, &item);
         }
         loop {
             let now = self.clock.now();
             let words = self.space.load_both(&item);
             // A sweep of the next generation may have cleared one copy and not yet the other.
-            // mutant: count-no-now-validation
             if self.clock.validate(now) {
                 let visible = self.visible_in::<L>(now, &item, words);
                 return visible.map(|marks| marks.count_ones() as usize).into_iter().sum();
@@ -81,16 +78,12 @@ impl<S: Space> Table<S> {
     {
         // Of the inserts that add copies, one executes this fence last. It sees every copy that
         // another thread added before the last fence of that thread.
-        // mutant: limit-no-fence
         full_fence();
         loop {
-            // mutant: limit-version-relaxed, limit-relaxed
             let (words, reading) = self.read::<L>(&item);
             if self.copies_in::<L>(&item, words) >= limit {
-                // mutant: limit-no-lock, limit-wrong-lock, limit-estimate
                 return self.count::<L>(item) >= limit;
             }
-            // mutant: limit-no-validation
             if reading.is_valid() {
                 return false;
             }

@@ -81,7 +81,6 @@ impl ShardedCounter {
         let place = number.wrapping_mul(GAP);
         match self.shards.get(place) {
             Some(shard) => shard.owned.add_alone(change),
-            // mutant: tally-owned-by-two
             None => self.shards[place & (self.shards.len() - 1)].shared.add(change),
         }
     }

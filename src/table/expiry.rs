@@ -30,7 +30,6 @@ impl<S: Space<Payload = Aged>> Table<S> {
     where
         S: Words<L>,
     {
-        // mutant: unseen-no-lock, unseen-wrong-lock, unseen-add-relaxed, unseen-no-second-scan
         Ok(self.insert_if_absent::<L>(&item)?.ok())
     }
 
@@ -41,35 +40,28 @@ impl<S: Space<Payload = Aged>> Table<S> {
     where
         S: Words<L>,
     {
-        // mutant: refresh-no-lock, refresh-wrong-lock
         let guard = self.stripe::<L>(&item).lock();
         loop {
             let now = self.clock.now();
             let words = self.space.load_both_to_change(&item);
             // A sweep of the next generation may have cleared the caller's copy, and the copy that
             // is left may be an alias's.
-            // mutant: refresh-no-now-validation
             if !self.clock.validate(now) {
                 continue;
             }
             let marks = self.visible_in::<L>(now, &item, words);
-            // mutant: refresh-any, refresh-longest
             let Some(oldest) = self.oldest::<L>(now, words, marks) else { return false };
             let stamped = self.restamped(now, oldest.slot);
             if oldest.slot == stamped {
                 return true;
             }
             if S::GROWS {
-                // mutant: refresh-unnoted
                 self.clock.note_refresh(now);
             }
-            // mutant: refresh-no-bump
             guard.bump();
             let changed =
                 self.change_slot::<L>(&guard, words[oldest.place], oldest.slot, Some(stamped));
-            // mutant: refresh-ignores-sweep
             if changed.is_ok() {
-                // mutant: refresh-uncounted
                 self.count_restamped(oldest.slot, stamped);
                 return true;
             }
@@ -87,10 +79,8 @@ impl<S: Space<Payload = Aged>> Table<S> {
     where
         S: Words<L>,
     {
-        // mutant: age-remove-no-lock, age-remove-wrong-lock, age-remove-early-now
         let guard = self.stripe::<L>(&item).lock();
         let now = self.clock.now();
-        // mutant: age-remove-expired
         if !self.clock.is_visible(now, generation) {
             return false;
         }
@@ -102,24 +92,18 @@ impl<S: Space<Payload = Aged>> Table<S> {
                 let age = self.clock.age(now, copy.slot);
                 let (of, knowledge) = (now - u64::from(age), copy.knowledge);
                 if of == generation {
-                    // mutant: age-remove-shortest
                     found = found.max(Some((knowledge, copy.place, copy.slot)));
                 } else if of > generation {
                     newer = newer.max(knowledge);
                 }
             }
             let Some((knowledge, place, slot)) = found else { return false };
-            // mutant: age-remove-despite-newer, age-remove-newer-refused
             if knowledge < newer && self.clock.has_refreshed(now) {
                 return false;
             }
-            // mutant: age-remove-no-bump, age-remove-bump-relaxed
             guard.bump();
-            // mutant: age-remove-ignores-change, age-remove-clear-relaxed
             if self.change_slot::<L>(&guard, words[place], slot, None).is_ok() {
-                // mutant: age-remove-uncounted
                 self.clock.count_removed(slot);
-                // mutant: split-age-remove-uncounted
                 self.space.count(-1);
                 return true;
             }
@@ -143,30 +127,23 @@ impl<S: Space<Payload = Aged>> Table<S> {
             let every = [S::LANES.highs(); 2];
             let Some(likely) = self.oldest::<L>(now, words, every) else { continue };
             let MarkedSlot { place, slot: victim, .. } = likely;
-            // mutant: evict-no-lock, evict-wrong-lock
             let guard = self.space.stripe_of_slot(&self.stripes, words[place], victim).lock();
             // The generation comes after the words, so no slot in them has a later one.
             let words = self.space.load_both_to_change(&item);
             let now = self.clock.now();
             // There was no room, but there may be now.
-            // mutant: evict-despite-room
             if words.iter().any(|seen| S::LANES.zeros(S::slots(seen.word)) != 0) {
                 continue;
             }
-            // mutant: evict-early-choice
             if self.oldest::<L>(now, words, every) != Some(likely) {
                 continue;
             }
             let stamped = self.stamped(item, now);
             let stamped = self.space.slot_of(&stamped, place == 1, words[place].word);
-            // mutant: evict-no-bump
             guard.bump();
-            // mutant: evict-ignores-sweep, evict-relaxed
             if self.change_slot::<L>(&guard, words[place], victim, Some(stamped)).is_ok() {
                 self.counters.inserted();
-                // mutant: evict-uncounted
                 self.count_restamped(victim, stamped);
-                // mutant: evict-reports-nothing
                 return (now, self.clock.shows(now, victim));
             }
         }

@@ -34,7 +34,6 @@ impl Generations {
         end: impl FnOnce() -> u64,
         sweep: impl FnMut(u64, u32, u64),
     ) -> u64 {
-        // mutant: sweep-no-lock, sweep-early-now
         let _sweeping = self.sweeping.lock();
         let now = self.now();
         self.sweep_locked((now, end()), buckets, sweep)
@@ -110,7 +109,6 @@ impl Clock for Generations {
         let ages = self.ages(lanes, now, word);
         let past = self.at_least(lanes, ages, self.window + 1);
         // The last age is spared: see the documentation of this module.
-        // mutant: sweep-last-age
         let last = self.at_least(lanes, ages, self.mask() as u32);
         past & !last & !lanes.zeros(word)
     }
@@ -175,7 +173,6 @@ impl Clock for Generations {
         let refreshed = self.refreshed.load(Relaxed);
         let mut ghosts: ArrayVec<u64, MAX_STAMPS> =
             self.ghosts.iter().map(|ghosts| ghosts.get().max(0) as u64).collect();
-        // mutant: sweep-state-before-begin
         if self.begun.load(Relaxed) == generation {
             return Some(SweepState {
                 swept: self.swept.load(Relaxed),
@@ -186,7 +183,6 @@ impl Clock for Generations {
         }
         // The generation has been published, and its sweep has not begun. In the copy it begins
         // now.
-        // mutant: sweep-state-ghosts-stay
         ghosts[usize::from(self.expired_with(generation))] = 0;
         Some(SweepState { swept: 0, end: buckets, refreshed, ghosts })
     }
@@ -217,7 +213,6 @@ impl Clock for Generations {
     }
 
     fn try_sweep(&self, buckets: u64, sweep: impl FnMut(u64, u32, u64)) {
-        // mutant: sweep-before-split-no-lock, sweep-before-split-early-now
         if let Some(_sweeping) = self.sweeping.try_lock() {
             let now = self.now();
             self.sweep_locked((now, self.end()), buckets, sweep);

@@ -31,11 +31,9 @@ impl<S: Space> Table<S> {
     where
         S: Words<L>,
     {
-        // mutant: insert-relaxed
         if !self.add::<L>(&item) {
             S::insert_by_making_room(self, &item)?;
         }
-        // mutant: split-insert-uncounted
         S::count_added(self);
         Ok(())
     }
@@ -67,8 +65,6 @@ impl<S: Space> Table<S> {
     where
         S: Words<L>,
     {
-        // mutant: unique-no-lock, unique-wrong-lock, unique-relaxed, unique-load-relaxed
-        // mutant: unique-lock-kept, unique-no-second-scan, unique-no-last-scan, unique-two-reads
         self.insert_if_absent::<L>(&item).map(Result::err)
     }
 
@@ -89,7 +85,6 @@ impl<S: Space> Table<S> {
     {
         let (mut made_room, mut attempts) = (Ok(()), Attempts::default());
         loop {
-            // mutant: absent-no-lock, absent-wrong-lock
             let guard = self.stripe::<L>(item).lock();
             match self.add_if_absent::<L>(&guard, item) {
                 Addition::Found(value) => return Ok(Err(value)),
@@ -97,24 +92,16 @@ impl<S: Space> Table<S> {
                     // No stripe is held while a table grows.
                     drop(guard);
                     self.counters.insert_relocated(&attempts.relocations);
-                    // mutant: absent-uncounted
                     S::count_added(self);
                     return Ok(Ok(now));
                 }
                 Addition::NoRoom => {}
             }
-            // mutant: absent-lock-kept
             drop(guard);
             // Not earlier: another call may have added the item during the failed search.
             made_room?;
             // The lock is released while making room: the slots to be moved may belong to the same
             // stripe, and the thread would wait for itself. The clock may tick meanwhile.
-            // mutant: absent-no-second-scan, absent-no-last-scan, unseen-kept-now
-            // mutant: unique-relocate-no-lock, unique-relocate-wrong-lock
-            // mutant: unique-relocate-stale-plan, unique-relocate-no-bump
-            // mutant: unique-relocate-early-bump, unique-relocate-late-bump
-            // mutant: unique-relocate-bump-relaxed, unique-relocate-clear-relaxed
-            // mutant: unique-relocate-read-relaxed, unique-relocate-copy-relaxed
             made_room = S::make_room(self, item, &mut attempts);
         }
     }
@@ -131,21 +118,16 @@ impl<S: Space> Table<S> {
         loop {
             let now = self.clock.now();
             // Only sweeps clear a slot of this item meanwhile, so one load of each word is enough.
-            // mutant: absent-load-relaxed
             let words = self.space.load_both_to_change(item);
-            // mutant: unique-with-value
             let found = self.found_in::<L>(now, item, words);
             if let Some(value) = found {
-                // mutant: unique-own-value
                 return Addition::Found(value);
             }
             // A sweep of the next generation may have cleared a copy that is visible in this one.
-            // mutant: unseen-no-now-validation
             if !self.clock.validate(now) {
                 continue;
             }
             let stamped = self.stamped(*item, now);
-            // mutant: absent-two-reads, absent-relaxed
             match self.try_add::<L>(&stamped, words, Self::SWEEPS.then_some(now)) {
                 Some(true) => return Addition::Added(now),
                 Some(false) => {}
@@ -215,12 +197,10 @@ impl<S: Space> Table<S> {
         if !Self::SWEEPS {
             return false;
         }
-        // mutant: add-swept-no-lock, add-swept-early-now
         let _guard = self.stripe::<L>(item).lock();
         let now = self.clock.now();
         loop {
             let words = self.space.load_both_to_change(item);
-            // mutant: add-swept-relaxed
             match self.try_add::<L>(item, words, Some(now)) {
                 Some(true) => return true,
                 Some(false) => {}
@@ -268,15 +248,12 @@ impl<S: Space> Table<S> {
         // Release: pairs with the Acquire of whoever loads the word, so that a hit happens after
         // the insert, and a lookup that sees a slot swept sees the generation in which it expired.
         // Relaxed on failure: the word is loaded again.
-        // mutant: add-plain-store
         let added = self.space.bucket(bucket).compare_exchange(word, new, Release, Relaxed).is_ok();
         if added {
             self.counters.inserted();
             if now.is_some() {
-                // mutant: add-swept-uncounted
                 self.count_swept::<L>(word, expired[usize::from(is_second)]);
             }
-            // mutant: add-age-uncounted
             self.clock.count_added(slot);
         }
         Some(added)

@@ -25,11 +25,8 @@ impl<S: Space> Table<S> {
     where
         S: Words<L>,
     {
-        // mutant: read-wrong-stripe
         let stripe = self.stripe::<L>(item);
-        // mutant: read-late-version, read-version-relaxed
         let version = stripe.version();
-        // mutant: read-words-relaxed, read-first-only
         let words = self.space.load_both(item);
         (words, Reading { stripe, version })
     }
@@ -49,7 +46,6 @@ impl<S: Space> Table<S> {
         loop {
             let (words, reading) = self.read::<L>(item);
             let found = find(words);
-            // mutant: find-no-validation
             if found.is_some() || reading.is_valid() {
                 return found;
             }

@@ -68,7 +68,6 @@ impl Merged {
     ) -> Self {
         let (mut added, mut error) = (0, None);
         each(&mut |number, item| {
-            // mutant: merge-one-copy-less
             error = add(number, item).err();
             added += u64::from(error.is_none());
             error.is_none()
@@ -77,7 +76,6 @@ impl Merged {
             return Self { change: added as i64, outcome: Ok(()) };
         };
         let (mut left, mut removed) = (added, 0);
-        // mutant: merge-not-undone
         each(&mut |number, item| {
             let undone = left > 0 && undo(number, item);
             removed += i64::from(undone);

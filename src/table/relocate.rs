@@ -18,25 +18,17 @@ impl<S: Space> Table<S> {
     where
         S: Words<L>,
     {
-        // mutant: relocate-no-lock, relocate-unlocked-validation
-        // mutant: relocate-wrong-lock, move-early-now
         let guard = self.space.stripe_of_move(&self.stripes, step).lock();
         let now = self.clock.now();
-        // mutant: relocate-read-relaxed
         let Some((seen, slot)) = self.space.source(step) else { return false };
         let stored = incoming.map(|incoming| self.space.incoming_slot(step, incoming));
-        // mutant: move-copies-expired
         if Self::SWEEPS && self.expired::<L>(now, slot.into()) != 0 {
             return self.drop_expired::<L>(&guard, seen, slot, stored);
         }
-        // mutant: relocate-early-bump, relocate-copy-relaxed
         if !self.copy::<L>(now, step, seen.bucket) {
             return false;
         }
-        // mutant: relocate-no-bump, relocate-late-bump, relocate-bump-relaxed
-        // mutant: relocate-no-bump-incoming
         guard.bump();
-        // mutant: relocate-clear-relaxed, relocate-not-cleared, relocate-by-key, relocate-lock-gap
         self.clear_original::<L>(&guard, step, (seen, slot), stored)
     }
 
@@ -58,18 +50,15 @@ impl<S: Space> Table<S> {
                 self.counters.relocated();
                 if let Some(slot) = stored {
                     self.counters.inserted();
-                    // mutant: move-incoming-uncounted
                     self.clock.count_added(slot);
                 }
                 true
             }
-            // mutant: move-ignores-sweep
             Err(Gone::Swept) => {
                 self.count_copy(slot);
                 false
             }
             // What comes in is not stored, since it may belong to the other one of the two buckets.
-            // mutant: relocate-incoming-assumed
             Err(Gone::Split) => S::clear_elsewhere(self, guard, step) && stored.is_none(),
         }
     }
@@ -89,9 +78,7 @@ impl<S: Space> Table<S> {
             let room = if Self::SWEEPS { S::without_all(word, expired) } else { word };
             let Some(new) = S::with(room, slot).filter(|_| bucket != from) else { return false };
             // Release: pairs with the Acquire of whoever loads the word, as in `try_add`.
-            // mutant: relocate-no-copy, relocate-plain-store
             if self.space.bucket(bucket).compare_exchange(word, new, Release, Relaxed).is_ok() {
-                // mutant: move-sweep-uncounted
                 self.count_swept::<L>(word, expired);
                 return true;
             }
@@ -111,17 +98,13 @@ impl<S: Space> Table<S> {
     where
         S: Words<L>,
     {
-        // mutant: move-drop-ignores-change
         if self.change_slot::<L>(guard, seen, slot, stored).is_err() {
             return false;
         }
-        // mutant: move-drop-uncounted
         self.clock.count_removed(slot);
-        // mutant: move-drop-unoccupied
         self.space.count(-1);
         if let Some(slot) = stored {
             self.counters.inserted();
-            // mutant: move-drop-incoming-uncounted
             self.clock.count_added(slot);
         }
         true
@@ -129,9 +112,7 @@ impl<S: Space> Table<S> {
 
     /// Counts the copy of a slot whose original was swept, and counted as gone. It is one more.
     pub(super) fn count_copy(&self, slot: u32) {
-        // mutant: move-uncounted-copy
         self.clock.count_added(slot);
-        // mutant: move-unoccupied-copy
         self.space.count(1);
     }
 }

@@ -24,13 +24,10 @@ impl<S: Space> Table<S> {
         // The caller has prefetched the words. They may still be on their way while the lock is
         // held: waiting for them first would make a removal take a tenth longer, and there are so
         // many stripes that hardly any other thread wants this one.
-        // mutant: remove-no-lock, remove-wrong-lock
         let guard = self.stripe::<L>(&item).lock();
-        // mutant: remove-by-key
         let removed = self.clear_one::<L>(&guard, &item, None);
         drop(guard);
         if removed {
-            // mutant: split-remove-uncounted
             self.space.count(-1);
         }
         removed
@@ -43,10 +40,7 @@ impl<S: Space> Table<S> {
     where
         S: Words<L>,
     {
-        // mutant: replace-no-lock, replace-wrong-lock
         let guard = self.stripe::<L>(&item).lock();
-        // mutant: replace-load-relaxed, replace-no-bump, replace-late-bump, replace-bump-relaxed
-        // mutant: replace-plain-store, replace-clear-relaxed, replace-by-key, replace-not-stored
         self.clear_one::<L>(&guard, &item, Some(new))
     }
 
@@ -66,12 +60,9 @@ impl<S: Space> Table<S> {
     where
         S: Words<L>,
     {
-        // mutant: remove-load-relaxed
         let words = self.space.load_both_to_change(item);
         let Some(found) = self.space.changed(item, words, value) else { return false };
-        // mutant: remove-no-bump, remove-late-bump, remove-bump-relaxed
         guard.bump();
-        // mutant: remove-not-cleared, remove-clear-relaxed, remove-not-again
         self.try_change(found) || self.clear_again::<L>(guard, item, value)
     }
 
@@ -96,7 +87,6 @@ impl<S: Space> Table<S> {
     fn try_change(&self, (Seen { bucket, word }, new): (Seen, u64)) -> bool {
         // Release: pairs with the Acquire of whoever loads the word: a lookup that sees the slot
         // cleared sees the version bumped. Relaxed on failure: the words are loaded again.
-        // mutant: remove-plain-store
         self.space.bucket(bucket).compare_exchange(word, new, Release, Relaxed).is_ok()
     }
 
@@ -122,9 +112,7 @@ impl<S: Space> Table<S> {
     {
         let level = S::level(word);
         // A slot has a meaning at one level only.
-        // mutant: change-level-ignored
         while S::level(word) == level {
-            // mutant: change-drops-new
             let Some(changed) = S::with_changed(word, slot, new) else {
                 assert!(Self::SWEEPS, "only the holder of its stripe clears a slot");
                 return Err(Gone::Swept);
@@ -132,7 +120,6 @@ impl<S: Space> Table<S> {
             // Release: pairs with the Acquire of whoever loads the word: a lookup that sees the
             // slot cleared sees the version bumped. It also publishes an incoming item. Relaxed on
             // failure: the word is looked at again.
-            // mutant: change-plain-store
             match self.space.bucket(bucket).compare_exchange(word, changed, Release, Relaxed) {
                 Ok(()) => return Ok(()),
                 Err(now) => word = now,

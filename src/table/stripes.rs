@@ -147,7 +147,6 @@ impl Stripes {
     /// The number of clears of all slots so far. None of them is in progress.
     #[must_use]
     pub(crate) fn clears(&self) -> u64 {
-        // mutant: merge-clears-unlocked
         let guard = self.stripes[0].lock();
         self.clears_locked(&guard)
     }
@@ -164,7 +163,6 @@ impl Stripes {
     /// the table" in `table/mod.rs`.
     #[must_use]
     pub fn lock_all(&self) -> AllStripes<'_> {
-        // mutant: all-but-one-lock, locks-in-no-order
         let guards = self.stripes.iter().map(Stripe::lock);
         #[cfg(not(any(loom, shuttle)))]
         guards.for_each(core::mem::forget);
@@ -264,7 +262,6 @@ impl Stripe {
         let version = self.version.load_to_change(Relaxed);
         // Release: pairs with the Acquire in `Stripe::version`. A plain store is enough, for the
         // same reason, and needs no locked instruction.
-        // mutant: bump-same-version
         self.version.store(version + 1, Release);
     }
 }

@@ -110,10 +110,8 @@ impl<S: Space> Table<S> {
         S: Words<L>,
     {
         loop {
-            // mutant: values-late-version, values-version-relaxed, values-words-relaxed
             let (words, reading) = self.read::<L>(&item);
             // Even if there are matches: another value may have moved from one word to the other.
-            // mutant: values-no-validation, values-unvalidated-match
             if reading.is_valid() {
                 let (mut candidates, mask) = (Candidates::default(), self.payload().value_mask());
                 for copy in marked::<S, L>(words, self.space.marks(&item, words)) {
@@ -131,9 +129,6 @@ impl<S: Space> Table<S> {
     where
         S: Words<L>,
     {
-        // mutant: contains-value-late-version, contains-value-version-relaxed
-        // mutant: contains-value-words-relaxed, contains-value-no-validation
-        // mutant: contains-value-by-key
         self.look_up::<L, _>(&item, |words| self.space.changed(&item, words, None)).is_some()
     }
 }

@@ -40,7 +40,6 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     pub fn insert<K: Key + ?Sized>(&self, key: &K, value: u16) -> Result<(), InsertError> {
         self.check(value)?;
         self.engine.insert(self.mixed(key), value)?;
-        // mutant: map-insert-uncounted
         self.items.add(1);
         Ok(())
     }
@@ -84,7 +83,6 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     ) -> Result<Insertion<(), u16>, InsertError> {
         self.check(value)?;
         let found = self.engine.insert_unique(self.mixed(key), value)?;
-        // mutant: map-unique-counts-always
         if found.is_none() {
             self.items.add(1);
         }
@@ -201,7 +199,6 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     #[doc(alias = "delete")]
     pub fn remove<K: Key + ?Sized>(&self, key: &K, value: u16) -> bool {
         let removed = self.fits(value) && self.engine.remove(self.mixed(key), value);
-        // mutant: map-remove-counts-always
         if removed {
             self.items.add(-1);
         }

@@ -260,10 +260,8 @@ impl<L: BucketLayout, P: Payload> Words<L> for FixedSpace<P> {
     #[inline]
     fn copies_in(&self, pair: &Pair, words: [Seen; 2]) -> usize {
         let pattern = L::pattern(self.key(pair.fingerprint));
-        // mutant: copies-with-value
         let count = |seen: Seen| L::count(seen.word & !self.values::<L>(), pattern) as usize;
         let [first, second] = words.map(count);
-        // mutant: copies-one-bucket-twice, copies-first-bucket
         if pair.buckets[0] == pair.buckets[1] { first } else { first + second }
     }
 
@@ -282,7 +280,6 @@ impl<L: BucketLayout, P: Payload> Words<L> for FixedSpace<P> {
         [first, second]: [Seen; 2],
         value: Option<u16>,
     ) -> Option<(Seen, u64)> {
-        // mutant: changed-by-key
         let pattern = L::pattern(pair.fingerprint);
         let in_first = L::contains(first.word, pattern);
         if !(in_first | L::contains(second.word, pattern)) {

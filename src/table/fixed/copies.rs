@@ -24,17 +24,13 @@ impl<P: Payload> FixedTable<P> {
     #[inline]
     fn has_reached<L: BucketLayout>(&self, pair: Pair, limit: usize) -> bool {
         self.estimate_copies::<L>(pair) >= limit && {
-            // mutant: reached-wrong-lock
             let guard = self.stripe::<L>(&pair).lock();
-            // mutant: reached-relaxed
             self.count_locked::<L>(&guard, &pair) >= limit
         }
     }
 
     /// Returns whether both buckets held only copies of the pair's fingerprint, at one moment.
     pub(super) fn holds_only_copies<L: BucketLayout>(&self, pair: Pair) -> bool {
-        // mutant: only-copies-no-lock, only-copies-estimate
-        // mutant: only-copies-wrong-lock
         self.has_reached::<L>(pair, slots_of::<L>(pair))
     }
 }

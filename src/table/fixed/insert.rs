@@ -66,7 +66,6 @@ impl<P: Payload> FixedTable<P> {
         pair: Pair,
         search: &mut Search<REACH, PLACES>,
     ) -> Result<(), InsertError> {
-        // mutant: first-copies-wrong-lock
         if self.holds_only_copies::<L>(pair) {
             return Err(InsertError::TooManyCopies);
         }
@@ -88,12 +87,7 @@ impl<P: Payload> FixedTable<P> {
             Progress::Exhausted => return SearchStep::Exhausted,
             Progress::Room => {}
         }
-        // mutant: insert-relocate-no-lock, insert-relocate-wrong-lock, insert-relocate-no-bump
-        // mutant: insert-relocate-early-bump, insert-relocate-late-bump
-        // mutant: insert-relocate-bump-relaxed, insert-relocate-clear-relaxed
-        // mutant: insert-relocate-read-relaxed, insert-relocate-copy-relaxed
         let stored = self.follow_path::<L, _, _>(pair, Some(pair.fingerprint), search);
-        // mutant: search-add-relaxed
         if !stored && !self.add::<L>(&pair) && !self.add_swept::<L>(&pair) {
             return SearchStep::Stale;
         }
@@ -110,12 +104,10 @@ impl<P: Payload> FixedTable<P> {
         relocations: &RelocationCount,
     ) -> Result<(), InsertError> {
         self.counters.search_failed();
-        // mutant: last-add-missing, last-add-relaxed
         if self.add::<L>(&pair) || self.add_swept::<L>(&pair) {
             self.counters.insert_relocated(relocations);
             return Ok(());
         }
-        // mutant: last-copies-ignored, last-copies-wrong-lock, last-full-is-too-many
         let only_copies = self.holds_only_copies::<L>(pair);
         Err(if only_copies { InsertError::TooManyCopies } else { InsertError::Full })
     }

@@ -25,15 +25,11 @@ impl<P: Payload> FixedTable<P> {
     #[inline]
     fn contains_as<L: BucketLayout, W: BothWords>(&self, pair: Pair) -> bool {
         let Pair { fingerprint, buckets: [first, second] } = pair;
-        // mutant: lookup-first-unvalidated
-        // mutant: lookup-first-late-version, lookup-first-relaxed
         let (words, unchanged) = self.read_as::<W>(pair);
-        // mutant: lookup-with-value
         let value_bits = self.addressing.payload().value_bits();
         let (found, certain) = words.quick_probe::<L>(fingerprint, value_bits);
         // In plain layouts this branch is almost always taken, for hits and misses alike. In
         // semi-sorted ones it is taken for most misses.
-        // mutant: lookup-open-probe
         if (found | unchanged) & certain {
             return found;
         }
@@ -65,12 +61,9 @@ impl<P: Payload> FixedTable<P> {
         }
         loop {
             self.counters.lookup_retried();
-            // mutant: lookup-retry-late-version, lookup-retry-relaxed
             let (words, unchanged) =
                 self.read_as::<[u64; 2]>(Pair { fingerprint, buckets: [first, second] });
-            // mutant: lookup-retry-with-value
             let found = L::either_contains(words.without(self.values::<L>()), pattern);
-            // mutant: lookup-one-retry
             if found | unchanged {
                 return found;
             }
@@ -81,7 +74,6 @@ impl<P: Payload> FixedTable<P> {
     /// fingerprint that is not in these words is absent.
     #[inline]
     pub(super) fn read_as<W: BothWords>(&self, pair: Pair) -> (W, bool) {
-        // mutant: lookup-wrong-version
         let stripe = self.stripe_of(pair.fingerprint);
         self.read_in(stripe, pair.buckets)
     }
@@ -90,11 +82,8 @@ impl<P: Payload> FixedTable<P> {
     #[inline]
     pub(super) fn read_in<W: BothWords>(&self, stripe: &Stripe, buckets: [u32; 2]) -> (W, bool) {
         let buckets = buckets.map(|bucket| self.buckets.bucket(bucket));
-        // mutant: lookup-late-version, lookup-version-relaxed
         let version = stripe.version();
-        // mutant: lookup-words-relaxed
         let words = W::load(buckets);
-        // mutant: lookup-no-validation, lookup-words-twice
         (words, stripe.validate(version))
     }
 }
@@ -106,7 +95,6 @@ impl FixedTable<Aged> {
     #[must_use]
     pub fn is_visible<L: BucketLayout>(&self, pair: Pair) -> bool {
         loop {
-            // mutant: age-late-now
             let now = self.clock.generation();
             let (words, unchanged) = self.read_as::<Fastest>(pair);
             let key = pair.fingerprint.get() >> self.addressing.payload().value_bits();
@@ -119,7 +107,6 @@ impl FixedTable<Aged> {
             if found && (self.clock.shows(now, stamp.into()) || another()) {
                 return true;
             }
-            // mutant: age-no-now-validation, age-no-version-validation, age-version-alone
             if unchanged & self.clock.validate(now) {
                 return false;
             }

@@ -10,23 +10,18 @@ impl<P: Payload> FixedTable<P> {
         let Some((copy, items)) = other.try_clone::<L>(false) else {
             return Merged::out_of_memory();
         };
-        // mutant: merge-holds-stripes
         let clears = self.stripes.clears();
         Merged::all_or_none(
             items,
             |each| copy.for_each_copy::<L>(|pair| each((), pair)),
             |(), pair| {
-                // mutant: merge-limit-ignored
                 if limit.is_some_and(|limit| self.holds::<L>(limit, pair)) {
                     return Err(InsertError::TooManyCopies);
                 }
-                // mutant: merge-relaxed
                 self.insert_in_place::<L>(pair)
             },
             |(), pair| {
-                // mutant: merge-undo-no-lock
                 let guard = self.stripe::<L>(&pair).lock();
-                // mutant: merge-undo-no-bump, merge-undo-despite-clear
                 self.undo_locked::<L>(&guard, clears, pair)
             },
         )

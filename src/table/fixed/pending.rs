@@ -68,7 +68,6 @@ impl PendingInserts {
         pair: Pair,
         done: &mut impl FnMut(usize, Result<(), InsertError>),
     ) {
-        // mutant: batch-add-relaxed
         if table.add::<L>(&pair) || table.add_swept::<L>(&pair) {
             done(position, Ok(()));
         } else {
@@ -96,7 +95,6 @@ impl PendingInserts {
             self.inserts.push(Insert { position, pair, search: Search::default() });
         }
         let insert = &mut self.inserts[usize::from(self.order[self.pending])];
-        // mutant: batch-copies-wrong-lock
         match table.start_search::<L, _, _>(pair, &mut insert.search) {
             Ok(()) => {
                 (insert.position, insert.pair) = (position, pair);
@@ -135,8 +133,6 @@ impl PendingInserts {
         while turn < self.pending {
             let place = usize::from(self.order[turn]);
             let Insert { position, pair, search } = &mut self.inserts[place];
-            // mutant: batch-relocate-wrong-lock, batch-relocate-no-bump
-            // mutant: batch-relocate-bump-relaxed
             let outcome = match table.step_search::<L, _, _>(*pair, search, PREFETCH_DISTANCE) {
                 SearchStep::Prefetched => {
                     turn += 1;
@@ -144,7 +140,6 @@ impl PendingInserts {
                 }
                 // Alone, because two interleaved inserts could invalidate each other's plans
                 // forever, and because a lone search reaches farther.
-                // mutant: batch-stale-dropped
                 SearchStep::Stale | SearchStep::Exhausted => {
                     table.insert_alone::<L>(*pair, &mut search.relocations)
                 }

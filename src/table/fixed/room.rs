@@ -78,7 +78,6 @@ impl<P: Payload> FixedTable<P> {
         for step in search.moves::<L>() {
             let incoming = incoming.filter(|_| pair.buckets.contains(&step.from));
             if !self.relocate::<L>(step, incoming) {
-                // mutant: path-failed-move
                 return false;
             }
             search.relocations.increment();

@@ -42,13 +42,10 @@ impl<P: Payload> FixedTable<P> {
         key: u32,
         buckets: [u32; 2],
     ) -> Result<Option<u16>, ()> {
-        // mutant: get-wrong-version
         let stripe = self.stripes.of(Fingerprint::new(key));
-        // mutant: get-late-version, get-version-relaxed, get-words-relaxed
         let (words, unchanged) = self.read_in::<Fastest>(stripe, buckets);
         let (found, value) = probe.first_value(words, key);
         // This branch is almost always taken, for hits and misses alike.
-        // mutant: get-no-validation
         if found | unchanged {
             return Ok(found.then_some(value));
         }

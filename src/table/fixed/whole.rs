@@ -30,14 +30,11 @@ impl<P: Payload> FixedTable<P> {
     pub(crate) fn copy_words_with_clock(&self) -> Option<(Vec<u64>, Option<ClockState>)> {
         let mut copy = touched_words(self.buckets.as_slice().len())?;
         let paused = self.clock.pause();
-        // mutant: copy-no-locks, copy-one-lock-fewer, copy-any-order
         let stripes = self.stripes.lock_all();
-        // mutant: copy-early-unlock
         self.copy_into(&stripes, &mut copy);
         // After the words, and under the locks: see `table/clock.rs`.
         let now = self.clock.now();
         // Nobody holds up sweeps while waiting for the schedule: see "Copies" in `table/clock.rs`.
-        // mutant: copy-late-resume
         drop((stripes, paused));
         Some((copy, self.clock.read(now)))
     }
@@ -49,18 +46,14 @@ impl<P: Payload> FixedTable<P> {
     pub fn try_clone<L: BucketLayout>(&self, huge_pages: bool) -> Option<(Self, u64)> {
         let mut copy = Buckets::new(self.addressing.buckets(), huge_pages)?;
         copy.touch();
-        // mutant: clone-late-pause
         let paused = self.clock.pause();
-        // mutant: clone-no-locks, clone-one-lock-fewer, clone-any-order
         let stripes = self.stripes.lock_all();
-        // mutant: clone-early-unlock, clone-early-now
         copy.with_words(|words| self.copy_into(&stripes, words));
         // After the words: see `table/clock.rs`.
         let now = self.clock.now();
         drop((stripes, paused));
         let occupied = copy.with_words(|words| occupied::<L>(words));
         let mut table = Self::with_buckets(self.addressing, copy, self.stripes())?;
-        // mutant: clone-other-time
         table.start_clock::<L>(self.clock.read(now));
         Some((table, occupied))
     }
@@ -68,11 +61,8 @@ impl<P: Payload> FixedTable<P> {
     /// Removes every fingerprint. Returns the number of slots that were cleared.
     #[must_use]
     pub fn clear<L: BucketLayout>(&self) -> u64 {
-        // mutant: clear-no-locks, clear-one-lock-fewer, clear-any-order
         let stripes = self.stripes.lock_all();
-        // mutant: clear-no-bump, clear-late-bump, clear-bump-relaxed
         stripes.bump();
-        // mutant: clear-early-unlock
         self.clear_locked::<L>(&stripes)
     }
 }
@@ -91,7 +81,6 @@ impl<P: Payload> FixedTable<P> {
         // call. The fence orders these loads.
         load_all(self.buckets.as_slice(), copy);
         // Pairs with the Release of `try_add` and `change_slot`, for every word that was loaded.
-        // mutant: copy-no-fence
         acquire_fence();
     }
 
@@ -109,7 +98,6 @@ impl<P: Payload> FixedTable<P> {
                 // `try_add`, so that the caller happens after the inserts whose copies are in the
                 // count.
                 *cleared = word.swap(0, AcqRel);
-                // mutant: clear-age-uncounted
                 self.clock.count_cleared(L::LANES, *cleared);
             }
             count += L::census(block).occupied;

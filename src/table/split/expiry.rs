@@ -48,15 +48,11 @@ impl GrowingTable<Aged> {
     #[must_use]
     pub fn is_visible<L: GrowingLayout>(&self, item: Item) -> bool {
         loop {
-            // mutant: split-age-late-now, split-age-now-relaxed
             let now = self.clock.generation();
-            // mutant: split-age-late-version, split-age-version-relaxed
-            // mutant: split-age-words-relaxed, split-age-first-only
             let (words, reading) = self.read::<L>(&item);
             if self.visible_in::<L>(now, &item, words) != [0; 2] {
                 return true;
             }
-            // mutant: split-age-no-now-validation, split-age-no-version-validation
             if reading.is_valid() & self.clock.validate(now) {
                 return false;
             }
@@ -73,7 +69,6 @@ impl<P: Payload> GrowingTable<P> {
         for at in (0..level(word)).rev() {
             let (bucket, round) = (u64::from(bucket), self.growth.first() << at);
             // The child of this level is below the end, or the bucket itself is not older.
-            // mutant: split-sweep-no-children
             if bucket >= round || bucket + round < end {
                 break;
             }

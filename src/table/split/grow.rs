@@ -52,7 +52,6 @@ impl<P: Payload> GrowingTable<P> {
                 return;
             }
             // Room that a sweep makes need not be made by splits.
-            // mutant: split-grow-no-sweep
             self.clock.try_sweep(SWEPT_BEFORE_SPLIT, |now, bucket, end| {
                 self.sweep_family::<L>(now, bucket, end);
             });
@@ -89,7 +88,6 @@ impl<P: Payload> GrowingTable<P> {
             if group * GROUP >= self.growth.first() << size.level {
                 break;
             }
-            // mutant: split-next-same-group
             let next = Size { split: (group + 1) * GROUP, ..size };
             // Relaxed: as above.
             self.ahead.fetch_max(next.pack(), Relaxed);
@@ -108,14 +106,12 @@ impl<P: Payload> GrowingTable<P> {
         // Committed first: a thread that waits for the system holds no lock.
         self.commit(round + first..round + last).map_err(Refusal::Error)?;
         let last = last.min(self.limits.buckets - round);
-        // mutant: split-no-lock, split-wrong-lock, split-early-now
         let Some(guard) = self.stripes.at(group as usize).try_lock() else { return Ok(false) };
         let now = self.clock.now();
         for bucket in first..last {
             self.split_bucket::<L>(now, bucket as u32, size.level);
         }
         drop(guard);
-        // mutant: split-not-advanced
         self.advance_size();
         // The next group is split a few dozen inserts later.
         for bucket in [last, round + last, round + last + GROUP - 1] {
@@ -159,13 +155,10 @@ impl<P: Payload> GrowingTable<P> {
         }
         let child = u64::from(self.growth.child(bucket, level));
         self.commit(child..child + 1)?;
-        // mutant: split-out-of-turn-no-lock, split-out-of-turn-wrong-lock
-        // mutant: split-out-of-turn-early-now
         let guard = self.stripes.at((u64::from(bucket) / GROUP) as usize).lock();
         let now = self.clock.now();
         let split = self.split_bucket::<L>(now, bucket, level);
         drop(guard);
-        // mutant: split-out-of-turn-not-advanced
         self.advance_size();
         Ok(split)
     }
@@ -220,24 +213,19 @@ impl<P: Payload> GrowingTable<P> {
         // Relaxed, here and on failure: the switch acquires what the changes of the word published,
         // and the child passes it on.
         let mut word = parent.load_to_change(Relaxed);
-        // mutant: split-again
         while level(word) == at {
             // What has expired is swept by the switch.
-            // mutant: split-carries-expired
             let carried = self.unexpired::<L>(now, word);
             let halves = L::halves(carried, self.value_bits());
             // Release: pairs with the Acquire of those who come here from the parent, though they
             // also acquire the switch below. No other thread reaches the child, or writes to it:
             // that takes the level in the parent, or the lock.
-            // mutant: split-child-late, split-size-early
             child.store(halves.child, Release); // mutant-ok: the switch is a Release, too
             // Release: whoever sees the new level sees the child. Acquire: an item may have moved
             // away from here and back, so that the word is the same again. Then this must happen
             // after the move back, whose second half cleared a slot elsewhere.
-            // mutant: split-switch-store
             match parent.compare_exchange(word, halves.stays, AcqRel, Relaxed) {
                 Ok(()) => {
-                    // mutant: split-ghosts-uncounted
                     self.occupancy.count_split(halves.copied);
                     self.count_split_slots::<L>(now, word, carried);
                     return true;
@@ -255,14 +243,11 @@ impl<P: Payload> GrowingTable<P> {
         if !P::Clock::SWEEPS {
             return;
         }
-        // mutant: split-sweeps-uncounted
         self.count_swept::<L>(word, self.expired::<L>(now, word));
         for slot in L::occupied_slots(carried) {
             // Nothing of the tail is left, and the marker is the lowest bit above the stamp.
             if slot >> (L::CORE + self.value_bits()) == 1 {
-                // mutant: split-ghost-stamps-uncounted
                 self.clock.count_added(slot as u32);
-                // mutant: split-stamp-ghosts-uncounted
                 self.clock.count_ghosts(slot as u32, 1);
             }
         }
@@ -284,7 +269,6 @@ impl<P: Payload> GrowingTable<P> {
             let (mut size, round) = (seen, self.growth.first() << seen.level);
             // Acquire: pairs with the Release of the switch. A lookup that goes by this size goes
             // to the child, and must see its word.
-            // mutant: split-advance-too-far
             while size.split < round
                 && level(self.bucket(size.split as u32).load(Acquire)) > size.level
             {
@@ -297,13 +281,11 @@ impl<P: Payload> GrowingTable<P> {
                 size = Size { level: size.level + 1, split: 0 };
             }
             // Release: pairs with the Acquire of `size`. Another thread may have advanced further.
-            // mutant: split-size-store
             // mutant-ok: as in `size`
             self.size.fetch_max(size.pack(), Release);
             let hint = self.hint_for(size);
             if hint > self.hint_for(seen) {
                 // Release: pairs with the Acquire of `hint`.
-                // mutant: split-hint-store
                 self.hint.fetch_max(hint.pack(), Release);
             }
         }

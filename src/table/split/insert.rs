@@ -25,16 +25,10 @@ impl<P: Payload> GrowingTable<P> {
                 return Ok(());
             }
             let (mut search, mut made_room) = (Search::default(), Ok(()));
-            // mutant: split-insert-move-wrong-lock, split-insert-move-no-bump
-            // mutant: split-insert-move-early-bump, split-insert-move-late-bump
-            // mutant: split-insert-move-bump-relaxed, split-insert-move-clear-relaxed
-            // mutant: split-insert-move-read-relaxed, split-insert-move-copy-relaxed
-            // mutant: split-insert-move-no-lock, split-insert-move-stale-plan
             let stored = match self.search::<L>(item, Some(item), &mut search, &relocations) {
                 Outcome::Stored => true,
                 Outcome::Stale => false,
                 Outcome::Copies => {
-                    // mutant: split-copies-estimate, split-copies-no-lock, split-copies-wrong-lock
                     if self.holds_half::<L>(item) {
                         return Err(InsertError::TooManyCopies);
                     }
@@ -46,7 +40,6 @@ impl<P: Payload> GrowingTable<P> {
                     false
                 }
             };
-            // mutant: split-search-add-relaxed, split-insert-no-last-add
             // Slots may have expired since, if the search failed.
             if stored || self.add::<L>(item) || made_room.is_err() && self.add_swept::<L>(item) {
                 self.counters.insert_relocated(&relocations);
@@ -79,7 +72,6 @@ impl<P: Payload> GrowingTable<P> {
                 return Ok(());
             }
         }
-        // mutant: split-reach-round-stays
         self.split_in_turn::<L>()
     }
 

@@ -36,7 +36,6 @@ impl<P: Payload> GrowingSpace<P> {
         let at = |Place { bucket, .. }| Seen { bucket, word: load(self.bucket(bucket)) };
         let seen = [at(first), at(second)];
         let differs = (level(seen[0].word) ^ first.level) | (level(seen[1].word) ^ second.level);
-        // mutant: split-level-ignored
         if differs == 0 { seen } else { self.follow_both(item, [first, second], load) }
     }
 
@@ -57,7 +56,6 @@ impl<P: Payload> GrowingSpace<P> {
                 let seen = self.follow(item.sides[index], places[index], load);
                 seen.expect("an item is known at every level")
             });
-            // mutant: split-levels-differ
             if first.bucket != second.bucket || level(first.word) == level(second.word) {
                 return [first, second];
             }
@@ -80,7 +78,6 @@ impl<P: Payload> GrowingSpace<P> {
             let word = load(self.bucket(place.bucket));
             let level = level(word);
             debug_assert!(level >= place.level, "a level never falls: {place:?}, {word:#x}");
-            // mutant: split-follow-level-ignored
             let next = self.descend(side, place, level)?;
             if next.bucket == place.bucket {
                 return Some(Seen { bucket: place.bucket, word });

@@ -79,7 +79,6 @@ impl<P: Payload> GrowingTable<P> {
     pub fn merge<L: GrowingLayout>(&self, other: &Self, limit: Option<usize>) -> Merged {
         assert_eq!(self.growth.first(), other.growth.first(), "other first buckets");
         let Some((copy, items)) = other.try_clone::<L>() else { return Merged::out_of_memory() };
-        // mutant: split-merge-holds-stripes
         let clears = self.stripes.clears();
         // As many slots as there are ghosts are added as ghosts, the last ones.
         let is_ghost = |number: u64| number >= items;
@@ -88,7 +87,6 @@ impl<P: Payload> GrowingTable<P> {
             items + copy.occupancy.ghosts() as u64,
             |each| copy.for_each_known::<L>(each),
             |number, item| {
-                // mutant: split-merge-limit-ignored, split-merge-limit-no-lock
                 if limit.is_some_and(|limit| self.may_hold::<L>(limit, &item)) {
                     return Err(InsertError::TooManyCopies);
                 }
@@ -96,7 +94,6 @@ impl<P: Payload> GrowingTable<P> {
                 if !is_ghost(number) {
                     attempt.count(1);
                     self.counters.inserted();
-                    // mutant: split-merge-uncounted
                     self.count_added::<L>();
                 }
                 Ok(())
@@ -106,7 +103,6 @@ impl<P: Payload> GrowingTable<P> {
                 if undone && !is_ghost(number) {
                     attempt.count(-1);
                     // A removal makes no table grow.
-                    // mutant: split-merge-undo-uncounted
                     let _ = self.occupancy.count(-1);
                 }
                 undone
@@ -170,7 +166,6 @@ impl<P: Payload> GrowingTable<P> {
                 // The other side is not known, or has no room.
                 return self.insert_halves::<L>(attempt, item, is_ghost, splits);
             }
-            // mutant: split-merge-copies-no-lock
             self.check_copies::<L>(item)?;
             // Room is made as for an item of which more is known, and which has the same locations.
             // If only one of them is known, that one stands for both.
@@ -199,13 +194,10 @@ impl<P: Payload> GrowingTable<P> {
     ) -> Result<(), InsertError> {
         let [first, second] = self.halves(item);
         self.insert_known::<L>(attempt, &first, is_ghost, splits)?;
-        // mutant: split-merge-one-half
         self.insert_known::<L>(attempt, &second, true, splits).inspect_err(|_| {
-            // mutant: split-merge-half-not-undone
             if !self.undo::<L>(attempt, &first, is_ghost) && !is_ghost {
                 // It stays, or the clear has counted it.
                 let _ = self.occupancy.count(1);
-                // mutant: split-merge-half-uncounted
                 attempt.count(1);
             }
         })
@@ -215,7 +207,6 @@ impl<P: Payload> GrowingTable<P> {
     /// second one. Returns `Some(false)` if the word has changed, and `None` if there is no room.
     fn add_known<L: GrowingLayout>(&self, item: &Item, is_ghost: bool) -> Option<bool> {
         // A holder of all stripes must find each ghost stored and counted, or neither.
-        // mutant: split-merge-ghost-no-lock
         let _guard = is_ghost.then(|| self.stripe::<L>(item).lock());
         let seen = self.locate(item);
         let (Seen { bucket, word }, new) =
@@ -227,9 +218,7 @@ impl<P: Payload> GrowingTable<P> {
                 ))
             })?;
         // Release: pairs with the Acquire of whoever loads the word, as in `try_add`.
-        // mutant: split-merge-add-store
         let added = self.bucket(bucket).compare_exchange(word, new, Release, Relaxed).is_ok();
-        // mutant: split-merge-ghosts-uncounted
         if added && is_ghost {
             self.occupancy.count_ghosts(1);
         }
@@ -246,19 +235,14 @@ impl<P: Payload> GrowingTable<P> {
     /// the table was cleared since the merge began. Returns whether a slot was
     /// removed.
     fn undo<L: GrowingLayout>(&self, attempt: &Attempt, item: &Item, is_ghost: bool) -> bool {
-        // mutant: split-merge-undo-no-lock, split-merge-undo-wrong-lock
         let guard = self.stripe::<L>(item).lock();
-        // mutant: split-merge-undo-despite-clear
         if self.stripes.clears_locked(&guard) != attempt.clears {
             return false;
         }
         // Before any slot is cleared.
-        // mutant: split-merge-undo-no-bump, split-merge-undo-late-bump
-        // mutant: split-merge-undo-bump-relaxed
         guard.bump();
         let removed = self.remove_known::<L>(&guard, item);
         let of_item = i64::from(removed > 0 && !is_ghost);
-        // mutant: split-merge-undo-ghosts-counted
         self.occupancy.count_ghosts(of_item - removed);
         removed > 0
     }
@@ -273,14 +257,12 @@ impl<P: Payload> GrowingTable<P> {
                 if seen.iter().all(Option::is_some) {
                     return 0;
                 }
-                // mutant: split-merge-undo-one-half
                 let halves = self.halves(item).map(|half| self.remove_known::<L>(guard, &half));
                 return halves[0] + halves[1];
             };
             let new = L::without(word, lane);
             // Release: pairs with the Acquire of whoever loads the word: a lookup that sees the
             // slot cleared sees the version bumped.
-            // mutant: split-merge-undo-store
             if self.bucket(bucket).compare_exchange(word, new, Release, Relaxed).is_ok() {
                 return 1;
             }
@@ -300,14 +282,11 @@ impl<P: Payload> GrowingTable<P> {
                 let low = code.extension & ((1 << at) - 1);
                 let known = L::decode(slot, at, low, self.value_bits());
                 // The value, too: it is another item's otherwise.
-                // mutant: split-merge-undo-by-key
                 let same = known.core == code.core && may_be_one(known, code);
-                // mutant: split-merge-undo-longer
                 let whole = known.known() <= code.known() && same;
                 whole.then_some((known.known(), (seen, lane)))
             })
         });
-        // mutant: split-merge-undo-shortest
         slots.max_by_key(|&(known, _)| known).map(|(_, found)| found)
     }
 }

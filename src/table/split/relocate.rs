@@ -15,7 +15,6 @@ impl<P: Payload> GrowingTable<P> {
         Victim { side, place, slot }: Victim,
     ) -> bool {
         let cleared = self.clear_all::<L>(guard, side, place);
-        // mutant: split-cleared-ghosts-counted
         self.count_cleared_copies(slot, cleared);
         cleared > 0
     }
@@ -30,9 +29,7 @@ impl<P: Payload> GrowingTable<P> {
         // swept, these count as items that are gone, and as many ghosts stay in their place.
         self.occupancy.count_ghosts(1 - cleared);
         if Self::SWEEPS {
-            // mutant: split-cleared-stamps-counted
             (1..cleared).for_each(|_| self.clock.count_removed(slot as u32));
-            // mutant: split-cleared-stamp-ghosts-counted
             self.clock.count_ghosts(slot as u32, 1 - cleared);
         }
     }
@@ -61,7 +58,6 @@ impl<P: Payload> GrowingTable<P> {
                     // The tail has run out: there is a copy in either bucket. Each of them is known
                     // by the bit that the number of its bucket has.
                     let in_child = Code { core, extension: extension | 2 << place.level };
-                    // mutant: split-clear-one-copy
                     cleared += self.clear_all::<L>(guard, Side { code: in_child, ..side }, child);
                     side.code.extension = extension ^ (3 << place.level);
                 } else if next & 1 == 1 {
@@ -76,7 +72,6 @@ impl<P: Payload> GrowingTable<P> {
             };
             let new = L::without(word, lane);
             // Release: as in `change_slot`.
-            // mutant: split-clear-all-store
             if self.bucket(place.bucket).compare_exchange(word, new, Release, Relaxed).is_ok() {
                 return cleared + 1;
             }

@@ -134,24 +134,18 @@ impl<P: Payload> GrowingTable<P> {
         loop {
             let prepared = self.words() + slack;
             let mut copy = touched_words(usize::try_from(prepared).ok()?)?;
-            // mutant: split-copy-no-pause
             let paused = self.clock.pause();
-            // mutant: split-copy-no-locks, split-copy-one-lock-fewer, split-copy-any-order
             let stripes = self.stripes.lock_all();
             self.settle(&stripes);
             let image = self.image();
-            // mutant: split-copy-early-unlock, split-copy-despite-growth
             if image.len() <= prepared {
                 copy.truncate(image.len() as usize);
                 self.copy_image(image, &mut copy);
                 // Pairs with the Release of whoever changed a word that was loaded.
-                // mutant: split-copy-no-fence
                 acquire_fence();
-                // mutant: split-copy-late-ghosts, split-copy-early-now, split-copy-two-generations
                 let (now, sweep) = self.clock_of_copy();
                 let grown = self.grown_with(sweep.as_ref());
                 // Before the lock of the schedule is taken: see "Copies" in `table/clock.rs`.
-                // mutant: split-copy-late-resume
                 drop((stripes, paused));
                 return Some((grown, self.clock.read(now).zip(sweep), copy));
             }
@@ -222,7 +216,6 @@ impl<P: Payload> GrowingTable<P> {
         self.copy_buckets(image, 0, copy);
         let numbers = image.numbers();
         let mut places = numbers.clone().zip(numbers.end..);
-        // mutant: split-copy-none-ahead
         self.for_each_ahead(image.size, |child, word| {
             // There are as many as are ahead.
             let Some((number, place)) = places.next() else { return };

@@ -168,13 +168,11 @@ impl<P: Payload> GrowingTable<P> {
         if !(L::is_full(roots[0].word) && L::is_full(roots[1].word)) {
             return Outcome::Stale;
         }
-        // mutant: split-copies-ignored
         if incoming.is_some() && self.copies_in::<L>(item, roots) >= half_of_slots::<L>(item, roots)
         {
             return Outcome::Copies;
         }
         if let Some((root, victim)) = self.neighbour::<L>(now, item, roots) {
-            // mutant: split-youngest-failed-move
             if self.relocate::<L>(victim, incoming.map(|item| item.sides[root])) {
                 relocations.increment();
                 return Outcome::Stored;
@@ -357,7 +355,6 @@ impl<P: Payload> GrowingTable<P> {
             let victim = Victim { side: node.side::<L>(slot, self.value_bits()), place, slot };
             let incoming = incoming.filter(|_| node.from.node == NO_PARENT);
             let incoming = incoming.map(|item| item.sides[usize::from(node.from.lane)]);
-            // mutant: split-path-failed-move
             if !self.relocate::<L>(victim, incoming) {
                 return Outcome::Stale;
             }

@@ -42,8 +42,6 @@ impl<P: Payload> GrowingTable<P> {
     /// none. Of several slots, it is the one that knows most.
     #[must_use]
     pub fn get<L: GrowingLayout>(&self, item: Item) -> Option<u16> {
-        // mutant: split-get-late-version, split-get-version-relaxed
-        // mutant: split-get-words-relaxed, split-get-no-validation
         self.look_up::<L, _>(&item, |words| Words::<L>::value_in(&**self, &item, words))
     }
 }

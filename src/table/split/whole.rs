@@ -64,19 +64,13 @@ impl<P: Payload> GrowingTable<P> {
         let (size, splits, ghosts, clock) = loop {
             // Others wait for the locks, so the system provides the memory before.
             touched = self.prepare_copy(&mut copy.buckets, touched, slack)?;
-            // mutant: split-clone-no-pause
             let paused = self.clock.pause();
-            // mutant: split-clone-no-locks, split-clone-one-lock-fewer, split-clone-any-order
             let stripes = self.stripes.lock_all();
-            // mutant: split-clone-early-unlock, split-clone-early-now
             if let Some(size) = self.copy_into(&stripes, &mut copy.buckets) {
                 // After the words: see "Copies" in `table/clock.rs`.
-                // mutant: split-clone-late-clock
                 let (now, sweep) = self.clock_of_copy();
-                // mutant: split-clone-late-ghosts
                 let (splits, ghosts) = (self.occupancy.splits(), self.ghosts_in(sweep.as_ref()));
                 // Before the lock of the schedule is taken.
-                // mutant: split-clone-late-resume
                 drop((stripes, paused));
                 break (size, splits, ghosts, self.clock.read(now).zip(sweep));
             }
@@ -98,9 +92,7 @@ impl<P: Payload> GrowingTable<P> {
             copy.buckets.truncate(end);
         }
         let Occupied { items, ghosts } = Occupied::new(occupied, ghosts);
-        // mutant: split-clone-ghosts-uncounted
         copy.occupancy.start(items as i64, ghosts as i64, 0);
-        // mutant: split-clone-other-time, split-clone-other-sweep
         if let Some((clock, sweep)) = clock {
             copy.start_clock::<L>(clock, &sweep);
         }
@@ -173,7 +165,6 @@ impl<P: Payload> GrowingTable<P> {
             });
         });
         let mut all = true;
-        // mutant: split-clone-none-ahead
         self.for_each_ahead(size, |child, word| {
             let child = u64::from(child)..u64::from(child) + 1;
             all &= copy.is_committed(child.clone());
@@ -184,7 +175,6 @@ impl<P: Payload> GrowingTable<P> {
         });
         // Pairs with the Release of whoever changed a word that was loaded: an insert, a
         // relocation, a removal, or a split.
-        // mutant: split-clone-no-fence
         acquire_fence();
         all.then_some(size)
     }
@@ -194,11 +184,8 @@ impl<P: Payload> GrowingTable<P> {
     #[must_use]
     pub fn clear<L: GrowingLayout>(&self) -> u64 {
         // Ghosts are retired by a holder of this lock.
-        // mutant: split-clear-no-pause
         let paused = self.clock.pause();
-        // mutant: split-clear-no-locks, split-clear-one-lock-fewer, split-clear-any-order
         let stripes = self.stripes.lock_all();
-        // mutant: split-clear-no-bump, split-clear-late-bump, split-clear-bump-relaxed
         stripes.bump();
         self.settle(&stripes);
         let (levels, mut occupied) = (!slots(u64::MAX), 0);
@@ -208,18 +195,13 @@ impl<P: Payload> GrowingTable<P> {
             // caller happens after the inserts whose slots are counted. A level never falls: a
             // thread that compares and swaps a word from before the clear must fail, or find what
             // it has planned for.
-            // mutant: split-clear-levels, split-clear-store
             let cleared = word.fetch_and(levels, AcqRel);
             occupied += u64::from(L::occupied(cleared));
-            // mutant: split-clear-age-uncounted
             self.clock.count_cleared(L::LANES, slots(cleared));
         });
         // Under the locks: whoever acquires them next finds no ghosts counted that are gone.
-        // mutant: split-clear-early-unlock
         let ghosts = self.occupancy.ghosts();
-        // mutant: split-clear-ghosts-stay
         self.clock.clear_ghosts();
-        // mutant: split-clear-uncounted, split-clear-ghosts-counted
         self.occupancy.clear(occupied as i64 - ghosts, ghosts);
         drop((stripes, paused));
         Occupied::new(occupied, ghosts).items
@@ -228,7 +210,6 @@ impl<P: Payload> GrowingTable<P> {
     /// Advances the size as far as buckets have been split, and returns it. It stays as long as all
     /// stripes are held.
     pub(super) fn settle(&self, _stripes: &AllStripes) -> Size {
-        // mutant: split-whole-gaps
         self.advance_size();
         self.size()
     }

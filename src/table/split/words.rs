@@ -122,15 +122,11 @@ impl<L: GrowingLayout, P: Payload> Words<L> for GrowingSpace<P> {
 
     #[inline]
     fn marks(&self, item: &Item, [first, second]: [Seen; 2]) -> [u64; 2] {
-        let matches = |word, side: Side| {
-            // mutant: split-copies-with-value
-            L::matches(word, side.code, self.value_bits())
-        };
+        let matches = |word, side: Side| L::matches(word, side.code, self.value_bits());
         let [in_first, in_second] =
             [matches(first.word, item.sides[0]), matches(second.word, item.sides[1])];
         // In one bucket, a slot that matches on both sides is one copy. Both loads of it must show
         // the same word then: take those of the later one.
-        // mutant: split-copies-one-bucket-twice, split-copies-one-side
         if first.bucket == second.bucket {
             [0, matches(second.word, item.sides[0]) | in_second]
         } else {
@@ -149,10 +145,7 @@ impl<L: GrowingLayout, P: Payload> Words<L> for GrowingSpace<P> {
         if self.value_bits() == 0 {
             return self.is_in::<L>(item, words).then_some(0);
         }
-        let marks = |word, code: Code| {
-            // mutant: split-value-in-by-value
-            L::matches(word, code, self.value_bits())
-        };
+        let marks = |word, code: Code| L::matches(word, code, self.value_bits());
         let (_, Found { slot, .. }) = longest::<L>(item, words, marks)?;
         Some((slot & u64::from(self.payload().value_mask())) as u16)
     }
@@ -216,7 +209,6 @@ impl<L: GrowingLayout, P: Payload> Words<L> for GrowingSpace<P> {
         // published.
         let word = self.bucket(place.bucket).load_to_change(Acquire);
         // A slot's value can recur at another level, with another meaning.
-        // mutant: split-relocate-level-ignored, split-relocate-stale-plan
         let is_there = level(word) == place.level && L::find(word, slot).is_some();
         is_there.then_some((Seen { bucket: place.bucket, word }, slot as u32))
     }
@@ -283,7 +275,6 @@ fn longest<L: GrowingLayout>(
         Some((level(word) + longest.slot.ilog2(), (words[index], longest)))
     };
     match (found(0), found(1)) {
-        // mutant: split-remove-shorter-side
         (Some((first, _)), Some((second, longest))) if first < second => Some(longest),
         (Some((_, longest)), _) | (None, Some((_, longest))) => Some(longest),
         (None, None) => None,

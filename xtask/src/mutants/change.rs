@@ -1,9 +1,9 @@
-//! What a structural mutant changes: the statement that follows its marker.
+//! What a structural mutant changes.
 
-/// A structural mutant: the fault planted at the marker of its name.
+/// A structural mutant.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fault {
-    /// The name in the marker.
+    /// The name in the list of places.
     pub(super) name: &'static str,
     /// The fault in a few words, for the documentation.
     pub(super) what: &'static str,

@@ -79,7 +79,7 @@ impl Edits {
         });
     }
 
-    /// Adds the mutants whose markers stand above the same statement, arm or field.
+    /// Adds the mutants of one statement, arm, field or body.
     pub(super) fn mark(
         &mut self,
         syntax: &Syntax,
@@ -91,7 +91,7 @@ impl Edits {
         self.change_statement(node, mutants)?;
         if mutants.iter().any(|(_, change, _)| matches!(change, Change::Delay(_))) {
             let (block, _) = node.position.context("only a statement can be delayed")?;
-            // Checked here, so that the message names the marker.
+            // Checked here, so that the message names the mutants.
             delays_within(&syntax.blocks[block], node, mutants)?;
         }
         Ok(())

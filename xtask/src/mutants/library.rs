@@ -1,5 +1,5 @@
-//! The library's mutants, found by the markers and the orderings in its source, and its text with
-//! all of them in it.
+//! The library's mutants, found by the list of their places and by the orderings in its source, and
+//! its text with all of them in it.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -9,8 +9,10 @@ use super::{
     change::{Change, Fault, Tables},
     copy::Build,
     instrument::{Edits, delays_within},
-    orderings, switch,
-    syntax::{Syntax, markers},
+    orderings,
+    places::{self, Place},
+    switch,
+    syntax::Syntax,
 };
 use crate::source::{self, Source};
 
@@ -36,7 +38,7 @@ pub(crate) struct Mutant {
     pub(crate) what: String,
     /// File and line of the fault.
     pub(crate) place: String,
-    /// What it does to the marked statement; `None` for a weakened ordering.
+    /// What it does to the statement; `None` for a weakened ordering.
     pub(super) change: Option<Change>,
     /// Whether a model that runs out of time counts as having noticed it.
     pub(super) may_hang: bool,
@@ -76,15 +78,17 @@ impl Library {
     /// Finds the mutants of the library in a folder, which are those of the catalogue.
     pub(crate) fn read(root: &Path) -> Result<Self> {
         let faults: Vec<Fault> = super::catalogue::faults().collect();
-        Self::instrument(&source::read(root, "src")?, &faults)
+        let places = places::read(root)?;
+        Self::instrument(&source::read(root, "src")?, &faults, &places)
     }
 
     /// Finds the mutants of these files, and rewrites them.
     ///
     /// # Errors
-    /// When a marker has no fault of its name, a fault has no marker or several, or the marked
-    /// statement cannot be changed in the way of the fault. All of these are reported together.
-    fn instrument(sources: &[Source], faults: &[Fault]) -> Result<Self> {
+    /// When a place has no fault of its name, a fault has no place or several, or the statement
+    /// there is missing or cannot be changed in the way of the fault. All of these are reported
+    /// together.
+    fn instrument(sources: &[Source], faults: &[Fault], listed: &[Place]) -> Result<Self> {
         let mut problems = Vec::new();
         let mut files = Vec::new();
         let mut mutants = Vec::new();
@@ -103,14 +107,15 @@ impl Library {
         }
         let mut places: BTreeMap<&str, String> = BTreeMap::new();
         for (source, syntax, edits) in &mut files {
-            let mark = mark(source, syntax, edits, faults, mutants.len(), &mut places);
-            problems.extend(mark.into_iter().map(|problem| format!("{}:{problem}", source.path)));
+            let here = listed.iter().filter(|place| place.file == source.path);
+            let mark = mark((source, here), syntax, edits, faults, mutants.len(), &mut places);
+            problems.extend(mark.into_iter().map(|problem| format!("{}: {problem}", source.path)));
         }
         for fault in faults {
             let Fault { name, change, may_hang, reasons, only_plain, .. } = fault;
             let place = places.get(name).cloned().unwrap_or_default();
             if place.is_empty() {
-                problems.push(format!("no comment `// mutant: {name}` in the source"));
+                problems.push(format!("`{name}` has no place in a file of the source"));
             }
             mutants.push(Mutant {
                 name: full_name(fault, faults),
@@ -122,7 +127,7 @@ impl Library {
                 reasons: reasons.map(|reason| reason.map(str::to_owned)),
             });
         }
-        ensure!(problems.is_empty(), "markers and mutants do not match:\n{}", problems.join("\n"));
+        ensure!(problems.is_empty(), "the mutants do not fit the source:\n{}", problems.join("\n"));
         let mut sources: Vec<Source> = files
             .into_iter()
             .map(|(source, _, edits)| {
@@ -178,9 +183,9 @@ fn ordering_mutant(
     }
 }
 
-/// Adds the edits of a file's markers, and notes their places; returns what is wrong with them.
-fn mark<'a>(
-    source: &Source,
+/// Adds the edits of a file's places, and notes where they are; returns what is wrong with them.
+fn mark<'a, 'p>(
+    (source, listed): (&Source, impl Iterator<Item = &'p Place>),
     syntax: &Syntax,
     edits: &mut Edits,
     faults: &'a [Fault],
@@ -188,28 +193,31 @@ fn mark<'a>(
     places: &mut BTreeMap<&'a str, String>,
 ) -> Vec<String> {
     let mut problems = Vec::new();
-    // By the first byte of what they stand above.
+    // By the first byte of the statement.
     let mut marked = BTreeMap::new();
-    for marker in markers(&source.text) {
-        let line = marker.line;
-        // Several, if their statement stands in code for several tables.
-        let named = || (0..).zip(faults).filter(|(_, fault)| fault.name == marker.name);
-        let Some((_, fault)) = named().next() else {
-            problems.push(format!("{line}: no mutant is named `{}`", marker.name));
-            continue;
-        };
-        if let Some(first) = places.insert(fault.name, format!("{}:{line}", source.path)) {
-            problems.push(format!("{line}: `{}` stands at {first} as well", fault.name));
-        }
-        match syntax.node_below(line) {
-            Ok(node) => {
-                let (_, mutants) =
-                    marked.entry(node.range.start).or_insert_with(|| (node, Vec::new()));
-                mutants.extend(named().map(|(index, fault): (usize, &Fault)| {
-                    (orderings + 1 + index, fault.change, fault.tables)
-                }));
+    for Place { names, function, statement, .. } in listed {
+        let node = match syntax.node_at(function, statement) {
+            Ok(node) => node,
+            Err(error) => {
+                problems.push(format!("`{function}`: `{statement}`: {error:#}"));
+                continue;
             }
-            Err(error) => problems.push(format!("{line}: `{}`: {error:#}", fault.name)),
+        };
+        let line = source.text[..node.range.start].lines().count();
+        for name in names {
+            // Several, if their statement stands in code for several tables.
+            let named = || (0..).zip(faults).filter(|(_, fault)| fault.name == *name);
+            let Some((_, fault)) = named().next() else {
+                problems.push(format!("no mutant is named `{name}`"));
+                continue;
+            };
+            if let Some(first) = places.insert(fault.name, format!("{}:{line}", source.path)) {
+                problems.push(format!("`{name}` is planted at {first} as well"));
+            }
+            let (_, mutants) = marked.entry(node.range.start).or_insert_with(|| (node, Vec::new()));
+            mutants.extend(named().map(|(index, fault): (usize, &Fault)| {
+                (orderings + 1 + index, fault.change, fault.tables)
+            }));
         }
     }
     let mut delays: BTreeMap<usize, Vec<_>> = BTreeMap::new();
@@ -224,7 +232,7 @@ fn mark<'a>(
         if let Err(error) = result {
             let names: Vec<_> =
                 mutants.iter().map(|(number, ..)| faults[number - orderings - 1].name).collect();
-            problems.push(format!(" `{}`: {error:#}", names.join(", ")));
+            problems.push(format!("`{}`: {error:#}", names.join(", ")));
         }
     }
     for (block, delays) in delays {
@@ -238,50 +246,50 @@ mod tests {
     use super::*;
     use crate::mutants::change::{Half, fault};
 
-    /// The library of one file and these faults, or the message of the error.
-    fn library(text: &str, faults: &[Fault]) -> Result<Library, String> {
+    /// The library of one file with these faults at these places, or the message of the error.
+    fn library(text: &str, faults: &[Fault], places: &str) -> Result<Library, String> {
         let source = Source { path: "src/a.rs".to_owned(), text: text.to_owned() };
-        Library::instrument(&[source], faults).map_err(|error| format!("{error:#}"))
+        let places = places::parse(&format!("src/a.rs\n{places}")).unwrap();
+        Library::instrument(&[source], faults, &places).map_err(|error| format!("{error:#}"))
     }
 
     /// The text of the file with the mutants in it, on one line.
-    fn instrumented(text: &str, changes: &[Change]) -> String {
+    fn instrumented(text: &str, changes: &[Change], places: &str) -> String {
         let names = ["a", "b", "c"];
         let faults: Vec<Fault> =
             names.iter().zip(changes).map(|(name, change)| fault(name, "", *change)).collect();
-        let text = library(text, &faults).unwrap().sources[0].text.clone();
+        let text = library(text, &faults, places).unwrap().sources[0].text.clone();
         let text = text.replace("crate::mutants::", "");
-        let code = text.lines().filter(|line| !line.contains("// mutant"));
-        code.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     #[test]
-    fn markers_and_mutants_must_match() {
-        let marked = "fn f() {\n    // mutant: a\n    g();\n}";
+    fn places_and_mutants_must_match() {
+        let text = "fn f() { g(); h() }";
         let [a, b] = ["a", "b"].map(|name| fault(name, "", Change::Delete));
-        assert!(library(marked, &[a]).is_ok());
-        let unknown = library(marked, &[]).unwrap_err();
-        assert!(unknown.contains("src/a.rs:2: no mutant is named `a`"), "{unknown}");
-        let missing = library(marked, &[a, b]).unwrap_err();
-        assert!(missing.contains("no comment `// mutant: b` in the source"), "{missing}");
-        let twice = library(&format!("{marked} {}", marked.replace("f()", "h()")), &[a]);
-        assert!(twice.unwrap_err().contains("`a` stands at src/a.rs:2 as well"));
-        let nothing = library("// mutant: a\nfn f() {}", &[a]).unwrap_err();
-        assert!(nothing.contains("`a`: `fn` begins no statement"), "{nothing}");
-        let binding = library("fn f() {\n// mutant: a\nlet x = 1;\n}", &[a]).unwrap_err();
-        assert!(binding.contains("`a`: a `let` cannot be deleted"), "{binding}");
+        assert!(library(text, &[a], "a @ f: g()").is_ok());
+        for (text, faults, places, problem) in [
+            (text, &[][..], "a @ f: g()", "src/a.rs: no mutant is named `a`"),
+            (text, &[a, b], "a @ f: g()", "`b` has no place in a file of the source"),
+            (text, &[a], "a @ f: g()\na @ f: h()", "`a` is planted at src/a.rs:1 as well"),
+            (text, &[a], "a @ f: i()", "src/a.rs: `f`: `i()`: nothing that can be changed"),
+            ("fn f() { let x = 1; }", &[a], "a @ f: let x", "`a`: a `let` cannot be deleted"),
+        ] {
+            let error = library(text, faults, places).unwrap_err();
+            assert!(error.contains(problem), "{error}");
+        }
         let condition = fault("a", "", Change::Condition("true"));
-        let unconditional = library(marked, &[condition]).unwrap_err();
+        let unconditional = library(text, &[condition], "a @ f: g()").unwrap_err();
         assert!(unconditional.contains("there is no condition to change"), "{unconditional}");
-        let last = library(marked, &[fault("a", "", Change::Delay(1))]).unwrap_err();
-        assert!(last.contains("fewer than 1 statements follow"), "{last}");
+        let last = library(text, &[fault("a", "", Change::Delay(2))], "a @ f: g()").unwrap_err();
+        assert!(last.contains("fewer than 2 statements follow"), "{last}");
     }
 
     #[test]
-    fn tables_share_a_marker() {
+    fn tables_share_a_place() {
         let faults = [Tables::Fixed, Tables::Growing]
             .map(|tables| fault("a", "", Change::Delete).only_in(tables));
-        let library = library("fn f() {\n    // mutant: a\n    g();\n}", &faults).unwrap();
+        let library = library("fn f() { g(); }", &faults, "a @ f: g()").unwrap();
         let names: Vec<_> = library.mutants.iter().map(|mutant| mutant.name.as_str()).collect();
         assert_eq!(names, ["a", "a, growing"]);
         let text = library.sources[0].text.replace("crate::mutants::", "");
@@ -292,7 +300,7 @@ mod tests {
     #[test]
     fn statements_are_changed() {
         use Change::{After, Before, Condition, Delay, Delete, During, Instead, Rebind, Weaken};
-        let body = |statement: &str| format!("fn f() {{\n// mutant: a\n{statement}\n}}");
+        let body = |statement: &str| format!("fn f() {{ {statement} }}");
         for (statement, change, expected) in [
             ("g();", Delete, "if !(on(1)) { g(); }"),
             ("g();", Before("x"), "if on(1) { x } g();"),
@@ -316,13 +324,15 @@ mod tests {
             ),
         ] {
             let expected = format!("fn f() {{ {expected} }}");
-            assert_eq!(instrumented(&body(statement), &[change]), expected);
+            let place = format!("a @ f: {statement}");
+            assert_eq!(instrumented(&body(statement), &[change], &place), expected);
         }
     }
 
     #[test]
     fn changes_nest_and_overlap() {
-        let text = "fn f() {\n// mutant: a\ng();\n// mutant: b, c\nh(Acquire);\ni();\n}";
+        let text = "fn f() { g(); h(Acquire); i(); }";
+        let places = "a @ f: g()\nb, c @ f: h(";
         let changes = [Change::Delay(1), Change::Delay(1), Change::Instead("z")];
         // The ordering is mutant 1.
         let h = "(if on(4) { z } else { h(order(Acquire, &[(1, ::core::sync::atomic::Ordering::Relaxed)])) });";
@@ -330,6 +340,6 @@ mod tests {
             "fn f() {{ if on(2) {{ {h} g(); i(); }} else if on(3) {{ g(); i(); {h} }} \
              else {{ g(); {h} i(); }} }}"
         );
-        assert_eq!(instrumented(text, &changes), expected);
+        assert_eq!(instrumented(text, &changes, places), expected);
     }
 }

@@ -2,9 +2,9 @@
 //! protocol?
 //!
 //! Each mutant is the library with one fault planted: an ordering weakened ([`orderings`]), or a
-//! statement changed that follows a comment `// mutant: NAME` ([`catalogue`]). One copy of the
-//! library has all of them ([`library`], [`instrument`]), and a variable of the environment selects
-//! one at run time ([`switch`]). The models of `loom-tests/` are built with that copy once for each
+//! statement changed ([`catalogue`]) at its place ([`places`]). One copy of the library has all of
+//! them ([`library`], [`instrument`]), and a variable of the environment selects one at run time
+//! ([`switch`]). The models of `loom-tests/` are built with that copy once for each
 //! layout ([`copy`]) and run against each mutant ([`models`]). With each layout one of them must
 //! fail, by an assertion of its own or of loom; how much it explored and what it saw does not count
 //! here. (Steps that only tables with values have are run with the plain layout only.) A mutant
@@ -20,6 +20,7 @@ pub(crate) mod kernels;
 mod library;
 mod models;
 mod orderings;
+mod places;
 mod report;
 mod switch;
 mod syntax;
@@ -300,7 +301,7 @@ fn examine(
 
 #[cfg(test)]
 mod tests {
-    /// Every marker of the library has a mutant, and every mutant a marker.
+    /// Every place has a mutant, and every mutant a place in the source.
     #[test]
     fn every_mutant_fits_the_source() {
         let library = super::Library::read(&crate::root()).unwrap();

@@ -1,39 +1,18 @@
-//! The places of a file that a marker can stand above, with the parts that a mutant can change.
+//! The statements, match arms, fields and bodies of closures of a file, with the parts that a mutant
+//! can change.
 
 use std::ops::Range;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
 use syn::{
-    Arm, Block, Expr, FieldValue, Local, Pat, PatIdent, Stmt,
+    Arm, Block, Expr, ExprClosure, FieldValue, Local, Pat, PatIdent, Stmt,
     spanned::Spanned,
     visit::{self, Visit},
 };
 
-use crate::tokens::{Token, flatten};
+use crate::tokens::{Token, flatten, function_around};
 
-/// What precedes the names in a marker.
-const MARKER: &str = "// mutant: ";
-
-/// A marker: names of mutants above a statement.
-#[derive(Debug)]
-pub(super) struct Marker {
-    pub(super) name: String,
-    /// Its line, counted from 1.
-    pub(super) line: usize,
-}
-
-/// All markers of a text. One comment can hold several names, separated by commas.
-pub(super) fn markers(text: &str) -> Vec<Marker> {
-    let lines = (1..).zip(text.lines());
-    let comments = lines.filter_map(|(line, text)| Some((line, text.trim().strip_prefix(MARKER)?)));
-    comments
-        .flat_map(|(line, names)| {
-            names.split(',').map(move |name| Marker { name: name.trim().to_owned(), line })
-        })
-        .collect()
-}
-
-/// A statement, an arm, or a field of a struct expression.
+/// A statement, an arm, a field of a struct expression, or the body of a closure.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) range: Range<usize>,
@@ -58,7 +37,7 @@ pub(super) struct Sibling {
     pub(super) is_tail: bool,
 }
 
-/// A file, as far as markers need it.
+/// A file, as far as mutants need it.
 #[derive(Debug)]
 pub(super) struct Syntax {
     pub(super) tokens: Vec<Token>,
@@ -76,19 +55,35 @@ impl Syntax {
         Ok(Self { tokens: flatten(text)?, blocks, nodes })
     }
 
-    /// The largest place that begins with the first token below a line.
-    pub(super) fn node_below(&self, line: usize) -> Result<&Node> {
-        // The attributes that documentation turns into have the lines of the comments.
-        let token =
-            self.tokens.iter().find(|token| token.line > line).context("nothing follows")?;
-        self.nodes
-            .iter()
-            .filter(|node| node.range.start == token.range.start)
-            .max_by_key(|node| node.range.end)
-            .with_context(|| {
-                format!("`{}` begins no statement, arm or field of a struct", token.text)
-            })
+    /// The one statement, arm, field or body of a closure in a function of this name whose code begins so; the largest
+    /// one of those that begin at the same byte. White space does not count.
+    pub(super) fn node_at(&self, function: &str, beginning: &str) -> Result<&Node> {
+        let beginning: String = beginning.split_whitespace().collect();
+        let begins_there = |node: &&Node| {
+            let start = node.range.start;
+            let first = self.tokens.partition_point(|token| token.range.start < start);
+            begins(&self.tokens[first..], &beginning)
+                && function_around(&self.tokens, first) == Some(function)
+        };
+        let found: Vec<&Node> = self.nodes.iter().filter(begins_there).collect();
+        let node = found.iter().max_by_key(|node| node.range.len());
+        let node = node.context("nothing that can be changed begins so")?;
+        let is_alone = found.iter().all(|other| other.range.start == node.range.start);
+        ensure!(is_alone, "several statements begin so");
+        Ok(node)
     }
+}
+
+/// Whether the code of these tokens begins with some code without white space.
+fn begins(tokens: &[Token], mut code: &str) -> bool {
+    for token in tokens {
+        if token.text.len() >= code.len() {
+            return token.text.starts_with(code);
+        }
+        let Some(rest) = code.strip_prefix(&*token.text) else { return false };
+        code = rest;
+    }
+    false
 }
 
 /// Collects the places of a file.
@@ -209,6 +204,22 @@ impl Visit<'_> for Collector {
         visit::visit_arm(self, arm);
     }
 
+    fn visit_expr_closure(&mut self, closure: &ExprClosure) {
+        // The statements of a block stand for themselves.
+        if !matches!(*closure.body, Expr::Block(_)) {
+            let body = range(&closure.body);
+            self.nodes.push(Node {
+                range: body.clone(),
+                value: Some(body),
+                needs_parentheses: false,
+                condition: None,
+                position: None,
+                is_let: false,
+            });
+        }
+        visit::visit_expr_closure(self, closure);
+    }
+
     fn visit_field_value(&mut self, field: &FieldValue) {
         // In `Self { field }` there is no expression to replace.
         let value = field.colon_token.map(|_| range(&field.expr));
@@ -228,17 +239,16 @@ impl Visit<'_> for Collector {
 mod tests {
     use super::*;
 
-    /// The texts of the value and of the condition of what follows the first marker.
-    fn parts(text: &str) -> (Option<&str>, Option<&str>) {
+    /// The texts of the value and of the condition of what is planted at the first place.
+    fn parts<'a>(text: &'a str, beginning: &str) -> (Option<&'a str>, Option<&'a str>) {
         let syntax = Syntax::parse(text).unwrap();
-        let node = syntax.node_below(markers(text)[0].line).unwrap();
+        let node = syntax.node_at("f", beginning).unwrap();
         let text_of = |range: &Range<usize>| &text[range.clone()];
         (node.value.as_ref().map(text_of), node.condition.as_ref().map(text_of))
     }
 
     #[test]
-    fn what_follows_a_marker() {
-        let in_body = |body: &str| format!("fn f() {{\n// mutant: a\n// Why.\n{body}\n}}");
+    fn what_begins_so() {
         for (body, value, condition) in [
             ("let (a, b) = c; d", Some("c"), None),
             ("let Some(a) = c else { return };", Some("c"), None),
@@ -250,29 +260,32 @@ mod tests {
             ("a!(b);", Some("a!(b)"), None),
             ("a.b(c)", Some("a.b(c)"), None),
         ] {
-            assert_eq!(parts(&in_body(body)), (value, condition), "{body}");
+            let text = format!("fn f() {{ x; {body} }}");
+            assert_eq!(parts(&text, &body[..6]), (value, condition), "{body}");
         }
-        let arm = "fn f() { match a {\n// mutant: a\nb if c => d,\n_ => e } }";
-        assert_eq!(parts(arm), (Some("d"), Some("c")));
-        let field = "fn f() { A { b,\n// mutant: a\nc: d } }";
-        assert_eq!(parts(field), (Some("d"), None));
+        let arm = "fn f() { match a { b if c => d,\n_ => e } }";
+        assert_eq!(parts(arm, "b if c"), (Some("d"), Some("c")));
+        let field = "fn f() { A { b, c: d } }";
+        assert_eq!(parts(field, "c:"), (Some("d"), None));
+        let closure = "fn f() { a(|b| c(b)) }";
+        assert_eq!(parts(closure, "c"), (Some("c(b)"), None));
     }
 
     #[test]
-    fn markers_hold_names() {
-        let names: Vec<_> = markers("x\n  // mutant: a, b-c\n// mutant: d\n// mutants: e\n")
-            .into_iter()
-            .map(|marker| (marker.name, marker.line))
-            .collect();
-        let expected = [("a", 2), ("b-c", 2), ("d", 3)];
-        assert_eq!(names, expected.map(|(name, line)| (name.to_owned(), line)));
-    }
-
-    #[test]
-    fn a_marker_above_nothing_that_can_be_changed() {
-        let syntax = Syntax::parse("// mutant: a\nfn f() {}").unwrap();
-        let error = syntax.node_below(1).unwrap_err().to_string();
-        assert_eq!(error, "`fn` begins no statement, arm or field of a struct");
-        assert!(syntax.node_below(2).is_err());
+    fn a_place_is_one_statement() {
+        let syntax = Syntax::parse("fn f() { g(1); // Why.\n g(2) } fn h() { g(1) }").unwrap();
+        let number = |function, code| {
+            syntax
+                .node_at(function, code)
+                .map_err(|error| error.to_string())
+                .map(|node| node.position)
+        };
+        assert_eq!(number("f", "g (1"), Ok(Some((0, 0))));
+        assert_eq!(number("f", "g(1); g(2)"), Ok(Some((0, 0))));
+        assert_eq!(number("f", "g"), Err("several statements begin so".to_owned()));
+        assert_eq!(number("h", "g"), Ok(Some((1, 0))));
+        let none = Err("nothing that can be changed begins so".to_owned());
+        assert_eq!(number("h", "g(2"), none);
+        assert_eq!(number("i", "g"), none);
     }
 }

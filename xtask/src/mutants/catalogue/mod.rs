@@ -1,8 +1,7 @@
-//! The structural mutants: a step of the protocol left out or misplaced, each at the marker of its
-//! name in the library.
+//! The structural mutants: a step of the protocol left out or misplaced.
 //!
-//! A marker `// mutant: NAME` stands above the statement, match arm or struct field that the mutant
-//! changes. The code given here is compiled in that place, and may use what is in scope there.
+//! `loom-tests/mutants.txt` tells which statement each of them changes.
+//! The code given here is compiled in that place, and may use what is in scope there.
 
 mod callers;
 mod expiry;
