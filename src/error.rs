@@ -26,8 +26,10 @@ pub enum InsertError {
     /// [`ExpiringFilter`](crate::ExpiringFilter), slots that have expired count as empty.)
     ///
     /// A filter that grows returns this in two cases: its
-    /// [cap on memory](crate::FilterBuilder::max_bytes) does not let it grow; or this insert had 64
-    /// buckets split, and still found no room, which takes many copies of few items.
+    /// [cap on memory](crate::FilterBuilder::max_bytes) does not let it grow; or so many copies of
+    /// few items fill the buckets around that splits make no room. It gives up after 64 buckets
+    /// were split for this insert, or at once if the filter is large and less than half as full as
+    /// it should be.
     Full,
     /// There is no room, as in [`Full`](Self::Full), and the system refused the memory for the
     /// filter to grow. A later insert tries again. Only filters that grow return this.
@@ -44,9 +46,10 @@ pub enum InsertError {
     FullyGrown,
     /// Both buckets hold only copies of the item or of its
     /// [aliases](crate::Filter#the-contract-of-removal), `2 × slots per bucket` of them (half as
-    /// many if both buckets are the same one). In a filter that grows: both buckets are
-    /// full, and copies take half of these slots or more (three of four). (Splits cannot separate
-    /// copies.) With [`max_copies`](crate::FilterBuilder::max_copies): there are that many copies.
+    /// many if both buckets are the same one). In a filter that grows: both buckets are full, and
+    /// there are as many copies as one bucket has slots (three if it has two, unless both buckets
+    /// are the same one). (Splits cannot separate copies.) With
+    /// [`max_copies`](crate::FilterBuilder::max_copies): there are that many copies.
     TooManyCopies,
     /// The value has more bits than the values of the map:
     /// [`value_bits`](crate::Filter::value_bits).

@@ -103,7 +103,7 @@ pub type CuckooFilter<S = StableHashBuilder> = Filter<Set, Fixed, S>;
 /// | [`OutOfMemory`](crate::InsertError::OutOfMemory) | The system refuses the memory for the next step. |
 /// | [`MaxCapacity`](crate::InsertError::MaxCapacity) | The filter has reached its `max_capacity`. |
 /// | [`FullyGrown`](crate::InsertError::FullyGrown) | It has been doubled fifteen times, or has 2^32 buckets. |
-/// | [`TooManyCopies`](crate::InsertError::TooManyCopies) | Copies of the item take half of the slots of its two buckets, or there are [`max_copies`](crate::FilterBuilder::max_copies) of them. |
+/// | [`TooManyCopies`](crate::InsertError::TooManyCopies) | The item's two buckets are full, and hold as many copies of it as a bucket has slots, or there are [`max_copies`](crate::FilterBuilder::max_copies) of them. |
 ///
 /// Every item stays, and lookups and removals go on. A filter that cannot grow fills up first,
 /// beyond the load at which it would have grown.
@@ -125,9 +125,8 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     /// # Errors
     /// - [`InsertError::Full`] if no empty slot is within reach;
     /// - [`InsertError::TooManyCopies`] if the item's two buckets hold only copies of it,
-    ///   `2 × slots per bucket` of them. (In a `GrowingFilter`: if both are full, and copies take
-    ///   half of these slots or more. If both buckets are the same one, there are half as many
-    ///   slots.) With [`max_copies`](crate::FilterBuilder::max_copies), also if there are that many
+    ///   `2 × slots per bucket` of them. (In a `GrowingFilter`: if both are full, and hold as many
+    ///   copies as one bucket has slots.) With [`max_copies`](crate::FilterBuilder::max_copies), also if there are that many
     ///   copies. To add an item at most once, use [`insert_unique`](Self::insert_unique);
     /// - in a `GrowingFilter` that has no room, in place of `Full`, why it does not grow:
     ///   [`OutOfMemory`](InsertError::OutOfMemory), [`MaxCapacity`](InsertError::MaxCapacity), or

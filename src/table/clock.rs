@@ -36,9 +36,7 @@
 //!    empty or expired, unless there is a visible match. After making room without the lock, start
 //!    again.
 //! 6. **Refresh**: under the stripe's lock, read the generation and the words, bump the version,
-//!    and replace the stamp of the *oldest* visible match by one compare-and-swap. (In a table that
-//!    grows, if no visible match is both the oldest and the one that knows most, replace the stamps
-//!    of all visible matches.) **Remove** names the generation: under the lock, if that is visible,
+//!    and replace the stamp of the *oldest* visible match by one compare-and-swap. **Remove** names the generation: under the lock, if that is visible,
 //!    bump the version and clear a slot with its stamp, the one that knows most.
 //! 7. **Evict**, after an insert found no room: find the oldest slot of the pair's buckets, and
 //!    acquire its lock. Then read both words, and the generation after them. If both words are full

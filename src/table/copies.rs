@@ -3,13 +3,13 @@
 //! | where | at most | beyond that |
 //! |---|---|---|
 //! | in a table of a fixed size | all slots of the item's two buckets, `2 × slots per bucket` | `TooManyCopies` |
-//! | in a table that grows, if both buckets are full | half of them, at least three | `TooManyCopies` |
+//! | in a table that grows, if both buckets are full | as many as one bucket has slots, at least three of two buckets | `TooManyCopies` |
 //! | with [`max_copies`](crate::FilterBuilder::max_copies) | that many | `TooManyCopies` |
 //! | after a merge | the same | [`MergeError::TooManyCopies`](crate::MergeError::TooManyCopies) |
 //!
-//! If an item's two buckets are the same one, it has half as many slots. If a split would part them,
-//! copies may fill the bucket until then. Copies of aliases count too, and in a table with values,
-//! copies with any value.
+//! If an item's two buckets are the same one, it has half as many slots. Copies of aliases count
+//! too, and in a table with values, copies with any value. If slots expire, the limits of tables
+//! count the slots that have not expired.
 
 use super::{Clock, Seen, Space, StripeGuard, Table, Words};
 use crate::{InsertError, sync::full_fence};

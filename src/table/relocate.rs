@@ -8,8 +8,9 @@ impl<S: Space> Table<S> {
     /// `true` if the slot was moved, and `incoming` is stored.
     ///
     /// Returns `false` if the plan is stale: the slot is no longer there, its bucket has been split,
-    /// or there is no room on the other side. Then `incoming` was not stored. The slot may have
-    /// been moved all the same, if its bucket was split meanwhile, or copied, if it was swept.
+    /// or there is no room on the other side. Then `incoming` was not stored. If the bucket was
+    /// split meanwhile, the slot may have been moved all the same. If the original was swept
+    /// meanwhile, the copy stays.
     ///
     /// A slot that has expired is not copied: it is cleared, or takes `incoming`. In the
     /// destination, such slots count as empty.
@@ -59,7 +60,13 @@ impl<S: Space> Table<S> {
                 false
             }
             // What comes in is not stored, since it may belong to the other one of the two buckets.
-            Err(Gone::Split) => S::clear_elsewhere(self, guard, step) && stored.is_none(),
+            Err(Gone::Split) => {
+                let cleared = S::clear_elsewhere(self, guard, step);
+                if cleared {
+                    self.counters.relocated();
+                }
+                cleared && stored.is_none()
+            }
         }
     }
 

@@ -13,6 +13,7 @@ on_both_engines! {
     no_item_of_a_full_window_is_missed_and_few_old_ones_are_found,
     a_full_filter_loses_nothing,
     copies_that_have_expired_make_room_for_others,
+    late_copies_fill_their_buckets,
     evicting_takes_the_oldest_in_reach,
     clearing_and_cloning_keep_the_generation,
 }
@@ -37,6 +38,30 @@ fn an_item_is_found_for_its_life_and_no_longer<G: Subject>() {
                 assert_eq!(occupied(&filter), 0, "a slot leaked");
             }
         }
+    }
+}
+
+/// Copies that a suspended call adds in the last generation in which their stamp is not swept: they
+/// are not found, and yet no insert takes their place or looks for room for ever.
+fn late_copies_fill_their_buckets<G: Subject>() {
+    for layout in layouts::<G>(1) {
+        let filter = builder::<G>(100, 1).layout(layout).build().expect("a small filter");
+        let key = 7;
+        let late_keys = (0..20).map(|number| {
+            if number == 0 {
+                (0..3).for_each(|_| _ = filter.advance());
+            }
+            key
+        });
+        let error = filter.insert_batch(late_keys).expect_err("more copies than slots");
+        let reasons: Vec<_> = error.failures().map(|(_, reason)| reason).collect();
+        assert!(reasons.iter().all(|reason| *reason == InsertError::TooManyCopies), "{layout:?}");
+        assert!((2..=12).contains(&(20 - reasons.len())), "{layout:?}: {reasons:?}");
+        assert_eq!(filter.count(&key), 0);
+        assert_eq!(filter.insert(&key), Err(InsertError::TooManyCopies));
+        // It replaces one of the late copies.
+        assert!(!filter.insert_evicting(&key), "a visible item was replaced");
+        assert!(filter.contains(&key));
     }
 }
 

@@ -31,7 +31,8 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// # Errors
     /// - [`InsertError::Full`] if no slot within reach is empty or has expired;
     /// - [`InsertError::TooManyCopies`] if the item's two buckets hold only copies of it and its
-    ///   aliases that have not expired.
+    ///   aliases that have not expired. (In a filter that grows: if both are full, and hold as many of
+    ///   these as one bucket has slots.)
     ///
     /// On an error the filter holds the same items as before.
     ///

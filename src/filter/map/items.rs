@@ -22,7 +22,7 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     /// - [`InsertError::Full`] if no empty slot is within reach;
     /// - [`InsertError::TooManyCopies`] if the key's two buckets hold only items of the key and its
     ///   aliases, with whatever values (in a [`GrowingMap`](crate::GrowingMap): if both are full, and
-    ///   these take half of the slots), or if there are as
+    ///   there are as many of these as one bucket has slots), or if there are as
     ///   many of them as [`max_copies`](crate::FilterBuilder::max_copies) allows. To insert a key
     ///   at most once, use [`insert_unique`](Self::insert_unique).
     ///

@@ -20,7 +20,7 @@ impl<P: Payload> FixedTable<P> {
     /// Returns whether the number of copies has reached `limit`.
     ///
     /// An unlocked pre-check comes first, so that only likely failures take the lock. If a copy is
-    /// being moved meanwhile, the pre-check can miss it, and the item may get a copy too many.
+    /// being moved meanwhile, the pre-check can miss it, and a search for room follows.
     #[inline]
     fn has_reached<L: BucketLayout>(&self, pair: Pair, limit: usize) -> bool {
         self.estimate_copies::<L>(pair) >= limit && {

@@ -41,6 +41,7 @@ impl<P: Payload> FixedTable<P> {
         let distance = lone_prefetch_distance(self.addressing.buckets());
         loop {
             if self.add_swept::<L>(&pair) {
+                self.counters.insert_relocated(&search.relocations);
                 return Ok(());
             }
             self.start_search::<L, _, _>(pair, &mut search)?;

@@ -2,7 +2,7 @@
 
 use arrayvec::ArrayVec;
 
-use super::{GrowingTable, Item, Seen, Side, Space};
+use super::{GrowingTable, Item, Seen, Side};
 use crate::{
     InsertError,
     bucket::{Code, GrowingLayout, MAX_SLOTS, leveled::level},
@@ -34,20 +34,18 @@ impl<P: Payload> GrowingTable<P> {
         halves[0].max(halves[1])
     }
 
-    /// Returns an error if copies of one item take half of the slots of those locations that are
-    /// known, all of which are full: as in [`insert`](Self::insert).
+    /// Returns an error if there are too many copies of one item in those locations that are known,
+    /// all of which are full: as in [`insert`](Self::insert).
     pub(super) fn check_copies<L: GrowingLayout>(&self, item: &Item) -> Result<(), InsertError> {
-        let holds_half = |seen: [Option<Seen>; 2]| {
-            let half = match seen {
-                [Some(first), Some(second)] => half_of_slots::<L>(item, [first, second]),
-                _ => half_of_one::<L>(),
-            };
-            self.most_alike::<L>(item, seen) >= half
+        let has_too_many = |seen: [Option<Seen>; 2]| {
+            let buckets = seen.map(|seen| seen.map(|seen| seen.bucket));
+            let is_one = buckets[0] == buckets[1] || buckets.contains(&None);
+            self.most_alike::<L>(item, seen) >= too_many::<L>(is_one)
         };
         // As in `has_reached`, an unlocked pre-check comes first.
-        if holds_half(self.locate(item)) {
+        if has_too_many(self.locate(item)) {
             let _guard = self.stripe::<L>(item).lock();
-            if holds_half(self.locate(item)) {
+            if has_too_many(self.locate(item)) {
                 return Err(InsertError::TooManyCopies);
             }
         }
@@ -82,11 +80,17 @@ impl<P: Payload> GrowingTable<P> {
         alike.iter().map(|&long| matching(long)).max().unwrap_or(0)
     }
 
-    /// Returns whether copies of an item take half of the slots of its locations.
-    pub(super) fn holds_half<L: GrowingLayout>(&self, item: &Item) -> bool {
-        let copies = self.count::<L>(*item);
-        // Loaded later: locations that are one bucket now were one when the copies were counted.
-        copies >= half_of_slots::<L>(item, self.load_both(item))
+    /// Returns whether an insert that found both locations full must be refused: copies take as many
+    /// of their slots as they may.
+    pub(super) fn has_too_many<L: GrowingLayout>(&self, item: &Item) -> bool {
+        let _guard = self.stripe::<L>(item).lock();
+        let (_, seen) = self.load_unexpired::<L>(item);
+        self.are_too_many::<L>(item, seen)
+    }
+
+    /// As [`has_too_many`](Self::has_too_many), for words of both locations without expired slots.
+    pub(super) fn are_too_many<L: GrowingLayout>(&self, item: &Item, seen: [Seen; 2]) -> bool {
+        self.copies_in::<L>(item, seen) >= too_many::<L>(seen[0].bucket == seen[1].bucket)
     }
 
     /// Returns whether two codes may belong to one item: they differ in no bit that both know. With
@@ -103,24 +107,11 @@ pub(super) fn may_be_one(one: Code, other: Code) -> bool {
     (one.extension ^ other.extension) & both == 0
 }
 
-/// Half of the slots of an item's locations: if both are full, no more copies are added. Many copies
-/// of few items would fill buckets that splits cannot relieve.
+/// The number of copies to which no more are added if their locations are full: as many as a bucket
+/// has slots. Many copies of few items would fill buckets that splits cannot relieve.
 ///
-/// Of four slots it is three: with short fingerprints, two items out of a few million that are no
-/// copies match two of four slots. If the two locations are one bucket at this level, copies may
-/// fill it until it is split.
-pub(super) fn half_of_slots<L: GrowingLayout>(item: &Item, seen: [Seen; 2]) -> usize {
-    let [first, second] = item.sides;
-    if first == second {
-        half_of_one::<L>()
-    } else if seen[0].bucket == seen[1].bucket {
-        L::SLOTS as usize
-    } else {
-        L::SLOTS.max(3) as usize
-    }
-}
-
-/// Half of the slots of one bucket.
-fn half_of_one<L: GrowingLayout>() -> usize {
-    L::SLOTS.div_ceil(2) as usize
+/// Of the four slots of two buckets it is three: with short fingerprints, two items out of a few
+/// million that are no copies match two of four slots.
+fn too_many<L: GrowingLayout>(is_one_bucket: bool) -> usize {
+    (if is_one_bucket { L::SLOTS } else { L::SLOTS.max(3) }) as usize
 }

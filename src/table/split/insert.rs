@@ -29,7 +29,7 @@ impl<P: Payload> GrowingTable<P> {
                 Outcome::Stored => true,
                 Outcome::Stale => false,
                 Outcome::Copies => {
-                    if self.holds_half::<L>(item) {
+                    if self.has_too_many::<L>(item) {
                         return Err(InsertError::TooManyCopies);
                     }
                     false

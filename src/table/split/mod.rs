@@ -110,12 +110,14 @@
 //!    *v knows no more than u.* x's insert happened before, and no other thread clears a slot of
 //!    this stripe. So v is in one of the two words that are loaded, and u is the slot that knows
 //!    most of all that match. Later changes of u's word make the compare-and-swap fail, and both
-//!    words are loaded again. But v's bucket may be split after its word was loaded, and if v's
+//!    words are loaded again. (If slots expire, only u's word is: what was added meanwhile does not
+//!    belong to x.) But v's bucket may be split after its word was loaded, and if v's
 //!    tail runs out, v may know more afterwards, because the number of its bucket tells it. Then y
 //!    takes the ghost that this very split has left on y's way. Nobody has cleared it: that would
 //!    take the lock, too.
 //! 5. *Clear one of several copies* in a move whose slot was copied by splits: they are one slot
-//!    that was assigned to one item at most, and all of them are cleared.
+//!    that was assigned to one item at most (to several if they were refreshed), and all of them are
+//!    cleared.
 //!
 //! (If both sides of an item begin in one bucket, a slot may match it on either side. Both words of
 //! one bucket are loaded at the same level, so the bucket is the location of both. The argument
@@ -147,8 +149,8 @@
 //! a tail can end up in both of them, and counts twice from then on. In one bucket, a slot that
 //! matches on both sides counts once.
 //!
-//! An insert whose locations are full adds no copy if half of their slots match it (three of four).
-//! Splits cannot separate copies, and would be made for nothing.
+//! An insert whose locations are full adds no copy if as many slots match the item as one bucket has
+//! (three of four). Splits cannot separate copies, and would be made for nothing.
 //!
 //! # Growth
 //!

@@ -1,13 +1,13 @@
 //! The search for an empty slot: breadth first, over copies of the words, and the moves that lead
 //! to it.
 
+use core::iter::successors;
+
 use arrayvec::ArrayVec;
 
 #[cfg(guira_vectors)]
 use super::super::kernels::{has_neighbours, neighbours};
-use super::{
-    GrowingTable, Item, Place, Seen, Side, Size, Space, address::mask, alike::half_of_slots,
-};
+use super::{GrowingTable, Item, Place, Seen, Side, Size, Space, address::mask};
 use crate::{
     bucket::{GrowingLayout, leveled::level},
     sync::{Acquire, Word},
@@ -37,7 +37,7 @@ pub(super) enum Outcome {
     Stale,
     /// No empty slot is within reach.
     Exhausted,
-    /// Half of the slots of both locations may be copies of the item.
+    /// There may be too many copies of the item.
     Copies,
 }
 
@@ -160,25 +160,32 @@ impl<P: Payload> GrowingTable<P> {
         search: &mut Search,
         relocations: &RelocationCount,
     ) -> Outcome {
-        let roots = self.load_both_to_change(item);
-        let now = self.clock.now();
-        let roots = roots
-            .map(|Seen { bucket, word }| Seen { bucket, word: self.unexpired::<L>(now, word) });
+        let (now, roots) = self.load_unexpired::<L>(item);
         // Stale: a slot has become empty, or has expired.
         if !(L::is_full(roots[0].word) && L::is_full(roots[1].word)) {
             return Outcome::Stale;
         }
-        if incoming.is_some() && self.copies_in::<L>(item, roots) >= half_of_slots::<L>(item, roots)
-        {
+        if incoming.is_some() && self.are_too_many::<L>(item, roots) {
             return Outcome::Copies;
         }
         if let Some((root, victim)) = self.neighbour::<L>(now, item, roots) {
+            self.counters.found_path(0..1);
             if self.relocate::<L>(victim, incoming.map(|item| item.sides[root])) {
                 relocations.increment();
                 return Outcome::Stored;
             }
         }
         self.search_on::<L>(now, item, roots, incoming, search, relocations)
+    }
+
+    /// Loads the words of an item's locations, for a thread that may change them next, and then the
+    /// generation, and returns the words without the slots that had expired in it.
+    pub(super) fn load_unexpired<L: GrowingLayout>(&self, item: &Item) -> (u64, [Seen; 2]) {
+        let seen = self.load_both_to_change(item);
+        let now = self.clock.now();
+        let unexpired =
+            |Seen { bucket, word }| Seen { bucket, word: self.unexpired::<L>(now, word) };
+        (now, seen.map(unexpired))
     }
 
     /// A slot in one of the locations of an item whose other bucket has an empty slot, if there is
@@ -348,6 +355,9 @@ impl<P: Payload> GrowingTable<P> {
         incoming: Option<&Item>,
         relocations: &RelocationCount,
     ) -> Outcome {
+        let next = |from: &From| Some(nodes[usize::from(from.node)].from);
+        let moves = successors(Some(from), next).take_while(|from| from.node != NO_PARENT);
+        self.counters.found_path(moves);
         while from.node != NO_PARENT {
             let node = &nodes[usize::from(from.node)];
             let slot = L::slot(node.word, from.lane.into());

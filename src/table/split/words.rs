@@ -239,7 +239,10 @@ impl<L: GrowingLayout, P: Payload> Words<L> for GrowingSpace<P> {
     ) -> Result<(), InsertError> {
         let mut search = Search::default();
         match table.search::<L>(item, None, &mut search, &attempts.relocations) {
-            Outcome::Exhausted => table.split_within_reach::<L>(&search, &mut attempts.splits),
+            Outcome::Exhausted => {
+                table.counters.search_failed();
+                table.split_within_reach::<L>(&search, &mut attempts.splits)
+            }
             // The caller looks again, whether or not all moves were made.
             Outcome::Stored | Outcome::Stale | Outcome::Copies => Ok(()),
         }

@@ -43,7 +43,7 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "split-copies-wrong-lock",
         "another stripe's lock for the decision that there are too many copies",
-        During("count-wrong-lock, growing"),
+        Instead("self.stripes.under_another_lock(self.stripe::<L>(item))"),
     ),
     fault("split-copies-ignored", "copies have no limit", Condition("false")),
     // Inserts.
