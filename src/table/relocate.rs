@@ -60,13 +60,7 @@ impl<S: Space> Table<S> {
                 false
             }
             // What comes in is not stored, since it may belong to the other one of the two buckets.
-            Err(Gone::Split) => {
-                let cleared = S::clear_elsewhere(self, guard, step);
-                if cleared {
-                    self.counters.relocated();
-                }
-                cleared && stored.is_none()
-            }
+            Err(Gone::Split) => S::clear_elsewhere(self, guard, step) && stored.is_none(),
         }
     }
 

@@ -25,6 +25,7 @@ impl<P: Payload> GrowingTable<P> {
             // All were swept.
             return self.count_copy(slot as u32);
         }
+        self.counters.relocated();
         // One of the copies was the item's, and splits have made the others. If some of them were
         // swept, these count as items that are gone, and as many ghosts stay in their place.
         self.occupancy.count_ghosts(1 - cleared);
