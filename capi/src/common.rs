@@ -127,10 +127,8 @@ macro_rules! common {
                 ) {
                     let (object, hashes) = (object.get()?, hashes.hashes(stride, n)?);
                     let (place, found) = (count.optional()?, found.slice(n)?);
-                    let mut count = 0;
-                    hashes.each(|at, hashes| {
-                        let found = &mut found[at..][..hashes.len()];
-                        count += either!(object, filter => filter.contains_batch(hashes, found));
+                    let count = hashes.sum(|part, hashes| {
+                        either!(object, it => it.contains_batch(hashes, &mut found[part]))
                     });
                     place.map(|place| place.write(count));
                 }
@@ -224,13 +222,10 @@ macro_rules! unique {
                     let (object, hashes) = (object.get()?, hashes.hashes(stride, n)?);
                     let (place, inserted) = (count.optional()?, inserted.slice(n)?);
                     let mut refusals = Refusals::new(flags(refused.optional_slice(n)?));
-                    let mut count = 0;
-                    hashes.each(|at, hashes| {
-                        let new = &mut inserted[at..][..hashes.len()];
-                        let failed = refusals.at(at);
-                        count += either!(object, filter => {
-                            filter.insert_unique_batch_with(hashes, new, failed)
-                        });
+                    let count = hashes.sum(|part, hashes| {
+                        let failed = refusals.at(part.start);
+                        let new = &mut inserted[part];
+                        either!(object, it => it.insert_unique_batch_with(hashes, new, failed))
                     });
                     place.map(|place| place.write(count));
                     refusals.outcome()?;

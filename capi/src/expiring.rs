@@ -121,14 +121,14 @@ export! { expiring:
         let (expiring, hashes) = (expiring.get()?, hashes.hashes(stride, n)?);
         let (generation, place) = (generation.optional()?, count.optional()?);
         let mut refusals = Refusals::new(flags(refused.optional_slice(n)?));
-        let (mut count, mut of_all) = (0, None);
-        hashes.each(|at, hashes| {
-            let failed = refusals.at(at);
+        let mut of_all = None;
+        let count = hashes.sum(|part, hashes| {
+            let failed = refusals.at(part.start);
             let (of_these, inserted) =
                 either!(expiring, set => set.insert_batch_with(hashes, failed));
-            count += inserted;
             // Slices may be inserted in different generations.
             of_all = Some(of_all.map_or(of_these, |all| if all == of_these { all } else { 0 }));
+            inserted
         });
         let of_all = if count == n { of_all.unwrap_or(0) } else { 0 };
         generation.map(|place| place.write(of_all));

@@ -52,10 +52,9 @@ export! { filter:
         let (filter, hashes) = (filter.get()?, hashes.hashes(stride, n)?);
         let place = count.optional()?;
         let mut refusals = Refusals::new(flags(refused.optional_slice(n)?));
-        let mut count = 0;
-        hashes.each(|at, hashes| {
-            let failed = refusals.at(at);
-            count += either!(filter, filter => filter.insert_batch_with(hashes, failed));
+        let count = hashes.sum(|part, hashes| {
+            let failed = refusals.at(part.start);
+            either!(filter, filter => filter.insert_batch_with(hashes, failed))
         });
         place.map(|place| place.write(count));
         refusals.outcome()?;
@@ -71,10 +70,8 @@ export! { filter:
     ) {
         let (filter, hashes) = (filter.get()?, hashes.hashes(stride, n)?);
         let (place, removed) = (count.optional()?, removed.slice(n)?);
-        let mut count = 0;
-        hashes.each(|at, hashes| {
-            let removed = &mut removed[at..][..hashes.len()];
-            count += either!(filter, filter => filter.remove_batch(hashes, removed));
+        let count = hashes.sum(|part, hashes| {
+            either!(filter, filter => filter.remove_batch(hashes, &mut removed[part]))
         });
         place.map(|place| place.write(count));
     }

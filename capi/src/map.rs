@@ -104,11 +104,9 @@ export! { map:
     ) {
         let (map, hashes) = (map.get()?, hashes.hashes(stride, n)?);
         let (place, values, found) = (count.optional()?, values.slice(n)?, found.slice(n)?);
-        let mut count = 0;
-        hashes.each(|at, hashes| {
-            let part = at..at + hashes.len();
+        let count = hashes.sum(|part, hashes| {
             let (values, found) = (&mut values[part.clone()], &mut found[part]);
-            count += either!(map, map => map.get_batch_into(hashes, values, found));
+            either!(map, map => map.get_batch_into(hashes, values, found))
         });
         place.map(|place| place.write(count));
     }
@@ -128,10 +126,10 @@ export! { map:
         if values.iter().any(|&value| u32::from(value) >> bits != 0) {
             return Err(Status::ErrValueTooLarge);
         }
-        let (mut refusals, mut count) = (Refusals::new(flags(refused)), 0);
-        hashes.each(|at, hashes| {
-            let (values, failed) = (&values[at..][..hashes.len()], refusals.at(at));
-            count += either!(map, map => map.insert_batch_with(hashes, values, failed));
+        let mut refusals = Refusals::new(flags(refused));
+        let count = hashes.sum(|part, hashes| {
+            let (values, failed) = (&values[part.clone()], refusals.at(part.start));
+            either!(map, map => map.insert_batch_with(hashes, values, failed))
         });
         place.map(|place| place.write(count));
         refusals.outcome()?;
@@ -148,11 +146,9 @@ export! { map:
     ) {
         let (map, hashes, values) = (map.get()?, hashes.hashes(stride, n)?, values.slice(n)?);
         let (place, removed) = (count.optional()?, removed.slice(n)?);
-        let mut count = 0;
-        hashes.each(|at, hashes| {
-            let part = at..at + hashes.len();
+        let count = hashes.sum(|part, hashes| {
             let (values, removed) = (&values[part.clone()], &mut removed[part]);
-            count += either!(map, map => map.remove_batch(hashes, values, removed));
+            either!(map, map => map.remove_batch(hashes, values, removed))
         });
         place.map(|place| place.write(count));
     }

@@ -41,6 +41,8 @@ static guira_expiring *other_expiring;
 #define TYPE filter
 #define INSERT(object, hash) guira_filter_insert(object, hash)
 #define INSERT_BATCH(object, ...) guira_filter_insert_batch(object, __VA_ARGS__, refused, &count)
+#define HAS(object, hash) filter_contains(object, hash)
+#define MERGES
 #define UNIQUE
 #define LOAD_OTHER(path) guira_map_load(path, &other_map)
 #include "every.h"
@@ -49,6 +51,8 @@ static guira_expiring *other_expiring;
 #define INSERT(object, hash) guira_map_insert(object, hash, (hash) % 256)
 #define INSERT_BATCH(object, ...) \
     guira_map_insert_batch(object, __VA_ARGS__, values, refused, &count)
+#define HAS(object, hash) map_contains_value(object, hash, (hash) % 256)
+#define MERGES
 #define LOAD_OTHER(path) guira_expiring_load(path, &other_expiring)
 #include "every.h"
 
@@ -56,6 +60,7 @@ static guira_expiring *other_expiring;
 #define INSERT(object, hash) guira_expiring_insert(object, hash, NULL)
 #define INSERT_BATCH(object, ...) \
     guira_expiring_insert_batch(object, __VA_ARGS__, NULL, refused, &count)
+#define HAS(object, hash) expiring_contains(object, hash)
 #define UNIQUE
 #define LOAD_OTHER(path) guira_filter_load(path, &other_filter)
 #include "every.h"

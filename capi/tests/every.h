@@ -1,5 +1,6 @@
 // The tests of one type: `TYPE`. `INSERT(object, hash)` inserts an item, `INSERT_BATCH(object,
-// hashes, stride, n)` inserts many of them, and `LOAD_OTHER(path)` loads an object of another type.
+// hashes, stride, n)` inserts many of them, `HAS(object, hash)` looks up what `INSERT` inserted, and
+// `LOAD_OTHER(path)` loads an object of another type. `MERGES` says that the type has `merge`.
 // `UNIQUE` says that the type has `insert_unique_mask` and `insert_unique_batch`.
 
 static OBJECT *TEST(create)(uint32_t growing) {
@@ -19,7 +20,7 @@ static OBJECT *TEST(fill)(uint32_t growing) {
 
 static void TEST(check)(const OBJECT *object) {
     EQUAL(LEN(object), ITEMS);
-    for (uint64_t hash = 0; hash < ITEMS - 1; hash++) CHECK(CONTAINS(object, hash));
+    for (uint64_t hash = 0; hash < ITEMS - 1; hash++) CHECK(HAS(object, hash));
     uint64_t hash = 0;
     OK(CALL(hash)(object, "tyto alba", 9, &hash));
     CHECK(CONTAINS(object, hash));
@@ -37,9 +38,8 @@ static void TEST(hashes)(uint32_t growing) {
         CHECK(hash == hashes[i] && hash == keys[i].hash);
     }
     CHECK(hashes[0] != hashes[1] && hashes[1] != hashes[2]);
-    OK(CALL(hash)(object, "tyto alba", 9, &hash));
-    OK(CALL(hash)(object, "tyto alba", 8, &other));
-    CHECK(hash != other);
+    OK(CALL(hash)(object, "cuckoo", 6, &other));
+    CHECK(other != hashes[0]);
     OK(CALL(hash)(object, NULL, 0, &hash)); // the empty key
     OK(CALL(hash_batch)(object, NULL, 0, 2, 0, hashes, 8));
     CHECK(hashes[0] == hash && hashes[1] == hash);
@@ -49,7 +49,6 @@ static void TEST(hashes)(uint32_t growing) {
 
 static void TEST(lookups)(uint32_t growing) {
     OBJECT *object = TEST(fill)(growing);
-    bool *found = flags;
     size_t count = 0;
     number(hashes, 2 * ITEMS, 0);
     for (int i = 0; i < WAYS_N; i++) {
@@ -59,18 +58,18 @@ static void TEST(lookups)(uint32_t growing) {
         EQUAL(mask, UINT64_MAX);
         OK(CALL(contains_mask)(object, all, stride, 33, &mask));
         EQUAL(mask, UINT64_C(0x1ffffffff));
-        OK(CALL(contains_batch)(object, all, stride, 2 * ITEMS, found, &count));
+        OK(CALL(contains_batch)(object, all, stride, 2 * ITEMS, flags, &count));
         CHECK(count >= ITEMS - 1 && count < ITEMS + 30);
         for (int j = 0; j < 2 * ITEMS; j++) {
-            EQUAL(found[j], CONTAINS(object, hashes[j]));
-            count -= found[j];
+            EQUAL(flags[j], CONTAINS(object, hashes[j]));
+            count -= flags[j];
         }
         EQUAL(count, 0);
         uint64_t mixed[] = {5, 1000000, 6, 7};
         OK(CALL(contains_mask)(object, laid(mixed, 4, WAYS[i]), stride, 4, &mask));
         EQUAL(mask, 13);
-        OK(CALL(contains_batch)(object, laid(mixed, 2, WAYS[i]), stride, 2, found, NULL));
-        CHECK(found[0] && !found[1]);
+        OK(CALL(contains_batch)(object, laid(mixed, 2, WAYS[i]), stride, 2, flags, NULL));
+        CHECK(flags[0] && !flags[1]);
     }
     OK(INSERT(object, UINT64_C(5)));
     EQUAL(JOIN(TYPE, _count, )(object, 5), 2);
@@ -230,16 +229,15 @@ static void TEST(snapshots)(const char *folder, uint32_t growing) {
         stream = (struct stream){.bytes = stream.bytes, .len = len, .fails_at = ends[i]};
         STATUS(CALL(read_from)(read_stream, &stream, &loaded), GUIRA_ERR_CALLBACK);
     }
-    struct { size_t at; uint8_t bits; guira_status status; } damage[] = {
-        {len / 2, 1, GUIRA_ERR_DAMAGED},
-        {0, 1, GUIRA_ERR_NOT_A_SNAPSHOT},
-        {8, 99, GUIRA_ERR_UNKNOWN_VERSION},
+    size_t places[] = {len / 2, 0, 8};
+    guira_status damages[] = {
+        GUIRA_ERR_DAMAGED, GUIRA_ERR_NOT_A_SNAPSHOT, GUIRA_ERR_UNKNOWN_VERSION
     };
-    for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {
+    for (int i = 0; i < 3; i++) {
         stream = (struct stream){.bytes = stream.bytes, .len = len, .fails_at = SIZE_MAX};
-        stream.bytes[damage[i].at] ^= damage[i].bits;
-        STATUS(CALL(read_from)(read_stream, &stream, &loaded), damage[i].status);
-        stream.bytes[damage[i].at] ^= damage[i].bits;
+        stream.bytes[places[i]] ^= 99;
+        STATUS(CALL(read_from)(read_stream, &stream, &loaded), damages[i]);
+        stream.bytes[places[i]] ^= 99;
     }
     free(stream.bytes);
     stream = (struct stream){.fails_at = 100};
@@ -265,6 +263,43 @@ static void TEST(snapshots)(const char *folder, uint32_t growing) {
     OK(CALL(destroy)(object));
 }
 
+static void TEST(shrinks)(void) {
+    OBJECT *object = TEST(create)(1);
+    uint64_t released = 0;
+    for (uint64_t hash = 0; hash < 20 * ITEMS; hash++) OK(INSERT(object, hash));
+    OK(CALL(clear)(object));
+    for (uint64_t hash = 0; hash < 100; hash++) OK(INSERT(object, hash));
+    uint64_t bytes = INFO(object).bytes;
+    OK(CALL(shrink_to_fit)(object, &released));
+    CHECK(released > 10000);
+    EQUAL(INFO(object).bytes, bytes - released);
+    for (uint64_t hash = 0; hash < 100; hash++) CHECK(HAS(object, hash));
+    OK(CALL(shrink_to_fit)(object, NULL));
+    OK(CALL(destroy)(object));
+}
+
+#ifdef MERGES
+static void TEST(merges)(uint32_t growing) {
+    guira_params params = params_of(ITEMS, growing);
+    params.seed = 0;
+    OBJECT *a = TEST(create)(growing), *b = TEST(create)(growing);
+    OBJECT *unlike[] = {TEST(create)(!growing), JOIN(TYPE, _create, )(&params)};
+    for (uint64_t hash = 0; hash < 400; hash++) OK(INSERT(a, hash));
+    for (uint64_t hash = 300; hash < 600; hash++) OK(INSERT(b, hash));
+    OK(CALL(merge)(a, b));
+    for (uint64_t hash = 0; hash < 600; hash++) CHECK(HAS(a, hash));
+    for (int i = 0; i < 2; i++) {
+        STATUS(CALL(merge)(a, unlike[i]), GUIRA_ERR_MISMATCH);
+        OK(CALL(destroy)(unlike[i]));
+    }
+    STATUS(CALL(merge)(a, NULL), GUIRA_ERR_NULL);
+    STATUS(CALL(merge)(NULL, a), GUIRA_ERR_NULL);
+    EQUAL(LEN(a), 700);
+    OK(CALL(destroy)(a));
+    OK(CALL(destroy)(b));
+}
+#endif
+
 // Misuse is an error and changes nothing.
 static void TEST(misuse)(void) {
     OBJECT *object = TEST(create)(0), *none = NULL;
@@ -282,6 +317,8 @@ static void TEST(misuse)(void) {
     STATUS(CALL(len)(NULL, &mask), GUIRA_ERR_NULL);
     STATUS(CALL(len)(object, NULL), GUIRA_ERR_NULL);
     STATUS(CALL(clear)(NULL), GUIRA_ERR_NULL);
+    STATUS(CALL(shrink_to_fit)(NULL, &mask), GUIRA_ERR_NULL);
+    STATUS(CALL(shrink_to_fit)(object, &mask), GUIRA_ERR_NOT_GROWING);
     STATUS(CALL(clone)(NULL, &none), GUIRA_ERR_NULL);
     STATUS(CALL(clone)(object, NULL), GUIRA_ERR_NULL);
     STATUS(CALL(save)(NULL, "x"), GUIRA_ERR_NULL);
@@ -343,6 +380,10 @@ static void JOIN(test_, TYPE, )(const char *folder, uint32_t growing) {
     TEST(copies)(growing);
     TEST(snapshots)(folder, growing);
     TEST(misuse)();
+    TEST(shrinks)();
+#ifdef MERGES
+    TEST(merges)(growing);
+#endif
     for (int i = 0; i < WAYS_N; i++) {
         TEST(inserts)(growing, WAYS[i]);
         TEST(full)(WAYS[i]);
@@ -352,5 +393,7 @@ static void JOIN(test_, TYPE, )(const char *folder, uint32_t growing) {
 #undef TYPE
 #undef INSERT
 #undef INSERT_BATCH
+#undef HAS
+#undef MERGES
 #undef UNIQUE
 #undef LOAD_OTHER

@@ -68,6 +68,8 @@ static void items(uint32_t growing) {
     STATUS(guira_map_replace(NULL, 1, 1, 1, NULL), GUIRA_ERR_NULL);
     STATUS(guira_map_remove(NULL, 1, 1, NULL), GUIRA_ERR_NULL);
     CHECK(value == 77 && map_len(map) == 1);
+    guira_info info = map_info(map);
+    CHECK(info.value_bits == 10 && info.items == 1 && info.window == 0);
     OK(guira_map_destroy(map));
 }
 
@@ -122,42 +124,9 @@ static void batches(uint32_t growing, struct way way) {
     OK(guira_map_destroy(map));
 }
 
-static void whole(uint32_t growing) {
-    guira_map *a = create(growing), *b = create(growing), *other = create(!growing);
-    for (uint64_t hash = 0; hash < 300; hash++) OK(guira_map_insert(a, hash, 1));
-    for (uint64_t hash = 300; hash < 500; hash++) OK(guira_map_insert(b, hash, 2));
-    OK(guira_map_merge(a, b));
-    STATUS(guira_map_merge(a, other), GUIRA_ERR_MISMATCH);
-    for (uint64_t hash = 0; hash < 500; hash++) {
-        CHECK(map_contains_value(a, hash, hash < 300 ? 1 : 2));
-    }
-    guira_info info = map_info(a);
-    CHECK(info.value_bits == 10 && info.items == 500 && info.window == 0);
-    uint64_t released = 77;
-    if (growing) {
-        for (uint64_t hash = 1000; hash < 9000; hash++) OK(guira_map_insert(a, hash, 3));
-        for (uint64_t hash = 1000; hash < 9000; hash++) CHECK(map_remove(a, hash, 3));
-        OK(guira_map_shrink_to_fit(a, &released));
-        CHECK(released > 1000 && map_contains_value(a, 17, 1));
-    } else {
-        STATUS(guira_map_shrink_to_fit(a, &released), GUIRA_ERR_NOT_GROWING);
-        EQUAL(released, 77);
-    }
-    // A copy has the values.
-    guira_map *copy = NULL;
-    OK(guira_map_clone(a, &copy));
-    OK(guira_map_clear(a));
-    CHECK(map_contains_value(copy, 300, 2) && !map_contains(a, 300));
-    OK(guira_map_destroy(a));
-    OK(guira_map_destroy(b));
-    OK(guira_map_destroy(other));
-    OK(guira_map_destroy(copy));
-}
-
 int main(void) {
     for (uint32_t growing = 0; growing < 2; growing++) {
         items(growing);
-        whole(growing);
         for (int i = 0; i < WAYS_N; i++) batches(growing, WAYS[i]);
     }
     return 0;
