@@ -30,45 +30,26 @@ mod trace;
 use std::{num::NonZero, thread};
 
 use anyhow::Result;
-use clap::{Parser, value_parser};
 use mirror::Mirror;
 use replay::Outcome;
 use trace::Trace;
 
-/// Replays a trace through a cache and a store: without a filter between them, with a cuckoo
-/// filter, and with an exact set. Checks every answer, and prints how the three compare.
-#[derive(Parser)]
-struct Options {
-    /// Number of threads [default: one per core]
-    #[arg(long, value_parser = value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
-    /// Capacity of the cache [default: one twentieth of the keys]
-    #[arg(long)]
-    entries: Option<u64>,
-    /// Target false-positive rate of the filter
-    #[arg(long, default_value_t = 0.01)]
-    rate: f64,
-    /// Share of accesses that write or delete their key
-    #[arg(long, default_value_t = 0.002, value_parser = share)]
-    changes: f64,
-}
-
-fn share(text: &str) -> Result<f64, String> {
-    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
-    share.ok_or_else(|| "not a number from 0 to 1".into())
-}
+/// Share of accesses that write or delete their key.
+const CHANGES: f64 = 0.002;
+/// Number of keys for each entry that the cache has room for.
+const KEYS_PER_ENTRY: u64 = 20;
+/// Target false-positive rate of the filter.
+const RATE: f64 = 0.01;
 
 /// Replays a trace with each mirror in turn, and prints the report.
 fn main() -> Result<()> {
-    let options = Options::parse();
-    let trace = Trace::draw(options.changes);
+    let trace = Trace::draw(CHANGES);
     let (accesses, keys) = (trace.accesses.len(), trace.keys.len());
-    let cores = || thread::available_parallelism().map_or(1, NonZero::get);
-    let threads = options.threads.map_or_else(cores, usize::from);
-    let entries = options.entries.unwrap_or(keys as u64 / 20);
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let entries = keys as u64 / KEYS_PER_ENTRY;
     let mut columns = Vec::new();
     // The filter has room for all keys, in case all of them are present at once.
-    for mirror in [Mirror::Nothing, Mirror::filter(keys, options.rate)?, Mirror::set()] {
+    for mirror in [Mirror::Nothing, Mirror::filter(keys, RATE)?, Mirror::set()] {
         eprintln!("replaying with {mirror} ...");
         let outcome = replay::replay(&trace, &mirror, entries, threads)?;
         columns.push(column(&mirror, accesses, &outcome));
