@@ -49,7 +49,12 @@ def found(client, key, items):
 
 def info(client, key):
     fields = client.execute_command("CF.INFO", key)
-    return dict(zip(fields[::2], fields[1::2]))
+    return fields if isinstance(fields, dict) else dict(zip(fields[::2], fields[1::2]))
+
+
+def settings(client, key):
+    """All that CF.INFO says but the memory, which an allocator may round in another way."""
+    return {name: value for name, value in info(client, key).items() if name != b"Size"}
 
 
 def metrics(client):
@@ -92,7 +97,7 @@ def populate(client, prefix="sample"):
     key, _ = fill("grown", grown, 64, "EXPANSION", 2, "BUCKETSIZE", 4)
     for item in grown[:1000]:
         assert client.execute_command("CF.DEL", key, item) == 1
-    held[key] = grown[1000:]
+    held[key] = list(grown[1000:])
     _, taken = fill("full", range(500), 64, "EXPANSION", 0, "MAXITERATIONS", 100)
     assert 64 <= len(taken) < 500
     fill("copies", ["twice", "twice", "thrice", "thrice", "thrice"])

@@ -130,19 +130,3 @@ def test_every_shape_of_filter_moves(start_cluster):
         assert_held(client, held)
         load_chunks(client, half, [missing])
     assert last.digest(half) == last.digest(half + ":source")
-
-
-def test_redirections(start_cluster):
-    cluster = start_cluster(primaries=2, replicas=0)
-    key = key_in_slot(16000)
-    with cluster.servers[0].wire() as wire:
-        for words in (
-            ("CF.RESERVE", key, "100"),
-            ("CF.ADD", key, "a"),
-            ("CF.INSERT", key, "ITEMS", "a"),
-            ("CF.MEXISTS", key, "a", "b"),
-            ("CF.SCANDUMP", key, "0"),
-            ("CF.LOADCHUNK", key, "1", "x"),
-        ):
-            moved = f"-MOVED 16000 127.0.0.1:{cluster.servers[1].port}\r\n".encode()
-            assert wire.call(*words) == moved

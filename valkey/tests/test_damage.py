@@ -136,16 +136,6 @@ def test_enormous_lengths_take_no_memory(server, client):
         assert client.info("memory")["used_memory_peak"] - max(peak, used(client)) < 20_000_000
 
 
-def test_a_refused_restore_keeps_the_old_value(server, client):
-    samples(client)
-    dump = client.dump("growing")
-    digest = server.digest("fixed")
-    for damaged in (dump[: len(dump) // 2] + dump[-FOOTER:], dump[:40] + b"x" + dump[41:]):
-        with pytest.raises(redis.ResponseError):
-            client.restore("fixed", 0, damaged, replace=True)
-        assert server.digest("fixed") == digest
-
-
 def test_flipped_and_truncated_chunks(server, client):
     """Each damaged chunk is refused, and the half-loaded filter goes on with the right one."""
     samples(client)
@@ -217,15 +207,6 @@ def test_chunks_of_another_filter(server, client):
             assert any(isinstance(reply, redis.ResponseError) for reply in replies)
             with pytest.raises(redis.ResponseError):
                 client.execute_command("CF.EXISTS", "mixed", 1)
-
-
-def test_garbage_chunks(server, client):
-    rng = random.Random(3)
-    before = metrics(client)
-    garbage = [rng.randbytes(rng.randrange(200)) for _ in range(500)]
-    commands = [("CF.LOADCHUNK", "k", rng.choice((1, 2, 65, 1 << 40)), data) for data in garbage]
-    assert_all_refused(client, commands)
-    assert metrics(client) == before
 
 
 @pytest.mark.parametrize("sanitize", ["no", "yes"])

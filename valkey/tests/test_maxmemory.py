@@ -7,7 +7,7 @@ import pytest
 import redis
 
 from commands import COMMANDS, example
-from samples import chunks, found, insert
+from samples import assert_held, chunks, found, insert
 from test_memory import used
 from test_persistence import rewrite
 
@@ -195,8 +195,10 @@ def test_a_full_filter_goes_on_at_its_limit(limited):
     server, client = limited
     client.config_set("guira.max-filter-bytes", 100_000)
     client.execute_command("CF.RESERVE", "k", 1000)
-    taken = insert(client, "k", range(60_000)).count(1)
-    assert taken > 30_000 and client.memory_usage("k") < 110_000
+    replies = insert(client, "k", range(60_000))
+    taken = [item for item, reply in enumerate(replies) if reply == 1]
+    assert len(taken) > 30_000 and client.memory_usage("k") < 110_000
+    assert_held(client, {"k": taken})
     client.config_set("guira.max-filter-bytes", 50_000)
     with server.wire() as wire:
         for item in range(5000):

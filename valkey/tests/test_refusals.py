@@ -3,7 +3,6 @@
 import pytest
 
 from commands import COMMANDS, example, having
-from samples import configured
 
 WRONG_TYPE = b"-WRONGTYPE Operation against a key holding the wrong kind of value\r\n"
 ON_A_KEY = {name: example(name) for name in COMMANDS}
@@ -38,16 +37,6 @@ def test_keys_of_other_types(server, client, create, words):
     with server.wire() as wire:
         assert wire.call(*words) == WRONG_TYPE
     assert state(client, "k") == before
-
-
-def test_other_commands_refuse_a_filter(server, client):
-    client.execute_command("CF.ADD", "k", "a")
-    before = state(client, "k")
-    with server.wire() as wire:
-        for words in (("GET", "k"), ("SADD", "k", "a"), ("APPEND", "k", "x"), ("INCR", "k")):
-            assert wire.call(*words) == WRONG_TYPE
-    assert state(client, "k") == before
-    assert client.type("k") not in (b"string", b"none")
 
 
 BAD_WORDS = {
@@ -122,13 +111,3 @@ def test_refusals_do_not_create_keys(server, client):
             if not creates or "NOCREATE" in words:
                 wire.call(*words)
     assert state(client) == before
-
-
-def test_writes_are_refused_when_memory_is_short(server, client):
-    """Commands that allocate are marked deny-oom, reads and removals are not."""
-    client.execute_command("CF.ADD", "k", "a")
-    with configured(client, maxmemory="1"), server.wire() as wire:
-        for name in having("denyoom"):
-            assert wire.call(*example(name)).startswith(b"-OOM "), name
-        assert wire.call("CF.EXISTS", "k", "a") == b":1\r\n"
-        assert wire.call("CF.DEL", "k", "a") == b":1\r\n"

@@ -5,7 +5,6 @@ import random
 import pytest
 import redis
 
-from commands import example, having
 from samples import Load, assert_held, chunks, half_load, insert, load_chunks, populate
 from servers import wait_until
 
@@ -62,16 +61,6 @@ def test_full_sync(start_server, sync):
     assert replica.digest("half") == replica.digest("half:source")
 
 
-def test_chunks_reach_replicas_one_by_one(pair):
-    primary, replica = pair
-    with primary.client() as client:
-        populate(client)
-        for pair_of_chunk in chunks(client, "sample:rate"):
-            load_chunks(client, "loaded", [pair_of_chunk])
-            assert_same(primary, replica, ["loaded"])
-        assert primary.digest("loaded") == primary.digest("sample:rate")
-
-
 def test_refused_chunks_do_not_divide_replicas(pair):
     """What a primary refuses does not change it, and so it needs no replication."""
     primary, replica = pair
@@ -85,40 +74,6 @@ def test_refused_chunks_do_not_divide_replicas(pair):
             for iterator, data in [*others, *pairs[:1], *reversed(pairs)]:
                 wire.call("CF.LOADCHUNK", "mixed", iterator, data)
                 assert_same(primary, replica, ["mixed"])
-
-
-def test_only_changes_replicate(pair):
-    primary, replica = pair
-    with primary.client() as client:
-        client.config_set("repl-ping-replica-period", "3600")
-        client.execute_command("CF.INSERT", "k", "SEED", 7, "ITEMS", "a", "b")
-        client.execute_command("CF.RESERVE", "full", 8, "EXPANSION", 0, "SEED", 7)
-        client.execute_command("CF.INSERT", "full", "ITEMS", *range(500))
-        client.execute_command("CF.INSERT", "full", "ITEMS", *range(500))
-        client.set("text", "x")
-        replica.wait_synced(primary)
-        before = client.info("replication")["master_repl_offset"]
-        with primary.wire() as wire:
-            for words in (
-                ("CF.ADDNX", "k", "a"),
-                ("CF.INSERTNX", "k", "ITEMS", "a", "b", "a"),
-                ("CF.DEL", "k", "missing"),
-                ("CF.DEL", "nokey", "a"),
-                ("CF.EXISTS", "k", "a"),
-                ("CF.MEXISTS", "k", "a", "b"),
-                ("CF.COUNT", "k", "a"),
-                ("CF.INFO", "k"),
-                ("CF.SCANDUMP", "k", "0"),
-                ("CF.RESERVE", "k", "100"),
-                ("CF.RESERVE", "new", "0"),
-                ("CF.INSERT", "nokey", "NOCREATE", "ITEMS", "a"),
-                ("CF.INSERT", "full", "ITEMS", *range(100, 200)),
-                ("CF.ADD", "text", "a"),
-                ("CF.LOADCHUNK", "nokey", "1", "bad"),
-            ):
-                wire.call(*words)
-                now = client.info("replication")["master_repl_offset"]
-                assert now == before, words
 
 
 def test_the_stream_carries_only_items_that_were_added(pair):
@@ -306,16 +261,3 @@ class Follower:
         except redis.exceptions.ReadOnlyError:
             self.current = 1 - self.current
             raise
-
-
-def test_replicas_refuse_writes(pair):
-    primary, replica = pair
-    with primary.client() as client:
-        client.execute_command("CF.ADD", "k", "a")
-    replica.wait_synced(primary)
-    with replica.wire() as wire:
-        for name in having("write"):
-            assert wire.call(*example(name)).startswith(b"-READONLY"), name
-        assert wire.call("CF.EXISTS", "k", "a") == b":1\r\n"
-        assert wire.call("CF.COUNT", "k", "a") == b":1\r\n"
-        assert wire.call("CF.INFO", "k").startswith(b"*16")

@@ -8,12 +8,11 @@
 //!
 //! The demo replays the same trace three times: with no mirror, with a
 //! [`CuckooFilter`](guira::CuckooFilter) and with an exact set (`dashmap`). The thread that changes
-//! the store also changes the mirror, in the order that `replay.rs` explains. Lookups in the mirror
-//! take no lock of the demo's.
+//! the store also changes the mirror, in the order that `replay.rs` explains.
 //!
-//! Every answer is checked against the ledger, which knows the exact state of each key. Only an
-//! answer that overlaps a change of its key cannot be checked; the report counts those. A false
-//! negative, a stale row in the cache or a failed removal makes the program fail.
+//! Every answer is checked against the exact state of its key. Only an answer that overlaps a
+//! change of its key cannot be checked; the report counts those. A false negative, a stale row in
+//! the cache or a failed removal makes the program fail.
 //!
 //! False positives are counted twice: per lookup, and per absent key at the end. The rate of the
 //! filter bounds the second count. The first can exceed it, because a popular key that is a false
@@ -21,7 +20,6 @@
 //!
 //! The library of this package is separate from the replay: a filter of the cache's own contents.
 
-mod ledger;
 mod mirror;
 mod replay;
 mod store;

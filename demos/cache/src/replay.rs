@@ -6,21 +6,27 @@
 //! inserted again, and deleting an absent key removes nothing.
 //!
 //! A reader fills the cache under the key's lock, and a writer invalidates its entry under the same
-//! lock. Otherwise a reader could cache a row that was deleted after it had read it. Lookups in the
-//! mirror take no lock.
+//! lock. Otherwise a reader could cache a row that was deleted after it had read it.
+//!
+//! A key's lock also guards its exact state. A reader takes it before and after a lookup in the
+//! cache or in the mirror, and not meanwhile. If the state has not changed in between, no change was
+//! in progress, because a writer holds the lock from before its change until after it. Then exactly
+//! one answer is right.
 
 use std::{
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Mutex, MutexGuard,
+        atomic::{AtomicUsize, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 use derive_more::Add;
 use moka::sync::Cache;
 
 use crate::{
-    ledger::Ledger,
     mirror::Mirror,
     store::{Row, Store},
     trace::{Access, Action, Trace},
@@ -70,6 +76,21 @@ pub struct Outcome {
     pub false_positives: u64,
 }
 
+/// The exact state of a key.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct State {
+    /// Number of changes so far.
+    version: u64,
+    is_present: bool,
+}
+
+impl State {
+    /// Returns the version of the key's row, if it has one.
+    fn row(self) -> Option<u64> {
+        self.is_present.then_some(self.version)
+    }
+}
+
 /// Replays a trace with a mirror, which must be empty and is emptied again.
 pub fn replay(trace: &Trace, mirror: &Mirror, entries: u64, threads: usize) -> Result<Outcome> {
     let replay = Replay::new(trace, mirror, entries)?;
@@ -87,7 +108,8 @@ struct Replay<'a> {
     mirror: &'a Mirror,
     store: Store,
     cache: Cache<u32, Row>,
-    ledger: Ledger,
+    /// The state of each key of the trace.
+    states: Vec<Mutex<State>>,
     /// Index of the first access of the next block.
     next: AtomicUsize,
 }
@@ -98,14 +120,20 @@ impl<'a> Replay<'a> {
         let keys = trace.keys.iter().zip(&trace.present);
         let present = keys.filter_map(|(&key, &present)| present.then_some(key));
         present.clone().try_for_each(|key| mirror.insert(key))?;
+        let first = |&is_present: &bool| Mutex::new(State { version: 0, is_present });
         Ok(Self {
             trace,
             mirror,
             store: Store::new(present)?,
             cache: Cache::new(entries),
-            ledger: Ledger::new(&trace.present),
+            states: trace.present.iter().map(first).collect(),
             next: AtomicUsize::new(0),
         })
+    }
+
+    /// Locks a key against changes by other threads.
+    fn lock(&self, index: usize) -> MutexGuard<'_, State> {
+        self.states[index].lock().expect("no panic")
     }
 
     /// Replays all accesses and returns the sum of the threads' tallies.
@@ -145,22 +173,22 @@ impl<'a> Replay<'a> {
 
     /// Reads a key from the cache, or else from the store unless the mirror knows it to be absent.
     fn read(&self, index: usize, tally: &mut Tally) -> Result<()> {
-        let (key, before) = (self.trace.keys[index], self.ledger.load(index));
+        let (key, before) = (self.trace.keys[index], *self.lock(index));
         if let Some(row) = self.cache.get(&key) {
             tally.hits += 1;
-            if !self.ledger.is_still(index, before) {
-                tally.unchecked += 1;
-            } else if before.row() != row.version() {
-                bail!("stale row of key {key} in the cache");
-            }
+            let is_checked = *self.lock(index) == before;
+            tally.unchecked += u64::from(!is_checked);
+            let is_right = before.row() == row.version();
+            ensure!(is_right || !is_checked, "stale row of key {key} in the cache");
             return Ok(());
         }
         tally.misses += 1;
         let may_hold = self.mirror.may_hold(key);
+        let state = self.lock(index);
         // The mirror may be wrong about absent keys only.
-        if !self.ledger.is_still(index, before) {
+        if *state != before {
             tally.unchecked += 1;
-        } else if before.row().is_none() {
+        } else if !before.is_present {
             tally.absent_lookups += 1;
             tally.false_positives += u64::from(may_hold);
         } else {
@@ -170,11 +198,10 @@ impl<'a> Replay<'a> {
             tally.avoided_lookups += 1;
             return Ok(());
         }
-        let locked = self.ledger.lock(index);
         let row = self.store.read(key)?;
         tally.store_lookups += 1;
         let version = row.as_ref().and_then(Row::version);
-        ensure!(version == locked.state.row(), "wrong row of key {key} in the store");
+        ensure!(version == state.row(), "wrong row of key {key} in the store");
         match row {
             Some(row) => self.cache.insert(key, row),
             None => tally.fruitless_lookups += 1,
@@ -184,10 +211,9 @@ impl<'a> Replay<'a> {
 
     /// Creates a key or overwrites its row.
     fn write(&self, index: usize, tally: &mut Tally) -> Result<()> {
-        let (key, locked) = (self.trace.keys[index], self.ledger.lock(index));
-        let row = Row::new(locked.state.next_version());
-        self.store.change(key, Some(&row), |existed| {
-            locked.begin();
+        let (key, mut state) = (self.trace.keys[index], self.lock(index));
+        let version = state.version + 1;
+        self.store.change(key, Some(&Row::new(version)), |existed| {
             if existed {
                 tally.overwritten += 1;
                 return Ok(());
@@ -196,23 +222,19 @@ impl<'a> Replay<'a> {
             self.mirror.insert(key)
         })?;
         self.cache.invalidate(&key);
-        locked.finish(true);
+        *state = State { version, is_present: true };
         Ok(())
     }
 
     /// Deletes a key if it is present.
     fn delete(&self, index: usize, tally: &mut Tally) -> Result<()> {
-        let (key, locked) = (self.trace.keys[index], self.ledger.lock(index));
-        let begin = |_| {
-            locked.begin();
-            Ok(())
-        };
-        if self.store.change(key, None, begin)? {
+        let (key, mut state) = (self.trace.keys[index], self.lock(index));
+        if self.store.change(key, None, |_| Ok(()))? {
             tally.deleted += 1;
             self.cache.invalidate(&key);
             ensure!(self.mirror.remove(key), "nothing to remove for key {key} of the store");
+            *state = State { version: state.version + 1, is_present: false };
         }
-        locked.finish(false);
         Ok(())
     }
 
@@ -222,7 +244,7 @@ impl<'a> Replay<'a> {
         let (mut present, mut absent, mut false_positives) = (Vec::new(), 0, 0);
         for (index, &key) in self.trace.keys.iter().enumerate() {
             let may_hold = self.mirror.may_hold(key);
-            if self.ledger.load(index).row().is_some() {
+            if self.lock(index).is_present {
                 ensure!(may_hold, "false negative: key {key} is in the store");
                 present.push(key);
             } else {
