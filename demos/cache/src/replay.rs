@@ -8,10 +8,10 @@
 //! A reader fills the cache under the key's lock, and a writer invalidates its entry under the same
 //! lock. Otherwise a reader could cache a row that was deleted after it had read it.
 //!
-//! A key's lock also guards its exact state. A reader takes it before and after a lookup in the
-//! cache or in the mirror, and not meanwhile. If the state has not changed in between, no change was
-//! in progress, because a writer holds the lock from before its change until after it. Then exactly
-//! one answer is right.
+//! A key's lock also guards its exact state. A reader looks at it before and after a lookup in the
+//! cache or in the mirror, and does not wait for the lock. If it got the same state both times, no
+//! change was in progress, because a writer holds the lock from before its change until after it.
+//! Then exactly one answer is right.
 
 use std::{
     sync::{
@@ -131,6 +131,11 @@ impl<'a> Replay<'a> {
         })
     }
 
+    /// Returns the state of a key, unless it is locked.
+    fn peek(&self, index: usize) -> Option<State> {
+        self.states[index].try_lock().ok().map(|state| *state)
+    }
+
     /// Locks a key against changes by other threads.
     fn lock(&self, index: usize) -> MutexGuard<'_, State> {
         self.states[index].lock().expect("no panic")
@@ -173,31 +178,36 @@ impl<'a> Replay<'a> {
 
     /// Reads a key from the cache, or else from the store unless the mirror knows it to be absent.
     fn read(&self, index: usize, tally: &mut Tally) -> Result<()> {
-        let (key, before) = (self.trace.keys[index], *self.lock(index));
+        let (key, before) = (self.trace.keys[index], self.peek(index));
+        let unchanged = || before.filter(|_| self.peek(index) == before);
         if let Some(row) = self.cache.get(&key) {
             tally.hits += 1;
-            let is_checked = *self.lock(index) == before;
-            tally.unchecked += u64::from(!is_checked);
-            let is_right = before.row() == row.version();
-            ensure!(is_right || !is_checked, "stale row of key {key} in the cache");
+            match unchanged() {
+                None => tally.unchecked += 1,
+                Some(state) => {
+                    ensure!(state.row() == row.version(), "stale row of key {key} in the cache");
+                }
+            }
             return Ok(());
         }
         tally.misses += 1;
         let may_hold = self.mirror.may_hold(key);
-        let state = self.lock(index);
         // The mirror may be wrong about absent keys only.
-        if *state != before {
-            tally.unchecked += 1;
-        } else if !before.is_present {
-            tally.absent_lookups += 1;
-            tally.false_positives += u64::from(may_hold);
-        } else {
-            ensure!(may_hold, "false negative: key {key} is in the store");
+        match unchanged() {
+            None => tally.unchecked += 1,
+            Some(state) if state.is_present => {
+                ensure!(may_hold, "false negative: key {key} is in the store");
+            }
+            Some(_) => {
+                tally.absent_lookups += 1;
+                tally.false_positives += u64::from(may_hold);
+            }
         }
         if !may_hold {
             tally.avoided_lookups += 1;
             return Ok(());
         }
+        let state = self.lock(index);
         let row = self.store.read(key)?;
         tally.store_lookups += 1;
         let version = row.as_ref().and_then(Row::version);
