@@ -1,13 +1,6 @@
 // guira: concurrent cuckoo filters. Sets, maps and expiring sets in a few bits per item, with
 // removal, lookups without locks, and no false negatives. For C99 and later, and for C++17.
-//
-//     guira_params params = guira_params_init(1000000);   // room for a million items
-//     guira_filter *seen;
-//     guira_status status = guira_filter_create(&params, &seen);
-//     if (status != GUIRA_OK) { puts(guira_status_message(status)); exit(1); }
-//     bool inserted;
-//     guira_filter_insert_unique(seen, 17, &inserted);    // false: 17 was there already
-//     guira_filter_destroy(seen);
+// `README.md` has a first program.
 //
 // Link with -lguira, and with the static library also with -lpthread -ldl -lm.
 //
@@ -117,9 +110,7 @@
 extern "C" {
 #endif
 
-// ---------------------------------------------------------------------------------------------
-// Types
-// ---------------------------------------------------------------------------------------------
+// ---- Types -----------------------------------------------------------------------------------
 
 typedef struct guira_filter guira_filter;
 typedef struct guira_map guira_map;
@@ -311,9 +302,7 @@ const char *guira_version(void);
 // Returns a text for a status, in English, which is valid forever.
 const char *guira_status_message(guira_status status);
 
-// ---------------------------------------------------------------------------------------------
-// Objects of all types
-// ---------------------------------------------------------------------------------------------
+// ---- Objects of all types --------------------------------------------------------------------
 
 // Creates an object.
 //
@@ -460,9 +449,7 @@ guira_status guira_filter_shrink_to_fit(guira_filter *filter, uint64_t *released
 guira_status guira_map_shrink_to_fit(guira_map *map, uint64_t *released);
 guira_status guira_expiring_shrink_to_fit(guira_expiring *expiring, uint64_t *released);
 
-// ---------------------------------------------------------------------------------------------
-// Sets and maps
-// ---------------------------------------------------------------------------------------------
+// ---- Sets and maps ---------------------------------------------------------------------------
 
 // Adds all items of `other`, each copy. Both objects must have been created with the same
 // parameters and with the same seed, which is not 0; or one is a clone of the other. They may have
@@ -472,9 +459,7 @@ guira_status guira_expiring_shrink_to_fit(guira_expiring *expiring, uint64_t *re
 guira_status guira_filter_merge(guira_filter *filter, const guira_filter *other);
 guira_status guira_map_merge(guira_map *map, const guira_map *other);
 
-// ---------------------------------------------------------------------------------------------
-// Sets
-// ---------------------------------------------------------------------------------------------
+// ---- Sets ------------------------------------------------------------------------------------
 
 // Inserts an item. Copies count: an item that is inserted twice must be removed twice. Takes no
 // lock if one of the item's two buckets has room.
@@ -523,9 +508,7 @@ guira_status guira_filter_insert_unique_batch(guira_filter *filter, const uint64
 guira_status guira_filter_remove_batch(guira_filter *filter, const uint64_t *hashes, size_t stride,
                                        size_t n, bool *removed, size_t *count);
 
-// ---------------------------------------------------------------------------------------------
-// Maps
-// ---------------------------------------------------------------------------------------------
+// ---- Maps ------------------------------------------------------------------------------------
 
 // Inserts a key with a value. A key can have several values, and the same value several times.
 // Takes no lock if one of the key's two buckets has room.
@@ -597,9 +580,7 @@ guira_status guira_map_insert_batch(guira_map *map, const uint64_t *hashes, size
 guira_status guira_map_remove_batch(guira_map *map, const uint64_t *hashes, size_t stride, size_t n,
                                     const uint16_t *values, bool *removed, size_t *count);
 
-// ---------------------------------------------------------------------------------------------
-// Expiring sets: items
-// ---------------------------------------------------------------------------------------------
+// ---- Expiring sets: items --------------------------------------------------------------------
 
 // Inserts an item, for the whole window. Copies count, until they expire. Writes the generation,
 // which a removal names, to `*generation`, which may be null.
@@ -671,9 +652,7 @@ guira_status guira_expiring_insert_unique_batch(guira_expiring *expiring, const 
                                                 size_t stride, size_t n, bool *inserted,
                                                 bool *refused, size_t *count);
 
-// ---------------------------------------------------------------------------------------------
-// Expiring sets: generations
-// ---------------------------------------------------------------------------------------------
+// ---- Expiring sets: generations --------------------------------------------------------------
 
 // Begins the next generation. Items that are older than the window are no longer found. To let
 // items live for a time, call `guira_expiring_tick` instead. Writes the new generation to

@@ -30,6 +30,8 @@ static int write_nothing(void *context, const void *bytes, size_t len) {
 #define CALL(name) JOIN(guira_, TYPE, _##name)
 #define LEN JOIN(TYPE, _len, )
 #define CONTAINS JOIN(TYPE, _contains, )
+#define HASH JOIN(TYPE, _hash, )
+#define MASK JOIN(TYPE, _contains_mask, )
 #define INFO JOIN(TYPE, _info, )
 #define TEST(name) JOIN(name, _, TYPE)
 

@@ -1,6 +1,6 @@
 // The tests of one type: `TYPE`. `INSERT(object, hash)` inserts an item, `INSERT_BATCH(object,
-// hashes, stride, n)` inserts many of them, `HAS(object, hash)` looks up what `INSERT` inserted, and
-// `LOAD_OTHER(path)` loads an object of another type. `MERGES` says that the type has `merge`.
+// hashes, stride, n)` inserts many of them, `HAS(object, hash)` looks up what `INSERT` inserted,
+// and `LOAD_OTHER(path)` loads an object of another type. `MERGES` says that the type has `merge`.
 // `UNIQUE` says that the type has `insert_unique_mask` and `insert_unique_batch`.
 
 static OBJECT *TEST(create)(uint32_t growing) {
@@ -12,37 +12,30 @@ static OBJECT *TEST(create)(uint32_t growing) {
 static OBJECT *TEST(fill)(uint32_t growing) {
     OBJECT *object = TEST(create)(growing);
     for (uint64_t hash = 0; hash < ITEMS - 1; hash++) OK(INSERT(object, hash));
-    uint64_t hash = 0;
-    OK(CALL(hash)(object, "tyto alba", 9, &hash));
-    OK(INSERT(object, hash));
+    OK(INSERT(object, HASH(object, "tyto alba", 9)));
     return object;
 }
 
 static void TEST(check)(const OBJECT *object) {
     EQUAL(LEN(object), ITEMS);
     for (uint64_t hash = 0; hash < ITEMS - 1; hash++) CHECK(HAS(object, hash));
-    uint64_t hash = 0;
-    OK(CALL(hash)(object, "tyto alba", 9, &hash));
-    CHECK(CONTAINS(object, hash));
+    CHECK(HAS(object, HASH(object, "tyto alba", 9)));
 }
 
 static void TEST(hashes)(uint32_t growing) {
     OBJECT *object = TEST(create)(growing);
     struct { char key[8]; uint64_t hash; } keys[3] = {{"cuckoo", 1}, {"ani", 2}, {"guira", 3}};
-    uint64_t hash = 0, other = 0;
     size_t stride = sizeof keys[0];
     OK(CALL(hash_batch)(object, keys[0].key, stride, 3, 8, hashes, 8));
     OK(CALL(hash_batch)(object, keys[0].key, stride, 3, 8, &keys[0].hash, stride));
     for (int i = 0; i < 3; i++) {
-        OK(CALL(hash)(object, keys[i].key, 8, &hash));
-        CHECK(hash == hashes[i] && hash == keys[i].hash);
+        CHECK(HASH(object, keys[i].key, 8) == hashes[i] && keys[i].hash == hashes[i]);
     }
     CHECK(hashes[0] != hashes[1] && hashes[1] != hashes[2]);
-    OK(CALL(hash)(object, "cuckoo", 6, &other));
-    CHECK(other != hashes[0]);
-    OK(CALL(hash)(object, NULL, 0, &hash)); // the empty key
+    CHECK(HASH(object, "cuckoo", 6) != hashes[0]);
+    uint64_t empty = HASH(object, NULL, 0); // the empty key
     OK(CALL(hash_batch)(object, NULL, 0, 2, 0, hashes, 8));
-    CHECK(hashes[0] == hash && hashes[1] == hash);
+    CHECK(hashes[0] == empty && hashes[1] == empty);
     OK(CALL(hash_batch)(object, NULL, 8, 0, 8, NULL, 8));
     OK(CALL(destroy)(object));
 }
@@ -54,10 +47,8 @@ static void TEST(lookups)(uint32_t growing) {
     for (int i = 0; i < WAYS_N; i++) {
         size_t stride = WAYS[i].stride;
         const uint64_t *all = laid(hashes, 2 * ITEMS, WAYS[i]);
-        OK(CALL(contains_mask)(object, all, stride, 64, &mask));
-        EQUAL(mask, UINT64_MAX);
-        OK(CALL(contains_mask)(object, all, stride, 33, &mask));
-        EQUAL(mask, UINT64_C(0x1ffffffff));
+        EQUAL(MASK(object, all, stride, 64), UINT64_MAX);
+        EQUAL(MASK(object, all, stride, 33), UINT64_C(0x1ffffffff));
         OK(CALL(contains_batch)(object, all, stride, 2 * ITEMS, flags, &count));
         CHECK(count >= ITEMS - 1 && count < ITEMS + 30);
         for (int j = 0; j < 2 * ITEMS; j++) {
@@ -66,8 +57,7 @@ static void TEST(lookups)(uint32_t growing) {
         }
         EQUAL(count, 0);
         uint64_t mixed[] = {5, 1000000, 6, 7};
-        OK(CALL(contains_mask)(object, laid(mixed, 4, WAYS[i]), stride, 4, &mask));
-        EQUAL(mask, 13);
+        EQUAL(MASK(object, laid(mixed, 4, WAYS[i]), stride, 4), 13);
         OK(CALL(contains_batch)(object, laid(mixed, 2, WAYS[i]), stride, 2, flags, NULL));
         CHECK(flags[0] && !flags[1]);
     }
@@ -76,8 +66,7 @@ static void TEST(lookups)(uint32_t growing) {
     EQUAL(JOIN(TYPE, _count, )(object, 1000000), 0);
     // Arrays of nothing.
     OK(CALL(contains_batch)(object, NULL, 8, 0, NULL, NULL));
-    OK(CALL(contains_mask)(object, NULL, 8, 0, &mask));
-    EQUAL(mask, 0);
+    EQUAL(MASK(object, NULL, 8, 0), 0);
     OK(CALL(destroy)(object));
 }
 
@@ -151,7 +140,7 @@ static void TEST(full)(struct way way) {
     STATUS(CALL(insert_unique_batch)(object, laid(hashes, MORE, way), stride, MORE, flags, refused,
                                      &count), GUIRA_ERR_FULL);
     CHECK(count >= ITEMS && count < MORE && LEN(object) == count);
-    uint64_t out[64], found = 0;
+    uint64_t out[64];
     size_t outs = 0;
     for (size_t i = 0; i < MORE; i++) {
         CHECK(!(flags[i] && refused[i]));
@@ -159,7 +148,7 @@ static void TEST(full)(struct way way) {
         if (refused[i] && outs < 64) out[outs++] = hashes[i];
     }
     CHECK(count == 0 && outs == 64);
-    OK(CALL(contains_mask)(object, out, 8, 64, &found));
+    uint64_t found = MASK(object, out, 8, 64);
     STATUS(CALL(insert_unique_mask)(object, laid(out, 64, way), stride, 64, &mask, &others),
            GUIRA_ERR_FULL);
     CHECK(mask == 0 && others != 0 && (others | found) == UINT64_MAX);

@@ -38,10 +38,7 @@ static void items(uint32_t growing) {
     CHECK(count == 2 && (values[0] == 1000 || values[0] == 3) && values[1] == 77);
     OK(guira_map_values(map, 6, NULL, 0, &count));
     EQUAL(count, 0);
-    OK(guira_map_replace(map, 5, 3, 4, &answer));
-    CHECK(answer);
-    OK(guira_map_replace(map, 5, 3, 4, &answer));
-    CHECK(!answer);
+    CHECK(map_replace(map, 5, 3, 4) && !map_replace(map, 5, 3, 4));
     OK(guira_map_replace(map, 5, 4, 6, NULL));
     CHECK(!map_remove(map, 5, 3) && !map_remove(map, 5, 5000) && map_remove(map, 5, 6));
     OK(guira_map_remove(map, 5, 1000, NULL));

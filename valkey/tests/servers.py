@@ -191,6 +191,9 @@ class Server:
         with self.client() as client:
             return client.info(section) if section else client.info()
 
+    def role(self):
+        return self.info("replication")["role"]
+
     def replicate(self, primary):
         """Makes this server a replica of `primary` and waits for the first full sync."""
         with self.client() as client:

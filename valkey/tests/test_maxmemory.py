@@ -7,7 +7,7 @@ import pytest
 import redis
 
 from commands import COMMANDS, example
-from samples import assert_held, chunks, found, insert
+from samples import assert_held, chunks, found, insert, whole
 from test_memory import used
 from test_persistence import rewrite
 
@@ -131,8 +131,7 @@ def test_a_loaded_filter_that_does_not_fit(limited):
     client.execute_command("CF.RESERVE", "source", 16_000_000)
     client.execute_command("CF.RESERVE", "small", 1000)
     client.execute_command("CF.RESERVE", "once", 4_000_000)  # 10 MB
-    once = [pair for pair in chunks(client, "once") if len(pair[1]) > 100]
-    pairs = [pair for pair in chunks(client, "source") if len(pair[1]) > 100]
+    once, pairs = (whole(chunks(client, key)) for key in ("once", "source"))
     [(_, small)] = chunks(client, "small")
     limit(client, 10 << 20)  # a chunk is in memory twice
     with server.wire() as wire:
@@ -150,7 +149,7 @@ def test_two_loads_of_which_one_fits(limited):
     """Both begin. When the memory is taken, no chunk is accepted, and the load may go on later."""
     server, client = limited
     client.execute_command("CF.RESERVE", "source", 4_000_000)  # 10 MB
-    pairs = [pair for pair in chunks(client, "source") if len(pair[1]) > 100]
+    pairs = whole(chunks(client, "source"))
     limit(client, 17 << 20)
     with server.wire() as wire:
         replies = {"one": [], "two": []}

@@ -65,14 +65,13 @@ def test_kill_at_random_moments_loses_nothing_acknowledged(start_server, base):
         with server.client() as client:
             client.execute_command("CF.RESERVE", keys[1], 10, "EXPANSION", 2)
             client.execute_command("CF.RESERVE", keys[2], 100_000, "ERROR", "0.0001")
-        load = Load(server.client, keys, threads=2, seed=number).start()
-        if rng.random() < 0.6:
-            time.sleep(rng.uniform(0, 0.2))
-            with server.client() as client:
-                client.execute_command("BGREWRITEAOF")
-        time.sleep(rng.uniform(0.05, 0.5))
-        server.kill()
-        load.stop()
+        with Load(server.client, keys) as load:
+            if rng.random() < 0.6:
+                time.sleep(rng.uniform(0, 0.2))
+                with server.client() as client:
+                    client.execute_command("BGREWRITEAOF")
+            time.sleep(rng.uniform(0.05, 0.5))
+            server.kill()
         server.start()
         with server.client() as client:
             load.assert_kept(client)

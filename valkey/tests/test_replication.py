@@ -182,8 +182,7 @@ def test_a_replica_takes_over_and_the_old_primary_follows(start_server):
     replica.replicate(primary)
     with primary.client() as client:
         held = populate(client)
-    load = Load(primary.client, ["load:0", "load:1"], threads=2, wait=1)
-    with load:
+    with Load(primary.client, ["load:0", "load:1"], wait=1) as load:
         load.progress(100)
         primary.kill()
     with replica.client() as client:
@@ -202,7 +201,7 @@ def test_a_full_sync_under_load(start_server):
     with primary.client() as client:
         held = populate(client)
     keys = ["load:0", "load:1", "load:2"]
-    with Load(primary.client, keys, threads=2) as load:
+    with Load(primary.client, keys) as load:
         load.progress(100)
         with replica.client() as client:
             client.execute_command("REPLICAOF", "127.0.0.1", str(primary.port))
@@ -216,7 +215,7 @@ def test_lost_connections_under_load(pair):
     """The replica comes back by itself, mostly by a partial sync."""
     primary, replica = pair
     keys = ["load:0", "load:1"]
-    with Load(primary.client, keys, threads=2) as load:
+    with Load(primary.client, keys) as load:
         for _ in range(5):
             load.progress(100)
             with primary.client() as client:
@@ -228,15 +227,14 @@ def test_lost_connections_under_load(pair):
 def test_coordinated_failover_under_load(pair):
     """FAILOVER loses nothing: the old primary hands over when the replica has everything."""
     primary, replica = pair
-    load = Load(lambda: Follower([primary, replica]), ["load:0", "load:1"], threads=2)
-    with load:
+    with Load(lambda: Follower([primary, replica]), ["load:0", "load:1"]) as load:
         for old, new in ((primary, replica), (replica, primary)):
             load.progress(100)
             wait_until(lambda: is_online(old), what="the replica to be online")
             with old.client() as client:
                 client.execute_command("FAILOVER", "TO", "127.0.0.1", str(new.port))
-            wait_until(lambda: new.info("replication")["role"] == "master", what="the new primary")
-            wait_until(lambda: old.info("replication")["role"] == "slave", what="the old primary")
+            wait_until(lambda: new.role() == "master", what="the new primary")
+            wait_until(lambda: old.role() == "slave", what="the old primary")
         load.progress(100)
     assert_same(primary, replica, ["load:0", "load:1"])
     with primary.client() as client:
