@@ -29,7 +29,7 @@ use moka::sync::Cache;
 use crate::{
     mirror::Mirror,
     store::{Row, Store},
-    trace::{Access, Action, Trace},
+    trace::{Action, Trace},
 };
 
 /// Number of accesses that a thread takes at a time.
@@ -161,7 +161,7 @@ impl<'a> Replay<'a> {
             let Some(rest) = accesses.get(from..).filter(|rest| !rest.is_empty()) else {
                 return Ok(tally);
             };
-            for &Access { index, action } in &rest[..BLOCK.min(rest.len())] {
+            for &(index, action) in &rest[..BLOCK.min(rest.len())] {
                 let index = index as usize;
                 match action {
                     Action::Read => self.read(index, &mut tally),

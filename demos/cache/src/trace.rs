@@ -32,21 +32,14 @@ pub enum Action {
     Delete,
 }
 
-/// One access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Access {
-    /// The index of its key in [`Trace::keys`].
-    pub index: u32,
-    pub action: Action,
-}
-
 /// The accesses, and the keys that the store holds before the first.
 pub struct Trace {
     /// The distinct keys, in the order of their first access.
     pub keys: Vec<u32>,
     /// Whether the store has each of `keys` at the start.
     pub present: Vec<bool>,
-    pub accesses: Vec<Access>,
+    /// The index in `keys` of each access, and what it does.
+    pub accesses: Vec<(u32, Action)>,
 }
 
 impl Trace {
@@ -69,7 +62,7 @@ impl Trace {
                 (true, false) => Action::Write,
                 (true, true) => Action::Delete,
             };
-            Access { index, action }
+            (index, action)
         };
         let accesses = sequence.iter().map(&mut access).collect();
         let present = keys.iter().map(|_| random.random_bool(PRESENT)).collect();
@@ -93,8 +86,7 @@ mod tests {
     fn a_trace_follows_its_sequence() {
         let trace = Trace::new(&[7, 9, 7, 7], 0.0);
         assert_eq!(trace.keys, [7, 9]);
-        let reads = [0, 1, 0, 0].map(|index| Access { index, action: Action::Read });
-        assert_eq!(trace.accesses, reads);
+        assert_eq!(trace.accesses, [0, 1, 0, 0].map(|index| (index, Action::Read)));
     }
 
     #[test]
@@ -109,7 +101,7 @@ mod tests {
         assert!((count(1) / count(3) / 3_f64.powf(EXPONENT) - 1.0).abs() < 0.13);
         let trace = Trace::new(&first, 0.01);
         assert!(trace.keys.len() > 10_000);
-        let changes = trace.accesses.iter().filter(|access| access.action != Action::Read).count();
+        let changes = trace.accesses.iter().filter(|access| access.1 != Action::Read).count();
         assert!((800..1_200).contains(&changes), "{changes} changes");
         let present = trace.present.iter().filter(|&&present| present).count();
         let half = trace.keys.len() / 2;
