@@ -54,9 +54,10 @@
 // An error changes nothing and writes no answer. (It may clear an array of answers.) There are two
 // exceptions. If a `_mask` or `_batch` function cannot insert some items, it inserts the others,
 // writes all answers, and returns why it refused one of them. GUIRA_OK means that it refused none.
-// After GUIRA_ERR_PANIC, the object may have changed. A growing object returns
-// GUIRA_ERR_MAX_CAPACITY, _FULLY_GROWN or _NO_MEMORY where GUIRA_ERR_FULL stands below, if that is
-// why it cannot grow.
+// After GUIRA_ERR_PANIC, the object may have changed.
+//
+// Where GUIRA_ERR_FULL stands below, a growing object returns GUIRA_ERR_MAX_CAPACITY, _FULLY_GROWN
+// or _NO_MEMORY, if that is why it cannot grow.
 //
 // Misuse that can be noticed (null pointers, impossible lengths and parameters) is an error. Misuse
 // that cannot be noticed is undefined behaviour: pointers to fewer values than the function says,
@@ -77,11 +78,11 @@
 //
 // Any number of threads may make calls on one object at the same time, but for calls of functions
 // whose comments say "exclusive": no other call on the object may overlap these. Calls on different
-// objects never need any care. A call that finds an item sees everything that
-// the thread that inserted it had written before. Lookups take no lock. Where a call "takes a
-// lock", it is one of up to 2,048 of the object, for which a thread spins briefly and then leaves
-// the processor to others. Do not call functions from signal handlers, or in the child of a `fork`
-// of a process with several threads.
+// objects never need any care. A call that finds an item sees everything that the thread that
+// inserted it had written before. Lookups take no lock. Where a call "takes a lock", it is one of
+// up to 2,048 of the object, for which a thread spins briefly and then leaves the processor to
+// others. Do not call functions from signal handlers, or in the child of a `fork` of a process with
+// several threads.
 //
 // Memory
 //
@@ -145,8 +146,8 @@ typedef enum guira_status {
     GUIRA_ERR_FULL = 9,
     // As GUIRA_ERR_FULL, in a growing object that has grown as far as its `max_capacity` needs.
     GUIRA_ERR_MAX_CAPACITY = 10,
-    // As GUIRA_ERR_FULL, in a growing object of 32,768 times its first size, or of 2^32 buckets. With
-    // a larger capacity, or with a `max_capacity`, it would grow further.
+    // As GUIRA_ERR_FULL, in a growing object of 32,768 times its first size, or of 2^32 buckets.
+    // With a larger capacity, or with a `max_capacity`, it would grow further.
     GUIRA_ERR_FULLY_GROWN = 11,
     // The buckets of the item hold too many copies of it, or as many as `max_copies` allows.
     GUIRA_ERR_TOO_MANY_COPIES = 12,
@@ -225,8 +226,8 @@ typedef struct guira_params {
     // 1 to ask for no huge pages. Default: 0, and tables of 2 MiB and more are on huge pages, where
     // the system has them.
     uint32_t no_huge_pages;
-    // Growing objects: 1 to take all memory from the allocator (`calloc`), in blocks of at most a 64th
-    // of the table. Lookups are slower then. Default: 0, and on 64-bit Linux address space is
+    // Growing objects: 1 to take all memory from the allocator (`calloc`), in blocks of at most a
+    // 64th of the table. Lookups are slower then. Default: 0, and on 64-bit Linux address space is
     // reserved for all buckets that there may ever be, 8 bytes for each, and becomes memory in
     // steps of that size.
     uint32_t no_reserve;
@@ -307,13 +308,11 @@ const char *guira_status_message(guira_status status);
 // Creates an object.
 //
 // Errors: GUIRA_ERR_STRUCT_SIZE, _CAPACITY, _MAX_CAPACITY_TOO_LOW, _RATE, _SETTING, _NO_MEMORY.
-//
 guira_status guira_filter_create(const guira_params *params, guira_filter **filter);
 guira_status guira_map_create(const guira_params *params, guira_map **map);
 guira_status guira_expiring_create(const guira_params *params, guira_expiring **expiring);
 
-// Destroys an object and releases its memory. Null is allowed.
-// Exclusive.
+// Destroys an object and releases its memory. Null is allowed. Exclusive.
 guira_status guira_filter_destroy(guira_filter *filter);
 guira_status guira_map_destroy(guira_map *map);
 guira_status guira_expiring_destroy(guira_expiring *expiring);
@@ -369,13 +368,12 @@ guira_status guira_expiring_write_to(const guira_expiring *expiring, guira_write
 
 // Loads an object from the file `path`, which a save wrote, here or in Rust with the default
 // hasher. It has the seed of the saved one, so the hashes of keys stay the same. Damaged files are
-// refused. For an expiring set, no time has passed since it was saved:
-// call `guira_expiring_advance_to`. A growing object reserves address space, whether or not the saved
+// refused. For an expiring set, no time has passed since it was saved: call
+// `guira_expiring_advance_to`. A growing object reserves address space, whether or not the saved
 // one did, and has no limit on its memory.
 //
 // Errors: GUIRA_ERR_IO (and sets `errno`), _NOT_A_SNAPSHOT, _UNKNOWN_VERSION, _OTHER_TYPE,
 // _OTHER_HASHER, _TRUNCATED, _DAMAGED, _NO_MEMORY.
-//
 guira_status guira_filter_load(const char *path, guira_filter **filter);
 guira_status guira_map_load(const char *path, guira_map **map);
 guira_status guira_expiring_load(const char *path, guira_expiring **expiring);
@@ -385,7 +383,6 @@ guira_status guira_expiring_load(const char *path, guira_expiring **expiring);
 // decides).
 //
 // Errors: GUIRA_ERR_CALLBACK, and those of a load but for GUIRA_ERR_IO.
-//
 guira_status guira_filter_read_from(guira_read_fn read, void *context, guira_filter **filter);
 guira_status guira_map_read_from(guira_read_fn read, void *context, guira_map **map);
 guira_status guira_expiring_read_from(guira_read_fn read, void *context,
@@ -441,8 +438,7 @@ guira_status guira_map_count(const guira_map *map, uint64_t hash, size_t *count)
 guira_status guira_expiring_count(const guira_expiring *expiring, uint64_t hash, size_t *count);
 
 // Releases the memory of a growing object that its items do not need. Every item stays. Writes the
-// number of bytes to `*released`, which may be null. Takes no memory meanwhile.
-// Exclusive.
+// number of bytes to `*released`, which may be null. Takes no memory meanwhile. Exclusive.
 //
 // Errors: GUIRA_ERR_NOT_GROWING.
 guira_status guira_filter_shrink_to_fit(guira_filter *filter, uint64_t *released);
@@ -495,8 +491,8 @@ guira_status guira_filter_insert_unique_mask(guira_filter *filter, const uint64_
 guira_status guira_filter_insert_batch(guira_filter *filter, const uint64_t *hashes, size_t stride,
                                        size_t n, bool *refused, size_t *count);
 
-// As `guira_filter_insert_unique_mask`, for `n` items. Answers go to `inserted[i]` and `refused[i]`,
-// and the number of inserted items to `*count`. `refused` and `count` may be null.
+// As `guira_filter_insert_unique_mask`, for `n` items. Answers go to `inserted[i]` and
+// `refused[i]`, and the number of inserted items to `*count`. `refused` and `count` may be null.
 //
 // Errors: GUIRA_ERR_FULL, if an item was refused.
 guira_status guira_filter_insert_unique_batch(guira_filter *filter, const uint64_t *hashes,
@@ -605,8 +601,8 @@ guira_status guira_expiring_insert_unique(guira_expiring *expiring, uint64_t has
                                           uint64_t *generation);
 
 // Inserts an item, also if the set is full and cannot grow: then it replaces the oldest item in the
-// two buckets. In a set on which this is called, items may be forgotten early, and nobody may remove
-// anything. `*evicted`, which may be null, becomes whether an item was replaced that had not
+// two buckets. In a set on which this is called, items may be forgotten early, and nobody may
+// remove anything. `*evicted`, which may be null, becomes whether an item was replaced that had not
 // expired. An item that is present gets one more copy, so refresh it first.
 guira_status guira_expiring_insert_evicting(guira_expiring *expiring, uint64_t hash, bool *evicted);
 

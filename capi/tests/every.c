@@ -18,11 +18,6 @@ static uint64_t hashes[MORE], mask, others;
 static uint16_t values[MORE];
 static bool flags[MORE], refused[MORE];
 
-static int write_nothing(void *context, const void *bytes, size_t len) {
-    (void)context, (void)bytes, (void)len;
-    return 0;
-}
-
 // In `every.h`: the type, its functions, and the tests of it.
 #define JOIN_(a, b, c) a##b##c
 #define JOIN(a, b, c) JOIN_(a, b, c)

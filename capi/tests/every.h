@@ -80,8 +80,6 @@ static void TEST(inserts)(uint32_t growing, struct way way) {
     EQUAL(count, half);
     CHECK(memchr(refused, 1, half) == NULL && refused[half]);
     for (size_t i = 0; i < half; i++) CHECK(CONTAINS(object, hashes[i]));
-    STATUS(INSERT_BATCH(NULL, all, stride, 1), GUIRA_ERR_NULL);
-    STATUS(INSERT_BATCH(object, NULL, stride, 1), GUIRA_ERR_NULL);
     STATUS(INSERT_BATCH(object, all, 7, 1), GUIRA_ERR_ARGUMENT);
     EQUAL(LEN(object), half);
     EQUAL(count, half);
@@ -97,8 +95,6 @@ static void TEST(inserts)(uint32_t growing, struct way way) {
     OK(CALL(insert_unique_batch)(object, all, stride, ITEMS, new, NULL, NULL));
     CHECK(memchr(new, 1, ITEMS) == NULL);
     OK(CALL(insert_unique_batch)(object, NULL, stride, 0, NULL, NULL, NULL));
-    STATUS(CALL(insert_unique_batch)(NULL, all, stride, 1, new, NULL, NULL), GUIRA_ERR_NULL);
-    STATUS(CALL(insert_unique_batch)(object, all, stride, 1, NULL, NULL, NULL), GUIRA_ERR_NULL);
 
     // Masks. An item that occurs twice is inserted once.
     OK(CALL(clear)(object));
@@ -111,9 +107,6 @@ static void TEST(inserts)(uint32_t growing, struct way way) {
     CHECK(mask == 6 && others == 0 && LEN(object) == 66);
     mask = others = 77;
     STATUS(CALL(insert_unique_mask)(object, all, stride, 65, &mask, &others), GUIRA_ERR_ARGUMENT);
-    STATUS(CALL(insert_unique_mask)(NULL, all, stride, 1, &mask, &others), GUIRA_ERR_NULL);
-    STATUS(CALL(insert_unique_mask)(object, NULL, stride, 1, &mask, &others), GUIRA_ERR_NULL);
-    STATUS(CALL(insert_unique_mask)(object, all, stride, 1, NULL, &others), GUIRA_ERR_NULL);
     CHECK(mask == 77 && others == 77 && LEN(object) == 66);
 #endif
     OK(CALL(destroy)(object));
@@ -281,8 +274,6 @@ static void TEST(merges)(uint32_t growing) {
         STATUS(CALL(merge)(a, unlike[i]), GUIRA_ERR_MISMATCH);
         OK(CALL(destroy)(unlike[i]));
     }
-    STATUS(CALL(merge)(a, NULL), GUIRA_ERR_NULL);
-    STATUS(CALL(merge)(NULL, a), GUIRA_ERR_NULL);
     EQUAL(LEN(a), 700);
     OK(CALL(destroy)(a));
     OK(CALL(destroy)(b));
@@ -299,41 +290,7 @@ static void TEST(misuse)(void) {
     guira_info info = guira_info_init();
     guira_params params = params_of(100, 0);
     OK(CALL(destroy)(NULL));
-    STATUS(CALL(create)(NULL, &none), GUIRA_ERR_NULL);
-    STATUS(CALL(create)(&params, NULL), GUIRA_ERR_NULL);
-    STATUS(CALL(info)(NULL, &info), GUIRA_ERR_NULL);
-    STATUS(CALL(info)(object, NULL), GUIRA_ERR_NULL);
-    STATUS(CALL(len)(NULL, &mask), GUIRA_ERR_NULL);
-    STATUS(CALL(len)(object, NULL), GUIRA_ERR_NULL);
-    STATUS(CALL(clear)(NULL), GUIRA_ERR_NULL);
-    STATUS(CALL(shrink_to_fit)(NULL, &mask), GUIRA_ERR_NULL);
     STATUS(CALL(shrink_to_fit)(object, &mask), GUIRA_ERR_NOT_GROWING);
-    STATUS(CALL(clone)(NULL, &none), GUIRA_ERR_NULL);
-    STATUS(CALL(clone)(object, NULL), GUIRA_ERR_NULL);
-    STATUS(CALL(save)(NULL, "x"), GUIRA_ERR_NULL);
-    STATUS(CALL(save)(object, NULL), GUIRA_ERR_NULL);
-    STATUS(CALL(write_to)(NULL, write_nothing, NULL), GUIRA_ERR_NULL);
-    STATUS(CALL(write_to)(object, NULL, NULL), GUIRA_ERR_NULL);
-    STATUS(CALL(load)(NULL, &none), GUIRA_ERR_NULL);
-    STATUS(CALL(load)("x", NULL), GUIRA_ERR_NULL);
-    STATUS(CALL(read_from)(NULL, NULL, &none), GUIRA_ERR_NULL);
-    STATUS(CALL(read_from)(read_stream, NULL, NULL), GUIRA_ERR_NULL);
-    STATUS(CALL(hash)(NULL, "x", 1, &mask), GUIRA_ERR_NULL);
-    STATUS(CALL(hash)(object, NULL, 1, &mask), GUIRA_ERR_NULL);
-    STATUS(CALL(hash)(object, "x", 1, NULL), GUIRA_ERR_NULL);
-    STATUS(CALL(hash_batch)(NULL, "x", 1, 1, 1, &mask, 8), GUIRA_ERR_NULL);
-    STATUS(CALL(hash_batch)(object, NULL, 1, 1, 1, &mask, 8), GUIRA_ERR_NULL);
-    STATUS(CALL(hash_batch)(object, "x", 1, 1, 1, NULL, 8), GUIRA_ERR_NULL);
-    STATUS(CALL(contains)(NULL, 1, &flag), GUIRA_ERR_NULL);
-    STATUS(CALL(contains)(object, 1, NULL), GUIRA_ERR_NULL);
-    STATUS(CALL(contains_mask)(NULL, hashes, 8, 1, &mask), GUIRA_ERR_NULL);
-    STATUS(CALL(contains_mask)(object, NULL, 8, 1, &mask), GUIRA_ERR_NULL);
-    STATUS(CALL(contains_mask)(object, hashes, 8, 1, NULL), GUIRA_ERR_NULL);
-    STATUS(CALL(contains_batch)(NULL, hashes, 8, 1, &flag, &count), GUIRA_ERR_NULL);
-    STATUS(CALL(contains_batch)(object, NULL, 8, 1, &flag, &count), GUIRA_ERR_NULL);
-    STATUS(CALL(contains_batch)(object, hashes, 8, 1, NULL, &count), GUIRA_ERR_NULL);
-    STATUS(CALL(count)(NULL, 1, &count), GUIRA_ERR_NULL);
-    STATUS(CALL(count)(object, 1, NULL), GUIRA_ERR_NULL);
 
     // Bursts that are too long, strides that are too short, lengths that no memory has.
     OK(INSERT(object, UINT64_C(0)));

@@ -41,9 +41,6 @@ def test_keys_of_other_types(server, client, create, words):
 
 BAD_WORDS = {
     "reserve of an existing filter": ("CF.RESERVE", "k", 100),
-    "insert with a bad capacity": ("CF.INSERT", "k", "CAPACITY", "x", "ITEMS", "a"),
-    "insert without items": ("CF.INSERT", "k", "ITEMS"),
-    "insert without ITEMS": ("CF.INSERT", "k", "a", "b", "c"),
     "unknown field of info": ("CF.INFO", "k", "colour"),
     "scandump with a bad iterator": ("CF.SCANDUMP", "k", "x"),
     "scandump with a negative iterator": ("CF.SCANDUMP", "k", -1),
