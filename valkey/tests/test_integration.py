@@ -38,13 +38,12 @@ def test_keys_of_commands(wire, name):
         assert b"RO" not in flags and set(flags) & {b"RW", b"OW"}
 
 
-def test_documentation_of_commands(server):
-    with server.wire() as wire:
-        for name in COMMANDS:
-            [found, fields] = wire.call("COMMAND", "DOCS", name, decode=True)
-            fields = dict(zip(fields[::2], fields[1::2]))
-            assert found == name.lower().encode()
-            assert fields[b"summary"] and fields[b"complexity"].startswith(b"O(")
+def test_documentation_of_commands(resp2):
+    for name in COMMANDS:
+        [found, fields] = resp2.call("COMMAND", "DOCS", name, decode=True)
+        fields = dict(zip(fields[::2], fields[1::2]))
+        assert found == name.lower().encode()
+        assert fields[b"summary"] and fields[b"complexity"].startswith(b"O(")
 
 
 @pytest.fixture
