@@ -63,64 +63,30 @@ static void destroy(void) {
     direct_destroy(direct);
 }
 
-static uint64_t masks_c(void) {
-    uint64_t sum = 0, mask;
-    for (size_t i = 0; i < LOOKUPS; i += BURST) {
-        guira_filter_contains_mask(filter, hashes + i, 8, BURST, &mask);
-        sum += (uint64_t)__builtin_popcountll(mask);
+// Defines a loop of calls, each with this many of the hashes from `i` on. `answer` is the number of
+// hashes that a call found.
+#define LOOP(name, few, answer, call)                 \
+    static uint64_t name(void) {                      \
+        uint64_t sum = 0, mask = 0;                   \
+        size_t count = 0;                             \
+        for (size_t i = 0; i < LOOKUPS; i += (few)) { \
+            guira_##call;                             \
+            sum += (answer);                          \
+        }                                             \
+        (void)mask, (void)count;                      \
+        return sum;                                   \
     }
-    return sum;
-}
-
-static uint64_t batches_c(void) {
-    uint64_t sum = 0;
-    size_t count;
-    for (size_t i = 0; i < LOOKUPS; i += BATCH) {
-        guira_filter_contains_batch(filter, hashes + i, 8, BATCH, found, &count);
-        sum += count;
-    }
-    return sum;
-}
-
-static uint64_t value_masks_c(void) {
-    uint64_t sum = 0, mask;
-    for (size_t i = 0; i < LOOKUPS; i += BURST) {
-        guira_map_get_mask(map, hashes + i, 8, BURST, values, &mask);
-        sum += (uint64_t)__builtin_popcountll(mask);
-    }
-    return sum;
-}
-
-static uint64_t values_c(void) {
-    uint64_t sum = 0;
-    size_t count;
-    for (size_t i = 0; i < LOOKUPS; i += BATCH) {
-        guira_map_get_batch(map, hashes + i, 8, BATCH, values, found, &count);
-        sum += count;
-    }
-    return sum;
-}
-
+#define BITS (uint64_t)__builtin_popcountll(mask)
+LOOP(masks_c, BURST, BITS, filter_contains_mask(filter, hashes + i, 8, BURST, &mask))
+LOOP(batches_c, BATCH, count,
+     filter_contains_batch(filter, hashes + i, 8, BATCH, found, &count))
+LOOP(value_masks_c, BURST, BITS, map_get_mask(map, hashes + i, 8, BURST, values, &mask))
+LOOP(values_c, BATCH, count, map_get_batch(map, hashes + i, 8, BATCH, values, found, &count))
 // The same lookups, in fields of structs.
-static uint64_t field_masks_c(void) {
-    uint64_t sum = 0, mask;
-    for (size_t i = 0; i < LOOKUPS; i += BURST) {
-        guira_filter_contains_mask(filter, &packets[i].hash, sizeof packets[0], BURST, &mask);
-        sum += (uint64_t)__builtin_popcountll(mask);
-    }
-    return sum;
-}
-
-static uint64_t field_batches_c(void) {
-    uint64_t sum = 0;
-    size_t count;
-    for (size_t i = 0; i < LOOKUPS; i += BATCH) {
-        guira_filter_contains_batch(filter, &packets[i].hash, sizeof packets[0], BATCH, found,
-                                    &count);
-        sum += count;
-    }
-    return sum;
-}
+LOOP(field_masks_c, BURST, BITS,
+     filter_contains_mask(filter, &packets[i].hash, sizeof packets[0], BURST, &mask))
+LOOP(field_batches_c, BATCH, count,
+     filter_contains_batch(filter, &packets[i].hash, sizeof packets[0], BATCH, found, &count))
 
 static uint64_t masks_rust(void) { return direct_masks(direct, hashes, LOOKUPS, BURST); }
 static uint64_t batches_rust(void) { return direct_batches(direct, hashes, LOOKUPS, BATCH, found); }

@@ -1,13 +1,6 @@
 // guira: concurrent cuckoo filters. Sets, maps and expiring sets in a few bits per item, with
 // removal, lookups without locks, and no false negatives. For C99 and later, and for C++17.
-//
-//     guira_params params = guira_params_init(1000000);   // room for a million items
-//     guira_filter *seen;
-//     guira_status status = guira_filter_create(&params, &seen);
-//     if (status != GUIRA_OK) { puts(guira_status_message(status)); exit(1); }
-//     bool inserted;
-//     guira_filter_insert_unique(seen, 17, &inserted);    // false: 17 was there already
-//     guira_filter_destroy(seen);
+// `README.md` has a first program.
 //
 // Link with -lguira, and with the static library also with -lpthread -ldl -lm.
 //
@@ -63,6 +56,9 @@
 // writes all answers, and returns why it refused one of them. GUIRA_OK means that it refused none.
 // After GUIRA_ERR_PANIC, the object may have changed.
 //
+// Where GUIRA_ERR_FULL stands below, a growing object returns GUIRA_ERR_MAX_CAPACITY, _FULLY_GROWN
+// or _NO_MEMORY, if that is why it cannot grow.
+//
 // Misuse that can be noticed (null pointers, impossible lengths and parameters) is an error. Misuse
 // that cannot be noticed is undefined behaviour: pointers to fewer values than the function says,
 // answers that overlap other arguments, objects that were destroyed. Arrays of no items may be
@@ -80,15 +76,13 @@
 //
 // Threads
 //
-// - "Threads: shared": any number of threads may make such calls on one object at the same time.
-// - "Threads: exclusive": no other call on the object may overlap this one.
-// - "Threads: any": the function uses no object that exists before.
-//
-// Calls on different objects never need any care. A call that finds an item sees everything that
-// the thread that inserted it had written before. Lookups take no lock. Where a call "takes a
-// lock", it is one of up to 2,048 of the object, for which a thread spins briefly and then leaves
-// the processor to others. Do not call functions from signal handlers, or in the child of a `fork`
-// of a process with several threads.
+// Any number of threads may make calls on one object at the same time, but for calls of functions
+// whose comments say "exclusive": no other call on the object may overlap these. Calls on different
+// objects never need any care. A call that finds an item sees everything that the thread that
+// inserted it had written before. Lookups take no lock. Where a call "takes a lock", it is one of
+// up to 2,048 of the object, for which a thread spins briefly and then leaves the processor to
+// others. Do not call functions from signal handlers, or in the child of a `fork` of a process with
+// several threads.
 //
 // Memory
 //
@@ -117,9 +111,7 @@
 extern "C" {
 #endif
 
-// ---------------------------------------------------------------------------------------------
-// Types
-// ---------------------------------------------------------------------------------------------
+// ---- Types -----------------------------------------------------------------------------------
 
 typedef struct guira_filter guira_filter;
 typedef struct guira_map guira_map;
@@ -154,8 +146,8 @@ typedef enum guira_status {
     GUIRA_ERR_FULL = 9,
     // As GUIRA_ERR_FULL, in a growing object that has grown as far as its `max_capacity` needs.
     GUIRA_ERR_MAX_CAPACITY = 10,
-    // As GUIRA_ERR_FULL, in a growing object of 32,768 times its first size, or of 2^32 buckets. With
-    // a larger capacity, or with a `max_capacity`, it would grow further.
+    // As GUIRA_ERR_FULL, in a growing object of 32,768 times its first size, or of 2^32 buckets.
+    // With a larger capacity, or with a `max_capacity`, it would grow further.
     GUIRA_ERR_FULLY_GROWN = 11,
     // The buckets of the item hold too many copies of it, or as many as `max_copies` allows.
     GUIRA_ERR_TOO_MANY_COPIES = 12,
@@ -234,8 +226,8 @@ typedef struct guira_params {
     // 1 to ask for no huge pages. Default: 0, and tables of 2 MiB and more are on huge pages, where
     // the system has them.
     uint32_t no_huge_pages;
-    // Growing objects: 1 to take all memory from the allocator (`calloc`), in blocks of at most a 64th
-    // of the table. Lookups are slower then. Default: 0, and on 64-bit Linux address space is
+    // Growing objects: 1 to take all memory from the allocator (`calloc`), in blocks of at most a
+    // 64th of the table. Lookups are slower then. Default: 0, and on 64-bit Linux address space is
     // reserved for all buckets that there may ever be, 8 bytes for each, and becomes memory in
     // steps of that size.
     uint32_t no_reserve;
@@ -305,27 +297,22 @@ typedef int64_t (*guira_read_fn)(void *context, void *buffer, size_t len);
 // Returns the reading of a clock, in nanoseconds.
 typedef uint64_t (*guira_clock_fn)(void *context);
 
-// Returns the version of the library, such as "0.1.0", which is valid forever. Threads: any.
+// Returns the version of the library, such as "0.1.0", which is valid forever.
 const char *guira_version(void);
 
-// Returns a text for a status, in English, which is valid forever. Threads: any.
+// Returns a text for a status, in English, which is valid forever.
 const char *guira_status_message(guira_status status);
 
-// ---------------------------------------------------------------------------------------------
-// Objects of all types
-// ---------------------------------------------------------------------------------------------
+// ---- Objects of all types --------------------------------------------------------------------
 
 // Creates an object.
 //
 // Errors: GUIRA_ERR_STRUCT_SIZE, _CAPACITY, _MAX_CAPACITY_TOO_LOW, _RATE, _SETTING, _NO_MEMORY.
-// Threads: any.
 guira_status guira_filter_create(const guira_params *params, guira_filter **filter);
 guira_status guira_map_create(const guira_params *params, guira_map **map);
 guira_status guira_expiring_create(const guira_params *params, guira_expiring **expiring);
 
-// Destroys an object and releases its memory. Null is allowed.
-//
-// Threads: exclusive.
+// Destroys an object and releases its memory. Null is allowed. Exclusive.
 guira_status guira_filter_destroy(guira_filter *filter);
 guira_status guira_map_destroy(guira_map *map);
 guira_status guira_expiring_destroy(guira_expiring *expiring);
@@ -333,24 +320,19 @@ guira_status guira_expiring_destroy(guira_expiring *expiring);
 // Writes facts and statistics to `*info`, which `guira_info_init` has made.
 //
 // Errors: GUIRA_ERR_STRUCT_SIZE.
-// Threads: shared.
 guira_status guira_filter_info(const guira_filter *filter, guira_info *info);
 guira_status guira_map_info(const guira_map *map, guira_info *info);
 guira_status guira_expiring_info(const guira_expiring *expiring, guira_info *info);
 
 // Writes the number of items, copies counted, to `*len`. Exact if no other thread writes. Items
 // that have expired do not count.
-//
-// Threads: shared.
 guira_status guira_filter_len(const guira_filter *filter, uint64_t *len);
 guira_status guira_map_len(const guira_map *map, uint64_t *len);
 guira_status guira_expiring_len(const guira_expiring *expiring, uint64_t *len);
 
 // Removes all items. An item whose insert overlaps the call may remain or not. So afterwards,
 // remove only what was inserted after the call returned. No memory is released. The generation of
-// an expiring set stays.
-//
-// Threads: shared. Lookups do not wait for it.
+// an expiring set stays. Lookups do not wait for it.
 guira_status guira_filter_clear(guira_filter *filter);
 guira_status guira_map_clear(guira_map *map);
 guira_status guira_expiring_clear(guira_expiring *expiring);
@@ -358,29 +340,27 @@ guira_status guira_expiring_clear(guira_expiring *expiring);
 // Copies an object, with its seed and generation. Every item that is in the object from before the
 // call until it returns is in the copy; from the copy, remove only those. An item of a map whose
 // value is replaced meanwhile has its old or its new value in the copy, and must not be removed
-// from it.
+// from it. Lookups do not wait for it.
 //
 // Errors: GUIRA_ERR_NO_MEMORY.
-// Threads: shared. Lookups do not wait for it.
 guira_status guira_filter_clone(const guira_filter *filter, guira_filter **copy);
 guira_status guira_map_clone(const guira_map *map, guira_map **copy);
 guira_status guira_expiring_clone(const guira_expiring *expiring, guira_expiring **copy);
 
 // Saves an object to the file `path` and waits until it is on disk. The file is replaced as a
 // whole: if the process is killed meanwhile, the old file or the new one is there. It holds what a
-// clone would hold. Takes as much memory as the object until it returns.
+// clone would hold. Takes as much memory as the object until it returns. Lookups do not wait.
 //
 // Errors: GUIRA_ERR_IO (and sets `errno`), GUIRA_ERR_NO_MEMORY.
-// Threads: shared. Lookups do not wait for it.
 guira_status guira_filter_save(const guira_filter *filter, const char *path);
 guira_status guira_map_save(const guira_map *map, const char *path);
 guira_status guira_expiring_save(const guira_expiring *expiring, const char *path);
 
 // Passes the bytes that a save would write to a callback, up to 64 KiB at a time. No lock is held
-// during callbacks. What a callback received before an error cannot be loaded.
+// during callbacks, and lookups do not wait. What a callback received before an error cannot be
+// loaded.
 //
 // Errors: GUIRA_ERR_CALLBACK, GUIRA_ERR_NO_MEMORY.
-// Threads: shared. Lookups do not wait for it.
 guira_status guira_filter_write_to(const guira_filter *filter, guira_write_fn write, void *context);
 guira_status guira_map_write_to(const guira_map *map, guira_write_fn write, void *context);
 guira_status guira_expiring_write_to(const guira_expiring *expiring, guira_write_fn write,
@@ -388,13 +368,12 @@ guira_status guira_expiring_write_to(const guira_expiring *expiring, guira_write
 
 // Loads an object from the file `path`, which a save wrote, here or in Rust with the default
 // hasher. It has the seed of the saved one, so the hashes of keys stay the same. Damaged files are
-// refused. For an expiring set, no time has passed since it was saved:
-// call `guira_expiring_advance_to`. A growing object reserves address space, whether or not the saved
+// refused. For an expiring set, no time has passed since it was saved: call
+// `guira_expiring_advance_to`. A growing object reserves address space, whether or not the saved
 // one did, and has no limit on its memory.
 //
 // Errors: GUIRA_ERR_IO (and sets `errno`), _NOT_A_SNAPSHOT, _UNKNOWN_VERSION, _OTHER_TYPE,
 // _OTHER_HASHER, _TRUNCATED, _DAMAGED, _NO_MEMORY.
-// Threads: any.
 guira_status guira_filter_load(const char *path, guira_filter **filter);
 guira_status guira_map_load(const char *path, guira_map **map);
 guira_status guira_expiring_load(const char *path, guira_expiring **expiring);
@@ -404,7 +383,6 @@ guira_status guira_expiring_load(const char *path, guira_expiring **expiring);
 // decides).
 //
 // Errors: GUIRA_ERR_CALLBACK, and those of a load but for GUIRA_ERR_IO.
-// Threads: any.
 guira_status guira_filter_read_from(guira_read_fn read, void *context, guira_filter **filter);
 guira_status guira_map_read_from(guira_read_fn read, void *context, guira_map **map);
 guira_status guira_expiring_read_from(guira_read_fn read, void *context,
@@ -413,8 +391,6 @@ guira_status guira_expiring_read_from(guira_read_fn read, void *context,
 // Writes the hash of a key of `len` bytes to `*hash`. Any other 64-bit hash of the key serves as
 // well, if all calls use the same. This one depends on the seed of the object, so others cannot
 // choose keys that collide. It is that of a `[u8]` in Rust.
-//
-// Threads: shared.
 guira_status guira_filter_hash(const guira_filter *filter, const void *key, size_t len,
                                uint64_t *hash);
 guira_status guira_map_hash(const guira_map *map, const void *key, size_t len, uint64_t *hash);
@@ -423,8 +399,6 @@ guira_status guira_expiring_hash(const guira_expiring *expiring, const void *key
 
 // Hashes `n` keys of `len` bytes each, `stride` bytes apart. Writes the hashes to `hashes`,
 // `hashes_stride` bytes apart. So keys and hashes may be fields of the same structs.
-//
-// Threads: shared.
 guira_status guira_filter_hash_batch(const guira_filter *filter, const void *keys, size_t stride,
                                      size_t n, size_t len, uint64_t *hashes, size_t hashes_stride);
 guira_status guira_map_hash_batch(const guira_map *map, const void *keys, size_t stride, size_t n,
@@ -436,15 +410,11 @@ guira_status guira_expiring_hash_batch(const guira_expiring *expiring, const voi
 // Looks up an item: `*found` becomes true for one that is present (in a map, with whatever value;
 // in an expiring set, inserted within the window), and rarely for an absent one. Takes no lock and
 // writes nothing to the object.
-//
-// Threads: shared.
 guira_status guira_filter_contains(const guira_filter *filter, uint64_t hash, bool *found);
 guira_status guira_map_contains(const guira_map *map, uint64_t hash, bool *found);
 guira_status guira_expiring_contains(const guira_expiring *expiring, uint64_t hash, bool *found);
 
 // Looks up at most 64 items: bit `i` of `*found` is set if item `i` is found.
-//
-// Threads: shared.
 guira_status guira_filter_contains_mask(const guira_filter *filter, const uint64_t *hashes,
                                         size_t stride, size_t n, uint64_t *found);
 guira_status guira_map_contains_mask(const guira_map *map, const uint64_t *hashes, size_t stride,
@@ -454,8 +424,6 @@ guira_status guira_expiring_contains_mask(const guira_expiring *expiring, const 
 
 // Looks up `n` items: `found[i]` becomes whether item `i` is found, and `*count`, which may be
 // null, how many are.
-//
-// Threads: shared.
 guira_status guira_filter_contains_batch(const guira_filter *filter, const uint64_t *hashes,
                                          size_t stride, size_t n, bool *found, size_t *count);
 guira_status guira_map_contains_batch(const guira_map *map, const uint64_t *hashes, size_t stride,
@@ -465,57 +433,45 @@ guira_status guira_expiring_contains_batch(const guira_expiring *expiring, const
 
 // Counts the copies of an item, or the items of a key in a map whatever their values, with those of
 // other items that have the same fingerprint. Takes a lock.
-//
-// Threads: shared.
 guira_status guira_filter_count(const guira_filter *filter, uint64_t hash, size_t *count);
 guira_status guira_map_count(const guira_map *map, uint64_t hash, size_t *count);
 guira_status guira_expiring_count(const guira_expiring *expiring, uint64_t hash, size_t *count);
 
 // Releases the memory of a growing object that its items do not need. Every item stays. Writes the
-// number of bytes to `*released`, which may be null. Takes no memory meanwhile.
+// number of bytes to `*released`, which may be null. Takes no memory meanwhile. Exclusive.
 //
 // Errors: GUIRA_ERR_NOT_GROWING.
-// Threads: exclusive.
 guira_status guira_filter_shrink_to_fit(guira_filter *filter, uint64_t *released);
 guira_status guira_map_shrink_to_fit(guira_map *map, uint64_t *released);
 guira_status guira_expiring_shrink_to_fit(guira_expiring *expiring, uint64_t *released);
 
-// ---------------------------------------------------------------------------------------------
-// Sets and maps
-// ---------------------------------------------------------------------------------------------
+// ---- Sets and maps ---------------------------------------------------------------------------
 
 // Adds all items of `other`, each copy. Both objects must have been created with the same
 // parameters and with the same seed, which is not 0; or one is a clone of the other. They may have
 // grown differently.
 //
 // Errors: GUIRA_ERR_MISMATCH, _FULL, _TOO_MANY_COPIES, _NO_MEMORY.
-// Threads: shared, with both objects.
 guira_status guira_filter_merge(guira_filter *filter, const guira_filter *other);
 guira_status guira_map_merge(guira_map *map, const guira_map *other);
 
-// ---------------------------------------------------------------------------------------------
-// Sets
-// ---------------------------------------------------------------------------------------------
+// ---- Sets ------------------------------------------------------------------------------------
 
 // Inserts an item. Copies count: an item that is inserted twice must be removed twice. Takes no
 // lock if one of the item's two buckets has room.
 //
-// Errors: GUIRA_ERR_FULL, _MAX_CAPACITY, _FULLY_GROWN, _TOO_MANY_COPIES, _NO_MEMORY.
-// Threads: shared.
+// Errors: GUIRA_ERR_FULL, _TOO_MANY_COPIES.
 guira_status guira_filter_insert(guira_filter *filter, uint64_t hash);
 
 // Inserts an item if it is absent. If calls with one item overlap, exactly one of them inserts it.
 // `*inserted` becomes false if the item was found (rarely, another item with the same fingerprint
 // was). Then the caller owns no copy and must not remove one. Takes a lock.
 //
-// Errors: GUIRA_ERR_FULL, _MAX_CAPACITY, _FULLY_GROWN, _NO_MEMORY.
-// Threads: shared.
+// Errors: GUIRA_ERR_FULL.
 guira_status guira_filter_insert_unique(guira_filter *filter, uint64_t hash, bool *inserted);
 
 // Removes one copy of an item. Remove only what you inserted, once, and after the insert returned:
 // see "Removal" above. `*removed`, which may be null, becomes whether there was one. Takes a lock.
-//
-// Threads: shared.
 guira_status guira_filter_remove(guira_filter *filter, uint64_t hash, bool *removed);
 
 // Inserts those of at most 64 items that are absent, in their order. An item that occurs twice is
@@ -523,8 +479,7 @@ guira_status guira_filter_remove(guira_filter *filter, uint64_t hash, bool *remo
 // `i` of `*refused`, which may be null, if it was absent and could not be inserted. An item with
 // neither was found.
 //
-// Errors: GUIRA_ERR_FULL, _MAX_CAPACITY, _FULLY_GROWN and _NO_MEMORY, if an item was refused.
-// Threads: shared.
+// Errors: GUIRA_ERR_FULL, if an item was refused.
 guira_status guira_filter_insert_unique_mask(guira_filter *filter, const uint64_t *hashes,
                                              size_t stride, size_t n, uint64_t *inserted,
                                              uint64_t *refused);
@@ -532,38 +487,29 @@ guira_status guira_filter_insert_unique_mask(guira_filter *filter, const uint64_
 // Inserts `n` items, in any order. Copies count. `refused[i]` becomes whether item `i` could not be
 // inserted, and `*count` how many items were inserted. Both may be null.
 //
-// Errors: GUIRA_ERR_FULL, _MAX_CAPACITY, _FULLY_GROWN, _TOO_MANY_COPIES and _NO_MEMORY, if an item
-// was refused.
-// Threads: shared.
+// Errors: GUIRA_ERR_FULL and _TOO_MANY_COPIES, if an item was refused.
 guira_status guira_filter_insert_batch(guira_filter *filter, const uint64_t *hashes, size_t stride,
                                        size_t n, bool *refused, size_t *count);
 
-// Inserts those of `n` items that are absent, in their order. `inserted[i]` becomes whether item
-// `i` was inserted, `refused[i]` whether it was absent and could not be inserted, and `*count` how
-// many were inserted. An item with neither was found. `refused` and `count` may be null.
+// As `guira_filter_insert_unique_mask`, for `n` items. Answers go to `inserted[i]` and
+// `refused[i]`, and the number of inserted items to `*count`. `refused` and `count` may be null.
 //
-// Errors: GUIRA_ERR_FULL, _MAX_CAPACITY, _FULLY_GROWN and _NO_MEMORY, if an item was refused.
-// Threads: shared.
+// Errors: GUIRA_ERR_FULL, if an item was refused.
 guira_status guira_filter_insert_unique_batch(guira_filter *filter, const uint64_t *hashes,
                                               size_t stride, size_t n, bool *inserted,
                                               bool *refused, size_t *count);
 
 // Removes one copy of each of `n` items: `removed[i]` becomes whether there was one of item `i`,
 // and `*count`, which may be null, how many there were. What a removal demands holds for each.
-//
-// Threads: shared.
 guira_status guira_filter_remove_batch(guira_filter *filter, const uint64_t *hashes, size_t stride,
                                        size_t n, bool *removed, size_t *count);
 
-// ---------------------------------------------------------------------------------------------
-// Maps
-// ---------------------------------------------------------------------------------------------
+// ---- Maps ------------------------------------------------------------------------------------
 
 // Inserts a key with a value. A key can have several values, and the same value several times.
 // Takes no lock if one of the key's two buckets has room.
 //
-// Errors: GUIRA_ERR_VALUE_TOO_LARGE, _FULL, _TOO_MANY_COPIES, _NO_MEMORY.
-// Threads: shared.
+// Errors: GUIRA_ERR_VALUE_TOO_LARGE, _FULL, _TOO_MANY_COPIES.
 guira_status guira_map_insert(guira_map *map, uint64_t hash, uint16_t value);
 
 // Inserts a key with a value if the key is absent. If calls with one key overlap, exactly one of
@@ -576,29 +522,22 @@ guira_status guira_map_insert(guira_map *map, uint64_t hash, uint16_t value);
 // own an item (for a flow that is new by its own records) calls `guira_map_insert` with the value
 // that was found, and later removes this item.
 //
-// Errors: GUIRA_ERR_VALUE_TOO_LARGE, _FULL, _NO_MEMORY.
-// Threads: shared.
+// Errors: GUIRA_ERR_VALUE_TOO_LARGE, _FULL.
 guira_status guira_map_insert_unique(guira_map *map, uint64_t hash, uint16_t value, bool *inserted,
                                      uint16_t *present);
 
 // Looks up a key. If it is found, `*found` becomes true and `*value` one of its values: rarely,
 // that of another key with the same fingerprint. Otherwise `*value` becomes 0. Takes no lock.
-//
-// Threads: shared.
 guira_status guira_map_get(const guira_map *map, uint64_t hash, uint16_t *value, bool *found);
 
 // Looks up all values that a key may have: its own, always, and rarely those of other keys. Writes
 // the first `max` of them to `values`, in any order, and their number, which may exceed `max`, to
 // `*count`. Takes no lock.
-//
-// Threads: shared.
 guira_status guira_map_values(const guira_map *map, uint64_t hash, uint16_t *values, size_t max,
                               size_t *count);
 
 // Looks up a key with a value: `*found` becomes whether it is one of the values that the key may
 // have. Takes no lock.
-//
-// Threads: shared.
 guira_status guira_map_contains_value(const guira_map *map, uint64_t hash, uint16_t value,
                                       bool *found);
 
@@ -606,30 +545,21 @@ guira_status guira_map_contains_value(const guira_map *map, uint64_t hash, uint1
 // you inserted or set last: see "Removal" above. `*replaced`, which may be null, becomes whether
 // the key had that value (false if one is too large). Lookups find the old value or the new one.
 // Takes a lock.
-//
-// Threads: shared.
 guira_status guira_map_replace(guira_map *map, uint64_t hash, uint16_t old, uint16_t value,
                                bool *replaced);
 
 // Removes a key with a value. Remove only what you inserted, with the value that you inserted or
 // set last, and never with one that a lookup returned: see "Removal" above. `*removed`, which may
 // be null, becomes whether the key had that value (false if it is too large). Takes a lock.
-//
-// Threads: shared.
 guira_status guira_map_remove(guira_map *map, uint64_t hash, uint16_t value, bool *removed);
 
 // Looks up the values of at most 64 keys: `values[i]` becomes a value of key `i`, as by
 // `guira_map_get`, or 0 if the key is not found. Bit `i` of `*found` is set if it is found.
-//
-// Threads: shared.
 guira_status guira_map_get_mask(const guira_map *map, const uint64_t *hashes, size_t stride,
                                 size_t n, uint16_t *values, uint64_t *found);
 
-// Looks up the values of `n` keys: `values[i]` becomes a value of key `i`, as by `guira_map_get`,
-// or 0 if the key is not found, `found[i]` whether it is found, and `*count`, which may be null,
-// how many are.
-//
-// Threads: shared.
+// As `guira_map_get_mask`, for `n` keys: `found[i]` becomes whether key `i` is found, and `*count`,
+// which may be null, how many are.
 guira_status guira_map_get_batch(const guira_map *map, const uint64_t *hashes, size_t stride,
                                  size_t n, uint16_t *values, bool *found, size_t *count);
 
@@ -637,29 +567,21 @@ guira_status guira_map_get_batch(const guira_map *map, const uint64_t *hashes, s
 // whether key `i` could not be inserted, and `*count` how many were inserted. Both may be null. If
 // a value is too large, no key is inserted.
 //
-// Errors: GUIRA_ERR_VALUE_TOO_LARGE; GUIRA_ERR_FULL, _TOO_MANY_COPIES and _NO_MEMORY, if a key was
-// refused.
-// Threads: shared.
+// Errors: GUIRA_ERR_VALUE_TOO_LARGE; GUIRA_ERR_FULL and _TOO_MANY_COPIES, if a key was refused.
 guira_status guira_map_insert_batch(guira_map *map, const uint64_t *hashes, size_t stride, size_t n,
                                     const uint16_t *values, bool *refused, size_t *count);
 
 // Removes `n` keys, key `i` with `values[i]`: `removed[i]` becomes whether it had that value, and
 // `*count`, which may be null, how many had. What a removal demands holds for each.
-//
-// Threads: shared.
 guira_status guira_map_remove_batch(guira_map *map, const uint64_t *hashes, size_t stride, size_t n,
                                     const uint16_t *values, bool *removed, size_t *count);
 
-// ---------------------------------------------------------------------------------------------
-// Expiring sets: items
-// ---------------------------------------------------------------------------------------------
+// ---- Expiring sets: items --------------------------------------------------------------------
 
 // Inserts an item, for the whole window. Copies count, until they expire. Writes the generation,
 // which a removal names, to `*generation`, which may be null.
 //
-// Errors: GUIRA_ERR_FULL, _TOO_MANY_COPIES, and those of a growing object: _MAX_CAPACITY,
-// _FULLY_GROWN, _NO_MEMORY. They are the same wherever GUIRA_ERR_FULL stands below.
-// Threads: shared.
+// Errors: GUIRA_ERR_FULL, _TOO_MANY_COPIES.
 guira_status guira_expiring_insert(guira_expiring *expiring, uint64_t hash, uint64_t *generation);
 
 // Inserts an item for a shorter life: for this many generations after the present one, 1 to the
@@ -667,50 +589,37 @@ guira_status guira_expiring_insert(guira_expiring *expiring, uint64_t hash, uint
 // past one: the item is as old as if it had been inserted earlier.)
 //
 // Errors: GUIRA_ERR_LIFE, _FULL, _TOO_MANY_COPIES.
-// Threads: shared.
 guira_status guira_expiring_insert_for(guira_expiring *expiring, uint64_t hash,
                                        uint32_t generations, uint64_t *generation);
 
-// Inserts an item if it has not been seen within the window. If calls with one item overlap,
-// exactly one of them inserts it. `*inserted` becomes false if the item was found (rarely, another
-// item with the same fingerprint was). Then it is not refreshed, and the caller owns no copy and
-// must not remove one. `*generation`, which may be null, becomes the generation of the insert, or
-// 0. Takes a lock.
+// As `guira_filter_insert_unique`: inserts an item if it has not been seen within the window. An
+// item that was found is not refreshed. `*generation`, which may be null, becomes the generation of
+// the insert, or 0.
 //
 // Errors: GUIRA_ERR_FULL.
-// Threads: shared.
 guira_status guira_expiring_insert_unique(guira_expiring *expiring, uint64_t hash, bool *inserted,
                                           uint64_t *generation);
 
 // Inserts an item, also if the set is full and cannot grow: then it replaces the oldest item in the
-// two buckets. In a set on which this is called, items may be forgotten early, and nobody may remove
-// anything. `*evicted`, which may be null, becomes whether an item was replaced that had not
+// two buckets. In a set on which this is called, items may be forgotten early, and nobody may
+// remove anything. `*evicted`, which may be null, becomes whether an item was replaced that had not
 // expired. An item that is present gets one more copy, so refresh it first.
-//
-// Threads: shared.
 guira_status guira_expiring_insert_evicting(guira_expiring *expiring, uint64_t hash, bool *evicted);
 
 // Makes an item as young as if it were inserted now, if it is found; if `*found` becomes false,
 // insert it. Nobody may remove an item that is refreshed: it is left to expire. Takes a lock.
-//
-// Threads: shared.
 guira_status guira_expiring_refresh(guira_expiring *expiring, uint64_t hash, bool *found);
 
 // Removes one copy of an item before it expires. `generation` is the one that the insert wrote.
 // Remove only what you inserted, once: see "Removal" above. `*removed`, which may be null, becomes
 // whether there was one (false if it has expired). Takes a lock.
-//
-// Threads: shared.
 guira_status guira_expiring_remove(guira_expiring *expiring, uint64_t hash, uint64_t generation,
                                    bool *removed);
 
-// Inserts those of at most 64 items that have not been seen within the window, in their order. An
-// item that occurs twice is inserted once. Bit `i` of `*inserted` is set if item `i` was inserted,
-// and bit `i` of `*refused`, which may be null, if there was no room for it. An item with neither
-// was found.
+// As `guira_filter_insert_unique_mask`: inserts those of at most 64 items that have not been seen
+// within the window.
 //
 // Errors: GUIRA_ERR_FULL, if an item was refused.
-// Threads: shared.
 guira_status guira_expiring_insert_unique_mask(guira_expiring *expiring, const uint64_t *hashes,
                                                size_t stride, size_t n, uint64_t *inserted,
                                                uint64_t *refused);
@@ -718,8 +627,6 @@ guira_status guira_expiring_insert_unique_mask(guira_expiring *expiring, const u
 // Makes each of at most 64 items as young as if it were inserted now, if it is found. Bit `i` of
 // `*found` is set if item `i` was found; insert the others. Nobody may remove an item that is
 // refreshed.
-//
-// Threads: shared.
 guira_status guira_expiring_refresh_mask(guira_expiring *expiring, const uint64_t *hashes,
                                          size_t stride, size_t n, uint64_t *found);
 
@@ -729,25 +636,19 @@ guira_status guira_expiring_refresh_mask(guira_expiring *expiring, const uint64_
 // item `i` could not be inserted, and `*count` how many items were inserted. All three may be null.
 //
 // Errors: GUIRA_ERR_FULL and _TOO_MANY_COPIES, if an item was refused.
-// Threads: shared.
 guira_status guira_expiring_insert_batch(guira_expiring *expiring, const uint64_t *hashes,
                                          size_t stride, size_t n, uint64_t *generation,
                                          bool *refused, size_t *count);
 
-// Inserts those of `n` items that have not been seen within the window, in their order.
-// `inserted[i]` becomes whether item `i` was inserted, `refused[i]` whether there was no room for
-// it, and `*count` how many were inserted. An item with neither was found. `refused` and `count`
-// may be null.
+// As `guira_filter_insert_unique_batch`: inserts those of `n` items that have not been seen within
+// the window.
 //
 // Errors: GUIRA_ERR_FULL, if an item was refused.
-// Threads: shared.
 guira_status guira_expiring_insert_unique_batch(guira_expiring *expiring, const uint64_t *hashes,
                                                 size_t stride, size_t n, bool *inserted,
                                                 bool *refused, size_t *count);
 
-// ---------------------------------------------------------------------------------------------
-// Expiring sets: generations
-// ---------------------------------------------------------------------------------------------
+// ---- Expiring sets: generations --------------------------------------------------------------
 
 // Begins the next generation. Items that are older than the window are no longer found. To let
 // items live for a time, call `guira_expiring_tick` instead. Writes the new generation to
@@ -755,8 +656,6 @@ guira_status guira_expiring_insert_unique_batch(guira_expiring *expiring, const 
 //
 // First sweeps the buckets that were not swept since the last call. Lookups and inserts go on
 // meanwhile. Calls that overlap may share a generation, which begins after each of them did.
-//
-// Threads: shared.
 guira_status guira_expiring_advance(guira_expiring *expiring, uint64_t *generation);
 
 // Begins the next generation if it is due: if the clock has moved forward by `time_to_live` /
@@ -766,9 +665,8 @@ guira_status guira_expiring_advance(guira_expiring *expiring, uint64_t *generati
 // which may be null.
 //
 // `clock` is read once, and twice if a generation begins. All calls must read one clock. If it is
-// set back, no time passes. If it is set forward, at most one generation begins too early.
-//
-// Threads: shared. One of the calls that overlap begins the generation, the others write 0.
+// set back, no time passes. If it is set forward, at most one generation begins too early. Of calls
+// that overlap, one begins the generation, and the others write 0.
 guira_status guira_expiring_tick(guira_expiring *expiring, guira_clock_fn clock, void *context,
                                  uint64_t *begun);
 
@@ -779,8 +677,6 @@ guira_status guira_expiring_tick(guira_expiring *expiring, guira_clock_fn clock,
 // monotonic clock must have begun after the save, or it can forget everything; the time between two
 // processes does not count with it. Writes the present generation to `*generation`, which may be
 // null.
-//
-// Threads: shared.
 guira_status guira_expiring_advance_to(guira_expiring *expiring, guira_clock_fn clock,
                                        void *context, uint64_t *generation);
 
@@ -788,13 +684,9 @@ guira_status guira_expiring_advance_to(guira_expiring *expiring, guira_clock_fn 
 // generation, or in all of them if there are fewer. (There are `slots / slots_per_bucket` of them:
 // see `guira_info`.) Never necessary: it spreads the work of `guira_expiring_advance` over the
 // generation. Writes the number of buckets that are left to `*left`, which may be null.
-//
-// Threads: shared.
 guira_status guira_expiring_sweep(guira_expiring *expiring, uint64_t buckets, uint64_t *left);
 
 // Writes the present generation to `*generation`. A new set starts in some generation above 0.
-//
-// Threads: shared.
 guira_status guira_expiring_generation(const guira_expiring *expiring, uint64_t *generation);
 
 #ifdef __cplusplus

@@ -15,7 +15,7 @@ use crate::{
     info::Info,
     object::{Object, to_path},
     params::Params,
-    pointer::{In, Out, Owned, Ref, Shared},
+    pointer::{In, Optional, Out, Owned, Ref, Shared},
     refusals::{Refusals, flags},
     status::Status,
     stream::{ReadFn, Stream, WriteFn},
@@ -123,14 +123,12 @@ macro_rules! common {
                     stride: usize,
                     n: usize,
                     found: Out<bool>,
-                    count: Out<usize>,
+                    count: Optional<usize>,
                 ) {
                     let (object, hashes) = (object.get()?, hashes.hashes(stride, n)?);
-                    let (place, found) = (count.optional()?, found.slice(n)?);
-                    let mut count = 0;
-                    hashes.each(|at, hashes| {
-                        let found = &mut found[at..][..hashes.len()];
-                        count += either!(object, filter => filter.contains_batch(hashes, found));
+                    let (place, found) = (count.place()?, found.slice(n)?);
+                    let count = hashes.sum(|part, hashes| {
+                        either!(object, it => it.contains_batch(hashes, &mut found[part]))
                     });
                     place.map(|place| place.write(count));
                 }
@@ -140,8 +138,8 @@ macro_rules! common {
                     place.write(either!(object, filter => filter.count(&Hashed(hash))));
                 }
 
-                fn shrink_to_fit(object: Owned<This>, released: Out<u64>) {
-                    let place = released.optional()?;
+                fn shrink_to_fit(object: Owned<This>, released: Optional<u64>) {
+                    let place = released.place()?;
                     let Object::Growing(filter) = object.get_mut()? else {
                         return Err(Status::ErrNotGrowing);
                     };
@@ -196,10 +194,10 @@ macro_rules! unique {
                     stride: usize,
                     n: usize,
                     inserted: Out<u64>,
-                    refused: Out<u64>,
+                    refused: Optional<u64>,
                 ) {
                     let (object, mut room) = (object.get()?, Room::new());
-                    let (inserted, refused) = (inserted.place()?, refused.optional()?);
+                    let (inserted, refused) = (inserted.place()?, refused.place()?);
                     let hashes = hashes.burst(stride, n, &mut room)?;
                     let (mut new, mut failed) = ([false; MAX_BURST], 0);
                     let mut refusals = Refusals::new(|at| failed |= 1 << at);
@@ -218,19 +216,16 @@ macro_rules! unique {
                     stride: usize,
                     n: usize,
                     inserted: Out<bool>,
-                    refused: Out<bool>,
-                    count: Out<usize>,
+                    refused: Optional<bool>,
+                    count: Optional<usize>,
                 ) {
                     let (object, hashes) = (object.get()?, hashes.hashes(stride, n)?);
-                    let (place, inserted) = (count.optional()?, inserted.slice(n)?);
-                    let mut refusals = Refusals::new(flags(refused.optional_slice(n)?));
-                    let mut count = 0;
-                    hashes.each(|at, hashes| {
-                        let new = &mut inserted[at..][..hashes.len()];
-                        let failed = refusals.at(at);
-                        count += either!(object, filter => {
-                            filter.insert_unique_batch_with(hashes, new, failed)
-                        });
+                    let (place, inserted) = (count.place()?, inserted.slice(n)?);
+                    let mut refusals = Refusals::new(flags(refused.slice(n)?));
+                    let count = hashes.sum(|part, hashes| {
+                        let failed = refusals.at(part.start);
+                        let new = &mut inserted[part];
+                        either!(object, it => it.insert_unique_batch_with(hashes, new, failed))
                     });
                     place.map(|place| place.write(count));
                     refusals.outcome()?;

@@ -12,7 +12,7 @@ use crate::{
     info::Info,
     object::{Kind, Object},
     params::{Params, unused},
-    pointer::{In, Out, Ref, Shared},
+    pointer::{In, Optional, Out, Ref, Shared},
     refusals::{Refusals, flags},
     status::Status,
     stream::ClockFn,
@@ -47,8 +47,8 @@ fn reading(clock: ClockFn, context: *mut c_void) -> Result<impl Fn() -> Duration
 }
 
 export! { expiring:
-    fn insert(expiring: Shared<Expiring>, hash: u64, generation: Out<u64>) {
-        let (expiring, place) = (expiring.get()?, generation.optional()?);
+    fn insert(expiring: Shared<Expiring>, hash: u64, generation: Optional<u64>) {
+        let (expiring, place) = (expiring.get()?, generation.place()?);
         let generation = either!(expiring, set => set.insert(&Hashed(hash)))?;
         place.map(|place| place.write(generation));
     }
@@ -57,9 +57,9 @@ export! { expiring:
         expiring: Shared<Expiring>,
         hash: u64,
         generations: u32,
-        generation: Out<u64>,
+        generation: Optional<u64>,
     ) {
-        let (expiring, place) = (expiring.get()?, generation.optional()?);
+        let (expiring, place) = (expiring.get()?, generation.place()?);
         let generation = either!(expiring, set => set.insert_for(&Hashed(hash), generations))?;
         place.map(|place| place.write(generation));
     }
@@ -68,10 +68,10 @@ export! { expiring:
         expiring: Shared<Expiring>,
         hash: u64,
         inserted: Out<bool>,
-        generation: Out<u64>,
+        generation: Optional<u64>,
     ) {
         let expiring = expiring.get()?;
-        let (inserted, generation) = (inserted.place()?, generation.optional()?);
+        let (inserted, generation) = (inserted.place()?, generation.place()?);
         let new = match either!(expiring, set => set.insert_unique(&Hashed(hash)))? {
             Insertion::New(generation) => Some(generation),
             Insertion::Found(()) => None,
@@ -80,8 +80,8 @@ export! { expiring:
         generation.map(|place| place.write(new.unwrap_or(0)));
     }
 
-    fn insert_evicting(expiring: Shared<Expiring>, hash: u64, evicted: Out<bool>) {
-        let (expiring, place) = (expiring.get()?, evicted.optional()?);
+    fn insert_evicting(expiring: Shared<Expiring>, hash: u64, evicted: Optional<bool>) {
+        let (expiring, place) = (expiring.get()?, evicted.place()?);
         let evicted = either!(expiring, set => set.insert_evicting(&Hashed(hash)));
         place.map(|place| place.write(evicted));
     }
@@ -91,8 +91,8 @@ export! { expiring:
         place.write(either!(expiring, set => set.refresh(&Hashed(hash))));
     }
 
-    fn remove(expiring: Shared<Expiring>, hash: u64, generation: u64, removed: Out<bool>) {
-        let (expiring, place) = (expiring.get()?, removed.optional()?);
+    fn remove(expiring: Shared<Expiring>, hash: u64, generation: u64, removed: Optional<bool>) {
+        let (expiring, place) = (expiring.get()?, removed.place()?);
         let removed = either!(expiring, set => set.remove(&Hashed(hash), generation));
         place.map(|place| place.write(removed));
     }
@@ -114,21 +114,21 @@ export! { expiring:
         hashes: In<u64>,
         stride: usize,
         n: usize,
-        generation: Out<u64>,
-        refused: Out<bool>,
-        count: Out<usize>,
+        generation: Optional<u64>,
+        refused: Optional<bool>,
+        count: Optional<usize>,
     ) {
         let (expiring, hashes) = (expiring.get()?, hashes.hashes(stride, n)?);
-        let (generation, place) = (generation.optional()?, count.optional()?);
-        let mut refusals = Refusals::new(flags(refused.optional_slice(n)?));
-        let (mut count, mut of_all) = (0, None);
-        hashes.each(|at, hashes| {
-            let failed = refusals.at(at);
+        let (generation, place) = (generation.place()?, count.place()?);
+        let mut refusals = Refusals::new(flags(refused.slice(n)?));
+        let mut of_all = None;
+        let count = hashes.sum(|part, hashes| {
+            let failed = refusals.at(part.start);
             let (of_these, inserted) =
                 either!(expiring, set => set.insert_batch_with(hashes, failed));
-            count += inserted;
             // Slices may be inserted in different generations.
             of_all = Some(of_all.map_or(of_these, |all| if all == of_these { all } else { 0 }));
+            inserted
         });
         let of_all = if count == n { of_all.unwrap_or(0) } else { 0 };
         generation.map(|place| place.write(of_all));
@@ -136,14 +136,14 @@ export! { expiring:
         refusals.outcome()?;
     }
 
-    fn advance(expiring: Shared<Expiring>, generation: Out<u64>) {
-        let (expiring, place) = (expiring.get()?, generation.optional()?);
+    fn advance(expiring: Shared<Expiring>, generation: Optional<u64>) {
+        let (expiring, place) = (expiring.get()?, generation.place()?);
         let generation = either!(expiring, set => set.advance());
         place.map(|place| place.write(generation));
     }
 
-    fn tick(expiring: Shared<Expiring>, clock: ClockFn, context: *mut c_void, begun: Out<u64>) {
-        let (expiring, place) = (expiring.get()?, begun.optional()?);
+    fn tick(expiring: Shared<Expiring>, clock: ClockFn, context: *mut c_void, begun: Optional<u64>) {
+        let (expiring, place) = (expiring.get()?, begun.place()?);
         let clock = reading(clock, context)?;
         let begun = either!(expiring, set => set.tick(clock));
         place.map(|place| place.write(begun.unwrap_or(0)));
@@ -153,16 +153,16 @@ export! { expiring:
         expiring: Shared<Expiring>,
         clock: ClockFn,
         context: *mut c_void,
-        generation: Out<u64>,
+        generation: Optional<u64>,
     ) {
-        let (expiring, place) = (expiring.get()?, generation.optional()?);
+        let (expiring, place) = (expiring.get()?, generation.place()?);
         let clock = reading(clock, context)?;
         let generation = either!(expiring, set => set.advance_to(clock));
         place.map(|place| place.write(generation));
     }
 
-    fn sweep(expiring: Shared<Expiring>, buckets: u64, left: Out<u64>) {
-        let (expiring, place) = (expiring.get()?, left.optional()?);
+    fn sweep(expiring: Shared<Expiring>, buckets: u64, left: Optional<u64>) {
+        let (expiring, place) = (expiring.get()?, left.place()?);
         let left = either!(expiring, set => set.sweep(buckets));
         place.map(|place| place.write(left));
     }

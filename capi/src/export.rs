@@ -22,13 +22,13 @@ macro_rules! export {
 
         /// Declares the functions in C.
         #[cfg(test)]
-        pub fn declare(header: &mut String) {
+        pub fn declare(headers: &mut $crate::header::Headers) {
             $(
                 let function = $name as extern "C" fn($($kind),*) -> $crate::status::Status;
                 $crate::header::Declare::declare(
                     &function,
                     concat!("guira_", stringify!($type), "_", stringify!($name)),
-                    header,
+                    headers,
                 );
             )*
         }

@@ -8,7 +8,7 @@ use guira_rs::{
 use crate::{
     object::{Kind, Object},
     params::{Params, flag, unused},
-    pointer::{In, Out, Shared},
+    pointer::{In, Optional, Out, Shared},
     refusals::{Refusals, flags},
     status::Status,
 };
@@ -35,8 +35,8 @@ export! { filter:
         place.write(insertion.is_new());
     }
 
-    fn remove(filter: Shared<Filter>, hash: u64, removed: Out<bool>) {
-        let (filter, place) = (filter.get()?, removed.optional()?);
+    fn remove(filter: Shared<Filter>, hash: u64, removed: Optional<bool>) {
+        let (filter, place) = (filter.get()?, removed.place()?);
         let removed = either!(filter, filter => filter.remove(&Hashed(hash)));
         place.map(|place| place.write(removed));
     }
@@ -46,16 +46,15 @@ export! { filter:
         hashes: In<u64>,
         stride: usize,
         n: usize,
-        refused: Out<bool>,
-        count: Out<usize>,
+        refused: Optional<bool>,
+        count: Optional<usize>,
     ) {
         let (filter, hashes) = (filter.get()?, hashes.hashes(stride, n)?);
-        let place = count.optional()?;
-        let mut refusals = Refusals::new(flags(refused.optional_slice(n)?));
-        let mut count = 0;
-        hashes.each(|at, hashes| {
-            let failed = refusals.at(at);
-            count += either!(filter, filter => filter.insert_batch_with(hashes, failed));
+        let place = count.place()?;
+        let mut refusals = Refusals::new(flags(refused.slice(n)?));
+        let count = hashes.sum(|part, hashes| {
+            let failed = refusals.at(part.start);
+            either!(filter, filter => filter.insert_batch_with(hashes, failed))
         });
         place.map(|place| place.write(count));
         refusals.outcome()?;
@@ -67,14 +66,12 @@ export! { filter:
         stride: usize,
         n: usize,
         removed: Out<bool>,
-        count: Out<usize>,
+        count: Optional<usize>,
     ) {
         let (filter, hashes) = (filter.get()?, hashes.hashes(stride, n)?);
-        let (place, removed) = (count.optional()?, removed.slice(n)?);
-        let mut count = 0;
-        hashes.each(|at, hashes| {
-            let removed = &mut removed[at..][..hashes.len()];
-            count += either!(filter, filter => filter.remove_batch(hashes, removed));
+        let (place, removed) = (count.place()?, removed.slice(n)?);
+        let count = hashes.sum(|part, hashes| {
+            either!(filter, filter => filter.remove_batch(hashes, &mut removed[part]))
         });
         place.map(|place| place.write(count));
     }

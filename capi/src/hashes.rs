@@ -1,6 +1,6 @@
 //! Hashes that lie side by side, or in fields of structs.
 
-use core::mem::MaybeUninit;
+use core::{mem::MaybeUninit, ops::Range};
 
 use guira_rs::Hashed;
 
@@ -54,15 +54,18 @@ impl In<u64> {
 }
 
 impl Strided<'_> {
-    /// Calls a function with the hashes, in slices, and with the position of the first of each.
+    /// Calls a function with the hashes, in slices, and with the positions of each slice. Returns
+    /// the sum of what it returns.
     #[inline]
-    pub fn each(&self, mut call: impl FnMut(usize, &[Hashed])) {
-        let (mut room, mut start) = (Room::<BLOCK>::new(), 0);
+    pub fn sum(&self, mut call: impl FnMut(Range<usize>, &[Hashed]) -> usize) -> usize {
+        let (mut room, mut start, mut sum) = (Room::<BLOCK>::new(), 0, 0);
         while start < self.len() {
             let hashes = self.slice().unwrap_or_else(|| self.gather(start, &mut room.0));
-            call(start, Hashed::slice(hashes));
-            start += hashes.len();
+            let end = start + hashes.len();
+            sum += call(start..end, Hashed::slice(hashes));
+            start = end;
         }
+        sum
     }
 }
 

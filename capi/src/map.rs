@@ -10,7 +10,7 @@ use crate::{
     info::Info,
     object::{Kind, Object},
     params::{Params, unused},
-    pointer::{In, Out, Ref, Shared},
+    pointer::{In, Optional, Out, Ref, Shared},
     refusals::{Refusals, flags},
     status::Status,
 };
@@ -40,9 +40,9 @@ export! { map:
         hash: u64,
         value: u16,
         inserted: Out<bool>,
-        present: Out<u16>,
+        present: Optional<u16>,
     ) {
-        let (map, inserted, present) = (map.get()?, inserted.place()?, present.optional()?);
+        let (map, inserted, present) = (map.get()?, inserted.place()?, present.place()?);
         let found = either!(map, map => map.insert_unique(&Hashed(hash), value))?.found();
         inserted.write(found.is_none());
         present.map(|place| place.write(found.unwrap_or(value)));
@@ -67,14 +67,14 @@ export! { map:
         place.write(either!(map, map => map.contains_value(&Hashed(hash), value)));
     }
 
-    fn replace(map: Shared<Map>, hash: u64, old: u16, value: u16, replaced: Out<bool>) {
-        let (map, place) = (map.get()?, replaced.optional()?);
+    fn replace(map: Shared<Map>, hash: u64, old: u16, value: u16, replaced: Optional<bool>) {
+        let (map, place) = (map.get()?, replaced.place()?);
         let replaced = either!(map, map => map.replace(&Hashed(hash), old, value));
         place.map(|place| place.write(replaced));
     }
 
-    fn remove(map: Shared<Map>, hash: u64, value: u16, removed: Out<bool>) {
-        let (map, place) = (map.get()?, removed.optional()?);
+    fn remove(map: Shared<Map>, hash: u64, value: u16, removed: Optional<bool>) {
+        let (map, place) = (map.get()?, removed.place()?);
         let removed = either!(map, map => map.remove(&Hashed(hash), value));
         place.map(|place| place.write(removed));
     }
@@ -100,15 +100,13 @@ export! { map:
         n: usize,
         values: Out<u16>,
         found: Out<bool>,
-        count: Out<usize>,
+        count: Optional<usize>,
     ) {
         let (map, hashes) = (map.get()?, hashes.hashes(stride, n)?);
-        let (place, values, found) = (count.optional()?, values.slice(n)?, found.slice(n)?);
-        let mut count = 0;
-        hashes.each(|at, hashes| {
-            let part = at..at + hashes.len();
+        let (place, values, found) = (count.place()?, values.slice(n)?, found.slice(n)?);
+        let count = hashes.sum(|part, hashes| {
             let (values, found) = (&mut values[part.clone()], &mut found[part]);
-            count += either!(map, map => map.get_batch_into(hashes, values, found));
+            either!(map, map => map.get_batch_into(hashes, values, found))
         });
         place.map(|place| place.write(count));
     }
@@ -119,19 +117,19 @@ export! { map:
         stride: usize,
         n: usize,
         values: In<u16>,
-        refused: Out<bool>,
-        count: Out<usize>,
+        refused: Optional<bool>,
+        count: Optional<usize>,
     ) {
         let (map, hashes, values) = (map.get()?, hashes.hashes(stride, n)?, values.slice(n)?);
-        let (place, refused) = (count.optional()?, refused.optional_slice(n)?);
+        let (place, refused) = (count.place()?, refused.slice(n)?);
         let bits = either!(map, map => map.value_bits());
         if values.iter().any(|&value| u32::from(value) >> bits != 0) {
             return Err(Status::ErrValueTooLarge);
         }
-        let (mut refusals, mut count) = (Refusals::new(flags(refused)), 0);
-        hashes.each(|at, hashes| {
-            let (values, failed) = (&values[at..][..hashes.len()], refusals.at(at));
-            count += either!(map, map => map.insert_batch_with(hashes, values, failed));
+        let mut refusals = Refusals::new(flags(refused));
+        let count = hashes.sum(|part, hashes| {
+            let (values, failed) = (&values[part.clone()], refusals.at(part.start));
+            either!(map, map => map.insert_batch_with(hashes, values, failed))
         });
         place.map(|place| place.write(count));
         refusals.outcome()?;
@@ -144,15 +142,13 @@ export! { map:
         n: usize,
         values: In<u16>,
         removed: Out<bool>,
-        count: Out<usize>,
+        count: Optional<usize>,
     ) {
         let (map, hashes, values) = (map.get()?, hashes.hashes(stride, n)?, values.slice(n)?);
-        let (place, removed) = (count.optional()?, removed.slice(n)?);
-        let mut count = 0;
-        hashes.each(|at, hashes| {
-            let part = at..at + hashes.len();
+        let (place, removed) = (count.place()?, removed.slice(n)?);
+        let count = hashes.sum(|part, hashes| {
             let (values, removed) = (&values[part.clone()], &mut removed[part]);
-            count += either!(map, map => map.remove_batch(hashes, values, removed));
+            either!(map, map => map.remove_batch(hashes, values, removed))
         });
         place.map(|place| place.write(count));
     }

@@ -35,6 +35,10 @@ pub struct In<T>(*const T);
 #[repr(transparent)]
 pub struct Out<T>(*mut T);
 
+/// As [`Out`], but the pointer may be null.
+#[repr(transparent)]
+pub struct Optional<T>(Out<T>);
+
 /// Types of which zero is a value.
 ///
 /// # Safety
@@ -319,11 +323,6 @@ impl<T> Out<T> {
         // SAFETY: see the head of this file.
         Ok(unsafe { &mut *self.0.cast() })
     }
-
-    /// The place for one value, or `None` if the pointer is null.
-    pub fn optional(&mut self) -> Result<Option<&mut MaybeUninit<T>>, Status> {
-        if self.0.is_null() { Ok(None) } else { self.place().map(Some) }
-    }
 }
 
 impl<T: Zeroable> Out<T> {
@@ -339,10 +338,19 @@ impl<T: Zeroable> Out<T> {
         // SAFETY: as above.
         Ok(unsafe { slice::from_raw_parts_mut(self.0, len) })
     }
+}
 
-    /// As [`slice`](Self::slice), or `None` if the pointer is null.
-    pub fn optional_slice(&mut self, len: usize) -> Result<Option<&mut [T]>, Status> {
-        if self.0.is_null() { Ok(None) } else { self.slice(len).map(Some) }
+impl<T> Optional<T> {
+    /// As [`Out::place`], or `None` if the pointer is null.
+    pub fn place(&mut self) -> Result<Option<&mut MaybeUninit<T>>, Status> {
+        if self.0.0.is_null() { Ok(None) } else { self.0.place().map(Some) }
+    }
+}
+
+impl<T: Zeroable> Optional<T> {
+    /// As [`Out::slice`], or `None` if the pointer is null.
+    pub fn slice(&mut self, len: usize) -> Result<Option<&mut [T]>, Status> {
+        if self.0.0.is_null() { Ok(None) } else { self.0.slice(len).map(Some) }
     }
 }
 

@@ -39,73 +39,49 @@
 
 #define OK(call) STATUS(call, GUIRA_OK)
 
-// Functions that check the status of a call and return its answer, for each type.
-#define ANSWERS(type)                                                                      \
-    static inline bool type##_contains(const guira_##type *object, uint64_t hash) {        \
-        bool found = false;                                                                \
-        OK(guira_##type##_contains(object, hash, &found));                                 \
-        return found;                                                                      \
-    }                                                                                      \
-    static inline uint64_t type##_len(const guira_##type *object) {                        \
-        uint64_t len = UINT64_MAX;                                                         \
-        OK(guira_##type##_len(object, &len));                                              \
-        return len;                                                                        \
-    }                                                                                      \
-    static inline size_t type##_count(const guira_##type *object, uint64_t hash) {         \
-        size_t count = SIZE_MAX;                                                           \
-        OK(guira_##type##_count(object, hash, &count));                                    \
-        return count;                                                                      \
-    }                                                                                      \
-    static inline guira_info type##_info(const guira_##type *object) {                     \
-        guira_info info = guira_info_init();                                               \
-        OK(guira_##type##_info(object, &info));                                            \
-        return info;                                                                       \
-    }                                                                                      \
-    static inline guira_##type *type##_create(const guira_params *params) {                \
-        guira_##type *object = NULL;                                                       \
-        OK(guira_##type##_create(params, &object));                                        \
-        CHECK(object != NULL);                                                             \
-        return object;                                                                     \
+// Defines a function that checks the status of the call of the same name, and returns its answer.
+#define ANSWER(type, name, parameters, ...)     \
+    static inline type name parameters {        \
+        type answer = (type)-1;                 \
+        OK(guira_##name(__VA_ARGS__, &answer)); \
+        return answer;                          \
+    }
+
+#define ANSWERS(type)                                                                          \
+    ANSWER(bool, type##_contains, (const guira_##type *object, uint64_t hash), object, hash)   \
+    ANSWER(uint64_t, type##_hash, (const guira_##type *object, const void *key, size_t len),   \
+           object, key, len)                                                                   \
+    ANSWER(uint64_t, type##_contains_mask,                                                     \
+           (const guira_##type *object, const uint64_t *hashes, size_t stride, size_t n), object, \
+           hashes, stride, n)                                                                  \
+    ANSWER(uint64_t, type##_len, (const guira_##type *object), object)                         \
+    ANSWER(size_t, type##_count, (const guira_##type *object, uint64_t hash), object, hash)    \
+    static inline guira_info type##_info(const guira_##type *object) {                         \
+        guira_info info = guira_info_init();                                                   \
+        OK(guira_##type##_info(object, &info));                                                \
+        return info;                                                                           \
+    }                                                                                          \
+    static inline guira_##type *type##_create(const guira_params *params) {                    \
+        guira_##type *object = NULL;                                                           \
+        OK(guira_##type##_create(params, &object));                                            \
+        CHECK(object != NULL);                                                                 \
+        return object;                                                                         \
     }
 ANSWERS(filter)
 ANSWERS(map)
 ANSWERS(expiring)
-
-static inline bool filter_remove(guira_filter *filter, uint64_t hash) {
-    bool removed = false;
-    OK(guira_filter_remove(filter, hash, &removed));
-    return removed;
-}
-
-static inline bool filter_insert_unique(guira_filter *filter, uint64_t hash) {
-    bool inserted = false;
-    OK(guira_filter_insert_unique(filter, hash, &inserted));
-    return inserted;
-}
-
-static inline bool map_remove(guira_map *map, uint64_t hash, uint16_t value) {
-    bool removed = false;
-    OK(guira_map_remove(map, hash, value, &removed));
-    return removed;
-}
-
-static inline bool map_contains_value(const guira_map *map, uint64_t hash, uint16_t value) {
-    bool found = false;
-    OK(guira_map_contains_value(map, hash, value, &found));
-    return found;
-}
-
-static inline uint64_t expiring_generation(const guira_expiring *expiring) {
-    uint64_t generation = 0;
-    OK(guira_expiring_generation(expiring, &generation));
-    return generation;
-}
-
-static inline uint64_t expiring_advance(guira_expiring *expiring) {
-    uint64_t generation = 0;
-    OK(guira_expiring_advance(expiring, &generation));
-    return generation;
-}
+ANSWER(bool, filter_remove, (guira_filter *filter, uint64_t hash), filter, hash)
+ANSWER(bool, filter_insert_unique, (guira_filter *filter, uint64_t hash), filter, hash)
+ANSWER(bool, map_remove, (guira_map *map, uint64_t hash, uint16_t value), map, hash, value)
+ANSWER(bool, map_contains_value, (const guira_map *map, uint64_t hash, uint16_t value), map, hash,
+       value)
+ANSWER(bool, map_replace, (guira_map *map, uint64_t hash, uint16_t old, uint16_t value), map, hash,
+       old, value)
+ANSWER(uint64_t, expiring_generation, (const guira_expiring *expiring), expiring)
+ANSWER(uint64_t, expiring_advance, (guira_expiring *expiring), expiring)
+ANSWER(bool, expiring_refresh, (guira_expiring *expiring, uint64_t hash), expiring, hash)
+ANSWER(bool, expiring_remove, (guira_expiring *expiring, uint64_t hash, uint64_t generation),
+       expiring, hash, generation)
 
 // Parameters with a seed, so that every run has the same false positives.
 static inline guira_params params_of(uint64_t capacity, uint32_t growing) {

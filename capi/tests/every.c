@@ -18,11 +18,6 @@ static uint64_t hashes[MORE], mask, others;
 static uint16_t values[MORE];
 static bool flags[MORE], refused[MORE];
 
-static int write_nothing(void *context, const void *bytes, size_t len) {
-    (void)context, (void)bytes, (void)len;
-    return 0;
-}
-
 // In `every.h`: the type, its functions, and the tests of it.
 #define JOIN_(a, b, c) a##b##c
 #define JOIN(a, b, c) JOIN_(a, b, c)
@@ -30,6 +25,8 @@ static int write_nothing(void *context, const void *bytes, size_t len) {
 #define CALL(name) JOIN(guira_, TYPE, _##name)
 #define LEN JOIN(TYPE, _len, )
 #define CONTAINS JOIN(TYPE, _contains, )
+#define HASH JOIN(TYPE, _hash, )
+#define MASK JOIN(TYPE, _contains_mask, )
 #define INFO JOIN(TYPE, _info, )
 #define TEST(name) JOIN(name, _, TYPE)
 
@@ -41,6 +38,8 @@ static guira_expiring *other_expiring;
 #define TYPE filter
 #define INSERT(object, hash) guira_filter_insert(object, hash)
 #define INSERT_BATCH(object, ...) guira_filter_insert_batch(object, __VA_ARGS__, refused, &count)
+#define HAS(object, hash) filter_contains(object, hash)
+#define MERGES
 #define UNIQUE
 #define LOAD_OTHER(path) guira_map_load(path, &other_map)
 #include "every.h"
@@ -49,6 +48,8 @@ static guira_expiring *other_expiring;
 #define INSERT(object, hash) guira_map_insert(object, hash, (hash) % 256)
 #define INSERT_BATCH(object, ...) \
     guira_map_insert_batch(object, __VA_ARGS__, values, refused, &count)
+#define HAS(object, hash) map_contains_value(object, hash, (hash) % 256)
+#define MERGES
 #define LOAD_OTHER(path) guira_expiring_load(path, &other_expiring)
 #include "every.h"
 
@@ -56,6 +57,7 @@ static guira_expiring *other_expiring;
 #define INSERT(object, hash) guira_expiring_insert(object, hash, NULL)
 #define INSERT_BATCH(object, ...) \
     guira_expiring_insert_batch(object, __VA_ARGS__, NULL, refused, &count)
+#define HAS(object, hash) expiring_contains(object, hash)
 #define UNIQUE
 #define LOAD_OTHER(path) guira_filter_load(path, &other_filter)
 #include "every.h"

@@ -1,5 +1,6 @@
 // The tests of one type: `TYPE`. `INSERT(object, hash)` inserts an item, `INSERT_BATCH(object,
-// hashes, stride, n)` inserts many of them, and `LOAD_OTHER(path)` loads an object of another type.
+// hashes, stride, n)` inserts many of them, `HAS(object, hash)` looks up what `INSERT` inserted,
+// and `LOAD_OTHER(path)` loads an object of another type. `MERGES` says that the type has `merge`.
 // `UNIQUE` says that the type has `insert_unique_mask` and `insert_unique_batch`.
 
 static OBJECT *TEST(create)(uint32_t growing) {
@@ -11,74 +12,61 @@ static OBJECT *TEST(create)(uint32_t growing) {
 static OBJECT *TEST(fill)(uint32_t growing) {
     OBJECT *object = TEST(create)(growing);
     for (uint64_t hash = 0; hash < ITEMS - 1; hash++) OK(INSERT(object, hash));
-    uint64_t hash = 0;
-    OK(CALL(hash)(object, "tyto alba", 9, &hash));
-    OK(INSERT(object, hash));
+    OK(INSERT(object, HASH(object, "tyto alba", 9)));
     return object;
 }
 
 static void TEST(check)(const OBJECT *object) {
     EQUAL(LEN(object), ITEMS);
-    for (uint64_t hash = 0; hash < ITEMS - 1; hash++) CHECK(CONTAINS(object, hash));
-    uint64_t hash = 0;
-    OK(CALL(hash)(object, "tyto alba", 9, &hash));
-    CHECK(CONTAINS(object, hash));
+    for (uint64_t hash = 0; hash < ITEMS - 1; hash++) CHECK(HAS(object, hash));
+    CHECK(HAS(object, HASH(object, "tyto alba", 9)));
 }
 
 static void TEST(hashes)(uint32_t growing) {
     OBJECT *object = TEST(create)(growing);
     struct { char key[8]; uint64_t hash; } keys[3] = {{"cuckoo", 1}, {"ani", 2}, {"guira", 3}};
-    uint64_t hash = 0, other = 0;
     size_t stride = sizeof keys[0];
     OK(CALL(hash_batch)(object, keys[0].key, stride, 3, 8, hashes, 8));
     OK(CALL(hash_batch)(object, keys[0].key, stride, 3, 8, &keys[0].hash, stride));
     for (int i = 0; i < 3; i++) {
-        OK(CALL(hash)(object, keys[i].key, 8, &hash));
-        CHECK(hash == hashes[i] && hash == keys[i].hash);
+        CHECK(HASH(object, keys[i].key, 8) == hashes[i] && keys[i].hash == hashes[i]);
     }
     CHECK(hashes[0] != hashes[1] && hashes[1] != hashes[2]);
-    OK(CALL(hash)(object, "tyto alba", 9, &hash));
-    OK(CALL(hash)(object, "tyto alba", 8, &other));
-    CHECK(hash != other);
-    OK(CALL(hash)(object, NULL, 0, &hash)); // the empty key
+    CHECK(HASH(object, "cuckoo", 6) != hashes[0]);
+    uint64_t empty = HASH(object, NULL, 0); // the empty key
     OK(CALL(hash_batch)(object, NULL, 0, 2, 0, hashes, 8));
-    CHECK(hashes[0] == hash && hashes[1] == hash);
+    CHECK(hashes[0] == empty && hashes[1] == empty);
     OK(CALL(hash_batch)(object, NULL, 8, 0, 8, NULL, 8));
     OK(CALL(destroy)(object));
 }
 
 static void TEST(lookups)(uint32_t growing) {
     OBJECT *object = TEST(fill)(growing);
-    bool *found = flags;
     size_t count = 0;
     number(hashes, 2 * ITEMS, 0);
     for (int i = 0; i < WAYS_N; i++) {
         size_t stride = WAYS[i].stride;
         const uint64_t *all = laid(hashes, 2 * ITEMS, WAYS[i]);
-        OK(CALL(contains_mask)(object, all, stride, 64, &mask));
-        EQUAL(mask, UINT64_MAX);
-        OK(CALL(contains_mask)(object, all, stride, 33, &mask));
-        EQUAL(mask, UINT64_C(0x1ffffffff));
-        OK(CALL(contains_batch)(object, all, stride, 2 * ITEMS, found, &count));
+        EQUAL(MASK(object, all, stride, 64), UINT64_MAX);
+        EQUAL(MASK(object, all, stride, 33), UINT64_C(0x1ffffffff));
+        OK(CALL(contains_batch)(object, all, stride, 2 * ITEMS, flags, &count));
         CHECK(count >= ITEMS - 1 && count < ITEMS + 30);
         for (int j = 0; j < 2 * ITEMS; j++) {
-            EQUAL(found[j], CONTAINS(object, hashes[j]));
-            count -= found[j];
+            EQUAL(flags[j], CONTAINS(object, hashes[j]));
+            count -= flags[j];
         }
         EQUAL(count, 0);
         uint64_t mixed[] = {5, 1000000, 6, 7};
-        OK(CALL(contains_mask)(object, laid(mixed, 4, WAYS[i]), stride, 4, &mask));
-        EQUAL(mask, 13);
-        OK(CALL(contains_batch)(object, laid(mixed, 2, WAYS[i]), stride, 2, found, NULL));
-        CHECK(found[0] && !found[1]);
+        EQUAL(MASK(object, laid(mixed, 4, WAYS[i]), stride, 4), 13);
+        OK(CALL(contains_batch)(object, laid(mixed, 2, WAYS[i]), stride, 2, flags, NULL));
+        CHECK(flags[0] && !flags[1]);
     }
     OK(INSERT(object, UINT64_C(5)));
     EQUAL(JOIN(TYPE, _count, )(object, 5), 2);
     EQUAL(JOIN(TYPE, _count, )(object, 1000000), 0);
     // Arrays of nothing.
     OK(CALL(contains_batch)(object, NULL, 8, 0, NULL, NULL));
-    OK(CALL(contains_mask)(object, NULL, 8, 0, &mask));
-    EQUAL(mask, 0);
+    EQUAL(MASK(object, NULL, 8, 0), 0);
     OK(CALL(destroy)(object));
 }
 
@@ -92,8 +80,6 @@ static void TEST(inserts)(uint32_t growing, struct way way) {
     EQUAL(count, half);
     CHECK(memchr(refused, 1, half) == NULL && refused[half]);
     for (size_t i = 0; i < half; i++) CHECK(CONTAINS(object, hashes[i]));
-    STATUS(INSERT_BATCH(NULL, all, stride, 1), GUIRA_ERR_NULL);
-    STATUS(INSERT_BATCH(object, NULL, stride, 1), GUIRA_ERR_NULL);
     STATUS(INSERT_BATCH(object, all, 7, 1), GUIRA_ERR_ARGUMENT);
     EQUAL(LEN(object), half);
     EQUAL(count, half);
@@ -109,8 +95,6 @@ static void TEST(inserts)(uint32_t growing, struct way way) {
     OK(CALL(insert_unique_batch)(object, all, stride, ITEMS, new, NULL, NULL));
     CHECK(memchr(new, 1, ITEMS) == NULL);
     OK(CALL(insert_unique_batch)(object, NULL, stride, 0, NULL, NULL, NULL));
-    STATUS(CALL(insert_unique_batch)(NULL, all, stride, 1, new, NULL, NULL), GUIRA_ERR_NULL);
-    STATUS(CALL(insert_unique_batch)(object, all, stride, 1, NULL, NULL, NULL), GUIRA_ERR_NULL);
 
     // Masks. An item that occurs twice is inserted once.
     OK(CALL(clear)(object));
@@ -123,9 +107,6 @@ static void TEST(inserts)(uint32_t growing, struct way way) {
     CHECK(mask == 6 && others == 0 && LEN(object) == 66);
     mask = others = 77;
     STATUS(CALL(insert_unique_mask)(object, all, stride, 65, &mask, &others), GUIRA_ERR_ARGUMENT);
-    STATUS(CALL(insert_unique_mask)(NULL, all, stride, 1, &mask, &others), GUIRA_ERR_NULL);
-    STATUS(CALL(insert_unique_mask)(object, NULL, stride, 1, &mask, &others), GUIRA_ERR_NULL);
-    STATUS(CALL(insert_unique_mask)(object, all, stride, 1, NULL, &others), GUIRA_ERR_NULL);
     CHECK(mask == 77 && others == 77 && LEN(object) == 66);
 #endif
     OK(CALL(destroy)(object));
@@ -152,7 +133,7 @@ static void TEST(full)(struct way way) {
     STATUS(CALL(insert_unique_batch)(object, laid(hashes, MORE, way), stride, MORE, flags, refused,
                                      &count), GUIRA_ERR_FULL);
     CHECK(count >= ITEMS && count < MORE && LEN(object) == count);
-    uint64_t out[64], found = 0;
+    uint64_t out[64];
     size_t outs = 0;
     for (size_t i = 0; i < MORE; i++) {
         CHECK(!(flags[i] && refused[i]));
@@ -160,7 +141,7 @@ static void TEST(full)(struct way way) {
         if (refused[i] && outs < 64) out[outs++] = hashes[i];
     }
     CHECK(count == 0 && outs == 64);
-    OK(CALL(contains_mask)(object, out, 8, 64, &found));
+    uint64_t found = MASK(object, out, 8, 64);
     STATUS(CALL(insert_unique_mask)(object, laid(out, 64, way), stride, 64, &mask, &others),
            GUIRA_ERR_FULL);
     CHECK(mask == 0 && others != 0 && (others | found) == UINT64_MAX);
@@ -230,16 +211,15 @@ static void TEST(snapshots)(const char *folder, uint32_t growing) {
         stream = (struct stream){.bytes = stream.bytes, .len = len, .fails_at = ends[i]};
         STATUS(CALL(read_from)(read_stream, &stream, &loaded), GUIRA_ERR_CALLBACK);
     }
-    struct { size_t at; uint8_t bits; guira_status status; } damage[] = {
-        {len / 2, 1, GUIRA_ERR_DAMAGED},
-        {0, 1, GUIRA_ERR_NOT_A_SNAPSHOT},
-        {8, 99, GUIRA_ERR_UNKNOWN_VERSION},
+    size_t places[] = {len / 2, 0, 8};
+    guira_status damages[] = {
+        GUIRA_ERR_DAMAGED, GUIRA_ERR_NOT_A_SNAPSHOT, GUIRA_ERR_UNKNOWN_VERSION
     };
-    for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {
+    for (int i = 0; i < 3; i++) {
         stream = (struct stream){.bytes = stream.bytes, .len = len, .fails_at = SIZE_MAX};
-        stream.bytes[damage[i].at] ^= damage[i].bits;
-        STATUS(CALL(read_from)(read_stream, &stream, &loaded), damage[i].status);
-        stream.bytes[damage[i].at] ^= damage[i].bits;
+        stream.bytes[places[i]] ^= 99;
+        STATUS(CALL(read_from)(read_stream, &stream, &loaded), damages[i]);
+        stream.bytes[places[i]] ^= 99;
     }
     free(stream.bytes);
     stream = (struct stream){.fails_at = 100};
@@ -265,6 +245,41 @@ static void TEST(snapshots)(const char *folder, uint32_t growing) {
     OK(CALL(destroy)(object));
 }
 
+static void TEST(shrinks)(void) {
+    OBJECT *object = TEST(create)(1);
+    uint64_t released = 0;
+    for (uint64_t hash = 0; hash < 20 * ITEMS; hash++) OK(INSERT(object, hash));
+    OK(CALL(clear)(object));
+    for (uint64_t hash = 0; hash < 100; hash++) OK(INSERT(object, hash));
+    uint64_t bytes = INFO(object).bytes;
+    OK(CALL(shrink_to_fit)(object, &released));
+    CHECK(released > 10000);
+    EQUAL(INFO(object).bytes, bytes - released);
+    for (uint64_t hash = 0; hash < 100; hash++) CHECK(HAS(object, hash));
+    OK(CALL(shrink_to_fit)(object, NULL));
+    OK(CALL(destroy)(object));
+}
+
+#ifdef MERGES
+static void TEST(merges)(uint32_t growing) {
+    guira_params params = params_of(ITEMS, growing);
+    params.seed = 0;
+    OBJECT *a = TEST(create)(growing), *b = TEST(create)(growing);
+    OBJECT *unlike[] = {TEST(create)(!growing), JOIN(TYPE, _create, )(&params)};
+    for (uint64_t hash = 0; hash < 400; hash++) OK(INSERT(a, hash));
+    for (uint64_t hash = 300; hash < 600; hash++) OK(INSERT(b, hash));
+    OK(CALL(merge)(a, b));
+    for (uint64_t hash = 0; hash < 600; hash++) CHECK(HAS(a, hash));
+    for (int i = 0; i < 2; i++) {
+        STATUS(CALL(merge)(a, unlike[i]), GUIRA_ERR_MISMATCH);
+        OK(CALL(destroy)(unlike[i]));
+    }
+    EQUAL(LEN(a), 700);
+    OK(CALL(destroy)(a));
+    OK(CALL(destroy)(b));
+}
+#endif
+
 // Misuse is an error and changes nothing.
 static void TEST(misuse)(void) {
     OBJECT *object = TEST(create)(0), *none = NULL;
@@ -275,39 +290,7 @@ static void TEST(misuse)(void) {
     guira_info info = guira_info_init();
     guira_params params = params_of(100, 0);
     OK(CALL(destroy)(NULL));
-    STATUS(CALL(create)(NULL, &none), GUIRA_ERR_NULL);
-    STATUS(CALL(create)(&params, NULL), GUIRA_ERR_NULL);
-    STATUS(CALL(info)(NULL, &info), GUIRA_ERR_NULL);
-    STATUS(CALL(info)(object, NULL), GUIRA_ERR_NULL);
-    STATUS(CALL(len)(NULL, &mask), GUIRA_ERR_NULL);
-    STATUS(CALL(len)(object, NULL), GUIRA_ERR_NULL);
-    STATUS(CALL(clear)(NULL), GUIRA_ERR_NULL);
-    STATUS(CALL(clone)(NULL, &none), GUIRA_ERR_NULL);
-    STATUS(CALL(clone)(object, NULL), GUIRA_ERR_NULL);
-    STATUS(CALL(save)(NULL, "x"), GUIRA_ERR_NULL);
-    STATUS(CALL(save)(object, NULL), GUIRA_ERR_NULL);
-    STATUS(CALL(write_to)(NULL, write_nothing, NULL), GUIRA_ERR_NULL);
-    STATUS(CALL(write_to)(object, NULL, NULL), GUIRA_ERR_NULL);
-    STATUS(CALL(load)(NULL, &none), GUIRA_ERR_NULL);
-    STATUS(CALL(load)("x", NULL), GUIRA_ERR_NULL);
-    STATUS(CALL(read_from)(NULL, NULL, &none), GUIRA_ERR_NULL);
-    STATUS(CALL(read_from)(read_stream, NULL, NULL), GUIRA_ERR_NULL);
-    STATUS(CALL(hash)(NULL, "x", 1, &mask), GUIRA_ERR_NULL);
-    STATUS(CALL(hash)(object, NULL, 1, &mask), GUIRA_ERR_NULL);
-    STATUS(CALL(hash)(object, "x", 1, NULL), GUIRA_ERR_NULL);
-    STATUS(CALL(hash_batch)(NULL, "x", 1, 1, 1, &mask, 8), GUIRA_ERR_NULL);
-    STATUS(CALL(hash_batch)(object, NULL, 1, 1, 1, &mask, 8), GUIRA_ERR_NULL);
-    STATUS(CALL(hash_batch)(object, "x", 1, 1, 1, NULL, 8), GUIRA_ERR_NULL);
-    STATUS(CALL(contains)(NULL, 1, &flag), GUIRA_ERR_NULL);
-    STATUS(CALL(contains)(object, 1, NULL), GUIRA_ERR_NULL);
-    STATUS(CALL(contains_mask)(NULL, hashes, 8, 1, &mask), GUIRA_ERR_NULL);
-    STATUS(CALL(contains_mask)(object, NULL, 8, 1, &mask), GUIRA_ERR_NULL);
-    STATUS(CALL(contains_mask)(object, hashes, 8, 1, NULL), GUIRA_ERR_NULL);
-    STATUS(CALL(contains_batch)(NULL, hashes, 8, 1, &flag, &count), GUIRA_ERR_NULL);
-    STATUS(CALL(contains_batch)(object, NULL, 8, 1, &flag, &count), GUIRA_ERR_NULL);
-    STATUS(CALL(contains_batch)(object, hashes, 8, 1, NULL, &count), GUIRA_ERR_NULL);
-    STATUS(CALL(count)(NULL, 1, &count), GUIRA_ERR_NULL);
-    STATUS(CALL(count)(object, 1, NULL), GUIRA_ERR_NULL);
+    STATUS(CALL(shrink_to_fit)(object, &mask), GUIRA_ERR_NOT_GROWING);
 
     // Bursts that are too long, strides that are too short, lengths that no memory has.
     OK(INSERT(object, UINT64_C(0)));
@@ -343,6 +326,10 @@ static void JOIN(test_, TYPE, )(const char *folder, uint32_t growing) {
     TEST(copies)(growing);
     TEST(snapshots)(folder, growing);
     TEST(misuse)();
+    TEST(shrinks)();
+#ifdef MERGES
+    TEST(merges)(growing);
+#endif
     for (int i = 0; i < WAYS_N; i++) {
         TEST(inserts)(growing, WAYS[i]);
         TEST(full)(WAYS[i]);
@@ -352,5 +339,7 @@ static void JOIN(test_, TYPE, )(const char *folder, uint32_t growing) {
 #undef TYPE
 #undef INSERT
 #undef INSERT_BATCH
+#undef HAS
+#undef MERGES
 #undef UNIQUE
 #undef LOAD_OTHER

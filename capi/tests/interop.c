@@ -16,7 +16,6 @@ static size_t key_of(int i, char *key) { return (size_t)sprintf(key, "key %d", i
 
 static void save(const char *folder) {
     char key[20];
-    uint64_t hash;
     for (uint32_t growing = 0; growing < 2; growing++) {
         guira_params params = guira_params_init(growing ? 200 : 1000);
         params.growing = growing;
@@ -24,10 +23,8 @@ static void save(const char *folder) {
         guira_map *map = map_create(&params);
         for (int i = 0; i < KEYS; i++) {
             size_t len = key_of(i, key);
-            OK(guira_filter_hash(filter, key, len, &hash));
-            OK(guira_filter_insert(filter, hash));
-            OK(guira_map_hash(map, key, len, &hash));
-            OK(guira_map_insert(map, hash, (uint16_t)(i % 256)));
+            OK(guira_filter_insert(filter, filter_hash(filter, key, len)));
+            OK(guira_map_insert(map, map_hash(map, key, len), (uint16_t)(i % 256)));
         }
         OK(guira_filter_save(filter, in(folder, growing ? "growing-set" : "set")));
         OK(guira_map_save(map, in(folder, growing ? "growing-map" : "map")));
@@ -39,8 +36,7 @@ static void save(const char *folder) {
     guira_expiring *expiring = expiring_create(&params);
     for (int i = 0; i < KEYS; i++) {
         size_t len = key_of(i, key);
-        OK(guira_expiring_hash(expiring, key, len, &hash));
-        OK(guira_expiring_insert(expiring, hash, NULL));
+        OK(guira_expiring_insert(expiring, expiring_hash(expiring, key, len), NULL));
     }
     OK(guira_expiring_save(expiring, in(folder, "expiring")));
     OK(guira_expiring_destroy(expiring));
@@ -48,7 +44,6 @@ static void save(const char *folder) {
 
 static void load(const char *folder) {
     char key[20];
-    uint64_t hash;
     guira_expiring *expiring = NULL;
     OK(guira_expiring_load(in(folder, "expiring"), &expiring));
     for (int growing = 0; growing < 2; growing++) {
@@ -59,12 +54,9 @@ static void load(const char *folder) {
         EQUAL(filter_len(filter), KEYS);
         for (int i = 0; i < KEYS; i++) {
             size_t len = key_of(i, key);
-            OK(guira_filter_hash(filter, key, len, &hash));
-            CHECK(filter_contains(filter, hash));
-            OK(guira_map_hash(map, key, len, &hash));
-            CHECK(map_contains_value(map, hash, (uint16_t)(i % 256)));
-            OK(guira_expiring_hash(expiring, key, len, &hash));
-            CHECK(expiring_contains(expiring, hash));
+            CHECK(filter_contains(filter, filter_hash(filter, key, len)));
+            CHECK(map_contains_value(map, map_hash(map, key, len), (uint16_t)(i % 256)));
+            CHECK(expiring_contains(expiring, expiring_hash(expiring, key, len)));
         }
         OK(guira_filter_destroy(filter));
         OK(guira_map_destroy(map));

@@ -5,7 +5,7 @@
 
 #include "allocator.h"
 
-// One object of each type, full: capacity for so many items, of which all were tried.
+// Capacities of full objects, of which all items were tried. The large ones have room for more.
 enum { ITEMS = 3000, LARGE = 300000 };
 
 // Hashes in fields of structs, which are gathered, and side by side.
@@ -14,72 +14,62 @@ static uint64_t hashes[2 * ITEMS];
 static uint16_t values[2 * ITEMS];
 static bool some[2 * ITEMS], others[2 * ITEMS];
 
-static struct {
-    guira_filter *filters[2];
-    guira_map *maps[2];
-    guira_expiring *expiring;
-    size_t items;
-    uint64_t generation;
-} all;
+static guira_filter *filter;
+static guira_map *map;
+static guira_expiring *expiring;
+static size_t items;
+static uint64_t generation;
 
 static void number_all(size_t n, uint64_t first) {
     number(hashes, n, first);
     for (size_t i = 0; i < n; i++) fields[i].hash = hashes[i];
 }
 
-static void create_all(size_t capacity) {
-    all.items = capacity;
-    for (uint32_t growing = 0; growing < 2; growing++) {
-        guira_params params = params_of(capacity, growing), of_map = params;
-        if (growing) {
-            // The bytes with which a growing object stays as it is.
-            all.filters[1] = filter_create(&params), all.maps[1] = map_create(&params);
-            params.max_bytes = filter_info(all.filters[1]).bytes;
-            of_map.max_bytes = map_info(all.maps[1]).bytes;
-            OK(guira_filter_destroy(all.filters[1]));
-            OK(guira_map_destroy(all.maps[1]));
-        }
-        all.filters[growing] = filter_create(&params);
-        all.maps[growing] = map_create(&of_map);
-    }
-    guira_params params = guira_params_init(capacity);
-    params.time_to_live = 1000000;
-    all.expiring = expiring_create(&params);
-    all.generation = expiring_generation(all.expiring);
-    for (uint64_t hash = 0; hash < capacity; hash++) {
-        for (int i = 0; i < 2; i++) {
-            OK(guira_filter_insert(all.filters[i], hash));
-            OK(guira_map_insert(all.maps[i], hash, hash & 0xff));
-        }
-        OK(guira_expiring_insert(all.expiring, hash, NULL));
+// Creates an object. A growing one may take no more bytes than it has at first.
+#define CREATE(type)                                       \
+    do {                                                   \
+        guira_params params = params_of(items, growing);   \
+        if (#type[0] == 'e') params.time_to_live = 1000000; \
+        type = type##_create(&params);                     \
+        if (!growing) break;                               \
+        params.max_bytes = type##_info(type).bytes;        \
+        OK(guira_##type##_destroy(type));                  \
+        type = type##_create(&params);                     \
+    } while (0)
+
+static void create_all(uint32_t growing) {
+    CREATE(filter);
+    CREATE(map);
+    CREATE(expiring);
+    generation = expiring_generation(expiring);
+    for (uint64_t hash = 0; hash < items; hash++) {
+        OK(guira_filter_insert(filter, hash));
+        OK(guira_map_insert(map, hash, hash & 0xff));
+        OK(guira_expiring_insert(expiring, hash, NULL));
     }
 }
 
 static void destroy_all(void) {
-    for (int i = 0; i < 2; i++) {
-        OK(guira_filter_destroy(all.filters[i]));
-        OK(guira_map_destroy(all.maps[i]));
-    }
-    OK(guira_expiring_destroy(all.expiring));
+    OK(guira_filter_destroy(filter));
+    OK(guira_map_destroy(map));
+    OK(guira_expiring_destroy(expiring));
 }
 
 // The calls that allocate nothing, in groups. Each group is made on a thread that has called the
 // library before, and then as the first calls of a new thread.
 
-#define LOOKUPS(type, object)                                                           \
-    do {                                                                                \
-        uint64_t mask = 0, hash;                                                        \
-        size_t n = 0;                                                                   \
-        CHECK(type##_contains(object, 5) && type##_count(object, 5) > 0);               \
-        CHECK(type##_len(object) >= all.items && type##_info(object).bytes > 0);        \
-        OK(guira_##type##_contains_mask(object, hashes, 8, 64, &mask));                 \
-        CHECK(mask != 0);                                                               \
-        OK(guira_##type##_contains_mask(object, &fields[0].hash, 16, 64, &mask));       \
-        OK(guira_##type##_contains_batch(object, hashes, 8, 1000, some, &n));           \
-        CHECK(n >= 32);                                                                 \
-        OK(guira_##type##_contains_batch(object, &fields[0].hash, 16, 1000, some, &n)); \
-        OK(guira_##type##_hash(object, "a", 1, &hash));                                 \
-        OK(guira_##type##_hash_batch(object, hashes, 8, 64, 8, out, 8));                \
+#define LOOKUPS(type)                                                                 \
+    do {                                                                              \
+        size_t n = 0;                                                                 \
+        CHECK(type##_contains(type, 5) && type##_count(type, 5) > 0);                 \
+        CHECK(type##_len(type) >= items && type##_info(type).bytes > 0);              \
+        CHECK(type##_contains_mask(type, hashes, 8, 64) != 0);                        \
+        CHECK(type##_contains_mask(type, &fields[0].hash, 16, 64) != 0);              \
+        OK(guira_##type##_contains_batch(type, hashes, 8, 1000, some, &n));           \
+        CHECK(n >= 32);                                                               \
+        OK(guira_##type##_contains_batch(type, &fields[0].hash, 16, 1000, some, &n)); \
+        CHECK(type##_hash(type, "a", 1) != 0);                                        \
+        OK(guira_##type##_hash_batch(type, hashes, 8, 64, 8, out, 8));                \
     } while (0)
 
 static void lookups(void) {
@@ -87,160 +77,134 @@ static void lookups(void) {
     uint16_t value;
     bool found = false;
     size_t n = 0;
-    number_all(1000, all.items - 32);
-    for (int i = 0; i < 2; i++) {
-        LOOKUPS(filter, all.filters[i]);
-        LOOKUPS(map, all.maps[i]);
-        OK(guira_map_get(all.maps[i], 5, &value, &found));
-        CHECK(found && map_contains_value(all.maps[i], 5, 5));
-        OK(guira_map_get_mask(all.maps[i], hashes, 8, 64, values, &mask));
-        CHECK(mask != 0);
-        OK(guira_map_get_batch(all.maps[i], &fields[0].hash, 16, 1000, values, some, &n));
-        CHECK(n >= 32);
-        OK(guira_map_values(all.maps[i], 5, values, 64, &n));
-        CHECK(n > 0);
-    }
-    LOOKUPS(expiring, all.expiring);
+    number_all(1000, items - 32);
+    LOOKUPS(filter);
+    LOOKUPS(map);
+    LOOKUPS(expiring);
+    OK(guira_map_get(map, 5, &value, &found));
+    CHECK(found && map_contains_value(map, 5, 5));
+    OK(guira_map_get_mask(map, hashes, 8, 64, values, &mask));
+    CHECK(mask != 0);
+    OK(guira_map_get_batch(map, &fields[0].hash, 16, 1000, values, some, &n));
+    CHECK(n >= 32);
+    OK(guira_map_values(map, 5, values, 64, &n));
+    CHECK(n > 0);
 }
 
-static guira_status last;
+// Makes inserts of new items, `hash` and those behind it. A small object refuses the last ones.
+#define INSERTS(call)                                                      \
+    do {                                                                   \
+        guira_status last = GUIRA_OK;                                      \
+        for (uint64_t hash = items; hash < items + ITEMS; hash++) {        \
+            last = (call);                                                 \
+            CHECK(last == GUIRA_OK || last == GUIRA_ERR_FULL);             \
+        }                                                                  \
+        CHECK(last == GUIRA_ERR_FULL || items == LARGE);                   \
+    } while (0)
 
 static void filter_inserts(void) {
-    for (int i = 0; i < 2; i++) {
-        for (uint64_t hash = all.items; hash < all.items + ITEMS; hash++) {
-            last = guira_filter_insert(all.filters[i], hash);
-            CHECK(last == GUIRA_OK || last == GUIRA_ERR_FULL);
-            guira_filter_insert(all.filters[i], 17); // until there are too many
-        }
-        CHECK(last == GUIRA_ERR_FULL || all.items == LARGE);
-    }
+    INSERTS(guira_filter_insert(filter, hash));
+    for (int i = 0; i < 100; i++) guira_filter_insert(filter, 17); // until there are too many
 }
 
 static void filter_unique_inserts(void) {
     bool is_new;
-    for (int i = 0; i < 2; i++) {
-        for (uint64_t hash = all.items; hash < all.items + ITEMS; hash++) {
-            last = guira_filter_insert_unique(all.filters[i], hash, &is_new);
-            CHECK(last == GUIRA_OK || last == GUIRA_ERR_FULL);
-        }
-    }
+    INSERTS(guira_filter_insert_unique(filter, hash, &is_new));
 }
 
-static void map_inserts(void) {
+static void map_inserts(void) { INSERTS(guira_map_insert(map, hash, 3)); }
+
+static void map_unique_inserts(void) {
     uint16_t present;
     bool is_new;
-    for (int i = 0; i < 2; i++) {
-        for (uint64_t hash = all.items; hash < all.items + ITEMS; hash += 2) {
-            last = guira_map_insert(all.maps[i], hash, 3);
-            CHECK(last == GUIRA_OK || last == GUIRA_ERR_FULL);
-            last = guira_map_insert_unique(all.maps[i], hash + 1, 4, &is_new, &present);
-            CHECK(last == GUIRA_OK || last == GUIRA_ERR_FULL);
-        }
-    }
+    INSERTS(guira_map_insert_unique(map, hash, 4, &is_new, &present));
 }
 
 static void expiring_inserts(void) {
-    bool answer;
-    for (uint64_t hash = all.items; hash < all.items + ITEMS; hash += 2) {
-        last = guira_expiring_insert(all.expiring, hash, NULL);
-        CHECK(last == GUIRA_OK || last == GUIRA_ERR_FULL);
-        last = guira_expiring_insert_for(all.expiring, hash, 2, NULL);
+    INSERTS(guira_expiring_insert(expiring, hash, NULL));
+    for (uint64_t hash = 0; hash < ITEMS; hash++) {
+        guira_status last = guira_expiring_insert_for(expiring, items + hash, 2, NULL);
         CHECK(last != GUIRA_ERR_PANIC && last != GUIRA_ERR_LIFE);
-        last = guira_expiring_insert_unique(all.expiring, hash + 1, &answer, NULL);
-        CHECK(last == GUIRA_OK || last == GUIRA_ERR_FULL);
-        OK(guira_expiring_insert_evicting(all.expiring, hash + ITEMS, &answer));
+        OK(guira_expiring_insert_evicting(expiring, items + ITEMS + hash, NULL));
     }
 }
 
+static void expiring_unique_inserts(void) {
+    bool is_new;
+    INSERTS(guira_expiring_insert_unique(expiring, hash, &is_new, NULL));
+}
+
 // Checks an insert of many items, at least one of which a small object refuses.
-#define INSERTS(call)                                                               \
+#define BATCH(call)                                                                 \
     do {                                                                            \
-        n = SIZE_MAX, last = (call);                                                \
-        CHECK(last == GUIRA_ERR_FULL || (last == GUIRA_OK && all.items == LARGE));  \
-        CHECK(n < len || (n == len && all.items == LARGE));                         \
+        n = SIZE_MAX;                                                               \
+        guira_status last = (call);                                                 \
+        CHECK(last == GUIRA_ERR_FULL || (last == GUIRA_OK && items == LARGE));      \
+        CHECK(n < len || (n == len && items == LARGE));                             \
     } while (0)
 
 static void batches(void) {
     size_t n, len = 2 * ITEMS;
     const uint64_t *at = &fields[0].hash;
-    number_all(len, all.items - ITEMS / 2);
-    for (int i = 0; i < 2; i++) {
-        guira_filter *filter = all.filters[i];
-        if (i == 0) INSERTS(guira_filter_insert_batch(filter, hashes, 8, len, some, &n));
-        if (i == 1) INSERTS(guira_filter_insert_batch(filter, at, 16, len, some, &n));
-        INSERTS(guira_filter_insert_unique_batch(filter, hashes, 8, len, some, others, &n));
-        INSERTS(guira_map_insert_batch(all.maps[i], at, 16, len, values, some, &n));
-        OK(guira_filter_remove_batch(filter, hashes, 8, 2, some, &n));
-        EQUAL(n, 2);
-        OK(guira_map_remove_batch(all.maps[i], at, 16, len, values, some, &n));
-        CHECK(n > 0);
-    }
-    INSERTS(guira_expiring_insert_batch(all.expiring, at, 16, len, NULL, some, &n));
-    INSERTS(guira_expiring_insert_unique_batch(all.expiring, at, 16, len, some, others, &n));
+    number_all(len, items - ITEMS / 2);
+    BATCH(guira_filter_insert_batch(filter, hashes, 8, len, some, &n));
+    BATCH(guira_filter_insert_batch(filter, at, 16, len, some, &n));
+    BATCH(guira_filter_insert_unique_batch(filter, hashes, 8, len, some, others, &n));
+    BATCH(guira_map_insert_batch(map, at, 16, len, values, some, &n));
+    OK(guira_filter_remove_batch(filter, hashes, 8, 2, some, &n));
+    EQUAL(n, 2);
+    OK(guira_map_remove_batch(map, at, 16, len, values, some, &n));
+    CHECK(n > 0);
+    BATCH(guira_expiring_insert_batch(expiring, at, 16, len, NULL, some, &n));
+    BATCH(guira_expiring_insert_unique_batch(expiring, at, 16, len, some, others, &n));
 }
 
 static void masks(void) {
     uint64_t inserted, refused = 0, found;
-    for (uint64_t first = all.items - 64; first < all.items + ITEMS; first += 64) {
+    for (uint64_t first = items - 64; first < items + ITEMS; first += 64) {
         number_all(64, first);
-        for (int i = 0; i < 2; i++) {
-            guira_filter_insert_unique_mask(all.filters[i], hashes, 8, 64, &inserted, &refused);
-        }
-        guira_expiring_insert_unique_mask(all.expiring, &fields[0].hash, 16, 64, &inserted, NULL);
-        OK(guira_expiring_refresh_mask(all.expiring, hashes, 8, 64, &found));
+        guira_filter_insert_unique_mask(filter, hashes, 8, 64, &inserted, &refused);
+        guira_expiring_insert_unique_mask(expiring, &fields[0].hash, 16, 64, &inserted, NULL);
+        OK(guira_expiring_refresh_mask(expiring, hashes, 8, 64, &found));
     }
-    CHECK(refused != 0 || all.items == LARGE);
+    CHECK(refused != 0 || items == LARGE);
 }
 
 static void removals(void) {
-    bool answer = false;
     for (uint64_t hash = 0; hash < 100; hash++) {
-        for (int i = 0; i < 2; i++) {
-            CHECK(filter_remove(all.filters[i], hash));
-            OK(guira_map_replace(all.maps[i], hash, hash, 1, &answer));
-            CHECK(answer && map_remove(all.maps[i], hash, 1));
-        }
-        OK(guira_expiring_refresh(all.expiring, hash + 100, &answer));
-        CHECK(answer);
-        OK(guira_expiring_remove(all.expiring, hash, all.generation, &answer));
-        CHECK(answer);
+        CHECK(filter_remove(filter, hash));
+        CHECK(map_replace(map, hash, hash, 1) && map_remove(map, hash, 1));
+        CHECK(expiring_refresh(expiring, hash + 100));
+        CHECK(expiring_remove(expiring, hash, generation));
     }
 }
 
 static void generations(void) {
     uint64_t now = 0;
     for (int i = 0; i < 20; i++) {
-        CHECK(expiring_advance(all.expiring) > all.generation);
+        CHECK(expiring_advance(expiring) > generation);
         now += 1000000;
-        OK(guira_expiring_tick(all.expiring, read_clock, &now, NULL));
-        OK(guira_expiring_advance_to(all.expiring, read_clock, &now, NULL));
-        OK(guira_expiring_sweep(all.expiring, 100, NULL));
-        guira_expiring_insert(all.expiring, i, NULL);
+        OK(guira_expiring_tick(expiring, read_clock, &now, NULL));
+        OK(guira_expiring_advance_to(expiring, read_clock, &now, NULL));
+        OK(guira_expiring_sweep(expiring, 100, NULL));
+        guira_expiring_insert(expiring, i, NULL);
     }
 }
 
 static void clears(void) {
-    for (int i = 0; i < 2; i++) {
-        OK(guira_filter_clear(all.filters[i]));
-        OK(guira_map_clear(all.maps[i]));
-    }
-    OK(guira_expiring_clear(all.expiring));
+    OK(guira_filter_clear(filter));
+    OK(guira_map_clear(map));
+    OK(guira_expiring_clear(expiring));
 }
 
+#define GROUP(name) {#name, name}
 static const struct group {
     const char *name;
     void (*calls)(void);
 } GROUPS[] = {
-    {"lookups", lookups},
-    {"inserts into filters", filter_inserts},
-    {"unique inserts into filters", filter_unique_inserts},
-    {"inserts into maps", map_inserts},
-    {"inserts into expiring sets", expiring_inserts},
-    {"batches", batches},
-    {"masks", masks},
-    {"removals", removals},
-    {"generations", generations},
-    {"clears", clears},
+    GROUP(lookups), GROUP(filter_inserts), GROUP(filter_unique_inserts), GROUP(map_inserts),
+    GROUP(map_unique_inserts), GROUP(expiring_inserts), GROUP(expiring_unique_inserts),
+    GROUP(batches), GROUP(masks), GROUP(removals), GROUP(generations), GROUP(clears),
 };
 
 static bool failed;
@@ -251,19 +215,20 @@ static void *make(void *group) {
     calls->calls();
     watched = false;
     if (count > 0) {
-        printf("%s of %zu items: %ld allocations\n", calls->name, all.items, count);
+        printf("%s of %zu items: %ld allocations\n", calls->name, items, count);
         failed = true;
     }
     return NULL;
 }
 
-static void allocate_nothing(size_t capacity) {
+static void allocate_nothing(size_t capacity, uint32_t growing) {
+    items = capacity;
     for (size_t i = 0; i < sizeof GROUPS / sizeof *GROUPS; i++) {
         struct group group = GROUPS[i];
-        create_all(capacity);
+        create_all(growing);
         make(&group);
         destroy_all();
-        create_all(capacity);
+        create_all(growing);
         pthread_t thread;
         CHECK(pthread_create(&thread, NULL, make, &group) == 0);
         CHECK(pthread_join(thread, NULL) == 0);
@@ -273,7 +238,9 @@ static void allocate_nothing(size_t capacity) {
 
 int main(void) {
     keep_messages();
-    allocate_nothing(ITEMS);
-    allocate_nothing(LARGE);
+    for (uint32_t growing = 0; growing < 2; growing++) {
+        allocate_nothing(ITEMS, growing);
+        allocate_nothing(LARGE, growing);
+    }
     return heard_messages() || failed;
 }

@@ -15,27 +15,19 @@ STATUS_OF(map)
 STATUS_OF(expiring)
 
 // Checks the statuses of the three types with a field set: 100 items fit.
-#define WITH(field, value, of_filter, of_map, of_expiring)     \
-    do {                                                       \
-        guira_params params = guira_params_init(100);          \
-        params.field = value;                                  \
-        EQUAL(status_of_filter(params), GUIRA_##of_filter);    \
-        EQUAL(status_of_map(params), GUIRA_##of_map);          \
-        EQUAL(status_of_expiring(params), GUIRA_##of_expiring); \
+#define CREATES(grows, field, value, of_filter, of_map, of_expiring) \
+    do {                                                             \
+        guira_params params = guira_params_init(100);                \
+        params.growing = grows;                                      \
+        params.field = value;                                        \
+        EQUAL(status_of_filter(params), GUIRA_##of_filter);          \
+        EQUAL(status_of_map(params), GUIRA_##of_map);                \
+        EQUAL(status_of_expiring(params), GUIRA_##of_expiring);      \
     } while (0)
 
-#define REFUSED(field, value, status) WITH(field, value, status, status, status)
-
-// Checks the status of a growing object with a field set.
-#define GROWING(field, value, status)                      \
-    do {                                                   \
-        guira_params params = guira_params_init(100);      \
-        params.growing = 1;                                \
-        params.field = value;                              \
-        EQUAL(status_of_filter(params), GUIRA_##status);   \
-        EQUAL(status_of_map(params), GUIRA_##status);      \
-        EQUAL(status_of_expiring(params), GUIRA_##status); \
-    } while (0)
+#define WITH(...) CREATES(0, __VA_ARGS__)
+#define REFUSED(field, value, status) CREATES(0, field, value, status, status, status)
+#define GROWING(field, value, status) CREATES(1, field, value, status, status, status)
 
 static void parameters(void) {
     REFUSED(capacity, 0, ERR_CAPACITY);

@@ -118,6 +118,17 @@ pub fn checksum(seed: u64, bytes: &[u8]) -> u64 {
     rapidhash_v3_seeded(bytes, &RapidSecrets::seed_cpp(seed))
 }
 
+/// [`checksum`] for the tests, which forge streams.
+///
+/// # Safety
+/// The pointer leads to so many bytes.
+#[cfg(feature = "panics")]
+#[unsafe(no_mangle)]
+unsafe extern "C" fn guira_checksum(seed: u64, bytes: *const u8, len: usize) -> u64 {
+    // SAFETY: as the caller guarantees.
+    checksum(seed, unsafe { std::slice::from_raw_parts(bytes, len) })
+}
+
 /// Bits of an iterator that hold a place in the stream, plus one. An iterator has at most 53 bits
 /// in all, since some clients keep numbers as `f64`.
 pub const PLACE_BITS: u32 = 40;

@@ -66,21 +66,15 @@ class Cluster:
 
     def _all_known(self):
         count = str(len(self.servers))
-        return all(self._cluster_info(s)["cluster_known_nodes"] == count for s in self.servers)
-
-    def _cluster_info(self, server):
-        reply = self.call(server, "INFO")
-        if isinstance(reply, dict):
-            return reply
-        lines = reply.decode().splitlines()
-        return dict(line.split(":", 1) for line in lines if ":" in line)
+        infos = [self.call(server, "INFO") for server in self.servers]
+        return all(info["cluster_known_nodes"] == count for info in infos)
 
     def healthy(self):
         """Every node sees all slots served, and every replica is connected."""
         for server in self.servers:
             if not server.alive():
                 continue
-            if self._cluster_info(server)["cluster_state"] != "ok":
+            if self.call(server, "INFO")["cluster_state"] != "ok":
                 return False
             replication = server.info("replication")
             if replication["role"] == "slave" and replication["master_link_status"] != "up":
@@ -94,23 +88,17 @@ class Cluster:
             startup_nodes=startup, socket_timeout=20, protocol=2, retry=retry
         )
 
-    def role(self, server):
-        return server.info("replication")["role"]
-
     def owner(self, slot):
         """Returns the server that serves `slot`, by its own account."""
         for server in self.servers:
-            if not server.alive() or self.role(server) != "master":
+            if not server.alive() or server.role() != "master":
                 continue
-            for first, last, port in self._slots(server):
-                if first <= slot <= last and port == server.port:
+            with server.wire() as wire:
+                ranges = wire.call("CLUSTER", "SLOTS", decode=True)
+            for first, last, primary, *_ in ranges:
+                if first <= slot <= last and primary[1] == server.port:
                     return server
         raise LookupError(f"no live server owns slot {slot}")
-
-    def _slots(self, server):
-        with server.wire() as wire:
-            for first, last, primary, *_ in wire.call("CLUSTER", "SLOTS", decode=True):
-                yield first, last, primary[1]
 
     def id(self, server):
         return self.ids[self.servers.index(server)]
@@ -129,12 +117,12 @@ class Cluster:
         """Kills a primary until a replica has taken over, and starts it again."""
         heir = self.replicas_of(primary)[0]
         primary.kill()
-        wait_until(lambda: self.role(heir) == "master", 40, what="the replica taking over")
+        wait_until(lambda: heir.role() == "master", 40, what="the replica taking over")
         if serve_alone:
             wait_until(self.healthy, 40, what="the cluster being healthy")
             time.sleep(0.5)
         primary.start()
-        wait_until(lambda: self.role(primary) == "slave", 40, what="the old primary following")
+        wait_until(lambda: primary.role() == "slave", 40, what="the old primary following")
         wait_until(self.healthy, 40, what="the cluster being healthy")
 
     def migrate_key_by_key(self, slot, target):
@@ -153,7 +141,7 @@ class Cluster:
         for server in (target, source):
             self.call(server, "SETSLOT", slot, "NODE", self.id(target))
         for server in self.servers:
-            if server.alive() and self.role(server) == "master":
+            if server.alive() and server.role() == "master":
                 self.call(server, "SETSLOT", slot, "NODE", self.id(target))
         return moved
 

@@ -61,9 +61,16 @@ def unchecked(server):
         client.execute_command("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", "0")
 
 
+@pytest.fixture
+def resp2(server):
+    """A connection whose replies are bytes."""
+    with server.wire() as wire:
+        yield wire
+
+
 @pytest.fixture(params=(2, 3), ids=("resp2", "resp3"))
 def wire(request, server):
-    """A connection whose replies are bytes. Its attribute `protocol` is 2 or 3."""
+    """As `resp2`, in each protocol. Its attribute `protocol` is 2 or 3."""
     with server.wire(request.param) as wire:
         wire.protocol = request.param
         yield wire

@@ -3,7 +3,7 @@
 import struct
 
 MODULE = 7  # the type of a module's value in an RDB file, second form
-UNSIGNED, SIGNED, FLOAT, DOUBLE, STRING, END = 2, 1, 3, 4, 5, 0
+UNSIGNED, DOUBLE, STRING, END = 2, 4, 5, 0
 FOOTER = 10  # RDB version, two bytes, and checksum, eight bytes
 
 
@@ -46,7 +46,7 @@ def pack_value(identity, fields):
         parts.append(encode_length(opcode))
         if opcode == STRING:
             parts += [encode_length(len(value)), value]
-        elif opcode in (UNSIGNED, SIGNED):
+        elif opcode == UNSIGNED:
             parts.append(encode_length(value))
         else:
             parts.append(value)
@@ -68,11 +68,9 @@ class Payload:
             if opcode == STRING:
                 length, at = decode_length(dump, at)
                 value, at = dump[at : at + length], at + length
-            elif opcode in (UNSIGNED, SIGNED):
-                value, at = decode_length(dump, at)
             else:
-                size = 4 if opcode == FLOAT else 8
-                value, at = dump[at : at + size], at + size
+                assert opcode == UNSIGNED
+                value, at = decode_length(dump, at)
             self.fields.append((opcode, value))
         assert at == len(dump) - FOOTER
         assert self.pack() == dump

@@ -118,21 +118,19 @@ class Server:
                 self.port = None
         return self
 
-    def wait_ready(self, seconds=START_SECONDS):
+    def wait_ready(self):
         """Waits until the server has loaded its data and answers."""
-        deadline = time.monotonic() + seconds
-        while True:
-            if self.process.poll() is not None:
+
+        def answers():
+            if not self.alive():
                 raise RuntimeError(f"the server ended at its start:\n{self.log()[-2000:]}")
             try:
                 with self.client() as client:
-                    if client.ping():
-                        return
+                    return client.ping()
             except redis.RedisError:
-                pass
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"the server does not answer:\n{self.log()[-2000:]}")
-            time.sleep(0.01)
+                return False
+
+        wait_until(answers, START_SECONDS, what="an answer of the server")
 
     def stop(self):
         """Ends the process by SIGTERM, which saves if the server is configured to."""
@@ -143,9 +141,7 @@ class Server:
         self._end(signal.SIGKILL)
 
     def _end(self, number):
-        if self.process is None:
-            return
-        if self.process.poll() is None:
+        if self.alive():
             self.process.send_signal(number)
             try:
                 self.process.wait(30)
@@ -194,6 +190,9 @@ class Server:
     def info(self, section=None):
         with self.client() as client:
             return client.info(section) if section else client.info()
+
+    def role(self):
+        return self.info("replication")["role"]
 
     def replicate(self, primary):
         """Makes this server a replica of `primary` and waits for the first full sync."""

@@ -46,7 +46,7 @@ def test_resharding_key_by_key_under_load(start_cluster):
     cluster = start_cluster()
     keys = keys_in(SLOTS)
     rng = random.Random(1)
-    with Load(cluster.client, keys, threads=2) as load:
+    with Load(cluster.client, keys) as load:
         load.progress(300)
         for _ in range(2):
             for slot in SLOTS:
@@ -63,7 +63,7 @@ def test_atomic_slot_migration_under_load(kind, start_cluster):
     cluster = start_cluster()
     keys = keys_in(SLOTS)
     large = add_large(cluster, 1 << 22)
-    with Load(cluster.client, keys, threads=2) as load:
+    with Load(cluster.client, keys) as load:
         load.progress(300)
         first, second = cluster.servers[0], cluster.servers[1]
         digest = first.digest(large)
@@ -83,7 +83,7 @@ def test_a_primary_is_killed_under_load(start_cluster):
     cluster = start_cluster()
     keys = keys_in(SLOTS, 1)
     victim = cluster.servers[0]
-    with Load(cluster.client, keys, threads=2, wait=1) as load:
+    with Load(cluster.client, keys, wait=1) as load:
         load.progress(200)
         cluster.fail_over(victim, serve_alone=True)
         load.progress(50)
@@ -99,7 +99,7 @@ def test_a_primary_is_killed_while_slots_migrate(kind, start_cluster, victim):
     keys = keys_in([1000, 1001], 1)
     source, target = cluster.servers[0], cluster.servers[1]
     large = add_large(cluster, 1 << 24)
-    with Load(cluster.client, keys, threads=2, wait=1) as load:
+    with Load(cluster.client, keys, wait=1) as load:
         load.progress(100)
         cluster.call(source, "MIGRATESLOTS", "SLOTSRANGE", 1000, 1001, "NODE", cluster.id(target))
         time.sleep(random.uniform(0, 0.15))
@@ -130,19 +130,3 @@ def test_every_shape_of_filter_moves(start_cluster):
         assert_held(client, held)
         load_chunks(client, half, [missing])
     assert last.digest(half) == last.digest(half + ":source")
-
-
-def test_redirections(start_cluster):
-    cluster = start_cluster(primaries=2, replicas=0)
-    key = key_in_slot(16000)
-    with cluster.servers[0].wire() as wire:
-        for words in (
-            ("CF.RESERVE", key, "100"),
-            ("CF.ADD", key, "a"),
-            ("CF.INSERT", key, "ITEMS", "a"),
-            ("CF.MEXISTS", key, "a", "b"),
-            ("CF.SCANDUMP", key, "0"),
-            ("CF.LOADCHUNK", key, "1", "x"),
-        ):
-            moved = f"-MOVED 16000 127.0.0.1:{cluster.servers[1].port}\r\n".encode()
-            assert wire.call(*words) == moved

@@ -57,8 +57,3 @@ def test_many_items_in_one_command(client):
     ] * len(items)
     assert client.execute_command("CF.MEXISTS", "k", *items) == [1] * len(items)
     assert set(client.execute_command("CF.INSERTNX", "k", "ITEMS", *items)) == {0}
-
-
-def test_integer_items_are_their_decimal_text(client):
-    client.execute_command("CF.ADD", "k", 42)
-    assert client.execute_command("CF.EXISTS", "k", b"42") == 1

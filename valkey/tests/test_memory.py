@@ -127,13 +127,3 @@ def test_nothing_leaks(server, client):
     for _ in range(5):
         everything()
     assert used(client) - before < 50_000
-
-
-def test_a_loaded_filter_counts_as_its_original(client):
-    client.execute_command("CF.RESERVE", "one", 1000)
-    client.execute_command("CF.ADD", "one", "item")
-    client.restore("two", 0, client.dump("one"))
-    load_chunks(client, "six", chunks(client, "one"))
-    client.copy("one", "ten")
-    sizes = [client.memory_usage(key) for key in ("one", "two", "six", "ten")]
-    assert max(sizes) <= 1.02 * min(sizes), sizes

@@ -2,7 +2,7 @@
 
 import pytest
 
-from samples import assert_held, found, insert
+from samples import found
 
 OK = b"+OK\r\n"
 NOT_FOUND = b"-ERR not found\r\n"
@@ -180,13 +180,6 @@ def test_duplicates_are_counted_or_refused(wire):
     for left in range(added - 1, -1, -1):
         assert wire.call("CF.DEL", "k", "same") == encode(wire, YES)
         assert wire.call("CF.COUNT", "k", "same") == b":%d\r\n" % left
-
-
-def test_a_growing_filter_keeps_every_item(client):
-    client.execute_command("CF.RESERVE", "k", 16, "EXPANSION", 2)
-    for items in (range(16), range(20_000)):
-        assert insert(client, "k", items) == [1] * len(items)
-    assert_held(client, {"k": range(20_000)})
 
 
 def test_the_rate_of_a_reserved_filter(client):

@@ -6,25 +6,30 @@
 //! inserted again, and deleting an absent key removes nothing.
 //!
 //! A reader fills the cache under the key's lock, and a writer invalidates its entry under the same
-//! lock. Otherwise a reader could cache a row that was deleted after it had read it. Lookups in the
-//! mirror take no lock.
+//! lock. Otherwise a reader could cache a row that was deleted after it had read it.
+//!
+//! A key's lock also guards its exact state. A reader looks at it before and after a lookup in the
+//! cache or in the mirror, and does not wait for the lock. If it got the same state both times, no
+//! change was in progress, because a writer holds the lock from before its change until after it.
+//! Then exactly one answer is right.
 
 use std::{
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Mutex, MutexGuard,
+        atomic::{AtomicUsize, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
 
-use anyhow::{Result, bail};
+use anyhow::{Result, ensure};
 use derive_more::Add;
 use moka::sync::Cache;
 
 use crate::{
-    WrongAnswer,
-    ledger::{Ledger, State},
     mirror::Mirror,
     store::{Row, Store},
-    trace::{Access, Action, Trace},
+    trace::{Action, Trace},
 };
 
 /// Number of accesses that a thread takes at a time.
@@ -63,17 +68,27 @@ pub struct Outcome {
     pub elapsed: Duration,
     /// Memory of the mirror in bytes, with the keys that the store has at the start.
     pub mirror_bytes: usize,
-    pub end: End,
+    /// Keys in the store at the end.
+    pub present: u64,
+    /// Keys of the trace that are not in the store at the end.
+    pub absent: u64,
+    /// Those of the absent keys that the mirror takes for present.
+    pub false_positives: u64,
 }
 
-/// The state after the last access.
-pub struct End {
-    /// Keys in the store.
-    pub present: usize,
-    /// Keys of the trace that are not in the store.
-    pub absent: usize,
-    /// Those of the absent keys that the mirror takes for present.
-    pub false_positives: usize,
+/// The exact state of a key.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct State {
+    /// Number of changes so far.
+    version: u64,
+    is_present: bool,
+}
+
+impl State {
+    /// Returns the version of the key's row, if it has one.
+    fn row(self) -> Option<u64> {
+        self.is_present.then_some(self.version)
+    }
 }
 
 /// Replays a trace with a mirror, which must be empty and is emptied again.
@@ -83,8 +98,8 @@ pub fn replay(trace: &Trace, mirror: &Mirror, entries: u64, threads: usize) -> R
     let start = Instant::now();
     let tally = replay.run(threads)?;
     let elapsed = start.elapsed();
-    let end = replay.finish()?;
-    Ok(Outcome { tally, elapsed, mirror_bytes, end })
+    let [present, absent, false_positives] = replay.finish()?;
+    Ok(Outcome { tally, elapsed, mirror_bytes, present, absent, false_positives })
 }
 
 /// What the threads of one replay share.
@@ -93,7 +108,8 @@ struct Replay<'a> {
     mirror: &'a Mirror,
     store: Store,
     cache: Cache<u32, Row>,
-    ledger: Ledger,
+    /// The state of each key of the trace.
+    states: Vec<Mutex<State>>,
     /// Index of the first access of the next block.
     next: AtomicUsize,
 }
@@ -104,14 +120,25 @@ impl<'a> Replay<'a> {
         let keys = trace.keys.iter().zip(&trace.present);
         let present = keys.filter_map(|(&key, &present)| present.then_some(key));
         present.clone().try_for_each(|key| mirror.insert(key))?;
+        let first = |&is_present: &bool| Mutex::new(State { version: 0, is_present });
         Ok(Self {
             trace,
             mirror,
             store: Store::new(present)?,
             cache: Cache::new(entries),
-            ledger: Ledger::new(&trace.present),
+            states: trace.present.iter().map(first).collect(),
             next: AtomicUsize::new(0),
         })
+    }
+
+    /// Returns the state of a key, unless it is locked.
+    fn peek(&self, index: usize) -> Option<State> {
+        self.states[index].try_lock().ok().map(|state| *state)
+    }
+
+    /// Locks a key against changes by other threads.
+    fn lock(&self, index: usize) -> MutexGuard<'_, State> {
+        self.states[index].lock().expect("no panic")
     }
 
     /// Replays all accesses and returns the sum of the threads' tallies.
@@ -134,8 +161,14 @@ impl<'a> Replay<'a> {
             let Some(rest) = accesses.get(from..).filter(|rest| !rest.is_empty()) else {
                 return Ok(tally);
             };
-            for &access in &rest[..BLOCK.min(rest.len())] {
-                self.replay_access(access, &mut tally).inspect_err(|_| {
+            for &(index, action) in &rest[..BLOCK.min(rest.len())] {
+                let index = index as usize;
+                match action {
+                    Action::Read => self.read(index, &mut tally),
+                    Action::Write => self.write(index, &mut tally),
+                    Action::Delete => self.delete(index, &mut tally),
+                }
+                .inspect_err(|_| {
                     // Leaves no block to the other threads, so that they end as well.
                     self.next.store(accesses.len(), Ordering::Relaxed);
                 })?;
@@ -143,35 +176,42 @@ impl<'a> Replay<'a> {
         }
     }
 
-    fn replay_access(&self, access: Access, tally: &mut Tally) -> Result<()> {
-        let index = access.index as usize;
-        match access.action {
-            Action::Read => self.read(index, tally),
-            Action::Write => self.write(index, tally),
-            Action::Delete => self.delete(index, tally),
-        }
-    }
-
     /// Reads a key from the cache, or else from the store unless the mirror knows it to be absent.
     fn read(&self, index: usize, tally: &mut Tally) -> Result<()> {
-        let (key, before) = (self.trace.keys[index], self.ledger.load(index));
+        let (key, before) = (self.trace.keys[index], self.peek(index));
+        let unchanged = || before.filter(|_| self.peek(index) == before);
         if let Some(row) = self.cache.get(&key) {
             tally.hits += 1;
-            return self.check_row(index, before, &row, tally);
+            match unchanged() {
+                None => tally.unchecked += 1,
+                Some(state) => {
+                    ensure!(state.row() == row.version(), "stale row of key {key} in the cache");
+                }
+            }
+            return Ok(());
         }
         tally.misses += 1;
         let may_hold = self.mirror.may_hold(key);
-        self.check_lookup(index, before, may_hold, tally)?;
+        // The mirror may be wrong about absent keys only.
+        match unchanged() {
+            None => tally.unchecked += 1,
+            Some(state) if state.is_present => {
+                ensure!(may_hold, "false negative: key {key} is in the store");
+            }
+            Some(_) => {
+                tally.absent_lookups += 1;
+                tally.false_positives += u64::from(may_hold);
+            }
+        }
         if !may_hold {
             tally.avoided_lookups += 1;
             return Ok(());
         }
-        let locked = self.ledger.lock(index);
+        let state = self.lock(index);
         let row = self.store.read(key)?;
         tally.store_lookups += 1;
-        if row.as_ref().and_then(Row::version) != locked.state().row() {
-            bail!(WrongAnswer(format!("wrong row of key {key} in the store")));
-        }
+        let version = row.as_ref().and_then(Row::version);
+        ensure!(version == state.row(), "wrong row of key {key} in the store");
         match row {
             Some(row) => self.cache.insert(key, row),
             None => tally.fruitless_lookups += 1,
@@ -179,41 +219,11 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// Checks that a row from the cache is the one that was written last.
-    fn check_row(&self, index: usize, before: State, row: &Row, tally: &mut Tally) -> Result<()> {
-        if !self.ledger.is_still(index, before) {
-            tally.unchecked += 1;
-        } else if before.row() != row.version() {
-            let key = self.trace.keys[index];
-            bail!(WrongAnswer(format!("stale row of key {key} in the cache")));
-        }
-        Ok(())
-    }
-
-    /// Checks a lookup in the mirror, which may be wrong about absent keys only.
-    fn check_lookup(
-        &self,
-        index: usize,
-        before: State,
-        may_hold: bool,
-        tally: &mut Tally,
-    ) -> Result<()> {
-        if !self.ledger.is_still(index, before) {
-            tally.unchecked += 1;
-        } else if !before.is_present() {
-            tally.absent_lookups += 1;
-            tally.false_positives += u64::from(may_hold);
-        } else if !may_hold {
-            return Err(self.false_negative(index));
-        }
-        Ok(())
-    }
-
     /// Creates a key or overwrites its row.
     fn write(&self, index: usize, tally: &mut Tally) -> Result<()> {
-        let (key, locked) = (self.trace.keys[index], self.ledger.lock(index));
-        self.store.write(key, locked.state().version() + 1, |existed| {
-            locked.begin();
+        let (key, mut state) = (self.trace.keys[index], self.lock(index));
+        let version = state.version + 1;
+        self.store.change(key, Some(&Row::new(version)), |existed| {
             if existed {
                 tally.overwritten += 1;
                 return Ok(());
@@ -222,56 +232,45 @@ impl<'a> Replay<'a> {
             self.mirror.insert(key)
         })?;
         self.cache.invalidate(&key);
-        locked.finish(true);
+        *state = State { version, is_present: true };
         Ok(())
     }
 
     /// Deletes a key if it is present.
     fn delete(&self, index: usize, tally: &mut Tally) -> Result<()> {
-        let (key, locked) = (self.trace.keys[index], self.ledger.lock(index));
-        if self.store.delete(key, || locked.begin())? {
+        let (key, mut state) = (self.trace.keys[index], self.lock(index));
+        if self.store.change(key, None, |_| Ok(()))? {
             tally.deleted += 1;
             self.cache.invalidate(&key);
-            self.remove(key)?;
+            ensure!(self.mirror.remove(key), "nothing to remove for key {key} of the store");
+            *state = State { version: state.version + 1, is_present: false };
         }
-        locked.finish(false);
         Ok(())
     }
 
-    /// Removes a key of the store from the mirror.
-    fn remove(&self, key: u32) -> Result<()> {
-        if self.mirror.remove(key) {
-            return Ok(());
-        }
-        bail!(WrongAnswer(format!("nothing to remove for key {key} of the store")))
-    }
-
-    /// The failure of a mirror that does not know a key of the store.
-    fn false_negative(&self, index: usize) -> anyhow::Error {
-        let key = self.trace.keys[index];
-        WrongAnswer(format!("false negative: key {key} is in the store")).into()
-    }
-
     /// Looks up every key in the mirror, then removes all keys of the store and checks that none is
-    /// left.
-    fn finish(&self) -> Result<End> {
-        let keys = &self.trace.keys;
-        let (present, absent): (Vec<usize>, Vec<usize>) =
-            (0..keys.len()).partition(|&index| self.ledger.load(index).is_present());
-        if let Some(&index) = present.iter().find(|&&index| !self.mirror.may_hold(keys[index])) {
-            return Err(self.false_negative(index));
+    /// left. Returns the keys in the store, those that are not, and the false positives among these.
+    fn finish(&self) -> Result<[u64; 3]> {
+        let (mut present, mut absent, mut false_positives) = (Vec::new(), 0, 0);
+        for (index, &key) in self.trace.keys.iter().enumerate() {
+            let may_hold = self.mirror.may_hold(key);
+            if self.lock(index).is_present {
+                ensure!(may_hold, "false negative: key {key} is in the store");
+                present.push(key);
+            } else {
+                absent += 1;
+                false_positives += u64::from(may_hold);
+            }
         }
-        let false_positives =
-            absent.iter().filter(|&&index| self.mirror.may_hold(keys[index])).count();
-        let (stored, known) = (present.len(), self.mirror.len().unwrap_or(present.len()));
-        if known != stored {
-            bail!(WrongAnswer(format!("{known} keys in the mirror, {stored} in the store")));
+        let stored = present.len();
+        let known = self.mirror.len().unwrap_or(stored);
+        ensure!(known == stored, "{known} keys in the mirror, {stored} in the store");
+        for key in present {
+            ensure!(self.mirror.remove(key), "nothing to remove for key {key} of the store");
         }
-        present.iter().try_for_each(|&index| self.remove(keys[index]))?;
-        match self.mirror.len().unwrap_or(0) {
-            0 => Ok(End { present: stored, absent: absent.len(), false_positives }),
-            left => bail!(WrongAnswer(format!("{left} keys left after removing all"))),
-        }
+        let left = self.mirror.len().unwrap_or(0);
+        ensure!(left == 0, "{left} keys left after removing all");
+        Ok([stored as u64, absent, false_positives])
     }
 }
 
@@ -279,45 +278,44 @@ impl<'a> Replay<'a> {
 mod tests {
     use super::*;
 
-    /// A trace that reads each of 1000 keys ten times.
-    fn reads() -> Trace {
-        let sequence: Vec<u32> = (0..10_000).map(|access| access % 1_000).collect();
-        Trace::new(String::new(), &sequence, 0.0)
-    }
-
     fn mirrors() -> [Mirror; 3] {
         [Mirror::Nothing, Mirror::filter(1_000, 0.01).expect("a valid rate"), Mirror::set()]
     }
 
-    /// Checks that `action` fails with `message`. It gets a fresh replay, with the mirror of this
-    /// number, and the index of a present key.
+    /// Checks that `action` fails with `message`, with each of these mirrors. It gets a fresh
+    /// replay, which reads each of 1000 keys ten times, and the index and name of a present key.
     ///
     /// A false positive or an eviction can hide a fault, so there are a few attempts.
     fn assert_fails(
-        mirror: usize,
-        action: impl Fn(&Replay<'_>, usize) -> Result<()>,
+        numbers: &[usize],
         message: &str,
+        action: impl Fn(&Replay<'_>, usize, u32) -> Result<()>,
     ) {
-        let noticed = (0..6).any(|_| {
-            let (trace, mirror) = (reads(), &mirrors()[mirror]);
-            let index = trace.present.iter().position(|&present| present);
-            let replay = Replay::new(&trace, mirror, 100).expect("a store");
-            let outcome = action(&replay, index.expect("half are present"));
-            let reason = outcome.err().and_then(|error| error.downcast::<WrongAnswer>().ok());
-            reason.is_some_and(|WrongAnswer(reason)| reason.contains(message))
-        });
-        assert!(noticed, "mirror {mirror}: the replay did not notice");
+        let sequence: Vec<u32> = (0..10_000).map(|access| access % 1_000).collect();
+        let trace = Trace::new(&sequence, 0.0);
+        let index = trace.present.iter().position(|&present| present).expect("half are present");
+        for &number in numbers {
+            let is_noticed = (0..6).any(|_| {
+                let replay = Replay::new(&trace, &mirrors()[number], 100).map(|replay| {
+                    let error = action(&replay, index, trace.keys[index]).err();
+                    error.is_some_and(|error| error.to_string().contains(message))
+                });
+                replay.expect("a store")
+            });
+            assert!(is_noticed, "mirror {number}: the replay did not notice a {message}");
+        }
     }
 
     #[test]
     fn changes_keep_every_mirror_right() {
         let sequence: Vec<u32> = (0..20_000).map(|access| access * access % 1_009).collect();
-        let trace = Trace::new(String::new(), &sequence, 0.1);
+        let trace = Trace::new(&sequence, 0.1);
         for mirror in mirrors() {
-            let Outcome { tally, end, .. } = replay(&trace, &mirror, 50, 4).expect("right answers");
+            let Outcome { tally, present, absent, .. } =
+                replay(&trace, &mirror, 50, 4).expect("right answers");
             let changes = tally.created + tally.overwritten + tally.deleted;
             assert!(changes > 500, "{mirror}: {changes} changes");
-            assert_eq!(end.present + end.absent, trace.keys.len());
+            assert_eq!(present + absent, trace.keys.len() as u64);
             assert_eq!(tally.misses, tally.store_lookups + tally.avoided_lookups);
             match mirror {
                 Mirror::Nothing => assert_eq!(tally.avoided_lookups, 0),
@@ -327,53 +325,26 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_key_is_noticed_by_a_lookup() {
-        let lose = |replay: &Replay<'_>, index| {
-            assert!(replay.mirror.remove(replay.trace.keys[index]));
+    fn faults_are_noticed() {
+        assert_fails(&[1, 2], "false negative", |replay, _, key| {
+            assert!(replay.mirror.remove(key));
             replay.run(2).map(drop)
-        };
-        for mirror in [1, 2] {
-            assert_fails(mirror, lose, "false negative");
-        }
-    }
-
-    #[test]
-    fn a_lost_key_is_noticed_at_the_end() {
-        let lose = |replay: &Replay<'_>, index| {
-            assert!(replay.mirror.remove(replay.trace.keys[index]));
+        });
+        assert_fails(&[1, 2], "false negative", |replay, _, key| {
+            assert!(replay.mirror.remove(key));
             replay.finish().map(drop)
-        };
-        for mirror in [1, 2] {
-            assert_fails(mirror, lose, "false negative");
-        }
-    }
-
-    #[test]
-    fn a_superfluous_copy_is_noticed() {
-        let insert = |replay: &Replay<'_>, index| {
-            replay.mirror.insert(replay.trace.keys[index]).expect("room");
+        });
+        assert_fails(&[1], "keys in the mirror", |replay, _, key| {
+            replay.mirror.insert(key).expect("room");
             replay.finish().map(drop)
-        };
-        assert_fails(1, insert, "keys in the mirror");
-    }
-
-    #[test]
-    fn a_removal_of_nothing_is_noticed() {
-        let remove = |replay: &Replay<'_>, index| {
-            assert!(replay.mirror.remove(replay.trace.keys[index]));
+        });
+        assert_fails(&[1, 2], "nothing to remove", |replay, index, key| {
+            assert!(replay.mirror.remove(key));
             replay.delete(index, &mut Tally::default())
-        };
-        for mirror in [1, 2] {
-            assert_fails(mirror, remove, "nothing to remove");
-        }
-    }
-
-    #[test]
-    fn a_stale_row_is_noticed() {
-        let cache = |replay: &Replay<'_>, index| {
-            replay.cache.insert(replay.trace.keys[index], Row::new(7));
+        });
+        assert_fails(&[0], "stale row", |replay, _, key| {
+            replay.cache.insert(key, Row::new(7));
             replay.run(2).map(drop)
-        };
-        assert_fails(0, cache, "stale row");
+        });
     }
 }

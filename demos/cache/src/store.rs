@@ -64,32 +64,12 @@ impl Store {
         Ok(table.get(key)?.map(|row| Row(row.value().into())))
     }
 
-    /// Writes a row. Calls `before_commit` with whether the key existed; its error cancels the
-    /// write.
-    pub fn write(
+    /// Writes the row of a key, or deletes it if there is none. Calls `before_commit` with whether
+    /// the key existed, which is also returned. The error of that call cancels the change.
+    pub fn change(
         &self,
         key: u32,
-        version: u64,
-        before_commit: impl FnOnce(bool) -> Result<()>,
-    ) -> Result<()> {
-        let row = Row::new(version);
-        self.change(|table| Ok(table.insert(key, &*row.0)?.is_some()), before_commit)?;
-        Ok(())
-    }
-
-    /// Deletes a row and returns whether there was one. Calls `before_commit` first.
-    pub fn delete(&self, key: u32, before_commit: impl FnOnce()) -> Result<bool> {
-        let before_commit = |_| {
-            before_commit();
-            Ok(())
-        };
-        self.change(|table| Ok(table.remove(key)?.is_some()), before_commit)
-    }
-
-    /// Makes a change that returns whether the key existed, calls `before_commit`, and commits.
-    fn change(
-        &self,
-        change: impl FnOnce(&mut redb::Table<'_, u32, &[u8]>) -> Result<bool, redb::StorageError>,
+        row: Option<&Row>,
         before_commit: impl FnOnce(bool) -> Result<()>,
     ) -> Result<bool> {
         let mut transaction = self.database.begin_write()?;
@@ -98,7 +78,10 @@ impl Store {
             transaction.set_durability(Durability::None)?;
         }
         let mut table = transaction.open_table(ROWS)?;
-        let existed = change(&mut table)?;
+        let existed = match row {
+            Some(row) => table.insert(key, &*row.0)?.is_some(),
+            None => table.remove(key)?.is_some(),
+        };
         drop(table);
         before_commit(existed)?;
         transaction.commit()?;

@@ -1,8 +1,7 @@
-//! The accesses to replay: read from a file, or drawn from a Zipf distribution.
+//! The accesses to replay, drawn from a Zipf distribution.
 
-use std::{collections::HashMap, fs, path::Path};
+use std::collections::HashMap;
 
-use anyhow::{Context, Result, ensure};
 use rand::{
     Rng, RngExt, SeedableRng,
     distr::{Distribution, weighted::WeightedIndex},
@@ -14,7 +13,7 @@ const DRAWN: usize = 2_000_000;
 /// Number of keys in the distribution of a drawn trace.
 const DRAWN_KEYS: u32 = 100_000;
 /// Exponent of the Zipf distribution: the key of rank r has the weight r^-EXPONENT.
-const EXPONENT: f64 = 0.9;
+pub const EXPONENT: f64 = 0.9;
 /// Multiplier that scatters ranks over the keys. Odd, so that no two ranks get the same key.
 const SCATTER: u32 = 0x9e37_79b1;
 /// Share of the keys that are in the store at the start.
@@ -33,42 +32,24 @@ pub enum Action {
     Delete,
 }
 
-/// One access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Access {
-    /// The index of its key in [`Trace::keys`].
-    pub index: u32,
-    pub action: Action,
-}
-
 /// The accesses, and the keys that the store holds before the first.
 pub struct Trace {
-    pub name: String,
     /// The distinct keys, in the order of their first access.
     pub keys: Vec<u32>,
     /// Whether the store has each of `keys` at the start.
     pub present: Vec<bool>,
-    pub accesses: Vec<Access>,
+    /// The index in `keys` of each access, and what it does.
+    pub accesses: Vec<(u32, Action)>,
 }
 
 impl Trace {
-    /// Reads a trace from a file of little-endian `u32` keys, one for each access.
-    pub fn read(path: &Path, changes: f64) -> Result<Self> {
-        let bytes = fs::read(path).with_context(|| path.display().to_string())?;
-        let (keys, rest) = bytes.as_chunks();
-        ensure!(rest.is_empty() && !keys.is_empty(), "{}: no keys of 4 bytes", path.display());
-        let sequence: Vec<u32> = keys.iter().map(|&key| u32::from_le_bytes(key)).collect();
-        Ok(Self::new(path.display().to_string(), &sequence, changes))
-    }
-
     /// Draws a trace from a Zipf distribution, the same one in every run.
     pub fn draw(changes: f64) -> Self {
-        let sequence = draw(DRAWN, &mut SmallRng::seed_from_u64(SEED));
-        Self::new(format!("drawn, Zipf exponent {EXPONENT}"), &sequence, changes)
+        Self::new(&draw(DRAWN, &mut SmallRng::seed_from_u64(SEED)), changes)
     }
 
     /// Creates a trace from the keys of its accesses, of which a share of `changes` are no reads.
-    pub fn new(name: String, sequence: &[u32], changes: f64) -> Self {
+    pub fn new(sequence: &[u32], changes: f64) -> Self {
         let mut random = SmallRng::seed_from_u64(SEED + 1);
         let (mut indices, mut keys) = (HashMap::new(), Vec::new());
         let mut access = |&key| {
@@ -81,11 +62,11 @@ impl Trace {
                 (true, false) => Action::Write,
                 (true, true) => Action::Delete,
             };
-            Access { index, action }
+            (index, action)
         };
         let accesses = sequence.iter().map(&mut access).collect();
         let present = keys.iter().map(|_| random.random_bool(PRESENT)).collect();
-        Self { name, keys, present, accesses }
+        Self { keys, present, accesses }
     }
 }
 
@@ -102,22 +83,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_little_endian() {
-        let file = tempfile::NamedTempFile::new().expect("a file");
-        fs::write(file.path(), [1, 0, 0, 0, 0, 2, 0, 0xff]).expect("space");
-        assert_eq!(Trace::read(file.path(), 0.0).expect("keys").keys, [1, 0xff00_0200]);
-        for unusable in [&[][..], &[1, 0, 0, 0, 2][..]] {
-            fs::write(file.path(), unusable).expect("space");
-            assert!(Trace::read(file.path(), 0.0).is_err());
-        }
-    }
-
-    #[test]
     fn a_trace_follows_its_sequence() {
-        let trace = Trace::new(String::new(), &[7, 9, 7, 7], 0.0);
+        let trace = Trace::new(&[7, 9, 7, 7], 0.0);
         assert_eq!(trace.keys, [7, 9]);
-        let reads = [0, 1, 0, 0].map(|index| Access { index, action: Action::Read });
-        assert_eq!(trace.accesses, reads);
+        assert_eq!(trace.accesses, [0, 1, 0, 0].map(|index| (index, Action::Read)));
     }
 
     #[test]
@@ -130,9 +99,9 @@ mod tests {
         };
         // The tolerance is four standard deviations of the rarer of the two keys.
         assert!((count(1) / count(3) / 3_f64.powf(EXPONENT) - 1.0).abs() < 0.13);
-        let trace = Trace::new(String::new(), &first, 0.01);
+        let trace = Trace::new(&first, 0.01);
         assert!(trace.keys.len() > 10_000);
-        let changes = trace.accesses.iter().filter(|access| access.action != Action::Read).count();
+        let changes = trace.accesses.iter().filter(|access| access.1 != Action::Read).count();
         assert!((800..1_200).contains(&changes), "{changes} changes");
         let present = trace.present.iter().filter(|&&present| present).count();
         let half = trace.keys.len() / 2;

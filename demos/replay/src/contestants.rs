@@ -1,20 +1,10 @@
-//! What remembers messages: the two uses of [`ExpiringFilter`](guira::ExpiringFilter), and what is
-//! used in its place.
+//! What remembers messages: an [`ExpiringFilter`], and what is used in its place.
 
-use std::{
-    convert::Infallible,
-    sync::{Mutex, RwLock},
-    time::{Duration, SystemTime},
-};
+use std::sync::{Mutex, RwLock};
 
 use fastbloom::{AtomicBloomFilter, BloomFilter};
-use guira::{BuildError, FromSeed, StableHashBuilder};
-
-use crate::{
-    dedup::{Dedup, Outcome},
-    token_log::{FilterTokenLog, TokenLog},
-    with_room,
-};
+use guira::{ExpiringFilter, FromSeed, StableHashBuilder};
+use hashbrown::HashMap;
 
 /// Remembers ids for a window of ticks.
 pub trait Seen: Sync {
@@ -31,7 +21,7 @@ pub trait Seen: Sync {
 }
 
 /// What a contestant has to hold.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Needs {
     /// Number of ticks for which an item is remembered.
     pub window: u32,
@@ -41,61 +31,37 @@ pub struct Needs {
     pub rate: f64,
 }
 
-impl Seen for Dedup {
+/// Returns a filter with room for a tenth more items than it has to hold: then an insert seldom
+/// relocates items. The seed makes every run give the same wrong answers. A program that gets its
+/// ids from others should keep the random seed that is the default.
+pub fn expiring_filter(needs: Needs) -> ExpiringFilter {
+    let builder = ExpiringFilter::builder().capacity(needs.items * 11 / 10).window(needs.window);
+    builder.false_positive_rate(needs.rate).seed(1).build().expect("a possible rate")
+}
+
+impl Seen for ExpiringFilter {
     fn is_first(&self, id: u64) -> bool {
-        self.handle(&id, || Ok::<_, Infallible>(())) == Ok(Outcome::Handled)
+        self.insert_unique(&id).expect("room for all messages").is_new()
     }
 
     fn tick(&self) {
-        Dedup::tick(self);
+        self.advance();
     }
 
     fn tidy(&self) {
-        self.sweep();
+        self.sweep(u64::MAX);
     }
 
     fn size_in_bytes(&self) -> usize {
-        self.seen().size_in_bytes()
+        self.size_in_bytes()
     }
 }
 
-/// Lifetime of the tokens in this replay. A tick is 50 seconds.
-const LIFETIME: Duration = Duration::from_secs(650);
-
-/// When the log begins to remember, and all tokens are issued.
-const ISSUED: SystemTime = SystemTime::UNIX_EPOCH;
-
-/// Builds a log of tokens.
-pub fn token_log(needs: Needs) -> Result<FilterTokenLog, BuildError> {
-    let tokens = with_room(needs.items);
-    FilterTokenLog::new(ISSUED, LIFETIME, (tokens, needs.window, needs.rate))
-}
-
-impl Seen for FilterTokenLog {
-    fn is_first(&self, id: u64) -> bool {
-        let nonce = u128::from(id) << 64 | u128::from(!id);
-        self.check_and_insert(nonce, ISSUED, LIFETIME).is_ok()
-    }
-
-    fn tick(&self) {
-        self.filter().advance();
-    }
-
-    fn tidy(&self) {
-        self.filter().sweep(u64::MAX);
-    }
-
-    fn size_in_bytes(&self) -> usize {
-        self.filter().size_in_bytes()
-    }
-}
-
-/// Two Bloom filters of `fastbloom`. Every `window` ticks, the older one is cleared and takes the
-/// new items. So an item is remembered for `window` to `2 * window - 1` ticks.
-struct Rotation<F> {
+/// Two Bloom filters of `fastbloom`: the current one, which takes the new items, and an older one.
+/// Every `window` ticks, the older one is cleared and becomes the current one. So an item is
+/// remembered for `window` to `2 * window - 1` ticks.
+pub struct Rotation<F> {
     filters: [F; 2],
-    /// The place of the filter that takes new items.
-    current: usize,
     /// Ticks since the last rotation.
     ticks: u32,
     window: u32,
@@ -106,97 +72,86 @@ impl<F> Rotation<F> {
     fn new(needs: Needs, build: impl Fn(f64, usize) -> F) -> Self {
         let items = needs.items * needs.window as usize / (needs.window as usize + 1);
         let filters = [(); 2].map(|()| build(needs.rate / 2.0, items));
-        Self { filters, current: 0, ticks: 0, window: needs.window }
+        Self { filters, ticks: 0, window: needs.window }
     }
 
     fn tick(&mut self, clear: impl Fn(&mut F)) {
         self.ticks += 1;
         if self.ticks == self.window {
             self.ticks = 0;
-            self.current = 1 - self.current;
-            clear(&mut self.filters[self.current]);
+            self.filters.swap(0, 1);
+            clear(&mut self.filters[0]);
         }
     }
-}
 
-/// Two Bloom filters behind a mutex.
-pub struct LockedBlooms(Mutex<Rotation<BloomFilter>>);
-
-impl LockedBlooms {
-    pub fn new(needs: Needs) -> Self {
-        let build = |rate, items| BloomFilter::with_false_pos(rate).seed(&1).expected_items(items);
-        Self(Mutex::new(Rotation::new(needs, build)))
+    fn size_in_bytes(&self, bits: impl Fn(&F) -> usize) -> usize {
+        self.filters.iter().map(|filter| bits(filter) / 8).sum()
     }
 }
 
-impl Seen for LockedBlooms {
+/// Returns two Bloom filters behind a mutex.
+pub fn locked_blooms(needs: Needs) -> Mutex<Rotation<BloomFilter>> {
+    Mutex::new(Rotation::new(needs, |rate, items| {
+        BloomFilter::with_false_pos(rate).seed(&1).expected_items(items)
+    }))
+}
+
+impl Seen for Mutex<Rotation<BloomFilter>> {
     fn is_first(&self, id: u64) -> bool {
-        let Rotation { filters, current, .. } = &mut *self.0.lock().expect("not poisoned");
-        !filters[1 - *current].contains(&id) && !filters[*current].insert(&id)
+        let [current, older] = &mut self.lock().expect("not poisoned").filters;
+        !older.contains(&id) && !current.insert(&id)
     }
 
     fn tick(&self) {
-        self.0.lock().expect("not poisoned").tick(BloomFilter::clear);
+        self.lock().expect("not poisoned").tick(BloomFilter::clear);
     }
 
     fn size_in_bytes(&self) -> usize {
-        let filters = &self.0.lock().expect("not poisoned").filters;
-        filters.iter().map(|filter| filter.num_bits() / 8).sum()
+        self.lock().expect("not poisoned").size_in_bytes(BloomFilter::num_bits)
     }
 }
 
-/// Two atomic Bloom filters, and a read-write lock that only a tick takes for writing.
+/// Returns two atomic Bloom filters, and a read-write lock that only a tick takes for writing.
 ///
 /// This is as fast as rotating filters get, but no check-and-set: each of two threads can set a bit
 /// of the same new item that the other one has not set yet, and both take it for the first one.
-pub struct AtomicBlooms(RwLock<Rotation<AtomicBloomFilter>>);
-
-impl AtomicBlooms {
-    pub fn new(needs: Needs) -> Self {
-        let build =
-            |rate, items| AtomicBloomFilter::with_false_pos(rate).seed(&1).expected_items(items);
-        Self(RwLock::new(Rotation::new(needs, build)))
-    }
+pub fn atomic_blooms(needs: Needs) -> RwLock<Rotation<AtomicBloomFilter>> {
+    RwLock::new(Rotation::new(needs, |rate, items| {
+        AtomicBloomFilter::with_false_pos(rate).seed(&1).expected_items(items)
+    }))
 }
 
-impl Seen for AtomicBlooms {
+impl Seen for RwLock<Rotation<AtomicBloomFilter>> {
     fn is_first(&self, id: u64) -> bool {
-        let Rotation { filters, current, .. } = &*self.0.read().expect("not poisoned");
-        !filters[1 - *current].contains(&id) && !filters[*current].insert(&id)
+        let [current, older] = &self.read().expect("not poisoned").filters;
+        !older.contains(&id) && !current.insert(&id)
     }
 
     fn tick(&self) {
-        self.0.write().expect("not poisoned").tick(|filter| filter.clear());
+        self.write().expect("not poisoned").tick(|filter| filter.clear());
     }
 
     fn size_in_bytes(&self) -> usize {
-        let filters = &self.0.read().expect("not poisoned").filters;
-        filters.iter().map(|filter| filter.num_bits() / 8).sum()
+        self.read().expect("not poisoned").size_in_bytes(AtomicBloomFilter::num_bits)
     }
 }
 
-/// The tick of each id, behind a mutex. It is never wrong.
-pub struct LockedMap {
-    window: u32,
-    ticks: Mutex<Ticks>,
-}
-
-struct Ticks {
+/// The tick of each id. It is never wrong.
+pub struct Ticks {
     now: u32,
-    of: hashbrown::HashMap<u64, u32, StableHashBuilder>,
+    window: u32,
+    of: HashMap<u64, u32, StableHashBuilder>,
 }
 
-impl LockedMap {
-    pub fn new(needs: Needs) -> Self {
-        let hasher = StableHashBuilder::from_seed(1);
-        let of = hashbrown::HashMap::with_capacity_and_hasher(needs.items, hasher);
-        Self { window: needs.window, ticks: Mutex::new(Ticks { now: 0, of }) }
-    }
+/// Returns a map from ids to ticks behind a mutex.
+pub fn locked_map(needs: Needs) -> Mutex<Ticks> {
+    let of = HashMap::with_capacity_and_hasher(needs.items, StableHashBuilder::from_seed(1));
+    Mutex::new(Ticks { now: 0, window: needs.window, of })
 }
 
-impl Seen for LockedMap {
+impl Seen for Mutex<Ticks> {
     fn is_first(&self, id: u64) -> bool {
-        let Ticks { now, of } = &mut *self.ticks.lock().expect("not poisoned");
+        let Ticks { now, of, .. } = &mut *self.lock().expect("not poisoned");
         let mut is_first = false;
         of.entry(id).or_insert_with(|| {
             is_first = true;
@@ -206,12 +161,12 @@ impl Seen for LockedMap {
     }
 
     fn tick(&self) {
-        let Ticks { now, of } = &mut *self.ticks.lock().expect("not poisoned");
+        let Ticks { now, window, of } = &mut *self.lock().expect("not poisoned");
         *now += 1;
-        of.retain(|_, tick| *now - *tick <= self.window);
+        of.retain(|_, tick| *now - *tick <= *window);
     }
 
     fn size_in_bytes(&self) -> usize {
-        self.ticks.lock().expect("not poisoned").of.allocation_size()
+        self.lock().expect("not poisoned").of.allocation_size()
     }
 }
