@@ -2,44 +2,41 @@
 //!
 //! The papers are "Cuckoo Filter: Practically Better Than Bloom" (Fan, Andersen, Kaminsky and
 //! Mitzenmacher, `CoNEXT` 2014) and "Cuckoo Filter: Better Than Bloom" (`;login:`, August 2013).
-//! One command measures everything and writes the page `evaluation/report/index.html`. The page
-//! opens with a table that compares each figure of the papers with the one measured here. A CSV
-//! file accompanies each table and plot.
+//! One command measures everything and writes the page `evaluation/report/report.md`. Its rows
+//! compare each figure of the papers with the one measured here. A CSV file accompanies each table
+//! and plot.
 //!
 //! ```text
 //! cargo run --release -p guira-evaluation
 //! ```
 //!
-//! Counts (loads, rates, bits, cache lines) use all cores. What is timed (Table 3, Figures 5 to 8,
-//! and the costs of `insert_unique`) runs on one pinned thread, so leave the machine idle during a
+//! Counts (loads, rates, bits, cache lines) use all cores. What is timed (Table 3, Figures 5 to 8) runs
+//! on one pinned thread, so leave the machine idle during a
 //! run. All filters have the same pages of memory: none has huge ones. Each timed figure is the
 //! median of at least five rounds in which the filters take turns, with the minimum and the maximum
 //! beside it. If the ranges of two compared speeds overlap, the verdict says so. `--smoke` has as
 //! many rounds, but tiny tables; it shows only that everything works.
 //!
 //! - `--only NAME` runs the experiments whose names contain NAME: `table-1` to `table-3`,
-//!   `figure-2` to `figure-8`, `login-loads`, `section-3`, `copies`, `theory`, `literature`,
-//!   `factor`. You can repeat the option. Each run replaces `evaluation/report/`, so copy a report
-//!   that you want to keep.
+//!   `figure-2` to `figure-8`, `login-loads`, `section-3`, `theory`. You can repeat the option. Each
+//!   run replaces `evaluation/report/`, so copy a report that you want to keep.
 //! - `--large-megabytes N` sets the table size of Table 3 and Figure 5, 192 MiB as in the paper.
 //!   `--megabytes N` sets that of Figures 6 to 8. `--runs N` sets the number of runs behind each
 //!   load factor. `--log-buckets 25` adds tables of 2^25 buckets to `figure-2` and `login-loads`;
-//!   `--log-buckets 30` adds tables of 2^30 buckets, which take 8 to 32 GiB.
+//!   `--log-buckets 30` adds tables of 2^30 buckets, which take 4 to 32 GiB.
 //! - `--full` uses the papers' sizes except 2^30 buckets: 192 MiB, 10 runs, 2^25 buckets. It takes
 //!   hours.
-//! - `--only login-loads --log-buckets 25 --save-reference` rewrites `reference/`, the results of
-//!   an earlier run. A report without 2^25 buckets uses them to judge Table 2 of `;login:`, whose
-//!   loads depend on the table size. The run takes about half an hour.
 //!
-//! Each file of `experiments` is one experiment. It returns rows, tables and plots, and its notes
-//! describe the method. `filters` holds the filters that the papers compare, and `addressing`
-//! simulates cuckoo tables with any fingerprint and bucket size.
+//! Each file of `experiments` that is named after a table, figure or section is one experiment, and
+//! `speeds` has Figures 5 to 8. An experiment returns rows, tables and plots, and its notes describe
+//! the method. `filters` holds the filters that the papers compare, and `simulation` fills cuckoo
+//! tables with any fingerprint and bucket size.
 
-mod addressing;
 mod experiments;
 mod filters;
 mod pages;
 mod report;
+mod simulation;
 
 use std::time::Instant;
 
@@ -68,9 +65,6 @@ struct Options {
     /// Also measures load factors of tables with 2^N buckets; the papers have 25 and 30.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=30))]
     log_buckets: Vec<u32>,
-    /// Saves the results for 2^25 buckets, which --log-buckets 25 measures, for later reports.
-    #[arg(long)]
-    save_reference: bool,
     /// Runs only the experiments whose names contain NAME.
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,

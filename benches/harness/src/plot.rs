@@ -27,6 +27,9 @@ const INK: RGBColor = RGBColor(0x1f, 0x23, 0x28);
 pub struct Series {
     name: String,
     points: Vec<(f64, f64)>,
+    /// The minimum and the maximum of each point that was measured several times; CSV files have
+    /// them.
+    ranges: Vec<[f64; 2]>,
     look: Look,
 }
 
@@ -34,7 +37,13 @@ impl Series {
     /// Returns a line with a marker at every point.
     #[must_use]
     pub fn new(look: Look, name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
-        Self { name: name.into(), points, look }
+        Self { name: name.into(), points, ranges: Vec::new(), look }
+    }
+
+    /// Adds the minimum and the maximum of each point.
+    #[must_use]
+    pub fn ranges(self, ranges: Vec<[f64; 2]>) -> Self {
+        Self { ranges, ..self }
     }
 
     /// Returns a line with the `nth` look; the first one is guira.
@@ -131,7 +140,10 @@ impl Chart {
 
     /// Adds a series without its points that are not finite.
     pub fn push(&mut self, mut series: Series) {
-        series.points.retain(|(x, y)| x.is_finite() && y.is_finite());
+        let is_finite = |(x, y): &(f64, f64)| x.is_finite() && y.is_finite();
+        let mut points = series.points.iter();
+        series.ranges.retain(|_| points.next().is_some_and(is_finite));
+        series.points.retain(is_finite);
         if !series.points.is_empty() {
             self.series.push(series);
         }
@@ -169,10 +181,12 @@ impl Chart {
     /// If the file cannot be written.
     pub fn write_csv(&self, folder: &Path) -> Result<()> {
         let mut file = csv::Writer::from_path(folder.join(self.name).with_extension("csv"))?;
-        file.write_record(["series", &self.x, &self.y])?;
+        file.write_record(["series", &self.x, &self.y, "minimum", "maximum"])?;
         for series in &self.series {
-            for (x, y) in &series.points {
-                file.write_record([&series.name, &x.to_string(), &y.to_string()])?;
+            for (index, (x, y)) in series.points.iter().enumerate() {
+                let range = series.ranges.get(index).map(|range| range.map(|end| end.to_string()));
+                let [low, high] = range.unwrap_or_default();
+                file.write_record([&series.name, &x.to_string(), &y.to_string(), &low, &high])?;
             }
         }
         Ok(file.flush()?)

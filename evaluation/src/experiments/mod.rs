@@ -1,22 +1,18 @@
-//! The experiments, one file for each table or figure of the papers.
+//! The experiments: the tables and figures of the papers, and sections with claims.
 
-mod copies;
+mod claims;
+mod compare;
 mod curves;
-mod factor;
 mod figure_2;
 mod figure_3;
 mod figure_4;
-mod figure_5;
-mod figure_6;
-mod figure_7;
-mod figure_8;
-mod literature;
 mod loads;
 mod login_loads;
 mod profiles;
 mod row;
 mod section_3;
 mod space;
+mod speeds;
 mod table_1;
 mod table_2;
 mod table_3;
@@ -24,15 +20,13 @@ mod theory;
 mod timing;
 
 use anyhow::{Result, ensure};
+use guira_harness::{plot::Chart, table::Table};
 use indicatif::{ProgressBar, ProgressStyle};
+use rayon::prelude::*;
 
 pub use row::{Row, Subject, Verdict};
-pub use timing::Timed;
 
-use crate::{
-    Options,
-    report::{Chart, Table},
-};
+use crate::Options;
 
 /// The result of an experiment.
 #[derive(Clone, Debug, Default)]
@@ -40,9 +34,7 @@ pub struct Outcome {
     pub rows: Vec<Row>,
     pub tables: Vec<Table>,
     pub charts: Vec<Chart>,
-    /// The points of timed charts with their ranges, which replace the CSV files of those charts.
-    pub points: Vec<Table>,
-    /// Paragraphs of plain text: the method, and the paper's claims.
+    /// Paragraphs: the method, and the paper's claims.
     pub notes: Vec<String>,
 }
 
@@ -68,9 +60,15 @@ impl Progress {
         self.0.inc(1);
     }
 
-    /// Removes the bar.
-    pub fn finish(&self) {
-        self.0.finish_and_clear();
+    /// Performs one step per item on all cores, and returns the results in the order of the items.
+    pub fn map<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+        self.expect(items.len());
+        let step = |item| {
+            let result = work(item);
+            self.step();
+            result
+        };
+        items.par_iter().map(step).collect()
     }
 
     /// Shows a message beside the bar.
@@ -103,10 +101,9 @@ pub const ALL: &[Experiment] = &[
     },
     Experiment {
         name: "section-3",
-        title: "Hashed fingerprints and removal (sections 3.1 and 3.3)",
+        title: "Hashed fingerprints, copies of one item, and removal (section 3)",
         run: section_3::run,
     },
-    Experiment { name: "copies", title: "Copies of one item (section 3.1)", run: copies::run },
     Experiment { name: "theory", title: "Minimum fingerprint size (section 4)", run: theory::run },
     Experiment {
         name: "figure-3",
@@ -115,7 +112,7 @@ pub const ALL: &[Experiment] = &[
     },
     Experiment {
         name: "figure-4",
-        title: "Bits per item, Bloom filters and the information limit (Figure 4)",
+        title: "Bits per item, Bloom filters, published filters and the limit (Figure 4)",
         run: figure_4::run,
     },
     Experiment {
@@ -131,23 +128,21 @@ pub const ALL: &[Experiment] = &[
     Experiment {
         name: "figure-5",
         title: "Lookups by share of present keys (Figure 5)",
-        run: figure_5::run,
+        run: speeds::figure_5,
     },
-    Experiment { name: "figure-6", title: "Lookups by load (Figure 6)", run: figure_6::run },
-    Experiment { name: "figure-7", title: "Inserts by load (Figure 7)", run: figure_7::run },
-    Experiment { name: "figure-8", title: "Removals until empty (Figure 8)", run: figure_8::run },
+    Experiment { name: "figure-6", title: "Lookups by load (Figure 6)", run: speeds::figure_6 },
+    Experiment { name: "figure-7", title: "Inserts by load (Figure 7)", run: speeds::figure_7 },
     Experiment {
-        name: "literature",
-        title: "Comparison with published filters",
-        run: literature::run,
+        name: "figure-8",
+        title: "Removals until empty (Figure 8)",
+        run: speeds::figure_8,
     },
-    Experiment { name: "factor", title: "An implementation in Factor", run: factor::run },
 ];
 
 /// Runs the experiments that the options select.
 ///
 /// # Errors
-/// If an option selects nothing, or if the reference results cannot be saved.
+/// If an option selects nothing.
 pub fn run_selected(options: &Options) -> Result<Vec<(&'static Experiment, Outcome)>> {
     for only in &options.only {
         let known = ALL.iter().any(|experiment| experiment.name.contains(only));
@@ -156,25 +151,12 @@ pub fn run_selected(options: &Options) -> Result<Vec<(&'static Experiment, Outco
     let is_selected = |experiment: &&Experiment| {
         options.only.is_empty() || options.only.iter().any(|only| experiment.name.contains(only))
     };
-    if options.save_reference {
-        let is_run =
-            ALL.iter().filter(is_selected).any(|experiment| experiment.name == "login-loads");
-        ensure!(
-            is_run && options.log_buckets().contains(&login_loads::LOG_BUCKETS),
-            "--save-reference needs login-loads and --log-buckets {}",
-            login_loads::LOG_BUCKETS
-        );
-    }
     let progress = Progress::new();
     let run = |experiment: &'static Experiment| {
         progress.set_message(experiment.title);
         (experiment, (experiment.run)(options, &progress))
     };
-    let completed: Vec<_> = ALL.iter().filter(is_selected).map(run).collect();
-    progress.finish();
-    if options.save_reference {
-        let tables = completed.iter().flat_map(|(_, outcome)| &outcome.tables);
-        login_loads::save_reference(tables)?;
-    }
+    let completed = ALL.iter().filter(is_selected).map(run).collect();
+    progress.0.finish_and_clear();
     Ok(completed)
 }

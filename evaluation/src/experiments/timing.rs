@@ -88,11 +88,6 @@ impl Clock {
     pub fn speed(self) -> f64 {
         self.keys as f64 / self.seconds / 1e6
     }
-
-    /// Returns nanoseconds per key.
-    pub fn nanoseconds(self) -> f64 {
-        1e3 / self.speed()
-    }
 }
 
 /// A timed figure: the median of the rounds, and their range. Arithmetic keeps the range wide

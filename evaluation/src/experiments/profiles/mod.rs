@@ -2,19 +2,10 @@
 //! on one core, in several rounds.
 
 mod round;
-#[cfg(test)]
-mod variants;
-mod views;
 
-use std::sync::OnceLock;
+use std::{fmt, sync::OnceLock};
 
 use self::round::Round;
-#[cfg(test)]
-pub use self::variants::variants;
-pub use self::views::{
-    FALLS, FASTER, SLOWER, STABLE, against, at, chart, claim, crossing, find, layout_chart, mean,
-    ratio, ratios, table, trend,
-};
 use super::{
     Progress,
     timing::{self, Timed, interleaved, pinned, rounds},
@@ -29,17 +20,45 @@ pub const GUIRA: &str = "guira Plain5x12";
 /// The same layout in batches.
 pub const GUIRA_BATCHES: &str = "guira Plain5x12, batches";
 
-/// Million operations per second by load or by share of present keys.
-pub type Curve = Vec<(f64, Timed)>;
+/// The curves of a profile: million operations per second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Curve {
+    /// Lookups in the full filter, by share of present keys in per cent.
+    ByShare,
+    /// Lookups of absent keys, by load in per cent.
+    Absent,
+    /// Lookups of present keys, by load in per cent.
+    Present,
+    /// Inserts, by load in per cent at the middle of each band.
+    Inserts,
+    /// Removals until the filter is empty, by load in per cent; empty without support for removal.
+    Removals,
+}
 
-/// Selects one of a profile's curves.
-pub type CurveOf = fn(&Profile) -> &Curve;
+impl Curve {
+    const ALL: [Self; 5] =
+        [Self::ByShare, Self::Absent, Self::Present, Self::Inserts, Self::Removals];
+}
+
+impl fmt::Display for Curve {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ByShare => "lookups by share of present keys",
+            Self::Absent => "lookups of absent keys by load",
+            Self::Present => "lookups of present keys by load",
+            Self::Inserts => "inserts by load",
+            Self::Removals => "removals by load",
+        })
+    }
+}
+
+/// The points of a curve.
+pub type Points = Vec<(f64, Timed)>;
 
 /// Measurements of one kind of filter.
 #[derive(Clone, Debug)]
 pub struct Profile {
     pub name: String,
-    pub source: &'static str,
     /// Keys in the full filter.
     pub items: usize,
     pub bits_per_item: f64,
@@ -47,16 +66,44 @@ pub struct Profile {
     pub rate: f64,
     /// Million inserts per second until the filter is full.
     pub construction: Timed,
-    /// Lookups in the full filter, by share of present keys in per cent.
-    pub by_share: Curve,
-    /// Lookups of absent keys, by load in per cent.
-    pub absent: Curve,
-    /// Lookups of present keys, by load in per cent.
-    pub present: Curve,
-    /// Inserts, by load in per cent at the middle of each band.
-    pub inserts: Curve,
-    /// Removals until the filter is empty, by load in per cent; empty without support for removal.
-    pub removals: Curve,
+    /// The points of each curve, in the order of [`Curve::ALL`].
+    curves: [Points; 5],
+}
+
+impl Profile {
+    /// Returns the points of a curve.
+    pub fn curve(&self, curve: Curve) -> &Points {
+        &self.curves[curve as usize]
+    }
+
+    /// Combines the rounds of one kind.
+    fn of(kind: &Kind, rounds: &[Round]) -> Self {
+        let first = &rounds[0];
+        let timed = |curve: Curve| -> Points {
+            let of = |round: &Round, point: usize| round.curves[curve as usize][point];
+            let point = |point| {
+                let speeds = rounds.iter().map(|round| of(round, point).1);
+                (of(first, point).0, Timed::of(speeds))
+            };
+            (0..first.curves[curve as usize].len()).map(point).collect()
+        };
+        Self {
+            name: kind.name.clone(),
+            items: first.items,
+            bits_per_item: 8.0 * first.bytes as f64 / first.items as f64,
+            rate: first.rate,
+            construction: Timed::of(rounds.iter().map(|round| round.construction)),
+            curves: Curve::ALL.map(timed),
+        }
+    }
+}
+
+/// Returns the profile of the filter with a name.
+///
+/// # Panics
+/// If there is none.
+pub fn find<'a>(profiles: &'a [Profile], name: &str) -> &'a Profile {
+    profiles.iter().find(|profile| profile.name == name).expect("a filter has this name")
 }
 
 /// Says how the figures by load were measured.
@@ -111,62 +158,67 @@ fn measure(kinds: &[Kind], spec: Spec, progress: &Progress) -> Vec<Profile> {
         progress.step();
         measured
     });
-    kinds.iter().zip(&rounds_of_kinds).map(|(kind, rounds)| profile(kind, rounds)).collect()
+    kinds.iter().zip(&rounds_of_kinds).map(|(kind, rounds)| Profile::of(kind, rounds)).collect()
 }
 
-/// Combines the rounds of one kind.
-fn profile(kind: &Kind, rounds: &[Round]) -> Profile {
-    let first = &rounds[0];
-    let timed = |curve: fn(&Round) -> &Vec<(f64, f64)>| -> Curve {
-        let point = |index: usize| {
-            let (x, _) = curve(first)[index];
-            (x, Timed::of(rounds.iter().map(|round| curve(round)[index].1)))
-        };
-        (0..curve(first).len()).map(point).collect()
+/// Invented profiles for tests: each number is near the paper's in some of them, and away from it
+/// in others; so is each speed in relation to any other one, with a narrow or a wide range.
+#[cfg(test)]
+pub fn variants(papers: impl Fn(&str) -> (f64, f64)) -> Vec<Vec<Profile>> {
+    use rand::{RngExt, SeedableRng, rngs::SmallRng};
+
+    let rng = std::cell::RefCell::new(SmallRng::seed_from_u64(8));
+    let uniform = |from: f64, to: f64| rng.borrow_mut().random_range(from..to);
+    let speed_of = |general: f64| {
+        let median = general * uniform(0.6, 1.5);
+        let width = if uniform(0.0, 1.0) < 0.9 { 1.0 } else { 10.0 };
+        Timed { median, min: median / width, max: median * width }
     };
-    Profile {
-        name: kind.name.clone(),
-        source: kind.source,
-        items: first.items,
-        bits_per_item: 8.0 * first.bytes as f64 / first.items as f64,
-        rate: first.rate,
-        construction: Timed::of(rounds.iter().map(|round| round.construction)),
-        by_share: timed(|round| &round.by_share),
-        absent: timed(|round| &round.absent),
-        present: timed(|round| &round.present),
-        inserts: timed(|round| &round.inserts),
-        removals: timed(|round| &round.removals),
-    }
+    let deviation = || if uniform(0.0, 1.0) < 0.5 { 1.0 } else { uniform(0.5, 2.0) };
+    let profile = |kind: &Kind| {
+        let (bits, rate) = papers(&kind.name);
+        let (full, general) = (uniform(70.0, 100.0), uniform(1.0, 2.0).powi(3));
+        let speed = || speed_of(general);
+        let curve = |curve| {
+            let shares = [0.0, 25.0, 50.0, 75.0, 100.0].map(|share| (share, speed()));
+            let scale = |(share, speed)| (share * full / 100.0, speed);
+            if curve == Curve::ByShare { shares.into() } else { shares.map(scale).into() }
+        };
+        Profile {
+            name: kind.name.clone(),
+            items: 1000,
+            bits_per_item: bits * deviation(),
+            rate: rate * deviation(),
+            construction: speed(),
+            curves: Curve::ALL.map(curve),
+        }
+    };
+    (0..3000).map(|_| all().iter().map(profile).collect()).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Progress, Spec, all, measure};
+    use super::{Curve, Points, Progress, Spec, all, measure};
 
     #[test]
     fn a_profile_covers_all_loads_from_empty_to_full_and_back() {
-        let kinds: Vec<_> = all()
-            .into_iter()
-            .filter(|kind| ["CF", "BF", "QF"].contains(&kind.name.as_str()))
-            .collect();
+        let mut kinds = all();
+        kinds.retain(|kind| ["CF", "BF", "QF"].contains(&kind.name.as_str()));
         let spec = Spec { bytes: 6 << 10, rounds: 3, by_load: true };
         let profiles = measure(&kinds, spec, &Progress::new());
         for (profile, full) in profiles.iter().zip([95.0, 100.0, 90.0]) {
-            let last = |curve: &super::Curve| curve.last().expect("points").0;
-            assert!((last(&profile.absent) - full).abs() < 4.0, "{profile:?}");
-            assert!(
-                profile.inserts.iter().all(|&(load, speed)| load < full + 4.0 && speed.min > 0.0)
-            );
-            assert_eq!(profile.by_share.len(), 5);
-            assert_eq!(profile.absent.len(), profile.inserts.len());
+            let [by_share, absent, present, inserts, removals] = &profile.curves;
+            let last = |points: &Points| points.last().expect("points").0;
+            assert!((last(absent) - full).abs() < 4.0, "{profile:?}");
+            assert!(inserts.iter().all(|&(load, speed)| load < full + 4.0 && speed.min > 0.0));
+            assert_eq!(profile.curve(Curve::ByShare), by_share);
+            assert_eq!((by_share.len(), absent.len()), (5, present.len()));
+            assert_eq!(absent.len(), inserts.len());
             if profile.name == "BF" {
-                assert!(profile.removals.is_empty());
+                assert!(removals.is_empty());
             } else {
-                assert_eq!(profile.removals.len(), profile.inserts.len());
-                assert!(
-                    profile.removals[0].0 > last(&profile.removals)
-                        && last(&profile.removals) < 5.0
-                );
+                assert_eq!(removals.len(), inserts.len());
+                assert!(removals[0].0 > last(removals) && last(removals) < 5.0);
             }
         }
     }

@@ -4,11 +4,9 @@ use std::ops::Range;
 
 use guira_harness::{Keys, Pick};
 
+use super::Curve;
 use crate::{
-    experiments::{
-        space::{ENOUGH_FALSE_POSITIVES, MAX_QUERIES},
-        timing::Clock,
-    },
+    experiments::{space, timing::Clock},
     filters::{Filter, Kind},
 };
 
@@ -23,20 +21,14 @@ const RATE_FACTOR: u64 = 4;
 
 const KEYS: Keys = Keys::new(2014);
 
-/// Million operations per second of one round, by load or by share of present keys.
-type Speeds = Vec<(f64, f64)>;
-
 /// The results of one round; see [`Profile`](super::Profile).
 pub struct Round {
     pub items: usize,
     pub bytes: usize,
     pub rate: f64,
     pub construction: f64,
-    pub by_share: Speeds,
-    pub absent: Speeds,
-    pub present: Speeds,
-    pub inserts: Speeds,
-    pub removals: Speeds,
+    /// Million operations per second, in the order of [`Curve::ALL`].
+    pub curves: [Vec<(f64, f64)>; 5],
 }
 
 impl Round {
@@ -52,20 +44,23 @@ impl Round {
             bytes: filter.bytes(),
             rate: 0.0,
             construction: 0.0,
-            by_share: Vec::new(),
-            absent: Vec::new(),
-            present: Vec::new(),
-            inserts: Vec::new(),
-            removals: Vec::new(),
+            curves: Default::default(),
         };
         let bands = round.fill(filter, max_items, by_load);
-        let speed = |share| lookup_speed(filter, round.items, share, lookups(filter));
-        round.by_share = SHARES.map(|share| (share.into(), speed(share))).into();
-        round.rate = if with_rate { rate(filter) } else { f64::NAN };
+        for share in SHARES {
+            let speed = lookup_speed(filter, round.items, share, lookups(filter));
+            round.push(Curve::ByShare, share.into(), speed);
+        }
+        let queries = RATE_FACTOR * lookups(filter) as u64;
+        round.rate = if with_rate { 100.0 * space::rate(filter, KEYS, queries) } else { f64::NAN };
         if by_load && kind.supports_removal {
             round.empty(filter, &bands);
         }
         round
+    }
+
+    fn push(&mut self, curve: Curve, at: f64, speed: f64) {
+        self.curves[curve as usize].push((at, speed));
     }
 
     /// Inserts until the filter is full, and returns the indices of the keys in each band.
@@ -97,14 +92,13 @@ impl Round {
             }
             bands.push(from as u64..self.items as u64);
             let middle = load(filter, (from + self.items) as f64 / 2.0);
-            self.inserts.push((middle, clock.speed()));
+            self.push(Curve::Inserts, middle, clock.speed());
             let at = load(filter, self.items as f64);
-            if !by_load {
-                continue;
-            }
-            for (share, points) in [(0, &mut self.absent), (100, &mut self.present)] {
-                let count = lookups(filter) / 4;
-                points.push((at, lookup_speed(filter, self.items, share, count)));
+            for (share, curve) in [(0, Curve::Absent), (100, Curve::Present)] {
+                if by_load {
+                    let speed = lookup_speed(filter, self.items, share, lookups(filter) / 4);
+                    self.push(curve, at, speed);
+                }
             }
         }
         self.construction = whole.speed();
@@ -127,7 +121,7 @@ impl Round {
                 removed = next;
             }
             let at = load(filter, (band.start + band.end) as f64 / 2.0);
-            self.removals.push((at, clock.speed()));
+            self.push(Curve::Removals, at, clock.speed());
         }
     }
 }
@@ -150,20 +144,6 @@ fn lookup_speed(filter: &dyn Filter, items: usize, share: u32, count: usize) -> 
     let found = clock.time(&keys, |keys| filter.lookup_all(keys));
     assert!(share < 100 || found == keys.len(), "{} keys are missing", keys.len() - found);
     clock.speed()
-}
-
-/// Returns the false-positive rate in per cent, from at least `ENOUGH_FALSE_POSITIVES` where
-/// `MAX_QUERIES` lookups find that many.
-fn rate(filter: &dyn Filter) -> f64 {
-    let round = RATE_FACTOR * lookups(filter) as u64;
-    let (mut found, mut queries) = (0, 0);
-    while found < ENOUGH_FALSE_POSITIVES && queries < MAX_QUERIES {
-        // Indices from the upper half are never inserted.
-        let absent = (1 << 63) + queries..(1 << 63) + queries + round;
-        blocks(absent, |block| found += filter.lookup_all(block));
-        queries += round;
-    }
-    100.0 * found as f64 / queries as f64
 }
 
 /// Returns a stride that is coprime to the number of indices, so that its multiples visit them all.

@@ -1,0 +1,85 @@
+//! A report: a page in Markdown, a CSV file for each table and plot, and the plots as SVG.
+
+use std::{
+    fmt::Write,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Result, ensure};
+
+use crate::{plot::Chart, table::Table};
+
+/// A report in a folder. Tables without rows and plots without points are left out.
+#[derive(Debug)]
+pub struct Report {
+    folder: PathBuf,
+    text: String,
+    /// The names of the tables and plots so far.
+    names: Vec<&'static str>,
+}
+
+impl Report {
+    /// Begins a report in a folder that exists.
+    #[must_use]
+    pub fn new(folder: &Path, title: &str) -> Self {
+        Self { folder: folder.into(), text: format!("# {title}\n"), names: Vec::new() }
+    }
+
+    /// Adds a heading.
+    pub fn heading(&mut self, heading: &str) {
+        self.paragraph(&format!("## {heading}"));
+    }
+
+    /// Adds a paragraph in Markdown.
+    pub fn paragraph(&mut self, text: &str) {
+        write!(self.text, "\n{text}\n").expect("a string accepts everything");
+    }
+
+    /// Adds what belongs beside every figure: the facts of [`machine::facts`](crate::machine::facts), and the duration.
+    pub fn facts(&mut self, facts: &[(&str, String)], seconds: f64) {
+        let lines: String =
+            facts.iter().map(|(name, fact)| format!("- {name}: {fact}\n")).collect();
+        self.paragraph(&format!("{lines}- duration: {seconds:.0} s"));
+    }
+
+    /// Adds a table, and writes its CSV file.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn table(&mut self, table: &Table) -> Result<()> {
+        if !table.rows.is_empty() {
+            self.paragraph(table.markdown().trim_end());
+            self.names.push(table.name);
+            table.write_csv(&self.folder)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a plot, and writes it and its points.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub fn chart(&mut self, chart: &Chart) -> Result<()> {
+        if !chart.is_empty() {
+            self.paragraph(&format!("![{}]({}.svg)", chart.title, chart.name));
+            self.names.push(chart.name);
+            chart.write_svg(&self.folder)?;
+            chart.write_csv(&self.folder)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the page, and returns its path.
+    ///
+    /// # Errors
+    /// If it cannot be written, or if two tables or plots share a name and so a file.
+    pub fn save(mut self) -> Result<PathBuf> {
+        let path = self.folder.join("report.md");
+        fs::write(&path, &self.text)?;
+        self.names.sort_unstable();
+        let twice = self.names.windows(2).find(|pair| pair[0] == pair[1]);
+        ensure!(twice.is_none(), "two tables or plots share a name: {twice:?}");
+        Ok(path)
+    }
+}

@@ -1,0 +1,98 @@
+//! Writes `evaluation/report/`: the page, and a CSV file for each table and plot.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result, ensure};
+use guira_harness::{machine, report::Report, table::Table};
+
+use crate::experiments::{Experiment, Outcome, Row, Verdict};
+
+/// An experiment and its outcome.
+pub type Completed = (&'static Experiment, Outcome);
+
+const INTRODUCTION: [&str; 3] = [
+    "Every table and figure of [Cuckoo Filter: Practically Better Than \
+     Bloom](https://doi.org/10.1145/2674005.2674994) (Fan, Andersen, Kaminsky, Mitzenmacher, \
+     CoNEXT 2014; “the paper”) and of *Cuckoo Filter: Better Than Bloom* (Fan, Andersen, \
+     Kaminsky, ;login: August 2013; “;login:”), measured again. The concurrent cuckoo filter \
+     **guira** is measured alongside the papers' filters.",
+    "A row compares a value of the papers, or a claim of their text, with the value measured here; \
+     its note states the tolerance. Only rows about guira can be “better”: a filter of the papers \
+     that deviates from them differs, in whichever direction. Rows without a verdict are given by \
+     construction, or are absolute speeds of another machine. The source says where the paper's \
+     value comes from: printed in the paper, computed by its formula, or measured here with the \
+     paper's filter. Rows without one compare with a plot or a claim.",
+    "No filter has huge pages. All filters of the papers hash a random 64-bit key by one folded \
+     multiplication, and guira mixes the key itself; the paper used CityHash. Every timed figure \
+     is the median of at least five rounds in which the filters take turns. The minimum and the \
+     maximum are beside it; those of the plotted points are in the CSV files. If the ranges of two \
+     speeds overlap, the row that compares them says so, and counts neither as a win nor as a \
+     difference. Only where the papers claim that one filter is equally fast in two cases do \
+     ranges that overlap agree with them.",
+];
+
+/// Writes the report, and returns the path of its page.
+///
+/// # Errors
+/// If a file cannot be written, if two tables or plots share a name, or if a verdict cannot fail.
+pub fn write(completed: &[Completed], seconds: f64) -> Result<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("report");
+    if folder.exists() {
+        // Files of an earlier run must not look like results of this one.
+        fs::remove_dir_all(&folder)
+            .with_context(|| format!("cannot empty {}", folder.display()))?;
+    }
+    fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    let mut report = Report::new(&folder, "The cuckoo filter papers, reproduced");
+    INTRODUCTION.iter().for_each(|paragraph| report.paragraph(paragraph));
+    report.table(&verdicts(completed))?;
+    report.heading("What differs");
+    report.table(&rows("differences", completed, |row| row.verdict() == Verdict::Differs))?;
+    for (experiment, outcome) in completed {
+        report.heading(experiment.title);
+        outcome.notes.iter().for_each(|note| report.paragraph(note));
+        outcome.charts.iter().try_for_each(|chart| report.chart(chart))?;
+        // The name of the experiment alone belongs to its plot.
+        let rows = outcome.rows.iter().map(Row::cells).collect();
+        report.paragraph(&Table { name: "", head: head(), rows }.markdown());
+        outcome.tables.iter().try_for_each(|table| report.table(table))?;
+    }
+    report.heading("Machine");
+    report.facts(&machine::facts(env!("CARGO_PKG_NAME")), seconds);
+    rows("summary", completed, |_| true).write_csv(&folder)?;
+    let path = report.save()?;
+    // Last, so that an error in the program does not lose the results.
+    let mut rows = completed.iter().flat_map(|(_, outcome)| &outcome.rows);
+    let certain = rows.find(|row| !row.can_fail());
+    ensure!(certain.is_none(), "no value of a row's quantity differs: {certain:?}");
+    Ok(path)
+}
+
+fn head() -> Vec<String> {
+    Row::HEAD.map(String::from).into()
+}
+
+/// Returns a table of some rows of all experiments.
+fn rows(name: &'static str, completed: &[Completed], is_shown: fn(&Row) -> bool) -> Table {
+    let rows = completed.iter().flat_map(|(_, outcome)| &outcome.rows);
+    let rows = rows.filter(|row| is_shown(row)).map(Row::cells).collect();
+    Table { name, head: head(), rows }
+}
+
+/// Returns the numbers of verdicts, of the papers' filters and of guira apart.
+fn verdicts(completed: &[Completed]) -> Table {
+    let head: Vec<&str> = Verdict::ALL.into_iter().map(Verdict::name).collect();
+    let head = [&["rows about"], &*head, &["all"]].concat();
+    let mut table = Table::new("verdicts", &head);
+    for (name, is_guira) in [("the papers' filters", false), ("guira", true)] {
+        let rows = completed.iter().flat_map(|(_, outcome)| &outcome.rows);
+        let rows: Vec<&Row> = rows.filter(|row| row.is_guira() == is_guira).collect();
+        let of = |verdict| rows.iter().filter(|row| row.verdict() == verdict).count();
+        let counts = Verdict::ALL.into_iter().map(of).chain([rows.len()]);
+        table.push(std::iter::once(name.into()).chain(counts.map(|n| n.to_string())).collect());
+    }
+    table
+}
